@@ -1,0 +1,13 @@
+/* cairn.h - the whole public face of cairn. */
+#ifndef CAIRN_CAIRN_H
+#define CAIRN_CAIRN_H
+
+#include "cairn/base.h"
+#include "cairn/generate.h"
+#include "cairn/problem.h"
+#include "cairn/run.h"
+#include "cairn/scene.h"
+#include "cairn/solve.h"
+#include "cairn/world.h"
+
+#endif

@@ -1,0 +1,83 @@
+/* problem.h - the one-step problem as plain data, and the one judge of its solutions.
+ *
+ *     M (v - v_free) = H' r,   u = H v + w,   K  ∋  r  ⟂  u + (b + mu s) n  ∈  K*
+ *
+ * K = {|r_T| <= mu r_N} for each contact, K* its dual, n the normal direction of the contact.
+ * The problem knows neither bodies nor shapes: it can be made by a world, by hand, or from a file. */
+#ifndef CAIRN_PROBLEM_H
+#define CAIRN_PROBLEM_H
+
+#include "cairn/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The friction law a solution is asked to satisfy. */
+typedef enum cairn_law {
+    CAIRN_LAW_CONVEX,  /* s is data: the associated law (s = 0), or one outer iterate (s given)  */
+    CAIRN_LAW_COULOMB, /* s = |u_T|: exact Coulomb friction                                      */
+    CAIRN_LAW_COUNT
+} cairn_law;
+
+/** Name of a law: "convex", "coulomb". */
+CAIRN_API const char *cairn_law_name(cairn_law law);
+
+/** The one-step problem. All arrays belong to the caller and are only read.
+ *  Velocities are grouped in `blocks` of `block_size` numbers (one per body: 3 in 2D, 6 in 3D);
+ *  M is diagonal in them. A contact has `dimension` components, the normal one first, and acts
+ *  on at most two blocks. */
+typedef struct cairn_problem {
+    int dimension;              /* 2 or 3: components of a contact                                */
+    int block_size;             /* velocity components in a block, 1 to 6                         */
+    int blocks;                 /* number of velocity blocks                                      */
+    int contacts;               /* number of contacts                                             */
+    const double *mass_inverse; /* blocks * block_size: diagonal of M^-1, kg^-1 or (kg m^2)^-1    */
+    const double *v_free;       /* blocks * block_size: velocity without contact, m/s or rad/s    */
+    const int32_t *block;       /* 2 per contact: the block of side a and of side b; -1: none     */
+    const double *H;            /* per contact two row-major dimension x block_size matrices      */
+    const double *w;            /* per contact `dimension`: velocity imposed from outside, m/s;
+                                   NULL: none                                                     */
+    const double *b;            /* per contact: normal bias, m/s; NULL: 0                         */
+    const double *s;            /* per contact: sliding correction >= 0, m/s; NULL: 0             */
+    const double *mu;           /* per contact: friction coefficient                              */
+} cairn_problem;
+
+/** Check sizes, indices, signs and finiteness. CAIRN_BAD_INPUT or CAIRN_NOT_FINITE with `error`
+ *  (may be NULL) saying which entry. */
+CAIRN_API cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error);
+
+/** v = v_free + M^-1 H' r. `v` holds blocks * block_size numbers. */
+CAIRN_API void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v);
+
+/** u = H v + w: relative velocities, `dimension` per contact, bias not included. */
+CAIRN_API void cairn_problem_relative(const cairn_problem *p, const double *v, double *u);
+
+/** Projection of one contact's vector onto its friction cone K, in place. */
+CAIRN_API void cairn_cone_project(int dimension, double mu, double *r);
+
+/** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. */
+typedef struct cairn_residual {
+    double worst;      /* m/s: largest e_j = w_j |r_j - P_K(r_j - (u_j + (b + mu s) n)/w_j)|,
+                        w_j = trace(W_jj)/dimension                                            */
+    double relative;   /* |e|_2 over the norm of the closing part of q; what tolerances mean     */
+    double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)                */
+    int worst_contact; /* index of the contact with the largest e_j, -1 when there is none     */
+} cairn_residual;
+
+/** What the judge says of impulses r, for the law asked for and for exact Coulomb. */
+typedef struct cairn_judgement {
+    cairn_residual asked;
+    cairn_residual coulomb;
+    double cone_violation; /* N s: largest distance of r_j from its cone                       */
+} cairn_judgement;
+
+/** The one judge. Needs no workspace: it takes blocks * block_size numbers in `v` as scratch and
+ *  leaves there the velocity of r; `u` (dimension per contact) receives u = H v + w. */
+CAIRN_API void cairn_judge(const cairn_problem *p, cairn_law law, const double *r, double *v,
+                           double *u, cairn_judgement *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

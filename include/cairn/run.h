@@ -1,0 +1,77 @@
+/* run.h - the run folder: run.h5 (everything), a ParaView series, summary.json. */
+#ifndef CAIRN_RUN_H
+#define CAIRN_RUN_H
+
+#include "cairn/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Totals over the steps of a run. */
+typedef struct cairn_run_summary {
+    int64_t steps;
+    double time;                    /* s reached                                              */
+    double wall_seconds;            /* of the whole run                                       */
+    int64_t bodies;                 /* alive at the end                                       */
+    int64_t frames;                 /* stored                                                 */
+    int64_t uncertified;            /* steps that missed their tolerance                      */
+    int64_t first_uncertified;      /* number of the first such step, -1: none                */
+    int64_t repeated;               /* steps solved again because bodies outran the margin    */
+    int max_candidates, max_active; /* largest numbers of contacts                            */
+    double mean_candidates, mean_active;
+    double mean_iterations;
+    int64_t max_iterations;
+    cairn_certificate worst, mean; /* over the steps, entry by entry                         */
+    cairn_energy energy;           /* last kinetic and potential; sums of works and losses   */
+    double initial_energy;         /* J: kinetic + potential at the start                    */
+    cairn_timing timing;           /* sums                                                   */
+    double write_seconds;
+    uint64_t hash;    /* of the final state                                     */
+    bool interrupted; /* ended by the caller's stop                             */
+    bool has_packing;
+    cairn_packing packing;
+} cairn_run_summary;
+
+/** Progress of a run, given to the callback after every step. */
+typedef struct cairn_progress {
+    int64_t step;    /* steps done                                  */
+    double time;     /* s reached                                   */
+    double duration; /* s asked for                                 */
+    int64_t bodies;  /* alive                                       */
+    const cairn_step_report *report;
+} cairn_progress;
+
+/** Called after every step; returning false ends the run cleanly with what was computed kept. */
+typedef bool cairn_progress_fn(const cairn_progress *progress, void *context);
+
+/** Run a scene to its end and write the run folder `folder` (created if missing; files are written
+ *  under temporary names and renamed). `folder` NULL: compute only. A CAIRN_STOPPED status means
+ *  on_uncertified was "stop" and a step missed its tolerance; the folder is complete up to there.
+ *  `error` (may be NULL) explains failures. */
+CAIRN_API cairn_status cairn_run(cairn_scene *scene, const char *folder,
+                                 cairn_progress_fn *progress, void *context,
+                                 cairn_run_summary *summary, cairn_error *error);
+
+/** What a run file says about itself. */
+typedef struct cairn_run_info {
+    char title[128];
+    char version[32]; /* of cairn that wrote it */
+    int dimension;
+    int64_t steps, frames, bodies, max_contacts;
+    double time, time_step;
+    char scheme[32], solver[32];
+    double tolerance;
+    int64_t uncertified;
+    double worst_relative; /* largest relative residual of the asked law */
+    uint64_t hash;
+} cairn_run_info;
+
+/** Read the header of a run file (a folder or its run.h5). */
+CAIRN_API cairn_status cairn_run_read_info(const char *path, cairn_run_info *out,
+                                           cairn_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

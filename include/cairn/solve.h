@@ -1,0 +1,72 @@
+/* solve.h - solvers of the one-step problem, by name. */
+#ifndef CAIRN_SOLVE_H
+#define CAIRN_SOLVE_H
+
+#include "cairn/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Scratch memory that grows to what a problem needs and is reused from step to step. */
+typedef struct cairn_workspace cairn_workspace;
+
+/** Create an empty workspace. Fails with CAIRN_NO_MEMORY. */
+CAIRN_API cairn_status cairn_workspace_create(cairn_workspace **out);
+/** Free a workspace; NULL is allowed. */
+CAIRN_API void cairn_workspace_destroy(cairn_workspace *workspace);
+
+/** How to solve. Start from cairn_solve_options_default(). */
+typedef struct cairn_solve_options {
+    const char *solver;     /* a name of cairn_solver_at                                          */
+    cairn_law law;          /* the law asked for                                                  */
+    double tolerance;       /* stop when the judge's relative residual of that law is below it    */
+    int64_t max_iterations; /* give up, and say so, after this many sweeps or gradient steps      */
+    double step_length;     /* gradient methods: first step (kg); 0: chosen from the problem      */
+    double increment_tolerance; /* > 0: stop on |r+ - r|_inf/(|r|_inf + 1) instead of the judge,
+                                   as the seed's algorithms do; the judge still reports           */
+} cairn_solve_options;
+
+/** Defaults: solver "auto", convex law, tolerance 1e-3, 20000 iterations. */
+CAIRN_API cairn_solve_options cairn_solve_options_default(void);
+/** The table of cairn_solve_options. */
+CAIRN_API const cairn_record *cairn_solve_record(void);
+
+/** What a solver did. */
+typedef struct cairn_solve_report {
+    bool converged;            /* the stopping test was met                                  */
+    int64_t iterations;        /* sweeps or gradient steps                                   */
+    int64_t outer_iterations;  /* solves of a convex problem by an outer loop; 1 without one */
+    const char *solver;        /* which one ran (what "auto" picked)                         */
+    double step_length;        /* last step of a gradient method, for the next call          */
+    cairn_judgement judgement; /* of the impulses returned                                   */
+} cairn_solve_report;
+
+/** Solve. `r` (dimension per contact, N s) is the warm start in and the answer out. On return `v`
+ *  and `u` hold the velocities of r as the judge computed them. Not converging is a report.
+ *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not treat the
+ *  law), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (the problem holds or produced no number). */
+CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *options,
+                                   cairn_workspace *workspace, double *r, double *v, double *u,
+                                   cairn_solve_report *report);
+
+/** Exact Coulomb friction by the fixed point s <- |u_T(s)| around convex solves (seed 001, 2.2.4).
+ *  Stops when max |s+ - s|/(s+ + 1) <= increment_tolerance if that is > 0, else when the judge's
+ *  Coulomb residual meets options->tolerance. `s` (one per contact) is the start in, answer out. */
+CAIRN_API cairn_status cairn_solve_fixed_point(const cairn_problem *p,
+                                               const cairn_solve_options *options,
+                                               double increment_tolerance, int64_t max_outer,
+                                               cairn_workspace *workspace, double *s, double *r,
+                                               double *v, double *u, cairn_solve_report *report);
+
+/** Name of solver `index`, NULL past the last. */
+CAIRN_API const char *cairn_solver_name(int index);
+/** One line about a solver, NULL when unknown. */
+CAIRN_API const char *cairn_solver_summary(const char *name);
+/** Whether the solver treats the law. */
+CAIRN_API bool cairn_solver_treats(const char *name, cairn_law law);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

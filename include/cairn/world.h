@@ -1,0 +1,387 @@
+/* world.h - bodies, materials, loads, drivers and inlets, and the step that moves them.
+ * SI units throughout: m, kg, s, rad, N, J. A 2D world has 3 degrees of freedom a body and lies in
+ * the plane z = 0. */
+#ifndef CAIRN_WORLD_H
+#define CAIRN_WORLD_H
+
+#include "cairn/solve.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_world cairn_world;
+
+/** Where and in which space things happen. Start from cairn_world_def_default(). */
+typedef struct cairn_world_def {
+    int64_t dimension;  /* 2 or 3                                      */
+    cairn_vec3 gravity; /* m/s^2; z is ignored in 2D                   */
+} cairn_world_def;
+
+/** 3D, gravity (0, 0, -9.81). */
+CAIRN_API cairn_world_def cairn_world_def_default(void);
+/** Create a world. Fails with CAIRN_BAD_INPUT, CAIRN_NOT_FINITE or CAIRN_NO_MEMORY. */
+CAIRN_API cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out);
+/** Free a world and all in it; NULL is allowed. */
+CAIRN_API void cairn_world_destroy(cairn_world *world);
+/** 2 or 3. */
+CAIRN_API int cairn_world_dimension(const cairn_world *world);
+/** The time reached, s. */
+CAIRN_API double cairn_world_time(const cairn_world *world);
+/** Gravity, m/s^2. */
+CAIRN_API cairn_vec3 cairn_world_gravity(const cairn_world *world);
+/** Kinetic energy of the dynamic bodies and their potential in gravity (0 at the origin), J. */
+CAIRN_API void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential);
+/** A 64-bit hash of time, poses and velocities: equal bits of state give equal hashes. */
+CAIRN_API uint64_t cairn_world_hash(const cairn_world *world);
+/** What the last failing call on this world has to say; empty message when nothing. */
+CAIRN_API const cairn_error *cairn_world_error(const cairn_world *world);
+
+/* ---- materials ----------------------------------------------------------------------------- */
+
+/** Surface properties. Two materials that meet use the smaller friction and the smaller
+ *  restitution, unless cairn_material_pair_set says otherwise. */
+typedef struct cairn_material_def {
+    double friction;    /* Coulomb coefficient mu >= 0              */
+    double restitution; /* Newton's e in [0, 1]                     */
+} cairn_material_def;
+
+/** Friction 0.5, restitution 0. */
+CAIRN_API cairn_material_def cairn_material_def_default(void);
+/** The table of cairn_material_def. */
+CAIRN_API const cairn_record *cairn_material_record(void);
+/** Add a material; `out` receives its number (0, 1, ...). */
+CAIRN_API cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def,
+                                             int *out);
+/** Set friction and restitution between two materials (either order, may be equal). */
+CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
+                                               const cairn_material_def *def);
+
+/* ---- shapes -------------------------------------------------------------------------------- */
+
+typedef enum cairn_shape_kind {
+    CAIRN_SHAPE_SPHERE,     /* ball, in 2D a disk                                             */
+    CAIRN_SHAPE_POINT,      /* a particle without size                                        */
+    CAIRN_SHAPE_HALF_SPACE, /* solid below the plane (2D: line) through the body's origin     */
+    CAIRN_SHAPE_CYLINDER,   /* the inside of an infinite cylinder (2D: of a circle)           */
+    CAIRN_SHAPE_CONE,       /* the inside of an infinite cone, apex at the origin (2D: wedge) */
+    CAIRN_SHAPE_FUNNEL,     /* thin frustum wall, both sides; bottom circle at the origin     */
+    CAIRN_SHAPE_COUNT
+} cairn_shape_kind;
+
+/** A shape by value; only the fields of its kind count. Start from cairn_shape_default. */
+typedef struct cairn_shape {
+    cairn_shape_kind kind;
+    double radius;        /* m: sphere, cylinder                                              */
+    double half_angle;    /* rad, between axis and wall: cone                                 */
+    double bottom_radius; /* m: funnel                                                        */
+    double top_radius;    /* m: funnel                                                        */
+    double height;        /* m, along the axis: funnel                                        */
+    cairn_vec3 axis;      /* direction in the body frame: outward normal of a half-space, axis
+                             of cylinder, cone (from the apex to the opening), funnel (upward) */
+} cairn_shape;
+
+/** A shape of a kind with its defaults: radius and lengths 0 (to be given), axis +z (+y in 2D). */
+CAIRN_API cairn_shape cairn_shape_default(cairn_shape_kind kind, int dimension);
+/** The table of a shape kind: name, summary, options within cairn_shape. NULL past the last. */
+CAIRN_API const cairn_record *cairn_shape_record(int kind);
+/** Mass and principal inertia (2D: z only) of a shape of given density (kg/m^3, in 2D kg/m^2).
+ *  CAIRN_UNSUPPORTED for shapes without finite volume. */
+CAIRN_API cairn_status cairn_shape_mass(const cairn_shape *shape, int dimension, double density,
+                                        double *mass, cairn_vec3 *inertia);
+
+/* ---- functions of time: drivers and loads --------------------------------------------------- */
+
+typedef enum cairn_driver_kind {
+    CAIRN_DRIVER_VELOCITY, /* constant velocity                                               */
+    CAIRN_DRIVER_SHAKE,    /* amplitude sin(2 pi frequency t + phase) - its value at the start */
+    CAIRN_DRIVER_ROTATION, /* constant turning about an axis through the body's origin        */
+    CAIRN_DRIVER_TABLE,    /* displacement and angle from a table, linear in between          */
+    CAIRN_DRIVER_COUNT
+} cairn_driver_kind;
+
+/** One motion given as a function of time; the motions of a body add up. It acts between `start`
+ *  and `stop`; before and after it stands still. */
+typedef struct cairn_driver {
+    cairn_driver_kind kind;
+    double start, stop;          /* s                                                           */
+    cairn_vec3 velocity;         /* m/s: velocity                                               */
+    cairn_vec3 amplitude;        /* m: shake                                                    */
+    double frequency, phase;     /* Hz, rad: shake                                              */
+    cairn_vec3 angular_velocity; /* rad/s in the world frame (2D: z): rotation                  */
+    cairn_vec3 axis;             /* table: direction of the turning angle (2D: z)               */
+    cairn_list time;             /* table: increasing times counted from `start`, s             */
+    cairn_list x, y, z, angle;   /* table: displacement (m) and angle (rad) at those times      */
+} cairn_driver;
+
+/** A driver of a kind with defaults: nothing moves, start 0, stop never. */
+CAIRN_API cairn_driver cairn_driver_default(cairn_driver_kind kind);
+/** The table of a driver kind, NULL past the last. */
+CAIRN_API const cairn_record *cairn_driver_record(int kind);
+
+typedef enum cairn_load_kind {
+    CAIRN_LOAD_CONSTANT, /* force and torque as given                                         */
+    CAIRN_LOAD_SINE,     /* times sin(2 pi frequency (t - start) + phase)                     */
+    CAIRN_LOAD_TABLE,    /* times a factor from a table, linear in between                    */
+    CAIRN_LOAD_COUNT
+} cairn_load_kind;
+
+/** A force and torque on one body as a function of time, 0 outside [start, stop]. */
+typedef struct cairn_load {
+    cairn_load_kind kind;
+    double start, stop;      /* s                                       */
+    cairn_vec3 force;        /* N, world frame, at the centre of mass   */
+    cairn_vec3 torque;       /* N m, world frame (2D: z)                */
+    double frequency, phase; /* Hz, rad: sine                           */
+    cairn_list time, factor; /* table: times counted from `start`       */
+} cairn_load;
+
+/** A load of a kind with defaults: no force, start 0, stop never. */
+CAIRN_API cairn_load cairn_load_default(cairn_load_kind kind);
+/** The table of a load kind, NULL past the last. */
+CAIRN_API const cairn_record *cairn_load_record(int kind);
+
+/* ---- bodies -------------------------------------------------------------------------------- */
+
+/** A body by number; the generation tells a re-used number from the old body. */
+typedef struct cairn_body_id {
+    int32_t index;
+    uint32_t generation;
+} cairn_body_id;
+
+typedef enum cairn_motion {
+    CAIRN_MOTION_DYNAMIC, /* moved by forces and contacts                       */
+    CAIRN_MOTION_FIXED,   /* never moves                                        */
+    CAIRN_MOTION_DRIVEN,  /* moved by its drivers, whatever pushes against it   */
+    CAIRN_MOTION_COUNT
+} cairn_motion;
+
+/** Name of a motion: "dynamic", "fixed", "driven"; NULL past the last. */
+CAIRN_API const char *cairn_motion_name(int motion);
+
+/** A body to be made. Start from cairn_body_def_default(). */
+typedef struct cairn_body_def {
+    cairn_motion motion;
+    cairn_shape shape;
+    int material;
+    cairn_vec3 position;         /* m, of the centre of mass                                  */
+    cairn_quat orientation;      /* 3D                                                        */
+    double angle;                /* rad, 2D                                                   */
+    cairn_vec3 velocity;         /* m/s                                                       */
+    cairn_vec3 angular_velocity; /* rad/s, in the body frame (2D: z)                          */
+    double density;              /* kg/m^3 (2D: kg/m^2); used when mass is 0                  */
+    double mass;                 /* kg; 0: from shape and density                             */
+    cairn_vec3 inertia;          /* kg m^2, principal (2D: z); 0: from the shape, scaled to
+                                    the mass                                                  */
+    const cairn_driver *drivers; /* copied, with their tables                                 */
+    int driver_count;
+    const cairn_load *loads; /* copied, with their tables                                     */
+    int load_count;
+} cairn_body_def;
+
+/** Dynamic, density 1000, at rest at the origin, no shape size. */
+CAIRN_API cairn_body_def cairn_body_def_default(void);
+/** The table of the plain fields of cairn_body_def (not shape, drivers, loads). */
+CAIRN_API const cairn_record *cairn_body_record(void);
+/** Add a body. Fails with CAIRN_BAD_INPUT (cairn_world_error says why), CAIRN_NOT_FINITE,
+ *  CAIRN_NO_MEMORY; the world is then as before. */
+CAIRN_API cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def,
+                                         cairn_body_id *out);
+/** Remove a body. CAIRN_NOT_FOUND for an id that is not alive. */
+CAIRN_API cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
+
+/** All bodies at once, as arrays lent until the next call that changes the world. Entries with
+ *  `alive` 0 are holes left by removed bodies. */
+typedef struct cairn_bodies {
+    int count;
+    const uint8_t *alive;
+    const uint32_t *generation;
+    const uint8_t *motion; /* cairn_motion                                            */
+    const cairn_shape *shape;
+    const int32_t *material;
+    const cairn_vec3 *x;     /* m                                                     */
+    const cairn_quat *q;     /* 3D and 2D (from the angle)                            */
+    const double *angle;     /* rad, 2D                                               */
+    const cairn_vec3 *v;     /* m/s                                                   */
+    const cairn_vec3 *omega; /* rad/s, body frame                                     */
+    const double *mass;      /* kg; 0 for fixed and driven bodies without mass        */
+    const cairn_vec3 *inertia;
+} cairn_bodies;
+
+/** The bodies of a world. */
+CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
+
+/** The deepest overlap between bodies as they stand: its depth (m, 0 when nothing overlaps), and
+ *  in a and b (may be NULL) who. Uses the same broad and narrow phase as the step. */
+CAIRN_API cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_id *a,
+                                           cairn_body_id *b);
+
+/* ---- inlets -------------------------------------------------------------------------------- */
+
+typedef enum cairn_distribution_kind {
+    CAIRN_DISTRIBUTION_CONSTANT,  /* always `value`                                           */
+    CAIRN_DISTRIBUTION_UNIFORM,   /* between minimum and maximum                              */
+    CAIRN_DISTRIBUTION_NORMAL,    /* mean, deviation; redrawn until within [minimum, maximum] */
+    CAIRN_DISTRIBUTION_LOGNORMAL, /* mean and deviation of the values; redrawn likewise       */
+    CAIRN_DISTRIBUTION_LIST,      /* one of `values`, with `weights` when given               */
+    CAIRN_DISTRIBUTION_COUNT
+} cairn_distribution_kind;
+
+/** A distribution of positive numbers (radii, masses). */
+typedef struct cairn_distribution {
+    cairn_distribution_kind kind;
+    double value, minimum, maximum, mean, deviation;
+    cairn_list values, weights;
+} cairn_distribution;
+
+/** The table of a distribution kind, NULL past the last. */
+CAIRN_API const cairn_record *cairn_distribution_record(int kind);
+/** A distribution of a kind with its defaults. */
+CAIRN_API cairn_distribution cairn_distribution_default(cairn_distribution_kind kind);
+/** Refuse impossible parameters; `error` may be NULL. */
+CAIRN_API cairn_status cairn_distribution_check(const cairn_distribution *d, cairn_error *error);
+/** Draw one number; `state` is a splitmix64 state. */
+CAIRN_API double cairn_distribution_draw(const cairn_distribution *d, uint64_t *state);
+
+/** Pours spheres (2D: disks) into the world while it runs: `rate` per second, at random free
+ *  places of a region, until `count`. One that finds no free place waits for the next step. */
+typedef struct cairn_inlet_def {
+    int64_t count;       /* how many in all                                                     */
+    double rate;         /* bodies per second                                                   */
+    double start;        /* s                                                                   */
+    cairn_vec3 centre;   /* m: middle of the region                                             */
+    cairn_vec3 size;     /* m: full extents of a box region                                     */
+    double disk_radius;  /* m: > 0 makes the region a vertical cylinder of this radius and of
+                           height size.z (2D: ignored)                                         */
+    cairn_vec3 velocity; /* m/s: of what comes in                                              */
+    int64_t seed;
+    cairn_distribution radius; /* m                                                            */
+    double density;            /* kg/m^3 (2D: kg/m^2); used when mass is 0                     */
+    double mass;               /* kg: of each body; 0: from the density                        */
+    int material;
+} cairn_inlet_def;
+
+/** One body per second for ever, nothing else set. */
+CAIRN_API cairn_inlet_def cairn_inlet_def_default(void);
+/** The table of the plain fields of cairn_inlet_def (not radius, material). */
+CAIRN_API const cairn_record *cairn_inlet_record(void);
+/** Add an inlet (copied). Fails like cairn_body_create. */
+CAIRN_API cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def);
+/** Bodies still to come from all inlets. */
+CAIRN_API int64_t cairn_world_inlet_pending(const cairn_world *world);
+
+/* ---- the step ------------------------------------------------------------------------------ */
+
+/** How to step. Start from cairn_step_options_default(); every field is a key of `run:`. */
+typedef struct cairn_step_options {
+    double time_step;             /* s                                                          */
+    const char *scheme;           /* a name of cairn_scheme_name                                */
+    const char *solver;           /* a name of cairn_solver_name                                */
+    double tolerance;             /* relative residual of the scheme's law, see cairn_residual  */
+    int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
+    double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
+    double fixed_point_tolerance; /* scheme fixed-point: > 0: the seed's test on s; 0: go on to
+                                     `tolerance` of exact Coulomb                               */
+    int64_t max_fixed_point;      /* scheme fixed-point: outer iterations                       */
+    bool warm_start;              /* start from the last step's impulses                        */
+    const char *broad_phase;      /* a name of cairn_broad_phase_name                           */
+    int64_t threads;              /* worker threads; 0: as many as the machine has              */
+} cairn_step_options;
+
+/** Convex scheme, solver auto, tolerance 1e-3, gamma 1; the time step must be given. */
+CAIRN_API cairn_step_options cairn_step_options_default(void);
+/** The table of cairn_step_options. */
+CAIRN_API const cairn_record *cairn_step_record(void);
+/** Name of scheme `index`, NULL past the last; its one-line text. */
+CAIRN_API const char *cairn_scheme_name(int index);
+CAIRN_API const char *cairn_scheme_summary(const char *name);
+/** The law a scheme's step is judged by; CAIRN_LAW_COUNT when unknown. */
+CAIRN_API cairn_law cairn_scheme_law(const char *name);
+/** Name of broad phase `index`, NULL past the last; its one-line text. */
+CAIRN_API const char *cairn_broad_phase_name(int index);
+CAIRN_API const char *cairn_broad_phase_summary(const char *name);
+
+/** Where energy went in one step, J. Closed to rounding:
+ *  d(kinetic) + d(potential) = entered + load + driver - friction - impact - numerical. */
+typedef struct cairn_energy {
+    double kinetic, potential; /* after the step; potential of gravity, 0 at the origin         */
+    double entered;            /* brought in by bodies from inlets                              */
+    double load_work;          /* done by loads                                                 */
+    double driver_work;        /* done by driven bodies through contacts                        */
+    double friction_loss;      /* - sum r_T . (mean sliding velocity)                           */
+    double impact_loss;        /* - sum r_N (mean normal velocity)                              */
+    double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2 and the turning of
+                                  unequal inertias; may have either sign                        */
+} cairn_energy;
+
+/** What a step can prove about itself, in units a person understands. */
+typedef struct cairn_certificate {
+    double penetration;        /* m: deepest overlap after the step, over all candidates (>= 0)  */
+    double gap_error;          /* m: largest |h r_N-active (u_N + b)|: gap left where it pushes  */
+    double cone_violation;     /* N s: largest distance of an impulse from its cone              */
+    double friction_direction; /* W: largest (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes
+                                  sliding                                                      */
+    double complementarity;    /* J: largest |r_N (u_N + b)|                                     */
+    double dilatation;         /* m: largest h mu |u_T| at a pushing contact: the gap that the
+                                convex law keeps while sliding                                 */
+    cairn_judgement judgement; /* residuals of the asked law and of exact Coulomb              */
+} cairn_certificate;
+
+/** Seconds spent in the parts of a step. */
+typedef struct cairn_timing {
+    double collide, assemble, solve, finish;
+} cairn_timing;
+
+/** What happened in a step. */
+typedef struct cairn_step_report {
+    int candidates; /* contacts in the one-step problem                             */
+    int active;     /* contacts with an impulse                                     */
+    int attempts;   /* 1, or more when bodies outran the margin and the step was
+                                 solved again with more candidates                            */
+    int entered;    /* bodies that came in through inlets                           */
+    cairn_solve_report solve;
+    cairn_certificate certificate;
+    cairn_energy energy;
+    cairn_timing timing;
+} cairn_step_report;
+
+/** Advance by one time step. On failure the world is as before the call and cairn_world_error
+ *  says why. A step that misses its tolerance succeeds with report->solve.converged false. */
+CAIRN_API cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
+                                        cairn_step_report *report);
+
+/** The contacts of the last step, as arrays lent until the next call that changes the world.
+ *  Impulses and velocities are in the contact frame, normal first: `dimension` numbers each. */
+typedef struct cairn_contacts {
+    int count;
+    int dimension;
+    const int32_t *body;       /* 2 per contact: a, b (indices of cairn_bodies)                 */
+    const cairn_vec3 *point;   /* m: middle between the two witness points, before the step     */
+    const cairn_vec3 *normal;  /* unit, from b to a                                           */
+    const cairn_vec3 *tangent; /* first tangent; the second is normal x tangent               */
+    const double *gap;         /* m, before the step, negative when shapes overlap            */
+    const double *impulse;     /* N s, on a                                                   */
+    const double *velocity;    /* m/s: of a's point relative to b's after the step            */
+    const double *mu;
+} cairn_contacts;
+
+/** The contacts of the last step. */
+CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
+
+/** Share of a region's volume (2D: area) that spheres fill. */
+typedef struct cairn_packing {
+    double fraction;  /* filled share of the probed region, in [0, 1]                          */
+    double low, high; /* m: heights along the upward axis between which it was probed         */
+    int64_t samples;  /* Monte Carlo points that fell inside the containers                    */
+} cairn_packing;
+
+/** Packing fraction by `samples` low-discrepancy points between the `trim` and 1 - `trim`
+ *  quantiles of the heights of the dynamic spheres, counting only points inside all cylinders,
+ *  cones and half-spaces. CAIRN_UNSUPPORTED when that region is unbounded sideways or empty. */
+CAIRN_API cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t samples,
+                                           cairn_packing *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

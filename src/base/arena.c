@@ -1,0 +1,92 @@
+/* arena.c - see arena.h. */
+#include "base/arena.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { ALIGNMENT = 64, SMALLEST_BLOCK = 1 << 16 };
+
+struct cairn_arena_block {
+    cairn_arena_block *older;
+    size_t capacity; /* usable bytes                   */
+    size_t used;     /* taken bytes                    */
+    char *start;     /* first aligned byte             */
+};
+
+static size_t rounded_up(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static cairn_arena_block *block_create(size_t capacity, cairn_arena_block *older)
+{
+    char *raw = cairn_memory_resize(NULL, sizeof(cairn_arena_block) + ALIGNMENT + capacity, 1);
+    if (!raw)
+        return NULL;
+    cairn_arena_block *block = (cairn_arena_block *)raw;
+    uintptr_t first = (uintptr_t)(raw + sizeof *block);
+    size_t shift = rounded_up(first) - first;
+    *block = (cairn_arena_block){ older, capacity, 0, raw + sizeof *block + shift };
+    return block;
+}
+
+/* A new newest block, at least twice the last, so that there are few of them. */
+static bool grow(cairn_arena *arena, size_t bytes)
+{
+    size_t capacity = arena->newest ? 2 * arena->newest->capacity : SMALLEST_BLOCK;
+    cairn_arena_block *block =
+        block_create(capacity > bytes ? capacity : rounded_up(bytes), arena->newest);
+    if (!block)
+        return false;
+    arena->newest = block;
+    return true;
+}
+
+void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX / 4) / size)
+        return NULL;
+    size_t bytes = rounded_up(count * size);
+    cairn_arena_block *block = arena->newest;
+    if (!block || block->capacity - block->used < bytes) {
+        if (!grow(arena, bytes))
+            return NULL;
+        block = arena->newest;
+    }
+    void *piece = block->start + block->used;
+    block->used += bytes;
+    arena->used += bytes;
+    return piece;
+}
+
+double *cairn_arena_doubles(cairn_arena *arena, size_t count)
+{
+    double *numbers = cairn_arena_take(arena, count, sizeof(double));
+    if (numbers)
+        memset(numbers, 0, count * sizeof(double));
+    return numbers;
+}
+
+void cairn_arena_destroy(cairn_arena *arena)
+{
+    while (arena->newest) {
+        cairn_arena_block *older = arena->newest->older;
+        cairn_memory_free(arena->newest);
+        arena->newest = older;
+    }
+    arena->used = 0;
+}
+
+void cairn_arena_reset(cairn_arena *arena)
+{
+    cairn_arena_block *newest = arena->newest;
+    if (newest && newest->older) {
+        size_t wanted = rounded_up(arena->used + arena->used / 4);
+        cairn_arena_destroy(arena);
+        arena->newest = block_create(wanted, NULL); /* NULL: starts anew at the next take */
+    } else if (newest) {
+        newest->used = 0;
+    }
+    arena->used = 0;
+}

@@ -1,0 +1,26 @@
+/* arena.h - scratch memory for one step: taken in pieces, given back all at once.
+ * Blocks are kept and joined on reset, so a steady step allocates nothing. */
+#ifndef CAIRN_BASE_ARENA_H
+#define CAIRN_BASE_ARENA_H
+
+#include "cairn/base.h"
+
+typedef struct cairn_arena_block cairn_arena_block;
+
+/* Zero is a valid, empty arena. */
+typedef struct cairn_arena {
+    cairn_arena_block *newest; /* chain of blocks, the newest first        */
+    size_t used;               /* bytes taken since the last reset         */
+} cairn_arena;
+
+/* `count` items of `size` bytes, aligned to 64 bytes, not initialised. NULL: no memory.
+ * A count of 0 gives a pointer that must not be followed. */
+void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size);
+/* `count` doubles, all zero. NULL: no memory. */
+double *cairn_arena_doubles(cairn_arena *arena, size_t count);
+/* Everything taken is given back; the memory is kept. */
+void cairn_arena_reset(cairn_arena *arena);
+/* Free all. */
+void cairn_arena_destroy(cairn_arena *arena);
+
+#endif

@@ -1,0 +1,64 @@
+/* memory.c - the only file that calls the C library's allocator. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *c_library_resize(void *context, void *block, size_t bytes)
+{
+    (void)context;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
+static cairn_allocator allocator = { c_library_resize, NULL };
+
+void cairn_allocator_set(const cairn_allocator *replacement)
+{
+    allocator = replacement ? *replacement : (cairn_allocator){ c_library_resize, NULL };
+}
+
+void *cairn_memory_resize(void *block, size_t count, size_t size)
+{
+    if (count == 0 || size == 0 || count > SIZE_MAX / size)
+        return NULL;
+    return allocator.resize(allocator.context, block, count * size);
+}
+
+void *cairn_memory_zeroed(size_t count, size_t size)
+{
+    void *block = cairn_memory_resize(NULL, count, size);
+    return block ? memset(block, 0, count * size) : NULL;
+}
+
+void cairn_memory_free(void *block)
+{
+    if (block)
+        allocator.resize(allocator.context, block, 0);
+}
+
+char *cairn_memory_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = cairn_memory_resize(NULL, bytes, 1);
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+cairn_status cairn_memory_reserve(void **block, size_t *capacity, size_t needed, size_t size)
+{
+    if (needed <= *capacity)
+        return CAIRN_OK;
+    size_t wanted = *capacity + *capacity / 2 + 8;
+    if (wanted < needed)
+        wanted = needed;
+    char *grown = cairn_memory_resize(*block, wanted, size);
+    if (!grown)
+        return CAIRN_NO_MEMORY;
+    memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
+    *block = grown;
+    *capacity = wanted;
+    return CAIRN_OK;
+}

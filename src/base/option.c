@@ -1,0 +1,166 @@
+/* option.c - option tables: look-up, range check, expectation texts, nearest names. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+
+const cairn_option *cairn_record_find(const cairn_record *record, const char *name)
+{
+    for (int i = 0; i < record->option_count; i++)
+        if (strcmp(record->options[i].name, name) == 0)
+            return &record->options[i];
+    return NULL;
+}
+
+static void append(char *text, size_t capacity, const char *piece)
+{
+    size_t used = strlen(text);
+    if (used + 1 < capacity)
+        snprintf(text + used, capacity - used, "%s", piece);
+}
+
+/* " > 0", " >= 2", " between 0 and 1", or nothing. */
+static void append_range(const cairn_option *option, char *text, size_t capacity)
+{
+    char range[96] = "";
+    bool below = option->minimum > -CAIRN_UNBOUNDED, above = option->maximum < CAIRN_UNBOUNDED;
+    bool positive = option->minimum == CAIRN_POSITIVE;
+    if (positive && above)
+        snprintf(range, sizeof range, " > 0 and <= %g", option->maximum);
+    else if (positive)
+        snprintf(range, sizeof range, " > 0");
+    else if (below && above)
+        snprintf(range, sizeof range, " between %g and %g", option->minimum, option->maximum);
+    else if (below)
+        snprintf(range, sizeof range, " >= %g", option->minimum);
+    else if (above)
+        snprintf(range, sizeof range, " <= %g", option->maximum);
+    append(text, capacity, range);
+}
+
+void cairn_option_expectation(const cairn_option *option, char *text, size_t capacity)
+{
+    static const char *const kinds[] = {
+        [CAIRN_OPTION_REAL] = "a number",          [CAIRN_OPTION_INTEGER] = "a whole number",
+        [CAIRN_OPTION_FLAG] = "true or false",     [CAIRN_OPTION_VECTOR] = "a vector of numbers",
+        [CAIRN_OPTION_LIST] = "a list of numbers", [CAIRN_OPTION_NAME] = "one of ",
+    };
+    text[0] = '\0';
+    append(text, capacity, kinds[option->type]);
+    if (option->type == CAIRN_OPTION_NAME) {
+        for (int i = 0; option->choice(i); i++) {
+            append(text, capacity, i ? ", " : "");
+            append(text, capacity, option->choice(i));
+        }
+        return;
+    }
+    if (option->type != CAIRN_OPTION_FLAG)
+        append_range(option, text, capacity);
+    if (option->unit[0]) {
+        append(text, capacity, " in ");
+        append(text, capacity, option->unit);
+    }
+}
+
+/* The numbers of a field, for the range check; names and flags have none. */
+static int field_numbers(const cairn_option *option, const void *field, double scratch[3],
+                         const double **out)
+{
+    *out = scratch;
+    switch (option->type) {
+    case CAIRN_OPTION_REAL:
+        *out = field;
+        return 1;
+    case CAIRN_OPTION_INTEGER:
+        scratch[0] = (double)*(const int64_t *)field;
+        return 1;
+    case CAIRN_OPTION_VECTOR:
+        memcpy(scratch, field, sizeof(cairn_vec3));
+        return 3;
+    case CAIRN_OPTION_LIST:
+        *out = ((const cairn_list *)field)->values;
+        return ((const cairn_list *)field)->count;
+    default:
+        return 0;
+    }
+}
+
+static bool name_is_known(const cairn_option *option, const char *name)
+{
+    for (int i = 0; name && option->choice(i); i++)
+        if (strcmp(option->choice(i), name) == 0)
+            return true;
+    return false;
+}
+
+static cairn_status check_field(const cairn_option *option, const void *field, cairn_error *error)
+{
+    char expected[256], found[64] = "";
+    double scratch[3];
+    const double *numbers;
+    int count = field_numbers(option, field, scratch, &numbers);
+    cairn_option_expectation(option, expected, sizeof expected);
+    for (int i = 0; i < count; i++) {
+        snprintf(found, sizeof found, "%g", numbers[i]);
+        /* +infinity is a fair value for times that never come */
+        if (isnan(numbers[i]) || (isinf(numbers[i]) && option->maximum < CAIRN_UNBOUNDED))
+            return cairn_fail(error, CAIRN_NOT_FINITE, option->name, "found %s, expected %s", found,
+                              expected);
+        if (numbers[i] < option->minimum || numbers[i] > option->maximum)
+            return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found %s, expected %s", found,
+                              expected);
+    }
+    if (option->type == CAIRN_OPTION_NAME) {
+        const char *name = *(const char *const *)field;
+        if (!name_is_known(option, name))
+            return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found '%s', expected %s",
+                              name ? name : "", expected);
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_record_check(const cairn_record *record, const void *options, cairn_error *error)
+{
+    for (int i = 0; i < record->option_count; i++) {
+        const cairn_option *option = &record->options[i];
+        TRY(check_field(option, (const char *)options + option->offset, error));
+    }
+    return CAIRN_OK;
+}
+
+/* Number of single-letter changes (insert, delete, replace) between two words of < 64 letters. */
+static int edit_distance(const char *a, const char *b)
+{
+    int row[64], lb = (int)strlen(b);
+    for (int j = 0; j <= lb; j++)
+        row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int diagonal = row[0];
+        row[0] = i;
+        for (int j = 1; j <= lb; j++) {
+            int replaced = diagonal + (a[i - 1] != b[j - 1]);
+            int moved = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
+            diagonal = row[j];
+            row[j] = replaced < moved ? replaced : moved;
+        }
+    }
+    return row[lb];
+}
+
+const char *cairn_nearest_name(const char *word, const char *const *names, int count)
+{
+    const char *nearest = NULL;
+    size_t length = strlen(word);
+    int best = 1 + (int)(length / 3 > 2 ? length / 3 : 2);
+    for (int i = 0; i < count; i++) {
+        if (length >= 64 || strlen(names[i]) >= 64)
+            continue;
+        int distance = edit_distance(word, names[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,123 @@
+/* vec.h - vectors and quaternions, small values by value. */
+#ifndef CAIRN_MATH_VEC_H
+#define CAIRN_MATH_VEC_H
+
+#include <math.h>
+
+#include "cairn/base.h"
+
+static inline cairn_vec3 cairn_vec(double x, double y, double z)
+{
+    return (cairn_vec3){ x, y, z };
+}
+
+static inline cairn_vec3 cairn_add(cairn_vec3 a, cairn_vec3 b)
+{
+    return (cairn_vec3){ a.x + b.x, a.y + b.y, a.z + b.z };
+}
+
+static inline cairn_vec3 cairn_sub(cairn_vec3 a, cairn_vec3 b)
+{
+    return (cairn_vec3){ a.x - b.x, a.y - b.y, a.z - b.z };
+}
+
+static inline cairn_vec3 cairn_scale(double s, cairn_vec3 a)
+{
+    return (cairn_vec3){ s * a.x, s * a.y, s * a.z };
+}
+
+/* a + s b */
+static inline cairn_vec3 cairn_add_scaled(cairn_vec3 a, double s, cairn_vec3 b)
+{
+    return (cairn_vec3){ a.x + s * b.x, a.y + s * b.y, a.z + s * b.z };
+}
+
+static inline double cairn_dot(cairn_vec3 a, cairn_vec3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline cairn_vec3 cairn_cross(cairn_vec3 a, cairn_vec3 b)
+{
+    return (cairn_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+}
+
+static inline double cairn_norm(cairn_vec3 a)
+{
+    return sqrt(cairn_dot(a, a));
+}
+
+/* Componentwise product: a diagonal matrix times a vector. */
+static inline cairn_vec3 cairn_times(cairn_vec3 a, cairn_vec3 b)
+{
+    return (cairn_vec3){ a.x * b.x, a.y * b.y, a.z * b.z };
+}
+
+static inline bool cairn_is_finite(cairn_vec3 a)
+{
+    return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
+}
+
+/* A unit vector at right angles to the unit vector n, by a formula without history. */
+static inline cairn_vec3 cairn_perpendicular(cairn_vec3 n)
+{
+    cairn_vec3 t = fabs(n.x) < 0.6 ? (cairn_vec3){ 0, -n.z, n.y } : (cairn_vec3){ n.z, 0, -n.x };
+    return cairn_scale(1 / cairn_norm(t), t);
+}
+
+/* ---- quaternions ---------------------------------------------------------------------------- */
+
+static inline cairn_quat cairn_quat_multiply(cairn_quat a, cairn_quat b)
+{
+    return (cairn_quat){ a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+                         a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                         a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+                         a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w };
+}
+
+static inline cairn_quat cairn_quat_conjugate(cairn_quat q)
+{
+    return (cairn_quat){ q.w, -q.x, -q.y, -q.z };
+}
+
+static inline cairn_quat cairn_quat_normalised(cairn_quat q)
+{
+    double s = 1 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    return (cairn_quat){ s * q.w, s * q.x, s * q.y, s * q.z };
+}
+
+/* R(q) v: body coordinates to world coordinates. */
+static inline cairn_vec3 cairn_rotate(cairn_quat q, cairn_vec3 v)
+{
+    cairn_vec3 axis = { q.x, q.y, q.z };
+    cairn_vec3 t = cairn_scale(2, cairn_cross(axis, v));
+    return cairn_add(cairn_add_scaled(v, q.w, t), cairn_cross(axis, t));
+}
+
+/* R(q)' v: world coordinates to body coordinates. */
+static inline cairn_vec3 cairn_rotate_back(cairn_quat q, cairn_vec3 v)
+{
+    return cairn_rotate(cairn_quat_conjugate(q), v);
+}
+
+/* The exponential map: the turn by |angle| about the direction of `angle`. */
+static inline cairn_quat cairn_quat_exp(cairn_vec3 angle)
+{
+    double half = 0.5 * cairn_norm(angle);
+    /* sin(x)/x near 0 by its series, exact to rounding below 1e-4 */
+    double ratio = half > 1e-4 ? sin(half) / half : 1 - half * half / 6;
+    cairn_vec3 s = cairn_scale(0.5 * ratio, angle);
+    return (cairn_quat){ cos(half), s.x, s.y, s.z };
+}
+
+/* Inverse of the exponential map, angle in [0, pi]. */
+static inline cairn_vec3 cairn_quat_log(cairn_quat q)
+{
+    cairn_vec3 s = { q.x, q.y, q.z };
+    double sine = cairn_norm(s), sign = q.w < 0 ? -1 : 1;
+    double half = atan2(sine, fabs(q.w));
+    double ratio = sine > 1e-8 ? half / sine : 1;
+    return cairn_scale(2 * sign * ratio, s);
+}
+
+#endif
