@@ -1,0 +1,53 @@
+/* backend.h - the kernels that first-order solvers run on. A method is written once over these;
+ * a back end is one const table of them. */
+#ifndef CAIRN_BACKEND_BACKEND_H
+#define CAIRN_BACKEND_BACKEND_H
+
+#include "base/arena.h"
+#include "cairn/problem.h"
+
+typedef struct cairn_kernels cairn_kernels;
+
+/* A problem made ready for repeated passes. */
+typedef struct cairn_system {
+    const cairn_problem *p;
+    const cairn_kernels *kernels;
+    size_t r_count; /* dimension * contacts                               */
+    size_t v_count; /* block_size * blocks                                */
+    double *W;      /* W_jj of each contact as a lower triangle           */
+    double *shift;  /* b + mu s of each contact                           */
+} cairn_system;
+
+/* What a sweep noticed on its way. */
+typedef struct cairn_sweep {
+    double change2; /* sum (w_j |r+ - r|)^2, (m/s)^2: an estimate of the judge's |e|^2            */
+    double uphill;  /* sum (y - r+).(r+ - r_previous): > 0 means momentum points the wrong way    */
+} cairn_sweep;
+
+struct cairn_kernels {
+    const char *name;
+    /* Allocate and fill what a system needs beside the problem. */
+    cairn_status (*setup)(cairn_system *s, cairn_arena *arena);
+    /* v = v_free + M^-1 H' r */
+    void (*velocity)(const cairn_system *s, const double *r, double *v);
+    /* g = H v + w + (b + mu s) n: the gradient of the dual at r when v is its velocity */
+    void (*gradient)(const cairn_system *s, const double *v, double *g);
+    /* r = P_K(r), contact by contact */
+    void (*project)(const cairn_system *s, double *r);
+    /* One block Gauss-Seidel sweep with exact local solves: r and v in place, v kept in step. */
+    cairn_sweep (*sweep)(const cairn_system *s, cairn_law law, const double *r_previous, double *r,
+                         double *v);
+    /* y = x + beta (x - previous), previous = x, x = y */
+    void (*extrapolate)(size_t n, double beta, double *previous, double *x);
+    /* y = a x + b y */
+    void (*axpby)(size_t n, double a, const double *x, double b, double *y);
+    double (*dot)(size_t n, const double *x, const double *y);
+};
+
+extern const cairn_kernels cairn_kernels_cpu;
+
+/* Prepare a system for a problem; memory comes from the arena. */
+cairn_status cairn_system_create(const cairn_problem *p, const cairn_kernels *kernels,
+                                 cairn_arena *arena, cairn_system *out);
+
+#endif

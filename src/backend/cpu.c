@@ -1,0 +1,156 @@
+/* cpu.c - the kernels on one host core, in double precision. Loops over contacts are written for
+ * any size and instantiated for the sizes that worlds make, see problem/operator.h. */
+#include <math.h>
+#include <string.h>
+
+#include "backend/backend.h"
+#include "base/status.h"
+#include "problem/local.h"
+#include "problem/operator.h"
+
+static int triangle(int d)
+{
+    return d * (d + 1) / 2;
+}
+
+static cairn_status setup(cairn_system *s, cairn_arena *arena)
+{
+    const cairn_problem *p = s->p;
+    int entries = triangle(p->dimension);
+    s->W = cairn_arena_take(arena, (size_t)p->contacts * (size_t)entries, sizeof(double));
+    s->shift = cairn_arena_take(arena, (size_t)p->contacts, sizeof(double));
+    if (!s->W || !s->shift)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < p->contacts; j++) {
+        cairn_contact_delassus(p, j, s->W + (size_t)j * (size_t)entries);
+        s->shift[j] = cairn_contact_shift(p, j);
+    }
+    return CAIRN_OK;
+}
+
+static void velocity(const cairn_system *s, const double *r, double *v)
+{
+    cairn_problem_velocity(s->p, r, v);
+}
+
+static void gradient(const cairn_system *s, const double *v, double *g)
+{
+    int d = s->p->dimension;
+    cairn_problem_relative(s->p, v, g);
+    for (int j = 0; j < s->p->contacts; j++)
+        g[(size_t)j * (size_t)d] += s->shift[j];
+}
+
+static void project(const cairn_system *s, double *r)
+{
+    int d = s->p->dimension;
+    for (int j = 0; j < s->p->contacts; j++)
+        cairn_cone_project(d, s->p->mu[j], r + (size_t)j * (size_t)d);
+}
+
+/* q^ = u - W_jj r: what the contact would feel without its own impulse. */
+CAIRN_INLINE void remove_own(int d, const double *W, const double *r, double *u)
+{
+    for (int i = 0, row = 0; i < d; row += ++i)
+        for (int k = 0; k < d; k++)
+            u[i] -= (k <= i ? W[row + k] : W[k * (k + 1) / 2 + i]) * r[k];
+}
+
+CAIRN_INLINE double own_inverse_mass(int d, const double *W)
+{
+    return d == 3 ? (W[0] + W[2] + W[5]) / 3 : (W[0] + W[2]) / 2;
+}
+
+CAIRN_INLINE void sweep_contact(const cairn_system *s, int d, int n, int j, cairn_law law,
+                                const double *previous, double *r, double *v, cairn_sweep *out)
+{
+    const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
+    double q[3], answer[3], change[3], length2 = 0;
+    cairn_contact_relative(s->p, d, n, j, v, q);
+    q[0] += s->shift[j];
+    remove_own(d, W, r, q);
+    cairn_local_solve(d, law, W, s->p->mu[j], q, answer);
+    for (int i = 0; i < d; i++) {
+        change[i] = answer[i] - r[i];
+        length2 += change[i] * change[i];
+        out->uphill -= change[i] * (answer[i] - previous[i]);
+        r[i] = answer[i];
+    }
+    if (length2 == 0)
+        return;
+    double w = own_inverse_mass(d, W);
+    out->change2 += w * w * length2;
+    cairn_contact_push(s->p, d, n, j, change, v);
+}
+
+CAIRN_INLINE cairn_sweep sweep_all(const cairn_system *s, int d, int n, cairn_law law,
+                                   const double *previous, double *r, double *v)
+{
+    cairn_sweep out = { 0, 0 };
+    for (int j = 0; j < s->p->contacts; j++) {
+        size_t first = (size_t)j * (size_t)d;
+        sweep_contact(s, d, n, j, law, previous + first, r + first, v, &out);
+    }
+    return out;
+}
+
+static cairn_sweep sweep(const cairn_system *s, cairn_law law, const double *previous, double *r,
+                         double *v)
+{
+    int d = s->p->dimension, n = s->p->block_size;
+    if (d == 3 && n == 6)
+        return sweep_all(s, 3, 6, law, previous, r, v);
+    if (d == 2 && n == 3)
+        return sweep_all(s, 2, 3, law, previous, r, v);
+    return sweep_all(s, d, n, law, previous, r, v);
+}
+
+static void extrapolate(size_t n, double beta, double *previous, double *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        double old = x[i];
+        x[i] = old + beta * (old - previous[i]);
+        previous[i] = old;
+    }
+}
+
+static void axpby(size_t n, double a, const double *x, double b, double *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = a * x[i] + b * y[i];
+}
+
+/* Four running sums: the order is fixed, and the compiler may keep them in one register. */
+static double dot(size_t n, const double *x, const double *y)
+{
+    double sum[4] = { 0, 0, 0, 0 };
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+const cairn_kernels cairn_kernels_cpu = {
+    .name = "cpu",
+    .setup = setup,
+    .velocity = velocity,
+    .gradient = gradient,
+    .project = project,
+    .sweep = sweep,
+    .extrapolate = extrapolate,
+    .axpby = axpby,
+    .dot = dot,
+};
+
+cairn_status cairn_system_create(const cairn_problem *p, const cairn_kernels *kernels,
+                                 cairn_arena *arena, cairn_system *out)
+{
+    *out = (cairn_system){ .p = p,
+                           .kernels = kernels,
+                           .r_count = (size_t)p->dimension * (size_t)p->contacts,
+                           .v_count = (size_t)p->block_size * (size_t)p->blocks };
+    return kernels->setup(out, arena);
+}

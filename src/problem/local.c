@@ -1,0 +1,261 @@
+/* local.c - the one-contact problem, solved exactly, for the convex law and for Coulomb's.
+ *
+ * Three cases, tried in this order:
+ *   take-off  r = 0               when q is in K* (convex) or q_N >= 0 (Coulomb);
+ *   stick     r = -W^-1 q         when that lies in K;
+ *   slide     r on the boundary of K.
+ * Sliding has a closed form when W = diag(W_N, W_T, W_T), as for spheres. Otherwise, convex law:
+ * r = rho a(phi), a = (1, mu cos phi, mu sin phi), rho = -q.a/(a'Wa), and phi is the root of
+ * u.a' = 0 where the energy -(q.a)^2/(2 a'Wa) is least. Coulomb: u = (0, -lambda r_T), so
+ * r(lambda) = -(W + lambda diag(0,1,1))^-1 q with |r_T| = mu r_N, one equation for lambda >= 0. */
+#include "problem/local.h"
+
+#include <float.h>
+#include <math.h>
+
+/* ---- two dimensions ------------------------------------------------------------------------- */
+
+static bool stick_2d(const double *W, double mu, const double *q, double *r)
+{
+    double determinant = W[0] * W[2] - W[1] * W[1];
+    if (determinant <= 4 * DBL_EPSILON * W[0] * W[2])
+        return false;
+    r[0] = (-W[2] * q[0] + W[1] * q[1]) / determinant;
+    r[1] = (W[1] * q[0] - W[0] * q[1]) / determinant;
+    return fabs(r[1]) <= mu * r[0];
+}
+
+/* Sliding with r_T = side * mu r_N; the convex law takes the edge of least energy. */
+static void slide_convex_2d(const double *W, double mu, const double *q, double *r)
+{
+    double best = 0;
+    r[0] = r[1] = 0;
+    for (int side = -1; side <= 1; side += 2) {
+        double along = q[0] + side * mu * q[1];
+        double stiffness = W[0] + 2 * side * mu * W[1] + mu * mu * W[2];
+        if (along < 0 && stiffness > 0 && along * along / stiffness > best) {
+            best = along * along / stiffness;
+            r[0] = -along / stiffness;
+            r[1] = side * mu * r[0];
+        }
+    }
+}
+
+static void slide_coulomb_2d(const double *W, double mu, const double *q, double *r)
+{
+    for (int side = -1; side <= 1; side += 2) {
+        double stiffness = W[0] + side * mu * W[1];
+        double normal = stiffness > 0 ? -q[0] / stiffness : -1;
+        double sliding = q[1] + W[1] * normal + W[2] * side * mu * normal;
+        if (normal >= 0 && sliding * side <= 0) {
+            r[0] = normal;
+            r[1] = side * mu * normal;
+            return;
+        }
+    }
+    slide_convex_2d(W, mu, q, r); /* no sliding solution with u_N = 0: the associated one */
+}
+
+static void solve_2d(cairn_law law, const double *W, double mu, const double *q, double *r)
+{
+    if (stick_2d(W, mu, q, r))
+        return;
+    if (law == CAIRN_LAW_COULOMB)
+        slide_coulomb_2d(W, mu, q, r);
+    else
+        slide_convex_2d(W, mu, q, r);
+}
+
+/* ---- three dimensions ----------------------------------------------------------------------- */
+
+/* x = -(W + shift diag(0,1,1))^-1 q by Cholesky; false when W is numerically singular. */
+static bool minus_inverse_3d(const double *W, double shift, const double *q, double *x)
+{
+    double tiny = 8 * DBL_EPSILON * (W[0] + W[2] + W[5] + 2 * shift);
+    double l00 = W[0];
+    if (l00 <= tiny)
+        return false;
+    double l10 = W[1] / l00, l20 = W[3] / l00;
+    double d1 = W[2] + shift - l10 * W[1];
+    if (d1 <= tiny)
+        return false;
+    double s21 = W[4] - l10 * W[3], l21 = s21 / d1;
+    double d2 = W[5] + shift - l20 * W[3] - l21 * s21;
+    if (d2 <= tiny)
+        return false;
+    double y0 = -q[0], y1 = -q[1] - l10 * y0, y2 = -q[2] - l20 * y0 - l21 * y1;
+    x[2] = y2 / d2;
+    x[1] = y1 / d1 - l21 * x[2];
+    x[0] = y0 / l00 - l10 * x[1] - l20 * x[2];
+    return true;
+}
+
+static void multiply_3d(const double *W, const double *x, double *y)
+{
+    y[0] = W[0] * x[0] + W[1] * x[1] + W[3] * x[2];
+    y[1] = W[1] * x[0] + W[2] * x[1] + W[4] * x[2];
+    y[2] = W[3] * x[0] + W[4] * x[1] + W[5] * x[2];
+}
+
+static double dot_3d(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static bool is_isotropic(const double *W)
+{
+    double small = 1e-14 * (W[0] + W[2] + W[5]);
+    return fabs(W[1]) <= small && fabs(W[3]) <= small && fabs(W[4]) <= small &&
+           fabs(W[2] - W[5]) <= small;
+}
+
+/* Spheres: stick and slide in the plane of n and q_T. */
+static void solve_isotropic(cairn_law law, const double *W, double mu, const double *q, double *r)
+{
+    double wn = W[0], wt = 0.5 * (W[2] + W[5]);
+    double speed = sqrt(q[1] * q[1] + q[2] * q[2]);
+    double normal = wn > 0 ? fmax(0, -q[0] / wn) : 0;
+    double tangent = -1; /* r_T = -tangent q_T/|q_T| */
+    if (speed <= mu * normal * wt || speed == 0)
+        tangent = speed == 0 ? 0 : speed / wt; /* stick */
+    else if (law == CAIRN_LAW_COULOMB)
+        tangent = mu * normal;
+    else {
+        normal = fmax(0, (mu * speed - q[0]) / (wn + mu * mu * wt));
+        tangent = mu * normal;
+    }
+    r[0] = normal;
+    r[1] = speed > 0 ? -tangent * q[1] / speed : 0;
+    r[2] = speed > 0 ? -tangent * q[2] / speed : 0;
+}
+
+/* One direction of the cone's boundary: the impulse along it and what decides phi. */
+typedef struct edge {
+    double rho;    /* N s: normal impulse of the best point of this edge, >= 0    */
+    double energy; /* 1/2 r'Wr + q'r there                                        */
+    double slope;  /* u.a': its root is the solution                              */
+    double a[3];
+} edge;
+
+static edge edge_at(const double *W, double mu, const double *q, double phi)
+{
+    edge e = { .a = { 1, mu * cos(phi), mu * sin(phi) } };
+    double Wa[3], da[3] = { 0, -e.a[2], e.a[1] };
+    multiply_3d(W, e.a, Wa);
+    double along = dot_3d(q, e.a), stiffness = dot_3d(e.a, Wa);
+    e.rho = stiffness > 0 ? fmax(0, -along / stiffness) : 0;
+    e.energy = 0.5 * e.rho * along;
+    e.slope = dot_3d(q, da) + e.rho * dot_3d(Wa, da);
+    return e;
+}
+
+/* The convex problem has one minimum on the boundary; the best of a coarse fan brackets it. */
+static void slide_convex_3d(const double *W, double mu, const double *q, double *r)
+{
+    enum { FAN = 24, HALVINGS = 60 };
+    double step = 2 * M_PI / FAN, start = atan2(-q[2], -q[1]), centre = start;
+    edge best = edge_at(W, mu, q, start);
+    for (int k = 1; k < FAN; k++) {
+        edge e = edge_at(W, mu, q, start + k * step);
+        if (e.energy < best.energy) {
+            best = e;
+            centre = start + k * step;
+        }
+    }
+    /* energy falls towards the root from both sides: slope < 0 left of it, > 0 right of it */
+    double low = centre - step, high = centre + step;
+    double slope_low = edge_at(W, mu, q, low).slope, slope_high = edge_at(W, mu, q, high).slope;
+    for (int k = 0; k < HALVINGS && slope_low < 0 && slope_high > 0; k++) {
+        double width = high - low;
+        double secant = low - slope_low * width / (slope_high - slope_low);
+        double guess = k % 3 == 2 ? 0.5 * (low + high) : secant;
+        best = edge_at(W, mu, q, guess);
+        if (best.slope < 0) {
+            low = guess;
+            slope_low = best.slope;
+        } else {
+            high = guess;
+            slope_high = best.slope;
+        }
+        if (high - low < 1e-15 || best.slope == 0)
+            break;
+    }
+    for (int i = 0; i < 3; i++)
+        r[i] = best.rho * best.a[i];
+}
+
+/* |r_T| - mu r_N at lambda; > 0 outside the cone. */
+static double cone_excess(const double *W, double mu, const double *q, double lambda, double *r)
+{
+    if (!minus_inverse_3d(W, lambda, q, r))
+        return DBL_MAX;
+    return sqrt(r[1] * r[1] + r[2] * r[2]) - mu * r[0];
+}
+
+static void slide_coulomb_3d(const double *W, double mu, const double *q, double *r)
+{
+    enum { STEPS = 200 };
+    double low = 0, high = (W[0] + W[2] + W[5]) / 3;
+    double at_low = cone_excess(W, mu, q, low, r), at_high;
+    int k = 0;
+    while ((at_high = cone_excess(W, mu, q, high, r)) > 0 && k++ < STEPS) {
+        low = high;
+        at_low = at_high;
+        high *= 4;
+    }
+    for (; k < STEPS && high - low > 1e-16 * high; k++) {
+        double secant = low + (high - low) * at_low / (at_low - at_high);
+        bool halve = k % 3 == 2 || at_low == DBL_MAX || !(secant > low && secant < high);
+        double guess = halve ? 0.5 * (low + high) : secant;
+        double excess = cone_excess(W, mu, q, guess, r);
+        if (excess == 0 || guess == low || guess == high)
+            break;
+        if (excess > 0) {
+            low = guess;
+            at_low = excess;
+        } else {
+            high = guess;
+            at_high = excess;
+        }
+    }
+    cairn_cone_project(3, mu, r); /* rounding only */
+}
+
+static void solve_3d(cairn_law law, const double *W, double mu, const double *q, double *r)
+{
+    if (is_isotropic(W)) {
+        solve_isotropic(law, W, mu, q, r);
+        return;
+    }
+    if (minus_inverse_3d(W, 0, q, r) && sqrt(r[1] * r[1] + r[2] * r[2]) <= mu * r[0])
+        return;
+    if (law == CAIRN_LAW_COULOMB)
+        slide_coulomb_3d(W, mu, q, r);
+    else
+        slide_convex_3d(W, mu, q, r);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+static bool takes_off(int dimension, cairn_law law, double mu, const double *q)
+{
+    if (law == CAIRN_LAW_COULOMB)
+        return q[0] >= 0;
+    double speed2 = q[1] * q[1] + (dimension == 3 ? q[2] * q[2] : 0);
+    return q[0] >= 0 && mu * mu * speed2 <= q[0] * q[0];
+}
+
+void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu, const double *q,
+                       double *r)
+{
+    for (int i = 0; i < dimension; i++)
+        r[i] = 0;
+    if (takes_off(dimension, law, mu, q))
+        return;
+    if (mu == 0)
+        r[0] = W[0] > 0 ? fmax(0, -q[0] / W[0]) : 0;
+    else if (dimension == 2)
+        solve_2d(law, W, mu, q, r);
+    else
+        solve_3d(law, W, mu, q, r);
+}

@@ -1,0 +1,176 @@
+/* residual.c - the one judge: how well impulses satisfy a law, recomputed from r alone.
+ *
+ * strict, unit free, what a tolerance means: with w = trace(W_jj)/d and
+ *     u^ = u + (b + mu s) n,     s given (convex law) or s = |u_T| (Coulomb),
+ *     e_j = w |r_j - P_K(r_j - u^_j / w)|                             (m/s)
+ *     relative = |e|_2 / |q_closing|_2
+ * where q = H v_free + w + (b + mu s) n and q_closing takes the contacts that would act if all
+ * others were absent: those with q_N < 0, whole; for the convex law also those with q_N >= 0
+ * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
+ * So that a residual of Coulomb's law means something for a convex solution in which no contact
+ * closes, its norm is at least 1/1000 of the convex one; and below 1e-12 of the norm of all q
+ * everything is rounding noise.
+ *
+ * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
+#include <math.h>
+#include <string.h>
+
+#include "problem/operator.h"
+
+static const double rounding_floor = 1e-12, least_share = 1e-3;
+
+/* Sums over contacts for one law. */
+typedef struct law_sums {
+    double e2;       /* sum e_j^2                                  */
+    double fclib2;   /* sum |r - P_K(r - u^)|^2                    */
+    double closing2; /* sum of the closing part of q, squared     */
+    double worst;
+    int worst_contact;
+} law_sums;
+
+/* One judgement while it is made. */
+typedef struct judging {
+    const cairn_problem *p;
+    const double *r, *v;
+    double *u;
+    law_sums convex, coulomb;
+    double q2, r2, u2; /* squared norms, bias included */
+    double cone_violation;
+} judging;
+
+static double square(int d, const double *x)
+{
+    double sum = 0;
+    for (int i = 0; i < d; i++)
+        sum += x[i] * x[i];
+    return sum;
+}
+
+static double tangent_norm(int d, const double *u)
+{
+    return sqrt(square(d - 1, u + 1));
+}
+
+/* |r - P_K(r - scale u)|^2 */
+static double natural_map(int d, double mu, const double *r, const double *u, double scale)
+{
+    double step[3], sum = 0;
+    for (int i = 0; i < d; i++)
+        step[i] = r[i] - scale * u[i];
+    cairn_cone_project(d, mu, step);
+    for (int i = 0; i < d; i++)
+        sum += (r[i] - step[i]) * (r[i] - step[i]);
+    return sum;
+}
+
+/* |P_K(-q)|^2: by how much q fails to be in K*. */
+static double dual_violation(int d, double mu, const double *q)
+{
+    const double zero[3] = { 0, 0, 0 };
+    return natural_map(d, mu, zero, q, 1);
+}
+
+static void add_contact(int d, int j, double mu, double w, const double *r, const double *u,
+                        law_sums *sums)
+{
+    double e = w > 0 ? w * sqrt(natural_map(d, mu, r, u, 1 / w))
+                     : sqrt(dual_violation(d, mu, u)); /* nothing can move here */
+    sums->e2 += e * e;
+    sums->fclib2 += natural_map(d, mu, r, u, 1);
+    if (e > sums->worst) {
+        sums->worst = e;
+        sums->worst_contact = j;
+    }
+}
+
+/* Exact Coulomb: s = |u_T|; a contact closes when q_N + b < 0. q and u carry the bias. */
+static void judge_coulomb(judging *judge, int d, int j, double w, const double *q, const double *u)
+{
+    double mu = judge->p->mu[j];
+    double shifted[3] = { u[0] + mu * tangent_norm(d, u), u[1], d == 3 ? u[2] : 0 };
+    add_contact(d, j, mu, w, judge->r + (size_t)j * (size_t)d, shifted, &judge->coulomb);
+    judge->coulomb.closing2 += q[0] < 0 ? square(d, q) : 0;
+}
+
+/* The convex law with the s of the problem. */
+static void judge_convex(judging *judge, int d, int j, double w, const double *q, const double *u)
+{
+    double mu = judge->p->mu[j], s = judge->p->s ? mu * judge->p->s[j] : 0;
+    double shifted[3] = { u[0] + s, u[1], d == 3 ? u[2] : 0 };
+    double free[3] = { q[0] + s, q[1], d == 3 ? q[2] : 0 };
+    add_contact(d, j, mu, w, judge->r + (size_t)j * (size_t)d, shifted, &judge->convex);
+    judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(d, mu, free);
+}
+
+/* Distance of r_j from its cone. */
+static double outside_cone(int d, double mu, const double *r)
+{
+    double inside[3];
+    memcpy(inside, r, sizeof(double) * (size_t)d);
+    cairn_cone_project(d, mu, inside);
+    for (int i = 0; i < d; i++)
+        inside[i] -= r[i];
+    return sqrt(square(d, inside));
+}
+
+CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
+{
+    const cairn_problem *p = judge->p;
+    size_t first = (size_t)j * (size_t)d;
+    const double *r = judge->r + first;
+    double q[3], u[3], bias = p->b ? p->b[j] : 0, w = cairn_contact_inverse_mass(p, j);
+    cairn_contact_relative(p, d, n, j, judge->v, u);
+    cairn_contact_relative(p, d, n, j, p->v_free, q);
+    memcpy(judge->u + first, u, sizeof(double) * (size_t)d);
+    u[0] += bias;
+    q[0] += bias;
+    judge_coulomb(judge, d, j, w, q, u);
+    judge_convex(judge, d, j, w, q, u);
+    judge->q2 += square(d, q);
+    judge->r2 += square(d, r);
+    judge->u2 += square(d, u);
+    judge->cone_violation = fmax(judge->cone_violation, outside_cone(d, p->mu[j], r));
+}
+
+CAIRN_INLINE void judge_all(judging *judge, int d, int n)
+{
+    for (int j = 0; j < judge->p->contacts; j++)
+        judge_contact(judge, d, n, j);
+}
+
+static cairn_residual conclude(const judging *judge, const law_sums *sums)
+{
+    double scale = fmax(sqrt(sums->closing2), least_share * sqrt(judge->convex.closing2));
+    double size = sqrt(fmax(judge->q2, fmax(judge->r2, judge->u2)));
+    scale = fmax(scale, rounding_floor * sqrt(judge->q2));
+    return (cairn_residual){
+        .worst = sums->worst,
+        .relative = sums->e2 > 0 ? sqrt(sums->e2) / scale : 0,
+        .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
+        .worst_contact = sums->worst_contact,
+    };
+}
+
+void cairn_judge(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
+                 cairn_judgement *out)
+{
+    judging judge = {
+        .p = p, .r = r, .v = v, .u = u, .convex.worst_contact = -1, .coulomb.worst_contact = -1
+    };
+    cairn_problem_velocity(p, r, v);
+    if (p->dimension == 3 && p->block_size == 6)
+        judge_all(&judge, 3, 6);
+    else if (p->dimension == 2 && p->block_size == 3)
+        judge_all(&judge, 2, 3);
+    else
+        judge_all(&judge, p->dimension, p->block_size);
+    out->coulomb = conclude(&judge, &judge.coulomb);
+    out->asked = law == CAIRN_LAW_CONVEX ? conclude(&judge, &judge.convex) : out->coulomb;
+    out->cone_violation = judge.cone_violation;
+}
+
+const char *cairn_law_name(cairn_law law)
+{
+    static const char *const names[CAIRN_LAW_COUNT] = { "convex", "coulomb" };
+    return (unsigned)law < CAIRN_LAW_COUNT ? names[law] : NULL;
+}

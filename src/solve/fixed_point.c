@@ -1,0 +1,63 @@
+/* fixed_point.c - exact Coulomb friction by a fixed point around convex solves (seed 001, 2.2.4).
+ *
+ *   (1) solve the convex problem with the sliding correction s
+ *   (2) s+ = |u_T|
+ *   (3) stop when max |s+ - s|/(s+ + 1) <= tolerance (the seed's test), or when the judge's Coulomb
+ *       residual of (1) meets the solver's tolerance
+ * A fixed point s = |u_T(s)| turns the convex constraint into Coulomb's law. In the second mode
+ * the inner solves are only as accurate as the outer progress deserves. No proof of convergence
+ * for large friction: not reaching the tolerance is reported. */
+#include <math.h>
+
+#include "base/status.h"
+#include "solve/solver.h"
+
+/* (2), and the seed's measure of its change */
+static double update_sliding(const cairn_problem *p, const double *u, double *s)
+{
+    double largest = 0;
+    for (int j = 0; j < p->contacts; j++) {
+        const double *ut = u + (size_t)j * (size_t)p->dimension + 1;
+        double speed = p->dimension == 3 ? sqrt(ut[0] * ut[0] + ut[1] * ut[1]) : fabs(ut[0]);
+        largest = fmax(largest, fabs(speed - s[j]) / (speed + 1));
+        s[j] = speed;
+    }
+    return largest;
+}
+
+/* How accurate the next inner solve should be. */
+static double inner_tolerance(const cairn_solve_options *options, double coulomb)
+{
+    double deserved = 0.2 * coulomb;
+    return fmin(0.1, fmax(0.5 * options->tolerance, deserved));
+}
+
+cairn_status cairn_solve_fixed_point(const cairn_problem *p, const cairn_solve_options *options,
+                                     double increment_tolerance, int64_t max_outer,
+                                     cairn_workspace *workspace, double *s, double *r, double *v,
+                                     double *u, cairn_solve_report *report)
+{
+    cairn_problem convex = *p;
+    cairn_solve_options inner = *options;
+    convex.s = s;
+    inner.law = CAIRN_LAW_CONVEX;
+    int64_t outer = 0, iterations = 0;
+    bool converged = false;
+    double coulomb = 1;
+    while (!converged && outer < max_outer) {
+        if (increment_tolerance <= 0)
+            inner.tolerance = inner_tolerance(options, coulomb);
+        TRY(cairn_solve(&convex, &inner, workspace, r, v, u, report));
+        double change = update_sliding(p, u, s);
+        coulomb = report->judgement.coulomb.relative;
+        converged =
+            increment_tolerance > 0 ? change <= increment_tolerance : coulomb <= options->tolerance;
+        iterations += report->iterations;
+        outer++;
+    }
+    report->converged = converged && report->converged;
+    report->iterations = iterations;
+    report->outer_iterations = outer;
+    cairn_judge(p, CAIRN_LAW_COULOMB, r, v, u, &report->judgement);
+    return CAIRN_OK;
+}

@@ -1,0 +1,161 @@
+/* solve.c - cairn_solve: find the solver, run it, judge what it returns. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "solve/solver.h"
+
+static const cairn_solver *const solvers[] = {
+    &cairn_solver_auto, &cairn_solver_ngs,     &cairn_solver_pgs,     &cairn_solver_apgd_asr,
+    &cairn_solver_apgd, &cairn_solver_apgd_as, &cairn_solver_apgd_ar, &cairn_solver_pgd,
+};
+
+enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
+
+const char *cairn_solver_name(int index)
+{
+    return index >= 0 && index < SOLVERS ? solvers[index]->name : NULL;
+}
+
+static const cairn_solver *find(const char *name)
+{
+    for (int i = 0; i < SOLVERS; i++)
+        if (name && strcmp(solvers[i]->name, name) == 0)
+            return solvers[i];
+    return NULL;
+}
+
+const char *cairn_solver_summary(const char *name)
+{
+    const cairn_solver *solver = find(name);
+    return solver ? solver->summary : NULL;
+}
+
+bool cairn_solver_treats(const char *name, cairn_law law)
+{
+    const cairn_solver *solver = find(name);
+    return solver && (solver->laws & CAIRN_TREATS(law)) != 0;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+cairn_solve_options cairn_solve_options_default(void)
+{
+    return (cairn_solve_options){
+        .solver = "auto", .law = CAIRN_LAW_CONVEX, .tolerance = 1e-3, .max_iterations = 20000
+    };
+}
+
+static void set_default(void *options)
+{
+    *(cairn_solve_options *)options = cairn_solve_options_default();
+}
+
+#define FIELD(name) offsetof(cairn_solve_options, name)
+
+static const cairn_option options[] = {
+    { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
+      "method for the one-step problem", cairn_solver_name },
+    { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
+      "relative residual at which a solve ends", NULL },
+    { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 0, 1e12, "",
+      "sweeps or gradient steps after which a solve gives up and says so", NULL },
+    { "step_length", CAIRN_OPTION_REAL, false, FIELD(step_length), 0, CAIRN_UNBOUNDED, "kg",
+      "first step of gradient methods; 0: chosen from the problem", NULL },
+    { "increment_tolerance", CAIRN_OPTION_REAL, false, FIELD(increment_tolerance), 0, 1, "",
+      "> 0: stop gradient methods on the change of r instead of the residual", NULL },
+};
+
+const cairn_record *cairn_solve_record(void)
+{
+    static const cairn_record record = { .name = "solve",
+                                         .summary = "how a one-step problem is solved",
+                                         .size = sizeof(cairn_solve_options),
+                                         .set_default = set_default,
+                                         .options = options,
+                                         .option_count = sizeof options / sizeof options[0] };
+    return &record;
+}
+
+/* ---- workspace ------------------------------------------------------------------------------ */
+
+cairn_status cairn_workspace_create(cairn_workspace **out)
+{
+    *out = cairn_memory_zeroed(1, sizeof(cairn_workspace));
+    return *out ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+void cairn_workspace_destroy(cairn_workspace *workspace)
+{
+    if (workspace)
+        cairn_arena_destroy(&workspace->arena);
+    cairn_memory_free(workspace);
+}
+
+/* ---- judging -------------------------------------------------------------------------------- */
+
+bool cairn_task_judge(cairn_task *task, const double *r)
+{
+    cairn_judgement *judgement = &task->report->judgement;
+    cairn_judge(task->system.p, task->options->law, r, task->v, task->u, judgement);
+    if (judgement->asked.relative < task->best_relative) {
+        task->best_relative = judgement->asked.relative;
+        memcpy(task->best, r, task->system.r_count * sizeof(double));
+    }
+    return judgement->asked.relative <= task->options->tolerance;
+}
+
+bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double estimate)
+{
+    int64_t waited = task->report->iterations - watch->judged_at;
+    return watch->ratio * estimate <= task->options->tolerance || waited >= watch->patience;
+}
+
+void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estimate)
+{
+    double relative = task->report->judgement.asked.relative;
+    watch->ratio = estimate > 0 && isfinite(relative) ? relative / estimate : 0;
+    watch->judged_at = task->report->iterations;
+}
+
+/* ---- the call ------------------------------------------------------------------------------- */
+
+static cairn_status start_task(const cairn_problem *p, cairn_workspace *workspace, cairn_task *task)
+{
+    task->arena = &workspace->arena;
+    TRY(cairn_system_create(p, &cairn_kernels_cpu, task->arena, &task->system));
+    task->best = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
+    task->best_relative = INFINITY;
+    return task->best ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* The caller gets the best impulses that were judged, with their velocities. */
+static cairn_status finish_task(cairn_task *task, double *r)
+{
+    if (!(task->best_relative < INFINITY))
+        return CAIRN_NOT_FINITE;
+    bool is_best = memcmp(r, task->best, task->system.r_count * sizeof(double)) == 0;
+    if (!is_best && task->options->increment_tolerance <= 0)
+        memcpy(r, task->best, task->system.r_count * sizeof(double));
+    cairn_judge(task->system.p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solve_options,
+                         cairn_workspace *workspace, double *r, double *v, double *u,
+                         cairn_solve_report *report)
+{
+    const cairn_solver *solver = find(solve_options->solver);
+    if (!solver)
+        return CAIRN_NOT_FOUND;
+    if (!(solver->laws & CAIRN_TREATS(solve_options->law)))
+        return CAIRN_UNSUPPORTED;
+    *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
+    cairn_task task = { .options = solve_options, .v = v, .u = u, .report = report };
+    cairn_arena_reset(&workspace->arena);
+    TRY(start_task(p, workspace, &task));
+    TRY(solver->run(solver, &task, r));
+    return finish_task(&task, r);
+}

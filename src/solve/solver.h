@@ -1,0 +1,62 @@
+/* solver.h - what a solver is, and what it works with. */
+#ifndef CAIRN_SOLVE_SOLVER_H
+#define CAIRN_SOLVE_SOLVER_H
+
+#include "backend/backend.h"
+#include "cairn/solve.h"
+
+/* One call of cairn_solve while it lasts. */
+typedef struct cairn_task {
+    cairn_system system;
+    const cairn_solve_options *options;
+    cairn_arena *arena;
+    double *v, *u;              /* the caller's: after a judgement the velocities of the r judged */
+    double *best;               /* the best impulses judged so far                                */
+    double best_relative;       /* their residual                                                 */
+    cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
+} cairn_task;
+
+/* A solver: r is the warm start in and the answer out. It holds no state between calls. */
+typedef struct cairn_solver {
+    const char *name;
+    const char *summary;
+    unsigned laws;    /* one bit per cairn_law                               */
+    unsigned variant; /* for files that hold a family: which member this is   */
+    cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, double *r);
+} cairn_solver;
+
+#define CAIRN_TREATS(law) (1u << (law))
+
+extern const cairn_solver cairn_solver_auto;
+extern const cairn_solver cairn_solver_pgs;
+extern const cairn_solver cairn_solver_ngs;
+extern const cairn_solver cairn_solver_pgd;
+extern const cairn_solver cairn_solver_apgd;
+extern const cairn_solver cairn_solver_apgd_as;
+extern const cairn_solver cairn_solver_apgd_ar;
+extern const cairn_solver cairn_solver_apgd_asr;
+
+/* Judge r: true when the tolerance is met. Keeps the best r seen; task->v and task->u become the
+ * velocities of r. */
+bool cairn_task_judge(cairn_task *task, const double *r);
+
+/* Iterations that judge themselves by a cheap estimate between judgements. The estimate is
+ * calibrated against the judge, so the judge is asked only when it is likely to say yes, and
+ * every so often anyway. */
+typedef struct cairn_watch {
+    double ratio;      /* judge's residual over the estimate when last compared; 0: not yet  */
+    int64_t judged_at; /* iteration of the last judgement                                    */
+    int64_t patience;  /* iterations after which the judge is asked whatever the estimate is */
+} cairn_watch;
+
+/* Whether to ask the judge after this iteration. */
+bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double estimate);
+/* Learn from a judgement just made. */
+void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estimate);
+
+/* The workspace behind the public name. */
+struct cairn_workspace {
+    cairn_arena arena;
+};
+
+#endif
