@@ -1,0 +1,137 @@
+/* pairs.c - the pair list, the oracle broad phase, and the sorted list of all pairs. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "collide/collide.h"
+
+static const cairn_broad_phase *const phases[] = {
+    &cairn_broad_phase_grid,
+    &cairn_broad_phase_all_pairs,
+};
+
+enum { PHASES = sizeof phases / sizeof phases[0] };
+
+const char *cairn_broad_phase_name(int index)
+{
+    return index >= 0 && index < PHASES ? phases[index]->name : NULL;
+}
+
+const cairn_broad_phase *cairn_broad_phase_find(const char *name)
+{
+    for (int i = 0; i < PHASES; i++)
+        if (name && strcmp(phases[i]->name, name) == 0)
+            return phases[i];
+    return NULL;
+}
+
+const char *cairn_broad_phase_summary(const char *name)
+{
+    const cairn_broad_phase *phase = cairn_broad_phase_find(name);
+    return phase ? phase->summary : NULL;
+}
+
+cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b)
+{
+    TRY(cairn_memory_reserve((void **)&list->items, &list->capacity, list->count + 1,
+                             sizeof(cairn_pair)));
+    list->items[list->count++] = (cairn_pair){ a < b ? a : b, a < b ? b : a };
+    return CAIRN_OK;
+}
+
+void cairn_pair_list_destroy(cairn_pair_list *list)
+{
+    cairn_memory_free(list->items);
+    *list = (cairn_pair_list){ 0 };
+}
+
+bool cairn_boxes_overlap(const cairn_collider *a, const cairn_collider *b)
+{
+    double reach = a->extent + a->reach + b->extent + b->reach;
+    return fabs(a->x.x - b->x.x) <= reach && fabs(a->x.y - b->x.y) <= reach &&
+           fabs(a->x.z - b->x.z) <= reach;
+}
+
+/* ---- the oracle ----------------------------------------------------------------------------- */
+
+static bool is_bounded(const cairn_collider *c)
+{
+    return c->shape && isfinite(c->extent);
+}
+
+static cairn_status all_pairs(const cairn_collider *colliders, int count, cairn_arena *scratch,
+                              cairn_pair_list *out)
+{
+    (void)scratch;
+    for (int i = 0; i < count; i++) {
+        if (!is_bounded(&colliders[i]))
+            continue;
+        for (int j = i + 1; j < count; j++) {
+            const cairn_collider *a = &colliders[i], *b = &colliders[j];
+            if (is_bounded(b) && (a->movable || b->movable) && cairn_boxes_overlap(a, b))
+                TRY(cairn_pair_list_add(out, i, j));
+        }
+    }
+    return CAIRN_OK;
+}
+
+const cairn_broad_phase cairn_broad_phase_all_pairs = {
+    "all-pairs", "every pair is tested: quadratic, the oracle for the others", all_pairs
+};
+
+/* ---- sorting -------------------------------------------------------------------------------- */
+
+/* Short runs with the same first body: insertion sort by the second. */
+static void sort_run(cairn_pair *run, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        cairn_pair item = run[i];
+        size_t k = i;
+        for (; k > 0 && run[k - 1].second > item.second; k--)
+            run[k] = run[k - 1];
+        run[k] = item;
+    }
+}
+
+/* Counting sort by the first body, then each run by the second: linear for granular scenes. */
+static cairn_status sort_pairs(cairn_pair_list *list, int count, cairn_arena *scratch)
+{
+    size_t *start = cairn_arena_take(scratch, (size_t)count + 2, sizeof *start);
+    cairn_pair *copy = cairn_arena_take(scratch, list->count, sizeof *copy);
+    if (!start || !copy)
+        return CAIRN_NO_MEMORY;
+    memset(start, 0, ((size_t)count + 2) * sizeof *start);
+    if (list->count == 0)
+        return CAIRN_OK;
+    memcpy(copy, list->items, list->count * sizeof *copy);
+    for (size_t k = 0; k < list->count; k++)
+        start[copy[k].first + 2]++;
+    for (int i = 1; i < count + 2; i++)
+        start[i] += start[i - 1];
+    for (size_t k = 0; k < list->count; k++)
+        list->items[start[copy[k].first + 1]++] = copy[k];
+    for (int i = 0; i < count; i++)
+        sort_run(list->items + start[i], start[i + 1] - start[i]);
+    return CAIRN_OK;
+}
+
+static cairn_status add_unbounded(const cairn_collider *colliders, int count, int wall,
+                                  cairn_pair_list *out)
+{
+    for (int i = 0; i < count; i++)
+        if (is_bounded(&colliders[i]) && (colliders[i].movable || colliders[wall].movable))
+            TRY(cairn_pair_list_add(out, i, wall));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_collider *colliders,
+                              int count, cairn_arena *scratch, cairn_pair_list *out)
+{
+    out->count = 0;
+    TRY(broad->run(colliders, count, scratch, out));
+    for (int i = 0; i < count; i++)
+        if (colliders[i].shape && !is_bounded(&colliders[i]))
+            TRY(add_unbounded(colliders, count, i, out));
+    return sort_pairs(out, count, scratch);
+}
