@@ -1,0 +1,197 @@
+/* assemble.c - from contacts to the one-step problem.
+ *
+ * Rows of contact j for body a with arm p and orientation R, direction e of the contact frame:
+ *     H = (e, R'(p x e))      and the negative for body b,
+ * since angular velocities are in body frames. Bodies that do not answer to contact (fixed, driven)
+ * give no block; the velocity of their surface goes into w. Bias: b = gamma g/h; where a pair has
+ * restitution e and closes in this step, b = min(gamma g/h, e u_N) with the velocity before. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/scheme.h"
+
+cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j)
+{
+    return cairn_cross(contacts->normal[j], contacts->tangent[j]);
+}
+
+static void frame_of(const cairn_stage *stage, int j, cairn_vec3 frame[3])
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    frame[0] = c->normal[j];
+    frame[1] = c->tangent[j];
+    frame[2] = cairn_contact_bitangent(c, j);
+}
+
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+static cairn_status take_arrays(cairn_stage *stage)
+{
+    size_t d = (size_t)stage->world->dimension, n = (size_t)stage->block_size;
+    size_t velocities = (size_t)stage->blocks * n, m = (size_t)stage->world->contacts.count;
+    struct {
+        double **array;
+        size_t count;
+    } wanted[] = {
+        { &stage->mass_inverse, velocities },
+        { &stage->v_problem, velocities },
+        { &stage->v, velocities },
+        { &stage->H, m * 2 * d * n },
+        { &stage->w, m * d },
+        { &stage->r, m * d },
+        { &stage->u, m * d },
+        { &stage->b, m },
+        { &stage->mu, m },
+        { &stage->s, m },
+    };
+    for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
+        *wanted[k].array = cairn_arena_doubles(&stage->world->scratch, wanted[k].count);
+        if (!*wanted[k].array)
+            return CAIRN_NO_MEMORY;
+    }
+    stage->contact_block =
+        cairn_arena_take(&stage->world->scratch, 2 * m, sizeof *stage->contact_block);
+    return stage->contact_block ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* ---- bodies --------------------------------------------------------------------------------- */
+
+static double inverse(double x)
+{
+    return x > 0 ? 1 / x : 0;
+}
+
+static void fill_block(cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    size_t first = (size_t)stage->block[i] * (size_t)stage->block_size;
+    double *mass = stage->mass_inverse + first, *v = stage->v_problem + first;
+    cairn_vec3 J = b->inertia[i], free = stage->v_free[i], omega = stage->omega_free[i];
+    double m = inverse(b->mass[i]);
+    if (stage->world->dimension == 2) {
+        const double values[6] = { m, m, inverse(J.z), free.x, free.y, omega.z };
+        memcpy(mass, values, 3 * sizeof(double));
+        memcpy(v, values + 3, 3 * sizeof(double));
+    } else {
+        const double masses[6] = { m, m, m, inverse(J.x), inverse(J.y), inverse(J.z) };
+        const double speeds[6] = { free.x, free.y, free.z, omega.x, omega.y, omega.z };
+        memcpy(mass, masses, sizeof masses);
+        memcpy(v, speeds, sizeof speeds);
+    }
+}
+
+/* ---- contacts ------------------------------------------------------------------------------- */
+
+static void fill_rows(const cairn_stage *stage, int j, int side, const cairn_vec3 frame[3])
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    int d = stage->world->dimension, n = stage->block_size, body = c->body[2 * j + side];
+    double sign = side ? -1 : 1;
+    double *H = stage->H + ((size_t)j * 2 + (size_t)side) * (size_t)(d * n);
+    cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j];
+    for (int i = 0; i < d; i++, H += n) {
+        cairn_vec3 e = cairn_scale(sign, frame[i]), turn = cairn_cross(arm, e);
+        H[0] = e.x;
+        H[1] = e.y;
+        if (d == 2) {
+            H[2] = turn.z;
+            continue;
+        }
+        turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
+        const double rest[4] = { e.z, turn.x, turn.y, turn.z };
+        memcpy(H + 2, rest, sizeof rest);
+    }
+}
+
+/* Velocity of a body's point: of a given state (v, omega in the body frame). */
+static cairn_vec3 point_velocity(const cairn_stage *stage, int body, cairn_vec3 arm, cairn_vec3 v,
+                                 cairn_vec3 omega)
+{
+    cairn_vec3 in_world = cairn_rotate(stage->world->bodies.q[body], omega);
+    return cairn_add(v, cairn_cross(in_world, arm));
+}
+
+/* The part of u that bodies without a block impose. */
+static void fill_imposed(const cairn_stage *stage, int j, int side, const cairn_vec3 frame[3])
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    int d = stage->world->dimension, body = c->body[2 * j + side];
+    if (stage->world->bodies.motion[body] != CAIRN_MOTION_DRIVEN)
+        return;
+    cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j];
+    cairn_vec3 v = point_velocity(stage, body, arm, stage->v_free[body], stage->omega_free[body]);
+    for (int i = 0; i < d; i++)
+        stage->w[(size_t)j * (size_t)d + (size_t)i] += (side ? -1 : 1) * cairn_dot(v, frame[i]);
+}
+
+/* Normal velocity with the bodies' velocities before the step (loads not yet counted). */
+static double normal_velocity_before(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_body_store *b = &stage->world->bodies;
+    double u = 0;
+    for (int side = 0; side < 2; side++) {
+        int body = c->body[2 * j + side];
+        bool driven = b->motion[body] == CAIRN_MOTION_DRIVEN;
+        cairn_vec3 v = point_velocity(stage, body, side ? c->arm_b[j] : c->arm_a[j],
+                                      driven ? stage->v_free[body] : b->v[body],
+                                      driven ? stage->omega_free[body] : b->omega[body]);
+        u += (side ? -1 : 1) * cairn_dot(v, c->normal[j]);
+    }
+    return u;
+}
+
+static double bias(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    double apart = stage->options->stabilisation * c->gap[j] / stage->h;
+    if (c->restitution[j] == 0)
+        return apart;
+    double before = normal_velocity_before(stage, j);
+    bool closes = before < 0 && c->gap[j] + stage->h * before <= 0;
+    return closes ? fmin(apart, c->restitution[j] * before) : apart;
+}
+
+static void fill_contact(cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    cairn_vec3 frame[3];
+    frame_of(stage, j, frame);
+    for (int side = 0; side < 2; side++) {
+        int block = stage->block[c->body[2 * j + side]];
+        stage->contact_block[2 * j + side] = block;
+        if (block >= 0)
+            fill_rows(stage, j, side, frame);
+        else
+            fill_imposed(stage, j, side, frame);
+    }
+    stage->b[j] = bias(stage, j);
+    stage->mu[j] = stage->scheme->frictionless ? 0 : c->mu[j];
+}
+
+cairn_status cairn_stage_assemble(cairn_stage *stage)
+{
+    const cairn_world *world = stage->world;
+    TRY(take_arrays(stage));
+    for (int i = 0; i < world->bodies.count; i++)
+        if (stage->block[i] >= 0)
+            fill_block(stage, i);
+    for (int j = 0; j < world->contacts.count; j++)
+        fill_contact(stage, j);
+    stage->problem = (cairn_problem){ .dimension = world->dimension,
+                                      .block_size = stage->block_size,
+                                      .blocks = stage->blocks,
+                                      .contacts = world->contacts.count,
+                                      .mass_inverse = stage->mass_inverse,
+                                      .v_free = stage->v_problem,
+                                      .block = stage->contact_block,
+                                      .H = stage->H,
+                                      .w = stage->w,
+                                      .b = stage->b,
+                                      .mu = stage->mu };
+    if (stage->options->warm_start)
+        cairn_stage_warm_start(stage);
+    return CAIRN_OK;
+}

@@ -1,0 +1,310 @@
+/* bodies.c - making and removing bodies. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "shape/shape.h"
+#include "world/world.h"
+
+/* ---- storage -------------------------------------------------------------------------------- */
+
+typedef struct column {
+    void **block;
+    size_t size;
+} column;
+
+enum { COLUMNS = 13 };
+
+static void list_columns(cairn_body_store *b, column *out)
+{
+    const column columns[COLUMNS] = {
+        { (void **)&b->alive, sizeof *b->alive },
+        { (void **)&b->motion, sizeof *b->motion },
+        { (void **)&b->generation, sizeof *b->generation },
+        { (void **)&b->material, sizeof *b->material },
+        { (void **)&b->shape, sizeof *b->shape },
+        { (void **)&b->x, sizeof *b->x },
+        { (void **)&b->v, sizeof *b->v },
+        { (void **)&b->omega, sizeof *b->omega },
+        { (void **)&b->inertia, sizeof *b->inertia },
+        { (void **)&b->q, sizeof *b->q },
+        { (void **)&b->angle, sizeof *b->angle },
+        { (void **)&b->mass, sizeof *b->mass },
+        { (void **)&b->near, sizeof *b->near },
+    };
+    memcpy(out, columns, sizeof columns);
+}
+
+cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count)
+{
+    column columns[COLUMNS];
+    if (count <= bodies->capacity)
+        return CAIRN_OK;
+    if (count > INT32_MAX)
+        return CAIRN_NO_MEMORY;
+    list_columns(bodies, columns);
+    size_t capacity = bodies->capacity;
+    for (int i = 0; i < COLUMNS; i++) {
+        capacity = bodies->capacity; /* a column that grew before a failure just stays larger */
+        TRY(cairn_memory_reserve(columns[i].block, &capacity, count, columns[i].size));
+    }
+    bodies->capacity = capacity;
+    return CAIRN_OK;
+}
+
+void cairn_bodies_release(cairn_body_store *bodies)
+{
+    column columns[COLUMNS];
+    list_columns(bodies, columns);
+    for (int i = 0; i < COLUMNS; i++)
+        cairn_memory_free(*columns[i].block);
+    *bodies = (cairn_body_store){ 0 };
+}
+
+cairn_bodies cairn_world_bodies(const cairn_world *world)
+{
+    const cairn_body_store *b = &world->bodies;
+    return (cairn_bodies){ .count = b->count,
+                           .alive = b->alive,
+                           .generation = b->generation,
+                           .motion = b->motion,
+                           .shape = b->shape,
+                           .material = b->material,
+                           .x = b->x,
+                           .q = b->q,
+                           .angle = b->angle,
+                           .v = b->v,
+                           .omega = b->omega,
+                           .mass = b->mass,
+                           .inertia = b->inertia };
+}
+
+cairn_collider cairn_body_collider(const cairn_world *world, int i)
+{
+    const cairn_body_store *b = &world->bodies;
+    return (cairn_collider){ .shape = b->alive[i] ? &b->shape[i] : NULL,
+                             .x = b->x[i],
+                             .q = b->q[i],
+                             .extent = cairn_shape_extent(&b->shape[i]),
+                             .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+}
+
+/* ---- definitions ---------------------------------------------------------------------------- */
+
+const char *cairn_motion_name(int motion)
+{
+    static const char *const names[CAIRN_MOTION_COUNT] = { "dynamic", "fixed", "driven" };
+    return motion >= 0 && motion < CAIRN_MOTION_COUNT ? names[motion] : NULL;
+}
+
+cairn_body_def cairn_body_def_default(void)
+{
+    return (cairn_body_def){ .orientation = { 1, 0, 0, 0 },
+                             .shape.axis = { 0, 0, 1 },
+                             .density = 1000 };
+}
+
+static void set_default(void *def)
+{
+    *(cairn_body_def *)def = cairn_body_def_default();
+}
+
+#define FIELD(name) offsetof(cairn_body_def, name)
+#define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+
+static const cairn_option options[] = {
+    { "position", CAIRN_OPTION_VECTOR, false, FIELD(position), ANY, "m",
+      "of the centre of mass, or of a container's origin", NULL },
+    { "angle", CAIRN_OPTION_REAL, false, FIELD(angle), ANY, "rad", "orientation, 2D only", NULL },
+    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), ANY, "m/s", "at the start", NULL },
+    { "angular_velocity", CAIRN_OPTION_VECTOR, false, FIELD(angular_velocity), ANY, "rad/s",
+      "at the start, in the body frame; in 2D [0, 0, w]", NULL },
+    { "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, 1e12, "kg/m^3",
+      "in 2D kg/m^2; used when no mass is given", NULL },
+    { "mass", CAIRN_OPTION_REAL, false, FIELD(mass), 0, 1e30, "kg", "0: from shape and density",
+      NULL },
+    { "inertia", CAIRN_OPTION_VECTOR, false, FIELD(inertia), 0, 1e30, "kg m^2",
+      "principal moments, in 2D [0, 0, J]; 0: from the shape", NULL },
+};
+
+const cairn_record *cairn_body_record(void)
+{
+    static const cairn_record record = { .name = "body",
+                                         .summary = "one body",
+                                         .size = sizeof(cairn_body_def),
+                                         .set_default = set_default,
+                                         .options = options,
+                                         .option_count = sizeof options / sizeof options[0] };
+    return &record;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static cairn_status check_pose(const cairn_body_def *def, int dimension, cairn_error *error)
+{
+    cairn_quat q = def->orientation;
+    double length = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    if (!cairn_is_finite(def->position) || !cairn_is_finite(def->velocity) ||
+        !cairn_is_finite(def->angular_velocity) || !isfinite(def->angle))
+        return cairn_fail(error, CAIRN_NOT_FINITE, "position", "pose and velocity must be finite");
+    if (dimension == 3 && !(fabs(length - 1) < 1e-6))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "orientation",
+                          "found a quaternion of length %g, expected 1", length);
+    if (dimension == 2 && (def->position.z != 0 || def->velocity.z != 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "position", "in 2D z must be 0");
+    if (dimension == 2 && (def->angular_velocity.x != 0 || def->angular_velocity.y != 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "angular_velocity",
+                          "in 2D only the z component may be given");
+    return CAIRN_OK;
+}
+
+static cairn_status check_motion(const cairn_body_def *def, cairn_error *error)
+{
+    if ((unsigned)def->motion >= CAIRN_MOTION_COUNT)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "motion", "unknown motion %d", (int)def->motion);
+    if (def->driver_count > 0 && def->motion != CAIRN_MOTION_DRIVEN)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "drivers", "only a driven body has drivers");
+    if (def->load_count > 0 && def->motion != CAIRN_MOTION_DYNAMIC)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "loads", "only a dynamic body can be loaded");
+    bool moving = cairn_norm(def->velocity) > 0 || cairn_norm(def->angular_velocity) > 0;
+    if (moving && def->motion != CAIRN_MOTION_DYNAMIC)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "velocity",
+                          "only a dynamic body has a velocity of its own; use drivers");
+    if (def->motion == CAIRN_MOTION_DYNAMIC && !cairn_shape_class_of(&def->shape)->bounded)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "motion",
+                          "a %s cannot be dynamic, expected fixed or driven",
+                          cairn_shape_record(def->shape.kind)->name);
+    return CAIRN_OK;
+}
+
+/* Mass and inertia of a dynamic body: given, or from shape and density. */
+static cairn_status find_mass(const cairn_body_def *def, int dimension, double *mass,
+                              cairn_vec3 *inertia, cairn_error *error)
+{
+    *mass = def->mass;
+    *inertia = def->inertia;
+    if (def->motion != CAIRN_MOTION_DYNAMIC)
+        return CAIRN_OK;
+    double from_shape = 0;
+    cairn_vec3 of_shape = { 0, 0, 0 };
+    if (cairn_shape_mass(&def->shape, dimension, def->density, &from_shape, &of_shape) != CAIRN_OK)
+        from_shape = 0;
+    if (*mass == 0)
+        *mass = from_shape;
+    if (!(*mass > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
+    bool given = dimension == 2 ? inertia->z > 0 : cairn_norm(*inertia) > 0;
+    if (!given)
+        *inertia = from_shape > 0 ? cairn_scale(*mass / from_shape, of_shape) : *inertia;
+    if (given && dimension == 3 && !(inertia->x > 0 && inertia->y > 0 && inertia->z > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "inertia", "expected three numbers > 0");
+    double slack = 1e-9 * (inertia->x + inertia->y + inertia->z);
+    bool possible = inertia->x + inertia->y >= inertia->z - slack &&
+                    inertia->y + inertia->z >= inertia->x - slack &&
+                    inertia->z + inertia->x >= inertia->y - slack;
+    if (dimension == 3 && !possible)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "inertia",
+                          "no body has these moments: one exceeds the sum of the others");
+    return CAIRN_OK;
+}
+
+static cairn_status check(const cairn_world *world, const cairn_body_def *def, cairn_error *error)
+{
+    TRY(cairn_shape_check(&def->shape, world->dimension, error));
+    TRY(cairn_record_check(cairn_body_record(), def, error));
+    TRY(check_pose(def, world->dimension, error));
+    TRY(check_motion(def, error));
+    if (def->material < 0 || (size_t)def->material >= world->material_count)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "material", "there is no material %d",
+                          def->material);
+    return CAIRN_OK;
+}
+
+/* ---- making and removing -------------------------------------------------------------------- */
+
+static int find_hole(const cairn_body_store *b)
+{
+    for (int i = 0; b->free_count > 0 && i < b->count; i++)
+        if (!b->alive[i])
+            return i;
+    return b->count;
+}
+
+static void fill(cairn_world *world, int i, const cairn_body_def *def, double mass,
+                 cairn_vec3 inertia)
+{
+    cairn_body_store *b = &world->bodies;
+    bool flat = world->dimension == 2;
+    cairn_quat from_angle = { cos(0.5 * def->angle), 0, 0, sin(0.5 * def->angle) };
+    b->alive[i] = 1;
+    b->motion[i] = (uint8_t)def->motion;
+    b->material[i] = def->material;
+    b->shape[i] = def->shape;
+    b->x[i] = def->position;
+    b->v[i] = def->velocity;
+    b->omega[i] = def->angular_velocity;
+    b->q[i] = flat ? from_angle : cairn_quat_normalised(def->orientation);
+    b->angle[i] = flat ? def->angle : 0;
+    b->mass[i] = mass;
+    b->inertia[i] = flat ? cairn_vec(0, 0, inertia.z) : inertia;
+}
+
+static cairn_status attach(cairn_world *world, int body, const cairn_body_def *def)
+{
+    for (int k = 0; k < def->driver_count; k++)
+        TRY(cairn_driver_add(world, body, &def->drivers[k]));
+    for (int k = 0; k < def->load_count; k++)
+        TRY(cairn_load_add(world, body, &def->loads[k]));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out)
+{
+    cairn_body_store *b = &world->bodies;
+    cairn_vec3 inertia;
+    double mass;
+    world->error = (cairn_error){ 0 };
+    TRY(check(world, def, &world->error));
+    TRY(find_mass(def, world->dimension, &mass, &inertia, &world->error));
+    int i = find_hole(b);
+    TRY(cairn_bodies_reserve(b, (size_t)i + 1));
+    fill(world, i, def, mass, inertia);
+    cairn_status status = attach(world, i, def);
+    if (status != CAIRN_OK) {
+        cairn_drivers_remove(world, i);
+        b->alive[i] = 0;
+        return status;
+    }
+    if (i == b->count)
+        b->count++;
+    else
+        b->free_count--;
+    if (out)
+        *out = (cairn_body_id){ i, b->generation[i] };
+    return CAIRN_OK;
+}
+
+/* Contacts of the last step with this body must not warm-start its successor. */
+static void forget_contacts(cairn_contact_store *contacts, int body)
+{
+    for (int j = 0; j < contacts->count; j++)
+        if (contacts->body[2 * j] == body || contacts->body[2 * j + 1] == body)
+            contacts->feature[j] = -1;
+}
+
+cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
+{
+    cairn_body_store *b = &world->bodies;
+    if (id.index < 0 || id.index >= b->count || !b->alive[id.index] ||
+        b->generation[id.index] != id.generation)
+        return CAIRN_NOT_FOUND;
+    cairn_drivers_remove(world, id.index);
+    forget_contacts(&world->contacts, id.index);
+    b->alive[id.index] = 0;
+    b->generation[id.index]++;
+    b->free_count++;
+    return CAIRN_OK;
+}

@@ -1,0 +1,68 @@
+/* certificate.c - what a step can prove about itself, in units a person understands.
+ * With w = trace(W_jj)/d the contact's own inverse mass:
+ *     gap error        h |min(u_N + b, w r_N)|, 0 when the contact is open or pushes, not both
+ *     complementarity  r_N (u_N + b)
+ *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes sliding
+ *     dilatation       h min(mu |u_T|, w r_N): the gap that the convex law keeps while sliding
+ * The penetration is measured afterwards, in the new positions. */
+#include <math.h>
+
+#include "base/status.h"
+#include "problem/operator.h"
+#include "world/scheme.h"
+
+static double tangent_norm(int d, const double *x)
+{
+    return d == 3 ? sqrt(x[1] * x[1] + x[2] * x[2]) : fabs(x[1]);
+}
+
+static double tangent_dot(int d, const double *x, const double *y)
+{
+    return x[1] * y[1] + (d == 3 ? x[2] * y[2] : 0);
+}
+
+static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
+{
+    const cairn_problem *p = &stage->problem;
+    int d = p->dimension;
+    const double *r = stage->r + (size_t)j * (size_t)d, *u = stage->u + (size_t)j * (size_t)d;
+    double h = stage->h, w = cairn_contact_inverse_mass(p, j), open = u[0] + stage->b[j];
+    double sliding = tangent_norm(d, u), push = w * r[0];
+    double against = tangent_dot(d, r, u) + tangent_norm(d, r) * sliding;
+    c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
+    c->complementarity = fmax(c->complementarity, fabs(r[0] * open));
+    c->friction_direction = fmax(c->friction_direction, against / h);
+    if (stage->scheme->law == CAIRN_LAW_CONVEX)
+        c->dilatation = fmax(c->dilatation, h * fmin(p->mu[j] * sliding, fmax(push, 0)));
+}
+
+cairn_status cairn_stage_certify(cairn_stage *stage)
+{
+    cairn_step_report *report = stage->report;
+    cairn_certificate *c = &report->certificate;
+    c->judgement = report->solve.judgement;
+    c->cone_violation = c->judgement.cone_violation;
+    report->candidates = stage->problem.contacts;
+    for (int j = 0; j < stage->problem.contacts; j++) {
+        certify_contact(stage, j, c);
+        report->active += stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
+    }
+    return isfinite(c->judgement.asked.worst) ? CAIRN_OK : CAIRN_NOT_FINITE;
+}
+
+/* Deepest overlap of the candidates where the bodies are now. */
+void cairn_stage_penetration(cairn_stage *stage)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    double deepest = 0;
+    for (int j = 0; j < c->count; j++) {
+        bool swapped;
+        cairn_witness found[CAIRN_WITNESSES];
+        cairn_collider a = cairn_body_collider(stage->world, c->body[2 * j]);
+        cairn_collider b = cairn_body_collider(stage->world, c->body[2 * j + 1]);
+        int count = cairn_witnesses_find(&a, &b, stage->world->dimension, &swapped, found);
+        for (int k = 0; k < count; k++)
+            deepest = fmax(deepest, -found[k].gap);
+    }
+    stage->report->certificate.penetration = deepest;
+}

@@ -1,0 +1,280 @@
+/* contacts.c - the candidate contacts of a step.
+ *
+ * Every body gets a reach: how far it may move in this step, from its free velocity with something
+ * to spare. Candidates are all pairs whose gap the reaches can close. After the solve the true
+ * motion is compared with the reach: a body that went further makes the step be done again with
+ * larger reaches. So no contact that could have mattered is ever left out. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+enum { GRAIN = 4096 }; /* pairs in one piece of parallel work */
+
+/* ---- storage -------------------------------------------------------------------------------- */
+
+static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
+{
+    struct {
+        void **block;
+        size_t size;
+    } columns[] = {
+        { (void **)&c->body, 2 * sizeof *c->body },
+        { (void **)&c->feature, sizeof *c->feature },
+        { (void **)&c->point, sizeof *c->point },
+        { (void **)&c->normal, sizeof *c->normal },
+        { (void **)&c->tangent, sizeof *c->tangent },
+        { (void **)&c->arm_a, sizeof *c->arm_a },
+        { (void **)&c->arm_b, sizeof *c->arm_b },
+        { (void **)&c->gap, sizeof *c->gap },
+        { (void **)&c->mu, sizeof *c->mu },
+        { (void **)&c->restitution, sizeof *c->restitution },
+        { (void **)&c->impulse, (size_t)dimension * sizeof *c->impulse },
+        { (void **)&c->velocity, (size_t)dimension * sizeof *c->velocity },
+    };
+    size_t capacity = c->capacity;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        capacity = c->capacity;
+        TRY(cairn_memory_reserve(columns[i].block, &capacity, count, columns[i].size));
+    }
+    c->capacity = capacity;
+    return CAIRN_OK;
+}
+
+void cairn_contacts_release(cairn_contact_store *c)
+{
+    void *blocks[] = { c->body,  c->feature, c->point, c->normal,  c->tangent,     c->arm_a,
+                       c->arm_b, c->gap,     c->mu,    c->impulse, c->restitution, c->velocity };
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        cairn_memory_free(blocks[i]);
+    *c = (cairn_contact_store){ 0 };
+}
+
+cairn_contacts cairn_world_contacts(const cairn_world *world)
+{
+    const cairn_contact_store *c = &world->contacts;
+    return (cairn_contacts){ .count = c->count,
+                             .dimension = world->dimension,
+                             .body = c->body,
+                             .point = c->point,
+                             .normal = c->normal,
+                             .tangent = c->tangent,
+                             .gap = c->gap,
+                             .impulse = c->impulse,
+                             .velocity = c->velocity,
+                             .mu = c->mu };
+}
+
+/* ---- reach ---------------------------------------------------------------------------------- */
+
+/* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size. */
+static double first_reach(const cairn_stage *stage, int i)
+{
+    double h = stage->h, extent = cairn_body_collider(stage->world, i).extent;
+    double speed = cairn_norm(stage->v_free[i]);
+    return 1.25 * h * speed + 2 * h * h * cairn_norm(stage->world->gravity) + 0.02 * extent;
+}
+
+static cairn_status take_reach(cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    stage->reach = cairn_arena_doubles(&stage->world->scratch, (size_t)b->count);
+    if (!stage->reach)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < b->count; i++) {
+        if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC)
+            stage->reach[i] = first_reach(stage, i);
+        else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
+            stage->reach[i] = cairn_norm(cairn_sub(stage->x_next[i], b->x[i]));
+    }
+    return CAIRN_OK;
+}
+
+bool cairn_stage_outran(cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    bool outran = false;
+    for (int i = 0; i < b->count; i++) {
+        if (stage->block[i] < 0)
+            continue;
+        const double *v = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
+        double z = stage->world->dimension == 3 ? v[2] : 0;
+        double moved = stage->h * sqrt(v[0] * v[0] + v[1] * v[1] + z * z);
+        if (moved > stage->reach[i]) {
+            stage->reach[i] = 1.5 * moved;
+            outran = true;
+        }
+    }
+    return outran;
+}
+
+/* ---- narrow phase --------------------------------------------------------------------------- */
+
+typedef struct narrow_job {
+    const cairn_collider *colliders;
+    const cairn_pair *pairs;
+    int dimension;
+    cairn_witness *found; /* CAIRN_WITNESSES per pair                            */
+    int8_t *count;        /* of each pair; negative: a is the second collider    */
+} narrow_job;
+
+static void narrow_range(int begin, int end, void *context)
+{
+    narrow_job *job = context;
+    for (int k = begin; k < end; k++) {
+        bool swapped;
+        int count = cairn_witnesses_find(&job->colliders[job->pairs[k].first],
+                                         &job->colliders[job->pairs[k].second], job->dimension,
+                                         &swapped, job->found + (size_t)k * CAIRN_WITNESSES);
+        job->count[k] = (int8_t)(swapped ? -count : count);
+    }
+}
+
+static cairn_collider *make_colliders(const cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    const cairn_body_store *b = &world->bodies;
+    cairn_collider *colliders =
+        cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *colliders);
+    for (int i = 0; colliders && i < b->count; i++) {
+        colliders[i] = cairn_body_collider(world, i);
+        colliders[i].reach = stage->reach[i];
+        if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
+            cairn_quat back = cairn_quat_conjugate(b->q[i]);
+            cairn_quat turned = cairn_quat_multiply(stage->q_next[i], back);
+            colliders[i].turn = cairn_norm(cairn_quat_log(turned));
+        }
+    }
+    return colliders;
+}
+
+/* z x n in 2D; in 3D any direction at right angles, by a formula without history. */
+static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
+{
+    return dimension == 2 ? cairn_vec(-n.y, n.x, 0) : cairn_perpendicular(n);
+}
+
+static void add_contact(cairn_world *world, int a, int b, const cairn_witness *found)
+{
+    cairn_contact_store *c = &world->contacts;
+    const cairn_body_store *bodies = &world->bodies;
+    int j = c->count++;
+    cairn_material_def law = cairn_material_pair(world, bodies->material[a], bodies->material[b]);
+    c->body[2 * j] = a;
+    c->body[2 * j + 1] = b;
+    c->feature[j] = found->feature;
+    c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
+    c->normal[j] = found->normal;
+    c->tangent[j] = tangent_of(world->dimension, found->normal);
+    c->arm_a[j] = cairn_sub(found->on_a, bodies->x[a]);
+    c->arm_b[j] = cairn_sub(found->on_b, bodies->x[b]);
+    c->gap[j] = found->gap;
+    c->mu[j] = law.friction;
+    c->restitution[j] = law.restitution;
+}
+
+static cairn_status gather(cairn_world *world, const narrow_job *job, size_t pairs)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < pairs; k++)
+        total += (size_t)(job->count[k] < 0 ? -job->count[k] : job->count[k]);
+    if (total > INT32_MAX / 2)
+        return CAIRN_NO_MEMORY;
+    TRY(reserve(&world->contacts, total, world->dimension));
+    world->contacts.count = 0;
+    for (size_t k = 0; k < pairs; k++) {
+        int first = job->pairs[k].first, second = job->pairs[k].second;
+        bool swapped = job->count[k] < 0;
+        int count = swapped ? -job->count[k] : job->count[k];
+        for (int i = 0; i < count; i++)
+            add_contact(world, swapped ? second : first, swapped ? first : second,
+                        job->found + k * CAIRN_WITNESSES + (size_t)i);
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stage_collide(cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    cairn_pair_list *list = &world->pair_list;
+    if (!stage->reach)
+        TRY(take_reach(stage));
+    cairn_collider *colliders = make_colliders(stage);
+    if (!colliders)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_pairs_find(stage->broad, colliders, world->bodies.count, &world->scratch, list));
+    if (list->count > INT32_MAX / 4)
+        return CAIRN_NO_MEMORY;
+    narrow_job job = { .colliders = colliders,
+                       .pairs = list->items,
+                       .dimension = world->dimension };
+    job.found = cairn_arena_take(&world->scratch, list->count * CAIRN_WITNESSES, sizeof *job.found);
+    job.count = cairn_arena_take(&world->scratch, list->count, sizeof *job.count);
+    if (!job.found || !job.count)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for((int)list->count, GRAIN, narrow_range, &job);
+    return gather(world, &job, list->count);
+}
+
+/* ---- warm start ----------------------------------------------------------------------------- */
+
+/* Contacts are sorted by (smaller body, larger body, feature). */
+static int compare_keys(const cairn_contact_store *c, int i, const cairn_contact_store *d, int j)
+{
+    const int32_t *p = c->body + 2 * i, *q = d->body + 2 * j;
+    int32_t keys[6] = { p[0] < p[1] ? p[0] : p[1],
+                        q[0] < q[1] ? q[0] : q[1],
+                        p[0] < p[1] ? p[1] : p[0],
+                        q[0] < q[1] ? q[1] : q[0],
+                        c->feature[i],
+                        d->feature[j] };
+    for (int k = 0; k < 6; k += 2)
+        if (keys[k] != keys[k + 1])
+            return keys[k] < keys[k + 1] ? -1 : 1;
+    return 0;
+}
+
+/* The old impulse as a vector in space, seen in the new contact frame. */
+static void carry_over(const cairn_stage *stage, int old, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    int d = stage->world->dimension;
+    const double *impulse = last->impulse + (size_t)old * (size_t)d;
+    const double *u = last->velocity + (size_t)old * (size_t)d;
+    double *r = stage->r + (size_t)j * (size_t)d, ratio = stage->warm_ratio;
+    cairn_vec3 p = cairn_scale(impulse[0], last->normal[old]);
+    p = cairn_add_scaled(p, impulse[1], last->tangent[old]);
+    if (d == 3)
+        p = cairn_add_scaled(p, impulse[2], cairn_contact_bitangent(last, old));
+    r[0] = ratio * cairn_dot(p, c->normal[j]);
+    r[1] = ratio * cairn_dot(p, c->tangent[j]);
+    if (d == 3)
+        r[2] = ratio * cairn_dot(p, cairn_contact_bitangent(c, j));
+    stage->s[j] = d == 3 ? sqrt(u[1] * u[1] + u[2] * u[2]) : fabs(u[1]);
+}
+
+void cairn_stage_warm_start(cairn_stage *stage)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    for (int i = 0, j = 0; i < last->count && j < c->count;) {
+        int order = last->feature[i] < 0 ? -1 : compare_keys(last, i, c, j);
+        if (order == 0)
+            carry_over(stage, i, j);
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
+void cairn_stage_store_contacts(cairn_stage *stage)
+{
+    cairn_contact_store *c = &stage->world->contacts;
+    size_t bytes = (size_t)c->count * (size_t)stage->world->dimension * sizeof(double);
+    if (bytes == 0)
+        return;
+    memcpy(c->impulse, stage->r, bytes);
+    memcpy(c->velocity, stage->u, bytes);
+}

@@ -1,0 +1,347 @@
+/* driver.c - functions of time: the motions of driven bodies and the loads on dynamic ones. */
+#include <math.h>
+#include <stddef.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+#define ANY -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+
+/* ---- drivers -------------------------------------------------------------------------------- */
+
+cairn_driver cairn_driver_default(cairn_driver_kind kind)
+{
+    return (cairn_driver){ .kind = kind, .stop = INFINITY, .axis = { 0, 0, 1 } };
+}
+
+#define DRIVER_DEFAULT(name, kind)                                                                 \
+    static void name(void *driver)                                                                 \
+    {                                                                                              \
+        *(cairn_driver *)driver = cairn_driver_default(kind);                                      \
+    }
+
+DRIVER_DEFAULT(velocity_default, CAIRN_DRIVER_VELOCITY)
+DRIVER_DEFAULT(shake_default, CAIRN_DRIVER_SHAKE)
+DRIVER_DEFAULT(rotation_default, CAIRN_DRIVER_ROTATION)
+DRIVER_DEFAULT(table_default, CAIRN_DRIVER_TABLE)
+
+#define D(name) offsetof(cairn_driver, name)
+#define DRIVER_TIMES                                                                               \
+    { "start", CAIRN_OPTION_REAL, false, D(start), ANY, "s", "when it begins", NULL },             \
+    {                                                                                              \
+        "stop", CAIRN_OPTION_REAL, false, D(stop), -CAIRN_UNBOUNDED, INFINITY, "s",                \
+            "when it ends; the body then stays where it is", NULL                                  \
+    }
+
+static const cairn_option velocity_options[] = {
+    { "velocity", CAIRN_OPTION_VECTOR, true, D(velocity), ANY, "m/s", "constant velocity", NULL },
+    DRIVER_TIMES,
+};
+static const cairn_option shake_options[] = {
+    { "amplitude", CAIRN_OPTION_VECTOR, true, D(amplitude), ANY, "m", "of the sine", NULL },
+    { "frequency", CAIRN_OPTION_REAL, true, D(frequency), 0, 1e9, "Hz", "of the sine", NULL },
+    { "phase", CAIRN_OPTION_REAL, false, D(phase), ANY, "rad", "of the sine at the start", NULL },
+    DRIVER_TIMES,
+};
+static const cairn_option rotation_options[] = {
+    { "angular_velocity", CAIRN_OPTION_VECTOR, true, D(angular_velocity), ANY, "rad/s",
+      "about the body's position, world frame; in 2D [0, 0, w]", NULL },
+    DRIVER_TIMES,
+};
+static const cairn_option table_options[] = {
+    { "time", CAIRN_OPTION_LIST, true, D(time), ANY, "s", "increasing, counted from start", NULL },
+    { "x", CAIRN_OPTION_LIST, false, D(x), ANY, "m", "displacement at these times", NULL },
+    { "y", CAIRN_OPTION_LIST, false, D(y), ANY, "m", "displacement at these times", NULL },
+    { "z", CAIRN_OPTION_LIST, false, D(z), ANY, "m", "displacement at these times", NULL },
+    { "angle", CAIRN_OPTION_LIST, false, D(angle), ANY, "rad", "turn at these times", NULL },
+    { "axis", CAIRN_OPTION_VECTOR, false, D(axis), ANY, "", "of the turn; default +z", NULL },
+    DRIVER_TIMES,
+};
+
+#define RECORD(name, text, type, default_fn, table)                                                \
+    {                                                                                              \
+        name, text, sizeof(type), default_fn, table, sizeof table / sizeof table[0]                \
+    }
+
+const cairn_record *cairn_driver_record(int kind)
+{
+    static const cairn_record records[CAIRN_DRIVER_COUNT] = {
+        RECORD("velocity", "constant velocity", cairn_driver, velocity_default, velocity_options),
+        RECORD("shake", "sinusoidal shaking", cairn_driver, shake_default, shake_options),
+        RECORD("rotation", "constant turning about the body's position", cairn_driver,
+               rotation_default, rotation_options),
+        RECORD("table", "displacement and angle from a table, linear in between", cairn_driver,
+               table_default, table_options),
+    };
+    return kind >= 0 && kind < CAIRN_DRIVER_COUNT ? &records[kind] : NULL;
+}
+
+/* ---- loads ---------------------------------------------------------------------------------- */
+
+cairn_load cairn_load_default(cairn_load_kind kind)
+{
+    return (cairn_load){ .kind = kind, .stop = INFINITY };
+}
+
+#define LOAD_DEFAULT(name, kind)                                                                   \
+    static void name(void *load)                                                                   \
+    {                                                                                              \
+        *(cairn_load *)load = cairn_load_default(kind);                                            \
+    }
+
+LOAD_DEFAULT(constant_default, CAIRN_LOAD_CONSTANT)
+LOAD_DEFAULT(sine_default, CAIRN_LOAD_SINE)
+LOAD_DEFAULT(factor_default, CAIRN_LOAD_TABLE)
+
+#define L(name) offsetof(cairn_load, name)
+#define LOAD_COMMON                                                                                \
+    { "force", CAIRN_OPTION_VECTOR, false, L(force), ANY, "N", "at the centre of mass", NULL },    \
+        { "torque", CAIRN_OPTION_VECTOR, false, L(torque), ANY, "N m", "in 2D [0, 0, T]", NULL },  \
+        { "start", CAIRN_OPTION_REAL, false, L(start), ANY, "s", "no load before", NULL },         \
+    {                                                                                              \
+        "stop", CAIRN_OPTION_REAL, false, L(stop), -CAIRN_UNBOUNDED, INFINITY, "s",                \
+            "no load after", NULL                                                                  \
+    }
+
+static const cairn_option constant_options[] = { LOAD_COMMON };
+static const cairn_option sine_options[] = {
+    LOAD_COMMON,
+    { "frequency", CAIRN_OPTION_REAL, true, L(frequency), 0, 1e9, "Hz", "of the sine", NULL },
+    { "phase", CAIRN_OPTION_REAL, false, L(phase), ANY, "rad", "of the sine at the start", NULL },
+};
+static const cairn_option factor_options[] = {
+    LOAD_COMMON,
+    { "time", CAIRN_OPTION_LIST, true, L(time), ANY, "s", "increasing, counted from start", NULL },
+    { "factor", CAIRN_OPTION_LIST, true, L(factor), ANY, "", "of force and torque then", NULL },
+};
+
+const cairn_record *cairn_load_record(int kind)
+{
+    static const cairn_record records[CAIRN_LOAD_COUNT] = {
+        RECORD("constant", "constant force and torque", cairn_load, constant_default,
+               constant_options),
+        RECORD("sine", "force and torque times a sine of time", cairn_load, sine_default,
+               sine_options),
+        RECORD("table", "force and torque times a factor from a table", cairn_load, factor_default,
+               factor_options),
+    };
+    return kind >= 0 && kind < CAIRN_LOAD_COUNT ? &records[kind] : NULL;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* Linear in between, constant outside; 0 for an empty list. */
+static double interpolate(cairn_list time, cairn_list value, double t)
+{
+    int n = value.count;
+    if (n == 0)
+        return 0;
+    if (t <= time.values[0])
+        return value.values[0];
+    for (int i = 1; i < n; i++)
+        if (t < time.values[i]) {
+            double share = (t - time.values[i - 1]) / (time.values[i] - time.values[i - 1]);
+            return value.values[i - 1] + share * (value.values[i] - value.values[i - 1]);
+        }
+    return value.values[n - 1];
+}
+
+static cairn_status check_table(cairn_list time, cairn_list value, const char *key,
+                                cairn_error *error)
+{
+    if (value.count != 0 && value.count != time.count)
+        return cairn_fail(error, CAIRN_BAD_INPUT, key, "found %d numbers, expected %d as in time",
+                          value.count, time.count);
+    for (int i = 1; i < time.count; i++)
+        if (!(time.values[i] > time.values[i - 1]))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "time",
+                              "entry %d is %g, expected more than %g before it", i + 1,
+                              time.values[i], time.values[i - 1]);
+    return CAIRN_OK;
+}
+
+static cairn_status copy_list(cairn_list *list)
+{
+    if (list->count == 0) {
+        list->values = NULL;
+        return CAIRN_OK;
+    }
+    double *copy = cairn_memory_zeroed((size_t)list->count, sizeof(double));
+    for (int i = 0; copy && i < list->count; i++)
+        copy[i] = list->values[i];
+    list->values = copy;
+    return copy ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* Copies all or none: on failure the lists taken so far are freed. */
+static cairn_status copy_lists(cairn_list *const *lists, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (copy_list(lists[i]) != CAIRN_OK) {
+            while (i-- > 0)
+                cairn_memory_free((void *)lists[i]->values);
+            return CAIRN_NO_MEMORY;
+        }
+    return CAIRN_OK;
+}
+
+/* ---- adding and removing -------------------------------------------------------------------- */
+
+static cairn_status check_driver(const cairn_world *world, const cairn_driver *d)
+{
+    cairn_error *error = (cairn_error *)&world->error;
+    if ((unsigned)d->kind >= CAIRN_DRIVER_COUNT)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "drivers", "unknown driver %d", (int)d->kind);
+    TRY(cairn_record_check(cairn_driver_record((int)d->kind), d, error));
+    if (d->kind != CAIRN_DRIVER_TABLE)
+        return CAIRN_OK;
+    if (d->time.count == 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "time", "the table is empty");
+    if (d->angle.count > 0 && !(cairn_norm(d->axis) > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "axis", "found zero, expected a direction");
+    TRY(check_table(d->time, d->x, "x", error));
+    TRY(check_table(d->time, d->y, "y", error));
+    TRY(check_table(d->time, d->z, "z", error));
+    return check_table(d->time, d->angle, "angle", error);
+}
+
+cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *driver)
+{
+    const cairn_body_store *b = &world->bodies;
+    TRY(check_driver(world, driver));
+    TRY(cairn_memory_reserve((void **)&world->driven, &world->driven_capacity,
+                             world->driven_count + 1, sizeof *world->driven));
+    cairn_driven entry = { body, b->x[body], b->q[body], b->angle[body], *driver };
+    cairn_list *const lists[] = { &entry.driver.time, &entry.driver.x, &entry.driver.y,
+                                  &entry.driver.z, &entry.driver.angle };
+    TRY(copy_lists(lists, 5));
+    world->driven[world->driven_count++] = entry;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load)
+{
+    cairn_error *error = &world->error;
+    if ((unsigned)load->kind >= CAIRN_LOAD_COUNT)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "loads", "unknown load %d", (int)load->kind);
+    TRY(cairn_record_check(cairn_load_record((int)load->kind), load, error));
+    if (load->kind == CAIRN_LOAD_TABLE) {
+        if (load->time.count == 0)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "time", "the table is empty");
+        TRY(check_table(load->time, load->factor, "factor", error));
+    }
+    TRY(cairn_memory_reserve((void **)&world->loaded, &world->loaded_capacity,
+                             world->loaded_count + 1, sizeof *world->loaded));
+    cairn_loaded entry = { body, *load };
+    cairn_list *const lists[] = { &entry.load.time, &entry.load.factor };
+    TRY(copy_lists(lists, 2));
+    world->loaded[world->loaded_count++] = entry;
+    return CAIRN_OK;
+}
+
+static void free_driver(cairn_driver *d)
+{
+    cairn_memory_free((void *)d->time.values);
+    cairn_memory_free((void *)d->x.values);
+    cairn_memory_free((void *)d->y.values);
+    cairn_memory_free((void *)d->z.values);
+    cairn_memory_free((void *)d->angle.values);
+}
+
+static void free_load(cairn_load *load)
+{
+    cairn_memory_free((void *)load->time.values);
+    cairn_memory_free((void *)load->factor.values);
+}
+
+/* Drivers and loads of one body; of all bodies when body is -1. */
+void cairn_drivers_remove(cairn_world *world, int body)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < world->driven_count; k++) {
+        if (body >= 0 && world->driven[k].body != body)
+            world->driven[kept++] = world->driven[k];
+        else
+            free_driver(&world->driven[k].driver);
+    }
+    world->driven_count = kept;
+    kept = 0;
+    for (size_t k = 0; k < world->loaded_count; k++) {
+        if (body >= 0 && world->loaded[k].body != body)
+            world->loaded[kept++] = world->loaded[k];
+        else
+            free_load(&world->loaded[k].load);
+    }
+    world->loaded_count = kept;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* Displacement and turn (an angle vector) of one driver at a time. */
+static void driver_at(const cairn_driver *d, double time, cairn_vec3 *move, cairn_vec3 *turn)
+{
+    double t = fmin(fmax(time, d->start), d->stop) - d->start;
+    *move = *turn = cairn_vec(0, 0, 0);
+    switch (d->kind) {
+    case CAIRN_DRIVER_VELOCITY:
+        *move = cairn_scale(t, d->velocity);
+        break;
+    case CAIRN_DRIVER_SHAKE:
+        *move =
+            cairn_scale(sin(2 * M_PI * d->frequency * t + d->phase) - sin(d->phase), d->amplitude);
+        break;
+    case CAIRN_DRIVER_ROTATION:
+        *turn = cairn_scale(t, d->angular_velocity);
+        break;
+    default:
+        *move = cairn_vec(interpolate(d->time, d->x, t), interpolate(d->time, d->y, t),
+                          interpolate(d->time, d->z, t));
+        *turn = cairn_scale(interpolate(d->time, d->angle, t) / cairn_norm(d->axis), d->axis);
+    }
+}
+
+void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_vec3 *x,
+                       cairn_quat *q, double *angle)
+{
+    bool first = true;
+    for (size_t k = 0; k < world->driven_count; k++) {
+        const cairn_driven *driven = &world->driven[k];
+        if (driven->body != body)
+            continue;
+        if (first) {
+            *x = driven->x0;
+            *q = driven->q0;
+            *angle = driven->angle0;
+            first = false;
+        }
+        cairn_vec3 move, turn;
+        driver_at(&driven->driver, time, &move, &turn);
+        *x = cairn_add(*x, move);
+        *angle += turn.z;
+        *q = cairn_quat_normalised(cairn_quat_multiply(cairn_quat_exp(turn), *q));
+    }
+}
+
+static double load_factor(const cairn_load *load, double time)
+{
+    double t = time - load->start;
+    if (time < load->start || time > load->stop)
+        return 0;
+    if (load->kind == CAIRN_LOAD_SINE)
+        return sin(2 * M_PI * load->frequency * t + load->phase);
+    return load->kind == CAIRN_LOAD_TABLE ? interpolate(load->time, load->factor, t) : 1;
+}
+
+void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, cairn_vec3 *torque)
+{
+    for (size_t k = 0; k < world->loaded_count; k++) {
+        const cairn_loaded *loaded = &world->loaded[k];
+        double factor = load_factor(&loaded->load, time);
+        int i = loaded->body;
+        force[i] = cairn_add_scaled(force[i], factor, loaded->load.force);
+        cairn_vec3 in_body = cairn_rotate_back(world->bodies.q[i], loaded->load.torque);
+        torque[i] = cairn_add_scaled(torque[i], factor, in_body);
+    }
+}

@@ -1,0 +1,102 @@
+/* energy.c - where energy goes in a step; closed to rounding.
+ *
+ * With vm = (v + v+)/2 the change of kinetic energy is vm.M(v+ - v), exactly, and
+ * M (v+ - v) = h (m g + F + gyroscopic) + H'r. So
+ *     load work      h F.vm
+ *     driver work    - sum r.w
+ *     friction loss  - sum r_T.um_T      um = H vm + w
+ *     impact loss    - sum r_N um_N
+ *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm
+ * The first part of the last line is what moving by v+ instead of vm does to the potential. */
+#include <math.h>
+
+#include "math/vec.h"
+#include "problem/operator.h"
+#include "world/world.h"
+
+static double kinetic_energy(double mass, cairn_vec3 J, cairn_vec3 v, cairn_vec3 omega)
+{
+    return 0.5 * mass * cairn_dot(v, v) + 0.5 * cairn_dot(omega, cairn_times(J, omega));
+}
+
+void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential)
+{
+    const cairn_body_store *b = &world->bodies;
+    *kinetic = *potential = 0;
+    for (int i = 0; i < b->count; i++) {
+        if (!b->alive[i] || b->motion[i] != CAIRN_MOTION_DYNAMIC)
+            continue;
+        *kinetic += kinetic_energy(b->mass[i], b->inertia[i], b->v[i], b->omega[i]);
+        *potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
+    }
+}
+
+/* New velocities of body i out of the problem's. */
+static void new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
+{
+    const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
+    bool flat = stage->world->dimension == 2;
+    *v = cairn_vec(x[0], x[1], flat ? 0 : x[2]);
+    *omega = flat ? cairn_vec(0, 0, x[2]) : cairn_vec(x[3], x[4], x[5]);
+}
+
+static void add_body(const cairn_stage *stage, int i, cairn_energy *energy)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 v, omega, g = stage->world->gravity;
+    new_velocity(stage, i, &v, &omega);
+    cairn_vec3 vm = cairn_scale(0.5, cairn_add(v, b->v[i]));
+    cairn_vec3 wm = cairn_scale(0.5, cairn_add(omega, b->omega[i]));
+    double h = stage->h, m = b->mass[i];
+    energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
+    energy->numerical_loss +=
+        0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
+}
+
+/* Velocities before the step in the problem's layout, into scratch that the solve left free. */
+static void old_velocities(const cairn_stage *stage, double *out)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    for (int i = 0; i < b->count; i++) {
+        if (stage->block[i] < 0)
+            continue;
+        double *x = out + (size_t)stage->block[i] * (size_t)stage->block_size;
+        x[0] = b->v[i].x;
+        x[1] = b->v[i].y;
+        if (stage->world->dimension == 2) {
+            x[2] = b->omega[i].z;
+            continue;
+        }
+        x[2] = b->v[i].z;
+        x[3] = b->omega[i].x;
+        x[4] = b->omega[i].y;
+        x[5] = b->omega[i].z;
+    }
+}
+
+static void add_contact(const cairn_stage *stage, int j, const double *v_old, cairn_energy *energy)
+{
+    const cairn_problem *p = &stage->problem;
+    int d = p->dimension;
+    size_t first = (size_t)j * (size_t)d;
+    const double *r = stage->r + first, *u = stage->u + first, *w = stage->w + first;
+    double before[3];
+    cairn_contact_relative(p, d, p->block_size, j, v_old, before);
+    energy->impact_loss -= r[0] * 0.5 * (u[0] + before[0]);
+    for (int i = 1; i < d; i++)
+        energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
+    for (int i = 0; i < d; i++)
+        energy->driver_work -= r[i] * w[i];
+}
+
+void cairn_stage_energy(cairn_stage *stage)
+{
+    cairn_energy *energy = &stage->report->energy;
+    double *v_old = stage->v_problem; /* the free velocities are no longer needed */
+    for (int i = 0; i < stage->world->bodies.count; i++)
+        if (stage->block[i] >= 0)
+            add_body(stage, i, energy);
+    old_velocities(stage, v_old);
+    for (int j = 0; j < stage->problem.contacts; j++)
+        add_contact(stage, j, v_old, energy);
+}

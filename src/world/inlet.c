@@ -1,0 +1,231 @@
+/* inlet.c - bodies that come in while the world runs.
+ *
+ * After each step every inlet owes floor(rate (t - start)) + 1 bodies, at most `count`. Each is
+ * tried at random places of the region until one is free; without a free place it waits, with the
+ * radius it has, for the next step. Only bodies near the region are looked at. */
+#include <math.h>
+#include <stddef.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+enum { TRIES = 50 };
+
+/* ---- definition ----------------------------------------------------------------------------- */
+
+cairn_inlet_def cairn_inlet_def_default(void)
+{
+    return (cairn_inlet_def){ .rate = 1, .seed = 1, .density = 1000 };
+}
+
+static void set_default(void *def)
+{
+    *(cairn_inlet_def *)def = cairn_inlet_def_default();
+}
+
+#define FIELD(name) offsetof(cairn_inlet_def, name)
+#define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+
+static const cairn_option options[] = {
+    { "count", CAIRN_OPTION_INTEGER, true, FIELD(count), 1, 1e9, "", "how many bodies in all",
+      NULL },
+    { "rate", CAIRN_OPTION_REAL, true, FIELD(rate), CAIRN_POSITIVE, 1e12, "1/s",
+      "bodies per second", NULL },
+    { "start", CAIRN_OPTION_REAL, false, FIELD(start), ANY, "s", "when it begins", NULL },
+    { "centre", CAIRN_OPTION_VECTOR, true, FIELD(centre), ANY, "m", "middle of the region", NULL },
+    { "size", CAIRN_OPTION_VECTOR, false, FIELD(size), 0, 1e12, "m",
+      "extents of the region in which bodies appear", NULL },
+    { "disk_radius", CAIRN_OPTION_REAL, false, FIELD(disk_radius), 0, 1e12, "m",
+      "> 0: the region is a vertical cylinder of this radius, height size.z", NULL },
+    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), ANY, "m/s", "of what comes in",
+      NULL },
+    { "seed", CAIRN_OPTION_INTEGER, false, FIELD(seed), 0, 9e18, "", "of the random numbers",
+      NULL },
+    { "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, 1e12, "kg/m^3",
+      "in 2D kg/m^2; used when no mass is given", NULL },
+    { "mass", CAIRN_OPTION_REAL, false, FIELD(mass), 0, 1e30, "kg",
+      "of each body; 0: from the density", NULL },
+};
+
+const cairn_record *cairn_inlet_record(void)
+{
+    static const cairn_record record = { .name = "pour",
+                                         .summary = "bodies that come in while the world runs",
+                                         .size = sizeof(cairn_inlet_def),
+                                         .set_default = set_default,
+                                         .options = options,
+                                         .option_count = sizeof options / sizeof options[0] };
+    return &record;
+}
+
+static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, cairn_error *error)
+{
+    TRY(cairn_record_check(cairn_inlet_record(), def, error));
+    TRY(cairn_distribution_check(&def->radius, error));
+    if (def->radius.kind == CAIRN_DISTRIBUTION_CONSTANT && !(def->radius.value > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "radius", "found %g, expected a number > 0 in m",
+                          def->radius.value);
+    if (def->material < 0 || (size_t)def->material >= world->material_count)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "material", "there is no material %d",
+                          def->material);
+    if (world->dimension == 2 && (def->centre.z != 0 || def->velocity.z != 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "centre", "in 2D z must be 0");
+    return CAIRN_OK;
+}
+
+static cairn_status copy_list(cairn_list *list)
+{
+    if (list->count == 0)
+        return CAIRN_OK;
+    double *copy = cairn_memory_zeroed((size_t)list->count, sizeof(double));
+    for (int i = 0; copy && i < list->count; i++)
+        copy[i] = list->values[i];
+    list->values = copy;
+    return copy ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
+{
+    world->error = (cairn_error){ 0 };
+    TRY(check(world, def, &world->error));
+    TRY(cairn_memory_reserve((void **)&world->inlets, &world->inlet_capacity,
+                             world->inlet_count + 1, sizeof *world->inlets));
+    cairn_inlet inlet = { .def = *def, .state = (uint64_t)def->seed };
+    TRY(copy_list(&inlet.def.radius.values));
+    if (copy_list(&inlet.def.radius.weights) != CAIRN_OK) {
+        if (inlet.def.radius.values.count > 0)
+            cairn_memory_free((void *)inlet.def.radius.values.values);
+        return CAIRN_NO_MEMORY;
+    }
+    world->inlets[world->inlet_count++] = inlet;
+    return CAIRN_OK;
+}
+
+void cairn_inlets_release(cairn_world *world)
+{
+    for (size_t k = 0; k < world->inlet_count; k++) {
+        cairn_distribution *radius = &world->inlets[k].def.radius;
+        if (radius->values.count > 0)
+            cairn_memory_free((void *)radius->values.values);
+        if (radius->weights.count > 0)
+            cairn_memory_free((void *)radius->weights.values);
+    }
+    world->inlet_count = 0;
+}
+
+/* ---- pouring -------------------------------------------------------------------------------- */
+
+/* Bodies an inlet owes at a time and has not released. */
+static int64_t owed(const cairn_inlet *inlet, double time)
+{
+    const cairn_inlet_def *def = &inlet->def;
+    if (time < def->start)
+        return 0;
+    double due = floor(def->rate * (time - def->start) * (1 + 1e-12)) + 1;
+    double most = fmin(due, (double)def->count);
+    return (int64_t)most - inlet->released;
+}
+
+int64_t cairn_world_inlet_pending(const cairn_world *world)
+{
+    int64_t pending = 0;
+    for (size_t k = 0; k < world->inlet_count; k++)
+        pending += world->inlets[k].def.count - world->inlets[k].released;
+    return pending;
+}
+
+size_t cairn_inlets_due(const cairn_world *world, double time)
+{
+    size_t due = 0;
+    for (size_t k = 0; k < world->inlet_count; k++)
+        due += (size_t)owed(&world->inlets[k], time);
+    return due;
+}
+
+static cairn_vec3 draw_place(const cairn_inlet_def *def, int dimension, uint64_t *state)
+{
+    double x = cairn_random_between(state, -0.5, 0.5) * def->size.x;
+    double y = cairn_random_between(state, -0.5, 0.5) * def->size.y;
+    double z = 0;
+    if (dimension == 3) {
+        z = cairn_random_between(state, -0.5, 0.5) * def->size.z;
+        if (def->disk_radius > 0) {
+            double radius = def->disk_radius * sqrt(cairn_random_uniform(state));
+            double angle = 2 * M_PI * cairn_random_uniform(state);
+            x = radius * cos(angle);
+            y = radius * sin(angle);
+        }
+    }
+    return cairn_add(def->centre, cairn_vec(x, y, z));
+}
+
+/* Walls, and bodies whose box reaches into the region; listed in bodies.near. */
+static int find_near(cairn_world *world, const cairn_inlet_def *def, double radius)
+{
+    cairn_vec3 half = cairn_scale(0.5, def->size);
+    double reach = fmax(fmax(half.x, half.y), fmax(half.z, def->disk_radius));
+    cairn_shape unused = { 0 };
+    cairn_collider region = { .shape = &unused, .x = def->centre, .extent = reach + radius };
+    int count = 0;
+    for (int i = 0; i < world->bodies.count; i++) {
+        cairn_collider other = cairn_body_collider(world, i);
+        if (other.shape && (!isfinite(other.extent) || cairn_boxes_overlap(&region, &other)))
+            world->bodies.near[count++] = i;
+    }
+    return count;
+}
+
+static bool is_free(const cairn_world *world, int near_count, const cairn_shape *ball,
+                    cairn_vec3 place)
+{
+    cairn_collider me = { .shape = ball, .x = place, .q = { 1, 0, 0, 0 } };
+    cairn_witness found[CAIRN_WITNESSES];
+    bool swapped;
+    for (int k = 0; k < near_count; k++) {
+        cairn_collider other = cairn_body_collider(world, world->bodies.near[k]);
+        if (cairn_witnesses_find(&me, &other, world->dimension, &swapped, found) > 0)
+            return false; /* a witness within reach 0 touches or overlaps */
+    }
+    return true;
+}
+
+/* One body at a free place; false when none was found. */
+static bool release(cairn_world *world, cairn_inlet *inlet)
+{
+    const cairn_inlet_def *from = &inlet->def;
+    cairn_body_def def = cairn_body_def_default();
+    if (inlet->waiting == 0)
+        inlet->waiting = cairn_distribution_draw(&from->radius, &inlet->state);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, world->dimension);
+    def.shape.radius = inlet->waiting;
+    def.material = from->material;
+    def.density = from->density;
+    def.mass = from->mass;
+    def.velocity = from->velocity;
+    int near_count = find_near(world, from, def.shape.radius);
+    for (int k = 0; k < TRIES; k++) {
+        def.position = draw_place(from, world->dimension, &inlet->state);
+        if (!is_free(world, near_count, &def.shape, def.position))
+            continue;
+        if (cairn_body_create(world, &def, NULL) != CAIRN_OK)
+            return false;
+        inlet->waiting = 0;
+        inlet->released++;
+        return true;
+    }
+    return false;
+}
+
+int cairn_inlets_pour(cairn_world *world)
+{
+    int entered = 0;
+    for (size_t k = 0; k < world->inlet_count; k++) {
+        cairn_inlet *inlet = &world->inlets[k];
+        while (owed(inlet, world->time) > 0 && release(world, inlet))
+            entered++;
+    }
+    return entered;
+}

@@ -1,0 +1,190 @@
+/* integrate.c - motion without contact before the solve, and the new state after it.
+ *
+ * v_free = v + h (g + F/m). Turning: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the implicit
+ * midpoint rule, which keeps the energy of a free body; equal moments need no iteration.
+ * Positions: x += h v; orientation by the exponential map of h w. Loads count at mid-step. */
+#include <math.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+enum { NEWTON_STEPS = 12 };
+
+static cairn_status take_arrays(cairn_stage *stage)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    size_t n = (size_t)stage->world->bodies.count;
+    cairn_vec3 **vectors[] = { &stage->v_free, &stage->omega_free, &stage->gyroscopic,
+                               &stage->force,  &stage->torque,     &stage->x_next };
+    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+        *vectors[k] = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
+        if (!*vectors[k])
+            return CAIRN_NO_MEMORY;
+    }
+    stage->q_next = cairn_arena_take(scratch, n, sizeof *stage->q_next);
+    stage->angle_next = cairn_arena_doubles(scratch, n);
+    stage->block = cairn_arena_take(scratch, n, sizeof *stage->block);
+    bool complete = stage->q_next && stage->angle_next && stage->block;
+    return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* ---- turning -------------------------------------------------------------------------------- */
+
+static cairn_vec3 gyroscopic_torque(cairn_vec3 J, cairn_vec3 omega)
+{
+    return cairn_scale(-1, cairn_cross(omega, cairn_times(J, omega)));
+}
+
+/* Solve A x = b for a 3x3 matrix given by columns. */
+static cairn_vec3 solve_columns(const cairn_vec3 A[3], cairn_vec3 b)
+{
+    double determinant = cairn_dot(A[0], cairn_cross(A[1], A[2]));
+    return cairn_scale(1 / determinant, cairn_vec(cairn_dot(b, cairn_cross(A[1], A[2])),
+                                                  cairn_dot(A[0], cairn_cross(b, A[2])),
+                                                  cairn_dot(A[0], cairn_cross(A[1], b))));
+}
+
+/* Newton on f(w+) = J (w+ - w) - h (T - wm x J wm). */
+static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque, double h,
+                              cairn_vec3 *gyroscopic)
+{
+    cairn_vec3 next = omega, middle = omega;
+    for (int k = 0; k < NEWTON_STEPS; k++) {
+        middle = cairn_scale(0.5, cairn_add(omega, next));
+        cairn_vec3 total = cairn_add(torque, gyroscopic_torque(J, middle));
+        cairn_vec3 f = cairn_add_scaled(cairn_times(J, cairn_sub(next, omega)), -h, total);
+        /* df/dw+ = J + h/2 ([wm]x J - [J wm]x), column by column */
+        cairn_vec3 Jm = cairn_times(J, middle), columns[3];
+        const cairn_vec3 units[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+        for (int i = 0; i < 3; i++) {
+            cairn_vec3 Je = cairn_times(J, units[i]);
+            cairn_vec3 c = cairn_sub(cairn_cross(middle, Je), cairn_cross(Jm, units[i]));
+            columns[i] = cairn_add_scaled(Je, 0.5 * h, c);
+        }
+        cairn_vec3 change = solve_columns(columns, f);
+        next = cairn_sub(next, change);
+        if (cairn_norm(change) <= 1e-15 * cairn_norm(next))
+            break;
+    }
+    middle = cairn_scale(0.5, cairn_add(omega, next));
+    *gyroscopic = gyroscopic_torque(J, middle);
+    return next;
+}
+
+static cairn_vec3 free_turning(const cairn_stage *stage, int i, cairn_vec3 *gyroscopic)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 J = b->inertia[i], T = stage->torque[i], omega = b->omega[i];
+    *gyroscopic = cairn_vec(0, 0, 0);
+    bool equal = stage->world->dimension == 2 || (J.x == J.y && J.y == J.z);
+    if (!equal)
+        return turn_freely(J, omega, T, stage->h, gyroscopic);
+    return J.z > 0 ? cairn_add_scaled(omega, stage->h / J.z, T) : omega;
+}
+
+/* ---- before the solve ----------------------------------------------------------------------- */
+
+static void drive(cairn_stage *stage, int i)
+{
+    cairn_world *world = stage->world;
+    const cairn_body_store *b = &world->bodies;
+    double h = stage->h, angle = b->angle[i];
+    cairn_vec3 x = b->x[i];
+    cairn_quat q = b->q[i];
+    cairn_driven_pose(world, i, world->time + h, &x, &q, &angle);
+    stage->x_next[i] = x;
+    stage->q_next[i] = q;
+    stage->angle_next[i] = angle;
+    stage->v_free[i] = cairn_scale(1 / h, cairn_sub(x, b->x[i]));
+    cairn_quat turned = cairn_quat_multiply(cairn_quat_conjugate(b->q[i]), q);
+    stage->omega_free[i] = world->dimension == 2 ? cairn_vec(0, 0, (angle - b->angle[i]) / h)
+                                                 : cairn_scale(1 / h, cairn_quat_log(turned));
+}
+
+static void fly(cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 pull = cairn_add_scaled(stage->world->gravity, 1 / b->mass[i], stage->force[i]);
+    stage->v_free[i] = cairn_add_scaled(b->v[i], stage->h, pull);
+    stage->omega_free[i] = free_turning(stage, i, &stage->gyroscopic[i]);
+}
+
+cairn_status cairn_stage_free_motion(cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    const cairn_body_store *b = &world->bodies;
+    TRY(take_arrays(stage));
+    cairn_loads_at(world, world->time + 0.5 * stage->h, stage->force, stage->torque);
+    for (int i = 0; i < b->count; i++) {
+        stage->block[i] = -1;
+        stage->q_next[i] = b->q[i];
+        stage->x_next[i] = b->x[i];
+        if (!b->alive[i])
+            continue;
+        if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
+            stage->block[i] = stage->blocks++;
+            fly(stage, i);
+        } else if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
+            drive(stage, i);
+        }
+    }
+    return CAIRN_OK;
+}
+
+/* ---- after the solve ------------------------------------------------------------------------ */
+
+static void move_dynamic(cairn_stage *stage, int i)
+{
+    cairn_body_store *b = &stage->world->bodies;
+    const double *v = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
+    double h = stage->h;
+    if (stage->world->dimension == 2) {
+        b->v[i] = cairn_vec(v[0], v[1], 0);
+        b->omega[i] = cairn_vec(0, 0, v[2]);
+        b->angle[i] += h * v[2];
+        b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
+    } else {
+        b->v[i] = cairn_vec(v[0], v[1], v[2]);
+        b->omega[i] = cairn_vec(v[3], v[4], v[5]);
+        cairn_quat turn = cairn_quat_exp(cairn_scale(h, b->omega[i]));
+        b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+    }
+    b->x[i] = cairn_add_scaled(b->x[i], h, b->v[i]);
+}
+
+static void move_driven(cairn_stage *stage, int i)
+{
+    cairn_body_store *b = &stage->world->bodies;
+    b->x[i] = stage->x_next[i];
+    b->q[i] = stage->q_next[i];
+    b->angle[i] = stage->angle_next[i];
+    b->v[i] = stage->v_free[i];
+    b->omega[i] = stage->omega_free[i];
+}
+
+/* Time as start + steps * h, so that many equal steps do not add up rounding. */
+static void advance_clock(cairn_world *world, double h)
+{
+    if (h != world->clock_step) {
+        world->clock_start = world->time;
+        world->clock_step = h;
+        world->clock_count = 0;
+    }
+    world->clock_count++;
+    world->time = world->clock_start + (double)world->clock_count * h;
+}
+
+void cairn_stage_commit(cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    for (int i = 0; i < b->count; i++) {
+        if (!b->alive[i])
+            continue;
+        if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
+            move_dynamic(stage, i);
+        else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
+            move_driven(stage, i);
+    }
+    advance_clock(stage->world, stage->h);
+}

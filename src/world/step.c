@@ -1,0 +1,126 @@
+/* step.c - one time step: the method on one page.
+ *
+ *     M (v - v_free) = H'r,   K  ∋  r  ⟂  H v + w + (b + mu s) n  ∈  K*,   x += h v
+ *
+ * The stages stand in the files named after them; what they pass on is cairn_stage in world.h. */
+#include <stddef.h>
+
+#include "base/clock.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "world/scheme.h"
+
+enum { MOST_ATTEMPTS = 20 };
+
+/* Seconds since the last call, for the report. */
+static double lap(double *last)
+{
+    double now = cairn_clock_seconds(), passed = now - *last;
+    *last = now;
+    return passed;
+}
+
+static void swap(cairn_contact_store *a, cairn_contact_store *b)
+{
+    cairn_contact_store held = *a;
+    *a = *b;
+    *b = held;
+}
+
+/* Some body outran its reach: set this attempt aside and start the next one from its impulses. */
+static void set_aside(cairn_stage *stage)
+{
+    cairn_stage_store_contacts(stage);
+    swap(&stage->world->contacts, &stage->world->trial);
+    stage->world->contacts.count = 0;
+    stage->warm = &stage->world->trial;
+    stage->warm_ratio = 1;
+}
+
+/* Candidates, problem, impulses; again with more candidates when a body outran its reach. Where
+ * the new candidates stay open the impulses stand, and the solver sees it at its first look. */
+static cairn_status find_velocities(cairn_stage *stage)
+{
+    cairn_step_report *report = stage->report;
+    double clock = cairn_clock_seconds();
+    for (report->attempts = 1; report->attempts <= MOST_ATTEMPTS; report->attempts++) {
+        TRY(cairn_stage_collide(stage));
+        report->timing.collide += lap(&clock);
+        TRY(cairn_stage_assemble(stage));
+        report->timing.assemble += lap(&clock);
+        TRY(stage->scheme->solve(stage));
+        report->timing.solve += lap(&clock);
+        if (!cairn_stage_outran(stage))
+            return CAIRN_OK;
+        set_aside(stage);
+    }
+    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+                      "bodies move too far in one step; %g s is too long", stage->h);
+}
+
+static void pour(cairn_world *world, cairn_step_report *report)
+{
+    cairn_energy *energy = &report->energy;
+    double kinetic, potential;
+    cairn_world_energy(world, &kinetic, &potential);
+    report->entered = cairn_inlets_pour(world);
+    cairn_world_energy(world, &energy->kinetic, &energy->potential);
+    energy->entered = energy->kinetic + energy->potential - kinetic - potential;
+}
+
+static cairn_status advance(cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    cairn_step_report *report = stage->report;
+
+    TRY(cairn_stage_free_motion(stage)); /* v_free, poses of driven bodies    */
+    TRY(find_velocities(stage));         /* collide, assemble, solve          */
+    double clock = cairn_clock_seconds();
+    TRY(cairn_stage_certify(stage));         /* how well the law holds            */
+    cairn_stage_energy(stage);               /* where the energy went             */
+    TRY(cairn_bodies_reserve(&world->bodies, /* from here on nothing can fail */
+                             (size_t)world->bodies.count +
+                                 cairn_inlets_due(world, world->time + stage->h)));
+    cairn_stage_store_contacts(stage);
+    cairn_stage_commit(stage); /* x += h v                          */
+    cairn_stage_penetration(stage);
+    pour(world, report); /* what comes in through inlets      */
+    report->timing.finish = lap(&clock);
+    return CAIRN_OK;
+}
+
+/* The contacts of the last step become the warm start of this one, and come back on failure. */
+static void swap_contacts(cairn_world *world)
+{
+    double step = world->contacts_step;
+    world->contacts_step = world->last_step;
+    world->last_step = step;
+    swap(&world->contacts, &world->last);
+}
+
+cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
+                              cairn_step_report *report)
+{
+    *report = (cairn_step_report){ 0 };
+    world->error = (cairn_error){ 0 };
+    TRY(cairn_record_check(cairn_step_record(), options, &world->error));
+    cairn_stage stage = { .world = world,
+                          .options = options,
+                          .h = options->time_step,
+                          .scheme = cairn_scheme_find(options->scheme),
+                          .broad = cairn_broad_phase_find(options->broad_phase),
+                          .block_size = world->dimension == 2 ? 3 : 6,
+                          .report = report };
+    cairn_parallel_threads((int)options->threads);
+    cairn_arena_reset(&world->scratch);
+    swap_contacts(world);
+    world->contacts.count = 0;
+    stage.warm = &world->last;
+    stage.warm_ratio = world->last_step > 0 ? stage.h / world->last_step : 0;
+    cairn_status status = advance(&stage);
+    if (status != CAIRN_OK)
+        swap_contacts(world);
+    else
+        world->contacts_step = stage.h;
+    return status;
+}

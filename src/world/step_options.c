@@ -1,0 +1,59 @@
+/* step_options.c - the options of a step, as a table. */
+#include <stddef.h>
+
+#include "cairn/world.h"
+
+cairn_step_options cairn_step_options_default(void)
+{
+    return (cairn_step_options){ .scheme = "convex",
+                                 .solver = "auto",
+                                 .tolerance = 1e-3,
+                                 .max_iterations = 20000,
+                                 .stabilisation = 1,
+                                 .max_fixed_point = 100,
+                                 .warm_start = true,
+                                 .broad_phase = "grid" };
+}
+
+static void set_default(void *options)
+{
+    *(cairn_step_options *)options = cairn_step_options_default();
+}
+
+#define FIELD(name) offsetof(cairn_step_options, name)
+
+static const cairn_option options[] = {
+    { "time_step", CAIRN_OPTION_REAL, true, FIELD(time_step), CAIRN_POSITIVE, 1e9, "s",
+      "length of a step", NULL },
+    { "scheme", CAIRN_OPTION_NAME, false, FIELD(scheme), 0, 0, "", "time-stepping scheme",
+      cairn_scheme_name },
+    { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
+      "method for the one-step problem", cairn_solver_name },
+    { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
+      "relative residual of the scheme's law at which a step is solved", NULL },
+    { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 1, 1e12, "",
+      "sweeps or gradient steps after which a solve gives up and says so", NULL },
+    { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
+      "gamma: share of a gap or overlap that one step may close", NULL },
+    { "fixed_point_tolerance", CAIRN_OPTION_REAL, false, FIELD(fixed_point_tolerance), 0, 1, "",
+      "fixed-point: > 0 stops on the change of s as seed 001 does; 0 on the tolerance", NULL },
+    { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
+      "fixed-point: most outer iterations", NULL },
+    { "warm_start", CAIRN_OPTION_FLAG, false, FIELD(warm_start), 0, 0, "",
+      "start from the impulses of the last step", NULL },
+    { "broad_phase", CAIRN_OPTION_NAME, false, FIELD(broad_phase), 0, 0, "",
+      "how pairs that may touch are found", cairn_broad_phase_name },
+    { "threads", CAIRN_OPTION_INTEGER, false, FIELD(threads), 0, 4096, "",
+      "worker threads; 0: as many as the machine has", NULL },
+};
+
+const cairn_record *cairn_step_record(void)
+{
+    static const cairn_record record = { .name = "step",
+                                         .summary = "how the world steps; keys of run:",
+                                         .size = sizeof(cairn_step_options),
+                                         .set_default = set_default,
+                                         .options = options,
+                                         .option_count = sizeof options / sizeof options[0] };
+    return &record;
+}

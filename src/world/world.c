@@ -1,0 +1,144 @@
+/* world.c - creating, destroying and looking at a world as a whole. */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+cairn_world_def cairn_world_def_default(void)
+{
+    return (cairn_world_def){ .dimension = 3, .gravity = { 0, 0, -9.81 } };
+}
+
+cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out)
+{
+    *out = NULL;
+    if (def->dimension != 2 && def->dimension != 3)
+        return CAIRN_BAD_INPUT;
+    if (!cairn_is_finite(def->gravity))
+        return CAIRN_NOT_FINITE;
+    cairn_world *world = cairn_memory_zeroed(1, sizeof *world);
+    if (!world)
+        return CAIRN_NO_MEMORY;
+    world->dimension = (int)def->dimension;
+    world->gravity = def->gravity;
+    if (def->dimension == 2)
+        world->gravity.z = 0;
+    cairn_status status = cairn_workspace_create(&world->workspace);
+    if (status != CAIRN_OK) {
+        cairn_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return CAIRN_OK;
+}
+
+void cairn_world_destroy(cairn_world *world)
+{
+    if (!world)
+        return;
+    cairn_drivers_remove(world, -1);
+    cairn_inlets_release(world);
+    cairn_bodies_release(&world->bodies);
+    cairn_contacts_release(&world->contacts);
+    cairn_contacts_release(&world->last);
+    cairn_contacts_release(&world->trial);
+    cairn_pair_list_destroy(&world->pair_list);
+    cairn_arena_destroy(&world->scratch);
+    cairn_workspace_destroy(world->workspace);
+    void *blocks[] = { world->materials, world->pairs,  world->pair_given,
+                       world->driven,    world->loaded, world->inlets };
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        cairn_memory_free(blocks[i]);
+    cairn_memory_free(world);
+}
+
+int cairn_world_dimension(const cairn_world *world)
+{
+    return world->dimension;
+}
+
+double cairn_world_time(const cairn_world *world)
+{
+    return world->time;
+}
+
+cairn_vec3 cairn_world_gravity(const cairn_world *world)
+{
+    return world->gravity;
+}
+
+const cairn_error *cairn_world_error(const cairn_world *world)
+{
+    return &world->error;
+}
+
+/* ---- hash ----------------------------------------------------------------------------------- */
+
+/* FNV-1a over the bytes of numbers, 64 bits. */
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t cairn_world_hash(const cairn_world *world)
+{
+    const cairn_body_store *b = &world->bodies;
+    uint64_t hash = hash_bytes(0xcbf29ce484222325u, &world->time, sizeof world->time);
+    for (int i = 0; i < b->count; i++) {
+        if (!b->alive[i])
+            continue;
+        hash = hash_bytes(hash, &i, sizeof i);
+        hash = hash_bytes(hash, &b->x[i], sizeof b->x[i]);
+        hash = hash_bytes(hash, &b->q[i], sizeof b->q[i]);
+        hash = hash_bytes(hash, &b->angle[i], sizeof b->angle[i]);
+        hash = hash_bytes(hash, &b->v[i], sizeof b->v[i]);
+        hash = hash_bytes(hash, &b->omega[i], sizeof b->omega[i]);
+    }
+    return hash;
+}
+
+/* ---- overlap -------------------------------------------------------------------------------- */
+
+static void deepen(const cairn_world *world, const cairn_collider *colliders, cairn_pair pair,
+                   double *depth, cairn_pair *who)
+{
+    cairn_witness found[CAIRN_WITNESSES];
+    bool swapped;
+    int count = cairn_witnesses_find(&colliders[pair.first], &colliders[pair.second],
+                                     world->dimension, &swapped, found);
+    for (int k = 0; k < count; k++)
+        if (-found[k].gap > *depth) {
+            *depth = -found[k].gap;
+            *who = pair;
+        }
+}
+
+cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_id *a,
+                                 cairn_body_id *b)
+{
+    const cairn_body_store *bodies = &world->bodies;
+    cairn_pair who = { -1, -1 };
+    *depth = 0;
+    cairn_arena_reset(&world->scratch);
+    cairn_collider *colliders =
+        cairn_arena_take(&world->scratch, (size_t)bodies->count, sizeof *colliders);
+    if (!colliders)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < bodies->count; i++)
+        colliders[i] = cairn_body_collider(world, i);
+    TRY(cairn_pairs_find(&cairn_broad_phase_grid, colliders, bodies->count, &world->scratch,
+                         &world->pair_list));
+    for (size_t k = 0; k < world->pair_list.count; k++)
+        deepen(world, colliders, world->pair_list.items[k], depth, &who);
+    if (a)
+        *a = (cairn_body_id){ who.first, who.first >= 0 ? bodies->generation[who.first] : 0 };
+    if (b)
+        *b = (cairn_body_id){ who.second, who.second >= 0 ? bodies->generation[who.second] : 0 };
+    return CAIRN_OK;
+}

@@ -1,0 +1,151 @@
+/* world.h - the inside of a world: bodies as arrays, contacts of the last step, scratch. */
+#ifndef CAIRN_WORLD_WORLD_H
+#define CAIRN_WORLD_WORLD_H
+
+#include "base/arena.h"
+#include "cairn/world.h"
+#include "collide/collide.h"
+
+/* Bodies, structure of arrays; index = body. Fixed and driven bodies have inverse mass 0. */
+typedef struct cairn_body_store {
+    int count, free_count; /* entries in use or holes; holes                              */
+    size_t capacity;
+    uint8_t *alive, *motion;
+    uint32_t *generation;
+    int32_t *material;
+    cairn_shape *shape;
+    cairn_vec3 *x, *v, *omega, *inertia;
+    cairn_quat *q;
+    double *angle, *mass;
+    int32_t *near; /* room for a list of bodies, used by inlets                    */
+} cairn_body_store;
+
+/* A driven body: where it started, and its motions. */
+typedef struct cairn_driven {
+    int32_t body;
+    cairn_vec3 x0;
+    cairn_quat q0;
+    double angle0;
+    cairn_driver driver;
+} cairn_driven;
+
+typedef struct cairn_loaded {
+    int32_t body;
+    cairn_load load;
+} cairn_loaded;
+
+typedef struct cairn_inlet {
+    cairn_inlet_def def;
+    uint64_t state; /* of the random numbers                                  */
+    int64_t released;
+    double waiting; /* m: radius drawn for a body that found no place; 0: none */
+} cairn_inlet;
+
+/* A contact of the step: geometry, law, and after the solve its impulse. */
+typedef struct cairn_contact_store {
+    int count;
+    size_t capacity;
+    int32_t *body; /* a, b                                                   */
+    int32_t *feature;
+    cairn_vec3 *point, *normal, *tangent;
+    cairn_vec3 *arm_a, *arm_b; /* m: from the centres to the witness points      */
+    double *gap, *mu, *restitution;
+    double *impulse, *velocity; /* dimension each                                */
+} cairn_contact_store;
+
+struct cairn_world {
+    int dimension;
+    cairn_vec3 gravity;
+    double time;
+    double clock_start, clock_step; /* time = clock_start + clock_count * clock_step      */
+    int64_t clock_count;
+    cairn_body_store bodies;
+    cairn_material_def *materials;
+    size_t material_count, material_capacity;
+    cairn_material_def *pairs; /* material_count^2, made when materials change            */
+    bool *pair_given;
+    cairn_driven *driven;
+    size_t driven_count, driven_capacity;
+    cairn_loaded *loaded;
+    size_t loaded_count, loaded_capacity;
+    cairn_inlet *inlets;
+    size_t inlet_count, inlet_capacity;
+    cairn_contact_store contacts, last; /* of this step; of the last one, for warm start  */
+    cairn_contact_store trial;          /* of a first attempt at this step                */
+    double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
+    cairn_pair_list pair_list;
+    cairn_arena scratch;        /* of one step                                             */
+    cairn_workspace *workspace; /* of the solver                                          */
+    cairn_error error;
+};
+
+/* What the stages of one step pass on to each other. All arrays are scratch. */
+typedef struct cairn_stage {
+    cairn_world *world;
+    const cairn_step_options *options;
+    double h; /* s                                                        */
+    const struct cairn_scheme *scheme;
+    const cairn_broad_phase *broad;
+    const cairn_contact_store *warm; /* whose impulses to start from                        */
+    double warm_ratio;               /* time step now over the one of `warm`                     */
+    int32_t *block;                  /* of each body in the problem; -1: not dynamic             */
+    int blocks;
+    int block_size;                  /* 3 or 6                                                   */
+    cairn_vec3 *v_free, *omega_free; /* of each body                                        */
+    cairn_vec3 *gyroscopic;          /* N m, body frame: what the implicit midpoint rule used    */
+    cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                          */
+    double *reach;                   /* m: how far each body may move in this step               */
+    cairn_vec3 *x_next;              /* driven bodies: where they will be                        */
+    cairn_quat *q_next;
+    double *angle_next;
+    cairn_problem problem;
+    double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
+    int32_t *contact_block; /* likewise                                                 */
+    double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
+    cairn_step_report *report;
+} cairn_stage;
+
+/* bodies.c */
+cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
+void cairn_bodies_release(cairn_body_store *bodies);
+cairn_collider cairn_body_collider(const cairn_world *world, int body);
+
+/* material.c */
+cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
+
+/* driver.c: poses and loads as functions of time */
+void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_vec3 *x,
+                       cairn_quat *q, double *angle);
+cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *driver);
+cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load);
+void cairn_drivers_remove(cairn_world *world, int body);
+void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, cairn_vec3 *torque);
+
+/* contacts.c: candidates, their law, and their impulses of the last step */
+void cairn_contacts_release(cairn_contact_store *contacts);
+cairn_status cairn_stage_collide(cairn_stage *stage);
+bool cairn_stage_outran(cairn_stage *stage);
+void cairn_stage_warm_start(cairn_stage *stage);
+void cairn_stage_store_contacts(cairn_stage *stage);
+
+/* integrate.c: motion without contact before the solve, the new state after it */
+cairn_status cairn_stage_free_motion(cairn_stage *stage);
+void cairn_stage_commit(cairn_stage *stage);
+
+/* assemble.c */
+cairn_status cairn_stage_assemble(cairn_stage *stage);
+cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
+
+/* certificate.c */
+cairn_status cairn_stage_certify(cairn_stage *stage);
+void cairn_stage_penetration(cairn_stage *stage);
+
+/* energy.c */
+void cairn_stage_energy(cairn_stage *stage);
+
+/* inlet.c */
+size_t cairn_inlets_due(const cairn_world *world, double time);
+int cairn_inlets_pour(cairn_world *world);
+void cairn_inlets_release(cairn_world *world);
+
+#endif
