@@ -1,0 +1,48 @@
+/* run_options.c - the part of `run:` that says how long to run and what to write. */
+#include "cairn/scene.h"
+
+static const char *on_uncertified_name(int index)
+{
+    static const char *const names[] = { "warn", "stop" };
+    return index >= 0 && index < 2 ? names[index] : NULL;
+}
+
+cairn_run_options cairn_run_options_default(void)
+{
+    return (cairn_run_options){
+        .frame_interval = 0.05, .contacts = true, .paraview = true, .on_uncertified = "warn"
+    };
+}
+
+static void set_default(void *options)
+{
+    *(cairn_run_options *)options = cairn_run_options_default();
+}
+
+#define FIELD(name) offsetof(cairn_run_options, name)
+
+static const cairn_option options[] = {
+    { "duration", CAIRN_OPTION_REAL, true, FIELD(duration), CAIRN_POSITIVE, CAIRN_UNBOUNDED, "s",
+      "simulated time", NULL },
+    { "frame_interval", CAIRN_OPTION_REAL, false, FIELD(frame_interval), 0, CAIRN_UNBOUNDED, "s",
+      "simulated time between stored frames; 0: every step", NULL },
+    { "contacts", CAIRN_OPTION_FLAG, false, FIELD(contacts), 0, 1, "",
+      "store the contacts of each frame", NULL },
+    { "paraview", CAIRN_OPTION_FLAG, false, FIELD(paraview), 0, 1, "",
+      "write a series of files for ParaView", NULL },
+    { "packing", CAIRN_OPTION_FLAG, false, FIELD(packing), 0, 1, "",
+      "report the packing fraction at the end", NULL },
+    { "on_uncertified", CAIRN_OPTION_NAME, false, FIELD(on_uncertified), 0, 0, "",
+      "what to do when a step misses its tolerance", on_uncertified_name },
+    { "rest_speed", CAIRN_OPTION_REAL, false, FIELD(rest_speed), 0, CAIRN_UNBOUNDED, "m/s",
+      "if > 0: end once the inlets are done and no body is faster", NULL },
+};
+
+const cairn_record *cairn_run_record(void)
+{
+    static const cairn_record record = {
+        "run",   "how long to run and what to write", sizeof(cairn_run_options), set_default,
+        options, sizeof options / sizeof options[0],
+    };
+    return &record;
+}

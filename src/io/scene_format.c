@@ -1,0 +1,163 @@
+/* scene_format.c - the keys of the scene format that no option table of the library describes.
+ *
+ * docs/scene-format.md is the page for people; schema.c writes these lines for editors. */
+#include <string.h>
+
+#include "io/scene_build.h"
+
+#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
+
+/* ---- the top ------------------------------------------------------------------------------- */
+
+static void world_default(void *options)
+{
+    *(cairn_world_def *)options = cairn_world_def_default();
+}
+
+static const cairn_option world_options[] = {
+    { "dimension", CAIRN_OPTION_INTEGER, false, offsetof(cairn_world_def, dimension), 2, 3, "",
+      "2: a plane with disks; 3: space with spheres", NULL },
+    { "gravity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_world_def, gravity), -CAIRN_UNBOUNDED,
+      CAIRN_UNBOUNDED, "m/s^2", "acceleration of free fall; in 2D [0, -9.81] when not given",
+      NULL },
+};
+
+static const cairn_record world_record = {
+    "world",       "space and gravity", sizeof(cairn_world_def),
+    world_default, world_options,       COUNT(world_options),
+};
+
+const cairn_record *cairn_scene_world_record(void)
+{
+    return &world_record;
+}
+
+static const cairn_scene_key root_further[] = {
+    { "cairn", true, "version of the scene format", "{\"const\": 1}" },
+    { "title", false, "one line that says what the scene is",
+      "{\"type\": \"string\", \"maxLength\": 127}" },
+    { "materials", false, "surface properties by name",
+      "{\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/$defs/material\"}}" },
+    { "pairs", false, "exceptions: what holds between two materials",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/pair\"}}" },
+    { "bodies", false, "bodies one by one",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/body\"}}" },
+    { "generators", false, "many bodies at once, made in this order after the bodies",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/generator\"}}" },
+    { "run", true, "how to step and what to write", "{\"$ref\": \"#/$defs/run\"}" },
+};
+
+cairn_scene_keys cairn_scene_root_keys(void)
+{
+    return (cairn_scene_keys){ &world_record, NULL, root_further, COUNT(root_further) };
+}
+
+cairn_scene_keys cairn_scene_run_keys(void)
+{
+    return (cairn_scene_keys){ cairn_step_record(), cairn_run_record(), NULL, 0 };
+}
+
+/* ---- materials ----------------------------------------------------------------------------- */
+
+cairn_scene_keys cairn_scene_material_keys(void)
+{
+    return (cairn_scene_keys){ cairn_material_record(), NULL, NULL, 0 };
+}
+
+cairn_scene_keys cairn_scene_pair_keys(void)
+{
+    static const cairn_scene_key further[] = {
+        { "materials", true, "the two materials that meet; may be the same one twice",
+          "{\"type\": \"array\", \"items\": {\"type\": \"string\"}, \"minItems\": 2, "
+          "\"maxItems\": 2}" },
+    };
+    return (cairn_scene_keys){ cairn_material_record(), NULL, further, COUNT(further) };
+}
+
+/* ---- bodies -------------------------------------------------------------------------------- */
+
+cairn_scene_keys cairn_scene_body_keys(void)
+{
+    static const cairn_scene_key further[] = {
+        { "name", false, "for messages and files; no two bodies share one",
+          "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": 63}" },
+        { "motion", false,
+          "dynamic (when not given): moved by forces and contacts; fixed: never "
+          "moves; driven: moved by its drivers",
+          "{\"enum\": [\"dynamic\", \"fixed\", \"driven\"], \"default\": \"dynamic\"}" },
+        { "shape", true, "what it looks like", "{\"$ref\": \"#/$defs/shape\"}" },
+        { "material", false, "name of its material; needed when there are several",
+          "{\"type\": \"string\"}" },
+        { "orientation", false,
+          "3D: turned by an angle about an axis, or a quaternion [w, x, y, z]",
+          "{\"$ref\": \"#/$defs/orientation\"}" },
+        { "drivers", false, "motions that add up, with motion: driven",
+          "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/driver\"}}" },
+        { "loads", false, "forces and torques that add up",
+          "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/load\"}}" },
+    };
+    return (cairn_scene_keys){ cairn_body_record(), NULL, further, COUNT(further) };
+}
+
+static void turn_default(void *options)
+{
+    *(cairn_scene_turn *)options = (cairn_scene_turn){ { 0, 0, 1 }, 0 };
+}
+
+cairn_scene_keys cairn_scene_orientation_keys(void)
+{
+    static const cairn_option options[] = {
+        { "axis", CAIRN_OPTION_VECTOR, true, offsetof(cairn_scene_turn, axis), -CAIRN_UNBOUNDED,
+          CAIRN_UNBOUNDED, "", "direction to turn about; its length does not matter", NULL },
+        { "angle", CAIRN_OPTION_REAL, true, offsetof(cairn_scene_turn, angle), -CAIRN_UNBOUNDED,
+          CAIRN_UNBOUNDED, "rad", "by how much, right-handed", NULL },
+    };
+    static const cairn_record record = {
+        "orientation", "a turn about an axis", sizeof(cairn_scene_turn), turn_default,
+        options,       COUNT(options),
+    };
+    return (cairn_scene_keys){ &record, NULL, NULL, 0 };
+}
+
+/* ---- things by kind ------------------------------------------------------------------------ */
+
+int cairn_scene_inlet_kind(void)
+{
+    return CAIRN_GENERATOR_COUNT;
+}
+
+/* The generators, and after them the inlet, which goes on making bodies during the run. */
+static const cairn_record *generator_at(int kind)
+{
+    return kind == cairn_scene_inlet_kind() ? cairn_inlet_record() : cairn_generator_record(kind);
+}
+
+const cairn_scene_choice cairn_scene_shapes = { "shape", cairn_shape_record };
+const cairn_scene_choice cairn_scene_drivers = { "driver", cairn_driver_record };
+const cairn_scene_choice cairn_scene_loads = { "load", cairn_load_record };
+const cairn_scene_choice cairn_scene_distributions = { "distribution", cairn_distribution_record };
+const cairn_scene_choice cairn_scene_generators = { "generator", generator_at };
+
+cairn_scene_keys cairn_scene_generator_keys(int kind)
+{
+    static const cairn_scene_key further[] = {
+        { "radius", true, "radius in m: a number or a distribution",
+          "{\"$ref\": \"#/$defs/distribution\"}" },
+        { "material", false, "name of its material; needed when there are several",
+          "{\"type\": \"string\"}" },
+        { "mass", false, "mass in kg: a number or a distribution; from the density when not given",
+          "{\"$ref\": \"#/$defs/distribution\"}" },
+    };
+    /* the mass of what an inlet pours is in its table */
+    int count = kind == cairn_scene_inlet_kind() ? COUNT(further) - 1 : COUNT(further);
+    return (cairn_scene_keys){ generator_at(kind), NULL, further, count };
+}
+
+bool cairn_scene_is_angular(const cairn_option *option)
+{
+    static const char *const units[] = { "rad/s", "N m", "kg m^2" };
+    for (int i = 0; i < COUNT(units); i++)
+        if (option->type == CAIRN_OPTION_VECTOR && strcmp(option->unit, units[i]) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,98 @@
+/* scene_generate.c - the generators of a scene: many bodies at once, and inlets. */
+#include <string.h>
+
+#include "base/status.h"
+#include "io/scene_build.h"
+
+/* A number, or {kind: {...}}. */
+static cairn_status read_distribution(cairn_scene_build *b, const cairn_yaml_node *node,
+                                      cairn_distribution *out)
+{
+    double value;
+    int kind;
+    const cairn_yaml_node *options;
+    cairn_error said = { 0 };
+    if (cairn_yaml_real(node, &value)) {
+        *out = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+        out->value = value;
+        said.key[0] = '\0';
+        cairn_status status = cairn_distribution_check(out, &said);
+        said.key[0] = '\0';
+        return cairn_scene_blame(b, status, node, &said);
+    }
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_distributions, &kind, &options));
+    *out = cairn_distribution_default((cairn_distribution_kind)kind);
+    const cairn_scene_keys keys = { .record = cairn_distribution_record(kind) };
+    if (options->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(options))
+        return cairn_yaml_fail(options, NULL, b->error,
+                               "found '%.40s', expected a number or a mapping {%s: {...}}",
+                               options->text, keys.record->name);
+    TRY(cairn_scene_check_keys(b, options, &keys));
+    TRY(cairn_scene_read_record(b, options, keys.record, out));
+    return cairn_scene_blame(b, cairn_distribution_check(out, &said), options, &said);
+}
+
+/* Everything that comes from generator lines and inlets must be countable by an int32. */
+static cairn_status check_total(cairn_scene_build *b, const cairn_yaml_node *node)
+{
+    int64_t now = cairn_world_bodies(b->scene->world).count;
+    if (now + b->bodies_to_come <= INT32_MAX)
+        return CAIRN_OK;
+    return cairn_yaml_fail(node, NULL, b->error, "found more than %d bodies in all",
+                           (int)INT32_MAX);
+}
+
+static cairn_status generate(cairn_scene_build *b, const cairn_yaml_node *node, int kind)
+{
+    const cairn_record *record = cairn_generator_record(kind);
+    cairn_generator g = cairn_generator_default((cairn_generator_kind)kind, b->dimension);
+    const cairn_yaml_node *mass = cairn_yaml_find(node, "mass");
+    cairn_error said = { 0 };
+    TRY(cairn_scene_read_record(b, node, record, &g));
+    TRY(read_distribution(b, cairn_yaml_find(node, "radius"), &g.radius));
+    if (mass)
+        TRY(read_distribution(b, mass, &g.mass));
+    TRY(cairn_scene_read_material(b, node, &g.material));
+    int first = cairn_world_bodies(b->scene->world).count;
+    cairn_status status = cairn_generate(b->scene->world, &g, NULL, &said);
+    TRY(cairn_scene_blame(b, status, node, &said));
+    b->origins[b->origin_count++] = (cairn_scene_origin){ first, node };
+    return check_total(b, node);
+}
+
+static cairn_status add_inlet(cairn_scene_build *b, const cairn_yaml_node *node)
+{
+    cairn_inlet_def def = cairn_inlet_def_default();
+    TRY(cairn_scene_read_record(b, node, cairn_inlet_record(), &def));
+    TRY(read_distribution(b, cairn_yaml_find(node, "radius"), &def.radius));
+    TRY(cairn_scene_read_material(b, node, &def.material));
+    if (def.count > INT32_MAX - b->bodies_to_come)
+        return cairn_yaml_fail(cairn_yaml_find(node, "count"), NULL, b->error,
+                               "found more than %d bodies in all", (int)INT32_MAX);
+    b->bodies_to_come += def.count;
+    TRY(check_total(b, node));
+    cairn_status status = cairn_inlet_create(b->scene->world, &def);
+    return cairn_scene_blame(b, status, node, cairn_world_error(b->scene->world));
+}
+
+static cairn_status read_generator(cairn_scene_build *b, const cairn_yaml_node *node)
+{
+    int kind;
+    const cairn_yaml_node *options;
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_generators, &kind, &options));
+    const cairn_scene_keys keys = cairn_scene_generator_keys(kind);
+    TRY(cairn_scene_check_keys(b, options, &keys));
+    TRY(cairn_scene_refuse_both(b, options, "mass", "density"));
+    return kind == cairn_scene_inlet_kind() ? add_inlet(b, options) : generate(b, options, kind);
+}
+
+cairn_status cairn_scene_read_generators(cairn_scene_build *b)
+{
+    const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "generators");
+    if (!list)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_list(b, list, "generators"));
+    for (const cairn_yaml_node *n = list->first; n; n = n->next)
+        TRY(read_generator(b, n));
+    return CAIRN_OK;
+}

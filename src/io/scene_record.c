@@ -1,0 +1,392 @@
+/* scene_record.c - reads mappings into option structs through their tables, and says precisely
+ * what is wrong with the ones it refuses. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "io/scene_build.h"
+
+enum { MAX_KNOWN = 128, NAME_LENGTH = 63 };
+
+/* ---- keys ---------------------------------------------------------------------------------- */
+
+static int add_record(const cairn_record *record, const char **names, int count)
+{
+    for (int i = 0; record && i < record->option_count && count < MAX_KNOWN; i++)
+        names[count++] = record->options[i].name;
+    return count;
+}
+
+static void known_keys(const cairn_scene_keys *keys, const char *names[MAX_KNOWN + 1])
+{
+    int count = add_record(keys->record, names, 0);
+    count = add_record(keys->second, names, count);
+    for (int i = 0; i < keys->further_count && count < MAX_KNOWN; i++)
+        names[count++] = keys->further[i].name;
+    names[count] = NULL;
+}
+
+static void join(const char *const *words, char *text, size_t capacity)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; words[i] && used + 1 < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s", i ? ", " : "", words[i]);
+}
+
+cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
+                                   const char *noun, const char *const *known)
+{
+    const char *word = at_key ? node->key : node->text;
+    char message[400], list[300];
+    int count = 0;
+    while (known[count])
+        count++;
+    const char *nearest = cairn_nearest_name(word, known, count);
+    join(known, list, sizeof list);
+    if (nearest)
+        snprintf(message, sizeof message, "unknown %s '%.60s'; did you mean '%s'?", noun, word,
+                 nearest);
+    else
+        snprintf(message, sizeof message, "unknown %s '%.60s', expected one of %s", noun, word,
+                 list);
+    return at_key ? cairn_yaml_fail_key(node, b->error, "%s", message)
+                  : cairn_yaml_fail(node, NULL, b->error, "%s", message);
+}
+
+static bool is_known(const char *const *names, const char *word)
+{
+    while (*names && strcmp(*names, word) != 0)
+        names++;
+    return *names != NULL;
+}
+
+static cairn_status missing(cairn_scene_build *b, const cairn_yaml_node *mapping, const char *name,
+                            const char *expected)
+{
+    return cairn_yaml_fail(mapping, name, b->error, "the key '%s' is missing: %s", name, expected);
+}
+
+static cairn_status check_required(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                   const cairn_record *record)
+{
+    for (int i = 0; record && i < record->option_count; i++) {
+        const cairn_option *option = &record->options[i];
+        if (!option->required || cairn_yaml_find(mapping, option->name))
+            continue;
+        char expected[200];
+        cairn_option_expectation(option, expected, sizeof expected);
+        return missing(b, mapping, option->name, expected);
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_check_keys(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                    const cairn_scene_keys *keys)
+{
+    char found[80];
+    const char *known[MAX_KNOWN + 1];
+    if (mapping->kind != CAIRN_YAML_MAPPING && !cairn_yaml_is_null(mapping)) {
+        cairn_yaml_describe(mapping, found, sizeof found);
+        return cairn_yaml_fail(mapping, NULL, b->error, "found %s, expected a mapping", found);
+    }
+    known_keys(keys, known);
+    for (const cairn_yaml_node *n = mapping->first; n; n = n->next)
+        if (!is_known(known, n->key))
+            return cairn_scene_fail_word(b, n, true, "key", known);
+    TRY(check_required(b, mapping, keys->record));
+    TRY(check_required(b, mapping, keys->second));
+    for (int i = 0; i < keys->further_count; i++)
+        if (keys->further[i].required && !cairn_yaml_find(mapping, keys->further[i].name))
+            return missing(b, mapping, keys->further[i].name, keys->further[i].text);
+    return CAIRN_OK;
+}
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+static cairn_status unexpected(cairn_scene_build *b, const cairn_yaml_node *node,
+                               const cairn_option *option)
+{
+    char found[80], expected[256];
+    cairn_option one = *option;
+    if (!node->key) /* an entry of a list */
+        one.type = CAIRN_OPTION_REAL;
+    cairn_yaml_describe(node, found, sizeof found);
+    cairn_option_expectation(&one, expected, sizeof expected);
+    return cairn_yaml_fail(node, NULL, b->error, "found %s, expected %s", found, expected);
+}
+
+/* One number of an option, in its range; NaN lies in none. */
+static cairn_status read_number(cairn_scene_build *b, const cairn_yaml_node *node,
+                                const cairn_option *option, double *out)
+{
+    double number;
+    if (!cairn_yaml_real(node, &number))
+        return unexpected(b, node, option);
+    if (!(number >= option->minimum && number <= option->maximum)) {
+        unexpected(b, node, option);
+        return isfinite(number) ? CAIRN_BAD_INPUT : CAIRN_NOT_FINITE;
+    }
+    *out = number;
+    return CAIRN_OK;
+}
+
+static cairn_status read_integer(cairn_scene_build *b, const cairn_yaml_node *node,
+                                 const cairn_option *option, int64_t *out)
+{
+    int64_t number;
+    if (!cairn_yaml_integer(node, &number) || (double)number < option->minimum ||
+        (double)number > option->maximum)
+        return unexpected(b, node, option);
+    *out = number;
+    return CAIRN_OK;
+}
+
+static cairn_status read_flag(cairn_scene_build *b, const cairn_yaml_node *node,
+                              const cairn_option *option, bool *out)
+{
+    return cairn_yaml_flag(node, out) ? CAIRN_OK : unexpected(b, node, option);
+}
+
+static cairn_status read_option_name(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     const cairn_option *option, const char **out)
+{
+    const char *known[MAX_KNOWN + 1];
+    int count = 0;
+    if (node->kind != CAIRN_YAML_SCALAR || cairn_yaml_is_null(node))
+        return unexpected(b, node, option);
+    for (; count < MAX_KNOWN && option->choice(count); count++) {
+        known[count] = option->choice(count);
+        if (strcmp(known[count], node->text) == 0) {
+            *out = known[count];
+            return CAIRN_OK;
+        }
+    }
+    known[count] = NULL;
+    return cairn_scene_fail_word(b, node, false, option->name, known);
+}
+
+static cairn_status wrong_length(cairn_scene_build *b, const cairn_yaml_node *node,
+                                 const cairn_option *option, const char *wanted)
+{
+    char found[80];
+    cairn_yaml_describe(node, found, sizeof found);
+    return cairn_yaml_fail(node, NULL, b->error, "found %s, expected %s%s%s in %dD", found, wanted,
+                           option->unit[0] ? " in " : "", option->unit, b->dimension);
+}
+
+/* In 2D things turn about z: one number, or three with x = y = 0. */
+static cairn_status read_angular_2d(cairn_scene_build *b, const cairn_yaml_node *node,
+                                    const cairn_option *option, cairn_vec3 *out)
+{
+    if (node->kind == CAIRN_YAML_SCALAR)
+        return read_number(b, node, option, &out->z);
+    if (node->kind != CAIRN_YAML_LIST || node->count != 3)
+        return wrong_length(b, node, option, "a number (about z)");
+    const cairn_yaml_node *x = node->first, *y = x->next;
+    cairn_vec3 turn = { 0, 0, 0 };
+    TRY(read_number(b, x, option, &turn.x));
+    TRY(read_number(b, y, option, &turn.y));
+    TRY(read_number(b, y->next, option, &turn.z));
+    const cairn_yaml_node *wrong = turn.x != 0 ? x : turn.y != 0 ? y : NULL;
+    if (wrong)
+        return cairn_yaml_fail(wrong, NULL, b->error, "found %s, expected 0 in 2D", wrong->text);
+    *out = turn;
+    return CAIRN_OK;
+}
+
+/* In 2D two numbers; a third must be 0 or what it is when not given. */
+static cairn_status read_vector(cairn_scene_build *b, const cairn_yaml_node *node,
+                                const cairn_option *option, cairn_vec3 *out)
+{
+    bool flat = b->dimension == 2;
+    if (flat && cairn_scene_is_angular(option))
+        return read_angular_2d(b, node, option, out);
+    if (node->kind != CAIRN_YAML_LIST || (node->count != 3 && !(flat && node->count == 2)))
+        return wrong_length(b, node, option, flat ? "a list of 2 numbers" : "a list of 3 numbers");
+    cairn_vec3 v = *out;
+    const cairn_yaml_node *x = node->first, *y = x->next, *z = y->next;
+    TRY(read_number(b, x, option, &v.x));
+    TRY(read_number(b, y, option, &v.y));
+    if (z)
+        TRY(read_number(b, z, option, &v.z));
+    if (flat && v.z != 0 && v.z != out->z)
+        return cairn_yaml_fail(z, NULL, b->error, "found %s, expected 0 in 2D", z->text);
+    *out = v;
+    return CAIRN_OK;
+}
+
+static cairn_status read_list(cairn_scene_build *b, const cairn_yaml_node *node,
+                              const cairn_option *option, cairn_list *out)
+{
+    if (node->kind != CAIRN_YAML_LIST)
+        return unexpected(b, node, option);
+    double *values = cairn_arena_doubles(b->arena, (size_t)node->count);
+    if (!values)
+        return cairn_scene_no_memory(b);
+    int count = 0;
+    for (const cairn_yaml_node *n = node->first; n; n = n->next)
+        TRY(read_number(b, n, option, &values[count++]));
+    *out = (cairn_list){ values, count };
+    return CAIRN_OK;
+}
+
+static cairn_status read_field(cairn_scene_build *b, const cairn_yaml_node *node,
+                               const cairn_option *option, void *field)
+{
+    switch (option->type) {
+    case CAIRN_OPTION_REAL:
+        return read_number(b, node, option, field);
+    case CAIRN_OPTION_INTEGER:
+        return read_integer(b, node, option, field);
+    case CAIRN_OPTION_FLAG:
+        return read_flag(b, node, option, field);
+    case CAIRN_OPTION_VECTOR:
+        return read_vector(b, node, option, field);
+    case CAIRN_OPTION_LIST:
+        return read_list(b, node, option, field);
+    case CAIRN_OPTION_NAME:
+        return read_option_name(b, node, option, field);
+    }
+    return CAIRN_UNSUPPORTED;
+}
+
+cairn_status cairn_scene_read_record(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                     const cairn_record *record, void *options)
+{
+    for (int i = 0; i < record->option_count; i++) {
+        const cairn_option *option = &record->options[i];
+        const cairn_yaml_node *node = cairn_yaml_find(mapping, option->name);
+        if (node)
+            TRY(read_field(b, node, option, (char *)options + option->offset));
+    }
+    return CAIRN_OK;
+}
+
+/* ---- things by name ------------------------------------------------------------------------ */
+
+cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     const cairn_scene_choice *choice, int *kind,
+                                     const cairn_yaml_node **value)
+{
+    const char *known[MAX_KNOWN + 1];
+    char found[80], list[300];
+    int count = 0;
+    bool mapping = node->kind == CAIRN_YAML_MAPPING && node->count == 1;
+    bool word = node->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(node);
+    *value = mapping ? node->first : node;
+    const char *name = mapping ? (*value)->key : node->text;
+    for (; count < MAX_KNOWN && choice->at(count); count++) {
+        known[count] = choice->at(count)->name;
+        if ((mapping || word) && strcmp(known[count], name) == 0) {
+            *kind = count;
+            return CAIRN_OK;
+        }
+    }
+    known[count] = NULL;
+    if (mapping || word)
+        return cairn_scene_fail_word(b, *value, mapping, choice->noun, known);
+    cairn_yaml_describe(node, found, sizeof found);
+    join(known, list, sizeof list);
+    return cairn_yaml_fail(node, NULL, b->error,
+                           "found %s%s, expected a %s as a mapping with one key, one of %s", found,
+                           node->count > 1 ? " with several keys" : "", choice->noun, list);
+}
+
+static bool is_printable(const char *text)
+{
+    for (; *text; text++)
+        if (iscntrl((unsigned char)*text))
+            return false;
+    return true;
+}
+
+cairn_status cairn_scene_read_name(cairn_scene_build *b, const cairn_yaml_node *node,
+                                   const char **out)
+{
+    char found[80];
+    cairn_yaml_describe(node, found, sizeof found);
+    if (node->kind != CAIRN_YAML_SCALAR || cairn_yaml_is_null(node) || !node->text[0])
+        return cairn_yaml_fail(node, NULL, b->error, "found %s, expected a name", found);
+    if (strlen(node->text) > NAME_LENGTH || !is_printable(node->text))
+        return cairn_yaml_fail(node, NULL, b->error,
+                               "found %s, expected a name of at most %d printable letters", found,
+                               NAME_LENGTH);
+    *out = node->text;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_check_list(cairn_scene_build *b, const cairn_yaml_node *node,
+                                    const char *of_what)
+{
+    char found[80];
+    if (node->kind == CAIRN_YAML_LIST || cairn_yaml_is_null(node))
+        return CAIRN_OK;
+    cairn_yaml_describe(node, found, sizeof found);
+    return cairn_yaml_fail(node, NULL, b->error, "found %s, expected a list of %s", found, of_what);
+}
+
+cairn_status cairn_scene_refuse_both(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                     const char *one, const char *other)
+{
+    const cairn_yaml_node *first = cairn_yaml_find(mapping, one);
+    const cairn_yaml_node *second = cairn_yaml_find(mapping, other);
+    if (!first || !second)
+        return CAIRN_OK;
+    return cairn_yaml_fail_key(second, b->error, "found both '%s' and '%s', expected one of them",
+                               one, other);
+}
+
+cairn_status cairn_scene_keep_text(cairn_scene_build *b, const char *text, const char **out)
+{
+    size_t bytes = strlen(text) + 1;
+    char *kept = cairn_arena_take(b->arena, bytes, 1);
+    if (!kept)
+        return cairn_scene_no_memory(b);
+    *out = memcpy(kept, text, bytes);
+    return CAIRN_OK;
+}
+
+/* ---- failures of the library --------------------------------------------------------------- */
+
+cairn_status cairn_scene_no_memory(cairn_scene_build *b)
+{
+    return cairn_fail(b->error, CAIRN_NO_MEMORY, "", "out of memory");
+}
+
+/* As deep as a dotted key leads from a node. */
+static const cairn_yaml_node *follow(const cairn_yaml_node *node, const char *key)
+{
+    char part[sizeof((cairn_error *)0)->key];
+    while (*key) {
+        size_t length = strcspn(key, ".");
+        memcpy(part, key, length);
+        part[length] = '\0';
+        const cairn_yaml_node *child = cairn_yaml_find(node, part);
+        if (!child)
+            break;
+        node = child;
+        key += length + (key[length] == '.');
+    }
+    return node;
+}
+
+cairn_status cairn_scene_blame(cairn_scene_build *b, cairn_status status,
+                               const cairn_yaml_node *node, const cairn_error *said)
+{
+    cairn_error copy = *said; /* may be the error that is written to */
+    if (status == CAIRN_OK)
+        return CAIRN_OK;
+    if (status == CAIRN_NO_MEMORY)
+        return cairn_scene_no_memory(b);
+    const cairn_yaml_node *place = follow(node, copy.key);
+    cairn_yaml_fail(place, NULL, b->error, "%s",
+                    copy.message[0] ? copy.message : cairn_status_text(status));
+    size_t used = strlen(b->error->key);
+    if (place == node && copy.key[0])
+        snprintf(b->error->key + used, sizeof b->error->key - used, "%s%s", used ? "." : "",
+                 copy.key);
+    return status;
+}

@@ -1,0 +1,482 @@
+/* yaml.c - from the events of libyaml to a tree, see yaml.h.
+ *
+ * Hostile texts are bounded: depth, number of values, values copied by aliases, anchors. */
+#include "io/yaml.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+enum {
+    MAX_DEPTH = 32,
+    MAX_NODES = 4000000,
+    MAX_COPIES = 200000, /* values that aliases may add */
+    MAX_ANCHORS = 1000,
+    MAX_MERGED = 1000, /* keys of a mapping with a merge key */
+    SLAB = 64,         /* nodes taken from the arena at once */
+    LETTER_SLAB = 4096 /* bytes of text taken at once        */
+};
+
+typedef struct anchor {
+    const char *name;
+    const cairn_yaml_node *node;
+} anchor;
+
+/* The state between two events. */
+typedef struct builder {
+    cairn_yaml *tree;
+    yaml_parser_t *parser;
+    cairn_yaml_node *root, *current; /* what is finished or open; the innermost open collection */
+    const char *file, *text;
+    size_t length;
+    bool marked;     /* marks count (not for overrides)            */
+    const char *key; /* read, waiting for its value; NULL: none    */
+    int key_line, key_column;
+    int depth, documents, anchor_count;
+    int64_t copies;
+    anchor anchors[MAX_ANCHORS];
+    const char *open_anchor[MAX_DEPTH + 1]; /* of the open collections, by depth */
+    cairn_error *error;
+} builder;
+
+/* ---- nodes and texts ----------------------------------------------------------------------- */
+
+cairn_yaml_node *cairn_yaml_node_create(cairn_yaml *tree, cairn_yaml_kind kind)
+{
+    if (tree->spare_count == 0) {
+        tree->spare = cairn_arena_take(&tree->arena, SLAB, sizeof *tree->spare);
+        if (!tree->spare)
+            return NULL;
+        tree->spare_count = SLAB;
+    }
+    tree->spare_count--;
+    tree->nodes++;
+    cairn_yaml_node *node = tree->spare++;
+    *node = (cairn_yaml_node){ .kind = kind };
+    return node;
+}
+
+const char *cairn_yaml_text(cairn_yaml *tree, const char *text, size_t length)
+{
+    if (tree->letter_count < length + 1) {
+        size_t wanted = length + 1 > LETTER_SLAB ? length + 1 : LETTER_SLAB;
+        tree->letters = cairn_arena_take(&tree->arena, wanted, 1);
+        tree->letter_count = tree->letters ? wanted : 0;
+        if (!tree->letters)
+            return NULL;
+    }
+    char *copy = tree->letters;
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    tree->letters += length + 1;
+    tree->letter_count -= length + 1;
+    return copy;
+}
+
+void cairn_yaml_append(cairn_yaml_node *parent, cairn_yaml_node *child)
+{
+    child->parent = parent;
+    child->next = NULL;
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
+    parent->last = child;
+    parent->count++;
+}
+
+void cairn_yaml_destroy(cairn_yaml *tree)
+{
+    cairn_arena_destroy(&tree->arena);
+    *tree = (cairn_yaml){ 0 };
+}
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+static cairn_status no_memory(builder *b)
+{
+    return cairn_fail(b->error, CAIRN_NO_MEMORY, "", "out of memory");
+}
+
+static cairn_status fail_at(builder *b, yaml_mark_t mark, const char *message)
+{
+    if (b->error) {
+        snprintf(b->error->file, sizeof b->error->file, "%s", b->file);
+        b->error->line = b->marked ? (int)mark.line + 1 : 0;
+        b->error->column = b->marked ? (int)mark.column + 1 : 0;
+    }
+    return cairn_fail(b->error, CAIRN_BAD_INPUT, "", "%s", message);
+}
+
+/* Line and column of a byte; columns count characters, so the followers of UTF-8 do not count. */
+static yaml_mark_t mark_of(const char *text, size_t length, size_t offset)
+{
+    yaml_mark_t mark = { 0 };
+    for (size_t i = 0; i < offset && i < length; i++) {
+        bool newline = text[i] == '\n';
+        mark.line += newline;
+        mark.column = newline ? 0 : mark.column + (((unsigned char)text[i] & 0xc0) != 0x80);
+    }
+    return mark;
+}
+
+/* What libyaml has to say, in its own words. */
+static cairn_status fail_parser(builder *b)
+{
+    const yaml_parser_t *parser = b->parser;
+    const char *problem = parser->problem ? parser->problem : "not understood";
+    if (parser->error == YAML_MEMORY_ERROR)
+        return no_memory(b);
+    yaml_mark_t mark = parser->problem_mark;
+    if (parser->error == YAML_READER_ERROR)
+        mark = mark_of(b->text, b->length, parser->problem_offset);
+    char message[256];
+    snprintf(message, sizeof message, "not a YAML text: %s%s%s", problem,
+             parser->context ? " " : "", parser->context ? parser->context : "");
+    return fail_at(b, mark, message);
+}
+
+/* ---- building ------------------------------------------------------------------------------ */
+
+static cairn_status set_place(builder *b, cairn_yaml_node *node, yaml_mark_t mark)
+{
+    node->file = b->file;
+    node->line = b->marked ? (int)mark.line + 1 : 0;
+    node->column = b->marked ? (int)mark.column + 1 : 0;
+    if (b->tree->nodes > MAX_NODES)
+        return fail_at(b, mark, "too many values: more than 4000000");
+    return CAIRN_OK;
+}
+
+/* Hang a finished or just opened node into the innermost open collection. */
+static void attach(builder *b, cairn_yaml_node *node)
+{
+    if (!b->current) {
+        b->root = node;
+        return;
+    }
+    node->key = b->key;
+    node->key_line = b->key_line;
+    node->key_column = b->key_column;
+    b->key = NULL;
+    cairn_yaml_append(b->current, node);
+}
+
+static cairn_status remember(builder *b, const char *name, const cairn_yaml_node *node,
+                             yaml_mark_t mark)
+{
+    if (!name)
+        return CAIRN_OK;
+    if (b->anchor_count == MAX_ANCHORS)
+        return fail_at(b, mark, "too many anchors: more than 1000");
+    b->anchors[b->anchor_count++] = (anchor){ name, node };
+    return CAIRN_OK;
+}
+
+static cairn_status anchor_name(builder *b, const yaml_char_t *name, const char **out)
+{
+    *out = NULL;
+    if (!name)
+        return CAIRN_OK;
+    *out = cairn_yaml_text(b->tree, (const char *)name, strlen((const char *)name));
+    return *out ? CAIRN_OK : no_memory(b);
+}
+
+static bool waits_for_key(const builder *b)
+{
+    return b->current && b->current->kind == CAIRN_YAML_MAPPING && !b->key;
+}
+
+static cairn_status take_key(builder *b, const yaml_event_t *event)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    b->key = cairn_yaml_text(b->tree, text, event->data.scalar.length);
+    b->key_line = b->marked ? (int)event->start_mark.line + 1 : 0;
+    b->key_column = b->marked ? (int)event->start_mark.column + 1 : 0;
+    return b->key ? CAIRN_OK : no_memory(b);
+}
+
+static cairn_status take_scalar(builder *b, const yaml_event_t *event)
+{
+    if (event->data.scalar.tag)
+        return fail_at(b, event->start_mark, "tags like !!str are not supported");
+    if (waits_for_key(b))
+        return take_key(b, event);
+    cairn_yaml_node *node = cairn_yaml_node_create(b->tree, CAIRN_YAML_SCALAR);
+    if (!node)
+        return no_memory(b);
+    TRY(set_place(b, node, event->start_mark));
+    node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    node->text =
+        cairn_yaml_text(b->tree, (const char *)event->data.scalar.value, event->data.scalar.length);
+    if (!node->text)
+        return no_memory(b);
+    attach(b, node);
+    const char *name;
+    TRY(anchor_name(b, event->data.scalar.anchor, &name));
+    return remember(b, name, node, event->start_mark);
+}
+
+static cairn_status open_collection(builder *b, const yaml_event_t *event)
+{
+    bool mapping = event->type == YAML_MAPPING_START_EVENT;
+    const yaml_char_t *tag =
+        mapping ? event->data.mapping_start.tag : event->data.sequence_start.tag;
+    const yaml_char_t *name =
+        mapping ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
+    if (tag)
+        return fail_at(b, event->start_mark, "tags like !!map are not supported");
+    if (waits_for_key(b))
+        return fail_at(b, event->start_mark, "found a list or mapping, expected a key");
+    if (b->depth == MAX_DEPTH)
+        return fail_at(b, event->start_mark, "nested too deeply: more than 32 levels");
+    cairn_yaml_node *node =
+        cairn_yaml_node_create(b->tree, mapping ? CAIRN_YAML_MAPPING : CAIRN_YAML_LIST);
+    if (!node)
+        return no_memory(b);
+    TRY(set_place(b, node, event->start_mark));
+    attach(b, node);
+    b->current = node;
+    b->depth++;
+    return anchor_name(b, name, &b->open_anchor[b->depth]);
+}
+
+/* ---- aliases ------------------------------------------------------------------------------- */
+
+/* A copy of a node with everything below it. */
+static cairn_yaml_node *copy(builder *b, const cairn_yaml_node *node)
+{
+    if (++b->copies > MAX_COPIES)
+        return NULL;
+    cairn_yaml_node *twin = cairn_yaml_node_create(b->tree, node->kind);
+    if (!twin)
+        return NULL;
+    *twin = *node;
+    twin->first = twin->last = twin->next = twin->parent = NULL;
+    twin->count = 0;
+    for (const cairn_yaml_node *child = node->first; child; child = child->next) {
+        cairn_yaml_node *child_twin = copy(b, child);
+        if (!child_twin)
+            return NULL;
+        cairn_yaml_append(twin, child_twin);
+    }
+    return twin;
+}
+
+static int height(const cairn_yaml_node *node)
+{
+    int highest = 0;
+    for (const cairn_yaml_node *child = node->first; child; child = child->next) {
+        int own = height(child);
+        highest = own > highest ? own : highest;
+    }
+    return highest + 1;
+}
+
+static cairn_status take_alias(builder *b, const yaml_event_t *event)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+    if (waits_for_key(b))
+        return fail_at(b, event->start_mark, "found an alias, expected a key");
+    int i = b->anchor_count - 1;
+    while (i >= 0 && strcmp(b->anchors[i].name, name) != 0)
+        i--;
+    if (i < 0)
+        return fail_at(b, event->start_mark, "alias of an anchor that was not set before");
+    if (b->depth + height(b->anchors[i].node) > MAX_DEPTH)
+        return fail_at(b, event->start_mark, "nested too deeply: more than 32 levels");
+    cairn_yaml_node *twin = copy(b, b->anchors[i].node);
+    if (b->copies > MAX_COPIES)
+        return fail_at(b, event->start_mark, "aliases stand for more than 200000 values");
+    if (!twin)
+        return no_memory(b);
+    attach(b, twin);
+    return CAIRN_OK;
+}
+
+/* ---- closing a mapping: the merge key, duplicate keys ---------------------------------------- */
+
+/* Move into `mapping` what `source` has and `mapping` has not. */
+static void merge(cairn_yaml_node *mapping, cairn_yaml_node *source)
+{
+    cairn_yaml_node *next;
+    for (cairn_yaml_node *child = source->first; child; child = next) {
+        next = child->next;
+        if (!cairn_yaml_find(mapping, child->key))
+            cairn_yaml_append(mapping, child);
+    }
+}
+
+static void unlink_child(cairn_yaml_node *parent, const cairn_yaml_node *child)
+{
+    cairn_yaml_node *before = NULL;
+    for (cairn_yaml_node *n = parent->first; n != child; n = n->next)
+        before = n;
+    if (before)
+        before->next = child->next;
+    else
+        parent->first = child->next;
+    if (parent->last == child)
+        parent->last = before;
+    parent->count--;
+}
+
+/* `<<: {...}` or `<<: [{...}, ...]`: the first one that has a key wins. */
+static cairn_status carry_out_merge(builder *b, cairn_yaml_node *mapping)
+{
+    cairn_yaml_node *source = mapping->first;
+    while (source && strcmp(source->key, "<<") != 0)
+        source = source->next;
+    if (!source)
+        return CAIRN_OK;
+    unlink_child(mapping, source);
+    bool list = source->kind == CAIRN_YAML_LIST;
+    for (cairn_yaml_node *n = list ? source->first : source; n; n = list ? n->next : NULL) {
+        if (n->kind != CAIRN_YAML_MAPPING)
+            return cairn_yaml_fail_key(source, b->error,
+                                       "the merge key << takes a mapping or a list of mappings");
+        if (mapping->count + n->count > MAX_MERGED)
+            return cairn_yaml_fail_key(source, b->error, "more than 1000 keys to merge");
+        merge(mapping, n);
+    }
+    return CAIRN_OK;
+}
+
+/* Sort by key, then by place, so that equal keys become neighbours. */
+static int by_key(const void *left, const void *right)
+{
+    const cairn_yaml_node *a = *(cairn_yaml_node *const *)left;
+    const cairn_yaml_node *b = *(cairn_yaml_node *const *)right;
+    int order = strcmp(a->key, b->key);
+    if (order == 0)
+        order = (a->key_line > b->key_line) - (a->key_line < b->key_line);
+    return order ? order : (a->key_column > b->key_column) - (a->key_column < b->key_column);
+}
+
+static cairn_status refuse_duplicates(builder *b, const cairn_yaml_node *mapping)
+{
+    if (mapping->count < 2)
+        return CAIRN_OK;
+    cairn_yaml_node **sorted = cairn_memory_zeroed((size_t)mapping->count, sizeof *sorted);
+    if (!sorted)
+        return no_memory(b);
+    int count = 0;
+    for (cairn_yaml_node *n = mapping->first; n; n = n->next)
+        sorted[count++] = n;
+    qsort(sorted, (size_t)count, sizeof *sorted, by_key);
+    const cairn_yaml_node *found = NULL;
+    for (int i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
+            found = found && found->key_line <= sorted[i]->key_line ? found : sorted[i];
+    cairn_memory_free(sorted);
+    return found
+               ? cairn_yaml_fail_key(found, b->error, "the key '%.60s' is given twice", found->key)
+               : CAIRN_OK;
+}
+
+static cairn_status close_collection(builder *b, const yaml_event_t *event)
+{
+    cairn_yaml_node *node = b->current;
+    if (node->kind == CAIRN_YAML_MAPPING) {
+        TRY(refuse_duplicates(b, node));
+        TRY(carry_out_merge(b, node));
+    }
+    const char *name = b->open_anchor[b->depth];
+    b->current = node->parent;
+    b->depth--;
+    return remember(b, name, node, event->start_mark);
+}
+
+/* ---- the events ---------------------------------------------------------------------------- */
+
+static cairn_status take_event(builder *b, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (b->documents++ > 0)
+            return fail_at(b, event->start_mark, "found a second document, expected one");
+        return CAIRN_OK;
+    case YAML_SCALAR_EVENT:
+        return take_scalar(b, event);
+    case YAML_ALIAS_EVENT:
+        return take_alias(b, event);
+    case YAML_MAPPING_START_EVENT:
+    case YAML_SEQUENCE_START_EVENT:
+        return open_collection(b, event);
+    case YAML_MAPPING_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
+        return close_collection(b, event);
+    default:
+        return CAIRN_OK;
+    }
+}
+
+static cairn_status take_all_events(builder *b)
+{
+    bool ended = false;
+    while (!ended) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(b->parser, &event))
+            return fail_parser(b);
+        ended = event.type == YAML_STREAM_END_EVENT;
+        cairn_status status = take_event(b, &event);
+        yaml_event_delete(&event);
+        TRY(status);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status build(builder *b)
+{
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
+        return no_memory(b);
+    yaml_parser_set_input_string(&parser, (const unsigned char *)b->text, b->length);
+    yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+    b->parser = &parser;
+    cairn_status status = take_all_events(b);
+    yaml_parser_delete(&parser);
+    return status;
+}
+
+/* The builder is large (its anchors), so it is not put on the stack. */
+static cairn_status parse(cairn_yaml *tree, const builder *start, cairn_yaml_node **out)
+{
+    builder *b = cairn_arena_take(&tree->arena, 1, sizeof *b);
+    if (!b)
+        return cairn_fail(start->error, CAIRN_NO_MEMORY, "", "out of memory");
+    *b = *start;
+    b->tree = tree;
+    TRY(build(b));
+    *out = b->root;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_yaml_parse(cairn_yaml *tree, const char *text, size_t length, const char *file,
+                              cairn_error *error)
+{
+    builder start = { .marked = true, .text = text, .length = length, .error = error };
+    start.file = cairn_yaml_text(tree, file, strlen(file));
+    if (!start.file)
+        return cairn_fail(error, CAIRN_NO_MEMORY, "", "out of memory");
+    return parse(tree, &start, &tree->root);
+}
+
+cairn_status cairn_yaml_parse_value(cairn_yaml *tree, const char *text, cairn_yaml_node **out,
+                                    cairn_error *error)
+{
+    const builder start = { .file = "--set", .text = text, .length = strlen(text), .error = error };
+    TRY(parse(tree, &start, out));
+    if (*out)
+        return CAIRN_OK;
+    *out = cairn_yaml_node_create(tree, CAIRN_YAML_SCALAR);
+    if (!*out)
+        return cairn_fail(error, CAIRN_NO_MEMORY, "", "out of memory");
+    (*out)->file = start.file;
+    (*out)->text = "";
+    return CAIRN_OK;
+}

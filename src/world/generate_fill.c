@@ -1,0 +1,266 @@
+/* generate_fill.c - random sequential placement: spheres at random free places of a region.
+ *
+ * All radii are drawn first and placed from the largest to the smallest, each at the first of a
+ * fixed number of random places that is free. Neighbours are found in a hierarchy of grids: level
+ * l has cells of size c_l = 2 R / 2^l, R the largest radius, and holds the spheres with
+ * c_l/4 < r <= c_l/2. A sphere that is not larger than those of a level touches only what lies in
+ * the 3^d cells around it, so the cost is linear in the number of bodies for any mix of sizes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "base/status.h"
+#include "world/generate.h"
+
+enum { TRIES = 1000, MAX_LEVELS = 48 };
+
+typedef struct ball {
+    cairn_vec3 x;
+    double radius;
+    int32_t next; /* in its bucket, -1: none */
+    int32_t level;
+} ball;
+
+/* Balls in hashed cells. */
+typedef struct cells {
+    ball *balls;
+    int32_t *buckets; /* first ball of each, -1: none                      */
+    double *radii;    /* of the bodies to be made, falling                 */
+    int64_t room;     /* of balls                                          */
+    int64_t count;
+    uint64_t mask; /* number of buckets - 1, a power of 2               */
+    double largest;
+    int dimension, levels;
+    bool used[MAX_LEVELS]; /* levels that hold a ball */
+} cells;
+
+static void cells_destroy(cells *c)
+{
+    cairn_memory_free(c->balls);
+    cairn_memory_free(c->buckets);
+    cairn_memory_free(c->radii);
+}
+
+static cairn_status no_memory(const cairn_generation *g)
+{
+    return cairn_fail(g->error, CAIRN_NO_MEMORY, "", "out of memory");
+}
+
+/* ---- cells --------------------------------------------------------------------------------- */
+
+static double cell_size(const cells *c, int level)
+{
+    return ldexp(2 * c->largest, -level);
+}
+
+/* The finest level whose cells are as wide as the ball. */
+static int level_of(const cells *c, double radius)
+{
+    int level = 0;
+    while (level + 1 < MAX_LEVELS && cell_size(c, level + 1) >= 2 * radius)
+        level++;
+    return level;
+}
+
+/* floor(x / size) as an integer, clamped where an integer ends. */
+static int64_t cell_index(double x, double size)
+{
+    double index = floor(x / size);
+    return index < -0x1p52 ? -(1LL << 52) : index > 0x1p52 ? 1LL << 52 : (int64_t)index;
+}
+
+static uint64_t bucket_of(const cells *c, int level, const int64_t cell[3])
+{
+    uint64_t state = (uint64_t)level;
+    for (int axis = 0; axis < 3; axis++) {
+        state ^= (uint64_t)cell[axis] * 0x9e3779b97f4a7c15u;
+        state = cairn_random_next(&state);
+    }
+    return state & c->mask;
+}
+
+static void cell_of(const cells *c, cairn_vec3 x, int level, int64_t out[3])
+{
+    double size = cell_size(c, level);
+    out[0] = cell_index(x.x, size);
+    out[1] = cell_index(x.y, size);
+    out[2] = c->dimension == 3 ? cell_index(x.z, size) : 0;
+}
+
+static void insert(cells *c, cairn_vec3 x, double radius, int level)
+{
+    int64_t cell[3];
+    cell_of(c, x, level, cell);
+    int32_t *first = &c->buckets[bucket_of(c, level, cell)];
+    c->balls[c->count] = (ball){ x, radius, *first, level };
+    *first = (int32_t)c->count++;
+    c->used[level] = true;
+    c->levels = level + 1 > c->levels ? level + 1 : c->levels;
+}
+
+static bool bucket_is_free(const cells *c, int32_t first, cairn_vec3 x, double radius)
+{
+    for (int32_t i = first; i >= 0; i = c->balls[i].next) {
+        const ball *other = &c->balls[i];
+        double dx = x.x - other->x.x, dy = x.y - other->x.y, dz = x.z - other->x.z;
+        double apart = radius + other->radius;
+        if (dx * dx + dy * dy + dz * dz < apart * apart)
+            return false;
+    }
+    return true;
+}
+
+static bool level_is_free(const cells *c, int level, cairn_vec3 x, double radius)
+{
+    int64_t middle[3], cell[3];
+    int deep = c->dimension == 3 ? 1 : 0;
+    cell_of(c, x, level, middle);
+    for (int around = 0; around < (deep ? 27 : 9); around++) {
+        cell[0] = middle[0] + around % 3 - 1;
+        cell[1] = middle[1] + around / 3 % 3 - 1;
+        cell[2] = middle[2] + (deep ? around / 9 - 1 : 0);
+        if (!bucket_is_free(c, c->buckets[bucket_of(c, level, cell)], x, radius))
+            return false;
+    }
+    return true;
+}
+
+static bool is_free(const cells *c, cairn_vec3 x, double radius)
+{
+    for (int level = 0; level < c->levels; level++)
+        if (c->used[level] && !level_is_free(c, level, x, radius))
+            return false;
+    return true;
+}
+
+/* ---- filling the cells --------------------------------------------------------------------- */
+
+static int by_falling_radius(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a < b) - (a > b);
+}
+
+static cairn_status cells_allocate(cairn_generation *g, cells *c)
+{
+    int64_t standing = cairn_world_bodies(g->world).count;
+    uint64_t buckets = 16;
+    c->room = g->generator->bodies + standing;
+    while (buckets < 2 * (uint64_t)c->room)
+        buckets *= 2;
+    c->mask = buckets - 1;
+    c->dimension = g->dimension;
+    c->balls = cairn_memory_zeroed((size_t)c->room, sizeof *c->balls);
+    c->buckets = cairn_memory_zeroed((size_t)buckets, sizeof *c->buckets);
+    c->radii = cairn_memory_zeroed((size_t)g->generator->bodies, sizeof *c->radii);
+    if (!c->balls || !c->buckets || !c->radii)
+        return no_memory(g);
+    for (uint64_t i = 0; i < buckets; i++)
+        c->buckets[i] = -1;
+    return CAIRN_OK;
+}
+
+static void draw_radii(cairn_generation *g, cells *c)
+{
+    int64_t count = g->generator->bodies;
+    for (int64_t i = 0; i < count; i++)
+        c->radii[i] = cairn_generation_draw(g, &g->generator->radius);
+    qsort(c->radii, (size_t)count, sizeof *c->radii, by_falling_radius);
+}
+
+static bool is_ball(const cairn_bodies *bodies, int i)
+{
+    return bodies->alive[i] && (bodies->shape[i].kind == CAIRN_SHAPE_SPHERE ||
+                                bodies->shape[i].kind == CAIRN_SHAPE_POINT);
+}
+
+static double ball_radius(const cairn_shape *shape)
+{
+    return shape->kind == CAIRN_SHAPE_SPHERE ? shape->radius : 0;
+}
+
+/* The spheres that are there already; small ones go where the largest new one looks. */
+static void insert_standing(const cairn_generation *g, cells *c)
+{
+    const cairn_bodies bodies = cairn_world_bodies(g->world);
+    c->largest = c->radii[0];
+    for (int i = 0; i < bodies.count; i++)
+        if (is_ball(&bodies, i))
+            c->largest = fmax(c->largest, ball_radius(&bodies.shape[i]));
+    for (int i = 0; i < bodies.count; i++)
+        if (is_ball(&bodies, i)) {
+            double radius = ball_radius(&bodies.shape[i]);
+            insert(c, bodies.x[i], radius, level_of(c, fmax(radius, c->radii[0])));
+        }
+}
+
+/* ---- places -------------------------------------------------------------------------------- */
+
+static bool fits(const cairn_generation *g, double radius)
+{
+    const cairn_generator *a = g->generator;
+    bool round = g->dimension == 3 && a->disk_radius > 0;
+    bool flat =
+        round ? radius <= a->disk_radius : 2 * radius <= a->size.x && 2 * radius <= a->size.y;
+    return flat && (g->dimension == 2 || 2 * radius <= a->size.z);
+}
+
+/* Uniform among the centres whose balls lie wholly in the region. */
+static cairn_vec3 random_place(cairn_generation *g, double radius)
+{
+    const cairn_generator *a = g->generator;
+    cairn_vec3 x = a->centre,
+               reach = { a->size.x / 2 - radius, a->size.y / 2 - radius, a->size.z / 2 - radius };
+    if (g->dimension == 3 && a->disk_radius > 0) {
+        double away = (a->disk_radius - radius) * sqrt(cairn_random_uniform(&g->state));
+        double angle = cairn_random_between(&g->state, 0, 2 * M_PI);
+        x.x += away * cos(angle);
+        x.y += away * sin(angle);
+    } else {
+        x.x += cairn_random_between(&g->state, -reach.x, reach.x);
+        x.y += cairn_random_between(&g->state, -reach.y, reach.y);
+    }
+    if (g->dimension == 3)
+        x.z += cairn_random_between(&g->state, -reach.z, reach.z);
+    else
+        x.z = 0;
+    return x;
+}
+
+static cairn_status place(cairn_generation *g, cells *c, int64_t number)
+{
+    double radius = c->radii[number];
+    if (!fits(g, radius))
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "size",
+                          "found a body of radius %g m, expected one that fits into the region",
+                          radius);
+    for (int try = 0; try < TRIES; try++) {
+        cairn_vec3 x = random_place(g, radius);
+        if (!is_free(c, x, radius))
+            continue;
+        insert(c, x, radius, level_of(c, radius));
+        return cairn_generation_place(g, radius, x);
+    }
+    return cairn_fail(g->error, CAIRN_BAD_INPUT, "bodies",
+                      "no room for body %lld of %lld after %d tries", (long long)number + 1,
+                      (long long)g->generator->bodies, TRIES);
+}
+
+static cairn_status fill(cairn_generation *g, cells *c)
+{
+    TRY(cells_allocate(g, c));
+    draw_radii(g, c);
+    insert_standing(g, c);
+    for (int64_t i = 0; i < g->generator->bodies; i++)
+        TRY(place(g, c, i));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_generation_fill(cairn_generation *g)
+{
+    cells c = { 0 };
+    cairn_status status = fill(g, &c);
+    cells_destroy(&c);
+    return status;
+}

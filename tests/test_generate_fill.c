@@ -1,0 +1,160 @@
+/* test_generate_fill.c - random fill: no overlap, inside the region, reproducible, linear. */
+#include <time.h>
+
+#include "cairn/generate.h"
+#include "check.h"
+
+static cairn_world *world_of(int dimension)
+{
+    cairn_world_def def = cairn_world_def_default();
+    const cairn_material_def material = cairn_material_def_default();
+    cairn_world *world;
+    def.dimension = dimension;
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    return world;
+}
+
+static cairn_generator fill_of(int64_t bodies, double side, double low, double high)
+{
+    cairn_generator g = cairn_generator_default(CAIRN_GENERATOR_FILL, 3);
+    g.bodies = bodies;
+    g.size = (cairn_vec3){ side, side, side };
+    g.radius =
+        (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM, .minimum = low, .maximum = high };
+    return g;
+}
+
+/* The smallest gap between any two spheres, by comparing all pairs. */
+static double smallest_gap(const cairn_bodies *b)
+{
+    double smallest = INFINITY;
+    for (int i = 0; i < b->count; i++)
+        for (int j = 0; j < i; j++) {
+            double away =
+                hypot(hypot(b->x[i].x - b->x[j].x, b->x[i].y - b->x[j].y), b->x[i].z - b->x[j].z);
+            smallest = fmin(smallest, away - b->shape[i].radius - b->shape[j].radius);
+        }
+    return smallest;
+}
+
+/* How far a sphere sticks out of a box of this side about the origin. */
+static double sticking_out(const cairn_bodies *b, double side, int dimension)
+{
+    double worst = -INFINITY;
+    for (int i = 0; i < b->count; i++) {
+        double far = fmax(fabs(b->x[i].x), fabs(b->x[i].y));
+        far = dimension == 3 ? fmax(far, fabs(b->x[i].z)) : far;
+        worst = fmax(worst, far + b->shape[i].radius - side / 2);
+    }
+    return worst;
+}
+
+/* Sizes 1:50, so that several levels of cells are in use. */
+TEST(spheres_of_very_different_sizes_neither_overlap_nor_leave_the_box)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cairn_world *world = world_of(dimension);
+        cairn_generator g = fill_of(600, 12, 0.02, 1);
+        g.radius = (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_LOGNORMAL,
+                                         .mean = 0.15,
+                                         .deviation = 0.15,
+                                         .minimum = 0.02,
+                                         .maximum = 1 };
+        int64_t made;
+        CHECK_OK(cairn_generate(world, &g, &made, NULL));
+        const cairn_bodies bodies = cairn_world_bodies(world);
+        CHECK_INT(made, 600);
+        CHECK(smallest_gap(&bodies) >= -1e-15);
+        CHECK(sticking_out(&bodies, 12, dimension) <= 1e-15);
+        cairn_world_destroy(world);
+    }
+}
+
+TEST(a_second_fill_keeps_clear_of_the_first)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator big = fill_of(20, 10, 0.9, 1), small = fill_of(400, 10, 0.1, 0.2);
+    cairn_generator middle = fill_of(20, 10, 0.5, 0.6);
+    CHECK_OK(cairn_generate(world, &big, NULL, NULL));
+    CHECK_OK(cairn_generate(world, &small, NULL, NULL));
+    CHECK_OK(cairn_generate(world, &middle, NULL, NULL));
+    const cairn_bodies bodies = cairn_world_bodies(world);
+    CHECK_INT(bodies.count, 440);
+    CHECK(smallest_gap(&bodies) >= -1e-15);
+    cairn_world_destroy(world);
+}
+
+TEST(a_region_can_be_an_upright_cylinder)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(200, 4, 0.1, 0.2);
+    g.disk_radius = 1.5;
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies bodies = cairn_world_bodies(world);
+    for (int i = 0; i < bodies.count; i++) {
+        double radius = bodies.shape[i].radius;
+        CHECK(hypot(bodies.x[i].x, bodies.x[i].y) + radius <= 1.5 + 1e-15);
+        CHECK(fabs(bodies.x[i].z) + radius <= 2 + 1e-15);
+    }
+    cairn_world_destroy(world);
+}
+
+TEST(the_seed_decides_everything)
+{
+    uint64_t hash[3];
+    for (int i = 0; i < 3; i++) {
+        cairn_world *world = world_of(3);
+        cairn_generator g = fill_of(50, 3, 0.1, 0.2);
+        g.seed = i == 2 ? 8 : 7;
+        CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+        hash[i] = cairn_world_hash(world);
+        cairn_world_destroy(world);
+    }
+    CHECK(hash[0] == hash[1]);
+    CHECK(hash[0] != hash[2]);
+}
+
+/* Two spheres of diameter 1 have no place in a box of side 1. */
+TEST(a_full_region_is_said_to_be_full)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(2, 1, 0.5, 0.5);
+    cairn_error error = { 0 };
+    int64_t made;
+    CHECK_INT(cairn_generate(world, &g, &made, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.message, "no room for body 2 of 2 after 1000 tries");
+    CHECK_TEXT(error.key, "bodies");
+    CHECK_INT(made, 1);
+    g = fill_of(1, 1, 0.6, 0.6);
+    CHECK_INT(cairn_generate(world, &g, &made, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "size");
+    CHECK_CONTAINS(error.message, "found a body of radius 0.6 m");
+    cairn_world_destroy(world);
+}
+
+static double seconds_for(int64_t bodies)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(bodies, cbrt((double)bodies), 0.02, 0.4);
+    clock_t start = clock();
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    cairn_world_destroy(world);
+    return seconds;
+}
+
+/* 10 times the bodies in 10 times the room: 10 times the time, where comparing all pairs would
+ * take 100 times as long. */
+TEST(the_cost_is_linear)
+{
+    CHECK(seconds_for(20000) < 40 * seconds_for(2000) + 0.1);
+}
+
+int main(void)
+{
+    RUN(CASE(spheres_of_very_different_sizes_neither_overlap_nor_leave_the_box),
+        CASE(a_second_fill_keeps_clear_of_the_first), CASE(a_region_can_be_an_upright_cylinder),
+        CASE(the_seed_decides_everything), CASE(a_full_region_is_said_to_be_full),
+        CASE(the_cost_is_linear));
+}

@@ -1,0 +1,91 @@
+/* test_scene_world.c - version, title, space and materials. */
+#include "scene_text.h"
+
+/* A ball rests on a plane that slides away below it at 1 m/s: friction starts to move it. */
+#define MOVING                                                                                     \
+    "bodies:\n"                                                                                    \
+    "  - {motion: driven, material: a, shape: half_space, drivers: [velocity: {velocity: [1, 0, "  \
+    "0]}]}\n"                                                                                      \
+    "  - {material: b, shape: {sphere: {radius: 1}}, mass: 1, position: [0, 0, 1]}\n"
+
+/* Speed of the ball after one step of 1 ms: mu g h while it slides. */
+static double speed_after_a_step(const char *text)
+{
+    cairn_scene *s = scene_text_good(text, NULL);
+    cairn_step_report report;
+    s->step.tolerance = 1e-12;
+    s->step.scheme = "fixed-point";
+    CHECK_OK(cairn_world_step(s->world, &s->step, &report));
+    double speed = cairn_world_bodies(s->world).v[1].x;
+    cairn_scene_destroy(s);
+    return speed;
+}
+
+TEST(a_pair_of_materials_overrules_the_smaller_values)
+{
+    CHECK_CLOSE(
+        speed_after_a_step(HEAD "materials: {a: {friction: 0.1}, b: {friction: 0.3}}\n" MOVING),
+        0.1 * 9.81e-3, 1e-6);
+    CHECK_CLOSE(speed_after_a_step(HEAD "materials: {a: {friction: 0.1}, b: {friction: 0.3}}\n"
+                                        "pairs: [{materials: [b, a], friction: 0.2}]\n" MOVING),
+                0.2 * 9.81e-3, 1e-6);
+    /* a pair that does not speak of friction leaves it */
+    CHECK_CLOSE(speed_after_a_step(HEAD "materials: {a: {friction: 0.1}, b: {friction: 0.3}}\n"
+                                        "pairs: [{materials: [b, a], restitution: 0.2}]\n" MOVING),
+                0.1 * 9.81e-3, 1e-6);
+}
+
+TEST(without_materials_there_is_one_called_default)
+{
+    cairn_scene *s = scene_text_good(HEAD, NULL);
+    CHECK_INT(s->material_count, 1);
+    CHECK_TEXT(s->material_names[0], "default");
+    cairn_scene_destroy(s);
+}
+
+TEST(gravity_points_down_in_2d_too)
+{
+    cairn_scene *s =
+        scene_text_good(HEAD "dimension: 2\nbodies: [{shape: {sphere: {radius: 1}}}]\n", NULL);
+    cairn_step_report report;
+    CHECK_OK(cairn_world_step(s->world, &s->step, &report));
+    CHECK_NEAR(cairn_world_bodies(s->world).v[0].y, -9.81e-3, 1e-15);
+    cairn_scene_destroy(s);
+}
+
+TEST(bad_tops_are_refused)
+{
+    static const refused table[] = {
+        { "cairn: 2\nnew_key: 1\n", 1, 8, "cairn", "found 2, expected 1" },
+        { "cairn: one\n", 1, 8, "cairn", "found 'one', expected 1" },
+        { HEAD "title: [a]\n", 3, 8, "title", "found a list of 1, expected a text" },
+        { HEAD "title: 0123456789012345678901234567890123456789012345678901234567890123456789"
+               "0123456789012345678901234567890123456789012345678901234567\n",
+          3, 8, "title", "found 128 bytes of text, expected at most 127" },
+        { HEAD "materials: [rock]\n", 3, 12, "materials", "expected a mapping" },
+        { HEAD "materials: {rock: 3}\n", 3, 19, "materials.rock", "found 3, expected a mapping" },
+        { HEAD "materials: {\"\": {}}\n", 3, 13, "materials.", "expected a name" },
+        { HEAD "materials:\n  a: {}\n  b: {}\n  a: {}\n", 6, 3, "materials.a",
+          "the key 'a' is given twice" },
+        { HEAD "materials: {a: {}, b: {}}\nbodies: [{shape: {sphere: {radius: 1}}}]\n", 4, 10,
+          "bodies.0.material", "the key 'material' is missing: there are 2 materials" },
+        { HEAD "materials: {rock: {}}\nbodies: [{shape: {sphere: {radius: 1}}, material: rok}]\n",
+          4, 51, "bodies.0.material", "unknown material 'rok'; did you mean 'rock'?" },
+        { HEAD "pairs: [{materials: [default], friction: 1}]\n", 3, 21, "pairs.0.materials",
+          "expected a list of two materials" },
+        { HEAD "pairs: [{materials: [default, stone]}]\n", 3, 31, "pairs.0.materials.1",
+          "unknown material 'stone'" },
+        { HEAD "pairs: [{friction: 1}]\n", 3, 9, "pairs.0.materials", "'materials' is missing" },
+        { HEAD "pairs:\n  - {materials: [default, default]}\n  - {materials: [default, default]}\n",
+          5, 17, "pairs.1.materials", "the pair 'default', 'default' is given twice" },
+        { HEAD "pairs: {a: 1}\n", 3, 8, "pairs", "expected a list of pairs of materials" },
+    };
+    CHECK_REFUSED(table);
+}
+
+int main(void)
+{
+    RUN(CASE(a_pair_of_materials_overrules_the_smaller_values),
+        CASE(without_materials_there_is_one_called_default), CASE(gravity_points_down_in_2d_too),
+        CASE(bad_tops_are_refused));
+}
