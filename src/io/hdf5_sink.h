@@ -1,0 +1,28 @@
+/* hdf5_sink.h - where HDF5 writes a run file: a disk that never says no.
+ *
+ * When a write fails, HDF5 cannot close the file any more and brings the program down at its end.
+ * So this file driver keeps the first failure to itself, answers that all is well, and the owner
+ * of the sink asks it afterwards. A file whose sink failed is worthless beyond its last flush. */
+#ifndef CAIRN_IO_HDF5_SINK_H
+#define CAIRN_IO_HDF5_SINK_H
+
+#include <hdf5.h>
+
+#include "cairn/base.h"
+
+/* Belongs to the caller and must outlive the file. Zero is valid: nothing is open. */
+typedef struct cairn_hdf5_sink {
+    H5FD_t common; /* HDF5's own part, first                          */
+    int descriptor;
+    haddr_t end_of_space; /* what HDF5 has given away                        */
+    haddr_t end_of_file;  /* what it believes to have written                */
+    int reason;           /* errno of the first failure; 0: none             */
+} cairn_hdf5_sink;
+
+/* Make a file access list use the sink. */
+cairn_status cairn_hdf5_sink_attach(cairn_hdf5_sink *sink, hid_t access, cairn_error *error);
+
+/* CAIRN_IO_FAILED when something could not be written. */
+cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *error);
+
+#endif

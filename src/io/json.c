@@ -1,0 +1,96 @@
+/* json.c - see json.h. */
+#include "io/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cairn_number_text(double value, char *text)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 32, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    char *comma = strchr(text, ',');
+    if (comma)
+        *comma = '.';
+}
+
+static void write_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)*c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+/* Comma, new line, indentation and key. */
+static void start_entry(cairn_json *json, const char *key)
+{
+    if (json->depth > 0)
+        fputs(json->empty ? "\n" : ",\n", json->out);
+    for (int i = 0; i < json->depth; i++)
+        fputs("  ", json->out);
+    if (key) {
+        write_text(json->out, key);
+        fputs(": ", json->out);
+    }
+    json->empty = false;
+}
+
+void cairn_json_begin(cairn_json *json, const char *key)
+{
+    start_entry(json, key);
+    fputc('{', json->out);
+    json->depth++;
+    json->empty = true;
+}
+
+void cairn_json_end(cairn_json *json)
+{
+    json->depth--;
+    if (!json->empty)
+        fputc('\n', json->out);
+    for (int i = 0; !json->empty && i < json->depth; i++)
+        fputs("  ", json->out);
+    fputs(json->depth == 0 ? "}\n" : "}", json->out);
+    json->empty = false;
+}
+
+void cairn_json_real(cairn_json *json, const char *key, double value)
+{
+    char text[32] = "null";
+    if (isfinite(value))
+        cairn_number_text(value, text);
+    start_entry(json, key);
+    fputs(text, json->out);
+}
+
+void cairn_json_integer(cairn_json *json, const char *key, int64_t value)
+{
+    start_entry(json, key);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void cairn_json_flag(cairn_json *json, const char *key, bool value)
+{
+    start_entry(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void cairn_json_text(cairn_json *json, const char *key, const char *text)
+{
+    start_entry(json, key);
+    if (text)
+        write_text(json->out, text);
+    else
+        fputs("null", json->out);
+}

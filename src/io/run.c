@@ -1,0 +1,254 @@
+/* run.c - runs a scene to its end: step, count, ask the caller, store.
+ *
+ * The number of steps is duration/time_step rounded to the nearest whole number, at least 1; no
+ * step is shortened. Frames are stored at the start, whenever the time passes the next multiple
+ * of frame_interval, and at the end, however the run ends. */
+#include "cairn/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "io/run_output.h"
+#include "io/run_summary.h"
+
+/* A body thrown up stands still for a moment; at rest means slow for this many steps. */
+enum { REST_STEPS = 10 };
+
+static const double PACKING_TRIM = 0.15; /* share of the spheres left out at bottom and top */
+enum { PACKING_SAMPLES = 200000 };
+
+typedef struct run {
+    cairn_scene *scene;
+    cairn_progress_fn *progress;
+    void *context;
+    cairn_run_summary summary;
+    cairn_error error;
+    cairn_run_output output;
+    bool write_failed;
+    const char *ending;
+    double began;      /* s on the clock                              */
+    double start;      /* s: time of the world at the start           */
+    double next_frame; /* frames due so far: the next is due at start + next_frame * interval */
+    int64_t stored;    /* the step of the last stored frame, -1: none */
+    int slow_steps;    /* steps in a row in which nothing was faster than rest_speed */
+} run;
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Remember that a failure came from writing, and the time it took. */
+static cairn_status written(run *r, double since, cairn_status status)
+{
+    r->summary.write_seconds += cairn_clock_seconds() - since;
+    r->write_failed |= status != CAIRN_OK;
+    return status;
+}
+
+static cairn_status store_frame(run *r)
+{
+    double now = cairn_clock_seconds();
+    if (r->stored == r->summary.steps)
+        return CAIRN_OK;
+    TRY(written(r, now, cairn_run_output_frame(&r->output, r->summary.steps, &r->error)));
+    r->stored = r->summary.steps;
+    r->summary.frames = r->output.frames;
+    return CAIRN_OK;
+}
+
+static cairn_status store_step(run *r, const cairn_step_report *report)
+{
+    double now = cairn_clock_seconds();
+    return written(r, now, cairn_run_output_step(&r->output, r->summary.steps, report, &r->error));
+}
+
+/* Whether the time has passed the next multiple of the frame interval. */
+static bool frame_is_due(run *r)
+{
+    double interval = r->scene->run.frame_interval, slack = 1e-6 * r->scene->step.time_step;
+    double elapsed = r->summary.time - r->start + slack;
+    if (interval > 0 && elapsed < r->next_frame * interval)
+        return false;
+    r->next_frame = interval > 0 ? floor(elapsed / interval) + 1 : 0;
+    return true;
+}
+
+/* ---- stepping ------------------------------------------------------------------------------- */
+
+static int64_t count_steps(const cairn_scene *scene)
+{
+    double steps = round(scene->run.duration / scene->step.time_step);
+    if (steps >= 9e18)
+        return INT64_MAX; /* "for ever": until at rest or interrupted */
+    return steps >= 1 ? (int64_t)steps : 1;
+}
+
+static int64_t count_bodies(const cairn_world *world)
+{
+    cairn_bodies bodies = cairn_world_bodies(world);
+    int64_t count = 0;
+    for (int i = 0; i < bodies.count; i++)
+        count += bodies.alive[i] != 0;
+    return count;
+}
+
+static bool is_slow(const cairn_world *world, double speed)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 0; i < b.count; i++) {
+        double square = b.v[i].x * b.v[i].x + b.v[i].y * b.v[i].y + b.v[i].z * b.v[i].z;
+        if (b.alive[i] && b.motion[i] == CAIRN_MOTION_DYNAMIC && !(square <= speed * speed))
+            return false;
+    }
+    return cairn_world_inlet_pending(world) == 0;
+}
+
+static bool is_at_rest(run *r)
+{
+    double speed = r->scene->run.rest_speed;
+    if (!(speed > 0))
+        return false;
+    r->slow_steps = is_slow(r->scene->world, speed) ? r->slow_steps + 1 : 0;
+    return r->slow_steps >= REST_STEPS;
+}
+
+/* What the world says about a step it could not do. */
+static cairn_status explain_step(run *r, cairn_status status)
+{
+    const cairn_error *found = cairn_world_error(r->scene->world);
+    const char *reason = found && found->message[0] ? found->message : cairn_status_text(status);
+    if (found)
+        memcpy(r->error.key, found->key, sizeof r->error.key);
+    return cairn_fail(&r->error, status, NULL, "step %" PRId64 " from t = %g s failed: %.400s",
+                      r->summary.steps + 1, r->summary.time, reason);
+}
+
+static cairn_status step(run *r, cairn_step_report *report)
+{
+    cairn_status status = cairn_world_step(r->scene->world, &r->scene->step, report);
+    if (status != CAIRN_OK)
+        return explain_step(r, status);
+    cairn_run_summary_add(&r->summary, report);
+    r->summary.time = cairn_world_time(r->scene->world);
+    return CAIRN_OK;
+}
+
+static bool caller_goes_on(run *r, const cairn_step_report *report)
+{
+    if (!r->progress)
+        return true;
+    cairn_progress progress = { r->summary.steps, r->summary.time, r->scene->run.duration,
+                                count_bodies(r->scene->world), report };
+    return r->progress(&progress, r->context);
+}
+
+static cairn_status check_certified(run *r, const cairn_step_report *report)
+{
+    if (report->solve.converged || strcmp(r->scene->run.on_uncertified, "stop") != 0)
+        return CAIRN_OK;
+    r->ending = "stopped";
+    return cairn_fail(&r->error, CAIRN_STOPPED, "run.on_uncertified",
+                      "step %" PRId64 " to t = %g s missed its tolerance: relative residual %.2e, "
+                      "expected %.2e",
+                      r->summary.steps, r->summary.time, report->solve.judgement.asked.relative,
+                      r->scene->step.tolerance);
+}
+
+/* Steps until the end of the duration, rest, the caller's stop, or a failure. */
+static cairn_status advance(run *r)
+{
+    int64_t steps = count_steps(r->scene);
+    r->ending = "failed";
+    while (r->summary.steps < steps) {
+        cairn_step_report report = { 0 };
+        TRY(step(r, &report));
+        TRY(store_step(r, &report));
+        if (frame_is_due(r))
+            TRY(store_frame(r));
+        r->summary.interrupted = !caller_goes_on(r, &report);
+        TRY(check_certified(r, &report));
+        if (r->summary.interrupted || is_at_rest(r))
+            break;
+    }
+    bool early = r->summary.steps < steps;
+    r->ending = r->summary.interrupted ? "interrupted" : early ? "rest" : "complete";
+    return CAIRN_OK;
+}
+
+/* ---- beginning and end ---------------------------------------------------------------------- */
+
+static cairn_status begin(run *r, const char *folder)
+{
+    double now = cairn_clock_seconds();
+    r->next_frame = 1;
+    r->stored = -1;
+    TRY(written(r, now, cairn_run_output_create(folder, r->scene, &r->output, &r->error)));
+    return store_frame(r);
+}
+
+static cairn_status measure_packing(run *r)
+{
+    if (!r->scene->run.packing)
+        return CAIRN_OK;
+    cairn_status status =
+        cairn_world_packing(r->scene->world, PACKING_TRIM, PACKING_SAMPLES, &r->summary.packing);
+    r->summary.has_packing = status == CAIRN_OK;
+    return status == CAIRN_UNSUPPORTED ? CAIRN_OK : status;
+}
+
+/* Totals, last frame, names of the files. `status` is how the run itself ended. */
+static cairn_status finish(run *r, cairn_status status)
+{
+    cairn_status measured = measure_packing(r), last = CAIRN_OK;
+    r->summary.bodies = count_bodies(r->scene->world);
+    r->summary.hash = cairn_world_hash(r->scene->world);
+    cairn_run_summary_finish(&r->summary);
+    if (!r->write_failed)
+        last = store_frame(r);
+    if (!r->write_failed) {
+        double now = cairn_clock_seconds();
+        cairn_run_ending ending = { measured == CAIRN_OK ? r->ending : "failed", r->error.message };
+        r->summary.wall_seconds = now - r->began;
+        last =
+            written(r, now, cairn_run_output_commit(&r->output, &r->summary, &ending, &r->error));
+    }
+    r->summary.wall_seconds = cairn_clock_seconds() - r->began;
+    return status != CAIRN_OK ? status : measured != CAIRN_OK ? measured : last;
+}
+
+static cairn_status check(const cairn_scene *scene, cairn_error *error)
+{
+    if (!scene || !scene->world)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the scene has no world");
+    TRY(cairn_record_check(cairn_step_record(), &scene->step, error));
+    return cairn_record_check(cairn_run_record(), &scene->run, error);
+}
+
+static cairn_status run_scene(run *r, const char *folder)
+{
+    TRY(check(r->scene, &r->error));
+    r->summary = cairn_run_summary_start(r->scene->world);
+    r->start = r->summary.time;
+    cairn_status status = begin(r, folder);
+    if (status == CAIRN_OK)
+        status = advance(r);
+    return finish(r, status);
+}
+
+cairn_status cairn_run(cairn_scene *scene, const char *folder, cairn_progress_fn *progress,
+                       void *context, cairn_run_summary *summary, cairn_error *error)
+{
+    run r = { .scene = scene, .progress = progress, .context = context, .ending = "failed" };
+    r.began = cairn_clock_seconds();
+    cairn_status status = run_scene(&r, folder);
+    cairn_run_output_destroy(&r.output);
+    if (status != CAIRN_OK && !r.error.message[0])
+        cairn_fail(&r.error, status, NULL, "%s", cairn_status_text(status));
+    if (summary)
+        *summary = r.summary;
+    if (error)
+        *error = r.error;
+    return status;
+}

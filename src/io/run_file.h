@@ -1,0 +1,37 @@
+/* run_file.h - writes run.h5; docs/run-format.md is its schema. */
+#ifndef CAIRN_IO_RUN_FILE_H
+#define CAIRN_IO_RUN_FILE_H
+
+#include "cairn/run.h"
+#include "io/run_frame.h"
+
+/* What every reader must find in the root attributes `format` and `format_version`. */
+#define CAIRN_RUN_FORMAT "cairn run"
+enum { CAIRN_RUN_FORMAT_VERSION = 1 };
+
+/* How a run ended: "complete", "rest", "interrupted", "stopped" or "failed". */
+typedef struct cairn_run_ending {
+    const char *name;
+    const char *message; /* what went wrong, "" when nothing did */
+} cairn_run_ending;
+
+typedef struct cairn_run_file cairn_run_file;
+
+/* Create folder/run.h5.part with the settings of the scene, which must outlive it. */
+cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
+                                   cairn_run_file **out, cairn_error *error);
+/* Add a step; kept in memory until some hundred are together or a flush. */
+cairn_status cairn_run_file_step(cairn_run_file *file, int64_t step, double time,
+                                 const cairn_step_report *report, cairn_error *error);
+/* Add a frame. */
+cairn_status cairn_run_file_frame(cairn_run_file *file, const cairn_run_frame *frame,
+                                  cairn_error *error);
+/* Bring everything to the disk in a state that can be read. */
+cairn_status cairn_run_file_flush(cairn_run_file *file, cairn_error *error);
+/* Add the totals, close, rename to folder/run.h5. */
+cairn_status cairn_run_file_commit(cairn_run_file *file, const cairn_run_summary *summary,
+                                   const cairn_run_ending *ending, cairn_error *error);
+/* Free; a file that was not committed stays as run.h5.part. NULL is allowed. */
+void cairn_run_file_destroy(cairn_run_file *file);
+
+#endif

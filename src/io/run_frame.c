@@ -1,0 +1,131 @@
+/* run_frame.c - see run_frame.h. */
+#include "io/run_frame.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+void cairn_run_roll_destroy(cairn_run_roll *roll)
+{
+    cairn_memory_free(roll->seats);
+    *roll = (cairn_run_roll){ 0 };
+}
+
+static cairn_status make_room(cairn_run_roll *roll, int bodies)
+{
+    void *block = roll->seats;
+    TRY(cairn_memory_reserve(&block, &roll->capacity, (size_t)bodies, sizeof *roll->seats));
+    roll->seats = block;
+    return CAIRN_OK;
+}
+
+static bool is_new(const cairn_run_roll *roll, const cairn_bodies *all, int i)
+{
+    return roll->seats[i].next == 0 || roll->seats[i].generation != all->generation[i];
+}
+
+static void count_rows(const cairn_run_roll *roll, cairn_run_frame *f)
+{
+    for (int i = 0; i < f->world.count; i++) {
+        f->bodies += f->world.alive[i] != 0;
+        f->fresh += f->world.alive[i] && is_new(roll, &f->world, i);
+    }
+}
+
+/* Takes `count` items for a pointer of the frame; NULL makes the whole frame fail at the end. */
+#define TAKE(pointer, count)                                                                       \
+    (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
+
+static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
+{
+    bool good = true;
+    TAKE(f->index, f->bodies);
+    TAKE(f->slot, f->bodies);
+    TAKE(f->x, f->bodies);
+    TAKE(f->q, f->bodies);
+    TAKE(f->angle, f->bodies);
+    TAKE(f->v, f->bodies);
+    TAKE(f->omega, f->bodies);
+    TAKE(f->kind, f->fresh);
+    TAKE(f->motion, f->fresh);
+    TAKE(f->material, f->fresh);
+    TAKE(f->fresh_slot, f->fresh);
+    TAKE(f->radius, f->fresh);
+    TAKE(f->half_angle, f->fresh);
+    TAKE(f->bottom_radius, f->fresh);
+    TAKE(f->top_radius, f->fresh);
+    TAKE(f->height, f->fresh);
+    TAKE(f->mass, f->fresh);
+    TAKE(f->axis, f->fresh);
+    TAKE(f->inertia, f->fresh);
+    TAKE(f->pair, 2 * f->contacts);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* What does not change with time, once for each body. */
+static void fill_properties(cairn_run_frame *f, size_t row, int i)
+{
+    const cairn_shape *shape = &f->world.shape[i];
+    f->kind[row] = (uint8_t)shape->kind;
+    f->motion[row] = f->world.motion[i];
+    f->material[row] = f->world.material[i];
+    f->fresh_slot[row] = i;
+    f->radius[row] = shape->radius;
+    f->half_angle[row] = shape->half_angle;
+    f->bottom_radius[row] = shape->bottom_radius;
+    f->top_radius[row] = shape->top_radius;
+    f->height[row] = shape->height;
+    f->mass[row] = f->world.mass[i];
+    f->axis[row] = shape->axis;
+    f->inertia[row] = f->world.inertia[i];
+}
+
+static void fill_state(cairn_run_frame *f, size_t row, int i, int32_t index)
+{
+    f->index[row] = index;
+    f->slot[row] = i;
+    f->x[row] = f->world.x[i];
+    f->q[row] = f->world.q[i];
+    f->angle[row] = f->dimension == 2 ? f->world.angle[i] : 0;
+    f->v[row] = f->world.v[i];
+    f->omega[row] = f->world.omega[i];
+}
+
+static void fill_bodies(cairn_run_frame *f, cairn_run_roll *roll)
+{
+    size_t row = 0, fresh = 0;
+    for (int i = 0; i < f->world.count; i++) {
+        if (!f->world.alive[i])
+            continue;
+        if (is_new(roll, &f->world, i)) {
+            fill_properties(f, fresh++, i);
+            roll->seats[i].generation = f->world.generation[i];
+            roll->seats[i].next = ++roll->count;
+        }
+        fill_state(f, row++, i, roll->seats[i].next - 1);
+    }
+}
+
+/* The row of a body that a contact names; -1 when it is gone. */
+static int32_t row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int32_t i)
+{
+    bool there = i >= 0 && i < f->world.count && f->world.alive[i];
+    return there ? roll->seats[i].next - 1 : -1;
+}
+
+cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
+                                  cairn_arena *arena, cairn_run_frame *out)
+{
+    cairn_arena_reset(arena);
+    *out = (cairn_run_frame){ .time = cairn_world_time(world),
+                              .dimension = cairn_world_dimension(world),
+                              .world = cairn_world_bodies(world),
+                              .touch = cairn_world_contacts(world) };
+    out->contacts = (size_t)out->touch.count;
+    TRY(make_room(roll, out->world.count));
+    count_rows(roll, out);
+    TRY(take_arrays(out, arena));
+    fill_bodies(out, roll);
+    for (size_t k = 0; k < 2 * out->contacts; k++)
+        out->pair[k] = row_of(out, roll, out->touch.body[k]);
+    return CAIRN_OK;
+}

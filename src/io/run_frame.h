@@ -1,0 +1,52 @@
+/* run_frame.h - one stored frame: the living bodies packed into rows, and the last contacts.
+ *
+ * A body keeps one row number for the whole run, also when the world gives its index to another
+ * one later. Rows are given in the order in which bodies first appear, so as long as nothing is
+ * removed they equal the index in the world. */
+#ifndef CAIRN_IO_RUN_FRAME_H
+#define CAIRN_IO_RUN_FRAME_H
+
+#include "base/arena.h"
+#include "cairn/world.h"
+
+/* Which row a world index has. Zero is valid: nobody has one. */
+typedef struct cairn_run_roll {
+    struct cairn_run_seat {
+        uint32_t generation;
+        int32_t next; /* row + 1; 0: none */
+    } * seats;        /* by world index   */
+    size_t capacity;
+    int32_t count; /* rows given       */
+} cairn_run_roll;
+
+void cairn_run_roll_destroy(cairn_run_roll *roll);
+
+/* Arrays come from an arena and live as long as the next reset; `world` and `touch` are lent by
+ * the world. */
+typedef struct cairn_run_frame {
+    int64_t step;
+    double time;      /* s */
+    double time_step; /* s: turns impulses into forces */
+    int dimension;
+    cairn_bodies world;   /* by world index       */
+    cairn_contacts touch; /* of the last step     */
+    size_t bodies;        /* rows below           */
+    int32_t *index;       /* row in /bodies       */
+    int32_t *slot;        /* index in the world   */
+    cairn_vec3 *x, *v, *omega;
+    cairn_quat *q;
+    double *angle;
+    size_t fresh; /* bodies that no frame held before: their properties */
+    uint8_t *kind, *motion;
+    int32_t *material, *fresh_slot;
+    double *radius, *half_angle, *bottom_radius, *top_radius, *height, *mass;
+    cairn_vec3 *axis, *inertia;
+    size_t contacts;
+    int32_t *pair; /* 2 per contact: rows; -1: gone */
+} cairn_run_frame;
+
+/* Pack the world as it stands. The arena is reset first. Fails with CAIRN_NO_MEMORY. */
+cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
+                                  cairn_arena *arena, cairn_run_frame *out);
+
+#endif

@@ -1,0 +1,273 @@
+/* run_info.c - what a run file says about itself, also one that a crash left unfinished: counts
+ * come from the columns, not from totals that only a complete file has. The file may be anything,
+ * so every type and size is checked before it is read. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/status.h"
+#include "io/file.h"
+#include "io/hdf5.h"
+#include "io/run_file.h"
+
+/* ---- attributes ---------------------------------------------------------------------------- */
+
+static cairn_status bad_attribute(cairn_error *error, const char *name, const char *expected)
+{
+    return cairn_fail(error, CAIRN_BAD_INPUT, name, "expected the root attribute '%s' to be %s",
+                      name, expected);
+}
+
+/* The first bytes of a text attribute that HDF5 stores as a pointer. */
+static herr_t copy_text(hid_t attribute, hid_t type, char *text, size_t capacity)
+{
+    char *stored = NULL;
+    hid_t memory = H5Tcopy(H5T_C_S1);
+    H5Tset_size(memory, H5T_VARIABLE);
+    H5Tset_cset(memory, H5Tget_cset(type));
+    herr_t result = H5Aread(attribute, memory, &stored);
+    if (result >= 0 && stored)
+        snprintf(text, capacity, "%s", stored);
+    H5free_memory(stored);
+    H5Tclose(memory);
+    return result;
+}
+
+static bool is_one_text(hid_t attribute, hid_t type)
+{
+    hid_t space = H5Aget_space(attribute);
+    bool one = H5Sget_simple_extent_npoints(space) == 1;
+    H5Sclose(space);
+    return one && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
+}
+
+static cairn_status read_text(hid_t file, const char *name, char *text, size_t capacity,
+                              cairn_error *error)
+{
+    text[0] = '\0';
+    hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
+    if (attribute < 0)
+        return bad_attribute(error, name, "there");
+    hid_t type = H5Aget_type(attribute);
+    bool good = is_one_text(attribute, type) && copy_text(attribute, type, text, capacity) >= 0;
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return good ? CAIRN_OK : bad_attribute(error, name, "a text");
+}
+
+/* One number of any type, as `type`. */
+static cairn_status read_number(hid_t file, const char *name, hid_t type, void *out,
+                                cairn_error *error)
+{
+    hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
+    if (attribute < 0)
+        return bad_attribute(error, name, "there");
+    hid_t space = H5Aget_space(attribute);
+    bool good = H5Sget_simple_extent_npoints(space) == 1 && H5Aread(attribute, type, out) >= 0;
+    H5Sclose(space);
+    H5Aclose(attribute);
+    return good ? CAIRN_OK : bad_attribute(error, name, "a number");
+}
+
+/* ---- columns ------------------------------------------------------------------------------- */
+
+/* A list of numbers that is read piece by piece. */
+typedef struct column {
+    hid_t dataset, space;
+    hsize_t rows;
+} column;
+
+static void close_column(column *c)
+{
+    if (c->space >= 0)
+        H5Sclose(c->space);
+    if (c->dataset >= 0)
+        H5Dclose(c->dataset);
+}
+
+static cairn_status open_column(hid_t file, const char *name, column *out, cairn_error *error)
+{
+    column c = { H5Dopen2(file, name, H5P_DEFAULT), -1, 0 };
+    if (c.dataset >= 0)
+        c.space = H5Dget_space(c.dataset);
+    if (c.space >= 0 && H5Sget_simple_extent_ndims(c.space) == 1 &&
+        H5Sget_simple_extent_dims(c.space, &c.rows, NULL) == 1) {
+        *out = c;
+        return CAIRN_OK;
+    }
+    close_column(&c);
+    return cairn_fail(error, CAIRN_BAD_INPUT, name,
+                      "expected a dataset '/%s' with one number a row", name);
+}
+
+static herr_t read_rows(const column *c, hsize_t first, hsize_t rows, double *out)
+{
+    hid_t memory = H5Screate_simple(1, &rows, NULL);
+    herr_t result = H5Sselect_hyperslab(c->space, H5S_SELECT_SET, &first, NULL, &rows, NULL);
+    if (result >= 0)
+        result = H5Dread(c->dataset, H5T_NATIVE_DOUBLE, memory, c->space, H5P_DEFAULT, out);
+    H5Sclose(memory);
+    return result;
+}
+
+/* What is wanted from a column. */
+typedef struct column_facts {
+    int64_t rows;
+    int64_t zeros;
+    double largest; /* -infinity when there are no rows; not-a-number wins */
+    double last, before_last;
+} column_facts;
+
+static void add_fact(column_facts *facts, double value)
+{
+    facts->rows++;
+    facts->zeros += value == 0;
+    if (!(value <= facts->largest) && !isnan(facts->largest))
+        facts->largest = value;
+    facts->before_last = facts->last;
+    facts->last = value;
+}
+
+static cairn_status read_facts(hid_t file, const char *name, column_facts *out, cairn_error *error)
+{
+    enum { PIECE = 1024 };
+    double numbers[PIECE];
+    column c = { -1, -1, 0 };
+    cairn_status status = CAIRN_OK;
+    *out = (column_facts){ .largest = -INFINITY };
+    TRY(open_column(file, name, &c, error));
+    for (hsize_t first = 0; first < c.rows && status == CAIRN_OK; first += PIECE) {
+        hsize_t rows = c.rows - first < PIECE ? c.rows - first : PIECE;
+        if (read_rows(&c, first, rows, numbers) < 0)
+            status = cairn_hdf5_fail(error, "the file is damaged");
+        for (hsize_t i = 0; i < rows && status == CAIRN_OK; i++)
+            add_fact(out, numbers[i]);
+    }
+    close_column(&c);
+    return status;
+}
+
+/* ---- the file ------------------------------------------------------------------------------ */
+
+static cairn_status check_format(hid_t file, cairn_error *error)
+{
+    char format[64];
+    int64_t version = 0;
+    if (read_text(file, "format", format, sizeof format, NULL) != CAIRN_OK ||
+        strcmp(format, CAIRN_RUN_FORMAT) != 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "found an HDF5 file that is not a run of cairn, expected its root "
+                          "attribute 'format' to be '%s'",
+                          CAIRN_RUN_FORMAT);
+    TRY(read_number(file, "format_version", H5T_NATIVE_INT64, &version, error));
+    if (version != CAIRN_RUN_FORMAT_VERSION)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "format_version",
+                          "found a run of format %lld, expected %d", (long long)version,
+                          CAIRN_RUN_FORMAT_VERSION);
+    return CAIRN_OK;
+}
+
+static cairn_status read_settings(hid_t file, cairn_run_info *out, cairn_error *error)
+{
+    TRY(read_text(file, "title", out->title, sizeof out->title, error));
+    TRY(read_text(file, "version", out->version, sizeof out->version, error));
+    TRY(read_text(file, "scheme", out->scheme, sizeof out->scheme, error));
+    TRY(read_text(file, "solver", out->solver, sizeof out->solver, error));
+    TRY(read_number(file, "dimension", H5T_NATIVE_INT, &out->dimension, error));
+    TRY(read_number(file, "time_step", H5T_NATIVE_DOUBLE, &out->time_step, error));
+    return read_number(file, "tolerance", H5T_NATIVE_DOUBLE, &out->tolerance, error);
+}
+
+/* A count, whatever the file holds. */
+static int64_t whole(double value)
+{
+    return value >= 0 && value < 9e15 ? (int64_t)value : 0;
+}
+
+static cairn_status read_counts(hid_t file, cairn_run_info *out, cairn_error *error)
+{
+    column_facts frames, offsets, converged, active, relative;
+    TRY(read_facts(file, "frames/time", &frames, error));
+    TRY(read_facts(file, "frames/body_offset", &offsets, error));
+    TRY(read_facts(file, "steps/converged", &converged, error));
+    TRY(read_facts(file, "steps/active", &active, error));
+    TRY(read_facts(file, "steps/asked_relative", &relative, error));
+    out->frames = frames.rows;
+    out->time = frames.last;
+    out->bodies = whole(offsets.last - offsets.before_last);
+    out->steps = converged.rows;
+    out->uncertified = converged.zeros;
+    out->max_contacts = whole(active.largest);
+    out->worst_relative = relative.rows > 0 ? relative.largest : 0;
+    if (H5Aexists(file, "hash") > 0) /* 0: the run did not end */
+        TRY(read_number(file, "hash", H5T_NATIVE_UINT64, &out->hash, error));
+    return CAIRN_OK;
+}
+
+static cairn_status read_file(hid_t file, cairn_run_info *out, cairn_error *error)
+{
+    TRY(check_format(file, error));
+    TRY(read_settings(file, out, error));
+    return read_counts(file, out, error);
+}
+
+static cairn_status open_and_read(const char *path, cairn_run_info *out, cairn_error *error)
+{
+    htri_t is_hdf5 = H5Fis_hdf5(path);
+    if (is_hdf5 < 0)
+        return cairn_hdf5_fail(error, "cannot read");
+    if (is_hdf5 == 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "this is not an HDF5 file, expected the run.h5 of a run");
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0)
+        return cairn_hdf5_fail(error, "the file is damaged or not complete");
+    cairn_status status = read_file(file, out, error);
+    H5Fclose(file);
+    return status;
+}
+
+static bool exists(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0;
+}
+
+/* The file to read: the path itself, or run.h5 in the folder that it names. */
+static cairn_status find_file(const char *path, char *out, cairn_error *error)
+{
+    struct stat found;
+    cairn_error_set_file(error, path);
+    if (stat(path, &found) != 0)
+        return cairn_fail(error, errno == ENOENT ? CAIRN_NOT_FOUND : CAIRN_IO_FAILED, NULL,
+                          "cannot open: %s", strerror(errno));
+    if (!S_ISDIR(found.st_mode)) {
+        if (strlen(path) >= CAIRN_PATH_BYTES)
+            return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the path is too long");
+        strcpy(out, path);
+        return CAIRN_OK;
+    }
+    TRY(cairn_path_join(path, "run.h5.part", out, error));
+    bool unfinished = exists(out);
+    TRY(cairn_path_join(path, "run.h5", out, error));
+    if (exists(out))
+        return CAIRN_OK;
+    return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "there is no run.h5 in this folder%s",
+                      unfinished ? "; run.h5.part is a run that goes on or did not end" : "");
+}
+
+cairn_status cairn_run_read_info(const char *path, cairn_run_info *out, cairn_error *error)
+{
+    char file[CAIRN_PATH_BYTES];
+    *out = (cairn_run_info){ .dimension = 0 };
+    if (error)
+        *error = (cairn_error){ .line = 0 };
+    TRY(find_file(path, file, error));
+    cairn_error_set_file(error, file);
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = open_and_read(file, out, error);
+    cairn_hdf5_quiet_end(quiet);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* run_output.c - see run_output.h. */
+#include "io/run_output.h"
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "io/run_summary.h"
+
+/* Flushing may take this share of the time at most; a crash loses what came after the last one. */
+static const double FLUSH_SHARE = 0.05;
+
+cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
+                                     cairn_run_output *out, cairn_error *error)
+{
+    *out = (cairn_run_output){ .folder = folder, .scene = scene };
+    if (!folder)
+        return CAIRN_OK;
+    TRY(cairn_folder_create(folder, error));
+    TRY(cairn_run_file_create(folder, scene, &out->file, error));
+    if (scene->run.paraview)
+        TRY(cairn_run_paraview_create(folder, scene->run.contacts, &out->paraview, error));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
+                                   const cairn_step_report *report, cairn_error *error)
+{
+    if (!output->folder)
+        return CAIRN_OK;
+    double time = cairn_world_time(output->scene->world);
+    return cairn_run_file_step(output->file, step, time, report, error);
+}
+
+/* Flush after a frame, unless flushes would then take more than their share of the time. */
+static cairn_status flush_in_time(cairn_run_output *o, cairn_error *error)
+{
+    double now = cairn_clock_seconds();
+    if (now - o->last_flush < o->flush_costs / FLUSH_SHARE)
+        return CAIRN_OK;
+    TRY(cairn_run_file_flush(o->file, error));
+    if (o->scene->run.paraview)
+        TRY(cairn_run_paraview_flush(&o->paraview, error));
+    o->last_flush = cairn_clock_seconds();
+    o->flush_costs = o->last_flush - now;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_error *error)
+{
+    cairn_run_frame frame;
+    if (!o->folder)
+        return CAIRN_OK;
+    TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
+    frame.step = step;
+    frame.time_step = o->scene->step.time_step;
+    TRY(cairn_run_file_frame(o->file, &frame, error));
+    if (o->scene->run.paraview)
+        TRY(cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error));
+    o->frames++;
+    return flush_in_time(o, error);
+}
+
+cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summary *summary,
+                                     const cairn_run_ending *ending, cairn_error *error)
+{
+    if (!o->folder)
+        return CAIRN_OK;
+    if (o->scene->run.paraview)
+        TRY(cairn_run_paraview_finish(&o->paraview, error));
+    TRY(cairn_run_file_commit(o->file, summary, ending, error));
+    return cairn_run_summary_write(summary, o->scene, ending, o->folder, error);
+}
+
+void cairn_run_output_destroy(cairn_run_output *o)
+{
+    cairn_run_file_destroy(o->file);
+    cairn_run_paraview_destroy(&o->paraview);
+    cairn_run_roll_destroy(&o->roll);
+    cairn_arena_destroy(&o->arena);
+    *o = (cairn_run_output){ .folder = NULL };
+}

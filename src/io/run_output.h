@@ -1,0 +1,35 @@
+/* run_output.h - everything a run writes while it goes on: run.h5, paraview/, summary.json. */
+#ifndef CAIRN_IO_RUN_OUTPUT_H
+#define CAIRN_IO_RUN_OUTPUT_H
+
+#include "io/run_file.h"
+#include "io/run_paraview.h"
+
+/* Zero is valid: nothing is open and nothing is written. */
+typedef struct cairn_run_output {
+    const char *folder; /* NULL: write nothing */
+    const cairn_scene *scene;
+    cairn_run_file *file;
+    cairn_run_paraview paraview;
+    cairn_run_roll roll;
+    cairn_arena arena;  /* holds one frame                  */
+    int64_t frames;     /* written                          */
+    double last_flush;  /* s, on the clock                  */
+    double flush_costs; /* s: of the last one               */
+} cairn_run_output;
+
+/* Make the folder and start the files. `folder` NULL: every later call does nothing. */
+cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
+                                     cairn_run_output *out, cairn_error *error);
+/* Store a step. */
+cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
+                                   const cairn_step_report *report, cairn_error *error);
+/* Store the world as it stands, as the state after `step` steps. */
+cairn_status cairn_run_output_frame(cairn_run_output *output, int64_t step, cairn_error *error);
+/* Complete all files and give them their names. */
+cairn_status cairn_run_output_commit(cairn_run_output *output, const cairn_run_summary *summary,
+                                     const cairn_run_ending *ending, cairn_error *error);
+/* Free; what was not committed stays under its temporary name. */
+void cairn_run_output_destroy(cairn_run_output *output);
+
+#endif

@@ -1,0 +1,327 @@
+/* run_paraview.c - see run_paraview.h. */
+#include "io/run_paraview.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "io/run_vector.h"
+
+static const char *const series[] = { "bodies", "contacts", "walls" };
+enum { BODIES, CONTACTS, WALLS, SERIES };
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+cairn_status cairn_run_paraview_create(const char *folder, bool contacts, cairn_run_paraview *out,
+                                       cairn_error *error)
+{
+    *out = (cairn_run_paraview){ .contacts = contacts };
+    TRY(cairn_path_join(folder, "paraview", out->folder, error));
+    return cairn_folder_create(out->folder, error);
+}
+
+void cairn_run_paraview_destroy(cairn_run_paraview *p)
+{
+    cairn_run_walls_destroy(&p->walls);
+    cairn_memory_free(p->times);
+    cairn_memory_free(p->wall_times);
+    *p = (cairn_run_paraview){ .contacts = false };
+}
+
+static cairn_status write_piece(const cairn_run_paraview *p, int which,
+                                const cairn_vtk_piece *piece, cairn_error *error)
+{
+    char name[64], path[CAIRN_PATH_BYTES];
+    cairn_vtk_file_name(series[which], (int64_t)p->count, name);
+    TRY(cairn_path_join(p->folder, name, path, error));
+    return cairn_vtk_write(path, piece, error);
+}
+
+/* Takes `count` items for a pointer; NULL makes the caller fail at the end. */
+#define TAKE(pointer, count)                                                                       \
+    (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
+
+/* ---- bodies: spheres and points as vertices to be shown by glyphs --------------------------- */
+
+typedef struct spheres {
+    size_t count;
+    cairn_vec3 *x, *v, *omega; /* omega in the world frame, as arrows need it */
+    cairn_quat *q;
+    double *radius, *mass, *speed;
+    int32_t *index, *material, *motion;
+    int64_t *vertex, *end;
+} spheres;
+
+static bool is_sphere(const cairn_run_frame *f, int32_t slot)
+{
+    cairn_shape_kind kind = f->world.shape[slot].kind;
+    return kind == CAIRN_SHAPE_SPHERE || kind == CAIRN_SHAPE_POINT;
+}
+
+static cairn_status take_spheres(size_t count, cairn_arena *arena, spheres *s)
+{
+    bool good = true;
+    TAKE(s->x, count);
+    TAKE(s->v, count);
+    TAKE(s->omega, count);
+    TAKE(s->q, count);
+    TAKE(s->radius, count);
+    TAKE(s->mass, count);
+    TAKE(s->speed, count);
+    TAKE(s->index, count);
+    TAKE(s->material, count);
+    TAKE(s->motion, count);
+    TAKE(s->vertex, count);
+    TAKE(s->end, count);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void add_sphere(const cairn_run_frame *f, size_t row, spheres *s)
+{
+    size_t k = s->count++;
+    int32_t slot = f->slot[row];
+    s->x[k] = f->x[row];
+    s->v[k] = f->v[row];
+    s->omega[k] = vector_rotate(f->q[row], f->omega[row]);
+    s->q[k] = f->q[row];
+    s->radius[k] = f->world.shape[slot].radius;
+    s->mass[k] = f->world.mass[slot];
+    s->speed[k] = vector_norm(f->v[row]);
+    s->index[k] = f->index[row];
+    s->material[k] = f->world.material[slot];
+    s->motion[k] = f->world.motion[slot];
+    s->vertex[k] = (int64_t)k;
+    s->end[k] = (int64_t)k + 1;
+}
+
+static cairn_status write_bodies(const cairn_run_paraview *p, const cairn_run_frame *f,
+                                 cairn_arena *arena, cairn_error *error)
+{
+    spheres s = { .count = 0 };
+    TRY(take_spheres(f->bodies, arena, &s));
+    for (size_t row = 0; row < f->bodies; row++)
+        if (is_sphere(f, f->slot[row]))
+            add_sphere(f, row, &s);
+    const cairn_vtk_array arrays[] = {
+        { "radius", CAIRN_VTK_REAL, 1, s.radius },
+        { "mass", CAIRN_VTK_REAL, 1, s.mass },
+        { "id", CAIRN_VTK_INT, 1, s.index },
+        { "material", CAIRN_VTK_INT, 1, s.material },
+        { "motion", CAIRN_VTK_INT, 1, s.motion },
+        { "speed", CAIRN_VTK_REAL, 1, s.speed },
+        { "velocity", CAIRN_VTK_REAL, 3, s.v },
+        { "angular_velocity", CAIRN_VTK_REAL, 3, s.omega },
+        { "orientation", CAIRN_VTK_REAL, 4, s.q },
+    };
+    cairn_vtk_piece piece = { .time = f->time,
+                              .points = (int64_t)s.count,
+                              .x = s.x,
+                              .cells = { "Verts", (int64_t)s.count, s.vertex, s.end },
+                              .point_arrays = arrays,
+                              .point_array_count = COUNT(arrays) };
+    return write_piece(p, BODIES, &piece, error);
+}
+
+/* ---- contacts: lines between centres --------------------------------------------------------- */
+
+typedef struct lines {
+    size_t count;
+    cairn_vec3 *x, *force;
+    double *normal, *tangential, *gap, *sliding;
+    int32_t *a, *b;
+    int64_t *corner, *end;
+} lines;
+
+static cairn_status take_lines(size_t count, cairn_arena *arena, lines *l)
+{
+    bool good = true;
+    TAKE(l->x, 2 * count);
+    TAKE(l->force, count);
+    TAKE(l->normal, count);
+    TAKE(l->tangential, count);
+    TAKE(l->gap, count);
+    TAKE(l->sliding, count);
+    TAKE(l->a, count);
+    TAKE(l->b, count);
+    TAKE(l->corner, 2 * count);
+    TAKE(l->end, count);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* The centre of a sphere, or for anything else the point of contact. */
+static cairn_vec3 line_end(const cairn_run_frame *f, size_t contact, int side)
+{
+    int32_t slot = f->touch.body[2 * contact + (size_t)side];
+    bool there = f->pair[2 * contact + (size_t)side] >= 0;
+    return there && is_sphere(f, slot) ? f->world.x[slot] : f->touch.point[contact];
+}
+
+static bool pushes(const cairn_run_frame *f, size_t contact)
+{
+    const double *r = f->touch.impulse + contact * (size_t)f->dimension;
+    return r[0] != 0 || r[1] != 0 || (f->dimension == 3 && r[2] != 0);
+}
+
+/* force on a = (r_N n + r_1 t + r_2 n x t)/h */
+static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
+{
+    const double *r = f->touch.impulse + contact * (size_t)f->dimension;
+    cairn_vec3 n = f->touch.normal[contact], t = f->touch.tangent[contact];
+    cairn_vec3 force = vector_add((cairn_vec3){ 0, 0, 0 }, r[0] / f->time_step, n);
+    force = vector_add(force, r[1] / f->time_step, t);
+    return f->dimension == 2 ? force : vector_add(force, r[2] / f->time_step, vector_cross(n, t));
+}
+
+static double tangential(const cairn_run_frame *f, const double *numbers)
+{
+    return f->dimension == 2 ? fabs(numbers[1]) : hypot(numbers[1], numbers[2]);
+}
+
+static void add_line(const cairn_run_frame *f, size_t contact, lines *l)
+{
+    size_t k = l->count++, first = contact * (size_t)f->dimension;
+    const double *r = f->touch.impulse + first, *u = f->touch.velocity + first;
+    for (int side = 0; side < 2; side++) {
+        l->x[2 * k + (size_t)side] = line_end(f, contact, side);
+        l->corner[2 * k + (size_t)side] = (int64_t)(2 * k) + side;
+    }
+    l->end[k] = 2 * (int64_t)k + 2;
+    l->force[k] = force_of(f, contact);
+    l->normal[k] = r[0] / f->time_step;
+    l->tangential[k] = tangential(f, r) / f->time_step;
+    l->gap[k] = f->touch.gap[contact];
+    l->sliding[k] = tangential(f, u);
+    l->a[k] = f->pair[2 * contact];
+    l->b[k] = f->pair[2 * contact + 1];
+}
+
+static cairn_status write_contacts(const cairn_run_paraview *p, const cairn_run_frame *f,
+                                   cairn_arena *arena, cairn_error *error)
+{
+    lines l = { .count = 0 };
+    TRY(take_lines(f->contacts, arena, &l));
+    for (size_t contact = 0; contact < f->contacts; contact++)
+        if (pushes(f, contact))
+            add_line(f, contact, &l);
+    const cairn_vtk_array arrays[] = {
+        { "force", CAIRN_VTK_REAL, 3, l.force },
+        { "normal_force", CAIRN_VTK_REAL, 1, l.normal },
+        { "tangential_force", CAIRN_VTK_REAL, 1, l.tangential },
+        { "gap", CAIRN_VTK_REAL, 1, l.gap },
+        { "sliding_speed", CAIRN_VTK_REAL, 1, l.sliding },
+        { "body_a", CAIRN_VTK_INT, 1, l.a },
+        { "body_b", CAIRN_VTK_INT, 1, l.b },
+    };
+    cairn_vtk_piece piece = { .time = f->time,
+                              .points = 2 * (int64_t)l.count,
+                              .x = l.x,
+                              .cells = { "Lines", (int64_t)l.count, l.corner, l.end },
+                              .cell_arrays = arrays,
+                              .cell_array_count = COUNT(arrays) };
+    return write_piece(p, CONTACTS, &piece, error);
+}
+
+/* ---- walls ----------------------------------------------------------------------------------- */
+
+/* A new file only when the walls changed; otherwise the frame points to the last one. */
+static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f, int64_t *number,
+                                cairn_error *error)
+{
+    bool changed;
+    TRY(cairn_run_walls_draw(&p->walls, f, &changed));
+    *number = p->count > 0 && !changed ? p->wall_times[p->count - 1].number : (int64_t)p->count;
+    if (*number != (int64_t)p->count)
+        return CAIRN_OK;
+    const cairn_run_walls *w = &p->walls;
+    const cairn_vtk_array arrays[] = { { "body", CAIRN_VTK_INT, 1, w->body } };
+    cairn_vtk_piece piece = { .time = f->time,
+                              .points = (int64_t)w->points,
+                              .x = w->x,
+                              .cells = { f->dimension == 2 ? "Lines" : "Polys", (int64_t)w->cells,
+                                         w->connectivity, w->offsets },
+                              .cell_arrays = arrays,
+                              .cell_array_count = COUNT(arrays) };
+    return write_piece(p, WALLS, &piece, error);
+}
+
+/* ---- series ---------------------------------------------------------------------------------- */
+
+static cairn_status make_room(cairn_run_paraview *p)
+{
+    void *times = p->times, *wall_times = p->wall_times;
+    cairn_status status =
+        cairn_memory_reserve(&times, &p->times_room, p->count + 1, sizeof *p->times);
+    p->times = times;
+    TRY(status);
+    status =
+        cairn_memory_reserve(&wall_times, &p->wall_times_room, p->count + 1, sizeof *p->wall_times);
+    p->wall_times = wall_times;
+    return status;
+}
+
+cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_frame *frame,
+                                      cairn_arena *arena, cairn_error *error)
+{
+    int64_t wall_file;
+    TRY(make_room(p));
+    TRY(write_bodies(p, frame, arena, error));
+    if (p->contacts)
+        TRY(write_contacts(p, frame, arena, error));
+    TRY(write_walls(p, frame, &wall_file, error));
+    p->times[p->count] = (cairn_vtk_moment){ frame->time, (int64_t)p->count };
+    p->wall_times[p->count] = (cairn_vtk_moment){ frame->time, wall_file };
+    p->count++;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *error)
+{
+    TRY(cairn_vtk_series_write(p->folder, series[BODIES], p->times, p->count, error));
+    if (p->contacts)
+        TRY(cairn_vtk_series_write(p->folder, series[CONTACTS], p->times, p->count, error));
+    return cairn_vtk_series_write(p->folder, series[WALLS], p->wall_times, p->count, error);
+}
+
+/* Whether a frame of this run shows the walls of this file. */
+static bool walls_in_use(const cairn_run_paraview *p, int64_t number)
+{
+    bool there = number >= 0 && number < (int64_t)p->count;
+    return there && p->wall_times[number].number == number;
+}
+
+/* Whether a file in the folder is one of ours (<series>_<digits>.vtp) that nothing refers to. */
+static bool is_stale(const cairn_run_paraview *p, const char *name)
+{
+    for (int which = 0; which < SERIES; which++) {
+        size_t length = strlen(series[which]);
+        if (strncmp(name, series[which], length) != 0)
+            continue;
+        if (strcmp(name + length, ".pvd") == 0)
+            return which == CONTACTS && !p->contacts;
+        char expected[64];
+        int64_t number = name[length] == '_' ? strtoll(name + length + 1, NULL, 10) : -1;
+        cairn_vtk_file_name(series[which], number, expected);
+        if (number < 0 || strcmp(name, expected) != 0)
+            return false;
+        if (which == WALLS)
+            return !walls_in_use(p, number);
+        return number >= (int64_t)p->count || (which == CONTACTS && !p->contacts);
+    }
+    return false;
+}
+
+cairn_status cairn_run_paraview_finish(const cairn_run_paraview *p, cairn_error *error)
+{
+    TRY(cairn_run_paraview_flush(p, error));
+    DIR *folder = opendir(p->folder);
+    if (!folder)
+        return CAIRN_OK; /* what is left over does no harm */
+    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        if (is_stale(p, entry->d_name))
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    closedir(folder);
+    return CAIRN_OK;
+}

@@ -1,0 +1,224 @@
+/* run_summary.c - see run_summary.h. Certificates are worked through entry by entry with the
+ * tables of run_table.c, so a new certificate value appears here by itself. */
+#include "io/run_summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "io/file.h"
+#include "io/json.h"
+#include "io/run_table.h"
+
+cairn_run_summary cairn_run_summary_start(const cairn_world *world)
+{
+    cairn_run_summary s = { .time = cairn_world_time(world), .first_uncertified = -1 };
+    cairn_world_energy(world, &s.energy.kinetic, &s.energy.potential);
+    s.initial_energy = s.energy.kinetic + s.energy.potential;
+    s.worst.judgement.asked.worst_contact = s.worst.judgement.coulomb.worst_contact = -1;
+    s.mean.judgement.asked.worst_contact = s.mean.judgement.coulomb.worst_contact = -1;
+    return s;
+}
+
+/* The larger of two; not-a-number wins and stays. */
+static double worse(double a, double b)
+{
+    return isnan(a) || a >= b ? a : b;
+}
+
+static void keep_worst_contact(cairn_residual *worst, const cairn_residual *residual)
+{
+    if (worst->worst_contact < 0 || residual->worst > worst->worst)
+        worst->worst_contact = residual->worst_contact;
+}
+
+static void add_certificate(cairn_run_summary *s, const cairn_certificate *c)
+{
+    /* before the entries, which overwrite the values compared with */
+    keep_worst_contact(&s->worst.judgement.asked, &c->judgement.asked);
+    keep_worst_contact(&s->worst.judgement.coulomb, &c->judgement.coulomb);
+    for (int i = 0; i < cairn_certificate_entries.count; i++) {
+        const cairn_entry *entry = &cairn_certificate_entries.items[i];
+        double value = cairn_entry_get(entry, c);
+        cairn_entry_set(entry, &s->worst, worse(cairn_entry_get(entry, &s->worst), value));
+        cairn_entry_set(entry, &s->mean, cairn_entry_get(entry, &s->mean) + value);
+    }
+}
+
+static void add_sums(const cairn_entries *entries, const void *addend, void *sum)
+{
+    for (int i = 0; i < entries->count; i++) {
+        const cairn_entry *entry = &entries->items[i];
+        double total = cairn_entry_get(entry, sum) + cairn_entry_get(entry, addend);
+        cairn_entry_set(entry, sum, total);
+    }
+}
+
+void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report)
+{
+    s->steps++;
+    if (!report->solve.converged && s->uncertified++ == 0)
+        s->first_uncertified = s->steps;
+    s->repeated += report->attempts > 1;
+    s->max_candidates =
+        report->candidates > s->max_candidates ? report->candidates : s->max_candidates;
+    s->max_active = report->active > s->max_active ? report->active : s->max_active;
+    s->mean_candidates += report->candidates;
+    s->mean_active += report->active;
+    s->mean_iterations += (double)report->solve.iterations;
+    if (report->solve.iterations > s->max_iterations)
+        s->max_iterations = report->solve.iterations;
+    add_certificate(s, &report->certificate);
+    add_sums(&cairn_energy_entries, &report->energy, &s->energy);
+    s->energy.kinetic = report->energy.kinetic; /* states, not flows: the last counts */
+    s->energy.potential = report->energy.potential;
+    add_sums(&cairn_timing_entries, &report->timing, &s->timing);
+}
+
+void cairn_run_summary_finish(cairn_run_summary *s)
+{
+    double steps = s->steps > 0 ? (double)s->steps : 1;
+    s->mean_candidates /= steps;
+    s->mean_active /= steps;
+    s->mean_iterations /= steps;
+    for (int i = 0; i < cairn_certificate_entries.count; i++) {
+        const cairn_entry *entry = &cairn_certificate_entries.items[i];
+        cairn_entry_set(entry, &s->mean, cairn_entry_get(entry, &s->mean) / steps);
+    }
+}
+
+/* ---- summary.json -------------------------------------------------------------------------- */
+
+static void write_entries(cairn_json *json, const char *key, const cairn_entries *entries,
+                          const void *record)
+{
+    cairn_json_begin(json, key);
+    for (int i = 0; i < entries->count; i++)
+        cairn_json_real(json, entries->items[i].name, cairn_entry_get(&entries->items[i], record));
+    cairn_json_end(json);
+}
+
+static void write_settings(cairn_json *json, const cairn_scene *scene)
+{
+    cairn_json_begin(json, "settings");
+    cairn_json_integer(json, "dimension", cairn_world_dimension(scene->world));
+    cairn_json_text(json, "scheme", scene->step.scheme);
+    cairn_json_text(json, "solver", scene->step.solver);
+    cairn_json_real(json, "time_step", scene->step.time_step);
+    cairn_json_real(json, "duration", scene->run.duration);
+    cairn_json_real(json, "tolerance", scene->step.tolerance);
+    cairn_json_end(json);
+}
+
+static void write_counts(cairn_json *json, const cairn_run_summary *s)
+{
+    cairn_json_integer(json, "steps", s->steps);
+    cairn_json_real(json, "time", s->time);
+    cairn_json_real(json, "wall_seconds", s->wall_seconds);
+    cairn_json_integer(json, "bodies", s->bodies);
+    cairn_json_integer(json, "frames", s->frames);
+    cairn_json_integer(json, "uncertified", s->uncertified);
+    cairn_json_integer(json, "first_uncertified", s->first_uncertified);
+    cairn_json_integer(json, "repeated", s->repeated);
+    cairn_json_begin(json, "contacts");
+    cairn_json_integer(json, "max_candidates", s->max_candidates);
+    cairn_json_real(json, "mean_candidates", s->mean_candidates);
+    cairn_json_integer(json, "max_active", s->max_active);
+    cairn_json_real(json, "mean_active", s->mean_active);
+    cairn_json_end(json);
+    cairn_json_begin(json, "iterations");
+    cairn_json_integer(json, "max", s->max_iterations);
+    cairn_json_real(json, "mean", s->mean_iterations);
+    cairn_json_end(json);
+}
+
+static void write_certificate(cairn_json *json, const cairn_run_summary *s)
+{
+    cairn_json_begin(json, "certificate");
+    write_entries(json, "worst", &cairn_certificate_entries, &s->worst);
+    write_entries(json, "mean", &cairn_certificate_entries, &s->mean);
+    cairn_json_end(json);
+}
+
+static void write_timing(cairn_json *json, const cairn_run_summary *s)
+{
+    cairn_json_begin(json, "timing");
+    for (int i = 0; i < cairn_timing_entries.count; i++)
+        cairn_json_real(json, cairn_timing_entries.items[i].name,
+                        cairn_entry_get(&cairn_timing_entries.items[i], &s->timing));
+    cairn_json_real(json, "write_seconds", s->write_seconds);
+    cairn_json_end(json);
+}
+
+static void write_packing(cairn_json *json, const cairn_run_summary *s)
+{
+    if (!s->has_packing) {
+        cairn_json_text(json, "packing", NULL);
+        return;
+    }
+    cairn_json_begin(json, "packing");
+    cairn_json_real(json, "fraction", s->packing.fraction);
+    cairn_json_real(json, "low", s->packing.low);
+    cairn_json_real(json, "high", s->packing.high);
+    cairn_json_integer(json, "samples", s->packing.samples);
+    cairn_json_end(json);
+}
+
+/* The unit of every number above that has one, by its key. */
+static void write_units(cairn_json *json)
+{
+    static const cairn_entries *const tables[] = { &cairn_certificate_entries,
+                                                   &cairn_energy_entries, &cairn_timing_entries };
+    static const char *const others[][2] = {
+        { "time", "s" },         { "time_step", "s" },     { "duration", "s" },
+        { "wall_seconds", "s" }, { "write_seconds", "s" }, { "initial_energy", "J" },
+        { "low", "m" },          { "high", "m" },          { "fraction", "1" },
+        { "tolerance", "1" },
+    };
+    cairn_json_begin(json, "units");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        cairn_json_text(json, others[i][0], others[i][1]);
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
+        for (int i = 0; i < tables[t]->count; i++)
+            cairn_json_text(json, tables[t]->items[i].name, tables[t]->items[i].unit);
+    cairn_json_end(json);
+}
+
+static void write_all(cairn_json *json, const cairn_run_summary *s, const cairn_scene *scene,
+                      const cairn_run_ending *ending)
+{
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016" PRIx64, s->hash);
+    cairn_json_begin(json, NULL);
+    cairn_json_text(json, "format", "cairn summary");
+    cairn_json_integer(json, "format_version", 1);
+    cairn_json_text(json, "version", cairn_version());
+    cairn_json_text(json, "title", scene->title);
+    cairn_json_text(json, "ending", ending->name);
+    cairn_json_text(json, "message", ending->message);
+    cairn_json_flag(json, "interrupted", s->interrupted);
+    write_settings(json, scene);
+    write_counts(json, s);
+    write_certificate(json, s);
+    write_entries(json, "energy", &cairn_energy_entries, &s->energy);
+    cairn_json_real(json, "initial_energy", s->initial_energy);
+    write_timing(json, s);
+    write_packing(json, s);
+    cairn_json_text(json, "hash", hash);
+    write_units(json);
+    cairn_json_end(json);
+}
+
+cairn_status cairn_run_summary_write(const cairn_run_summary *summary, const cairn_scene *scene,
+                                     const cairn_run_ending *ending, const char *folder,
+                                     cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_file file = { 0 };
+    TRY(cairn_path_join(folder, "summary.json", path, error));
+    TRY(cairn_file_create(path, &file, error));
+    cairn_json json = { .out = file.stream };
+    write_all(&json, summary, scene, ending);
+    return cairn_file_commit(&file, error);
+}

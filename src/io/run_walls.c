@@ -1,0 +1,383 @@
+/* run_walls.c - see run_walls.h. */
+#include "io/run_walls.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "io/run_vector.h"
+
+enum { SECTORS = 64, RINGS = 32, MOST_CORNERS = 64 };
+
+/* A wall in world coordinates. */
+typedef struct barrier {
+    cairn_shape shape;
+    cairn_vec3 origin, axis; /* m, unit           */
+    int32_t index;           /* row in /bodies    */
+} barrier;
+
+/* What drawing needs. */
+typedef struct drawing {
+    cairn_run_walls *walls;
+    const barrier *barriers;
+    size_t count;
+    int dimension;
+} drawing;
+
+static bool is_barrier(const cairn_run_frame *f, int32_t slot)
+{
+    cairn_shape_kind kind = f->world.shape[slot].kind;
+    return kind != CAIRN_SHAPE_SPHERE && kind != CAIRN_SHAPE_POINT;
+}
+
+static size_t count_barriers(const cairn_run_frame *f)
+{
+    size_t count = 0;
+    for (size_t row = 0; row < f->bodies; row++)
+        count += is_barrier(f, f->slot[row]);
+    return count;
+}
+
+static void find_barriers(const cairn_run_frame *f, barrier *out)
+{
+    for (size_t row = 0; row < f->bodies; row++) {
+        const cairn_shape *shape = &f->world.shape[f->slot[row]];
+        if (is_barrier(f, f->slot[row]))
+            *out++ = (barrier){ *shape, f->x[row],
+                                vector_unit(vector_rotate(f->q[row], shape->axis)), f->index[row] };
+    }
+}
+
+/* ---- the box of the scene ------------------------------------------------------------------ */
+
+static void include_ball(cairn_run_box *box, cairn_vec3 centre, double radius)
+{
+    const cairn_vec3 low = { centre.x - radius, centre.y - radius, centre.z - radius };
+    const cairn_vec3 high = { centre.x + radius, centre.y + radius, centre.z + radius };
+    if (!box->filled)
+        *box = (cairn_run_box){ true, low, high };
+    cairn_vec3 *l = &box->low, *h = &box->high;
+    *l = (cairn_vec3){ fmin(l->x, low.x), fmin(l->y, low.y), fmin(l->z, low.z) };
+    *h = (cairn_vec3){ fmax(h->x, high.x), fmax(h->y, high.y), fmax(h->z, high.z) };
+}
+
+/* A circle of given radius about a unit axis: the half extents are r sqrt(1 - a_i^2). */
+static void include_circle(cairn_run_box *box, cairn_vec3 centre, cairn_vec3 axis, double radius)
+{
+    const cairn_vec3 half = { radius * sqrt(fmax(0, 1 - axis.x * axis.x)),
+                              radius * sqrt(fmax(0, 1 - axis.y * axis.y)),
+                              radius * sqrt(fmax(0, 1 - axis.z * axis.z)) };
+    include_ball(box, vector_add(centre, -1, half), 0);
+    include_ball(box, vector_add(centre, 1, half), 0);
+}
+
+static cairn_vec3 box_centre(const cairn_run_box *box)
+{
+    cairn_vec3 half = { box->low.x / 2, box->low.y / 2, box->low.z / 2 };
+    return vector_add(half, 0.5, box->high);
+}
+
+static double box_diagonal(const cairn_run_box *box)
+{
+    return vector_norm(vector_add(box->high, -1, box->low));
+}
+
+/* What of a wall must be seen: the part nearest to `core`, the box of the bodies. */
+static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const barrier *b,
+                            int dimension)
+{
+    cairn_vec3 centre = core->filled ? box_centre(core) : b->origin;
+    double along = vector_dot(vector_add(centre, -1, b->origin), b->axis);
+    cairn_vec3 beside = vector_add(b->origin, along, b->axis);
+    switch (b->shape.kind) {
+    case CAIRN_SHAPE_HALF_SPACE:
+        include_ball(box, vector_add(centre, -along, b->axis), 0);
+        break;
+    case CAIRN_SHAPE_CYLINDER:
+        if (dimension == 2)
+            include_ball(box, b->origin, b->shape.radius);
+        else
+            include_circle(box, beside, b->axis, b->shape.radius);
+        break;
+    case CAIRN_SHAPE_CONE:
+        include_ball(box, b->origin, 0);
+        break;
+    default: /* a funnel has an end */
+        include_circle(box, b->origin, b->axis, b->shape.bottom_radius);
+        include_circle(box, vector_add(b->origin, b->shape.height, b->axis), b->axis,
+                       b->shape.top_radius);
+    }
+}
+
+/* Join the box so far with that of this frame. One that has to grow grows a bit more than needed,
+ * so that it need not grow again in the next frame. */
+static bool grow_box(const drawing *d, const cairn_run_frame *f)
+{
+    cairn_run_box *old = &d->walls->box, now = *old, core = { 0 };
+    for (size_t row = 0; row < f->bodies; row++)
+        if (!is_barrier(f, f->slot[row]))
+            include_ball(&core, f->x[row], f->world.shape[f->slot[row]].radius);
+    if (core.filled) {
+        include_ball(&now, core.low, 0);
+        include_ball(&now, core.high, 0);
+    }
+    for (size_t i = 0; i < d->count; i++)
+        include_barrier(&now, &core, &d->barriers[i], d->dimension);
+    bool grew = now.filled && (!old->filled || memcmp(&now.low, &old->low, sizeof now.low) != 0 ||
+                               memcmp(&now.high, &old->high, sizeof now.high) != 0);
+    if (grew) {
+        double pad = 0.05 * box_diagonal(&now);
+        cairn_vec3 more = { pad, pad, pad };
+        *old =
+            (cairn_run_box){ true, vector_add(now.low, -1, more), vector_add(now.high, 1, more) };
+    }
+    return grew;
+}
+
+/* ---- the mesh ------------------------------------------------------------------------------ */
+
+static cairn_status add_cell(cairn_run_walls *w, const cairn_vec3 *corners, size_t count,
+                             int32_t body)
+{
+    void *x = w->x, *connectivity = w->connectivity, *offsets = w->offsets, *bodies = w->body;
+    cairn_status status = cairn_memory_reserve(&x, &w->x_room, w->points + count, sizeof *w->x);
+    w->x = x;
+    TRY(status);
+    status = cairn_memory_reserve(&connectivity, &w->connectivity_room, w->corners + count,
+                                  sizeof *w->connectivity);
+    w->connectivity = connectivity;
+    TRY(status);
+    status = cairn_memory_reserve(&offsets, &w->offsets_room, w->cells + 1, sizeof *w->offsets);
+    w->offsets = offsets;
+    TRY(status);
+    status = cairn_memory_reserve(&bodies, &w->body_room, w->cells + 1, sizeof *w->body);
+    w->body = bodies;
+    TRY(status);
+    for (size_t i = 0; i < count; i++) {
+        w->connectivity[w->corners++] = (int64_t)w->points;
+        w->x[w->points++] = corners[i];
+    }
+    w->offsets[w->cells] = (int64_t)w->corners;
+    w->body[w->cells++] = body;
+    return CAIRN_OK;
+}
+
+/* ---- half-spaces: a great square (2D: segment) cut by the box and by the other half-spaces --- */
+
+typedef struct polygon {
+    cairn_vec3 corners[MOST_CORNERS];
+    size_t count;
+} polygon;
+
+/* Keep the part with normal . (x - origin) >= 0 (Sutherland and Hodgman). A segment is a polygon
+ * of two corners whose way back is left out. */
+static void cut(polygon *p, cairn_vec3 origin, cairn_vec3 normal)
+{
+    polygon kept = { .count = 0 };
+    bool segment = p->count == 2;
+    for (size_t i = 0; i < p->count; i++) {
+        cairn_vec3 a = p->corners[i], b = p->corners[(i + 1) % p->count];
+        double da = vector_dot(vector_add(a, -1, origin), normal);
+        double db = vector_dot(vector_add(b, -1, origin), normal);
+        if (da >= 0 && kept.count < MOST_CORNERS)
+            kept.corners[kept.count++] = a;
+        bool crosses = (da < 0) != (db < 0) && !(segment && i == 1);
+        if (crosses && kept.count < MOST_CORNERS)
+            kept.corners[kept.count++] = vector_add(a, da / (da - db), vector_add(b, -1, a));
+    }
+    *p = kept;
+}
+
+static void cut_by_box(polygon *p, const cairn_run_box *box, int dimension)
+{
+    static const cairn_vec3 plus[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    static const cairn_vec3 minus[3] = { { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 } };
+    for (int i = 0; i < dimension; i++) {
+        cut(p, box->low, plus[i]);
+        cut(p, box->high, minus[i]);
+    }
+}
+
+/* A great square (2D: segment) in the plane of a half-space, about the middle of the box. */
+static polygon great_polygon(const drawing *d, const barrier *b)
+{
+    static const double s[4] = { -1, 1, 1, -1 }, t[4] = { -1, -1, 1, 1 };
+    double reach = box_diagonal(&d->walls->box);
+    cairn_vec3 centre = box_centre(&d->walls->box);
+    double along = vector_dot(vector_add(centre, -1, b->origin), b->axis);
+    cairn_vec3 foot = vector_add(centre, -along, b->axis);
+    cairn_vec3 e1 = vector_across(b->axis), e2 = vector_cross(b->axis, e1);
+    polygon p = { .count = d->dimension == 2 ? 2 : 4 };
+    for (size_t i = 0; i < p.count; i++)
+        p.corners[i] = vector_add(foot, s[i] * reach, e1);
+    for (size_t i = 0; i < p.count && p.count == 4; i++)
+        p.corners[i] = vector_add(p.corners[i], t[i] * reach, e2);
+    return p;
+}
+
+static cairn_status draw_half_space(const drawing *d, const barrier *b)
+{
+    polygon p = great_polygon(d, b);
+    cut_by_box(&p, &d->walls->box, d->dimension);
+    for (size_t i = 0; i < d->count; i++) {
+        const barrier *other = &d->barriers[i];
+        if (other != b && other->shape.kind == CAIRN_SHAPE_HALF_SPACE)
+            cut(&p, other->origin, other->axis);
+    }
+    return p.count > 1 ? add_cell(d->walls, p.corners, p.count, b->index) : CAIRN_OK;
+}
+
+/* ---- surfaces of revolution ----------------------------------------------------------------- */
+
+/* How far a point lies outside a container, m; <= 0 inside and for what is no container. */
+static double outside(const barrier *b, int dimension, cairn_vec3 point)
+{
+    cairn_vec3 from = vector_add(point, -1, b->origin);
+    double along = vector_dot(from, b->axis);
+    double radial = vector_norm(vector_add(from, -along, b->axis));
+    switch (b->shape.kind) {
+    case CAIRN_SHAPE_HALF_SPACE:
+        return -along;
+    case CAIRN_SHAPE_CYLINDER:
+        return (dimension == 2 ? vector_norm(from) : radial) - b->shape.radius;
+    case CAIRN_SHAPE_CONE:
+        return radial - along * tan(b->shape.half_angle);
+    default:
+        return 0;
+    }
+}
+
+/* Add a cell unless its middle lies outside another container. */
+static cairn_status add_visible(const drawing *d, const barrier *b, const cairn_vec3 *corners,
+                                size_t count)
+{
+    double slack = 1e-6 * box_diagonal(&d->walls->box);
+    cairn_vec3 middle = { 0, 0, 0 };
+    for (size_t i = 0; i < count; i++)
+        middle = vector_add(middle, 1.0 / (double)count, corners[i]);
+    for (size_t i = 0; i < d->count; i++)
+        if (&d->barriers[i] != b && outside(&d->barriers[i], d->dimension, middle) > slack)
+            return CAIRN_OK;
+    return add_cell(d->walls, corners, count, b->index);
+}
+
+/* A straight profile turned about the axis: radius r at height h. */
+typedef struct profile {
+    double h[2], r[2];
+} profile;
+
+/* The point of the surface at a height share t in [0, 1] and an angle. */
+static cairn_vec3 profile_point(const barrier *b, const profile *p, double t, double angle)
+{
+    cairn_vec3 e1 = vector_across(b->axis), e2 = vector_cross(b->axis, e1);
+    double h = (1 - t) * p->h[0] + t * p->h[1], r = (1 - t) * p->r[0] + t * p->r[1];
+    cairn_vec3 point = vector_add(b->origin, h, b->axis);
+    return vector_add(vector_add(point, r * cos(angle), e1), r * sin(angle), e2);
+}
+
+static cairn_status draw_ring(const drawing *d, const barrier *b, const profile *p, int ring)
+{
+    double low = (double)ring / RINGS, high = (double)(ring + 1) / RINGS;
+    int sectors = d->dimension == 2 ? 2 : SECTORS; /* 2D: the two sides of a wedge */
+    for (int k = 0; k < sectors; k++) {
+        double from = 2 * M_PI * k / sectors, to = 2 * M_PI * (k + 1) / sectors;
+        cairn_vec3 corners[4] = { profile_point(b, p, low, from), profile_point(b, p, high, from),
+                                  profile_point(b, p, high, to), profile_point(b, p, low, to) };
+        TRY(add_visible(d, b, corners, d->dimension == 2 ? 2 : 4));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status draw_circle(const drawing *d, const barrier *b)
+{
+    double r = b->shape.radius;
+    for (int k = 0; k < SECTORS; k++) {
+        double from = 2 * M_PI * k / SECTORS, to = 2 * M_PI * (k + 1) / SECTORS;
+        cairn_vec3 ends[2] = { { b->origin.x + r * cos(from), b->origin.y + r * sin(from), 0 },
+                               { b->origin.x + r * cos(to), b->origin.y + r * sin(to), 0 } };
+        TRY(add_visible(d, b, ends, 2));
+    }
+    return CAIRN_OK;
+}
+
+/* The profile of a barrier; one without end is cut to the heights of the box along its axis. */
+static profile profile_of(const drawing *d, const barrier *b)
+{
+    const cairn_run_box *box = &d->walls->box;
+    cairn_vec3 size = vector_add(box->high, -1, box->low);
+    double middle = vector_dot(vector_add(box_centre(box), -1, b->origin), b->axis);
+    double reach = fabs(size.x * b->axis.x) + fabs(size.y * b->axis.y) + fabs(size.z * b->axis.z);
+    double low = middle - reach / 2, high = middle + reach / 2;
+    double top = fmax(high, 0);
+    switch (b->shape.kind) {
+    case CAIRN_SHAPE_CONE:
+        return (profile){ { 0, top }, { 0, top * tan(b->shape.half_angle) } };
+    case CAIRN_SHAPE_FUNNEL:
+        return (profile){ { 0, b->shape.height }, { b->shape.bottom_radius, b->shape.top_radius } };
+    default:
+        return (profile){ { low, high }, { b->shape.radius, b->shape.radius } };
+    }
+}
+
+/* ---- all walls ------------------------------------------------------------------------------ */
+
+static cairn_status draw_barrier(const drawing *d, const barrier *b)
+{
+    if (b->shape.kind == CAIRN_SHAPE_HALF_SPACE)
+        return draw_half_space(d, b);
+    if (b->shape.kind == CAIRN_SHAPE_CYLINDER && d->dimension == 2)
+        return draw_circle(d, b);
+    profile p = profile_of(d, b);
+    for (int ring = 0; ring < RINGS; ring++)
+        TRY(draw_ring(d, b, &p, ring));
+    return CAIRN_OK;
+}
+
+/* Whether a wall appeared, went, or may have moved. */
+static bool has_moved(const cairn_run_frame *f, size_t count, size_t before)
+{
+    for (size_t row = 0; row < f->fresh; row++)
+        if (is_barrier(f, f->fresh_slot[row]))
+            return true;
+    for (size_t row = 0; row < f->bodies; row++)
+        if (is_barrier(f, f->slot[row]) && f->world.motion[f->slot[row]] != CAIRN_MOTION_FIXED)
+            return true;
+    return count != before;
+}
+
+static cairn_status draw(const drawing *d, const cairn_run_frame *f, bool *changed)
+{
+    cairn_run_walls *w = d->walls;
+    bool grew = grow_box(d, f);
+    *changed = has_moved(f, d->count, w->count) || grew;
+    w->count = d->count;
+    if (!*changed)
+        return CAIRN_OK;
+    w->points = w->corners = w->cells = 0;
+    for (size_t i = 0; i < d->count; i++)
+        TRY(draw_barrier(d, &d->barriers[i]));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_walls_draw(cairn_run_walls *walls, const cairn_run_frame *frame,
+                                  bool *changed)
+{
+    size_t count = count_barriers(frame);
+    barrier *barriers = cairn_memory_zeroed(count, sizeof *barriers);
+    if (count > 0 && !barriers)
+        return CAIRN_NO_MEMORY;
+    find_barriers(frame, barriers);
+    drawing d = { walls, barriers, count, frame->dimension };
+    cairn_status status = draw(&d, frame, changed);
+    cairn_memory_free(barriers);
+    return status;
+}
+
+void cairn_run_walls_destroy(cairn_run_walls *walls)
+{
+    cairn_memory_free(walls->x);
+    cairn_memory_free(walls->connectivity);
+    cairn_memory_free(walls->offsets);
+    cairn_memory_free(walls->body);
+    *walls = (cairn_run_walls){ 0 };
+}

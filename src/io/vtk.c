@@ -1,0 +1,157 @@
+/* vtk.c - see vtk.h. A .vtp file is an XML head that names arrays by their offset, then, after an
+ * underscore, the arrays themselves: a 64-bit count of bytes and the bytes, one after the other. */
+#include "io/vtk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/status.h"
+#include "io/file.h"
+#include "io/json.h"
+
+/* What stands after the underscore, collected while the head is written. */
+typedef struct appendix {
+    FILE *out;
+    struct block {
+        uint64_t bytes;
+        const void *data;
+    } blocks[32];
+    int count;
+    uint64_t offset; /* of the next block */
+    bool full;       /* more arrays than blocks */
+} appendix;
+
+static const struct {
+    const char *name;
+    size_t size;
+} types[] = {
+    [CAIRN_VTK_REAL] = { "Float64", sizeof(double) },
+    [CAIRN_VTK_INT] = { "Int32", sizeof(int32_t) },
+    [CAIRN_VTK_LONG] = { "Int64", sizeof(int64_t) },
+};
+
+static void put_array(appendix *a, const cairn_vtk_array *array, int64_t tuples)
+{
+    if (a->count == sizeof a->blocks / sizeof a->blocks[0]) {
+        a->full = true;
+        return;
+    }
+    uint64_t bytes = (uint64_t)tuples * (uint64_t)array->width * types[array->type].size;
+    fprintf(a->out,
+            "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
+            "NumberOfTuples=\"%" PRId64 "\" format=\"appended\" "
+            "offset=\"%" PRIu64 "\"/>\n",
+            types[array->type].name, array->name, array->width, tuples, a->offset);
+    a->blocks[a->count].bytes = bytes;
+    a->blocks[a->count++].data = array->data;
+    a->offset += sizeof bytes + bytes;
+}
+
+static void put_arrays(appendix *a, const char *section, const cairn_vtk_array *arrays, int count,
+                       int64_t tuples)
+{
+    fprintf(a->out, "<%s>\n", section);
+    for (int i = 0; i < count; i++)
+        put_array(a, &arrays[i], tuples);
+    fprintf(a->out, "</%s>\n", section);
+}
+
+static void put_cells(appendix *a, const cairn_vtk_cells *cells)
+{
+    int64_t corners = cells->count > 0 ? cells->offsets[cells->count - 1] : 0;
+    cairn_vtk_array connectivity = { "connectivity", CAIRN_VTK_LONG, 1, cells->connectivity };
+    cairn_vtk_array offsets = { "offsets", CAIRN_VTK_LONG, 1, cells->offsets };
+    fprintf(a->out, "<%s>\n", cells->kind);
+    put_array(a, &connectivity, corners);
+    put_array(a, &offsets, cells->count);
+    fprintf(a->out, "</%s>\n", cells->kind);
+}
+
+static int64_t cells_of(const cairn_vtk_piece *piece, char first_letter)
+{
+    return piece->cells.kind[0] == first_letter ? piece->cells.count : 0;
+}
+
+static void put_piece(appendix *a, const cairn_vtk_piece *piece)
+{
+    cairn_vtk_array time = { "TimeValue", CAIRN_VTK_REAL, 1, &piece->time };
+    cairn_vtk_array points = { "Points", CAIRN_VTK_REAL, 3, piece->x };
+    put_arrays(a, "FieldData", &time, 1, 1);
+    fprintf(a->out,
+            "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfVerts=\"%" PRId64
+            "\" NumberOfLines=\"%" PRId64 "\" NumberOfStrips=\"0\" NumberOfPolys=\"%" PRId64
+            "\">\n",
+            piece->points, cells_of(piece, 'V'), cells_of(piece, 'L'), cells_of(piece, 'P'));
+    put_arrays(a, "Points", &points, 1, piece->points);
+    put_cells(a, &piece->cells);
+    put_arrays(a, "PointData", piece->point_arrays, piece->point_array_count, piece->points);
+    put_arrays(a, "CellData", piece->cell_arrays, piece->cell_array_count, piece->cells.count);
+    fputs("</Piece>\n", a->out);
+}
+
+/* Numbers are written as they are in memory; the head says how that is. */
+static const char *byte_order(void)
+{
+    const uint16_t one = 1;
+    return *(const uint8_t *)&one == 1 ? "LittleEndian" : "BigEndian";
+}
+
+static cairn_status put_file(FILE *out, const cairn_vtk_piece *piece, cairn_error *error)
+{
+    appendix a = { .out = out };
+    fprintf(out,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n",
+            byte_order());
+    put_piece(&a, piece);
+    fputs("</PolyData>\n<AppendedData encoding=\"raw\">\n_", out);
+    for (int i = 0; i < a.count; i++) {
+        fwrite(&a.blocks[i].bytes, sizeof a.blocks[i].bytes, 1, out);
+        if (a.blocks[i].bytes > 0)
+            fwrite(a.blocks[i].data, 1, a.blocks[i].bytes, out);
+    }
+    fputs("\n</AppendedData>\n</VTKFile>\n", out);
+    if (a.full)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "more than %zu arrays in one file",
+                          sizeof a.blocks / sizeof a.blocks[0]);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cairn_error *error)
+{
+    cairn_file file = { 0 };
+    TRY(cairn_file_create(path, &file, error));
+    cairn_status status = put_file(file.stream, piece, error);
+    if (status == CAIRN_OK)
+        return cairn_file_commit(&file, error);
+    cairn_file_abandon(&file);
+    return status;
+}
+
+void cairn_vtk_file_name(const char *name, int64_t number, char *file)
+{
+    snprintf(file, 64, "%s_%06" PRId64 ".vtp", name, number);
+}
+
+cairn_status cairn_vtk_series_write(const char *folder, const char *name,
+                                    const cairn_vtk_moment *moments, size_t count,
+                                    cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES], short_name[64], number[32];
+    cairn_file file = { 0 };
+    snprintf(short_name, sizeof short_name, "%s.pvd", name);
+    TRY(cairn_path_join(folder, short_name, path, error));
+    TRY(cairn_file_create(path, &file, error));
+    fprintf(file.stream,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" "
+            "byte_order=\"%s\">\n<Collection>\n",
+            byte_order());
+    for (size_t i = 0; i < count; i++) {
+        cairn_number_text(moments[i].time, number);
+        cairn_vtk_file_name(name, moments[i].number, short_name);
+        fprintf(file.stream, "<DataSet timestep=\"%s\" part=\"0\" file=\"%s\"/>\n", number,
+                short_name);
+    }
+    fputs("</Collection>\n</VTKFile>\n", file.stream);
+    return cairn_file_commit(&file, error);
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Checks run.h5 against its schema, docs/run-format.md, and against itself.
+
+usage: check_h5.py RUN_FOLDER; exit code 77: h5py is not there."""
+import json
+import os
+import sys
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+STEPS = """step time candidates active attempts entered converged iterations outer_iterations solver
+asked_worst_contact coulomb_worst_contact penetration gap_error cone_violation friction_direction
+complementarity dilatation asked_worst asked_relative asked_fclib coulomb_worst coulomb_relative
+coulomb_fclib judge_cone_violation kinetic potential entered_energy load_work driver_work
+friction_loss impact_loss numerical_loss collide_seconds assemble_seconds solve_seconds
+finish_seconds""".split()
+BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
+top_radius height axis""".split()
+STATES = ["index", "x", "q", "v", "omega"]
+CONTACTS = ["body", "point", "normal", "tangent", "gap", "impulse", "velocity", "mu"]
+SETTINGS = """format format_version version title scene dimension gravity time_step duration scheme
+solver tolerance max_iterations frame_interval contacts paraview ending hash wall_seconds
+initial_energy message""".split()
+
+
+def same_rows(group, names, rows):
+    """Every dataset of the group is there, has a unit and that many rows; nothing else is."""
+    assert sorted(group) == sorted(names), (group.name, sorted(group), sorted(names))
+    for name in names:
+        assert isinstance(group[name].attrs["unit"], str), name
+        assert len(group[name]) == rows, (group.name, name, len(group[name]), rows)
+
+
+def check_settings(f):
+    for name in SETTINGS:
+        assert name in f.attrs, name
+    assert f.attrs["format"] == "cairn run" and f.attrs["format_version"] == 1
+    assert f.attrs["gravity"].shape == (3,)
+    for name, values in (("bodies/shape", "sphere"), ("bodies/motion", "dynamic")):
+        assert values in list(f[name].attrs["names"]), name
+
+
+def check_frames(f):
+    flat = f.attrs["dimension"] == 2
+    offset = f["frames/body_offset"][:]
+    frames = len(f["frames/time"])
+    assert frames >= 2 and len(f["frames/step"]) == frames and len(offset) == frames + 1
+    assert offset[0] == 0 and (np.diff(offset) >= 0).all()
+    same_rows(f["frames/bodies"], STATES + (["angle"] if flat else []), offset[-1])
+    assert (np.diff(f["frames/time"][:]) > 0).all()
+    assert f["frames/step"][-1] == f["steps/step"][-1]
+    assert f["frames/time"][-1] == f["steps/time"][-1]
+    index = f["frames/bodies/index"][:]
+    assert index.min() == 0 and index.max() == len(f["bodies/mass"]) - 1
+    for k in range(frames):  # no body twice in a frame
+        rows = index[offset[k]:offset[k + 1]]
+        assert len(np.unique(rows)) == len(rows)
+    q = f["frames/bodies/q"][:]
+    assert np.allclose((q * q).sum(axis=1), 1, atol=1e-9)
+
+
+def check_contacts(f):
+    if not f.attrs["contacts"]:
+        assert "contacts" not in f["frames"]
+        return
+    offset = f["frames/contact_offset"][:]
+    same_rows(f["frames/contacts"], CONTACTS, offset[-1])
+    assert len(offset) == len(f["frames/time"]) + 1 and (np.diff(offset) >= 0).all()
+    c = f["frames/contacts"]
+    assert c["impulse"].shape[1] == f.attrs["dimension"]
+    steps = f["frames/step"][:]
+    candidates = np.concatenate([[0], f["steps/candidates"][:]])
+    assert (np.diff(offset)[1:] == candidates[steps][1:]).all()
+    if len(c["gap"]) == 0:
+        return
+    n, t, r = c["normal"][:], c["tangent"][:], c["impulse"][:]
+    assert np.allclose((n * n).sum(axis=1), 1) and np.allclose((t * t).sum(axis=1), 1)
+    assert np.allclose((n * t).sum(axis=1), 0, atol=1e-9)
+    # every impulse lies in its cone
+    slip = np.sqrt((r[:, 1:] ** 2).sum(axis=1)) - c["mu"][:] * r[:, 0]
+    assert slip.max() <= 1e-9 * (1 + np.abs(r).max())
+    assert c["body"][:].min() >= 0 and c["body"][:].max() < len(f["bodies/mass"])
+
+
+def check_energy(f):
+    """The ledger closes, step by step: d(kinetic + potential) = entered + works - losses."""
+    s = {name: f["steps/" + name][:] for name in STEPS}
+    total = s["kinetic"] + s["potential"]
+    before = np.concatenate([[f.attrs["initial_energy"]], total[:-1]])
+    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] - s["friction_loss"] -
+            s["impact_loss"] - s["numerical_loss"])
+    scale = 1 + np.abs(total).max() + np.abs(s["kinetic"]).max()
+    left = np.abs(total - before - flow)
+    assert left.max() <= 1e-9 * scale, left.max()
+
+
+def check_summary(f, folder):
+    with open(os.path.join(folder, "summary.json"), encoding="utf-8") as file:
+        summary = json.load(file)
+    steps = f["steps"]
+    assert summary["steps"] == len(steps["time"]) and summary["frames"] == len(f["frames/time"])
+    assert summary["uncertified"] == (steps["converged"][:] == 0).sum()
+    assert summary["hash"] == f"{f.attrs['hash']:016x}"
+    assert summary["ending"] == f.attrs["ending"]
+    assert summary["contacts"]["max_active"] == steps["active"][:].max()
+    for name, worst in summary["certificate"]["worst"].items():
+        values = steps[name][:]
+        assert worst == values.max(), name
+        assert np.isclose(summary["certificate"]["mean"][name], values.mean(), rtol=1e-9), name
+        assert name in summary["units"], name
+    for name, value in summary["energy"].items():
+        values = steps[name][:]
+        found = values[-1] if name in ("kinetic", "potential") else values.sum()
+        assert np.isclose(value, found, rtol=1e-9, atol=1e-12), name
+
+
+def check(folder):
+    with h5py.File(os.path.join(folder, "run.h5"), "r") as f:
+        check_settings(f)
+        same_rows(f["steps"], STEPS, len(f["steps/time"]))
+        same_rows(f["bodies"], BODIES, len(f["bodies/mass"]))
+        check_frames(f)
+        check_contacts(f)
+        check_energy(f)
+        check_summary(f, folder)
+        # the three lines of docs/run-format.md
+        k = len(f["frames/time"]) - 1
+        rows = slice(*f["frames/body_offset"][k:k + 2])
+        x, q = f["frames/bodies/x"][rows], f["frames/bodies/q"][rows]
+        assert x.shape[0] == q.shape[0] > 0 and x.shape[1:] == (3,) and q.shape[1:] == (4,)
+        print(f"{folder}: {len(f['steps/time'])} steps, {k + 1} frames, {len(x)} bodies: fine")
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        check(argument)

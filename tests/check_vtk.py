@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Reads every ParaView file of a run with VTK's own reader and compares it with run.h5.
+
+usage: check_vtk.py RUN_FOLDER...; exit code 77: vtk or h5py is not there."""
+import os
+import sys
+import xml.etree.ElementTree as ET
+
+try:
+    import h5py
+    import numpy as np
+    import vtk
+    from vtk.util.numpy_support import vtk_to_numpy
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+POINT_ARRAYS = {"radius": 1, "mass": 1, "id": 1, "material": 1, "motion": 1, "speed": 1,
+                "velocity": 3, "angular_velocity": 3, "orientation": 4}
+CONTACT_ARRAYS = {"force": 3, "normal_force": 1, "tangential_force": 1, "gap": 1,
+                  "sliding_speed": 1, "body_a": 1, "body_b": 1}
+
+
+class Complaints:
+    """Collects what VTK has to say instead of printing it."""
+    def __init__(self):
+        self.texts = []
+
+    @vtk.calldata_type(vtk.VTK_STRING)
+    def __call__(self, caller, event, text):
+        self.texts.append(f"{event}: {text}")
+
+
+def read(path):
+    reader, complaints = vtk.vtkXMLPolyDataReader(), Complaints()
+    reader.AddObserver("ErrorEvent", complaints)
+    reader.AddObserver("WarningEvent", complaints)
+    assert reader.CanReadFile(path), path
+    reader.SetFileName(path)
+    reader.Update()
+    assert not complaints.texts, complaints.texts
+    assert reader.GetErrorCode() == 0, path
+    return reader.GetOutput()
+
+
+def arrays(data):
+    return {data.GetArrayName(i): vtk_to_numpy(data.GetArray(i))
+            for i in range(data.GetNumberOfArrays())}
+
+
+def same_names(found, wanted, tuples):
+    assert set(found) == set(wanted), (sorted(found), sorted(wanted))
+    for name, width in wanted.items():
+        shape = (tuples,) if width == 1 else (tuples, width)
+        assert found[name].shape == shape, (name, found[name].shape, shape)
+
+
+def series(folder, name):
+    """(time, path) of each line of a .pvd file."""
+    root = ET.parse(os.path.join(folder, name + ".pvd")).getroot()
+    assert root.tag == "VTKFile" and root.get("type") == "Collection"
+    for line in root.find("Collection"):
+        yield float(line.get("timestep")), os.path.join(folder, line.get("file"))
+
+
+def points_of(data):
+    if data.GetNumberOfPoints() == 0:
+        return np.zeros((0, 3))
+    return vtk_to_numpy(data.GetPoints().GetData())
+
+
+def check_time(data, time):
+    assert data.GetFieldData().GetArray("TimeValue").GetValue(0) == time
+
+
+def check_bodies(f, k, data):
+    rows = slice(*f["frames/body_offset"][k:k + 2])
+    index = f["frames/bodies/index"][rows]
+    names = list(f["bodies/shape"].attrs["names"])
+    round_ones = np.isin(f["bodies/shape"][:][index], [names.index("sphere"), names.index("point")])
+    index, x = index[round_ones], f["frames/bodies/x"][rows][round_ones]
+    assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == len(index)
+    if len(index) == 0:
+        return
+    found = arrays(data.GetPointData())
+    same_names(found, POINT_ARRAYS, len(index))
+    v = f["frames/bodies/v"][rows][round_ones]
+    assert (points_of(data) == x).all() and (found["id"] == index).all()
+    assert (found["radius"] == f["bodies/radius"][:][index]).all()
+    assert (found["mass"] == f["bodies/mass"][:][index]).all()
+    assert (found["material"] == f["bodies/material"][:][index]).all()
+    assert (found["velocity"] == v).all()
+    assert np.allclose(found["speed"], np.linalg.norm(v, axis=1))
+    assert (found["orientation"] == f["frames/bodies/q"][rows][round_ones]).all()
+    omega = f["frames/bodies/omega"][rows][round_ones]
+    assert np.allclose(np.linalg.norm(found["angular_velocity"], axis=1),
+                       np.linalg.norm(omega, axis=1))
+
+
+def check_contacts(f, k, data):
+    c, rows = f["frames/contacts"], slice(*f["frames/contact_offset"][k:k + 2])
+    r = c["impulse"][rows]
+    pushing = (r != 0).any(axis=1)
+    r, h = r[pushing], f.attrs["time_step"]
+    assert data.GetNumberOfLines() == len(r), (data.GetNumberOfLines(), len(r))
+    assert data.GetNumberOfPoints() == 2 * len(r)
+    if len(r) == 0:
+        return
+    found = arrays(data.GetCellData())
+    same_names(found, CONTACT_ARRAYS, len(r))
+    n, t = c["normal"][rows][pushing], c["tangent"][rows][pushing]
+    force = r[:, :1] * n + r[:, 1:2] * t
+    if r.shape[1] == 3:
+        force += r[:, 2:] * np.cross(n, t)
+    scale = np.abs(force).max() / h
+    assert np.allclose(found["force"], force / h, atol=1e-9 * scale)
+    assert np.allclose(found["normal_force"], r[:, 0] / h)
+    assert np.allclose(found["tangential_force"], np.linalg.norm(r[:, 1:], axis=1) / h)
+    slide = np.linalg.norm(c["velocity"][rows][pushing][:, 1:], axis=1)
+    assert np.allclose(found["sliding_speed"], slide)
+    assert (found["gap"] == c["gap"][rows][pushing]).all()
+    pair = c["body"][rows][pushing]
+    assert (found["body_a"] == pair[:, 0]).all() and (found["body_b"] == pair[:, 1]).all()
+    check_line_ends(f, k, data, pair)
+
+
+def check_line_ends(f, k, data, pair):
+    """A line ends in the centre of a sphere, or somewhere on a wall."""
+    rows = slice(*f["frames/body_offset"][k:k + 2])
+    place = {i: x for i, x in zip(f["frames/bodies/index"][rows], f["frames/bodies/x"][rows])}
+    kind, names = f["bodies/shape"][:], list(f["bodies/shape"].attrs["names"])
+    ends = points_of(data).reshape(-1, 2, 3)
+    for line, (a, b) in zip(ends, pair):
+        for end, body in zip(line, (a, b)):
+            if names[kind[body]] in ("sphere", "point"):
+                assert (end == place[body]).all()
+
+
+def check_walls(f, data):
+    flat = f.attrs["dimension"] == 2
+    names = list(f["bodies/shape"].attrs["names"])
+    walls = [i for i, kind in enumerate(f["bodies/shape"][:])
+             if names[kind] not in ("sphere", "point")]
+    cells = data.GetNumberOfLines() if flat else data.GetNumberOfPolys()
+    assert data.GetNumberOfCells() == cells
+    if not walls:
+        return
+    drawn = arrays(data.GetCellData())["body"]
+    assert set(drawn) <= set(walls) and len(drawn) == cells > 0
+    assert np.isfinite(points_of(data)).all()
+
+
+def check_nothing_else(folder, used):
+    """No part is left over, and every .vtp file is listed."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        assert path in used or name.endswith(".pvd"), path
+
+
+def check(run):
+    folder, used = os.path.join(run, "paraview"), set()
+    with h5py.File(os.path.join(run, "run.h5"), "r") as f:
+        times = f["frames/time"][:]
+        kinds = ["bodies", "walls"] + (["contacts"] if f.attrs["contacts"] else [])
+        for kind in kinds:
+            listed = list(series(folder, kind))
+            assert [time for time, _ in listed] == list(times), kind
+            for k, (time, path) in enumerate(listed):
+                data = read(path)
+                used.add(path)
+                if kind == "walls":
+                    check_walls(f, data)
+                    continue
+                check_time(data, time)
+                {"bodies": check_bodies, "contacts": check_contacts}[kind](f, k, data)
+    check_nothing_else(folder, used)
+    print(f"{run}: {len(used)} files, {len(times)} frames: fine")
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        check(argument)

@@ -1,0 +1,156 @@
+/* run_scene.h - what the tests of runs share: a small scene made by the public API, a folder that
+ * goes away, and numbers out of an HDF5 file. */
+#ifndef CAIRN_TESTS_RUN_SCENE_H
+#define CAIRN_TESTS_RUN_SCENE_H
+
+#include <ftw.h>
+#include <hdf5.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cairn/cairn.h"
+#include "check.h"
+#include "failing_allocator.h"
+#include "small_world.h"
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+typedef struct folder {
+    char path[64];
+} folder;
+
+static inline folder folder_create(void)
+{
+    folder f = { "/tmp/cairn-test-XXXXXX" };
+    CHECK(mkdtemp(f.path) != NULL);
+    return f;
+}
+
+static inline int remove_entry(const char *name, const struct stat *found, int type,
+                               struct FTW *place)
+{
+    (void)found, (void)type, (void)place;
+    return remove(name);
+}
+
+static inline void folder_remove(const char *name)
+{
+    nftw(name, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+typedef struct path {
+    char text[256];
+} path;
+
+static inline path path_in(const folder *f, const char *name)
+{
+    path p;
+    snprintf(p.text, sizeof p.text, "%s/%s", f->path, name);
+    return p;
+}
+
+static inline bool file_exists(const folder *f, const char *name)
+{
+    return access(path_in(f, name).text, F_OK) == 0;
+}
+
+static inline void file_write(const folder *f, const char *name, const char *text)
+{
+    FILE *file = fopen(path_in(f, name).text, "wb");
+    CHECK(file != NULL);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* The text of a file, at most 64 KiB. */
+static inline const char *file_text(const folder *f, const char *name)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path_in(f, name).text, "rb");
+    CHECK(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* From now on no file may grow beyond `bytes`: writing more fails as on a full disk. */
+static inline void disk_limit(rlim_t bytes)
+{
+    struct rlimit limit;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = bytes;
+    CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* ---- numbers out of HDF5 files -------------------------------------------------------------- */
+
+/* All numbers of a dataset, at most `capacity`; returns how many it has, -1: no such dataset. */
+static inline long h5_numbers(const char *file_name, const char *name, double *out, long capacity)
+{
+    hid_t file = H5Fopen(file_name, H5F_ACC_RDONLY, H5P_DEFAULT);
+    CHECK(file >= 0);
+    long count = -1;
+    if (H5Lexists(file, name, H5P_DEFAULT) > 0) {
+        hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset);
+        count = (long)H5Sget_simple_extent_npoints(space);
+        CHECK(count <= capacity);
+        H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+        H5Sclose(space);
+        H5Dclose(dataset);
+    }
+    H5Fclose(file);
+    return count;
+}
+
+/* A text attribute of the root, or of a dataset "name" when the attribute is given as name@attr. */
+static inline void h5_text(const char *file_name, const char *object, const char *attribute,
+                           char *out, size_t capacity)
+{
+    hid_t file = H5Fopen(file_name, H5F_ACC_RDONLY, H5P_DEFAULT);
+    CHECK(file >= 0);
+    hid_t a = H5Aopen_by_name(file, object, attribute, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK(a >= 0);
+    hid_t type = H5Aget_type(a);
+    char *text = NULL;
+    CHECK(H5Aread(a, type, &text) >= 0);
+    snprintf(out, capacity, "%s", text);
+    H5free_memory(text);
+    H5Tclose(type);
+    H5Aclose(a);
+    H5Fclose(file);
+}
+
+/* ---- the scene ------------------------------------------------------------------------------ */
+
+/* A floor (body 0) and three spheres of radius 0.1 m: body 1 lies on it, body 2 starts 0.01 m and
+ * body 3 0.3 m above it. 20 steps of 5 ms, a frame every 20 ms. */
+static inline cairn_scene scene_create(int dimension)
+{
+    cairn_scene s = { .title = "three spheres", .text = "# by hand\n" };
+    bool flat = dimension == 2;
+    s.world = world_create(dimension);
+    s.step = cairn_step_options_default();
+    s.step.time_step = 5e-3;
+    s.step.threads = 1;
+    s.run = cairn_run_options_default();
+    s.run.duration = 0.1;
+    s.run.frame_interval = 0.02;
+    add_wall(s.world, cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, dimension),
+             (cairn_vec3){ 0, 0, 0 });
+    const double height[3] = { 0.1, 0.11, 0.4 };
+    for (int i = 0; i < 3; i++)
+        add_sphere(s.world, 0.1, (cairn_vec3){ i, flat ? height[i] : 0, flat ? 0 : height[i] });
+    return s;
+}
+
+static inline void scene_destroy(cairn_scene *s)
+{
+    cairn_world_destroy(s->world);
+    s->world = NULL;
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* test_hdf5.c - columns that grow, attributes, and HDF5's failures as cairn errors. */
+#include "io/hdf5.h"
+#include "run_scene.h"
+
+TEST(a_column_grows_row_by_row)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "a.h5");
+    hid_t file;
+    cairn_hdf5_sink sink;
+    cairn_hdf5_column column = { 0 };
+    cairn_hdf5_column_def def = { "x", "m", CAIRN_HDF5_REAL, 3, 2, true };
+    const double rows[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    double found[9];
+    char unit[8];
+    CHECK_OK(cairn_hdf5_create(p.text, &sink, &file, NULL));
+    CHECK_OK(cairn_hdf5_column_create(file, &def, &column, NULL));
+    CHECK_OK(cairn_hdf5_column_append(&column, 1, rows, NULL));
+    CHECK_OK(cairn_hdf5_column_append(&column, 0, NULL, NULL));
+    CHECK_OK(cairn_hdf5_column_append(&column, 2, rows + 3, NULL));
+    CHECK_INT(column.rows, 3);
+    cairn_hdf5_column_close(&column);
+    H5Fclose(file);
+    CHECK_INT(h5_numbers(p.text, "x", found, 9), 9);
+    CHECK(memcmp(found, rows, sizeof rows) == 0);
+    h5_text(p.text, "x", "unit", unit, sizeof unit);
+    CHECK_TEXT(unit, "m");
+    folder_remove(f.path);
+}
+
+TEST(every_type_has_its_size)
+{
+    CHECK_INT(cairn_hdf5_size(CAIRN_HDF5_REAL), 8);
+    CHECK_INT(cairn_hdf5_size(CAIRN_HDF5_INT), 4);
+    CHECK_INT(cairn_hdf5_size(CAIRN_HDF5_LONG), 8);
+    CHECK_INT(cairn_hdf5_size(CAIRN_HDF5_ULONG), 8);
+    CHECK_INT(cairn_hdf5_size(CAIRN_HDF5_BYTE), 1);
+}
+
+TEST(a_text_attribute_may_be_long_and_may_be_replaced)
+{
+    enum { LONG = 200000 }; /* more than an object header holds */
+    static char text[LONG + 1], found[LONG + 1];
+    folder f = folder_create();
+    path p = path_in(&f, "a.h5");
+    hid_t file;
+    cairn_hdf5_sink sink;
+    memset(text, 'y', LONG);
+    CHECK_OK(cairn_hdf5_create(p.text, &sink, &file, NULL));
+    CHECK_OK(cairn_hdf5_text(file, "scene", NULL, NULL));
+    CHECK_OK(cairn_hdf5_text(file, "scene", text, NULL));
+    CHECK_OK(cairn_hdf5_flush(file, NULL));
+    H5Fclose(file);
+    h5_text(p.text, "/", "scene", found, sizeof found);
+    CHECK_TEXT(found, text);
+    folder_remove(f.path);
+}
+
+TEST(a_failure_says_the_reason_of_the_system)
+{
+    cairn_error error = { 0 };
+    hid_t file;
+    cairn_hdf5_sink sink;
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = cairn_hdf5_create("/nowhere/at/all.h5", &sink, &file, &error);
+    cairn_hdf5_quiet_end(quiet);
+    CHECK_INT(status, CAIRN_IO_FAILED);
+    CHECK_TEXT(error.message, "cannot create: No such file or directory");
+}
+
+TEST(quiet_ends_as_it_began)
+{
+    H5E_auto2_t before, after;
+    void *context;
+    H5Eget_auto2(H5E_DEFAULT, &before, &context);
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    H5Eget_auto2(H5E_DEFAULT, &after, &context);
+    CHECK(after == NULL);
+    cairn_hdf5_quiet_end(quiet);
+    H5Eget_auto2(H5E_DEFAULT, &after, &context);
+    CHECK(before != NULL && after == before);
+}
+
+TEST(nothing_stays_open)
+{
+    CHECK_INT(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
+}
+
+int main(void)
+{
+    RUN(CASE(a_column_grows_row_by_row), CASE(every_type_has_its_size),
+        CASE(a_text_attribute_may_be_long_and_may_be_replaced),
+        CASE(a_failure_says_the_reason_of_the_system), CASE(quiet_ends_as_it_began),
+        CASE(nothing_stays_open));
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Runs small scenes with the program and gives the run folders to check_h5.py and check_vtk.py."""
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+CAIRN = os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn"))
+SKIPPED = 77
+
+# a name, the scene
+SCENES = {
+    "pour": """
+cairn: 1
+title: a pour into a vessel with a conical bottom, in front of a moving wall
+dimension: 3
+materials: {rock: {friction: 0.4, restitution: 0.1}}
+bodies:
+  - {name: cone, motion: fixed, shape: {cone: {half_angle: 1.0}}, position: [0, 0, 0]}
+  - {name: vessel, motion: fixed, shape: {cylinder: {radius: 0.5}}}
+  - name: piston
+    motion: driven
+    shape: {half_space: {axis: [-1, 0, 0]}}
+    position: [0.45, 0, 0]
+    drivers: [{shake: {amplitude: [0.02, 0, 0], frequency: 5}}]
+  - {name: ball, shape: {sphere: {radius: 0.08}}, density: 2000, position: [0, 0, 0.3]}
+generators:
+  - pour: {count: 12, rate: 60, centre: [0, 0, 1.0], size: [0.4, 0.4, 0.2], radius: 0.05}
+run: {time_step: 2e-3, duration: 0.6, frame_interval: 0.05}
+""",
+    "flat": """
+cairn: 1
+title: disks in a wedge and a circle
+dimension: 2
+gravity: [0, -9.81]
+bodies:
+  - {motion: fixed, shape: {cone: {half_angle: 0.8}}}
+  - {motion: fixed, shape: {cylinder: {radius: 4}}, position: [0, 2]}
+generators:
+  - grid: {count: [4, 3, 1], spacing: [0.25, 0.25, 1], origin: [-0.4, 1.4, 0], radius: 0.1}
+run: {time_step: 2e-3, duration: 0.8, frame_interval: 0.1}
+""",
+    "empty": """
+cairn: 1
+title: a ball that touches nothing
+bodies:
+  - {shape: {sphere: {radius: 0.1}}, density: 1000, position: [0, 0, 1]}
+run: {time_step: 1e-2, duration: 0.1, frame_interval: 0}
+""",
+}
+
+
+def run(folder, name, text):
+    scene, out = os.path.join(folder, name + ".yaml"), os.path.join(folder, name)
+    with open(scene, "w", encoding="utf-8") as file:
+        file.write(text)
+    command = [CAIRN, "run", scene, "--out", out, "--quiet"]
+    for _ in range(2):  # the second time over the first: longer series leave nothing behind
+        done = subprocess.run(command + ["--set", "run.frame_interval=0.04"], check=False,
+                              capture_output=True, text=True, timeout=200)
+        assert done.returncode == 0, done.stdout + done.stderr
+        command += ["--set", "run.duration=0.3"] if name != "empty" else []
+    return out
+
+
+def main():
+    worst = 0
+    here = os.path.dirname(os.path.abspath(__file__))
+    with tempfile.TemporaryDirectory() as folder:
+        folders = [run(folder, name, text) for name, text in SCENES.items()]
+        for script in ("check_h5.py", "check_vtk.py"):
+            done = subprocess.run([sys.executable, os.path.join(here, script)] + folders,
+                                  check=False, timeout=200)
+            if done.returncode not in (0, SKIPPED):
+                sys.exit(1)
+            worst = max(worst, done.returncode)
+    sys.exit(worst)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+/* test_run_frame.c - bodies packed into rows that they keep. */
+#include "io/run_frame.h"
+#include "run_scene.h"
+
+TEST(rows_equal_indices_while_nothing_is_removed)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_roll roll = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_run_frame frame;
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.bodies, 4);
+    CHECK_INT(frame.fresh, 4);
+    CHECK_INT(frame.contacts, 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(frame.index[i], i);
+    CHECK_INT(frame.kind[0], CAIRN_SHAPE_HALF_SPACE);
+    CHECK_INT(frame.motion[0], CAIRN_MOTION_FIXED);
+    CHECK_NEAR(frame.radius[3], 0.1, 0);
+    CHECK_NEAR(frame.x[3].z, 0.4, 0);
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.fresh, 0);
+    cairn_run_roll_destroy(&roll);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+}
+
+TEST(a_body_in_the_place_of_a_removed_one_gets_a_row_of_its_own)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_roll roll = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_run_frame frame;
+    cairn_body_id old = add_sphere(s.world, 0.2, (cairn_vec3){ 5, 0, 1 });
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_OK(cairn_body_destroy(s.world, old));
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.bodies, 4);
+    cairn_body_id young = add_sphere(s.world, 0.3, (cairn_vec3){ 5, 0, 1 });
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(young.index, old.index); /* the world uses the number again */
+    CHECK_INT(frame.bodies, 5);
+    CHECK_INT(frame.fresh, 1);
+    CHECK_NEAR(frame.radius[0], 0.3, 0);
+    CHECK_INT(frame.index[4], 5); /* row 4 was the old one's */
+    CHECK_INT(frame.slot[4], young.index);
+    cairn_run_roll_destroy(&roll);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+}
+
+TEST(contacts_name_rows)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_roll roll = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_run_frame frame;
+    cairn_step_report report;
+    CHECK_OK(cairn_world_step(s.world, &s.step, &report));
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.contacts, report.candidates);
+    CHECK(frame.contacts >= 1);
+    for (size_t k = 0; k < 2 * frame.contacts; k++)
+        CHECK_INT(frame.pair[k], frame.touch.body[k]);
+    cairn_run_roll_destroy(&roll);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+}
+
+int main(void)
+{
+    RUN(CASE(rows_equal_indices_while_nothing_is_removed),
+        CASE(a_body_in_the_place_of_a_removed_one_gets_a_row_of_its_own), CASE(contacts_name_rows));
+}
