@@ -283,6 +283,8 @@ typedef struct cairn_step_options {
     double fixed_point_tolerance; /* scheme fixed-point: > 0: the seed's test on s; 0: go on to
                                      `tolerance` of exact Coulomb                               */
     int64_t max_fixed_point;      /* scheme fixed-point: outer iterations                       */
+    double margin;                /* m: candidates cover at least this much motion of each body;
+                                     0: only what the step can need                             */
     bool warm_start;              /* start from the last step's impulses                        */
     const char *broad_phase;      /* a name of cairn_broad_phase_name                           */
     int64_t threads;              /* worker threads; 0: as many as the machine has              */

@@ -73,8 +73,10 @@ static void measure(grid *g)
         g->flat = g->flat && (isnan(z) || z == c->x.z);
         z = c->x.z;
     }
-    double floor_size = fmax(1e-15 * furthest, 1e-12 * largest);
-    g->smallest = fmax(smallest, floor_size > 0 ? floor_size : 1);
+    /* at most 1e12 cells from the origin: a place in cells is then known to 1e-4 of a cell, and
+     * cells wider than boxes by 1e-3 hold boxes that touch only by rounding */
+    double floor_size = 1e-12 * fmax(furthest, largest);
+    g->smallest = 1.001 * fmax(smallest, floor_size > 0 ? floor_size : 1);
 }
 
 /* Place every collider, then sort them into buckets by counting. */
@@ -85,8 +87,8 @@ static void fill(grid *g)
         g->cells[i].level = -1;
         if (!belongs(c))
             continue;
-        int level = (int)ceil(log2(edge(c) / g->smallest));
-        level = level < 0 ? 0 : level >= LEVELS ? LEVELS - 1 : level;
+        /* clamped as a double: the level of a point is -infinity */
+        int level = (int)fmin(fmax(ceil(log2(edge(c) / g->smallest)), 0), LEVELS - 1);
         g->cells[i] = cell_on_level(g, c->x, level);
         g->occupied[level] = true;
         g->start[bucket_of(g, g->cells[i]) + 1]++;

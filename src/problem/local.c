@@ -115,13 +115,14 @@ static void solve_isotropic(cairn_law law, const double *W, double mu, const dou
     double wn = W[0], wt = 0.5 * (W[2] + W[5]);
     double speed = sqrt(q[1] * q[1] + q[2] * q[2]);
     double normal = wn > 0 ? fmax(0, -q[0] / wn) : 0;
-    double tangent = -1; /* r_T = -tangent q_T/|q_T| */
+    double tangent; /* r_T = -tangent q_T/|q_T| */
     if (speed <= mu * normal * wt || speed == 0)
         tangent = speed == 0 ? 0 : speed / wt; /* stick */
     else if (law == CAIRN_LAW_COULOMB)
         tangent = mu * normal;
     else {
-        normal = fmax(0, (mu * speed - q[0]) / (wn + mu * mu * wt));
+        double stiffness = wn + mu * mu * wt;
+        normal = stiffness > 0 ? fmax(0, (mu * speed - q[0]) / stiffness) : 0;
         tangent = mu * normal;
     }
     r[0] = normal;
@@ -152,7 +153,7 @@ static edge edge_at(const double *W, double mu, const double *q, double phi)
 /* The convex problem has one minimum on the boundary; the best of a coarse fan brackets it. */
 static void slide_convex_3d(const double *W, double mu, const double *q, double *r)
 {
-    enum { FAN = 24, HALVINGS = 60 };
+    enum { FAN = 24, STEPS = 120 };
     double step = 2 * M_PI / FAN, start = atan2(-q[2], -q[1]), centre = start;
     edge best = edge_at(W, mu, q, start);
     for (int k = 1; k < FAN; k++) {
@@ -164,11 +165,12 @@ static void slide_convex_3d(const double *W, double mu, const double *q, double 
     }
     /* energy falls towards the root from both sides: slope < 0 left of it, > 0 right of it */
     double low = centre - step, high = centre + step;
+    double negligible = 1e-16 * mu * (fabs(q[1]) + fabs(q[2]));
     double slope_low = edge_at(W, mu, q, low).slope, slope_high = edge_at(W, mu, q, high).slope;
-    for (int k = 0; k < HALVINGS && slope_low < 0 && slope_high > 0; k++) {
+    for (int k = 0; k < STEPS && slope_low < 0 && slope_high > 0; k++) {
         double width = high - low;
         double secant = low - slope_low * width / (slope_high - slope_low);
-        double guess = k % 3 == 2 ? 0.5 * (low + high) : secant;
+        double guess = k % 2 ? 0.5 * (low + high) : secant;
         best = edge_at(W, mu, q, guess);
         if (best.slope < 0) {
             low = guess;
@@ -177,7 +179,7 @@ static void slide_convex_3d(const double *W, double mu, const double *q, double 
             high = guess;
             slope_high = best.slope;
         }
-        if (high - low < 1e-15 || best.slope == 0)
+        if (high - low < 1e-16 || fabs(best.slope) <= negligible)
             break;
     }
     for (int i = 0; i < 3; i++)

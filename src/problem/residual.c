@@ -77,7 +77,7 @@ static void add_contact(int d, int j, double mu, double w, const double *r, cons
                      : sqrt(dual_violation(d, mu, u)); /* nothing can move here */
     sums->e2 += e * e;
     sums->fclib2 += natural_map(d, mu, r, u, 1);
-    if (e > sums->worst) {
+    if (!(e <= sums->worst)) {
         sums->worst = e;
         sums->worst_contact = j;
     }
@@ -145,7 +145,7 @@ static cairn_residual conclude(const judging *judge, const law_sums *sums)
     scale = fmax(scale, rounding_floor * sqrt(judge->q2));
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = sums->e2 > 0 ? sqrt(sums->e2) / scale : 0,
+        .relative = sums->e2 == 0 ? 0 : sqrt(sums->e2) / scale, /* NaN stays NaN */
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
     };

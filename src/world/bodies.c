@@ -154,7 +154,8 @@ static cairn_status check_pose(const cairn_body_def *def, int dimension, cairn_e
         return cairn_fail(error, CAIRN_BAD_INPUT, "orientation",
                           "found a quaternion of length %g, expected 1", length);
     if (dimension == 2 && (def->position.z != 0 || def->velocity.z != 0))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "position", "in 2D z must be 0");
+        return cairn_fail(error, CAIRN_BAD_INPUT, def->position.z != 0 ? "position" : "velocity",
+                          "in 2D z must be 0");
     if (dimension == 2 && (def->angular_velocity.x != 0 || def->angular_velocity.y != 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "angular_velocity",
                           "in 2D only the z component may be given");

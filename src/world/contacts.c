@@ -71,12 +71,14 @@ cairn_contacts cairn_world_contacts(const cairn_world *world)
 
 /* ---- reach ---------------------------------------------------------------------------------- */
 
-/* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size. */
+/* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size; and the
+ * margin that the user asked for. */
 static double first_reach(const cairn_stage *stage, int i)
 {
     double h = stage->h, extent = cairn_body_collider(stage->world, i).extent;
     double speed = cairn_norm(stage->v_free[i]);
-    return 1.25 * h * speed + 2 * h * h * cairn_norm(stage->world->gravity) + 0.02 * extent;
+    double reach = 1.25 * h * speed + 2 * h * h * cairn_norm(stage->world->gravity);
+    return fmax(reach + 0.02 * extent, stage->options->margin);
 }
 
 static cairn_status take_reach(cairn_stage *stage)

@@ -189,12 +189,53 @@ static cairn_status copy_lists(cairn_list *const *lists, int count)
 
 /* ---- adding and removing -------------------------------------------------------------------- */
 
+static cairn_status check_times(double start, double stop, cairn_error *error)
+{
+    if (stop < start)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "stop", "found %g, expected at least start, %g",
+                          stop, start);
+    return CAIRN_OK;
+}
+
+static cairn_status check_in_plane(cairn_vec3 v, const char *key, cairn_error *error)
+{
+    return v.z == 0 ? CAIRN_OK : cairn_fail(error, CAIRN_BAD_INPUT, key, "in 2D z must be 0");
+}
+
+static cairn_status check_about_z(cairn_vec3 v, const char *key, cairn_error *error)
+{
+    bool about_z = v.x == 0 && v.y == 0;
+    return about_z
+               ? CAIRN_OK
+               : cairn_fail(error, CAIRN_BAD_INPUT, key, "in 2D only the z component may be given");
+}
+
+/* In 2D nothing may leave the plane. */
+static cairn_status check_driver_2d(const cairn_driver *d, cairn_error *error)
+{
+    switch (d->kind) {
+    case CAIRN_DRIVER_VELOCITY:
+        return check_in_plane(d->velocity, "velocity", error);
+    case CAIRN_DRIVER_SHAKE:
+        return check_in_plane(d->amplitude, "amplitude", error);
+    case CAIRN_DRIVER_ROTATION:
+        return check_about_z(d->angular_velocity, "angular_velocity", error);
+    default:
+        for (int i = 0; i < d->z.count; i++)
+            TRY(check_in_plane(cairn_vec(0, 0, d->z.values[i]), "z", error));
+        return d->angle.count > 0 ? check_about_z(d->axis, "axis", error) : CAIRN_OK;
+    }
+}
+
 static cairn_status check_driver(const cairn_world *world, const cairn_driver *d)
 {
     cairn_error *error = (cairn_error *)&world->error;
     if ((unsigned)d->kind >= CAIRN_DRIVER_COUNT)
         return cairn_fail(error, CAIRN_BAD_INPUT, "drivers", "unknown driver %d", (int)d->kind);
     TRY(cairn_record_check(cairn_driver_record((int)d->kind), d, error));
+    TRY(check_times(d->start, d->stop, error));
+    if (world->dimension == 2)
+        TRY(check_driver_2d(d, error));
     if (d->kind != CAIRN_DRIVER_TABLE)
         return CAIRN_OK;
     if (d->time.count == 0)
@@ -227,6 +268,11 @@ cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load
     if ((unsigned)load->kind >= CAIRN_LOAD_COUNT)
         return cairn_fail(error, CAIRN_BAD_INPUT, "loads", "unknown load %d", (int)load->kind);
     TRY(cairn_record_check(cairn_load_record((int)load->kind), load, error));
+    TRY(check_times(load->start, load->stop, error));
+    if (world->dimension == 2) {
+        TRY(check_in_plane(load->force, "force", error));
+        TRY(check_about_z(load->torque, "torque", error));
+    }
     if (load->kind == CAIRN_LOAD_TABLE) {
         if (load->time.count == 0)
             return cairn_fail(error, CAIRN_BAD_INPUT, "time", "the table is empty");

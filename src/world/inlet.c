@@ -72,7 +72,8 @@ static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, 
         return cairn_fail(error, CAIRN_BAD_INPUT, "material", "there is no material %d",
                           def->material);
     if (world->dimension == 2 && (def->centre.z != 0 || def->velocity.z != 0))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "centre", "in 2D z must be 0");
+        return cairn_fail(error, CAIRN_BAD_INPUT, def->centre.z != 0 ? "centre" : "velocity",
+                          "in 2D z must be 0");
     return CAIRN_OK;
 }
 

@@ -39,6 +39,8 @@ static const cairn_option options[] = {
       "fixed-point: > 0 stops on the change of s as seed 001 does; 0 on the tolerance", NULL },
     { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
       "fixed-point: most outer iterations", NULL },
+    { "margin", CAIRN_OPTION_REAL, false, FIELD(margin), 0, 1e12, "m",
+      "candidates cover at least this much motion of each body; 0: what the step can need", NULL },
     { "warm_start", CAIRN_OPTION_FLAG, false, FIELD(warm_start), 0, 0, "",
       "start from the impulses of the last step", NULL },
     { "broad_phase", CAIRN_OPTION_NAME, false, FIELD(broad_phase), 0, 0, "",

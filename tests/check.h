@@ -1,0 +1,59 @@
+/* check.h - a thin layer over cmocka: TEST states one fact, the CHECKs say it with numbers. */
+#ifndef CAIRN_TESTS_CHECK_H
+#define CAIRN_TESTS_CHECK_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEST(name) static void name(void **cmocka_state_ __attribute__((unused)))
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            fail_msg("not true: %s", #condition);                                                  \
+    } while (0)
+
+/* |found - expected| <= tolerance, absolute */
+#define CHECK_NEAR(found, expected, tolerance)                                                     \
+    do {                                                                                           \
+        double found_ = (found), expected_ = (expected), tolerance_ = (tolerance);                 \
+        if (!(fabs(found_ - expected_) <= tolerance_))                                             \
+            fail_msg("%s is %.12g, expected %.12g +- %g", #found, found_, expected_, tolerance_);  \
+    } while (0)
+
+/* |found - expected| <= tolerance * |expected| */
+#define CHECK_CLOSE(found, expected, tolerance)                                                    \
+    CHECK_NEAR(found, expected, (tolerance)*fabs((double)(expected)))
+
+#define CHECK_INT(found, expected)                                                                 \
+    do {                                                                                           \
+        long long found_ = (long long)(found), expected_ = (long long)(expected);                  \
+        if (found_ != expected_)                                                                   \
+            fail_msg("%s is %lld, expected %lld", #found, found_, expected_);                      \
+    } while (0)
+
+#define CHECK_TEXT(found, expected) assert_string_equal((found), (expected))
+
+/* the text contains the piece */
+#define CHECK_CONTAINS(text, piece)                                                                \
+    do {                                                                                           \
+        if (!strstr((text), (piece)))                                                              \
+            fail_msg("'%s' does not contain '%s'", (text), (piece));                               \
+    } while (0)
+
+#define CHECK_OK(call) CHECK_INT((call), CAIRN_OK)
+
+/* int main(void) { RUN(a, b, c); } -- the tests by name, in order */
+#define CASE(name) cmocka_unit_test(name)
+#define RUN(...)                                                                                   \
+    const struct CMUnitTest tests_[] = { __VA_ARGS__ };                                            \
+    return cmocka_run_group_tests(tests_, NULL, NULL)
+
+#endif

@@ -1,0 +1,61 @@
+/* test_cone.c - the projection on the friction cone. */
+#include "base/random.h"
+#include "cairn/problem.h"
+#include "check.h"
+
+TEST(points_inside_stay)
+{
+    double r[3] = { 2, 0.6, 0.8 };
+    cairn_cone_project(3, 0.5, r);
+    CHECK(r[0] == 2 && r[1] == 0.6 && r[2] == 0.8);
+}
+
+TEST(polar_points_go_to_the_apex)
+{
+    double r[3] = { -2, 0.6, 0.8 }; /* -2 + 0.5 * 1 < 0 */
+    cairn_cone_project(3, 0.5, r);
+    CHECK(r[0] == 0 && r[1] == 0 && r[2] == 0);
+}
+
+TEST(points_beside_go_to_the_nearest_generator)
+{
+    double r[2] = { 0, 1 }; /* mu = 1: the generator (1, 1)/sqrt 2 */
+    cairn_cone_project(2, 1, r);
+    CHECK_NEAR(r[0], 0.5, 1e-16);
+    CHECK_NEAR(r[1], 0.5, 1e-16);
+}
+
+TEST(without_friction_only_the_normal_stays)
+{
+    double up[3] = { 1.5, 2, -3 }, down[3] = { -1.5, 2, -3 };
+    cairn_cone_project(3, 0, up);
+    cairn_cone_project(3, 0, down);
+    CHECK(up[0] == 1.5 && up[1] == 0 && up[2] == 0);
+    CHECK(down[0] == 0 && down[1] == 0 && down[2] == 0);
+}
+
+/* x = P(x) + (x - P(x)) with P(x) in K, P(x) - x in K*, at right angles (Moreau) */
+TEST(moreau_decomposition_of_random_points)
+{
+    uint64_t state = 3;
+    for (int k = 0; k < 10000; k++) {
+        double mu = cairn_random_between(&state, 0, 3), x[3], p[3], rest[3], dot = 0;
+        for (int i = 0; i < 3; i++)
+            p[i] = x[i] = cairn_random_normal(&state);
+        cairn_cone_project(3, mu, p);
+        for (int i = 0; i < 3; i++) {
+            rest[i] = p[i] - x[i];
+            dot += rest[i] * p[i];
+        }
+        CHECK(hypot(p[1], p[2]) <= mu * p[0] + 1e-15);
+        CHECK(mu * hypot(rest[1], rest[2]) <= rest[0] + 1e-14);
+        CHECK_NEAR(dot, 0, 1e-14);
+    }
+}
+
+int main(void)
+{
+    RUN(CASE(points_inside_stay), CASE(polar_points_go_to_the_apex),
+        CASE(points_beside_go_to_the_nearest_generator),
+        CASE(without_friction_only_the_normal_stays), CASE(moreau_decomposition_of_random_points));
+}

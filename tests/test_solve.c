@@ -1,0 +1,197 @@
+/* test_solve.c - problems x solvers: every solver on every problem of a law it claims to treat. */
+#include "cairn/cairn.h"
+#include "check.h"
+#include "random_problem.h"
+
+typedef struct answer {
+    cairn_status status;
+    cairn_solve_report report;
+    double r[MOST_CONTACTS * 3], v[MOST_BLOCKS * 6], u[MOST_CONTACTS * 3];
+} answer;
+
+static answer solve(const cairn_problem *p, const char *solver, cairn_law law, double tolerance)
+{
+    answer a = { 0 };
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    options.solver = solver;
+    options.law = law;
+    options.tolerance = tolerance;
+    options.max_iterations = 200000;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    a.status = cairn_solve(p, &options, workspace, a.r, a.v, a.u, &a.report);
+    cairn_workspace_destroy(workspace);
+    return a;
+}
+
+/* Largest difference of velocities. */
+static double distance(const cairn_problem *p, const double *v, const double *w)
+{
+    double largest = 0;
+    for (int i = 0; i < p->blocks * p->block_size; i++)
+        largest = fmax(largest, fabs(v[i] - w[i]));
+    return largest;
+}
+
+TEST(every_solver_meets_the_convex_law_and_finds_the_same_velocity)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        random_problem random;
+        int dimension = seed % 2 ? 2 : 3;
+        make_random_problem(&random, dimension, 12 + 4 * (int)seed, 4 + 4 * (int)seed, seed);
+        answer reference = solve(&random.p, "pgs", CAIRN_LAW_CONVEX, 1e-12);
+        CHECK(reference.report.converged);
+        const char *name;
+        for (int i = 0; (name = cairn_solver_name(i)); i++) {
+            if (!cairn_solver_treats(name, CAIRN_LAW_CONVEX))
+                continue;
+            answer a = solve(&random.p, name, CAIRN_LAW_CONVEX, 1e-9);
+            CHECK_OK(a.status);
+            CHECK(a.report.converged);
+            CHECK(a.report.judgement.asked.relative <= 1e-9);
+            CHECK_NEAR(a.report.judgement.cone_violation, 0, 1e-12);
+            CHECK_NEAR(distance(&random.p, a.v, reference.v), 0, 1e-6);
+        }
+    }
+}
+
+TEST(gauss_seidel_meets_the_coulomb_law)
+{
+    static const char *const solvers[] = { "pgs", "ngs", "auto" };
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        random_problem random;
+        make_random_problem(&random, seed % 2 ? 2 : 3, 40, 30, seed);
+        for (int i = 0; i < 3; i++) {
+            answer a = solve(&random.p, solvers[i], CAIRN_LAW_COULOMB, 1e-9);
+            CHECK_OK(a.status);
+            CHECK(a.report.converged);
+            CHECK(a.report.judgement.coulomb.relative <= 1e-9);
+        }
+    }
+}
+
+TEST(fixed_point_meets_the_coulomb_law)
+{
+    cairn_workspace *workspace;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        random_problem random;
+        make_random_problem(&random, seed % 2 ? 2 : 3, 40, 30, seed);
+        answer direct = solve(&random.p, "pgs", CAIRN_LAW_COULOMB, 1e-10), a = { 0 };
+        cairn_solve_options options = cairn_solve_options_default();
+        options.tolerance = 1e-9;
+        double s[MOST_CONTACTS] = { 0 };
+        CHECK_OK(cairn_solve_fixed_point(&random.p, &options, 0, 1000, workspace, s, a.r, a.v, a.u,
+                                         &a.report));
+        CHECK(a.report.converged);
+        CHECK(a.report.judgement.coulomb.relative <= 1e-9);
+        CHECK(a.report.outer_iterations > 1);
+        CHECK_NEAR(distance(&random.p, a.v, direct.v), 0, 1e-6);
+    }
+    cairn_workspace_destroy(workspace);
+}
+
+TEST(warm_start_from_the_answer_needs_no_iteration)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 40, 30, 7);
+    const char *name;
+    for (int i = 0; (name = cairn_solver_name(i)); i++) {
+        answer a = solve(&random.p, name, CAIRN_LAW_CONVEX, 1e-8);
+        cairn_workspace *workspace;
+        cairn_solve_options options = cairn_solve_options_default();
+        options.solver = name;
+        options.tolerance = 1e-8;
+        CHECK_OK(cairn_workspace_create(&workspace));
+        CHECK_OK(cairn_solve(&random.p, &options, workspace, a.r, a.v, a.u, &a.report));
+        CHECK(a.report.converged);
+        CHECK_INT(a.report.iterations, 0);
+        cairn_workspace_destroy(workspace);
+    }
+}
+
+TEST(too_few_iterations_are_reported_not_hidden)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 40, 30, 5);
+    const char *name;
+    for (int i = 0; (name = cairn_solver_name(i)); i++) {
+        cairn_workspace *workspace;
+        cairn_solve_options options = cairn_solve_options_default();
+        answer a = { 0 };
+        options.solver = name;
+        options.tolerance = 1e-12;
+        options.max_iterations = 2;
+        CHECK_OK(cairn_workspace_create(&workspace));
+        CHECK_OK(cairn_solve(&random.p, &options, workspace, a.r, a.v, a.u, &a.report));
+        CHECK(!a.report.converged);
+        CHECK(a.report.judgement.asked.relative > 1e-12);
+        cairn_workspace_destroy(workspace);
+    }
+}
+
+TEST(an_empty_problem_is_solved)
+{
+    const double mass_inverse[3] = { 1, 1, 1 }, v_free[3] = { 1, 2, 3 };
+    cairn_problem p = {
+        .dimension = 2, .block_size = 3, .blocks = 1, .mass_inverse = mass_inverse, .v_free = v_free
+    };
+    answer a = solve(&p, "auto", CAIRN_LAW_CONVEX, 1e-3);
+    CHECK_OK(a.status);
+    CHECK(a.report.converged);
+    CHECK(a.v[0] == 1 && a.v[1] == 2 && a.v[2] == 3);
+}
+
+/* two contacts at the same place share the load: the velocity is unique, the impulses are not */
+TEST(duplicate_contacts_share_the_load)
+{
+    random_problem twice;
+    make_random_problem(&twice, 2, 1, 1, 1);
+    const double row[6] = { 1, 0, 0, 0, 1, 0 };
+    for (int j = 0; j < 2; j++) {
+        memcpy(&twice.H[j * 12], row, sizeof row);
+        twice.block[2 * j] = 0;
+        twice.block[2 * j + 1] = -1;
+        twice.b[j] = 0;
+        twice.mu[j] = 0.3;
+        twice.w[2 * j] = twice.w[2 * j + 1] = 0;
+    }
+    twice.v_free[0] = -1;
+    twice.v_free[1] = 0.1;
+    twice.p.contacts = 2;
+    for (int i = 0; cairn_solver_name(i); i++) {
+        answer a = solve(&twice.p, cairn_solver_name(i), CAIRN_LAW_CONVEX, 1e-10);
+        CHECK(a.report.converged);
+        CHECK_NEAR(a.v[0], 0, 1e-9);
+        CHECK_NEAR(a.v[1], 0, 1e-9);
+        CHECK_NEAR(a.r[0] + a.r[2], 1 / twice.mass_inverse[0], 1e-8);
+    }
+}
+
+TEST(unknown_solver_and_untreated_law_are_refused)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 4, 4, 1);
+    CHECK_INT(solve(&random.p, "nonsense", CAIRN_LAW_CONVEX, 1e-3).status, CAIRN_NOT_FOUND);
+    CHECK_INT(solve(&random.p, "apgd-asr", CAIRN_LAW_COULOMB, 1e-3).status, CAIRN_UNSUPPORTED);
+}
+
+TEST(not_a_number_is_an_error_not_an_answer)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 4, 4, 1);
+    random.v_free[5] = NAN;
+    for (int i = 0; cairn_solver_name(i); i++)
+        CHECK_INT(solve(&random.p, cairn_solver_name(i), CAIRN_LAW_CONVEX, 1e-3).status,
+                  CAIRN_NOT_FINITE);
+}
+
+int main(void)
+{
+    RUN(CASE(every_solver_meets_the_convex_law_and_finds_the_same_velocity),
+        CASE(gauss_seidel_meets_the_coulomb_law), CASE(fixed_point_meets_the_coulomb_law),
+        CASE(warm_start_from_the_answer_needs_no_iteration),
+        CASE(too_few_iterations_are_reported_not_hidden), CASE(an_empty_problem_is_solved),
+        CASE(duplicate_contacts_share_the_load), CASE(unknown_solver_and_untreated_law_are_refused),
+        CASE(not_a_number_is_an_error_not_an_answer));
+}
