@@ -32,6 +32,9 @@ TEST(without_friction_only_the_normal_stays)
     cairn_cone_project(3, 0, down);
     CHECK(up[0] == 1.5 && up[1] == 0 && up[2] == 0);
     CHECK(down[0] == 0 && down[1] == 0 && down[2] == 0);
+    double straight_down[2] = { -1, 0 };
+    cairn_cone_project(2, 0, straight_down);
+    CHECK(straight_down[0] == 0 && straight_down[1] == 0);
 }
 
 /* x = P(x) + (x - P(x)) with P(x) in K, P(x) - x in K*, at right angles (Moreau) */

@@ -6,7 +6,7 @@
 void cairn_cone_project(int dimension, double mu, double *r)
 {
     double tangent = dimension == 3 ? sqrt(r[1] * r[1] + r[2] * r[2]) : fabs(r[1]);
-    if (tangent <= mu * r[0])
+    if (r[0] >= 0 && tangent <= mu * r[0])
         return;
     /* in the polar cone: to the apex; else to the nearest point of the generator through r_T */
     double along = r[0] + mu * tangent;

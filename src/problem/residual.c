@@ -8,16 +8,17 @@
  * others were absent: those with q_N < 0, whole; for the convex law also those with q_N >= 0
  * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
  * So that a residual of Coulomb's law means something for a convex solution in which no contact
- * closes, its norm is at least 1/1000 of the convex one; and below 1e-12 of the norm of all q
- * everything is rounding noise.
+ * closes, its norm is at least 1/1000 of the convex one. An |e| within the rounding of the sums
+ * H v and H v_free counts as 0: no solver can do better, and nothing more is known of r.
  *
  * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "problem/operator.h"
 
-static const double rounding_floor = 1e-12, least_share = 1e-3;
+static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3;
 
 /* Sums over contacts for one law. */
 typedef struct law_sums {
@@ -34,7 +35,8 @@ typedef struct judging {
     const double *r, *v;
     double *u;
     law_sums convex, coulomb;
-    double q2, r2, u2; /* squared norms, bias included */
+    double q2, r2, u2; /* squared norms, bias included              */
+    double terms2;     /* squares of all terms of H v and H v_free  */
     double cone_violation;
 } judging;
 
@@ -113,6 +115,22 @@ static double outside_cone(int d, double mu, const double *r)
     return sqrt(square(d, inside));
 }
 
+/* Sum of the squares of the terms of H_j v: the size that rounding is relative to. */
+CAIRN_INLINE double term_squares(const cairn_problem *p, int d, int n, int j, const double *v)
+{
+    double sum = p->b ? p->b[j] * p->b[j] : 0;
+    for (int side = 0; side < 2; side++) {
+        int block = p->block[2 * j + side];
+        const double *H = cairn_rows(p, d, n, j, side);
+        for (int k = 0; block >= 0 && k < n; k++) {
+            double speed = v[(size_t)block * (size_t)n + (size_t)k];
+            for (int i = 0; i < d; i++)
+                sum += H[i * n + k] * H[i * n + k] * speed * speed;
+        }
+    }
+    return sum;
+}
+
 CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
@@ -126,6 +144,7 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
     q[0] += bias;
     judge_coulomb(judge, d, j, w, q, u);
     judge_convex(judge, d, j, w, q, u);
+    judge->terms2 += term_squares(p, d, n, j, judge->v) + term_squares(p, d, n, j, p->v_free);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
     judge->u2 += square(d, u);
@@ -142,10 +161,10 @@ static cairn_residual conclude(const judging *judge, const law_sums *sums)
 {
     double scale = fmax(sqrt(sums->closing2), least_share * sqrt(judge->convex.closing2));
     double size = sqrt(fmax(judge->q2, fmax(judge->r2, judge->u2)));
-    scale = fmax(scale, rounding_floor * sqrt(judge->q2));
+    bool noise = sums->e2 <= rounding * rounding * judge->terms2;
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = sums->e2 == 0 ? 0 : sqrt(sums->e2) / scale, /* NaN stays NaN */
+        .relative = noise ? 0 : sqrt(sums->e2) / scale, /* NaN stays NaN */
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
     };

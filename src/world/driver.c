@@ -151,7 +151,7 @@ static double interpolate(cairn_list time, cairn_list value, double t)
 static cairn_status check_table(cairn_list time, cairn_list value, const char *key,
                                 cairn_error *error)
 {
-    if (value.count != 0 && value.count != time.count)
+    if (value.count != time.count)
         return cairn_fail(error, CAIRN_BAD_INPUT, key, "found %d numbers, expected %d as in time",
                           value.count, time.count);
     for (int i = 1; i < time.count; i++)
@@ -242,10 +242,16 @@ static cairn_status check_driver(const cairn_world *world, const cairn_driver *d
         return cairn_fail(error, CAIRN_BAD_INPUT, "time", "the table is empty");
     if (d->angle.count > 0 && !(cairn_norm(d->axis) > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "axis", "found zero, expected a direction");
-    TRY(check_table(d->time, d->x, "x", error));
-    TRY(check_table(d->time, d->y, "y", error));
-    TRY(check_table(d->time, d->z, "z", error));
-    return check_table(d->time, d->angle, "angle", error);
+    const struct {
+        cairn_list list;
+        const char *key;
+    } columns[] = {
+        { d->time, "time" }, { d->x, "x" }, { d->y, "y" }, { d->z, "z" }, { d->angle, "angle" }
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        if (columns[i].list.count > 0) /* a column that is left out is 0 */
+            TRY(check_table(d->time, columns[i].list, columns[i].key, error));
+    return CAIRN_OK;
 }
 
 cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *driver)
@@ -344,7 +350,8 @@ static void driver_at(const cairn_driver *d, double time, cairn_vec3 *move, cair
     default:
         *move = cairn_vec(interpolate(d->time, d->x, t), interpolate(d->time, d->y, t),
                           interpolate(d->time, d->z, t));
-        *turn = cairn_scale(interpolate(d->time, d->angle, t) / cairn_norm(d->axis), d->axis);
+        if (d->angle.count > 0) /* else there may be no axis */
+            *turn = cairn_scale(interpolate(d->time, d->angle, t) / cairn_norm(d->axis), d->axis);
     }
 }
 

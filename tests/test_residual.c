@@ -1,0 +1,117 @@
+/* test_residual.c - the judge, with numbers done by hand. */
+#include "cairn/cairn.h"
+#include "check.h"
+
+/* One ball of mass 2 on a plane in 2D, radius 1, J = 1: W = diag(1/2, 1/2 + 1). */
+static const double mass_inverse[3] = { 0.5, 0.5, 1 };
+static const double H[12] = { 0, 1, 0, 1, 0, 1 };
+static const int32_t block[2] = { 0, -1 };
+
+static cairn_problem one_contact(const double *v_free, const double *b, const double *mu)
+{
+    return (cairn_problem){ .dimension = 2,
+                            .block_size = 3,
+                            .blocks = 1,
+                            .contacts = 1,
+                            .mass_inverse = mass_inverse,
+                            .v_free = v_free,
+                            .block = block,
+                            .H = H,
+                            .b = b,
+                            .mu = mu };
+}
+
+static cairn_judgement judge(const cairn_problem *p, cairn_law law, double rn, double rt)
+{
+    double r[2] = { rn, rt }, v[3], u[2];
+    cairn_judgement judgement;
+    cairn_judge(p, law, r, v, u, &judgement);
+    return judgement;
+}
+
+TEST(sticking_contact_has_no_residual)
+{
+    const double v_free[3] = { 0.15, -1, 0 }, mu[1] = { 0.3 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    cairn_judgement j = judge(&p, CAIRN_LAW_CONVEX, 2, -0.1); /* -W^-1 q = (2, -0.1) */
+    CHECK_NEAR(j.asked.worst, 0, 1e-15);
+    CHECK(j.asked.relative == 0 && j.coulomb.relative == 0);
+    CHECK(j.cone_violation == 0);
+}
+
+/* no impulse: w = 1, e = |P_K(-q)|; q = (-1, 0) lies on the axis, so e = 1 and relative 1 */
+TEST(doing_nothing_has_residual_one)
+{
+    const double v_free[3] = { 0, -1, 0 }, mu[1] = { 0.3 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    cairn_judgement j = judge(&p, CAIRN_LAW_CONVEX, 0, 0);
+    CHECK_NEAR(j.asked.worst, 1, 1e-15);
+    CHECK_NEAR(j.asked.relative, 1, 1e-15);
+    CHECK_NEAR(j.asked.fclib, 1, 1e-15);
+    CHECK_INT(j.asked.worst_contact, 0);
+}
+
+/* half the impulse needed: u = (-1/2, 0), r - u/w = 1 + 1/2, e = 1/2 */
+TEST(half_the_impulse_has_half_the_residual)
+{
+    const double v_free[3] = { 0, -1, 0 }, mu[1] = { 0.3 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    CHECK_NEAR(judge(&p, CAIRN_LAW_CONVEX, 1, 0).asked.relative, 0.5, 1e-15);
+}
+
+/* sliding: Coulomb's answer is (2, -0.2 * 2); the convex one pushes harder */
+TEST(each_law_accepts_its_own_answer_and_not_the_other)
+{
+    const double v_free[3] = { 10, -1, 0 }, mu[1] = { 0.2 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    double convex = (1 + 0.2 * 10) / (0.5 + 0.04 * 1.5);
+    cairn_judgement exact = judge(&p, CAIRN_LAW_COULOMB, 2, -0.4);
+    cairn_judgement relaxed = judge(&p, CAIRN_LAW_CONVEX, convex, -0.2 * convex);
+    CHECK_NEAR(exact.coulomb.worst, 0, 1e-14);
+    CHECK_NEAR(relaxed.asked.worst, 0, 1e-14);
+    CHECK(relaxed.coulomb.relative > 0.1);
+    CHECK(judge(&p, CAIRN_LAW_CONVEX, 2, -0.4).asked.relative > 0.1);
+}
+
+/* an open candidate far away changes nothing: gap/h does not flatter the measure */
+TEST(open_candidates_do_not_count)
+{
+    const double v_free[6] = { 0, -1, 0, 0, -1, 0 }, b[2] = { 0, 1000 }, mu[2] = { 0.3, 0.3 };
+    const double two_H[24] = { 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1 };
+    const double two_mass[6] = { 0.5, 0.5, 1, 0.5, 0.5, 1 };
+    const int32_t two_block[4] = { 0, -1, 1, -1 };
+    cairn_problem p = one_contact(v_free, b, mu);
+    double r[4] = { 1, 0, 0, 0 }, v[6], u[4];
+    cairn_judgement judgement;
+    p.blocks = p.contacts = 2;
+    p.H = two_H;
+    p.mass_inverse = two_mass;
+    p.block = two_block;
+    cairn_judge(&p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
+    CHECK_NEAR(judgement.asked.relative, 0.5, 1e-15);
+    CHECK(judgement.asked.fclib < 1e-3); /* the literature's measure is flattered */
+}
+
+TEST(impulses_outside_the_cone_are_seen)
+{
+    const double v_free[3] = { 0, -1, 0 }, mu[1] = { 1 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    CHECK_NEAR(judge(&p, CAIRN_LAW_CONVEX, 0, 1).cone_violation, sqrt(0.5), 1e-15);
+}
+
+TEST(not_a_number_is_never_small)
+{
+    const double v_free[3] = { NAN, -1, 0 }, mu[1] = { 1 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    cairn_judgement j = judge(&p, CAIRN_LAW_CONVEX, 2, 0);
+    CHECK(!(j.asked.relative <= 1));
+    CHECK(!(j.coulomb.relative <= 1));
+}
+
+int main(void)
+{
+    RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
+        CASE(half_the_impulse_has_half_the_residual),
+        CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
+        CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small));
+}

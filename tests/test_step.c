@@ -1,0 +1,267 @@
+/* test_step.c - what a step does: impacts, rest, sliding off, margins, repeatability. */
+#include "worlds.h"
+
+static const cairn_vec3 zero = { 0, 0, 0 };
+
+TEST(inelastic_balls_go_on_together)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    add_ball(world, 0.5, (cairn_vec3){ -1, 0, 0 }, (cairn_vec3){ 2, 0, 0 });
+    add_ball(world, 0.5, (cairn_vec3){ 1, 0, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "convex", 1e-12);
+    advance(world, &options, 100);
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK_NEAR(b.v[0].x, 1, 1e-12);
+    CHECK_NEAR(b.v[1].x, 1, 1e-12);
+    CHECK_NEAR(b.x[1].x - b.x[0].x, 1, 1e-12); /* they touch: the gap was closed exactly */
+    cairn_world_destroy(world);
+}
+
+TEST(elastic_balls_exchange_velocities)
+{
+    cairn_world *world = new_world(2, 0, 0, 1);
+    add_ball(world, 0.5, (cairn_vec3){ -1, 0, 0 }, (cairn_vec3){ 2, 0, 0 });
+    add_ball(world, 0.5, (cairn_vec3){ 1, 0, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "convex", 1e-12);
+    advance(world, &options, 100);
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK_NEAR(b.v[0].x, 0, 1e-12);
+    CHECK_NEAR(b.v[1].x, 2, 1e-12);
+    cairn_world_destroy(world);
+}
+
+/* dropped from 1 m with e = 0.5 a ball rises to 0.25 m, then to 0.0625 m */
+TEST(bounces_follow_the_coefficient_of_restitution)
+{
+    cairn_world *world = new_world(2, 10, 0, 0.5);
+    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 1.1, 0 }, zero);
+    cairn_step_options options = step_by(1e-4, "convex", 1e-12);
+    double previous = 2, speed, tops[2] = { 0, 0 };
+    for (int k = 0, top = 0; k < 12000 && top < 2; k++) {
+        advance(world, &options, 1);
+        speed = cairn_world_bodies(world).v[1].y;
+        if (previous > 0 && speed <= 0 && k > 10)
+            tops[top++] = cairn_world_bodies(world).x[1].y - 0.1;
+        previous = speed;
+    }
+    CHECK_NEAR(tops[0], 0.25, 1e-3);
+    CHECK_NEAR(tops[1], 0.0625, 1e-3);
+    cairn_world_destroy(world);
+}
+
+/* a ball at rest pushes with its weight: r_N = m g h, and does not sink */
+TEST(resting_ball_pushes_with_its_weight)
+{
+    cairn_world *world = new_world(3, 9.81, 0.3, 0);
+    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, zero);
+    cairn_step_options options = step_by(0.01, "fixed-point", 1e-12);
+    cairn_step_report report = advance(world, &options, 1000);
+    cairn_contacts c = cairn_world_contacts(world);
+    CHECK_INT(c.count, 1);
+    CHECK_NEAR(c.impulse[0], 0.0981, 1e-13);
+    CHECK_NEAR(cairn_world_bodies(world).x[1].z, 0.1, 1e-13);
+    CHECK_INT(report.solve.iterations, 0); /* the last step's impulse is the answer */
+    cairn_world_destroy(world);
+}
+
+/* a frictionless disk slides off a fixed one; it leaves where cos = 2/3 of the start's */
+TEST(disk_leaves_a_disk_at_the_angle_of_the_textbook)
+{
+    const double start = 0.2;
+    cairn_world *world = new_world(2, 1, 0, 0);
+    add_wall(world, CAIRN_SHAPE_SPHERE, 1, zero);
+    add_ball(world, 1, (cairn_vec3){ 2 * sin(start), 2 * cos(start), 0 }, zero);
+    cairn_step_options options = step_by(1e-3, "frictionless", 1e-12);
+    double cosine = 0;
+    for (int k = 0; k < 100000; k++) {
+        cairn_step_report report = advance(world, &options, 1);
+        cairn_vec3 x = cairn_world_bodies(world).x[1];
+        if (k > 10 && report.active == 0)
+            break;
+        cosine = x.y / hypot(x.x, x.y);
+    }
+    CHECK_NEAR(cosine, 2.0 / 3 * cos(start), 2e-3);
+    cairn_world_destroy(world);
+}
+
+/* 3D incline of 30 degrees, gravity 1: a ball rolls with 5/7 g sin, slips with g (sin - mu cos);
+ * v grows by h a each step, so x = a T (T + h)/2 exactly */
+static double roll_down(double mu, double h)
+{
+    cairn_world_def def = cairn_world_def_default();
+    cairn_material_def material = { .friction = mu };
+    cairn_world *world;
+    def.gravity = (cairn_vec3){ 0.3, 0.4, -sqrt(0.75) }; /* downhill along (3, 4, 0)/5 */
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.2, (cairn_vec3){ 0, 0, 0.2 }, zero);
+    cairn_step_options options = step_by(h, "fixed-point", 1e-11);
+    advance(world, &options, (int)round(2 / h));
+    cairn_vec3 x = cairn_world_bodies(world).x[1];
+    CHECK_NEAR(x.z, 0.2, 1e-9);
+    CHECK_NEAR(0.8 * x.x - 0.6 * x.y, 0, 1e-9);
+    cairn_world_destroy(world);
+    return 0.6 * x.x + 0.8 * x.y;
+}
+
+TEST(balls_roll_and_slip_down_an_incline)
+{
+    double way = 2 * 2.01 / 2, slipping = 0.5 - 0.1 * sqrt(0.75);
+    CHECK_NEAR(roll_down(0.5, 0.01), 5.0 / 7 * 0.5 * way, 1e-9);
+    CHECK_NEAR(roll_down(0.1, 0.01), slipping * way, 1e-8); /* 0.1 < 2/7 tan(30) */
+}
+
+/* No outside force: momentum is kept to rounding. Impulses act at the two witness points, so
+ * angular momentum about the origin is kept up to friction times the gap closed in a step. */
+TEST(collisions_keep_momentum_and_angular_momentum)
+{
+    cairn_world *world = new_world(2, 0, 0.5, 0.3);
+    uint64_t state = 9;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++) {
+            cairn_vec3 v = { 1 - 0.4 * i + cairn_random_uniform(&state), 1 - 0.4 * j, 0 };
+            add_ball(world, 0.45, (cairn_vec3){ i, j, 0 }, v);
+        }
+    cairn_vec3 before[2], after[2];
+    cairn_vec3 *now = before;
+    cairn_step_options options = step_by(0.01, "fixed-point", 1e-9);
+    int active = 0;
+    for (int k = 0; k <= 60; k++) {
+        cairn_bodies b = cairn_world_bodies(world);
+        now = k ? after : before;
+        now[0] = now[1] = zero;
+        for (int i = 0; i < b.count; i++) {
+            now[0].x += b.v[i].x;
+            now[0].y += b.v[i].y;
+            now[1].z += b.x[i].x * b.v[i].y - b.x[i].y * b.v[i].x + b.inertia[i].z * b.omega[i].z;
+        }
+        active += advance(world, &options, 1).active;
+    }
+    CHECK(active > 30);
+    CHECK_NEAR(after[0].x, before[0].x, 1e-12);
+    CHECK_NEAR(after[0].y, before[0].y, 1e-12);
+    CHECK_NEAR(after[1].z, before[1].z, 1e-3);
+    cairn_world_destroy(world);
+}
+
+/* 1 m a step past balls of 2 cm: the candidates must cover what the impact sets in motion */
+TEST(a_bullet_does_not_tunnel)
+{
+    cairn_world *world = new_world(3, 0, 0.3, 0);
+    for (int i = 0; i < 5; i++)
+        add_ball(world, 0.01, (cairn_vec3){ 0.025 * i, 0, 0 }, zero);
+    int bullet = add_ball(world, 0.01, (cairn_vec3){ -0.5, 0, 0 }, (cairn_vec3){ 100, 0, 0 });
+    cairn_step_options options = step_by(0.01, "convex", 1e-10);
+    int attempts = 0;
+    for (int k = 0; k < 20; k++) {
+        cairn_step_report report = advance(world, &options, 1);
+        attempts += report.attempts;
+        CHECK_NEAR(report.certificate.penetration, 0, 1e-9);
+    }
+    cairn_bodies b = cairn_world_bodies(world);
+    double previous = b.x[bullet].x;
+    for (int i = 0; i < 5; i++) {
+        CHECK(b.x[i].x >= previous + 0.02 - 1e-9); /* still in line, none passed another */
+        previous = b.x[i].x;
+    }
+    CHECK(attempts > 20); /* the first contact set was too small, and that was noticed */
+    CHECK_NEAR(b.v[0].x, 100.0 / 6, 1e-6);
+    cairn_world_destroy(world);
+}
+
+TEST(every_scheme_and_solver_settles_a_heap_without_gaining_energy)
+{
+    const char *scheme, *solver;
+    for (int i = 0; (scheme = cairn_scheme_name(i)); i++)
+        for (int j = 0; (solver = cairn_solver_name(j)); j++)
+            for (int dimension = 2; dimension <= 3; dimension++) {
+                cairn_world *world = new_heap(dimension, 0.3, 2);
+                cairn_step_options options = step_by(0.005, scheme, 1e-3);
+                options.solver = solver;
+                double before = total_energy(world), start = before;
+                for (int k = 0; k < 60; k++) {
+                    cairn_step_report report = advance(world, &options, 1);
+                    double after = report.energy.kinetic + report.energy.potential;
+                    CHECK(after <= before + 1e-4 * start);
+                    CHECK(report.certificate.judgement.asked.relative <= 1e-3);
+                    before = after;
+                }
+                CHECK(before < 0.9 * start);
+                cairn_world_destroy(world);
+            }
+}
+
+TEST(repeated_runs_and_thread_counts_give_the_same_hash)
+{
+    uint64_t hashes[4];
+    for (int run = 0; run < 4; run++) {
+        cairn_world *world = new_heap(3, 0.3, 4);
+        cairn_step_options options = step_by(0.005, "fixed-point", 1e-3);
+        options.threads = run; /* 0: all, then 1, 2, 3 */
+        advance(world, &options, 100);
+        hashes[run] = cairn_world_hash(world);
+        cairn_world_destroy(world);
+    }
+    CHECK(hashes[0] == hashes[1] && hashes[1] == hashes[2] && hashes[2] == hashes[3]);
+}
+
+TEST(the_broad_phase_does_not_change_the_result)
+{
+    uint64_t hashes[2];
+    for (int i = 0; i < 2; i++) {
+        cairn_world *world = new_heap(3, 0.3, 3);
+        cairn_step_options options = step_by(0.005, "convex", 1e-3);
+        options.broad_phase = cairn_broad_phase_name(i);
+        advance(world, &options, 100);
+        hashes[i] = cairn_world_hash(world);
+        cairn_world_destroy(world);
+    }
+    CHECK(hashes[0] == hashes[1]);
+}
+
+TEST(bad_options_leave_the_world_alone)
+{
+    cairn_world *world = new_heap(2, 0.3, 1);
+    cairn_step_options options = step_by(0, "convex", 1e-3);
+    cairn_step_report report;
+    uint64_t before = cairn_world_hash(world);
+    CHECK_INT(cairn_world_step(world, &options, &report), CAIRN_BAD_INPUT);
+    CHECK_TEXT(cairn_world_error(world)->key, "time_step");
+    options = step_by(0.01, "convex", 1e-3);
+    options.solver = "nonsense";
+    CHECK_INT(cairn_world_step(world, &options, &report), CAIRN_BAD_INPUT);
+    CHECK_TEXT(cairn_world_error(world)->key, "solver");
+    CHECK_CONTAINS(cairn_world_error(world)->message, "ngs");
+    CHECK(cairn_world_hash(world) == before);
+    cairn_world_destroy(world);
+}
+
+/* warm start pays: at rest a step needs next to no sweeps */
+TEST(a_settled_heap_needs_few_sweeps)
+{
+    cairn_world *world = new_heap(3, 0.3, 3);
+    cairn_step_options options = step_by(0.005, "convex", 1e-3);
+    advance(world, &options, 1200);
+    int64_t sweeps = 0;
+    for (int k = 0; k < 50; k++)
+        sweeps += advance(world, &options, 1).solve.iterations;
+    CHECK(sweeps <= 50 * 5);
+    cairn_world_destroy(world);
+}
+
+int main(void)
+{
+    RUN(CASE(inelastic_balls_go_on_together), CASE(elastic_balls_exchange_velocities),
+        CASE(bounces_follow_the_coefficient_of_restitution),
+        CASE(resting_ball_pushes_with_its_weight),
+        CASE(disk_leaves_a_disk_at_the_angle_of_the_textbook),
+        CASE(balls_roll_and_slip_down_an_incline),
+        CASE(collisions_keep_momentum_and_angular_momentum), CASE(a_bullet_does_not_tunnel),
+        CASE(every_scheme_and_solver_settles_a_heap_without_gaining_energy),
+        CASE(repeated_runs_and_thread_counts_give_the_same_hash),
+        CASE(the_broad_phase_does_not_change_the_result), CASE(bad_options_leave_the_world_alone),
+        CASE(a_settled_heap_needs_few_sweeps));
+}

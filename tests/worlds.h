@@ -1,0 +1,98 @@
+/* worlds.h - short ways to make worlds for physics tests; every failure fails the test. */
+#ifndef CAIRN_TESTS_WORLDS_H
+#define CAIRN_TESTS_WORLDS_H
+
+#include "cairn/cairn.h"
+#include "check.h"
+
+/* A world with one material (mu, e) and gravity along the last axis. */
+static inline cairn_world *new_world(int dimension, double gravity, double mu, double restitution)
+{
+    cairn_world_def def = cairn_world_def_default();
+    cairn_material_def material = { .friction = mu, .restitution = restitution };
+    cairn_world *world;
+    def.dimension = dimension;
+    def.gravity = (cairn_vec3){ 0, dimension == 2 ? -gravity : 0, dimension == 3 ? -gravity : 0 };
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    return world;
+}
+
+/* A ball or disk of mass 1; returns its index. */
+static inline int add_ball(cairn_world *world, double radius, cairn_vec3 x, cairn_vec3 v)
+{
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id id;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, cairn_world_dimension(world));
+    def.shape.radius = radius;
+    def.mass = 1;
+    def.position = x;
+    def.velocity = v;
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    return id.index;
+}
+
+/* A fixed body of a kind with its default axis; `radius` where the kind has one. */
+static inline int add_wall(cairn_world *world, cairn_shape_kind kind, double radius, cairn_vec3 x)
+{
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id id;
+    def.motion = CAIRN_MOTION_FIXED;
+    def.shape = cairn_shape_default(kind, cairn_world_dimension(world));
+    def.shape.radius = radius;
+    def.position = x;
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    return id.index;
+}
+
+static inline cairn_step_options step_by(double h, const char *scheme, double tolerance)
+{
+    cairn_step_options options = cairn_step_options_default();
+    options.time_step = h;
+    options.scheme = scheme;
+    options.tolerance = tolerance;
+    return options;
+}
+
+/* Some steps; the report is of the last. */
+static inline cairn_step_report advance(cairn_world *world, const cairn_step_options *options,
+                                        int steps)
+{
+    cairn_step_report report = { 0 };
+    for (int k = 0; k < steps; k++) {
+        CHECK_OK(cairn_world_step(world, options, &report));
+        CHECK(report.solve.converged);
+    }
+    return report;
+}
+
+static inline double total_energy(const cairn_world *world)
+{
+    double kinetic, potential;
+    cairn_world_energy(world, &kinetic, &potential);
+    return kinetic + potential;
+}
+
+/* A loose heap of balls above a floor, in a cylinder: 2D or 3D, a little irregular. */
+static inline cairn_world *new_heap(int dimension, double mu, int layers)
+{
+    cairn_world *world = new_world(dimension, 9.81, mu, 0);
+    cairn_vec3 origin = { 0, 0, 0 };
+    uint64_t state = 5;
+    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, origin);
+    if (dimension == 3)
+        add_wall(world, CAIRN_SHAPE_CYLINDER, 0.45, origin);
+    for (int layer = 0; layer < layers; layer++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < (dimension == 3 ? 3 : 1); j++) {
+                double dx = 0.02 * cairn_random_uniform(&state), up = 0.12 + 0.22 * layer;
+                double x = 0.22 * (i - 1) + dx, y = 0.22 * (j - 1);
+                double radius = 0.08 + 0.02 * cairn_random_uniform(&state);
+                cairn_vec3 at =
+                    dimension == 3 ? (cairn_vec3){ x, y, up } : (cairn_vec3){ x, up, 0 };
+                add_ball(world, radius, at, origin);
+            }
+    return world;
+}
+
+#endif
