@@ -1,0 +1,42 @@
+# Makefile - the usual commands; the build itself is CMake + Ninja (see CMakePresets.json).
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+RUN ?= pebble_bed
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench build setup setup-test install format clean
+
+help: ## this list
+	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
+	build/release/tools/cairn run scenes/$(RUN).yaml --out out/$(RUN)
+	@echo; echo "To see it: open out/$(RUN)/paraview/bodies.pvd in ParaView, and glyph the points"
+	@echo "as spheres by 'radius' (docs/run-format.md shows how)."
+
+test: setup-test ## build twice (optimised, checked) and run all tests in both
+	@scripts/test $(JOBS)
+
+bench: build ## build, then run the benchmarks
+	@test -x bench/run || { echo "make bench: there is no bench/run yet" >&2; exit 1; }
+	bench/run
+
+build: setup ## build the library and the program into build/release
+	@cmake --preset release -DCAIRN_BUILD_TESTS=OFF >/dev/null
+	@cmake --build --preset release --parallel $(JOBS)
+
+install: build ## install library, headers and program into PREFIX (/usr/local)
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+setup: ## install what the build needs (Debian; elsewhere: say what to install)
+	@scripts/setup build
+
+setup-test: ## install what the tests need as well
+	@scripts/setup build test
+
+format: ## lay out all C files by .clang-format
+	clang-format -i include/cairn/*.h src/*/*.[ch] tools/*.[ch] tests/*.[ch]
+
+clean: ## remove build/ and out/
+	rm -rf build out

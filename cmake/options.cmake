@@ -1,0 +1,31 @@
+# options.cmake - how every target of cairn is compiled.
+
+# C17 with POSIX; the same bits from every compiler: no fused multiply-add behind our back, no
+# reordering of sums. -fno-math-errno changes no value, it only lets sqrt become one instruction.
+add_library(cairn_options INTERFACE)
+target_compile_features(cairn_options INTERFACE c_std_17)
+target_compile_definitions(cairn_options INTERFACE _XOPEN_SOURCE=700)
+target_compile_options(cairn_options INTERFACE
+  -ffp-contract=off -fno-math-errno
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+  -Wstrict-prototypes -Wmissing-prototypes
+  # fields that a table leaves out are zero, and mean to be
+  -Wno-missing-field-initializers
+  # texts of errors are cut to their fields on purpose
+  $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>)
+set(CMAKE_C_EXTENSIONS OFF)
+
+# HDF5 names libraries that it may need and cairn does not: leave those out of the programs.
+if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+  target_link_options(cairn_options INTERFACE LINKER:--as-needed)
+endif()
+
+if(CAIRN_WARNINGS_AS_ERRORS)
+  target_compile_options(cairn_options INTERFACE -Werror)
+endif()
+
+if(CAIRN_SANITIZE)
+  target_compile_options(cairn_options INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(cairn_options INTERFACE -fsanitize=address,undefined)
+endif()

@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+"""The program `cairn` from outside: what it prints, what it writes, how it ends."""
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
+
+# a ball 0.1 m above a floor
+BALL = """\
+cairn: 1
+title: A ball on a floor
+dimension: 3
+gravity: [0, 0, -10]
+materials: {rock: {friction: 0.3}}
+bodies:
+  - {name: floor, motion: fixed, shape: {half_space: {}}}
+  - {name: ball, shape: {sphere: {radius: 0.1}}, mass: 2, position: [0, 0, 0.2]}
+run: {time_step: 0.01, duration: 0.5, scheme: convex, solver: pgs, tolerance: 1e-6}
+"""
+
+# a pile that one iteration cannot solve
+PILE = """\
+cairn: 1
+title: A pile
+dimension: 2
+gravity: [0, -10]
+materials: {rock: {friction: 0.3}}
+bodies:
+  - {name: floor, motion: fixed, shape: {half_space: {}}}
+generators:
+  - pile: {rows: 8, origin: [0, 0.1], radius: 0.1, density: 1000}
+run: {time_step: 0.01, duration: 0.05, scheme: convex, solver: pgs, tolerance: 1e-10,
+      max_iterations: 1}
+"""
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.scene = self.write("ball.yaml", BALL)
+
+    def tearDown(self):
+        self.home.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.home.name, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def run_cairn(self, *words, code=0):
+        done = subprocess.run([CAIRN, *words], cwd=self.home.name, capture_output=True, text=True,
+                              timeout=200, check=False)
+        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        return done
+
+    def value(self, output, name):
+        """What stands behind `name` in a table of the program."""
+        for line in output.splitlines():
+            if line.startswith("  " + name + " "):
+                return line[len(name) + 2:].strip()
+        self.fail(f"no line '{name}' in:\n{output}")
+
+
+class Usage(Program):
+    def test_without_arguments_tells_the_commands_and_fails(self):
+        out = self.run_cairn(code=2).stdout
+        for command in ("run", "check", "list", "info", "help"):
+            self.assertIn(f"\n  {command} ", out)
+
+    def test_version(self):
+        self.assertEqual(self.run_cairn("--version").stdout, "cairn 0.1.0\n")
+
+    def test_help_of_run_tells_its_flags(self):
+        out = self.run_cairn("help", "run").stdout
+        for flag in ("--out", "--set", "--quiet", "--threads", "--help"):
+            self.assertIn(flag, out)
+        self.assertEqual(self.run_cairn("run", "--help").stdout, out)
+
+    def test_unknown_command_gives_the_nearest(self):
+        self.assertIn("did you mean 'run'?", self.run_cairn("rnu", code=2).stderr)
+        self.assertIn("did you mean 'check'?", self.run_cairn("help", "chekc", code=2).stderr)
+
+    def test_unknown_flag_gives_the_nearest(self):
+        done = self.run_cairn("run", "x.yaml", "--otu", "y", code=2)
+        self.assertIn("did you mean '--out'?", done.stderr)
+        self.run_cairn("check", "x.yaml", "--threads", "2", code=2)
+
+    def test_bad_values_of_flags(self):
+        for words in (["run", "x", "--threads", "-1"], ["run", "x", "--threads", "two"],
+                      ["run", "x", "--set", "nothing"], ["run", "x", "--set", "=1"],
+                      ["run", "x", "--out"], ["run", "x", "--out="], ["run", "x", "--quiet=1"],
+                      ["run", "x", "y"], ["run"], ["check"], ["info"], ["run", ""]):
+            self.assertIn("Try 'cairn help", self.run_cairn(*words, code=2).stderr)
+
+    def test_full_disk_is_a_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([CAIRN, "list"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("writing the output failed", done.stderr)
+
+
+class List(Program):
+    def test_every_topic_has_its_names(self):
+        names = {
+            "schemes": "frictionless convex fixed-point",
+            "solvers": "auto pgs apgd-asr",
+            "broad-phases": "grid",
+            "shapes": "sphere point half_space cylinder cone funnel radius half_angle",
+            "generators": "grid hexagonal pile fill spacing rows rate",
+            "drivers": "velocity shake rotation table frequency",
+            "loads": "constant sine table force",
+            "distributions": "constant uniform normal lognormal list deviation",
+            "options": "time_step duration tolerance friction restitution density",
+        }
+        everything = self.run_cairn("list").stdout
+        for topic, expected in names.items():
+            out = self.run_cairn("list", topic).stdout
+            self.assertIn(out, everything)
+            words = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+            for name in expected.split():
+                self.assertIn(name, words, f"list {topic}")
+
+    def test_an_option_tells_unit_range_default(self):
+        lines = self.run_cairn("list", "options").stdout.splitlines()
+        at = next(i for i, line in enumerate(lines) if line.split()[:1] == ["time_step"])
+        self.assertIn("a number > 0", lines[at + 1])
+        self.assertIn(" in s; required", lines[at + 1])
+        at = next(i for i, line in enumerate(lines) if line.split()[:1] == ["warm_start"])
+        self.assertIn("true or false; default true", lines[at + 1])
+
+    def test_no_summary_is_missing(self):
+        self.assertNotIn("(null)", self.run_cairn("list").stdout)
+
+    def test_schema_is_json(self):
+        self.assertIn("properties", json.loads(self.run_cairn("list", "schema").stdout))
+
+    def test_unknown_topic_gives_the_nearest(self):
+        done = self.run_cairn("list", "shape", code=2)
+        self.assertIn("did you mean 'shapes'?", done.stderr)
+
+
+class Check(Program):
+    def test_a_good_scene_is_described(self):
+        out = self.run_cairn("check", self.scene).stdout
+        self.assertTrue(out.startswith(f"{self.scene}: ok\n"))
+        self.assertEqual(self.value(out, "bodies"), "2: 1 dynamic 1 fixed")
+        self.assertEqual(self.value(out, "dynamic mass"), "2 kg")
+        self.assertEqual(self.value(out, "duration"), "0.5 s: 50 steps")
+
+    def test_an_error_has_file_line_column_and_key(self):
+        bad = self.write("bad.yaml", BALL.replace("time_step: 0.01", "time_step: -1"))
+        done = self.run_cairn("check", bad, code=3)
+        self.assertTrue(done.stderr.startswith(f"{bad}:9:18: run.time_step: "), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertEqual(self.run_cairn("run", bad, code=3).stderr, done.stderr)
+
+    def test_a_missing_file_fails(self):
+        self.assertIn("nowhere.yaml", self.run_cairn("check", "nowhere.yaml", code=1).stderr)
+
+    def test_set_overrides(self):
+        out = self.run_cairn("check", self.scene, "--set", "run.time_step=0.05",
+                             "--set=run.duration=1").stdout
+        self.assertEqual(self.value(out, "duration"), "1 s: 20 steps")
+
+    def test_a_bad_override_names_its_key(self):
+        done = self.run_cairn("check", self.scene, "--set", "run.time_stp=1", code=3)
+        self.assertIn("time_stp", done.stderr)
+
+
+class Run(Program):
+    def test_a_run_leaves_its_folder_and_a_summary(self):
+        done = self.run_cairn("run", self.scene, "--out", "here", "--threads", "1")
+        for name in ("run.h5", "summary.json"):
+            self.assertTrue(os.path.exists(self.path("here/" + name)), name)
+            self.assertIn("here/" + name, done.stdout)
+        self.assertEqual(self.value(done.stdout, "time"), "0.5 s of 0.5 s")
+        self.assertTrue(self.value(done.stdout, "steps").startswith("50 "))
+        for part in ("collide", "assemble", "solve", "finish", "write", "other"):
+            self.assertIn(" %", self.value(done.stdout, part))
+        # m g z: 2 * 10 * 0.2 at the start; at the end the ball lies at 0.1
+        self.assertEqual(self.value(done.stdout, "at the start"), "4 J")
+        self.assertTrue(self.value(done.stdout, "= at the end").startswith("2 J"))
+
+    def test_a_run_may_end_at_rest(self):
+        done = self.run_cairn("run", self.scene, "--set", "run.duration=2", "--set",
+                              "run.rest_speed=1e-3")
+        self.assertTrue(self.value(done.stdout, "time").endswith(" s of 2 s, at rest"))
+
+    def test_plain_progress_has_the_tenths(self):
+        lines = self.run_cairn("run", self.scene).stderr.splitlines()
+        percents = [int(line.split("%")[0]) for line in lines if "%" in line]
+        self.assertEqual(percents, list(range(10, 101, 10)))
+        self.assertIn("bodies 2", lines[0])
+
+    def test_the_default_folder_is_named_after_the_scene(self):
+        self.run_cairn("run", self.scene, "--quiet")
+        self.assertTrue(os.path.exists(self.path("out/ball/run.h5")))
+
+    def test_quiet_prints_nothing(self):
+        done = self.run_cairn("run", self.scene, "-q", "-o", "here")
+        self.assertEqual(done.stdout + done.stderr, "")
+
+    def test_the_same_run_gives_the_same_hash(self):
+        first = self.run_cairn("run", self.scene, "--out", "a", "--threads", "1")
+        second = self.run_cairn("run", self.scene, "--out", "b", "--threads", "2")
+        other = self.run_cairn("run", self.scene, "--out", "c", "--set", "bodies.1.mass=3",
+                               "--set", "bodies.1.position=[0, 0, 0.3]")
+        found = self.value(first.stdout, "hash")
+        self.assertEqual(found, self.value(second.stdout, "hash"))
+        self.assertNotEqual(found, self.value(other.stdout, "hash"))
+        info = self.run_cairn("info", "a").stdout
+        self.assertEqual(self.value(info, "hash"), found)
+        self.assertEqual(self.value(info, "title"), "A ball on a floor")
+
+    def test_a_folder_that_cannot_be_made_fails(self):
+        done = self.run_cairn("run", self.scene, "--out", "/dev/null/x", code=1)
+        self.assertIn("/dev/null/x", done.stderr)
+
+    def test_missed_tolerance_is_said_loudly(self):
+        pile = self.write("pile.yaml", PILE)
+        done = self.run_cairn("run", pile, "--quiet")
+        self.assertIn("WARNING: ", done.stderr)
+        self.assertIn(" of 5 steps missed the tolerance 1e-10", done.stderr)
+
+    def test_missed_tolerance_stops_when_asked(self):
+        pile = self.write("pile.yaml", PILE)
+        done = self.run_cairn("run", pile, "--set", "run.on_uncertified=stop", code=4)
+        self.assertIn("run.on_uncertified", done.stderr)
+        self.assertEqual(self.value(done.stdout, "time"), "0.01 s of 0.05 s, stopped")
+        self.assertTrue(os.path.exists(self.path("out/pile/run.h5")))
+
+
+class Interrupt(Program):
+    def start_long(self, stderr):
+        # 10^7 steps, with few frames: far more than there is time for
+        return subprocess.Popen([CAIRN, "run", self.scene, "--out", "long", "--set",
+                                 "run.duration=1e5", "--set", "run.frame_interval=1e4"],
+                                cwd=self.home.name, stdout=subprocess.PIPE, stderr=stderr)
+
+    def check_signal(self, number):
+        child = self.start_long(subprocess.PIPE)
+        # run.h5.part, or whatever it writes first, tells that it is under way
+        for _ in range(1000):
+            if os.path.isdir(self.path("long")) and os.listdir(self.path("long")):
+                break
+            time.sleep(0.02)
+        time.sleep(0.2)
+        child.send_signal(number)
+        out, err = child.communicate(timeout=100)
+        self.assertEqual(child.returncode, 128 + number, err)
+        self.assertIn(b"what was computed is kept", err)
+        self.assertIn(b", interrupted", out)
+        with open(self.path("long/summary.json"), encoding="utf-8") as file:
+            json.load(file)
+        steps = self.value(self.run_cairn("info", "long").stdout, "time")
+        self.assertGreater(int(steps.split(" in ")[1].split()[0]), 0)
+
+    def test_ctrl_c_keeps_what_was_computed(self):
+        self.check_signal(signal.SIGINT)
+
+    def test_sigterm_keeps_what_was_computed(self):
+        self.check_signal(signal.SIGTERM)
+
+    def test_a_terminal_gets_one_redrawn_line(self):
+        master, slave = pty.openpty()
+        child = self.start_long(slave)
+        os.close(slave)
+        shown, end = b"", time.time() + 60
+        while shown.count(b"\r\x1b[K") < 3 and time.time() < end:
+            if select.select([master], [], [], 1)[0]:
+                shown += os.read(master, 4096)
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=100)
+        os.close(master)
+        self.assertGreaterEqual(shown.count(b"\r\x1b[K"), 3)
+        self.assertNotIn(b"\n", shown)
+        self.assertIn(b"contacts", shown)
+
+
+class Info(Program):
+    def test_a_scene(self):
+        out = self.run_cairn("info", self.scene).stdout
+        self.assertTrue(out.startswith(f"{self.scene}: a scene\n"))
+
+    def test_what_is_no_run(self):
+        fake = self.write("fake.h5", "not HDF5")
+        self.assertIn("fake.h5", self.run_cairn("info", fake, code=1).stderr)
+        os.mkdir(self.path("empty"))
+        self.assertIn("empty", self.run_cairn("info", "empty", code=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The pages: links lead somewhere, the README's scene is right and its commands come first, the
+scenes and exit codes that pages speak of are there."""
+import glob
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+CAIRN = os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn"))
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def pages():
+    found = glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "*.md"))
+    return sorted(os.path.relpath(path, ROOT) for path in found)
+
+
+class Pages(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        for page in pages():
+            for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(page)):
+                if not link.startswith("http"):
+                    target = os.path.join(ROOT, os.path.dirname(page), link)
+                    self.assertTrue(os.path.exists(target), f"{page}: {link}")
+
+    def test_the_index_names_every_page(self):
+        index = read("docs/index.md")
+        for page in pages():
+            if page.startswith("docs/") and page != "docs/index.md":
+                self.assertIn(f"({os.path.basename(page)})", index)
+
+    def test_the_two_commands_come_first(self):
+        lines = read("README.md").splitlines()
+        self.assertTrue(lines[1].startswith("make run"))
+        self.assertTrue(lines[2].startswith("make test"))
+
+    def test_the_first_scene_is_right(self):
+        scene = re.search(r"```yaml\n(.*?)```", read("README.md"), re.DOTALL).group(1)
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "first.yaml"), "w", encoding="utf-8") as file:
+                file.write(scene)
+            done = subprocess.run([CAIRN, "run", "first.yaml", "--set", "run.duration=0.5"],
+                                  cwd=folder, capture_output=True, text=True, timeout=200,
+                                  check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("WARNING", done.stderr)
+
+    def test_every_scene_of_the_tree_is_right(self):
+        scenes = glob.glob(os.path.join(ROOT, "scenes", "*.yaml"))
+        self.assertGreater(len(scenes), 0)
+        for scene in scenes:
+            done = subprocess.run([CAIRN, "check", scene], capture_output=True, text=True,
+                                  timeout=200, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_exit_codes_of_the_program_are_those_of_the_page(self):
+        page, header = read("docs/cli.md"), read("tools/command.h")
+        told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+        known = {int(code) for code in re.findall(r"^    EXIT_\w+ = (\d+)", header, re.MULTILINE)}
+        self.assertEqual(told, (known - {128}) | {130, 143})
+
+
+if __name__ == "__main__":
+    unittest.main()

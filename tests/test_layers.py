@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Checks the include lines of src/ and tools/ against tests/layers.txt, after showing on small
+examples that a crossing is found: a checker that sees nothing cannot pass."""
+import os
+import re
+import sys
+import tempfile
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+SYSTEM_CAIRN = re.compile(r"^\s*#\s*include\s+<cairn/", re.MULTILINE)
+
+
+def read_rules(path):
+    rules = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            line = line.split("#")[0].strip()
+            if line:
+                folder, allowed = line.split(":")
+                rules[folder.strip()] = set(allowed.split())
+    return rules
+
+
+def c_files(folder):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith((".c", ".h")):
+            yield os.path.join(folder, name)
+
+
+def problem_of(include, folder, allowed):
+    """What is wrong with one include line of a file in `folder`; None: nothing."""
+    parts = include.split("/")
+    if parts[0] == "cairn" and len(parts) == 2:
+        return None
+    if ".." in parts:
+        return "leaves its folder"
+    if folder == "tools":
+        return None if len(parts) == 1 else "tools may include public headers only"
+    if len(parts) != 2:
+        return "does not name its folder"
+    if parts[0] != folder and parts[0] not in allowed:
+        return f"{folder} may include {', '.join(sorted(allowed)) or 'nothing'} only"
+    return None
+
+
+def check_folder(path, folder, allowed):
+    problems = []
+    for file in c_files(path):
+        with open(file, encoding="utf-8") as stream:
+            text = stream.read()
+        if SYSTEM_CAIRN.search(text):
+            problems.append(f'{file}: write "cairn/..." with quotes')
+        for include in INCLUDE.findall(text):
+            problem = problem_of(include, folder, allowed)
+            if problem:
+                problems.append(f'{file}: "{include}": {problem}')
+    return problems
+
+
+def check_tree(root, rules):
+    problems = []
+    for folder in sorted(os.listdir(os.path.join(root, "src"))):
+        path = os.path.join(root, "src", folder)
+        if os.path.isdir(path):
+            if folder not in rules:
+                problems.append(f"src/{folder}: not in tests/layers.txt")
+            else:
+                problems += check_folder(path, folder, rules[folder])
+    return problems + check_folder(os.path.join(root, "tools"), "tools", set())
+
+
+def self_test(rules):
+    """Each of these lines must be refused, or allowed, as written."""
+    cases = [
+        ("base", "math/vector.h", False), ("math", "base/arena.h", True),
+        ("shape", "collide/broad.h", False), ("collide", "shape/shape.h", True),
+        ("collide", "problem/local.h", False), ("solve", "shape/shape.h", False),
+        ("solve", "backend/backend.h", True), ("problem", "solve/solver.h", False),
+        ("world", "solve/solver.h", True), ("world", "io/file.h", False),
+        ("io", "world/world.h", False), ("io", "base/memory.h", True),
+        ("io", "file.h", False), ("io", "../base/memory.h", False),
+        ("io", "cairn/world.h", True), ("tools", "base/memory.h", False),
+        ("tools", "command.h", True), ("tools", "cairn/cairn.h", True),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "x.c")
+        for inside, include, allowed in cases:
+            with open(file, "w", encoding="utf-8") as stream:
+                stream.write(f'/* x */\n#include <math.h>\n#include "{include}"\n')
+            found = check_folder(folder, inside, rules[inside])
+            assert (not found) == allowed, f"{inside} including {include}: {found}"
+
+
+def main():
+    root = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+    rules = read_rules(os.path.join(root, "tests", "layers.txt"))
+    self_test(rules)
+    problems = check_tree(root, rules)
+    for problem in problems:
+        print(problem)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
