@@ -1,0 +1,167 @@
+/* arguments.c - the flags of all commands, and reading a command line by them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+static const char *take_out(cairn_arguments *arguments, const char *value)
+{
+    if (!value[0])
+        return "expected the name of a folder";
+    arguments->out = value;
+    return NULL;
+}
+
+static const char *take_set(cairn_arguments *arguments, const char *value)
+{
+    const char *equals = strchr(value, '=');
+    if (!equals || equals == value)
+        return "expected KEY=VALUE, for example run.time_step=1e-3";
+    /* the list lies in argv, which has a place for it: this value or its flag stood there */
+    const char **list = (const char **)arguments->overrides;
+    list[arguments->override_count++] = value;
+    return NULL;
+}
+
+static const char *take_quiet(cairn_arguments *arguments, const char *value)
+{
+    (void)value;
+    arguments->quiet = true;
+    return NULL;
+}
+
+static const char *take_help(cairn_arguments *arguments, const char *value)
+{
+    (void)value;
+    arguments->help = true;
+    return NULL;
+}
+
+static const char *take_threads(cairn_arguments *arguments, const char *value)
+{
+    size_t length = strlen(value);
+    if (length == 0 || length > 6 || strspn(value, "0123456789") != length)
+        return "expected a whole number of threads, 0 for as many as the machine has";
+    snprintf(arguments->threads, sizeof arguments->threads, "run.threads=%s", value);
+    return NULL;
+}
+
+const cairn_flag cairn_flag_out = {
+    "--out", 'o', "DIR", "write the run folder DIR (default: out/NAME of the scene)", take_out,
+};
+const cairn_flag cairn_flag_set = {
+    "--set", 's', "KEY=VALUE", "override a value of the scene; may be given often", take_set,
+};
+const cairn_flag cairn_flag_quiet = {
+    "--quiet", 'q', NULL, "print warnings and errors only", take_quiet,
+};
+const cairn_flag cairn_flag_threads = {
+    "--threads", 'j', "N", "use N threads; 0: as many as the machine has", take_threads,
+};
+const cairn_flag cairn_flag_help = {
+    "--help", 'h', NULL, "tell how the command is used", take_help,
+};
+
+/* Whether `word` is this flag; *value receives what follows '=' in "--flag=value", else NULL. */
+static bool is_flag(const cairn_flag *flag, const char *word, const char **value)
+{
+    size_t length = strlen(flag->name);
+    *value = NULL;
+    if (word[0] == '-' && flag->letter && word[1] == flag->letter && !word[2])
+        return true;
+    if (strncmp(word, flag->name, length) != 0 || (word[length] && word[length] != '='))
+        return false;
+    if (word[length] == '=')
+        *value = word + length + 1;
+    return true;
+}
+
+static const cairn_flag *find_flag(const cairn_command *command, const char *word,
+                                   const char **value)
+{
+    for (int i = 0; command->flags[i]; i++)
+        if (is_flag(command->flags[i], word, value))
+            return command->flags[i];
+    return is_flag(&cairn_flag_help, word, value) ? &cairn_flag_help : NULL;
+}
+
+static int usage(const cairn_command *command, const char *word, const char *problem)
+{
+    fprintf(stderr, "cairn %s: %s: %s\nTry 'cairn help %s'.\n", command->name, word, problem,
+            command->name);
+    return EXIT_USAGE;
+}
+
+static int unknown_flag(const cairn_command *command, const char *word)
+{
+    enum { MOST = 16 };
+    const char *names[MOST], *nearest;
+    char problem[128] = "unknown flag";
+    int count = 0;
+    while (count < MOST - 1 && command->flags[count]) {
+        names[count] = command->flags[count]->name;
+        count++;
+    }
+    names[count++] = cairn_flag_help.name;
+    nearest = cairn_nearest_name(word, names, count);
+    if (nearest)
+        snprintf(problem, sizeof problem, "unknown flag; did you mean '%s'?", nearest);
+    return usage(command, word, problem);
+}
+
+/* Read the flag argv[*i] and its value, which may be the next word. */
+static int read_flag(const cairn_command *command, int count, char **argv, int *i,
+                     cairn_arguments *out)
+{
+    const char *word = argv[*i], *value;
+    const cairn_flag *flag = find_flag(command, word, &value);
+    if (!flag)
+        return unknown_flag(command, word);
+    if (!flag->value && value)
+        return usage(command, word, "takes no value");
+    if (flag->value && !value) {
+        if (*i + 1 >= count)
+            return usage(command, word, "a value is missing");
+        value = argv[++*i];
+    }
+    const char *problem = flag->take(out, value);
+    return problem ? usage(command, value, problem) : EXIT_DONE;
+}
+
+static int read_operand(const cairn_command *command, const char *word, cairn_arguments *out)
+{
+    if (!command->operand)
+        return usage(command, word, "nothing was expected here");
+    if (out->operand)
+        return usage(command, word, "one argument was expected, this is the second");
+    if (!word[0])
+        return usage(command, "''", "an empty name");
+    out->operand = word;
+    return EXIT_DONE;
+}
+
+int cairn_arguments_read(const cairn_command *command, int count, char **argv, cairn_arguments *out)
+{
+    bool flags_end = false;
+    out->overrides = (const char *const *)argv;
+    for (int i = 0; i < count; i++) {
+        const char *word = argv[i];
+        bool is_operand = flags_end || word[0] != '-' || !word[1];
+        if (!is_operand && strcmp(word, "--") == 0) {
+            flags_end = true;
+            continue;
+        }
+        int code = is_operand ? read_operand(command, word, out)
+                              : read_flag(command, count, argv, &i, out);
+        if (code != EXIT_DONE)
+            return code;
+    }
+    if (out->threads[0]) {
+        const char **list = (const char **)out->overrides;
+        list[out->override_count++] = out->threads;
+    }
+    bool needed = command->operand && command->operand[0] != '[';
+    if (needed && !out->operand && !out->help)
+        return usage(command, command->operand, "is missing");
+    return EXIT_DONE;
+}

@@ -1,0 +1,68 @@
+/* command.h - what the commands of the program `cairn` share: exit codes, the table entry of a
+ * command, its arguments, and how errors are printed. */
+#ifndef CAIRN_TOOLS_COMMAND_H
+#define CAIRN_TOOLS_COMMAND_H
+
+#include "cairn/cairn.h"
+
+/* How the program ends; docs/cli.md tells users. */
+enum {
+    EXIT_DONE = 0,         /* all went well                                       */
+    EXIT_FAILED = 1,       /* reading, writing, memory, or a step that failed     */
+    EXIT_USAGE = 2,        /* the command line is not right                       */
+    EXIT_SCENE = 3,        /* the scene is not right                              */
+    EXIT_UNCERTIFIED = 4,  /* stopped at a step that missed its tolerance         */
+    EXIT_SIGNAL_BASE = 128 /* plus the number of the signal that ended the run    */
+};
+
+/* What a command was given. */
+typedef struct cairn_arguments {
+    const char *operand;          /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
+    const char *out;              /* --out; NULL: the default                         */
+    const char *const *overrides; /* the values of --set, in order                    */
+    int override_count;
+    bool quiet;
+    bool help;
+    char threads[32]; /* --threads as the override "run.threads=N"; empty: not given  */
+} cairn_arguments;
+
+/* A flag: how it is written, whether a value follows, and where it goes. */
+typedef struct cairn_flag {
+    const char *name;  /* "--out"                                              */
+    char letter;       /* 'o' for -o; 0: none                                  */
+    const char *value; /* what follows, "DIR"; NULL: nothing                   */
+    const char *text;  /* one line for people                                  */
+    /* NULL, or what is wrong with the value */
+    const char *(*take)(cairn_arguments *arguments, const char *value);
+} cairn_flag;
+
+/* A command: one line in the table of main.c. */
+typedef struct cairn_command {
+    const char *name;
+    const char *operand; /* what it works on; in brackets when it may be left out; NULL: nothing */
+    const char *summary; /* one line                                                             */
+    const char *details; /* more, for `cairn help NAME`                                          */
+    const cairn_flag *const *flags; /* ended by NULL */
+    int (*run)(const cairn_arguments *arguments);
+} cairn_command;
+
+extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
+    cairn_command_info, cairn_command_help;
+extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
+    cairn_flag_help;
+
+/* Read argv[0 .. count-1] as the arguments of a command; uses argv itself as the list of
+ * overrides. EXIT_DONE, or EXIT_USAGE after a message. */
+int cairn_arguments_read(const cairn_command *command, int count, char **argv,
+                         cairn_arguments *out);
+
+/* The command called `name`; NULL after a message with the nearest name. */
+const cairn_command *cairn_command_find(const char *name);
+
+/* Print "file:line:column: key: message" and return the exit code of a failure. */
+int cairn_error_print(cairn_status status, const cairn_error *error);
+
+/* Load the operand as a scene; EXIT_DONE, or an exit code after a message. */
+int cairn_arguments_scene(const cairn_arguments *arguments, cairn_scene **out);
+
+#endif

@@ -1,0 +1,116 @@
+/* describe.c - see describe.h. */
+#include "describe.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+void cairn_line_print(const char *name, const char *format, ...)
+{
+    va_list arguments;
+    printf("  %-20s ", name);
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    puts("");
+}
+
+/* What the bodies of a world add up to. */
+typedef struct tally {
+    int64_t alive, by_motion[CAIRN_MOTION_COUNT], by_shape[CAIRN_SHAPE_COUNT];
+    double mass;                           /* kg, of the dynamic bodies                       */
+    double radius_minimum, radius_maximum; /* m, of the dynamic spheres                      */
+    cairn_vec3 low, high;                  /* m, of the centres of the dynamic bodies         */
+} tally;
+
+static void widen(tally *t, cairn_vec3 x)
+{
+    t->low = (cairn_vec3){ fmin(t->low.x, x.x), fmin(t->low.y, x.y), fmin(t->low.z, x.z) };
+    t->high = (cairn_vec3){ fmax(t->high.x, x.x), fmax(t->high.y, x.y), fmax(t->high.z, x.z) };
+}
+
+static void count_dynamic(const cairn_bodies *bodies, int i, tally *t)
+{
+    const cairn_shape *shape = &bodies->shape[i];
+    t->mass += bodies->mass[i];
+    widen(t, bodies->x[i]);
+    if (shape->kind == CAIRN_SHAPE_SPHERE) {
+        t->radius_minimum = fmin(t->radius_minimum, shape->radius);
+        t->radius_maximum = fmax(t->radius_maximum, shape->radius);
+    }
+}
+
+static tally count_bodies(const cairn_world *world)
+{
+    cairn_bodies bodies = cairn_world_bodies(world);
+    tally t = { .radius_minimum = DBL_MAX,
+                .low = { DBL_MAX, DBL_MAX, DBL_MAX },
+                .high = { -DBL_MAX, -DBL_MAX, -DBL_MAX } };
+    for (int i = 0; i < bodies.count; i++) {
+        if (!bodies.alive[i])
+            continue;
+        t.alive++;
+        t.by_motion[bodies.motion[i]]++;
+        t.by_shape[bodies.shape[i].kind]++;
+        if (bodies.motion[i] == CAIRN_MOTION_DYNAMIC)
+            count_dynamic(&bodies, i, &t);
+    }
+    return t;
+}
+
+static void print_counts(const tally *t, int64_t pending)
+{
+    printf("  %-20s %lld:", "bodies", (long long)t->alive);
+    for (int i = 0; i < CAIRN_MOTION_COUNT; i++)
+        if (t->by_motion[i] > 0)
+            printf(" %lld %s", (long long)t->by_motion[i], cairn_motion_name(i));
+    printf("\n  %-20s", "shapes");
+    for (int i = 0; i < CAIRN_SHAPE_COUNT; i++)
+        if (t->by_shape[i] > 0)
+            printf(" %lld %s", (long long)t->by_shape[i], cairn_shape_record(i)->name);
+    puts("");
+    if (pending > 0)
+        cairn_line_print("to be poured", "%lld", (long long)pending);
+}
+
+static void print_extent(const tally *t, int dimension)
+{
+    if (t->by_motion[CAIRN_MOTION_DYNAMIC] == 0)
+        return;
+    cairn_line_print("dynamic mass", "%.6g kg", t->mass);
+    if (t->radius_maximum > 0)
+        cairn_line_print("radii", "%.6g to %.6g m", t->radius_minimum, t->radius_maximum);
+    if (dimension == 2)
+        cairn_line_print("centres", "[%.4g, %.4g] to [%.4g, %.4g] m", t->low.x, t->low.y, t->high.x,
+                         t->high.y);
+    else
+        cairn_line_print("centres", "[%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m", t->low.x,
+                         t->low.y, t->low.z, t->high.x, t->high.y, t->high.z);
+}
+
+static void print_materials(const cairn_scene *scene)
+{
+    printf("  %-20s", "materials");
+    for (int i = 0; i < scene->material_count; i++)
+        printf("%s%s", i ? ", " : " ", scene->material_names[i]);
+    puts("");
+}
+
+void cairn_scene_describe(const cairn_scene *scene)
+{
+    const cairn_step_options *step = &scene->step;
+    int dimension = cairn_world_dimension(scene->world);
+    tally t = count_bodies(scene->world);
+    cairn_line_print("title", "%s", scene->title);
+    cairn_line_print("dimension", "%d", dimension);
+    print_counts(&t, cairn_world_inlet_pending(scene->world));
+    print_extent(&t, dimension);
+    print_materials(scene);
+    cairn_line_print("time step", "%g s", step->time_step);
+    cairn_line_print("duration", "%g s: %.0f steps", scene->run.duration,
+                     fmax(1.0, round(scene->run.duration / step->time_step)));
+    cairn_line_print("scheme, solver", "%s, %s", step->scheme, step->solver);
+    cairn_line_print("tolerance", "%g of the %s law, when missed: %s", step->tolerance,
+                     cairn_law_name(cairn_scheme_law(step->scheme)), scene->run.on_uncertified);
+}

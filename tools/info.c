@@ -1,0 +1,86 @@
+/* info.c - `cairn info`: what a scene or a run says about itself. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "describe.h"
+
+/* A folder, or a file that starts like HDF5, is a run; all else is read as a scene. */
+static bool is_run(const char *path)
+{
+    static const char signature[8] = "\x89HDF\r\n\x1a\n";
+    const char *dot = strrchr(path, '.');
+    char start[8] = "";
+    struct stat about;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return true;
+    FILE *file = fopen(path, "rb");
+    size_t got = file ? fread(start, 1, sizeof start, file) : 0;
+    if (file)
+        fclose(file);
+    if (got == sizeof start && memcmp(start, signature, sizeof start) == 0)
+        return true;
+    return dot && strcmp(dot, ".h5") == 0;
+}
+
+static void print_info(const cairn_run_info *info)
+{
+    cairn_line_print("title", "%s", info->title);
+    cairn_line_print("written by", "cairn %s", info->version);
+    cairn_line_print("dimension", "%d", info->dimension);
+    cairn_line_print("time", "%g s in %lld steps of %g s", info->time, (long long)info->steps,
+                     info->time_step);
+    cairn_line_print("frames", "%lld", (long long)info->frames);
+    cairn_line_print("bodies", "%lld", (long long)info->bodies);
+    cairn_line_print("contacts", "%lld at most", (long long)info->max_contacts);
+    cairn_line_print("scheme, solver", "%s, %s", info->scheme, info->solver);
+    cairn_line_print("tolerance", "%g", info->tolerance);
+    cairn_line_print("worst residual", "%.2e", info->worst_relative);
+    cairn_line_print("missed tolerance", "%lld steps", (long long)info->uncertified);
+    cairn_line_print("hash", "%016llx", (unsigned long long)info->hash);
+}
+
+static int run_info(const char *path)
+{
+    cairn_run_info info = { 0 };
+    cairn_error error = { 0 };
+    cairn_status status = cairn_run_read_info(path, &info, &error);
+    if (status != CAIRN_OK) {
+        if (!error.file[0])
+            snprintf(error.file, sizeof error.file, "%s", path);
+        cairn_error_print(status, &error);
+        return EXIT_FAILED;
+    }
+    printf("%s: a run\n", path);
+    print_info(&info);
+    return EXIT_DONE;
+}
+
+static int scene_info(const cairn_arguments *arguments)
+{
+    cairn_scene *scene = NULL;
+    int code = cairn_arguments_scene(arguments, &scene);
+    if (code != EXIT_DONE)
+        return code;
+    printf("%s: a scene\n", arguments->operand);
+    cairn_scene_describe(scene);
+    cairn_scene_destroy(scene);
+    return EXIT_DONE;
+}
+
+static int info(const cairn_arguments *arguments)
+{
+    return is_run(arguments->operand) ? run_info(arguments->operand) : scene_info(arguments);
+}
+
+static const cairn_flag *const flags[] = { &cairn_flag_set, NULL };
+
+const cairn_command cairn_command_info = {
+    .name = "info",
+    .operand = "SCENE|RUN",
+    .summary = "Say what a scene or a run folder holds",
+    .details = "A folder or an HDF5 file is read as a run, anything else as a scene.",
+    .flags = flags,
+    .run = info,
+};

@@ -1,0 +1,247 @@
+/* list.c - `cairn list`: everything that has a name, printed from the tables that parse scenes. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+enum { NAME_WIDTH = 22 };
+
+/* ---- defaults ------------------------------------------------------------------------------ */
+
+static void format_real(double value, char *text, size_t capacity)
+{
+    if (isinf(value))
+        snprintf(text, capacity, "%s", value > 0 ? ".inf" : "-.inf");
+    else
+        snprintf(text, capacity, "%g", value);
+}
+
+static void format_vector(cairn_vec3 value, char *text, size_t capacity)
+{
+    snprintf(text, capacity, "[%g, %g, %g]", value.x, value.y, value.z);
+}
+
+/* The value of a field as a scene would write it; empty when there is none. */
+static void format_field(const cairn_option *option, const void *field, char *text, size_t capacity)
+{
+    const char *name;
+    text[0] = '\0';
+    switch (option->type) {
+    case CAIRN_OPTION_REAL:
+        format_real(*(const double *)field, text, capacity);
+        break;
+    case CAIRN_OPTION_INTEGER:
+        snprintf(text, capacity, "%lld", (long long)*(const int64_t *)field);
+        break;
+    case CAIRN_OPTION_FLAG:
+        snprintf(text, capacity, "%s", *(const bool *)field ? "true" : "false");
+        break;
+    case CAIRN_OPTION_VECTOR:
+        format_vector(*(const cairn_vec3 *)field, text, capacity);
+        break;
+    case CAIRN_OPTION_LIST:
+        break;
+    case CAIRN_OPTION_NAME:
+        name = *(const char *const *)field;
+        snprintf(text, capacity, "%s", name ? name : "");
+        break;
+    }
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+static void print_option(const cairn_option *option, const void *defaults)
+{
+    char expected[256], value[64];
+    cairn_option_expectation(option, expected, sizeof expected);
+    format_field(option, (const char *)defaults + option->offset, value, sizeof value);
+    printf("    %-*s %s\n", NAME_WIDTH, option->name, option->text);
+    printf("    %-*s   %s; ", NAME_WIDTH, "", expected);
+    if (option->required)
+        puts("required");
+    else if (value[0])
+        printf("default %s\n", value);
+    else
+        puts("may be left out");
+}
+
+static void print_record(const cairn_record *record)
+{
+    union {
+        max_align_t align;
+        unsigned char bytes[4096];
+    } defaults;
+    memset(&defaults, 0, sizeof defaults);
+    if (record->size <= sizeof defaults)
+        record->set_default(defaults.bytes);
+    printf("  %-*s   %s\n", NAME_WIDTH, record->name, record->summary);
+    for (int i = 0; i < record->option_count; i++)
+        print_option(&record->options[i], defaults.bytes);
+}
+
+static void print_records(const cairn_record *(*record_at)(int))
+{
+    for (int i = 0; record_at(i); i++)
+        print_record(record_at(i));
+}
+
+static void print_names(const char *(*name_at)(int), const char *(*summary)(const char *))
+{
+    for (int i = 0; name_at(i); i++)
+        printf("  %-*s   %s\n", NAME_WIDTH, name_at(i), summary(name_at(i)));
+}
+
+/* ---- topics -------------------------------------------------------------------------------- */
+
+static void list_schemes(void)
+{
+    print_names(cairn_scheme_name, cairn_scheme_summary);
+}
+
+static void list_solvers(void)
+{
+    for (int i = 0; cairn_solver_name(i); i++) {
+        const char *name = cairn_solver_name(i);
+        printf("  %-*s   %s\n", NAME_WIDTH, name, cairn_solver_summary(name));
+        printf("    %-*s   laws:", NAME_WIDTH, "");
+        for (int law = 0; law < CAIRN_LAW_COUNT; law++)
+            if (cairn_solver_treats(name, (cairn_law)law))
+                printf(" %s", cairn_law_name((cairn_law)law));
+        puts("");
+    }
+}
+
+static void list_broad_phases(void)
+{
+    print_names(cairn_broad_phase_name, cairn_broad_phase_summary);
+}
+
+static void list_shapes(void)
+{
+    print_records(cairn_shape_record);
+}
+
+static void list_generators(void)
+{
+    print_records(cairn_generator_record);
+    print_record(cairn_inlet_record());
+}
+
+static void list_drivers(void)
+{
+    print_records(cairn_driver_record);
+}
+
+static void list_loads(void)
+{
+    print_records(cairn_load_record);
+}
+
+static void list_distributions(void)
+{
+    print_records(cairn_distribution_record);
+}
+
+static void list_options(void)
+{
+    print_record(cairn_step_record());
+    print_record(cairn_run_record());
+    print_record(cairn_material_record());
+    print_record(cairn_body_record());
+}
+
+/* `note` tells of keys that no table can hold: their values are mappings or names of the scene. */
+static const struct {
+    const char *name, *title;
+    void (*print)(void);
+    const char *note;
+} topics[] = {
+    { "schemes", "run.scheme: how a step is posed", list_schemes, NULL },
+    { "solvers", "run.solver: how a step is solved", list_solvers, NULL },
+    { "broad-phases", "run.broad_phase: how near pairs are found", list_broad_phases, NULL },
+    { "shapes", "shape of a body", list_shapes, NULL },
+    { "generators", "generators of many bodies", list_generators,
+      "each also takes radius (a number or a distribution) and material (a name); all but pour\n"
+      "  take a mass in the same way as the radius" },
+    { "drivers", "drivers of a driven body", list_drivers, NULL },
+    { "loads", "loads on a body", list_loads, NULL },
+    { "distributions", "distributions of radius and mass", list_distributions, NULL },
+    { "options", "options of the run, of materials and of bodies", list_options,
+      "a body also takes name, shape, material (a name), orientation, drivers and loads" },
+};
+
+enum { TOPICS = sizeof topics / sizeof topics[0] };
+
+static void print_topic(int i)
+{
+    printf("%s - %s\n\n", topics[i].name, topics[i].title);
+    topics[i].print();
+    if (topics[i].note)
+        printf("\n  %s\n", topics[i].note);
+}
+
+static void list_all(void)
+{
+    for (int i = 0; i < TOPICS; i++) {
+        if (i > 0)
+            puts("");
+        print_topic(i);
+    }
+}
+
+static int unknown_topic(const char *name)
+{
+    const char *names[TOPICS + 1];
+    for (int i = 0; i < TOPICS; i++)
+        names[i] = topics[i].name;
+    names[TOPICS] = "schema";
+    const char *nearest = cairn_nearest_name(name, names, TOPICS + 1);
+    fprintf(stderr, "cairn list: unknown topic '%s'", name);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\nTopics:");
+    for (int i = 0; i <= TOPICS; i++)
+        fprintf(stderr, " %s", names[i]);
+    fprintf(stderr, "\n");
+    return EXIT_USAGE;
+}
+
+static int print_schema(void)
+{
+    cairn_error error = { 0 };
+    cairn_status status = cairn_scene_schema(stdout);
+    return status == CAIRN_OK ? EXIT_DONE : cairn_error_print(status, &error);
+}
+
+static int list(const cairn_arguments *arguments)
+{
+    const char *name = arguments->operand;
+    if (!name) {
+        list_all();
+        return EXIT_DONE;
+    }
+    if (strcmp(name, "schema") == 0)
+        return print_schema();
+    for (int i = 0; i < TOPICS; i++)
+        if (strcmp(topics[i].name, name) == 0) {
+            print_topic(i);
+            return EXIT_DONE;
+        }
+    return unknown_topic(name);
+}
+
+static const cairn_flag *const flags[] = { NULL };
+
+const cairn_command cairn_command_list = {
+    .name = "list",
+    .operand = "[TOPIC]",
+    .summary = "Show what a scene may name, with every option",
+    .details =
+        "TOPIC is one of schemes, solvers, broad-phases, shapes, generators, drivers, loads,\n"
+        "distributions, options, or schema: the JSON Schema of scenes, for editors.\n"
+        "Without one, all of them are shown but the schema.",
+    .flags = flags,
+    .run = list,
+};

@@ -1,0 +1,138 @@
+/* summary.c - see summary.h. */
+#include "summary.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "describe.h"
+
+/* How a run ended, when it did not go its full way. */
+static const char *ending(const cairn_scene *scene, const cairn_run_summary *s)
+{
+    if (s->interrupted)
+        return ", interrupted";
+    bool early = s->time < scene->run.duration - 0.5 * scene->step.time_step;
+    bool stopped = s->uncertified > 0 && strcmp(scene->run.on_uncertified, "stop") == 0;
+    return !early ? "" : stopped ? ", stopped" : ", at rest";
+}
+
+static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
+{
+    cairn_line_print("time", "%g s of %g s%s", s->time, scene->run.duration, ending(scene, s));
+    cairn_line_print("steps", "%lld of %g s, %lld solved again with more candidates",
+                     (long long)s->steps, scene->step.time_step, (long long)s->repeated);
+    cairn_line_print("wall clock", "%.2f s", s->wall_seconds);
+    cairn_line_print("bodies", "%lld", (long long)s->bodies);
+    cairn_line_print("contacts", "%.1f a step pushing, %d at most", s->mean_active, s->max_active);
+    cairn_line_print("candidates", "%.1f a step, %d at most", s->mean_candidates,
+                     s->max_candidates);
+    cairn_line_print("iterations", "%.1f a step, %lld at most", s->mean_iterations,
+                     (long long)s->max_iterations);
+    cairn_line_print("frames stored", "%lld", (long long)s->frames);
+}
+
+static void print_share(const char *name, double seconds, double whole)
+{
+    cairn_line_print(name, "%10.3f s  %5.1f %%", seconds, whole > 0 ? 100 * seconds / whole : 0.0);
+}
+
+static void print_timing(const cairn_run_summary *s)
+{
+    const cairn_timing *t = &s->timing;
+    double known = t->collide + t->assemble + t->solve + t->finish + s->write_seconds;
+    puts("\nwhere the time went");
+    print_share("collide", t->collide, s->wall_seconds);
+    print_share("assemble", t->assemble, s->wall_seconds);
+    print_share("solve", t->solve, s->wall_seconds);
+    print_share("finish", t->finish, s->wall_seconds);
+    print_share("write", s->write_seconds, s->wall_seconds);
+    print_share("other", fmax(0, s->wall_seconds - known), s->wall_seconds);
+}
+
+/* The entries of a certificate, in the order of the table. */
+static const struct {
+    const char *name, *unit;
+    size_t offset;
+} entries[] = {
+    { "penetration", "m", offsetof(cairn_certificate, penetration) },
+    { "gap error", "m", offsetof(cairn_certificate, gap_error) },
+    { "dilatation", "m", offsetof(cairn_certificate, dilatation) },
+    { "cone violation", "N s", offsetof(cairn_certificate, cone_violation) },
+    { "friction direction", "W", offsetof(cairn_certificate, friction_direction) },
+    { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
+    { "residual, law asked", "relative", offsetof(cairn_certificate, judgement.asked.relative) },
+    { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
+    { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative) },
+    { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst) },
+};
+
+static double entry_of(const cairn_certificate *certificate, size_t offset)
+{
+    return *(const double *)((const char *)certificate + offset);
+}
+
+static void print_certificate(const cairn_run_summary *s)
+{
+    puts("\ncertificate over the steps     worst        mean");
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+        cairn_line_print(entries[i].name, "%12.3e %11.3e  %s",
+                         entry_of(&s->worst, entries[i].offset),
+                         entry_of(&s->mean, entries[i].offset), entries[i].unit);
+}
+
+/* E_end = E_start + loads + drivers - friction - impacts - time stepping + rest; the rest is
+ * rounding, and what came in through inlets. */
+static void print_energy(const cairn_run_summary *s)
+{
+    const cairn_energy *e = &s->energy;
+    double end = e->kinetic + e->potential;
+    double ledger = s->initial_energy + e->load_work + e->driver_work - e->friction_loss -
+                    e->impact_loss - e->numerical_loss;
+    puts("\nenergy");
+    cairn_line_print("at the start", "%14.6g J", s->initial_energy);
+    cairn_line_print("+ loads", "%14.6g J", e->load_work);
+    cairn_line_print("+ drivers", "%14.6g J", e->driver_work);
+    cairn_line_print("- friction", "%14.6g J", e->friction_loss);
+    cairn_line_print("- impacts", "%14.6g J", e->impact_loss);
+    cairn_line_print("- time stepping", "%14.6g J", e->numerical_loss);
+    cairn_line_print("+ inlets, rounding", "%14.6g J", end - ledger);
+    cairn_line_print("= at the end", "%14.6g J  (kinetic %.6g, potential %.6g)", end, e->kinetic,
+                     e->potential);
+}
+
+static void print_files(const cairn_scene *scene, const char *folder)
+{
+    puts("\nfiles");
+    printf("  %s/run.h5\n  %s/summary.json\n", folder, folder);
+    if (scene->run.paraview)
+        printf("  %s/paraview/bodies.pvd\n", folder);
+}
+
+void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
+{
+    printf("%s\n", scene->title[0] ? scene->title : "run");
+    print_totals(scene, s);
+    print_timing(s);
+    print_certificate(s);
+    print_energy(s);
+    puts("\nfinal state");
+    if (s->has_packing)
+        cairn_line_print("packing fraction", "%.4f between heights %.4g and %.4g m",
+                         s->packing.fraction, s->packing.low, s->packing.high);
+    cairn_line_print("hash", "%016llx", (unsigned long long)s->hash);
+    print_files(scene, folder);
+}
+
+void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s)
+{
+    if (s->uncertified == 0)
+        return;
+    fprintf(stderr,
+            "\nWARNING: %lld of %lld steps missed the tolerance %g, the first is step %lld; the\n"
+            "worst relative residual is %.2e. More run.max_iterations or a smaller\n"
+            "run.time_step may help.\n",
+            (long long)s->uncertified, (long long)s->steps, scene->step.tolerance,
+            (long long)s->first_uncertified, s->worst.judgement.asked.relative);
+}
