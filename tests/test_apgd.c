@@ -1,14 +1,14 @@
-/* test_apgd.c - the projected gradient family against Table 1 of seed 001.
+/* test_apgd.c - the projected gradient family against Table 1 of [BL23].
  *
- * A disk of mass 1 at rest on an incline of pi/6, no friction, dt = 0.05, gravity 1: in the seed's
+ * A disk of mass 1 at rest on an incline of pi/6, no friction, dt = 0.05, gravity 1: in the paper's
  * scaling a scalar problem with Q = dt^2/m = 0.0025, C = -dt^2 cos(alpha), minimiser cos(alpha). */
 #include "cairn/cairn.h"
 #include "check.h"
 
 static const double Q = 0.0025;
 
-/* The seed's scalar problem as a one-step problem: one block, one contact without friction. Stops
- * on the seed's test when `increment` > 0, else on the judge at 1e-10. */
+/* The paper's scalar problem as a one-step problem: one block, one contact without friction. Stops
+ * on the paper's test when `increment` > 0, else on the judge at 1e-10. */
 static cairn_solve_report solve_table(const char *solver, double increment, double *answer)
 {
     static const double H[12] = { 1, 0, 0, 0, 0, 0 };
@@ -59,7 +59,7 @@ TEST(eight_robust_counts_of_table_1_are_exact)
     CHECK_INT(count("apgd-asr", 1e-3), 39);
 }
 
-/* published 164 and 100; near convergence the seed's step test compares rounding errors */
+/* published 164 and 100; near convergence the paper's step test compares rounding errors */
 TEST(two_fragile_counts_of_table_1_are_near)
 {
     int64_t as = count("apgd-as", 1e-9), asr = count("apgd-asr", 1e-9);

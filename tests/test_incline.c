@@ -1,4 +1,4 @@
-/* test_incline.c - a disk falling on an incline (seed 001, section 3.2 and appendix B).
+/* test_incline.c - a disk falling on an incline ([BL23], section 3.2 and appendix B).
  *
  * Radius 1, mass 1, gravity 1, incline pi/6, centre at distance 2 from the plane. In the frame of
  * the plane: impact at t_i = sqrt(2/cos a); it slips on when mu < tan(a)/3, else it rolls. */
@@ -155,8 +155,8 @@ TEST(order_is_one)
     }
 }
 
-/* the paper prints 2.8 and 1.2; they belong to mu = 0.1 and mu = 1. The seed keeps the contact in
- * its list during flight, hence the margin. */
+/* the paper prints 2.8 and 1.2; they belong to mu = 0.1 and mu = 1. The authors keep the contact in
+ * their list during flight, hence the margin. */
 TEST(mean_fixed_point_iterations)
 {
     CHECK_NEAR(run((incline){ "fixed-point", 0.1, 0.01, 1e-2, 2 }).mean_outer, 2.77, 0.05);

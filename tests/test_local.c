@@ -1,4 +1,4 @@
-/* test_local.c - the one-contact solve satisfies its law exactly, for any W, both laws, 2D and 3D. */
+/* test_local.c - the one-contact solve satisfies its law exactly: any W, both laws, 2D and 3D. */
 #include "problem/local.h"
 
 #include "base/random.h"

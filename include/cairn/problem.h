@@ -3,7 +3,7 @@
  *     M (v - v_free) = H' r,   u = H v + w,   K  ∋  r  ⟂  u + (b + mu s) n  ∈  K*
  *
  * K = {|r_T| <= mu r_N} for each contact, K* its dual, n the normal direction of the contact.
- * The problem knows neither bodies nor shapes: it can be made by a world, by hand, or from a file. */
+ * The problem knows neither bodies nor shapes: a world makes it, or a hand, or a file. */
 #ifndef CAIRN_PROBLEM_H
 #define CAIRN_PROBLEM_H
 

@@ -24,7 +24,7 @@ typedef struct cairn_solve_options {
     int64_t max_iterations; /* give up, and say so, after this many sweeps or gradient steps      */
     double step_length;     /* gradient methods: first step (kg); 0: chosen from the problem      */
     double increment_tolerance; /* > 0: stop on |r+ - r|_inf/(|r|_inf + 1) instead of the judge,
-                                   as the seed's algorithms do; the judge still reports           */
+                                   as the algorithms of [BL23] do; the judge still reports        */
 } cairn_solve_options;
 
 /** Defaults: solver "auto", convex law, tolerance 1e-3, 20000 iterations. */
@@ -50,7 +50,7 @@ CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_opt
                                    cairn_workspace *workspace, double *r, double *v, double *u,
                                    cairn_solve_report *report);
 
-/** Exact Coulomb friction by the fixed point s <- |u_T(s)| around convex solves (seed 001, 2.2.4).
+/** Exact Coulomb friction by the fixed point s <- |u_T(s)| around convex solves [BL23].
  *  Stops when max |s+ - s|/(s+ + 1) <= increment_tolerance if that is > 0, else when the judge's
  *  Coulomb residual meets options->tolerance. `s` (one per contact) is the start in, answer out. */
 CAIRN_API cairn_status cairn_solve_fixed_point(const cairn_problem *p,

@@ -280,7 +280,7 @@ typedef struct cairn_step_options {
     double tolerance;             /* relative residual of the scheme's law, see cairn_residual  */
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
-    double fixed_point_tolerance; /* scheme fixed-point: > 0: the seed's test on s; 0: go on to
+    double fixed_point_tolerance; /* scheme fixed-point: > 0: the test of [BL23] on s; 0: go on to
                                      `tolerance` of exact Coulomb                               */
     int64_t max_fixed_point;      /* scheme fixed-point: outer iterations                       */
     double margin;                /* m: candidates cover at least this much motion of each body;

@@ -150,7 +150,7 @@ static int ball_funnel(const cairn_collider *a, const cairn_collider *b, int dim
 /* ---- dispatch ------------------------------------------------------------------------------- */
 
 static couple_fn *const couples[CAIRN_SHAPE_COUNT][CAIRN_SHAPE_COUNT] = {
-    /*               sphere     point      half-space       cylinder       cone       funnel       */
+    /*           sphere     point      half-space       cylinder       cone       funnel */
     /* sphere */ { ball_ball, ball_ball, ball_half_space, ball_cylinder, ball_cone, ball_funnel },
     /* point  */ { NULL, ball_ball, ball_half_space, ball_cylinder, ball_cone, ball_funnel },
 };

@@ -1,12 +1,13 @@
-/* apgd.c - projected gradient descent on the dual, plain and accelerated (seed 001, Algorithms 1-2).
+/* apgd.c - projected gradient descent on the dual, plain and accelerated ([BL23], Algorithms 1-2).
  *
  * Minimises f(r) = 1/2 r'W r + q'r over the product of friction cones. With g = W y + q:
  *   (1) r+ = P_K(y - g/L)
  *   (2) adaptive step (-as, -asr): while (r+ - y)'W(r+ - y) > L |r+ - y|^2, at most 10 times,
- *       L = 2 L and (1) again. This is the seed's test f(r+) > f(y) + g.(r+ - y) + L/2 |r+ - y|^2
+ *       L = 2 L and (1) again. This is the paper's test f(r+) > f(y) + g.(r+ - y) + L/2 |r+ - y|^2
  *       written without the cancellation.
  *   (3) stop on the judge, or, when asked, on |r+ - r|_inf/(|r|_inf + 1) < tolerance
- *   (4) theta+ = (theta sqrt(4 + theta^2) - theta^2)/2, beta = theta (1 - theta)/(theta^2 + theta+),
+ *   (4) theta+ = (theta sqrt(4 + theta^2) - theta^2)/2
+ *       beta = theta (1 - theta)/(theta^2 + theta+)
  *       y = r+ + beta (r+ - r); its gradient by the same linear rule
  *   (5) adaptive restart (-ar, -asr): theta = 1 and y = r+ when g.(r+ - r) > 0
  *   (6) adaptive step: L = 0.97 L
@@ -176,13 +177,10 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 
 enum { CONVEX = CAIRN_TREATS(CAIRN_LAW_CONVEX) };
 
-const cairn_solver cairn_solver_pgd = {
-    "pgd", "projected gradient with a fixed step (seed 001, Algorithm 1)", CONVEX, 0, run
-};
-const cairn_solver cairn_solver_apgd = {
-    "apgd", "Nesterov's accelerated projected gradient (seed 001, Algorithm 2)", CONVEX, ACCELERATE,
-    run
-};
+const cairn_solver cairn_solver_pgd = { "pgd", "projected gradient with a fixed step [BL23]",
+                                        CONVEX, 0, run };
+const cairn_solver cairn_solver_apgd = { "apgd", "Nesterov's accelerated projected gradient [BL23]",
+                                         CONVEX, ACCELERATE, run };
 const cairn_solver cairn_solver_apgd_as = { "apgd-as",
                                             "accelerated projected gradient with adaptive step",
                                             CONVEX, ACCELERATE | ADAPT_STEP, run };

@@ -1,8 +1,8 @@
-/* fixed_point.c - exact Coulomb friction by a fixed point around convex solves (seed 001, 2.2.4).
+/* fixed_point.c - exact Coulomb friction by a fixed point around convex solves ([BL23], 2.2.4).
  *
  *   (1) solve the convex problem with the sliding correction s
  *   (2) s+ = |u_T|
- *   (3) stop when max |s+ - s|/(s+ + 1) <= tolerance (the seed's test), or when the judge's Coulomb
+ *   (3) stop when max |s+ - s|/(s+ + 1) <= tolerance ([BL23]), or when the judge's Coulomb
  *       residual of (1) meets the solver's tolerance
  * A fixed point s = |u_T(s)| turns the convex constraint into Coulomb's law. In the second mode
  * the inner solves are only as accurate as the outer progress deserves. No proof of convergence
@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "solve/solver.h"
 
-/* (2), and the seed's measure of its change */
+/* (2), and the paper's measure of its change */
 static double update_sliding(const cairn_problem *p, const double *u, double *s)
 {
     double largest = 0;

@@ -6,7 +6,8 @@
  * ngs: Nesterov's extrapolation around the same sweep:
  *   (1) y = r + beta (r - r_previous), and the velocities by the same linear rule;
  *   (2) r+ = one sweep from y;
- *   (3) theta+ = (theta sqrt(4 + theta^2) - theta^2)/2, beta = theta (1 - theta)/(theta^2 + theta+);
+ *   (3) theta+ = (theta sqrt(4 + theta^2) - theta^2)/2
+ *       beta = theta (1 - theta)/(theta^2 + theta+);
  *   (4) restart (theta = 1) when (y - r+).(r+ - r) > 0, or after a period that adapts: longer while
  *       the residual falls slowly but surely, shorter when it grew.
  * Both solve the convex law and, with Coulomb's local solve, the exact one (then known as NSGS);

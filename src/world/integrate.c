@@ -1,7 +1,7 @@
 /* integrate.c - motion without contact before the solve, and the new state after it.
  *
- * v_free = v + h (g + F/m). Turning: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the implicit
- * midpoint rule, which keeps the energy of a free body; equal moments need no iteration.
+ * v_free = v + h (g + F/m). Turning: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the
+ * implicit midpoint rule, which keeps the energy of a free body; equal moments need no iteration.
  * Positions: x += h v; orientation by the exponential map of h w. Loads count at mid-step. */
 #include <math.h>
 

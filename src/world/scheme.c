@@ -1,9 +1,10 @@
 /* scheme.c - the time-stepping schemes, by name. The one-step problem is the same for all of them:
  * a scheme chooses friction, the law it is judged by, and how the sliding correction s is found.
  *
- *   frictionless   mu = 0                                              seed 001, 1.3
- *   convex         s = 0: keeps a gap h mu |u_T| while sliding         seed 000 (5.5), seed 001 (28)
- *   fixed-point    s = |u_T(s)|: exact Coulomb friction                seed 001, 2.2.4 */
+ *   frictionless   mu = 0                                          [BL23] 1.3
+ *   convex         s = 0: keeps a gap h mu |u_T| while sliding     [A06] (5.5), [BL23] (28)
+ *   fixed-point    s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
+ * The letters in brackets are in docs/references.md. */
 #include "world/scheme.h"
 
 #include <string.h>
@@ -30,10 +31,10 @@ static cairn_status solve_convex(cairn_stage *stage)
 static cairn_status solve_fixed_point(cairn_stage *stage)
 {
     cairn_solve_options options = solver_options(stage);
-    double seed_test = stage->options->fixed_point_tolerance;
-    if (seed_test > 0) /* the seed starts each step from s = 0 */
+    double paper_test = stage->options->fixed_point_tolerance;
+    if (paper_test > 0) /* [BL23] starts each step from s = 0 */
         memset(stage->s, 0, (size_t)stage->problem.contacts * sizeof(double));
-    return cairn_solve_fixed_point(&stage->problem, &options, seed_test,
+    return cairn_solve_fixed_point(&stage->problem, &options, paper_test,
                                    stage->options->max_fixed_point, stage->world->workspace,
                                    stage->s, stage->r, stage->v, stage->u, &stage->report->solve);
 }

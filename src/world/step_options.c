@@ -36,7 +36,7 @@ static const cairn_option options[] = {
     { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
       "gamma: share of a gap or overlap that one step may close", NULL },
     { "fixed_point_tolerance", CAIRN_OPTION_REAL, false, FIELD(fixed_point_tolerance), 0, 1, "",
-      "fixed-point: > 0 stops on the change of s as seed 001 does; 0 on the tolerance", NULL },
+      "fixed-point: > 0 stops on the change of s as in [BL23]; 0 on the tolerance", NULL },
     { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
       "fixed-point: most outer iterations", NULL },
     { "margin", CAIRN_OPTION_REAL, false, FIELD(margin), 0, 1e12, "m",

@@ -1,0 +1,103 @@
+/* test_operator.c - u = W r + q without forming W equals the dense product. */
+#include "problem/operator.h"
+
+#include "check.h"
+#include "random_problem.h"
+
+/* Dense H: rows = components of contacts, columns = velocity components. */
+static void dense_rows(const cairn_problem *p, double *out)
+{
+    int d = p->dimension, n = p->block_size, width = p->blocks * n;
+    memset(out, 0, sizeof(double) * (size_t)(p->contacts * d * width));
+    for (int j = 0; j < p->contacts; j++)
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < d; i++)
+                for (int k = 0; p->block[2 * j + side] >= 0 && k < n; k++)
+                    out[(j * d + i) * width + p->block[2 * j + side] * n + k] +=
+                        p->H[((2 * j + side) * d + i) * n + k];
+}
+
+static void compare_with_dense(const cairn_problem *p)
+{
+    static double H[60 * 120];
+    int d = p->dimension, rows = p->contacts * d, width = p->blocks * p->block_size;
+    double r[60], v[120], u[60];
+    uint64_t state = 4;
+    dense_rows(p, H);
+    for (int i = 0; i < rows; i++)
+        r[i] = cairn_random_normal(&state);
+    cairn_problem_velocity(p, r, v);
+    cairn_problem_relative(p, v, u);
+    for (int k = 0; k < width; k++) {
+        double expected = p->v_free[k];
+        for (int i = 0; i < rows; i++)
+            expected += p->mass_inverse[k] * H[i * width + k] * r[i];
+        CHECK_NEAR(v[k], expected, 1e-13);
+    }
+    for (int i = 0; i < rows; i++) {
+        double expected = p->w ? p->w[i] : 0;
+        for (int k = 0; k < width; k++)
+            expected += H[i * width + k] * v[k];
+        CHECK_NEAR(u[i], expected, 1e-12);
+    }
+}
+
+TEST(products_equal_dense_ones_in_2d_and_3d)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        random_problem random;
+        make_random_problem(&random, dimension, 18, 15, 3);
+        compare_with_dense(&random.p);
+        random.p.w = NULL;
+        compare_with_dense(&random.p);
+    }
+}
+
+/* a point mass in 3D: blocks of 3, not one of the sizes that are unrolled */
+TEST(other_block_sizes_work)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 18, 15, 3);
+    random.p.block_size = 4;
+    compare_with_dense(&random.p);
+}
+
+TEST(delassus_blocks_are_the_diagonal_of_w)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 18, 15, 8);
+    for (int j = 0; j < 15; j++) {
+        double W[6], trace = 0;
+        cairn_contact_delassus(&random.p, j, W);
+        for (int i = 0, entry = 0; i < 3; i++)
+            for (int l = 0; l <= i; l++, entry++) {
+                double r[45] = { 0 }, v[108], q[45], u[45];
+                r[3 * j + l] = 1;
+                cairn_problem_relative(&random.p, random.p.v_free, q);
+                cairn_problem_velocity(&random.p, r, v);
+                cairn_problem_relative(&random.p, v, u);
+                CHECK_NEAR(W[entry], u[3 * j + i] - q[3 * j + i], 1e-13);
+                trace += i == l ? W[entry] : 0;
+            }
+        CHECK_NEAR(cairn_contact_inverse_mass(&random.p, j), trace / 3, 1e-14);
+    }
+}
+
+TEST(the_shift_is_bias_plus_friction_times_sliding)
+{
+    random_problem random;
+    make_random_problem(&random, 2, 4, 2, 8);
+    const double s[2] = { 2, 0 };
+    random.p.s = s;
+    CHECK_NEAR(cairn_contact_shift(&random.p, 0), random.b[0] + 2 * random.mu[0], 1e-15);
+    CHECK_NEAR(cairn_contact_shift(&random.p, 1), random.b[1], 1e-15);
+    random.p.b = NULL;
+    CHECK_NEAR(cairn_contact_shift(&random.p, 1), 0, 0);
+}
+
+int main(void)
+{
+    RUN(CASE(products_equal_dense_ones_in_2d_and_3d), CASE(other_block_sizes_work),
+        CASE(delassus_blocks_are_the_diagonal_of_w),
+        CASE(the_shift_is_bias_plus_friction_times_sliding));
+}
