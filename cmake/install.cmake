@@ -15,6 +15,7 @@ configure_package_config_file(cmake/cairnConfig.cmake.in cairnConfig.cmake
 write_basic_package_version_file(cairnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairnConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/cairnConfigVersion.cmake
+              cmake/FindCHOLMOD.cmake
         DESTINATION ${config_folder})
 
 # A static library needs its dependencies at the user's link; a shared one brings its own.
@@ -22,7 +23,7 @@ set(CAIRN_PC_REQUIRES "")
 set(CAIRN_PC_LIBS "")
 if(NOT BUILD_SHARED_LIBS)
   set(CAIRN_PC_REQUIRES "yaml-0.1")
-  set(CAIRN_PC_LIBS " ${OpenMP_C_FLAGS} -lm")
+  set(CAIRN_PC_LIBS " ${CHOLMOD_LIBRARY} ${OpenMP_C_FLAGS} -lm")
   pkg_check_modules(HDF5_PC QUIET hdf5)
   if(HDF5_PC_FOUND)
     string(APPEND CAIRN_PC_REQUIRES ", hdf5")

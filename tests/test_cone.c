@@ -56,9 +56,52 @@ TEST(moreau_decomposition_of_random_points)
     }
 }
 
+/* the projection on a cone with edges is the nearest of many points of it */
+TEST(polygon_projection_obeys_moreau_too)
+{
+    uint64_t state = 13;
+    for (int k = 0; k < 5000; k++) {
+        int m = 4 + 2 * (k % 5);
+        double mu = cairn_random_between(&state, 0.05, 2), x[3], p[3], rest[3], dot = 0;
+        for (int i = 0; i < 3; i++)
+            p[i] = x[i] = cairn_random_normal(&state);
+        cairn_cone_project_polygon(m, mu, p);
+        for (int i = 0; i < 3; i++) {
+            rest[i] = p[i] - x[i];
+            dot += rest[i] * p[i];
+        }
+        CHECK_NEAR(dot, 0, 1e-12);
+        /* p in K: below every face; rest in K*: not below the plane of any edge */
+        for (int e = 0; e < m; e++) {
+            double face = 2 * M_PI * (e + 0.5) / m, edge = 2 * M_PI * e / m;
+            CHECK(cos(face) * p[1] + sin(face) * p[2] <= mu * cos(M_PI / m) * p[0] + 1e-14);
+            CHECK(rest[0] + mu * (cos(edge) * rest[1] + sin(edge) * rest[2]) >= -1e-13);
+        }
+    }
+}
+
+TEST(many_edges_come_near_the_circular_cone)
+{
+    double a[3] = { 0.2, 1, 0.5 }, b[3] = { 0.2, 1, 0.5 };
+    cairn_cone_project(3, 0.4, a);
+    cairn_cone_project_polygon(1000, 0.4, b);
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR(a[i], b[i], 1e-4);
+}
+
+TEST(sliding_speed_of_a_law)
+{
+    const double u[3] = { 9, 3, 4 }, flat[2] = { 9, -2 };
+    CHECK_NEAR(cairn_sliding_speed(3, 0, u), 5, 1e-15);
+    CHECK_NEAR(cairn_sliding_speed(2, 0, flat), 2, 0);
+    CHECK_NEAR(cairn_sliding_speed(3, 4, u), 4, 1e-15); /* directions +-x, +-y */
+}
+
 int main(void)
 {
     RUN(CASE(points_inside_stay), CASE(polar_points_go_to_the_apex),
         CASE(points_beside_go_to_the_nearest_generator),
-        CASE(without_friction_only_the_normal_stays), CASE(moreau_decomposition_of_random_points));
+        CASE(without_friction_only_the_normal_stays), CASE(moreau_decomposition_of_random_points),
+        CASE(polygon_projection_obeys_moreau_too), CASE(many_edges_come_near_the_circular_cone),
+        CASE(sliding_speed_of_a_law));
 }

@@ -21,13 +21,12 @@ static void compare_with_dense(const cairn_problem *p)
 {
     static double H[60 * 120];
     int d = p->dimension, rows = p->contacts * d, width = p->blocks * p->block_size;
-    double r[60], v[120], u[60];
+    double r[60] = { 0 }, v[120], u[60];
     uint64_t state = 4;
     dense_rows(p, H);
     for (int i = 0; i < rows; i++)
         r[i] = cairn_random_normal(&state);
-    cairn_problem_velocity(p, r, v);
-    cairn_problem_relative(p, v, u);
+    cairn_problem_apply(p, r, v, u);
     for (int k = 0; k < width; k++) {
         double expected = p->v_free[k];
         for (int i = 0; i < rows; i++)
@@ -72,10 +71,9 @@ TEST(delassus_blocks_are_the_diagonal_of_w)
         for (int i = 0, entry = 0; i < 3; i++)
             for (int l = 0; l <= i; l++, entry++) {
                 double r[45] = { 0 }, v[108], q[45], u[45];
+                cairn_problem_apply(&random.p, r, v, q);
                 r[3 * j + l] = 1;
-                cairn_problem_relative(&random.p, random.p.v_free, q);
-                cairn_problem_velocity(&random.p, r, v);
-                cairn_problem_relative(&random.p, v, u);
+                cairn_problem_apply(&random.p, r, v, u);
                 CHECK_NEAR(W[entry], u[3 * j + i] - q[3 * j + i], 1e-13);
                 trace += i == l ? W[entry] : 0;
             }

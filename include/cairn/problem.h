@@ -23,12 +23,26 @@ typedef enum cairn_law {
 /** Name of a law: "convex", "coulomb". */
 CAIRN_API const char *cairn_law_name(cairn_law law);
 
-/** The one-step problem. All arrays belong to the caller and are only read.
- *  Velocities are grouped in `blocks` of `block_size` numbers (one per body: 3 in 2D, 6 in 3D);
- *  M is diagonal in them. A contact has `dimension` components, the normal one first, and acts
- *  on at most two blocks. */
+/** A sparse matrix by compressed rows. */
+typedef struct cairn_matrix {
+    int rows, columns;
+    const int64_t *start;  /* rows + 1: where each row begins in `column` and `value`   */
+    const int32_t *column; /* ascending within a row                                    */
+    const double *value;
+} cairn_matrix;
+
+/** The one-step problem. All arrays belong to the caller and are only read. A contact has
+ *  `dimension` components, the normal one first. Two forms:
+ *
+ *  Block form (W is NULL): velocities are grouped in `blocks` of `block_size` numbers (one per
+ *  body: 3 in 2D, 6 in 3D), M is diagonal in them, and a contact acts on at most two blocks.
+ *
+ *  Local form (W is given): u = W r + q, without velocities; blocks is 0 and the arrays of the
+ *  block form are not looked at. W may be singular and a little unsymmetric. */
 typedef struct cairn_problem {
     int dimension;              /* 2 or 3: components of a contact                                */
+    int directions;             /* 0: circular cones; m >= 4, even: cones with m edges, spanned by
+                                   (1, mu d_k), d_k = (cos, sin)(2 pi k/m). In 2D: 0              */
     int block_size;             /* velocity components in a block, 1 to 6                         */
     int blocks;                 /* number of velocity blocks                                      */
     int contacts;               /* number of contacts                                             */
@@ -38,6 +52,8 @@ typedef struct cairn_problem {
     const double *H;            /* per contact two row-major dimension x block_size matrices      */
     const double *w;            /* per contact `dimension`: velocity imposed from outside, m/s;
                                    NULL: none                                                     */
+    const cairn_matrix *W;      /* local form: dimension * contacts rows and columns, kg^-1       */
+    const double *q;            /* local form: per contact `dimension`, m/s; b is not in it       */
     const double *b;            /* per contact: normal bias, m/s; NULL: 0                         */
     const double *s;            /* per contact: sliding correction >= 0, m/s; NULL: 0             */
     const double *mu;           /* per contact: friction coefficient                              */
@@ -47,14 +63,17 @@ typedef struct cairn_problem {
  *  (may be NULL) saying which entry. */
 CAIRN_API cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error);
 
-/** v = v_free + M^-1 H' r. `v` holds blocks * block_size numbers. */
-CAIRN_API void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v);
+/** v = v_free + M^-1 H' r (blocks * block_size numbers; none in the local form) and
+ *  u = H v + w, in the local form W r + q: relative velocities, `dimension` per contact, bias not
+ *  included. */
+CAIRN_API void cairn_problem_apply(const cairn_problem *p, const double *r, double *v, double *u);
 
-/** u = H v + w: relative velocities, `dimension` per contact, bias not included. */
-CAIRN_API void cairn_problem_relative(const cairn_problem *p, const double *v, double *u);
-
-/** Projection of one contact's vector onto its friction cone K, in place. */
+/** Projection of one contact's vector onto its circular friction cone, in place. */
 CAIRN_API void cairn_cone_project(int dimension, double mu, double *r);
+/** Projection onto the cone spanned by the `directions` vectors (1, mu d_k), in place; 3D. */
+CAIRN_API void cairn_cone_project_polygon(int directions, double mu, double *r);
+/** The sliding speed that a law uses for s: |u_T|, for cones with edges max_k |d_k . u_T|. */
+CAIRN_API double cairn_sliding_speed(int dimension, int directions, const double *u);
 
 /** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. */
 typedef struct cairn_residual {

@@ -44,8 +44,8 @@ typedef struct cairn_solve_report {
 
 /** Solve. `r` (dimension per contact, N s) is the warm start in and the answer out. On return `v`
  *  and `u` hold the velocities of r as the judge computed them. Not converging is a report.
- *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not treat the
- *  law), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (the problem holds or produced no number). */
+ *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not accept the
+ *  problem with this law), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (numbers went astray). */
 CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *options,
                                    cairn_workspace *workspace, double *r, double *v, double *u,
                                    cairn_solve_report *report);
@@ -63,8 +63,10 @@ CAIRN_API cairn_status cairn_solve_fixed_point(const cairn_problem *p,
 CAIRN_API const char *cairn_solver_name(int index);
 /** One line about a solver, NULL when unknown. */
 CAIRN_API const char *cairn_solver_summary(const char *name);
-/** Whether the solver treats the law. */
+/** Whether the solver treats the law with circular cones. */
 CAIRN_API bool cairn_solver_treats(const char *name, cairn_law law);
+/** Whether the solver treats the law on this problem: its cones, its form, its size. */
+CAIRN_API bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p);
 
 #ifdef __cplusplus
 }

@@ -30,8 +30,8 @@ struct cairn_kernels {
     cairn_status (*setup)(cairn_system *s, cairn_arena *arena);
     /* v = v_free + M^-1 H' r */
     void (*velocity)(const cairn_system *s, const double *r, double *v);
-    /* g = H v + w + (b + mu s) n: the gradient of the dual at r when v is its velocity */
-    void (*gradient)(const cairn_system *s, const double *v, double *g);
+    /* g = W r + q + (b + mu s) n: the gradient of the dual at r; v becomes the velocity of r */
+    void (*gradient)(const cairn_system *s, const double *r, double *v, double *g);
     /* r = P_K(r), contact by contact */
     void (*project)(const cairn_system *s, double *r);
     /* One block Gauss-Seidel sweep with exact local solves: r and v in place, v kept in step. */

@@ -33,10 +33,10 @@ static void velocity(const cairn_system *s, const double *r, double *v)
     cairn_problem_velocity(s->p, r, v);
 }
 
-static void gradient(const cairn_system *s, const double *v, double *g)
+static void gradient(const cairn_system *s, const double *r, double *v, double *g)
 {
     int d = s->p->dimension;
-    cairn_problem_relative(s->p, v, g);
+    cairn_problem_apply(s->p, r, v, g);
     for (int j = 0; j < s->p->contacts; j++)
         g[(size_t)j * (size_t)d] += s->shift[j];
 }
@@ -45,7 +45,7 @@ static void project(const cairn_system *s, double *r)
 {
     int d = s->p->dimension;
     for (int j = 0; j < s->p->contacts; j++)
-        cairn_cone_project(d, s->p->mu[j], r + (size_t)j * (size_t)d);
+        cairn_contact_project(s->p, j, r + (size_t)j * (size_t)d);
 }
 
 /* q^ = u - W_jj r: what the contact would feel without its own impulse. */
@@ -61,26 +61,58 @@ CAIRN_INLINE double own_inverse_mass(int d, const double *W)
     return d == 3 ? (W[0] + W[2] + W[5]) / 3 : (W[0] + W[2]) / 2;
 }
 
+/* Solve contact j, whose relative velocity is u, exactly; `change` becomes r+ - r. */
+CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law law, double *u,
+                                double *r, double *change)
+{
+    const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
+    double answer[3];
+    u[0] += s->shift[j];
+    remove_own(d, W, r, u);
+    cairn_local_solve(d, law, W, s->p->mu[j], u, answer);
+    for (int i = 0; i < d; i++) {
+        change[i] = answer[i] - r[i];
+        r[i] = answer[i];
+    }
+}
+
+/* What the sweep notices: the size of the change, and whether momentum points uphill. */
+CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double *previous,
+                              const double *r, const double *change, cairn_sweep *out)
+{
+    double length2 = 0, w = own_inverse_mass(d, s->W + (size_t)j * (size_t)(d * (d + 1) / 2));
+    for (int i = 0; i < d; i++) {
+        length2 += change[i] * change[i];
+        out->uphill -= change[i] * (r[i] - previous[i]);
+    }
+    out->change2 += w * w * length2;
+    return length2 != 0;
+}
+
 CAIRN_INLINE void sweep_contact(const cairn_system *s, int d, int n, int j, cairn_law law,
                                 const double *previous, double *r, double *v, cairn_sweep *out)
 {
-    const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
-    double q[3], answer[3], change[3], length2 = 0;
-    cairn_contact_relative(s->p, d, n, j, v, q);
-    q[0] += s->shift[j];
-    remove_own(d, W, r, q);
-    cairn_local_solve(d, law, W, s->p->mu[j], q, answer);
-    for (int i = 0; i < d; i++) {
-        change[i] = answer[i] - r[i];
-        length2 += change[i] * change[i];
-        out->uphill -= change[i] * (answer[i] - previous[i]);
-        r[i] = answer[i];
+    double u[3], change[3];
+    cairn_contact_relative(s->p, d, n, j, v, u);
+    solve_contact(s, d, j, law, u, r, change);
+    if (note_change(s, d, j, previous, r, change, out))
+        cairn_contact_push(s->p, d, n, j, change, v);
+}
+
+/* Local form: there are no velocities, each contact reads its rows of W anew. */
+static cairn_sweep sweep_local(const cairn_system *s, cairn_law law, const double *previous,
+                               double *r)
+{
+    cairn_sweep out = { 0, 0 };
+    int d = s->p->dimension;
+    for (int j = 0; j < s->p->contacts; j++) {
+        double u[3], change[3];
+        size_t first = (size_t)j * (size_t)d;
+        cairn_contact_relative_local(s->p, j, r, u);
+        solve_contact(s, d, j, law, u, r + first, change);
+        note_change(s, d, j, previous + first, r + first, change, &out);
     }
-    if (length2 == 0)
-        return;
-    double w = own_inverse_mass(d, W);
-    out->change2 += w * w * length2;
-    cairn_contact_push(s->p, d, n, j, change, v);
+    return out;
 }
 
 CAIRN_INLINE cairn_sweep sweep_all(const cairn_system *s, int d, int n, cairn_law law,
@@ -98,6 +130,8 @@ static cairn_sweep sweep(const cairn_system *s, cairn_law law, const double *pre
                          double *v)
 {
     int d = s->p->dimension, n = s->p->block_size;
+    if (s->p->W)
+        return sweep_local(s, law, previous, r);
     if (d == 3 && n == 6)
         return sweep_all(s, 3, 6, law, previous, r, v);
     if (d == 2 && n == 3)

@@ -16,30 +16,86 @@ static cairn_status check_numbers(const double *x, size_t count, const char *nam
 
 static cairn_status check_sizes(const cairn_problem *p, cairn_error *error)
 {
+    bool edges = p->directions != 0;
     if (p->dimension != 2 && p->dimension != 3)
         return cairn_fail(error, CAIRN_BAD_INPUT, "dimension", "found %d, expected 2 or 3",
                           p->dimension);
-    if (p->block_size < 1 || p->block_size > 6)
-        return cairn_fail(error, CAIRN_BAD_INPUT, "block_size", "found %d, expected 1 to 6",
-                          p->block_size);
+    if (edges && (p->dimension == 2 || p->directions < 4 || p->directions % 2))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
+                          "found %d, expected 0, or in 3D an even number >= 4", p->directions);
     if (p->blocks < 0 || p->contacts < 0)
         return cairn_fail(error, CAIRN_BAD_INPUT, p->blocks < 0 ? "blocks" : "contacts",
                           "a count is negative");
-    if ((p->blocks && (!p->mass_inverse || !p->v_free)) ||
-        (p->contacts && (!p->block || !p->H || !p->mu)))
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "an array is missing");
+    if (p->contacts && !p->mu)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "mu", "the array is missing");
     return CAIRN_OK;
 }
 
+/* ---- local form ----------------------------------------------------------------------------- */
+
+static cairn_status check_row(const cairn_matrix *W, int row, cairn_error *error)
+{
+    if (W->start[row + 1] < W->start[row])
+        return cairn_fail(error, CAIRN_BAD_INPUT, "W", "row %d ends before it begins", row);
+    for (int64_t k = W->start[row]; k < W->start[row + 1]; k++) {
+        if (W->column[k] < 0 || W->column[k] >= W->columns)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "W", "row %d names column %d of %d", row,
+                              W->column[k], W->columns);
+        if (k > W->start[row] && W->column[k] <= W->column[k - 1])
+            return cairn_fail(error, CAIRN_BAD_INPUT, "W", "the columns of row %d do not ascend",
+                              row);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status check_local(const cairn_problem *p, cairn_error *error)
+{
+    int size = p->contacts * p->dimension;
+    if (p->W->rows != size || p->W->columns != size)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "W", "found %d x %d, expected %d x %d",
+                          p->W->rows, p->W->columns, size, size);
+    if (p->blocks != 0 || (size && !p->q))
+        return cairn_fail(error, CAIRN_BAD_INPUT, p->blocks ? "blocks" : "q",
+                          "the local form has q and no blocks");
+    if (size && p->W->start[0] != 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "W", "the first row does not start at 0");
+    for (int row = 0; row < size; row++)
+        TRY(check_row(p->W, row, error));
+    size_t entries = size ? (size_t)p->W->start[size] : 0;
+    TRY(check_numbers(p->W->value, entries, "W", error));
+    return check_numbers(p->q, (size_t)size, "q", error);
+}
+
+/* ---- block form ----------------------------------------------------------------------------- */
+
+static cairn_status check_blocks(const cairn_problem *p, cairn_error *error)
+{
+    size_t contacts = (size_t)p->contacts, d = (size_t)p->dimension;
+    if (p->block_size < 1 || p->block_size > 6)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "block_size", "found %d, expected 1 to 6",
+                          p->block_size);
+    if ((p->blocks && (!p->mass_inverse || !p->v_free)) || (contacts && (!p->block || !p->H)))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "an array is missing");
+    size_t velocities = (size_t)p->blocks * (size_t)p->block_size;
+    TRY(check_numbers(p->mass_inverse, velocities, "mass_inverse", error));
+    TRY(check_numbers(p->v_free, velocities, "v_free", error));
+    for (size_t i = 0; i < velocities; i++)
+        if (p->mass_inverse[i] < 0)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "mass_inverse",
+                              "entry %zu is %g, expected >= 0", i, p->mass_inverse[i]);
+    TRY(check_numbers(p->H, contacts * 2 * d * (size_t)p->block_size, "H", error));
+    for (size_t i = 0; i < 2 * contacts; i++)
+        if (p->block[i] < -1 || p->block[i] >= p->blocks)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "block",
+                              "contact %zu names block %d, expected -1 to %d", i / 2, p->block[i],
+                              p->blocks - 1);
+    return p->w ? check_numbers(p->w, contacts * d, "w", error) : CAIRN_OK;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
 static cairn_status check_contact(const cairn_problem *p, int j, cairn_error *error)
 {
-    for (int side = 0; side < 2; side++) {
-        int block = p->block[2 * j + side];
-        if (block < -1 || block >= p->blocks)
-            return cairn_fail(error, CAIRN_BAD_INPUT, "block",
-                              "contact %d names block %d, expected -1 to %d", j, block,
-                              p->blocks - 1);
-    }
     if (!(p->mu[j] >= 0) || !isfinite(p->mu[j]))
         return cairn_fail(error, CAIRN_BAD_INPUT, "mu", "contact %d has %g, expected >= 0", j,
                           p->mu[j]);
@@ -52,17 +108,11 @@ static cairn_status check_contact(const cairn_problem *p, int j, cairn_error *er
 cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error)
 {
     TRY(check_sizes(p, error));
-    size_t contacts = (size_t)p->contacts, d = (size_t)p->dimension;
-    size_t velocities = (size_t)p->blocks * (size_t)p->block_size;
-    TRY(check_numbers(p->mass_inverse, velocities, "mass_inverse", error));
-    TRY(check_numbers(p->v_free, velocities, "v_free", error));
-    for (size_t i = 0; i < velocities; i++)
-        if (p->mass_inverse[i] < 0)
-            return cairn_fail(error, CAIRN_BAD_INPUT, "mass_inverse",
-                              "entry %zu is %g, expected >= 0", i, p->mass_inverse[i]);
-    TRY(check_numbers(p->H, contacts * 2 * d * (size_t)p->block_size, "H", error));
-    if (p->w)
-        TRY(check_numbers(p->w, contacts * d, "w", error));
+    if (p->W)
+        TRY(check_local(p, error));
+    else
+        TRY(check_blocks(p, error));
+    size_t contacts = (size_t)p->contacts;
     if (p->b)
         TRY(check_numbers(p->b, contacts, "b", error));
     if (p->s)

@@ -1,4 +1,4 @@
-/* cone.c - projection on the friction cone K = {|r_T| <= mu r_N}. */
+/* cone.c - projections on friction cones: circular, K = {|r_T| <= mu r_N}, and with edges. */
 #include <math.h>
 
 #include "cairn/problem.h"
@@ -15,4 +15,86 @@ void cairn_cone_project(int dimension, double mu, double *r)
     r[0] = normal;
     for (int i = 1; i < dimension; i++)
         r[i] *= scale;
+}
+
+/* ---- cones with edges ----------------------------------------------------------------------- */
+
+static void edge_of(int directions, double mu, int k, double *a)
+{
+    double angle = 2 * M_PI * k / directions;
+    a[0] = 1;
+    a[1] = mu * cos(angle);
+    a[2] = mu * sin(angle);
+}
+
+static double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The point of the plane wedge {x a + y b, x, y >= 0} nearest to r. */
+static void nearest_on_face(const double *a, const double *b, const double *r, double *out)
+{
+    double aa = dot3(a, a), ab = dot3(a, b), bb = dot3(b, b), ar = dot3(a, r), br = dot3(b, r);
+    double determinant = aa * bb - ab * ab;
+    double x = (bb * ar - ab * br) / determinant, y = (aa * br - ab * ar) / determinant;
+    if (!(x >= 0 && y >= 0)) { /* on an edge, the one that reaches further; or the apex */
+        double on_a = ar > 0 ? ar / aa : 0, on_b = br > 0 ? br / bb : 0;
+        bool first = on_a * on_a * aa >= on_b * on_b * bb;
+        x = first ? on_a : 0;
+        y = first ? 0 : on_b;
+    }
+    for (int i = 0; i < 3; i++)
+        out[i] = x * a[i] + y * b[i];
+}
+
+/* r lies inside when it is inside of all faces: r_N mu cos(pi/m) >= r_T.e, e to a face's middle. */
+static bool inside_polygon(int directions, double mu, const double *r)
+{
+    double support = -HUGE_VAL, apothem = cos(M_PI / directions);
+    for (int k = 0; k < directions; k++) {
+        double angle = 2 * M_PI * (k + 0.5) / directions;
+        support = fmax(support, cos(angle) * r[1] + sin(angle) * r[2]);
+    }
+    return r[0] >= 0 && support <= mu * apothem * r[0];
+}
+
+void cairn_cone_project_polygon(int directions, double mu, double *r)
+{
+    double best[3] = { 0, 0, 0 }, least = dot3(r, r);
+    if (mu == 0) {
+        cairn_cone_project(3, 0, r);
+        return;
+    }
+    if (inside_polygon(directions, mu, r))
+        return;
+    for (int k = 0; k < directions; k++) {
+        double a[3], b[3], near[3], away[3];
+        edge_of(directions, mu, k, a);
+        edge_of(directions, mu, k + 1, b);
+        nearest_on_face(a, b, r, near);
+        for (int i = 0; i < 3; i++)
+            away[i] = near[i] - r[i];
+        if (dot3(away, away) < least) {
+            least = dot3(away, away);
+            for (int i = 0; i < 3; i++)
+                best[i] = near[i];
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        r[i] = best[i];
+}
+
+double cairn_sliding_speed(int dimension, int directions, const double *u)
+{
+    if (dimension == 2)
+        return fabs(u[1]);
+    if (directions == 0)
+        return sqrt(u[1] * u[1] + u[2] * u[2]);
+    double largest = 0;
+    for (int k = 0; k < directions; k++) {
+        double angle = 2 * M_PI * k / directions;
+        largest = fmax(largest, cos(angle) * u[1] + sin(angle) * u[2]);
+    }
+    return largest;
 }

@@ -1,10 +1,9 @@
-/* operator.c - v = v_free + M^-1 H' r and u = H v + w without forming W. */
+/* operator.c - v = v_free + M^-1 H' r and u = H v + w without forming W; u = W r + q with it. */
 #include "problem/operator.h"
 
 #include <string.h>
 
-static inline __attribute__((always_inline)) void push_all(const cairn_problem *p, int d, int n,
-                                                           const double *r, double *v)
+CAIRN_INLINE void push_all(const cairn_problem *p, int d, int n, const double *r, double *v)
 {
     for (int j = 0; j < p->contacts; j++)
         cairn_contact_push(p, d, n, j, r + (size_t)j * (size_t)d, v);
@@ -12,6 +11,8 @@ static inline __attribute__((always_inline)) void push_all(const cairn_problem *
 
 void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
 {
+    if (p->W || p->blocks == 0)
+        return;
     memcpy(v, p->v_free, sizeof(double) * (size_t)p->blocks * (size_t)p->block_size);
     if (p->dimension == 3 && p->block_size == 6)
         push_all(p, 3, 6, r, v);
@@ -21,16 +22,38 @@ void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
         push_all(p, p->dimension, p->block_size, r, v);
 }
 
-static inline __attribute__((always_inline)) void relative_all(const cairn_problem *p, int d, int n,
-                                                               const double *v, double *u)
+CAIRN_INLINE void relative_all(const cairn_problem *p, int d, int n, const double *v, double *u)
 {
     for (int j = 0; j < p->contacts; j++)
         cairn_contact_relative(p, d, n, j, v, u + (size_t)j * (size_t)d);
 }
 
-void cairn_problem_relative(const cairn_problem *p, const double *v, double *u)
+void cairn_contact_relative_local(const cairn_problem *p, int j, const double *r, double *u)
 {
-    if (p->dimension == 3 && p->block_size == 6)
+    int d = p->dimension;
+    for (int i = 0; i < d; i++) {
+        size_t row = (size_t)j * (size_t)d + (size_t)i;
+        u[i] = p->q[row];
+        for (int64_t k = p->W->start[row]; k < p->W->start[row + 1]; k++)
+            u[i] += p->W->value[k] * r[p->W->column[k]];
+    }
+}
+
+void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, const double *v,
+                            double *u)
+{
+    if (p->W)
+        cairn_contact_relative_local(p, j, r, u);
+    else
+        cairn_contact_relative(p, p->dimension, p->block_size, j, v, u);
+}
+
+void cairn_problem_relative(const cairn_problem *p, const double *r, const double *v, double *u)
+{
+    if (p->W)
+        for (int j = 0; j < p->contacts; j++)
+            cairn_contact_relative_local(p, j, r, u + (size_t)j * (size_t)p->dimension);
+    else if (p->dimension == 3 && p->block_size == 6)
         relative_all(p, 3, 6, v, u);
     else if (p->dimension == 2 && p->block_size == 3)
         relative_all(p, 2, 3, v, u);
@@ -38,9 +61,39 @@ void cairn_problem_relative(const cairn_problem *p, const double *v, double *u)
         relative_all(p, p->dimension, p->block_size, v, u);
 }
 
+void cairn_problem_apply(const cairn_problem *p, const double *r, double *v, double *u)
+{
+    cairn_problem_velocity(p, r, v);
+    cairn_problem_relative(p, r, v, u);
+}
+
+/* ---- diagonal blocks ------------------------------------------------------------------------ */
+
+/* Entry (i, l) of contact j's own block of a given W; 0 where none is stored. */
+static double own_entry(const cairn_problem *p, int j, int i, int l)
+{
+    size_t row = (size_t)j * (size_t)p->dimension + (size_t)i;
+    int32_t column = (int32_t)(j * p->dimension + l);
+    for (int64_t k = p->W->start[row]; k < p->W->start[row + 1]; k++)
+        if (p->W->column[k] == column)
+            return p->W->value[k];
+    return 0;
+}
+
+static void local_delassus(const cairn_problem *p, int j, double *W)
+{
+    for (int i = 0, entry = 0; i < p->dimension; i++)
+        for (int l = 0; l <= i; l++, entry++)
+            W[entry] = 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
+}
+
 void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
 {
     int d = p->dimension, n = p->block_size;
+    if (p->W) {
+        local_delassus(p, j, W);
+        return;
+    }
     memset(W, 0, sizeof(double) * (size_t)(d * (d + 1) / 2));
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
@@ -57,17 +110,7 @@ void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
 
 double cairn_contact_inverse_mass(const cairn_problem *p, int j)
 {
-    int d = p->dimension, n = p->block_size;
-    double trace = 0;
-    for (int side = 0; side < 2; side++) {
-        int block = p->block[2 * j + side];
-        if (block < 0)
-            continue;
-        const double *H = cairn_rows(p, d, n, j, side);
-        const double *inverse = p->mass_inverse + (size_t)block * (size_t)n;
-        for (int i = 0; i < d; i++)
-            for (int k = 0; k < n; k++)
-                trace += H[i * n + k] * inverse[k] * H[i * n + k];
-    }
-    return trace / d;
+    double W[6];
+    cairn_contact_delassus(p, j, W);
+    return p->dimension == 3 ? (W[0] + W[2] + W[5]) / 3 : (W[0] + W[2]) / 2;
 }

@@ -35,7 +35,7 @@ CAIRN_INLINE void cairn_rows_push(int d, int n, const double *H, const double *m
     }
 }
 
-/* u_j = H_j v + w_j. */
+/* u_j = H_j v + w_j, block form. */
 CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
                                          const double *v, double *u)
 {
@@ -67,9 +67,27 @@ CAIRN_INLINE double cairn_contact_shift(const cairn_problem *p, int j)
     return (p->b ? p->b[j] : 0) + (p->s ? p->mu[j] * p->s[j] : 0);
 }
 
+/* Projection of contact j's vector onto its cone. */
+CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int j, double *r)
+{
+    if (p->directions)
+        cairn_cone_project_polygon(p->directions, p->mu[j], r);
+    else
+        cairn_cone_project(p->dimension, p->mu[j], r);
+}
+
+/* u_j = (W r)_j + q_j, local form. */
+void cairn_contact_relative_local(const cairn_problem *p, int j, const double *r, double *u);
+/* u_j when v and r belong together, any form. */
+void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, const double *v,
+                            double *u);
+/* v = v_free + M^-1 H' r; nothing in the local form. */
+void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v);
+/* u = H v + w, in the local form W r + q. */
+void cairn_problem_relative(const cairn_problem *p, const double *r, const double *v, double *u);
 /* trace(W_jj)/d: the contact's own inverse mass, kg^-1. */
 double cairn_contact_inverse_mass(const cairn_problem *p, int j);
-/* W_jj = H_j M^-1 H_j' as a lower triangle (see local.h). */
+/* W_jj = H_j M^-1 H_j' as a lower triangle (see local.h); the symmetric part in the local form. */
 void cairn_contact_delassus(const cairn_problem *p, int j, double *W);
 
 #endif

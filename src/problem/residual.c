@@ -9,7 +9,7 @@
  * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
  * So that a residual of Coulomb's law means something for a convex solution in which no contact
  * closes, its norm is at least 1/1000 of the convex one. An |e| within the rounding of the sums
- * H v and H v_free counts as 0: no solver can do better, and nothing more is known of r.
+ * H v and H v_free (or W r and q) counts as 0: no solver can do better.
  *
  * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
 #include <float.h>
@@ -48,37 +48,35 @@ static double square(int d, const double *x)
     return sum;
 }
 
-static double tangent_norm(int d, const double *u)
-{
-    return sqrt(square(d - 1, u + 1));
-}
-
 /* |r - P_K(r - scale u)|^2 */
-static double natural_map(int d, double mu, const double *r, const double *u, double scale)
+static double natural_map(const cairn_problem *p, int j, const double *r, const double *u,
+                          double scale)
 {
+    int d = p->dimension;
     double step[3], sum = 0;
     for (int i = 0; i < d; i++)
         step[i] = r[i] - scale * u[i];
-    cairn_cone_project(d, mu, step);
+    cairn_contact_project(p, j, step);
     for (int i = 0; i < d; i++)
         sum += (r[i] - step[i]) * (r[i] - step[i]);
     return sum;
 }
 
 /* |P_K(-q)|^2: by how much q fails to be in K*. */
-static double dual_violation(int d, double mu, const double *q)
+static double dual_violation(const cairn_problem *p, int j, const double *q)
 {
     const double zero[3] = { 0, 0, 0 };
-    return natural_map(d, mu, zero, q, 1);
+    return natural_map(p, j, zero, q, 1);
 }
 
-static void add_contact(int d, int j, double mu, double w, const double *r, const double *u,
-                        law_sums *sums)
+static void add_contact(const judging *judge, int j, double w, const double *u, law_sums *sums)
 {
-    double e = w > 0 ? w * sqrt(natural_map(d, mu, r, u, 1 / w))
-                     : sqrt(dual_violation(d, mu, u)); /* nothing can move here */
+    const cairn_problem *p = judge->p;
+    const double *r = judge->r + (size_t)j * (size_t)p->dimension;
+    double e = w > 0 ? w * sqrt(natural_map(p, j, r, u, 1 / w))
+                     : sqrt(dual_violation(p, j, u)); /* nothing can move here */
     sums->e2 += e * e;
-    sums->fclib2 += natural_map(d, mu, r, u, 1);
+    sums->fclib2 += natural_map(p, j, r, u, 1);
     if (!(e <= sums->worst)) {
         sums->worst = e;
         sums->worst_contact = j;
@@ -86,33 +84,33 @@ static void add_contact(int d, int j, double mu, double w, const double *r, cons
 }
 
 /* Exact Coulomb: s = |u_T|; a contact closes when q_N + b < 0. q and u carry the bias. */
-static void judge_coulomb(judging *judge, int d, int j, double w, const double *q, const double *u)
+static void judge_coulomb(judging *judge, int j, double w, const double *q, const double *u)
 {
-    double mu = judge->p->mu[j];
-    double shifted[3] = { u[0] + mu * tangent_norm(d, u), u[1], d == 3 ? u[2] : 0 };
-    add_contact(d, j, mu, w, judge->r + (size_t)j * (size_t)d, shifted, &judge->coulomb);
+    const cairn_problem *p = judge->p;
+    int d = p->dimension;
+    double s = cairn_sliding_speed(d, p->directions, u);
+    double shifted[3] = { u[0] + p->mu[j] * s, u[1], d == 3 ? u[2] : 0 };
+    add_contact(judge, j, w, shifted, &judge->coulomb);
     judge->coulomb.closing2 += q[0] < 0 ? square(d, q) : 0;
 }
 
 /* The convex law with the s of the problem. */
-static void judge_convex(judging *judge, int d, int j, double w, const double *q, const double *u)
+static void judge_convex(judging *judge, int j, double w, const double *q, const double *u)
 {
-    double mu = judge->p->mu[j], s = judge->p->s ? mu * judge->p->s[j] : 0;
+    const cairn_problem *p = judge->p;
+    int d = p->dimension;
+    double s = p->s ? p->mu[j] * p->s[j] : 0;
     double shifted[3] = { u[0] + s, u[1], d == 3 ? u[2] : 0 };
     double free[3] = { q[0] + s, q[1], d == 3 ? q[2] : 0 };
-    add_contact(d, j, mu, w, judge->r + (size_t)j * (size_t)d, shifted, &judge->convex);
-    judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(d, mu, free);
+    add_contact(judge, j, w, shifted, &judge->convex);
+    judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(p, j, free);
 }
 
 /* Distance of r_j from its cone. */
-static double outside_cone(int d, double mu, const double *r)
+static double outside_cone(const cairn_problem *p, int j, const double *r)
 {
-    double inside[3];
-    memcpy(inside, r, sizeof(double) * (size_t)d);
-    cairn_cone_project(d, mu, inside);
-    for (int i = 0; i < d; i++)
-        inside[i] -= r[i];
-    return sqrt(square(d, inside));
+    const double zero[3] = { 0, 0, 0 };
+    return sqrt(natural_map(p, j, r, zero, 0));
 }
 
 /* Sum of the squares of the terms of H_j v: the size that rounding is relative to. */
@@ -131,24 +129,59 @@ CAIRN_INLINE double term_squares(const cairn_problem *p, int d, int n, int j, co
     return sum;
 }
 
+/* u_j, and q_j: the same without any impulse. */
+CAIRN_INLINE void relative_and_free(const judging *judge, int d, int n, int j, double *u, double *q)
+{
+    const cairn_problem *p = judge->p;
+    if (p->W) {
+        cairn_contact_relative_local(p, j, judge->r, u);
+        memcpy(q, p->q + (size_t)j * (size_t)d, sizeof(double) * (size_t)d);
+    } else {
+        cairn_contact_relative(p, d, n, j, judge->v, u);
+        cairn_contact_relative(p, d, n, j, p->v_free, q);
+    }
+}
+
+/* Squares of the terms of u_j = (W r)_j + q_j, local form. */
+static double local_term_squares(const cairn_problem *p, int j, const double *r)
+{
+    double sum = p->b ? p->b[j] * p->b[j] : 0;
+    for (int i = 0; i < p->dimension; i++) {
+        size_t row = (size_t)j * (size_t)p->dimension + (size_t)i;
+        sum += p->q[row] * p->q[row];
+        for (int64_t k = p->W->start[row]; k < p->W->start[row + 1]; k++) {
+            double term = p->W->value[k] * r[p->W->column[k]];
+            sum += term * term;
+        }
+    }
+    return sum;
+}
+
+CAIRN_INLINE double all_term_squares(const judging *judge, int d, int n, int j)
+{
+    const cairn_problem *p = judge->p;
+    if (p->W)
+        return local_term_squares(p, j, judge->r);
+    return term_squares(p, d, n, j, judge->v) + term_squares(p, d, n, j, p->v_free);
+}
+
 CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
     size_t first = (size_t)j * (size_t)d;
     const double *r = judge->r + first;
     double q[3], u[3], bias = p->b ? p->b[j] : 0, w = cairn_contact_inverse_mass(p, j);
-    cairn_contact_relative(p, d, n, j, judge->v, u);
-    cairn_contact_relative(p, d, n, j, p->v_free, q);
+    relative_and_free(judge, d, n, j, u, q);
     memcpy(judge->u + first, u, sizeof(double) * (size_t)d);
     u[0] += bias;
     q[0] += bias;
-    judge_coulomb(judge, d, j, w, q, u);
-    judge_convex(judge, d, j, w, q, u);
-    judge->terms2 += term_squares(p, d, n, j, judge->v) + term_squares(p, d, n, j, p->v_free);
+    judge_coulomb(judge, j, w, q, u);
+    judge_convex(judge, j, w, q, u);
+    judge->terms2 += all_term_squares(judge, d, n, j);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
     judge->u2 += square(d, u);
-    judge->cone_violation = fmax(judge->cone_violation, outside_cone(d, p->mu[j], r));
+    judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, j, r));
 }
 
 CAIRN_INLINE void judge_all(judging *judge, int d, int n)

@@ -34,8 +34,7 @@ typedef struct descent {
 static void gradient_at(cairn_task *task, const double *r, double *g)
 {
     const cairn_system *s = &task->system;
-    s->kernels->velocity(s, r, task->v);
-    s->kernels->gradient(s, task->v, g);
+    s->kernels->gradient(s, r, task->v, g);
 }
 
 /* Largest eigenvalue of W by the power method from a fixed start, with a tenth to spare. */
@@ -175,7 +174,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
-enum { CONVEX = CAIRN_TREATS(CAIRN_LAW_CONVEX) };
+enum { CONVEX = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) };
 
 const cairn_solver cairn_solver_pgd = { "pgd", "projected gradient with a fixed step [BL23]",
                                         CONVEX, 0, run };

@@ -17,8 +17,8 @@ static double update_sliding(const cairn_problem *p, const double *u, double *s)
 {
     double largest = 0;
     for (int j = 0; j < p->contacts; j++) {
-        const double *ut = u + (size_t)j * (size_t)p->dimension + 1;
-        double speed = p->dimension == 3 ? sqrt(ut[0] * ut[0] + ut[1] * ut[1]) : fabs(ut[0]);
+        double speed =
+            cairn_sliding_speed(p->dimension, p->directions, u + (size_t)j * (size_t)p->dimension);
         largest = fmax(largest, fabs(speed - s[j]) / (speed + 1));
         s[j] = speed;
     }

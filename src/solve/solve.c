@@ -39,6 +39,14 @@ bool cairn_solver_treats(const char *name, cairn_law law)
     return solver && (solver->laws & CAIRN_TREATS(law)) != 0;
 }
 
+bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p)
+{
+    const cairn_solver *solver = find(name);
+    unsigned needed = p->directions ? CAIRN_TREATS_EDGES(law) : CAIRN_TREATS(law);
+    return solver && (solver->laws & needed) &&
+           (solver->most_contacts == 0 || p->contacts <= solver->most_contacts);
+}
+
 /* ---- options -------------------------------------------------------------------------------- */
 
 cairn_solve_options cairn_solve_options_default(void)
@@ -150,7 +158,7 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     const cairn_solver *solver = find(solve_options->solver);
     if (!solver)
         return CAIRN_NOT_FOUND;
-    if (!(solver->laws & CAIRN_TREATS(solve_options->law)))
+    if (!cairn_solver_accepts(solver->name, solve_options->law, p))
         return CAIRN_UNSUPPORTED;
     *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
     cairn_task task = { .options = solve_options, .v = v, .u = u, .report = report };

@@ -20,12 +20,14 @@ typedef struct cairn_task {
 typedef struct cairn_solver {
     const char *name;
     const char *summary;
-    unsigned laws;    /* one bit per cairn_law                               */
-    unsigned variant; /* for files that hold a family: which member this is   */
+    unsigned laws;    /* what it treats: CAIRN_TREATS and CAIRN_TREATS_EDGES bits  */
+    unsigned variant; /* for files that hold a family: which member this is        */
     cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, double *r);
+    int most_contacts; /* larger problems are refused; 0: no limit                  */
 } cairn_solver;
 
-#define CAIRN_TREATS(law) (1u << (law))
+#define CAIRN_TREATS(law)       (1u << (law))  /* with circular cones */
+#define CAIRN_TREATS_EDGES(law) (16u << (law)) /* with cones of edges */
 
 extern const cairn_solver cairn_solver_auto;
 extern const cairn_solver cairn_solver_pgs;
