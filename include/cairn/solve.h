@@ -22,6 +22,7 @@ typedef struct cairn_solve_options {
     cairn_law law;          /* the law asked for                                                  */
     double tolerance;       /* stop when the judge's relative residual of that law is below it    */
     int64_t max_iterations; /* give up, and say so, after this many sweeps or gradient steps      */
+    double time_limit;      /* s: give up, and say so, after this long; 0: never                  */
     double step_length;     /* gradient methods: first step (kg); 0: chosen from the problem      */
     double increment_tolerance; /* > 0: stop on |r+ - r|_inf/(|r|_inf + 1) instead of the judge,
                                    as the algorithms of [BL23] do; the judge still reports        */
@@ -38,6 +39,7 @@ typedef struct cairn_solve_report {
     int64_t iterations;        /* sweeps or gradient steps                                   */
     int64_t outer_iterations;  /* solves of a convex problem by an outer loop; 1 without one */
     const char *solver;        /* which one ran (what "auto" picked)                         */
+    char remark[160];          /* what a solver has to say of its work; empty: nothing       */
     double step_length;        /* last step of a gradient method, for the next call          */
     cairn_judgement judgement; /* of the impulses returned                                   */
 } cairn_solve_report;

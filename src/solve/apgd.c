@@ -164,7 +164,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     if (report->converged)
         return CAIRN_OK;
     TRY(start(task, r, &d));
-    while (!report->converged && report->iterations < task->options->max_iterations) {
+    while (!report->converged && cairn_task_may_go_on(task)) {
         report->converged = iterate(self->variant, task, &d, &watch, r);
         if (!isfinite(d.L))
             return CAIRN_NOT_FINITE;

@@ -99,7 +99,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     report->converged = cairn_task_judge(task, r);
     double first = report->judgement.asked.relative;
     TRY(start_momentum(task, r, self->variant == PLAIN, &m));
-    while (!report->converged && report->iterations < task->options->max_iterations) {
+    while (!report->converged && cairn_task_may_go_on(task)) {
         cairn_sweep sweep = accelerated_sweep(task, &m, r);
         double estimate = sqrt(sweep.change2);
         if (!isfinite(estimate))

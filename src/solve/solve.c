@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "solve/solver.h"
@@ -70,6 +71,8 @@ static const cairn_option options[] = {
       "relative residual at which a solve ends", NULL },
     { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 0, 1e12, "",
       "sweeps or gradient steps after which a solve gives up and says so", NULL },
+    { "time_limit", CAIRN_OPTION_REAL, false, FIELD(time_limit), 0, CAIRN_UNBOUNDED, "s",
+      "after which a solve gives up and says so; 0: never", NULL },
     { "step_length", CAIRN_OPTION_REAL, false, FIELD(step_length), 0, CAIRN_UNBOUNDED, "kg",
       "first step of gradient methods; 0: chosen from the problem", NULL },
     { "increment_tolerance", CAIRN_OPTION_REAL, false, FIELD(increment_tolerance), 0, 1, "",
@@ -115,6 +118,13 @@ bool cairn_task_judge(cairn_task *task, const double *r)
     return judgement->asked.relative <= task->options->tolerance;
 }
 
+bool cairn_task_may_go_on(const cairn_task *task)
+{
+    double limit = task->options->time_limit;
+    return task->report->iterations < task->options->max_iterations &&
+           !(limit > 0 && cairn_clock_seconds() - task->started > limit);
+}
+
 bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double estimate)
 {
     int64_t waited = task->report->iterations - watch->judged_at;
@@ -136,6 +146,7 @@ static cairn_status start_task(const cairn_problem *p, cairn_workspace *workspac
     TRY(cairn_system_create(p, &cairn_kernels_cpu, task->arena, &task->system));
     task->best = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
     task->best_relative = INFINITY;
+    task->started = cairn_clock_seconds();
     return task->best ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 

@@ -14,6 +14,7 @@ typedef struct cairn_task {
     double *best;               /* the best impulses judged so far                                */
     double best_relative;       /* their residual                                                 */
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
+    double started;             /* s: when, by cairn_clock_seconds                                */
 } cairn_task;
 
 /* A solver: r is the warm start in and the answer out. It holds no state between calls. */
@@ -37,6 +38,9 @@ extern const cairn_solver cairn_solver_apgd;
 extern const cairn_solver cairn_solver_apgd_as;
 extern const cairn_solver cairn_solver_apgd_ar;
 extern const cairn_solver cairn_solver_apgd_asr;
+
+/* Whether another iteration may begin: neither their number nor the time is used up. */
+bool cairn_task_may_go_on(const cairn_task *task);
 
 /* Judge r: true when the tolerance is met. Keeps the best r seen; task->v and task->u become the
  * velocities of r. */
