@@ -32,20 +32,23 @@ static double dot3(const double *a, const double *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The point of the plane wedge {x a + y b, x, y >= 0} nearest to r. */
+/* The point of the face between edges a and b nearest to r. In the face c = (a + b)/2 and
+ * t = (b - a)/2 are at right angles, and the face is {x c + y t, |y| <= x}. */
 static void nearest_on_face(const double *a, const double *b, const double *r, double *out)
 {
-    double aa = dot3(a, a), ab = dot3(a, b), bb = dot3(b, b), ar = dot3(a, r), br = dot3(b, r);
-    double determinant = aa * bb - ab * ab;
-    double x = (bb * ar - ab * br) / determinant, y = (aa * br - ab * ar) / determinant;
-    if (!(x >= 0 && y >= 0)) { /* on an edge, the one that reaches further; or the apex */
-        double on_a = ar > 0 ? ar / aa : 0, on_b = br > 0 ? br / bb : 0;
-        bool first = on_a * on_a * aa >= on_b * on_b * bb;
-        x = first ? on_a : 0;
-        y = first ? 0 : on_b;
+    double c[3], t[3];
+    for (int i = 0; i < 3; i++) {
+        c[i] = 0.5 * (a[i] + b[i]);
+        t[i] = 0.5 * (b[i] - a[i]);
+    }
+    double x = dot3(c, r) / dot3(c, c), y = dot3(t, r) / dot3(t, t);
+    if (!(fabs(y) <= x)) { /* on the edge of that side, or at the apex */
+        const double *edge = y < 0 ? a : b;
+        x = fmax(0, dot3(edge, r) / dot3(edge, edge));
+        y = y < 0 ? -x : x;
     }
     for (int i = 0; i < 3; i++)
-        out[i] = x * a[i] + y * b[i];
+        out[i] = x * c[i] + y * t[i];
 }
 
 /* r lies inside when it is inside of all faces: r_N mu cos(pi/m) >= r_T.e, e to a face's middle. */

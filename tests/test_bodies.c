@@ -1,0 +1,451 @@
+/* test_bodies.c - making and removing bodies: refusals, mass, ids, holes. */
+#include "check.h"
+#include "math/vec.h"
+#include "small_world.h"
+#include "world/world.h"
+
+static cairn_body_def good(int dimension)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, dimension);
+    def.shape.radius = 0.5;
+    return def;
+}
+
+static void check_refused(int dimension, const cairn_body_def *def, cairn_status status,
+                          const char *key, const char *piece)
+{
+    cairn_world *world = world_create(dimension);
+    cairn_body_id id = { 77, 77 };
+    add_sphere(world, 1, cairn_vec(3, 0, 0));
+    uint64_t hash = cairn_world_hash(world);
+    CHECK_INT(cairn_body_create(world, def, &id), status);
+    CHECK_TEXT(cairn_world_error(world)->key, key);
+    CHECK_CONTAINS(cairn_world_error(world)->message, piece);
+    CHECK_INT(id.index, 77);
+    CHECK_INT(cairn_world_bodies(world).count, 1);
+    CHECK(cairn_world_hash(world) == hash);
+    add_sphere(world, 1, cairn_vec(0, 0, 0)); /* and the world goes on */
+    CHECK_TEXT(cairn_world_error(world)->message, "");
+    cairn_world_destroy(world);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+TEST(impossible_shapes_are_refused)
+{
+    cairn_body_def def = cairn_body_def_default(); /* no radius */
+    check_refused(3, &def, CAIRN_BAD_INPUT, "radius", "found 0, expected a number > 0");
+    def = good(3);
+    def.shape.radius = -1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "radius", "found -1");
+    def.shape.kind = (cairn_shape_kind)99;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "shape", "99");
+    def = good(3);
+    def.shape.kind = CAIRN_SHAPE_HALF_SPACE;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "motion", "half_space cannot be dynamic");
+}
+
+TEST(numbers_that_are_none_are_refused)
+{
+    cairn_body_def def = good(3);
+    def.position.y = NAN;
+    check_refused(3, &def, CAIRN_NOT_FINITE, "position", "nan");
+    def = good(3);
+    def.position.x = INFINITY;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "position", "inf");
+    def = good(3);
+    def.velocity.z = NAN;
+    check_refused(3, &def, CAIRN_NOT_FINITE, "velocity", "nan");
+    def = good(3);
+    def.angular_velocity.x = NAN;
+    check_refused(3, &def, CAIRN_NOT_FINITE, "angular_velocity", "nan");
+    def = good(2);
+    def.angle = NAN;
+    check_refused(2, &def, CAIRN_NOT_FINITE, "angle", "nan");
+    def = good(3);
+    def.orientation.x = NAN;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "orientation", "nan");
+    def = good(3);
+    def.mass = NAN;
+    check_refused(3, &def, CAIRN_NOT_FINITE, "mass", "nan");
+}
+
+TEST(an_orientation_has_length_1)
+{
+    cairn_body_def def = good(3);
+    def.orientation = (cairn_quat){ 1, 1, 0, 0 };
+    check_refused(3, &def, CAIRN_BAD_INPUT, "orientation", "length 1.41421, expected 1");
+    def.orientation = (cairn_quat){ 0, 0, 0, 0 };
+    check_refused(3, &def, CAIRN_BAD_INPUT, "orientation", "length 0");
+}
+
+TEST(in_2d_nothing_leaves_the_plane)
+{
+    cairn_body_def def = good(2);
+    def.position.z = 0.1;
+    check_refused(2, &def, CAIRN_BAD_INPUT, "position", "in 2D z must be 0");
+    def = good(2);
+    def.velocity.z = 0.1;
+    check_refused(2, &def, CAIRN_BAD_INPUT, "velocity", "in 2D z must be 0");
+    def = good(2);
+    def.angular_velocity.x = 1;
+    check_refused(2, &def, CAIRN_BAD_INPUT, "angular_velocity", "only the z component");
+}
+
+TEST(masses_and_moments_must_be_possible)
+{
+    cairn_body_def def = good(3);
+    def.mass = -1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "mass", "found -1");
+    def = good(3);
+    def.density = 0;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "density", "found 0");
+    def = good(3);
+    def.inertia = cairn_vec(1, 1, -1);
+    check_refused(3, &def, CAIRN_BAD_INPUT, "inertia", "found -1");
+    def.inertia = cairn_vec(1, 1, 0);
+    check_refused(3, &def, CAIRN_BAD_INPUT, "inertia", "three numbers > 0");
+    def.inertia = cairn_vec(1, 1, 2.1); /* a thin plate has 1, 1, 2 */
+    check_refused(3, &def, CAIRN_BAD_INPUT, "inertia", "exceeds the sum of the others");
+    def = good(3);
+    def.shape.kind = CAIRN_SHAPE_POINT;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0");
+}
+
+TEST(only_the_right_motion_has_drivers_loads_and_a_velocity)
+{
+    const cairn_driver driver = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+    const cairn_load load = cairn_load_default(CAIRN_LOAD_CONSTANT);
+    cairn_body_def def = good(3);
+    def.drivers = &driver;
+    def.driver_count = 1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "drivers", "only a driven body");
+    def.motion = CAIRN_MOTION_FIXED;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "drivers", "only a driven body");
+    def = good(3);
+    def.loads = &load;
+    def.load_count = 1;
+    def.motion = CAIRN_MOTION_DRIVEN;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "loads", "only a dynamic body");
+    def = good(3);
+    def.motion = CAIRN_MOTION_FIXED;
+    def.velocity.x = 1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "velocity", "only a dynamic body");
+    def.velocity.x = 0;
+    def.angular_velocity.z = 1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "velocity", "only a dynamic body");
+    def = good(3);
+    def.motion = CAIRN_MOTION_COUNT;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "motion", "unknown motion 3");
+}
+
+TEST(materials_must_exist)
+{
+    cairn_body_def def = good(3);
+    def.material = 1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "material", "no material 1");
+    def.material = -1;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "material", "no material -1");
+}
+
+/* The second driver is bad: the first must not stay behind. */
+TEST(a_body_with_one_bad_driver_is_not_made_at_all)
+{
+    cairn_driver drivers[2] = { cairn_driver_default(CAIRN_DRIVER_VELOCITY),
+                                cairn_driver_default(CAIRN_DRIVER_SHAKE) };
+    drivers[1].frequency = -1;
+    cairn_body_def def = good(3);
+    def.motion = CAIRN_MOTION_DRIVEN;
+    def.drivers = drivers;
+    def.driver_count = 2;
+    check_refused(3, &def, CAIRN_BAD_INPUT, "frequency", "found -1");
+    cairn_world *world = world_create(3);
+    CHECK_INT(cairn_body_create(world, &def, NULL), CAIRN_BAD_INPUT);
+    CHECK_INT(world->driven_count, 0);
+    cairn_world_destroy(world);
+}
+
+/* ---- mass ----------------------------------------------------------------------------------- */
+
+static void make(int dimension, const cairn_body_def *def, double *mass, cairn_vec3 *inertia)
+{
+    cairn_world *world = world_create(dimension);
+    cairn_body_id id;
+    CHECK_OK(cairn_body_create(world, def, &id));
+    *mass = cairn_world_bodies(world).mass[id.index];
+    *inertia = cairn_world_bodies(world).inertia[id.index];
+    cairn_world_destroy(world);
+}
+
+/* r = 0.5: V = pi/6 m^3; J = 0.1 m */
+TEST(mass_follows_from_the_density_or_is_given)
+{
+    cairn_body_def def = good(3);
+    cairn_vec3 inertia;
+    double mass;
+    def.density = 600;
+    make(3, &def, &mass, &inertia);
+    CHECK_CLOSE(mass, 100 * M_PI, 1e-14);
+    CHECK_CLOSE(inertia.y, 10 * M_PI, 1e-14);
+    def.mass = 7; /* the moments follow */
+    make(3, &def, &mass, &inertia);
+    CHECK_CLOSE(mass, 7, 0);
+    CHECK_CLOSE(inertia.x, 0.7, 1e-14);
+    def.inertia = cairn_vec(1, 2, 3);
+    make(3, &def, &mass, &inertia);
+    CHECK_CLOSE(mass, 7, 0);
+    CHECK_CLOSE(inertia.x, 1, 0);
+    CHECK_CLOSE(inertia.z, 3, 0);
+}
+
+/* r = 0.5: A = pi/4 m^2; J = m/8 */
+TEST(mass_of_disks)
+{
+    cairn_body_def def = good(2);
+    cairn_vec3 inertia;
+    double mass;
+    def.density = 4;
+    make(2, &def, &mass, &inertia);
+    CHECK_CLOSE(mass, M_PI, 1e-14);
+    CHECK_CLOSE(inertia.z, M_PI / 8, 1e-14);
+    CHECK_NEAR(inertia.x, 0, 0);
+    def.inertia.z = 5;
+    make(2, &def, &mass, &inertia);
+    CHECK_CLOSE(mass, M_PI, 1e-14);
+    CHECK_CLOSE(inertia.z, 5, 0);
+}
+
+TEST(a_point_with_a_mass_has_no_moment)
+{
+    cairn_body_def def = good(3);
+    cairn_vec3 inertia;
+    double mass;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_POINT, 3);
+    def.mass = 2;
+    make(3, &def, &mass, &inertia);
+    CHECK_CLOSE(mass, 2, 0);
+    CHECK_NEAR(cairn_norm(inertia), 0, 0);
+}
+
+TEST(fixed_and_driven_bodies_need_no_mass)
+{
+    cairn_body_def def = good(3);
+    cairn_vec3 inertia;
+    double mass;
+    def.motion = CAIRN_MOTION_FIXED;
+    make(3, &def, &mass, &inertia);
+    CHECK_NEAR(mass, 0, 0);
+    def.motion = CAIRN_MOTION_DRIVEN;
+    make(3, &def, &mass, &inertia);
+    CHECK_NEAR(mass, 0, 0);
+}
+
+/* ---- ids ------------------------------------------------------------------------------------ */
+
+TEST(bodies_are_numbered_from_0_and_keep_what_they_were_given)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_def def = good(3);
+    cairn_body_id id;
+    def.position = cairn_vec(1, 2, 3);
+    def.velocity = cairn_vec(4, 5, 6);
+    def.angular_velocity = cairn_vec(7, 8, 9);
+    def.orientation = (cairn_quat){ 0.5 + 1e-8, -0.5, 0.5, -0.5 };
+    for (int i = 0; i < 100; i++) {
+        CHECK_OK(cairn_body_create(world, &def, &id));
+        CHECK_INT(id.index, i);
+        CHECK_INT(id.generation, 0);
+    }
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK_INT(b.count, 100);
+    CHECK_INT(b.alive[99], 1);
+    CHECK_INT(b.motion[99], CAIRN_MOTION_DYNAMIC);
+    CHECK_INT(b.material[99], 0);
+    CHECK_NEAR(b.shape[99].radius, 0.5, 0);
+    CHECK_NEAR(b.x[99].z, 3, 0);
+    CHECK_NEAR(b.v[99].y, 5, 0);
+    CHECK_NEAR(b.omega[99].x, 7, 0);
+    cairn_quat q = b.q[99]; /* made exactly a unit quaternion */
+    CHECK_NEAR(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z, 1, 1e-15);
+    cairn_world_destroy(world);
+}
+
+TEST(in_2d_the_angle_makes_the_quaternion)
+{
+    cairn_world *world = world_create(2);
+    cairn_body_def def = good(2);
+    cairn_body_id id;
+    def.angle = M_PI / 3;
+    def.orientation = (cairn_quat){ 0, 0, 0, 0 }; /* does not count in 2D */
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    CHECK_NEAR(cairn_world_bodies(world).angle[0], M_PI / 3, 0);
+    CHECK_NEAR(cairn_world_bodies(world).q[0].w, sqrt(0.75), 1e-15);
+    CHECK_NEAR(cairn_world_bodies(world).q[0].z, 0.5, 1e-15);
+    cairn_world_destroy(world);
+}
+
+TEST(holes_are_used_again_with_a_new_generation)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_id id[4];
+    for (int i = 0; i < 4; i++)
+        id[i] = add_sphere(world, 0.1, cairn_vec(i, 0, 0));
+    CHECK_OK(cairn_body_destroy(world, id[2]));
+    CHECK_OK(cairn_body_destroy(world, id[1]));
+    CHECK_INT(cairn_world_bodies(world).count, 4);
+    CHECK_INT(cairn_world_bodies(world).alive[1], 0);
+    cairn_body_id first = add_sphere(world, 0.1, cairn_vec(8, 0, 0));
+    cairn_body_id second = add_sphere(world, 0.1, cairn_vec(9, 0, 0));
+    cairn_body_id third = add_sphere(world, 0.1, cairn_vec(10, 0, 0));
+    CHECK_INT(first.index, 1);
+    CHECK_INT(first.generation, 1);
+    CHECK_INT(second.index, 2);
+    CHECK_INT(second.generation, 1);
+    CHECK_INT(third.index, 4);
+    CHECK_INT(third.generation, 0);
+    CHECK_INT(cairn_body_destroy(world, id[1]), CAIRN_NOT_FOUND); /* the old one is gone */
+    CHECK_INT(cairn_world_bodies(world).alive[1], 1);
+    CHECK_OK(cairn_body_destroy(world, first));
+    CHECK_INT(cairn_body_destroy(world, first), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+TEST(ids_that_never_were_are_not_found)
+{
+    cairn_world *world = world_create(3);
+    add_sphere(world, 0.1, cairn_vec(0, 0, 0));
+    CHECK_INT(cairn_body_destroy(world, (cairn_body_id){ 1, 0 }), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_body_destroy(world, (cairn_body_id){ -1, 0 }), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_body_destroy(world, (cairn_body_id){ 0, 1 }), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+TEST(a_removed_body_takes_its_drivers_and_loads_along)
+{
+    cairn_world *world = world_create(3);
+    const cairn_driver driver = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+    const cairn_load load = cairn_load_default(CAIRN_LOAD_CONSTANT);
+    cairn_body_id driven[2], loaded[2];
+    for (int i = 0; i < 2; i++) {
+        cairn_body_def def = good(3);
+        def.loads = &load;
+        def.load_count = 1;
+        CHECK_OK(cairn_body_create(world, &def, &loaded[i]));
+        def = good(3);
+        def.motion = CAIRN_MOTION_DRIVEN;
+        def.drivers = &driver;
+        def.driver_count = 1;
+        CHECK_OK(cairn_body_create(world, &def, &driven[i]));
+    }
+    CHECK_OK(cairn_body_destroy(world, driven[0]));
+    CHECK_OK(cairn_body_destroy(world, loaded[1]));
+    CHECK_INT(world->driven_count, 1);
+    CHECK_INT(world->driven[0].body, driven[1].index);
+    CHECK_INT(world->loaded_count, 1);
+    CHECK_INT(world->loaded[0].body, loaded[0].index);
+    cairn_world_destroy(world);
+}
+
+/* ---- warm start ----------------------------------------------------------------------------- */
+
+static void step(cairn_world *world)
+{
+    cairn_step_options options = cairn_step_options_default();
+    cairn_step_report report;
+    options.time_step = 1e-3;
+    options.tolerance = 1e-2; /* loose, so that the start shows in the answer */
+    options.solver = "pgs";
+    options.threads = 1;
+    CHECK_OK(cairn_world_step(world, &options, &report));
+}
+
+/* Three disks on a floor: two side by side, the third, ten times as heavy, on top. */
+static cairn_world *pile(void)
+{
+    cairn_world *world = world_create(2);
+    const double x[3] = { -0.5, 0.5, 0 }, y[3] = { 0.5, 0.5, 0.5 + sqrt(0.75) };
+    add_wall(world, cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 2), cairn_vec(0, 0, 0));
+    for (int i = 0; i < 3; i++) {
+        cairn_body_def def = good(2);
+        def.position = cairn_vec(x[i], y[i], 0);
+        def.mass = i == 2 ? 10 : 1;
+        CHECK_OK(cairn_body_create(world, &def, NULL));
+    }
+    return world;
+}
+
+/* Replace the disks of a world by equal ones. */
+static void replace(cairn_world *world)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    cairn_body_def def[4];
+    for (int i = 1; i < 4; i++) {
+        def[i] = good(2);
+        def[i].position = b.x[i];
+        def[i].angle = b.angle[i];
+        def[i].velocity = b.v[i];
+        def[i].angular_velocity = b.omega[i];
+        def[i].mass = b.mass[i];
+    }
+    for (int i = 1; i < 4; i++)
+        CHECK_OK(cairn_body_destroy(world, (cairn_body_id){ i, b.generation[i] }));
+    for (int i = 1; i < 4; i++)
+        CHECK_OK(cairn_body_create(world, &def[i], NULL));
+}
+
+/* A successor starts like a body without a past: as in a world that never knew the impulses. */
+TEST(a_removed_body_leaves_no_warm_start_to_its_successor)
+{
+    cairn_world *kept = pile(), *replaced = pile(), *forgetful = pile();
+    cairn_world *worlds[3] = { kept, replaced, forgetful };
+    for (int i = 0; i < 3; i++)
+        step(worlds[i]);
+    CHECK(cairn_world_hash(kept) == cairn_world_hash(replaced));
+    replace(replaced);
+    CHECK(cairn_world_hash(kept) == cairn_world_hash(replaced));
+    forgetful->contacts.count = 0;
+    for (int i = 0; i < 3; i++)
+        step(worlds[i]);
+    CHECK(cairn_world_hash(replaced) == cairn_world_hash(forgetful));
+    CHECK(cairn_world_hash(replaced) != cairn_world_hash(kept)); /* else this proves nothing */
+    for (int i = 0; i < 3; i++)
+        cairn_world_destroy(worlds[i]);
+}
+
+TEST(motions_have_names)
+{
+    CHECK_TEXT(cairn_motion_name(CAIRN_MOTION_DYNAMIC), "dynamic");
+    CHECK_TEXT(cairn_motion_name(CAIRN_MOTION_FIXED), "fixed");
+    CHECK_TEXT(cairn_motion_name(CAIRN_MOTION_DRIVEN), "driven");
+    CHECK(cairn_motion_name(CAIRN_MOTION_COUNT) == NULL);
+    CHECK(cairn_motion_name(-1) == NULL);
+}
+
+TEST(the_default_body_is_dynamic_of_1000_kg_m3_at_rest)
+{
+    cairn_body_def def;
+    cairn_body_record()->set_default(&def);
+    CHECK_INT(def.motion, CAIRN_MOTION_DYNAMIC);
+    CHECK_NEAR(def.density, 1000, 0);
+    CHECK_NEAR(def.orientation.w, 1, 0);
+    CHECK_NEAR(cairn_norm(def.velocity) + cairn_norm(def.position) + def.mass, 0, 0);
+    CHECK_OK(cairn_record_check(cairn_body_record(), &def, NULL));
+}
+
+int main(void)
+{
+    RUN(CASE(impossible_shapes_are_refused), CASE(numbers_that_are_none_are_refused),
+        CASE(an_orientation_has_length_1), CASE(in_2d_nothing_leaves_the_plane),
+        CASE(masses_and_moments_must_be_possible),
+        CASE(only_the_right_motion_has_drivers_loads_and_a_velocity), CASE(materials_must_exist),
+        CASE(a_body_with_one_bad_driver_is_not_made_at_all),
+        CASE(mass_follows_from_the_density_or_is_given), CASE(mass_of_disks),
+        CASE(a_point_with_a_mass_has_no_moment), CASE(fixed_and_driven_bodies_need_no_mass),
+        CASE(bodies_are_numbered_from_0_and_keep_what_they_were_given),
+        CASE(in_2d_the_angle_makes_the_quaternion),
+        CASE(holes_are_used_again_with_a_new_generation), CASE(ids_that_never_were_are_not_found),
+        CASE(a_removed_body_takes_its_drivers_and_loads_along),
+        CASE(a_removed_body_leaves_no_warm_start_to_its_successor), CASE(motions_have_names),
+        CASE(the_default_body_is_dynamic_of_1000_kg_m3_at_rest));
+}

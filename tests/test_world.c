@@ -1,0 +1,392 @@
+/* test_world.c - a world as a whole: creation, hash, overlap, and life without memory. */
+#include "base/status.h"
+#include "check.h"
+#include "failing_allocator.h"
+#include "math/vec.h"
+#include "small_world.h"
+#include "world/world.h"
+
+#define LIST(...)                                                                                  \
+    {                                                                                              \
+        (const double[]){ __VA_ARGS__ }, sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double)  \
+    }
+
+/* ---- creation ------------------------------------------------------------------------------- */
+
+TEST(the_default_world_has_three_dimensions_and_gravity)
+{
+    cairn_world_def def = cairn_world_def_default();
+    cairn_world *world;
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_INT(cairn_world_dimension(world), 3);
+    CHECK_NEAR(cairn_world_gravity(world).z, -9.81, 0);
+    CHECK_NEAR(cairn_world_time(world), 0, 0);
+    CHECK_INT(cairn_world_bodies(world).count, 0);
+    CHECK_INT(cairn_world_contacts(world).count, 0);
+    CHECK_INT(cairn_world_inlet_pending(world), 0);
+    CHECK_TEXT(cairn_world_error(world)->message, "");
+    cairn_world_destroy(world);
+}
+
+TEST(other_worlds_are_refused)
+{
+    const int64_t dimensions[] = { 0, 1, 4, -2, INT64_MAX };
+    cairn_world *world = (cairn_world *)1;
+    for (int i = 0; i < 5; i++) {
+        cairn_world_def def = cairn_world_def_default();
+        def.dimension = dimensions[i];
+        CHECK_INT(cairn_world_create(&def, &world), CAIRN_BAD_INPUT);
+        CHECK(world == NULL);
+    }
+    cairn_world_def def = cairn_world_def_default();
+    def.gravity.x = NAN;
+    CHECK_INT(cairn_world_create(&def, &world), CAIRN_NOT_FINITE);
+    def.gravity.x = INFINITY;
+    CHECK_INT(cairn_world_create(&def, &world), CAIRN_NOT_FINITE);
+    CHECK(world == NULL);
+}
+
+TEST(in_2d_gravity_lies_in_the_plane)
+{
+    cairn_world_def def = { .dimension = 2, .gravity = { 1, 2, 3 } };
+    cairn_world *world;
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_NEAR(cairn_world_gravity(world).x, 1, 0);
+    CHECK_NEAR(cairn_world_gravity(world).y, 2, 0);
+    CHECK_NEAR(cairn_world_gravity(world).z, 0, 0);
+    cairn_world_destroy(world);
+}
+
+TEST(destroying_no_world_is_allowed)
+{
+    cairn_world_destroy(NULL);
+}
+
+/* 1000 steps of 1 ms make exactly 1000 * 1 ms, whatever the rounding of a sum would be. */
+TEST(time_is_steps_times_length)
+{
+    cairn_world *world = world_create(3);
+    cairn_step_options options = cairn_step_options_default();
+    cairn_step_report report;
+    options.time_step = 1e-3;
+    for (int k = 0; k < 1000; k++)
+        CHECK_OK(cairn_world_step(world, &options, &report));
+    CHECK(cairn_world_time(world) == 1000 * 1e-3);
+    options.time_step = 0.5;
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    CHECK_NEAR(cairn_world_time(world), 1.5, 1e-15);
+    cairn_world_destroy(world);
+}
+
+/* ---- hash ----------------------------------------------------------------------------------- */
+
+TEST(equal_states_have_equal_hashes)
+{
+    cairn_world *a = world_create(3), *b = world_create(3);
+    CHECK(cairn_world_hash(a) == cairn_world_hash(b));
+    add_sphere(a, 0.5, cairn_vec(1, 2, 3));
+    CHECK(cairn_world_hash(a) != cairn_world_hash(b));
+    add_sphere(b, 0.5, cairn_vec(1, 2, 3));
+    CHECK(cairn_world_hash(a) == cairn_world_hash(b));
+    cairn_world_destroy(a);
+    cairn_world_destroy(b);
+}
+
+/* One unit in the last place of any number. */
+TEST(the_hash_sees_the_last_bit_of_every_number)
+{
+    cairn_world *world = world_create(3);
+    for (int i = 0; i < 3; i++)
+        add_sphere(world, 0.5, cairn_vec(i, 2, 3));
+    cairn_body_store *b = &world->bodies;
+    double *numbers[] = { &world->time,   &b->x[1].x,     &b->x[1].y,     &b->x[1].z,
+                          &b->q[1].w,     &b->q[1].x,     &b->q[1].y,     &b->q[1].z,
+                          &b->angle[1],   &b->v[1].x,     &b->v[1].y,     &b->v[1].z,
+                          &b->omega[1].x, &b->omega[1].y, &b->omega[1].z, &b->x[0].x,
+                          &b->omega[2].z };
+    uint64_t before = cairn_world_hash(world);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        double kept = *numbers[i];
+        *numbers[i] = nextafter(kept, 1e9);
+        CHECK(cairn_world_hash(world) != before);
+        *numbers[i] = kept;
+        CHECK(cairn_world_hash(world) == before);
+    }
+    cairn_world_destroy(world);
+}
+
+TEST(the_hash_knows_who_is_who_and_who_is_gone)
+{
+    cairn_world *a = world_create(3), *b = world_create(3);
+    cairn_body_id gone = add_sphere(a, 0.5, cairn_vec(0, 0, 0));
+    add_sphere(a, 0.5, cairn_vec(5, 0, 0));
+    add_sphere(b, 0.5, cairn_vec(5, 0, 0));
+    uint64_t with = cairn_world_hash(a);
+    CHECK_OK(cairn_body_destroy(a, gone));
+    CHECK(cairn_world_hash(a) != with);
+    CHECK(cairn_world_hash(a) != cairn_world_hash(b)); /* the same ball, but number 1 and 0 */
+    cairn_world_destroy(a);
+    cairn_world_destroy(b);
+}
+
+/* ---- overlap -------------------------------------------------------------------------------- */
+
+/* Balls of radius 0.5 at 0, 0.9 and 1.6: overlaps 0.1 and 0.3. */
+TEST(the_deepest_overlap_is_found_with_its_bodies)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_id a, b;
+    double depth = 9;
+    CHECK_OK(cairn_world_overlap(world, &depth, &a, &b)); /* nobody there */
+    CHECK_NEAR(depth, 0, 0);
+    CHECK_INT(a.index, -1);
+    CHECK_INT(b.index, -1);
+    cairn_body_id first = add_sphere(world, 0.5, cairn_vec(0, 0, 0));
+    add_sphere(world, 0.5, cairn_vec(0.9, 0, 0));
+    cairn_body_id last = add_sphere(world, 0.5, cairn_vec(1.6, 0, 0));
+    CHECK_OK(cairn_world_overlap(world, &depth, &a, &b));
+    CHECK_NEAR(depth, 0.3, 1e-15);
+    CHECK_INT(a.index, 1);
+    CHECK_INT(b.index, 2);
+    CHECK_OK(cairn_body_destroy(world, last));
+    CHECK_OK(cairn_world_overlap(world, &depth, NULL, NULL));
+    CHECK_NEAR(depth, 0.1, 1e-15);
+    CHECK_OK(cairn_body_destroy(world, first));
+    last = add_sphere(world, 0.5, cairn_vec(1.5, 0, 0)); /* takes number 0, generation 1 */
+    CHECK_OK(cairn_world_overlap(world, &depth, &a, &b));
+    CHECK_NEAR(depth, 0.4, 1e-15);
+    CHECK_INT(a.index, last.index);
+    CHECK_INT(a.generation, 1);
+    cairn_world_destroy(world);
+}
+
+TEST(touching_and_walls_among_themselves_are_no_overlap)
+{
+    cairn_world *world = world_create(3);
+    double depth;
+    cairn_shape ball = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    ball.radius = 5;
+    add_wall(world, cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3), cairn_vec(0, 0, 0));
+    add_wall(world, ball, cairn_vec(0, 0, 0)); /* fixed, and deep in the floor */
+    add_sphere(world, 0.5, cairn_vec(20, 0, 0.5));
+    CHECK_OK(cairn_world_overlap(world, &depth, NULL, NULL));
+    CHECK_NEAR(depth, 0, 0);
+    add_sphere(world, 0.5, cairn_vec(30, 0, 0.25));
+    CHECK_OK(cairn_world_overlap(world, &depth, NULL, NULL));
+    CHECK_NEAR(depth, 0.25, 1e-15);
+    cairn_world_destroy(world);
+}
+
+/* ---- life without memory -------------------------------------------------------------------- */
+
+static cairn_status add_bodies(cairn_world *world)
+{
+    for (int i = 0; i < 12; i++) { /* two layers that fall and touch */
+        cairn_load load = cairn_load_default(CAIRN_LOAD_TABLE);
+        cairn_body_def def = cairn_body_def_default();
+        load.force = cairn_vec(1, 0, 0);
+        load.time = (cairn_list)LIST(0, 1);
+        load.factor = (cairn_list)LIST(0, 1);
+        def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+        def.shape.radius = 0.1;
+        def.position = cairn_vec(0.21 * (i % 3), 0.2 * (i / 3 % 2), 0.1 + 0.199 * (i / 6));
+        def.loads = &load;
+        def.load_count = i == 4;
+        TRY(cairn_body_create(world, &def, NULL));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status add_driven_wall(cairn_world *world)
+{
+    cairn_driver drivers[2] = { cairn_driver_default(CAIRN_DRIVER_SHAKE),
+                                cairn_driver_default(CAIRN_DRIVER_TABLE) };
+    cairn_body_def def = cairn_body_def_default();
+    drivers[0].amplitude = cairn_vec(0.001, 0, 0);
+    drivers[0].frequency = 10;
+    drivers[1].time = (cairn_list)LIST(0, 1, 2);
+    drivers[1].y = (cairn_list)LIST(0, 0.1, 0);
+    drivers[1].angle = (cairn_list)LIST(0, 0.01, 0);
+    def.motion = CAIRN_MOTION_DRIVEN;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    def.drivers = drivers;
+    def.driver_count = 2;
+    return cairn_body_create(world, &def, NULL);
+}
+
+static cairn_status add_vessel(cairn_world *world)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.motion = CAIRN_MOTION_FIXED;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 3);
+    def.shape.radius = 1;
+    return cairn_body_create(world, &def, NULL);
+}
+
+/* A world with everything: materials, driven and fixed walls, loads, an inlet. What was made
+ * before a failure is in *out. */
+static cairn_status build(cairn_world **out)
+{
+    cairn_world_def def = cairn_world_def_default();
+    const cairn_material_def materials[2] = { { 0.5, 0 }, { 0.2, 0.3 } };
+    cairn_inlet_def inlet = cairn_inlet_def_default();
+    TRY(cairn_world_create(&def, out));
+    TRY(cairn_material_create(*out, &materials[0], NULL));
+    TRY(cairn_material_create(*out, &materials[1], NULL));
+    TRY(cairn_material_pair_set(*out, 0, 1, &materials[1]));
+    TRY(add_driven_wall(*out));
+    TRY(add_vessel(*out));
+    TRY(add_bodies(*out));
+    inlet.count = 100;
+    inlet.rate = 4000;
+    inlet.centre = cairn_vec(0, 0, 2);
+    inlet.size = cairn_vec(1, 1, 1);
+    inlet.radius = cairn_distribution_default(CAIRN_DISTRIBUTION_LIST);
+    inlet.radius.values = (cairn_list)LIST(0.03, 0.05);
+    inlet.radius.weights = (cairn_list)LIST(1, 2);
+    return cairn_inlet_create(*out, &inlet);
+}
+
+TEST(a_world_can_be_built_or_given_up_at_any_allocation)
+{
+    cairn_status status = CAIRN_NO_MEMORY;
+    long n = 0;
+    while (status != CAIRN_OK) {
+        meter m = { .fail_at = ++n };
+        cairn_world *world = NULL;
+        meter_install(&m);
+        status = build(&world);
+        CHECK(status == CAIRN_OK || status == CAIRN_NO_MEMORY);
+        cairn_world_destroy(world);
+        cairn_allocator_set(NULL);
+        CHECK_INT(m.alive, 0);
+    }
+    CHECK(n > 30);
+}
+
+/* Make the driven wall (two drivers, three lists); allocation n fails. False: it made fewer. */
+static bool fail_in_wall(long n, uint64_t expected)
+{
+    meter m = { 0 };
+    const cairn_world_def def = cairn_world_def_default();
+    const cairn_material_def material = cairn_material_def_default();
+    cairn_world *world;
+    meter_install(&m);
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    uint64_t before = cairn_world_hash(world);
+    m.fail_at = m.calls + n;
+    cairn_status status = add_driven_wall(world);
+    bool failed = status != CAIRN_OK;
+    if (failed) {
+        CHECK_INT(status, CAIRN_NO_MEMORY);
+        CHECK_INT(cairn_world_bodies(world).count, 0);
+        CHECK_INT(world->driven_count, 0);
+        CHECK(cairn_world_hash(world) == before);
+        CHECK_OK(add_driven_wall(world));
+    }
+    CHECK(cairn_world_hash(world) == expected);
+    CHECK_INT(world->driven_count, 2);
+    cairn_world_destroy(world);
+    cairn_allocator_set(NULL);
+    CHECK_INT(m.alive, 0);
+    return failed;
+}
+
+TEST(a_body_that_found_no_memory_is_not_there_and_can_be_made_again)
+{
+    cairn_world *reference = world_create(3);
+    CHECK_OK(add_driven_wall(reference));
+    uint64_t expected = cairn_world_hash(reference);
+    cairn_world_destroy(reference);
+    long n = 1;
+    while (fail_in_wall(n, expected))
+        n++;
+    CHECK(n > 15); /* 13 columns of bodies, the drivers, their tables */
+}
+
+static cairn_status step(cairn_world *world)
+{
+    cairn_step_options options = cairn_step_options_default();
+    cairn_step_report report;
+    options.time_step = 2e-3;
+    options.threads = 1;
+    return cairn_world_step(world, &options, &report);
+}
+
+enum { STEPS = 6 };
+
+/* Hashes after each step of an undisturbed run. */
+static void run_undisturbed(uint64_t hashes[STEPS])
+{
+    cairn_world *world = NULL;
+    CHECK_OK(build(&world));
+    for (int k = 0; k < STEPS; k++) {
+        CHECK_OK(step(world));
+        hashes[k] = cairn_world_hash(world);
+    }
+    CHECK(cairn_world_contacts(world).count > 10);
+    cairn_world_destroy(world);
+}
+
+/* In step `bad` allocation n fails; returns false when the step made fewer. A step may succeed all
+ * the same: scratch memory that cannot be joined starts anew. */
+static bool fail_in_step(int bad, long n, const uint64_t hashes[STEPS])
+{
+    meter m = { 0 };
+    cairn_world *world = NULL;
+    bool reached = false;
+    meter_install(&m);
+    CHECK_OK(build(&world));
+    for (int k = 0; k < STEPS; k++) {
+        uint64_t before = cairn_world_hash(world);
+        int contacts = cairn_world_contacts(world).count;
+        int64_t pending = cairn_world_inlet_pending(world);
+        m.fail_at = k == bad ? m.calls + n : 0;
+        cairn_status status = step(world);
+        reached = reached || (k == bad && m.calls >= m.fail_at);
+        if (status != CAIRN_OK) {
+            CHECK_INT(k, bad);
+            CHECK_INT(status, CAIRN_NO_MEMORY);
+            CHECK(cairn_world_hash(world) == before);
+            CHECK_INT(cairn_world_contacts(world).count, contacts);
+            CHECK_INT(cairn_world_inlet_pending(world), pending);
+            CHECK_OK(step(world));
+        }
+        CHECK(cairn_world_hash(world) == hashes[k]);
+    }
+    cairn_world_destroy(world);
+    cairn_allocator_set(NULL);
+    CHECK_INT(m.alive, 0);
+    return reached;
+}
+
+/* The failed step leaves the world as it was; done again it gives the same bits, and so do all
+ * steps after it: impulses for the warm start, inlets and time included. */
+TEST(a_step_without_memory_changes_nothing_and_can_be_done_again)
+{
+    uint64_t hashes[STEPS];
+    run_undisturbed(hashes);
+    int failures = 0;
+    for (int bad = 0; bad < STEPS; bad++)
+        for (long n = 1; n < 200; n++) {
+            if (!fail_in_step(bad, n, hashes))
+                break;
+            failures++;
+        }
+    CHECK(failures > 30);
+}
+
+int main(void)
+{
+    RUN(CASE(the_default_world_has_three_dimensions_and_gravity), CASE(other_worlds_are_refused),
+        CASE(in_2d_gravity_lies_in_the_plane), CASE(destroying_no_world_is_allowed),
+        CASE(time_is_steps_times_length), CASE(equal_states_have_equal_hashes),
+        CASE(the_hash_sees_the_last_bit_of_every_number),
+        CASE(the_hash_knows_who_is_who_and_who_is_gone),
+        CASE(the_deepest_overlap_is_found_with_its_bodies),
+        CASE(touching_and_walls_among_themselves_are_no_overlap),
+        CASE(a_world_can_be_built_or_given_up_at_any_allocation),
+        CASE(a_body_that_found_no_memory_is_not_there_and_can_be_made_again),
+        CASE(a_step_without_memory_changes_nothing_and_can_be_done_again));
+}
