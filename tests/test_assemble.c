@@ -9,7 +9,7 @@ static const cairn_vec3 zero = { 0, 0, 0 };
 TEST(the_bias_closes_a_gap_in_one_step)
 {
     cairn_world *world = new_world(2, 0, 0, 0);
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.5, (cairn_vec3){ 0, 0.51, 0 }, (cairn_vec3){ 0, -3, 0 });
     cairn_step_options options = step_by(0.01, "convex", 1e-12);
     advance(world, &options, 1);
@@ -21,7 +21,7 @@ TEST(the_bias_closes_a_gap_in_one_step)
 TEST(stabilisation_closes_a_share_of_the_gap)
 {
     cairn_world *world = new_world(2, 0, 0, 0);
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.5, (cairn_vec3){ 0, 0.51, 0 }, (cairn_vec3){ 0, -3, 0 });
     cairn_step_options options = step_by(0.01, "convex", 1e-12);
     options.stabilisation = 0.25;
@@ -33,7 +33,7 @@ TEST(stabilisation_closes_a_share_of_the_gap)
 TEST(restitution_acts_only_where_the_contact_closes)
 {
     cairn_world *world = new_world(2, 0, 0, 0.5);
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.5, (cairn_vec3){ 0, 0.55, 0 }, (cairn_vec3){ 0, -3, 0 });
     cairn_step_options options = step_by(0.01, "convex", 1e-12);
     advance(world, &options, 1); /* 0.05 m away: 0.03 m a step */
@@ -94,7 +94,7 @@ TEST(angular_rows_follow_the_orientation)
 {
     cairn_world *world = new_world(3, 10, 1, 0);
     cairn_body_def ball = cairn_body_def_default();
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     ball.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
     ball.shape.radius = 1;
     ball.mass = 1;

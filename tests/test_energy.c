@@ -78,7 +78,7 @@ TEST(ledger_closes_with_drivers_inlets_loads_and_tumbling)
 TEST(a_falling_ball_loses_its_energy_in_the_impact)
 {
     cairn_world *world = new_world(3, 10, 0.3, 0);
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.1, (cairn_vec3){ 0, 0, 1.1 }, zero);
     cairn_step_options options = step_by(1e-4, "convex", 1e-10);
     double impact = 0, friction = 0, numerical = 0;

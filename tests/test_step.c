@@ -34,7 +34,7 @@ TEST(elastic_balls_exchange_velocities)
 TEST(bounces_follow_the_coefficient_of_restitution)
 {
     cairn_world *world = new_world(2, 10, 0, 0.5);
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.1, (cairn_vec3){ 0, 1.1, 0 }, zero);
     cairn_step_options options = step_by(1e-4, "convex", 1e-12);
     double previous = 2, speed, tops[2] = { 0, 0 };
@@ -54,7 +54,7 @@ TEST(bounces_follow_the_coefficient_of_restitution)
 TEST(resting_ball_pushes_with_its_weight)
 {
     cairn_world *world = new_world(3, 9.81, 0.3, 0);
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, zero);
     cairn_step_options options = step_by(0.01, "fixed-point", 1e-12);
     cairn_step_report report = advance(world, &options, 1000);
@@ -71,7 +71,7 @@ TEST(disk_leaves_a_disk_at_the_angle_of_the_textbook)
 {
     const double start = 0.2;
     cairn_world *world = new_world(2, 1, 0, 0);
-    add_wall(world, CAIRN_SHAPE_SPHERE, 1, zero);
+    add_fixed(world, CAIRN_SHAPE_SPHERE, 1, zero);
     add_ball(world, 1, (cairn_vec3){ 2 * sin(start), 2 * cos(start), 0 }, zero);
     cairn_step_options options = step_by(1e-3, "frictionless", 1e-12);
     double cosine = 0;
@@ -96,7 +96,7 @@ static double roll_down(double mu, double h)
     def.gravity = (cairn_vec3){ 0.3, 0.4, -sqrt(0.75) }; /* downhill along (3, 4, 0)/5 */
     CHECK_OK(cairn_world_create(&def, &world));
     CHECK_OK(cairn_material_create(world, &material, NULL));
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_ball(world, 0.2, (cairn_vec3){ 0, 0, 0.2 }, zero);
     cairn_step_options options = step_by(h, "fixed-point", 1e-11);
     advance(world, &options, (int)round(2 / h));

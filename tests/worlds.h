@@ -1,9 +1,8 @@
-/* worlds.h - short ways to make worlds for physics tests; every failure fails the test. */
+/* worlds.h - worlds for physics tests, and stepping them; every failure fails the test. */
 #ifndef CAIRN_TESTS_WORLDS_H
 #define CAIRN_TESTS_WORLDS_H
 
-#include "cairn/cairn.h"
-#include "check.h"
+#include "small_world.h"
 
 /* A world with one material (mu, e) and gravity along the last axis. */
 static inline cairn_world *new_world(int dimension, double gravity, double mu, double restitution)
@@ -33,16 +32,11 @@ static inline int add_ball(cairn_world *world, double radius, cairn_vec3 x, cair
 }
 
 /* A fixed body of a kind with its default axis; `radius` where the kind has one. */
-static inline int add_wall(cairn_world *world, cairn_shape_kind kind, double radius, cairn_vec3 x)
+static inline int add_fixed(cairn_world *world, cairn_shape_kind kind, double radius, cairn_vec3 x)
 {
-    cairn_body_def def = cairn_body_def_default();
-    cairn_body_id id;
-    def.motion = CAIRN_MOTION_FIXED;
-    def.shape = cairn_shape_default(kind, cairn_world_dimension(world));
-    def.shape.radius = radius;
-    def.position = x;
-    CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    cairn_shape shape = cairn_shape_default(kind, cairn_world_dimension(world));
+    shape.radius = radius;
+    return add_wall(world, shape, x).index;
 }
 
 static inline cairn_step_options step_by(double h, const char *scheme, double tolerance)
@@ -79,9 +73,9 @@ static inline cairn_world *new_heap(int dimension, double mu, int layers)
     cairn_world *world = new_world(dimension, 9.81, mu, 0);
     cairn_vec3 origin = { 0, 0, 0 };
     uint64_t state = 5;
-    add_wall(world, CAIRN_SHAPE_HALF_SPACE, 0, origin);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, origin);
     if (dimension == 3)
-        add_wall(world, CAIRN_SHAPE_CYLINDER, 0.45, origin);
+        add_fixed(world, CAIRN_SHAPE_CYLINDER, 0.45, origin);
     for (int layer = 0; layer < layers; layer++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < (dimension == 3 ? 3 : 1); j++) {

@@ -82,22 +82,22 @@ static void print_certificate(const cairn_run_summary *s)
                          entry_of(&s->mean, entries[i].offset), entries[i].unit);
 }
 
-/* E_end = E_start + loads + drivers - friction - impacts - time stepping + rest; the rest is
- * rounding, and what came in through inlets. */
+/* E_end = E_start + inlets + loads + drivers - friction - impacts - time stepping + rounding */
 static void print_energy(const cairn_run_summary *s)
 {
     const cairn_energy *e = &s->energy;
     double end = e->kinetic + e->potential;
-    double ledger = s->initial_energy + e->load_work + e->driver_work - e->friction_loss -
-                    e->impact_loss - e->numerical_loss;
+    double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work -
+                    e->friction_loss - e->impact_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
+    cairn_line_print("+ inlets", "%14.6g J", e->entered);
     cairn_line_print("+ loads", "%14.6g J", e->load_work);
     cairn_line_print("+ drivers", "%14.6g J", e->driver_work);
     cairn_line_print("- friction", "%14.6g J", e->friction_loss);
     cairn_line_print("- impacts", "%14.6g J", e->impact_loss);
     cairn_line_print("- time stepping", "%14.6g J", e->numerical_loss);
-    cairn_line_print("+ inlets, rounding", "%14.6g J", end - ledger);
+    cairn_line_print("+ rounding", "%14.6g J", end - ledger);
     cairn_line_print("= at the end", "%14.6g J  (kinetic %.6g, potential %.6g)", end, e->kinetic,
                      e->potential);
 }
@@ -106,6 +106,8 @@ static void print_files(const cairn_scene *scene, const char *folder)
 {
     puts("\nfiles");
     printf("  %s/run.h5\n  %s/summary.json\n", folder, folder);
+    if (scene->run.picture)
+        printf("  %s/picture.svg\n", folder);
     if (scene->run.paraview)
         printf("  %s/paraview/bodies.pvd\n", folder);
 }

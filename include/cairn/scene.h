@@ -17,6 +17,7 @@ typedef struct cairn_run_options {
     double frame_interval;      /* s between stored frames; 0: every step                       */
     bool contacts;              /* store the contacts of each frame                             */
     bool paraview;              /* write the ParaView series                                    */
+    bool picture;               /* draw the last state as picture.svg                           */
     bool packing;               /* report the packing fraction at the end                       */
     const char *on_uncertified; /* "warn" or "stop": when a step misses its tolerance           */
     double rest_speed;          /* m/s: > 0: end before `duration` once all inlets are done and

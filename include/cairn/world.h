@@ -101,7 +101,8 @@ typedef enum cairn_driver_kind {
 } cairn_driver_kind;
 
 /** One motion given as a function of time; the motions of a body add up. It acts between `start`
- *  and `stop`; before and after it stands still. */
+ *  and `stop`; before and after it stands still. What counts is the change since the body was
+ *  made, so a body never jumps. */
 typedef struct cairn_driver {
     cairn_driver_kind kind;
     double start, stop;          /* s                                                           */

@@ -9,9 +9,11 @@ static const char *on_uncertified_name(int index)
 
 cairn_run_options cairn_run_options_default(void)
 {
-    return (cairn_run_options){
-        .frame_interval = 0.05, .contacts = true, .paraview = true, .on_uncertified = "warn"
-    };
+    return (cairn_run_options){ .frame_interval = 0.05,
+                                .contacts = true,
+                                .paraview = true,
+                                .picture = true,
+                                .on_uncertified = "warn" };
 }
 
 static void set_default(void *options)
@@ -30,6 +32,8 @@ static const cairn_option options[] = {
       "store the contacts of each frame", NULL },
     { "paraview", CAIRN_OPTION_FLAG, false, FIELD(paraview), 0, 1, "",
       "write a series of files for ParaView", NULL },
+    { "picture", CAIRN_OPTION_FLAG, false, FIELD(picture), 0, 1, "",
+      "draw the last state as picture.svg", NULL },
     { "packing", CAIRN_OPTION_FLAG, false, FIELD(packing), 0, 1, "",
       "report the packing fraction at the end", NULL },
     { "on_uncertified", CAIRN_OPTION_NAME, false, FIELD(on_uncertified), 0, 0, "",

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "io/picture.h"
 #include "io/run_summary.h"
 
 /* Flushing may take this share of the time at most; a crash loses what came after the last one. */
@@ -59,6 +60,14 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
     return flush_in_time(o, error);
 }
 
+static cairn_status draw_last(cairn_run_output *o, cairn_error *error)
+{
+    cairn_run_frame frame;
+    TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
+    frame.time_step = o->scene->step.time_step;
+    return cairn_picture_write(&frame, o->scene, o->folder, &o->arena, error);
+}
+
 cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summary *summary,
                                      const cairn_run_ending *ending, cairn_error *error)
 {
@@ -66,6 +75,8 @@ cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summar
         return CAIRN_OK;
     if (o->scene->run.paraview)
         TRY(cairn_run_paraview_finish(&o->paraview, error));
+    if (o->scene->run.picture)
+        TRY(draw_last(o, error));
     TRY(cairn_run_file_commit(o->file, summary, ending, error));
     return cairn_run_summary_write(summary, o->scene, ending, o->folder, error);
 }

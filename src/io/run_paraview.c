@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/run_vector.h"
+#include "math/vec.h"
 
 static const char *const series[] = { "bodies", "contacts", "walls" };
 enum { BODIES, CONTACTS, WALLS, SERIES };
@@ -85,11 +85,11 @@ static void add_sphere(const cairn_run_frame *f, size_t row, spheres *s)
     int32_t slot = f->slot[row];
     s->x[k] = f->x[row];
     s->v[k] = f->v[row];
-    s->omega[k] = vector_rotate(f->q[row], f->omega[row]);
+    s->omega[k] = cairn_rotate(f->q[row], f->omega[row]);
     s->q[k] = f->q[row];
     s->radius[k] = f->world.shape[slot].radius;
     s->mass[k] = f->world.mass[slot];
-    s->speed[k] = vector_norm(f->v[row]);
+    s->speed[k] = cairn_norm(f->v[row]);
     s->index[k] = f->index[row];
     s->material[k] = f->world.material[slot];
     s->motion[k] = f->world.motion[slot];
@@ -170,9 +170,10 @@ static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
 {
     const double *r = f->touch.impulse + contact * (size_t)f->dimension;
     cairn_vec3 n = f->touch.normal[contact], t = f->touch.tangent[contact];
-    cairn_vec3 force = vector_add((cairn_vec3){ 0, 0, 0 }, r[0] / f->time_step, n);
-    force = vector_add(force, r[1] / f->time_step, t);
-    return f->dimension == 2 ? force : vector_add(force, r[2] / f->time_step, vector_cross(n, t));
+    cairn_vec3 force = cairn_add_scaled((cairn_vec3){ 0, 0, 0 }, r[0] / f->time_step, n);
+    force = cairn_add_scaled(force, r[1] / f->time_step, t);
+    return f->dimension == 2 ? force
+                             : cairn_add_scaled(force, r[2] / f->time_step, cairn_cross(n, t));
 }
 
 static double tangential(const cairn_run_frame *f, const double *numbers)

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/run_vector.h"
+#include "math/vec.h"
 
 enum { SECTORS = 64, RINGS = 32, MOST_CORNERS = 64 };
 
@@ -23,6 +23,13 @@ typedef struct drawing {
     size_t count;
     int dimension;
 } drawing;
+
+/* Some unit vector at right angles to the unit vector a; in the plane z = 0 when a is. */
+static cairn_vec3 across(cairn_vec3 a)
+{
+    cairn_vec3 z = { 0, 0, 1 }, x = { 1, 0, 0 };
+    return cairn_unit(cairn_cross(fabs(a.z) < 0.9 ? z : x, a));
+}
 
 static bool is_barrier(const cairn_run_frame *f, int32_t slot)
 {
@@ -43,8 +50,8 @@ static void find_barriers(const cairn_run_frame *f, barrier *out)
     for (size_t row = 0; row < f->bodies; row++) {
         const cairn_shape *shape = &f->world.shape[f->slot[row]];
         if (is_barrier(f, f->slot[row]))
-            *out++ = (barrier){ *shape, f->x[row],
-                                vector_unit(vector_rotate(f->q[row], shape->axis)), f->index[row] };
+            *out++ = (barrier){ *shape, f->x[row], cairn_unit(cairn_rotate(f->q[row], shape->axis)),
+                                f->index[row] };
     }
 }
 
@@ -67,19 +74,19 @@ static void include_circle(cairn_run_box *box, cairn_vec3 centre, cairn_vec3 axi
     const cairn_vec3 half = { radius * sqrt(fmax(0, 1 - axis.x * axis.x)),
                               radius * sqrt(fmax(0, 1 - axis.y * axis.y)),
                               radius * sqrt(fmax(0, 1 - axis.z * axis.z)) };
-    include_ball(box, vector_add(centre, -1, half), 0);
-    include_ball(box, vector_add(centre, 1, half), 0);
+    include_ball(box, cairn_add_scaled(centre, -1, half), 0);
+    include_ball(box, cairn_add_scaled(centre, 1, half), 0);
 }
 
 static cairn_vec3 box_centre(const cairn_run_box *box)
 {
     cairn_vec3 half = { box->low.x / 2, box->low.y / 2, box->low.z / 2 };
-    return vector_add(half, 0.5, box->high);
+    return cairn_add_scaled(half, 0.5, box->high);
 }
 
 static double box_diagonal(const cairn_run_box *box)
 {
-    return vector_norm(vector_add(box->high, -1, box->low));
+    return cairn_norm(cairn_add_scaled(box->high, -1, box->low));
 }
 
 /* What of a wall must be seen: the part nearest to `core`, the box of the bodies. */
@@ -87,11 +94,11 @@ static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const
                             int dimension)
 {
     cairn_vec3 centre = core->filled ? box_centre(core) : b->origin;
-    double along = vector_dot(vector_add(centre, -1, b->origin), b->axis);
-    cairn_vec3 beside = vector_add(b->origin, along, b->axis);
+    double along = cairn_dot(cairn_add_scaled(centre, -1, b->origin), b->axis);
+    cairn_vec3 beside = cairn_add_scaled(b->origin, along, b->axis);
     switch (b->shape.kind) {
     case CAIRN_SHAPE_HALF_SPACE:
-        include_ball(box, vector_add(centre, -along, b->axis), 0);
+        include_ball(box, cairn_add_scaled(centre, -along, b->axis), 0);
         break;
     case CAIRN_SHAPE_CYLINDER:
         if (dimension == 2)
@@ -104,7 +111,7 @@ static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const
         break;
     default: /* a funnel has an end */
         include_circle(box, b->origin, b->axis, b->shape.bottom_radius);
-        include_circle(box, vector_add(b->origin, b->shape.height, b->axis), b->axis,
+        include_circle(box, cairn_add_scaled(b->origin, b->shape.height, b->axis), b->axis,
                        b->shape.top_radius);
     }
 }
@@ -128,8 +135,8 @@ static bool grow_box(const drawing *d, const cairn_run_frame *f)
     if (grew) {
         double pad = 0.05 * box_diagonal(&now);
         cairn_vec3 more = { pad, pad, pad };
-        *old =
-            (cairn_run_box){ true, vector_add(now.low, -1, more), vector_add(now.high, 1, more) };
+        *old = (cairn_run_box){ true, cairn_add_scaled(now.low, -1, more),
+                                cairn_add_scaled(now.high, 1, more) };
     }
     return grew;
 }
@@ -177,13 +184,14 @@ static void cut(polygon *p, cairn_vec3 origin, cairn_vec3 normal)
     bool segment = p->count == 2;
     for (size_t i = 0; i < p->count; i++) {
         cairn_vec3 a = p->corners[i], b = p->corners[(i + 1) % p->count];
-        double da = vector_dot(vector_add(a, -1, origin), normal);
-        double db = vector_dot(vector_add(b, -1, origin), normal);
+        double da = cairn_dot(cairn_add_scaled(a, -1, origin), normal);
+        double db = cairn_dot(cairn_add_scaled(b, -1, origin), normal);
         if (da >= 0 && kept.count < MOST_CORNERS)
             kept.corners[kept.count++] = a;
         bool crosses = (da < 0) != (db < 0) && !(segment && i == 1);
         if (crosses && kept.count < MOST_CORNERS)
-            kept.corners[kept.count++] = vector_add(a, da / (da - db), vector_add(b, -1, a));
+            kept.corners[kept.count++] =
+                cairn_add_scaled(a, da / (da - db), cairn_add_scaled(b, -1, a));
     }
     *p = kept;
 }
@@ -204,14 +212,14 @@ static polygon great_polygon(const drawing *d, const barrier *b)
     static const double s[4] = { -1, 1, 1, -1 }, t[4] = { -1, -1, 1, 1 };
     double reach = box_diagonal(&d->walls->box);
     cairn_vec3 centre = box_centre(&d->walls->box);
-    double along = vector_dot(vector_add(centre, -1, b->origin), b->axis);
-    cairn_vec3 foot = vector_add(centre, -along, b->axis);
-    cairn_vec3 e1 = vector_across(b->axis), e2 = vector_cross(b->axis, e1);
+    double along = cairn_dot(cairn_add_scaled(centre, -1, b->origin), b->axis);
+    cairn_vec3 foot = cairn_add_scaled(centre, -along, b->axis);
+    cairn_vec3 e1 = across(b->axis), e2 = cairn_cross(b->axis, e1);
     polygon p = { .count = d->dimension == 2 ? 2 : 4 };
     for (size_t i = 0; i < p.count; i++)
-        p.corners[i] = vector_add(foot, s[i] * reach, e1);
+        p.corners[i] = cairn_add_scaled(foot, s[i] * reach, e1);
     for (size_t i = 0; i < p.count && p.count == 4; i++)
-        p.corners[i] = vector_add(p.corners[i], t[i] * reach, e2);
+        p.corners[i] = cairn_add_scaled(p.corners[i], t[i] * reach, e2);
     return p;
 }
 
@@ -232,14 +240,14 @@ static cairn_status draw_half_space(const drawing *d, const barrier *b)
 /* How far a point lies outside a container, m; <= 0 inside and for what is no container. */
 static double outside(const barrier *b, int dimension, cairn_vec3 point)
 {
-    cairn_vec3 from = vector_add(point, -1, b->origin);
-    double along = vector_dot(from, b->axis);
-    double radial = vector_norm(vector_add(from, -along, b->axis));
+    cairn_vec3 from = cairn_add_scaled(point, -1, b->origin);
+    double along = cairn_dot(from, b->axis);
+    double radial = cairn_norm(cairn_add_scaled(from, -along, b->axis));
     switch (b->shape.kind) {
     case CAIRN_SHAPE_HALF_SPACE:
         return -along;
     case CAIRN_SHAPE_CYLINDER:
-        return (dimension == 2 ? vector_norm(from) : radial) - b->shape.radius;
+        return (dimension == 2 ? cairn_norm(from) : radial) - b->shape.radius;
     case CAIRN_SHAPE_CONE:
         return radial - along * tan(b->shape.half_angle);
     default:
@@ -254,7 +262,7 @@ static cairn_status add_visible(const drawing *d, const barrier *b, const cairn_
     double slack = 1e-6 * box_diagonal(&d->walls->box);
     cairn_vec3 middle = { 0, 0, 0 };
     for (size_t i = 0; i < count; i++)
-        middle = vector_add(middle, 1.0 / (double)count, corners[i]);
+        middle = cairn_add_scaled(middle, 1.0 / (double)count, corners[i]);
     for (size_t i = 0; i < d->count; i++)
         if (&d->barriers[i] != b && outside(&d->barriers[i], d->dimension, middle) > slack)
             return CAIRN_OK;
@@ -269,10 +277,10 @@ typedef struct profile {
 /* The point of the surface at a height share t in [0, 1] and an angle. */
 static cairn_vec3 profile_point(const barrier *b, const profile *p, double t, double angle)
 {
-    cairn_vec3 e1 = vector_across(b->axis), e2 = vector_cross(b->axis, e1);
+    cairn_vec3 e1 = across(b->axis), e2 = cairn_cross(b->axis, e1);
     double h = (1 - t) * p->h[0] + t * p->h[1], r = (1 - t) * p->r[0] + t * p->r[1];
-    cairn_vec3 point = vector_add(b->origin, h, b->axis);
-    return vector_add(vector_add(point, r * cos(angle), e1), r * sin(angle), e2);
+    cairn_vec3 point = cairn_add_scaled(b->origin, h, b->axis);
+    return cairn_add_scaled(cairn_add_scaled(point, r * cos(angle), e1), r * sin(angle), e2);
 }
 
 static cairn_status draw_ring(const drawing *d, const barrier *b, const profile *p, int ring)
@@ -304,8 +312,8 @@ static cairn_status draw_circle(const drawing *d, const barrier *b)
 static profile profile_of(const drawing *d, const barrier *b)
 {
     const cairn_run_box *box = &d->walls->box;
-    cairn_vec3 size = vector_add(box->high, -1, box->low);
-    double middle = vector_dot(vector_add(box_centre(box), -1, b->origin), b->axis);
+    cairn_vec3 size = cairn_add_scaled(box->high, -1, box->low);
+    double middle = cairn_dot(cairn_add_scaled(box_centre(box), -1, b->origin), b->axis);
     double reach = fabs(size.x * b->axis.x) + fabs(size.y * b->axis.y) + fabs(size.z * b->axis.z);
     double low = middle - reach / 2, high = middle + reach / 2;
     double top = fmax(high, 0);

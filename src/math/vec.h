@@ -47,6 +47,13 @@ static inline double cairn_norm(cairn_vec3 a)
     return sqrt(cairn_dot(a, a));
 }
 
+/* a / |a|; zero stays zero. */
+static inline cairn_vec3 cairn_unit(cairn_vec3 a)
+{
+    double norm = cairn_norm(a);
+    return norm > 0 ? cairn_scale(1 / norm, a) : a;
+}
+
 /* Componentwise product: a diagonal matrix times a vector. */
 static inline cairn_vec3 cairn_times(cairn_vec3 a, cairn_vec3 b)
 {

@@ -1,8 +1,8 @@
 /* delassus.c - W = H M^-1 H' formed block by block.
  *
  * Block (i, j) is the sum over the shared velocity blocks k of H_i,k M_k^-1 H_j,k'. For each
- * contact the contacts on its blocks are marked, sorted, and their blocks summed: linear in the number of
- * couplings. */
+ * contact the contacts on its blocks are marked, sorted, and their blocks summed: linear in the
+ * number of couplings. */
 #include "problem/delassus.h"
 
 #include <stdlib.h>

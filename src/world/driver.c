@@ -260,7 +260,7 @@ cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *
     TRY(check_driver(world, driver));
     TRY(cairn_memory_reserve((void **)&world->driven, &world->driven_capacity,
                              world->driven_count + 1, sizeof *world->driven));
-    cairn_driven entry = { body, b->x[body], b->q[body], b->angle[body], *driver };
+    cairn_driven entry = { body, b->x[body], b->q[body], b->angle[body], world->time, *driver };
     cairn_list *const lists[] = { &entry.driver.time, &entry.driver.x, &entry.driver.y,
                                   &entry.driver.z, &entry.driver.angle };
     TRY(copy_lists(lists, 5));
@@ -369,9 +369,11 @@ void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_ve
             *angle = driven->angle0;
             first = false;
         }
-        cairn_vec3 move, turn;
+        cairn_vec3 move, turn, move0, turn0;
+        driver_at(&driven->driver, driven->since, &move0, &turn0);
         driver_at(&driven->driver, time, &move, &turn);
-        *x = cairn_add(*x, move);
+        turn = cairn_sub(turn, turn0); /* about the same axis */
+        *x = cairn_add(*x, cairn_sub(move, move0));
         *angle += turn.z;
         *q = cairn_quat_normalised(cairn_quat_multiply(cairn_quat_exp(turn), *q));
     }

@@ -118,9 +118,12 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
     stage.warm = &world->last;
     stage.warm_ratio = world->last_step > 0 ? stage.h / world->last_step : 0;
     cairn_status status = advance(&stage);
-    if (status != CAIRN_OK)
-        swap_contacts(world);
-    else
+    if (status == CAIRN_OK) {
         world->contacts_step = stage.h;
+        return CAIRN_OK;
+    }
+    swap_contacts(world);
+    if (!world->error.message[0])
+        cairn_fail(&world->error, status, NULL, "%s", cairn_status_text(status));
     return status;
 }

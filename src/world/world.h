@@ -26,6 +26,7 @@ typedef struct cairn_driven {
     cairn_vec3 x0;
     cairn_quat q0;
     double angle0;
+    double since; /* s: when the body was made; the motion counts from there         */
     cairn_driver driver;
 } cairn_driven;
 

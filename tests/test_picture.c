@@ -1,0 +1,81 @@
+/* test_picture.c - picture.svg shows every ball, the walls, the title and a legend. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cairn/cairn.h"
+#include "check.h"
+
+static int count_of(const char *text, const char *piece)
+{
+    int count = 0;
+    for (const char *at = strstr(text, piece); at; at = strstr(at + 1, piece))
+        count++;
+    return count;
+}
+
+/* Run a scene of a few balls into a fresh folder and read its picture. */
+static void draw(const char *yaml, char *text, size_t capacity)
+{
+    char folder[] = "/tmp/cairn-test-XXXXXX", path[256];
+    CHECK(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/scene.yaml", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file && fputs(yaml, file) >= 0 && fclose(file) == 0);
+    cairn_scene *scene;
+    cairn_run_summary summary;
+    cairn_error error = { 0 };
+    CHECK_OK(cairn_scene_load(path, NULL, 0, &scene, &error));
+    CHECK_OK(cairn_run(scene, folder, NULL, NULL, &summary, &error));
+    cairn_scene_destroy(scene);
+    snprintf(path, sizeof path, "%s/picture.svg", folder);
+    file = fopen(path, "r");
+    CHECK(file);
+    size_t read = fread(text, 1, capacity - 1, file);
+    text[read] = '\0';
+    fclose(file);
+    snprintf(path, sizeof path, "rm -r %s", folder);
+    CHECK_INT(system(path), 0);
+}
+
+static char text[200000];
+
+TEST(every_ball_is_drawn_in_3d)
+{
+    draw("cairn: 1\ntitle: a < b & c\nbodies:\n  - {motion: fixed, shape: half_space}\n"
+         "generators:\n  - grid: {count: [3, 2, 1], spacing: [0.3, 0.3, 0.3], radius: 0.1, "
+         "origin: [0, 0, 0.1]}\nrun: {time_step: 1e-2, duration: 0.05}\n",
+         text, sizeof text);
+    CHECK_INT(count_of(text, "<circle"), 6);
+    CHECK(count_of(text, "<polygon") >= 1);
+    CHECK_CONTAINS(text, "a &#60; b &#38; c, t = 0.05 s");
+    CHECK_CONTAINS(text, "normal force");
+    CHECK_CONTAINS(text, "</svg>");
+}
+
+/* a ball of 1000 kg/m^3 at rest carries its weight, 4.19 kg * 9.81 */
+TEST(the_legend_ends_at_the_largest_force)
+{
+    draw("cairn: 1\nbodies:\n  - {motion: fixed, shape: half_space}\n"
+         "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.1]}\n"
+         "run: {time_step: 1e-2, duration: 0.05, tolerance: 1e-10}\n",
+         text, sizeof text);
+    CHECK_CONTAINS(text, ">41.1</text>");
+}
+
+TEST(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey)
+{
+    draw("cairn: 1\ndimension: 2\nbodies:\n"
+         "  - {motion: fixed, shape: {sphere: {radius: 1}}}\n"
+         "  - {shape: {sphere: {radius: 0.5}}, position: [0, 1.5]}\n"
+         "run: {time_step: 1e-2, duration: 0.05}\n",
+         text, sizeof text);
+    CHECK_INT(count_of(text, "<circle"), 2);
+    CHECK_INT(count_of(text, "fill=\"#999\""), 1);
+    CHECK_INT(count_of(text, "stroke=\"#fff\""), 1);
+}
+
+int main(void)
+{
+    RUN(CASE(every_ball_is_drawn_in_3d), CASE(the_legend_ends_at_the_largest_force),
+        CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey));
+}
