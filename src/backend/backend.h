@@ -16,6 +16,7 @@ typedef struct cairn_system {
     size_t v_count; /* block_size * blocks                                */
     double *W;      /* W_jj of each contact as a lower triangle           */
     double *shift;  /* b + mu s of each contact                           */
+    uint8_t *ball;  /* 3D: the contact's W is diag(W_N, W_T, W_T)         */
 } cairn_system;
 
 /* What a sweep noticed on its way. */

@@ -19,10 +19,13 @@ static cairn_status setup(cairn_system *s, cairn_arena *arena)
     int entries = triangle(p->dimension);
     s->W = cairn_arena_take(arena, (size_t)p->contacts * (size_t)entries, sizeof(double));
     s->shift = cairn_arena_take(arena, (size_t)p->contacts, sizeof(double));
-    if (!s->W || !s->shift)
+    s->ball = cairn_arena_take(arena, (size_t)p->contacts, sizeof(uint8_t));
+    if (!s->W || !s->shift || !s->ball)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < p->contacts; j++) {
-        cairn_contact_delassus(p, j, s->W + (size_t)j * (size_t)entries);
+        double *W = s->W + (size_t)j * (size_t)entries;
+        cairn_contact_delassus(p, j, W);
+        s->ball[j] = p->dimension == 3 && cairn_local_is_isotropic(W);
         s->shift[j] = cairn_contact_shift(p, j);
     }
     return CAIRN_OK;
@@ -69,7 +72,10 @@ CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law l
     double answer[3];
     u[0] += s->shift[j];
     remove_own(d, W, r, u);
-    cairn_local_solve(d, law, W, s->p->mu[j], u, answer);
+    if (d == 3 && s->ball[j])
+        cairn_local_solve_isotropic(law, W, s->p->mu[j], u, answer);
+    else
+        cairn_local_solve(d, law, W, s->p->mu[j], u, answer);
     for (int i = 0; i < d; i++) {
         change[i] = answer[i] - r[i];
         r[i] = answer[i];
@@ -92,7 +98,7 @@ CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double 
 CAIRN_INLINE void sweep_contact(const cairn_system *s, int d, int n, int j, cairn_law law,
                                 const double *previous, double *r, double *v, cairn_sweep *out)
 {
-    double u[3], change[3];
+    double u[3] = { 0 }, change[3];
     cairn_contact_relative(s->p, d, n, j, v, u);
     solve_contact(s, d, j, law, u, r, change);
     if (note_change(s, d, j, previous, r, change, out))
@@ -106,7 +112,7 @@ static cairn_sweep sweep_local(const cairn_system *s, cairn_law law, const doubl
     cairn_sweep out = { 0, 0 };
     int d = s->p->dimension;
     for (int j = 0; j < s->p->contacts; j++) {
-        double u[3], change[3];
+        double u[3] = { 0 }, change[3];
         size_t first = (size_t)j * (size_t)d;
         cairn_contact_relative_local(s->p, j, r, u);
         solve_contact(s, d, j, law, u, r + first, change);

@@ -102,32 +102,11 @@ static double dot_3d(const double *a, const double *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static bool is_isotropic(const double *W)
+bool cairn_local_is_isotropic(const double *W)
 {
     double small = 1e-14 * (W[0] + W[2] + W[5]);
     return fabs(W[1]) <= small && fabs(W[3]) <= small && fabs(W[4]) <= small &&
            fabs(W[2] - W[5]) <= small;
-}
-
-/* Spheres: stick and slide in the plane of n and q_T. */
-static void solve_isotropic(cairn_law law, const double *W, double mu, const double *q, double *r)
-{
-    double wn = W[0], wt = 0.5 * (W[2] + W[5]);
-    double speed = sqrt(q[1] * q[1] + q[2] * q[2]);
-    double normal = wn > 0 ? fmax(0, -q[0] / wn) : 0;
-    double tangent; /* r_T = -tangent q_T/|q_T| */
-    if (speed <= mu * normal * wt || speed == 0)
-        tangent = speed == 0 ? 0 : speed / wt; /* stick */
-    else if (law == CAIRN_LAW_COULOMB)
-        tangent = mu * normal;
-    else {
-        double stiffness = wn + mu * mu * wt;
-        normal = stiffness > 0 ? fmax(0, (mu * speed - q[0]) / stiffness) : 0;
-        tangent = mu * normal;
-    }
-    r[0] = normal;
-    r[1] = speed > 0 ? -tangent * q[1] / speed : 0;
-    r[2] = speed > 0 ? -tangent * q[2] / speed : 0;
 }
 
 /* One direction of the cone's boundary: the impulse along it and what decides phi. */
@@ -225,8 +204,8 @@ static void slide_coulomb_3d(const double *W, double mu, const double *q, double
 
 static void solve_3d(cairn_law law, const double *W, double mu, const double *q, double *r)
 {
-    if (is_isotropic(W)) {
-        solve_isotropic(law, W, mu, q, r);
+    if (cairn_local_is_isotropic(W)) {
+        cairn_local_solve_isotropic(law, W, mu, q, r);
         return;
     }
     if (minus_inverse_3d(W, 0, q, r) && sqrt(r[1] * r[1] + r[2] * r[2]) <= mu * r[0])

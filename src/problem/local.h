@@ -2,6 +2,8 @@
 #ifndef CAIRN_PROBLEM_LOCAL_H
 #define CAIRN_PROBLEM_LOCAL_H
 
+#include <math.h>
+
 #include "cairn/problem.h"
 
 /* W_jj is the lower triangle stored by rows: NN; TN, TT in 2D, NN; 1N, 11; 2N, 21, 22 in 3D. */
@@ -9,5 +11,29 @@
 /* r_j with K ∋ r ⟂ W r + q [+ mu |u_T| n for exact Coulomb] ∈ K*. W is positive semidefinite. */
 void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu, const double *q,
                        double *r);
+
+/* Whether W = diag(W_N, W_T, W_T) to rounding, as for balls; 3D. */
+bool cairn_local_is_isotropic(const double *W);
+
+/* The same for such a W: stick and slide in the plane of n and q_T. Written here so that a sweep
+ * over balls has it in line. */
+static inline void cairn_local_solve_isotropic(cairn_law law, const double *W, double mu,
+                                               const double *q, double *r)
+{
+    double wn = W[0], wt = 0.5 * (W[2] + W[5]), speed = sqrt(q[1] * q[1] + q[2] * q[2]);
+    double normal = wn > 0 && q[0] < 0 ? -q[0] / wn : 0;
+    double pull;                     /* r_T = -pull q_T */
+    if (speed <= mu * normal * wt) { /* stick; the quotient is 0/0 only for W_T = 0 */
+        pull = wt > 0 ? 1 / wt : 0;
+    } else {
+        double stiffness = wn + mu * mu * wt, along = mu * speed - q[0];
+        if (law == CAIRN_LAW_CONVEX)
+            normal = stiffness > 0 && along > 0 ? along / stiffness : 0;
+        pull = mu * normal / speed;
+    }
+    r[0] = normal;
+    r[1] = -pull * q[1];
+    r[2] = -pull * q[2];
+}
 
 #endif

@@ -15,12 +15,12 @@ CAIRN_INLINE const double *cairn_rows(const cairn_problem *p, int d, int n, int 
     return p->H + ((size_t)j * 2 + (size_t)side) * (size_t)(d * n);
 }
 
-/* u += H v for one side. */
-CAIRN_INLINE void cairn_rows_apply(int d, int n, const double *H, const double *v, double *u)
+/* terms += H_ik v_k, kept apart so that the compiler may use wide registers. */
+CAIRN_INLINE void cairn_rows_apply(int d, int n, const double *H, const double *v, double *terms)
 {
     for (int i = 0; i < d; i++)
         for (int k = 0; k < n; k++)
-            u[i] += H[i * n + k] * v[k];
+            terms[i * n + k] += H[i * n + k] * v[k];
 }
 
 /* v += M^-1 H' r for one side. */
@@ -39,12 +39,17 @@ CAIRN_INLINE void cairn_rows_push(int d, int n, const double *H, const double *m
 CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
                                          const double *v, double *u)
 {
-    for (int i = 0; i < d; i++)
-        u[i] = p->w ? p->w[(size_t)j * (size_t)d + (size_t)i] : 0;
+    double terms[18] = { 0 };
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
         if (block >= 0)
-            cairn_rows_apply(d, n, cairn_rows(p, d, n, j, side), v + (size_t)block * (size_t)n, u);
+            cairn_rows_apply(d, n, cairn_rows(p, d, n, j, side), v + (size_t)block * (size_t)n,
+                             terms);
+    }
+    for (int i = 0; i < d; i++) {
+        u[i] = p->w ? p->w[(size_t)j * (size_t)d + (size_t)i] : 0;
+        for (int k = 0; k < n; k++)
+            u[i] += terms[i * n + k];
     }
 }
 

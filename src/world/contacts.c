@@ -81,6 +81,21 @@ static double first_reach(const cairn_stage *stage, int i)
     return fmax(reach + 0.02 * extent, stage->options->margin);
 }
 
+/* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
+ * last step. */
+static void share_reach(cairn_stage *stage)
+{
+    const cairn_contact_store *last = stage->warm;
+    const cairn_body_store *b = &stage->world->bodies;
+    for (int j = 0; j < 2 * last->count; j++) {
+        int i = last->body[j], other = last->body[j ^ 1];
+        if (stage->block[i] < 0 || !b->alive[other])
+            continue;
+        double way = stage->h * cairn_norm(stage->v_free[other]);
+        stage->reach[i] = fmax(stage->reach[i], 1.1 * way);
+    }
+}
+
 static cairn_status take_reach(cairn_stage *stage)
 {
     const cairn_body_store *b = &stage->world->bodies;
@@ -93,6 +108,7 @@ static cairn_status take_reach(cairn_stage *stage)
         else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
             stage->reach[i] = cairn_norm(cairn_sub(stage->x_next[i], b->x[i]));
     }
+    share_reach(stage);
     return CAIRN_OK;
 }
 

@@ -43,6 +43,7 @@ static cairn_status find_velocities(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
     double clock = cairn_clock_seconds();
+    int64_t iterations = 0;
     for (report->attempts = 1; report->attempts <= MOST_ATTEMPTS; report->attempts++) {
         TRY(cairn_stage_collide(stage));
         report->timing.collide += lap(&clock);
@@ -50,6 +51,7 @@ static cairn_status find_velocities(cairn_stage *stage)
         report->timing.assemble += lap(&clock);
         TRY(stage->scheme->solve(stage));
         report->timing.solve += lap(&clock);
+        report->solve.iterations = iterations += report->solve.iterations;
         if (!cairn_stage_outran(stage))
             return CAIRN_OK;
         set_aside(stage);
