@@ -320,11 +320,12 @@ typedef struct cairn_energy {
 /** What a step can prove about itself, in units a person understands. */
 typedef struct cairn_certificate {
     double penetration;        /* m: deepest overlap after the step, over all candidates (>= 0)  */
-    double gap_error;          /* m: largest |h r_N-active (u_N + b)|: gap left where it pushes  */
+    double gap_error;          /* m: largest |h min(o, w r_N)|: gap left where it pushes, or
+                                overlap; o = u_N + b, less mu |u_T| for the convex law         */
     double cone_violation;     /* N s: largest distance of an impulse from its cone              */
     double friction_direction; /* W: largest (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes
                                   sliding                                                      */
-    double complementarity;    /* J: largest |r_N (u_N + b)|                                     */
+    double complementarity;    /* J: largest |r_N o|                                             */
     double dilatation;         /* m: largest h mu |u_T| at a pushing contact: the gap that the
                                 convex law keeps while sliding                                 */
     cairn_judgement judgement; /* residuals of the asked law and of exact Coulomb              */

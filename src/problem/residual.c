@@ -9,7 +9,8 @@
  * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
  * So that a residual of Coulomb's law means something for a convex solution in which no contact
  * closes, its norm is at least 1/1000 of the convex one. An |e| within the rounding of the sums
- * H v and H v_free (or W r and q) counts as 0: no solver can do better.
+ * H v and H v_free (or W r and q) counts as 0: no solver can do better. The rounding of r itself,
+ * 2 eps w |r|, is added to the measure: impulses so large that u drowns in them prove nothing.
  *
  * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
 #include <float.h>
@@ -18,7 +19,7 @@
 
 #include "problem/operator.h"
 
-static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3;
+static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3, negligible = 1e-13;
 
 /* Sums over contacts for one law. */
 typedef struct law_sums {
@@ -37,6 +38,7 @@ typedef struct judging {
     law_sums convex, coulomb;
     double q2, r2, u2; /* squared norms, bias included              */
     double terms2;     /* squares of all terms of H v and H v_free  */
+    double drowned2;   /* sum (2 eps w |r|)^2, (m/s)^2              */
     double cone_violation;
 } judging;
 
@@ -180,6 +182,7 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
     judge->terms2 += all_term_squares(judge, d, n, j);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
+    judge->drowned2 += square(d, r) * (2 * DBL_EPSILON * w) * (2 * DBL_EPSILON * w);
     judge->u2 += square(d, u);
     judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, j, r));
 }
@@ -195,9 +198,13 @@ static cairn_residual conclude(const judging *judge, const law_sums *sums)
     double scale = fmax(sqrt(sums->closing2), least_share * sqrt(judge->convex.closing2));
     double size = sqrt(fmax(judge->q2, fmax(judge->r2, judge->u2)));
     bool noise = sums->e2 <= rounding * rounding * judge->terms2;
+    double error = noise ? 0 : sqrt(sums->e2); /* NaN stays NaN */
+    double doubt = sqrt(judge->drowned2);
+    if (!(doubt <= negligible * scale))
+        error += doubt;
     return (cairn_residual){
         .worst = sums->worst,
-        .relative = noise ? 0 : sqrt(sums->e2) / scale, /* NaN stays NaN */
+        .relative = error == 0 ? 0 : error / scale,
         .fclib = size > 0 ? sqrt(sums->fclib2) / size : 0,
         .worst_contact = sums->worst_contact,
     };

@@ -20,7 +20,7 @@
 #include "solve/solver.h"
 
 enum { PLAIN, ACCELERATED };
-enum { PATIENCE = 50, FIRST_PERIOD = 100, SHORTEST_PERIOD = 10, LONGEST_PERIOD = 1600 };
+enum { MOST_PATIENCE = 50, FIRST_PERIOD = 100, SHORTEST_PERIOD = 10, LONGEST_PERIOD = 1600 };
 
 /* Momentum of ngs; pgs runs with `off`. */
 typedef struct momentum {
@@ -91,10 +91,17 @@ static void adapt_period(const cairn_task *task, momentum *m)
     restart(m);
 }
 
+/* Few contacts are judged after every sweep: one or two sweeps may do. */
+static int64_t patience_for(int contacts)
+{
+    int64_t patience = 1 + contacts / 8;
+    return patience < MOST_PATIENCE ? patience : MOST_PATIENCE;
+}
+
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     cairn_solve_report *report = task->report;
-    cairn_watch watch = { .patience = PATIENCE };
+    cairn_watch watch = { .patience = patience_for(task->system.p->contacts) };
     momentum m;
     report->converged = cairn_task_judge(task, r);
     double first = report->judgement.asked.relative;

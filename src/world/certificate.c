@@ -1,9 +1,10 @@
 /* certificate.c - what a step can prove about itself, in units a person understands.
  * With w = trace(W_jj)/d the contact's own inverse mass:
- *     gap error        h |min(u_N + b, w r_N)|, 0 when the contact is open or pushes, not both
- *     complementarity  r_N (u_N + b)
+ *     open             o = u_N + b, for the convex law u_N + b - mu |u_T|
+ *     gap error        h |min(o, w r_N)|, 0 when the contact is open or pushes, not both
+ *     complementarity  r_N o
  *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes sliding
- *     dilatation       h min(mu |u_T|, w r_N): the gap that the convex law keeps while sliding
+ *     dilatation       h mu |u_T| where the convex law pushes: the gap it keeps while sliding
  * The penetration is measured afterwards, in the new positions. */
 #include <math.h>
 
@@ -26,14 +27,17 @@ static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *
     const cairn_problem *p = &stage->problem;
     int d = p->dimension;
     const double *r = stage->r + (size_t)j * (size_t)d, *u = stage->u + (size_t)j * (size_t)d;
-    double h = stage->h, w = cairn_contact_inverse_mass(p, j), open = u[0] + stage->b[j];
-    double sliding = tangent_norm(d, u), push = w * r[0];
+    double h = stage->h, push = cairn_contact_inverse_mass(p, j) * r[0];
+    double sliding = tangent_norm(d, u), lift = 0;
+    if (stage->scheme->law == CAIRN_LAW_CONVEX)
+        lift = p->mu[j] * sliding;
+    double open = u[0] + stage->b[j] - lift;
     double against = tangent_dot(d, r, u) + tangent_norm(d, r) * sliding;
     c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
     c->complementarity = fmax(c->complementarity, fabs(r[0] * open));
     c->friction_direction = fmax(c->friction_direction, against / h);
-    if (stage->scheme->law == CAIRN_LAW_CONVEX)
-        c->dilatation = fmax(c->dilatation, h * fmin(p->mu[j] * sliding, fmax(push, 0)));
+    if (push > 0)
+        c->dilatation = fmax(c->dilatation, h * lift);
 }
 
 cairn_status cairn_stage_certify(cairn_stage *stage)

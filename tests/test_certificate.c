@@ -1,0 +1,66 @@
+/* test_certificate.c - what a step says about itself, against what one can see from outside. */
+#include "worlds.h"
+
+static const cairn_vec3 zero = { 0, 0, 0 };
+
+/* a ball that sinks into a curved wall by the curvature of its path: (h v)^2/(2 R) */
+TEST(penetration_is_the_overlap_after_the_step)
+{
+    cairn_world *world = new_world(2, 0, 0, 0);
+    add_fixed(world, CAIRN_SHAPE_CYLINDER, 1, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0.9, 0, 0 }, (cairn_vec3){ 0, 1, 0 });
+    cairn_step_options options = step_by(0.01, "convex", 1e-12);
+    double seen = advance(world, &options, 1).certificate.penetration;
+    CHECK_NEAR(seen, hypot(0.9, 0.01) - 0.9, 1e-15);
+    CHECK_CLOSE(seen, 0.01 * 0.01 / (2 * 0.9), 1e-4);
+    cairn_world_destroy(world);
+}
+
+TEST(a_loose_solve_shows_in_the_certificate)
+{
+    cairn_step_report loose = { 0 }, tight = { 0 };
+    for (int i = 0; i < 2; i++) {
+        cairn_world *world = new_heap(3, 0.3, 4);
+        cairn_step_options options = step_by(0.005, "fixed-point", i ? 1e-8 : 1e-1);
+        *(i ? &tight : &loose) = advance(world, &options, 100);
+        cairn_world_destroy(world);
+    }
+    CHECK(tight.certificate.judgement.asked.relative <= 1e-8);
+    CHECK(loose.certificate.judgement.asked.relative > 1e-6);
+    CHECK(tight.certificate.gap_error < 1e-3 * loose.certificate.gap_error);
+    CHECK(tight.certificate.complementarity < 1e-3 * loose.certificate.complementarity);
+}
+
+/* friction opposes sliding exactly in a converged step */
+TEST(friction_direction_is_right_when_solved)
+{
+    cairn_world *world = new_world(3, 10, 0.2, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, (cairn_vec3){ 0.6, 0.8, 0 });
+    cairn_step_options options = step_by(0.001, "fixed-point", 1e-12);
+    cairn_step_report report = advance(world, &options, 10);
+    cairn_contacts c = cairn_world_contacts(world);
+    CHECK_NEAR(report.certificate.friction_direction, 0, 1e-12);
+    CHECK_NEAR(hypot(c.impulse[1], c.impulse[2]), 0.2 * 0.01, 1e-12);
+    CHECK_INT(report.active, 1);
+    CHECK_INT(report.candidates, 1);
+    cairn_world_destroy(world);
+}
+
+TEST(an_empty_world_is_perfect)
+{
+    cairn_world *world = new_world(3, 10, 0.2, 0);
+    cairn_step_options options = step_by(0.001, "convex", 1e-12);
+    cairn_step_report report = advance(world, &options, 3);
+    CHECK(report.certificate.penetration == 0 && report.certificate.gap_error == 0);
+    CHECK(report.certificate.judgement.asked.relative == 0);
+    CHECK_INT(report.certificate.judgement.asked.worst_contact, -1);
+    cairn_world_destroy(world);
+}
+
+int main(void)
+{
+    RUN(CASE(penetration_is_the_overlap_after_the_step),
+        CASE(a_loose_solve_shows_in_the_certificate), CASE(friction_direction_is_right_when_solved),
+        CASE(an_empty_world_is_perfect));
+}

@@ -1,0 +1,105 @@
+/* test_contacts.c - candidates, contact frames, and matching with the last step. */
+#include "worlds.h"
+
+static const cairn_vec3 zero = { 0, 0, 0 };
+
+/* candidates reach as far as the step can move things, and no further than that makes sense */
+TEST(candidates_follow_the_speed)
+{
+    const double speeds[] = { 0, 1, 10 };
+    const int expected[] = { 0, 0, 1 }; /* 0.2 m apart, h = 0.02 s */
+    for (int i = 0; i < 3; i++) {
+        cairn_world *world = new_world(3, 0, 0.3, 0);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.3 }, (cairn_vec3){ 0, 0, -speeds[i] });
+        cairn_step_options options = step_by(0.02, "convex", 1e-6);
+        CHECK_INT(advance(world, &options, 1).candidates, expected[i]);
+        cairn_world_destroy(world);
+    }
+}
+
+TEST(a_margin_makes_candidates_of_things_further_away)
+{
+    cairn_world *world = new_world(3, 0, 0.3, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.3 }, zero);
+    cairn_step_options options = step_by(0.02, "convex", 1e-6);
+    options.margin = 0.25;
+    CHECK_INT(advance(world, &options, 1).candidates, 1);
+    cairn_world_destroy(world);
+}
+
+/* frames are right-handed and orthonormal, normals point from b to a */
+TEST(contact_frames_are_orthonormal)
+{
+    cairn_world *world = new_heap(3, 0.3, 3);
+    cairn_step_options options = step_by(0.005, "convex", 1e-4);
+    advance(world, &options, 100);
+    cairn_contacts c = cairn_world_contacts(world);
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK(c.count > 10);
+    for (int j = 0; j < c.count; j++) {
+        cairn_vec3 n = c.normal[j], t = c.tangent[j];
+        CHECK_NEAR(n.x * n.x + n.y * n.y + n.z * n.z, 1, 1e-14);
+        CHECK_NEAR(t.x * t.x + t.y * t.y + t.z * t.z, 1, 1e-14);
+        CHECK_NEAR(n.x * t.x + n.y * t.y + n.z * t.z, 0, 1e-14);
+        cairn_vec3 a = b.x[c.body[2 * j]], p = c.point[j];
+        /* the ball a lies on the side of the point to which the normal shows */
+        CHECK((a.x - p.x) * n.x + (a.y - p.y) * n.y + (a.z - p.z) * n.z > 0);
+    }
+    cairn_world_destroy(world);
+}
+
+/* a ball rolls round a cylinder: the normal turns each step, the push stays the same in size; the
+ * carried impulse is nearly the next answer, so loose steps need no sweep at all */
+TEST(impulses_are_carried_over_as_vectors_in_space)
+{
+    cairn_world *world = new_world(2, 0, 0, 0);
+    add_fixed(world, CAIRN_SHAPE_CYLINDER, 1, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0.9, 0, 0 }, (cairn_vec3){ 0, 1, 0 });
+    cairn_step_options options = step_by(0.001, "convex", 1e-2);
+    advance(world, &options, 1000);
+    CHECK_INT(advance(world, &options, 1).solve.iterations, 0);
+    options.warm_start = false;
+    CHECK_INT(advance(world, &options, 1).solve.iterations, 1);
+    cairn_world_destroy(world);
+}
+
+/* contact order and warm start survive bodies that come and go */
+TEST(removed_bodies_do_not_confuse_the_matching)
+{
+    cairn_world *world = new_world(2, 10, 0.5, 0);
+    cairn_body_id ids[5];
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    for (int i = 0; i < 5; i++)
+        ids[i] = (cairn_body_id){ add_ball(world, 0.1, (cairn_vec3){ i, 0.1, 0 }, zero), 0 };
+    cairn_step_options options = step_by(0.01, "convex", 1e-10);
+    advance(world, &options, 10);
+    CHECK_INT(cairn_world_contacts(world).count, 5);
+    CHECK_OK(cairn_body_destroy(world, ids[2]));
+    cairn_step_report report = advance(world, &options, 1);
+    CHECK_INT(report.candidates, 4);
+    CHECK_INT(report.solve.iterations, 0); /* the other four were carried over exactly */
+    cairn_world_destroy(world);
+}
+
+TEST(changing_the_time_step_scales_the_warm_start)
+{
+    cairn_world *world = new_world(2, 10, 0.5, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0.1, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "convex", 1e-10);
+    advance(world, &options, 10);
+    options.time_step = 0.002;
+    CHECK_INT(advance(world, &options, 1).solve.iterations, 0); /* m g h is 1/5 of before */
+    CHECK_NEAR(cairn_world_contacts(world).impulse[0], 0.02, 1e-12);
+    cairn_world_destroy(world);
+}
+
+int main(void)
+{
+    RUN(CASE(candidates_follow_the_speed), CASE(a_margin_makes_candidates_of_things_further_away),
+        CASE(contact_frames_are_orthonormal), CASE(impulses_are_carried_over_as_vectors_in_space),
+        CASE(removed_bodies_do_not_confuse_the_matching),
+        CASE(changing_the_time_step_scales_the_warm_start));
+}

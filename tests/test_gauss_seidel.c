@@ -1,0 +1,102 @@
+/* test_gauss_seidel.c - plain and accelerated sweeps: how many, and that they end. */
+#include "cairn/cairn.h"
+#include "check.h"
+#include "random_problem.h"
+#include "worlds.h"
+
+/* Sweeps that a scene needs over some steps, cold in each step. */
+static int64_t cold_sweeps(const char *solver, const char *scheme)
+{
+    cairn_world *world = new_heap(3, 0.3, 10);
+    cairn_step_options options = step_by(0.005, scheme, 1e-3);
+    int64_t sweeps = 0;
+    advance(world, &options, 400); /* at rest, or nearly */
+    options.solver = solver;
+    options.warm_start = false;
+    for (int k = 0; k < 5; k++)
+        sweeps += advance(world, &options, 1).solve.iterations;
+    cairn_world_destroy(world);
+    return sweeps;
+}
+
+TEST(acceleration_saves_sweeps_on_a_heap_at_rest)
+{
+    int64_t plain = cold_sweeps("pgs", "convex"), fast = cold_sweeps("ngs", "convex");
+    CHECK(fast > 5); /* cold starts do need work */
+    CHECK(2 * fast <= plain);
+}
+
+/* one contact: the first sweep is the exact answer */
+TEST(a_single_contact_takes_one_sweep)
+{
+    static const char *const solvers[] = { "pgs", "ngs" };
+    for (int i = 0; i < 2; i++)
+        for (int dimension = 2; dimension <= 3; dimension++) {
+            cairn_world *world = new_world(dimension, 9.81, 0.3, 0);
+            cairn_vec3 up = { 0, dimension == 2 ? 0.1 : 0, dimension == 3 ? 0.1 : 0 };
+            add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, (cairn_vec3){ 0, 0, 0 });
+            add_ball(world, 0.1, up, (cairn_vec3){ 0.01, 0, 0 });
+            cairn_step_options options = step_by(0.01, "convex", 1e-12);
+            options.solver = solvers[i];
+            CHECK_INT(advance(world, &options, 1).solve.iterations, 1);
+            cairn_world_destroy(world);
+        }
+}
+
+/* two half-spaces that meet above a ball leave it no room: the dual has no bound, and the
+ * solvers must end and say that they did not get there */
+TEST(an_infeasible_problem_ends_and_is_reported)
+{
+    static const char *const solvers[] = { "pgs", "ngs", "auto", "apgd-asr" };
+    const double mass[3] = { 1, 1, 1 }, v_free[3] = { 0, 0, 0 }, b[2] = { -1, -1 };
+    const double H[24] = { 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, 0, 1, 0, 0 };
+    const double mu[2] = { 0.3, 0.3 };
+    const int32_t block[4] = { 0, -1, 0, -1 };
+    cairn_problem p = { .dimension = 2,
+                        .block_size = 3,
+                        .blocks = 1,
+                        .contacts = 2,
+                        .mass_inverse = mass,
+                        .v_free = v_free,
+                        .block = block,
+                        .H = H,
+                        .b = b,
+                        .mu = mu };
+    for (int i = 0; i < 4; i++) {
+        cairn_solve_options options = cairn_solve_options_default();
+        cairn_solve_report report;
+        cairn_workspace *workspace;
+        double r[4] = { 0 }, v[3], u[4];
+        options.solver = solvers[i];
+        options.max_iterations = 2000;
+        CHECK_OK(cairn_workspace_create(&workspace));
+        CHECK_OK(cairn_solve(&p, &options, workspace, r, v, u, &report));
+        CHECK(!report.converged);
+        CHECK(report.judgement.asked.relative > 0.1);
+        cairn_workspace_destroy(workspace);
+    }
+}
+
+TEST(the_time_limit_ends_a_solve)
+{
+    random_problem random;
+    cairn_solve_options options = cairn_solve_options_default();
+    cairn_solve_report report;
+    cairn_workspace *workspace;
+    double r[MOST_CONTACTS * 3] = { 0 }, v[MOST_BLOCKS * 6], u[MOST_CONTACTS * 3];
+    make_random_problem(&random, 3, 60, 50, 3);
+    options.solver = "pgd";
+    options.tolerance = 0; /* only rounding would be good enough */
+    options.max_iterations = 1000000000;
+    options.time_limit = 0.02;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    CHECK_OK(cairn_solve(&random.p, &options, workspace, r, v, u, &report));
+    CHECK(report.converged || report.iterations < options.max_iterations);
+    cairn_workspace_destroy(workspace);
+}
+
+int main(void)
+{
+    RUN(CASE(acceleration_saves_sweeps_on_a_heap_at_rest), CASE(a_single_contact_takes_one_sweep),
+        CASE(an_infeasible_problem_ends_and_is_reported), CASE(the_time_limit_ends_a_solve));
+}
