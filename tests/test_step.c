@@ -208,6 +208,33 @@ TEST(repeated_runs_and_thread_counts_give_the_same_hash)
     CHECK(hashes[0] == hashes[1] && hashes[1] == hashes[2] && hashes[2] == hashes[3]);
 }
 
+/* 4,913 touching balls have 26,000 pairs: enough for several threads to get work */
+TEST(a_large_pile_has_the_same_hash_for_any_number_of_threads)
+{
+    uint64_t hashes[4];
+    for (int run = 0; run < 4; run++) {
+        cairn_world *world = new_world(3, 9.81, 0.3, 0);
+        cairn_generator pile = cairn_generator_default(CAIRN_GENERATOR_HEXAGONAL, 3);
+        cairn_step_options options = step_by(0.002, "convex", 1e-2);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        pile.count = (cairn_vec3){ 17, 17, 17 };
+        pile.origin.z = 0.05;
+        pile.radius = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+        pile.radius.value = 0.05;
+        CHECK_OK(cairn_generate(world, &pile, NULL, NULL));
+        options.threads = 1 + run;
+        options.max_iterations = 20;
+        for (int k = 0; k < 3; k++) {
+            cairn_step_report report; /* converged or not: the same bits */
+            CHECK_OK(cairn_world_step(world, &options, &report));
+            CHECK(report.candidates > 4 * 4096);
+        }
+        hashes[run] = cairn_world_hash(world);
+        cairn_world_destroy(world);
+    }
+    CHECK(hashes[0] == hashes[1] && hashes[1] == hashes[2] && hashes[2] == hashes[3]);
+}
+
 TEST(the_broad_phase_does_not_change_the_result)
 {
     uint64_t hashes[2];
@@ -262,6 +289,7 @@ int main(void)
         CASE(collisions_keep_momentum_and_angular_momentum), CASE(a_bullet_does_not_tunnel),
         CASE(every_scheme_and_solver_settles_a_heap_without_gaining_energy),
         CASE(repeated_runs_and_thread_counts_give_the_same_hash),
+        CASE(a_large_pile_has_the_same_hash_for_any_number_of_threads),
         CASE(the_broad_phase_does_not_change_the_result), CASE(bad_options_leave_the_world_alone),
         CASE(a_settled_heap_needs_few_sweeps));
 }
