@@ -47,7 +47,8 @@ static cairn_status start_momentum(cairn_task *task, const double *r, bool off, 
     if (!m->r_previous || !m->v_previous)
         return CAIRN_NO_MEMORY;
     memcpy(m->r_previous, r, s->r_count * sizeof(double));
-    memcpy(m->v_previous, task->v, s->v_count * sizeof(double));
+    if (s->v_count) /* the local form has none */
+        memcpy(m->v_previous, task->v, s->v_count * sizeof(double));
     restart(m);
     return CAIRN_OK;
 }
