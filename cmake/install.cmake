@@ -16,6 +16,7 @@ write_basic_package_version_file(cairnConfigVersion.cmake COMPATIBILITY SameMino
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairnConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/cairnConfigVersion.cmake
               cmake/FindCHOLMOD.cmake
+              cmake/FindUMFPACK.cmake
         DESTINATION ${config_folder})
 
 # A static library needs its dependencies at the user's link; a shared one brings its own.
@@ -23,7 +24,7 @@ set(CAIRN_PC_REQUIRES "")
 set(CAIRN_PC_LIBS "")
 if(NOT BUILD_SHARED_LIBS)
   set(CAIRN_PC_REQUIRES "yaml-0.1")
-  set(CAIRN_PC_LIBS " ${CHOLMOD_LIBRARY} ${OpenMP_C_FLAGS} -lm")
+  set(CAIRN_PC_LIBS " ${UMFPACK_LIBRARY} ${CHOLMOD_LIBRARY} ${OpenMP_C_FLAGS} -lm")
   pkg_check_modules(HDF5_PC QUIET hdf5)
   if(HDF5_PC_FOUND)
     string(APPEND CAIRN_PC_REQUIRES ", hdf5")

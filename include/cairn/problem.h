@@ -96,6 +96,28 @@ typedef struct cairn_judgement {
 CAIRN_API void cairn_judge(const cairn_problem *p, cairn_law law, const double *r, double *v,
                            double *u, cairn_judgement *out);
 
+/** How far impulses can be from the solution of the convex law, proven by duality:
+ *
+ *      1/2 |v_f - v*|_M^2 + 1/2 |v - v*|_M^2  <=  gap,      |v|_M^2 = v'M v,
+ *
+ *  v* the solution, v the velocity of r, v_f a feasible velocity made from r by impulses that
+ *  open all contacts. All numbers are for r projected onto its cones, and hold to rounding. */
+typedef struct cairn_duality {
+    bool feasible;        /* a feasible velocity was found; else primal and gap are infinite      */
+    double primal;        /* J: 1/2 |v_f - v_free|_M^2                                            */
+    double dual;          /* J: -(1/2 r'W r + q'r) <= 1/2 |v* - v_free|_M^2 <= primal             */
+    double gap;           /* J: primal - dual, computed without cancellation                      */
+    double error_bound;   /* sqrt(J): sqrt(2 gap) >= |v - v*|_M                                   */
+    double infeasibility; /* m/s: largest mu |u^_T| - u^_N of the velocity of r; 0: none          */
+} cairn_duality;
+
+/** The duality gap of impulses r for the convex law with the s of the problem, any form and cones
+ *  (a W that is not symmetric is taken as if it were). Without a feasible velocity - there is none,
+ *  none with all contacts open, or it was not found - the gap is infinite and only `infeasibility`
+ *  speaks. Takes memory while it lasts. Fails with CAIRN_NO_MEMORY or CAIRN_NOT_FINITE. */
+CAIRN_API cairn_status cairn_problem_duality(const cairn_problem *p, const double *r,
+                                             cairn_duality *out);
+
 #ifdef __cplusplus
 }
 #endif

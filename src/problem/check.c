@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "cairn/problem.h"
+#include "math/sparse.h"
 
 static cairn_status check_numbers(const double *x, size_t count, const char *name,
                                   cairn_error *error)
@@ -33,21 +34,6 @@ static cairn_status check_sizes(const cairn_problem *p, cairn_error *error)
 
 /* ---- local form ----------------------------------------------------------------------------- */
 
-static cairn_status check_row(const cairn_matrix *W, int row, cairn_error *error)
-{
-    if (W->start[row + 1] < W->start[row])
-        return cairn_fail(error, CAIRN_BAD_INPUT, "W", "row %d ends before it begins", row);
-    for (int64_t k = W->start[row]; k < W->start[row + 1]; k++) {
-        if (W->column[k] < 0 || W->column[k] >= W->columns)
-            return cairn_fail(error, CAIRN_BAD_INPUT, "W", "row %d names column %d of %d", row,
-                              W->column[k], W->columns);
-        if (k > W->start[row] && W->column[k] <= W->column[k - 1])
-            return cairn_fail(error, CAIRN_BAD_INPUT, "W", "the columns of row %d do not ascend",
-                              row);
-    }
-    return CAIRN_OK;
-}
-
 static cairn_status check_local(const cairn_problem *p, cairn_error *error)
 {
     int size = p->contacts * p->dimension;
@@ -57,12 +43,7 @@ static cairn_status check_local(const cairn_problem *p, cairn_error *error)
     if (p->blocks != 0 || (size && !p->q))
         return cairn_fail(error, CAIRN_BAD_INPUT, p->blocks ? "blocks" : "q",
                           "the local form has q and no blocks");
-    if (size && p->W->start[0] != 0)
-        return cairn_fail(error, CAIRN_BAD_INPUT, "W", "the first row does not start at 0");
-    for (int row = 0; row < size; row++)
-        TRY(check_row(p->W, row, error));
-    size_t entries = size ? (size_t)p->W->start[size] : 0;
-    TRY(check_numbers(p->W->value, entries, "W", error));
+    TRY(cairn_sparse_check(p->W, "W", error));
     return check_numbers(p->q, (size_t)size, "q", error);
 }
 

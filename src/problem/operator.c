@@ -87,6 +87,15 @@ static void local_delassus(const cairn_problem *p, int j, double *W)
             W[entry] = 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
 }
 
+/* Sum of the rows of both sides: those of a contact of a block with itself. */
+static void joined_rows(const cairn_problem *p, int j, double *H)
+{
+    const double *a = cairn_rows(p, p->dimension, p->block_size, j, 0);
+    const double *b = cairn_rows(p, p->dimension, p->block_size, j, 1);
+    for (int i = 0; i < p->dimension * p->block_size; i++)
+        H[i] = a[i] + b[i];
+}
+
 void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
 {
     int d = p->dimension, n = p->block_size;
@@ -95,11 +104,15 @@ void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
         return;
     }
     memset(W, 0, sizeof(double) * (size_t)(d * (d + 1) / 2));
-    for (int side = 0; side < 2; side++) {
+    bool with_itself = p->block[2 * j] == p->block[2 * j + 1];
+    double joined[18];
+    if (with_itself)
+        joined_rows(p, j, joined);
+    for (int side = 0; side < (with_itself ? 1 : 2); side++) {
         int block = p->block[2 * j + side];
         if (block < 0)
             continue;
-        const double *H = cairn_rows(p, d, n, j, side);
+        const double *H = with_itself ? joined : cairn_rows(p, d, n, j, side);
         const double *inverse = p->mass_inverse + (size_t)block * (size_t)n;
         for (int i = 0, entry = 0; i < d; i++)
             for (int l = 0; l <= i; l++, entry++)

@@ -1,0 +1,241 @@
+/* bench.c - ratios measured in one run: solvers on a settled box of spheres, the broad phases, and
+ * where a step's time goes. Prints tables and writes CSV files into the folder given.
+ *
+ *     cairn_bench FOLDER [N [SOLVERS]]    N^3 spheres, default 8; SOLVERS: names with commas between,
+ *                                         default all, each with 10 s for a solve */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/random.h"
+#include "cairn/cairn.h"
+#include "collide/collide.h"
+
+static void fail(const char *what, cairn_status status)
+{
+    fprintf(stderr, "bench: %s: %s\n", what, cairn_status_text(status));
+    exit(1);
+}
+
+static FILE *open_table(const char *folder, const char *name, const char *head)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *out = fopen(path, "w");
+    if (!out)
+        fail(path, CAIRN_IO_FAILED);
+    fprintf(out, "%s\n", head);
+    return out;
+}
+
+/* ---- the settled box ------------------------------------------------------------------------ */
+
+/* scenes/box_of_spheres.yaml with n^3 spheres instead of 16^3. */
+static cairn_scene *load_box(int n)
+{
+    double d = 10.0 / n, r = d / 2;
+    char texts[6][160];
+    const char *overrides[6];
+    snprintf(texts[0], sizeof texts[0], "generators.0.grid.count=[%d, %d, %d]", n, n, n);
+    snprintf(texts[1], sizeof texts[1], "generators.0.grid.spacing=[%.17g, %.17g, %.17g]", d, d, d);
+    snprintf(texts[2], sizeof texts[2], "generators.0.grid.origin=[%.17g, %.17g, %.17g]", r, r, r);
+    snprintf(texts[3], sizeof texts[3], "generators.0.grid.jitter=%.17g", 0.05 * r);
+    snprintf(texts[4], sizeof texts[4],
+             "generators.0.grid.radius={uniform: {minimum: %.17g, maximum: %.17g}}", 0.8 * r,
+             0.9 * r);
+    snprintf(texts[5], sizeof texts[5], "run.time_step=%.17g", 0.2 * 0.8 * r / 4.5);
+    for (int i = 0; i < 6; i++)
+        overrides[i] = texts[i];
+    cairn_scene *scene;
+    cairn_error error = { 0 };
+    if (cairn_scene_load(CAIRN_SOURCE_DIR "/scenes/box_of_spheres.yaml", overrides, 6, &scene,
+                         &error) != CAIRN_OK) {
+        fprintf(stderr, "bench: %s: %s\n", error.key, error.message);
+        exit(1);
+    }
+    return scene;
+}
+
+/* Run to the end of the scene; prints where the time of the last quarter went. */
+static void settle(cairn_scene *scene)
+{
+    cairn_step_report report;
+    cairn_timing sum = { 0 };
+    int64_t steps = (int64_t)round(scene->run.duration / scene->step.time_step), sweeps = 0;
+    for (int64_t k = 0; k < steps; k++) {
+        cairn_status status = cairn_world_step(scene->world, &scene->step, &report);
+        if (status != CAIRN_OK)
+            fail("a step", status);
+        if (4 * k < 3 * steps)
+            continue;
+        sum.collide += report.timing.collide;
+        sum.assemble += report.timing.assemble;
+        sum.solve += report.timing.solve;
+        sum.finish += report.timing.finish;
+        sweeps += report.solve.iterations;
+    }
+    double sweep = sum.solve / (double)(sweeps ? sweeps : 1);
+    double rest = (sum.collide + sum.assemble + sum.finish) / ((double)steps / 4);
+    printf("settled: %d candidates, %d pushing; a sweep takes %.3g ms, %.0f ns a contact; all but "
+           "the solve %.1f sweeps a step\n\n",
+           report.candidates, report.active, 1e3 * sweep, 1e9 * sweep / report.candidates,
+           rest / sweep);
+}
+
+/* ---- solvers -------------------------------------------------------------------------------- */
+
+typedef struct answer {
+    double seconds;
+    cairn_solve_report report;
+    bool treated;
+} answer;
+
+static answer solve_cold(const cairn_problem *p, const char *solver, cairn_law law,
+                         double tolerance)
+{
+    answer a = { 0 };
+    size_t r_count = (size_t)p->dimension * (size_t)p->contacts;
+    double *r = calloc(2 * r_count, sizeof(double));
+    double *v = calloc((size_t)p->blocks * (size_t)p->block_size, sizeof(double));
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    options.solver = solver;
+    options.law = law;
+    options.tolerance = tolerance;
+    options.max_iterations = 1000000;
+    options.time_limit = 10;
+    if (!r || !v || cairn_workspace_create(&workspace) != CAIRN_OK)
+        fail("memory", CAIRN_NO_MEMORY);
+    a.treated = cairn_solver_accepts(solver, law, p);
+    double start = cairn_clock_seconds();
+    if (a.treated && cairn_solve(p, &options, workspace, r, v, r + r_count, &a.report) != CAIRN_OK)
+        a.report.converged = false;
+    a.seconds = cairn_clock_seconds() - start;
+    cairn_workspace_destroy(workspace);
+    free(r);
+    free(v);
+    return a;
+}
+
+/* Whether `name` stands in the list `wanted`; NULL: everything does. */
+static bool is_wanted(const char *wanted, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = wanted; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return !wanted;
+}
+
+static void compare_solvers(const cairn_problem *p, cairn_law law, const char *wanted, FILE *csv)
+{
+    static const double tolerances[] = { 1e-2, 1e-3, 1e-4 };
+    printf("%s law, cold start: iterations (ms, times the time of ngs)\n%-10s", cairn_law_name(law),
+           "");
+    for (int t = 0; t < 3; t++)
+        printf(" %26.0e", tolerances[t]);
+    printf("\n");
+    double unit[3];
+    for (int t = 0; t < 3; t++)
+        unit[t] = solve_cold(p, "ngs", law, tolerances[t]).seconds;
+    for (int i = 0; cairn_solver_name(i); i++) {
+        const char *name = cairn_solver_name(i);
+        if (!cairn_solver_accepts(name, law, p) || !is_wanted(wanted, name))
+            continue;
+        printf("%-10s", name);
+        for (int t = 0; t < 3; t++) {
+            answer a = solve_cold(p, name, law, tolerances[t]);
+            char text[64];
+            snprintf(text, sizeof text, "%lld (%.1f, %.2f)", (long long)a.report.iterations,
+                     1e3 * a.seconds, a.seconds / unit[t]);
+            printf(" %26s", a.report.converged ? text : "-");
+            fprintf(csv, "%s,%s,%g,%d,%lld,%.6g,%.6g\n", cairn_law_name(law), name, tolerances[t],
+                    a.report.converged, (long long)a.report.iterations, a.seconds,
+                    a.report.judgement.asked.relative);
+        }
+        printf("\n");
+        fflush(stdout);
+    }
+    printf("\n");
+}
+
+/* ---- broad phases --------------------------------------------------------------------------- */
+
+static double pairs_seconds(const cairn_broad_phase *broad, const cairn_collider *colliders,
+                            int count, size_t *found)
+{
+    cairn_arena arena = { 0 };
+    cairn_pair_list list = { 0 };
+    double start = cairn_clock_seconds();
+    if (cairn_pairs_find(broad, colliders, count, &arena, &list) != CAIRN_OK)
+        fail("pairs", CAIRN_NO_MEMORY);
+    double seconds = cairn_clock_seconds() - start;
+    *found = list.count;
+    cairn_pair_list_destroy(&list);
+    cairn_arena_destroy(&arena);
+    return seconds;
+}
+
+/* Balls at random, half of the volume filled; sizes up to 1 : `spread`. */
+static void compare_broad_phases(double spread, FILE *csv)
+{
+    printf("broad phases, sizes 1:%g: milliseconds\n%10s %12s %12s %12s\n", spread, "balls",
+           "pairs", "grid", "all pairs");
+    for (int count = 1000; count <= 64000; count *= 4) {
+        cairn_collider *colliders = calloc((size_t)count, sizeof *colliders);
+        static const cairn_shape ball = { .kind = CAIRN_SHAPE_SPHERE, .radius = 1 };
+        uint64_t state = 1;
+        double volume = 0;
+        if (!colliders)
+            fail("memory", CAIRN_NO_MEMORY);
+        for (int i = 0; i < count; i++) {
+            double r = pow(spread, cairn_random_uniform(&state));
+            volume += 4.2 * r * r * r;
+            colliders[i] = (cairn_collider){ .shape = &ball, .extent = r, .movable = true };
+        }
+        double side = cbrt(2 * volume);
+        for (int i = 0; i < count; i++)
+            colliders[i].x = (cairn_vec3){ side * cairn_random_uniform(&state),
+                                           side * cairn_random_uniform(&state),
+                                           side * cairn_random_uniform(&state) };
+        size_t found;
+        double grid = pairs_seconds(&cairn_broad_phase_grid, colliders, count, &found);
+        double all = count <= 16000
+                         ? pairs_seconds(&cairn_broad_phase_all_pairs, colliders, count, &found)
+                         : NAN;
+        printf("%10d %12zu %12.2f %12.2f\n", count, found, 1e3 * grid, 1e3 * all);
+        fprintf(csv, "%g,%d,%zu,%.6g,%.6g\n", spread, count, found, grid, all);
+        free(colliders);
+    }
+    printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 2 ? atoi(argv[2]) : 8;
+    const char *wanted = argc > 3 ? argv[3] : NULL;
+    if (argc < 2 || n < 2 || n > 50) {
+        fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n");
+        return 2;
+    }
+    printf("cairn %s, one thread\n\n%d spheres in a box, mu 0.3, at t = 8 s\n", cairn_version(),
+           n * n * n);
+    cairn_scene *scene = load_box(n);
+    scene->step.threads = 1;
+    settle(scene);
+    FILE *csv = open_table(argv[1], "solvers.csv",
+                           "law,solver,tolerance,converged,iterations,seconds,residual");
+    const cairn_problem *problem = cairn_world_problem(scene->world, NULL);
+    compare_solvers(problem, CAIRN_LAW_CONVEX, wanted, csv);
+    compare_solvers(problem, CAIRN_LAW_COULOMB, wanted, csv);
+    fclose(csv);
+    cairn_scene_destroy(scene);
+    csv = open_table(argv[1], "broad_phases.csv", "spread,balls,pairs,grid_s,all_pairs_s");
+    compare_broad_phases(1, csv);
+    compare_broad_phases(100, csv);
+    fclose(csv);
+    return 0;
+}

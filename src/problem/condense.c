@@ -1,0 +1,364 @@
+/* condense.c - from a global problem to the local form: W = H' M^-1 H, q = H' M^-1 f + w.
+ *
+ * M^-1 is known part by part (mass.c), so W is a sum over the parts of M:
+ * 1. for each part, the columns of H that touch it;
+ * 2. G = H' M^-1 H restricted to the part and these columns, dense, one solve a column; when M is
+ *    symmetric, half of G is mirrored, so W is symmetric to the last bit;
+ * 3. row a of W is the sum of the rows of G over the parts that column a touches;
+ * 4. q = w + H' v for the velocity v = M^-1 f.
+ * The velocity of impulses r is v = M^-1 (f + H r), with the same factors. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "cairn/global.h"
+#include "math/sparse.h"
+#include "problem/mass.h"
+
+struct cairn_condensed {
+    cairn_global g;
+    cairn_mass *mass;
+    cairn_arena arena;
+    cairn_matrix W;
+    cairn_problem problem;
+    double *b, *x; /* of one part, for solves */
+};
+
+/* The columns that touch a part, and the part's share of W among them. */
+typedef struct share {
+    int count;
+    int32_t *column;
+    double *G; /* count x count, by rows */
+} share;
+
+/* One condensation while it lasts. */
+typedef struct condensing {
+    const cairn_global *g;
+    const cairn_mass *mass;
+    cairn_arena scratch;
+    share *shares;    /* one a part                                             */
+    int32_t *seen;    /* per column: the part, later the row, that saw it last  */
+    int32_t *local;   /* per column: its place among the columns of the part    */
+    int32_t *touch;   /* parts and places of column a: from touched[a] in pairs */
+    int64_t *touched; /* columns + 1                                            */
+    double *sum;      /* per column: one row of W                               */
+    double *b, *x;    /* the caller's, of one part                              */
+} condensing;
+
+/* ---- (1) columns of a part ------------------------------------------------------------------ */
+
+static cairn_status list_columns(condensing *c, int part)
+{
+    const cairn_matrix *H = &c->g->H;
+    const cairn_mass_part *p = &c->mass->part[part];
+    share *s = &c->shares[part];
+    int64_t most = 0;
+    for (int i = 0; i < p->size; i++)
+        most += H->start[p->member[i] + 1] - H->start[p->member[i]];
+    if (most > H->columns)
+        most = H->columns;
+    s->column = cairn_arena_take(&c->scratch, (size_t)most, sizeof(int32_t));
+    if (!s->column)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < p->size; i++)
+        for (int64_t k = H->start[p->member[i]]; k < H->start[p->member[i] + 1]; k++) {
+            int32_t a = H->column[k];
+            if (c->seen[a] == part)
+                continue;
+            c->seen[a] = part;
+            c->local[a] = s->count;
+            s->column[s->count++] = a;
+        }
+    return CAIRN_OK;
+}
+
+/* ---- (2) the share of a part ---------------------------------------------------------------- */
+
+/* b = column a of H within the part */
+static void load_column(const condensing *c, const cairn_mass_part *p, int32_t a)
+{
+    const cairn_matrix *H = &c->g->H;
+    for (int i = 0; i < p->size; i++)
+        c->b[i] = cairn_sparse_entry(H, p->member[i], a);
+}
+
+/* column `at` of G = H' x; of a symmetric G only from the diagonal on */
+static void store_column(const condensing *c, const cairn_mass_part *p, int at, share *s)
+{
+    const cairn_matrix *H = &c->g->H;
+    for (int i = 0; i < p->size; i++)
+        for (int64_t k = H->start[p->member[i]]; k < H->start[p->member[i] + 1]; k++) {
+            int row = c->local[H->column[k]];
+            if (row >= at || c->mass->asymmetry > 0)
+                s->G[(size_t)row * (size_t)s->count + (size_t)at] += H->value[k] * c->x[i];
+        }
+}
+
+static void mirror(share *s)
+{
+    size_t n = (size_t)s->count;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            s->G[j * n + i] = s->G[i * n + j];
+}
+
+static cairn_status form_share(condensing *c, int part)
+{
+    const cairn_mass_part *p = &c->mass->part[part];
+    share *s = &c->shares[part];
+    TRY(list_columns(c, part));
+    s->G = cairn_arena_doubles(&c->scratch, (size_t)s->count * (size_t)s->count);
+    if (!s->G)
+        return CAIRN_NO_MEMORY;
+    for (int at = 0; at < s->count; at++) {
+        load_column(c, p, s->column[at]);
+        TRY(cairn_mass_solve(c->mass, part, c->b, c->x));
+        store_column(c, p, at, s);
+    }
+    if (c->mass->asymmetry == 0)
+        mirror(s);
+    return CAIRN_OK;
+}
+
+/* ---- (3) the sum ---------------------------------------------------------------------------- */
+
+/* For each column the parts it touches and its place there. */
+static cairn_status list_touches(condensing *c)
+{
+    int columns = c->g->H.columns;
+    int64_t count = 0;
+    c->touched = cairn_arena_take(&c->scratch, (size_t)columns + 2, sizeof(int64_t));
+    for (int part = 0; part < c->mass->parts; part++)
+        count += c->shares[part].count;
+    c->touch = cairn_arena_take(&c->scratch, 2 * (size_t)count, sizeof(int32_t));
+    if (!c->touched || !c->touch)
+        return CAIRN_NO_MEMORY;
+    memset(c->touched, 0, ((size_t)columns + 2) * sizeof(int64_t));
+    for (int part = 0; part < c->mass->parts; part++)
+        for (int k = 0; k < c->shares[part].count; k++)
+            c->touched[c->shares[part].column[k] + 2]++;
+    for (int a = 0; a <= columns; a++)
+        c->touched[a + 1] += c->touched[a];
+    for (int part = 0; part < c->mass->parts; part++)
+        for (int32_t k = 0; k < c->shares[part].count; k++) {
+            int64_t at = c->touched[c->shares[part].column[k] + 1]++;
+            c->touch[2 * at] = part;
+            c->touch[2 * at + 1] = k;
+        }
+    return CAIRN_OK;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+/* The columns of row a, into `column`, and their sums into c->sum; returns how many. */
+static int add_row(condensing *c, int a, int32_t *column)
+{
+    int count = 0;
+    for (int64_t t = c->touched[a]; t < c->touched[a + 1]; t++) {
+        const share *s = &c->shares[c->touch[2 * t]];
+        const double *G = s->G + (size_t)c->touch[2 * t + 1] * (size_t)s->count;
+        for (int k = 0; k < s->count; k++) {
+            int32_t b = s->column[k];
+            if (c->seen[b] != a) {
+                c->seen[b] = a;
+                column[count++] = b;
+                c->sum[b] = 0;
+            }
+            c->sum[b] += G[k];
+        }
+    }
+    return count;
+}
+
+/* Entries of W: each row once, only counted. */
+static int64_t count_entries(condensing *c, int32_t *column)
+{
+    int64_t entries = 0;
+    for (int a = 0; a < c->g->H.columns; a++)
+        entries += add_row(c, a, column);
+    return entries;
+}
+
+static void forget_seen(condensing *c)
+{
+    if (c->g->H.columns)
+        memset(c->seen, 0xff, (size_t)c->g->H.columns * sizeof(int32_t)); /* -1 */
+}
+
+static cairn_status add_shares(condensing *c, cairn_condensed *out)
+{
+    int size = c->g->H.columns;
+    int32_t *row = cairn_arena_take(&c->scratch, (size_t)size, sizeof(int32_t));
+    if (!row)
+        return CAIRN_NO_MEMORY;
+    forget_seen(c);
+    size_t entries = (size_t)count_entries(c, row);
+    int64_t *start = cairn_arena_take(&out->arena, (size_t)size + 1, sizeof(int64_t));
+    int32_t *column = cairn_arena_take(&out->arena, entries, sizeof(int32_t));
+    double *value = cairn_arena_take(&out->arena, entries, sizeof(double));
+    if (!start || !column || !value)
+        return CAIRN_NO_MEMORY;
+    forget_seen(c);
+    start[0] = 0;
+    for (int a = 0; a < size; a++) {
+        int count = add_row(c, a, column + start[a]);
+        qsort(column + start[a], (size_t)count, sizeof(int32_t), ascending);
+        start[a + 1] = start[a] + count;
+        for (int64_t k = start[a]; k < start[a + 1]; k++)
+            value[k] = c->sum[column[k]];
+    }
+    out->W = (cairn_matrix){ size, size, start, column, value };
+    return CAIRN_OK;
+}
+
+static cairn_status form_W(condensing *c, cairn_condensed *out)
+{
+    size_t columns = (size_t)c->g->H.columns;
+    c->shares = cairn_arena_take(&c->scratch, (size_t)c->mass->parts, sizeof(share));
+    c->seen = cairn_arena_take(&c->scratch, columns, sizeof(int32_t));
+    c->local = cairn_arena_take(&c->scratch, columns, sizeof(int32_t));
+    c->sum = cairn_arena_doubles(&c->scratch, columns);
+    if (!c->shares || !c->seen || !c->local || !c->sum)
+        return CAIRN_NO_MEMORY;
+    if (c->mass->parts)
+        memset(c->shares, 0, (size_t)c->mass->parts * sizeof(share));
+    forget_seen(c);
+    for (int part = 0; part < c->mass->parts; part++)
+        TRY(form_share(c, part));
+    TRY(list_touches(c));
+    return add_shares(c, out);
+}
+
+/* ---- (4) velocities ------------------------------------------------------------------------- */
+
+/* v = M^-1 (f + H r); r NULL: none */
+static cairn_status velocity(cairn_condensed *c, const double *r, double *v)
+{
+    const cairn_matrix *H = &c->g.H;
+    for (int part = 0; part < c->mass->parts; part++) {
+        const cairn_mass_part *p = &c->mass->part[part];
+        for (int i = 0; i < p->size; i++) {
+            int row = p->member[i];
+            c->b[i] = c->g.f[row];
+            for (int64_t k = H->start[row]; r && k < H->start[row + 1]; k++)
+                c->b[i] += H->value[k] * r[H->column[k]];
+        }
+        TRY(cairn_mass_solve(c->mass, part, c->b, c->x));
+        for (int i = 0; i < p->size; i++)
+            v[p->member[i]] = c->x[i];
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_condensed_velocity(cairn_condensed *condensed, const double *r, double *v)
+{
+    return velocity(condensed, r, v);
+}
+
+static cairn_status form_q(cairn_condensed *c, cairn_arena *scratch)
+{
+    const cairn_matrix *H = &c->g.H;
+    double *q = cairn_arena_doubles(&c->arena, (size_t)H->columns);
+    double *v = cairn_arena_doubles(scratch, (size_t)H->rows);
+    if (!q || !v)
+        return CAIRN_NO_MEMORY;
+    TRY(velocity(c, NULL, v));
+    for (int row = 0; row < H->rows; row++)
+        for (int64_t k = H->start[row]; k < H->start[row + 1]; k++)
+            q[H->column[k]] += H->value[k] * v[row];
+    for (int a = 0; a < H->columns; a++)
+        q[a] += c->g.w[a];
+    c->problem.q = q;
+    return CAIRN_OK;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static cairn_status check(const cairn_global *g, cairn_error *error)
+{
+    if (g->dimension != 2 && g->dimension != 3)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "dimension", "found %d, expected 2 or 3",
+                          g->dimension);
+    if (g->contacts < 0 || g->contacts > INT_MAX / g->dimension)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "contacts", "found %d", g->contacts);
+    TRY(cairn_sparse_check(&g->M, "M", error));
+    TRY(cairn_sparse_check(&g->H, "H", error));
+    if (g->H.rows != g->M.rows || g->H.columns != g->dimension * g->contacts)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "H", "found %d x %d, expected %d x %d", g->H.rows,
+                          g->H.columns, g->M.rows, g->dimension * g->contacts);
+    if ((g->M.rows && !g->f) || (g->contacts && (!g->w || !g->mu)))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "an array is missing");
+    for (int i = 0; i < g->M.rows; i++)
+        if (!isfinite(g->f[i]))
+            return cairn_fail(error, CAIRN_NOT_FINITE, "f", "entry %d of f is %g", i, g->f[i]);
+    return CAIRN_OK;
+}
+
+static cairn_status take_scratch(cairn_condensed *c)
+{
+    int largest = 0;
+    for (int part = 0; part < c->mass->parts; part++)
+        if (c->mass->part[part].size > largest)
+            largest = c->mass->part[part].size;
+    c->b = cairn_arena_doubles(&c->arena, (size_t)largest);
+    c->x = cairn_arena_doubles(&c->arena, (size_t)largest);
+    return c->b && c->x ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static cairn_status form(cairn_condensed *out, cairn_error *error)
+{
+    TRY(check(&out->g, error));
+    TRY(cairn_mass_create(&out->g.M, &out->mass, error));
+    TRY(take_scratch(out));
+    condensing c = { .g = &out->g, .mass = out->mass, .b = out->b, .x = out->x };
+    cairn_status status = form_W(&c, out);
+    if (status == CAIRN_OK)
+        status = form_q(out, &c.scratch);
+    cairn_arena_destroy(&c.scratch);
+    TRY(status);
+    out->problem.dimension = out->g.dimension;
+    out->problem.contacts = out->g.contacts;
+    out->problem.W = &out->W;
+    out->problem.mu = out->g.mu;
+    return cairn_problem_check(&out->problem, error);
+}
+
+cairn_status cairn_condense(const cairn_global *g, cairn_condensed **out, cairn_error *error)
+{
+    cairn_condensed *condensed = cairn_memory_zeroed(1, sizeof *condensed);
+    *out = NULL;
+    if (!condensed)
+        return CAIRN_NO_MEMORY;
+    condensed->g = *g;
+    cairn_status status = form(condensed, error);
+    if (status == CAIRN_OK)
+        *out = condensed;
+    else
+        cairn_condensed_destroy(condensed);
+    return status;
+}
+
+const cairn_problem *cairn_condensed_problem(const cairn_condensed *condensed)
+{
+    return &condensed->problem;
+}
+
+double cairn_condensed_asymmetry(const cairn_condensed *condensed)
+{
+    return condensed->mass->asymmetry;
+}
+
+void cairn_condensed_destroy(cairn_condensed *condensed)
+{
+    if (!condensed)
+        return;
+    cairn_mass_destroy(condensed->mass);
+    cairn_arena_destroy(&condensed->arena);
+    cairn_memory_free(condensed);
+}
