@@ -1,0 +1,506 @@
+/* test_coulomb_newton.c - the classic problems of [C09], and its random instances by a generator of
+ * our own: see the table below. */
+#include "base/random.h"
+#include "cairn/cairn.h"
+#include "check.h"
+#include "classic_problems.h"
+#include "failing_allocator.h"
+#include "math/dense.h"
+#include "random_problem.h"
+
+typedef struct answer {
+    cairn_status status;
+    cairn_solve_report report;
+    double r[192], v[384], u[192];
+} answer;
+
+static answer solve(const cairn_problem *p, const char *inner, double increment, double *s)
+{
+    answer a = { 0 };
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    options.solver = inner;
+    options.tolerance = 1e-11;
+    options.max_iterations = 200000;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    a.status = cairn_solve_coulomb_newton(p, &options, increment, 100, workspace, s, a.r, a.v, a.u,
+                                          &a.report);
+    cairn_workspace_destroy(workspace);
+    return a;
+}
+
+/* Newton steps, from the remark */
+static int steps_of(const answer *a)
+{
+    const char *end = strstr(a->report.remark, " Newton steps");
+    CHECK(end != NULL && end > a->report.remark);
+    return end[-1] - '0'; /* below ten here */
+}
+
+/* phi(s) and the solution of the convex problem there */
+static double phi(const cairn_problem *p, const double *s, double *u)
+{
+    cairn_problem convex = *p;
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    cairn_solve_report report;
+    double r[6] = { 0 }, v[6], sum = 0;
+    convex.s = s;
+    options.solver = "active-set";
+    options.tolerance = 1e-13;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    CHECK_OK(cairn_solve(&convex, &options, workspace, r, v, u, &report));
+    CHECK(report.converged);
+    cairn_workspace_destroy(workspace);
+    for (int j = 0; j < p->contacts; j++)
+        sum += 0.5 * (s[j] - fabs(u[2 * j + 1])) * (s[j] - fabs(u[2 * j + 1]));
+    return sum;
+}
+
+/* ---- bad boy -------------------------------------------------------------------------------- */
+
+TEST(bad_boy_has_a_local_minimum_at_zero_and_a_solution_at_five)
+{
+    static const double expected[][2] = { { 0, 0.5 }, { 1, 2 }, { 2, 4.5 }, { 5, 0 }, { 8, 4.5 } };
+    bad_boy bad;
+    double u[2];
+    make_bad_boy(&bad);
+    for (int i = 0; i < 5; i++)
+        CHECK_NEAR(phi(&bad.p, &expected[i][0], u), expected[i][1], 1e-10);
+    phi(&bad.p, &expected[0][0], u);
+    CHECK_NEAR(u[0], 1, 1e-10);
+    CHECK_NEAR(u[1], 1, 1e-10);
+    phi(&bad.p, &expected[3][0], u);
+    CHECK_NEAR(u[0], 3, 1e-10);
+    CHECK_NEAR(u[1], 5, 1e-10);
+}
+
+TEST(bad_boy_from_above_two_is_solved_in_one_step)
+{
+    static const double starts[] = { 2.01, 3, 8 };
+    for (int i = 0; i < 3; i++) {
+        bad_boy bad;
+        double s[1] = { starts[i] };
+        make_bad_boy(&bad);
+        answer a = solve(&bad.p, "active-set", 1e-10, s);
+        CHECK(a.report.converged);
+        CHECK_INT(a.report.outer_iterations, 2); /* one step, two convex solves */
+        CHECK_NEAR(s[0], 5, 1e-10);
+        CHECK_NEAR(a.report.judgement.coulomb.relative, 0, 1e-10);
+    }
+}
+
+TEST(bad_boy_from_below_two_fails_and_says_so)
+{
+    static const double starts[] = { 0, 0.5, 1.99 };
+    for (int i = 0; i < 3; i++)
+        for (int mode = 0; mode < 2; mode++) {
+            bad_boy bad;
+            double s[1] = { starts[i] };
+            make_bad_boy(&bad);
+            answer a = solve(&bad.p, mode ? "pgs" : "active-set", mode ? 0 : 1e-10, s);
+            CHECK_OK(a.status);
+            CHECK(!a.report.converged);
+            CHECK_NEAR(s[0], 0, 0);
+            CHECK_CONTAINS(a.report.remark, "stuck");
+            CHECK_CONTAINS(a.report.remark, "phi = 0.5 ");
+            CHECK(a.report.judgement.coulomb.relative > 1e-3);
+        }
+}
+
+/* ---- bead in a corner ----------------------------------------------------------------------- */
+
+TEST(bead_has_the_phi_of_the_paper)
+{
+    static const double grid[][3] = { { 0.25, 0.25, 0.11662659 },
+                                      { 0.5, 0.25, 0.26868988 },
+                                      { 0.5, 0.5, 0.25 },
+                                      { 0.75, 0.5, 0.15625 },
+                                      { 1, 0, 0.31399577 },
+                                      { 0, 0.25, 0.03543671 },
+                                      { 0, 0.75, 0.31893036 },
+                                      { 1.25, 1.25, 0.0625 },
+                                      { 0, 0, 0 },
+                                      { 1, 1, 0 } };
+    bead b;
+    double u[4];
+    make_bead(&b, M_PI / 6, 1);
+    for (int i = 0; i < 10; i++)
+        CHECK_NEAR(phi(&b.p, grid[i], u), grid[i][2], 6e-9);
+    double edge = 1 - tan(M_PI / 6), at_edge[2] = { edge, edge };
+    CHECK_NEAR(edge, 0.4226497308, 1e-10);
+    CHECK_NEAR(phi(&b.p, at_edge, u), 0.5 * 2 * (1 - edge) * (1 - edge), 1e-9); /* = 1/3 */
+}
+
+TEST(bead_is_wedged_or_taken_off_depending_on_the_start)
+{
+    /* start; end; convex solves: one more than Newton steps */
+    static const struct {
+        double s[2], end;
+        int solves;
+    } cases[] = { { { 0.42, 0.42 }, 0, 2 },
+                  { { 0.43, 0.43 }, 1, 2 },
+                  { { 0, 1 }, 1, 3 },
+                  { { 0.3, 0.9 }, 1, 3 },
+                  { { 0, 0 }, 0, 1 } };
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 2; k++) {
+            bead b;
+            double s[2] = { cases[i].s[0], cases[i].s[1] };
+            make_bead(&b, M_PI / 6, 1);
+            answer a = solve(&b.p, k ? "pgs" : "active-set", 1e-10, s);
+            CHECK(a.report.converged);
+            CHECK_INT(a.report.outer_iterations, cases[i].solves);
+            CHECK_NEAR(s[0], cases[i].end, 1e-10);
+            CHECK_NEAR(s[1], cases[i].end, 1e-10);
+            CHECK_NEAR(a.v[0], 0, 1e-10);
+            CHECK_NEAR(a.v[1], cases[i].end * 1.1547005384, 1e-9);
+        }
+}
+
+/* ---- random instances ----------------------------------------------------------------------- */
+
+enum { MOST_ROWS = 120, MOST_VELOCITIES = 160 };
+
+/* M v + f = H'r, u = H v, contacts in rows (normal, tangents); formed as u = W r + q. */
+typedef struct instance {
+    cairn_problem p;
+    cairn_matrix W;
+    int rows, velocities;
+    double H[MOST_ROWS][MOST_VELOCITIES], M[MOST_VELOCITIES * MOST_VELOCITIES];
+    double f[MOST_VELOCITIES], mu[40], q[MOST_ROWS], value[MOST_ROWS * MOST_ROWS];
+    int64_t start[MOST_ROWS + 1];
+    int32_t column[MOST_ROWS * MOST_ROWS];
+    int pivot[MOST_VELOCITIES];
+} instance;
+
+static double uniform(uint64_t *state)
+{
+    return ((double)(cairn_random_next(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(uint64_t *state)
+{
+    double radius = sqrt(-2 * log(uniform(state)));
+    return radius * cos(2 * M_PI * uniform(state));
+}
+
+/* H is the identity with two small entries more in each row, M diagonal with m small couples. */
+static void draw(instance *x, int contacts, double mu_min, double mu_max, uint64_t seed)
+{
+    int m = x->velocities;
+    uint64_t state = seed;
+    for (int r = 0; r < x->rows; r++) {
+        x->H[r][r] = 1;
+        for (int k = 0; k < 2; k++) {
+            int j = (int)(uniform(&state) * m);
+            x->H[r][j] += 0.15 * normal(&state);
+        }
+    }
+    for (int i = 0; i < m; i++)
+        x->M[i * m + i] = 1 + uniform(&state);
+    for (int k = 0; k < m; k++) {
+        int i = (int)(uniform(&state) * m), j = (int)(uniform(&state) * m);
+        double value = 0.2 * (uniform(&state) - 0.5);
+        x->M[i * m + j] += i != j ? value : 0;
+        x->M[j * m + i] += i != j ? value : 0;
+    }
+    for (int i = 0; i < m; i++)
+        x->f[i] = 3 * normal(&state);
+    for (int i = 0; i < contacts; i++)
+        x->mu[i] = mu_min + (mu_max - mu_min) * uniform(&state);
+}
+
+/* W = H M^-1 H', q = -H M^-1 f; M is left factored */
+static void form(instance *x)
+{
+    int m = x->velocities;
+    double column[MOST_VELOCITIES];
+    CHECK(cairn_dense_factor(m, x->M, x->pivot));
+    for (int c = 0; c <= x->rows; c++) {
+        for (int i = 0; i < m; i++)
+            column[i] = c < x->rows ? x->H[c][i] : -x->f[i];
+        cairn_dense_solve(m, x->M, x->pivot, column);
+        for (int r = 0; r < x->rows; r++) {
+            double sum = 0;
+            for (int i = 0; i < m; i++)
+                sum += x->H[r][i] * column[i];
+            if (c < x->rows) {
+                x->value[r * x->rows + c] = sum;
+                x->column[r * x->rows + c] = c;
+            } else
+                x->q[r] = sum;
+        }
+    }
+    for (int r = 0; r <= x->rows; r++)
+        x->start[r] = (int64_t)r * x->rows;
+}
+
+static void make_instance(instance *x, int dimension, int contacts, double mu_min, double mu_max,
+                          uint64_t seed)
+{
+    memset(x, 0, sizeof *x);
+    x->rows = dimension * contacts;
+    x->velocities = 4 * contacts;
+    draw(x, contacts, mu_min, mu_max, seed);
+    form(x);
+    x->W = (cairn_matrix){ x->rows, x->rows, x->start, x->column, x->value };
+    x->p = (cairn_problem){
+        .dimension = dimension, .contacts = contacts, .W = &x->W, .q = x->q, .mu = x->mu
+    };
+}
+
+/* |v|, v = M^-1 (H'r - f) */
+static double speed(const instance *x, const double *r)
+{
+    double v[MOST_VELOCITIES], sum = 0;
+    for (int i = 0; i < x->velocities; i++) {
+        v[i] = -x->f[i];
+        for (int k = 0; k < x->rows; k++)
+            v[i] += x->H[k][i] * r[k];
+    }
+    cairn_dense_solve(x->velocities, x->M, x->pivot, v);
+    for (int i = 0; i < x->velocities; i++)
+        sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+typedef struct expected {
+    int dimension, contacts;
+    double mu_min, mu_max;
+    int seed, steps;
+    double phi, speed, sum_s, sum_r;
+    int off, stuck, slid;
+} expected;
+
+/* phi(0) etc. by an independent implementation */
+static const expected table_of[] = {
+    { 2, 10, 0.5, 2, 2001, 3, 7.99787316, 13.2392729881, 20.0267346945, 11.6889759119, 5, 3, 2 },
+    { 2, 20, 0.5, 2, 2011, 2, 3.13574759, 13.8432858235, 16.4099342660, 32.1807765526, 7, 6, 7 },
+    { 2, 30, 0.5, 2, 2021, 2, 13.02516545, 22.2609955255, 26.9592671997, 39.8276181517, 13, 7, 10 },
+    { 2, 40, 0.2, 3, 2031, 4, 17.69559137, 24.1006004978, 39.9367336578, 41.5907944801, 22, 12, 6 },
+    { 3, 10, 0.5, 2, 3001, 3, 4.05089868, 7.7316657565, 6.8647191427, 21.1769131276, 4, 4, 2 },
+    { 3, 20, 0.5, 2, 3011, 3, 15.89107371, 14.2604872690, 33.2543836549, 43.7318222469, 6, 5, 9 },
+    { 3, 30, 0.5, 2, 3021, 3, 29.27427055, 18.7996011009, 62.3444926571, 22.7382152057, 13, 3, 14 },
+    { 3, 40, 0.2, 3, 3031, 4, 34.29703957, 22.5940659980, 69.6698619415, 43.7981439357, 23, 4, 13 },
+};
+
+static double phi_at_zero(const instance *x)
+{
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    cairn_solve_report report;
+    double r[MOST_ROWS] = { 0 }, u[MOST_ROWS], sum = 0;
+    int d = x->p.dimension;
+    options.solver = "pgs";
+    options.tolerance = 1e-12;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    CHECK_OK(cairn_solve(&x->p, &options, workspace, r, NULL, u, &report));
+    cairn_workspace_destroy(workspace);
+    for (int j = 0; j < x->p.contacts; j++)
+        sum += 0.5 * pow(cairn_sliding_speed(d, 0, u + d * j), 2);
+    return sum;
+}
+
+/* off: no impulse; stuck: an impulse and no sliding */
+static void count_states(const cairn_problem *p, const answer *a, int *count)
+{
+    count[0] = count[1] = count[2] = 0;
+    for (int j = 0; j < p->contacts; j++) {
+        const double *r = a->r + p->dimension * j, *u = a->u + p->dimension * j;
+        bool slides = cairn_sliding_speed(p->dimension, 0, u) > 1e-7;
+        count[r[0] < 1e-7 ? 0 : slides ? 2 : 1]++;
+    }
+}
+
+static void check_instance(const expected *e)
+{
+    static instance x;
+    double s[40] = { 0 }, sum_s = 0, sum_r = 0;
+    int count[3];
+    make_instance(&x, e->dimension, e->contacts, e->mu_min, e->mu_max, (uint64_t)e->seed);
+    CHECK_OK(cairn_problem_check(&x.p, NULL));
+    CHECK_NEAR(phi_at_zero(&x), e->phi, 1e-7);
+    answer a = solve(&x.p, "pgs", 0, s);
+    CHECK_OK(a.status);
+    CHECK(a.report.converged);
+    /* in 2D the last step is exact; in 3D the reference may have stopped one step earlier */
+    CHECK(steps_of(&a) == e->steps || (e->dimension == 3 && steps_of(&a) == e->steps + 1));
+    for (int j = 0; j < e->contacts; j++) {
+        sum_s += s[j];
+        sum_r += a.r[e->dimension * j];
+    }
+    CHECK_NEAR(speed(&x, a.r), e->speed, 1e-7);
+    CHECK_NEAR(sum_s, e->sum_s, 1e-7);
+    CHECK_NEAR(sum_r, e->sum_r, 1e-7);
+    count_states(&x.p, &a, count);
+    CHECK_INT(count[0], e->off);
+    CHECK_INT(count[1], e->stuck);
+    CHECK_INT(count[2], e->slid);
+}
+
+TEST(random_instances_are_solved_as_tabulated)
+{
+    for (size_t i = 0; i < sizeof table_of / sizeof table_of[0]; i++)
+        check_instance(&table_of[i]);
+}
+
+TEST(more_random_instances_in_3d)
+{
+    static const struct {
+        int contacts, seed;
+        double mu_min, mu_max, speed;
+    } more[] = { { 10, 3002, 0.5, 2, 10.1502656175 },
+                 { 20, 3012, 0.5, 2, 16.2079405660 },
+                 { 30, 3022, 0.5, 2, 22.2289624421 },
+                 { 40, 3032, 0.2, 3, 17.6787451654 } };
+    static instance x;
+    for (int i = 0; i < 4; i++) {
+        double s[40] = { 0 };
+        make_instance(&x, 3, more[i].contacts, more[i].mu_min, more[i].mu_max,
+                      (uint64_t)more[i].seed);
+        answer a = solve(&x.p, "pgs", 0, s);
+        CHECK(a.report.converged);
+        CHECK_NEAR(speed(&x, a.r), more[i].speed, 1e-7);
+    }
+}
+
+/* ---- in general ----------------------------------------------------------------------------- */
+
+TEST(block_form_agrees_with_gauss_seidel_on_the_coulomb_law)
+{
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        random_problem random;
+        double s[MOST_CONTACTS] = { 0 };
+        make_random_problem(&random, seed % 2 ? 2 : 3, 40, 30, seed);
+        answer a = solve(&random.p, "pgs", 0, s), b = { 0 };
+        cairn_workspace *workspace;
+        cairn_solve_options options = cairn_solve_options_default();
+        options.solver = "pgs";
+        options.law = CAIRN_LAW_COULOMB;
+        options.tolerance = 1e-11;
+        CHECK_OK(cairn_workspace_create(&workspace));
+        CHECK_OK(cairn_solve(&random.p, &options, workspace, b.r, b.v, b.u, &b.report));
+        cairn_workspace_destroy(workspace);
+        CHECK(a.report.converged && b.report.converged);
+        CHECK(a.report.outer_iterations <= 7);
+        for (int i = 0; i < random.p.blocks * random.p.block_size; i++)
+            CHECK_NEAR(a.v[i], b.v[i], 1e-8);
+    }
+}
+
+/* b = -0.1, mu = 2: with s < 0.05 the walls leave no velocity at all; from s = 0 the method begins at
+ * s0 = -b/mu = 0.05, where only v = 0 is left, cannot leave and says so; from 0.5 it finds the bead
+ * moving out at u_N = 0.1, v_y = 0.1/sin 30 */
+TEST(an_infeasible_start_is_raised)
+{
+    bead b;
+    const double bias[2] = { -0.1, -0.1 };
+    double s[2] = { 0, 0 };
+    make_bead(&b, M_PI / 6, 2);
+    b.p.b = bias;
+    answer a = solve(&b.p, "active-set", 0, s);
+    CHECK_OK(a.status);
+    CHECK(!a.report.converged);
+    CHECK_CONTAINS(a.report.remark, "stuck");
+    CHECK_NEAR(s[0], 0.05, 1e-12);
+    CHECK_NEAR(a.v[1], 0, 1e-12);
+    s[0] = s[1] = 0.5;
+    a = solve(&b.p, "active-set", 0, s);
+    CHECK(a.report.converged);
+    CHECK_INT(steps_of(&a), 1);
+    CHECK_NEAR(a.v[1], 0.2, 1e-10);
+    CHECK_NEAR(s[0], 0.2 * cos(M_PI / 6), 1e-10);
+}
+
+TEST(redundant_contacts_are_no_obstacle)
+{
+    /* the bead between each wall twice: W is singular */
+    bead single;
+    double H[32], mu[4] = { 0.3, 0.3, 0.3, 0.3 }, s[4] = { 0 };
+    const int32_t block[8] = { 0, -1, 0, -1, 0, -1, 0, -1 };
+    make_bead(&single, M_PI / 6, 0.3);
+    memcpy(H, single.H, sizeof single.H);
+    memcpy(H + 16, single.H, sizeof single.H);
+    cairn_problem p = single.p;
+    p.contacts = 4;
+    p.H = H;
+    p.mu = mu;
+    p.block = block;
+    single.v_free[0] = 1;
+    single.v_free[1] = -2;
+    answer a = solve(&p, "active-set", 0, s);
+    CHECK_OK(a.status);
+    CHECK(a.report.converged);
+    CHECK(a.report.judgement.coulomb.relative <= 1e-11);
+}
+
+TEST(cones_with_edges_are_refused)
+{
+    random_problem random;
+    double s[MOST_CONTACTS] = { 0 };
+    make_random_problem(&random, 3, 4, 4, 1);
+    random.p.directions = 8;
+    CHECK_INT(solve(&random.p, "pgs", 0, s).status, CAIRN_UNSUPPORTED);
+}
+
+TEST(an_empty_problem_is_solved)
+{
+    const double mass_inverse[3] = { 1, 1, 1 }, v_free[3] = { 1, 2, 3 };
+    cairn_problem p = {
+        .dimension = 2, .block_size = 3, .blocks = 1, .mass_inverse = mass_inverse, .v_free = v_free
+    };
+    double s[1] = { 0 };
+    answer a = solve(&p, "pgs", 0, s);
+    CHECK_OK(a.status);
+    CHECK(a.report.converged);
+    CHECK(a.v[1] == 2);
+}
+
+TEST(every_failing_allocation_ends_cleanly)
+{
+    long calls = 1;
+    for (long n = 1; n <= calls; n++) {
+        meter m = { .fail_at = n };
+        bead b;
+        double s[2] = { 0, 1 }, r[4] = { 0 }, v[2], u[4];
+        cairn_workspace *workspace = NULL;
+        cairn_solve_options options = cairn_solve_options_default();
+        cairn_solve_report report;
+        make_bead(&b, M_PI / 6, 1);
+        options.solver = "active-set";
+        meter_install(&m);
+        cairn_status status = cairn_workspace_create(&workspace);
+        if (status == CAIRN_OK)
+            status = cairn_solve_coulomb_newton(&b.p, &options, 1e-10, 50, workspace, s, r, v, u,
+                                                &report);
+        cairn_workspace_destroy(workspace);
+        cairn_allocator_set(NULL);
+        CHECK_INT(m.alive, 0);
+        CHECK_INT(status, m.calls >= n ? CAIRN_NO_MEMORY : CAIRN_OK);
+        calls = m.calls >= n ? n + 1 : n - 1;
+    }
+    CHECK(calls >= 4);
+}
+
+TEST(not_a_number_is_an_error)
+{
+    random_problem random;
+    double s[MOST_CONTACTS] = { 0 };
+    make_random_problem(&random, 3, 4, 4, 1);
+    random.v_free[5] = NAN;
+    CHECK_INT(solve(&random.p, "pgs", 0, s).status, CAIRN_NOT_FINITE);
+}
+
+int main(void)
+{
+    RUN(CASE(bad_boy_has_a_local_minimum_at_zero_and_a_solution_at_five),
+        CASE(bad_boy_from_above_two_is_solved_in_one_step),
+        CASE(bad_boy_from_below_two_fails_and_says_so), CASE(bead_has_the_phi_of_the_paper),
+        CASE(bead_is_wedged_or_taken_off_depending_on_the_start),
+        CASE(random_instances_are_solved_as_tabulated), CASE(more_random_instances_in_3d),
+        CASE(block_form_agrees_with_gauss_seidel_on_the_coulomb_law),
+        CASE(an_infeasible_start_is_raised), CASE(redundant_contacts_are_no_obstacle),
+        CASE(cones_with_edges_are_refused), CASE(an_empty_problem_is_solved),
+        CASE(every_failing_allocation_ends_cleanly), CASE(not_a_number_is_an_error));
+}
