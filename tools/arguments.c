@@ -46,6 +46,19 @@ static const char *take_threads(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+/* "3,10" as the override "run.save_problem=[3,10]" */
+static const char *take_problems(cairn_arguments *arguments, const char *value)
+{
+    size_t length = strlen(value), room = sizeof arguments->problems - sizeof "run.save_problem=[]";
+    bool digits = value[0] >= '0' && value[0] <= '9' && value[length - 1] != ',';
+    if (!digits || strspn(value, "0123456789,") != length || strstr(value, ",,"))
+        return "expected the number of a step, or several with commas between";
+    if (length > room)
+        return "too many steps; write run.save_problem into the scene";
+    snprintf(arguments->problems, sizeof arguments->problems, "run.save_problem=[%s]", value);
+    return NULL;
+}
+
 const cairn_flag cairn_flag_out = {
     "--out", 'o', "DIR", "write the run folder DIR (default: out/NAME of the scene)", take_out,
 };
@@ -57,6 +70,9 @@ const cairn_flag cairn_flag_quiet = {
 };
 const cairn_flag cairn_flag_threads = {
     "--threads", 'j', "N", "use N threads; 0: as many as the machine has", take_threads,
+};
+const cairn_flag cairn_flag_save_problem = {
+    "--save-problem", 0, "STEP,...", "write the contact problem of these steps", take_problems,
 };
 const cairn_flag cairn_flag_help = {
     "--help", 'h', NULL, "tell how the command is used", take_help,
@@ -132,18 +148,32 @@ static int read_operand(const cairn_command *command, const char *word, cairn_ar
 {
     if (!command->operand)
         return usage(command, word, "nothing was expected here");
-    if (out->operand)
+    if (out->operand && !strstr(command->operand, "..."))
         return usage(command, word, "one argument was expected, this is the second");
     if (!word[0])
         return usage(command, "''", "an empty name");
-    out->operand = word;
+    if (!out->operand)
+        out->operand = word;
+    /* the list lies in argv: this word or one before it stood there */
+    if (strstr(command->operand, "...")) {
+        const char **list = (const char **)out->operands;
+        list[out->operand_count++] = word;
+    }
     return EXIT_DONE;
+}
+
+/* A flag that stands for an override takes at least one word of argv, so there is room. */
+static void add_override(cairn_arguments *out, const char *text)
+{
+    const char **list = (const char **)out->overrides;
+    if (text[0])
+        list[out->override_count++] = text;
 }
 
 int cairn_arguments_read(const cairn_command *command, int count, char **argv, cairn_arguments *out)
 {
     bool flags_end = false;
-    out->overrides = (const char *const *)argv;
+    out->overrides = out->operands = (const char *const *)argv;
     for (int i = 0; i < count; i++) {
         const char *word = argv[i];
         bool is_operand = flags_end || word[0] != '-' || !word[1];
@@ -156,10 +186,8 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
         if (code != EXIT_DONE)
             return code;
     }
-    if (out->threads[0]) {
-        const char **list = (const char **)out->overrides;
-        list[out->override_count++] = out->threads;
-    }
+    add_override(out, out->threads);
+    add_override(out, out->problems);
     bool needed = command->operand && command->operand[0] != '[';
     if (needed && !out->operand && !out->help)
         return usage(command, command->operand, "is missing");

@@ -10,20 +10,40 @@ enum {
     EXIT_DONE = 0,         /* all went well                                       */
     EXIT_FAILED = 1,       /* reading, writing, memory, or a step that failed     */
     EXIT_USAGE = 2,        /* the command line is not right                       */
-    EXIT_SCENE = 3,        /* the scene is not right                              */
-    EXIT_UNCERTIFIED = 4,  /* stopped at a step that missed its tolerance         */
+    EXIT_SCENE = 3,        /* the scene or the problem file is not right          */
+    EXIT_UNCERTIFIED = 4,  /* a step or a solve missed its tolerance              */
     EXIT_SIGNAL_BASE = 128 /* plus the number of the signal that ended the run    */
 };
 
+/* Where `cairn solve` starts from. */
+typedef enum cairn_solve_start { START_ZERO, START_GUESS, START_SOLUTION } cairn_solve_start;
+
+/* The flags of `cairn solve`; zero is the default of each. */
+typedef struct cairn_solve_arguments {
+    const char *solver; /* NULL: auto                                          */
+    bool convex;        /* --law convex; else exact Coulomb friction           */
+    int directions;     /* --law polyhedral:K; 0: circular cones               */
+    double tolerance;   /* 0: the library's default; likewise max_iterations   */
+    int64_t max_iterations;
+    double time_limit;         /* s; 0: none                                          */
+    bool fclib_measure;        /* --measure fclib                                     */
+    const char *csv, *profile; /* files to write; NULL: none                          */
+    cairn_solve_start start;
+} cairn_solve_arguments;
+
 /* What a command was given. */
 typedef struct cairn_arguments {
-    const char *operand;          /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
+    const char *operand;         /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
+    const char *const *operands; /* FILE...: all of them, in order                   */
+    int operand_count;
     const char *out;              /* --out; NULL: the default                         */
     const char *const *overrides; /* the values of --set, in order                    */
     int override_count;
     bool quiet;
     bool help;
-    char threads[32]; /* --threads as the override "run.threads=N"; empty: not given  */
+    char threads[32];   /* --threads as the override "run.threads=N"; empty: not given  */
+    char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
+    cairn_solve_arguments solve;
 } cairn_arguments;
 
 /* A flag: how it is written, whether a value follows, and where it goes. */
@@ -39,7 +59,8 @@ typedef struct cairn_flag {
 /* A command: one line in the table of main.c. */
 typedef struct cairn_command {
     const char *name;
-    const char *operand; /* what it works on; in brackets when it may be left out; NULL: nothing */
+    const char *operand; /* what it works on; in brackets when it may be left out, with dots when
+                            there may be several; NULL: nothing                                  */
     const char *summary; /* one line                                                             */
     const char *details; /* more, for `cairn help NAME`                                          */
     const cairn_flag *const *flags; /* ended by NULL */
@@ -47,12 +68,15 @@ typedef struct cairn_command {
 } cairn_command;
 
 extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
-    cairn_command_info, cairn_command_help;
+    cairn_command_info, cairn_command_solve, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
-    cairn_flag_help;
+    cairn_flag_save_problem, cairn_flag_help;
+/* solve_flags.c, ended by NULL */
+extern const cairn_flag *const cairn_solve_flags[];
 
 /* Read argv[0 .. count-1] as the arguments of a command; uses argv itself as the list of
- * overrides. EXIT_DONE, or EXIT_USAGE after a message. */
+ * overrides, or of several operands: no command takes both. EXIT_DONE, or EXIT_USAGE after a
+ * message. */
 int cairn_arguments_read(const cairn_command *command, int count, char **argv,
                          cairn_arguments *out);
 

@@ -54,7 +54,7 @@ static int run_scene(cairn_scene *scene, const char *folder, bool quiet)
         fflush(stdout);
     }
     if (complete)
-        cairn_summary_warn(scene, &summary);
+        cairn_summary_warn(scene, &summary, folder);
     return outcome(status, &summary, &error);
 }
 
@@ -76,7 +76,8 @@ static int run(const cairn_arguments *arguments)
 }
 
 static const cairn_flag *const flags[] = {
-    &cairn_flag_out, &cairn_flag_set, &cairn_flag_quiet, &cairn_flag_threads, NULL,
+    &cairn_flag_out,     &cairn_flag_set,          &cairn_flag_quiet,
+    &cairn_flag_threads, &cairn_flag_save_problem, NULL,
 };
 
 const cairn_command cairn_command_run = {

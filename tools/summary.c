@@ -102,7 +102,7 @@ static void print_energy(const cairn_run_summary *s)
                      e->potential);
 }
 
-static void print_files(const cairn_scene *scene, const char *folder)
+static void print_files(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
     puts("\nfiles");
     printf("  %s/run.h5\n  %s/summary.json\n", folder, folder);
@@ -110,6 +110,8 @@ static void print_files(const cairn_scene *scene, const char *folder)
         printf("  %s/picture.svg\n", folder);
     if (scene->run.paraview)
         printf("  %s/paraview/bodies.pvd\n", folder);
+    if (s->problems > 0)
+        printf("  %s/problems: %lld contact problems\n", folder, (long long)s->problems);
 }
 
 void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
@@ -124,10 +126,10 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
         cairn_line_print("packing fraction", "%.4f between heights %.4g and %.4g m",
                          s->packing.fraction, s->packing.low, s->packing.high);
     cairn_line_print("hash", "%016llx", (unsigned long long)s->hash);
-    print_files(scene, folder);
+    print_files(scene, s, folder);
 }
 
-void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s)
+void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
     if (s->uncertified == 0)
         return;
@@ -137,4 +139,9 @@ void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s)
             "run.time_step may help.\n",
             (long long)s->uncertified, (long long)s->steps, scene->step.tolerance,
             (long long)s->first_uncertified, s->worst.judgement.asked.relative);
+    if (s->uncertified > CAIRN_RUN_MOST_PROBLEMS)
+        fprintf(stderr, "The contact problems of the first %d of them are in %s/problems.\n",
+                CAIRN_RUN_MOST_PROBLEMS, folder);
+    else
+        fprintf(stderr, "Their contact problems are in %s/problems.\n", folder);
 }

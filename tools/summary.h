@@ -8,7 +8,9 @@
 void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *summary,
                          const char *folder);
 
-/* Say on standard error that steps missed their tolerance; nothing when none did. */
-void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *summary);
+/* Say on standard error that steps missed their tolerance, and where their problems are; nothing
+ * when none did. */
+void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *summary,
+                        const char *folder);
 
 #endif

@@ -3,11 +3,14 @@
 #define CAIRN_CAIRN_H
 
 #include "cairn/base.h"
+#include "cairn/fclib.h"
 #include "cairn/generate.h"
+#include "cairn/global.h"
 #include "cairn/problem.h"
 #include "cairn/run.h"
 #include "cairn/scene.h"
 #include "cairn/solve.h"
+#include "cairn/trial.h"
 #include "cairn/world.h"
 
 #endif

@@ -8,6 +8,10 @@
 extern "C" {
 #endif
 
+/** Contact problems that a run writes without being asked for, at most: those of the first steps
+ *  that missed their tolerance. */
+enum { CAIRN_RUN_MOST_PROBLEMS = 20 };
+
 /** Totals over the steps of a run. */
 typedef struct cairn_run_summary {
     int64_t steps;
@@ -17,6 +21,7 @@ typedef struct cairn_run_summary {
     int64_t frames;                 /* stored                                                 */
     int64_t uncertified;            /* steps that missed their tolerance                      */
     int64_t first_uncertified;      /* number of the first such step, -1: none                */
+    int64_t problems;               /* contact problems written                               */
     int64_t repeated;               /* steps solved again because bodies outran the margin    */
     int max_candidates, max_active; /* largest numbers of contacts                            */
     double mean_candidates, mean_active;

@@ -20,6 +20,8 @@ typedef struct cairn_run_options {
     bool picture;               /* draw the last state as picture.svg                           */
     bool packing;               /* report the packing fraction at the end                       */
     const char *on_uncertified; /* "warn" or "stop": when a step misses its tolerance           */
+    cairn_list save_problem;    /* numbers of the steps whose contact problem is written; the first
+                                   step is 1                                                    */
     double rest_speed;          /* m/s: > 0: end before `duration` once all inlets are done and
                                    no body is faster                                            */
 } cairn_run_options;

@@ -21,6 +21,7 @@ typedef struct cairn_solve_options {
     const char *solver;     /* a name of cairn_solver_at                                          */
     cairn_law law;          /* the law asked for                                                  */
     double tolerance;       /* stop when the judge's relative residual of that law is below it    */
+    bool fclib_measure;     /* the tolerance means the literature's measure instead (fclib)       */
     int64_t max_iterations; /* give up, and say so, after this many sweeps or gradient steps      */
     double time_limit;      /* s: give up, and say so, after this long; 0: never                  */
     double step_length;     /* gradient methods: first step (kg); 0: chosen from the problem      */
@@ -60,6 +61,16 @@ CAIRN_API cairn_status cairn_solve_fixed_point(const cairn_problem *p,
                                                double increment_tolerance, int64_t max_outer,
                                                cairn_workspace *workspace, double *s, double *r,
                                                double *v, double *u, cairn_solve_report *report);
+
+/** Exact Coulomb friction by a damped nonsmooth Newton method on s - |u_T(s)| around convex solves
+ *  [C09]; circular cones. Arguments and stopping tests as in cairn_solve_fixed_point; phi =
+ *  1/2 sum (s - |u_T|)^2 falls at every step. Where it gets stuck at a phi > 0, that is reported:
+ *  not converged, with a remark. Fails with CAIRN_UNSUPPORTED on cones with edges. */
+CAIRN_API cairn_status cairn_solve_coulomb_newton(const cairn_problem *p,
+                                                  const cairn_solve_options *options,
+                                                  double increment_tolerance, int64_t max_outer,
+                                                  cairn_workspace *workspace, double *s, double *r,
+                                                  double *v, double *u, cairn_solve_report *report);
 
 /** Name of solver `index`, NULL past the last. */
 CAIRN_API const char *cairn_solver_name(int index);

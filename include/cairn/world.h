@@ -295,6 +295,10 @@ typedef struct cairn_step_options {
 CAIRN_API cairn_step_options cairn_step_options_default(void);
 /** The table of cairn_step_options. */
 CAIRN_API const cairn_record *cairn_step_record(void);
+/** Check options for a world of a dimension: ranges, names, and that the solver treats what the
+ *  scheme asks of it. `error` (may be NULL) names the key. */
+CAIRN_API cairn_status cairn_step_options_check(const cairn_step_options *options, int dimension,
+                                                cairn_error *error);
 /** Name of scheme `index`, NULL past the last; its one-line text. */
 CAIRN_API const char *cairn_scheme_name(int index);
 CAIRN_API const char *cairn_scheme_summary(const char *name);
@@ -371,6 +375,11 @@ typedef struct cairn_contacts {
 
 /** The contacts of the last step. */
 CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
+
+/** The one-step problem of the last step, as the scheme posed it, and its impulses `r` (may be
+ *  NULL), lent until the next step or overlap test. NULL: there was no step yet, it failed, or the
+ *  problem has been given up since. */
+CAIRN_API const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r);
 
 /** Share of a region's volume (2D: area) that spheres fill. */
 typedef struct cairn_packing {

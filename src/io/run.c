@@ -61,7 +61,9 @@ static cairn_status store_frame(run *r)
 static cairn_status store_step(run *r, const cairn_step_report *report)
 {
     double now = cairn_clock_seconds();
-    return written(r, now, cairn_run_output_step(&r->output, r->summary.steps, report, &r->error));
+    cairn_status status = cairn_run_output_step(&r->output, r->summary.steps, report, &r->error);
+    r->summary.problems = r->output.problems.written;
+    return written(r, now, status);
 }
 
 /* Whether the time has passed the next multiple of the frame interval. */
@@ -222,8 +224,14 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
 {
     if (!scene || !scene->world)
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the scene has no world");
-    TRY(cairn_record_check(cairn_step_record(), &scene->step, error));
-    return cairn_record_check(cairn_run_record(), &scene->run, error);
+    TRY(cairn_step_options_check(&scene->step, cairn_world_dimension(scene->world), error));
+    TRY(cairn_record_check(cairn_run_record(), &scene->run, error));
+    const cairn_list *steps = &scene->run.save_problem;
+    for (int i = 0; i < steps->count; i++)
+        if (steps->values[i] != floor(steps->values[i]))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "run.save_problem",
+                              "found %g, expected the number of a step", steps->values[i]);
+    return CAIRN_OK;
 }
 
 static cairn_status run_scene(run *r, const char *folder)

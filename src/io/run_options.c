@@ -38,6 +38,8 @@ static const cairn_option options[] = {
       "report the packing fraction at the end", NULL },
     { "on_uncertified", CAIRN_OPTION_NAME, false, FIELD(on_uncertified), 0, 0, "",
       "what to do when a step misses its tolerance", on_uncertified_name },
+    { "save_problem", CAIRN_OPTION_LIST, false, FIELD(save_problem), 1, 9e15, "",
+      "numbers of the steps whose contact problem is written", NULL },
     { "rest_speed", CAIRN_OPTION_REAL, false, FIELD(rest_speed), 0, CAIRN_UNBOUNDED, "m/s",
       "if > 0: end once the inlets are done and no body is faster", NULL },
 };

@@ -17,6 +17,7 @@ cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scen
         return CAIRN_OK;
     TRY(cairn_folder_create(folder, error));
     TRY(cairn_run_file_create(folder, scene, &out->file, error));
+    TRY(cairn_run_problems_clear(folder, error));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_create(folder, scene->run.contacts, &out->paraview, error));
     return CAIRN_OK;
@@ -28,6 +29,8 @@ cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
     if (!output->folder)
         return CAIRN_OK;
     double time = cairn_world_time(output->scene->world);
+    TRY(cairn_run_problems_step(&output->problems, output->folder, output->scene, step, report,
+                                error));
     return cairn_run_file_step(output->file, step, time, report, error);
 }
 

@@ -1,9 +1,11 @@
-/* run_output.h - everything a run writes while it goes on: run.h5, paraview/, summary.json. */
+/* run_output.h - everything a run writes while it goes on: run.h5, paraview/, problems/,
+ * summary.json. */
 #ifndef CAIRN_IO_RUN_OUTPUT_H
 #define CAIRN_IO_RUN_OUTPUT_H
 
 #include "io/run_file.h"
 #include "io/run_paraview.h"
+#include "io/run_problems.h"
 
 /* Zero is valid: nothing is open and nothing is written. */
 typedef struct cairn_run_output {
@@ -12,8 +14,9 @@ typedef struct cairn_run_output {
     cairn_run_file *file;
     cairn_run_paraview paraview;
     cairn_run_roll roll;
-    cairn_arena arena;  /* holds one frame                  */
-    int64_t frames;     /* written                          */
+    cairn_arena arena; /* holds one frame                  */
+    int64_t frames;    /* written                          */
+    cairn_run_problems problems;
     double last_flush;  /* s, on the clock                  */
     double flush_costs; /* s: of the last one               */
 } cairn_run_output;
@@ -21,7 +24,7 @@ typedef struct cairn_run_output {
 /* Make the folder and start the files. `folder` NULL: every later call does nothing. */
 cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
                                      cairn_run_output *out, cairn_error *error);
-/* Store a step. */
+/* Store a step, and its contact problem when that is due. */
 cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
                                    const cairn_step_report *report, cairn_error *error);
 /* Store the world as it stands, as the state after `step` steps. */

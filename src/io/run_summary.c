@@ -120,6 +120,7 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_integer(json, "frames", s->frames);
     cairn_json_integer(json, "uncertified", s->uncertified);
     cairn_json_integer(json, "first_uncertified", s->first_uncertified);
+    cairn_json_integer(json, "problems", s->problems);
     cairn_json_integer(json, "repeated", s->repeated);
     cairn_json_begin(json, "contacts");
     cairn_json_integer(json, "max_candidates", s->max_candidates);

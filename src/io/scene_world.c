@@ -77,7 +77,11 @@ cairn_status cairn_scene_read_run(cairn_scene_build *b)
     b->scene->step = cairn_step_options_default();
     b->scene->run = cairn_run_options_default();
     TRY(cairn_scene_read_record(b, node, keys.record, &b->scene->step));
-    return cairn_scene_read_record(b, node, keys.second, &b->scene->run);
+    TRY(cairn_scene_read_record(b, node, keys.second, &b->scene->run));
+    cairn_error wrong = { 0 }; /* what goes with what: the solver with the scheme */
+    int dimension = cairn_world_dimension(b->scene->world);
+    cairn_status status = cairn_step_options_check(&b->scene->step, dimension, &wrong);
+    return cairn_scene_blame(b, status, node, &wrong);
 }
 
 /* ---- materials ----------------------------------------------------------------------------- */

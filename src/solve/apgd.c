@@ -11,24 +11,28 @@
  *       y = r+ + beta (r+ - r); its gradient by the same linear rule
  *   (5) adaptive restart (-ar, -asr): theta = 1 and y = r+ when g.(r+ - r) > 0
  *   (6) adaptive step: L = 0.97 L
- * pgd is (1) and (3) with y = r. One application of W per trial. Convex law only: around it, the
- * fixed point of fixed_point.c gives Coulomb's. */
+ * pgd is (1) and (3) with y = r. apgd-d is apgd-asr in the metric of the contacts' own inverse
+ * masses w_j: (1) r+_j = P_K(y_j - g_j/(L w_j)), (2) with w_j |r+_j - y_j|^2; cones do not mind the
+ * scaling, and unequal masses no longer spoil the step. One application of W per trial. Convex law
+ * only: around it, the fixed point of fixed_point.c gives Coulomb's. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/operator.h"
 #include "solve/solver.h"
 
 enum { PATIENCE = 50, DOUBLINGS = 10, POWER_STEPS = 40 };
 
 /* What a member of the family does beyond (1) and (3). */
-enum { ACCELERATE = 1, ADAPT_STEP = 2, ADAPT_RESTART = 4 };
+enum { ACCELERATE = 1, ADAPT_STEP = 2, ADAPT_RESTART = 4, SCALE = 8 };
 
 typedef struct descent {
     double L; /* 1/step, kg^-1                                  */
     double theta;
     double *y, *g;               /* where the gradient is taken, and the gradient  */
     double *old_r, *r_g, *old_g; /* last r; gradients at r and at old_r        */
+    double *weight;              /* of each contact: w_j, or 1                 */
 } descent;
 
 static void gradient_at(cairn_task *task, const double *r, double *g)
@@ -57,9 +61,22 @@ static double estimate_largest(cairn_task *task, descent *d)
     return largest > 0 ? 1.1 * largest : 1;
 }
 
-static cairn_status start(cairn_task *task, const double *r, descent *d)
+/* 1, or trace(W_jj)/d with SCALE; a contact that nothing can move keeps 1. */
+static cairn_status take_weights(unsigned does, cairn_task *task, descent *d)
+{
+    const cairn_problem *p = task->system.p;
+    d->weight = cairn_arena_take(task->arena, (size_t)p->contacts, sizeof(double));
+    for (int j = 0; d->weight && j < p->contacts; j++) {
+        double w = does & SCALE ? cairn_contact_inverse_mass(p, j) : 1;
+        d->weight[j] = w > 0 ? w : 1;
+    }
+    return d->weight ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static cairn_status start(unsigned does, cairn_task *task, const double *r, descent *d)
 {
     size_t n = task->system.r_count;
+    TRY(take_weights(does, task, d));
     double **arrays[] = { &d->y, &d->g, &d->old_r, &d->r_g, &d->old_g };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         *arrays[i] = cairn_arena_take(task->arena, n, sizeof(double));
@@ -67,7 +84,7 @@ static cairn_status start(cairn_task *task, const double *r, descent *d)
             return CAIRN_NO_MEMORY;
     }
     double step = task->options->step_length;
-    d->L = step > 0 ? 1 / step : estimate_largest(task, d);
+    d->L = step > 0 ? 1 / step : does & SCALE ? 1 : estimate_largest(task, d);
     d->theta = 1;
     memcpy(d->y, r, n * sizeof(double));
     memcpy(d->old_r, r, n * sizeof(double));
@@ -81,8 +98,9 @@ static cairn_status start(cairn_task *task, const double *r, descent *d)
 static void gradient_step(cairn_task *task, descent *d, double *r)
 {
     const cairn_system *s = &task->system;
-    memcpy(r, d->y, s->r_count * sizeof(double));
-    s->kernels->axpby(s->r_count, -1 / d->L, d->g, 1, r);
+    int dimension = s->p->dimension;
+    for (size_t i = 0; i < s->r_count; i++)
+        r[i] = d->y[i] - d->g[i] / (d->L * d->weight[i / (size_t)dimension]);
     s->kernels->project(s, r);
     gradient_at(task, r, d->r_g);
 }
@@ -94,7 +112,7 @@ static bool step_too_long(const cairn_task *task, const descent *d, const double
     for (size_t i = 0; i < task->system.r_count; i++) {
         double move = r[i] - d->y[i];
         curvature += move * (d->r_g[i] - d->g[i]);
-        length2 += move * move;
+        length2 += d->weight[i / (size_t)task->system.p->dimension] * move * move;
     }
     return curvature > d->L * length2;
 }
@@ -106,7 +124,8 @@ static double increment(const cairn_task *task, const descent *d, const double *
     for (size_t i = 0; i < task->system.r_count; i++) {
         largest = fmax(largest, fabs(r[i] - d->old_r[i]));
         size = fmax(size, fabs(d->old_r[i]));
-        length2 += (r[i] - d->y[i]) * (r[i] - d->y[i]);
+        double way = d->weight[i / (size_t)task->system.p->dimension] * (r[i] - d->y[i]);
+        length2 += way * way;
     }
     *estimate = d->L * sqrt(length2);
     return largest / (size + 1);
@@ -163,7 +182,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     report->converged = cairn_task_judge(task, r) && task->options->increment_tolerance <= 0;
     if (report->converged)
         return CAIRN_OK;
-    TRY(start(task, r, &d));
+    TRY(start(self->variant, task, r, &d));
     while (!report->converged && cairn_task_may_go_on(task)) {
         report->converged = iterate(self->variant, task, &d, &watch, r);
         if (!isfinite(d.L))
@@ -186,6 +205,10 @@ const cairn_solver cairn_solver_apgd_as = { "apgd-as",
 const cairn_solver cairn_solver_apgd_ar = { "apgd-ar",
                                             "accelerated projected gradient with adaptive restart",
                                             CONVEX, ACCELERATE | ADAPT_RESTART, run };
+const cairn_solver cairn_solver_apgd_d = { "apgd-d",
+                                           "apgd-asr scaled by the contacts' own inverse masses",
+                                           CONVEX, ACCELERATE | ADAPT_STEP | ADAPT_RESTART | SCALE,
+                                           run };
 const cairn_solver cairn_solver_apgd_asr = {
     "apgd-asr", "accelerated projected gradient with adaptive step and restart", CONVEX,
     ACCELERATE | ADAPT_STEP | ADAPT_RESTART, run

@@ -1,28 +1,157 @@
-/* auto.c - the default: accelerated Gauss-Seidel, and plain Gauss-Seidel when that one got stuck.
- * The report says which one gave the answer. */
+/* auto.c - the default solver: a ladder from cheap sweeps to exact methods.
+ *
+ *   (1) Gauss-Seidel with momentum in stages of 50, 100, 200, ... sweeps. After each stage the rate
+ *       of the residual predicts how many more the tolerance would take.
+ *   (2) When that is more than a second-order method costs (in sweeps, from the size), or the
+ *       residual no longer falls, climb: `newton` for exact Coulomb friction, `ipm` for the convex
+ *       law; `newton` also there when `ipm` fails.
+ *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
+ * Cones with edges: `lemke` or `active-set` while the problem is small enough for them, projected
+ * gradients beyond. Every rung starts from the best impulses so far, and the best are what is
+ * returned. The report names the rung that gave them; the remark lists all. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "solve/solver.h"
 
+enum { FIRST_STAGE = 50, MOST_FOR_NEWTON = 8000, MOST_FOR_IPM = 30000 };
+
+/* ---- one rung ------------------------------------------------------------------------------- */
+
+static void add_remark(cairn_solve_report *report, const char *name, int64_t iterations,
+                       double residual)
+{
+    size_t used = strlen(report->remark), room = sizeof report->remark - used;
+    snprintf(report->remark + used, room, "%s%s %lld: %.1e", used ? ", " : "", name,
+             (long long)iterations, residual);
+}
+
+/* Run a solver from the best impulses for at most `budget` iterations. A rung that breaks is no
+ * failure: the next one is tried. */
+static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget, double *r)
+{
+    const cairn_solve_options *asked = task->options;
+    cairn_solve_report *report = task->report;
+    cairn_solve_options options = *asked;
+    char remark[sizeof report->remark];
+    int64_t spent = report->iterations, left = asked->max_iterations - spent;
+    double before = task->best_relative;
+    memcpy(remark, report->remark, sizeof remark);
+    options.max_iterations = budget < left ? budget : left;
+    if (before < INFINITY && task->system.r_count)
+        memcpy(r, task->best, task->system.r_count * sizeof(double));
+    task->options = &options;
+    report->iterations = 0;
+    cairn_status status = solver->run(solver, task, r);
+    int64_t used = report->iterations;
+    task->options = asked;
+    report->iterations = spent + used;
+    memcpy(report->remark, remark, sizeof remark);
+    if (status == CAIRN_NO_MEMORY)
+        return status;
+    add_remark(report, solver->name, used, task->best_relative);
+    report->converged = task->best_relative <= asked->tolerance;
+    if (task->best_relative < before)
+        report->solver = solver->name;
+    return CAIRN_OK;
+}
+
+static bool goes_on(const cairn_task *task)
+{
+    return !task->report->converged && cairn_task_may_go_on(task);
+}
+
+/* ---- circular cones ------------------------------------------------------------------------- */
+
+/* Sweeps that cost as much as a second-order method, by size. Measured on the FCLib problems and on
+ * settled boxes of spheres: some 20 to 30 factorisations, whose fill grows faster than the size. */
+static double second_order_cost(int contacts)
+{
+    double c = contacts;
+    return 100 + c + 5e-4 * c * c;
+}
+
+/* (1) sweeps in growing stages while they promise to get there cheaply */
+static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
+{
+    double residual = INFINITY, expected = 0;
+    int64_t stage = FIRST_STAGE;
+    while (expected <= cost && (double)task->report->iterations <= cost) {
+        double before = residual;
+        TRY(climb(task, &cairn_solver_ngs, stage, r));
+        if (!goes_on(task))
+            return CAIRN_OK;
+        residual = task->best_relative;
+        double rate = log(before / residual) / (double)stage; /* infinite at first */
+        expected = rate > 0 ? log(residual / task->options->tolerance) / rate : INFINITY;
+        stage *= 2;
+    }
+    return CAIRN_OK;
+}
+
+/* (2) */
+static cairn_status second_order(cairn_task *task, double *r)
+{
+    int contacts = task->system.p->contacts;
+    bool convex = task->options->law == CAIRN_LAW_CONVEX;
+    if (convex && contacts <= MOST_FOR_IPM)
+        TRY(climb(task, &cairn_solver_ipm, INT64_MAX, r));
+    if (goes_on(task) && contacts <= MOST_FOR_NEWTON)
+        TRY(climb(task, &cairn_solver_newton, INT64_MAX, r));
+    return CAIRN_OK;
+}
+
+static cairn_status run_circular(cairn_task *task, double *r)
+{
+    int contacts = task->system.p->contacts;
+    bool convex = task->options->law == CAIRN_LAW_CONVEX;
+    bool can_climb = contacts <= (convex ? MOST_FOR_IPM : MOST_FOR_NEWTON);
+    double cost = can_climb ? second_order_cost(contacts) : INFINITY;
+    TRY(sweep_in_stages(task, cost, r));
+    if (goes_on(task))
+        TRY(second_order(task, r));
+    if (goes_on(task)) /* (3) */
+        TRY(climb(task, &cairn_solver_pgs, INT64_MAX, r));
+    return CAIRN_OK;
+}
+
+/* ---- cones with edges ----------------------------------------------------------------------- */
+
+static cairn_status run_edges(cairn_task *task, double *r)
+{
+    const cairn_problem *p = task->system.p;
+    cairn_law law = task->options->law;
+    const cairn_solver *exact =
+        law == CAIRN_LAW_COULOMB ? &cairn_solver_lemke : &cairn_solver_active_set;
+    if (cairn_solver_accepts(exact->name, law, p))
+        TRY(climb(task, exact, INT64_MAX, r));
+    if (goes_on(task) && law == CAIRN_LAW_CONVEX)
+        TRY(climb(task, &cairn_solver_apgd_asr, INT64_MAX, r));
+    return CAIRN_OK;
+}
+
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     (void)self;
     task->report->solver = cairn_solver_ngs.name;
-    TRY(cairn_solver_ngs.run(&cairn_solver_ngs, task, r));
-    if (task->report->converged || task->best_relative <= 1)
-        return CAIRN_OK;
-    /* momentum made it worse than doing nothing: go on from the best without it */
-    memcpy(r, task->best, task->system.r_count * sizeof(double));
-    int64_t spent = task->report->iterations;
-    task->report->iterations = 0;
-    task->report->solver = cairn_solver_pgs.name;
-    TRY(cairn_solver_pgs.run(&cairn_solver_pgs, task, r));
-    task->report->iterations += spent;
-    return CAIRN_OK;
+    return task->system.p->directions ? run_edges(task, r) : run_circular(task, r);
+}
+
+/* Exact Coulomb friction on cones with edges only while `lemke` can hold the problem. */
+static bool accepts(cairn_law law, const cairn_problem *p)
+{
+    return !p->directions || law == CAIRN_LAW_CONVEX ||
+           cairn_solver_accepts(cairn_solver_lemke.name, law, p);
 }
 
 const cairn_solver cairn_solver_auto = {
-    "auto", "picks: accelerated Gauss-Seidel, then plain Gauss-Seidel where that one fails",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB), 0, run
+    .name = "auto",
+    .summary =
+        "picks and climbs: accelerated Gauss-Seidel, then newton or ipm where that is cheaper",
+    .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
+            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB),
+    .run = run,
+    .accepts = accepts,
 };

@@ -11,6 +11,10 @@
 static const cairn_solver *const solvers[] = {
     &cairn_solver_auto, &cairn_solver_ngs,     &cairn_solver_pgs,     &cairn_solver_apgd_asr,
     &cairn_solver_apgd, &cairn_solver_apgd_as, &cairn_solver_apgd_ar, &cairn_solver_pgd,
+    &cairn_solver_apgd_d,
+    &cairn_solver_ipm,
+    &cairn_solver_lemke, &cairn_solver_active_set,
+    &cairn_solver_newton, &cairn_solver_admm, &cairn_solver_spg,
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
@@ -45,7 +49,8 @@ bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *
     const cairn_solver *solver = find(name);
     unsigned needed = p->directions ? CAIRN_TREATS_EDGES(law) : CAIRN_TREATS(law);
     return solver && (solver->laws & needed) &&
-           (solver->most_contacts == 0 || p->contacts <= solver->most_contacts);
+           (solver->most_contacts == 0 || p->contacts <= solver->most_contacts) &&
+           (!solver->accepts || solver->accepts(law, p));
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -69,6 +74,8 @@ static const cairn_option options[] = {
       "method for the one-step problem", cairn_solver_name },
     { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
       "relative residual at which a solve ends", NULL },
+    { "fclib_measure", CAIRN_OPTION_FLAG, false, FIELD(fclib_measure), 0, 1, "",
+      "the tolerance means the measure of the literature instead", NULL },
     { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 0, 1e12, "",
       "sweeps or gradient steps after which a solve gives up and says so", NULL },
     { "time_limit", CAIRN_OPTION_REAL, false, FIELD(time_limit), 0, CAIRN_UNBOUNDED, "s",
@@ -107,15 +114,22 @@ void cairn_workspace_destroy(cairn_workspace *workspace)
 
 /* ---- judging -------------------------------------------------------------------------------- */
 
+/* The residual that the tolerance means. */
+static double measured(const cairn_task *task)
+{
+    const cairn_residual *asked = &task->report->judgement.asked;
+    return task->options->fclib_measure ? asked->fclib : asked->relative;
+}
+
 bool cairn_task_judge(cairn_task *task, const double *r)
 {
-    cairn_judgement *judgement = &task->report->judgement;
-    cairn_judge(task->system.p, task->options->law, r, task->v, task->u, judgement);
-    if (judgement->asked.relative < task->best_relative) {
-        task->best_relative = judgement->asked.relative;
+    cairn_judge(task->system.p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    double residual = measured(task);
+    if (residual < task->best_relative) {
+        task->best_relative = residual;
         memcpy(task->best, r, task->system.r_count * sizeof(double));
     }
-    return judgement->asked.relative <= task->options->tolerance;
+    return residual <= task->options->tolerance;
 }
 
 bool cairn_task_may_go_on(const cairn_task *task)
@@ -133,8 +147,8 @@ bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double es
 
 void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estimate)
 {
-    double relative = task->report->judgement.asked.relative;
-    watch->ratio = estimate > 0 && isfinite(relative) ? relative / estimate : 0;
+    double residual = measured(task);
+    watch->ratio = estimate > 0 && isfinite(residual) ? residual / estimate : 0;
     watch->judged_at = task->report->iterations;
 }
 

@@ -25,6 +25,7 @@ typedef struct cairn_solver {
     unsigned variant; /* for files that hold a family: which member this is        */
     cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, double *r);
     int most_contacts; /* larger problems are refused; 0: no limit                  */
+    bool (*accepts)(cairn_law law, const cairn_problem *p); /* a further condition; NULL: none */
 } cairn_solver;
 
 #define CAIRN_TREATS(law)       (1u << (law))  /* with circular cones */
@@ -38,6 +39,13 @@ extern const cairn_solver cairn_solver_apgd;
 extern const cairn_solver cairn_solver_apgd_as;
 extern const cairn_solver cairn_solver_apgd_ar;
 extern const cairn_solver cairn_solver_apgd_asr;
+extern const cairn_solver cairn_solver_apgd_d;
+extern const cairn_solver cairn_solver_ipm;
+extern const cairn_solver cairn_solver_lemke;
+extern const cairn_solver cairn_solver_active_set;
+extern const cairn_solver cairn_solver_newton;
+extern const cairn_solver cairn_solver_admm;
+extern const cairn_solver cairn_solver_spg;
 
 /* Whether another iteration may begin: neither their number nor the time is used up. */
 bool cairn_task_may_go_on(const cairn_task *task);

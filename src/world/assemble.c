@@ -38,6 +38,7 @@ static cairn_status take_arrays(cairn_stage *stage)
         { &stage->mass_inverse, velocities },
         { &stage->v_problem, velocities },
         { &stage->v, velocities },
+        { &stage->v_old, velocities },
         { &stage->H, m * 2 * d * n },
         { &stage->w, m * d },
         { &stage->r, m * d },

@@ -53,7 +53,7 @@ static void add_body(const cairn_stage *stage, int i, cairn_energy *energy)
         0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
 }
 
-/* Velocities before the step in the problem's layout, into scratch that the solve left free. */
+/* Velocities before the step in the problem's layout. */
 static void old_velocities(const cairn_stage *stage, double *out)
 {
     const cairn_body_store *b = &stage->world->bodies;
@@ -92,11 +92,10 @@ static void add_contact(const cairn_stage *stage, int j, const double *v_old, ca
 void cairn_stage_energy(cairn_stage *stage)
 {
     cairn_energy *energy = &stage->report->energy;
-    double *v_old = stage->v_problem; /* the free velocities are no longer needed */
     for (int i = 0; i < stage->world->bodies.count; i++)
         if (stage->block[i] >= 0)
             add_body(stage, i, energy);
-    old_velocities(stage, v_old);
+    old_velocities(stage, stage->v_old);
     for (int j = 0; j < stage->problem.contacts; j++)
-        add_contact(stage, j, v_old, energy);
+        add_contact(stage, j, stage->v_old, energy);
 }

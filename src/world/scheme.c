@@ -41,11 +41,11 @@ static cairn_status solve_fixed_point(cairn_stage *stage)
 
 static const cairn_scheme schemes[] = {
     { "convex", "convex relaxation: robust and fast; keeps a gap h mu |u_T| while sliding",
-      CAIRN_LAW_CONVEX, false, solve_convex },
+      CAIRN_LAW_CONVEX, CAIRN_LAW_CONVEX, false, solve_convex },
     { "fixed-point", "exact Coulomb friction by a fixed point around convex solves",
-      CAIRN_LAW_COULOMB, false, solve_fixed_point },
+      CAIRN_LAW_COULOMB, CAIRN_LAW_CONVEX, false, solve_fixed_point },
     { "frictionless", "no friction at any contact, whatever the materials say", CAIRN_LAW_CONVEX,
-      true, solve_convex },
+      CAIRN_LAW_CONVEX, true, solve_convex },
 };
 
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };

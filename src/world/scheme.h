@@ -7,8 +7,9 @@
 typedef struct cairn_scheme {
     const char *name;
     const char *summary;
-    cairn_law law;     /* by which the step is judged */
-    bool frictionless; /* mu = 0 everywhere           */
+    cairn_law law;        /* by which the step is judged            */
+    cairn_law solver_law; /* that its solver must treat             */
+    bool frictionless;    /* mu = 0 everywhere                      */
     cairn_status (*solve)(cairn_stage *stage);
 } cairn_scheme;
 

@@ -105,7 +105,7 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
 {
     *report = (cairn_step_report){ 0 };
     world->error = (cairn_error){ 0 };
-    TRY(cairn_record_check(cairn_step_record(), options, &world->error));
+    TRY(cairn_step_options_check(options, world->dimension, &world->error));
     cairn_stage stage = { .world = world,
                           .options = options,
                           .h = options->time_step,
@@ -115,6 +115,7 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
                           .report = report };
     cairn_parallel_threads((int)options->threads);
     cairn_arena_reset(&world->scratch);
+    world->problem_r = NULL;
     swap_contacts(world);
     world->contacts.count = 0;
     stage.warm = &world->last;
@@ -122,6 +123,8 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
     cairn_status status = advance(&stage);
     if (status == CAIRN_OK) {
         world->contacts_step = stage.h;
+        world->problem = stage.problem;
+        world->problem_r = stage.r;
         return CAIRN_OK;
     }
     swap_contacts(world);

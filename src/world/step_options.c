@@ -1,7 +1,8 @@
 /* step_options.c - the options of a step, as a table. */
 #include <stddef.h>
 
-#include "cairn/world.h"
+#include "base/status.h"
+#include "world/scheme.h"
 
 cairn_step_options cairn_step_options_default(void)
 {
@@ -58,4 +59,18 @@ const cairn_record *cairn_step_record(void)
                                          .options = options,
                                          .option_count = sizeof options / sizeof options[0] };
     return &record;
+}
+
+cairn_status cairn_step_options_check(const cairn_step_options *step, int dimension,
+                                      cairn_error *error)
+{
+    TRY(cairn_record_check(cairn_step_record(), step, error));
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    cairn_problem circular = { .dimension = dimension };
+    if (!cairn_solver_accepts(step->solver, scheme->solver_law, &circular))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
+                          "%s does not treat circular cones in %dD as the scheme %s needs; "
+                          "see cairn list solvers",
+                          step->solver, dimension, step->scheme);
+    return CAIRN_OK;
 }

@@ -75,6 +75,13 @@ const cairn_error *cairn_world_error(const cairn_world *world)
     return &world->error;
 }
 
+const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r)
+{
+    if (r)
+        *r = world->problem_r;
+    return world->problem_r ? &world->problem : NULL;
+}
+
 /* ---- hash ----------------------------------------------------------------------------------- */
 
 /* FNV-1a over the bytes of numbers, 64 bits. */
@@ -126,6 +133,7 @@ cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_i
     cairn_pair who = { -1, -1 };
     *depth = 0;
     cairn_arena_reset(&world->scratch);
+    world->problem_r = NULL;
     cairn_collider *colliders =
         cairn_arena_take(&world->scratch, (size_t)bodies->count, sizeof *colliders);
     if (!colliders)

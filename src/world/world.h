@@ -76,6 +76,8 @@ struct cairn_world {
     double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
     cairn_pair_list pair_list;
     cairn_arena scratch;        /* of one step                                             */
+    cairn_problem problem;      /* of the last step, in the scratch                        */
+    const double *problem_r;    /* its impulses; NULL: there is no problem                 */
     cairn_workspace *workspace; /* of the solver                                          */
     cairn_error error;
 };
@@ -103,6 +105,7 @@ typedef struct cairn_stage {
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
     int32_t *contact_block; /* likewise                                                 */
     double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
+    double *v_old;          /* velocities of blocks before the step, for the energy     */
     cairn_step_report *report;
 } cairn_stage;
 

@@ -1,0 +1,226 @@
+/* hdf5_read.c - see hdf5_read.h. What is opened for one call is closed in that call. */
+#include "io/hdf5_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/status.h"
+
+enum { LONGEST_TEXT = 1 << 20 };
+
+cairn_status cairn_hdf5_open(const char *path, hid_t *out, cairn_error *error)
+{
+    *out = H5I_INVALID_HID;
+    if (access(path, R_OK) != 0) {
+        int reason = errno;
+        return cairn_fail(error, reason == ENOENT ? CAIRN_NOT_FOUND : CAIRN_IO_FAILED, NULL,
+                          "cannot read: %s", strerror(reason));
+    }
+    *out = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (*out >= 0)
+        return CAIRN_OK;
+    cairn_hdf5_fail(error, "not an HDF5 file, or a broken one");
+    return CAIRN_BAD_INPUT;
+}
+
+bool cairn_hdf5_has(hid_t parent, const char *name)
+{
+    return H5Lexists(parent, name, H5P_DEFAULT) > 0 &&
+           H5Oexists_by_name(parent, name, H5P_DEFAULT) > 0;
+}
+
+cairn_status cairn_hdf5_open_group(hid_t parent, const char *name, hid_t *out, cairn_error *error)
+{
+    *out = cairn_hdf5_has(parent, name) ? H5Gopen2(parent, name, H5P_DEFAULT) : -1;
+    return *out >= 0 ? CAIRN_OK
+                     : cairn_fail(error, CAIRN_BAD_INPUT, name, "expected a group '%s'", name);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* Numbers of a dataset when they are of the right kind and really there, else -1. */
+static int64_t count_numbers(hid_t dataset, cairn_hdf5_type type)
+{
+    hid_t space = H5Dget_space(dataset), stored = H5Dget_type(dataset);
+    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    H5T_class_t kind = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
+    bool good = kind == H5T_INTEGER || (kind == H5T_FLOAT && type == CAIRN_HDF5_REAL);
+    /* a file can claim more than it holds: what was never written has no place in it */
+    bool there = count == 0 || H5Dget_storage_size(dataset) > 0;
+    if (stored >= 0)
+        H5Tclose(stored);
+    if (space >= 0)
+        H5Sclose(space);
+    return good && there && count <= INT32_MAX ? count : -1;
+}
+
+static cairn_status read_all(hid_t dataset, cairn_hdf5_type type, cairn_arena *arena,
+                             cairn_hdf5_numbers *out, cairn_error *error)
+{
+    int64_t count = count_numbers(dataset, type);
+    if (count < 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "expected a list of %s",
+                          type == CAIRN_HDF5_REAL ? "numbers" : "integers");
+    void *data = cairn_arena_take(arena, (size_t)count, cairn_hdf5_size(type));
+    if (!data)
+        return CAIRN_NO_MEMORY;
+    hid_t memory = type == CAIRN_HDF5_REAL ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32;
+    *out = (cairn_hdf5_numbers){ data, (int)count };
+    if (count > 0 && H5Dread(dataset, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+        cairn_hdf5_fail(error, "cannot read");
+        return CAIRN_BAD_INPUT;
+    }
+    return CAIRN_OK;
+}
+
+static void set_key(cairn_error *error, const char *name)
+{
+    if (error)
+        snprintf(error->key, sizeof error->key, "%s", name);
+}
+
+static cairn_status open_dataset(hid_t parent, const char *name, hid_t *out, cairn_error *error)
+{
+    set_key(error, name);
+    *out = cairn_hdf5_has(parent, name) ? H5Dopen2(parent, name, H5P_DEFAULT) : -1;
+    return *out >= 0 ? CAIRN_OK
+                     : cairn_fail(error, CAIRN_BAD_INPUT, name, "expected a dataset '%s'", name);
+}
+
+cairn_status cairn_hdf5_read(hid_t parent, const char *name, cairn_hdf5_type type,
+                             cairn_arena *arena, cairn_hdf5_numbers *out, cairn_error *error)
+{
+    hid_t dataset;
+    TRY(open_dataset(parent, name, &dataset, error));
+    cairn_status status = read_all(dataset, type, arena, out, error);
+    H5Dclose(dataset);
+    return status;
+}
+
+cairn_status cairn_hdf5_read_int(hid_t parent, const char *name, int32_t *out, cairn_error *error)
+{
+    hid_t dataset;
+    TRY(open_dataset(parent, name, &dataset, error));
+    bool good = count_numbers(dataset, CAIRN_HDF5_INT) == 1 &&
+                H5Dread(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0;
+    H5Dclose(dataset);
+    return good ? CAIRN_OK : cairn_fail(error, CAIRN_BAD_INPUT, name, "expected one integer");
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* HDF5 stores texts of a fixed length, or of any length behind a pointer. `read` gets either as
+ * the type wants it. */
+typedef struct text_source {
+    hid_t object;
+    bool attribute;
+} text_source;
+
+static herr_t read_as(text_source source, hid_t type, void *out)
+{
+    return source.attribute ? H5Aread(source.object, type, out)
+                            : H5Dread(source.object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out);
+}
+
+static hid_t type_of(text_source source)
+{
+    return source.attribute ? H5Aget_type(source.object) : H5Dget_type(source.object);
+}
+
+static bool is_one_text(text_source source, hid_t type)
+{
+    hid_t space = source.attribute ? H5Aget_space(source.object) : H5Dget_space(source.object);
+    bool one = space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+    if (space >= 0)
+        H5Sclose(space);
+    return one && H5Tget_class(type) == H5T_STRING &&
+           (H5Tis_variable_str(type) > 0 || H5Tget_size(type) <= LONGEST_TEXT);
+}
+
+/* A text behind a pointer, copied into the arena. */
+static const char *variable_text(text_source source, hid_t type, cairn_arena *arena)
+{
+    char *stored = NULL, *copy = NULL;
+    if (read_as(source, type, &stored) < 0 || !stored)
+        return NULL;
+    size_t bytes = strlen(stored) + 1;
+    if (bytes <= LONGEST_TEXT)
+        copy = cairn_arena_take(arena, bytes, 1);
+    if (copy)
+        memcpy(copy, stored, bytes);
+    H5free_memory(stored);
+    return copy;
+}
+
+static const char *fixed_text(text_source source, hid_t type, cairn_arena *arena)
+{
+    size_t bytes = H5Tget_size(type);
+    char *text = cairn_arena_take(arena, bytes + 1, 1);
+    if (!text || read_as(source, type, text) < 0)
+        return NULL;
+    text[bytes] = '\0';
+    return text;
+}
+
+/* NULL: not a text, or no memory. */
+static const char *take_text(text_source source, cairn_arena *arena)
+{
+    hid_t type = type_of(source);
+    const char *text = NULL;
+    if (type >= 0 && is_one_text(source, type))
+        text = H5Tis_variable_str(type) > 0 ? variable_text(source, type, arena)
+                                            : fixed_text(source, type, arena);
+    if (type >= 0)
+        H5Tclose(type);
+    return text;
+}
+
+cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *arena,
+                                  const char **out, cairn_error *error)
+{
+    hid_t dataset;
+    *out = "";
+    if (!cairn_hdf5_has(parent, name))
+        return CAIRN_OK;
+    TRY(open_dataset(parent, name, &dataset, error));
+    const char *text = take_text((text_source){ dataset, false }, arena);
+    H5Dclose(dataset);
+    if (!text)
+        return cairn_fail(error, CAIRN_BAD_INPUT, name, "expected one text");
+    *out = text;
+    return CAIRN_OK;
+}
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out)
+{
+    hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    if (attribute < 0)
+        return false;
+    hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
+    H5T_class_t kind = H5Tget_class(type);
+    bool good = (kind == H5T_FLOAT || kind == H5T_INTEGER) &&
+                H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Aread(attribute, H5T_NATIVE_DOUBLE, out) >= 0;
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Aclose(attribute);
+    return good;
+}
+
+bool cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text, size_t capacity)
+{
+    hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    if (attribute < 0)
+        return false;
+    cairn_arena scratch = { 0 };
+    const char *found = take_text((text_source){ attribute, true }, &scratch);
+    H5Aclose(attribute);
+    if (found)
+        snprintf(text, capacity, "%s", found);
+    cairn_arena_destroy(&scratch);
+    return found != NULL;
+}

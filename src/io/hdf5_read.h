@@ -1,0 +1,41 @@
+/* hdf5_read.h - reading HDF5 files that may be anything: every type and size is checked before it
+ * is read. Names in errors are those of the datasets. */
+#ifndef CAIRN_IO_HDF5_READ_H
+#define CAIRN_IO_HDF5_READ_H
+
+#include "base/arena.h"
+#include "io/hdf5.h"
+
+/* Open a file for reading. CAIRN_NOT_FOUND: there is none; CAIRN_BAD_INPUT: it is not HDF5, or
+ * broken. */
+cairn_status cairn_hdf5_open(const char *path, hid_t *out, cairn_error *error);
+
+/* Whether `parent` has something of that name (one step of a path). */
+bool cairn_hdf5_has(hid_t parent, const char *name);
+
+/* Open a group that must be there; the caller closes it. */
+cairn_status cairn_hdf5_open_group(hid_t parent, const char *name, hid_t *out, cairn_error *error);
+
+/* Numbers read into an arena. */
+typedef struct cairn_hdf5_numbers {
+    const void *data; /* of the type asked for */
+    int count;
+} cairn_hdf5_numbers;
+
+/* All numbers of a dataset that must be there; CAIRN_HDF5_INT takes integers only. */
+cairn_status cairn_hdf5_read(hid_t parent, const char *name, cairn_hdf5_type type,
+                             cairn_arena *arena, cairn_hdf5_numbers *out, cairn_error *error);
+
+/* A dataset of one integer. */
+cairn_status cairn_hdf5_read_int(hid_t parent, const char *name, int32_t *out, cairn_error *error);
+
+/* A dataset of one text; *out is "" when there is no such dataset. */
+cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *arena,
+                                  const char **out, cairn_error *error);
+
+/* Attributes of a group; false when there is none, or not one number or text. */
+bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out);
+/* As much of the text as fits. */
+bool cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text, size_t capacity);
+
+#endif

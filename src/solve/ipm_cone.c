@@ -1,0 +1,398 @@
+/* ipm_cone.c - see ipm_cone.h.
+ *
+ * P of an edge is sqrt(x/z). On a circle, with det x = x_0^2 - |x_1|^2,
+ *     x~ = x/sqrt(det x),  z~ = z/sqrt(det z),  g = sqrt((1 + x~'z~)/2),
+ *     w = (x~ + J z~)/(2 g),  eta = (det x/det z)^1/4,  P^2 = eta^2 (2 w w' - J),
+ * whose eigenvectors are (1, n), (1, -n) and (0, t), n along w_1 and t across; P has there the
+ * eigenvalues eta k, eta/k and eta with k = w_0 + |w_1|. All that is done with P is done on them,
+ * so that damping keeps its accuracy however far apart they are. Near the boundary x_0 - |x_1| of
+ * the numbers stored is all rounding; it is therefore kept beside them as the slack, and updated by
+ * the step. l = P z = sqrt(sqrt(det x det z)) (g, ((g + z~_0) x~_1 + (g + x~_0) z~_1)/(x~_0 + z~_0 + 2 g)). */
+#include "solve/ipm_cone.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "problem/operator.h"
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+static int edges_of(const cairn_problem *p, int j)
+{
+    return p->mu[j] == 0 ? 1 : p->dimension == 2 ? 2 : p->directions;
+}
+
+static int variables_of(const cairn_cones *cones, int j)
+{
+    return cones->start[j + 1] - cones->start[j];
+}
+
+static cairn_cone_kind kind_of(const cairn_problem *p, int j, double weight)
+{
+    if (!(weight > 0))
+        return CAIRN_CONE_NONE;
+    bool circle = p->dimension == 3 && p->directions == 0 && p->mu[j] > 0;
+    return circle ? CAIRN_CONE_CIRCLE : CAIRN_CONE_EDGES;
+}
+
+static void list_contacts(cairn_cones *cones)
+{
+    cones->start[0] = 0;
+    for (int j = 0; j < cones->p->contacts; j++) {
+        cones->weight[j] = cairn_contact_inverse_mass(cones->p, j);
+        cones->kind[j] = (uint8_t)kind_of(cones->p, j, cones->weight[j]);
+        int edges = cones->kind[j] == CAIRN_CONE_EDGES ? edges_of(cones->p, j) : 0;
+        bool circle = cones->kind[j] == CAIRN_CONE_CIRCLE;
+        cones->start[j + 1] = cones->start[j] + (circle ? 3 : edges);
+        cones->rank += circle ? 1 : edges;
+    }
+    cones->count = (size_t)cones->start[cones->p->contacts];
+}
+
+cairn_status cairn_cones_create(const cairn_system *system, cairn_arena *arena, cairn_cones *out)
+{
+    const cairn_problem *p = system->p;
+    size_t contacts = (size_t)p->contacts, edges = (size_t)(p->dimension == 2 ? 2 : p->directions);
+    *out = (cairn_cones){ .p = p };
+    out->start = cairn_arena_take(arena, contacts + 1, sizeof(int32_t));
+    out->kind = cairn_arena_take(arena, contacts, sizeof(uint8_t));
+    out->weight = cairn_arena_take(arena, contacts, sizeof(double));
+    out->axis = cairn_arena_take(arena, 2 * contacts, sizeof(double));
+    out->slack = cairn_arena_doubles(arena, 2 * contacts);
+    out->edge = cairn_arena_take(arena, 2 * edges, sizeof(double));
+    if (!out->start || !out->kind || !out->weight || !out->axis || !out->slack || !out->edge)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < edges; k++) {
+        double angle = 2 * M_PI * (double)k / (double)edges;
+        out->edge[2 * k] = cos(angle);
+        out->edge[2 * k + 1] = sin(angle);
+    }
+    list_contacts(out);
+    out->root = cairn_arena_take(arena, out->count, sizeof(double));
+    out->damping = cairn_arena_take(arena, out->count, sizeof(double));
+    return out->root && out->damping ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* ---- between contacts and cones ------------------------------------------------------------- */
+
+/* Row k of A_j. */
+static void row_of(const cairn_cones *cones, int j, int k, double *row)
+{
+    double mu = cones->p->mu[j];
+    if (cones->kind[j] == CAIRN_CONE_CIRCLE) {
+        row[0] = row[1] = row[2] = 0;
+        row[k] = k ? mu : 1;
+        return;
+    }
+    row[0] = 1;
+    row[1] = mu * cones->edge[2 * k];
+    if (cones->p->dimension == 3)
+        row[2] = mu > 0 ? mu * cones->edge[2 * k + 1] : 0;
+    if (mu == 0)
+        row[1] = 0;
+}
+
+void cairn_cones_impulse(const cairn_cones *cones, const double *x, double *r)
+{
+    int d = cones->p->dimension;
+    memset(r, 0, (size_t)d * (size_t)cones->p->contacts * sizeof(double));
+    for (int j = 0; j < cones->p->contacts; j++, r += d)
+        for (int k = 0; k < variables_of(cones, j); k++, x++) {
+            double row[3];
+            row_of(cones, j, k, row);
+            for (int i = 0; i < d; i++)
+                r[i] += row[i] * *x;
+        }
+}
+
+void cairn_cones_rows(const cairn_cones *cones, const double *u, double *z)
+{
+    int d = cones->p->dimension;
+    for (int j = 0; j < cones->p->contacts; j++, u += d)
+        for (int k = 0; k < variables_of(cones, j); k++, z++) {
+            double row[3];
+            row_of(cones, j, k, row);
+            *z = 0;
+            for (int i = 0; i < d; i++)
+                *z += row[i] * u[i];
+        }
+}
+
+void cairn_cones_add_unit(const cairn_cones *cones, double amount, double power, double *x)
+{
+    for (int j = 0; j < cones->p->contacts; j++) {
+        double share = amount * (cones->kind[j] ? pow(cones->weight[j], power) : 0);
+        int unit = cones->kind[j] == CAIRN_CONE_CIRCLE ? 1 : variables_of(cones, j);
+        for (int k = 0; k < unit; k++)
+            x[cones->start[j] + k] += share;
+    }
+}
+
+/* By how much contact j's z is outside of its cone; 0: inside. */
+static double shortage(const cairn_cones *cones, int j, const double *z)
+{
+    const double *own = z + cones->start[j];
+    double largest = 0;
+    if (cones->kind[j] == CAIRN_CONE_CIRCLE)
+        return fmax(0, hypot(own[1], own[2]) - own[0]);
+    for (int k = 0; k < variables_of(cones, j); k++)
+        largest = fmax(largest, -own[k]);
+    return largest;
+}
+
+double cairn_cones_closing(const cairn_cones *cones, const double *z)
+{
+    double sum = 0;
+    int closing = 0;
+    for (int j = 0; j < cones->p->contacts; j++) {
+        double short_by = cones->kind[j] ? shortage(cones, j, z) : 0;
+        sum += short_by > 0 ? short_by * short_by / cones->weight[j] : 0;
+        closing += short_by > 0;
+    }
+    return closing ? sqrt(sum / closing) : 1;
+}
+
+double cairn_cones_largest(const cairn_cones *cones, const double *x)
+{
+    double largest = 0;
+    for (int j = 0; j < cones->p->contacts; j++)
+        for (int k = cones->start[j]; k < cones->start[j + 1]; k++) {
+            double size = fabs(x[k]) * sqrt(cones->weight[j]);
+            if (!(size <= largest))
+                largest = size;
+        }
+    return largest;
+}
+
+/* ---- scaling -------------------------------------------------------------------------------- */
+
+/* x_0^2 - |x_1|^2; 0 outside. For points well inside, as l is. */
+static double determinant(const double *x)
+{
+    double side = hypot(x[1], x[2]);
+    return x[0] > side ? (x[0] - side) * (x[0] + side) : 0;
+}
+
+/* x'z = s_x s_z + s_x |z_1| + s_z |x_1| + (|x_1||z_1| + x_1.z_1), where the last is half the
+ * square of a sum of unit vectors: nothing cancels where both are next to the boundary */
+static double inner_product(const double *x, const double *z, const double *slack)
+{
+    double X = hypot(x[1], x[2]), Z = hypot(z[1], z[2]), sum = 0;
+    for (int i = 1; X > 0 && Z > 0 && i < 3; i++)
+        sum += (x[i] / X + z[i] / Z) * (x[i] / X + z[i] / Z);
+    return slack[0] * slack[1] + slack[0] * Z + slack[1] * X + 0.5 * X * Z * sum;
+}
+
+static bool scale_circle(const double *x, const double *z, const double *slack, double *root,
+                         double *axis, double *l)
+{
+    if (!(slack[0] > 0) || !(slack[1] > 0))
+        return false;
+    double det_x = slack[0] * (2 * hypot(x[1], x[2]) + slack[0]), w[2];
+    double det_z = slack[1] * (2 * hypot(z[1], z[2]) + slack[1]);
+    double a = 1 / sqrt(det_x), b = 1 / sqrt(det_z), size = sqrt(sqrt(det_x * det_z));
+    double g = sqrt(0.5 * (1 + fmax(1, a * b * inner_product(x, z, slack))));
+    double share = 1 / (a * x[0] + b * z[0] + 2 * g);
+    l[0] = size * g;
+    for (int i = 0; i < 2; i++) {
+        double own = a * x[i + 1], other = b * z[i + 1];
+        w[i] = (own - other) / (2 * g);
+        l[i + 1] = size * share * ((g + b * z[0]) * own + (g + a * x[0]) * other);
+    }
+    double side = hypot(w[0], w[1]), eta = sqrt(sqrt(det_x / det_z));
+    double k = side + sqrt(1 + side * side);
+    axis[0] = side > 0 ? w[0] / side : 1;
+    axis[1] = side > 0 ? w[1] / side : 0;
+    root[0] = eta * k;
+    root[1] = eta / k;
+    root[2] = eta;
+    return true;
+}
+
+static bool scale_contact(cairn_cones *cones, int j, const double *x, const double *z, double *l)
+{
+    int first = cones->start[j], count = variables_of(cones, j);
+    size_t pair = 2 * (size_t)j;
+    if (cones->kind[j] == CAIRN_CONE_CIRCLE)
+        return scale_circle(x + first, z + first, cones->slack + pair, cones->root + first,
+                            cones->axis + pair, l + first);
+    bool inside = true;
+    for (int k = first; k < first + count; k++) {
+        inside = inside && x[k] > 0 && z[k] > 0;
+        cones->root[k] = inside ? sqrt(x[k] / z[k]) : 0;
+        l[k] = inside ? sqrt(x[k]) * sqrt(z[k]) : 0;
+    }
+    return inside;
+}
+
+bool cairn_cones_scale(cairn_cones *cones, double delta, const double *x, const double *z,
+                       double *l)
+{
+    bool inside = true;
+    for (int j = 0; inside && j < cones->p->contacts; j++) {
+        inside = scale_contact(cones, j, x, z, l);
+        double own = delta * cones->weight[j];
+        for (int k = cones->start[j]; k < cones->start[j + 1]; k++)
+            cones->damping[k] = 1 / sqrt(1 + own * cones->root[k] * cones->root[k]);
+    }
+    return inside;
+}
+
+/* The change of |x_1| is ((x_1 + y_1).(x_1 + y_1) - x_1.x_1)/(|x_1 + y_1| + |x_1|): the slack is
+ * as accurate as the step y is small. */
+static void move_circle(double length, const double *d, double *x, double *slack)
+{
+    double before = hypot(x[1], x[2]), change = 0;
+    for (int i = 1; i < 3; i++) {
+        double y = length * d[i];
+        change += y * (2 * x[i] + y);
+        x[i] += y;
+    }
+    double after = hypot(x[1], x[2]);
+    *slack += length * d[0] - (after + before > 0 ? change / (after + before) : 0);
+    x[0] = after + *slack;
+}
+
+void cairn_cones_move(cairn_cones *cones, cairn_cone_side side, double length, const double *d,
+                      double *x)
+{
+    for (int j = 0; j < cones->p->contacts; j++) {
+        int first = cones->start[j];
+        if (cones->kind[j] == CAIRN_CONE_CIRCLE)
+            move_circle(length, d + first, x + first, cones->slack + 2 * (size_t)j + side);
+        else
+            for (int k = first; k < cones->start[j + 1]; k++)
+                x[k] += length * d[k];
+    }
+}
+
+/* f of eigenvalue k of P. */
+static double mapped(const cairn_cones *cones, cairn_cone_map map, int k)
+{
+    switch (map) {
+    case CAIRN_CONE_P:
+        return cones->root[k];
+    case CAIRN_CONE_INVERSE:
+        return 1 / cones->root[k];
+    case CAIRN_CONE_DAMP:
+        return cones->damping[k];
+    default:
+        return cones->root[k] * cones->damping[k];
+    }
+}
+
+static void map_contact(const cairn_cones *cones, int j, cairn_cone_map map, const double *x,
+                        double *out)
+{
+    int first = cones->start[j];
+    if (cones->kind[j] != CAIRN_CONE_CIRCLE) {
+        for (int k = 0; k < variables_of(cones, j); k++)
+            out[k] = mapped(cones, map, first + k) * x[k];
+        return;
+    }
+    const double *n = cones->axis + 2 * (size_t)j;
+    double along = n[0] * x[1] + n[1] * x[2], across = n[0] * x[2] - n[1] * x[1];
+    double plus = 0.5 * mapped(cones, map, first) * (x[0] + along);
+    double minus = 0.5 * mapped(cones, map, first + 1) * (x[0] - along);
+    across *= mapped(cones, map, first + 2);
+    out[0] = plus + minus;
+    out[1] = n[0] * (plus - minus) - n[1] * across;
+    out[2] = n[1] * (plus - minus) + n[0] * across;
+}
+
+void cairn_cones_map(const cairn_cones *cones, cairn_cone_map map, const double *x, double *out)
+{
+    for (int j = 0; j < cones->p->contacts; j++)
+        map_contact(cones, j, map, x + cones->start[j], out + cones->start[j]);
+}
+
+/* Column k of L_j is A_j' P c e_k. */
+void cairn_cones_factor(const cairn_cones *cones, int j, double *L)
+{
+    int d = cones->p->dimension, count = variables_of(cones, j);
+    for (int k = 0; k < count; k++) {
+        double column[3] = { 0, 0, 0 }, mu = cones->p->mu[j];
+        if (cones->kind[j] == CAIRN_CONE_CIRCLE) {
+            column[k] = 1;
+            map_contact(cones, j, CAIRN_CONE_ROOT, column, column);
+            column[1] *= mu;
+            column[2] *= mu;
+        } else
+            row_of(cones, j, k, column);
+        double scale = cones->kind[j] == CAIRN_CONE_CIRCLE
+                           ? 1
+                           : mapped(cones, CAIRN_CONE_ROOT, cones->start[j] + k);
+        for (int i = 0; i < d; i++)
+            L[i * count + k] = scale * column[i];
+    }
+}
+
+/* ---- algebra -------------------------------------------------------------------------------- */
+
+static double dot3(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* (x'y, x_0 y_1 + y_0 x_1) */
+static void circle_product(const double *x, const double *y, double *out)
+{
+    const double result[3] = { dot3(x, y), x[0] * y[1] + y[0] * x[1], x[0] * y[2] + y[0] * x[2] };
+    memcpy(out, result, sizeof result);
+}
+
+void cairn_cones_product(const cairn_cones *cones, const double *x, const double *y, double *out)
+{
+    for (int j = 0; j < cones->p->contacts; j++) {
+        int first = cones->start[j];
+        if (cones->kind[j] == CAIRN_CONE_CIRCLE)
+            circle_product(x + first, y + first, out + first);
+        else
+            for (int k = first; k < cones->start[j + 1]; k++)
+                out[k] = x[k] * y[k];
+    }
+}
+
+static void circle_divide(const double *l, const double *x, double *out)
+{
+    double first = (l[0] * x[0] - l[1] * x[1] - l[2] * x[2]) / determinant(l);
+    const double result[3] = { first, (x[1] - first * l[1]) / l[0], (x[2] - first * l[2]) / l[0] };
+    memcpy(out, result, sizeof result);
+}
+
+void cairn_cones_divide(const cairn_cones *cones, const double *l, const double *x, double *out)
+{
+    for (int j = 0; j < cones->p->contacts; j++) {
+        int first = cones->start[j];
+        if (cones->kind[j] == CAIRN_CONE_CIRCLE)
+            circle_divide(l + first, x + first, out + first);
+        else
+            for (int k = first; k < cones->start[j + 1]; k++)
+                out[k] = x[k] / l[k];
+    }
+}
+
+/* 1/t of the step t to the boundary: d is seen from the frame in which l is the unit. */
+static double circle_reach(const double *l, const double *d)
+{
+    double size = sqrt(determinant(l));
+    const double unit[3] = { l[0] / size, l[1] / size, l[2] / size };
+    double own = (unit[0] * d[0] - unit[1] * d[1] - unit[2] * d[2]) / size;
+    double share = (own + d[0] / size) / (unit[0] + 1);
+    return hypot(d[1] / size - share * unit[1], d[2] / size - share * unit[2]) - own;
+}
+
+double cairn_cones_step(const cairn_cones *cones, const double *l, const double *d)
+{
+    double reach = 1;
+    for (int j = 0; j < cones->p->contacts; j++) {
+        int first = cones->start[j];
+        if (cones->kind[j] == CAIRN_CONE_CIRCLE)
+            reach = fmax(reach, circle_reach(l + first, d + first));
+        else
+            for (int k = first; k < cones->start[j + 1]; k++)
+                reach = fmax(reach, -d[k] / l[k]);
+    }
+    return 1 / reach;
+}

@@ -1,0 +1,91 @@
+/* test_auto.c - the ladder: what it picks, that it climbs, and what it says. */
+#include "hard_problems.h"
+#include "random_problem.h"
+
+static cairn_solve_report solve_limited(const cairn_problem *p, cairn_law law, double tolerance,
+                                        int64_t most)
+{
+    static double r[1500], v[1500], u[1500];
+    cairn_solve_report report;
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    options.law = law;
+    options.tolerance = tolerance;
+    options.max_iterations = most;
+    CHECK(p->contacts * p->dimension <= 1500 && p->blocks * p->block_size <= 1500);
+    memset(r, 0, sizeof r);
+    CHECK_OK(cairn_workspace_create(&workspace));
+    CHECK_OK(cairn_solve(p, &options, workspace, r, v, u, &report));
+    cairn_workspace_destroy(workspace);
+    return report;
+}
+
+static cairn_solve_report solve_auto(const cairn_problem *p, cairn_law law, double tolerance)
+{
+    return solve_limited(p, law, tolerance, 20000);
+}
+
+TEST(an_easy_problem_stays_on_the_first_rung)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 60, 50, 3);
+    cairn_solve_report a = solve_auto(&random.p, CAIRN_LAW_COULOMB, 1e-4);
+    CHECK(a.converged);
+    CHECK_TEXT(a.solver, "ngs");
+    CHECK_CONTAINS(a.remark, "ngs ");
+    CHECK(strstr(a.remark, "newton") == NULL);
+}
+
+/* a column of 50 cubes to 1e-8: sweeps would take thousands, an interior point a dozen steps */
+TEST(a_tall_stack_climbs_to_a_second_order_method)
+{
+    hard_problem column = make_column(50, 1, 0.3);
+    cairn_solve_report convex = solve_auto(&column.p, CAIRN_LAW_CONVEX, 1e-8);
+    CHECK(convex.converged);
+    CHECK_CONTAINS(convex.remark, "ipm");
+    cairn_solve_report coulomb = solve_auto(&column.p, CAIRN_LAW_COULOMB, 1e-8);
+    CHECK(coulomb.converged);
+    CHECK_CONTAINS(coulomb.remark, "newton");
+    hard_problem_free(&column);
+}
+
+TEST(a_heavy_top_is_solved_too)
+{
+    hard_problem column = make_column(10, 1000, 0.3);
+    CHECK(solve_auto(&column.p, CAIRN_LAW_CONVEX, 1e-8).converged);
+    CHECK(solve_auto(&column.p, CAIRN_LAW_COULOMB, 1e-8).converged);
+    hard_problem_free(&column);
+}
+
+/* iterations are counted over all rungs, and the limit holds over all of them */
+TEST(the_iteration_limit_holds_over_all_rungs)
+{
+    hard_problem column = make_column(50, 1, 0.3);
+    cairn_solve_report a = solve_limited(&column.p, CAIRN_LAW_CONVEX, 1e-10, 60);
+    CHECK(!a.converged);
+    CHECK_INT(a.iterations, 60);
+    CHECK(a.judgement.asked.relative < 1); /* the best it saw, not the last */
+    hard_problem_free(&column);
+}
+
+TEST(cones_with_edges_go_to_the_exact_methods)
+{
+    hard_problem column = make_column(3, 1, 0.3);
+    cairn_problem p = column.p;
+    p.directions = 4;
+    cairn_solve_report coulomb = solve_auto(&p, CAIRN_LAW_COULOMB, 1e-9);
+    CHECK(coulomb.converged);
+    CHECK_TEXT(coulomb.solver, "lemke");
+    cairn_solve_report convex = solve_auto(&p, CAIRN_LAW_CONVEX, 1e-9);
+    CHECK(convex.converged);
+    CHECK_TEXT(convex.solver, "active-set");
+    hard_problem_free(&column);
+}
+
+int main(void)
+{
+    RUN(CASE(an_easy_problem_stays_on_the_first_rung),
+        CASE(a_tall_stack_climbs_to_a_second_order_method), CASE(a_heavy_top_is_solved_too),
+        CASE(the_iteration_limit_holds_over_all_rungs),
+        CASE(cones_with_edges_go_to_the_exact_methods));
+}

@@ -1,0 +1,265 @@
+/* solve.c - `cairn solve`: solvers on problem files, as a table. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* One call of the command while it lasts. */
+typedef struct session {
+    const cairn_solve_arguments *arguments;
+    cairn_trials *trials;
+    bool heading_printed;
+    bool bad_file; /* some file could not be read; `code` says how */
+    bool missed;   /* some solve missed its tolerance              */
+    int code;
+} session;
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static void print_heading(session *s)
+{
+    if (!s->heading_printed)
+        printf("%-40s %8s  %-12s %9s %9s %9s %10s %10s  %s\n", "problem", "contacts", "solver",
+               "residual", "coulomb", "fclib", "iterations", "time (s)", "verdict");
+    s->heading_printed = true;
+}
+
+/* The file's name without folder and ending, its end when it is long. */
+static void print_name(const char *path)
+{
+    enum { WIDTH = 40 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    int skipped = length > WIDTH ? length - WIDTH : 0;
+    printf("%-*.*s", WIDTH, length - skipped, name + skipped);
+}
+
+static const char *reason_of(const cairn_trial *t)
+{
+    return t->status == CAIRN_OK ? t->report.remark : cairn_status_text(t->status);
+}
+
+static void print_trial(session *s, const cairn_trial *t)
+{
+    print_heading(s);
+    print_name(t->problem);
+    printf(" %8d  %-12s", t->contacts, t->solver);
+    if (t->verdict == CAIRN_VERDICT_SOLVED || t->verdict == CAIRN_VERDICT_MISSED)
+        printf(" %9.2e %9.2e %9.2e %10lld %10.3g", t->report.judgement.asked.relative,
+               t->coulomb.relative, t->report.judgement.asked.fclib,
+               (long long)t->report.iterations, t->seconds);
+    else
+        printf(" %9s %9s %9s %10s %10s", "-", "-", "-", "-", "-");
+    bool plain = t->verdict == CAIRN_VERDICT_NOT_TREATED || !reason_of(t)[0];
+    bool solved = t->verdict == CAIRN_VERDICT_SOLVED;
+    printf("  %s", cairn_verdict_name(t->verdict));
+    if (!plain)
+        printf(solved ? " (%s)" : ": %s", reason_of(t));
+    puts("");
+    fflush(stdout);
+}
+
+/* How many, by solver. */
+static void print_totals(const session *s)
+{
+    const char *name;
+    for (int i = 0; (name = cairn_solver_name(i)); i++) {
+        int solved = 0, asked = 0;
+        double seconds = 0;
+        const cairn_trial *t;
+        for (int k = 0; (t = cairn_trials_at(s->trials, k)); k++) {
+            if (strcmp(t->solver, name) != 0 || t->verdict == CAIRN_VERDICT_NOT_TREATED)
+                continue;
+            asked++;
+            solved += t->verdict == CAIRN_VERDICT_SOLVED;
+            seconds += t->seconds;
+        }
+        if (asked > 1)
+            printf("%-12s solved %d of %d in %.3g s\n", name, solved, asked, seconds);
+    }
+}
+
+/* ---- solving -------------------------------------------------------------------------------- */
+
+static cairn_solve_options options_of(const cairn_solve_arguments *a)
+{
+    cairn_solve_options options = cairn_solve_options_default();
+    options.law = a->convex ? CAIRN_LAW_CONVEX : CAIRN_LAW_COULOMB;
+    if (a->solver)
+        options.solver = a->solver;
+    if (a->tolerance > 0)
+        options.tolerance = a->tolerance;
+    if (a->max_iterations > 0)
+        options.max_iterations = a->max_iterations;
+    options.time_limit = a->time_limit;
+    options.fclib_measure = a->fclib_measure;
+    return options;
+}
+
+static int fail(session *s, cairn_status status, cairn_error *error, const char *path)
+{
+    if (!error->file[0])
+        snprintf(error->file, sizeof error->file, "%s", path);
+    int code = cairn_error_print(status, error);
+    s->bad_file = true;
+    s->code = s->code ? s->code : code;
+    return code;
+}
+
+/* Impulses to start from; NULL: zero. */
+static const double *start_of(const session *s, const cairn_fclib *file, const char *path)
+{
+    cairn_solve_start start = s->arguments->start;
+    if (start == START_SOLUTION && file->solution)
+        return file->solution->r;
+    if (start == START_GUESS && file->guess_count > 0)
+        return file->guesses[0].r;
+    if (start != START_ZERO)
+        fprintf(stderr, "%s: note: it has no %s; starting from zero\n", path,
+                start == START_GUESS ? "guess" : "solution");
+    return NULL;
+}
+
+static void solve_by(session *s, const char *path, const cairn_problem *p, const char *solver,
+                     const double *start)
+{
+    cairn_solve_options options = options_of(s->arguments);
+    cairn_error error = { 0 };
+    options.solver = solver;
+    cairn_status status = cairn_trials_run(s->trials, path, p, &options, start);
+    if (status != CAIRN_OK) {
+        fail(s, status, &error, path);
+        return;
+    }
+    const cairn_trial *t = cairn_trials_at(s->trials, cairn_trials_count(s->trials) - 1);
+    bool all = s->arguments->solver && strcmp(s->arguments->solver, "all") == 0;
+    bool excused = all && t->verdict == CAIRN_VERDICT_NOT_TREATED;
+    s->missed |= t->verdict != CAIRN_VERDICT_SOLVED && !excused;
+    print_trial(s, t);
+}
+
+static void solve_problem(session *s, const char *path, const cairn_fclib *file)
+{
+    const double worth_a_note = 1e-4;
+    const char *solver = s->arguments->solver ? s->arguments->solver : "auto";
+    const double *start = start_of(s, file, path);
+    cairn_problem p = file->problem;
+    if (p.dimension == 3)
+        p.directions = s->arguments->directions; /* in 2D the cones have two edges anyway */
+    if (file->condensed && cairn_condensed_asymmetry(file->condensed) > worth_a_note)
+        fprintf(stderr, "%s: note: M is not symmetric; it is taken as it is stored\n", path);
+    if (strcmp(solver, "all") != 0) {
+        solve_by(s, path, &p, solver, start);
+        return;
+    }
+    for (int i = 0; cairn_solver_name(i); i++)
+        solve_by(s, path, &p, cairn_solver_name(i), start);
+}
+
+static void solve_file(session *s, const char *path)
+{
+    cairn_fclib *file = NULL;
+    cairn_error error = { 0 };
+    cairn_status status = cairn_fclib_load(path, &file, &error);
+    if (status != CAIRN_OK)
+        fail(s, status, &error, path);
+    else
+        solve_problem(s, path, file);
+    cairn_fclib_destroy(file);
+}
+
+/* ---- files and folders ---------------------------------------------------------------------- */
+
+static bool is_problem(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".hdf5") == 0;
+}
+
+/* The first problem file of a folder, by name, after the one called `last`, which it replaces.
+ * Looks through the whole folder each time, so it needs no list. */
+static bool next_name(const char *folder, char last[PATH_BYTES])
+{
+    char best[PATH_BYTES] = "";
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    while (entries && (entry = readdir(entries)))
+        if (is_problem(entry->d_name) && strcmp(entry->d_name, last) > 0 &&
+            (!best[0] || strcmp(entry->d_name, best) < 0))
+            snprintf(best, sizeof best, "%s", entry->d_name);
+    if (entries)
+        closedir(entries);
+    memcpy(last, best, sizeof best);
+    return best[0] != '\0';
+}
+
+static void solve_folder(session *s, const char *folder)
+{
+    char name[PATH_BYTES] = "", path[2 * PATH_BYTES];
+    int count = 0;
+    for (; next_name(folder, name); count++) {
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        solve_file(s, path);
+    }
+    if (count == 0) {
+        cairn_error error = { .message = "the folder has no file *.hdf5" };
+        fail(s, CAIRN_NOT_FOUND, &error, folder);
+    }
+}
+
+static void solve_all(session *s, const cairn_arguments *arguments)
+{
+    for (int i = 0; i < arguments->operand_count; i++) {
+        const char *path = arguments->operands[i];
+        struct stat about;
+        if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+            solve_folder(s, path);
+        else
+            solve_file(s, path);
+    }
+}
+
+static void write_files(session *s)
+{
+    cairn_error error = { 0 };
+    cairn_status status = CAIRN_OK;
+    const char *csv = s->arguments->csv, *profile = s->arguments->profile;
+    if (csv && (status = cairn_trials_write_csv(s->trials, csv, &error)) != CAIRN_OK)
+        fail(s, status, &error, csv);
+    if (profile && (status = cairn_trials_write_profile(s->trials, profile, &error)) != CAIRN_OK)
+        fail(s, status, &error, profile);
+}
+
+static int solve(const cairn_arguments *arguments)
+{
+    session s = { .arguments = &arguments->solve };
+    cairn_error error = { 0 };
+    cairn_status status = cairn_trials_create(&s.trials);
+    if (status != CAIRN_OK)
+        return cairn_error_print(status, &error);
+    solve_all(&s, arguments);
+    print_totals(&s);
+    write_files(&s);
+    cairn_trials_destroy(s.trials);
+    return s.bad_file ? s.code : s.missed ? EXIT_UNCERTIFIED : EXIT_DONE;
+}
+
+const cairn_command cairn_command_solve = {
+    .name = "solve",
+    .operand = "FILE...",
+    .summary = "Solve contact problems stored as FCLib files, and judge the answers",
+    .details =
+        "A folder stands for all *.hdf5 in it. The table gives for each solve the relative\n"
+        "residual of the law asked for, that of exact Coulomb friction, and the measure of the\n"
+        "literature (fclib). polyhedral:K is exact Coulomb friction on cones with K edges.\n"
+        "Exit codes: 0 all solved, 1 failed, 2 usage, 3 a file is not right, 4 some solve missed\n"
+        "its tolerance.",
+    .flags = cairn_solve_flags,
+    .run = solve,
+};

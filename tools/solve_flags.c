@@ -1,0 +1,122 @@
+/* solve_flags.c - the flags of `cairn solve`. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+
+/* A whole text that is a positive number. */
+static bool is_positive(const char *value, double *out)
+{
+    char *end;
+    *out = strtod(value, &end);
+    return end != value && !*end && *out > 0 && isfinite(*out);
+}
+
+static const char *take_solver(cairn_arguments *arguments, const char *value)
+{
+    if (strcmp(value, "all") != 0 && !cairn_solver_summary(value))
+        return "unknown solver; 'cairn list solvers' names them, 'all' takes each";
+    arguments->solve.solver = value;
+    return NULL;
+}
+
+static const char *take_law(cairn_arguments *arguments, const char *value)
+{
+    cairn_solve_arguments *solve = &arguments->solve;
+    solve->convex = strcmp(value, "convex") == 0;
+    solve->directions = 0;
+    if (solve->convex || strcmp(value, "coulomb") == 0)
+        return NULL;
+    const char *number = value + strlen("polyhedral:");
+    char *end;
+    if (strncmp(value, "polyhedral:", strlen("polyhedral:")) != 0)
+        return "expected coulomb, convex or polyhedral:K";
+    long edges = strtol(number, &end, 10);
+    if (end == number || *end || edges < 4 || edges > 1024 || edges % 2)
+        return "expected polyhedral:K with an even K from 4 to 1024";
+    solve->directions = (int)edges;
+    return NULL;
+}
+
+static const char *take_tolerance(cairn_arguments *arguments, const char *value)
+{
+    if (!is_positive(value, &arguments->solve.tolerance) || arguments->solve.tolerance > 1)
+        return "expected a number > 0 and <= 1";
+    return NULL;
+}
+
+static const char *take_time_limit(cairn_arguments *arguments, const char *value)
+{
+    if (!is_positive(value, &arguments->solve.time_limit))
+        return "expected a number of seconds > 0";
+    return NULL;
+}
+
+static const char *take_max_iterations(cairn_arguments *arguments, const char *value)
+{
+    char *end;
+    errno = 0;
+    long long count = strtoll(value, &end, 10);
+    if (end == value || *end || errno || count < 1 || count > 1000000000000)
+        return "expected a whole number from 1 to 1e12";
+    arguments->solve.max_iterations = count;
+    return NULL;
+}
+
+static const char *take_measure(cairn_arguments *arguments, const char *value)
+{
+    arguments->solve.fclib_measure = strcmp(value, "fclib") == 0;
+    if (!arguments->solve.fclib_measure && strcmp(value, "strict") != 0)
+        return "expected strict or fclib";
+    return NULL;
+}
+
+static const char *take_start(cairn_arguments *arguments, const char *value)
+{
+    static const char *const names[] = { "zero", "guess", "solution" };
+    for (int i = 0; i < 3; i++)
+        if (strcmp(names[i], value) == 0) {
+            arguments->solve.start = (cairn_solve_start)i;
+            return NULL;
+        }
+    return "expected zero, guess or solution";
+}
+
+static const char *take_csv(cairn_arguments *arguments, const char *value)
+{
+    arguments->solve.csv = value;
+    return value[0] ? NULL : "expected the name of a file";
+}
+
+static const char *take_profile(cairn_arguments *arguments, const char *value)
+{
+    arguments->solve.profile = value;
+    return value[0] ? NULL : "expected the name of a file";
+}
+
+static const cairn_flag solver = { "--solver", 0, "NAME", "a solver, or all (default: auto)",
+                                   take_solver };
+static const cairn_flag law = { "--law", 0, "LAW", "coulomb (default), convex or polyhedral:K",
+                                take_law };
+static const cairn_flag tolerance = { "--tolerance", 0, "T",
+                                      "relative residual to reach (default: 1e-3)",
+                                      take_tolerance };
+static const cairn_flag measure = { "--measure", 0, "NAME",
+                                    "what the tolerance means: strict (default) or fclib",
+                                    take_measure };
+static const cairn_flag time_limit = { "--time-limit", 0, "S", "give up a solve after S seconds",
+                                       take_time_limit };
+static const cairn_flag max_iterations = { "--max-iterations", 0, "N",
+                                           "give up a solve after N iterations (default: 20000)",
+                                           take_max_iterations };
+static const cairn_flag start = { "--start", 0, "FROM", "zero (default), guess or solution",
+                                  take_start };
+static const cairn_flag csv = { "--csv", 0, "FILE", "write everything as a table", take_csv };
+static const cairn_flag profile = { "--profile", 0, "FILE.svg", "draw a performance profile",
+                                    take_profile };
+
+const cairn_flag *const cairn_solve_flags[] = {
+    &solver, &law, &tolerance, &measure, &time_limit, &max_iterations, &start, &csv, &profile, NULL,
+};
