@@ -172,6 +172,25 @@ TEST(duplicate_contacts_share_the_load)
     }
 }
 
+/* s is data of the convex law; exact Coulomb friction finds its own */
+TEST(the_coulomb_law_ignores_a_given_s)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 40, 30, 9);
+    double s[30];
+    for (int j = 0; j < 30; j++)
+        s[j] = 0.5 * j;
+    answer plain = solve(&random.p, "pgs", CAIRN_LAW_COULOMB, 1e-10);
+    random.p.s = s;
+    for (int i = 0; cairn_solver_name(i); i++) {
+        if (!cairn_solver_accepts(cairn_solver_name(i), CAIRN_LAW_COULOMB, &random.p))
+            continue;
+        answer a = solve(&random.p, cairn_solver_name(i), CAIRN_LAW_COULOMB, 1e-9);
+        CHECK(a.report.converged);
+        CHECK_NEAR(distance(&random.p, a.v, plain.v), 0, 1e-6);
+    }
+}
+
 TEST(unknown_solver_and_untreated_law_are_refused)
 {
     random_problem random;
@@ -197,6 +216,7 @@ int main(void)
         CASE(gauss_seidel_meets_the_coulomb_law), CASE(fixed_point_meets_the_coulomb_law),
         CASE(warm_start_from_the_answer_needs_no_iteration),
         CASE(too_few_iterations_are_reported_not_hidden), CASE(an_empty_problem_is_solved),
-        CASE(duplicate_contacts_share_the_load), CASE(unknown_solver_and_untreated_law_are_refused),
+        CASE(duplicate_contacts_share_the_load), CASE(the_coulomb_law_ignores_a_given_s),
+        CASE(unknown_solver_and_untreated_law_are_refused),
         CASE(not_a_number_is_an_error_not_an_answer));
 }

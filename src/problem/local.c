@@ -113,24 +113,49 @@ bool cairn_local_is_isotropic(const double *W)
 typedef struct edge {
     double rho;    /* N s: normal impulse of the best point of this edge, >= 0    */
     double energy; /* 1/2 r'Wr + q'r there                                        */
+    double normal; /* u_N there                                                   */
     double slope;  /* u.a': its root is the solution                              */
+    double bend;   /* derivative of the slope by phi                              */
     double a[3];
 } edge;
 
 static edge edge_at(const double *W, double mu, const double *q, double phi)
 {
     edge e = { .a = { 1, mu * cos(phi), mu * sin(phi) } };
-    double Wa[3], da[3] = { 0, -e.a[2], e.a[1] };
+    double Wa[3], Wda[3], da[3] = { 0, -e.a[2], e.a[1] }, dda[3] = { 0, -e.a[1], -e.a[2] };
     multiply_3d(W, e.a, Wa);
+    multiply_3d(W, da, Wda);
     double along = dot_3d(q, e.a), stiffness = dot_3d(e.a, Wa);
     e.rho = stiffness > 0 ? fmax(0, -along / stiffness) : 0;
     e.energy = 0.5 * e.rho * along;
+    e.normal = q[0] + e.rho * Wa[0];
     e.slope = dot_3d(q, da) + e.rho * dot_3d(Wa, da);
+    /* u' = rho' W a + rho W a',  rho' = -(q.a' + 2 rho a'Wa)/(a'Wa) with u.a = 0 */
+    double drho = e.rho > 0 ? -(dot_3d(q, da) + 2 * e.rho * dot_3d(Wa, da)) / stiffness : 0;
+    e.bend =
+        drho * dot_3d(Wa, da) + e.rho * dot_3d(Wda, da) + dot_3d(q, dda) + e.rho * dot_3d(Wa, dda);
     return e;
 }
 
+/* Newton on the slope from the direction of -q_T. What it finds is the solution when u_N >= 0
+ * there: then u = alpha (mu, -r_T/|r_T|) with alpha >= 0, and the convex problem has only one. */
+static bool newton_edge(const double *W, double mu, const double *q, edge *out)
+{
+    enum { STEPS = 12 };
+    double phi = atan2(-q[2], -q[1]), size = mu * (fabs(q[1]) + fabs(q[2]));
+    for (int k = 0; k < STEPS; k++) {
+        *out = edge_at(W, mu, q, phi);
+        if (fabs(out->slope) <= 4 * DBL_EPSILON * size)
+            return out->rho > 0 && out->normal >= 0;
+        if (!(out->bend > 0))
+            return false;
+        phi -= out->slope / out->bend;
+    }
+    return false;
+}
+
 /* The convex problem has one minimum on the boundary; the best of a coarse fan brackets it. */
-static void slide_convex_3d(const double *W, double mu, const double *q, double *r)
+static edge bracket_edge(const double *W, double mu, const double *q)
 {
     enum { FAN = 24, STEPS = 120 };
     double step = 2 * M_PI / FAN, start = atan2(-q[2], -q[1]), centre = start;
@@ -147,20 +172,23 @@ static void slide_convex_3d(const double *W, double mu, const double *q, double 
     double negligible = 1e-16 * mu * (fabs(q[1]) + fabs(q[2]));
     double slope_low = edge_at(W, mu, q, low).slope, slope_high = edge_at(W, mu, q, high).slope;
     for (int k = 0; k < STEPS && slope_low < 0 && slope_high > 0; k++) {
-        double width = high - low;
-        double secant = low - slope_low * width / (slope_high - slope_low);
+        double secant = low - slope_low * (high - low) / (slope_high - slope_low);
         double guess = k % 2 ? 0.5 * (low + high) : secant;
         best = edge_at(W, mu, q, guess);
-        if (best.slope < 0) {
-            low = guess;
-            slope_low = best.slope;
-        } else {
-            high = guess;
-            slope_high = best.slope;
-        }
+        double *end = best.slope < 0 ? &low : &high;
+        *end = guess;
+        *(best.slope < 0 ? &slope_low : &slope_high) = best.slope;
         if (high - low < 1e-16 || fabs(best.slope) <= negligible)
             break;
     }
+    return best;
+}
+
+static void slide_convex_3d(const double *W, double mu, const double *q, double *r)
+{
+    edge best;
+    if (!newton_edge(W, mu, q, &best))
+        best = bracket_edge(W, mu, q);
     for (int i = 0; i < 3; i++)
         r[i] = best.rho * best.a[i];
 }

@@ -9,12 +9,10 @@
 #include "solve/solver.h"
 
 static const cairn_solver *const solvers[] = {
-    &cairn_solver_auto, &cairn_solver_ngs,     &cairn_solver_pgs,     &cairn_solver_apgd_asr,
-    &cairn_solver_apgd, &cairn_solver_apgd_as, &cairn_solver_apgd_ar, &cairn_solver_pgd,
-    &cairn_solver_apgd_d,
-    &cairn_solver_ipm,
-    &cairn_solver_lemke, &cairn_solver_active_set,
-    &cairn_solver_newton, &cairn_solver_admm, &cairn_solver_spg,
+    &cairn_solver_auto,   &cairn_solver_ngs,     &cairn_solver_pgs,     &cairn_solver_apgd_asr,
+    &cairn_solver_apgd,   &cairn_solver_apgd_as, &cairn_solver_apgd_ar, &cairn_solver_pgd,
+    &cairn_solver_apgd_d, &cairn_solver_ipm,     &cairn_solver_lemke,   &cairn_solver_active_set,
+    &cairn_solver_newton, &cairn_solver_admm,    &cairn_solver_spg,
 };
 
 enum { SOLVERS = sizeof solvers / sizeof solvers[0] };
@@ -187,8 +185,11 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
         return CAIRN_UNSUPPORTED;
     *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
     cairn_task task = { .options = solve_options, .v = v, .u = u, .report = report };
+    cairn_problem asked = *p;
+    if (solve_options->law == CAIRN_LAW_COULOMB)
+        asked.s = NULL; /* exact friction finds its own s */
     cairn_arena_reset(&workspace->arena);
-    TRY(start_task(p, workspace, &task));
+    TRY(start_task(&asked, workspace, &task));
     TRY(solver->run(solver, &task, r));
     return finish_task(&task, r);
 }
