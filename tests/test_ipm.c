@@ -1,8 +1,10 @@
 /* test_ipm.c - the interior point method: iterations on hard problems, known answers, agreement
  * with Gauss-Seidel, both forms, cones with edges, and what it says where it cannot succeed. */
+#include "cairn/fclib.h"
 #include "cairn/solve.h"
 #include "check.h"
 #include "failing_allocator.h"
+#include "fclib_files.h"
 #include "hard_problems.h"
 #include "problem/delassus.h"
 #include "random_problem.h"
@@ -343,6 +345,29 @@ TEST(no_memory_is_an_error_and_nothing_leaks)
     CHECK_OK(status);
 }
 
+/* real problems, with the convex law: W singular, unsymmetric, badly scaled */
+TEST(every_problem_of_fclib_takes_at_most_35_iterations_to_1e_8)
+{
+    static const char *const folders[] = { "local2d", "local3d", "global2d", "global3d" };
+    static file_list files;
+    for (int i = 0; i < 4; i++)
+        list_files(&files, folders[i]);
+    if (files.count == 0) {
+        print_message("skipped: %s is not there\n", FCLIB_FOLDER);
+        skip();
+    }
+    for (int i = 0; i < files.count; i++) {
+        cairn_fclib *file;
+        CHECK_OK(cairn_fclib_load(files.path[i], &file, NULL));
+        answer a = solve(&file->problem, "ipm", 1e-8);
+        if (!a.report.converged || a.report.iterations > 35)
+            fail_msg("%s: residual %.1e after %lld", files.path[i],
+                     a.report.judgement.asked.relative, (long long)a.report.iterations);
+        release(&a);
+        cairn_fclib_destroy(file);
+    }
+}
+
 int main(void)
 {
     RUN(CASE(stacks_and_walls_take_at_most_12_iterations_at_any_mass_ratio),
@@ -357,5 +382,6 @@ int main(void)
         CASE(a_contact_between_nothing_does_not_spoil_the_rest),
         CASE(a_body_without_answer_to_impulses_stays),
         CASE(a_contact_of_a_body_with_itself_is_solved), CASE(the_time_limit_is_respected),
-        CASE(no_memory_is_an_error_and_nothing_leaks));
+        CASE(no_memory_is_an_error_and_nothing_leaks),
+        CASE(every_problem_of_fclib_takes_at_most_35_iterations_to_1e_8));
 }

@@ -65,7 +65,7 @@ TEST(wrong_types_are_refused)
         { "cairn: 1\nrun: {time_step: 1, duration: 1, paraview: yes}\n", 2, 44, "run.paraview",
           "found 'yes', expected true or false" },
         { "cairn: 1\nrun: {time_step: 1, duration: 1, solver: lemke}\n", 2, 42, "run.solver",
-          "lemke does not treat circular cones in 3D" },
+          "lemke does not treat the circular cones in 3D" },
         { "cairn: 1\nrun: {time_step: 1, duration: 1, scheme: convexe}\n", 2, 42, "run.scheme",
           "unknown scheme 'convexe'; did you mean 'convex'?" },
         { "cairn: 1\nrun: {time_step: 1, duration: 1, on_uncertified: [a]}\n", 2, 50,

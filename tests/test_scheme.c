@@ -50,9 +50,66 @@ TEST(frictionless_ignores_the_materials)
     cairn_world_destroy(world);
 }
 
+/* On an incline of 30 degrees along x, mu 0.1: the exact schemes slide alike and keep no gap; cones
+ * with edges are exact along an edge, so lcp agrees too; the convex ones agree with each other. */
+static cairn_vec3 slide(const char *scheme, int dimension)
+{
+    cairn_world_def def = cairn_world_def_default();
+    cairn_material_def material = { .friction = 0.1 };
+    cairn_world *world;
+    double down = -sqrt(0.75);
+    def.dimension = dimension;
+    def.gravity = dimension == 2 ? (cairn_vec3){ 0.5, down, 0 } : (cairn_vec3){ 0.5, 0, down };
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.2, dimension == 2 ? (cairn_vec3){ 0, 0.2, 0 } : (cairn_vec3){ 0, 0, 0.2 },
+             zero);
+    cairn_step_options options = step_by(0.01, scheme, 1e-9);
+    advance(world, &options, 100);
+    cairn_vec3 x = cairn_world_bodies(world).x[1];
+    cairn_world_destroy(world);
+    return dimension == 2 ? (cairn_vec3){ x.x, 0, x.y } : x;
+}
+
+TEST(schemes_of_one_law_agree)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cairn_vec3 exact = slide("fixed-point", dimension), convex = slide("convex", dimension);
+        const char *const same[] = { "coulomb-newton", "lcp" };
+        for (int i = 0; i < 2; i++) {
+            CHECK_NEAR(slide(same[i], dimension).x, exact.x, 1e-7);
+            CHECK_NEAR(slide(same[i], dimension).z, 0.2, 1e-7);
+        }
+        CHECK_NEAR(exact.x, (0.5 - 0.1 * sqrt(0.75)) * 1.01 / 2, 1e-7);
+        CHECK_NEAR(slide("convex-polyhedral", dimension).x, convex.x, 1e-7);
+        CHECK(convex.z > 0.2 + 1e-4);
+    }
+}
+
+/* sliding between two edges of a four-sided cone friction is weaker: mu cos(45 degrees) */
+TEST(few_edges_make_friction_depend_on_the_direction)
+{
+    cairn_world *world = new_world(3, 10, 0.2, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, (cairn_vec3){ 2, 2, 0 });
+    cairn_step_options options = step_by(0.001, "lcp", 1e-9);
+    options.directions = 4;
+    advance(world, &options, 10);
+    cairn_contacts c = cairn_world_contacts(world);
+    double friction = hypot(c.impulse[1], c.impulse[2]) / c.impulse[0];
+    CHECK(friction <= 0.2 + 1e-12 && friction >= 0.2 * sqrt(0.5) - 1e-12);
+    options.directions = 32;
+    advance(world, &options, 10);
+    c = cairn_world_contacts(world);
+    CHECK_NEAR(hypot(c.impulse[1], c.impulse[2]) / c.impulse[0], 0.2, 1e-3);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(schemes_have_names_texts_and_laws),
         CASE(the_convex_scheme_lifts_what_slides_and_says_so),
-        CASE(frictionless_ignores_the_materials));
+        CASE(frictionless_ignores_the_materials), CASE(schemes_of_one_law_agree),
+        CASE(few_edges_make_friction_depend_on_the_direction));
 }

@@ -272,7 +272,7 @@ TEST(bad_options_leave_the_world_alone)
     CHECK_OK(cairn_step_options_check(&options, 2, &error));
     CHECK_INT(cairn_step_options_check(&options, 3, &error), CAIRN_BAD_INPUT);
     CHECK_TEXT(error.key, "solver");
-    CHECK_CONTAINS(error.message, "lemke does not treat circular cones in 3D");
+    CHECK_CONTAINS(error.message, "lemke does not treat the circular cones in 3D");
 }
 
 /* warm start pays: at rest a step needs next to no sweeps */

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "math/dense.h"
 
-enum { DENSE_UP_TO = 120 };
+enum { DENSE_UP_TO = 180 };
 
 struct cairn_lu {
     int size;

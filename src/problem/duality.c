@@ -77,9 +77,10 @@ static void place(certificate *c, const double *r)
 {
     const cairn_problem *p = c->p;
     size_t d = (size_t)p->dimension;
-    memcpy(c->r, r, d * (size_t)p->contacts * sizeof(double));
-    for (int j = 0; j < p->contacts; j++)
+    for (int j = 0; j < p->contacts; j++) {
+        memcpy(c->r + (size_t)j * d, r + (size_t)j * d, d * sizeof(double));
         cairn_contact_project(p, j, c->r + (size_t)j * d);
+    }
     cairn_problem_apply(p, c->zero, c->v, c->free);
     cairn_problem_apply(p, c->r, c->v, c->u);
     for (int j = 0; j < p->contacts; j++) {

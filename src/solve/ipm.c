@@ -21,8 +21,8 @@
  *
  * delta is the regularisation: it acts like a proximal term delta w/2 |x - x_now|^2, so it slows
  * steps along impulses that do nothing (redundant contacts) and does not move the solution. It
- * grows a hundredfold when the factorisation breaks down. Where no velocity is feasible, or only one on
- * the boundary, impulses may grow for ever: the method stops then, and says so. */
+ * grows a hundredfold when the factorisation breaks down. Where no velocity is feasible, impulses
+ * may grow for ever: the method stops then, and says so. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

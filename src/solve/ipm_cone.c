@@ -7,7 +7,8 @@
  * eigenvalues eta k, eta/k and eta with k = w_0 + |w_1|. All that is done with P is done on them,
  * so that damping keeps its accuracy however far apart they are. Near the boundary x_0 - |x_1| of
  * the numbers stored is all rounding; it is therefore kept beside them as the slack, and updated by
- * the step. l = P z = sqrt(sqrt(det x det z)) (g, ((g + z~_0) x~_1 + (g + x~_0) z~_1)/(x~_0 + z~_0 + 2 g)). */
+ * the step. With it l = P z has no cancellation that matters:
+ *     l = (det x det z)^1/4 (g, ((g + z~_0) x~_1 + (g + x~_0) z~_1)/(x~_0 + z~_0 + 2 g)). */
 #include "solve/ipm_cone.h"
 
 #include <math.h>
@@ -86,11 +87,9 @@ static void row_of(const cairn_cones *cones, int j, int k, double *row)
         return;
     }
     row[0] = 1;
-    row[1] = mu * cones->edge[2 * k];
+    row[1] = mu > 0 ? mu * cones->edge[2 * k] : 0; /* mu = 0: circles have no list of edges */
     if (cones->p->dimension == 3)
         row[2] = mu > 0 ? mu * cones->edge[2 * k + 1] : 0;
-    if (mu == 0)
-        row[1] = 0;
 }
 
 void cairn_cones_impulse(const cairn_cones *cones, const double *x, double *r)
@@ -307,24 +306,30 @@ void cairn_cones_map(const cairn_cones *cones, cairn_cone_map map, const double 
         map_contact(cones, j, map, x + cones->start[j], out + cones->start[j]);
 }
 
-/* Column k of L_j is A_j' P c e_k. */
+/* Column k of L_j: A_j' P c e_k. */
+static void column_of(const cairn_cones *cones, int j, int k, double *column)
+{
+    if (cones->kind[j] == CAIRN_CONE_CIRCLE) {
+        const double unit[3] = { k == 0, k == 1, k == 2 };
+        map_contact(cones, j, CAIRN_CONE_ROOT, unit, column);
+        column[1] *= cones->p->mu[j];
+        column[2] *= cones->p->mu[j];
+        return;
+    }
+    double scale = mapped(cones, CAIRN_CONE_ROOT, cones->start[j] + k);
+    row_of(cones, j, k, column);
+    for (int i = 0; i < cones->p->dimension; i++)
+        column[i] *= scale;
+}
+
 void cairn_cones_factor(const cairn_cones *cones, int j, double *L)
 {
     int d = cones->p->dimension, count = variables_of(cones, j);
     for (int k = 0; k < count; k++) {
-        double column[3] = { 0, 0, 0 }, mu = cones->p->mu[j];
-        if (cones->kind[j] == CAIRN_CONE_CIRCLE) {
-            column[k] = 1;
-            map_contact(cones, j, CAIRN_CONE_ROOT, column, column);
-            column[1] *= mu;
-            column[2] *= mu;
-        } else
-            row_of(cones, j, k, column);
-        double scale = cones->kind[j] == CAIRN_CONE_CIRCLE
-                           ? 1
-                           : mapped(cones, CAIRN_CONE_ROOT, cones->start[j] + k);
+        double column[3];
+        column_of(cones, j, k, column);
         for (int i = 0; i < d; i++)
-            L[i * count + k] = scale * column[i];
+            L[i * count + k] = column[i];
     }
 }
 

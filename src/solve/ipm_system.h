@@ -1,9 +1,8 @@
 /* ipm_system.h - the linear system of an interior point step, S = I + L'W L, L = A'P c.
  *
- * S is positive definite whatever W is, and has one row for each variable of the cones. It is never
- * inverted as it stands:
- *   block form   W = G G' with G = H M^-1/2, so S^-1 = I - L'G (I + G'L L'G)^-1 G'L: a sparse matrix
- *                of the size of the velocities, with a block for each pair of bodies in touch;
+ * S has one row for each variable of the cones, and is positive definite as W is never negative:
+ *   block form   W = G G' with G = H M^-1/2, so S^-1 = I - L'G (I + G'L L'G)^-1 G'L: the matrix to
+ *                factor has the size of the velocities, and a block for each pair in touch;
  *   local form   S itself, with the blocks of the symmetric part of W.
  * The pattern stays the same from step to step and is analysed once. */
 #ifndef CAIRN_SOLVE_IPM_SYSTEM_H
