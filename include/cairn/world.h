@@ -281,6 +281,7 @@ typedef struct cairn_step_options {
     double tolerance;             /* relative residual of the scheme's law, see cairn_residual  */
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
+    int64_t directions;           /* schemes with edges, 3D: edges of a cone, even, at least 4  */
     double fixed_point_tolerance; /* scheme fixed-point: > 0: the test of [BL23] on s; 0: go on to
                                      `tolerance` of exact Coulomb                               */
     int64_t max_fixed_point;      /* scheme fixed-point: outer iterations                       */

@@ -181,7 +181,9 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
             fill_block(stage, i);
     for (int j = 0; j < world->contacts.count; j++)
         fill_contact(stage, j);
+    bool edges = stage->scheme->edges && world->dimension == 3;
     stage->problem = (cairn_problem){ .dimension = world->dimension,
+                                      .directions = edges ? (int)stage->options->directions : 0,
                                       .block_size = stage->block_size,
                                       .blocks = stage->blocks,
                                       .contacts = world->contacts.count,

@@ -30,7 +30,7 @@ static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *
     double h = stage->h, push = cairn_contact_inverse_mass(p, j) * r[0];
     double sliding = tangent_norm(d, u), lift = 0;
     if (stage->scheme->law == CAIRN_LAW_CONVEX)
-        lift = p->mu[j] * sliding;
+        lift = p->mu[j] * cairn_sliding_speed(d, p->directions, u);
     double open = u[0] + stage->b[j] - lift;
     double against = tangent_dot(d, r, u) + tangent_norm(d, r) * sliding;
     c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));

@@ -8,8 +8,9 @@ typedef struct cairn_scheme {
     const char *name;
     const char *summary;
     cairn_law law;        /* by which the step is judged            */
-    cairn_law solver_law; /* that its solver must treat             */
+    unsigned solver_laws; /* its solver must treat one of these bits 1 << law */
     bool frictionless;    /* mu = 0 everywhere                      */
+    bool edges;           /* cones with edges, in 3D                */
     cairn_status (*solve)(cairn_stage *stage);
 } cairn_scheme;
 

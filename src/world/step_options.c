@@ -11,6 +11,7 @@ cairn_step_options cairn_step_options_default(void)
                                  .tolerance = 1e-3,
                                  .max_iterations = 20000,
                                  .stabilisation = 1,
+                                 .directions = 8,
                                  .max_fixed_point = 100,
                                  .warm_start = true,
                                  .broad_phase = "grid" };
@@ -36,6 +37,8 @@ static const cairn_option options[] = {
       "sweeps or gradient steps after which a solve gives up and says so", NULL },
     { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
       "gamma: share of a gap or overlap that one step may close", NULL },
+    { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
+      "lcp, convex-polyhedral in 3D: edges of a friction cone, an even number", NULL },
     { "fixed_point_tolerance", CAIRN_OPTION_REAL, false, FIELD(fixed_point_tolerance), 0, 1, "",
       "fixed-point: > 0 stops on the change of s as in [BL23]; 0 on the tolerance", NULL },
     { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
@@ -61,16 +64,32 @@ const cairn_record *cairn_step_record(void)
     return &record;
 }
 
+static bool solver_goes_with(const cairn_step_options *step, const cairn_scheme *scheme,
+                             int dimension)
+{
+    bool edges = scheme->edges && dimension == 3;
+    cairn_problem kind = { .dimension = dimension,
+                           .directions = edges ? (int)step->directions : 0 };
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++)
+        if ((scheme->solver_laws & (1u << law)) &&
+            cairn_solver_accepts(step->solver, (cairn_law)law, &kind))
+            return true;
+    return false;
+}
+
 cairn_status cairn_step_options_check(const cairn_step_options *step, int dimension,
                                       cairn_error *error)
 {
     TRY(cairn_record_check(cairn_step_record(), step, error));
     const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
-    cairn_problem circular = { .dimension = dimension };
-    if (!cairn_solver_accepts(step->solver, scheme->solver_law, &circular))
+    if (step->directions % 2)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
+                          "found %lld, expected an even number", (long long)step->directions);
+    if (!solver_goes_with(step, scheme, dimension))
         return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
-                          "%s does not treat circular cones in %dD as the scheme %s needs; "
+                          "%s does not treat the %s cones in %dD that the scheme %s has; "
                           "see cairn list solvers",
-                          step->solver, dimension, step->scheme);
+                          step->solver, scheme->edges ? "edged" : "circular", dimension,
+                          step->scheme);
     return CAIRN_OK;
 }
