@@ -147,9 +147,21 @@ TEST(without_a_hook_the_c_library_serves)
     CHECK_INT(m.calls, 0);
 }
 
+TEST(a_list_that_owns_its_values_keeps_them)
+{
+    double values[3] = { 1, 2, 3 };
+    cairn_list list = { values, 3 }, empty = { values, 0 };
+    CHECK_OK(cairn_memory_own_list(&list));
+    values[1] = 7;
+    CHECK(list.values != values && list.values[1] == 2);
+    cairn_memory_free((void *)list.values);
+    CHECK_OK(cairn_memory_own_list(&empty));
+    CHECK(empty.values == NULL);
+}
+
 int main(void)
 {
-    RUN(CASE(a_zeroed_block_is_zero),
+    RUN(CASE(a_list_that_owns_its_values_keeps_them), CASE(a_zeroed_block_is_zero),
         CASE(nothing_and_too_much_give_null_without_asking_the_allocator),
         CASE(resize_keeps_what_was_there_and_leaves_it_on_failure), CASE(free_takes_null),
         CASE(a_text_is_copied_with_its_end), CASE(reserve_grows_by_half_as_much_again),

@@ -47,6 +47,19 @@ char *cairn_memory_text(const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
+cairn_status cairn_memory_own_list(cairn_list *list)
+{
+    double *copy = NULL;
+    if (list->count > 0) {
+        copy = cairn_memory_resize(NULL, (size_t)list->count, sizeof(double));
+        if (!copy)
+            return CAIRN_NO_MEMORY;
+        memcpy(copy, list->values, (size_t)list->count * sizeof(double));
+    }
+    list->values = copy;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_memory_reserve(void **block, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)

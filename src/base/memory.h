@@ -17,6 +17,9 @@ void cairn_memory_free(void *block);
 /* A copy of a text; NULL on failure. */
 char *cairn_memory_text(const char *text);
 
+/* Let a list own a copy of its values; an empty one owns nothing. On failure it is as before. */
+cairn_status cairn_memory_own_list(cairn_list *list);
+
 /* Make room for `needed` items of `size` bytes in *block, growing by half as much again.
  * *capacity counts items. New items are zero. On failure nothing changes. */
 cairn_status cairn_memory_reserve(void **block, size_t *capacity, size_t needed, size_t size);

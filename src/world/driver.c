@@ -162,24 +162,11 @@ static cairn_status check_table(cairn_list time, cairn_list value, const char *k
     return CAIRN_OK;
 }
 
-static cairn_status copy_list(cairn_list *list)
-{
-    if (list->count == 0) {
-        list->values = NULL;
-        return CAIRN_OK;
-    }
-    double *copy = cairn_memory_zeroed((size_t)list->count, sizeof(double));
-    for (int i = 0; copy && i < list->count; i++)
-        copy[i] = list->values[i];
-    list->values = copy;
-    return copy ? CAIRN_OK : CAIRN_NO_MEMORY;
-}
-
 /* Copies all or none: on failure the lists taken so far are freed. */
 static cairn_status copy_lists(cairn_list *const *lists, int count)
 {
     for (int i = 0; i < count; i++)
-        if (copy_list(lists[i]) != CAIRN_OK) {
+        if (cairn_memory_own_list(lists[i]) != CAIRN_OK) {
             while (i-- > 0)
                 cairn_memory_free((void *)lists[i]->values);
             return CAIRN_NO_MEMORY;
@@ -227,9 +214,9 @@ static cairn_status check_driver_2d(const cairn_driver *d, cairn_error *error)
     }
 }
 
-static cairn_status check_driver(const cairn_world *world, const cairn_driver *d)
+static cairn_status check_driver(cairn_world *world, const cairn_driver *d)
 {
-    cairn_error *error = (cairn_error *)&world->error;
+    cairn_error *error = &world->error;
     if ((unsigned)d->kind >= CAIRN_DRIVER_COUNT)
         return cairn_fail(error, CAIRN_BAD_INPUT, "drivers", "unknown driver %d", (int)d->kind);
     TRY(cairn_record_check(cairn_driver_record((int)d->kind), d, error));

@@ -77,17 +77,6 @@ static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, 
     return CAIRN_OK;
 }
 
-static cairn_status copy_list(cairn_list *list)
-{
-    if (list->count == 0)
-        return CAIRN_OK;
-    double *copy = cairn_memory_zeroed((size_t)list->count, sizeof(double));
-    for (int i = 0; copy && i < list->count; i++)
-        copy[i] = list->values[i];
-    list->values = copy;
-    return copy ? CAIRN_OK : CAIRN_NO_MEMORY;
-}
-
 cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
 {
     world->error = (cairn_error){ 0 };
@@ -95,10 +84,9 @@ cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
     TRY(cairn_memory_reserve((void **)&world->inlets, &world->inlet_capacity,
                              world->inlet_count + 1, sizeof *world->inlets));
     cairn_inlet inlet = { .def = *def, .state = (uint64_t)def->seed };
-    TRY(copy_list(&inlet.def.radius.values));
-    if (copy_list(&inlet.def.radius.weights) != CAIRN_OK) {
-        if (inlet.def.radius.values.count > 0)
-            cairn_memory_free((void *)inlet.def.radius.values.values);
+    TRY(cairn_memory_own_list(&inlet.def.radius.values));
+    if (cairn_memory_own_list(&inlet.def.radius.weights) != CAIRN_OK) {
+        cairn_memory_free((void *)inlet.def.radius.values.values);
         return CAIRN_NO_MEMORY;
     }
     world->inlets[world->inlet_count++] = inlet;
@@ -109,10 +97,8 @@ void cairn_inlets_release(cairn_world *world)
 {
     for (size_t k = 0; k < world->inlet_count; k++) {
         cairn_distribution *radius = &world->inlets[k].def.radius;
-        if (radius->values.count > 0)
-            cairn_memory_free((void *)radius->values.values);
-        if (radius->weights.count > 0)
-            cairn_memory_free((void *)radius->weights.values);
+        cairn_memory_free((void *)radius->values.values);
+        cairn_memory_free((void *)radius->weights.values);
     }
     world->inlet_count = 0;
 }
