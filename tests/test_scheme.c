@@ -76,8 +76,8 @@ TEST(schemes_of_one_law_agree)
 {
     for (int dimension = 2; dimension <= 3; dimension++) {
         cairn_vec3 exact = slide("fixed-point", dimension), convex = slide("convex", dimension);
-        const char *const same[] = { "coulomb-newton", "lcp" };
-        for (int i = 0; i < 2; i++) {
+        const char *const same[] = { "coulomb-newton", "lcp", "moreau-jean" };
+        for (int i = 0; i < 3; i++) {
             CHECK_NEAR(slide(same[i], dimension).x, exact.x, 1e-7);
             CHECK_NEAR(slide(same[i], dimension).z, 0.2, 1e-7);
         }
@@ -106,10 +106,42 @@ TEST(few_edges_make_friction_depend_on_the_direction)
     cairn_world_destroy(world);
 }
 
+/* Velocity level: a falling disk is stopped when it overlaps at mid-step, and what it overlaps then
+ * stays: no more, no less. The position-level schemes touch exactly. */
+TEST(moreau_jean_stops_the_fall_and_keeps_the_overlap)
+{
+    cairn_world *world = new_world(2, 10, 0.3, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0.5, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "moreau-jean", 1e-10);
+    double deepest = 0;
+    for (int k = 0; k < 100; k++)
+        deepest = fmax(deepest, advance(world, &options, 1).certificate.penetration);
+    CHECK_NEAR(cairn_world_bodies(world).v[1].y, 0, 1e-12);
+    CHECK(deepest <= 0.01 * sqrt(2 * 10 * 0.4)); /* at most one step of the fall */
+    CHECK(deepest > 0);
+    CHECK_NEAR(0.1 - cairn_world_bodies(world).x[1].y, deepest, 1e-12);
+    cairn_world_destroy(world);
+}
+
+/* e = 0.5: the speed after the impact is half of the speed before, to rounding */
+TEST(moreau_jean_restores_the_speed)
+{
+    cairn_world *world = new_world(2, 0, 0, 0.5);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0.5, 0 }, (cairn_vec3){ 0, -2, 0 });
+    cairn_step_options options = step_by(0.01, "moreau-jean", 1e-10);
+    advance(world, &options, 40);
+    CHECK_NEAR(cairn_world_bodies(world).v[1].y, 1, 1e-12);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(schemes_have_names_texts_and_laws),
         CASE(the_convex_scheme_lifts_what_slides_and_says_so),
         CASE(frictionless_ignores_the_materials), CASE(schemes_of_one_law_agree),
-        CASE(few_edges_make_friction_depend_on_the_direction));
+        CASE(few_edges_make_friction_depend_on_the_direction),
+        CASE(moreau_jean_stops_the_fall_and_keeps_the_overlap),
+        CASE(moreau_jean_restores_the_speed));
 }

@@ -4,7 +4,8 @@
  *     H = (e, R'(p x e))      and the negative for body b,
  * since angular velocities are in body frames. Bodies that do not answer to contact (fixed, driven)
  * give no block; the velocity of their surface goes into w. Bias: b = gamma g/h; where a pair has
- * restitution e and closes in this step, b = min(gamma g/h, e u_N) with the velocity before. */
+ * restitution e and closes in this step, b = min(gamma g/h, e u_N) with the velocity before. Schemes
+ * of velocity level have b = min(0, e u_N) alone. */
 #include <math.h>
 #include <string.h>
 
@@ -100,7 +101,7 @@ static void fill_rows(const cairn_stage *stage, int j, int side, const cairn_vec
             H[2] = turn.z;
             continue;
         }
-        turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
+        turn = cairn_rotate_back(stage->q_eval[body], turn);
         const double rest[4] = { e.z, turn.x, turn.y, turn.z };
         memcpy(H + 2, rest, sizeof rest);
     }
@@ -110,7 +111,7 @@ static void fill_rows(const cairn_stage *stage, int j, int side, const cairn_vec
 static cairn_vec3 point_velocity(const cairn_stage *stage, int body, cairn_vec3 arm, cairn_vec3 v,
                                  cairn_vec3 omega)
 {
-    cairn_vec3 in_world = cairn_rotate(stage->world->bodies.q[body], omega);
+    cairn_vec3 in_world = cairn_rotate(stage->q_eval[body], omega);
     return cairn_add(v, cairn_cross(in_world, arm));
 }
 
@@ -148,6 +149,8 @@ static double bias(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
     double apart = stage->options->stabilisation * c->gap[j] / stage->h;
+    if (stage->scheme->velocity_level)
+        return c->restitution[j] * fmin(0, normal_velocity_before(stage, j));
     if (c->restitution[j] == 0)
         return apart;
     double before = normal_velocity_before(stage, j);

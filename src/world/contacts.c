@@ -11,7 +11,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/scheme.h"
 
 enum { GRAIN = 4096 }; /* pairs in one piece of parallel work */
 
@@ -102,6 +102,8 @@ static cairn_status take_reach(cairn_stage *stage)
     stage->reach = cairn_arena_doubles(&stage->world->scratch, (size_t)b->count);
     if (!stage->reach)
         return CAIRN_NO_MEMORY;
+    if (stage->scheme->velocity_level)
+        return CAIRN_OK; /* only what overlaps is a contact */
     for (int i = 0; i < b->count; i++) {
         if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC)
             stage->reach[i] = first_reach(stage, i);
@@ -116,6 +118,8 @@ bool cairn_stage_outran(cairn_stage *stage)
 {
     const cairn_body_store *b = &stage->world->bodies;
     bool outran = false;
+    if (stage->scheme->velocity_level)
+        return false;
     for (int i = 0; i < b->count; i++) {
         if (stage->block[i] < 0)
             continue;
@@ -160,8 +164,10 @@ static cairn_collider *make_colliders(const cairn_stage *stage)
         cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *colliders);
     for (int i = 0; colliders && i < b->count; i++) {
         colliders[i] = cairn_body_collider(world, i);
+        colliders[i].x = stage->x_eval[i];
+        colliders[i].q = stage->q_eval[i];
         colliders[i].reach = stage->reach[i];
-        if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
+        if (b->motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level) {
             cairn_quat back = cairn_quat_conjugate(b->q[i]);
             cairn_quat turned = cairn_quat_multiply(stage->q_next[i], back);
             colliders[i].turn = cairn_norm(cairn_quat_log(turned));
@@ -176,8 +182,9 @@ static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
     return dimension == 2 ? cairn_vec(-n.y, n.x, 0) : cairn_perpendicular(n);
 }
 
-static void add_contact(cairn_world *world, int a, int b, const cairn_witness *found)
+static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witness *found)
 {
+    cairn_world *world = stage->world;
     cairn_contact_store *c = &world->contacts;
     const cairn_body_store *bodies = &world->bodies;
     int j = c->count++;
@@ -188,15 +195,16 @@ static void add_contact(cairn_world *world, int a, int b, const cairn_witness *f
     c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
     c->normal[j] = found->normal;
     c->tangent[j] = tangent_of(world->dimension, found->normal);
-    c->arm_a[j] = cairn_sub(found->on_a, bodies->x[a]);
-    c->arm_b[j] = cairn_sub(found->on_b, bodies->x[b]);
+    c->arm_a[j] = cairn_sub(found->on_a, stage->x_eval[a]);
+    c->arm_b[j] = cairn_sub(found->on_b, stage->x_eval[b]);
     c->gap[j] = found->gap;
     c->mu[j] = law.friction;
     c->restitution[j] = law.restitution;
 }
 
-static cairn_status gather(cairn_world *world, const narrow_job *job, size_t pairs)
+static cairn_status gather(const cairn_stage *stage, const narrow_job *job, size_t pairs)
 {
+    cairn_world *world = stage->world;
     size_t total = 0;
     for (size_t k = 0; k < pairs; k++)
         total += (size_t)(job->count[k] < 0 ? -job->count[k] : job->count[k]);
@@ -209,7 +217,7 @@ static cairn_status gather(cairn_world *world, const narrow_job *job, size_t pai
         bool swapped = job->count[k] < 0;
         int count = swapped ? -job->count[k] : job->count[k];
         for (int i = 0; i < count; i++)
-            add_contact(world, swapped ? second : first, swapped ? first : second,
+            add_contact(stage, swapped ? second : first, swapped ? first : second,
                         job->found + k * CAIRN_WITNESSES + (size_t)i);
     }
     return CAIRN_OK;
@@ -235,7 +243,7 @@ cairn_status cairn_stage_collide(cairn_stage *stage)
     if (!job.found || !job.count)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for((int)list->count, GRAIN, narrow_range, &job);
-    return gather(world, &job, list->count);
+    return gather(stage, &job, list->count);
 }
 
 /* ---- warm start ----------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/scheme.h"
 
 enum { NEWTON_STEPS = 12 };
 
@@ -16,16 +16,18 @@ static cairn_status take_arrays(cairn_stage *stage)
     cairn_arena *scratch = &stage->world->scratch;
     size_t n = (size_t)stage->world->bodies.count;
     cairn_vec3 **vectors[] = { &stage->v_free, &stage->omega_free, &stage->gyroscopic,
-                               &stage->force,  &stage->torque,     &stage->x_next };
+                               &stage->force,  &stage->torque,     &stage->x_next,
+                               &stage->x_eval };
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
         if (!*vectors[k])
             return CAIRN_NO_MEMORY;
     }
     stage->q_next = cairn_arena_take(scratch, n, sizeof *stage->q_next);
+    stage->q_eval = cairn_arena_take(scratch, n, sizeof *stage->q_eval);
     stage->angle_next = cairn_arena_doubles(scratch, n);
     stage->block = cairn_arena_take(scratch, n, sizeof *stage->block);
-    bool complete = stage->q_next && stage->angle_next && stage->block;
+    bool complete = stage->q_next && stage->q_eval && stage->angle_next && stage->block;
     return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -110,6 +112,26 @@ static void fly(cairn_stage *stage, int i)
     stage->omega_free[i] = free_turning(stage, i, &stage->gyroscopic[i]);
 }
 
+/* Where contacts are evaluated: at the start of the step, or half a step on with the old velocity
+ * (driven bodies: where they will be then). */
+static void place(cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double half = 0.5 * stage->h, angle = b->angle[i];
+    stage->x_eval[i] = b->x[i];
+    stage->q_eval[i] = b->q[i];
+    if (!stage->scheme->velocity_level || !b->alive[i])
+        return;
+    if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
+        cairn_driven_pose(stage->world, i, stage->world->time + half, &stage->x_eval[i],
+                          &stage->q_eval[i], &angle);
+    } else if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
+        cairn_quat turn = cairn_quat_exp(cairn_scale(half, b->omega[i]));
+        stage->x_eval[i] = cairn_add_scaled(b->x[i], half, b->v[i]);
+        stage->q_eval[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+    }
+}
+
 cairn_status cairn_stage_free_motion(cairn_stage *stage)
 {
     cairn_world *world = stage->world;
@@ -120,6 +142,7 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
         stage->block[i] = -1;
         stage->q_next[i] = b->q[i];
         stage->x_next[i] = b->x[i];
+        place(stage, i);
         if (!b->alive[i])
             continue;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {

@@ -7,6 +7,8 @@
  *   fixed-point        s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
  *   coulomb-newton     the same s by a damped Newton method            [C09]
  *   lcp                exact Coulomb friction on cones with edges      [A05], [ST96] (29)
+ *   moreau-jean        exact Coulomb friction at velocity level, for contacts that overlap at
+ *                      q + h v/2: no gap in the bias, so overlaps stay as they are
  * The letters in brackets are in docs/references.md. */
 #include "world/scheme.h"
 
@@ -58,8 +60,8 @@ static cairn_status solve_coulomb_newton(cairn_stage *stage)
     return solve_around(stage, cairn_solve_coulomb_newton);
 }
 
-/* Pivoting where the solver can hold the problem, the fixed point beyond. */
-static cairn_status solve_lcp(cairn_stage *stage)
+/* Exact friction: directly where the solver can, else by the fixed point. */
+static cairn_status solve_exactly(cairn_stage *stage)
 {
     const char *solver = stage->options->solver;
     bool direct = cairn_solver_accepts(solver, CAIRN_LAW_COULOMB, &stage->problem);
@@ -70,17 +72,19 @@ enum { CONVEX = 1u << CAIRN_LAW_CONVEX, COULOMB = 1u << CAIRN_LAW_COULOMB };
 
 static const cairn_scheme schemes[] = {
     { "convex", "convex relaxation: robust and fast; keeps a gap h mu |u_T| while sliding",
-      CAIRN_LAW_CONVEX, CONVEX, false, false, solve_directly },
+      CAIRN_LAW_CONVEX, CONVEX, false, false, false, solve_directly },
     { "fixed-point", "exact Coulomb friction by a fixed point around convex solves",
-      CAIRN_LAW_COULOMB, CONVEX, false, false, solve_fixed_point },
+      CAIRN_LAW_COULOMB, CONVEX, false, false, false, solve_fixed_point },
     { "coulomb-newton", "exact Coulomb friction by a Newton method around convex solves",
-      CAIRN_LAW_COULOMB, CONVEX, false, false, solve_coulomb_newton },
+      CAIRN_LAW_COULOMB, CONVEX, false, false, false, solve_coulomb_newton },
     { "lcp", "exact Coulomb friction on cones with edges (run.directions; 2D: exact)",
-      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, true, solve_lcp },
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, true, false, solve_exactly },
     { "convex-polyhedral", "convex relaxation on cones with edges (run.directions; 2D: exact)",
-      CAIRN_LAW_CONVEX, CONVEX, false, true, solve_directly },
+      CAIRN_LAW_CONVEX, CONVEX, false, true, false, solve_directly },
+    { "moreau-jean", "exact Coulomb friction at velocity level; overlaps are not mended",
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, true, solve_exactly },
     { "frictionless", "no friction at any contact, whatever the materials say", CAIRN_LAW_CONVEX,
-      CONVEX, true, false, solve_directly },
+      CONVEX, true, false, false, solve_directly },
 };
 
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };

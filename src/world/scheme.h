@@ -11,6 +11,7 @@ typedef struct cairn_scheme {
     unsigned solver_laws; /* its solver must treat one of these bits 1 << law */
     bool frictionless;    /* mu = 0 everywhere                      */
     bool edges;           /* cones with edges, in 3D                */
+    bool velocity_level;  /* contacts that overlap at mid-step, without the gap in the bias */
     cairn_status (*solve)(cairn_stage *stage);
 } cairn_scheme;
 

@@ -98,7 +98,9 @@ typedef struct cairn_stage {
     cairn_vec3 *gyroscopic;          /* N m, body frame: what the implicit midpoint rule used    */
     cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                          */
     double *reach;                   /* m: how far each body may move in this step               */
-    cairn_vec3 *x_next;              /* driven bodies: where they will be                        */
+    cairn_vec3 *x_eval;              /* where contacts are evaluated: now, or at mid-step        */
+    cairn_quat *q_eval;
+    cairn_vec3 *x_next; /* driven bodies: where they will be                        */
     cairn_quat *q_next;
     double *angle_next;
     cairn_problem problem;
