@@ -4,8 +4,8 @@
  *     H = (e, R'(p x e))      and the negative for body b,
  * since angular velocities are in body frames. Bodies that do not answer to contact (fixed, driven)
  * give no block; the velocity of their surface goes into w. Bias: b = gamma g/h; where a pair has
- * restitution e and closes in this step, b = min(gamma g/h, e u_N) with the velocity before. Schemes
- * of velocity level have b = min(0, e u_N) alone. */
+ * restitution e and closes in this step, b = min(gamma g/h, e u_N) with the velocity before.
+ * Schemes of velocity level have b = min(0, e u_N) alone. */
 #include <math.h>
 #include <string.h>
 
