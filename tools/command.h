@@ -31,6 +31,17 @@ typedef struct cairn_solve_arguments {
     cairn_solve_start start;
 } cairn_solve_arguments;
 
+enum { COMPARE_MOST = 32 }; /* schemes, solvers or time steps of `cairn compare`, each */
+
+/* The flags of `cairn compare`; zero is the default of each. Names are those of the tables. */
+typedef struct cairn_compare_arguments {
+    const char *schemes[COMPARE_MOST], *solvers[COMPARE_MOST];
+    double time_steps[COMPARE_MOST]; /* s                              */
+    int scheme_count, solver_count, time_step_count;
+    const char *reference; /* a scheme; NULL: the library's default    */
+    double reference_step; /* s; 0: the smallest time step             */
+} cairn_compare_arguments;
+
 /* What a command was given. */
 typedef struct cairn_arguments {
     const char *operand;         /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
@@ -44,6 +55,7 @@ typedef struct cairn_arguments {
     char threads[32];   /* --threads as the override "run.threads=N"; empty: not given  */
     char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
     cairn_solve_arguments solve;
+    cairn_compare_arguments compare;
 } cairn_arguments;
 
 /* A flag: how it is written, whether a value follows, and where it goes. */
@@ -68,11 +80,13 @@ typedef struct cairn_command {
 } cairn_command;
 
 extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
-    cairn_command_info, cairn_command_solve, cairn_command_help;
+    cairn_command_info, cairn_command_solve, cairn_command_compare, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
     cairn_flag_save_problem, cairn_flag_help;
 /* solve_flags.c, ended by NULL */
 extern const cairn_flag *const cairn_solve_flags[];
+/* compare_flags.c, ended by NULL */
+extern const cairn_flag *const cairn_compare_flags[];
 
 /* Read argv[0 .. count-1] as the arguments of a command; uses argv itself as the list of
  * overrides, or of several operands: no command takes both. EXIT_DONE, or EXIT_USAGE after a

@@ -3,9 +3,11 @@
 #define CAIRN_CAIRN_H
 
 #include "cairn/base.h"
+#include "cairn/compare.h"
 #include "cairn/fclib.h"
 #include "cairn/generate.h"
 #include "cairn/global.h"
+#include "cairn/lagrange.h"
 #include "cairn/problem.h"
 #include "cairn/run.h"
 #include "cairn/scene.h"
