@@ -1,0 +1,187 @@
+/* lagrange.c - systems in generalised coordinates: options, schemes, state. The step is in
+ * lagrange_step.c. The schemes are those of scheme.c, for a problem in local form. */
+#include "world/lagrange.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* ---- schemes -------------------------------------------------------------------------------- */
+
+static const cairn_lagrange_scheme schemes[] = {
+    { "convex", CAIRN_LAW_CONVEX, false, false, NULL },
+    { "fixed-point", CAIRN_LAW_COULOMB, false, false, cairn_solve_fixed_point },
+    { "coulomb-newton", CAIRN_LAW_COULOMB, false, false, cairn_solve_coulomb_newton },
+    { "lcp", CAIRN_LAW_COULOMB, false, true, NULL },
+    { "convex-polyhedral", CAIRN_LAW_CONVEX, false, true, NULL },
+    { "frictionless", CAIRN_LAW_CONVEX, true, false, NULL },
+};
+
+enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
+
+const char *cairn_lagrange_scheme_name(int index)
+{
+    return index >= 0 && index < SCHEMES ? schemes[index].name : NULL;
+}
+
+const cairn_lagrange_scheme *cairn_lagrange_scheme_find(const char *name)
+{
+    for (int i = 0; i < SCHEMES; i++)
+        if (name && strcmp(schemes[i].name, name) == 0)
+            return &schemes[i];
+    return NULL;
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+cairn_lagrange_options cairn_lagrange_options_default(void)
+{
+    return (cairn_lagrange_options){ .scheme = "convex",
+                                     .solver = "auto",
+                                     .tolerance = 1e-10,
+                                     .max_iterations = 20000,
+                                     .max_outer = 100,
+                                     .directions = 8,
+                                     .stabilisation = 1,
+                                     .reach = CAIRN_UNBOUNDED };
+}
+
+static void set_default(void *options)
+{
+    *(cairn_lagrange_options *)options = cairn_lagrange_options_default();
+}
+
+#define FIELD(name) offsetof(cairn_lagrange_options, name)
+
+static const cairn_option options[] = {
+    { "time_step", CAIRN_OPTION_REAL, true, FIELD(time_step), CAIRN_POSITIVE, 1e9, "s",
+      "length of a step", NULL },
+    { "scheme", CAIRN_OPTION_NAME, false, FIELD(scheme), 0, 0, "", "time-stepping scheme",
+      cairn_lagrange_scheme_name },
+    { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
+      "method for the one-step problem", cairn_solver_name },
+    { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
+      "relative residual of the scheme's law at which a step is solved", NULL },
+    { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 1, 1e12, "",
+      "sweeps or gradient steps after which a solve gives up and says so", NULL },
+    { "max_outer", CAIRN_OPTION_INTEGER, false, FIELD(max_outer), 1, 1e6, "",
+      "fixed-point, coulomb-newton: most outer iterations", NULL },
+    { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
+      "lcp, convex-polyhedral in 3D: edges of a friction cone, an even number", NULL },
+    { "velocity_level", CAIRN_OPTION_FLAG, false, FIELD(velocity_level), 0, 1, "",
+      "only contacts that touch, with their velocities; else gaps are kept open", NULL },
+    { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
+      "gamma: share of a gap or overlap that one step may close", NULL },
+    { "linearisations", CAIRN_OPTION_INTEGER, false, FIELD(linearisations), 0, 1000, "",
+      "0: gaps linearised at the start; n: at q + h v and again at the result, n times at most",
+      NULL },
+    { "reach", CAIRN_OPTION_REAL, false, FIELD(reach), 0, CAIRN_UNBOUNDED, "m",
+      "contacts with a larger gap are left out", NULL },
+};
+
+const cairn_record *cairn_lagrange_record(void)
+{
+    static const cairn_record record = { .name = "lagrange",
+                                         .summary = "how a Lagrangian system steps",
+                                         .size = sizeof(cairn_lagrange_options),
+                                         .set_default = set_default,
+                                         .options = options,
+                                         .option_count = sizeof options / sizeof options[0] };
+    return &record;
+}
+
+/* ---- state ---------------------------------------------------------------------------------- */
+
+static cairn_status check_system(const cairn_lagrange_system *system, cairn_error *error)
+{
+    if (system->coordinates < 1)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "coordinates", "found %d, expected at least 1",
+                          system->coordinates);
+    if (system->dimension != 2 && system->dimension != 3)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "dimension", "found %d, expected 2 or 3",
+                          system->dimension);
+    if (system->contacts < 0 || system->contacts > INT_MAX / system->dimension)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "contacts", "found %d", system->contacts);
+    if (!system->mass)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "the callback is missing");
+    if (system->contacts && !system->contact)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "contact", "the callback is missing");
+    return CAIRN_OK;
+}
+
+static cairn_status copy_state(int n, const double *from, const char *key, double *to,
+                               cairn_error *error)
+{
+    for (int i = 0; from && i < n; i++) {
+        if (!isfinite(from[i]))
+            return cairn_fail(error, CAIRN_NOT_FINITE, key, "coordinate %d is %g", i, from[i]);
+        to[i] = from[i];
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status fill(cairn_lagrange *l, const double *q, const double *v, cairn_error *error)
+{
+    const cairn_lagrange_system *system = &l->system;
+    size_t m = (size_t)system->coordinates, contacts = (size_t)system->contacts;
+    TRY(check_system(system, error));
+    l->q = cairn_arena_doubles(&l->owned, m);
+    l->v = cairn_arena_doubles(&l->owned, m);
+    l->r = cairn_arena_doubles(&l->owned, contacts * (size_t)system->dimension);
+    l->s = cairn_arena_doubles(&l->owned, contacts);
+    if (!l->q || !l->v || !l->r || !l->s)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_workspace_create(&l->workspace));
+    TRY(copy_state(system->coordinates, q, "q", l->q, error));
+    return copy_state(system->coordinates, v, "v", l->v, error);
+}
+
+cairn_status cairn_lagrange_create(const cairn_lagrange_system *system, const double *q,
+                                   const double *v, cairn_lagrange **out, cairn_error *error)
+{
+    cairn_lagrange *l = cairn_memory_zeroed(1, sizeof *l);
+    *out = NULL;
+    if (!l)
+        return CAIRN_NO_MEMORY;
+    l->system = *system;
+    cairn_status status = fill(l, q, v, error);
+    if (status == CAIRN_OK)
+        *out = l;
+    else
+        cairn_lagrange_destroy(l);
+    return status;
+}
+
+void cairn_lagrange_destroy(cairn_lagrange *lagrange)
+{
+    if (!lagrange)
+        return;
+    cairn_workspace_destroy(lagrange->workspace);
+    cairn_arena_destroy(&lagrange->scratch);
+    cairn_arena_destroy(&lagrange->owned);
+    cairn_memory_free(lagrange);
+}
+
+double cairn_lagrange_time(const cairn_lagrange *lagrange)
+{
+    return lagrange->time;
+}
+
+const double *cairn_lagrange_position(const cairn_lagrange *lagrange)
+{
+    return lagrange->q;
+}
+
+const double *cairn_lagrange_velocity(const cairn_lagrange *lagrange)
+{
+    return lagrange->v;
+}
+
+const double *cairn_lagrange_impulse(const cairn_lagrange *lagrange)
+{
+    return lagrange->r;
+}

@@ -1,0 +1,421 @@
+/* lagrange_step.c - one step of a system in generalised coordinates.
+ *
+ *   (1) M(q) = L L', v_free = v + h M^-1 F(t, q, v)
+ *   (2) the contacts that take part, their rows H, bias b and friction mu
+ *   (3) G = H L'^-1, W = G G', the local form u = W r + H v_free
+ *   (4) r by the scheme: one call of a solver, or an outer loop on s around convex solves
+ *   (5) v+ = v_free + L'^-1 G' r, q+ = q + h v+
+ * M, F, H and gaps are those of the start of the step. With linearisations > 0 ([ST96] (27), 3.6):
+ * M at q + h v, F at q + h v/2, and (2) to (5) with gaps and H at q^ = q + h v, then again at
+ * q^ = q+, until q+ no longer moves: g(q+) >= 0 holds then for the gaps themselves. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "world/lagrange.h"
+
+static const double SETTLED = 1e-12; /* in the units of q */
+
+/* One step while it lasts. Rows: `dimension` per contact of the problem. */
+typedef struct stage {
+    cairn_lagrange *l;
+    const cairn_lagrange_options *options;
+    const cairn_lagrange_scheme *scheme;
+    cairn_lagrange_report *report;
+    cairn_error *error;
+    int m, d, count;        /* coordinates, dimension, contacts of the problem        */
+    int *contact;           /* the contact that is number j of the problem            */
+    double *L;              /* m x m, lower triangle                                  */
+    double *at;             /* m: q^, where gaps and H are taken                      */
+    double *v_free, *v, *q; /* m: without contact; at the end                         */
+    double *H, *G, *W;      /* rows x m, rows x m, rows x rows                        */
+    double *b, *mu, *s;     /* per contact                                            */
+    double *u_free, *r, *u; /* rows                                                   */
+    cairn_matrix matrix;    /* W as the problem wants it                              */
+} stage;
+
+static double dot(int n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+static bool are_finite(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
+}
+
+/* ---- L L' ----------------------------------------------------------------------------------- */
+
+/* A = L L' in place, in the lower triangle; the first row without a positive pivot, or -1. */
+static int factor(int n, double *A)
+{
+    for (int i = 0; i < n; i++) {
+        double *row = A + (size_t)i * (size_t)n;
+        for (int j = 0; j < i; j++) {
+            const double *other = A + (size_t)j * (size_t)n;
+            row[j] = (row[j] - dot(j, row, other)) / other[j];
+        }
+        double pivot = row[i] - dot(i, row, row);
+        if (!(pivot > 0) || !isfinite(pivot))
+            return i;
+        row[i] = sqrt(pivot);
+    }
+    return -1;
+}
+
+/* x = L^-1 x */
+static void solve_lower(int n, const double *L, double *x)
+{
+    for (int i = 0; i < n; i++) {
+        const double *row = L + (size_t)i * (size_t)n;
+        x[i] = (x[i] - dot(i, row, x)) / row[i];
+    }
+}
+
+/* x = L'^-1 x */
+static void solve_upper(int n, const double *L, double *x)
+{
+    for (int i = n - 1; i >= 0; i--) {
+        const double *row = L + (size_t)i * (size_t)n;
+        x[i] /= row[i];
+        for (int j = 0; j < i; j++)
+            x[j] -= row[j] * x[i];
+    }
+}
+
+/* ---- (1) free motion ------------------------------------------------------------------------ */
+
+static cairn_status evaluate_mass(stage *t, const double *q)
+{
+    const cairn_lagrange_system *system = &t->l->system;
+    memset(t->L, 0, (size_t)t->m * (size_t)t->m * sizeof(double));
+    system->mass(system->context, q, t->L);
+    int bad = factor(t->m, t->L);
+    if (bad >= 0)
+        return cairn_fail(t->error, CAIRN_BAD_INPUT, "mass",
+                          "M is not positive definite: no pivot in row %d", bad);
+    return CAIRN_OK;
+}
+
+static cairn_status free_motion(stage *t)
+{
+    const cairn_lagrange_system *system = &t->l->system;
+    double ahead = t->options->linearisations ? t->options->time_step : 0; /* s */
+    for (int i = 0; i < t->m; i++) {
+        t->q[i] = t->l->q[i] + 0.5 * ahead * t->l->v[i];
+        t->at[i] = t->l->q[i] + ahead * t->l->v[i];
+    }
+    TRY(evaluate_mass(t, t->at));
+    if (system->force)
+        system->force(system->context, t->l->time + 0.5 * ahead, t->q, t->l->v, t->v_free);
+    if (!are_finite((size_t)t->m, t->v_free))
+        return cairn_fail(t->error, CAIRN_NOT_FINITE, "force", "F at time %g is not finite",
+                          t->l->time);
+    solve_lower(t->m, t->L, t->v_free);
+    solve_upper(t->m, t->L, t->v_free);
+    for (int i = 0; i < t->m; i++)
+        t->v_free[i] = t->l->v[i] + t->options->time_step * t->v_free[i];
+    return CAIRN_OK;
+}
+
+/* ---- (2) contacts --------------------------------------------------------------------------- */
+
+static cairn_status evaluate_contact(stage *t, const double *q, int index, double *rows,
+                                     cairn_lagrange_contact *out)
+{
+    const cairn_lagrange_system *system = &t->l->system;
+    size_t size = (size_t)t->d * (size_t)t->m;
+    memset(rows, 0, size * sizeof(double));
+    *out = (cairn_lagrange_contact){ .rows = rows };
+    system->contact(system->context, q, index, out);
+    if (!isfinite(out->gap) || !are_finite(size, rows))
+        return cairn_fail(t->error, CAIRN_NOT_FINITE, "contact",
+                          "the gap or the rows of contact %d are not finite", index);
+    if (!(out->mu >= 0) || !isfinite(out->mu))
+        return cairn_fail(t->error, CAIRN_BAD_INPUT, "mu", "contact %d has %g, expected >= 0",
+                          index, out->mu);
+    if (!(out->restitution >= 0 && out->restitution <= 1))
+        return cairn_fail(t->error, CAIRN_BAD_INPUT, "restitution",
+                          "contact %d has %g, expected 0 to 1", index, out->restitution);
+    return CAIRN_OK;
+}
+
+/* gamma g/h; e u_N where the contact closes in this step and bounces */
+static double bias(const stage *t, const cairn_lagrange_contact *c)
+{
+    double h = t->options->time_step, before = dot(t->m, c->rows, t->l->v);
+    if (t->options->velocity_level)
+        return c->restitution * fmin(before, 0);
+    double gap = c->gap; /* g(q^) - n.(q^ - q) */
+    for (int i = 0; i < t->m; i++)
+        gap -= c->rows[i] * (t->at[i] - t->l->q[i]);
+    double apart = t->options->stabilisation * gap / h;
+    bool bounces = c->restitution > 0 && before < 0 && gap + h * before <= 0;
+    return bounces ? fmin(apart, c->restitution * before) : apart;
+}
+
+static cairn_status collect_contacts(stage *t)
+{
+    double reach = t->options->velocity_level ? 0 : t->options->reach;
+    size_t d = (size_t)t->d, size = d * (size_t)t->m;
+    t->count = 0;
+    for (int index = 0; index < t->l->system.contacts; index++) {
+        cairn_lagrange_contact c;
+        int j = t->count;
+        TRY(evaluate_contact(t, t->at, index, t->H + (size_t)j * size, &c));
+        if (c.gap > reach)
+            continue;
+        t->contact[j] = index;
+        t->b[j] = bias(t, &c);
+        t->mu[j] = t->scheme->frictionless ? 0 : c.mu;
+        t->s[j] = t->l->s[index];
+        memcpy(t->r + (size_t)j * d, t->l->r + (size_t)index * d, d * sizeof(double));
+        t->count++;
+    }
+    return CAIRN_OK;
+}
+
+/* ---- (3) the local form --------------------------------------------------------------------- */
+
+static void fill_W(stage *t, int rows)
+{
+    size_t m = (size_t)t->m, n = (size_t)rows;
+    memcpy(t->G, t->H, n * m * sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        solve_lower(t->m, t->L, t->G + i * m);
+        t->u_free[i] = dot(t->m, t->H + i * m, t->v_free);
+        for (size_t j = 0; j <= i; j++)
+            t->W[i * n + j] = t->W[j * n + i] = dot(t->m, t->G + i * m, t->G + j * m);
+    }
+}
+
+static cairn_status form_problem(stage *t, cairn_problem *p)
+{
+    int rows = t->count * t->d;
+    size_t n = (size_t)rows;
+    int64_t *start = cairn_arena_take(&t->l->scratch, n + 1, sizeof(int64_t));
+    int32_t *column = cairn_arena_take(&t->l->scratch, n * n, sizeof(int32_t));
+    t->W = cairn_arena_take(&t->l->scratch, n * n, sizeof(double));
+    if (!start || !column || !t->W)
+        return CAIRN_NO_MEMORY;
+    fill_W(t, rows);
+    for (size_t i = 0; i <= n; i++)
+        start[i] = (int64_t)(i * n);
+    for (size_t k = 0; k < n * n; k++)
+        column[k] = (int32_t)(k % n);
+    t->matrix = (cairn_matrix){ rows, rows, start, column, t->W };
+    *p = (cairn_problem){ .dimension = t->d, .contacts = t->count, .W = &t->matrix };
+    p->directions = t->scheme->edges && t->d == 3 ? (int)t->options->directions : 0;
+    p->q = t->u_free;
+    p->b = t->b;
+    p->mu = t->mu;
+    return cairn_problem_check(p, t->error);
+}
+
+/* ---- (4) impulses --------------------------------------------------------------------------- */
+
+static cairn_status find_impulses(stage *t, const cairn_problem *p)
+{
+    const cairn_lagrange_options *o = t->options;
+    const cairn_lagrange_scheme *scheme = t->scheme;
+    cairn_solve_report *report = &t->report->solve;
+    cairn_workspace *workspace = t->l->workspace;
+    cairn_law law = scheme->loop ? CAIRN_LAW_CONVEX : scheme->law; /* of the solver */
+    if (!cairn_solver_accepts(o->solver, law, p))
+        return cairn_fail(t->error, CAIRN_UNSUPPORTED, "solver",
+                          "%s does not treat the problem of the scheme %s", o->solver,
+                          scheme->name);
+    cairn_solve_options solve = cairn_solve_options_default();
+    solve.solver = o->solver;
+    solve.law = scheme->law;
+    solve.tolerance = o->tolerance;
+    solve.max_iterations = o->max_iterations;
+    double none; /* the local form has no velocities */
+    if (!scheme->loop)
+        return cairn_solve(p, &solve, workspace, t->r, &none, t->u, report);
+    return scheme->loop(p, &solve, 0, o->max_outer, workspace, t->s, t->r, &none, t->u, report);
+}
+
+/* ---- (5) the end of the step ---------------------------------------------------------------- */
+
+/* v+ and q+ */
+static cairn_status move(stage *t)
+{
+    size_t m = (size_t)t->m;
+    memset(t->v, 0, m * sizeof(double));
+    for (int i = 0; i < t->count * t->d; i++)
+        for (size_t k = 0; k < m; k++)
+            t->v[k] += t->G[(size_t)i * m + k] * t->r[i];
+    solve_upper(t->m, t->L, t->v);
+    for (size_t k = 0; k < m; k++) {
+        t->v[k] += t->v_free[k];
+        t->q[k] = t->l->q[k] + t->options->time_step * t->v[k];
+    }
+    if (!are_finite(m, t->v) || !are_finite(m, t->q))
+        return cairn_fail(t->error, CAIRN_NOT_FINITE, "q", "the new state is not finite");
+    return CAIRN_OK;
+}
+
+/* What contacts took: r times the mean of the velocities before and after. */
+static void measure_losses(stage *t)
+{
+    cairn_lagrange_report *report = t->report;
+    for (int i = 0; i < t->count * t->d; i++) {
+        double before = dot(t->m, t->H + (size_t)i * (size_t)t->m, t->l->v);
+        double loss = -0.5 * t->r[i] * (before + t->u[i]);
+        *(i % t->d ? &report->friction_loss : &report->impact_loss) += loss;
+        report->active += i % t->d == 0 && t->r[i] > 0;
+    }
+}
+
+/* Energies and overlap of the new state; what the stage held of the old one is lost. */
+static cairn_status measure_state(stage *t)
+{
+    const cairn_lagrange_system *system = &t->l->system;
+    cairn_lagrange_report *report = t->report;
+    TRY(evaluate_mass(t, t->q));
+    for (int j = 0; j < t->m; j++) { /* v'M v = |L'v|^2 */
+        double sum = 0;
+        for (int i = j; i < t->m; i++)
+            sum += t->L[(size_t)i * (size_t)t->m + (size_t)j] * t->v[i];
+        report->kinetic += 0.5 * sum * sum;
+    }
+    if (system->potential)
+        report->potential = system->potential(system->context, t->q);
+    for (int index = 0; index < system->contacts; index++) {
+        cairn_lagrange_contact c;
+        TRY(evaluate_contact(t, t->q, index, t->H, &c));
+        report->penetration = fmax(report->penetration, -c.gap);
+    }
+    return CAIRN_OK;
+}
+
+/* Nothing can fail here. */
+static void commit(stage *t)
+{
+    cairn_lagrange *l = t->l;
+    size_t m = (size_t)t->m, d = (size_t)t->d, contacts = (size_t)l->system.contacts;
+    memcpy(l->q, t->q, m * sizeof(double));
+    memcpy(l->v, t->v, m * sizeof(double));
+    memset(l->r, 0, contacts * d * sizeof(double));
+    memset(l->s, 0, contacts * sizeof(double));
+    for (int j = 0; j < t->count; j++) {
+        size_t index = (size_t)t->contact[j];
+        memcpy(l->r + index * d, t->r + (size_t)j * d, d * sizeof(double));
+        l->s[index] = t->s[j];
+    }
+    l->time += t->options->time_step;
+}
+
+/* The report of a step without contacts. */
+static cairn_solve_report nothing_to_solve(void)
+{
+    cairn_solve_report report = { .converged = true };
+    report.judgement.asked.worst_contact = -1;
+    report.judgement.coulomb.worst_contact = -1;
+    return report;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static cairn_status take_arrays(stage *t)
+{
+    cairn_arena *arena = &t->l->scratch;
+    size_t m = (size_t)t->m, contacts = (size_t)t->l->system.contacts;
+    size_t rows = contacts * (size_t)t->d;
+    cairn_arena_reset(arena);
+    t->contact = cairn_arena_take(arena, contacts, sizeof(int));
+    double **const arrays[] = { &t->L,  &t->v_free, &t->v,      &t->q, &t->H, &t->G, &t->b,
+                                &t->mu, &t->s,      &t->u_free, &t->r, &t->u, &t->at };
+    const size_t sizes[] = { m * m,    m,        m,    m,    rows * m, rows * m, contacts,
+                             contacts, contacts, rows, rows, rows,     m };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        *arrays[i] = cairn_arena_doubles(arena, sizes[i]);
+        if (!*arrays[i])
+            return CAIRN_NO_MEMORY;
+    }
+    return t->contact ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* (2) to (5) with gaps and H at q^ */
+static cairn_status find_state(stage *t)
+{
+    TRY(collect_contacts(t));
+    if (t->count) {
+        cairn_problem problem;
+        TRY(form_problem(t, &problem));
+        TRY(find_impulses(t, &problem));
+    } else {
+        t->report->solve = nothing_to_solve();
+    }
+    return move(t);
+}
+
+/* |q+ - q^|, the largest */
+static double linearisation_error(const stage *t)
+{
+    double largest = 0;
+    for (int i = 0; i < t->m; i++)
+        largest = fmax(largest, fabs(t->q[i] - t->at[i]));
+    return largest;
+}
+
+static cairn_status advance(stage *t)
+{
+    cairn_lagrange_report *report = t->report;
+    TRY(take_arrays(t));
+    TRY(free_motion(t));
+    TRY(find_state(t));
+    report->linearisations = 1;
+    report->linearisation_error = linearisation_error(t);
+    while (report->linearisations < t->options->linearisations &&
+           report->linearisation_error > SETTLED) {
+        memcpy(t->at, t->q, (size_t)t->m * sizeof(double));
+        TRY(find_state(t));
+        report->linearisations++;
+        report->linearisation_error = linearisation_error(t);
+    }
+    report->candidates = t->count;
+    measure_losses(t);
+    TRY(measure_state(t));
+    commit(t);
+    return CAIRN_OK;
+}
+
+static cairn_status check_options(const cairn_lagrange_options *options, cairn_error *error)
+{
+    TRY(cairn_record_check(cairn_lagrange_record(), options, error));
+    if (options->directions % 2)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
+                          "found %lld, expected an even number", (long long)options->directions);
+    if (options->linearisations && options->velocity_level)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "linearisations",
+                          "gaps are linearised anew; velocity_level does not use them");
+    return CAIRN_OK;
+}
+
+cairn_status cairn_lagrange_step(cairn_lagrange *lagrange, const cairn_lagrange_options *options,
+                                 cairn_lagrange_report *report, cairn_error *error)
+{
+    *report = (cairn_lagrange_report){ 0 };
+    if (error)
+        *error = (cairn_error){ 0 };
+    TRY(check_options(options, error));
+    stage t = { .l = lagrange,
+                .options = options,
+                .scheme = cairn_lagrange_scheme_find(options->scheme),
+                .report = report,
+                .error = error,
+                .m = lagrange->system.coordinates,
+                .d = lagrange->system.dimension };
+    cairn_status status = advance(&t);
+    if (status != CAIRN_OK && error && !error->message[0])
+        cairn_fail(error, status, NULL, "%s", cairn_status_text(status));
+    return status;
+}
