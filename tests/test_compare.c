@@ -72,9 +72,9 @@ TEST(the_convex_scheme_shows_its_dilatation_and_the_exact_one_none)
 {
     const char *const schemes[] = { "convex", "fixed-point" };
     const double steps[] = { 0.02, 0.01 };
-    cairn_compare_options options = { .schemes = schemes,
-                                      .scheme_count = 2,
-                                      .time_steps = { steps, 2 } };
+    cairn_compare_options options = {
+        .schemes = schemes, .scheme_count = 2, .time_steps = { steps, 2 }, .reference_step = 0.01
+    };
     cairn_comparison *c = compare(INCLINE, &options);
     const cairn_compared *coarse = find(c, "convex", 0.02), *fine = find(c, "convex", 0.01);
     const cairn_compared *exact = find(c, "fixed-point", 0.02);
@@ -86,6 +86,19 @@ TEST(the_convex_scheme_shows_its_dilatation_and_the_exact_one_none)
     /* one difference of the exact scheme is not enough for an order, two of the convex one are */
     CHECK(isnan(exact->order));
     CHECK(isfinite(coarse->order));
+    cairn_comparison_destroy(c);
+}
+
+TEST(the_reference_step_is_a_tenth_of_the_smallest_of_several)
+{
+    const double steps[] = { 0.05, 0.04 };
+    cairn_compare_options several = { .time_steps = { steps, 2 } },
+                          one = { .time_steps = { steps, 1 } };
+    cairn_comparison *c = compare(INCLINE, &several);
+    CHECK_NEAR(cairn_comparison_at(c, 0)->time_step, 0.004, 1e-16);
+    cairn_comparison_destroy(c);
+    c = compare(INCLINE, &one);
+    CHECK_NEAR(cairn_comparison_at(c, 0)->time_step, 0.05, 0);
     cairn_comparison_destroy(c);
 }
 
@@ -252,6 +265,7 @@ int main(void)
 {
     RUN(CASE(on_the_incline_both_schemes_have_order_one),
         CASE(the_convex_scheme_shows_its_dilatation_and_the_exact_one_none),
+        CASE(the_reference_step_is_a_tenth_of_the_smallest_of_several),
         CASE(in_free_fall_differences_and_order_are_known),
         CASE(schemes_and_solvers_that_do_not_go_together_are_entries),
         CASE(a_run_that_fails_does_not_end_the_others),

@@ -108,8 +108,8 @@ static const cairn_flag solvers = { "--solvers", 0, "A,B,...",
 static const cairn_flag time_steps = { "--time-steps", 0, "H,...",
                                        "time steps in s (default: the scene's)", take_time_steps };
 static const cairn_flag reference = { "--reference", 0, "NAME[:H]",
-                                      "scheme (default: fixed-point) and time step (default: the "
-                                      "smallest) of the reference",
+                                      "scheme (default: fixed-point) and time step (default: a "
+                                      "tenth of the smallest of several) of the reference",
                                       take_reference };
 static const cairn_flag out = { "--out", 'o', "DIR", "write compare.csv and compare.svg into DIR",
                                 take_out };

@@ -16,7 +16,8 @@ typedef struct cairn_compare_options {
     int solver_count;           /* 0: the one of the scene                                     */
     cairn_list time_steps;      /* s; empty: the one of the scene                              */
     const char *reference;      /* scheme of the reference run; NULL: "fixed-point"            */
-    double reference_step;      /* s: its time step; 0: the smallest of those compared         */
+    double reference_step;      /* s: its time step; 0: the one compared, a tenth of the smallest
+                                   when there are several                                      */
 } cairn_compare_options;
 
 /** How far apart two runs are: distances between the places of a dynamic body in both, at times
