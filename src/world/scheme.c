@@ -4,6 +4,7 @@
  *   frictionless       mu = 0                                          [BL23] 1.3
  *   convex             s = 0: keeps a gap h mu |u_T| while sliding     [A06] (5.5), [BL23] (28)
  *   convex-polyhedral  the same on cones with edges                    [A06] (5.1), [A05]
+ *   coulomb            s = |u_T|: exact Coulomb friction, left to the solver
  *   fixed-point        s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
  *   coulomb-newton     the same s by a damped Newton method            [C09]
  *   lcp                exact Coulomb friction on cones with edges      [A05], [ST96] (29)
@@ -73,6 +74,8 @@ enum { CONVEX = 1u << CAIRN_LAW_CONVEX, COULOMB = 1u << CAIRN_LAW_COULOMB };
 static const cairn_scheme schemes[] = {
     { "convex", "convex relaxation: robust and fast; keeps a gap h mu |u_T| while sliding",
       CAIRN_LAW_CONVEX, CONVEX, false, false, false, solve_directly },
+    { "coulomb", "exact Coulomb friction, solved directly: the fastest exact scheme",
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, false, solve_exactly },
     { "fixed-point", "exact Coulomb friction by a fixed point around convex solves",
       CAIRN_LAW_COULOMB, CONVEX, false, false, false, solve_fixed_point },
     { "coulomb-newton", "exact Coulomb friction by a Newton method around convex solves",
