@@ -70,24 +70,32 @@ static void pour(cairn_world *world, cairn_step_report *report)
     energy->entered = energy->kinetic + energy->potential - kinetic - potential;
 }
 
+/* Room for what the inlets owe: after this nothing in a step can fail. */
+static cairn_status make_room(const cairn_stage *stage)
+{
+    cairn_body_store *bodies = &stage->world->bodies;
+    size_t due = cairn_inlets_due(stage->world, stage->world->time + stage->h);
+    return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
+}
+
 static cairn_status advance(cairn_stage *stage)
 {
-    cairn_world *world = stage->world;
-    cairn_step_report *report = stage->report;
-
-    TRY(cairn_stage_free_motion(stage)); /* v_free, poses of driven bodies    */
-    TRY(find_velocities(stage));         /* collide, assemble, solve          */
+    /* v_free = v + h M^-1 F; where driven bodies will be */
+    TRY(cairn_stage_free_motion(stage));
+    /* contacts within reach, the one-step problem, its impulses and velocities */
+    TRY(find_velocities(stage));
+    /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
-    TRY(cairn_stage_certify(stage));         /* how well the law holds            */
-    cairn_stage_energy(stage);               /* where the energy went             */
-    TRY(cairn_bodies_reserve(&world->bodies, /* from here on nothing can fail */
-                             (size_t)world->bodies.count +
-                                 cairn_inlets_due(world, world->time + stage->h)));
+    TRY(cairn_stage_certify(stage));
+    cairn_stage_energy(stage);
+    TRY(make_room(stage));
+    /* x += h v */
     cairn_stage_store_contacts(stage);
-    cairn_stage_commit(stage); /* x += h v                          */
+    cairn_stage_commit(stage);
     cairn_stage_penetration(stage);
-    pour(world, report); /* what comes in through inlets      */
-    report->timing.finish = lap(&clock);
+    /* what comes in through inlets */
+    pour(stage->world, stage->report);
+    stage->report->timing.finish = lap(&clock);
     return CAIRN_OK;
 }
 
