@@ -47,6 +47,25 @@ TEST(friction_direction_is_right_when_solved)
     cairn_world_destroy(world);
 }
 
+/* sliding between two edges of a four-sided cone: the scheme's law holds, Coulomb's does not */
+TEST(edges_show_in_the_residual_of_exact_coulomb)
+{
+    double coulomb[2];
+    for (int i = 0; i < 2; i++) {
+        cairn_world *world = new_world(3, 10, 0.2, 0);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, (cairn_vec3){ 2, 1, 0 });
+        cairn_step_options options = step_by(0.001, "lcp", 1e-9);
+        options.directions = i ? 64 : 4;
+        cairn_certificate c = advance(world, &options, 10).certificate;
+        CHECK(c.judgement.asked.relative <= 1e-9);
+        coulomb[i] = c.judgement.coulomb.relative;
+        cairn_world_destroy(world);
+    }
+    CHECK(coulomb[0] > 1e-4); /* of the sliding speed, 2 m/s */
+    CHECK(coulomb[1] < 0.2 * coulomb[0]);
+}
+
 TEST(an_empty_world_is_perfect)
 {
     cairn_world *world = new_world(3, 10, 0.2, 0);
@@ -62,5 +81,5 @@ int main(void)
 {
     RUN(CASE(penetration_is_the_overlap_after_the_step),
         CASE(a_loose_solve_shows_in_the_certificate), CASE(friction_direction_is_right_when_solved),
-        CASE(an_empty_world_is_perfect));
+        CASE(edges_show_in_the_residual_of_exact_coulomb), CASE(an_empty_world_is_perfect));
 }

@@ -40,12 +40,24 @@ static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *
         c->dilatation = fmax(c->dilatation, h * lift);
 }
 
+/* Exact Coulomb friction means circular cones, whatever cones the scheme has. */
+static void judge_circular(cairn_stage *stage, cairn_judgement *judgement)
+{
+    cairn_problem circular = stage->problem;
+    cairn_judgement exact;
+    circular.directions = 0;
+    cairn_judge(&circular, CAIRN_LAW_COULOMB, stage->r, stage->v, stage->u, &exact);
+    judgement->coulomb = exact.coulomb;
+}
+
 cairn_status cairn_stage_certify(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
     cairn_certificate *c = &report->certificate;
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
+    if (stage->problem.directions)
+        judge_circular(stage, &c->judgement);
     report->candidates = stage->problem.contacts;
     for (int j = 0; j < stage->problem.contacts; j++) {
         certify_contact(stage, j, c);
