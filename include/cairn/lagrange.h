@@ -100,10 +100,12 @@ CAIRN_API cairn_status cairn_lagrange_step(cairn_lagrange *lagrange,
 
 /** s since the start. */
 CAIRN_API double cairn_lagrange_time(const cairn_lagrange *lagrange);
-/** Positions, velocities (`coordinates` numbers) and the impulses of the last step (`dimension` per
- *  contact, normal first, N s; 0 for contacts left out). Lent until the next step. */
+/** The coordinates q, lent until the next step. */
 CAIRN_API const double *cairn_lagrange_position(const cairn_lagrange *lagrange);
+/** Their velocities, lent until the next step. */
 CAIRN_API const double *cairn_lagrange_velocity(const cairn_lagrange *lagrange);
+/** The impulses of the last step: `dimension` per contact, normal first, N s; 0 for contacts left
+ *  out. Lent until the next step. */
 CAIRN_API const double *cairn_lagrange_impulse(const cairn_lagrange *lagrange);
 
 #ifdef __cplusplus

@@ -300,13 +300,15 @@ CAIRN_API const cairn_record *cairn_step_record(void);
  *  scheme asks of it. `error` (may be NULL) names the key. */
 CAIRN_API cairn_status cairn_step_options_check(const cairn_step_options *options, int dimension,
                                                 cairn_error *error);
-/** Name of scheme `index`, NULL past the last; its one-line text. */
+/** Name of scheme `index`, NULL past the last. */
 CAIRN_API const char *cairn_scheme_name(int index);
+/** One line about a scheme, NULL when unknown. */
 CAIRN_API const char *cairn_scheme_summary(const char *name);
 /** The law a scheme's step is judged by; CAIRN_LAW_COUNT when unknown. */
 CAIRN_API cairn_law cairn_scheme_law(const char *name);
-/** Name of broad phase `index`, NULL past the last; its one-line text. */
+/** Name of broad phase `index`, NULL past the last. */
 CAIRN_API const char *cairn_broad_phase_name(int index);
+/** One line about a broad phase, NULL when unknown. */
 CAIRN_API const char *cairn_broad_phase_summary(const char *name);
 
 /** Where energy went in one step, J. Closed to rounding:
