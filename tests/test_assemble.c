@@ -73,7 +73,7 @@ TEST(a_turning_drum_imposes_its_surface_speed)
     cairn_body_def drum = cairn_body_def_default();
     turn.angular_velocity.z = 2;
     drum.motion = CAIRN_MOTION_DRIVEN;
-    drum.shape = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 2);
+    drum.shape = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 2);
     drum.shape.radius = 1;
     drum.drivers = &turn;
     drum.driver_count = 1;

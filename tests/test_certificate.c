@@ -7,7 +7,7 @@ static const cairn_vec3 zero = { 0, 0, 0 };
 TEST(penetration_is_the_overlap_after_the_step)
 {
     cairn_world *world = new_world(2, 0, 0, 0);
-    add_fixed(world, CAIRN_SHAPE_CYLINDER, 1, zero);
+    add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 1, zero);
     add_ball(world, 0.1, (cairn_vec3){ 0.9, 0, 0 }, (cairn_vec3){ 0, 1, 0 });
     cairn_step_options options = step_by(0.01, "convex", 1e-12);
     double seen = advance(world, &options, 1).certificate.penetration;

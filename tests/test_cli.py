@@ -117,7 +117,7 @@ class List(Program):
             "schemes": "frictionless convex fixed-point",
             "solvers": "auto pgs apgd-asr",
             "broad-phases": "grid",
-            "shapes": "sphere point half_space cylinder cone funnel radius half_angle",
+            "shapes": "sphere point half_space inside_cylinder inside_cone funnel radius half_angle",
             "generators": "grid hexagonal pile fill spacing rows rate",
             "drivers": "velocity shake rotation table frequency",
             "loads": "constant sine table force",

@@ -55,7 +55,7 @@ TEST(contact_frames_are_orthonormal)
 TEST(impulses_are_carried_over_as_vectors_in_space)
 {
     cairn_world *world = new_world(2, 0, 0, 0);
-    add_fixed(world, CAIRN_SHAPE_CYLINDER, 1, zero);
+    add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 1, zero);
     add_ball(world, 0.1, (cairn_vec3){ 0.9, 0, 0 }, (cairn_vec3){ 0, 1, 0 });
     cairn_step_options options = step_by(0.001, "convex", 1e-2);
     advance(world, &options, 1000);

@@ -230,7 +230,7 @@ TEST(in_2d_bodies_stay_in_the_plane)
 TEST(bodies_never_overlap_each_other_or_walls)
 {
     cairn_world *world = space(3);
-    cairn_shape vessel = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 3);
+    cairn_shape vessel = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
     cairn_inlet_def def = wide(10000, 1e9);
     double depth;
     vessel.radius = 0.5;

@@ -16,12 +16,12 @@
 static const cairn_shape particle = { .kind = CAIRN_SHAPE_POINT };
 static const cairn_shape floor_shape = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } };
 static const cairn_shape line_shape = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 2, 0 } };
-static const cairn_shape tube = { .kind = CAIRN_SHAPE_CYLINDER, .radius = 2, .axis = { 0, 0, 1 } };
+static const cairn_shape tube = { .kind = CAIRN_SHAPE_INSIDE_CYLINDER, .radius = 2, .axis = { 0, 0, 1 } };
 /* walls at slopes of 3:4: sin = 0.6, cos = 0.8 */
-static const cairn_shape cone = { .kind = CAIRN_SHAPE_CONE,
+static const cairn_shape cone = { .kind = CAIRN_SHAPE_INSIDE_CONE,
                                   .half_angle = 0.64350110879328438680,
                                   .axis = { 0, 0, 1 } };
-static const cairn_shape wedge = { .kind = CAIRN_SHAPE_CONE,
+static const cairn_shape wedge = { .kind = CAIRN_SHAPE_INSIDE_CONE,
                                    .half_angle = 0.64350110879328438680,
                                    .axis = { 0, 1, 0 } };
 /* from radius 1 at z = 0 to radius 4 at z = 4: the meridian is 5 long, with slope 3:4 */
@@ -374,7 +374,7 @@ TEST(witnesses_fit_together_in_every_couple)
             cairn_vec3 x = draw(c, &state);
             answer a = find_all(place(&me, x.x, x.y, x.z), place(c->wall, 0, 0, 0), c->dimension);
             bool one = c->wall->kind <= CAIRN_SHAPE_HALF_SPACE;
-            bool two = c->dimension == 2 && c->wall->kind > CAIRN_SHAPE_CYLINDER;
+            bool two = c->dimension == 2 && c->wall->kind > CAIRN_SHAPE_INSIDE_CYLINDER;
             CHECK_INT(a.count, one ? 1 : two ? 2 : 3);
             check_consistent(&a, x, me.radius);
             for (int i = 1; i < a.count; i++)

@@ -95,7 +95,7 @@ TEST(a_hexagonal_lattice_of_disks_fills_0_9069)
 TEST(a_column_in_a_tube_fills_two_thirds)
 {
     cairn_world *world = world_create(3);
-    cairn_shape tube = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 3);
+    cairn_shape tube = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
     tube.radius = 0.5;
     add_wall(world, tube, cairn_vec(7, -3, 0));
     for (int i = 0; i < 5; i++)
@@ -109,7 +109,7 @@ TEST(a_column_in_a_tube_fills_two_thirds)
 TEST(two_balls_in_a_cone)
 {
     cairn_world *world = world_create(3);
-    cairn_shape cone = cairn_shape_default(CAIRN_SHAPE_CONE, 3);
+    cairn_shape cone = cairn_shape_default(CAIRN_SHAPE_INSIDE_CONE, 3);
     cone.half_angle = atan(0.75);
     add_wall(world, cone, cairn_vec(0, 0, 0));
     add_sphere(world, 1, cairn_vec(0, 0, 2));

@@ -17,8 +17,8 @@ title: a pour into a vessel with a conical bottom, in front of a moving wall
 dimension: 3
 materials: {rock: {friction: 0.4, restitution: 0.1}}
 bodies:
-  - {name: cone, motion: fixed, shape: {cone: {half_angle: 1.0}}, position: [0, 0, 0]}
-  - {name: vessel, motion: fixed, shape: {cylinder: {radius: 0.5}}}
+  - {name: cone, motion: fixed, shape: {inside_cone: {half_angle: 1.0}}, position: [0, 0, 0]}
+  - {name: vessel, motion: fixed, shape: {inside_cylinder: {radius: 0.5}}}
   - name: piston
     motion: driven
     shape: {half_space: {axis: [-1, 0, 0]}}
@@ -35,8 +35,8 @@ title: disks in a wedge and a circle
 dimension: 2
 gravity: [0, -9.81]
 bodies:
-  - {motion: fixed, shape: {cone: {half_angle: 0.8}}}
-  - {motion: fixed, shape: {cylinder: {radius: 4}}, position: [0, 2]}
+  - {motion: fixed, shape: {inside_cone: {half_angle: 0.8}}}
+  - {motion: fixed, shape: {inside_cylinder: {radius: 4}}, position: [0, 2]}
 generators:
   - grid: {count: [4, 3, 1], spacing: [0.25, 0.25, 1], origin: [-0.4, 1.4, 0], radius: 0.1}
 run: {time_step: 2e-3, duration: 0.8, frame_interval: 0.1}

@@ -84,8 +84,8 @@ TEST(fixed_walls_are_drawn_once_while_bodies_stay_in_the_box)
 TEST(a_cylinder_over_a_cone_ends_where_the_cone_begins)
 {
     cairn_world *world = world_create(3);
-    cairn_shape cylinder = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 3);
-    cairn_shape cone = cairn_shape_default(CAIRN_SHAPE_CONE, 3);
+    cairn_shape cylinder = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
+    cairn_shape cone = cairn_shape_default(CAIRN_SHAPE_INSIDE_CONE, 3);
     drawn d = { 0 };
     cylinder.radius = 1;
     cone.half_angle = M_PI / 4; /* meets the cylinder at z = 1 */
@@ -132,8 +132,8 @@ TEST(a_funnel_is_drawn_from_rim_to_rim)
 TEST(in_2d_walls_are_segments)
 {
     cairn_scene s = scene_create(2);
-    cairn_shape circle = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 2);
-    cairn_shape wedge = cairn_shape_default(CAIRN_SHAPE_CONE, 2);
+    cairn_shape circle = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 2);
+    cairn_shape wedge = cairn_shape_default(CAIRN_SHAPE_INSIDE_CONE, 2);
     drawn d = { 0 };
     circle.radius = 5;
     wedge.half_angle = 1.5;

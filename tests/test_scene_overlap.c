@@ -39,7 +39,7 @@ TEST(rounding_is_not_an_overlap)
 TEST(containers_count_too)
 {
     static const refused table[] = {
-        { HEAD "bodies:\n  - {motion: fixed, shape: {cylinder: {radius: 2}}}\n"
+        { HEAD "bodies:\n  - {motion: fixed, shape: {inside_cylinder: {radius: 2}}}\n"
                "  - {shape: {sphere: {radius: 0.5}}, position: [1.75, 0, 0]}\n",
           5, 5, "bodies.1", "body 1 and body 0 overlap by 0.25 m" },
     };

@@ -26,8 +26,8 @@ static void check_refused(const cairn_shape *shape, int dimension, cairn_status 
 
 TEST(the_kinds_have_these_names_and_a_summary)
 {
-    static const char *const names[] = { "sphere",   "point", "half_space",
-                                         "cylinder", "cone",  "funnel" };
+    static const char *const names[] = { "sphere",          "point",       "half_space",
+                                         "inside_cylinder", "inside_cone", "funnel" };
     for (int kind = 0; kind < CAIRN_SHAPE_COUNT; kind++) {
         const cairn_record *record = cairn_shape_record(kind);
         CHECK_TEXT(record->name, names[kind]);
@@ -58,8 +58,8 @@ TEST(axes_point_up_but_a_circle_has_its_axis_across_the_plane)
         cairn_shape in_plane = cairn_shape_default((cairn_shape_kind)kind, 2);
         CHECK_INT(in_space.kind, kind);
         CHECK_NEAR(in_space.axis.z, 1, 0);
-        CHECK_NEAR(in_plane.axis.y, kind == CAIRN_SHAPE_CYLINDER ? 0 : 1, 0);
-        CHECK_NEAR(in_plane.axis.z, kind == CAIRN_SHAPE_CYLINDER ? 1 : 0, 0);
+        CHECK_NEAR(in_plane.axis.y, kind == CAIRN_SHAPE_INSIDE_CYLINDER ? 0 : 1, 0);
+        CHECK_NEAR(in_plane.axis.z, kind == CAIRN_SHAPE_INSIDE_CYLINDER ? 1 : 0, 0);
     }
 }
 
@@ -81,10 +81,10 @@ TEST(sizes_out_of_range_are_refused_with_their_key)
     check_refused(&shape, 3, CAIRN_BAD_INPUT, "radius");
     shape.radius = NAN;
     check_refused(&shape, 3, CAIRN_NOT_FINITE, "radius");
-    shape = good(CAIRN_SHAPE_CYLINDER, 3);
+    shape = good(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
     shape.radius = -1;
     check_refused(&shape, 3, CAIRN_BAD_INPUT, "radius");
-    shape = good(CAIRN_SHAPE_CONE, 3);
+    shape = good(CAIRN_SHAPE_INSIDE_CONE, 3);
     shape.half_angle = 0;
     check_refused(&shape, 3, CAIRN_BAD_INPUT, "half_angle");
     shape.half_angle = M_PI / 2;

@@ -218,7 +218,7 @@ static cairn_status add_vessel(cairn_world *world)
 {
     cairn_body_def def = cairn_body_def_default();
     def.motion = CAIRN_MOTION_FIXED;
-    def.shape = cairn_shape_default(CAIRN_SHAPE_CYLINDER, 3);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
     def.shape.radius = 1;
     return cairn_body_create(world, &def, NULL);
 }

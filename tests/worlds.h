@@ -75,7 +75,7 @@ static inline cairn_world *new_heap(int dimension, double mu, int layers)
     uint64_t state = 5;
     add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, origin);
     if (dimension == 3)
-        add_fixed(world, CAIRN_SHAPE_CYLINDER, 0.45, origin);
+        add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 0.45, origin);
     for (int layer = 0; layer < layers; layer++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < (dimension == 3 ? 3 : 1); j++) {

@@ -60,20 +60,20 @@ CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
 /* ---- shapes -------------------------------------------------------------------------------- */
 
 typedef enum cairn_shape_kind {
-    CAIRN_SHAPE_SPHERE,     /* ball, in 2D a disk                                             */
-    CAIRN_SHAPE_POINT,      /* a particle without size                                        */
-    CAIRN_SHAPE_HALF_SPACE, /* solid below the plane (2D: line) through the body's origin     */
-    CAIRN_SHAPE_CYLINDER,   /* the inside of an infinite cylinder (2D: of a circle)           */
-    CAIRN_SHAPE_CONE,       /* the inside of an infinite cone, apex at the origin (2D: wedge) */
-    CAIRN_SHAPE_FUNNEL,     /* thin frustum wall, both sides; bottom circle at the origin     */
+    CAIRN_SHAPE_SPHERE,          /* ball, in 2D a disk                                          */
+    CAIRN_SHAPE_POINT,           /* a particle without size                                     */
+    CAIRN_SHAPE_HALF_SPACE,      /* solid below the plane (2D: line) through the body's origin  */
+    CAIRN_SHAPE_INSIDE_CYLINDER, /* the inside of an infinite cylinder (2D: of a circle)        */
+    CAIRN_SHAPE_INSIDE_CONE,     /* inside of an infinite cone, apex at the origin (2D: wedge)  */
+    CAIRN_SHAPE_FUNNEL,          /* thin frustum wall, both sides; bottom circle at the origin  */
     CAIRN_SHAPE_COUNT
 } cairn_shape_kind;
 
 /** A shape by value; only the fields of its kind count. Start from cairn_shape_default. */
 typedef struct cairn_shape {
     cairn_shape_kind kind;
-    double radius;        /* m: sphere, cylinder                                              */
-    double half_angle;    /* rad, between axis and wall: cone                                 */
+    double radius;        /* m: sphere, inside cylinder                                       */
+    double half_angle;    /* rad, between axis and wall: inside cone                          */
     double bottom_radius; /* m: funnel                                                        */
     double top_radius;    /* m: funnel                                                        */
     double height;        /* m, along the axis: funnel                                        */

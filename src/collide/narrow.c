@@ -75,7 +75,7 @@ static revolution revolution_of(const cairn_collider *a, const cairn_collider *b
     cairn_vec3 axis = b->shape->axis;
     s.axis = cairn_rotate(b->q, cairn_scale(1 / cairn_norm(axis), axis));
     s.z = cairn_dot(s.d, s.axis);
-    bool wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_CYLINDER;
+    bool wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_INSIDE_CYLINDER;
     cairn_vec3 radial = cairn_add_scaled(s.d, -s.z, s.axis);
     double length = cairn_norm(radial);
     cairn_vec3 any = wedge ? cairn_vec(-s.axis.y, s.axis.x, 0) : cairn_perpendicular(s.axis);

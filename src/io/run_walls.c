@@ -100,13 +100,13 @@ static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const
     case CAIRN_SHAPE_HALF_SPACE:
         include_ball(box, cairn_add_scaled(centre, -along, b->axis), 0);
         break;
-    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_INSIDE_CYLINDER:
         if (dimension == 2)
             include_ball(box, b->origin, b->shape.radius);
         else
             include_circle(box, beside, b->axis, b->shape.radius);
         break;
-    case CAIRN_SHAPE_CONE:
+    case CAIRN_SHAPE_INSIDE_CONE:
         include_ball(box, b->origin, 0);
         break;
     default: /* a funnel has an end */
@@ -246,9 +246,9 @@ static double outside(const barrier *b, int dimension, cairn_vec3 point)
     switch (b->shape.kind) {
     case CAIRN_SHAPE_HALF_SPACE:
         return -along;
-    case CAIRN_SHAPE_CYLINDER:
+    case CAIRN_SHAPE_INSIDE_CYLINDER:
         return (dimension == 2 ? cairn_norm(from) : radial) - b->shape.radius;
-    case CAIRN_SHAPE_CONE:
+    case CAIRN_SHAPE_INSIDE_CONE:
         return radial - along * tan(b->shape.half_angle);
     default:
         return 0;
@@ -318,7 +318,7 @@ static profile profile_of(const drawing *d, const barrier *b)
     double low = middle - reach / 2, high = middle + reach / 2;
     double top = fmax(high, 0);
     switch (b->shape.kind) {
-    case CAIRN_SHAPE_CONE:
+    case CAIRN_SHAPE_INSIDE_CONE:
         return (profile){ { 0, top }, { 0, top * tan(b->shape.half_angle) } };
     case CAIRN_SHAPE_FUNNEL:
         return (profile){ { 0, b->shape.height }, { b->shape.bottom_radius, b->shape.top_radius } };
@@ -333,7 +333,7 @@ static cairn_status draw_barrier(const drawing *d, const barrier *b)
 {
     if (b->shape.kind == CAIRN_SHAPE_HALF_SPACE)
         return draw_half_space(d, b);
-    if (b->shape.kind == CAIRN_SHAPE_CYLINDER && d->dimension == 2)
+    if (b->shape.kind == CAIRN_SHAPE_INSIDE_CYLINDER && d->dimension == 2)
         return draw_circle(d, b);
     profile p = profile_of(d, b);
     for (int ring = 0; ring < RINGS; ring++)

@@ -11,8 +11,8 @@ static const cairn_shape_class *const classes[CAIRN_SHAPE_COUNT] = {
     [CAIRN_SHAPE_SPHERE] = &cairn_shape_class_sphere,
     [CAIRN_SHAPE_POINT] = &cairn_shape_class_point,
     [CAIRN_SHAPE_HALF_SPACE] = &cairn_shape_class_half_space,
-    [CAIRN_SHAPE_CYLINDER] = &cairn_shape_class_cylinder,
-    [CAIRN_SHAPE_CONE] = &cairn_shape_class_cone,
+    [CAIRN_SHAPE_INSIDE_CYLINDER] = &cairn_shape_class_inside_cylinder,
+    [CAIRN_SHAPE_INSIDE_CONE] = &cairn_shape_class_inside_cone,
     [CAIRN_SHAPE_FUNNEL] = &cairn_shape_class_funnel,
 };
 
@@ -33,7 +33,7 @@ void cairn_shape_set_default(void *shape)
 
 cairn_shape cairn_shape_default(cairn_shape_kind kind, int dimension)
 {
-    bool in_plane = dimension == 2 && kind != CAIRN_SHAPE_CYLINDER;
+    bool in_plane = dimension == 2 && kind != CAIRN_SHAPE_INSIDE_CYLINDER;
     return (cairn_shape){ .kind = kind,
                           .axis = in_plane ? cairn_vec(0, 1, 0) : cairn_vec(0, 0, 1) };
 }
@@ -45,7 +45,7 @@ cairn_status cairn_shape_check(const cairn_shape *shape, int dimension, cairn_er
                           (int)shape->kind);
     const cairn_shape_class *class = classes[shape->kind];
     TRY(cairn_record_check(&class->record, shape, error));
-    bool flat = shape->kind == CAIRN_SHAPE_CYLINDER;
+    bool flat = shape->kind == CAIRN_SHAPE_INSIDE_CYLINDER;
     if (!class->bounded) {
         if (!(cairn_norm(shape->axis) > 0))
             return cairn_fail(error, CAIRN_BAD_INPUT, "axis", "found zero, expected a direction");

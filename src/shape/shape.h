@@ -16,8 +16,8 @@ typedef struct cairn_shape_class {
 extern const cairn_shape_class cairn_shape_class_sphere;
 extern const cairn_shape_class cairn_shape_class_point;
 extern const cairn_shape_class cairn_shape_class_half_space;
-extern const cairn_shape_class cairn_shape_class_cylinder;
-extern const cairn_shape_class cairn_shape_class_cone;
+extern const cairn_shape_class cairn_shape_class_inside_cylinder;
+extern const cairn_shape_class cairn_shape_class_inside_cone;
 extern const cairn_shape_class cairn_shape_class_funnel;
 
 /* The class of a shape. */
