@@ -5,6 +5,7 @@
 #define CAIRN_TESTS_LAGRANGIAN_SYSTEMS_H
 
 #include "cairn/lagrange.h"
+#include "cairn/world.h"
 #include "tests/check.h"
 
 static const double pi = 3.14159265358979323846;
@@ -140,6 +141,32 @@ static inline cairn_lagrange_system ellipse_system(plane_body *body)
     cairn_lagrange_system system = plane_system(body);
     system.contact = ellipse_contact;
     return system;
+}
+
+/* ---- 2 kg over the floor z = 0: q = (x, y, z) ------------------------------------------------- */
+
+static inline void space_mass(void *context, const double *q, double *M)
+{
+    (void)context, (void)q;
+    M[0] = M[4] = M[8] = 2;
+}
+
+static inline void space_contact(void *context, const double *q, int index,
+                                 cairn_lagrange_contact *out)
+{
+    (void)context, (void)index;
+    out->gap = q[2];
+    out->mu = 0.5;
+    out->rows[2] = out->rows[3] = out->rows[7] = 1; /* n = z, t = x, y */
+}
+
+static inline cairn_lagrange_system space_system(void)
+{
+    return (cairn_lagrange_system){ .coordinates = 3,
+                                    .dimension = 3,
+                                    .contacts = 1,
+                                    .mass = space_mass,
+                                    .contact = space_contact };
 }
 
 /* ---- the double pendulum: q = (theta1, theta2) from the vertical ----------------------------- */

@@ -76,18 +76,40 @@ TEST(bad_options_are_refused_by_name)
     options.linearisations = 3;
     CHECK_INT(step_particle(&body, &options, &error), CAIRN_BAD_INPUT);
     CHECK_TEXT(error.key, "linearisations");
+    options = exact_options("moreau-jean", 0.1);
+    options.linearisations = 3;
+    CHECK_INT(step_particle(&body, &options, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "linearisations");
+    options = exact_options("stewart-trinkle", 0.1);
+    options.velocity_level = true;
+    CHECK_INT(step_particle(&body, &options, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "velocity_level");
 }
 
 TEST(solver_that_does_not_treat_the_law_is_refused)
 {
-    plane_body body = { .gravity = 9.8 };
-    cairn_lagrange_options options = exact_options("lcp", 0.1);
+    cairn_lagrange_system particle = space_system();
+    cairn_lagrange_options options = exact_options("coulomb", 0.1);
+    cairn_lagrange_report report;
     cairn_error error;
-    options.solver = "active-set";
-    CHECK_INT(step_particle(&body, &options, &error), CAIRN_UNSUPPORTED);
-    CHECK_CONTAINS(error.message, "active-set does not treat the problem of the scheme lcp");
-    options.scheme = "fixed-point"; /* which asks it for convex solves only */
-    CHECK_OK(step_particle(&body, &options, &error));
+    cairn_lagrange *l = started(&particle, NULL, NULL);
+    options.solver = "lemke"; /* circular cones are none of its kind */
+    CHECK_INT(cairn_lagrange_step(l, &options, &report, &error), CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(error.message, "lemke does not treat the problem of the scheme coulomb");
+    options.scheme = "lcp";
+    CHECK_OK(cairn_lagrange_step(l, &options, &report, &error));
+    cairn_lagrange_destroy(l);
+}
+
+TEST(solver_of_the_convex_law_serves_exact_schemes_by_the_fixed_point)
+{
+    plane_body body = { .gravity = 9.8 };
+    static const char *const schemes[] = { "coulomb", "fixed-point", "lcp", "stewart-trinkle" };
+    for (int i = 0; i < 4; i++) {
+        cairn_lagrange_options options = exact_options(schemes[i], 0.1);
+        options.solver = "active-set";
+        CHECK_OK(step_particle(&body, &options, NULL));
+    }
 }
 
 TEST(bad_contacts_and_forces_are_refused_by_name)
@@ -135,13 +157,19 @@ TEST(unsolved_step_is_a_report)
     cairn_lagrange_destroy(l);
 }
 
+/* every scheme of bodies takes a step; "every_scheme_stops_a_particle_in_space" says which */
 TEST(schemes_are_schemes_of_bodies)
 {
+    plane_body body = { .gravity = 9.8, .mu = 0.2 };
+    const cairn_option *scheme = cairn_record_find(cairn_lagrange_record(), "scheme");
     int count = 0;
-    for (; cairn_lagrange_scheme_name(count); count++)
-        CHECK(cairn_scheme_law(cairn_lagrange_scheme_name(count)) != CAIRN_LAW_COUNT);
-    CHECK_INT(count, 6);
-    CHECK(cairn_lagrange_scheme_name(-1) == NULL);
+    for (; cairn_scheme_name(count); count++) {
+        cairn_lagrange_options options = exact_options(cairn_scheme_name(count), 0.1);
+        CHECK_TEXT(scheme->choice(count), cairn_scheme_name(count));
+        CHECK_OK(step_particle(&body, &options, NULL));
+    }
+    CHECK(count >= 9);
+    CHECK(scheme->choice(count) == NULL);
 }
 
 TEST(defaults_fit_their_table)
@@ -188,6 +216,7 @@ int main(void)
 {
     RUN(CASE(bad_systems_are_refused_by_name), CASE(bad_options_are_refused_by_name),
         CASE(solver_that_does_not_treat_the_law_is_refused),
+        CASE(solver_of_the_convex_law_serves_exact_schemes_by_the_fixed_point),
         CASE(bad_contacts_and_forces_are_refused_by_name),
         CASE(mass_that_is_not_positive_definite_is_refused), CASE(unsolved_step_is_a_report),
         CASE(schemes_are_schemes_of_bodies), CASE(defaults_fit_their_table),

@@ -456,6 +456,73 @@ TEST(rod_with_one_linearisation_overlaps_a_little)
     CHECK_NEAR(run.penetration, 3.5e-7, 1e-8);
 }
 
+/* the scheme is lcp with linearisations, by name */
+TEST(stewart_trinkle_is_lcp_linearised_ahead)
+{
+    plane_body body = { .inertia = 0.002, .gravity = 9.81, .mu = 0.6 };
+    cairn_lagrange_system system = rod_system(&body);
+    cairn_lagrange_options options = exact_options("stewart-trinkle", 0.0025);
+    double q[3] = { 0, 1, pi / 6 }, v[3] = { 0, 0, 4 };
+    cairn_lagrange *l = started(&system, q, v);
+    int most = 0;
+    for (int k = 0; k < 400; k++) {
+        cairn_lagrange_report report = stepped(l, &options);
+        CHECK_NEAR(report.penetration, 0, 1e-14);
+        most = report.linearisations > most ? report.linearisations : most;
+    }
+    CHECK_NEAR(cairn_lagrange_position(l)[0], -0.2307863285, 1e-7);
+    CHECK(most > 2 && most <= 12);
+    cairn_lagrange_destroy(l);
+}
+
+/* two allowed, as many as twelve needed: some step is not settled, and each such step says so */
+TEST(step_that_runs_out_of_linearisations_says_so)
+{
+    plane_body body = { .inertia = 0.002, .gravity = 9.81, .mu = 0.6 };
+    cairn_lagrange_system system = rod_system(&body);
+    cairn_lagrange_options options = exact_options("stewart-trinkle", 0.01);
+    cairn_lagrange_report report;
+    double q[3] = { 0, 1, pi / 6 }, v[3] = { 0, 0, 4 };
+    cairn_lagrange *l = started(&system, q, v);
+    int unsettled = 0;
+    options.linearisations = 2;
+    for (int k = 0; k < 100; k++) {
+        CHECK_OK(cairn_lagrange_step(l, &options, &report, NULL));
+        CHECK(report.solve.converged || report.linearisation_error > 1e-12);
+        unsettled += !report.solve.converged;
+    }
+    CHECK(unsettled > 0 && unsettled < 50);
+    cairn_lagrange_destroy(l);
+}
+
+/* ---- moreau-jean ----------------------------------------------------------------------------- */
+
+/* y and its velocity after one step of 0.01 s of a particle at height y with e = 0.5. */
+static void step_up(double y[2], double gravity, const cairn_lagrange_options *options)
+{
+    plane_body body = { .gravity = gravity, .e = 0.5 };
+    cairn_lagrange_system particle = particle_system(&body);
+    double q[2] = { 0, y[0] }, v[2] = { 0, y[1] };
+    cairn_lagrange *l = started(&particle, q, v);
+    stepped(l, options);
+    y[0] = cairn_lagrange_position(l)[1];
+    y[1] = cairn_lagrange_velocity(l)[1];
+    cairn_lagrange_destroy(l);
+}
+
+/* It falls at 2 m/s, h = 0.01. A contact is one that overlaps 0.01 m further down. */
+TEST(moreau_jean_takes_contacts_that_overlap_at_mid_step)
+{
+    const double height[2] = { 0.0101, 0.0099 }, speed[2] = { -2, 1 };
+    cairn_lagrange_options options = exact_options("moreau-jean", 0.01);
+    for (int i = 0; i < 2; i++) {
+        double y[2] = { height[i], -2 };
+        step_up(y, 0, &options);
+        CHECK_NEAR(y[1], speed[i], 1e-12); /* e = 0.5 */
+        CHECK_NEAR(y[0], height[i] + 0.01 * speed[i], 1e-12);
+    }
+}
+
 /* ---- the report ------------------------------------------------------------------------------ */
 
 TEST(energy_of_a_step_closes)
@@ -492,19 +559,6 @@ TEST(particle_with_restitution_bounces_at_both_levels)
         CHECK_NEAR(cairn_lagrange_velocity(l)[1], 1, 1e-12);
         cairn_lagrange_destroy(l);
     }
-}
-
-/* y and its velocity after one step of 0.01 s of a particle at height y with e = 0.5. */
-static void step_up(double y[2], double gravity, const cairn_lagrange_options *options)
-{
-    plane_body body = { .gravity = gravity, .e = 0.5 };
-    cairn_lagrange_system particle = particle_system(&body);
-    double q[2] = { 0, y[0] }, v[2] = { 0, y[1] };
-    cairn_lagrange *l = started(&particle, q, v);
-    stepped(l, options);
-    y[0] = cairn_lagrange_position(l)[1];
-    y[1] = cairn_lagrange_velocity(l)[1];
-    cairn_lagrange_destroy(l);
 }
 
 TEST(restitution_waits_for_the_step_that_closes_the_gap)
@@ -585,30 +639,12 @@ TEST(contacts_out_of_reach_are_left_out)
     cairn_lagrange_destroy(l);
 }
 
-static void space_mass(void *context, const double *q, double *M)
-{
-    (void)context, (void)q;
-    M[0] = M[4] = M[8] = 2;
-}
-
-static void space_contact(void *context, const double *q, int index, cairn_lagrange_contact *out)
-{
-    (void)context, (void)index;
-    out->gap = q[2];
-    out->mu = 0.5;
-    out->rows[2] = out->rows[3] = out->rows[7] = 1; /* n = z, t = x, y */
-}
-
 TEST(every_scheme_stops_a_particle_in_space)
 {
     /* 2 kg land at (3, 0, -10) m/s: friction could take mu 10 = 5 m/s, so they stop */
-    cairn_lagrange_system particle = { .coordinates = 3,
-                                       .dimension = 3,
-                                       .contacts = 1,
-                                       .mass = space_mass,
-                                       .contact = space_contact };
-    for (int i = 0; cairn_lagrange_scheme_name(i); i++) {
-        const char *scheme = cairn_lagrange_scheme_name(i);
+    cairn_lagrange_system particle = space_system();
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        const char *scheme = cairn_scheme_name(i);
         double left = strcmp(scheme, "frictionless") == 0 ? 1 : 0, v[3] = { 3, 0, -10 };
         cairn_lagrange *l = started(&particle, NULL, v);
         cairn_lagrange_options options = exact_options(scheme, 0.01);
@@ -638,7 +674,10 @@ int main(void)
         CASE(gaps_recover_at_gap_level_and_drift_at_velocity_level),
         CASE(rod_falls_as_computed_elsewhere),
         CASE(rod_comes_to_rest_on_the_floor_which_carried_its_weight),
-        CASE(rod_with_one_linearisation_overlaps_a_little), CASE(energy_of_a_step_closes),
+        CASE(rod_with_one_linearisation_overlaps_a_little),
+        CASE(stewart_trinkle_is_lcp_linearised_ahead),
+        CASE(step_that_runs_out_of_linearisations_says_so),
+        CASE(moreau_jean_takes_contacts_that_overlap_at_mid_step), CASE(energy_of_a_step_closes),
         CASE(particle_with_restitution_bounces_at_both_levels),
         CASE(restitution_waits_for_the_step_that_closes_the_gap),
         CASE(restitution_needs_an_approach), CASE(a_step_corrects_the_share_gamma_of_an_overlap),

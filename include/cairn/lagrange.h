@@ -42,17 +42,19 @@ typedef struct cairn_lagrange_system {
 /** How to step. Start from cairn_lagrange_options_default(). */
 typedef struct cairn_lagrange_options {
     double time_step;       /* s                                                              */
-    const char *scheme;     /* a name of cairn_lagrange_scheme_name                           */
+    const char *scheme;     /* a name of cairn_scheme_name (world.h)                          */
     const char *solver;     /* a name of cairn_solver_name                                    */
     double tolerance;       /* relative residual of the scheme's law                          */
     int64_t max_iterations; /* sweeps or gradient steps in one solve                          */
     int64_t max_outer;      /* fixed-point, coulomb-newton: most outer iterations             */
-    int64_t directions;     /* lcp, convex-polyhedral in 3D: edges of a cone, even, >= 4      */
-    bool velocity_level;    /* only contacts with g <= 0, b = e u_N; else b = gamma g/h       */
+    int64_t directions;     /* schemes with edges, 3D: edges of a cone, even, >= 4            */
+    bool velocity_level;    /* only contacts with g <= 0, b = e u_N; else b = gamma g/h. The scheme
+                               moreau-jean has it by itself, with contacts at mid-step         */
     double stabilisation;   /* gamma in (0, 1]: share of a gap corrected in one step          */
-    int64_t linearisations; /* 0: gaps are linearised at q. n: at q + h v, and again at the result
-                               until it moves by less than 1e-12, n times at most; M is then taken
-                               at q + h v, F at q + h v/2 ([ST96] 3.6). Not at velocity level  */
+    int64_t linearisations; /* n: gaps are linearised at q + h v, and again at the result until it
+                               settles to the tolerance, n times at most; M is then taken at
+                               q + h v, F at q + h v/2 ([ST96] 3.6). 0: as the scheme has it:
+                               stewart-trinkle in this way, others at q. Not at velocity level */
     double reach;           /* m: contacts with a larger gap are left out; the default keeps all of
                                them. At velocity level it is 0                                 */
 } cairn_lagrange_options;
@@ -62,12 +64,11 @@ typedef struct cairn_lagrange_options {
 CAIRN_API cairn_lagrange_options cairn_lagrange_options_default(void);
 /** The table of cairn_lagrange_options. */
 CAIRN_API const cairn_record *cairn_lagrange_record(void);
-/** Name of scheme `index`, NULL past the last. The schemes are those of bodies. */
-CAIRN_API const char *cairn_lagrange_scheme_name(int index);
 
 /** What a step did. */
 typedef struct cairn_lagrange_report {
-    cairn_solve_report solve;   /* with the judgement; of the last linearisation                 */
+    cairn_solve_report solve;   /* with the judgement; of the last linearisation. Not converged
+                                   too when more than one was allowed and they did not settle  */
     int candidates;             /* contacts in the problem                                       */
     int active;                 /* of these, with a normal impulse > 0                           */
     int linearisations;         /* how often contacts were linearised                            */

@@ -282,6 +282,7 @@ typedef struct cairn_step_options {
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
     int64_t directions;           /* schemes with edges, 3D: edges of a cone, even, at least 4  */
+    int64_t linearisations;       /* n: most turns to hold gaps at the end; 0: scheme's own     */
     double fixed_point_tolerance; /* scheme fixed-point: > 0: the test of [BL23] on s; 0: go on to
                                      `tolerance` of exact Coulomb                               */
     int64_t max_fixed_point;      /* scheme fixed-point: outer iterations                       */
@@ -354,6 +355,11 @@ typedef struct cairn_step_report {
     cairn_certificate certificate;
     cairn_energy energy;
     cairn_timing timing;
+    /* Schemes that linearise contacts where the step ends: how often, and how far (m, over the
+     * surfaces of bodies with candidates) the step ends from where they did so last. When this did
+     * not settle within more than one linearisation, solve.converged is false. */
+    int linearisations;
+    double linearisation_error;
 } cairn_step_report;
 
 /** Advance by one time step. On failure the world is as before the call and cairn_world_error
@@ -367,10 +373,11 @@ typedef struct cairn_contacts {
     int count;
     int dimension;
     const int32_t *body;       /* 2 per contact: a, b (indices of cairn_bodies)                 */
-    const cairn_vec3 *point;   /* m: middle between the two witness points, before the step     */
+    const cairn_vec3 *point;   /* m: middle between the two witness points, where the scheme
+                                  evaluated them: before the step, or as docs/schemes.md says   */
     const cairn_vec3 *normal;  /* unit, from b to a                                           */
     const cairn_vec3 *tangent; /* first tangent; the second is normal x tangent               */
-    const double *gap;         /* m, before the step, negative when shapes overlap            */
+    const double *gap;         /* m, there; negative when shapes overlap                      */
     const double *impulse;     /* N s, on a                                                   */
     const double *velocity;    /* m/s: of a's point relative to b's after the step            */
     const double *mu;

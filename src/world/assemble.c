@@ -2,10 +2,11 @@
  *
  * Rows of contact j for body a with arm p and orientation R, direction e of the contact frame:
  *     H = (e, R'(p x e))      and the negative for body b,
- * since angular velocities are in body frames. Bodies that do not answer to contact (fixed, driven)
- * give no block; the velocity of their surface goes into w. Bias: b = gamma g/h; where a pair has
- * restitution e and closes in this step, b = min(gamma g/h, e u_N) with the velocity before.
- * Schemes of velocity level have b = min(0, e u_N) alone. */
+ * since angular velocities are in body frames (R at the start of the step). Bodies that do not
+ * answer to contact (fixed, driven) give no block; the velocity of their surface goes into w. Bias:
+ * b = gamma g/h; where a pair has restitution e and closes in this step, b = min(gamma g/h, e u_N)
+ * with the velocity before. Schemes of velocity level have b = min(0, e u_N) alone. Where contacts
+ * are linearised ahead, g is the gap that the linearisation gives back at the start. */
 #include <math.h>
 #include <string.h>
 
@@ -101,17 +102,19 @@ static void fill_rows(const cairn_stage *stage, int j, int side, const cairn_vec
             H[2] = turn.z;
             continue;
         }
-        turn = cairn_rotate_back(stage->q_eval[body], turn);
+        turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
         const double rest[4] = { e.z, turn.x, turn.y, turn.z };
         memcpy(H + 2, rest, sizeof rest);
     }
 }
 
-/* Velocity of a body's point: of a given state (v, omega in the body frame). */
+/* Velocity of a body's point: of a given state (v, omega in the body frame). The frame is that of
+ * the start: R omega is the same all along the step, which turns about omega; and a ball's angular
+ * momentum then changes by exactly p x r. */
 static cairn_vec3 point_velocity(const cairn_stage *stage, int body, cairn_vec3 arm, cairn_vec3 v,
                                  cairn_vec3 omega)
 {
-    cairn_vec3 in_world = cairn_rotate(stage->q_eval[body], omega);
+    cairn_vec3 in_world = cairn_rotate(stage->world->bodies.q[body], omega);
     return cairn_add(v, cairn_cross(in_world, arm));
 }
 
@@ -128,8 +131,9 @@ static void fill_imposed(const cairn_stage *stage, int j, int side, const cairn_
         stage->w[(size_t)j * (size_t)d + (size_t)i] += (side ? -1 : 1) * cairn_dot(v, frame[i]);
 }
 
-/* Normal velocity with the bodies' velocities before the step (loads not yet counted). */
-static double normal_velocity_before(const cairn_stage *stage, int j)
+/* Normal velocity with given velocities of dynamic bodies. */
+static double normal_velocity(const cairn_stage *stage, int j, const cairn_vec3 *linear,
+                              const cairn_vec3 *angular)
 {
     const cairn_contact_store *c = &stage->world->contacts;
     const cairn_body_store *b = &stage->world->bodies;
@@ -138,23 +142,40 @@ static double normal_velocity_before(const cairn_stage *stage, int j)
         int body = c->body[2 * j + side];
         bool driven = b->motion[body] == CAIRN_MOTION_DRIVEN;
         cairn_vec3 v = point_velocity(stage, body, side ? c->arm_b[j] : c->arm_a[j],
-                                      driven ? stage->v_free[body] : b->v[body],
-                                      driven ? stage->omega_free[body] : b->omega[body]);
+                                      driven ? stage->v_free[body] : linear[body],
+                                      driven ? stage->omega_free[body] : angular[body]);
         u += (side ? -1 : 1) * cairn_dot(v, c->normal[j]);
     }
     return u;
 }
 
+/* Normal velocity with the bodies' velocities before the step (loads not yet counted). */
+static double normal_velocity_before(const cairn_stage *stage, int j)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    return normal_velocity(stage, j, b->v, b->omega);
+}
+
+/* The gap at the start of the step, as its linearisation where it was evaluated has it:
+ * g(q + h v^) - h n.v^. With it u_N + b = (g(q + h v^) + h n.(v - v^))/h. */
+static double linearised_gap(const cairn_stage *stage, int j)
+{
+    double gap = stage->world->contacts.gap[j];
+    if (!stage->linearisations)
+        return gap;
+    return gap - stage->h * normal_velocity(stage, j, stage->v_eval, stage->omega_eval);
+}
+
 static double bias(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
-    double apart = stage->options->stabilisation * c->gap[j] / stage->h;
+    double gap = linearised_gap(stage, j), apart = stage->options->stabilisation * gap / stage->h;
     if (stage->scheme->velocity_level)
         return c->restitution[j] * fmin(0, normal_velocity_before(stage, j));
     if (c->restitution[j] == 0)
         return apart;
     double before = normal_velocity_before(stage, j);
-    bool closes = before < 0 && c->gap[j] + stage->h * before <= 0;
+    bool closes = before < 0 && gap + stage->h * before <= 0;
     return closes ? fmin(apart, c->restitution[j] * before) : apart;
 }
 

@@ -108,7 +108,7 @@ static cairn_status take_reach(cairn_stage *stage)
         if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC)
             stage->reach[i] = first_reach(stage, i);
         else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
-            stage->reach[i] = cairn_norm(cairn_sub(stage->x_next[i], b->x[i]));
+            stage->reach[i] = cairn_norm(cairn_sub(stage->x_next[i], stage->x_eval[i]));
     }
     share_reach(stage);
     return CAIRN_OK;
@@ -123,9 +123,10 @@ bool cairn_stage_outran(cairn_stage *stage)
     for (int i = 0; i < b->count; i++) {
         if (stage->block[i] < 0)
             continue;
-        const double *v = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
-        double z = stage->world->dimension == 3 ? v[2] : 0;
-        double moved = stage->h * sqrt(v[0] * v[0] + v[1] * v[1] + z * z);
+        /* from where the candidates were found, which need not be x */
+        cairn_vec3 v, omega, before = cairn_sub(b->x[i], stage->x_eval[i]);
+        cairn_stage_new_velocity(stage, i, &v, &omega);
+        double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
         if (moved > stage->reach[i]) {
             stage->reach[i] = 1.5 * moved;
             outran = true;
@@ -168,7 +169,7 @@ static cairn_collider *make_colliders(const cairn_stage *stage)
         colliders[i].q = stage->q_eval[i];
         colliders[i].reach = stage->reach[i];
         if (b->motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level) {
-            cairn_quat back = cairn_quat_conjugate(b->q[i]);
+            cairn_quat back = cairn_quat_conjugate(stage->q_eval[i]);
             cairn_quat turned = cairn_quat_multiply(stage->q_next[i], back);
             colliders[i].turn = cairn_norm(cairn_quat_log(turned));
         }
@@ -176,10 +177,15 @@ static cairn_collider *make_colliders(const cairn_stage *stage)
     return colliders;
 }
 
-/* z x n in 2D; in 3D any direction at right angles, by a formula without history. */
+/* z x n in 2D. In 3D n x z, so that cones with edges stand as in [ST96]; any direction at right
+ * angles where n is close to z. A formula without history. */
 static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
 {
-    return dimension == 2 ? cairn_vec(-n.y, n.x, 0) : cairn_perpendicular(n);
+    if (dimension == 2)
+        return cairn_vec(-n.y, n.x, 0);
+    bool level = fabs(n.z) <= 0.9;
+    return level ? cairn_scale(1 / hypot(n.x, n.y), cairn_vec(n.y, -n.x, 0))
+                 : cairn_perpendicular(n);
 }
 
 static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witness *found)

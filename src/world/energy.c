@@ -31,20 +31,11 @@ void cairn_world_energy(const cairn_world *world, double *kinetic, double *poten
     }
 }
 
-/* New velocities of body i out of the problem's. */
-static void new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
-{
-    const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
-    bool flat = stage->world->dimension == 2;
-    *v = cairn_vec(x[0], x[1], flat ? 0 : x[2]);
-    *omega = flat ? cairn_vec(0, 0, x[2]) : cairn_vec(x[3], x[4], x[5]);
-}
-
 static void add_body(const cairn_stage *stage, int i, cairn_energy *energy)
 {
     const cairn_body_store *b = &stage->world->bodies;
     cairn_vec3 v, omega, g = stage->world->gravity;
-    new_velocity(stage, i, &v, &omega);
+    cairn_stage_new_velocity(stage, i, &v, &omega);
     cairn_vec3 vm = cairn_scale(0.5, cairn_add(v, b->v[i]));
     cairn_vec3 wm = cairn_scale(0.5, cairn_add(omega, b->omega[i]));
     double h = stage->h, m = b->mass[i];

@@ -17,7 +17,7 @@ static cairn_status take_arrays(cairn_stage *stage)
     size_t n = (size_t)stage->world->bodies.count;
     cairn_vec3 **vectors[] = { &stage->v_free, &stage->omega_free, &stage->gyroscopic,
                                &stage->force,  &stage->torque,     &stage->x_next,
-                               &stage->x_eval };
+                               &stage->x_eval, &stage->v_eval,     &stage->omega_eval };
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
         if (!*vectors[k])
@@ -112,24 +112,36 @@ static void fly(cairn_stage *stage, int i)
     stage->omega_free[i] = free_turning(stage, i, &stage->gyroscopic[i]);
 }
 
-/* Where contacts are evaluated: at the start of the step, or half a step on with the old velocity
+/* Where contacts are evaluated: at the start of the step, or `ahead` s on with the velocity v^
  * (driven bodies: where they will be then). */
-static void place(cairn_stage *stage, int i)
+void cairn_stage_place(cairn_stage *stage, int i, double ahead)
 {
     const cairn_body_store *b = &stage->world->bodies;
-    double half = 0.5 * stage->h, angle = b->angle[i];
+    double angle = b->angle[i];
     stage->x_eval[i] = b->x[i];
     stage->q_eval[i] = b->q[i];
-    if (!stage->scheme->velocity_level || !b->alive[i])
+    if (ahead == 0 || !b->alive[i])
         return;
     if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
-        cairn_driven_pose(stage->world, i, stage->world->time + half, &stage->x_eval[i],
+        cairn_driven_pose(stage->world, i, stage->world->time + ahead, &stage->x_eval[i],
                           &stage->q_eval[i], &angle);
     } else if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
-        cairn_quat turn = cairn_quat_exp(cairn_scale(half, b->omega[i]));
-        stage->x_eval[i] = cairn_add_scaled(b->x[i], half, b->v[i]);
+        cairn_quat turn = cairn_quat_exp(cairn_scale(ahead, stage->omega_eval[i]));
+        stage->x_eval[i] = cairn_add_scaled(b->x[i], ahead, stage->v_eval[i]);
         stage->q_eval[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
     }
+}
+
+/* The first v^: the velocity now. A body that moves further than its size is looked at where it is,
+ * lest it be found behind what it should hit; the next look is at the result. */
+static void predict(cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    bool again = stage->linearisations > 1 && b->alive[i];
+    bool far =
+        again && stage->h * cairn_norm(b->v[i]) > cairn_body_collider(stage->world, i).extent;
+    stage->v_eval[i] = far ? cairn_vec(0, 0, 0) : b->v[i];
+    stage->omega_eval[i] = b->omega[i];
 }
 
 cairn_status cairn_stage_free_motion(cairn_stage *stage)
@@ -138,11 +150,13 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
     const cairn_body_store *b = &world->bodies;
     TRY(take_arrays(stage));
     cairn_loads_at(world, world->time + 0.5 * stage->h, stage->force, stage->torque);
+    double ahead = stage->h * cairn_scheme_ahead(stage->scheme, stage->linearisations);
     for (int i = 0; i < b->count; i++) {
         stage->block[i] = -1;
         stage->q_next[i] = b->q[i];
         stage->x_next[i] = b->x[i];
-        place(stage, i);
+        predict(stage, i);
+        cairn_stage_place(stage, i, ahead);
         if (!b->alive[i])
             continue;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
@@ -157,19 +171,24 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
 
 /* ---- after the solve ------------------------------------------------------------------------ */
 
+/* The velocity of a dynamic body out of the problem's. */
+void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
+{
+    const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
+    bool flat = stage->world->dimension == 2;
+    *v = cairn_vec(x[0], x[1], flat ? 0 : x[2]);
+    *omega = flat ? cairn_vec(0, 0, x[2]) : cairn_vec(x[3], x[4], x[5]);
+}
+
 static void move_dynamic(cairn_stage *stage, int i)
 {
     cairn_body_store *b = &stage->world->bodies;
-    const double *v = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
     double h = stage->h;
+    cairn_stage_new_velocity(stage, i, &b->v[i], &b->omega[i]);
     if (stage->world->dimension == 2) {
-        b->v[i] = cairn_vec(v[0], v[1], 0);
-        b->omega[i] = cairn_vec(0, 0, v[2]);
-        b->angle[i] += h * v[2];
+        b->angle[i] += h * b->omega[i].z;
         b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
     } else {
-        b->v[i] = cairn_vec(v[0], v[1], v[2]);
-        b->omega[i] = cairn_vec(v[3], v[4], v[5]);
         cairn_quat turn = cairn_quat_exp(cairn_scale(h, b->omega[i]));
         b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
     }

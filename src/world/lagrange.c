@@ -1,5 +1,5 @@
-/* lagrange.c - systems in generalised coordinates: options, schemes, state. The step is in
- * lagrange_step.c. The schemes are those of scheme.c, for a problem in local form. */
+/* lagrange.c - systems in generalised coordinates: options and state. The step is in
+ * lagrange_step.c; the schemes are those of scheme.c. */
 #include "world/lagrange.h"
 
 #include <limits.h>
@@ -9,32 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-
-/* ---- schemes -------------------------------------------------------------------------------- */
-
-static const cairn_lagrange_scheme schemes[] = {
-    { "convex", CAIRN_LAW_CONVEX, false, false, NULL },
-    { "fixed-point", CAIRN_LAW_COULOMB, false, false, cairn_solve_fixed_point },
-    { "coulomb-newton", CAIRN_LAW_COULOMB, false, false, cairn_solve_coulomb_newton },
-    { "lcp", CAIRN_LAW_COULOMB, false, true, NULL },
-    { "convex-polyhedral", CAIRN_LAW_CONVEX, false, true, NULL },
-    { "frictionless", CAIRN_LAW_CONVEX, true, false, NULL },
-};
-
-enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
-
-const char *cairn_lagrange_scheme_name(int index)
-{
-    return index >= 0 && index < SCHEMES ? schemes[index].name : NULL;
-}
-
-const cairn_lagrange_scheme *cairn_lagrange_scheme_find(const char *name)
-{
-    for (int i = 0; i < SCHEMES; i++)
-        if (name && strcmp(schemes[i].name, name) == 0)
-            return &schemes[i];
-    return NULL;
-}
+#include "world/scheme.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -61,7 +36,7 @@ static const cairn_option options[] = {
     { "time_step", CAIRN_OPTION_REAL, true, FIELD(time_step), CAIRN_POSITIVE, 1e9, "s",
       "length of a step", NULL },
     { "scheme", CAIRN_OPTION_NAME, false, FIELD(scheme), 0, 0, "", "time-stepping scheme",
-      cairn_lagrange_scheme_name },
+      cairn_scheme_name },
     { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
       "method for the one-step problem", cairn_solver_name },
     { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
@@ -71,13 +46,14 @@ static const cairn_option options[] = {
     { "max_outer", CAIRN_OPTION_INTEGER, false, FIELD(max_outer), 1, 1e6, "",
       "fixed-point, coulomb-newton: most outer iterations", NULL },
     { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
-      "lcp, convex-polyhedral in 3D: edges of a friction cone, an even number", NULL },
+      "lcp, stewart-trinkle, convex-polyhedral in 3D: edges of a friction cone, an even number",
+      NULL },
     { "velocity_level", CAIRN_OPTION_FLAG, false, FIELD(velocity_level), 0, 1, "",
       "only contacts that touch, with their velocities; else gaps are kept open", NULL },
     { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
       "gamma: share of a gap or overlap that one step may close", NULL },
     { "linearisations", CAIRN_OPTION_INTEGER, false, FIELD(linearisations), 0, 1000, "",
-      "0: gaps linearised at the start; n: at q + h v and again at the result, n times at most",
+      "n: gaps linearised at q + h v, then at the result, n times at most; 0: as the scheme has it",
       NULL },
     { "reach", CAIRN_OPTION_REAL, false, FIELD(reach), 0, CAIRN_UNBOUNDED, "m",
       "contacts with a larger gap are left out", NULL },

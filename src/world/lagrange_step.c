@@ -1,18 +1,20 @@
 /* lagrange_step.c - one step of a system in generalised coordinates.
  *
- *   (1) M(q) = L L', v_free = v + h M^-1 F(t, q, v)
+ *   (1) M(q^) = L L', v_free = v + h M^-1 F(t, q, v)
  *   (2) the contacts that take part, their rows H, bias b and friction mu
  *   (3) G = H L'^-1, W = G G', the local form u = W r + H v_free
- *   (4) r by the scheme: one call of a solver, or an outer loop on s around convex solves
+ *   (4) r by the scheme
  *   (5) v+ = v_free + L'^-1 G' r, q+ = q + h v+
- * M, F, H and gaps are those of the start of the step. With linearisations > 0 ([ST96] (27), 3.6):
- * M at q + h v, F at q + h v/2, and (2) to (5) with gaps and H at q^ = q + h v, then again at
- * q^ = q+, until q+ no longer moves: g(q+) >= 0 holds then for the gaps themselves. */
+ * M, H and gaps are those of q^, which is q; q + h v/2 at mid-step (moreau-jean); or q + h v where
+ * contacts are linearised ahead ([ST96] (27), 3.6). F is that of q, or of mid-step in the last two.
+ * Linearised ahead, (2) to (5) are done again at q^ = q+ until q+ no longer moves: g(q+) >= 0 holds
+ * then for the gaps themselves. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "world/lagrange.h"
+#include "world/scheme.h"
 
 static const double SETTLED = 1e-12; /* in the units of q */
 
@@ -20,7 +22,9 @@ static const double SETTLED = 1e-12; /* in the units of q */
 typedef struct stage {
     cairn_lagrange *l;
     const cairn_lagrange_options *options;
-    const cairn_lagrange_scheme *scheme;
+    const cairn_scheme *scheme;
+    bool velocity_level;
+    int linearisations; /* at most, ahead; 0: contacts are those of the start             */
     cairn_lagrange_report *report;
     cairn_error *error;
     int m, d, count;        /* coordinates, dimension, contacts of the problem        */
@@ -106,21 +110,23 @@ static cairn_status evaluate_mass(stage *t, const double *q)
 static cairn_status free_motion(stage *t)
 {
     const cairn_lagrange_system *system = &t->l->system;
-    double ahead = t->options->linearisations ? t->options->time_step : 0; /* s */
+    double h = t->options->time_step;
+    double ahead = h * cairn_scheme_ahead(t->scheme, t->linearisations); /* s */
+    double middle = fmin(ahead, 0.5 * h);
     for (int i = 0; i < t->m; i++) {
-        t->q[i] = t->l->q[i] + 0.5 * ahead * t->l->v[i];
+        t->q[i] = t->l->q[i] + middle * t->l->v[i];
         t->at[i] = t->l->q[i] + ahead * t->l->v[i];
     }
     TRY(evaluate_mass(t, t->at));
     if (system->force)
-        system->force(system->context, t->l->time + 0.5 * ahead, t->q, t->l->v, t->v_free);
+        system->force(system->context, t->l->time + middle, t->q, t->l->v, t->v_free);
     if (!are_finite((size_t)t->m, t->v_free))
         return cairn_fail(t->error, CAIRN_NOT_FINITE, "force", "F at time %g is not finite",
                           t->l->time);
     solve_lower(t->m, t->L, t->v_free);
     solve_upper(t->m, t->L, t->v_free);
     for (int i = 0; i < t->m; i++)
-        t->v_free[i] = t->l->v[i] + t->options->time_step * t->v_free[i];
+        t->v_free[i] = t->l->v[i] + h * t->v_free[i];
     return CAIRN_OK;
 }
 
@@ -150,7 +156,7 @@ static cairn_status evaluate_contact(stage *t, const double *q, int index, doubl
 static double bias(const stage *t, const cairn_lagrange_contact *c)
 {
     double h = t->options->time_step, before = dot(t->m, c->rows, t->l->v);
-    if (t->options->velocity_level)
+    if (t->velocity_level)
         return c->restitution * fmin(before, 0);
     double gap = c->gap; /* g(q^) - n.(q^ - q) */
     for (int i = 0; i < t->m; i++)
@@ -162,7 +168,7 @@ static double bias(const stage *t, const cairn_lagrange_contact *c)
 
 static cairn_status collect_contacts(stage *t)
 {
-    double reach = t->options->velocity_level ? 0 : t->options->reach;
+    double reach = t->velocity_level ? 0 : t->options->reach;
     size_t d = (size_t)t->d, size = d * (size_t)t->m;
     t->count = 0;
     for (int index = 0; index < t->l->system.contacts; index++) {
@@ -223,23 +229,24 @@ static cairn_status form_problem(stage *t, cairn_problem *p)
 static cairn_status find_impulses(stage *t, const cairn_problem *p)
 {
     const cairn_lagrange_options *o = t->options;
-    const cairn_lagrange_scheme *scheme = t->scheme;
-    cairn_solve_report *report = &t->report->solve;
-    cairn_workspace *workspace = t->l->workspace;
-    cairn_law law = scheme->loop ? CAIRN_LAW_CONVEX : scheme->law; /* of the solver */
-    if (!cairn_solver_accepts(o->solver, law, p))
+    if (!cairn_scheme_accepts(t->scheme, o->solver, p))
         return cairn_fail(t->error, CAIRN_UNSUPPORTED, "solver",
                           "%s does not treat the problem of the scheme %s", o->solver,
-                          scheme->name);
-    cairn_solve_options solve = cairn_solve_options_default();
-    solve.solver = o->solver;
-    solve.law = scheme->law;
-    solve.tolerance = o->tolerance;
-    solve.max_iterations = o->max_iterations;
+                          t->scheme->name);
     double none; /* the local form has no velocities */
-    if (!scheme->loop)
-        return cairn_solve(p, &solve, workspace, t->r, &none, t->u, report);
-    return scheme->loop(p, &solve, 0, o->max_outer, workspace, t->s, t->r, &none, t->u, report);
+    cairn_scheme_job job = { .problem = p,
+                             .options = cairn_solve_options_default(),
+                             .max_outer = o->max_outer,
+                             .workspace = t->l->workspace,
+                             .s = t->s,
+                             .r = t->r,
+                             .v = &none,
+                             .u = t->u,
+                             .report = &t->report->solve };
+    job.options.solver = o->solver;
+    job.options.tolerance = o->tolerance;
+    job.options.max_iterations = o->max_iterations;
+    return cairn_scheme_solve(t->scheme, &job);
 }
 
 /* ---- (5) the end of the step ---------------------------------------------------------------- */
@@ -357,31 +364,42 @@ static cairn_status find_state(stage *t)
     return move(t);
 }
 
-/* |q+ - q^|, the largest */
-static double linearisation_error(const stage *t)
+/* The largest |q+ - q^|, and whether it is rounding or what the solver's tolerance leaves open. */
+static bool is_settled(const stage *t)
 {
-    double largest = 0;
-    for (int i = 0; i < t->m; i++)
+    double largest = 0, motion = 0;
+    for (int i = 0; i < t->m; i++) {
         largest = fmax(largest, fabs(t->q[i] - t->at[i]));
-    return largest;
+        motion = fmax(motion, t->options->time_step * fabs(t->v[i]));
+    }
+    t->report->linearisation_error = largest;
+    return largest <= fmax(SETTLED, t->options->tolerance * motion);
+}
+
+/* (2) to (5) at q^, then at q+ until that settles. */
+static cairn_status find_end(stage *t)
+{
+    cairn_lagrange_report *report = t->report;
+    TRY(find_state(t));
+    report->linearisations = 1;
+    bool settled = is_settled(t);
+    while (report->linearisations < t->linearisations && !settled) {
+        memcpy(t->at, t->q, (size_t)t->m * sizeof(double));
+        TRY(find_state(t));
+        report->linearisations++;
+        settled = is_settled(t);
+    }
+    if (t->linearisations > 1 && !settled) /* one alone is the scheme of [ST96] (29) */
+        report->solve.converged = false;
+    return CAIRN_OK;
 }
 
 static cairn_status advance(stage *t)
 {
-    cairn_lagrange_report *report = t->report;
     TRY(take_arrays(t));
     TRY(free_motion(t));
-    TRY(find_state(t));
-    report->linearisations = 1;
-    report->linearisation_error = linearisation_error(t);
-    while (report->linearisations < t->options->linearisations &&
-           report->linearisation_error > SETTLED) {
-        memcpy(t->at, t->q, (size_t)t->m * sizeof(double));
-        TRY(find_state(t));
-        report->linearisations++;
-        report->linearisation_error = linearisation_error(t);
-    }
-    report->candidates = t->count;
+    TRY(find_end(t));
+    t->report->candidates = t->count;
     measure_losses(t);
     TRY(measure_state(t));
     commit(t);
@@ -394,9 +412,15 @@ static cairn_status check_options(const cairn_lagrange_options *options, cairn_e
     if (options->directions % 2)
         return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
                           "found %lld, expected an even number", (long long)options->directions);
-    if (options->linearisations && options->velocity_level)
+    const cairn_scheme *scheme = cairn_scheme_find(options->scheme);
+    bool velocity_level = options->velocity_level || scheme->velocity_level;
+    if (options->linearisations && velocity_level)
         return cairn_fail(error, CAIRN_BAD_INPUT, "linearisations",
-                          "gaps are linearised anew; velocity_level does not use them");
+                          "gaps are linearised anew; velocity level does not use them");
+    if (scheme->linearisations && velocity_level)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "velocity_level",
+                          "the scheme %s linearises gaps anew; velocity level does not use them",
+                          scheme->name);
     return CAIRN_OK;
 }
 
@@ -407,9 +431,12 @@ cairn_status cairn_lagrange_step(cairn_lagrange *lagrange, const cairn_lagrange_
     if (error)
         *error = (cairn_error){ 0 };
     TRY(check_options(options, error));
+    const cairn_scheme *scheme = cairn_scheme_find(options->scheme);
     stage t = { .l = lagrange,
                 .options = options,
-                .scheme = cairn_lagrange_scheme_find(options->scheme),
+                .scheme = scheme,
+                .velocity_level = options->velocity_level || scheme->velocity_level,
+                .linearisations = cairn_scheme_linearisations(scheme, options->linearisations),
                 .report = report,
                 .error = error,
                 .m = lagrange->system.coordinates,

@@ -8,6 +8,7 @@
  *   fixed-point        s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
  *   coulomb-newton     the same s by a damped Newton method            [C09]
  *   lcp                exact Coulomb friction on cones with edges      [A05], [ST96] (29)
+ *   stewart-trinkle    lcp with gaps and rows of q + h v, then of the result: g(q+) >= 0   [ST96] 3
  *   moreau-jean        exact Coulomb friction at velocity level, for contacts that overlap at
  *                      q + h v/2: no gap in the bias, so overlaps stay as they are
  * The letters in brackets are in docs/references.md. */
@@ -17,22 +18,11 @@
 
 #include "base/status.h"
 
-static cairn_solve_options solver_options(const cairn_stage *stage)
-{
-    cairn_solve_options options = cairn_solve_options_default();
-    options.solver = stage->options->solver;
-    options.law = stage->scheme->law;
-    options.tolerance = stage->options->tolerance;
-    options.max_iterations = stage->options->max_iterations;
-    return options;
-}
-
 /* One call of the solver, with the law of the scheme. */
-static cairn_status solve_directly(cairn_stage *stage)
+static cairn_status solve_directly(const cairn_scheme_job *job)
 {
-    cairn_solve_options options = solver_options(stage);
-    return cairn_solve(&stage->problem, &options, stage->world->workspace, stage->r, stage->v,
-                       stage->u, &stage->report->solve);
+    return cairn_solve(job->problem, &job->options, job->workspace, job->r, job->v, job->u,
+                       job->report);
 }
 
 typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options *, double, int64_t,
@@ -40,54 +30,53 @@ typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options
                                 cairn_solve_report *);
 
 /* An outer loop on s around convex solves. */
-static cairn_status solve_around(cairn_stage *stage, outer_loop *loop)
+static cairn_status solve_around(const cairn_scheme_job *job, outer_loop *loop)
 {
-    cairn_solve_options options = solver_options(stage);
-    double paper_test = stage->options->fixed_point_tolerance;
+    double paper_test = job->fixed_point_tolerance;
     if (paper_test > 0) /* [BL23] starts each step from s = 0 */
-        memset(stage->s, 0, (size_t)stage->problem.contacts * sizeof(double));
-    return loop(&stage->problem, &options, paper_test, stage->options->max_fixed_point,
-                stage->world->workspace, stage->s, stage->r, stage->v, stage->u,
-                &stage->report->solve);
+        memset(job->s, 0, (size_t)job->problem->contacts * sizeof(double));
+    return loop(job->problem, &job->options, paper_test, job->max_outer, job->workspace, job->s,
+                job->r, job->v, job->u, job->report);
 }
 
-static cairn_status solve_fixed_point(cairn_stage *stage)
+static cairn_status solve_fixed_point(const cairn_scheme_job *job)
 {
-    return solve_around(stage, cairn_solve_fixed_point);
+    return solve_around(job, cairn_solve_fixed_point);
 }
 
-static cairn_status solve_coulomb_newton(cairn_stage *stage)
+static cairn_status solve_coulomb_newton(const cairn_scheme_job *job)
 {
-    return solve_around(stage, cairn_solve_coulomb_newton);
+    return solve_around(job, cairn_solve_coulomb_newton);
 }
 
 /* Exact friction: directly where the solver can, else by the fixed point. */
-static cairn_status solve_exactly(cairn_stage *stage)
+static cairn_status solve_exactly(const cairn_scheme_job *job)
 {
-    const char *solver = stage->options->solver;
-    bool direct = cairn_solver_accepts(solver, CAIRN_LAW_COULOMB, &stage->problem);
-    return direct ? solve_directly(stage) : solve_fixed_point(stage);
+    bool direct = cairn_solver_accepts(job->options.solver, CAIRN_LAW_COULOMB, job->problem);
+    return direct ? solve_directly(job) : solve_fixed_point(job);
 }
 
 enum { CONVEX = 1u << CAIRN_LAW_CONVEX, COULOMB = 1u << CAIRN_LAW_COULOMB };
 
 static const cairn_scheme schemes[] = {
     { "convex", "convex relaxation: robust and fast; keeps a gap h mu |u_T| while sliding",
-      CAIRN_LAW_CONVEX, CONVEX, false, false, false, solve_directly },
+      CAIRN_LAW_CONVEX, CONVEX, false, false, false, 0, solve_directly },
     { "coulomb", "exact Coulomb friction, solved directly: the fastest exact scheme",
-      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, false, solve_exactly },
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, false, 0, solve_exactly },
     { "fixed-point", "exact Coulomb friction by a fixed point around convex solves",
-      CAIRN_LAW_COULOMB, CONVEX, false, false, false, solve_fixed_point },
+      CAIRN_LAW_COULOMB, CONVEX, false, false, false, 0, solve_fixed_point },
     { "coulomb-newton", "exact Coulomb friction by a Newton method around convex solves",
-      CAIRN_LAW_COULOMB, CONVEX, false, false, false, solve_coulomb_newton },
+      CAIRN_LAW_COULOMB, CONVEX, false, false, false, 0, solve_coulomb_newton },
     { "lcp", "exact Coulomb friction on cones with edges (run.directions; 2D: exact)",
-      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, true, false, solve_exactly },
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, true, false, 0, solve_exactly },
+    { "stewart-trinkle", "lcp with gaps that hold where the step ends, not just to first order",
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, true, false, 30, solve_exactly },
     { "convex-polyhedral", "convex relaxation on cones with edges (run.directions; 2D: exact)",
-      CAIRN_LAW_CONVEX, CONVEX, false, true, false, solve_directly },
+      CAIRN_LAW_CONVEX, CONVEX, false, true, false, 0, solve_directly },
     { "moreau-jean", "exact Coulomb friction at velocity level; overlaps are not mended",
-      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, true, solve_exactly },
+      CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, true, 0, solve_exactly },
     { "frictionless", "no friction at any contact, whatever the materials say", CAIRN_LAW_CONVEX,
-      CONVEX, true, false, false, solve_directly },
+      CONVEX, true, false, false, 0, solve_directly },
 };
 
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
@@ -115,4 +104,29 @@ cairn_law cairn_scheme_law(const char *name)
 {
     const cairn_scheme *scheme = cairn_scheme_find(name);
     return scheme ? scheme->law : CAIRN_LAW_COUNT;
+}
+
+bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *solver, const cairn_problem *p)
+{
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++)
+        if ((scheme->solver_laws & (1u << law)) && cairn_solver_accepts(solver, (cairn_law)law, p))
+            return true;
+    return false;
+}
+
+cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_job *job)
+{
+    cairn_scheme_job ruled = *job;
+    ruled.options.law = scheme->law;
+    return scheme->solve(&ruled);
+}
+
+int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked)
+{
+    return asked > 0 ? (int)asked : scheme->linearisations;
+}
+
+double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations)
+{
+    return scheme->velocity_level ? 0.5 : linearisations > 0 ? 1 : 0;
 }

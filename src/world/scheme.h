@@ -1,8 +1,20 @@
-/* scheme.h - a time-stepping scheme: a choice of bias, of law and of how the step is solved. */
+/* scheme.h - a time-stepping scheme: a choice of bias, of law and of how the step is solved. The
+ * same table serves worlds of bodies and Lagrangian systems. */
 #ifndef CAIRN_WORLD_SCHEME_H
 #define CAIRN_WORLD_SCHEME_H
 
 #include "world/world.h"
+
+/* A one-step problem for a scheme to solve, and how. */
+typedef struct cairn_scheme_job {
+    const cairn_problem *problem;
+    cairn_solve_options options;  /* solver, tolerance, iterations; the law is set by the scheme */
+    double fixed_point_tolerance; /* > 0: the test of [BL23] on s                                */
+    int64_t max_outer;            /* iterations of a loop on s                                   */
+    cairn_workspace *workspace;
+    double *s, *r, *v, *u; /* sliding, impulses: start and result; velocities: results       */
+    cairn_solve_report *report;
+} cairn_scheme_job;
 
 typedef struct cairn_scheme {
     const char *name;
@@ -12,10 +24,22 @@ typedef struct cairn_scheme {
     bool frictionless;    /* mu = 0 everywhere                      */
     bool edges;           /* cones with edges, in 3D                */
     bool velocity_level;  /* contacts that overlap at mid-step, without the gap in the bias */
-    cairn_status (*solve)(cairn_stage *stage);
+    int linearisations;   /* most times that contacts are linearised where the step ends, first at
+                             q + h v; 0: once, at the start                                       */
+    cairn_status (*solve)(const cairn_scheme_job *job);
 } cairn_scheme;
 
 /* The scheme of a name, NULL when unknown. */
 const cairn_scheme *cairn_scheme_find(const char *name);
+
+/* Whether a solver treats what the scheme asks of it, for problems of the kind of `p`. */
+bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *solver, const cairn_problem *p);
+/* Impulses and velocities by the scheme. */
+cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_job *job);
+/* How often contacts are linearised at most when the user asked for `asked` (0: nothing asked);
+ * 0: at the start of the step alone. */
+int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked);
+/* Where in a step contacts are evaluated first: 0 at its start, 1/2, or 1 at q + h v. */
+double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations);
 
 #endif

@@ -27,7 +27,7 @@ static void swap(cairn_contact_store *a, cairn_contact_store *b)
     *b = held;
 }
 
-/* Some body outran its reach: set this attempt aside and start the next one from its impulses. */
+/* Set this attempt aside and start the next one from its impulses. */
 static void set_aside(cairn_stage *stage)
 {
     cairn_stage_store_contacts(stage);
@@ -37,27 +37,61 @@ static void set_aside(cairn_stage *stage)
     stage->warm_ratio = 1;
 }
 
+static cairn_status solve(cairn_stage *stage)
+{
+    const cairn_step_options *options = stage->options;
+    cairn_solve_report *report = &stage->report->solve;
+    int64_t before = report->iterations;
+    cairn_scheme_job job = { .problem = &stage->problem,
+                             .options = cairn_solve_options_default(),
+                             .fixed_point_tolerance = options->fixed_point_tolerance,
+                             .max_outer = options->max_fixed_point,
+                             .workspace = stage->world->workspace,
+                             .s = stage->s,
+                             .r = stage->r,
+                             .v = stage->v,
+                             .u = stage->u,
+                             .report = report };
+    job.options.solver = options->solver;
+    job.options.tolerance = options->tolerance;
+    job.options.max_iterations = options->max_iterations;
+    TRY(cairn_scheme_solve(stage->scheme, &job));
+    report->iterations += before;
+    return CAIRN_OK;
+}
+
 /* Candidates, problem, impulses; again with more candidates when a body outran its reach. Where
  * the new candidates stay open the impulses stand, and the solver sees it at its first look. */
 static cairn_status find_velocities(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
     double clock = cairn_clock_seconds();
-    int64_t iterations = 0;
-    for (report->attempts = 1; report->attempts <= MOST_ATTEMPTS; report->attempts++) {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         TRY(cairn_stage_collide(stage));
         report->timing.collide += lap(&clock);
         TRY(cairn_stage_assemble(stage));
         report->timing.assemble += lap(&clock);
-        TRY(stage->scheme->solve(stage));
+        TRY(solve(stage));
         report->timing.solve += lap(&clock);
-        report->solve.iterations = iterations += report->solve.iterations;
         if (!cairn_stage_outran(stage))
             return CAIRN_OK;
         set_aside(stage);
+        report->attempts++;
     }
     return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "bodies move too far in one step; %g s is too long", stage->h);
+}
+
+/* Velocities for contacts as they are where the step ends: linearise, solve, and again there. */
+static cairn_status find_end(cairn_stage *stage)
+{
+    stage->report->attempts = 1;
+    TRY(find_velocities(stage));
+    while (!cairn_stage_linearised(stage)) {
+        set_aside(stage);
+        TRY(find_velocities(stage));
+    }
+    return CAIRN_OK;
 }
 
 static void pour(cairn_world *world, cairn_step_report *report)
@@ -83,7 +117,7 @@ static cairn_status advance(cairn_stage *stage)
     /* v_free = v + h M^-1 F; where driven bodies will be */
     TRY(cairn_stage_free_motion(stage));
     /* contacts within reach, the one-step problem, its impulses and velocities */
-    TRY(find_velocities(stage));
+    TRY(find_end(stage));
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
     TRY(cairn_stage_certify(stage));
@@ -121,6 +155,7 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
                           .broad = cairn_broad_phase_find(options->broad_phase),
                           .block_size = world->dimension == 2 ? 3 : 6,
                           .report = report };
+    stage.linearisations = cairn_scheme_linearisations(stage.scheme, options->linearisations);
     cairn_parallel_threads((int)options->threads);
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;

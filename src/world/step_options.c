@@ -38,7 +38,11 @@ static const cairn_option options[] = {
     { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
       "gamma: share of a gap or overlap that one step may close", NULL },
     { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
-      "lcp, convex-polyhedral in 3D: edges of a friction cone, an even number", NULL },
+      "lcp, stewart-trinkle, convex-polyhedral in 3D: edges of a friction cone, an even number",
+      NULL },
+    { "linearisations", CAIRN_OPTION_INTEGER, false, FIELD(linearisations), 0, 1000, "",
+      "n: gaps linearised at q + h v, then at the result, n times at most; 0: as the scheme has it",
+      NULL },
     { "fixed_point_tolerance", CAIRN_OPTION_REAL, false, FIELD(fixed_point_tolerance), 0, 1, "",
       "fixed-point: > 0 stops on the change of s as in [BL23]; 0 on the tolerance", NULL },
     { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
@@ -70,11 +74,7 @@ static bool solver_goes_with(const cairn_step_options *step, const cairn_scheme 
     bool edges = scheme->edges && dimension == 3;
     cairn_problem kind = { .dimension = dimension,
                            .directions = edges ? (int)step->directions : 0 };
-    for (int law = 0; law < CAIRN_LAW_COUNT; law++)
-        if ((scheme->solver_laws & (1u << law)) &&
-            cairn_solver_accepts(step->solver, (cairn_law)law, &kind))
-            return true;
-    return false;
+    return cairn_scheme_accepts(scheme, step->solver, &kind);
 }
 
 cairn_status cairn_step_options_check(const cairn_step_options *step, int dimension,
@@ -85,6 +85,10 @@ cairn_status cairn_step_options_check(const cairn_step_options *step, int dimens
     if (step->directions % 2)
         return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
                           "found %lld, expected an even number", (long long)step->directions);
+    if (scheme->velocity_level && step->linearisations)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "linearisations",
+                          "found %lld, expected 0: the scheme %s does not use gaps",
+                          (long long)step->linearisations, step->scheme);
     if (!solver_goes_with(step, scheme, dimension))
         return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
                           "%s does not treat the %s cones in %dD that the scheme %s has; "

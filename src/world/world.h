@@ -98,9 +98,11 @@ typedef struct cairn_stage {
     cairn_vec3 *gyroscopic;          /* N m, body frame: what the implicit midpoint rule used    */
     cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                          */
     double *reach;                   /* m: how far each body may move in this step               */
-    cairn_vec3 *x_eval;              /* where contacts are evaluated: now, or at mid-step        */
+    int linearisations;              /* at most, at q + h v^; 0: contacts are those of the start */
+    cairn_vec3 *x_eval;              /* where contacts are evaluated: now, at mid-step, or ...   */
     cairn_quat *q_eval;
-    cairn_vec3 *x_next; /* driven bodies: where they will be                        */
+    cairn_vec3 *v_eval, *omega_eval; /* ... with this v^, of dynamic bodies, at q + h v^         */
+    cairn_vec3 *x_next;              /* driven bodies: where they will be                        */
     cairn_quat *q_next;
     double *angle_next;
     cairn_problem problem;
@@ -136,7 +138,12 @@ void cairn_stage_store_contacts(cairn_stage *stage);
 
 /* integrate.c: motion without contact before the solve, the new state after it */
 cairn_status cairn_stage_free_motion(cairn_stage *stage);
+void cairn_stage_place(cairn_stage *stage, int body, double ahead);
+void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v, cairn_vec3 *omega);
 void cairn_stage_commit(cairn_stage *stage);
+
+/* linearise.c: gaps that hold where the step ends */
+bool cairn_stage_linearised(cairn_stage *stage);
 
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
