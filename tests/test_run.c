@@ -240,6 +240,25 @@ TEST(a_step_that_misses_its_tolerance_stops_the_run_when_asked)
     folder_remove(f.path);
 }
 
+/* a ball that falls askew onto another needs more than two turns to find where they meet */
+TEST(a_step_that_does_not_settle_stops_the_run_when_asked)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    cairn_run_summary summary;
+    cairn_error error;
+    s.run.on_uncertified = "stop";
+    add_sphere(s.world, 0.1, (cairn_vec3){ 0.05, 0, 0.3 });
+    s.step.scheme = "stewart-trinkle";
+    s.step.linearisations = 2;
+    s.step.tolerance = 1e-9;
+    CHECK_INT(cairn_run(&s, f.path, NULL, NULL, &summary, &error), CAIRN_STOPPED);
+    CHECK_CONTAINS(error.message, "did not settle in 2 linearisations");
+    CHECK_INT(summary.uncertified, 1);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
 TEST(a_run_ends_at_rest_before_its_duration)
 {
     cairn_scene s = scene_create(3);
@@ -457,6 +476,7 @@ int main(void)
         CASE(in_2d_the_frames_have_angles_and_contacts_two_components),
         CASE(an_interrupted_run_keeps_what_was_computed),
         CASE(a_step_that_misses_its_tolerance_stops_the_run_when_asked),
+        CASE(a_step_that_does_not_settle_stops_the_run_when_asked),
         CASE(a_run_ends_at_rest_before_its_duration),
         CASE(a_failing_step_keeps_what_was_computed_and_says_why),
         CASE(settings_out_of_range_are_refused_before_anything_is_written),

@@ -151,6 +151,13 @@ static cairn_status check_certified(run *r, const cairn_step_report *report)
     if (report->solve.converged || strcmp(r->scene->run.on_uncertified, "stop") != 0)
         return CAIRN_OK;
     r->ending = "stopped";
+    bool solved = report->solve.judgement.asked.relative <= r->scene->step.tolerance;
+    if (solved && report->linearisations > 1)
+        return cairn_fail(
+            &r->error, CAIRN_STOPPED, "run.on_uncertified",
+            "step %" PRId64 " to t = %g s did not settle in %d linearisations: it ends "
+            "%.2e m from the last",
+            r->summary.steps, r->summary.time, report->linearisations, report->linearisation_error);
     return cairn_fail(&r->error, CAIRN_STOPPED, "run.on_uncertified",
                       "step %" PRId64 " to t = %g s missed its tolerance: relative residual %.2e, "
                       "expected %.2e",

@@ -56,6 +56,8 @@ static const source step_sources[] = {
     STEP("active", "", CAIRN_HDF5_INT, report.active),
     STEP("attempts", "", CAIRN_HDF5_INT, report.attempts),
     STEP("entered", "", CAIRN_HDF5_INT, report.entered),
+    STEP("linearisations", "", CAIRN_HDF5_INT, report.linearisations),
+    STEP("linearisation_error", "m", CAIRN_HDF5_REAL, report.linearisation_error),
     STEP("converged", "", CAIRN_HDF5_BYTE, report.solve.converged),
     STEP("iterations", "", CAIRN_HDF5_LONG, report.solve.iterations),
     STEP("outer_iterations", "", CAIRN_HDF5_LONG, report.solve.outer_iterations),
