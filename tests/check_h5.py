@@ -15,8 +15,8 @@ except ImportError as missing:
 
 STEPS = """step time candidates active attempts entered linearisations linearisation_error
 converged iterations outer_iterations solver asked_worst_contact coulomb_worst_contact
-penetration gap_error cone_violation friction_direction
-complementarity dilatation asked_worst asked_relative asked_fclib coulomb_worst coulomb_relative
+penetration gap_error cone_violation friction_direction complementarity dilatation friction_law
+asked_worst asked_relative asked_fclib coulomb_worst coulomb_relative
 coulomb_fclib judge_cone_violation kinetic potential entered_energy load_work driver_work
 friction_loss impact_loss numerical_loss collide_seconds assemble_seconds solve_seconds
 finish_seconds""".split()

@@ -121,6 +121,7 @@ class List(Program):
             "generators": "grid hexagonal pile fill spacing rows rate",
             "drivers": "velocity shake rotation table frequency",
             "loads": "constant sine table force",
+            "friction-laws": "constant stribeck static dynamic speeds values",
             "distributions": "constant uniform normal lognormal list deviation",
             "options": "time_step duration tolerance friction restitution density",
         }

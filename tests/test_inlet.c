@@ -95,7 +95,7 @@ TEST(inlets_add_up)
 TEST(bodies_have_the_velocity_material_and_mass_asked_for)
 {
     cairn_world *world = space(3);
-    const cairn_material_def material = { 0.1, 0.2 };
+    const cairn_material_def material = { .friction = 0.1, .restitution = 0.2 };
     cairn_inlet_def def = wide(2, 1);
     int number;
     CHECK_OK(cairn_material_create(world, &material, &number));

@@ -83,9 +83,69 @@ TEST(bad_tops_are_refused)
     CHECK_REFUSED(table);
 }
 
+/* An exact scheme for friction laws; the ball of MOVING gets h g mu(1 m/s), the plane's speed. */
+#define EXACT   "cairn: 1\nrun: {time_step: 1e-3, duration: 1, scheme: coulomb, tolerance: 1e-10}\n"
+#define FALLING "{friction_law: {stribeck: {static: 0.5, dynamic: 0.1, speed: 0.3, exponent: 1}}}"
+
+TEST(friction_laws_are_read_and_the_smaller_one_counts_at_each_speed)
+{
+    double fast = 0.1 + 0.4 * exp(-1 / 0.3), push = 9.81e-3;
+    const char *const texts[] = {
+        EXACT "materials: {a: " FALLING ", b: {friction: 0.9}}\n" MOVING,
+        EXACT "materials: {a: " FALLING ", b: {friction: 0.05}}\n" MOVING,
+        EXACT "materials: {a: {friction: 0.9}, b: {friction_law: {table: {speeds: [0, 2], values: "
+              "[0.6, 0.2]}}}}\n" MOVING,
+        EXACT "materials: {a: {friction: 0.9}, b: " FALLING "}\n"
+              "pairs: [{materials: [a, b], restitution: 0.1}]\n" MOVING,
+        EXACT "materials: {a: {friction: 0.9}, b: " FALLING "}\n"
+              "pairs: [{materials: [a, b], friction: 0.3}]\n" MOVING,
+        EXACT "materials: {a: {}, b: {}}\n"
+              "pairs: [{materials: [a, b], friction_law: {stribeck: {static: 0.7, dynamic: 0.2, "
+              "speed: 1e-3}}}]\n" MOVING,
+        EXACT
+        "materials: {a: {friction: 0.4, friction_law: constant}, b: {friction: 0.9}}\n" MOVING,
+    };
+    const double mu[] = { fast, 0.05, 0.4, fast, 0.3, 0.2, 0.4 };
+    for (int i = 0; i < 7; i++) /* sliding slows down by 1 % in the step */
+        CHECK_CLOSE(speed_after_a_step(texts[i]), push * mu[i], 0.02);
+}
+
+TEST(bad_friction_laws_are_refused_at_their_place)
+{
+    static const refused table[] = {
+        { EXACT
+          "materials:\n  a: {friction: 1, friction_law: {table: {speeds: [0], values: [1]}}}\n",
+          4, 20, "materials.a.friction_law", "found both 'friction' and 'friction_law'" },
+        { EXACT "materials:\n  a: {friction_law: {table: {speeds: [0, 1], values: [1, 2]}}}\n", 4,
+          54, "materials.a.friction_law.table.values",
+          "entry 2 is 2, expected at most 1 before it" },
+        { EXACT "materials:\n  a: {friction_law: {stribeck: {static: 1, dynamic: 2, speed: 1}}}\n",
+          4, 53, "materials.a.friction_law.stribeck.dynamic", "found 2, expected at most 1" },
+        { EXACT "materials: {a: {friction_law: stribek}}\n", 3, 31, "materials.a.friction_law",
+          "unknown friction_law 'stribek'; did you mean 'stribeck'?" },
+        { EXACT "materials: {a: {friction_law: stribeck}}\n", 3, 31,
+          "materials.a.friction_law.static", "the key 'static' is missing" },
+        { EXACT "materials: {a: {restitution_law: poison}}\n", 3, 34, "materials.a.restitution_law",
+          "unknown restitution_law 'poison'; did you mean 'poisson'?" },
+    };
+    CHECK_REFUSED(table);
+}
+
+/* convex is the scheme when none is given */
+TEST(a_convex_scheme_with_a_friction_law_is_refused_before_it_runs)
+{
+    const refused told = { "cairn: 1\nmaterials: {a: " FALLING "}\n"
+                           "run: {time_step: 1e-3, duration: 1, scheme: convex}\n",
+                           3, 45, "run.scheme", "expected a scheme of exact Coulomb friction" };
+    check_refused(&told, CAIRN_UNSUPPORTED, NULL);
+}
+
 int main(void)
 {
     RUN(CASE(a_pair_of_materials_overrules_the_smaller_values),
         CASE(without_materials_there_is_one_called_default), CASE(gravity_points_down_in_2d_too),
-        CASE(bad_tops_are_refused));
+        CASE(bad_tops_are_refused),
+        CASE(friction_laws_are_read_and_the_smaller_one_counts_at_each_speed),
+        CASE(bad_friction_laws_are_refused_at_their_place),
+        CASE(a_convex_scheme_with_a_friction_law_is_refused_before_it_runs));
 }

@@ -60,6 +60,7 @@ TEST(every_key_is_in_the_schema)
     check_choice(&cairn_scene_drivers);
     check_choice(&cairn_scene_loads);
     check_choice(&cairn_scene_distributions);
+    check_choice(&cairn_scene_friction_laws);
     check_choice(&cairn_scene_generators);
     free(text);
 }

@@ -228,7 +228,8 @@ static cairn_status add_vessel(cairn_world *world)
 static cairn_status build(cairn_world **out)
 {
     cairn_world_def def = cairn_world_def_default();
-    const cairn_material_def materials[2] = { { 0.5, 0 }, { 0.2, 0.3 } };
+    const cairn_material_def materials[2] = { { .friction = 0.5 },
+                                              { .friction = 0.2, .restitution = 0.3 } };
     cairn_inlet_def inlet = cairn_inlet_def_default();
     TRY(cairn_world_create(&def, out));
     TRY(cairn_material_create(*out, &materials[0], NULL));

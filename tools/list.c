@@ -144,6 +144,11 @@ static void list_distributions(void)
     print_records(cairn_distribution_record);
 }
 
+static void list_friction_laws(void)
+{
+    print_records(cairn_friction_law_record);
+}
+
 static void list_options(void)
 {
     print_record(cairn_step_record());
@@ -168,8 +173,10 @@ static const struct {
     { "drivers", "drivers of a driven body", list_drivers, NULL },
     { "loads", "loads on a body", list_loads, NULL },
     { "distributions", "distributions of radius and mass", list_distributions, NULL },
+    { "friction-laws", "friction_law of a material or a pair", list_friction_laws, NULL },
     { "options", "options of the run, of materials and of bodies", list_options,
-      "a body also takes name, shape, material (a name), orientation, drivers and loads" },
+      "a material also takes a friction_law; a body also takes name, shape, material (a name),\n"
+      "  orientation, drivers and loads" },
 };
 
 enum { TOPICS = sizeof topics / sizeof topics[0] };

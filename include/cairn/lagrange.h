@@ -18,7 +18,8 @@ extern "C" {
 typedef struct cairn_lagrange_contact {
     double gap;         /* m: g(q), negative when there is overlap                              */
     double mu;          /* friction coefficient, >= 0                                           */
-    double restitution; /* Newton's, 0 to 1                                                     */
+    double restitution; /* 0 to 1: of velocities (Newton), or                                   */
+    bool poisson;       /* of impulses, decompression over compression (Poisson)                */
     double *rows;       /* `dimension` rows of `coordinates` numbers, which take v to u: first
                            the gradient of the gap, then one tangent (2D) or two (3D)           */
 } cairn_lagrange_contact;
@@ -68,7 +69,9 @@ CAIRN_API const cairn_record *cairn_lagrange_record(void);
 /** What a step did. */
 typedef struct cairn_lagrange_report {
     cairn_solve_report solve;   /* with the judgement; of the last linearisation. Not converged
-                                   too when more than one was allowed and they did not settle  */
+                                   too when more than one was allowed and they did not settle. In
+                                   an impact by Poisson's law: the sum of both phases, the worse
+                                   judgement                                                     */
     int candidates;             /* contacts in the problem                                       */
     int active;                 /* of these, with a normal impulse > 0                           */
     int linearisations;         /* how often contacts were linearised                            */

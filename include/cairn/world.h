@@ -39,23 +39,58 @@ CAIRN_API const cairn_error *cairn_world_error(const cairn_world *world);
 
 /* ---- materials ----------------------------------------------------------------------------- */
 
-/** Surface properties. Two materials that meet use the smaller friction and the smaller
- *  restitution, unless cairn_material_pair_set says otherwise. */
+typedef enum cairn_friction_kind {
+    CAIRN_FRICTION_CONSTANT, /* the material's `friction` at any speed                          */
+    CAIRN_FRICTION_STRIBECK, /* dynamic + (static - dynamic) exp(-(|u_T|/speed)^exponent)       */
+    CAIRN_FRICTION_TABLE,    /* values at speeds, linear in between, constant outside           */
+    CAIRN_FRICTION_SMALLER,  /* pairs alone: the smaller one of both materials at each speed    */
+    CAIRN_FRICTION_COUNT
+} cairn_friction_kind;
+
+/** Friction as a function of the sliding speed: continuous, never rising. All zero: constant. */
+typedef struct cairn_friction_law {
+    cairn_friction_kind kind;
+    double mu_static;  /* stribeck: at rest                                                    */
+    double mu_dynamic; /* stribeck: at high speed, at most mu_static                           */
+    double speed;      /* m/s, stribeck: how fast the one becomes the other                    */
+    double exponent;   /* stribeck                                                             */
+    cairn_list speeds; /* m/s, table: rising                                                   */
+    cairn_list values; /* table: as many, never rising                                         */
+} cairn_friction_law;
+
+/** A law of a kind with its defaults (exponent 2). */
+CAIRN_API cairn_friction_law cairn_friction_law_default(cairn_friction_kind kind);
+/** The table of a friction law, NULL past CAIRN_FRICTION_TABLE. */
+CAIRN_API const cairn_record *cairn_friction_law_record(int kind);
+/** Refuse impossible parameters; `error` may be NULL. */
+CAIRN_API cairn_status cairn_friction_law_check(const cairn_friction_law *law, cairn_error *error);
+
+/** Surface properties. Two materials that meet use the smaller friction (at each sliding speed) and
+ *  the smaller restitution with its law (Newton's when equal), unless cairn_material_pair_set says
+ *  otherwise. */
 typedef struct cairn_material_def {
-    double friction;    /* Coulomb coefficient mu >= 0              */
-    double restitution; /* Newton's e in [0, 1]                     */
+    double friction;             /* Coulomb coefficient mu >= 0, when the law is constant      */
+    double restitution;          /* e in [0, 1]                                                */
+    const char *restitution_law; /* a name of cairn_restitution_name; NULL: newton             */
+    cairn_friction_law friction_law;
 } cairn_material_def;
 
-/** Friction 0.5, restitution 0. */
+/** Friction 0.5, restitution 0 by Newton's law. */
 CAIRN_API cairn_material_def cairn_material_def_default(void);
-/** The table of cairn_material_def. */
+/** The table of the plain fields of cairn_material_def (not friction_law). */
 CAIRN_API const cairn_record *cairn_material_record(void);
-/** Add a material; `out` receives its number (0, 1, ...). */
+/** Name of restitution law `index`, NULL past the last. newton: e is the speed after over the speed
+ *  before. poisson: e is the impulse of decompression over that of compression. */
+CAIRN_API const char *cairn_restitution_name(int index);
+/** Add a material (copied); `out` receives its number (0, 1, ...). */
 CAIRN_API cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def,
                                              int *out);
 /** Set friction and restitution between two materials (either order, may be equal). */
 CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
                                                const cairn_material_def *def);
+/** What holds between two materials: as set, or the rule of cairn_material_def with a friction law
+ *  of kind CAIRN_FRICTION_SMALLER. `friction` is that at rest. */
+CAIRN_API cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
 
 /* ---- shapes -------------------------------------------------------------------------------- */
 
@@ -285,7 +320,8 @@ typedef struct cairn_step_options {
     int64_t linearisations;       /* n: most turns to hold gaps at the end; 0: scheme's own     */
     double fixed_point_tolerance; /* scheme fixed-point: > 0: the test of [BL23] on s; 0: go on to
                                      `tolerance` of exact Coulomb                               */
-    int64_t max_fixed_point;      /* scheme fixed-point: outer iterations                       */
+    int64_t max_fixed_point;      /* scheme fixed-point: outer iterations; friction laws: updates
+                                     of mu                                                      */
     double margin;                /* m: candidates cover at least this much motion of each body;
                                      0: only what the step can need                             */
     bool warm_start;              /* start from the last step's impulses                        */
@@ -301,6 +337,11 @@ CAIRN_API const cairn_record *cairn_step_record(void);
  *  scheme asks of it. `error` (may be NULL) names the key. */
 CAIRN_API cairn_status cairn_step_options_check(const cairn_step_options *options, int dimension,
                                                 cairn_error *error);
+/** Check that steps with these options are possible in this world: cairn_step_options_check, and
+ *  that the scheme treats its friction laws. cairn_world_step does the same. */
+CAIRN_API cairn_status cairn_world_step_check(const cairn_world *world,
+                                              const cairn_step_options *options,
+                                              cairn_error *error);
 /** Name of scheme `index`, NULL past the last. */
 CAIRN_API const char *cairn_scheme_name(int index);
 /** One line about a scheme, NULL when unknown. */
@@ -325,7 +366,8 @@ typedef struct cairn_energy {
                                   unequal inertias; may have either sign                        */
 } cairn_energy;
 
-/** What a step can prove about itself, in units a person understands. */
+/** What a step can prove about itself, in units a person understands. After an impact by Poisson's
+ *  law it speaks of the decompression, the judgement of the worse phase. */
 typedef struct cairn_certificate {
     double penetration;        /* m: deepest overlap after the step, over all candidates (>= 0)  */
     double gap_error;          /* m: largest |h min(o, w r_N)|: gap left where it pushes, or
@@ -336,6 +378,8 @@ typedef struct cairn_certificate {
     double complementarity;    /* J: largest |r_N o|                                             */
     double dilatation;         /* m: largest h mu |u_T| at a pushing contact: the gap that the
                                 convex law keeps while sliding                                 */
+    double friction_law;       /* largest |mu(|u_T|) - mu| at a pushing contact, mu the one the
+                                impulses were found with; all else is judged with mu(|u_T|)    */
     cairn_judgement judgement; /* residuals of the asked law and of exact Coulomb              */
 } cairn_certificate;
 
@@ -387,7 +431,8 @@ typedef struct cairn_contacts {
 CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
 
 /** The one-step problem of the last step, as the scheme posed it, and its impulses `r` (may be
- *  NULL), lent until the next step or overlap test. NULL: there was no step yet, it failed, or the
+ *  NULL), lent until the next step or overlap test. After an impact by Poisson's law: those of the
+ *  compression. NULL: there was no step yet, it failed, or the
  *  problem has been given up since. */
 CAIRN_API const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r);
 

@@ -19,6 +19,7 @@ static const cairn_entry certificate_items[] = {
     ENTRY(cairn_certificate, "friction_direction", "W", friction_direction),
     ENTRY(cairn_certificate, "complementarity", "J", complementarity),
     ENTRY(cairn_certificate, "dilatation", "m", dilatation),
+    ENTRY(cairn_certificate, "friction_law", "1", friction_law),
     ENTRY(cairn_certificate, "asked_worst", "m/s", judgement.asked.worst),
     ENTRY(cairn_certificate, "asked_relative", "1", judgement.asked.relative),
     ENTRY(cairn_certificate, "asked_fclib", "1", judgement.asked.fclib),

@@ -7,32 +7,13 @@
 #include "base/status.h"
 #include "io/scene_build.h"
 
-/* {name: {...}} through the table of that name into a struct that already has its defaults. */
-static cairn_status read_options(cairn_scene_build *b, const cairn_yaml_node *node,
-                                 const cairn_record *record, void *options)
-{
-    const cairn_scene_keys keys = { .record = record };
-    if (node->kind == CAIRN_YAML_SCALAR && node->text && strcmp(node->text, record->name) == 0) {
-        /* the bare name: nothing is given */
-        const cairn_yaml_node nothing = { .kind = CAIRN_YAML_MAPPING,
-                                          .file = node->file,
-                                          .line = node->line,
-                                          .column = node->column,
-                                          .key = node->key,
-                                          .parent = node->parent };
-        return cairn_scene_check_keys(b, &nothing, &keys);
-    }
-    TRY(cairn_scene_check_keys(b, node, &keys));
-    return cairn_scene_read_record(b, node, record, options);
-}
-
 static cairn_status read_shape(cairn_scene_build *b, const cairn_yaml_node *node, cairn_shape *out)
 {
     int kind;
     const cairn_yaml_node *value;
     TRY(cairn_scene_read_choice(b, node, &cairn_scene_shapes, &kind, &value));
     *out = cairn_shape_default((cairn_shape_kind)kind, b->dimension);
-    return read_options(b, value, cairn_shape_record(kind), out);
+    return cairn_scene_read_options(b, value, cairn_shape_record(kind), out);
 }
 
 /* ---- drivers and loads --------------------------------------------------------------------- */
@@ -44,7 +25,7 @@ static cairn_status read_driver(cairn_scene_build *b, const cairn_yaml_node *nod
     const cairn_yaml_node *value;
     TRY(cairn_scene_read_choice(b, node, &cairn_scene_drivers, &kind, &value));
     *out = cairn_driver_default((cairn_driver_kind)kind);
-    return read_options(b, value, cairn_driver_record(kind), out);
+    return cairn_scene_read_options(b, value, cairn_driver_record(kind), out);
 }
 
 static cairn_status read_load(cairn_scene_build *b, const cairn_yaml_node *node, cairn_load *out)
@@ -53,7 +34,7 @@ static cairn_status read_load(cairn_scene_build *b, const cairn_yaml_node *node,
     const cairn_yaml_node *value;
     TRY(cairn_scene_read_choice(b, node, &cairn_scene_loads, &kind, &value));
     *out = cairn_load_default((cairn_load_kind)kind);
-    return read_options(b, value, cairn_load_record(kind), out);
+    return cairn_scene_read_options(b, value, cairn_load_record(kind), out);
 }
 
 static cairn_status read_drivers(cairn_scene_build *b, const cairn_yaml_node *list,

@@ -42,7 +42,7 @@ cairn_scene_keys cairn_scene_orientation_keys(void);
 /* Of generator `kind` as cairn_scene_generators numbers them. */
 cairn_scene_keys cairn_scene_generator_keys(int kind);
 extern const cairn_scene_choice cairn_scene_shapes, cairn_scene_drivers, cairn_scene_loads,
-    cairn_scene_distributions, cairn_scene_generators;
+    cairn_scene_distributions, cairn_scene_generators, cairn_scene_friction_laws;
 /* The number under which cairn_scene_generators has the inlet. */
 int cairn_scene_inlet_kind(void);
 /* Whether a vector option turns (torque, angular velocity, inertia): in 2D it is one number. */
@@ -67,7 +67,6 @@ typedef struct cairn_scene_build {
     cairn_arena *arena; /* names and lists that live as long as the scene */
     cairn_yaml tree;
     int dimension;
-    cairn_material_def *materials; /* as given, by number */
     const char **material_names, **body_names;
     cairn_scene_origin *origins; /* by rising `first` */
     int origin_count;
@@ -87,6 +86,9 @@ cairn_status cairn_scene_read_record(cairn_scene_build *b, const cairn_yaml_node
 cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node *node,
                                      const cairn_scene_choice *choice, int *kind,
                                      const cairn_yaml_node **value);
+/* What the node of a kind gives of its table: a mapping with known keys, or the bare name. */
+cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_node *node,
+                                      const cairn_record *record, void *options);
 /* A text that can serve as a name: not empty, at most 63 bytes, all of them printable. */
 cairn_status cairn_scene_read_name(cairn_scene_build *b, const cairn_yaml_node *node,
                                    const char **out);

@@ -59,9 +59,16 @@ cairn_scene_keys cairn_scene_run_keys(void)
 
 /* ---- materials ----------------------------------------------------------------------------- */
 
+#define FRICTION_LAW_KEY                                                                           \
+    {                                                                                              \
+        "friction_law", false, "friction that depends on the sliding speed, in place of friction", \
+            "{\"$ref\": \"#/$defs/friction_law\"}"                                                 \
+    }
+
 cairn_scene_keys cairn_scene_material_keys(void)
 {
-    return (cairn_scene_keys){ cairn_material_record(), NULL, NULL, 0 };
+    static const cairn_scene_key further[] = { FRICTION_LAW_KEY };
+    return (cairn_scene_keys){ cairn_material_record(), NULL, further, COUNT(further) };
 }
 
 cairn_scene_keys cairn_scene_pair_keys(void)
@@ -70,6 +77,7 @@ cairn_scene_keys cairn_scene_pair_keys(void)
         { "materials", true, "the two materials that meet; may be the same one twice",
           "{\"type\": \"array\", \"items\": {\"type\": \"string\"}, \"minItems\": 2, "
           "\"maxItems\": 2}" },
+        FRICTION_LAW_KEY,
     };
     return (cairn_scene_keys){ cairn_material_record(), NULL, further, COUNT(further) };
 }
@@ -136,6 +144,7 @@ const cairn_scene_choice cairn_scene_shapes = { "shape", cairn_shape_record };
 const cairn_scene_choice cairn_scene_drivers = { "driver", cairn_driver_record };
 const cairn_scene_choice cairn_scene_loads = { "load", cairn_load_record };
 const cairn_scene_choice cairn_scene_distributions = { "distribution", cairn_distribution_record };
+const cairn_scene_choice cairn_scene_friction_laws = { "friction_law", cairn_friction_law_record };
 const cairn_scene_choice cairn_scene_generators = { "generator", generator_at };
 
 cairn_scene_keys cairn_scene_generator_keys(int kind)

@@ -295,6 +295,24 @@ cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node
                            node->count > 1 ? " with several keys" : "", choice->noun, list);
 }
 
+cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_node *node,
+                                      const cairn_record *record, void *options)
+{
+    const cairn_scene_keys keys = { .record = record };
+    if (node->kind == CAIRN_YAML_SCALAR && node->text && strcmp(node->text, record->name) == 0) {
+        /* the bare name: nothing is given */
+        const cairn_yaml_node nothing = { .kind = CAIRN_YAML_MAPPING,
+                                          .file = node->file,
+                                          .line = node->line,
+                                          .column = node->column,
+                                          .key = node->key,
+                                          .parent = node->parent };
+        return cairn_scene_check_keys(b, &nothing, &keys);
+    }
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    return cairn_scene_read_record(b, node, record, options);
+}
+
 static bool is_printable(const char *text)
 {
     for (; *text; text++)

@@ -100,9 +100,23 @@ static cairn_status add_material(cairn_scene_build *b, const char *name,
     int number;
     cairn_status status = cairn_material_create(b->scene->world, def, &number);
     TRY(cairn_scene_blame(b, status, node, cairn_world_error(b->scene->world)));
-    b->material_names[b->scene->material_count] = name;
-    b->materials[b->scene->material_count++] = *def;
+    b->material_names[b->scene->material_count++] = name;
     return CAIRN_OK;
+}
+
+/* The key friction_law; without it `law` stays as it is. */
+static cairn_status read_friction_law(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                      cairn_friction_law *law)
+{
+    const cairn_yaml_node *node = cairn_yaml_find(mapping, "friction_law"), *value;
+    int kind;
+    if (!node)
+        return CAIRN_OK;
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_friction_laws, &kind, &value));
+    if (kind != CAIRN_FRICTION_CONSTANT)
+        TRY(cairn_scene_refuse_both(b, mapping, "friction", "friction_law"));
+    *law = cairn_friction_law_default((cairn_friction_kind)kind);
+    return cairn_scene_read_options(b, value, cairn_friction_law_record(kind), law);
 }
 
 static cairn_status read_material_def(cairn_scene_build *b, const cairn_yaml_node *node)
@@ -121,6 +135,7 @@ static cairn_status read_material_def(cairn_scene_build *b, const cairn_yaml_nod
     TRY(cairn_scene_read_name(b, &as_name, &name));
     TRY(cairn_scene_check_keys(b, node, &keys));
     TRY(cairn_scene_read_record(b, node, keys.record, &def));
+    TRY(read_friction_law(b, node, &def.friction_law));
     TRY(cairn_scene_keep_text(b, name, &name));
     return add_material(b, name, &def, node);
 }
@@ -132,11 +147,6 @@ static cairn_status read_pair_side(cairn_scene_build *b, const cairn_yaml_node *
     *out = find_material(b, name);
     return *out >= 0 ? CAIRN_OK
                      : cairn_scene_fail_word(b, node, false, "material", b->material_names);
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 /* `seen` has a place for each ordered pair of materials. */
@@ -154,11 +164,12 @@ static cairn_status read_pair(cairn_scene_build *b, const cairn_yaml_node *node,
         return cairn_yaml_fail(sides, NULL, b->error, "the pair '%s', '%s' is given twice",
                                b->material_names[one], b->material_names[other]);
     seen[one * count + other] = seen[other * count + one] = 1;
-    /* what is not given stays what it is without this pair: the smaller of the two */
-    const cairn_material_def *m = b->materials;
-    cairn_material_def def = { smaller(m[one].friction, m[other].friction),
-                               smaller(m[one].restitution, m[other].restitution) };
+    /* what is not given stays what it is without this pair */
+    cairn_material_def def = cairn_material_pair(b->scene->world, one, other);
     TRY(cairn_scene_read_record(b, node, keys.record, &def));
+    if (cairn_yaml_find(node, "friction"))
+        def.friction_law.kind = CAIRN_FRICTION_CONSTANT;
+    TRY(read_friction_law(b, node, &def.friction_law));
     cairn_status status = cairn_material_pair_set(b->scene->world, one, other, &def);
     return cairn_scene_blame(b, status, node, cairn_world_error(b->scene->world));
 }
@@ -179,6 +190,15 @@ static cairn_status read_pairs(cairn_scene_build *b)
     return CAIRN_OK;
 }
 
+/* The scheme of the run must treat the friction laws. */
+static cairn_status check_scheme(cairn_scene_build *b)
+{
+    const cairn_yaml_node *run = cairn_yaml_find(b->tree.root, "run");
+    cairn_error wrong = { 0 };
+    cairn_status status = cairn_world_step_check(b->scene->world, &b->scene->step, &wrong);
+    return cairn_scene_blame(b, status, run, &wrong);
+}
+
 cairn_status cairn_scene_read_materials(cairn_scene_build *b)
 {
     const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "materials");
@@ -189,9 +209,8 @@ cairn_status cairn_scene_read_materials(cairn_scene_build *b)
         return cairn_yaml_fail(list, NULL, b->error, "found %d materials, expected at most %d",
                                given, MAX_MATERIALS);
     size_t room = (size_t)given + 2; /* one at least, and a NULL at the end of the names */
-    b->materials = cairn_arena_take(b->arena, room, sizeof *b->materials);
     b->material_names = cairn_arena_take(b->arena, room, sizeof *b->material_names);
-    if (!b->materials || !b->material_names)
+    if (!b->material_names)
         return cairn_scene_no_memory(b);
     memset(b->material_names, 0, room * sizeof *b->material_names);
     b->scene->material_names = b->material_names;
@@ -201,7 +220,8 @@ cairn_status cairn_scene_read_materials(cairn_scene_build *b)
         const cairn_material_def def = cairn_material_def_default();
         TRY(add_material(b, "default", &def, b->tree.root));
     }
-    return read_pairs(b);
+    TRY(read_pairs(b));
+    return check_scheme(b);
 }
 
 cairn_status cairn_scene_read_material(cairn_scene_build *b, const cairn_yaml_node *mapping,

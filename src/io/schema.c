@@ -316,6 +316,7 @@ static cairn_status write_definitions(cairn_json *json)
         write_definition(json, "pair", cairn_scene_pair_keys()),
         write_definition(json, "body", cairn_scene_body_keys()),
         write_orientation(json),
+        write_choice(json, &cairn_scene_friction_laws, NULL),
         write_choice(json, &cairn_scene_shapes, NULL),
         write_choice(json, &cairn_scene_drivers, NULL),
         write_choice(json, &cairn_scene_loads, NULL),

@@ -5,8 +5,9 @@
  * since angular velocities are in body frames (R at the start of the step). Bodies that do not
  * answer to contact (fixed, driven) give no block; the velocity of their surface goes into w. Bias:
  * b = gamma g/h; where a pair has restitution e and closes in this step, b = min(gamma g/h, e u_N)
- * with the velocity before. Schemes of velocity level have b = min(0, e u_N) alone. Where contacts
- * are linearised ahead, g is the gap that the linearisation gives back at the start. */
+ * with the velocity before. Schemes of velocity level have b = min(0, e u_N) alone. Poisson's e has
+ * no bias: impulses.c. Where contacts are linearised ahead, g is the gap that the linearisation
+ * gives back at the start. */
 #include <math.h>
 #include <string.h>
 
@@ -66,23 +67,33 @@ static double inverse(double x)
     return x > 0 ? 1 / x : 0;
 }
 
+/* The velocity of a body in the problem's layout. */
+static void fill_velocity(int dimension, cairn_vec3 v, cairn_vec3 omega, double *out)
+{
+    const double flat[3] = { v.x, v.y, omega.z };
+    const double full[6] = { v.x, v.y, v.z, omega.x, omega.y, omega.z };
+    if (dimension == 2)
+        memcpy(out, flat, sizeof flat);
+    else
+        memcpy(out, full, sizeof full);
+}
+
 static void fill_block(cairn_stage *stage, int i)
 {
     const cairn_body_store *b = &stage->world->bodies;
     size_t first = (size_t)stage->block[i] * (size_t)stage->block_size;
-    double *mass = stage->mass_inverse + first, *v = stage->v_problem + first;
-    cairn_vec3 J = b->inertia[i], free = stage->v_free[i], omega = stage->omega_free[i];
-    double m = inverse(b->mass[i]);
+    double *mass = stage->mass_inverse + first, m = inverse(b->mass[i]);
+    cairn_vec3 J = b->inertia[i];
     if (stage->world->dimension == 2) {
-        const double values[6] = { m, m, inverse(J.z), free.x, free.y, omega.z };
-        memcpy(mass, values, 3 * sizeof(double));
-        memcpy(v, values + 3, 3 * sizeof(double));
+        const double values[3] = { m, m, inverse(J.z) };
+        memcpy(mass, values, sizeof values);
     } else {
-        const double masses[6] = { m, m, m, inverse(J.x), inverse(J.y), inverse(J.z) };
-        const double speeds[6] = { free.x, free.y, free.z, omega.x, omega.y, omega.z };
-        memcpy(mass, masses, sizeof masses);
-        memcpy(v, speeds, sizeof speeds);
+        const double values[6] = { m, m, m, inverse(J.x), inverse(J.y), inverse(J.z) };
+        memcpy(mass, values, sizeof values);
     }
+    fill_velocity(stage->world->dimension, stage->v_free[i], stage->omega_free[i],
+                  stage->v_problem + first);
+    fill_velocity(stage->world->dimension, b->v[i], b->omega[i], stage->v_old + first);
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -158,7 +169,7 @@ static double normal_velocity_before(const cairn_stage *stage, int j)
 
 /* The gap at the start of the step, as its linearisation where it was evaluated has it:
  * g(q + h v^) - h n.v^. With it u_N + b = (g(q + h v^) + h n.(v - v^))/h. */
-static double linearised_gap(const cairn_stage *stage, int j)
+double cairn_stage_gap(const cairn_stage *stage, int j)
 {
     double gap = stage->world->contacts.gap[j];
     if (!stage->linearisations)
@@ -169,14 +180,15 @@ static double linearised_gap(const cairn_stage *stage, int j)
 static double bias(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
-    double gap = linearised_gap(stage, j), apart = stage->options->stabilisation * gap / stage->h;
+    double gap = cairn_stage_gap(stage, j), apart = stage->options->stabilisation * gap / stage->h;
+    double e = c->poisson[j] ? 0 : c->restitution[j];
     if (stage->scheme->velocity_level)
-        return c->restitution[j] * fmin(0, normal_velocity_before(stage, j));
-    if (c->restitution[j] == 0)
+        return e * fmin(0, normal_velocity_before(stage, j));
+    if (e == 0)
         return apart;
     double before = normal_velocity_before(stage, j);
     bool closes = before < 0 && gap + stage->h * before <= 0;
-    return closes ? fmin(apart, c->restitution[j] * before) : apart;
+    return closes ? fmin(apart, e * before) : apart;
 }
 
 static void fill_contact(cairn_stage *stage, int j)

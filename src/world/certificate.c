@@ -5,7 +5,9 @@
  *     complementarity  r_N o
  *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes sliding
  *     dilatation       h mu |u_T| where the convex law pushes: the gap it keeps while sliding
- * The penetration is measured afterwards, in the new positions. */
+ * In an impact by Poisson's law r is the impulse of the decompression, and r_N in the second and
+ * third line what it has above its least value. The penetration is measured afterwards, in the new
+ * positions. */
 #include <math.h>
 
 #include "base/status.h"
@@ -22,26 +24,38 @@ static double tangent_dot(int d, const double *x, const double *y)
     return x[1] * y[1] + (d == 3 ? x[2] * y[2] : 0);
 }
 
+/* What the contact law of the end of the step speaks of: the impulse, without its compression. */
+static void last_impulse(const cairn_stage *stage, int j, double *r)
+{
+    int d = stage->problem.dimension;
+    for (int i = 0; i < d; i++) {
+        size_t k = (size_t)j * (size_t)d + (size_t)i;
+        r[i] = stage->r[k] - (stage->compression ? stage->compression[k] : 0);
+    }
+}
+
 static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
 {
     const cairn_problem *p = &stage->problem;
     int d = p->dimension;
-    const double *r = stage->r + (size_t)j * (size_t)d, *u = stage->u + (size_t)j * (size_t)d;
-    double h = stage->h, push = cairn_contact_inverse_mass(p, j) * r[0];
+    const double *u = stage->u + (size_t)j * (size_t)d;
+    double r[3] = { 0 }, h = stage->h, least = stage->floor ? stage->floor[j] : 0;
+    last_impulse(stage, j, r);
+    double push = cairn_contact_inverse_mass(p, j) * (r[0] - least);
     double sliding = tangent_norm(d, u), lift = 0;
     if (stage->scheme->law == CAIRN_LAW_CONVEX)
         lift = p->mu[j] * cairn_sliding_speed(d, p->directions, u);
     double open = u[0] + stage->b[j] - lift;
     double against = tangent_dot(d, r, u) + tangent_norm(d, r) * sliding;
     c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
-    c->complementarity = fmax(c->complementarity, fabs(r[0] * open));
+    c->complementarity = fmax(c->complementarity, fabs((r[0] - least) * open));
     c->friction_direction = fmax(c->friction_direction, against / h);
     if (push > 0)
         c->dilatation = fmax(c->dilatation, h * lift);
 }
 
 /* Exact Coulomb friction means circular cones, whatever cones the scheme has. */
-static void judge_circular(cairn_stage *stage, cairn_judgement *judgement)
+void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement)
 {
     cairn_problem circular = stage->problem;
     cairn_judgement exact;
@@ -56,8 +70,8 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     cairn_certificate *c = &report->certificate;
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
-    if (stage->problem.directions)
-        judge_circular(stage, &c->judgement);
+    if (stage->problem.directions && !stage->compression)
+        cairn_stage_judge_circular(stage, &c->judgement);
     report->candidates = stage->problem.contacts;
     for (int j = 0; j < stage->problem.contacts; j++) {
         certify_contact(stage, j, c);

@@ -33,6 +33,7 @@ static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
         { (void **)&c->gap, sizeof *c->gap },
         { (void **)&c->mu, sizeof *c->mu },
         { (void **)&c->restitution, sizeof *c->restitution },
+        { (void **)&c->poisson, sizeof *c->poisson },
         { (void **)&c->impulse, (size_t)dimension * sizeof *c->impulse },
         { (void **)&c->velocity, (size_t)dimension * sizeof *c->velocity },
     };
@@ -47,8 +48,9 @@ static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
 
 void cairn_contacts_release(cairn_contact_store *c)
 {
-    void *blocks[] = { c->body,  c->feature, c->point, c->normal,  c->tangent,     c->arm_a,
-                       c->arm_b, c->gap,     c->mu,    c->impulse, c->restitution, c->velocity };
+    void *blocks[] = { c->body,        c->feature,  c->point,  c->normal, c->tangent,
+                       c->arm_a,       c->arm_b,    c->gap,    c->mu,     c->impulse,
+                       c->restitution, c->velocity, c->poisson };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
     *c = (cairn_contact_store){ 0 };
@@ -206,6 +208,7 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
     c->gap[j] = found->gap;
     c->mu[j] = law.friction;
     c->restitution[j] = law.restitution;
+    c->poisson[j] = cairn_material_is_poisson(&law);
 }
 
 static cairn_status gather(const cairn_stage *stage, const narrow_job *job, size_t pairs)

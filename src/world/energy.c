@@ -44,27 +44,6 @@ static void add_body(const cairn_stage *stage, int i, cairn_energy *energy)
         0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
 }
 
-/* Velocities before the step in the problem's layout. */
-static void old_velocities(const cairn_stage *stage, double *out)
-{
-    const cairn_body_store *b = &stage->world->bodies;
-    for (int i = 0; i < b->count; i++) {
-        if (stage->block[i] < 0)
-            continue;
-        double *x = out + (size_t)stage->block[i] * (size_t)stage->block_size;
-        x[0] = b->v[i].x;
-        x[1] = b->v[i].y;
-        if (stage->world->dimension == 2) {
-            x[2] = b->omega[i].z;
-            continue;
-        }
-        x[2] = b->v[i].z;
-        x[3] = b->omega[i].x;
-        x[4] = b->omega[i].y;
-        x[5] = b->omega[i].z;
-    }
-}
-
 static void add_contact(const cairn_stage *stage, int j, const double *v_old, cairn_energy *energy)
 {
     const cairn_problem *p = &stage->problem;
@@ -86,7 +65,6 @@ void cairn_stage_energy(cairn_stage *stage)
     for (int i = 0; i < stage->world->bodies.count; i++)
         if (stage->block[i] >= 0)
             add_body(stage, i, energy);
-    old_velocities(stage, stage->v_old);
     for (int j = 0; j < stage->problem.contacts; j++)
         add_contact(stage, j, stage->v_old, energy);
 }

@@ -8,11 +8,13 @@
  * M, H and gaps are those of q^, which is q; q + h v/2 at mid-step (moreau-jean); or q + h v where
  * contacts are linearised ahead ([ST96] (27), 3.6). F is that of q, or of mid-step in the last two.
  * Linearised ahead, (2) to (5) are done again at q^ = q+ until q+ no longer moves: g(q+) >= 0 holds
- * then for the gaps themselves. */
+ * then for the gaps themselves. In an impact by Poisson's law (4) is compression, without forces,
+ * and decompression, as in impulses.c. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "solve/decompression.h"
 #include "world/lagrange.h"
 #include "world/scheme.h"
 
@@ -34,6 +36,9 @@ typedef struct stage {
     double *v_free, *v, *q; /* m: without contact; at the end                         */
     double *H, *G, *W;      /* rows x m, rows x m, rows x rows                        */
     double *b, *mu, *s;     /* per contact                                            */
+    double *e, *floor;      /* per contact: Poisson's coefficient; its least impulse  */
+    double *compression;    /* rows: impulses of the first phase of an impact         */
+    bool hit, can_bounce;   /* something hits; a contact of Poisson's law is there    */
     double *u_free, *r, *u; /* rows                                                   */
     cairn_matrix matrix;    /* W as the problem wants it                              */
 } stage;
@@ -152,18 +157,30 @@ static cairn_status evaluate_contact(stage *t, const double *q, int index, doubl
     return CAIRN_OK;
 }
 
-/* gamma g/h; e u_N where the contact closes in this step and bounces */
-static double bias(const stage *t, const cairn_lagrange_contact *c)
+/* As in impulses.c: an approach that closes the gap and is more than what forces give in a step. */
+static bool hits(const stage *t, const cairn_lagrange_contact *c, double gap)
+{
+    double before = dot(t->m, c->rows, t->l->v), free = dot(t->m, c->rows, t->v_free);
+    return before < -fabs(free - before) && gap + t->options->time_step * before <= 0;
+}
+
+/* gamma g/h; e u_N where the contact closes in this step and bounces; Poisson's where it hits: 0 */
+static double bias(stage *t, const cairn_lagrange_contact *c)
 {
     double h = t->options->time_step, before = dot(t->m, c->rows, t->l->v);
-    if (t->velocity_level)
-        return c->restitution * fmin(before, 0);
-    double gap = c->gap; /* g(q^) - n.(q^ - q) */
+    double e = c->poisson ? 0 : c->restitution, gap = c->gap; /* g(q^) - n.(q^ - q) */
     for (int i = 0; i < t->m; i++)
         gap -= c->rows[i] * (t->at[i] - t->l->q[i]);
+    bool hit = hits(t, c, t->velocity_level ? 0 : gap);
+    t->hit = t->hit || hit;
+    t->can_bounce = t->can_bounce || (c->poisson && c->restitution > 0);
+    if (t->velocity_level)
+        return e * fmin(before, 0);
     double apart = t->options->stabilisation * gap / h;
-    bool bounces = c->restitution > 0 && before < 0 && gap + h * before <= 0;
-    return bounces ? fmin(apart, c->restitution * before) : apart;
+    if (c->poisson && c->restitution > 0)
+        return hit ? fmin(apart, 0) : apart;
+    bool bounces = e > 0 && before < 0 && gap + h * before <= 0;
+    return bounces ? fmin(apart, e * before) : apart;
 }
 
 static cairn_status collect_contacts(stage *t)
@@ -171,6 +188,7 @@ static cairn_status collect_contacts(stage *t)
     double reach = t->velocity_level ? 0 : t->options->reach;
     size_t d = (size_t)t->d, size = d * (size_t)t->m;
     t->count = 0;
+    t->hit = t->can_bounce = false;
     for (int index = 0; index < t->l->system.contacts; index++) {
         cairn_lagrange_contact c;
         int j = t->count;
@@ -179,6 +197,7 @@ static cairn_status collect_contacts(stage *t)
             continue;
         t->contact[j] = index;
         t->b[j] = bias(t, &c);
+        t->e[j] = c.poisson ? c.restitution : 0;
         t->mu[j] = t->scheme->frictionless ? 0 : c.mu;
         t->s[j] = t->l->s[index];
         memcpy(t->r + (size_t)j * d, t->l->r + (size_t)index * d, d * sizeof(double));
@@ -247,6 +266,45 @@ static cairn_status find_impulses(stage *t, const cairn_problem *p)
     job.options.tolerance = o->tolerance;
     job.options.max_iterations = o->max_iterations;
     return cairn_scheme_solve(t->scheme, &job);
+}
+
+/* The first phase: velocities before the step, no forces; overlaps must not bounce. */
+static cairn_status compress(stage *t, const cairn_problem *p)
+{
+    cairn_problem first = *p;
+    size_t m = (size_t)t->m;
+    double *q = cairn_arena_doubles(&t->l->scratch, (size_t)(t->count * t->d));
+    double *b = cairn_arena_doubles(&t->l->scratch, (size_t)t->count);
+    if (!q || !b)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < t->count * t->d; i++)
+        q[i] = dot(t->m, t->H + (size_t)i * m, t->l->v);
+    for (int j = 0; j < t->count; j++)
+        b[j] = t->e[j] > 0 ? fmax(0, t->b[j]) : t->b[j];
+    first.q = q;
+    first.b = b;
+    TRY(find_impulses(t, &first));
+    memcpy(t->compression, t->r, (size_t)(t->count * t->d) * sizeof(double));
+    for (int j = 0; j < t->count; j++) {
+        t->floor[j] = t->e[j] * fmax(0, t->r[j * t->d]);
+        t->r[j * t->d] += t->floor[j];
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status find_impact(stage *t, const cairn_problem *p)
+{
+    const cairn_decompression second = { p, t->compression, t->floor };
+    cairn_solve_options options = cairn_solve_options_default();
+    double none;
+    options.law = t->scheme->law;
+    options.tolerance = t->options->tolerance;
+    options.max_iterations = t->options->max_iterations;
+    TRY(compress(t, p));
+    const cairn_solve_report first = t->report->solve;
+    TRY(cairn_decompression_solve(&second, &options, t->r, &none, t->u, &t->report->solve));
+    cairn_decompression_report(&first, &t->report->solve);
+    return CAIRN_OK;
 }
 
 /* ---- (5) the end of the step ---------------------------------------------------------------- */
@@ -338,13 +396,18 @@ static cairn_status take_arrays(stage *t)
     size_t rows = contacts * (size_t)t->d;
     cairn_arena_reset(arena);
     t->contact = cairn_arena_take(arena, contacts, sizeof(int));
-    double **const arrays[] = { &t->L,  &t->v_free, &t->v,      &t->q, &t->H, &t->G, &t->b,
-                                &t->mu, &t->s,      &t->u_free, &t->r, &t->u, &t->at };
-    const size_t sizes[] = { m * m,    m,        m,    m,    rows * m, rows * m, contacts,
-                             contacts, contacts, rows, rows, rows,     m };
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        *arrays[i] = cairn_arena_doubles(arena, sizes[i]);
-        if (!*arrays[i])
+    struct {
+        double **array;
+        size_t size;
+    } wanted[] = {
+        { &t->L, m * m },     { &t->v_free, m },   { &t->v, m },        { &t->q, m },
+        { &t->at, m },        { &t->H, rows * m }, { &t->G, rows * m }, { &t->b, contacts },
+        { &t->mu, contacts }, { &t->s, contacts }, { &t->e, contacts }, { &t->floor, contacts },
+        { &t->u_free, rows }, { &t->r, rows },     { &t->u, rows },     { &t->compression, rows },
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        *wanted[i].array = cairn_arena_doubles(arena, wanted[i].size);
+        if (!*wanted[i].array)
             return CAIRN_NO_MEMORY;
     }
     return t->contact ? CAIRN_OK : CAIRN_NO_MEMORY;
@@ -357,7 +420,7 @@ static cairn_status find_state(stage *t)
     if (t->count) {
         cairn_problem problem;
         TRY(form_problem(t, &problem));
-        TRY(find_impulses(t, &problem));
+        TRY(t->hit && t->can_bounce ? find_impact(t, &problem) : find_impulses(t, &problem));
     } else {
         t->report->solve = nothing_to_solve();
     }

@@ -1,15 +1,24 @@
 /* material.c - materials, and what happens where two of them meet. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "world/world.h"
 
+static const char NEWTON[] = "newton", POISSON[] = "poisson";
+
+const char *cairn_restitution_name(int index)
+{
+    static const char *const names[] = { NEWTON, POISSON };
+    return index >= 0 && index < 2 ? names[index] : NULL;
+}
+
 cairn_material_def cairn_material_def_default(void)
 {
-    return (cairn_material_def){ .friction = 0.5, .restitution = 0 };
+    return (cairn_material_def){ .friction = 0.5, .restitution_law = NEWTON };
 }
 
 static void set_default(void *def)
@@ -21,7 +30,12 @@ static const cairn_option options[] = {
     { "friction", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, friction), 0, 1e6, "",
       "Coulomb coefficient mu", NULL },
     { "restitution", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, restitution), 0, 1, "",
-      "Newton's coefficient e: speed after over speed before an impact", NULL },
+      "coefficient e of the restitution law", NULL },
+    { "restitution_law", CAIRN_OPTION_NAME, false, offsetof(cairn_material_def, restitution_law), 0,
+      0, "",
+      "newton: e is speed after over speed before an impact; poisson: impulse of decompression "
+      "over that of compression",
+      cairn_restitution_name },
 };
 
 const cairn_record *cairn_material_record(void)
@@ -32,7 +46,7 @@ const cairn_record *cairn_material_record(void)
         .size = sizeof(cairn_material_def),
         .set_default = set_default,
         .options = options,
-        .option_count = 2,
+        .option_count = sizeof options / sizeof options[0],
     };
     return &record;
 }
@@ -59,18 +73,68 @@ static cairn_status grow_pairs(cairn_world *world, size_t n)
     return CAIRN_OK;
 }
 
+/* A definition with its defaults filled in, checked, its lists not yet owned. */
+static cairn_status complete(cairn_world *world, const cairn_material_def *given, bool is_pair,
+                             cairn_material_def *out)
+{
+    *out = *given;
+    if (!out->restitution_law)
+        out->restitution_law = NEWTON;
+    TRY(cairn_record_check(cairn_material_record(), out, &world->error));
+    if (is_pair && out->friction_law.kind == CAIRN_FRICTION_SMALLER)
+        return CAIRN_OK;
+    cairn_error wrong = { 0 };
+    cairn_status status = cairn_friction_law_check(&out->friction_law, &wrong);
+    if (status == CAIRN_OK)
+        return CAIRN_OK;
+    const cairn_record *record = cairn_friction_law_record((int)out->friction_law.kind);
+    char key[sizeof wrong.key];
+    snprintf(key, sizeof key, "friction_law.%s.%s", record ? record->name : "", wrong.key);
+    return cairn_fail(&world->error, status, record ? key : "friction_law", "%s", wrong.message);
+}
+
+/* The world's own copy of a list. */
+static cairn_status own(cairn_world *world, cairn_list *list)
+{
+    double *copy = cairn_arena_doubles(&world->friction_lists, (size_t)list->count);
+    if (!copy)
+        return CAIRN_NO_MEMORY;
+    memcpy(copy, list->values, (size_t)list->count * sizeof(double));
+    list->values = copy;
+    return CAIRN_OK;
+}
+
+static cairn_status own_law(cairn_world *world, cairn_friction_law *law)
+{
+    if (law->kind != CAIRN_FRICTION_TABLE) {
+        law->speeds = law->values = (cairn_list){ NULL, 0 };
+        return CAIRN_OK;
+    }
+    TRY(own(world, &law->speeds));
+    return own(world, &law->values);
+}
+
+static bool varies(const cairn_material_def *def)
+{
+    return def->friction_law.kind == CAIRN_FRICTION_STRIBECK ||
+           def->friction_law.kind == CAIRN_FRICTION_TABLE;
+}
+
 cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def, int *out)
 {
     size_t n = world->material_count + 1;
+    cairn_material_def own_def;
     world->error = (cairn_error){ 0 };
-    TRY(cairn_record_check(cairn_material_record(), def, &world->error));
+    TRY(complete(world, def, false, &own_def));
     if (n > 4096)
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "materials", "more than 4096 materials");
     TRY(cairn_memory_reserve((void **)&world->materials, &world->material_capacity, n,
                              sizeof *world->materials));
+    TRY(own_law(world, &own_def.friction_law));
     TRY(grow_pairs(world, n));
-    world->materials[n - 1] = *def;
+    world->materials[n - 1] = own_def;
     world->material_count = n;
+    world->friction_varies = world->friction_varies || varies(&own_def);
     if (out)
         *out = (int)n - 1;
     return CAIRN_OK;
@@ -80,22 +144,67 @@ cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
                                      const cairn_material_def *def)
 {
     size_t n = world->material_count;
+    cairn_material_def own_def;
     world->error = (cairn_error){ 0 };
-    TRY(cairn_record_check(cairn_material_record(), def, &world->error));
+    TRY(complete(world, def, true, &own_def));
     if (a < 0 || b < 0 || (size_t)a >= n || (size_t)b >= n)
         return cairn_fail(&world->error, CAIRN_NOT_FOUND, "materials", "no such material");
+    TRY(own_law(world, &own_def.friction_law));
     size_t there = (size_t)a * n + (size_t)b, back = (size_t)b * n + (size_t)a;
-    world->pairs[there] = world->pairs[back] = *def;
+    world->pairs[there] = world->pairs[back] = own_def;
     world->pair_given[there] = world->pair_given[back] = true;
+    world->friction_varies = world->friction_varies || varies(&own_def);
     return CAIRN_OK;
+}
+
+/* ---- where two materials meet --------------------------------------------------------------- */
+
+bool cairn_material_is_poisson(const cairn_material_def *def)
+{
+    return strcmp(def->restitution_law, POISSON) == 0;
+}
+
+static double friction_of(const cairn_material_def *def, double speed)
+{
+    return cairn_friction_law_at(&def->friction_law, def->friction, speed);
+}
+
+/* The pair as given; NULL: nobody said anything. */
+static const cairn_material_def *given_pair(const cairn_world *world, int a, int b)
+{
+    size_t entry = (size_t)a * world->material_count + (size_t)b;
+    return world->pair_given[entry] ? &world->pairs[entry] : NULL;
+}
+
+double cairn_material_friction(const cairn_world *world, int a, int b, double speed)
+{
+    const cairn_material_def *pair = given_pair(world, a, b);
+    if (pair && pair->friction_law.kind != CAIRN_FRICTION_SMALLER)
+        return friction_of(pair, speed);
+    return fmin(friction_of(&world->materials[a], speed), friction_of(&world->materials[b], speed));
+}
+
+/* The smaller restitution with its law; Newton's when equal. */
+static void set_restitution(const cairn_material_def *a, const cairn_material_def *b,
+                            cairn_material_def *out)
+{
+    double ea = a->restitution, eb = b->restitution;
+    bool poisson =
+        (ea <= eb && cairn_material_is_poisson(a)) || (eb <= ea && cairn_material_is_poisson(b));
+    bool newton =
+        (ea <= eb && !cairn_material_is_poisson(a)) || (eb <= ea && !cairn_material_is_poisson(b));
+    out->restitution = fmin(ea, eb);
+    out->restitution_law = poisson && !newton ? POISSON : NEWTON;
 }
 
 cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
 {
-    size_t entry = (size_t)a * world->material_count + (size_t)b;
-    if (world->pair_given[entry])
-        return world->pairs[entry];
-    const cairn_material_def *ma = &world->materials[a], *mb = &world->materials[b];
-    return (cairn_material_def){ .friction = fmin(ma->friction, mb->friction),
-                                 .restitution = fmin(ma->restitution, mb->restitution) };
+    const cairn_material_def *pair = given_pair(world, a, b);
+    cairn_material_def out = { .friction_law.kind = CAIRN_FRICTION_SMALLER };
+    if (pair)
+        out = *pair;
+    else
+        set_restitution(&world->materials[a], &world->materials[b], &out);
+    out.friction = cairn_material_friction(world, a, b, 0);
+    return out;
 }

@@ -37,26 +37,11 @@ static void set_aside(cairn_stage *stage)
     stage->warm_ratio = 1;
 }
 
-static cairn_status solve(cairn_stage *stage)
+static cairn_status find_impulses(cairn_stage *stage)
 {
-    const cairn_step_options *options = stage->options;
-    cairn_solve_report *report = &stage->report->solve;
-    int64_t before = report->iterations;
-    cairn_scheme_job job = { .problem = &stage->problem,
-                             .options = cairn_solve_options_default(),
-                             .fixed_point_tolerance = options->fixed_point_tolerance,
-                             .max_outer = options->max_fixed_point,
-                             .workspace = stage->world->workspace,
-                             .s = stage->s,
-                             .r = stage->r,
-                             .v = stage->v,
-                             .u = stage->u,
-                             .report = report };
-    job.options.solver = options->solver;
-    job.options.tolerance = options->tolerance;
-    job.options.max_iterations = options->max_iterations;
-    TRY(cairn_scheme_solve(stage->scheme, &job));
-    report->iterations += before;
+    int64_t before = stage->report->solve.iterations;
+    TRY(cairn_stage_impulses(stage));
+    stage->report->solve.iterations += before;
     return CAIRN_OK;
 }
 
@@ -71,7 +56,7 @@ static cairn_status find_velocities(cairn_stage *stage)
         report->timing.collide += lap(&clock);
         TRY(cairn_stage_assemble(stage));
         report->timing.assemble += lap(&clock);
-        TRY(solve(stage));
+        TRY(find_impulses(stage));
         report->timing.solve += lap(&clock);
         if (!cairn_stage_outran(stage))
             return CAIRN_OK;
@@ -147,7 +132,7 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
 {
     *report = (cairn_step_report){ 0 };
     world->error = (cairn_error){ 0 };
-    TRY(cairn_step_options_check(options, world->dimension, &world->error));
+    TRY(cairn_world_step_check(world, options, &world->error));
     cairn_stage stage = { .world = world,
                           .options = options,
                           .h = options->time_step,
@@ -166,8 +151,8 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
     cairn_status status = advance(&stage);
     if (status == CAIRN_OK) {
         world->contacts_step = stage.h;
-        world->problem = stage.problem;
-        world->problem_r = stage.r;
+        world->problem = stage.compression ? stage.compression_problem : stage.problem;
+        world->problem_r = stage.compression ? stage.compression : stage.r;
         return CAIRN_OK;
     }
     swap_contacts(world);

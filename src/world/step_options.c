@@ -46,7 +46,7 @@ static const cairn_option options[] = {
     { "fixed_point_tolerance", CAIRN_OPTION_REAL, false, FIELD(fixed_point_tolerance), 0, 1, "",
       "fixed-point: > 0 stops on the change of s as in [BL23]; 0 on the tolerance", NULL },
     { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
-      "fixed-point: most outer iterations", NULL },
+      "fixed-point: most outer iterations; friction laws: most updates of mu", NULL },
     { "margin", CAIRN_OPTION_REAL, false, FIELD(margin), 0, 1e12, "m",
       "candidates cover at least this much motion of each body; 0: what the step can need", NULL },
     { "warm_start", CAIRN_OPTION_FLAG, false, FIELD(warm_start), 0, 0, "",
@@ -94,6 +94,19 @@ cairn_status cairn_step_options_check(const cairn_step_options *step, int dimens
                           "%s does not treat the %s cones in %dD that the scheme %s has; "
                           "see cairn list solvers",
                           step->solver, scheme->edges ? "edged" : "circular", dimension,
+                          step->scheme);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_options *step,
+                                    cairn_error *error)
+{
+    TRY(cairn_step_options_check(step, world->dimension, error));
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    if (world->friction_varies && scheme->law != CAIRN_LAW_COULOMB && !scheme->frictionless)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
+                          "found %s, expected a scheme of exact Coulomb friction (coulomb, "
+                          "fixed-point, ...): a friction law depends on the sliding speed",
                           step->scheme);
     return CAIRN_OK;
 }

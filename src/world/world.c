@@ -47,6 +47,7 @@ void cairn_world_destroy(cairn_world *world)
     cairn_contacts_release(&world->trial);
     cairn_pair_list_destroy(&world->pair_list);
     cairn_arena_destroy(&world->scratch);
+    cairn_arena_destroy(&world->friction_lists);
     cairn_workspace_destroy(world->workspace);
     void *blocks[] = { world->materials, world->pairs,  world->pair_given,
                        world->driven,    world->loaded, world->inlets };

@@ -51,6 +51,7 @@ typedef struct cairn_contact_store {
     cairn_vec3 *point, *normal, *tangent;
     cairn_vec3 *arm_a, *arm_b; /* m: from the centres to the witness points      */
     double *gap, *mu, *restitution;
+    bool *poisson;              /* whether the restitution is Poisson's                      */
     double *impulse, *velocity; /* dimension each                                */
 } cairn_contact_store;
 
@@ -65,6 +66,8 @@ struct cairn_world {
     size_t material_count, material_capacity;
     cairn_material_def *pairs; /* material_count^2, made when materials change            */
     bool *pair_given;
+    bool friction_varies;       /* some friction depends on the sliding speed                  */
+    cairn_arena friction_lists; /* of the friction laws                                      */
     cairn_driven *driven;
     size_t driven_count, driven_capacity;
     cairn_loaded *loaded;
@@ -109,7 +112,10 @@ typedef struct cairn_stage {
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
     int32_t *contact_block; /* likewise                                                 */
     double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
-    double *v_old;          /* velocities of blocks before the step, for the energy     */
+    double *v_old;          /* velocities of blocks before the step                     */
+    double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
+    double *floor;          /* and the least normal impulses of its second phase, N s   */
+    cairn_problem compression_problem; /* what the first phase solved                    */
     cairn_step_report *report;
 } cairn_stage;
 
@@ -118,8 +124,13 @@ cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
 void cairn_bodies_release(cairn_body_store *bodies);
 cairn_collider cairn_body_collider(const cairn_world *world, int body);
 
+/* friction.c */
+double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
+
 /* material.c */
-cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
+bool cairn_material_is_poisson(const cairn_material_def *def);
+/* Friction where materials a and b meet and slide, m/s. */
+double cairn_material_friction(const cairn_world *world, int a, int b, double speed);
 
 /* driver.c: poses and loads as functions of time */
 void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_vec3 *x,
@@ -147,9 +158,14 @@ bool cairn_stage_linearised(cairn_stage *stage);
 
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
+double cairn_stage_gap(const cairn_stage *stage, int j);
 cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
 
+/* impulses.c */
+cairn_status cairn_stage_impulses(cairn_stage *stage);
+
 /* certificate.c */
+void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement);
 cairn_status cairn_stage_certify(cairn_stage *stage);
 void cairn_stage_penetration(cairn_stage *stage);
 

@@ -1,0 +1,282 @@
+/* impulses.c - from the one-step problem to its impulses: the scheme's solve, with what it cannot
+ * do by itself around it.
+ *
+ * Friction that depends on the sliding speed: mu is found together with the speed,
+ *   (1) mu = mu(|u_T|) with the velocity before the step
+ *   (2) solve with this mu
+ *   (3) mu = mu(|u_T|) with the velocity found; done when its impulses still satisfy the law, as
+ *       the judge says with the new mu, else (2). With fixed_point_tolerance > 0 the change of mu
+ *       is held against that instead.
+ * mu falls with speed and speed with mu, so for one contact the iterates move one way and converge
+ * whatever the step. Where several mu are solutions (steps too long for a steep law) the motion so
+ * far decides: what sticks goes on sticking if it can.
+ *
+ * Poisson's law of impact, in a step in which something hits and a contact of that law is near:
+ *   (1) compression: the problem without forces, M (v_c - v) = H' r_c, hit contacts with b = 0
+ *   (2) decompression: M (v+ - v_free) = H'(r_c + x), x_N >= e r_cN, solve/decompression.c
+ * Forces act in (2), so a body at rest has nothing to bounce from. Contacts without Poisson's e
+ * take part in both phases with their own bias. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "problem/operator.h"
+#include "solve/decompression.h"
+#include "world/scheme.h"
+
+enum { MOST_MISSED = 3 }; /* solves in a row that miss their tolerance: more will not help */
+
+/* One call that finds stage->r, and the judge of what it found. */
+typedef struct phase {
+    cairn_status (*solve)(cairn_stage *stage);
+    void (*judge)(cairn_stage *stage, cairn_judgement *out);
+} phase;
+
+/* ---- friction laws -------------------------------------------------------------------------- */
+
+static double friction_at(const cairn_stage *stage, int j, const double *u)
+{
+    const cairn_world *world = stage->world;
+    const int32_t *body = world->contacts.body + 2 * j, *material = world->bodies.material;
+    double speed = cairn_sliding_speed(world->dimension, 0, u);
+    return cairn_material_friction(world, material[body[0]], material[body[1]], speed);
+}
+
+/* (1) */
+static void start_friction(cairn_stage *stage)
+{
+    const cairn_problem *p = &stage->problem;
+    for (int j = 0; j < p->contacts; j++) {
+        double before[3];
+        cairn_contact_relative(p, p->dimension, p->block_size, j, stage->v_old, before);
+        stage->mu[j] = stage->world->contacts.mu[j] = friction_at(stage, j, before);
+    }
+}
+
+/* (3); the largest change at a contact that pushes */
+static double update_friction(cairn_stage *stage)
+{
+    double largest = 0;
+    for (int j = 0; j < stage->problem.contacts; j++) {
+        size_t first = (size_t)j * (size_t)stage->problem.dimension;
+        double mu = friction_at(stage, j, stage->u + first);
+        if (stage->r[first] > 0)
+            largest = fmax(largest, fabs(mu - stage->mu[j]));
+        stage->mu[j] = stage->world->contacts.mu[j] = mu;
+    }
+    return largest;
+}
+
+static void remark_friction(cairn_solve_report *report, int64_t updates, double change)
+{
+    snprintf(report->remark, sizeof report->remark,
+             "friction law: mu changed by %.1e in update %lld, the last one", change,
+             (long long)updates);
+}
+
+/* (2), a little closer than asked, so that (3) can end there. */
+static cairn_status solve_closer(cairn_stage *stage, const phase *by)
+{
+    const cairn_step_options *asked = stage->options;
+    cairn_step_options closer = *asked;
+    closer.tolerance = 0.5 * asked->tolerance;
+    stage->options = &closer;
+    cairn_status status = by->solve(stage);
+    stage->options = asked;
+    return status;
+}
+
+static cairn_status solve_with_law(cairn_stage *stage, const phase *by)
+{
+    const cairn_step_options *options = stage->options;
+    cairn_solve_report *report = &stage->report->solve;
+    double stop = options->fixed_point_tolerance, change = 0;
+    int64_t iterations = 0, outer = 0, updates = 0;
+    int missed = 0;
+    bool done = false;
+    start_friction(stage);
+    while (!done && updates < options->max_fixed_point && missed < MOST_MISSED) {
+        TRY(solve_closer(stage, by));
+        missed = report->converged ? 0 : missed + 1;
+        change = update_friction(stage);
+        by->judge(stage, &report->judgement);
+        done = stop > 0 ? change <= stop && report->converged
+                        : report->judgement.asked.relative <= options->tolerance;
+        iterations += report->iterations;
+        outer += report->outer_iterations;
+        updates++;
+    }
+    report->converged = done;
+    report->iterations = iterations;
+    report->outer_iterations = outer;
+    stage->report->certificate.friction_law = change;
+    if (!done)
+        remark_friction(report, updates, change);
+    return CAIRN_OK;
+}
+
+static cairn_status solve_phase(cairn_stage *stage, const phase *by)
+{
+    bool varies = stage->world->friction_varies && !stage->scheme->frictionless;
+    return varies ? solve_with_law(stage, by) : by->solve(stage);
+}
+
+/* ---- one phase ------------------------------------------------------------------------------ */
+
+static cairn_status solve_whole(cairn_stage *stage)
+{
+    const cairn_step_options *options = stage->options;
+    cairn_scheme_job job = { .problem = &stage->problem,
+                             .options = cairn_solve_options_default(),
+                             .fixed_point_tolerance = options->fixed_point_tolerance,
+                             .max_outer = options->max_fixed_point,
+                             .workspace = stage->world->workspace,
+                             .s = stage->s,
+                             .r = stage->r,
+                             .v = stage->v,
+                             .u = stage->u,
+                             .report = &stage->report->solve };
+    job.options.solver = options->solver;
+    job.options.tolerance = options->tolerance;
+    job.options.max_iterations = options->max_iterations;
+    return cairn_scheme_solve(stage->scheme, &job);
+}
+
+static void judge_whole(cairn_stage *stage, cairn_judgement *out)
+{
+    cairn_judge(&stage->problem, stage->scheme->law, stage->r, stage->v, stage->u, out);
+}
+
+static const phase whole = { solve_whole, judge_whole };
+
+/* ---- Poisson's law -------------------------------------------------------------------------- */
+
+static bool bounces(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    return c->poisson[j] && c->restitution[j] > 0;
+}
+
+/* The velocity before closes the gap in this step, and is more than what forces give in a step:
+ * slower than that is rest. */
+static bool hits(const cairn_stage *stage, int j)
+{
+    const cairn_problem *p = &stage->problem;
+    int d = p->dimension, n = p->block_size;
+    double before[3], free[3];
+    double gap = stage->scheme->velocity_level ? 0 : cairn_stage_gap(stage, j);
+    cairn_contact_relative(p, d, n, j, stage->v_old, before);
+    cairn_contact_relative(p, d, n, j, p->v_free, free);
+    return before[0] < -fabs(free[0] - before[0]) && gap + stage->h * before[0] <= 0;
+}
+
+/* Whether something hits and some contact can give back. Of Poisson's contacts those that hit end
+ * the step with u_N >= 0 instead of filling the gap that is left. */
+static bool find_impacts(cairn_stage *stage)
+{
+    bool hit = false, can_bounce = false;
+    for (int j = 0; j < stage->problem.contacts; j++)
+        can_bounce = can_bounce || bounces(stage, j);
+    for (int j = 0; can_bounce && j < stage->problem.contacts; j++) {
+        if (!hits(stage, j))
+            continue;
+        hit = true;
+        if (bounces(stage, j))
+            stage->b[j] = fmin(stage->b[j], 0);
+    }
+    return hit;
+}
+
+static cairn_decompression decompression_of(const cairn_stage *stage)
+{
+    return (cairn_decompression){ &stage->problem, stage->compression, stage->floor };
+}
+
+static cairn_status solve_decompression(cairn_stage *stage)
+{
+    const cairn_decompression d = decompression_of(stage);
+    cairn_solve_options options = cairn_solve_options_default();
+    options.law = stage->scheme->law;
+    options.tolerance = stage->options->tolerance;
+    options.max_iterations = stage->options->max_iterations;
+    return cairn_decompression_solve(&d, &options, stage->r, stage->v, stage->u,
+                                     &stage->report->solve);
+}
+
+static void judge_decompression(cairn_stage *stage, cairn_judgement *out)
+{
+    const cairn_decompression d = decompression_of(stage);
+    cairn_decompression_judge(&d, stage->scheme->law, stage->r, stage->v, stage->u, out);
+}
+
+static const phase decompression = { solve_decompression, judge_decompression };
+
+/* The problem of (1): velocities before the step; overlaps must not bounce and are left to (2). */
+static cairn_status pose_compression(const cairn_stage *stage, cairn_problem *out)
+{
+    size_t contacts = (size_t)stage->problem.contacts;
+    double *b = cairn_arena_doubles(&stage->world->scratch, contacts);
+    if (!b)
+        return CAIRN_NO_MEMORY;
+    for (size_t j = 0; j < contacts; j++)
+        b[j] = bounces(stage, (int)j) ? fmax(stage->b[j], 0) : stage->b[j];
+    *out = stage->problem;
+    out->v_free = stage->v_old;
+    out->b = b;
+    return CAIRN_OK;
+}
+
+/* What (2) and the certificate need of (1): its impulses, its mu, the floors. */
+static cairn_status keep_compression(cairn_stage *stage)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    size_t d = (size_t)stage->problem.dimension, contacts = (size_t)stage->problem.contacts;
+    double *mu = cairn_arena_doubles(scratch, contacts);
+    stage->floor = cairn_arena_doubles(scratch, contacts);
+    stage->compression = cairn_arena_doubles(scratch, contacts * d);
+    if (!mu || !stage->floor || !stage->compression)
+        return CAIRN_NO_MEMORY;
+    for (size_t j = 0; j < contacts; j++)
+        if (bounces(stage, (int)j))
+            stage->floor[j] = stage->world->contacts.restitution[j] * fmax(0, stage->r[j * d]);
+    memcpy(mu, stage->mu, contacts * sizeof(double));
+    memcpy(stage->compression, stage->r, contacts * d * sizeof(double));
+    stage->compression_problem = stage->problem;
+    stage->compression_problem.mu = mu; /* (2) finds its own */
+    return CAIRN_OK;
+}
+
+/* (1) */
+static cairn_status compress(cairn_stage *stage)
+{
+    const cairn_problem step = stage->problem;
+    cairn_problem first;
+    TRY(pose_compression(stage, &first));
+    stage->problem = first;
+    TRY(solve_phase(stage, &whole));
+    if (step.directions)
+        cairn_stage_judge_circular(stage, &stage->report->solve.judgement);
+    TRY(keep_compression(stage));
+    stage->problem = step;
+    return CAIRN_OK;
+}
+
+static cairn_status solve_impact(cairn_stage *stage)
+{
+    TRY(compress(stage));
+    const cairn_solve_report first = stage->report->solve;
+    double change = stage->report->certificate.friction_law;
+    for (int j = 0; j < stage->problem.contacts; j++)
+        stage->r[(size_t)j * (size_t)stage->problem.dimension] += stage->floor[j];
+    TRY(solve_phase(stage, &decompression));
+    stage->report->certificate.friction_law = fmax(change, stage->report->certificate.friction_law);
+    cairn_decompression_report(&first, &stage->report->solve);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stage_impulses(cairn_stage *stage)
+{
+    stage->compression = stage->floor = NULL;
+    return find_impacts(stage) ? solve_impact(stage) : solve_phase(stage, &whole);
+}
