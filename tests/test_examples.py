@@ -23,6 +23,17 @@ class Examples(unittest.TestCase):
             self.assertIn("\n".join("    " + line for line in done.stdout.splitlines()[4:6]),
                           page.read())
 
+    def test_rocking_block_loses_as_the_page_shows(self):
+        program = os.path.join(BUILD, "examples", "rocking_block")
+        done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=True)
+        self.assertEqual(done.stderr, "")
+        rows = [[float(x) for x in line.split()] for line in done.stdout.splitlines()[1:]]
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            self.assertAlmostEqual(row[3], 1 - 1.5 * 0.0625 / 1.0625, delta=0.01)
+        with open(os.path.join(ROOT, "docs", "lagrange.md"), encoding="utf-8") as page:
+            self.assertIn("\n".join("    " + line for line in done.stdout.splitlines()), page.read())
+
 
 if __name__ == "__main__":
     unittest.main()
