@@ -108,10 +108,22 @@ TEST(not_a_number_is_never_small)
     CHECK(!(j.coulomb.relative <= 1));
 }
 
+/* The ball flies away, nothing closes: what is left of an impulse by rounding is no error. */
+TEST(an_impulse_of_rounding_at_an_open_contact_counts_as_none)
+{
+    const double v_free[3] = { 0.15, 1, 0 }, mu[1] = { 0.3 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    cairn_judgement j = judge(&p, CAIRN_LAW_COULOMB, 1e-36, 0);
+    CHECK(j.asked.relative == 0 && j.coulomb.relative == 0);
+    j = judge(&p, CAIRN_LAW_COULOMB, 1e-6, 0); /* this is one: there is nothing to divide by */
+    CHECK(isinf(j.asked.relative));
+}
+
 int main(void)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
         CASE(half_the_impulse_has_half_the_residual),
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
-        CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small));
+        CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
+        CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none));
 }

@@ -10,7 +10,8 @@
  * So that a residual of Coulomb's law means something for a convex solution in which no contact
  * closes, its norm is at least 1/1000 of the convex one. An |e| within the rounding of the sums
  * H v and H v_free (or W r and q) counts as 0: no solver can do better. The rounding of r itself,
- * 2 eps w |r|, is added to the measure: impulses so large that u drowns in them prove nothing.
+ * 2 eps w |r|, is added to the measure unless it lies within that of the sums: impulses so large
+ * that u drowns in them prove nothing.
  *
  * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
 #include <float.h>
@@ -199,8 +200,8 @@ static cairn_residual conclude(const judging *judge, const law_sums *sums)
     double size = sqrt(fmax(judge->q2, fmax(judge->r2, judge->u2)));
     bool noise = sums->e2 <= rounding * rounding * judge->terms2;
     double error = noise ? 0 : sqrt(sums->e2); /* NaN stays NaN */
-    double doubt = sqrt(judge->drowned2);
-    if (!(doubt <= negligible * scale))
+    double doubt = sqrt(judge->drowned2), least = rounding * sqrt(judge->terms2);
+    if (!(doubt <= fmax(negligible * scale, least)))
         error += doubt;
     return (cairn_residual){
         .worst = sums->worst,
