@@ -208,6 +208,20 @@ TEST(without_memory_the_materials_stay_as_they_are)
     CHECK_INT(m.alive, 0);
 }
 
+TEST(a_pair_can_be_asked_for)
+{
+    cairn_world *world = empty_world();
+    cairn_material_def def;
+    add(world, 0.3, 0.9, 0);
+    add(world, 0.7, 0.2, 1);
+    CHECK_OK(cairn_material_pair_get(world, 1, 0, &def));
+    CHECK_NEAR(def.friction, 0.3, 0);
+    CHECK_NEAR(def.restitution, 0.2, 0);
+    CHECK_INT(cairn_material_pair_get(world, 0, 2, &def), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_material_pair_get(world, -1, 0, &def), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(the_default_is_friction_a_half_and_no_restitution),
@@ -218,5 +232,5 @@ int main(void)
         CASE(friction_laws_that_rise_are_refused_with_their_key),
         CASE(the_smaller_restitution_brings_its_law),
         CASE(pairs_of_materials_that_do_not_exist_are_not_found),
-        CASE(without_memory_the_materials_stay_as_they_are));
+        CASE(without_memory_the_materials_stay_as_they_are), CASE(a_pair_can_be_asked_for));
 }

@@ -89,8 +89,10 @@ CAIRN_API cairn_status cairn_material_create(cairn_world *world, const cairn_mat
 CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
                                                const cairn_material_def *def);
 /** What holds between two materials: as set, or the rule of cairn_material_def with a friction law
- *  of kind CAIRN_FRICTION_SMALLER. `friction` is that at rest. */
-CAIRN_API cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
+ *  of kind CAIRN_FRICTION_SMALLER; `friction` is that at rest. CAIRN_NOT_FOUND for a number that no
+ *  material has. */
+CAIRN_API cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
+                                               cairn_material_def *out);
 
 /* ---- shapes -------------------------------------------------------------------------------- */
 
@@ -425,6 +427,8 @@ typedef struct cairn_contacts {
     const double *impulse;     /* N s, on a                                                   */
     const double *velocity;    /* m/s: of a's point relative to b's after the step            */
     const double *mu;
+    const double *restitution; /* Newton's e of the pair                                      */
+    const int32_t *feature;    /* tells apart several contacts of one pair                    */
 } cairn_contacts;
 
 /** The contacts of the last step. */
@@ -435,6 +439,19 @@ CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
  *  compression. NULL: there was no step yet, it failed, or the
  *  problem has been given up since. */
 CAIRN_API const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r);
+
+/** What the last step took besides the state of the bodies: by body index, for the bodies that
+ *  were there when it began. */
+typedef struct cairn_step_inputs {
+    int count;
+    const cairn_vec3 *force;  /* N, world frame: sum of a body's loads                         */
+    const cairn_vec3 *torque; /* N m, body frame: likewise                                     */
+    const cairn_vec3 *x;      /* m: where the contacts were evaluated                          */
+    const cairn_quat *q;      /* likewise                                                      */
+} cairn_step_inputs;
+
+/** The inputs of the last step, lent as long as cairn_world_problem; count 0: there are none. */
+CAIRN_API cairn_step_inputs cairn_world_step_inputs(const cairn_world *world);
 
 /** Share of a region's volume (2D: area) that spheres fill. */
 typedef struct cairn_packing {

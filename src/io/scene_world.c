@@ -165,7 +165,8 @@ static cairn_status read_pair(cairn_scene_build *b, const cairn_yaml_node *node,
                                b->material_names[one], b->material_names[other]);
     seen[one * count + other] = seen[other * count + one] = 1;
     /* what is not given stays what it is without this pair */
-    cairn_material_def def = cairn_material_pair(b->scene->world, one, other);
+    cairn_material_def def;
+    TRY(cairn_material_pair_get(b->scene->world, one, other, &def));
     TRY(cairn_scene_read_record(b, node, keys.record, &def));
     if (cairn_yaml_find(node, "friction"))
         def.friction_law.kind = CAIRN_FRICTION_CONSTANT;

@@ -68,7 +68,9 @@ cairn_contacts cairn_world_contacts(const cairn_world *world)
                              .gap = c->gap,
                              .impulse = c->impulse,
                              .velocity = c->velocity,
-                             .mu = c->mu };
+                             .mu = c->mu,
+                             .restitution = c->restitution,
+                             .feature = c->feature };
 }
 
 /* ---- reach ---------------------------------------------------------------------------------- */

@@ -208,3 +208,14 @@ cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
     out.friction = cairn_material_friction(world, a, b, 0);
     return out;
 }
+
+cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
+                                     cairn_material_def *out)
+{
+    size_t n = world->material_count;
+    *out = (cairn_material_def){ 0 };
+    if (a < 0 || b < 0 || (size_t)a >= n || (size_t)b >= n)
+        return CAIRN_NOT_FOUND;
+    *out = cairn_material_pair(world, a, b);
+    return CAIRN_OK;
+}

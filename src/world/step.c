@@ -127,6 +127,19 @@ static void swap_contacts(cairn_world *world)
     swap(&world->contacts, &world->last);
 }
 
+/* What the step was made of stays in the scratch, for whoever asks until the next one. */
+static void keep_inputs(const cairn_stage *stage, int bodies)
+{
+    cairn_world *world = stage->world;
+    world->problem = stage->compression ? stage->compression_problem : stage->problem;
+    world->problem_r = stage->compression ? stage->compression : stage->r;
+    world->inputs = (cairn_step_inputs){ .count = bodies,
+                                         .force = stage->force,
+                                         .torque = stage->torque,
+                                         .x = stage->x_eval,
+                                         .q = stage->q_eval };
+}
+
 cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                               cairn_step_report *report)
 {
@@ -146,13 +159,13 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
     world->problem_r = NULL;
     swap_contacts(world);
     world->contacts.count = 0;
+    int bodies = world->bodies.count; /* inlets may add more */
     stage.warm = &world->last;
     stage.warm_ratio = world->last_step > 0 ? stage.h / world->last_step : 0;
     cairn_status status = advance(&stage);
     if (status == CAIRN_OK) {
         world->contacts_step = stage.h;
-        world->problem = stage.compression ? stage.compression_problem : stage.problem;
-        world->problem_r = stage.compression ? stage.compression : stage.r;
+        keep_inputs(&stage, bodies);
         return CAIRN_OK;
     }
     swap_contacts(world);

@@ -83,6 +83,11 @@ const cairn_problem *cairn_world_problem(const cairn_world *world, const double 
     return world->problem_r ? &world->problem : NULL;
 }
 
+cairn_step_inputs cairn_world_step_inputs(const cairn_world *world)
+{
+    return world->problem_r ? world->inputs : (cairn_step_inputs){ 0 };
+}
+
 /* ---- hash ----------------------------------------------------------------------------------- */
 
 /* FNV-1a over the bytes of numbers, 64 bits. */

@@ -81,6 +81,7 @@ struct cairn_world {
     cairn_arena scratch;        /* of one step                                             */
     cairn_problem problem;      /* of the last step, in the scratch                        */
     const double *problem_r;    /* its impulses; NULL: there is no problem                 */
+    cairn_step_inputs inputs;   /* of the last step, in the scratch as well                */
     cairn_workspace *workspace; /* of the solver                                          */
     cairn_error error;
 };
@@ -128,6 +129,7 @@ cairn_collider cairn_body_collider(const cairn_world *world, int body);
 double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
 
 /* material.c */
+cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
 bool cairn_material_is_poisson(const cairn_material_def *def);
 /* Friction where materials a and b meet and slide, m/s. */
 double cairn_material_friction(const cairn_world *world, int a, int b, double speed);
