@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -234,6 +235,14 @@ class Run(Program):
         done = self.run_cairn("run", pile, "--quiet")
         self.assertIn("WARNING: ", done.stderr)
         self.assertIn(" of 5 steps missed the tolerance 1e-10", done.stderr)
+
+    def test_strict_stops_at_the_first_step_that_missed(self):
+        pile = self.write("pile.yaml", PILE)
+        done = self.run_cairn("run", pile, "--strict", "--out", "strict", code=4)
+        self.assertRegex(done.stderr, r"stopped: step (\d+) to t = \S+ s missed its tolerance")
+        step = re.search(r"stopped: step (\d+)", done.stderr).group(1)
+        info = self.run_cairn("info", "strict").stdout
+        self.assertEqual(self.value(info, "missed tolerance"), f"1 steps: {step}")
 
     def test_missed_tolerance_stops_when_asked(self):
         pile = self.write("pile.yaml", PILE)

@@ -79,10 +79,24 @@ TEST(a_number_reads_back_as_itself)
     CHECK_TEXT(text, "0.1");
 }
 
+static void pairs(cairn_json *json)
+{
+    const int64_t steps[2][2] = { { 3, 5 }, { 9, 9 } };
+    cairn_json_begin(json, NULL);
+    cairn_json_pairs(json, "some", steps, 2);
+    cairn_json_pairs(json, "none", steps, 0);
+    cairn_json_end(json);
+}
+
+TEST(pairs_stand_on_one_line)
+{
+    CHECK_TEXT(written(pairs), "{\n  \"some\": [[3, 5], [9, 9]],\n  \"none\": []\n}\n");
+}
+
 int main(void)
 {
     RUN(CASE(objects_nest_with_commas_between_entries),
         CASE(numbers_that_json_does_not_know_are_null),
         CASE(quotes_backslashes_and_control_letters_are_escaped),
-        CASE(a_number_reads_back_as_itself));
+        CASE(a_number_reads_back_as_itself), CASE(pairs_stand_on_one_line));
 }

@@ -436,6 +436,7 @@ TEST(a_run_survives_the_failure_of_any_allocation)
         s.material_count = 1;
         s.run.duration = 0.02;
         s.run.frame_interval = 0.01;
+        s.run.certificate = "full";
         m.fail_at = m.calls + n;
         cairn_status status = cairn_run(&s, f.path, NULL, NULL, &summary, &error);
         bool reached = m.calls >= m.fail_at;

@@ -67,8 +67,50 @@ TEST(contacts_name_rows)
     scene_destroy(&s);
 }
 
+TEST(detail_holds_biases_loads_and_poses_of_driven_bodies)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_roll roll = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_run_frame frame;
+    cairn_step_report report;
+    cairn_body_id id;
+    cairn_driver drive = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+    cairn_load load = cairn_load_default(CAIRN_LOAD_CONSTANT);
+    cairn_body_def def = cairn_body_def_default();
+    drive.velocity = (cairn_vec3){ 2, 0, 0 };
+    load.force = (cairn_vec3){ 0, 7, 0 };
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    def.shape.radius = 0.1;
+    def.position = (cairn_vec3){ 8, 0, 3 };
+    def.loads = &load;
+    def.load_count = 1;
+    CHECK_OK(cairn_body_create(s.world, &def, &id)); /* body 4 */
+    def.position.x = 9;
+    def.motion = CAIRN_MOTION_DRIVEN;
+    def.load_count = 0;
+    def.drivers = &drive;
+    def.driver_count = 1;
+    CHECK_OK(cairn_body_create(s.world, &def, &id)); /* body 5 */
+    s.step.scheme = "moreau-jean";
+    CHECK_OK(cairn_world_step(s.world, &s.step, &report));
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_OK(cairn_run_frame_detail(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.loads, 1);
+    CHECK_INT(frame.load_body[0], 4);
+    CHECK_NEAR(frame.force[0].y, 7, 0);
+    CHECK_INT(frame.poses, 1);
+    CHECK_INT(frame.pose_body[0], 5);
+    CHECK_NEAR(frame.pose_x[0].x, 9 + 2 * 2.5e-3, 1e-15); /* half a step of 5 ms on */
+    CHECK(frame.contacts == 0 || frame.bias != NULL);
+    cairn_run_roll_destroy(&roll);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+}
+
 int main(void)
 {
     RUN(CASE(rows_equal_indices_while_nothing_is_removed),
-        CASE(a_body_in_the_place_of_a_removed_one_gets_a_row_of_its_own), CASE(contacts_name_rows));
+        CASE(a_body_in_the_place_of_a_removed_one_gets_a_row_of_its_own), CASE(contacts_name_rows),
+        CASE(detail_holds_biases_loads_and_poses_of_driven_bodies));
 }

@@ -140,11 +140,58 @@ TEST(nothing_stays_open)
     CHECK_INT(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
 }
 
+/* A tower that one sweep a step cannot hold, with the certificate given. */
+static cairn_run_info tower_info(const folder *f, const char *certificate)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_info info;
+    add_sphere(s.world, 0.1, (cairn_vec3){ 0, 0, 0.3 });
+    s.step.solver = "pgs";
+    s.step.tolerance = 1e-30;
+    s.step.max_iterations = 1;
+    s.step.warm_start = false;
+    s.run.certificate = certificate;
+    CHECK_OK(cairn_run(&s, f->path, NULL, NULL, NULL, NULL));
+    CHECK_OK(cairn_run_read_info(f->path, &info, NULL));
+    scene_destroy(&s);
+    return info;
+}
+
+TEST(steps_that_missed_their_tolerance_are_listed)
+{
+    folder f = folder_create();
+    cairn_run_info info = tower_info(&f, "summary");
+    int64_t listed = 0;
+    CHECK_TEXT(info.certificate, "summary");
+    CHECK(info.uncertified > 0);
+    CHECK(info.missed.count >= 1 && info.missed.count <= CAIRN_RUN_MOST_SPANS);
+    for (int64_t i = 0; i < info.missed.count; i++)
+        listed += info.missed.span[i][1] - info.missed.span[i][0] + 1;
+    CHECK_INT(listed, info.uncertified);
+    CHECK(info.mean_relative > 0 && info.mean_relative <= info.worst_relative);
+    folder_remove(f.path);
+}
+
+TEST(without_a_certificate_the_steps_are_still_judged)
+{
+    folder f = folder_create();
+    cairn_run_info info = tower_info(&f, "off");
+    double numbers[64];
+    CHECK_TEXT(info.certificate, "off");
+    CHECK(info.uncertified > 0);
+    CHECK(isnan(info.worst_relative));
+    CHECK_INT(h5_numbers(path_in(&f, "run.h5").text, "steps/penetration", numbers, 64), -1);
+    CHECK_INT(h5_numbers(path_in(&f, "run.h5").text, "steps/kinetic", numbers, 64), -1);
+    CHECK_INT(h5_numbers(path_in(&f, "run.h5").text, "steps/converged", numbers, 64), 20);
+    folder_remove(f.path);
+}
+
 int main(void)
 {
     RUN(CASE(a_run_tells_what_it_is_by_folder_or_file), CASE(what_is_not_there_is_refused),
         CASE(a_text_file_is_refused), CASE(an_hdf5_file_of_another_program_is_refused),
         CASE(a_truncated_file_is_refused_wherever_it_was_cut),
         CASE(an_attribute_of_a_wrong_type_is_named), CASE(a_missing_column_is_named),
-        CASE(nothing_stays_open));
+        CASE(nothing_stays_open), CASE(steps_that_missed_their_tolerance_are_listed),
+        CASE(without_a_certificate_the_steps_are_still_judged));
 }

@@ -37,8 +37,19 @@ TEST(on_uncertified_is_warn_or_stop)
     CHECK(option->choice(-1) == NULL);
 }
 
+TEST(a_certificate_is_off_summary_or_full)
+{
+    const cairn_option *option = cairn_record_find(cairn_run_record(), "certificate");
+    CHECK_TEXT(option->choice(0), "off");
+    CHECK_TEXT(option->choice(1), "summary");
+    CHECK_TEXT(option->choice(2), "full");
+    CHECK(option->choice(3) == NULL);
+    CHECK(option->choice(-1) == NULL);
+    CHECK_TEXT(cairn_run_options_default().certificate, "summary");
+}
+
 int main(void)
 {
     RUN(CASE(only_the_duration_must_be_given), CASE(defaults_are_as_documented),
-        CASE(on_uncertified_is_warn_or_stop));
+        CASE(on_uncertified_is_warn_or_stop), CASE(a_certificate_is_off_summary_or_full));
 }

@@ -116,9 +116,49 @@ TEST(a_folder_that_is_not_there_is_an_error)
     scene_destroy(&scene);
 }
 
+TEST(steps_are_listed_as_ranges)
+{
+    cairn_run_spans spans = { 0 };
+    const int64_t steps[] = { 3, 4, 5, 9, 11, 12 };
+    for (int i = 0; i < 6; i++)
+        cairn_run_spans_add(&spans, steps[i]);
+    CHECK_INT(spans.count, 3);
+    CHECK_INT(spans.span[0][0], 3);
+    CHECK_INT(spans.span[0][1], 5);
+    CHECK_INT(spans.span[1][0], 9);
+    CHECK_INT(spans.span[1][1], 9);
+    CHECK_INT(spans.span[2][0], 11);
+    CHECK_INT(spans.span[2][1], 12);
+}
+
+TEST(ranges_beyond_those_kept_are_counted)
+{
+    cairn_run_spans spans = { 0 };
+    for (int64_t step = 1; step <= 200; step += 2)
+        cairn_run_spans_add(&spans, step);
+    cairn_run_spans_add(&spans, 200);
+    CHECK_INT(spans.count, 100);
+    CHECK_INT(spans.span[CAIRN_RUN_MOST_SPANS - 1][1], 2 * CAIRN_RUN_MOST_SPANS - 1);
+}
+
+TEST(the_json_file_lists_the_steps_that_missed)
+{
+    folder f = folder_create();
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = two_steps(scene.world);
+    cairn_run_ending ending = { "complete", "" };
+    CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"missed\": [[2, 2]]");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"missed_ranges\": 1");
+    scene_destroy(&scene);
+    folder_remove(f.path);
+}
+
 int main(void)
 {
     RUN(CASE(worst_and_mean_are_taken_entry_by_entry), CASE(losses_add_up_and_states_are_the_last),
         CASE(a_value_that_is_no_number_stays_the_worst), CASE(no_steps_give_no_division_by_zero),
-        CASE(the_json_file_holds_the_totals), CASE(a_folder_that_is_not_there_is_an_error));
+        CASE(the_json_file_holds_the_totals), CASE(a_folder_that_is_not_there_is_an_error),
+        CASE(steps_are_listed_as_ranges), CASE(ranges_beyond_those_kept_are_counted),
+        CASE(the_json_file_lists_the_steps_that_missed));
 }

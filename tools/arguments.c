@@ -30,6 +30,13 @@ static const char *take_quiet(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+static const char *take_strict(cairn_arguments *arguments, const char *value)
+{
+    (void)value;
+    arguments->strict = true;
+    return NULL;
+}
+
 static const char *take_help(cairn_arguments *arguments, const char *value)
 {
     (void)value;
@@ -73,6 +80,9 @@ const cairn_flag cairn_flag_threads = {
 };
 const cairn_flag cairn_flag_save_problem = {
     "--save-problem", 0, "STEP,...", "write the contact problem of these steps", take_problems,
+};
+const cairn_flag cairn_flag_strict = {
+    "--strict", 0, NULL, "stop at the first step that misses its tolerance", take_strict,
 };
 const cairn_flag cairn_flag_help = {
     "--help", 'h', NULL, "tell how the command is used", take_help,
@@ -188,6 +198,7 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
     }
     add_override(out, out->threads);
     add_override(out, out->problems);
+    add_override(out, out->strict ? "run.on_uncertified=stop" : "");
     bool needed = command->operand && command->operand[0] != '[';
     if (needed && !out->operand && !out->help)
         return usage(command, command->operand, "is missing");

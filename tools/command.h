@@ -51,6 +51,7 @@ typedef struct cairn_arguments {
     const char *const *overrides; /* the values of --set, in order                    */
     int override_count;
     bool quiet;
+    bool strict; /* --strict: as on_uncertified: stop                               */
     bool help;
     char threads[32];   /* --threads as the override "run.threads=N"; empty: not given  */
     char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
@@ -82,7 +83,7 @@ typedef struct cairn_command {
 extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
     cairn_command_info, cairn_command_solve, cairn_command_compare, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
-    cairn_flag_save_problem, cairn_flag_help;
+    cairn_flag_save_problem, cairn_flag_strict, cairn_flag_help;
 /* solve_flags.c, ended by NULL */
 extern const cairn_flag *const cairn_solve_flags[];
 /* compare_flags.c, ended by NULL */

@@ -114,3 +114,19 @@ void cairn_scene_describe(const cairn_scene *scene)
     cairn_line_print("tolerance", "%g of the %s law, when missed: %s", step->tolerance,
                      cairn_law_name(cairn_scheme_law(step->scheme)), scene->run.on_uncertified);
 }
+
+void cairn_spans_text(const cairn_run_spans *spans, int most, char *text, size_t capacity)
+{
+    size_t used = 0;
+    int shown = spans->count < most ? (int)spans->count : most;
+    text[0] = '\0';
+    for (int i = 0; i < shown && used < capacity; i++) {
+        long long first = spans->span[i][0], last = spans->span[i][1];
+        used += (size_t)snprintf(text + used, capacity - used, i ? ", %lld" : "%lld", first);
+        if (last > first && used < capacity)
+            used += (size_t)snprintf(text + used, capacity - used, "-%lld", last);
+    }
+    if (spans->count > shown && used < capacity)
+        snprintf(text + used, capacity - used, " and %lld more ranges",
+                 (long long)(spans->count - shown));
+}

@@ -1,4 +1,5 @@
 /* info.c - `cairn info`: what a scene or a run says about itself. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,18 @@ static bool is_run(const char *path)
     return dot && strcmp(dot, ".h5") == 0;
 }
 
+static void print_certificate(const cairn_run_info *info)
+{
+    char steps[256];
+    cairn_spans_text(&info->missed, 8, steps, sizeof steps);
+    cairn_line_print("certificate", "%s", info->certificate);
+    if (!isnan(info->worst_relative))
+        cairn_line_print("residual", "%.2e at worst, %.2e on average", info->worst_relative,
+                         info->mean_relative);
+    cairn_line_print("missed tolerance", "%lld steps%s%s", (long long)info->uncertified,
+                     steps[0] ? ": " : "", steps);
+}
+
 static void print_info(const cairn_run_info *info)
 {
     cairn_line_print("title", "%s", info->title);
@@ -36,8 +49,7 @@ static void print_info(const cairn_run_info *info)
     cairn_line_print("contacts", "%lld at most", (long long)info->max_contacts);
     cairn_line_print("scheme, solver", "%s, %s", info->scheme, info->solver);
     cairn_line_print("tolerance", "%g", info->tolerance);
-    cairn_line_print("worst residual", "%.2e", info->worst_relative);
-    cairn_line_print("missed tolerance", "%lld steps", (long long)info->uncertified);
+    print_certificate(info);
     cairn_line_print("hash", "%016llx", (unsigned long long)info->hash);
 }
 

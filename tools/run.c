@@ -27,7 +27,8 @@ static bool after_step(const cairn_progress *progress, void *context)
 static int outcome(cairn_status status, const cairn_run_summary *summary, const cairn_error *error)
 {
     if (status == CAIRN_STOPPED && !summary->interrupted) {
-        fprintf(stderr, "cairn: stopped: a step missed its tolerance (run.on_uncertified: stop)\n");
+        fprintf(stderr, "cairn: stopped: %s (run.on_uncertified: stop, or --strict)\n",
+                error->message);
         return EXIT_UNCERTIFIED;
     }
     if (status != CAIRN_OK && status != CAIRN_STOPPED) {
@@ -76,8 +77,13 @@ static int run(const cairn_arguments *arguments)
 }
 
 static const cairn_flag *const flags[] = {
-    &cairn_flag_out,     &cairn_flag_set,          &cairn_flag_quiet,
-    &cairn_flag_threads, &cairn_flag_save_problem, NULL,
+    &cairn_flag_out,
+    &cairn_flag_set,
+    &cairn_flag_quiet,
+    &cairn_flag_threads,
+    &cairn_flag_save_problem,
+    &cairn_flag_strict,
+    NULL,
 };
 
 const cairn_command cairn_command_run = {

@@ -131,14 +131,16 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
 
 void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
+    char steps[256];
     if (s->uncertified == 0)
         return;
+    cairn_spans_text(&s->missed, 8, steps, sizeof steps);
     fprintf(stderr,
-            "\nWARNING: %lld of %lld steps missed the tolerance %g, the first is step %lld; the\n"
+            "\nWARNING: %lld of %lld steps missed the tolerance %g: %s; the\n"
             "worst relative residual is %.2e. More run.max_iterations or a smaller\n"
             "run.time_step may help.\n",
-            (long long)s->uncertified, (long long)s->steps, scene->step.tolerance,
-            (long long)s->first_uncertified, s->worst.judgement.asked.relative);
+            (long long)s->uncertified, (long long)s->steps, scene->step.tolerance, steps,
+            s->worst.judgement.asked.relative);
     if (s->uncertified > CAIRN_RUN_MOST_PROBLEMS)
         fprintf(stderr, "The contact problems of the first %d of them are in %s/problems.\n",
                 CAIRN_RUN_MOST_PROBLEMS, folder);

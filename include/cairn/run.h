@@ -12,6 +12,16 @@ extern "C" {
  *  that missed their tolerance. */
 enum { CAIRN_RUN_MOST_PROBLEMS = 20 };
 
+/** Ranges of steps that a list of steps keeps, at most. */
+enum { CAIRN_RUN_MOST_SPANS = 32 };
+
+/** Steps as ranges first to last: the first CAIRN_RUN_MOST_SPANS of them. */
+typedef struct cairn_run_spans {
+    int64_t count; /* ranges there are, also beyond those kept                              */
+    int64_t last;  /* the newest step                                                       */
+    int64_t span[CAIRN_RUN_MOST_SPANS][2];
+} cairn_run_spans;
+
 /** Totals over the steps of a run. */
 typedef struct cairn_run_summary {
     int64_t steps;
@@ -21,6 +31,7 @@ typedef struct cairn_run_summary {
     int64_t frames;                 /* stored                                                 */
     int64_t uncertified;            /* steps that missed their tolerance                      */
     int64_t first_uncertified;      /* number of the first such step, -1: none                */
+    cairn_run_spans missed;         /* which they are                                         */
     int64_t problems;               /* contact problems written                               */
     int64_t repeated;               /* steps solved again because bodies outran the margin    */
     int max_candidates, max_active; /* largest numbers of contacts                            */
@@ -67,8 +78,11 @@ typedef struct cairn_run_info {
     double time, time_step;
     char scheme[32], solver[32];
     double tolerance;
-    int64_t uncertified;
-    double worst_relative; /* largest relative residual of the asked law */
+    char certificate[16];   /* what it keeps: "off", "summary", "full"                       */
+    int64_t uncertified;    /* steps that missed their tolerance                             */
+    cairn_run_spans missed; /* which they are                                                */
+    double worst_relative;  /* largest relative residual of the asked law; NaN: not kept     */
+    double mean_relative;   /* mean over the steps                                           */
     uint64_t hash;
 } cairn_run_info;
 

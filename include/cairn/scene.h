@@ -19,6 +19,7 @@ typedef struct cairn_run_options {
     bool paraview;              /* write the ParaView series                                    */
     bool picture;               /* draw the last state as picture.svg                           */
     bool packing;               /* report the packing fraction at the end                       */
+    const char *certificate;    /* "off", "summary" or "full": what run.h5 keeps of it          */
     const char *on_uncertified; /* "warn" or "stop": when a step misses its tolerance           */
     cairn_list save_problem;    /* numbers of the steps whose contact problem is written; the first
                                    step is 1                                                    */

@@ -94,3 +94,12 @@ void cairn_json_text(cairn_json *json, const char *key, const char *text)
     else
         fputs("null", json->out);
 }
+
+void cairn_json_pairs(cairn_json *json, const char *key, const int64_t (*pairs)[2], int count)
+{
+    start_entry(json, key);
+    fputc('[', json->out);
+    for (int i = 0; i < count; i++)
+        fprintf(json->out, "%s[%" PRId64 ", %" PRId64 "]", i ? ", " : "", pairs[i][0], pairs[i][1]);
+    fputc(']', json->out);
+}

@@ -1,4 +1,4 @@
-/* run_file.c - see run_file.h. The columns are tables: a new one is a new line.
+/* run_file.c - see run_file.h. The columns are tables (run_columns.c, run_table.c and below).
  *
  * Columns of steps are short and written in place; columns of frames and bodies are long, so they
  * are cut in chunks of 4096 rows (32 to 128 KiB), shuffled and deflated. */
@@ -12,9 +12,11 @@
 #include "base/status.h"
 #include "io/file.h"
 #include "io/hdf5.h"
+#include "io/run_certificate.h"
+#include "io/run_columns.h"
 #include "io/run_table.h"
 
-enum { STEP_BUFFER = 256, STEP_CHUNK = 1024, ROW_CHUNK = 4096 };
+enum { STEP_BUFFER = 256 };
 
 /* One step as it waits to be written. */
 typedef struct step_row {
@@ -24,32 +26,11 @@ typedef struct step_row {
     cairn_step_report report;
 } step_row;
 
-/* A column and where its numbers are: `offset` of a number in a step_row, or of a pointer to
- * numbers in a cairn_run_frame. */
-typedef struct source {
-    const char *name, *unit;
-    cairn_hdf5_type type;
-    int width; /* 0: the dimension of the world */
-    size_t offset;
-    const char *(*value_name)(int value); /* names of the values, stored as attribute `names` */
-} source;
-
-static const char *shape_name(int kind)
-{
-    const cairn_record *record = cairn_shape_record(kind);
-    return record ? record->name : NULL;
-}
-
 #define STEP(name, unit, type, field)                                                              \
     {                                                                                              \
         name, unit, type, 1, offsetof(step_row, field), NULL                                       \
     }
-#define FRAME(name, unit, type, width, field)                                                      \
-    {                                                                                              \
-        name, unit, type, width, offsetof(cairn_run_frame, field), NULL                            \
-    }
-
-static const source step_sources[] = {
+static const cairn_run_source step_sources[] = {
     STEP("step", "", CAIRN_HDF5_LONG, step),
     STEP("time", "s", CAIRN_HDF5_REAL, time),
     STEP("candidates", "", CAIRN_HDF5_INT, report.candidates),
@@ -62,58 +43,18 @@ static const source step_sources[] = {
     STEP("iterations", "", CAIRN_HDF5_LONG, report.solve.iterations),
     STEP("outer_iterations", "", CAIRN_HDF5_LONG, report.solve.outer_iterations),
     { "solver", "", CAIRN_HDF5_BYTE, 1, offsetof(step_row, solver), cairn_solver_name },
+};
+
+/* Not with `certificate: off`. */
+static const cairn_run_source worst_sources[] = {
     STEP("asked_worst_contact", "", CAIRN_HDF5_INT,
          report.certificate.judgement.asked.worst_contact),
     STEP("coulomb_worst_contact", "", CAIRN_HDF5_INT,
          report.certificate.judgement.coulomb.worst_contact),
 };
 
-static const source body_sources[] = {
-    { "shape", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, kind), shape_name },
-    { "motion", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, motion), cairn_motion_name },
-    FRAME("material", "", CAIRN_HDF5_INT, 1, material),
-    FRAME("world_index", "", CAIRN_HDF5_INT, 1, fresh_slot),
-    FRAME("mass", "kg", CAIRN_HDF5_REAL, 1, mass),
-    FRAME("inertia", "kg m^2", CAIRN_HDF5_REAL, 3, inertia),
-    FRAME("radius", "m", CAIRN_HDF5_REAL, 1, radius),
-    FRAME("half_angle", "rad", CAIRN_HDF5_REAL, 1, half_angle),
-    FRAME("bottom_radius", "m", CAIRN_HDF5_REAL, 1, bottom_radius),
-    FRAME("top_radius", "m", CAIRN_HDF5_REAL, 1, top_radius),
-    FRAME("height", "m", CAIRN_HDF5_REAL, 1, height),
-    FRAME("axis", "1", CAIRN_HDF5_REAL, 3, axis),
-};
-
-static const source state_sources[] = {
-    FRAME("index", "", CAIRN_HDF5_INT, 1, index),
-    FRAME("x", "m", CAIRN_HDF5_REAL, 3, x),
-    FRAME("q", "1", CAIRN_HDF5_REAL, 4, q),
-    FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, v),
-    FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, omega),
-    FRAME("angle", "rad", CAIRN_HDF5_REAL, 1, angle), /* last: 2D only */
-};
-
-static const source contact_sources[] = {
-    FRAME("body", "", CAIRN_HDF5_INT, 2, pair),
-    FRAME("point", "m", CAIRN_HDF5_REAL, 3, touch.point),
-    FRAME("normal", "1", CAIRN_HDF5_REAL, 3, touch.normal),
-    FRAME("tangent", "1", CAIRN_HDF5_REAL, 3, touch.tangent),
-    FRAME("gap", "m", CAIRN_HDF5_REAL, 1, touch.gap),
-    FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, touch.impulse),
-    FRAME("velocity", "m/s", CAIRN_HDF5_REAL, 0, touch.velocity),
-    FRAME("mu", "1", CAIRN_HDF5_REAL, 1, touch.mu),
-};
-
-/* Columns that grow together, row by row. Zero is valid: nothing is open. */
-typedef struct table {
-    const source *sources;
-    int count;
-    cairn_hdf5_column columns[16];
-} table;
-
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-enum { ENTRIES = 32 }; /* room for the entries of certificate, energy and timing */
-_Static_assert(COUNT(step_sources) <= 16 && COUNT(body_sources) <= 16,
-               "table.columns is too small");
+enum { ENTRIES = 48 }; /* room for the entries of certificate, energy and timing */
 
 struct cairn_run_file {
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
@@ -121,7 +62,9 @@ struct cairn_run_file {
     cairn_hdf5_sink sink;
     hid_t file;
     int dimension;
-    table steps, bodies, states, contacts;
+    bool certified, full; /* a certificate is stored; with all that it is made of */
+    cairn_run_table steps, worst, bodies, states, contacts;
+    cairn_run_certificate certificate;
     cairn_hdf5_column entries[ENTRIES];
     cairn_hdf5_column frame_step, frame_time, body_offset, contact_offset;
     step_row *waiting; /* STEP_BUFFER rows */
@@ -193,45 +136,14 @@ static cairn_status write_materials(cairn_run_file *f, cairn_error *error)
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* Attribute `names`: what the values 0, 1, ... of a column mean. */
-static cairn_status name_values(const cairn_hdf5_column *column,
-                                const char *(*value_name)(int value), cairn_error *error)
-{
-    enum { MOST = 64 };
-    const char *names[MOST];
-    int count = 0;
-    while (count < MOST && value_name(count)) {
-        names[count] = value_name(count);
-        count++;
-    }
-    return cairn_hdf5_texts(column->dataset, "names", names, count, error);
-}
-
-/* Open the columns of a table; its sources are set. */
-static cairn_status create_table(const cairn_run_file *f, hid_t group, bool packed, table *t,
-                                 cairn_error *error)
-{
-    for (int i = 0; i < t->count; i++) {
-        const source *from = &t->sources[i];
-        cairn_hdf5_column_def def = { .name = from->name,
-                                      .unit = from->unit,
-                                      .type = from->type,
-                                      .width = from->width ? from->width : f->dimension,
-                                      .chunk = packed ? ROW_CHUNK : STEP_CHUNK,
-                                      .packed = packed };
-        TRY(cairn_hdf5_column_create(group, &def, &t->columns[i], error));
-        if (from->value_name)
-            TRY(name_values(&t->columns[i], from->value_name, error));
-    }
-    return CAIRN_OK;
-}
-
-static cairn_status create_group_table(const cairn_run_file *f, const char *name, table *t,
+/* Make a group with the columns of a table in it. */
+static cairn_status create_group_table(const cairn_run_file *f, const char *name,
+                                       cairn_run_sources sources, cairn_run_table *t,
                                        cairn_error *error)
 {
     hid_t group;
     TRY(cairn_hdf5_group(f->file, name, &group, error));
-    cairn_status status = create_table(f, group, true, t, error);
+    cairn_status status = cairn_run_table_create(group, sources, f->dimension, true, t, error);
     H5Gclose(group);
     return status;
 }
@@ -239,21 +151,24 @@ static cairn_status create_group_table(const cairn_run_file *f, const char *name
 /* The entries of a report in the order of their columns. */
 static const struct {
     const cairn_entries *entries;
-    size_t offset; /* of the struct in a step_row */
+    size_t offset;    /* of the struct in a step_row */
+    bool certificate; /* left out with `certificate: off` */
 } entry_groups[] = {
-    { &cairn_certificate_entries, offsetof(step_row, report.certificate) },
-    { &cairn_energy_entries, offsetof(step_row, report.energy) },
-    { &cairn_timing_entries, offsetof(step_row, report.timing) },
+    { &cairn_certificate_entries, offsetof(step_row, report.certificate), true },
+    { &cairn_energy_entries, offsetof(step_row, report.energy), true },
+    { &cairn_timing_entries, offsetof(step_row, report.timing), false },
 };
 
 static cairn_status create_entries(cairn_run_file *f, hid_t group, cairn_error *error)
 {
     int next = 0;
     for (int g = 0; g < COUNT(entry_groups); g++) {
+        if (entry_groups[g].certificate && !f->certified)
+            continue;
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {
             const cairn_entry *entry = &entry_groups[g].entries->items[i];
-            cairn_hdf5_column_def def = { entry->name, entry->unit, CAIRN_HDF5_REAL,
-                                          1,           STEP_CHUNK,  false };
+            cairn_hdf5_column_def def = { entry->name, entry->unit,      CAIRN_HDF5_REAL,
+                                          1,           CAIRN_STEP_CHUNK, false };
             TRY(cairn_hdf5_column_create(group, &def, &f->entries[next++], error));
         }
     }
@@ -264,7 +179,12 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
 {
     hid_t group;
     TRY(cairn_hdf5_group(f->file, "steps", &group, error));
-    cairn_status status = create_table(f, group, false, &f->steps, error);
+    cairn_run_sources steps = { step_sources, COUNT(step_sources) };
+    cairn_run_sources worst = { worst_sources, f->certified ? COUNT(worst_sources) : 0 };
+    cairn_status status =
+        cairn_run_table_create(group, steps, f->dimension, false, &f->steps, error);
+    if (status == CAIRN_OK)
+        status = cairn_run_table_create(group, worst, f->dimension, false, &f->worst, error);
     if (status == CAIRN_OK)
         status = create_entries(f, group, error);
     H5Gclose(group);
@@ -278,10 +198,11 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
         cairn_hdf5_column_def def;
         cairn_hdf5_column *column;
     } columns[] = {
-        { { "frames/step", "", CAIRN_HDF5_LONG, 1, STEP_CHUNK, false }, &f->frame_step },
-        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, STEP_CHUNK, false }, &f->frame_time },
-        { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, STEP_CHUNK, false }, &f->body_offset },
-        { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, STEP_CHUNK, false },
+        { { "frames/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false }, &f->frame_step },
+        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, false }, &f->frame_time },
+        { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
+          &f->body_offset },
+        { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
           &f->contact_offset },
     };
     int64_t zero = 0;
@@ -300,13 +221,17 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     TRY(write_settings(f, error));
     TRY(write_materials(f, error));
     TRY(create_steps(f, error));
-    TRY(create_group_table(f, "bodies", &f->bodies, error));
+    TRY(create_group_table(f, "bodies", cairn_run_body_sources, &f->bodies, error));
     TRY(cairn_hdf5_group(f->file, "frames", &frames, error));
     H5Gclose(frames);
     TRY(create_frames(f, error));
-    TRY(create_group_table(f, "frames/bodies", &f->states, error));
+    TRY(create_group_table(f, "frames/bodies", cairn_run_state_sources(f->dimension), &f->states,
+                           error));
     if (f->scene->run.contacts)
-        TRY(create_group_table(f, "frames/contacts", &f->contacts, error));
+        TRY(create_group_table(f, "frames/contacts", cairn_run_contact_sources, &f->contacts,
+                               error));
+    if (f->full)
+        TRY(cairn_run_certificate_create(f->file, f->scene->world, &f->certificate, error));
     return CAIRN_OK;
 }
 
@@ -325,12 +250,8 @@ static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_
 {
     f->scene = scene;
     f->dimension = cairn_world_dimension(scene->world);
-    f->steps = (table){ .sources = step_sources, .count = COUNT(step_sources) };
-    f->bodies = (table){ .sources = body_sources, .count = COUNT(body_sources) };
-    f->states = (table){ .sources = state_sources, .count = COUNT(state_sources) };
-    f->contacts = (table){ .sources = contact_sources, .count = COUNT(contact_sources) };
-    if (f->dimension != 2)
-        f->states.count--; /* no angle */
+    f->certified = strcmp(scene->run.certificate, "off") != 0;
+    f->full = strcmp(scene->run.certificate, "full") == 0;
     TRY(cairn_path_join(folder, "run.h5", f->path, error));
     TRY(cairn_path_join(folder, "run.h5.part", f->part, error));
     f->waiting = cairn_memory_zeroed(STEP_BUFFER, sizeof *f->waiting);
@@ -373,10 +294,15 @@ static cairn_status write_waiting(const cairn_run_file *f, size_t offset, cairn_
 
 static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
 {
+    cairn_run_table *tables[] = { &f->steps, &f->worst };
     int next = 0;
-    for (int i = 0; i < f->steps.count; i++)
-        TRY(write_waiting(f, f->steps.sources[i].offset, &f->steps.columns[i], error));
+    for (int t = 0; t < COUNT(tables); t++)
+        for (int i = 0; i < tables[t]->sources.count; i++)
+            TRY(write_waiting(f, tables[t]->sources.items[i].offset, &tables[t]->columns[i],
+                              error));
     for (int g = 0; g < COUNT(entry_groups); g++) {
+        if (entry_groups[g].certificate && !f->certified)
+            continue;
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {
             size_t offset = entry_groups[g].offset + entry_groups[g].entries->items[i].offset;
             TRY(write_waiting(f, offset, &f->entries[next++], error));
@@ -409,17 +335,6 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-static cairn_status append_rows(table *t, const cairn_run_frame *frame, size_t rows,
-                                cairn_error *error)
-{
-    for (int i = 0; i < t->count; i++) {
-        const void *numbers;
-        memcpy(&numbers, (const char *)frame + t->sources[i].offset, sizeof numbers);
-        TRY(cairn_hdf5_column_append(&t->columns[i], rows, numbers, error));
-    }
-    return CAIRN_OK;
-}
-
 /* Names of the bodies that the scene names, by row; bodies made later have none. */
 static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *frame,
                                 const char **names, int32_t *rows, cairn_error *error)
@@ -434,7 +349,7 @@ static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *
     }
     hid_t group;
     cairn_hdf5_column column = { 0 };
-    cairn_hdf5_column_def def = { "body", "", CAIRN_HDF5_INT, 1, STEP_CHUNK, false };
+    cairn_hdf5_column_def def = { "body", "", CAIRN_HDF5_INT, 1, CAIRN_STEP_CHUNK, false };
     TRY(cairn_hdf5_group(f->file, "names", &group, error));
     cairn_status status = cairn_hdf5_text_dataset(group, "name", names, count, error);
     if (status == CAIRN_OK)
@@ -465,14 +380,14 @@ static cairn_status write_first_names(const cairn_run_file *f, const cairn_run_f
 static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error)
 {
     TRY(write_first_names(f, frame, error));
-    TRY(append_rows(&f->bodies, frame, frame->fresh, error));
-    TRY(append_rows(&f->states, frame, frame->bodies, error));
+    TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
+    TRY(cairn_run_table_append(&f->states, frame, frame->bodies, error));
     if (f->scene->run.contacts) {
-        TRY(append_rows(&f->contacts, frame, frame->contacts, error));
-        int64_t contacts = (int64_t)f->contacts.columns[0].rows;
+        TRY(cairn_run_table_append(&f->contacts, frame, frame->contacts, error));
+        int64_t contacts = cairn_run_table_rows(&f->contacts);
         TRY(cairn_hdf5_column_append(&f->contact_offset, 1, &contacts, error));
     }
-    int64_t bodies = (int64_t)f->states.columns[0].rows;
+    int64_t bodies = cairn_run_table_rows(&f->states);
     TRY(cairn_hdf5_column_append(&f->body_offset, 1, &bodies, error));
     TRY(cairn_hdf5_column_append(&f->frame_step, 1, &frame->step, error));
     return cairn_hdf5_column_append(&f->frame_time, 1, &frame->time, error);
@@ -483,6 +398,29 @@ cairn_status cairn_run_file_frame(cairn_run_file *f, const cairn_run_frame *fram
 {
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = write_frame(f, frame, error);
+    cairn_hdf5_quiet_end(quiet);
+    return settle(f, status, error);
+}
+
+/* Bodies that no frame has shown yet come first: rows speak of them. */
+static cairn_status write_detail(cairn_run_file *f, const cairn_run_frame *frame,
+                                 cairn_error *error)
+{
+    if (frame->step > 0)
+        TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
+    return cairn_run_certificate_step(&f->certificate, frame, error);
+}
+
+bool cairn_run_file_is_full(const cairn_run_file *f)
+{
+    return f->full;
+}
+
+cairn_status cairn_run_file_detail(cairn_run_file *f, const cairn_run_frame *frame,
+                                   cairn_error *error)
+{
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = write_detail(f, frame, error);
     cairn_hdf5_quiet_end(quiet);
     return settle(f, status, error);
 }
@@ -512,18 +450,14 @@ static cairn_status write_totals(hid_t root, const cairn_run_summary *s,
     return cairn_hdf5_text(root, "ending", ending->name, error);
 }
 
-static void close_table(table *t)
-{
-    for (int i = 0; i < t->count; i++)
-        cairn_hdf5_column_close(&t->columns[i]);
-}
-
 static cairn_status close_file(cairn_run_file *f, cairn_error *error)
 {
-    close_table(&f->steps);
-    close_table(&f->bodies);
-    close_table(&f->states);
-    close_table(&f->contacts);
+    cairn_run_table_close(&f->steps);
+    cairn_run_table_close(&f->worst);
+    cairn_run_certificate_close(&f->certificate);
+    cairn_run_table_close(&f->bodies);
+    cairn_run_table_close(&f->states);
+    cairn_run_table_close(&f->contacts);
     for (int i = 0; i < ENTRIES; i++)
         cairn_hdf5_column_close(&f->entries[i]);
     cairn_hdf5_column_close(&f->frame_step);

@@ -26,6 +26,11 @@ cairn_status cairn_run_file_step(cairn_run_file *file, int64_t step, double time
 /* Add a frame. */
 cairn_status cairn_run_file_frame(cairn_run_file *file, const cairn_run_frame *frame,
                                   cairn_error *error);
+/* Whether the scene asks for `certificate: full`; then, and only then, call cairn_run_file_detail
+ * after the first frame (step 0) and after every step, with what cairn_run_frame_detail filled. */
+bool cairn_run_file_is_full(const cairn_run_file *file);
+cairn_status cairn_run_file_detail(cairn_run_file *file, const cairn_run_frame *frame,
+                                   cairn_error *error);
 /* Bring everything to the disk in a state that can be read. */
 cairn_status cairn_run_file_flush(cairn_run_file *file, cairn_error *error);
 /* Add the totals, close, rename to folder/run.h5. */

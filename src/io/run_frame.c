@@ -129,3 +129,55 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
         out->pair[k] = row_of(out, roll, out->touch.body[k]);
     return CAIRN_OK;
 }
+
+/* ---- detail --------------------------------------------------------------------------------- */
+
+static bool has_load(const cairn_step_inputs *in, int i)
+{
+    const cairn_vec3 *f = &in->force[i], *t = &in->torque[i];
+    return f->x != 0 || f->y != 0 || f->z != 0 || t->x != 0 || t->y != 0 || t->z != 0;
+}
+
+static void fill_loads(cairn_run_frame *f, const cairn_run_roll *roll, const cairn_step_inputs *in)
+{
+    for (int i = 0; i < in->count; i++) {
+        if (!has_load(in, i))
+            continue;
+        f->load_body[f->loads] = row_of(f, roll, i);
+        f->force[f->loads] = in->force[i];
+        f->torque[f->loads++] = in->torque[i];
+    }
+}
+
+/* Half a step on a driven body may be anywhere: nobody could tell from the states. */
+static void fill_poses(cairn_run_frame *f, const cairn_run_roll *roll, const cairn_step_inputs *in)
+{
+    for (int i = 0; i < in->count; i++) {
+        if (!f->world.alive[i] || f->world.motion[i] != CAIRN_MOTION_DRIVEN)
+            continue;
+        f->pose_body[f->poses] = row_of(f, roll, i);
+        f->pose_x[f->poses] = in->x[i];
+        f->pose_q[f->poses++] = in->q[i];
+    }
+}
+
+cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
+                                    cairn_arena *arena, cairn_run_frame *f)
+{
+    const cairn_problem *problem = cairn_world_problem(world, NULL);
+    cairn_step_inputs in = cairn_world_step_inputs(world);
+    size_t count = (size_t)in.count;
+    bool good = true;
+    TAKE(f->load_body, count);
+    TAKE(f->force, count);
+    TAKE(f->torque, count);
+    TAKE(f->pose_body, count);
+    TAKE(f->pose_x, count);
+    TAKE(f->pose_q, count);
+    if (!good)
+        return CAIRN_NO_MEMORY;
+    f->bias = problem ? problem->b : NULL;
+    fill_loads(f, roll, &in);
+    fill_poses(f, roll, &in);
+    return CAIRN_OK;
+}

@@ -43,10 +43,24 @@ typedef struct cairn_run_frame {
     cairn_vec3 *axis, *inertia;
     size_t contacts;
     int32_t *pair; /* 2 per contact: rows; -1: gone */
+    /* filled by cairn_run_frame_detail */
+    const double *bias; /* m/s, of each contact                                           */
+    size_t loads;       /* bodies with a load in the last step                            */
+    int32_t *load_body;
+    cairn_vec3 *force, *torque;
+    size_t poses; /* driven bodies: where the contacts were evaluated               */
+    int32_t *pose_body;
+    cairn_vec3 *pose_x;
+    cairn_quat *pose_q;
 } cairn_run_frame;
 
 /* Pack the world as it stands. The arena is reset first. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
                                   cairn_arena *arena, cairn_run_frame *out);
+
+/* Add what the last step was made of: biases, loads, poses of driven bodies. Call it right after
+ * the step; the arena goes on. Fails with CAIRN_NO_MEMORY. */
+cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
+                                    cairn_arena *arena, cairn_run_frame *frame);
 
 #endif

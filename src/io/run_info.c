@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/hdf5.h"
 #include "io/run_file.h"
+#include "io/run_summary.h"
 
 /* ---- attributes ---------------------------------------------------------------------------- */
 
@@ -117,13 +118,17 @@ typedef struct column_facts {
     int64_t rows;
     int64_t zeros;
     double largest; /* -infinity when there are no rows; not-a-number wins */
-    double last, before_last;
+    double last, before_last, sum;
+    cairn_run_spans *zero_rows; /* NULL: not wanted; rows count from 1 */
 } column_facts;
 
 static void add_fact(column_facts *facts, double value)
 {
     facts->rows++;
     facts->zeros += value == 0;
+    facts->sum += value;
+    if (value == 0 && facts->zero_rows)
+        cairn_run_spans_add(facts->zero_rows, facts->rows);
     if (!(value <= facts->largest) && !isnan(facts->largest))
         facts->largest = value;
     facts->before_last = facts->last;
@@ -132,11 +137,12 @@ static void add_fact(column_facts *facts, double value)
 
 static cairn_status read_facts(hid_t file, const char *name, column_facts *out, cairn_error *error)
 {
+    cairn_run_spans *zero_rows = out->zero_rows;
     enum { PIECE = 1024 };
     double numbers[PIECE];
     column c = { -1, -1, 0 };
     cairn_status status = CAIRN_OK;
-    *out = (column_facts){ .largest = -INFINITY };
+    *out = (column_facts){ .largest = -INFINITY, .zero_rows = zero_rows };
     TRY(open_column(file, name, &c, error));
     for (hsize_t first = 0; first < c.rows && status == CAIRN_OK; first += PIECE) {
         hsize_t rows = c.rows - first < PIECE ? c.rows - first : PIECE;
@@ -175,6 +181,9 @@ static cairn_status read_settings(hid_t file, cairn_run_info *out, cairn_error *
     TRY(read_text(file, "version", out->version, sizeof out->version, error));
     TRY(read_text(file, "scheme", out->scheme, sizeof out->scheme, error));
     TRY(read_text(file, "solver", out->solver, sizeof out->solver, error));
+    strcpy(out->certificate, "summary"); /* what runs kept before there was a choice */
+    if (H5Aexists(file, "certificate") > 0)
+        TRY(read_text(file, "certificate", out->certificate, sizeof out->certificate, error));
     TRY(read_number(file, "dimension", H5T_NATIVE_INT, &out->dimension, error));
     TRY(read_number(file, "time_step", H5T_NATIVE_DOUBLE, &out->time_step, error));
     return read_number(file, "tolerance", H5T_NATIVE_DOUBLE, &out->tolerance, error);
@@ -186,21 +195,34 @@ static int64_t whole(double value)
     return value >= 0 && value < 9e15 ? (int64_t)value : 0;
 }
 
+/* `certificate: off` keeps none. */
+static cairn_status read_residuals(hid_t file, cairn_run_info *out, cairn_error *error)
+{
+    column_facts relative = { 0 };
+    out->worst_relative = out->mean_relative = NAN;
+    if (strcmp(out->certificate, "off") == 0)
+        return CAIRN_OK;
+    TRY(read_facts(file, "steps/asked_relative", &relative, error));
+    out->worst_relative = relative.rows > 0 ? relative.largest : 0;
+    out->mean_relative = relative.rows > 0 ? relative.sum / (double)relative.rows : 0;
+    return CAIRN_OK;
+}
+
 static cairn_status read_counts(hid_t file, cairn_run_info *out, cairn_error *error)
 {
-    column_facts frames, offsets, converged, active, relative;
+    column_facts frames = { 0 }, offsets = { 0 }, active = { 0 };
+    column_facts converged = { .zero_rows = &out->missed };
     TRY(read_facts(file, "frames/time", &frames, error));
     TRY(read_facts(file, "frames/body_offset", &offsets, error));
     TRY(read_facts(file, "steps/converged", &converged, error));
     TRY(read_facts(file, "steps/active", &active, error));
-    TRY(read_facts(file, "steps/asked_relative", &relative, error));
     out->frames = frames.rows;
     out->time = frames.last;
     out->bodies = whole(offsets.last - offsets.before_last);
     out->steps = converged.rows;
     out->uncertified = converged.zeros;
     out->max_contacts = whole(active.largest);
-    out->worst_relative = relative.rows > 0 ? relative.largest : 0;
+    TRY(read_residuals(file, out, error));
     if (H5Aexists(file, "hash") > 0) /* 0: the run did not end */
         TRY(read_number(file, "hash", H5T_NATIVE_UINT64, &out->hash, error));
     return CAIRN_OK;

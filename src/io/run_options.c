@@ -7,12 +7,19 @@ static const char *on_uncertified_name(int index)
     return index >= 0 && index < 2 ? names[index] : NULL;
 }
 
+static const char *certificate_name(int index)
+{
+    static const char *const names[] = { "off", "summary", "full" };
+    return index >= 0 && index < 3 ? names[index] : NULL;
+}
+
 cairn_run_options cairn_run_options_default(void)
 {
     return (cairn_run_options){ .frame_interval = 0.05,
                                 .contacts = true,
                                 .paraview = true,
                                 .picture = true,
+                                .certificate = "summary",
                                 .on_uncertified = "warn" };
 }
 
@@ -36,6 +43,9 @@ static const cairn_option options[] = {
       "draw the last state as picture.svg", NULL },
     { "packing", CAIRN_OPTION_FLAG, false, FIELD(packing), 0, 1, "",
       "report the packing fraction at the end", NULL },
+    { "certificate", CAIRN_OPTION_NAME, false, FIELD(certificate), 0, 0, "",
+      "what to store of the certificate: nothing, a row a step, or all that cairn-check needs",
+      certificate_name },
     { "on_uncertified", CAIRN_OPTION_NAME, false, FIELD(on_uncertified), 0, 0, "",
       "what to do when a step misses its tolerance", on_uncertified_name },
     { "save_problem", CAIRN_OPTION_LIST, false, FIELD(save_problem), 1, 9e15, "",

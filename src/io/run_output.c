@@ -23,6 +23,16 @@ cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scen
     return CAIRN_OK;
 }
 
+/* The step with all that it was made of, when the run keeps that. */
+static cairn_status store_detail(cairn_run_output *o, int64_t step, cairn_error *error)
+{
+    cairn_run_frame frame;
+    TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
+    TRY(cairn_run_frame_detail(o->scene->world, &o->roll, &o->arena, &frame));
+    frame.step = step;
+    return cairn_run_file_detail(o->file, &frame, error);
+}
+
 cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
                                    const cairn_step_report *report, cairn_error *error)
 {
@@ -31,6 +41,8 @@ cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
     double time = cairn_world_time(output->scene->world);
     TRY(cairn_run_problems_step(&output->problems, output->folder, output->scene, step, report,
                                 error));
+    if (cairn_run_file_is_full(output->file))
+        TRY(store_detail(output, step, error));
     return cairn_run_file_step(output->file, step, time, report, error);
 }
 
@@ -57,6 +69,8 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
     frame.step = step;
     frame.time_step = o->scene->step.time_step;
     TRY(cairn_run_file_frame(o->file, &frame, error));
+    if (step == 0 && cairn_run_file_is_full(o->file))
+        TRY(cairn_run_file_detail(o->file, &frame, error));
     if (o->scene->run.paraview)
         TRY(cairn_run_paraview_frame(&o->paraview, &frame, &o->arena, error));
     o->frames++;

@@ -55,11 +55,25 @@ static void add_sums(const cairn_entries *entries, const void *addend, void *sum
     }
 }
 
+void cairn_run_spans_add(cairn_run_spans *spans, int64_t step)
+{
+    bool follows = spans->count > 0 && spans->last == step - 1;
+    spans->count += !follows;
+    spans->last = step;
+    if (spans->count > CAIRN_RUN_MOST_SPANS)
+        return;
+    int64_t *span = spans->span[spans->count - 1];
+    span[0] = follows ? span[0] : step;
+    span[1] = step;
+}
+
 void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report)
 {
     s->steps++;
     if (!report->solve.converged && s->uncertified++ == 0)
         s->first_uncertified = s->steps;
+    if (!report->solve.converged)
+        cairn_run_spans_add(&s->missed, s->steps);
     s->repeated += report->attempts > 1;
     s->max_candidates =
         report->candidates > s->max_candidates ? report->candidates : s->max_candidates;
@@ -120,6 +134,9 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_integer(json, "frames", s->frames);
     cairn_json_integer(json, "uncertified", s->uncertified);
     cairn_json_integer(json, "first_uncertified", s->first_uncertified);
+    int64_t kept = s->missed.count < CAIRN_RUN_MOST_SPANS ? s->missed.count : CAIRN_RUN_MOST_SPANS;
+    cairn_json_integer(json, "missed_ranges", s->missed.count);
+    cairn_json_pairs(json, "missed", (const int64_t(*)[2])s->missed.span, (int)kept);
     cairn_json_integer(json, "problems", s->problems);
     cairn_json_integer(json, "repeated", s->repeated);
     cairn_json_begin(json, "contacts");

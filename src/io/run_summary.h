@@ -8,6 +8,9 @@
 /* Nothing done yet; initial_energy and the energies are those of the world as it stands. */
 cairn_run_summary cairn_run_summary_start(const cairn_world *world);
 
+/* Add a step to a list of steps; they come in increasing order. */
+void cairn_run_spans_add(cairn_run_spans *spans, int64_t step);
+
 /* Add one step. Means hold sums until cairn_run_summary_finish. */
 void cairn_run_summary_add(cairn_run_summary *summary, const cairn_step_report *report);
 

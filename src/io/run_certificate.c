@@ -1,0 +1,146 @@
+/* run_certificate.c - see run_certificate.h. */
+#include "io/run_certificate.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* The parts by number: group, list of where each step begins, how many rows a frame has. */
+static const struct {
+    const char *group, *offset;
+    size_t rows; /* offset of the number of rows in a cairn_run_frame */
+} parts[CAIRN_CERTIFICATE_PARTS] = {
+    { "bodies", "body_offset", offsetof(cairn_run_frame, bodies) },
+    { "contacts", "contact_offset", offsetof(cairn_run_frame, contacts) },
+    { "loads", "load_offset", offsetof(cairn_run_frame, loads) },
+    { "poses", "pose_offset", offsetof(cairn_run_frame, poses) },
+};
+
+enum { BODIES, CONTACTS };
+
+static cairn_run_sources sources_of(int part, int dimension)
+{
+    const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = { cairn_run_state_sources(dimension),
+                                                               cairn_run_contact_sources,
+                                                               cairn_run_load_sources,
+                                                               cairn_run_pose_sources };
+    return lists[part];
+}
+
+static cairn_status create_part(hid_t parent, int part, int dimension, cairn_run_certificate *c,
+                                cairn_error *error)
+{
+    hid_t group;
+    cairn_hdf5_column_def def = { parts[part].offset, "",   CAIRN_HDF5_LONG, 1,
+                                  CAIRN_STEP_CHUNK,   false };
+    int64_t zero = 0;
+    TRY(cairn_hdf5_column_create(parent, &def, &c->offsets[part], error));
+    TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &zero, error));
+    TRY(cairn_hdf5_group(parent, parts[part].group, &group, error));
+    cairn_status status = cairn_run_table_create(group, sources_of(part, dimension), dimension,
+                                                 true, &c->parts[part], error);
+    if (part == CONTACTS && status == CAIRN_OK)
+        status = cairn_run_table_create(group, cairn_run_detail_sources, dimension, true,
+                                        &c->details, error);
+    H5Gclose(group);
+    return status;
+}
+
+/* ---- materials ------------------------------------------------------------------------------ */
+
+static int count_materials(const cairn_world *world)
+{
+    cairn_material_def def;
+    int count = 0;
+    while (cairn_material_pair_get(world, count, count, &def) == CAIRN_OK)
+        count++;
+    return count;
+}
+
+/* Row a: friction, or restitution, of material a with each other. */
+static cairn_status write_pairs(const cairn_world *world, int count, size_t field, double *row,
+                                cairn_hdf5_column *column, cairn_error *error)
+{
+    for (int a = 0; a < count; a++) {
+        for (int b = 0; b < count; b++) {
+            cairn_material_def def;
+            TRY(cairn_material_pair_get(world, a, b, &def));
+            memcpy(&row[b], (const char *)&def + field, sizeof row[b]);
+        }
+        TRY(cairn_hdf5_column_append(column, 1, row, error));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status create_pairs(hid_t group, const cairn_world *world, const char *name,
+                                 size_t field, cairn_error *error)
+{
+    int count = count_materials(world);
+    cairn_hdf5_column column = { 0 };
+    cairn_hdf5_column_def def = { name, "1", CAIRN_HDF5_REAL, count, 16, false };
+    if (count == 0)
+        return CAIRN_OK;
+    double *row = cairn_memory_zeroed((size_t)count, sizeof *row);
+    if (!row)
+        return CAIRN_NO_MEMORY;
+    cairn_status status = cairn_hdf5_column_create(group, &def, &column, error);
+    if (status == CAIRN_OK)
+        status = write_pairs(world, count, field, row, &column, error);
+    cairn_hdf5_column_close(&column);
+    cairn_memory_free(row);
+    return status;
+}
+
+/* ---- the group ------------------------------------------------------------------------------ */
+
+static cairn_status create_all(hid_t group, const cairn_world *world, cairn_run_certificate *c,
+                               cairn_error *error)
+{
+    size_t friction = offsetof(cairn_material_def, friction);
+    size_t restitution = offsetof(cairn_material_def, restitution);
+    TRY(create_pairs(group, world, "friction", friction, error));
+    TRY(create_pairs(group, world, "restitution", restitution, error));
+    for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++)
+        TRY(create_part(group, part, cairn_world_dimension(world), c, error));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
+                                          cairn_run_certificate *out, cairn_error *error)
+{
+    hid_t group;
+    *out = (cairn_run_certificate){ 0 };
+    TRY(cairn_hdf5_group(file, "certificate", &group, error));
+    cairn_status status = create_all(group, world, out, error);
+    H5Gclose(group);
+    return status;
+}
+
+/* The offsets last, so that a step counts only when all of it is there. */
+cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,
+                                        cairn_error *error)
+{
+    int count = frame->step == 0 ? 1 : CAIRN_CERTIFICATE_PARTS;
+    for (int part = 0; part < count; part++) {
+        size_t rows;
+        memcpy(&rows, (const char *)frame + parts[part].rows, sizeof rows);
+        TRY(cairn_run_table_append(&c->parts[part], frame, rows, error));
+        if (part == CONTACTS)
+            TRY(cairn_run_table_append(&c->details, frame, rows, error));
+    }
+    for (int part = count - 1; part >= 0; part--) {
+        int64_t end = cairn_run_table_rows(&c->parts[part]);
+        TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &end, error));
+    }
+    return CAIRN_OK;
+}
+
+void cairn_run_certificate_close(cairn_run_certificate *c)
+{
+    for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++) {
+        cairn_run_table_close(&c->parts[part]);
+        cairn_hdf5_column_close(&c->offsets[part]);
+    }
+    cairn_run_table_close(&c->details);
+}

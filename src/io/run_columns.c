@@ -1,0 +1,151 @@
+/* run_columns.c - see run_columns.h. */
+#include "io/run_columns.h"
+
+#include <string.h>
+
+#include "base/status.h"
+
+static const char *shape_name(int kind)
+{
+    const cairn_record *record = cairn_shape_record(kind);
+    return record ? record->name : NULL;
+}
+
+#define FRAME(name, unit, type, width, field)                                                      \
+    {                                                                                              \
+        name, unit, type, width, offsetof(cairn_run_frame, field), NULL                            \
+    }
+#define NAMED(name, field, value_name)                                                             \
+    {                                                                                              \
+        name, "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, field), value_name                 \
+    }
+#define SOURCES(items)                                                                             \
+    {                                                                                              \
+        items, sizeof items / sizeof items[0]                                                      \
+    }
+
+static const cairn_run_source bodies[] = {
+    NAMED("shape", kind, shape_name),
+    NAMED("motion", motion, cairn_motion_name),
+    FRAME("material", "", CAIRN_HDF5_INT, 1, material),
+    FRAME("world_index", "", CAIRN_HDF5_INT, 1, fresh_slot),
+    FRAME("mass", "kg", CAIRN_HDF5_REAL, 1, mass),
+    FRAME("inertia", "kg m^2", CAIRN_HDF5_REAL, 3, inertia),
+    FRAME("radius", "m", CAIRN_HDF5_REAL, 1, radius),
+    FRAME("half_angle", "rad", CAIRN_HDF5_REAL, 1, half_angle),
+    FRAME("bottom_radius", "m", CAIRN_HDF5_REAL, 1, bottom_radius),
+    FRAME("top_radius", "m", CAIRN_HDF5_REAL, 1, top_radius),
+    FRAME("height", "m", CAIRN_HDF5_REAL, 1, height),
+    FRAME("axis", "1", CAIRN_HDF5_REAL, 3, axis),
+};
+
+static const cairn_run_source states[] = {
+    FRAME("index", "", CAIRN_HDF5_INT, 1, index),
+    FRAME("x", "m", CAIRN_HDF5_REAL, 3, x),
+    FRAME("q", "1", CAIRN_HDF5_REAL, 4, q),
+    FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, v),
+    FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, omega),
+    FRAME("angle", "rad", CAIRN_HDF5_REAL, 1, angle), /* last: 2D only */
+};
+
+static const cairn_run_source contacts[] = {
+    FRAME("body", "", CAIRN_HDF5_INT, 2, pair),
+    FRAME("point", "m", CAIRN_HDF5_REAL, 3, touch.point),
+    FRAME("normal", "1", CAIRN_HDF5_REAL, 3, touch.normal),
+    FRAME("tangent", "1", CAIRN_HDF5_REAL, 3, touch.tangent),
+    FRAME("gap", "m", CAIRN_HDF5_REAL, 1, touch.gap),
+    FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, touch.impulse),
+    FRAME("velocity", "m/s", CAIRN_HDF5_REAL, 0, touch.velocity),
+    FRAME("mu", "1", CAIRN_HDF5_REAL, 1, touch.mu),
+};
+
+static const cairn_run_source details[] = {
+    FRAME("feature", "", CAIRN_HDF5_INT, 1, touch.feature),
+    FRAME("restitution", "1", CAIRN_HDF5_REAL, 1, touch.restitution),
+    FRAME("bias", "m/s", CAIRN_HDF5_REAL, 1, bias),
+};
+
+static const cairn_run_source loads[] = {
+    FRAME("body", "", CAIRN_HDF5_INT, 1, load_body),
+    FRAME("force", "N", CAIRN_HDF5_REAL, 3, force),
+    FRAME("torque", "N m", CAIRN_HDF5_REAL, 3, torque),
+};
+
+static const cairn_run_source poses[] = {
+    FRAME("body", "", CAIRN_HDF5_INT, 1, pose_body),
+    FRAME("x", "m", CAIRN_HDF5_REAL, 3, pose_x),
+    FRAME("q", "1", CAIRN_HDF5_REAL, 4, pose_q),
+};
+
+const cairn_run_sources cairn_run_body_sources = SOURCES(bodies);
+const cairn_run_sources cairn_run_contact_sources = SOURCES(contacts);
+const cairn_run_sources cairn_run_detail_sources = SOURCES(details);
+const cairn_run_sources cairn_run_load_sources = SOURCES(loads);
+const cairn_run_sources cairn_run_pose_sources = SOURCES(poses);
+
+cairn_run_sources cairn_run_state_sources(int dimension)
+{
+    cairn_run_sources all = SOURCES(states);
+    if (dimension != 2)
+        all.count--; /* no angle */
+    return all;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* Attribute `names`: what the values 0, 1, ... of a column mean. */
+static cairn_status name_values(const cairn_hdf5_column *column,
+                                const char *(*value_name)(int value), cairn_error *error)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    int count = 0;
+    while (count < MOST && value_name(count)) {
+        names[count] = value_name(count);
+        count++;
+    }
+    return cairn_hdf5_texts(column->dataset, "names", names, count, error);
+}
+
+cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int dimension,
+                                    bool packed, cairn_run_table *out, cairn_error *error)
+{
+    out->sources = sources;
+    if (sources.count > CAIRN_RUN_COLUMNS)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "too many columns in a table");
+    for (int i = 0; i < sources.count; i++) {
+        const cairn_run_source *from = &sources.items[i];
+        cairn_hdf5_column_def def = { .name = from->name,
+                                      .unit = from->unit,
+                                      .type = from->type,
+                                      .width = from->width ? from->width : dimension,
+                                      .chunk = packed ? CAIRN_ROW_CHUNK : CAIRN_STEP_CHUNK,
+                                      .packed = packed };
+        TRY(cairn_hdf5_column_create(group, &def, &out->columns[i], error));
+        if (from->value_name)
+            TRY(name_values(&out->columns[i], from->value_name, error));
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_table_append(cairn_run_table *table, const cairn_run_frame *frame,
+                                    size_t rows, cairn_error *error)
+{
+    for (int i = 0; i < table->sources.count; i++) {
+        const void *numbers;
+        memcpy(&numbers, (const char *)frame + table->sources.items[i].offset, sizeof numbers);
+        TRY(cairn_hdf5_column_append(&table->columns[i], rows, numbers, error));
+    }
+    return CAIRN_OK;
+}
+
+void cairn_run_table_close(cairn_run_table *table)
+{
+    for (int i = 0; i < table->sources.count; i++)
+        cairn_hdf5_column_close(&table->columns[i]);
+}
+
+int64_t cairn_run_table_rows(const cairn_run_table *table)
+{
+    return table->sources.count > 0 ? (int64_t)table->columns[0].rows : 0;
+}

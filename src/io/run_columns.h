@@ -1,0 +1,57 @@
+/* run_columns.h - the columns of run.h5 as tables: a new column is a new line in run_columns.c.
+ *
+ * A table is a group of datasets that grow together, row by row, out of one cairn_run_frame. */
+#ifndef CAIRN_IO_RUN_COLUMNS_H
+#define CAIRN_IO_RUN_COLUMNS_H
+
+#include "io/hdf5.h"
+#include "io/run_frame.h"
+
+/* Rows stored together: of columns with one row a step, and of the long ones. */
+enum { CAIRN_STEP_CHUNK = 1024, CAIRN_ROW_CHUNK = 4096 };
+
+/* A column and where its numbers are: `offset` of a pointer to them in a cairn_run_frame, or of a
+ * number in the record that a caller has. */
+typedef struct cairn_run_source {
+    const char *name, *unit;
+    cairn_hdf5_type type;
+    int width; /* 0: the dimension of the world */
+    size_t offset;
+    const char *(*value_name)(int value); /* names of the values, stored as attribute `names` */
+} cairn_run_source;
+
+/* A list of columns. */
+typedef struct cairn_run_sources {
+    const cairn_run_source *items;
+    int count;
+} cairn_run_sources;
+
+extern const cairn_run_sources cairn_run_body_sources;    /* what a body is              */
+extern const cairn_run_sources cairn_run_contact_sources; /* contacts of the last step   */
+extern const cairn_run_sources cairn_run_detail_sources;  /* the rest of their data      */
+extern const cairn_run_sources cairn_run_load_sources;    /* loads of the last step      */
+extern const cairn_run_sources cairn_run_pose_sources;    /* driven bodies               */
+
+/* Where bodies are and how they move. */
+cairn_run_sources cairn_run_state_sources(int dimension);
+
+enum { CAIRN_RUN_COLUMNS = 16 }; /* of a table, at most */
+
+/* The open columns of a list of sources. Zero is valid: nothing is open. */
+typedef struct cairn_run_table {
+    cairn_run_sources sources;
+    cairn_hdf5_column columns[CAIRN_RUN_COLUMNS];
+} cairn_run_table;
+
+/* Make the columns in a group: packed ones are long, others have one row a step. */
+cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int dimension,
+                                    bool packed, cairn_run_table *out, cairn_error *error);
+/* Add `rows` rows out of the arrays of a frame. */
+cairn_status cairn_run_table_append(cairn_run_table *table, const cairn_run_frame *frame,
+                                    size_t rows, cairn_error *error);
+void cairn_run_table_close(cairn_run_table *table);
+
+/* Rows that the table has. */
+int64_t cairn_run_table_rows(const cairn_run_table *table);
+
+#endif

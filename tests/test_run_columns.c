@@ -1,0 +1,56 @@
+/* test_run_columns.c - tables of columns that grow together. */
+#include "io/run_columns.h"
+#include "run_scene.h"
+
+static hid_t create_file(const folder *f, cairn_hdf5_sink *sink)
+{
+    hid_t file;
+    CHECK_OK(cairn_hdf5_create(path_in(f, "table.h5").text, sink, &file, NULL));
+    return file;
+}
+
+TEST(only_flat_worlds_have_angles)
+{
+    cairn_run_sources flat = cairn_run_state_sources(2), deep = cairn_run_state_sources(3);
+    CHECK_INT(flat.count, deep.count + 1);
+    CHECK_TEXT(flat.items[flat.count - 1].name, "angle");
+}
+
+TEST(no_list_is_longer_than_a_table)
+{
+    CHECK(cairn_run_state_sources(2).count <= CAIRN_RUN_COLUMNS);
+    CHECK(cairn_run_body_sources.count <= CAIRN_RUN_COLUMNS);
+    CHECK(cairn_run_contact_sources.count <= CAIRN_RUN_COLUMNS);
+    CHECK(cairn_run_detail_sources.count <= CAIRN_RUN_COLUMNS);
+}
+
+TEST(rows_are_added_at_the_end)
+{
+    folder f = folder_create();
+    cairn_hdf5_sink sink;
+    hid_t file = create_file(&f, &sink);
+    cairn_run_table table = { 0 };
+    double numbers[18];
+    int32_t body[2] = { 4, 7 };
+    cairn_vec3 force[2] = { { 1, 2, 3 }, { 4, 5, 6 } }, torque[2] = { { 0, 0, 0 } };
+    cairn_run_frame frame = { .load_body = body, .force = force, .torque = torque };
+    CHECK_INT(cairn_run_table_rows(&table), 0);
+    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources, 3, true, &table, NULL));
+    CHECK_OK(cairn_run_table_append(&table, &frame, 2, NULL));
+    CHECK_OK(cairn_run_table_append(&table, &frame, 1, NULL));
+    CHECK_INT(cairn_run_table_rows(&table), 3);
+    cairn_run_table_close(&table);
+    H5Fclose(file);
+    CHECK_INT(h5_numbers(path_in(&f, "table.h5").text, "force", numbers, 18), 9);
+    CHECK_NEAR(numbers[4], 5, 0);
+    CHECK_NEAR(numbers[6], 1, 0);
+    CHECK_INT(h5_numbers(path_in(&f, "table.h5").text, "body", numbers, 18), 3);
+    CHECK_NEAR(numbers[1], 7, 0);
+    folder_remove(f.path);
+}
+
+int main(void)
+{
+    RUN(CASE(only_flat_worlds_have_angles), CASE(no_list_is_longer_than_a_table),
+        CASE(rows_are_added_at_the_end));
+}
