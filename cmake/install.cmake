@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
 
 install(TARGETS cairn EXPORT cairnTargets)
-install(TARGETS cairn_program RUNTIME)
+install(TARGETS cairn_program cairn_check RUNTIME)
 install(DIRECTORY include/cairn TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 install(EXPORT cairnTargets NAMESPACE cairn:: DESTINATION ${config_folder})
 
@@ -41,4 +41,4 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_L
 file(RELATIVE_PATH library_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(cairn_program PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_program}")
 # an HDF5 outside the system's folders is found where it was at the build
-set_target_properties(cairn cairn_program PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(cairn cairn_program cairn_check PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

@@ -59,6 +59,7 @@ check_prefix() { # prefix, kind
     expect "$("$work/build-$2/user")" "$2, find_package"
 
     [ "$("$1/bin/cairn" --version)" = "cairn 0.1.0" ] || fail "$2: the installed program fails"
+    "$1/bin/cairn-check" --help >"$work/log" || fail "$2: the installed cairn-check fails"
 }
 
 "$CMAKE" --install "$CAIRN_BINARY_DIR" --prefix "$work/static" >"$work/log"

@@ -1,0 +1,212 @@
+/* columns.c - see columns.h. The file may be anything: types and sizes are checked first. */
+#include "columns.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memory.h"
+
+/* ---- datasets ------------------------------------------------------------------------------- */
+
+static int width_of(const check_group *group, const check_field *field)
+{
+    return field->width > 0 ? field->width : group->dimension;
+}
+
+/* Rows of a dataset with `width` numbers a row; -1: it is something else. */
+static int64_t rows_of(hid_t dataset, int width)
+{
+    hsize_t extent[2] = { 0, 1 };
+    hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    H5T_class_t class = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    bool good = rank == (width > 1 ? 2 : 1) || (width == 1 && rank == 2);
+    good = good && H5Sget_simple_extent_dims(space, extent, NULL) == rank;
+    good = good && (rank == 1 || extent[1] == (hsize_t)width);
+    good = good && (class == H5T_INTEGER || class == H5T_FLOAT) && extent[0] < INT32_MAX;
+    H5Tclose(type);
+    H5Sclose(space);
+    return good ? (int64_t)extent[0] : -1;
+}
+
+static bool open_field(hid_t file, check_group *group, int i, check_report *report)
+{
+    char path[128];
+    const check_field *field = &group->fields[i];
+    snprintf(path, sizeof path, "%s/%s", group->name, field->name);
+    group->dataset[i] = H5Dopen2(file, path, H5P_DEFAULT);
+    if (group->dataset[i] < 0)
+        return check_fail(report, "there is no dataset /%s", path);
+    int64_t rows = rows_of(group->dataset[i], width_of(group, field));
+    if (rows < 0)
+        return check_fail(report, "/%s: expected rows of %d numbers", path, width_of(group, field));
+    if (i > 0 && rows != group->rows)
+        return check_fail(report, "/%s has %lld rows, expected %lld", path, (long long)rows,
+                          (long long)group->rows);
+    group->rows = rows;
+    return true;
+}
+
+bool check_group_open(hid_t file, check_group *group, check_report *report)
+{
+    for (int i = 0; i < group->count; i++)
+        group->dataset[i] = -1;
+    for (int i = 0; i < group->count; i++)
+        if (!open_field(file, group, i, report))
+            return false;
+    return true;
+}
+
+void check_group_close(check_group *group)
+{
+    for (int i = 0; i < group->count; i++)
+        if (group->dataset[i] > 0)
+            H5Dclose(group->dataset[i]);
+    group->count = 0;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static size_t size_of(const check_field *field)
+{
+    return field->integer ? sizeof(int32_t) : sizeof(double);
+}
+
+static bool make_room(const check_group *group, size_t rows, void *record, check_report *report)
+{
+    size_t capacity;
+    memcpy(&capacity, record, sizeof capacity);
+    if (rows <= capacity && capacity > 0)
+        return true;
+    capacity = rows + rows / 4 + 1;
+    for (int i = 0; i < group->count; i++) {
+        const check_field *field = &group->fields[i];
+        size_t width = (size_t)width_of(group, field);
+        if (!check_memory_take((char *)record + field->offset, capacity * width, size_of(field)))
+            return check_fail(report, "no memory");
+    }
+    memcpy(record, &capacity, sizeof capacity);
+    return true;
+}
+
+static bool read_rows(hid_t dataset, hsize_t first, const hsize_t extent[2], hid_t type, void *out)
+{
+    hsize_t start[2] = { first, 0 };
+    hid_t space = H5Dget_space(dataset);
+    int rank = H5Sget_simple_extent_ndims(space);
+    hid_t memory = H5Screate_simple(rank, extent, NULL);
+    bool good = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, extent, NULL) >= 0 &&
+                H5Dread(dataset, type, memory, space, H5P_DEFAULT, out) >= 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    return good;
+}
+
+bool check_group_read(const check_group *group, int64_t first, int64_t rows, void *record,
+                      check_report *report)
+{
+    if (first < 0 || rows < 0 || first > group->rows - rows)
+        return check_fail(report, "/%s has %lld rows, expected %lld and more", group->name,
+                          (long long)group->rows, (long long)(first + rows));
+    if (!make_room(group, (size_t)rows, record, report))
+        return false;
+    for (int i = 0; i < group->count && rows > 0; i++) {
+        const check_field *field = &group->fields[i];
+        hsize_t extent[2] = { (hsize_t)rows, (hsize_t)width_of(group, field) };
+        void *numbers;
+        memcpy(&numbers, (char *)record + field->offset, sizeof numbers);
+        hid_t type = field->integer ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE;
+        if (!read_rows(group->dataset[i], (hsize_t)first, extent, type, numbers))
+            return check_fail(report, "/%s/%s cannot be read", group->name, field->name);
+    }
+    return true;
+}
+
+void check_group_free(const check_group *group, void *record)
+{
+    size_t none = 0;
+    for (int i = 0; group->fields && i < group->count; i++)
+        check_memory_free((char *)record + group->fields[i].offset);
+    memcpy(record, &none, sizeof none);
+}
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+bool check_has(hid_t file, const char *name)
+{
+    return H5Lexists(file, name, H5P_DEFAULT) > 0;
+}
+
+bool check_attribute(hid_t file, const char *name, int count, double *out, check_report *report)
+{
+    hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
+    if (attribute < 0)
+        return check_fail(report, "there is no attribute %s", name);
+    hid_t space = H5Aget_space(attribute);
+    bool good = H5Sget_simple_extent_npoints(space) == count &&
+                H5Aread(attribute, H5T_NATIVE_DOUBLE, out) >= 0;
+    H5Sclose(space);
+    H5Aclose(attribute);
+    return good || check_fail(report, "attribute %s: expected %d numbers", name, count);
+}
+
+/* Type of texts of any length, in the character set of `stored`. */
+static hid_t text_type(hid_t stored)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    H5Tset_cset(type, H5Tget_cset(stored));
+    return type;
+}
+
+/* `count` texts of an attribute into `texts`; each is freed by H5free_memory. */
+static bool read_texts(hid_t attribute, int count, char **texts)
+{
+    hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    bool good = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) > 0 &&
+                H5Sget_simple_extent_npoints(space) == count;
+    hid_t type = good ? text_type(stored) : -1;
+    good = good && H5Aread(attribute, type, texts) >= 0;
+    if (type >= 0)
+        H5Tclose(type);
+    H5Sclose(space);
+    H5Tclose(stored);
+    return good;
+}
+
+bool check_attribute_text(hid_t file, const char *name, char *text, size_t capacity,
+                          check_report *report)
+{
+    char *stored = NULL;
+    hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
+    if (attribute < 0)
+        return check_fail(report, "there is no attribute %s", name);
+    bool good = read_texts(attribute, 1, &stored) && stored;
+    if (good)
+        snprintf(text, capacity, "%s", stored);
+    H5free_memory(stored);
+    H5Aclose(attribute);
+    return good || check_fail(report, "attribute %s: expected a text", name);
+}
+
+int check_names(hid_t file, const char *dataset, const char *const *known, int most, int *out)
+{
+    enum { MOST = 64 };
+    char *texts[MOST] = { NULL };
+    hid_t attribute = H5Aopen_by_name(file, dataset, "names", H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    int count = space >= 0 ? (int)H5Sget_simple_extent_npoints(space) : 0;
+    count = count > most || count > MOST || !read_texts(attribute, count, texts) ? 0 : count;
+    for (int i = 0; i < count; i++) {
+        out[i] = -1;
+        for (int k = 0; known[k] && texts[i]; k++)
+            if (strcmp(known[k], texts[i]) == 0)
+                out[i] = k;
+        H5free_memory(texts[i]);
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return count;
+}

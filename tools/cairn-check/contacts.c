@@ -1,0 +1,192 @@
+/* contacts.c - the contacts of a step: geometry from closed forms, tangents, friction and
+ * restitution of the pair, the bias, and relative velocities
+ *     u = (v + w x arm)_a - (v + w x arm)_b   in the frame (n, t, n x t). */
+#include "run.h"
+#include "shapes.h"
+
+/* ---- geometry ------------------------------------------------------------------------------- */
+
+static void check_geometry(check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    check_witness found[CHECK_WITNESSES];
+    int a = c->body[2 * j], b = c->body[2 * j + 1], k = c->feature[j];
+    int count = check_witnesses(run, a, b, run->x_eval, run->q_eval, found);
+    if (count == 0) { /* at least what every contact has */
+        run->report->left++;
+        check_same(run->report, check_at(run, "contact", j, "|normal|"), vec_norm(c->normal[j]), 1,
+                   1);
+        return;
+    }
+    bool known = k >= 0 && k < count;
+    check_true(run->report, check_at(run, "contact", j, "feature"), known,
+               "the pair has no such contact");
+    if (!known)
+        return;
+    check_same(run->report, check_at(run, "contact", j, "gap"), c->gap[j], found[k].gap,
+               found[k].size);
+    check_same_vec(run->report, check_at(run, "contact", j, "normal"), c->normal[j],
+                   found[k].normal, found[k].turn);
+    check_same_vec(run->report, check_at(run, "contact", j, "point"), c->point[j], found[k].point,
+                   found[k].size * found[k].turn);
+}
+
+static void check_tangent(check_run *run, int j)
+{
+    vec n = run->contacts.normal[j], stored = run->contacts.tangent[j];
+    vec t = { -n.y, n.x, 0 };
+    if (run->settings.dimension == 3) {
+        t = check_perpendicular(n, false);
+        vec other = check_perpendicular(n, true); /* the choice itself may be rounded */
+        if (fabs(fabs(n.x) - 0.6) < 1e-9 && vec_norm(vec_add(stored, -1, other)) < 1e-6)
+            t = other;
+    }
+    check_same_vec(run->report, check_at(run, "contact", j, "tangent"), stored, t, 1);
+}
+
+static void check_materials(check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    int a = run->bodies.material[c->body[2 * j]], b = run->bodies.material[c->body[2 * j + 1]];
+    size_t there = (size_t)a * (size_t)run->materials + (size_t)b;
+    size_t back = (size_t)b * (size_t)run->materials + (size_t)a;
+    check_same(run->report, check_at(run, "contact", j, "mu"), c->mu[j], run->friction[there], 0);
+    check_same(run->report, check_at(run, "contact", j, "restitution"), c->restitution[j],
+               run->restitution[there], 0);
+    check_same(run->report, check_at(run, "contact", j, "friction of the pair"),
+               run->friction[there], run->friction[back], 0);
+    check_same(run->report, check_at(run, "contact", j, "restitution of the pair"),
+               run->restitution[there], run->restitution[back], 0);
+}
+
+/* ---- velocities ----------------------------------------------------------------------------- */
+
+/* One side of a contact. */
+typedef struct side {
+    int body;
+    double sign;
+    vec arm;     /* m: from the centre to the witness point          */
+    double size; /* m: what rounding of the arm is relative to       */
+} side;
+
+static side side_of(const check_run *run, int j, int which)
+{
+    const check_contacts *c = &run->contacts;
+    int body = c->body[2 * j + which];
+    vec on = vec_add(c->point[j], (which ? -0.5 : 0.5) * c->gap[j], c->normal[j]);
+    return (side){ body, which ? -1 : 1, vec_add(on, -1, run->x_eval[body]),
+                   vec_norm(c->point[j]) + vec_norm(run->x_eval[body]) };
+}
+
+/* Adds the velocity of a side's point, seen in the contact frame; returns its size. */
+static double add_velocity(const check_run *run, int j, const side *s, const vec motion[2],
+                           double *u)
+{
+    const check_contacts *c = &run->contacts;
+    vec turning = quat_rotate(run->q_eval[s->body], motion[1]);
+    vec at = vec_add(motion[0], 1, vec_cross(turning, s->arm));
+    u[0] += s->sign * vec_dot(at, c->normal[j]);
+    u[1] += s->sign * vec_dot(at, c->tangent[j]);
+    if (run->settings.dimension == 3)
+        u[2] += s->sign * vec_dot(at, vec_cross(c->normal[j], c->tangent[j]));
+    return vec_norm(motion[0]) + vec_norm(turning) * s->size;
+}
+
+/* e.W e of one side for a direction e: 1/m + (R'(arm x e))' J^-1 (R'(arm x e)). */
+static double compliance(const check_run *run, const side *s, vec e)
+{
+    double mass = run->bodies.mass[s->body];
+    vec J = run->bodies.inertia[s->body];
+    vec turn = quat_rotate_back(run->q_eval[s->body], vec_cross(s->arm, e));
+    double sum = mass > 0 ? 1 / mass : 0;
+    if (run->settings.dimension == 3) {
+        sum += J.x > 0 ? turn.x * turn.x / J.x : 0;
+        sum += J.y > 0 ? turn.y * turn.y / J.y : 0;
+    }
+    return sum + (J.z > 0 ? turn.z * turn.z / J.z : 0);
+}
+
+static double side_weight(const check_run *run, int j, const side *s)
+{
+    vec n = run->contacts.normal[j], t = run->contacts.tangent[j];
+    double sum = compliance(run, s, n) + compliance(run, s, t);
+    if (run->settings.dimension == 3)
+        sum += compliance(run, s, vec_cross(n, t));
+    return sum / run->settings.dimension;
+}
+
+static void add_side(check_run *run, int j, int which)
+{
+    size_t first = (size_t)j * (size_t)run->settings.dimension;
+    side s = side_of(run, j, which);
+    int before = run->before.row[s.body], after = run->after.row[s.body];
+    bool dynamic = run->bodies.motion[s.body] == CHECK_DYNAMIC;
+    vec free[2] = { run->v_free[s.body], run->omega_free[s.body] };
+    vec new[2] = { run->after.v[after], run->after.omega[after] };
+    vec old[2] = { run->before.v[before], run->before.omega[before] };
+    run->size[j] += add_velocity(run, j, &s, dynamic ? new : free, run->velocity + first);
+    run->size[j] += add_velocity(run, j, &s, free, run->velocity_free + first);
+    run->size[j] += add_velocity(run, j, &s, dynamic ? old : free, run->velocity_before + first);
+    if (dynamic)
+        run->weight[j] += side_weight(run, j, &s);
+    else
+        add_velocity(run, j, &s, free, run->imposed + first);
+}
+
+static void find_velocities(check_run *run, int j)
+{
+    int d = run->settings.dimension;
+    size_t first = (size_t)j * (size_t)d;
+    run->weight[j] = 0;
+    run->size[j] = fabs(run->contacts.bias[j]);
+    for (int i = 0; i < d; i++) {
+        run->velocity[first + (size_t)i] = run->velocity_free[first + (size_t)i] = 0;
+        run->velocity_before[first + (size_t)i] = run->imposed[first + (size_t)i] = 0;
+    }
+    add_side(run, j, 0);
+    add_side(run, j, 1);
+    for (int i = 0; i < d; i++)
+        check_same(run->report,
+                   check_at(run, "contact", j,
+                            i ? "velocity along a tangent" : "velocity along the normal"),
+                   run->contacts.velocity[first + (size_t)i], run->velocity[first + (size_t)i],
+                   run->size[j]);
+}
+
+/* b = gamma g/h; where restitution e acts and the contact closes in this step, min(that, e u_N);
+ * contacts taken at mid-step: e min(0, u_N). */
+static void check_bias(check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    double h = run->settings.h, e = c->restitution[j];
+    double before = run->velocity_before[(size_t)j * (size_t)run->settings.dimension];
+    double apart = run->settings.gamma * c->gap[j] / h, size = run->size[j] + fabs(apart);
+    double closed = fmin(apart, e * before), expected = apart;
+    double margin = CHECK_ROUNDING * (fabs(c->gap[j]) + h * run->size[j]);
+    double way = c->gap[j] + h * before;
+    if (e > 0 && before < 0 && way <= 0)
+        expected = closed;
+    if (e > 0 && fabs(way) <= margin && fabs(c->bias[j] - closed) < fabs(c->bias[j] - apart))
+        expected = closed; /* whether it closes is a matter of rounding */
+    if (run->settings.scheme->middle)
+        expected = e * fmin(0, before);
+    check_same(run->report, check_at(run, "contact", j, "bias"), c->bias[j], expected, size);
+}
+
+void check_contacts_of(check_run *run)
+{
+    int count = run->contacts.count;
+    double active = 0;
+    for (int j = 0; j < count; j++) {
+        check_geometry(run, j);
+        check_tangent(run, j);
+        check_materials(run, j);
+        find_velocities(run, j);
+        check_bias(run, j);
+        active += run->contacts.impulse[(size_t)j * (size_t)run->settings.dimension] > 0;
+    }
+    check_same(run->report, check_at(run, NULL, 0, "candidates"),
+               run->steps.candidates[run->step - 1], count, 0);
+    check_same(run->report, check_at(run, NULL, 0, "active"), run->steps.active[run->step - 1],
+               active, 0);
+}

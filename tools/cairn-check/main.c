@@ -1,0 +1,127 @@
+/* main.c - cairn-check RUN: computes a stored run again, step by step, and says whether the file
+ * proves what it claims. It shares no code with the library that wrote the file; what it cannot
+ * check is in docs/cairn-check.md. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+enum { CERTIFIED = 0, NOT_CERTIFIED = 1, CANNOT_CHECK = 2 };
+
+/* What the steps claim at worst, for the last line. */
+static double largest(const double *column, int count)
+{
+    double most = 0;
+    for (int i = 0; i < count; i++)
+        most = fmax(most, column[i]);
+    return most;
+}
+
+static bool check_step(check_run *run, long step)
+{
+    if (!check_run_load(run, step))
+        return false;
+    if (step == 0) {
+        check_energy_start(run);
+        return true;
+    }
+    check_prepare(run);
+    check_motion_of(run);
+    check_contacts_of(run);
+    check_law_of(run);
+    check_energy_of(run);
+    return check_complete(run);
+}
+
+static bool check_everything(check_run *run)
+{
+    bool good = check_frames(run);
+    check_ledgers(run);
+    for (long step = 0; step <= run->steps.count && good; step++)
+        good = check_step(run, step);
+    return good;
+}
+
+/* A run without details: the ledger, and whether steps say that they met their tolerance. */
+static void check_summary(check_run *run)
+{
+    const check_steps *t = &run->steps;
+    check_ledgers(run);
+    for (long i = 0; i < t->count; i++) {
+        check_place place = { i + 1, NULL, 0, "converged" };
+        check_true(run->report, place, t->converged[i] == 1,
+                   "the step missed its tolerance, and says so");
+        if (t->converged[i] == 1 && !(run->settings.increment > 0))
+            check_between(run->report, (check_place){ i + 1, NULL, 0, "asked_relative" },
+                          t->asked_relative[i], 0, run->settings.tolerance);
+    }
+}
+
+static int conclude(const check_run *run, bool full)
+{
+    const check_report *report = run->report;
+    const check_steps *t = &run->steps;
+    if (report->findings > report->most)
+        printf("not certified: %ld more\n", report->findings - report->most);
+    if (report->problem[0]) {
+        fflush(stdout);
+        fprintf(stderr, "cairn-check: %s\n", report->problem);
+        return report->findings > 0 ? NOT_CERTIFIED : CANNOT_CHECK;
+    }
+    if (report->findings > 0)
+        return NOT_CERTIFIED;
+    if (!full) {
+        puts("not checked in full: the run keeps a summary. What it says does not contradict\n"
+             "itself: the energy ledger of every step closes, and every step claims to have met\n"
+             "its tolerance. Motion, contacts and residuals cannot be computed again; for that\n"
+             "run with certificate: full.");
+        return CANNOT_CHECK;
+    }
+    printf("certified: %d steps, %ld numbers agree; residual at most %.2e (%s), of exact Coulomb\n"
+           "friction %.2e; penetration at most %.2e m\n",
+           t->count, report->compared, largest(t->asked_relative, t->count),
+           run->settings.scheme->name, largest(t->coulomb_relative, t->count),
+           largest(t->penetration, t->count));
+    if (report->left > 0)
+        printf("%ld contacts are of shapes without a closed form: their gaps were not checked\n",
+               report->left);
+    return CERTIFIED;
+}
+
+static int check_path(const char *path, int most)
+{
+    check_report report = { .most = most };
+    check_run run = { .report = &report };
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    bool good = check_run_open(&run, path), full = strcmp(run.settings.level, "full") == 0;
+    if (good && full)
+        check_everything(&run);
+    else if (good)
+        check_summary(&run);
+    int code = conclude(&run, full);
+    check_run_close(&run);
+    return code;
+}
+
+static int usage(FILE *out)
+{
+    fputs("usage: cairn-check [--all] RUN\n"
+          "Compute the run in RUN (a folder or its run.h5) again and compare. It needs a run made\n"
+          "with certificate: full. Prints the first 10 numbers that do not agree, with --all\n"
+          "every one. Exit codes: 0 certified, 1 not certified, 2 could not be checked.\n",
+          out);
+    return CANNOT_CHECK;
+}
+
+int main(int count, char **words)
+{
+    bool all = count > 1 && strcmp(words[1], "--all") == 0;
+    if (count > 1 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0)) {
+        usage(stdout);
+        return 0;
+    }
+    if (count != 2 + all || words[1 + all][0] == '-')
+        return usage(stderr);
+    return check_path(words[1 + all], all ? INT32_MAX : 10);
+}

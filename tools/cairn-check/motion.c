@@ -1,0 +1,187 @@
+/* motion.c - momentum and motion of every body over a step:
+ *     v+ = v_free + 1/m sum +-p,   w+ = w_free + J^-1 R' sum +-(arm x p),   p = n r_N + t r_T
+ *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+.
+ * Fixed bodies stay; driven ones have v = (x+ - x)/h and likewise w. */
+#include "run.h"
+
+/* ---- momentum ------------------------------------------------------------------------------- */
+
+typedef struct push {
+    vec linear, angular; /* N s; N m s in the body frame */
+} push;
+
+/* What contact j gives to body a (side 0) or b (side 1). */
+static push push_of(const check_run *run, int j, int side)
+{
+    const check_contacts *c = &run->contacts;
+    int d = run->settings.dimension, body = c->body[2 * j + side];
+    const double *r = c->impulse + (size_t)j * (size_t)d;
+    vec n = c->normal[j], t = c->tangent[j];
+    vec p = vec_add(vec_times(r[0], n), r[1], t);
+    if (d == 3)
+        p = vec_add(p, r[2], vec_cross(n, t));
+    p = vec_times(side ? -1 : 1, p);
+    /* witness points: half a gap from the stored point to each side */
+    vec on = vec_add(c->point[j], (side ? -0.5 : 0.5) * c->gap[j], n);
+    vec arm = vec_add(on, -1, run->x_eval[body]);
+    return (push){ p, quat_rotate_back(run->q_eval[body], vec_cross(arm, p)) };
+}
+
+static double inverse(double x)
+{
+    return x > 0 ? 1 / x : 0;
+}
+
+static vec inverse_inertia(const check_run *run, int body)
+{
+    vec J = run->bodies.inertia[body];
+    if (run->settings.dimension == 2)
+        return (vec){ 0, 0, inverse(J.z) };
+    return (vec){ inverse(J.x), inverse(J.y), inverse(J.z) };
+}
+
+/* Velocities without contact; sizes are what rounding is relative to. */
+static check_velocity start(const check_run *run, int body, int row)
+{
+    double h = run->settings.h, m = inverse(run->bodies.mass[body]);
+    vec J = inverse_inertia(run, body), old = run->before.omega[row];
+    check_velocity out = { run->v_free[body], run->omega_free[body], 0, 0 };
+    out.v_size = vec_norm(run->before.v[row]) + vec_norm(run->v_free[body]) +
+                 h * vec_norm(run->settings.gravity) + h * m * vec_norm(run->force[body]);
+    out.omega_size = vec_norm(old) + vec_norm(run->omega_free[body]) +
+                     h * vec_norm(vec_scale(J, run->torque[body]));
+    return out;
+}
+
+static void add_push(const check_run *run, int j, int side, check_velocity *out)
+{
+    int body = run->contacts.body[2 * j + side];
+    push p = push_of(run, j, side);
+    vec turn = vec_scale(inverse_inertia(run, body), p.angular);
+    double m = inverse(run->bodies.mass[body]);
+    double reach = vec_norm(run->x_eval[body]) + vec_norm(run->contacts.point[j]);
+    vec J = inverse_inertia(run, body);
+    out->v = vec_add(out->v, m, p.linear);
+    out->omega = vec_add(out->omega, 1, turn);
+    out->v_size += m * vec_norm(p.linear);
+    out->omega_size += fmax(J.x, fmax(J.y, J.z)) * reach * vec_norm(p.linear);
+}
+
+/* ---- poses ---------------------------------------------------------------------------------- */
+
+static void check_turn(check_run *run, int body, int before, int after)
+{
+    const check_state *a = &run->before, *b = &run->after;
+    double h = run->settings.h;
+    if (run->settings.dimension == 2) {
+        double angle = a->angle[before] + h * b->omega[after].z;
+        quat q = { cos(0.5 * angle), 0, 0, sin(0.5 * angle) };
+        check_same(run->report, check_at(run, "body", body, "angle"), b->angle[after], angle,
+                   fabs(a->angle[before]) + fabs(h * b->omega[after].z));
+        check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[after], q,
+                        1 + fabs(angle));
+        return;
+    }
+    quat q = quat_product(a->q[before], quat_turn(vec_times(h, b->omega[after])));
+    double norm = quat_norm(q);
+    q = (quat){ q.w / norm, q.x / norm, q.y / norm, q.z / norm };
+    check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[after], q,
+                    1 + h * vec_norm(b->omega[after]));
+}
+
+static void check_dynamic(check_run *run, int body, const check_velocity *expected)
+{
+    const check_state *a = &run->before, *b = &run->after;
+    int before = a->row[body], after = b->row[body];
+    double h = run->settings.h;
+    check_same_vec(run->report, check_at(run, "body", body, "v"), b->v[after], expected->v,
+                   expected->v_size);
+    check_same_vec(run->report, check_at(run, "body", body, "omega"), b->omega[after],
+                   expected->omega, expected->omega_size);
+    check_same_vec(run->report, check_at(run, "body", body, "x"), b->x[after],
+                   vec_add(a->x[before], h, b->v[after]),
+                   vec_norm(a->x[before]) + h * vec_norm(b->v[after]));
+    check_turn(run, body, before, after);
+}
+
+static void check_fixed(check_run *run, int body)
+{
+    static const vec zero = { 0, 0, 0 };
+    const check_state *a = &run->before, *b = &run->after;
+    int i = a->row[body], k = b->row[body];
+    check_same_vec(run->report, check_at(run, "body", body, "x"), b->x[k], a->x[i], 0);
+    check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[k], a->q[i], 0);
+    check_same_vec(run->report, check_at(run, "body", body, "v"), b->v[k], zero, 0);
+    check_same_vec(run->report, check_at(run, "body", body, "omega"), b->omega[k], zero, 0);
+    check_same(run->report, check_at(run, "body", body, "|q|"), quat_norm(b->q[k]), 1, 1);
+    if (run->settings.dimension == 2)
+        check_same(run->report, check_at(run, "body", body, "angle"), b->angle[k], a->angle[i], 0);
+}
+
+static void check_driven(check_run *run, int body)
+{
+    const check_state *a = &run->before, *b = &run->after;
+    int i = a->row[body], k = b->row[body];
+    double h = run->settings.h;
+    vec moved = vec_add(b->x[k], -1, a->x[i]), turned;
+    double size = (vec_norm(b->x[k]) + vec_norm(a->x[i])) / h, turn_size = 4 / h;
+    check_same_vec(run->report, check_at(run, "body", body, "v"), b->v[k], vec_times(1 / h, moved),
+                   size);
+    check_same(run->report, check_at(run, "body", body, "|q|"), quat_norm(b->q[k]), 1, 1);
+    if (run->settings.dimension == 2) {
+        double half = 0.5 * b->angle[k];
+        quat q = { cos(half), 0, 0, sin(half) };
+        double sign = q.w * b->q[k].w + q.z * b->q[k].z < 0 ? -1 : 1;
+        q = (quat){ sign * q.w, 0, 0, sign * q.z };
+        check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[k], q, 1 + fabs(half));
+        turned = (vec){ 0, 0, b->angle[k] - a->angle[i] };
+        turn_size = (fabs(b->angle[k]) + fabs(a->angle[i])) / h;
+    } else {
+        turned = quat_angle(quat_product(quat_conjugate(a->q[i]), b->q[k]));
+    }
+    check_same_vec(run->report, check_at(run, "body", body, "omega"), b->omega[k],
+                   vec_times(1 / h, turned), turn_size);
+}
+
+/* ---- all bodies ----------------------------------------------------------------------------- */
+
+/* The bodies that came in: how many, and that they are there to stay. */
+static void count_entered(check_run *run)
+{
+    long entered = 0, gone = 0;
+    for (int i = 0; i < run->bodies.count; i++) {
+        entered += run->before.row[i] < 0 && run->after.row[i] >= 0;
+        gone += run->before.row[i] >= 0 && run->after.row[i] < 0;
+    }
+    check_same(run->report, check_at(run, NULL, 0, "entered"), run->steps.entered[run->step - 1],
+               (double)entered, 0);
+    check_same(run->report, check_at(run, NULL, 0, "bodies that are gone"), 0, (double)gone, 0);
+}
+
+static void check_body(check_run *run, int body)
+{
+    if (run->before.row[body] < 0 || run->after.row[body] < 0)
+        return;
+    if (run->bodies.motion[body] == CHECK_DYNAMIC)
+        check_dynamic(run, body, &run->expected[body]);
+    else if (run->bodies.motion[body] == CHECK_DRIVEN)
+        check_driven(run, body);
+    else
+        check_fixed(run, body);
+}
+
+void check_motion_of(check_run *run)
+{
+    for (int row = 0; row < run->before.count; row++) {
+        int body = run->before.index[row];
+        run->expected[body] = start(run, body, row);
+    }
+    for (int k = 0; k < 2 * run->contacts.count; k++) {
+        int body = run->contacts.body[k];
+        if (run->bodies.motion[body] == CHECK_DYNAMIC)
+            add_push(run, k / 2, k % 2, &run->expected[body]);
+    }
+    for (int body = 0; body < run->bodies.count; body++)
+        check_body(run, body);
+    count_entered(run);
+}

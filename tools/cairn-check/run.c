@@ -1,0 +1,443 @@
+/* run.c - see run.h. What each group of the file holds is a table: a new column is a new line. */
+#include "run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "memory.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define REAL(type, name, width)                                                                    \
+    {                                                                                              \
+#name, width, false, offsetof(type, name)                                                  \
+    }
+#define WHOLE(type, name, width)                                                                   \
+    {                                                                                              \
+#name, width, true, offsetof(type, name)                                                   \
+    }
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static const check_field body_fields[] = {
+    WHOLE(check_bodies, shape, 1),     WHOLE(check_bodies, motion, 1),
+    WHOLE(check_bodies, material, 1),  REAL(check_bodies, mass, 1),
+    REAL(check_bodies, inertia, 3),    REAL(check_bodies, radius, 1),
+    REAL(check_bodies, half_angle, 1), REAL(check_bodies, bottom_radius, 1),
+    REAL(check_bodies, top_radius, 1), REAL(check_bodies, height, 1),
+    REAL(check_bodies, axis, 3),
+};
+
+static const check_field state_fields[] = {
+    WHOLE(check_state, index, 1), REAL(check_state, x, 3),     REAL(check_state, q, 4),
+    REAL(check_state, v, 3),      REAL(check_state, omega, 3), REAL(check_state, angle, 1),
+};
+
+/* The first eight are also in /frames/contacts. */
+static const check_field contact_fields[] = {
+    WHOLE(check_contacts, body, 2),    REAL(check_contacts, point, 3),
+    REAL(check_contacts, normal, 3),   REAL(check_contacts, tangent, 3),
+    REAL(check_contacts, gap, 1),      REAL(check_contacts, impulse, 0),
+    REAL(check_contacts, velocity, 0), REAL(check_contacts, mu, 1),
+    WHOLE(check_contacts, feature, 1), REAL(check_contacts, restitution, 1),
+    REAL(check_contacts, bias, 1),
+};
+
+static const check_field load_fields[] = {
+    WHOLE(check_loads, body, 1),
+    REAL(check_loads, force, 3),
+    REAL(check_loads, torque, 3),
+};
+
+static const check_field pose_fields[] = {
+    WHOLE(check_poses, body, 1),
+    REAL(check_poses, x, 3),
+    REAL(check_poses, q, 4),
+};
+
+#define STEP(name) REAL(check_steps, name, 1)
+static const check_field step_fields[] = {
+    STEP(step),
+    STEP(time),
+    STEP(candidates),
+    STEP(active),
+    STEP(entered),
+    STEP(converged),
+    STEP(asked_worst),
+    STEP(asked_relative),
+    STEP(asked_fclib),
+    STEP(coulomb_worst),
+    STEP(coulomb_relative),
+    STEP(coulomb_fclib),
+    STEP(penetration),
+    STEP(gap_error),
+    STEP(cone_violation),
+    STEP(dilatation),
+    STEP(complementarity),
+    STEP(friction_direction),
+    STEP(kinetic),
+    STEP(potential),
+    STEP(entered_energy),
+    STEP(load_work),
+    STEP(driver_work),
+    STEP(friction_loss),
+    STEP(impact_loss),
+    STEP(numerical_loss),
+    STEP(judge_cone_violation),
+    STEP(asked_worst_contact),
+    STEP(coulomb_worst_contact),
+};
+
+static const check_field offset_fields[CHECK_PARTS] = {
+    { "body_offset", 1, false, offsetof(check_list, value) },
+    { "contact_offset", 1, false, offsetof(check_list, value) },
+    { "load_offset", 1, false, offsetof(check_list, value) },
+    { "pose_offset", 1, false, offsetof(check_list, value) },
+};
+
+static const char *const shapes[] = { "sphere",      "point",  "half_space", "inside_cylinder",
+                                      "inside_cone", "funnel", NULL };
+static const char *const motions[] = { "dynamic", "fixed", "driven", NULL };
+
+static const check_scheme schemes[] = {
+    { "convex", .convex = true },
+    { "convex-polyhedral", .convex = true, .edges = true },
+    { "frictionless", .convex = true, .frictionless = true },
+    { "coulomb", .convex = false },
+    { "fixed-point", .convex = false },
+    { "coulomb-newton", .convex = false },
+    { "lcp", .edges = true },
+    { "moreau-jean", .middle = true },
+};
+
+check_group check_state_group(const char *name, int dimension)
+{
+    int count = COUNT(state_fields) - (dimension == 3); /* no angle */
+    return (check_group){
+        .name = name, .fields = state_fields, .count = count, .dimension = dimension
+    };
+}
+
+check_group check_contact_group(const char *name, int dimension)
+{
+    return (
+        check_group){ .name = name, .fields = contact_fields, .count = 8, .dimension = dimension };
+}
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+static bool read_scheme(check_run *run)
+{
+    char name[64];
+    check_settings *s = &run->settings;
+    if (!check_attribute_text(run->file, "scheme", name, sizeof name, run->report))
+        return false;
+    for (int i = 0; i < COUNT(schemes); i++)
+        if (strcmp(schemes[i].name, name) == 0)
+            s->scheme = &schemes[i];
+    return s->scheme || check_fail(run->report, "the scheme '%s' is not known here", name);
+}
+
+static bool read_numbers(check_run *run)
+{
+    check_settings *s = &run->settings;
+    double dimension = 0, directions = 0, gravity[3];
+    struct {
+        const char *name;
+        int count;
+        double *out;
+    } wanted[] = { { "dimension", 1, &dimension },
+                   { "time_step", 1, &s->h },
+                   { "tolerance", 1, &s->tolerance },
+                   { "stabilisation", 1, &s->gamma },
+                   { "directions", 1, &directions },
+                   { "gravity", 3, gravity },
+                   { "fixed_point_tolerance", 1, &s->increment } };
+    for (int i = 0; i < COUNT(wanted); i++)
+        if (!check_attribute(run->file, wanted[i].name, wanted[i].count, wanted[i].out,
+                             run->report))
+            return false;
+    if (dimension != 2 && dimension != 3)
+        return check_fail(run->report, "attribute dimension: expected 2 or 3");
+    if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
+        return check_fail(run->report, "attribute time_step or directions: out of range");
+    s->dimension = (int)dimension;
+    s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };
+    s->directions = s->scheme->edges && s->dimension == 3 ? (int)directions : 0;
+    return true;
+}
+
+static bool read_settings(check_run *run)
+{
+    char format[32] = "";
+    check_settings *s = &run->settings;
+    strcpy(s->level, "summary"); /* what runs kept before there was a choice */
+    if (!check_attribute_text(run->file, "format", format, sizeof format, run->report) ||
+        strcmp(format, "cairn run") != 0)
+        return check_fail(run->report, "this is not a run");
+    if (H5Aexists(run->file, "certificate") > 0 &&
+        !check_attribute_text(run->file, "certificate", s->level, sizeof s->level, run->report))
+        return false;
+    if (strcmp(s->level, "off") == 0)
+        return check_fail(run->report, "the run keeps no certificate (certificate: off)");
+    return read_scheme(run) && read_numbers(run);
+}
+
+/* ---- what does not change ------------------------------------------------------------------- */
+
+static bool read_all(check_run *run, check_group *group, void *record, int *count)
+{
+    if (!check_group_open(run->file, group, run->report))
+        return false;
+    *count = (int)group->rows;
+    return check_group_read(group, 0, group->rows, record, run->report);
+}
+
+/* Numbers of the file to those of an enum, by name. */
+static bool translate(check_run *run, const char *dataset, const char *const *known, int32_t *value)
+{
+    int names[64];
+    int count = check_names(run->file, dataset, known, COUNT(names), names);
+    for (int i = 0; i < run->bodies.count; i++) {
+        if (value[i] < 0 || value[i] >= count)
+            return check_fail(run->report, "%s: body %d has a number without a name", dataset, i);
+        value[i] = names[value[i]];
+    }
+    return true;
+}
+
+static bool read_bodies(check_run *run)
+{
+    check_bodies *b = &run->bodies;
+    run->body_group = (check_group){ "bodies", body_fields, COUNT(body_fields), 3, { 0 }, 0 };
+    if (!read_all(run, &run->body_group, b, &b->count) ||
+        !translate(run, "bodies/shape", shapes, b->shape) ||
+        !translate(run, "bodies/motion", motions, b->motion))
+        return false;
+    for (int i = 0; i < b->count; i++) {
+        if (b->shape[i] < 0)
+            b->shape[i] = CHECK_OTHER;
+        if (b->motion[i] < 0)
+            return check_fail(run->report, "body %d: its motion is not known here", i);
+        if (b->material[i] < 0 || b->material[i] >= run->materials)
+            return check_fail(run->report, "body %d: there is no such material", i);
+    }
+    return true;
+}
+
+static bool read_pairs(check_run *run, const char *name, double **out)
+{
+    hid_t dataset = H5Dopen2(run->file, name, H5P_DEFAULT);
+    if (dataset < 0)
+        return check_fail(run->report, "there is no dataset /%s", name);
+    hid_t space = H5Dget_space(dataset);
+    hssize_t count = H5Sget_simple_extent_npoints(space);
+    int n = 0;
+    while ((hssize_t)n * n < count)
+        n++;
+    bool good = n > 0 && (hssize_t)n * n == count &&
+                check_memory_take(out, (size_t)count, sizeof **out) &&
+                H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) >= 0;
+    good = good && (run->materials == 0 || run->materials == n);
+    run->materials = n;
+    H5Sclose(space);
+    H5Dclose(dataset);
+    return good || check_fail(run->report, "/%s cannot be read", name);
+}
+
+static bool is_unfinished(const check_run *run)
+{
+    char ending[32] = "";
+    check_report quiet = { 0 };
+    check_attribute_text(run->file, "ending", ending, sizeof ending, &quiet);
+    return strcmp(ending, "unfinished") == 0;
+}
+
+/* The list of where each step begins; it has two entries more than steps for bodies, else one. */
+static bool read_offsets(check_run *run, int part)
+{
+    int count;
+    check_group list = { "certificate", &offset_fields[part], 1, 3, { 0 }, 0 };
+    bool good = read_all(run, &list, &run->offsets[part], &count);
+    check_group_close(&list);
+    if (!good)
+        return false;
+    int steps = count - (part == CHECK_BODIES ? 2 : 1);
+    if (steps < run->steps.count && is_unfinished(run))
+        run->steps.count = steps < 0 ? 0 : steps;
+    if (steps < run->steps.count || (steps > run->steps.count && !is_unfinished(run)))
+        return check_fail(run->report, "/certificate/%s tells of %d steps, /steps of %d",
+                          offset_fields[part].name, steps, run->steps.count);
+    return true;
+}
+
+static bool open_parts(check_run *run)
+{
+    int d = run->settings.dimension;
+    run->parts[CHECK_BODIES] = check_state_group("certificate/bodies", d);
+    run->parts[CHECK_CONTACTS] = check_contact_group("certificate/contacts", d);
+    run->parts[CHECK_CONTACTS].count = COUNT(contact_fields);
+    run->parts[CHECK_LOADS] =
+        (check_group){ "certificate/loads", load_fields, COUNT(load_fields), d, { 0 }, 0 };
+    run->parts[CHECK_POSES] =
+        (check_group){ "certificate/poses", pose_fields, COUNT(pose_fields), d, { 0 }, 0 };
+    for (int part = 0; part < CHECK_PARTS; part++)
+        if (!check_group_open(run->file, &run->parts[part], run->report) ||
+            !read_offsets(run, part))
+            return false;
+    return true;
+}
+
+static bool take_by_body(check_run *run)
+{
+    size_t n = (size_t)run->bodies.count;
+    vec **vectors[] = { &run->x_eval,     &run->force,  &run->torque,    &run->x_after,
+                        &run->gyroscopic, &run->v_free, &run->omega_free };
+    bool good = check_memory_take(&run->q_eval, n, sizeof *run->q_eval) &&
+                check_memory_take(&run->q_after, n, sizeof *run->q_after) &&
+                check_memory_take(&run->expected, n, sizeof *run->expected) &&
+                check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
+                check_memory_take(&run->after.row, n, sizeof *run->after.row);
+    for (int i = 0; i < COUNT(vectors); i++)
+        good = good && check_memory_take(vectors[i], n, sizeof(vec));
+    return good || check_fail(run->report, "no memory");
+}
+
+/* ---- opening and closing -------------------------------------------------------------------- */
+
+static bool open_file(check_run *run, const char *path)
+{
+    char inside[4096];
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return check_fail(run->report, "there is no such file or folder");
+    snprintf(inside, sizeof inside, S_ISDIR(about.st_mode) ? "%s/run.h5" : "%s", path);
+    run->file = H5Fopen(inside, H5F_ACC_RDONLY, H5P_DEFAULT);
+    return run->file >= 0 || check_fail(run->report, "%s cannot be opened as HDF5", inside);
+}
+
+bool check_run_open(check_run *run, const char *path)
+{
+    run->file = -1;
+    run->step_group = (check_group){ "steps", step_fields, COUNT(step_fields), 3, { 0 }, 0 };
+    if (!open_file(run, path) || !read_settings(run) ||
+        !read_all(run, &run->step_group, &run->steps, &run->steps.count))
+        return false;
+    if (strcmp(run->settings.level, "full") != 0)
+        return true;
+    return read_pairs(run, "certificate/friction", &run->friction) &&
+           read_pairs(run, "certificate/restitution", &run->restitution) && read_bodies(run) &&
+           open_parts(run) && take_by_body(run);
+}
+
+void check_run_close(check_run *run)
+{
+    void *blocks[] = { &run->friction,   &run->restitution,     &run->x_eval,  &run->q_eval,
+                       &run->force,      &run->torque,          &run->v_free,  &run->omega_free,
+                       &run->gyroscopic, &run->before.row,      &run->weight,  &run->size,
+                       &run->velocity,   &run->velocity_free,   &run->imposed, &run->after.row,
+                       &run->expected,   &run->velocity_before, &run->x_after, &run->q_after };
+    void *records[CHECK_PARTS] = { &run->after, &run->contacts, &run->loads, &run->poses };
+    for (int i = 0; i < COUNT(blocks); i++)
+        check_memory_free(blocks[i]);
+    check_group_free(&run->parts[CHECK_BODIES], &run->before);
+    for (int part = 0; part < CHECK_PARTS; part++) {
+        check_group_free(&run->parts[part], records[part]);
+        check_memory_free(&run->offsets[part].value);
+        check_group_close(&run->parts[part]);
+    }
+    check_group_free(&run->body_group, &run->bodies);
+    check_group_free(&run->step_group, &run->steps);
+    check_group_close(&run->body_group);
+    check_group_close(&run->step_group);
+    if (run->file >= 0)
+        H5Fclose(run->file);
+}
+
+/* ---- one step ------------------------------------------------------------------------------- */
+
+/* Rows of step `entry` of a part. */
+static bool read_part(check_run *run, int part, long entry, void *record, int *count)
+{
+    const double *offset = run->offsets[part].value;
+    double first = offset[entry], end = offset[entry + 1];
+    if (!(first >= 0 && end >= first && end < 9e15))
+        return check_fail(run->report, "/certificate/%s: found %.17g after %.17g, expected to grow",
+                          offset_fields[part].name, end, first);
+    *count = (int)(end - first);
+    return check_group_read(&run->parts[part], (int64_t)first, (int64_t)(end - first), record,
+                            run->report);
+}
+
+/* Numbers of bodies must be numbers of bodies. */
+static bool are_bodies(check_run *run, const char *group, const int32_t *body, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (body[i] < 0 || body[i] >= run->bodies.count)
+            return check_fail(run->report, "step %ld: %s row %d names body %d of %d", run->step,
+                              group, i, body[i], run->bodies.count);
+    return true;
+}
+
+static bool index_rows(check_run *run, check_state *s)
+{
+    if (!are_bodies(run, "bodies", s->index, s->count))
+        return false;
+    for (int i = 0; i < run->bodies.count; i++)
+        s->row[i] = -1;
+    for (int i = 0; i < s->count; i++) {
+        if (s->row[s->index[i]] >= 0)
+            return check_fail(run->report, "step %ld: body %d is there twice", run->step,
+                              s->index[i]);
+        s->row[s->index[i]] = i;
+    }
+    return true;
+}
+
+static bool take_by_contact(check_run *run)
+{
+    size_t n = (size_t)run->contacts.count, d = (size_t)run->settings.dimension;
+    if (n < run->contact_capacity)
+        return true;
+    n += n / 4 + 1;
+    bool good = check_memory_take(&run->weight, n, sizeof(double)) &&
+                check_memory_take(&run->size, n, sizeof(double)) &&
+                check_memory_take(&run->velocity, n * d, sizeof(double)) &&
+                check_memory_take(&run->velocity_free, n * d, sizeof(double)) &&
+                check_memory_take(&run->velocity_before, n * d, sizeof(double)) &&
+                check_memory_take(&run->imposed, n * d, sizeof(double));
+    run->contact_capacity = good ? n : 0;
+    return good || check_fail(run->report, "no memory");
+}
+
+/* Both sides of a contact must be there before and after the step. */
+static bool are_there(check_run *run)
+{
+    for (int k = 0; k < 2 * run->contacts.count; k++) {
+        int body = run->contacts.body[k];
+        if (run->before.row[body] < 0 || run->after.row[body] < 0)
+            return check_fail(run->report, "step %ld: contact %d names body %d, which is not there",
+                              run->step, k / 2, body);
+    }
+    return true;
+}
+
+bool check_run_load(check_run *run, long step)
+{
+    check_state held = run->before;
+    run->before = run->after;
+    run->after = held;
+    run->step = step;
+    if (!read_part(run, CHECK_BODIES, step, &run->after, &run->after.count) ||
+        !index_rows(run, &run->after))
+        return false;
+    if (step == 0)
+        return true;
+    return read_part(run, CHECK_CONTACTS, step - 1, &run->contacts, &run->contacts.count) &&
+           read_part(run, CHECK_LOADS, step - 1, &run->loads, &run->loads.count) &&
+           read_part(run, CHECK_POSES, step - 1, &run->poses, &run->poses.count) &&
+           are_bodies(run, "contacts", run->contacts.body, 2 * run->contacts.count) &&
+           are_bodies(run, "loads", run->loads.body, run->loads.count) &&
+           are_bodies(run, "poses", run->poses.body, run->poses.count) && are_there(run) &&
+           take_by_contact(run);
+}
