@@ -5,6 +5,7 @@
 
 #include "scene_text.h"
 
+#include "io/run_output.h"
 #include "run_scene.h"
 
 enum { CERTIFIED = 0, NOT_CERTIFIED = 1, CANNOT_CHECK = 2 };
@@ -462,6 +463,29 @@ TEST(a_step_that_missed_its_tolerance_is_not_certified)
     folder_remove(f.path);
 }
 
+/* What a crash leaves: a file without its end. */
+TEST(a_run_that_did_not_end_is_checked_as_far_as_it_goes)
+{
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_2d, "run.scheme=coulomb");
+    cairn_run_output output;
+    cairn_step_report report;
+    CHECK_OK(cairn_run_output_create(f.path, scene, &output, NULL));
+    CHECK_OK(cairn_run_output_frame(&output, 0, NULL));
+    for (int64_t step = 1; step <= 12; step++) {
+        CHECK_OK(cairn_world_step(scene->world, &scene->step, &report));
+        CHECK_OK(cairn_run_output_step(&output, step, &report, NULL));
+    }
+    CHECK_OK(cairn_run_file_flush(output.file, NULL));
+    cairn_run_output_destroy(&output); /* not committed */
+    cairn_scene_destroy(scene);
+    CHECK_INT(rename(path_in(&f, "run.h5.part").text, path_in(&f, "run.h5").text), 0);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "certified: 12 steps");
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "the run did not end");
+    folder_remove(f.path);
+}
+
 TEST(what_is_no_run_is_refused)
 {
     folder f = folder_create();
@@ -502,6 +526,7 @@ int main(void)
         CASE(a_pair_that_was_left_out_is_found),
         CASE(a_finding_tells_step_contact_and_both_numbers),
         CASE(a_summary_is_checked_as_far_as_it_goes),
-        CASE(a_step_that_missed_its_tolerance_is_not_certified), CASE(what_is_no_run_is_refused),
+        CASE(a_step_that_missed_its_tolerance_is_not_certified),
+        CASE(a_run_that_did_not_end_is_checked_as_far_as_it_goes), CASE(what_is_no_run_is_refused),
         CASE(damaged_files_do_no_harm));
 }

@@ -76,7 +76,7 @@ static void check_sum(check_run *run, const char *name, const double *column, su
 /* Bodies that came in bring their energy along. */
 static ledger make_ledger(const check_run *run)
 {
-    ledger l = { { 0, 0 } };
+    ledger l = { .kinetic = { 0, 0 } };
     sum kinetic = { 0, 0 }, potential = { 0, 0 };
     for (int row = 0; row < run->after.count; row++) {
         int body = run->after.index[row];

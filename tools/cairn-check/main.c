@@ -83,6 +83,8 @@ static int conclude(const check_run *run, bool full)
            t->count, report->compared, largest(t->asked_relative, t->count),
            run->settings.scheme->name, largest(t->coulomb_relative, t->count),
            largest(t->penetration, t->count));
+    if (run->unfinished)
+        puts("the run did not end: it was checked as far as it goes");
     if (report->left > 0)
         printf("%ld contacts are of shapes without a closed form: their gaps were not checked\n",
                report->left);

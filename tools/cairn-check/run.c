@@ -263,9 +263,9 @@ static bool read_offsets(check_run *run, int part)
     if (!good)
         return false;
     int steps = count - (part == CHECK_BODIES ? 2 : 1);
-    if (steps < run->steps.count && is_unfinished(run))
+    if (steps < run->steps.count && run->unfinished)
         run->steps.count = steps < 0 ? 0 : steps;
-    if (steps < run->steps.count || (steps > run->steps.count && !is_unfinished(run)))
+    if (steps < run->steps.count || (steps > run->steps.count && !run->unfinished))
         return check_fail(run->report, "/certificate/%s tells of %d steps, /steps of %d",
                           offset_fields[part].name, steps, run->steps.count);
     return true;
@@ -323,6 +323,7 @@ bool check_run_open(check_run *run, const char *path)
     if (!open_file(run, path) || !read_settings(run) ||
         !read_all(run, &run->step_group, &run->steps, &run->steps.count))
         return false;
+    run->unfinished = is_unfinished(run);
     if (strcmp(run->settings.level, "full") != 0)
         return true;
     return read_pairs(run, "certificate/friction", &run->friction) &&

@@ -118,6 +118,7 @@ typedef struct check_run {
     check_steps steps;
     check_group parts[CHECK_PARTS], step_group, body_group;
     check_list offsets[CHECK_PARTS];
+    bool unfinished; /* the run did not end: what is there counts */
     int materials;
     double *friction, *restitution; /* materials x materials */
     long step;                      /* the one that is loaded; 0: before the first          */
