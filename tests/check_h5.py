@@ -13,12 +13,13 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-STEPS = """step time candidates active attempts entered linearisations linearisation_error
-converged iterations outer_iterations solver asked_worst_contact coulomb_worst_contact
-penetration gap_error cone_violation friction_direction complementarity dilatation friction_law
-asked_worst asked_relative asked_fclib coulomb_worst coulomb_relative
+STEPS = """step time candidates active upgraded attempts entered linearisations
+linearisation_error converged iterations outer_iterations solver asked_worst_contact
+coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
+dilatation spurious_work friction_law asked_worst asked_relative asked_fclib coulomb_worst
+coulomb_relative
 coulomb_fclib judge_cone_violation kinetic potential entered_energy load_work driver_work
-friction_loss impact_loss numerical_loss collide_seconds assemble_seconds solve_seconds
+correction friction_loss impact_loss numerical_loss collide_seconds assemble_seconds solve_seconds
 finish_seconds""".split()
 BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
 top_radius height axis""".split()

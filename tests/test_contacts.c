@@ -50,18 +50,27 @@ TEST(contact_frames_are_orthonormal)
     cairn_world_destroy(world);
 }
 
-/* a ball rolls round a cylinder: the normal turns each step, the push stays the same in size; the
- * carried impulse is nearly the next answer, so loose steps need no sweep at all */
+/* Sweeps of 20 steps. */
+static int64_t count_sweeps(cairn_world *world, const cairn_step_options *options)
+{
+    int64_t sweeps = 0;
+    for (int k = 0; k < 20; k++)
+        sweeps += advance(world, options, 1).solve.iterations;
+    return sweeps;
+}
+
+/* a ball slides round a cylinder: the normal turns each step, the push stays the same in size; the
+ * carried impulse is nearly the next answer: cold steps need a sweep each, warm ones none */
 TEST(impulses_are_carried_over_as_vectors_in_space)
 {
     cairn_world *world = new_world(2, 0, 0, 0);
     add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 1, zero);
     add_ball(world, 0.1, (cairn_vec3){ 0.9, 0, 0 }, (cairn_vec3){ 0, 1, 0 });
-    cairn_step_options options = step_by(0.001, "convex", 1e-2);
-    advance(world, &options, 1000);
-    CHECK_INT(advance(world, &options, 1).solve.iterations, 0);
+    cairn_step_options options = step_by(0.001, "convex", 1e-4);
+    advance(world, &options, 2);
+    CHECK_INT(count_sweeps(world, &options), 0);
     options.warm_start = false;
-    CHECK_INT(advance(world, &options, 1).solve.iterations, 1);
+    CHECK_INT(count_sweeps(world, &options), 20);
     cairn_world_destroy(world);
 }
 

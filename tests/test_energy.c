@@ -12,8 +12,8 @@ static double worst_gap(cairn_world *world, const cairn_step_options *options, i
         CHECK_OK(cairn_world_step(world, options, &report));
         cairn_energy e = report.energy;
         double after = e.kinetic + e.potential;
-        double said = e.entered + e.load_work + e.driver_work - e.friction_loss - e.impact_loss -
-                      e.numerical_loss;
+        double said = e.entered + e.load_work + e.driver_work + e.correction - e.friction_loss -
+                      e.impact_loss - e.numerical_loss;
         double size = fabs(e.kinetic) + fabs(e.potential) + fabs(e.impact_loss) + 1;
         worst = fmax(worst, fabs(after - before - said) / size);
         before = after;

@@ -1,4 +1,4 @@
-/* test_scene_overlap.c - a scene must not start with bodies inside each other. */
+/* test_scene_overlap.c - how far inside each other bodies may start. */
 #include "scene_text.h"
 
 #define FLOOR "bodies:\n  - {name: floor, motion: fixed, shape: half_space}\n"
@@ -22,17 +22,32 @@ TEST(overlapping_bodies_are_named)
     CHECK_REFUSED(table);
 }
 
-/* Allowed is a millionth of the smaller radius, here 1e-7 m. */
-TEST(rounding_is_not_an_overlap)
+/* Allowed is a twentieth of the smaller radius, or what run.start_overlap says. */
+TEST(a_little_overlap_is_allowed_and_told)
 {
-    cairn_scene *s = scene_text_good(
-        HEAD FLOOR "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.09999999]}\n", NULL);
+    const char *text =
+        HEAD FLOOR "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.0951]}\n";
+    cairn_scene *s = scene_text_good(text, NULL);
+    CHECK_NEAR(s->overlap, 0.049, 1e-12);
     cairn_scene_destroy(s);
     cairn_error error;
-    CHECK_INT(scene_text_load(HEAD FLOOR
-                              "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.0999998]}\n",
-                              NULL, &s, &error),
-              CAIRN_BAD_INPUT);
+    CHECK_INT(scene_text_load(text, "run.start_overlap=0.048", &s, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "overlap by 0.0049 m at the start");
+    s = scene_text_good(HEAD FLOOR "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, 2]}\n",
+                        "run.start_overlap=0");
+    CHECK_NEAR(s->overlap, 0, 0);
+    cairn_scene_destroy(s);
+}
+
+/* The large ball is deeper in the floor, by 1 % of its radius; the small one by half of its own. */
+TEST(the_share_counts_not_the_depth)
+{
+    static const refused table[] = {
+        { HEAD FLOOR "  - {shape: {sphere: {radius: 1}}, position: [0, 0, 0.99]}\n"
+                     "  - {shape: {sphere: {radius: 0.01}}, position: [0, 3, 0.005]}\n",
+          6, 5, "bodies.2", "body 2 and 'floor' overlap by 0.005 m" },
+    };
+    CHECK_REFUSED(table);
 }
 
 /* A sphere that sticks through the wall of its vessel: the vessel's radius is not the smaller. */
@@ -48,6 +63,6 @@ TEST(containers_count_too)
 
 int main(void)
 {
-    RUN(CASE(overlapping_bodies_are_named), CASE(rounding_is_not_an_overlap),
-        CASE(containers_count_too));
+    RUN(CASE(overlapping_bodies_are_named), CASE(a_little_overlap_is_allowed_and_told),
+        CASE(the_share_counts_not_the_depth), CASE(containers_count_too));
 }

@@ -160,6 +160,24 @@ TEST(the_deepest_overlap_is_found_with_its_bodies)
     cairn_world_destroy(world);
 }
 
+/* A ball of radius 1 is 0.1 in the floor, one of radius 0.1 only 0.05, but that is half of it. */
+TEST(the_largest_share_need_not_be_the_deepest)
+{
+    cairn_world *world = world_create(3);
+    double share, depth;
+    cairn_body_id a, b;
+    add_wall(world, cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3), (cairn_vec3){ 0, 0, 0 });
+    add_sphere(world, 1, (cairn_vec3){ 0, 0, 0.9 });
+    CHECK_OK(cairn_world_overlap_share(world, &share, &depth, &a, &b));
+    CHECK_NEAR(share, 0.1, 1e-12);
+    add_sphere(world, 0.1, (cairn_vec3){ 5, 0, 0.05 });
+    CHECK_OK(cairn_world_overlap_share(world, &share, &depth, &a, &b));
+    CHECK_NEAR(share, 0.5, 1e-12);
+    CHECK_NEAR(depth, 0.05, 1e-12);
+    CHECK_INT(a.index + b.index, 0 + 2);
+    cairn_world_destroy(world);
+}
+
 TEST(touching_and_walls_among_themselves_are_no_overlap)
 {
     cairn_world *world = world_create(3);
@@ -386,6 +404,7 @@ int main(void)
         CASE(the_hash_sees_the_last_bit_of_every_number),
         CASE(the_hash_knows_who_is_who_and_who_is_gone),
         CASE(the_deepest_overlap_is_found_with_its_bodies),
+        CASE(the_largest_share_need_not_be_the_deepest),
         CASE(touching_and_walls_among_themselves_are_no_overlap),
         CASE(a_world_can_be_built_or_given_up_at_any_allocation),
         CASE(a_body_that_found_no_memory_is_not_there_and_can_be_made_again),

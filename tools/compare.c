@@ -11,9 +11,9 @@
 
 static void print_heading(void)
 {
-    printf("%-18s %-12s %10s %9s %9s %9s %9s %12s %9s %9s %9s %9s %10s %7s %6s %9s\n", "scheme",
+    printf("%-18s %-12s %10s %9s %9s %9s %9s %12s %9s %9s %9s %9s %10s %9s %7s %6s %9s\n", "scheme",
            "solver", "step (s)", "end max", "end rms", "max", "rms", "energy", "rise", "overlap",
-           "residual", "coulomb", "dilatation", "missed", "iter", "time (s)");
+           "residual", "coulomb", "dilatation", "spurious", "missed", "iter", "time (s)");
 }
 
 /* A number in 9 places; a dash when it is not known. */
@@ -34,8 +34,9 @@ static void print_totals(const cairn_compared *a)
     print_number(true, worst->penetration);
     print_number(true, worst->judgement.asked.relative);
     print_number(true, worst->judgement.coulomb.relative);
-    printf(" %10.2e %7lld %6.1f %9.3g", worst->dilatation, (long long)s->uncertified,
-           s->mean_iterations, s->wall_seconds);
+    printf(" %10.2e", worst->dilatation);
+    print_number(true, worst->spurious_work);
+    printf(" %7lld %6.1f %9.3g", (long long)s->uncertified, s->mean_iterations, s->wall_seconds);
 }
 
 static void print_run(const cairn_compared *a)
@@ -80,8 +81,9 @@ static void print_legend(void)
         "\nend max, end rms, max, rms: difference of positions from the reference (m), at the end\n"
         "and over all times; energy (J) at the end; rise: its largest in a step (J); overlap: the\n"
         "deepest (m); residual, coulomb: largest of the scheme's own law and of exact Coulomb\n"
-        "friction; dilatation: largest gap kept while sliding by a convex law (m); missed: steps\n"
-        "that missed their tolerance; iter: iterations a step.");
+        "friction; dilatation: largest gap kept while sliding by a convex law (m); spurious:\n"
+        "largest work in a step of lifting what slides (J); missed: steps that missed their\n"
+        "tolerance; iter: iterations a step.");
 }
 
 static void print_table(const cairn_comparison *c)

@@ -26,6 +26,9 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
     cairn_line_print("wall clock", "%.2f s", s->wall_seconds);
     cairn_line_print("bodies", "%lld", (long long)s->bodies);
     cairn_line_print("contacts", "%.1f a step pushing, %d at most", s->mean_active, s->max_active);
+    if (s->max_upgraded > 0)
+        cairn_line_print("upgraded", "%.1f a step to exact friction, %d at most", s->mean_upgraded,
+                         s->max_upgraded);
     cairn_line_print("candidates", "%.1f a step, %d at most", s->mean_candidates,
                      s->max_candidates);
     cairn_line_print("iterations", "%.1f a step, %lld at most", s->mean_iterations,
@@ -59,6 +62,7 @@ static const struct {
     { "penetration", "m", offsetof(cairn_certificate, penetration) },
     { "gap error", "m", offsetof(cairn_certificate, gap_error) },
     { "dilatation", "m", offsetof(cairn_certificate, dilatation) },
+    { "spurious work", "J", offsetof(cairn_certificate, spurious_work) },
     { "cone violation", "N s", offsetof(cairn_certificate, cone_violation) },
     { "friction direction", "W", offsetof(cairn_certificate, friction_direction) },
     { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
@@ -87,13 +91,14 @@ static void print_energy(const cairn_run_summary *s)
 {
     const cairn_energy *e = &s->energy;
     double end = e->kinetic + e->potential;
-    double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work -
+    double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work + e->correction -
                     e->friction_loss - e->impact_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
     cairn_line_print("+ inlets", "%14.6g J", e->entered);
     cairn_line_print("+ loads", "%14.6g J", e->load_work);
     cairn_line_print("+ drivers", "%14.6g J", e->driver_work);
+    cairn_line_print("+ overlaps mended", "%14.6g J", e->correction);
     cairn_line_print("- friction", "%14.6g J", e->friction_loss);
     cairn_line_print("- impacts", "%14.6g J", e->impact_loss);
     cairn_line_print("- time stepping", "%14.6g J", e->numerical_loss);

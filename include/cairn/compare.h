@@ -39,7 +39,8 @@ typedef struct cairn_compared {
     cairn_error error;   /* why there is no run, or no whole one                                */
     cairn_run_summary summary; /* zero when there is no run                                     */
     double energy_rise;        /* J: largest rise of the energy in a step that neither inlets nor
-                                  loads nor drivers brought in; 0: it never rose                */
+                                  loads nor drivers nor the mending of overlaps brought in; 0: it
+                                  never rose                                                    */
     cairn_run_difference difference; /* from the reference                                      */
     double order;                    /* how fast the difference (whole_rms) falls with the time
                                         step, over the steps of this scheme and solver; NaN: not

@@ -47,7 +47,8 @@ typedef struct cairn_lagrange_options {
     const char *solver;     /* a name of cairn_solver_name                                    */
     double tolerance;       /* relative residual of the scheme's law                          */
     int64_t max_iterations; /* sweeps or gradient steps in one solve                          */
-    int64_t max_outer;      /* fixed-point, coulomb-newton: most outer iterations             */
+    int64_t max_outer;      /* fixed-point, coulomb-newton, auto: most outer iterations       */
+    double model_tolerance; /* m: auto: largest gap h mu |u_T| kept while sliding             */
     int64_t directions;     /* schemes with edges, 3D: edges of a cone, even, >= 4            */
     bool velocity_level;    /* only contacts with g <= 0, b = e u_N; else b = gamma g/h. The scheme
                                moreau-jean has it by itself, with contacts at mid-step         */

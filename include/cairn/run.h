@@ -36,6 +36,8 @@ typedef struct cairn_run_summary {
     int64_t repeated;               /* steps solved again because bodies outran the margin    */
     int max_candidates, max_active; /* largest numbers of contacts                            */
     double mean_candidates, mean_active;
+    int max_upgraded; /* scheme auto: contacts with exact friction                           */
+    double mean_upgraded;
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */

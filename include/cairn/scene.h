@@ -23,6 +23,8 @@ typedef struct cairn_run_options {
     const char *on_uncertified; /* "warn" or "stop": when a step misses its tolerance           */
     cairn_list save_problem;    /* numbers of the steps whose contact problem is written; the first
                                    step is 1                                                    */
+    double start_overlap;       /* deepest overlap that a scene may start with, as a share of the
+                                   smaller radius; the steps move such bodies apart              */
     double rest_speed;          /* m/s: > 0: end before `duration` once all inlets are done and
                                    no body is faster                                            */
 } cairn_run_options;
@@ -43,6 +45,7 @@ typedef struct cairn_scene {
     int body_count;
     const char *const *body_names; /* by body index, NULL: unnamed; bodies that a generator or
                                       inlet made have none                                      */
+    double overlap;   /* deepest overlap at the start, as a share of the smaller radius          */
     const char *text; /* the file as read, with overrides listed as comments at the end         */
     void *owner;      /* private                                                                */
 } cairn_scene;

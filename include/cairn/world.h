@@ -253,6 +253,10 @@ CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
  *  in a and b (may be NULL) who. Uses the same broad and narrow phase as the step. */
 CAIRN_API cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_id *a,
                                            cairn_body_id *b);
+/** The same for the overlap that is deepest as a share of the smaller body's radius (that of the
+ *  ball about its origin that holds it; 1 mm where neither has one), with its depth in m. */
+CAIRN_API cairn_status cairn_world_overlap_share(cairn_world *world, double *share, double *depth,
+                                                 cairn_body_id *a, cairn_body_id *b);
 
 /* ---- inlets -------------------------------------------------------------------------------- */
 
@@ -318,12 +322,14 @@ typedef struct cairn_step_options {
     double tolerance;             /* relative residual of the scheme's law, see cairn_residual  */
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */
+    const char *overlaps;         /* a name of cairn_overlaps_name: what becomes of them        */
     int64_t directions;           /* schemes with edges, 3D: edges of a cone, even, at least 4  */
     int64_t linearisations;       /* n: most turns to hold gaps at the end; 0: scheme's own     */
     double fixed_point_tolerance; /* scheme fixed-point: > 0: the test of [BL23] on s; 0: go on to
                                      `tolerance` of exact Coulomb                               */
-    int64_t max_fixed_point;      /* scheme fixed-point: outer iterations; friction laws: updates
-                                     of mu                                                      */
+    int64_t max_fixed_point;      /* schemes fixed-point, auto: outer iterations; friction laws:
+                                     updates of mu                                              */
+    double model_tolerance;       /* m: scheme auto: largest gap h mu |u_T| kept while sliding  */
     double margin;                /* m: candidates cover at least this much motion of each body;
                                      0: only what the step can need                             */
     bool warm_start;              /* start from the last step's impulses                        */
@@ -350,13 +356,16 @@ CAIRN_API const char *cairn_scheme_name(int index);
 CAIRN_API const char *cairn_scheme_summary(const char *name);
 /** The law a scheme's step is judged by; CAIRN_LAW_COUNT when unknown. */
 CAIRN_API cairn_law cairn_scheme_law(const char *name);
+/** Name of way `index` to treat overlaps: "move" mends them by a displacement without velocity,
+ *  "push" by velocities (b = gamma g/h, which stay), "keep" not at all. NULL past the last. */
+CAIRN_API const char *cairn_overlaps_name(int index);
 /** Name of broad phase `index`, NULL past the last. */
 CAIRN_API const char *cairn_broad_phase_name(int index);
 /** One line about a broad phase, NULL when unknown. */
 CAIRN_API const char *cairn_broad_phase_summary(const char *name);
 
-/** Where energy went in one step, J. Closed to rounding:
- *  d(kinetic) + d(potential) = entered + load + driver - friction - impact - numerical. */
+/** Where energy went in one step, J. Closed to rounding: d(kinetic) + d(potential) =
+ *  entered + load + driver + correction - friction - impact - numerical. */
 typedef struct cairn_energy {
     double kinetic, potential; /* after the step; potential of gravity, 0 at the origin         */
     double entered;            /* brought in by bodies from inlets                              */
@@ -364,6 +373,7 @@ typedef struct cairn_energy {
     double driver_work;        /* done by driven bodies through contacts                        */
     double friction_loss;      /* - sum r_T . (mean sliding velocity)                           */
     double impact_loss;        /* - sum r_N (mean normal velocity)                              */
+    double correction;         /* potential added by moving overlapping bodies apart            */
     double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2 and the turning of
                                   unequal inertias; may have either sign                        */
 } cairn_energy;
@@ -378,8 +388,10 @@ typedef struct cairn_certificate {
     double friction_direction; /* W: largest (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes
                                   sliding                                                      */
     double complementarity;    /* J: largest |r_N o|                                             */
-    double dilatation;         /* m: largest h mu |u_T| at a pushing contact: the gap that the
-                                convex law keeps while sliding                                 */
+    double dilatation;         /* m: largest h mu (|u_T| - s) at a pushing contact: the gap that
+                                the convex law (s = 0) keeps while sliding                     */
+    double spurious_work;      /* J: sum of r_N mu (|u_T| - s): the work of normal impulses in
+                                lifting what slides, held while it does; exact friction: 0     */
     double friction_law;       /* largest |mu(|u_T|) - mu| at a pushing contact, mu the one the
                                 impulses were found with; all else is judged with mu(|u_T|)    */
     cairn_judgement judgement; /* residuals of the asked law and of exact Coulomb              */
@@ -396,6 +408,7 @@ typedef struct cairn_step_report {
     int active;     /* contacts with an impulse                                     */
     int attempts;   /* 1, or more when bodies outran the margin and the step was
                                  solved again with more candidates                            */
+    int upgraded;   /* scheme auto: contacts with exact Coulomb friction            */
     int entered;    /* bodies that came in through inlets                           */
     cairn_solve_report solve;
     cairn_certificate certificate;

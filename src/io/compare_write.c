@@ -57,6 +57,8 @@ static void write_run(FILE *out, const cairn_compared *a)
                               worst->judgement.asked.relative,
                               worst->judgement.coulomb.relative,
                               worst->dilatation,
+                              worst->spurious_work,
+                              s->mean_upgraded,
                               (double)s->steps,
                               (double)s->uncertified,
                               s->mean_iterations,
@@ -79,7 +81,8 @@ static cairn_status write_csv(const cairn_comparison *c, const char *folder, cai
     TRY(cairn_file_create(path, &file, error));
     fputs("scheme,solver,time_step,reference,verdict,difference_time,difference_end_max,"
           "difference_end_rms,difference_max,difference_rms,order,energy,energy_rise,penetration,"
-          "asked_relative,coulomb_relative,dilatation,steps,missed,mean_iterations,max_iterations,"
+          "asked_relative,coulomb_relative,dilatation,spurious_work,mean_upgraded,steps,missed,"
+          "mean_iterations,max_iterations,"
           "seconds,remark\n",
           file.stream);
     for (size_t i = 0; i < c->count; i++)

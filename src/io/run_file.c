@@ -35,6 +35,7 @@ static const cairn_run_source step_sources[] = {
     STEP("time", "s", CAIRN_HDF5_REAL, time),
     STEP("candidates", "", CAIRN_HDF5_INT, report.candidates),
     STEP("active", "", CAIRN_HDF5_INT, report.active),
+    STEP("upgraded", "", CAIRN_HDF5_INT, report.upgraded),
     STEP("attempts", "", CAIRN_HDF5_INT, report.attempts),
     STEP("entered", "", CAIRN_HDF5_INT, report.entered),
     STEP("linearisations", "", CAIRN_HDF5_INT, report.linearisations),

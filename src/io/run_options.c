@@ -20,6 +20,7 @@ cairn_run_options cairn_run_options_default(void)
                                 .paraview = true,
                                 .picture = true,
                                 .certificate = "summary",
+                                .start_overlap = 0.05,
                                 .on_uncertified = "warn" };
 }
 
@@ -50,6 +51,8 @@ static const cairn_option options[] = {
       "what to do when a step misses its tolerance", on_uncertified_name },
     { "save_problem", CAIRN_OPTION_LIST, false, FIELD(save_problem), 1, 9e15, "",
       "numbers of the steps whose contact problem is written", NULL },
+    { "start_overlap", CAIRN_OPTION_REAL, false, FIELD(start_overlap), 0, 1, "",
+      "deepest overlap allowed at the start, as a share of the smaller radius", NULL },
     { "rest_speed", CAIRN_OPTION_REAL, false, FIELD(rest_speed), 0, CAIRN_UNBOUNDED, "m/s",
       "if > 0: end once the inlets are done and no body is faster", NULL },
 };

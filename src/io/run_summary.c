@@ -78,6 +78,8 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->max_candidates =
         report->candidates > s->max_candidates ? report->candidates : s->max_candidates;
     s->max_active = report->active > s->max_active ? report->active : s->max_active;
+    s->max_upgraded = report->upgraded > s->max_upgraded ? report->upgraded : s->max_upgraded;
+    s->mean_upgraded += report->upgraded;
     s->mean_candidates += report->candidates;
     s->mean_active += report->active;
     s->mean_iterations += (double)report->solve.iterations;
@@ -95,6 +97,7 @@ void cairn_run_summary_finish(cairn_run_summary *s)
     double steps = s->steps > 0 ? (double)s->steps : 1;
     s->mean_candidates /= steps;
     s->mean_active /= steps;
+    s->mean_upgraded /= steps;
     s->mean_iterations /= steps;
     for (int i = 0; i < cairn_certificate_entries.count; i++) {
         const cairn_entry *entry = &cairn_certificate_entries.items[i];
@@ -144,6 +147,8 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_real(json, "mean_candidates", s->mean_candidates);
     cairn_json_integer(json, "max_active", s->max_active);
     cairn_json_real(json, "mean_active", s->mean_active);
+    cairn_json_integer(json, "max_upgraded", s->max_upgraded);
+    cairn_json_real(json, "mean_upgraded", s->mean_upgraded);
     cairn_json_end(json);
     cairn_json_begin(json, "iterations");
     cairn_json_integer(json, "max", s->max_iterations);

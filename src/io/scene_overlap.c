@@ -1,21 +1,10 @@
-/* scene_overlap.c - a scene must not start with bodies inside each other. */
+/* scene_overlap.c - a scene may start with bodies a little inside each other (run.start_overlap);
+ * the steps move them apart. Deeper overlaps are refused by name. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "io/scene_build.h"
-
-/* Allowed depth as a share of the smaller radius: what rounding leaves of bodies that touch. */
-#define ALLOWED_SHARE 1e-6
-/* The same in m where neither body has a radius. */
-#define ALLOWED_DEPTH 1e-9
-
-static double allowed_depth(const cairn_bodies *bodies, cairn_body_id a, cairn_body_id b)
-{
-    double one = bodies->shape[a.index].radius, other = bodies->shape[b.index].radius;
-    double smaller = one > 0 && (one < other || !(other > 0)) ? one : other;
-    return smaller > 0 ? ALLOWED_SHARE * smaller : ALLOWED_DEPTH;
-}
 
 static const cairn_yaml_node *node_of(const cairn_scene_build *b, int index)
 {
@@ -39,23 +28,27 @@ static void describe(const cairn_scene_build *b, int index, char *text, size_t c
     }
 }
 
-cairn_status cairn_scene_check_overlap(cairn_scene_build *b)
+static cairn_status refuse(const cairn_scene_build *b, int one, int other, double depth)
 {
-    double depth;
-    cairn_body_id one = { 0, 0 }, other = { 0, 0 };
-    cairn_world *world = b->scene->world;
-    cairn_status status = cairn_world_overlap(world, &depth, &one, &other);
-    TRY(cairn_scene_blame(b, status, b->tree.root, cairn_world_error(world)));
-    const cairn_bodies bodies = cairn_world_bodies(world);
-    if (!(depth > 0) || depth <= allowed_depth(&bodies, one, other))
-        return CAIRN_OK;
     char earlier[160], later[160];
-    int low = one.index < other.index ? one.index : other.index;
-    int high = one.index < other.index ? other.index : one.index;
+    int low = one < other ? one : other, high = one < other ? other : one;
     describe(b, low, earlier, sizeof earlier);
     describe(b, high, later, sizeof later);
     return cairn_yaml_fail(node_of(b, high), NULL, b->error,
-                           "%s and %s overlap by %g m, expected bodies that do not overlap at the "
-                           "start",
-                           later, earlier, depth);
+                           "%s and %s overlap by %g m at the start, expected at most "
+                           "run.start_overlap = %g of the smaller radius",
+                           later, earlier, depth, b->scene->run.start_overlap);
+}
+
+cairn_status cairn_scene_check_overlap(cairn_scene_build *b)
+{
+    double share, depth;
+    cairn_body_id one = { 0, 0 }, other = { 0, 0 };
+    cairn_world *world = b->scene->world;
+    cairn_status status = cairn_world_overlap_share(world, &share, &depth, &one, &other);
+    TRY(cairn_scene_blame(b, status, b->tree.root, cairn_world_error(world)));
+    b->scene->overlap = share;
+    if (!(share > b->scene->run.start_overlap))
+        return CAIRN_OK;
+    return refuse(b, one.index, other.index, depth);
 }

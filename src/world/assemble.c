@@ -4,10 +4,10 @@
  *     H = (e, R'(p x e))      and the negative for body b,
  * since angular velocities are in body frames (R at the start of the step). Bodies that do not
  * answer to contact (fixed, driven) give no block; the velocity of their surface goes into w. Bias:
- * b = gamma g/h; where a pair has restitution e and closes in this step, b = min(gamma g/h, e u_N)
- * with the velocity before. Schemes of velocity level have b = min(0, e u_N) alone. Poisson's e has
- * no bias: impulses.c. Where contacts are linearised ahead, g is the gap that the linearisation
- * gives back at the start. */
+ * b = gamma g/h, 0 for overlaps (correct.c mends them); where a pair has restitution e and closes
+ * in this step, b = min(that, e u_N) with the velocity before. Schemes of velocity level have
+ * b = min(0, e u_N) alone. Poisson's e has no bias: impulses.c. Where contacts are linearised
+ * ahead, g is the gap that the linearisation gives back at the start, of either sign. */
 #include <math.h>
 #include <string.h>
 
@@ -182,6 +182,8 @@ static double bias(const cairn_stage *stage, int j)
     const cairn_contact_store *c = &stage->world->contacts;
     double gap = cairn_stage_gap(stage, j), apart = stage->options->stabilisation * gap / stage->h;
     double e = c->poisson[j] ? 0 : c->restitution[j];
+    if (stage->overlaps != CAIRN_OVERLAPS_PUSH)
+        apart = fmax(apart, 0);
     if (stage->scheme->velocity_level)
         return e * fmin(0, normal_velocity_before(stage, j));
     if (e == 0)

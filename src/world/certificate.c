@@ -5,6 +5,12 @@
  *     complementarity  r_N o
  *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes sliding
  *     dilatation       h mu |u_T| where the convex law pushes: the gap it keeps while sliding
+ *     spurious work    sum r_N mu |u_T|, see below
+ * A contact that slides and pushes has u_N + b = mu |u_T| by the convex law and 0 by Coulomb's.
+ * Its impulse has r.(u + b n) = 0: what friction takes when sliding begins, mu r_N |u_T|, comes
+ * back as work r_N (u_N + b) in lifting the contact. While the speed stays the same that energy is
+ * held: normal force r_N/h times the gap h mu |u_T|. Coulomb's law has none. With a sliding
+ * correction s, |u_T| - s stands for |u_T|.
  * In an impact by Poisson's law r is the impulse of the decompression, and r_N in the second and
  * third line what it has above its least value. The penetration is measured afterwards, in the new
  * positions. */
@@ -34,6 +40,13 @@ static void last_impulse(const cairn_stage *stage, int j, double *r)
     }
 }
 
+/* |u_T| - s */
+static double uncorrected(const cairn_stage *stage, int j, const double *u)
+{
+    double speed = cairn_sliding_speed(stage->problem.dimension, stage->problem.directions, u);
+    return stage->s_held ? fmax(speed - stage->s_held[j], 0) : speed;
+}
+
 static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
 {
     const cairn_problem *p = &stage->problem;
@@ -44,14 +57,16 @@ static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *
     double push = cairn_contact_inverse_mass(p, j) * (r[0] - least);
     double sliding = tangent_norm(d, u), lift = 0;
     if (stage->scheme->law == CAIRN_LAW_CONVEX)
-        lift = p->mu[j] * cairn_sliding_speed(d, p->directions, u);
+        lift = p->mu[j] * uncorrected(stage, j, u);
     double open = u[0] + stage->b[j] - lift;
     double against = tangent_dot(d, r, u) + tangent_norm(d, r) * sliding;
     c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
     c->complementarity = fmax(c->complementarity, fabs((r[0] - least) * open));
     c->friction_direction = fmax(c->friction_direction, against / h);
-    if (push > 0)
+    if (push > 0) {
         c->dilatation = fmax(c->dilatation, h * lift);
+        c->spurious_work += r[0] * lift;
+    }
 }
 
 /* Exact Coulomb friction means circular cones, whatever cones the scheme has. */

@@ -130,6 +130,7 @@ bool cairn_stage_outran(cairn_stage *stage)
         /* from where the candidates were found, which need not be x */
         cairn_vec3 v, omega, before = cairn_sub(b->x[i], stage->x_eval[i]);
         cairn_stage_new_velocity(stage, i, &v, &omega);
+        v = cairn_add(v, cairn_stage_shift(stage, i));
         double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
         if (moved > stage->reach[i]) {
             stage->reach[i] = 1.5 * moved;

@@ -124,6 +124,16 @@ static cairn_status solve_phase(cairn_stage *stage, const phase *by)
 
 /* ---- one phase ------------------------------------------------------------------------------ */
 
+/* What scheme auto needs beside the others. */
+static cairn_status prepare_upgrade(cairn_stage *stage, cairn_scheme_job *job)
+{
+    job->allowed = stage->options->model_tolerance / stage->h;
+    job->exact = cairn_arena_take(&stage->world->scratch, (size_t)stage->problem.contacts, 1);
+    job->upgraded = &stage->report->upgraded;
+    stage->s_held = stage->s;
+    return job->exact ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
 static cairn_status solve_whole(cairn_stage *stage)
 {
     const cairn_step_options *options = stage->options;
@@ -140,6 +150,9 @@ static cairn_status solve_whole(cairn_stage *stage)
     job.options.solver = options->solver;
     job.options.tolerance = options->tolerance;
     job.options.max_iterations = options->max_iterations;
+    stage->s_held = NULL;
+    if (cairn_scheme_is_mixed(stage->scheme))
+        TRY(prepare_upgrade(stage, &job));
     return cairn_scheme_solve(stage->scheme, &job);
 }
 

@@ -20,6 +20,7 @@ cairn_lagrange_options cairn_lagrange_options_default(void)
                                      .tolerance = 1e-10,
                                      .max_iterations = 20000,
                                      .max_outer = 100,
+                                     .model_tolerance = 1e-4,
                                      .directions = 8,
                                      .stabilisation = 1,
                                      .reach = CAIRN_UNBOUNDED };
@@ -44,7 +45,9 @@ static const cairn_option options[] = {
     { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 1, 1e12, "",
       "sweeps or gradient steps after which a solve gives up and says so", NULL },
     { "max_outer", CAIRN_OPTION_INTEGER, false, FIELD(max_outer), 1, 1e6, "",
-      "fixed-point, coulomb-newton: most outer iterations", NULL },
+      "fixed-point, coulomb-newton, auto: most outer iterations", NULL },
+    { "model_tolerance", CAIRN_OPTION_REAL, false, FIELD(model_tolerance), 0, CAIRN_UNBOUNDED, "m",
+      "auto: largest gap h mu |u_T| that a sliding contact may keep", NULL },
     { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
       "lcp, stewart-trinkle, convex-polyhedral in 3D: edges of a friction cone, an even number",
       NULL },

@@ -253,9 +253,16 @@ static cairn_status find_impulses(stage *t, const cairn_problem *p)
                           "%s does not treat the problem of the scheme %s", o->solver,
                           t->scheme->name);
     double none; /* the local form has no velocities */
+    int upgraded;
+    uint8_t *exact = cairn_arena_take(&t->l->scratch, (size_t)t->count, 1);
+    if (!exact)
+        return CAIRN_NO_MEMORY;
     cairn_scheme_job job = { .problem = p,
                              .options = cairn_solve_options_default(),
                              .max_outer = o->max_outer,
+                             .allowed = o->model_tolerance / o->time_step,
+                             .exact = exact,
+                             .upgraded = &upgraded,
                              .workspace = t->l->workspace,
                              .s = t->s,
                              .r = t->r,

@@ -4,6 +4,7 @@
  *   frictionless       mu = 0                                          [BL23] 1.3
  *   convex             s = 0: keeps a gap h mu |u_T| while sliding     [A06] (5.5), [BL23] (28)
  *   convex-polyhedral  the same on cones with edges                    [A06] (5.1), [A05]
+ *   auto               s = |u_T| only where that gap is above a tolerance (mixed.c)
  *   coulomb            s = |u_T|: exact Coulomb friction, left to the solver
  *   fixed-point        s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
  *   coulomb-newton     the same s by a damped Newton method            [C09]
@@ -63,6 +64,8 @@ static const cairn_scheme schemes[] = {
       CAIRN_LAW_CONVEX, CONVEX, false, false, false, 0, solve_directly },
     { "coulomb", "exact Coulomb friction, solved directly: the fastest exact scheme",
       CAIRN_LAW_COULOMB, CONVEX | COULOMB, false, false, false, 0, solve_exactly },
+    { "auto", "convex, with exact Coulomb friction where the gap kept is above run.model_tolerance",
+      CAIRN_LAW_CONVEX, CONVEX, false, false, false, 0, cairn_scheme_upgrade },
     { "fixed-point", "exact Coulomb friction by a fixed point around convex solves",
       CAIRN_LAW_COULOMB, CONVEX, false, false, false, 0, solve_fixed_point },
     { "coulomb-newton", "exact Coulomb friction by a Newton method around convex solves",
@@ -129,4 +132,9 @@ int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked)
 double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations)
 {
     return scheme->velocity_level ? 0.5 : linearisations > 0 ? 1 : 0;
+}
+
+bool cairn_scheme_is_mixed(const cairn_scheme *scheme)
+{
+    return scheme->solve == cairn_scheme_upgrade;
 }

@@ -12,6 +12,9 @@ typedef struct cairn_scheme_job {
     double fixed_point_tolerance; /* > 0: the test of [BL23] on s                                */
     int64_t max_outer;            /* iterations of a loop on s                                   */
     cairn_workspace *workspace;
+    double allowed; /* m/s: scheme auto: largest mu |u_T| that stays without exact friction  */
+    uint8_t *exact; /* scheme auto: room for a mark of each contact                          */
+    int *upgraded;  /* scheme auto: how many have exact friction                             */
     double *s, *r, *v, *u; /* sliding, impulses: start and result; velocities: results       */
     cairn_solve_report *report;
 } cairn_scheme_job;
@@ -41,5 +44,10 @@ cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_j
 int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked);
 /* Where in a step contacts are evaluated first: 0 at its start, 1/2, or 1 at q + h v. */
 double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations);
+/* Whether s is found for some contacts, and is data of the law that the step is judged by. */
+bool cairn_scheme_is_mixed(const cairn_scheme *scheme);
+
+/* mixed.c: the solve of scheme auto */
+cairn_status cairn_scheme_upgrade(const cairn_scheme_job *job);
 
 #endif

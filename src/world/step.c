@@ -45,8 +45,9 @@ static cairn_status find_impulses(cairn_stage *stage)
     return CAIRN_OK;
 }
 
-/* Candidates, problem, impulses; again with more candidates when a body outran its reach. Where
- * the new candidates stay open the impulses stand, and the solver sees it at its first look. */
+/* Candidates, problem, impulses, what mends overlaps; again with more candidates when a body outran
+ * its reach. Where the new candidates stay open the impulses stand, and the solver sees it at its
+ * first look. */
 static cairn_status find_velocities(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
@@ -57,6 +58,7 @@ static cairn_status find_velocities(cairn_stage *stage)
         TRY(cairn_stage_assemble(stage));
         report->timing.assemble += lap(&clock);
         TRY(find_impulses(stage));
+        TRY(cairn_stage_correct(stage));
         report->timing.solve += lap(&clock);
         if (!cairn_stage_outran(stage))
             return CAIRN_OK;
@@ -108,9 +110,10 @@ static cairn_status advance(cairn_stage *stage)
     TRY(cairn_stage_certify(stage));
     cairn_stage_energy(stage);
     TRY(make_room(stage));
-    /* x += h v */
+    /* x += h v, and overlaps apart */
     cairn_stage_store_contacts(stage);
     cairn_stage_commit(stage);
+    cairn_stage_move_apart(stage);
     cairn_stage_penetration(stage);
     /* what comes in through inlets */
     pour(stage->world, stage->report);
@@ -150,10 +153,13 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
                           .options = options,
                           .h = options->time_step,
                           .scheme = cairn_scheme_find(options->scheme),
+                          .overlaps = cairn_overlaps_find(options->overlaps),
                           .broad = cairn_broad_phase_find(options->broad_phase),
                           .block_size = world->dimension == 2 ? 3 : 6,
                           .report = report };
     stage.linearisations = cairn_scheme_linearisations(stage.scheme, options->linearisations);
+    if (stage.linearisations) /* the gap where the step ends is what counts, whatever it was */
+        stage.overlaps = CAIRN_OVERLAPS_PUSH;
     cairn_parallel_threads((int)options->threads);
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;

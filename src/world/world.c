@@ -118,26 +118,40 @@ uint64_t cairn_world_hash(const cairn_world *world)
 
 /* ---- overlap -------------------------------------------------------------------------------- */
 
-static void deepen(const cairn_world *world, const cairn_collider *colliders, cairn_pair pair,
-                   double *depth, cairn_pair *who)
+/* The deepest overlap so far, in m or as a share of the smaller body. */
+typedef struct deepest {
+    bool as_share;
+    double measure, depth;
+    cairn_pair who;
+} deepest;
+
+/* Radius of the smaller body; 1 mm where neither has a size. */
+static double smaller_size(const cairn_collider *a, const cairn_collider *b)
 {
-    cairn_witness found[CAIRN_WITNESSES];
-    bool swapped;
-    int count = cairn_witnesses_find(&colliders[pair.first], &colliders[pair.second],
-                                     world->dimension, &swapped, found);
-    for (int k = 0; k < count; k++)
-        if (-found[k].gap > *depth) {
-            *depth = -found[k].gap;
-            *who = pair;
-        }
+    const double sizes[2] = { a->extent, b->extent };
+    double size = INFINITY;
+    for (int i = 0; i < 2; i++)
+        if (sizes[i] > 0)
+            size = fmin(size, sizes[i]);
+    return isfinite(size) ? size : 1e-3;
 }
 
-cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_id *a,
-                                 cairn_body_id *b)
+static void deepen(const cairn_world *world, const cairn_collider *colliders, cairn_pair pair,
+                   deepest *found)
+{
+    const cairn_collider *a = &colliders[pair.first], *b = &colliders[pair.second];
+    cairn_witness witness[CAIRN_WITNESSES];
+    bool swapped;
+    int count = cairn_witnesses_find(a, b, world->dimension, &swapped, witness);
+    double size = found->as_share ? smaller_size(a, b) : 1;
+    for (int k = 0; k < count; k++)
+        if (-witness[k].gap / size > found->measure)
+            *found = (deepest){ found->as_share, -witness[k].gap / size, -witness[k].gap, pair };
+}
+
+static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
     const cairn_body_store *bodies = &world->bodies;
-    cairn_pair who = { -1, -1 };
-    *depth = 0;
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;
     cairn_collider *colliders =
@@ -149,10 +163,41 @@ cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_i
     TRY(cairn_pairs_find(&cairn_broad_phase_grid, colliders, bodies->count, &world->scratch,
                          &world->pair_list));
     for (size_t k = 0; k < world->pair_list.count; k++)
-        deepen(world, colliders, world->pair_list.items[k], depth, &who);
-    if (a)
-        *a = (cairn_body_id){ who.first, who.first >= 0 ? bodies->generation[who.first] : 0 };
-    if (b)
-        *b = (cairn_body_id){ who.second, who.second >= 0 ? bodies->generation[who.second] : 0 };
+        deepen(world, colliders, world->pair_list.items[k], found);
     return CAIRN_OK;
+}
+
+static cairn_body_id id_of(const cairn_world *world, int body)
+{
+    return (cairn_body_id){ body, body >= 0 ? world->bodies.generation[body] : 0 };
+}
+
+static cairn_status overlap(cairn_world *world, deepest *found, cairn_body_id *a, cairn_body_id *b)
+{
+    found->who = (cairn_pair){ -1, -1 };
+    TRY(find_deepest(world, found));
+    if (a)
+        *a = id_of(world, found->who.first);
+    if (b)
+        *b = id_of(world, found->who.second);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_id *a,
+                                 cairn_body_id *b)
+{
+    deepest found = { 0 };
+    cairn_status status = overlap(world, &found, a, b);
+    *depth = found.depth;
+    return status;
+}
+
+cairn_status cairn_world_overlap_share(cairn_world *world, double *share, double *depth,
+                                       cairn_body_id *a, cairn_body_id *b)
+{
+    deepest found = { .as_share = true };
+    cairn_status status = overlap(world, &found, a, b);
+    *share = found.measure;
+    *depth = found.depth;
+    return status;
 }

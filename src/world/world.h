@@ -86,6 +86,13 @@ struct cairn_world {
     cairn_error error;
 };
 
+/* What becomes of overlaps: cairn_step_options.overlaps. */
+typedef enum cairn_overlaps {
+    CAIRN_OVERLAPS_MOVE,
+    CAIRN_OVERLAPS_PUSH,
+    CAIRN_OVERLAPS_KEEP
+} cairn_overlaps;
+
 /* What the stages of one step pass on to each other. All arrays are scratch. */
 typedef struct cairn_stage {
     cairn_world *world;
@@ -93,6 +100,7 @@ typedef struct cairn_stage {
     double h; /* s                                                        */
     const struct cairn_scheme *scheme;
     const cairn_broad_phase *broad;
+    cairn_overlaps overlaps;
     const cairn_contact_store *warm; /* whose impulses to start from                        */
     double warm_ratio;               /* time step now over the one of `warm`                     */
     int32_t *block;                  /* of each body in the problem; -1: not dynamic             */
@@ -113,7 +121,9 @@ typedef struct cairn_stage {
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
     int32_t *contact_block; /* likewise                                                 */
     double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
+    const double *s_held;   /* the s of the law judged by; NULL: 0 or the law's own     */
     double *v_old;          /* velocities of blocks before the step                     */
+    double *shift;          /* m/s: displacement over h that mends overlaps; NULL: none */
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
     cairn_problem compression_problem; /* what the first phase solved                    */
@@ -165,6 +175,12 @@ cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
 
 /* impulses.c */
 cairn_status cairn_stage_impulses(cairn_stage *stage);
+/* correct.c: overlaps are mended by moving, not by velocity: the displacement over h of all blocks,
+ * that of body i, and the move */
+cairn_overlaps cairn_overlaps_find(const char *name);
+cairn_status cairn_stage_correct(cairn_stage *stage);
+cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i);
+void cairn_stage_move_apart(cairn_stage *stage);
 
 /* certificate.c */
 void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement);
