@@ -82,8 +82,71 @@ TEST(missing_arrays_are_refused)
     CHECK_INT(cairn_problem_check(&p, NULL), CAIRN_BAD_INPUT);
 }
 
+TEST(bounds_are_checked)
+{
+    cairn_error error = { 0 };
+    random_problem p = sample();
+    uint8_t bounded[8] = { 0, 0, 1 };
+    double lower[24] = { 0 }, upper[24] = { 0 }, compliance[24] = { 0 };
+    p.p.bounded = bounded;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "lower");
+    CHECK_CONTAINS(error.message, "contact 2 has bounded rows");
+    p.p.lower = lower;
+    p.p.upper = upper;
+    p.p.compliance = compliance;
+    int row = 2 * p.p.dimension + 1;
+    lower[row] = -INFINITY;
+    upper[row] = INFINITY;
+    CHECK_OK(check(&p, &error));
+    lower[row] = 1;
+    upper[row] = 0;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "the bounds 1 and 0");
+    lower[row] = NAN;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    lower[row] = upper[row] = INFINITY;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    lower[row] = 0;
+    compliance[row] = -1;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "compliance");
+}
+
+/* 2D: one tangent, one rolling component; 3D: two of each and one spinning. */
+TEST(components_are_checked)
+{
+    static const struct {
+        int dimension, rolling, spinning, directions;
+        const char *key; /* NULL: good */
+    } cases[] = { { 3, 1, 0, 0, NULL },        { 5, 2, 0, 0, NULL },
+                  { 6, 2, 1, 0, NULL },        { 4, 0, 1, 0, NULL },
+                  { 5, 0, 0, 0, "dimension" }, { 4, 1, 0, 0, "rolling" },
+                  { 4, 2, 0, 0, "rolling" },   { 3, 0, 1, 0, "spinning" },
+                  { 5, 2, 0, 8, "directions" } };
+    double mu[1] = { 0.5 }, bad[1] = { -1 }, q[6] = { 0 };
+    int64_t start[7] = { 0 };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cairn_error error = { 0 };
+        cairn_matrix W = { cases[i].dimension, cases[i].dimension, start, NULL, NULL };
+        cairn_problem p = { .dimension = cases[i].dimension,
+                            .rolling = cases[i].rolling,
+                            .spinning = cases[i].spinning,
+                            .directions = cases[i].directions,
+                            .contacts = 1,
+                            .W = &W,
+                            .q = q,
+                            .mu = mu };
+        CHECK_INT(cairn_problem_check(&p, &error), cases[i].key ? CAIRN_BAD_INPUT : CAIRN_OK);
+        CHECK_TEXT(error.key, cases[i].key ? cases[i].key : "");
+        p.mu_rolling = bad;
+        if (!cases[i].key && p.rolling)
+            CHECK_INT(cairn_problem_check(&p, &error), CAIRN_BAD_INPUT);
+    }
+}
+
 int main(void)
 {
     RUN(CASE(a_good_problem_passes), CASE(sizes_are_checked), CASE(entries_are_checked),
-        CASE(missing_arrays_are_refused));
+        CASE(missing_arrays_are_refused), CASE(bounds_are_checked), CASE(components_are_checked));
 }

@@ -1,6 +1,7 @@
 /* test_cone.c - the projection on the friction cone. */
+#include "problem/cone.h"
+
 #include "base/random.h"
-#include "cairn/problem.h"
 #include "check.h"
 
 TEST(points_inside_stay)
@@ -100,11 +101,80 @@ TEST(sliding_speed_of_a_law)
     CHECK_NEAR(cairn_sliding_speed(3, 4, u), 4, 1e-15); /* directions +-x, +-y */
 }
 
+/* ---- parts and bounds ----------------------------------------------------------------------- */
+
+static cairn_problem with_parts(int tangents, int rolling, int spinning, const double *mu)
+{
+    return (cairn_problem){ .dimension = 1 + tangents + rolling + spinning,
+                            .rolling = rolling,
+                            .spinning = spinning,
+                            .contacts = 1,
+                            .mu = mu,
+                            .mu_rolling = mu + 1,
+                            .mu_spinning = mu + 2 };
+}
+
+/* y = x + (y - x), x in K, x - y in K*, at right angles: x is the projection. */
+TEST(projection_on_all_parts_obeys_moreau)
+{
+    static const int shapes[5][3] = {
+        { 1, 0, 0 }, { 1, 1, 0 }, { 2, 2, 0 }, { 2, 0, 1 }, { 2, 2, 1 }
+    };
+    uint64_t state = 11;
+    for (int k = 0; k < 5000; k++) {
+        const int *shape = shapes[k % 5];
+        double mu[3], y[6], x[6], away[6], along = 0;
+        for (int i = 0; i < 3; i++)
+            mu[i] = k % 7 == i ? 0 : cairn_random_uniform(&state);
+        cairn_problem p = with_parts(shape[0], shape[1], shape[2], mu);
+        for (int i = 0; i < p.dimension; i++)
+            x[i] = y[i] = cairn_random_normal(&state);
+        cairn_cone_project_parts(&p, 0, x);
+        for (int i = 0; i < p.dimension; i++) {
+            away[i] = x[i] - y[i];
+            along += x[i] * away[i];
+        }
+        cairn_cone_part part[CAIRN_CONE_PARTS];
+        int parts = cairn_cone_parts(&p, 0, part);
+        for (int i = 0; i < parts; i++)
+            CHECK(cairn_cone_length(&part[i], x) <= part[i].mu * x[0] + 1e-14);
+        CHECK_NEAR(along, 0, 1e-14);
+        CHECK(away[0] >= cairn_contact_sliding(&p, 0, away) - 1e-14);
+    }
+}
+
+/* r = (1, 4, 0, 0, 3), mu = mu_R = 1/2: both are cut, x = (1 + 2 + 1.5)/1.5 = 3 leaves 1.5 each. */
+TEST(two_parts_by_hand)
+{
+    const double mu[3] = { 0.5, 0.5, 0 };
+    double r[5] = { 1, 4, 0, 0, 3 };
+    cairn_problem p = with_parts(2, 2, 0, mu);
+    cairn_cone_project_parts(&p, 0, r);
+    CHECK_NEAR(r[0], 3, 1e-15);
+    CHECK_NEAR(r[1], 1.5, 1e-15);
+    CHECK_NEAR(r[4], 1.5, 1e-15);
+    const double u[5] = { 0, 3, 4, -6, 8 };
+    CHECK_NEAR(cairn_contact_sliding(&p, 0, u), 0.5 * 5 + 0.5 * 10, 1e-15);
+}
+
+TEST(rows_go_to_their_bounds)
+{
+    const uint8_t bounded[1] = { 1 };
+    const double lower[3] = { 0, -INFINITY, -1 }, upper[3] = { INFINITY, INFINITY, 1 };
+    double r[3] = { -2, -1e300, 7 };
+    cairn_problem p = { .dimension = 3, .bounded = bounded, .lower = lower, .upper = upper };
+    cairn_rows_project(&p, 0, r);
+    CHECK(r[0] == 0 && r[1] == -1e300 && r[2] == 1);
+    CHECK(cairn_row_is_free(&p, 0, 1) && !cairn_row_is_free(&p, 0, 0));
+    CHECK(cairn_contact_sliding(&p, 0, r) == 0);
+}
+
 int main(void)
 {
     RUN(CASE(points_inside_stay), CASE(polar_points_go_to_the_apex),
         CASE(points_beside_go_to_the_nearest_generator),
         CASE(without_friction_only_the_normal_stays), CASE(moreau_decomposition_of_random_points),
         CASE(polygon_projection_obeys_moreau_too), CASE(many_edges_come_near_the_circular_cone),
-        CASE(sliding_speed_of_a_law));
+        CASE(sliding_speed_of_a_law), CASE(projection_on_all_parts_obeys_moreau),
+        CASE(two_parts_by_hand), CASE(rows_go_to_their_bounds));
 }

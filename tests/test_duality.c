@@ -257,6 +257,34 @@ TEST(no_memory_is_an_error_and_nothing_leaks)
     CHECK_OK(status);
 }
 
+/* A body of 2 kg that an equation stops: r = 2 leaves nothing, r = 1.5 leaves 1/4 m/s. */
+TEST(with_equations_the_gap_is_infinite_and_says_by_how_much_they_fail)
+{
+    const double mass_inverse[1] = { 0.5 }, v_free[1] = { -1 }, H[4] = { 1, 0, 0, 0 },
+                 mu[1] = { 0 };
+    const double lower[2] = { -INFINITY, 0 }, upper[2] = { INFINITY, 0 };
+    const uint8_t bounded[1] = { 1 };
+    const int32_t block[2] = { 0, -1 };
+    const cairn_problem p = { .dimension = 2,
+                              .block_size = 1,
+                              .blocks = 1,
+                              .contacts = 1,
+                              .mass_inverse = mass_inverse,
+                              .v_free = v_free,
+                              .block = block,
+                              .H = H,
+                              .mu = mu,
+                              .bounded = bounded,
+                              .lower = lower,
+                              .upper = upper };
+    const double r[2] = { 1.5, 0 };
+    cairn_duality found;
+    CHECK_OK(cairn_problem_duality(&p, r, &found));
+    CHECK(!found.feasible);
+    CHECK(found.gap == INFINITY);
+    CHECK_NEAR(found.infeasibility, 0.25, 1e-15);
+}
+
 int main(void)
 {
     RUN(CASE(the_solution_has_no_gap), CASE(a_tenth_missing_is_seen_as_a_tenth),
@@ -266,6 +294,7 @@ int main(void)
         CASE(redundant_contacts_do_not_matter),
         CASE(without_a_feasible_velocity_the_gap_is_infinite),
         CASE(a_corner_without_room_is_said_to_have_none), CASE(a_contact_between_nothing),
+        CASE(with_equations_the_gap_is_infinite_and_says_by_how_much_they_fail),
         CASE(an_empty_problem_has_no_gap), CASE(not_a_number_is_an_error),
         CASE(no_memory_is_an_error_and_nothing_leaks));
 }

@@ -233,6 +233,12 @@ TEST(what_has_no_place_in_a_file_is_refused)
               CAIRN_UNSUPPORTED);
     CHECK_TEXT(error.key, "s");
     random.p.s = NULL;
+    const uint8_t bounded[3] = { 0, 1, 0 };
+    random.p.bounded = bounded;
+    CHECK_INT(cairn_fclib_save_problem(p.text, &random.p, NULL, NULL, NULL, &error),
+              CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(error.message, "contact 1 has rows with bounds");
+    random.p.bounded = NULL;
     random.v_free[0] = NAN;
     CHECK_INT(cairn_fclib_save_problem(p.text, &random.p, NULL, NULL, NULL, &error),
               CAIRN_NOT_FINITE);

@@ -16,7 +16,9 @@
 static const cairn_shape particle = { .kind = CAIRN_SHAPE_POINT };
 static const cairn_shape floor_shape = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } };
 static const cairn_shape line_shape = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 2, 0 } };
-static const cairn_shape tube = { .kind = CAIRN_SHAPE_INSIDE_CYLINDER, .radius = 2, .axis = { 0, 0, 1 } };
+static const cairn_shape tube = { .kind = CAIRN_SHAPE_INSIDE_CYLINDER,
+                                  .radius = 2,
+                                  .axis = { 0, 0, 1 } };
 /* walls at slopes of 3:4: sin = 0.6, cos = 0.8 */
 static const cairn_shape cone = { .kind = CAIRN_SHAPE_INSIDE_CONE,
                                   .half_angle = 0.64350110879328438680,

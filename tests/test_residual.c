@@ -119,11 +119,52 @@ TEST(an_impulse_of_rounding_at_an_open_contact_counts_as_none)
     CHECK(isinf(j.asked.relative));
 }
 
+/* W = diag(1/2, 3/2), v_free = (0, -2, 0), so q = (-2, 0): an equation and a motor of 1 N s that
+ * wants 3 m/s. r = (3, 1): y = (-1/2, 3/2 - 3); e = (1/2, 0), closing (2, w |P(3/w)| = 3/2). */
+TEST(rows_are_judged_row_by_row)
+{
+    const double v_free[3] = { 0, -2, 0 }, mu[1] = { 0 }, b[1] = { 100 }, w[2] = { 0, -3 };
+    const uint8_t bounded[1] = { 1 };
+    const double lower[2] = { -INFINITY, -1 }, upper[2] = { INFINITY, 1 };
+    cairn_problem p = one_contact(v_free, b, mu);
+    p.w = w;
+    p.bounded = bounded;
+    p.lower = lower;
+    p.upper = upper;
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        cairn_judgement found = judge(&p, (cairn_law)law, 3, 1);
+        CHECK_NEAR(found.asked.worst, 0.5, 1e-15);
+        CHECK_NEAR(found.asked.relative, 0.5 / 2.5, 1e-15);
+        CHECK_NEAR(found.cone_violation, 0, 0);
+        found = judge(&p, (cairn_law)law, 4, 1);
+        CHECK_NEAR(found.asked.relative, 0, 0);
+        found = judge(&p, (cairn_law)law, 4, 1.25);
+        CHECK_NEAR(found.cone_violation, 0.25, 1e-15);
+        CHECK_NEAR(found.asked.worst, 1.5 * 0.25, 1e-15);
+    }
+}
+
+/* The same equation with eps = 1/2: 0 = -2 + r/2 + r/2. */
+TEST(compliance_counts_in_the_residual)
+{
+    const double v_free[3] = { 0, -2, 0 }, mu[1] = { 0 }, eps[2] = { 0.5, 0 };
+    const uint8_t bounded[1] = { 1 };
+    const double lower[2] = { -INFINITY, 0 }, upper[2] = { INFINITY, 0 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    p.bounded = bounded;
+    p.lower = lower;
+    p.upper = upper;
+    p.compliance = eps;
+    CHECK_NEAR(judge(&p, CAIRN_LAW_CONVEX, 2, 0).asked.relative, 0, 0);
+    CHECK_NEAR(judge(&p, CAIRN_LAW_CONVEX, 1, 0).asked.relative, 0.5, 1e-15);
+}
+
 int main(void)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
         CASE(half_the_impulse_has_half_the_residual),
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
-        CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none));
+        CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
+        CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual));
 }

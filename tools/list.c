@@ -109,7 +109,8 @@ static void list_solvers(void)
         for (int law = 0; law < CAIRN_LAW_COUNT; law++)
             if (cairn_solver_treats(name, (cairn_law)law))
                 printf(" %s", cairn_law_name((cairn_law)law));
-        puts("");
+        printf("%s%s\n", cairn_solver_treats_rows(name) ? "; joints" : "",
+               cairn_solver_treats_rolling(name) ? "; rolling friction" : "");
     }
 }
 

@@ -15,13 +15,17 @@ extern "C" {
 
 /** A global problem. All arrays belong to the caller and are only read. */
 typedef struct cairn_global {
-    int dimension;    /* 2 or 3: components of a contact, the normal one first                    */
+    int dimension;    /* components of a contact: 2 or 3, + rolling                               */
+    int rolling;      /* rolling components of a contact: 0; 1 in 2D, 2 in 3D                     */
     int contacts;     /* number of contacts                                                       */
     cairn_matrix M;   /* n x n, positive definite, kg                                             */
     cairn_matrix H;   /* n x (dimension * contacts)                                               */
     const double *f;  /* n, N s: M times the velocity without contact                             */
     const double *w;  /* per contact `dimension`, m/s: velocity imposed from outside, and bias    */
     const double *mu; /* per contact: friction coefficient                                       */
+    const double *mu_rolling; /* as in cairn_problem, and so the rest                            */
+    const uint8_t *bounded;
+    const double *lower, *upper, *compliance;
 } cairn_global;
 
 /** A global problem brought to the local form. */

@@ -3,6 +3,13 @@
  *     M (v - v_free) = H' r,   u = H v + w,   K  ∋  r  ⟂  u + (b + mu s) n  ∈  K*
  *
  * K = {|r_T| <= mu r_N} for each contact, K* its dual, n the normal direction of the contact.
+ * With rolling and spinning friction K is {|r_T| <= mu r_N, |r_R| <= mu_R r_N, |r_S| <= mu_S r_N}.
+ *
+ * A contact may instead be a block of rows with bounds, for joints, limits, motors and springs.
+ * Each of its components obeys, with y = u + eps r,
+ *
+ *     lower <= r <= upper,   y >= 0 where r = lower,   y <= 0 where r = upper,   y = 0 between.
+ *
  * The problem knows neither bodies nor shapes: a world makes it, or a hand, or a file. */
 #ifndef CAIRN_PROBLEM_H
 #define CAIRN_PROBLEM_H
@@ -31,8 +38,11 @@ typedef struct cairn_matrix {
     const double *value;
 } cairn_matrix;
 
+enum { CAIRN_MAX_DIMENSION = 6 };
+
 /** The one-step problem. All arrays belong to the caller and are only read. A contact has
- *  `dimension` components, the normal one first. Two forms:
+ *  `dimension` components: the normal one, the tangents (1 in 2D, 2 in 3D), `rolling` and
+ *  `spinning` ones. Two forms:
  *
  *  Block form (W is NULL): velocities are grouped in `blocks` of `block_size` numbers (one per
  *  body: 3 in 2D, 6 in 3D), M is diagonal in them, and a contact acts on at most two blocks.
@@ -40,7 +50,9 @@ typedef struct cairn_matrix {
  *  Local form (W is given): u = W r + q, without velocities; blocks is 0 and the arrays of the
  *  block form are not looked at. W may be singular and a little unsymmetric. */
 typedef struct cairn_problem {
-    int dimension;              /* 2 or 3: components of a contact                                */
+    int dimension;              /* components of a contact: 2 or 3, + rolling + spinning          */
+    int rolling;                /* rolling components of a contact: 0; 1 in 2D, 2 in 3D           */
+    int spinning;               /* spinning components of a contact: 0; 1 in 3D                   */
     int directions;             /* 0: circular cones; m >= 4, even: cones with m edges, spanned by
                                    (1, mu d_k), d_k = (cos, sin)(2 pi k/m). In 2D: 0              */
     int block_size;             /* velocity components in a block, 1 to 6                         */
@@ -57,6 +69,14 @@ typedef struct cairn_problem {
     const double *b;            /* per contact: normal bias, m/s; NULL: 0                         */
     const double *s;            /* per contact: sliding correction >= 0, m/s; NULL: 0             */
     const double *mu;           /* per contact: friction coefficient                              */
+    const double *mu_rolling;   /* per contact: bound of |r_R|/r_N, m; NULL: 0                    */
+    const double *mu_spinning;  /* per contact: bound of |r_S|/r_N, m; NULL: 0                    */
+    const uint8_t *bounded;     /* per contact: 1: its components are rows with bounds, and b, s
+                                   and mu of it are not looked at; NULL: all are contacts         */
+    const double *lower;        /* bounded rows: per contact `dimension`, N s; may be -INFINITY   */
+    const double *upper;        /* bounded rows: per contact `dimension`, N s; may be INFINITY    */
+    const double *compliance;   /* bounded rows: per contact `dimension`, eps >= 0, kg^-1;
+                                   NULL: 0                                                        */
 } cairn_problem;
 
 /** Check sizes, indices, signs and finiteness. CAIRN_BAD_INPUT or CAIRN_NOT_FINITE with `error`
@@ -78,7 +98,7 @@ CAIRN_API double cairn_sliding_speed(int dimension, int directions, const double
 /** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. */
 typedef struct cairn_residual {
     double worst;      /* m/s: largest e_j = w_j |r_j - P_K(r_j - (u_j + (b + mu s) n)/w_j)|,
-                        w_j = trace(W_jj)/dimension                                            */
+                        w_j = trace(W_jj)/dimension; for rows with bounds y for u, row by row  */
     double relative;   /* |e|_2 over the norm of the closing part of q; what tolerances mean     */
     double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)                */
     int worst_contact; /* index of the contact with the largest e_j, -1 when there is none     */
@@ -88,7 +108,7 @@ typedef struct cairn_residual {
 typedef struct cairn_judgement {
     cairn_residual asked;
     cairn_residual coulomb;
-    double cone_violation; /* N s: largest distance of r_j from its cone                       */
+    double cone_violation; /* N s: largest distance of r_j from its cone or its bounds         */
 } cairn_judgement;
 
 /** The one judge. Needs no workspace: it takes blocks * block_size numbers in `v` as scratch and
@@ -113,8 +133,9 @@ typedef struct cairn_duality {
 
 /** The duality gap of impulses r for the convex law with the s of the problem, any form and cones
  *  (a W that is not symmetric is taken as if it were). Without a feasible velocity - there is none,
- *  none with all contacts open, or it was not found - the gap is infinite and only `infeasibility`
- *  speaks. Takes memory while it lasts. Fails with CAIRN_NO_MEMORY or CAIRN_NOT_FINITE. */
+ *  none with all contacts open, it was not found, or there are rows with bounds - the gap is
+ *  infinite and only `infeasibility` speaks. Takes memory while it lasts. Fails with
+ *  CAIRN_NO_MEMORY or CAIRN_NOT_FINITE. */
 CAIRN_API cairn_status cairn_problem_duality(const cairn_problem *p, const double *r,
                                              cairn_duality *out);
 

@@ -96,7 +96,11 @@ CAIRN_API const char *cairn_solver_name(int index);
 CAIRN_API const char *cairn_solver_summary(const char *name);
 /** Whether the solver treats the law with circular cones. */
 CAIRN_API bool cairn_solver_treats(const char *name, cairn_law law);
-/** Whether the solver treats the law on this problem: its cones, its form, its size. */
+/** Whether the solver treats rows with bounds: joints, limits, motors, springs. */
+CAIRN_API bool cairn_solver_treats_rows(const char *name);
+/** Whether the solver treats rolling and spinning friction. */
+CAIRN_API bool cairn_solver_treats_rolling(const char *name);
+/** Whether the solver treats the law on this problem: its cones, its rows, its form, its size. */
 CAIRN_API bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p);
 
 #ifdef __cplusplus

@@ -8,6 +8,14 @@
 
 typedef struct cairn_kernels cairn_kernels;
 
+/* Which of the exact one-contact solves a contact takes (problem/local.h). */
+typedef enum cairn_local_kind {
+    CAIRN_LOCAL_CONE,  /* any W                                             */
+    CAIRN_LOCAL_BALL,  /* 3D: W = diag(W_N, W_T, W_T)                       */
+    CAIRN_LOCAL_PARTS, /* with rolling or spinning friction                 */
+    CAIRN_LOCAL_ROWS   /* rows with bounds                                  */
+} cairn_local_kind;
+
 /* A problem made ready for repeated passes. */
 typedef struct cairn_system {
     const cairn_problem *p;
@@ -16,7 +24,7 @@ typedef struct cairn_system {
     size_t v_count; /* block_size * blocks                                */
     double *W;      /* W_jj of each contact as a lower triangle           */
     double *shift;  /* b + mu s of each contact                           */
-    uint8_t *ball;  /* 3D: the contact's W is diag(W_N, W_T, W_T)         */
+    uint8_t *kind;  /* how each contact is solved: a cairn_local_kind     */
 } cairn_system;
 
 /* What a sweep noticed on its way. */
@@ -31,9 +39,10 @@ struct cairn_kernels {
     cairn_status (*setup)(cairn_system *s, cairn_arena *arena);
     /* v = v_free + M^-1 H' r */
     void (*velocity)(const cairn_system *s, const double *r, double *v);
-    /* g = W r + q + (b + mu s) n: the gradient of the dual at r; v becomes the velocity of r */
+    /* g = (W + E) r + q + (b + mu s) n, E the compliance: the gradient of the dual at r; v becomes
+     * the velocity of r */
     void (*gradient)(const cairn_system *s, const double *r, double *v, double *g);
-    /* r = P_K(r), contact by contact */
+    /* r = P_K(r), contact by contact; rows go to their bounds */
     void (*project)(const cairn_system *s, double *r);
     /* One block Gauss-Seidel sweep with exact local solves: r and v in place, v kept in step. */
     cairn_sweep (*sweep)(const cairn_system *s, cairn_law law, const double *r_previous, double *r,

@@ -13,19 +13,29 @@ static int triangle(int d)
     return d * (d + 1) / 2;
 }
 
+static cairn_local_kind kind_of(const cairn_problem *p, int j, const double *W)
+{
+    if (cairn_is_bounded(p, j))
+        return CAIRN_LOCAL_ROWS;
+    if (p->rolling + p->spinning)
+        return CAIRN_LOCAL_PARTS;
+    bool ball = p->dimension == 3 && cairn_local_is_isotropic(W);
+    return ball ? CAIRN_LOCAL_BALL : CAIRN_LOCAL_CONE;
+}
+
 static cairn_status setup(cairn_system *s, cairn_arena *arena)
 {
     const cairn_problem *p = s->p;
     int entries = triangle(p->dimension);
     s->W = cairn_arena_take(arena, (size_t)p->contacts * (size_t)entries, sizeof(double));
     s->shift = cairn_arena_take(arena, (size_t)p->contacts, sizeof(double));
-    s->ball = cairn_arena_take(arena, (size_t)p->contacts, sizeof(uint8_t));
-    if (!s->W || !s->shift || !s->ball)
+    s->kind = cairn_arena_take(arena, (size_t)p->contacts, sizeof(uint8_t));
+    if (!s->W || !s->shift || !s->kind)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < p->contacts; j++) {
         double *W = s->W + (size_t)j * (size_t)entries;
         cairn_contact_delassus(p, j, W);
-        s->ball[j] = p->dimension == 3 && cairn_local_is_isotropic(W);
+        s->kind[j] = (uint8_t)kind_of(p, j, W);
         s->shift[j] = cairn_contact_shift(p, j);
     }
     return CAIRN_OK;
@@ -42,6 +52,8 @@ static void gradient(const cairn_system *s, const double *r, double *v, double *
     cairn_problem_apply(s->p, r, v, g);
     for (int j = 0; j < s->p->contacts; j++)
         g[(size_t)j * (size_t)d] += s->shift[j];
+    for (int j = 0; s->p->compliance && j < s->p->contacts; j++)
+        cairn_contact_comply(s->p, j, r + (size_t)j * (size_t)d, g + (size_t)j * (size_t)d);
 }
 
 static void project(const cairn_system *s, double *r)
@@ -61,7 +73,10 @@ CAIRN_INLINE void remove_own(int d, const double *W, const double *r, double *u)
 
 CAIRN_INLINE double own_inverse_mass(int d, const double *W)
 {
-    return d == 3 ? (W[0] + W[2] + W[5]) / 3 : (W[0] + W[2]) / 2;
+    double sum = 0;
+    for (int i = 0, diagonal = 0; i < d; i++, diagonal += i + 1)
+        sum += W[diagonal];
+    return sum / d;
 }
 
 /* Solve contact j, whose relative velocity is u, exactly; `change` becomes r+ - r. */
@@ -69,36 +84,55 @@ CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law l
                                 double *r, double *change)
 {
     const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
-    double answer[3];
+    double answer[CAIRN_MAX_DIMENSION];
     u[0] += s->shift[j];
+    if (s->kind[j] == CAIRN_LOCAL_ROWS)
+        cairn_contact_comply(s->p, j, r, u);
     remove_own(d, W, r, u);
-    if (d == 3 && s->ball[j])
+    if (s->kind[j] >= CAIRN_LOCAL_PARTS) {
+        memcpy(answer, r, sizeof(double) * (size_t)d);
+        cairn_contact_solve(s->p, j, law, W, u, answer);
+    } else if (d == 3 && s->kind[j] == CAIRN_LOCAL_BALL) {
         cairn_local_solve_isotropic(law, W, s->p->mu[j], u, answer);
-    else
+    } else {
         cairn_local_solve(d, law, W, s->p->mu[j], u, answer);
+    }
     for (int i = 0; i < d; i++) {
         change[i] = answer[i] - r[i];
         r[i] = answer[i];
     }
 }
 
+/* (w_j |change|)^2; rows with bounds have a w of their own each */
+CAIRN_INLINE double weighed2(const cairn_system *s, int d, int j, const double *change)
+{
+    const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
+    double w = own_inverse_mass(d, W), sum = 0;
+    bool rows = s->kind[j] == CAIRN_LOCAL_ROWS;
+    for (int i = 0, diagonal = 0; i < d; i++, diagonal += i + 1) {
+        double own = rows ? W[diagonal] : w;
+        sum += own * own * change[i] * change[i];
+    }
+    return sum;
+}
+
 /* What the sweep notices: the size of the change, and whether momentum points uphill. */
 CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double *previous,
                               const double *r, const double *change, cairn_sweep *out)
 {
-    double length2 = 0, w = own_inverse_mass(d, s->W + (size_t)j * (size_t)(d * (d + 1) / 2));
+    bool changed = false;
     for (int i = 0; i < d; i++) {
-        length2 += change[i] * change[i];
+        changed = changed || change[i] != 0;
         out->uphill -= change[i] * (r[i] - previous[i]);
     }
-    out->change2 += w * w * length2;
-    return length2 != 0;
+    out->change2 += weighed2(s, d, j, change);
+    return changed;
 }
 
 CAIRN_INLINE void sweep_contact(const cairn_system *s, int d, int n, int j, cairn_law law,
                                 const double *previous, double *r, double *v, cairn_sweep *out)
 {
-    double u[3] = { 0 }, change[3];
+    double u[CAIRN_MAX_DIMENSION] = { 0 }, change[CAIRN_MAX_DIMENSION];
     cairn_contact_relative(s->p, d, n, j, v, u);
     solve_contact(s, d, j, law, u, r, change);
     if (note_change(s, d, j, previous, r, change, out))
@@ -112,7 +146,7 @@ static cairn_sweep sweep_local(const cairn_system *s, cairn_law law, const doubl
     cairn_sweep out = { 0, 0 };
     int d = s->p->dimension;
     for (int j = 0; j < s->p->contacts; j++) {
-        double u[3] = { 0 }, change[3];
+        double u[CAIRN_MAX_DIMENSION] = { 0 }, change[CAIRN_MAX_DIMENSION];
         size_t first = (size_t)j * (size_t)d;
         cairn_contact_relative_local(s->p, j, r, u);
         solve_contact(s, d, j, law, u, r + first, change);

@@ -151,6 +151,20 @@ static cairn_status write_answers(hid_t file, const cairn_fclib *face, cairn_err
     return status;
 }
 
+/* What an FCLib file cannot hold. */
+static cairn_status check_place(const cairn_problem *p, cairn_error *error)
+{
+    if (p->s)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "s", "such a file has no place for s");
+    for (int j = 0; p->bounded && j < p->contacts; j++)
+        if (p->bounded[j])
+            return cairn_fail(error, CAIRN_UNSUPPORTED, "bounded",
+                              "contact %d has rows with bounds (a joint), for which such a file "
+                              "has no place",
+                              j);
+    return CAIRN_OK;
+}
+
 /* ---- the file ------------------------------------------------------------------------------- */
 
 static cairn_status write_all(hid_t file, const cairn_fclib *face, cairn_error *error)
@@ -201,8 +215,8 @@ cairn_status cairn_fclib_save(const char *path, const cairn_fclib *fclib, cairn_
     cairn_status status = CAIRN_OK;
     if (!fclib->global && !fclib->problem.W)
         status = cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the problem is not in the local form");
-    else if (!fclib->global && fclib->problem.s)
-        status = cairn_fail(error, CAIRN_UNSUPPORTED, "s", "such a file has no place for s");
+    else
+        status = check_place(&fclib->problem, error);
     if (status == CAIRN_OK)
         status = write_file(path, fclib, error);
     if (status != CAIRN_OK)
@@ -318,8 +332,7 @@ static cairn_status complete_answer(const cairn_problem *p, cairn_arena *arena,
 static cairn_status prepare(const cairn_problem *p, const cairn_fclib_answer *known,
                             cairn_arena *arena, cairn_fclib *face, cairn_error *error)
 {
-    if (p->s)
-        return cairn_fail(error, CAIRN_UNSUPPORTED, "s", "such a file has no place for s");
+    TRY(check_place(p, error));
     TRY(cairn_problem_check(p, error));
     cairn_global *g = cairn_arena_take(arena, 1, sizeof *g);
     cairn_fclib_answer *answer = cairn_arena_take(arena, 1, sizeof *answer);

@@ -77,7 +77,11 @@ cairn_status cairn_run_problems_step(cairn_run_problems *problems, const char *f
         wanted = problems->missed++ < CAIRN_RUN_MOST_PROBLEMS;
     if (!wanted)
         return CAIRN_OK;
-    TRY(write_problem(folder, scene, step, report->solve.solver, error));
-    problems->written++;
-    return CAIRN_OK;
+    cairn_status status = write_problem(folder, scene, step, report->solve.solver, error);
+    if (status == CAIRN_UNSUPPORTED && !is_asked_for(scene, step)) {
+        *error = (cairn_error){ 0 };
+        return CAIRN_OK; /* the file cannot hold such a problem, and nobody asked for it */
+    }
+    problems->written += status == CAIRN_OK;
+    return status;
 }

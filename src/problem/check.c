@@ -15,12 +15,29 @@ static cairn_status check_numbers(const double *x, size_t count, const char *nam
     return CAIRN_OK;
 }
 
+/* 2 or 3 components, and what rolling and spinning add to them. */
+static cairn_status check_components(const cairn_problem *p, cairn_error *error)
+{
+    int sliding = p->dimension - p->rolling - p->spinning;
+    if (sliding != 2 && sliding != 3)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "dimension", "found %d, expected %d or %d",
+                          p->dimension, 2 + p->rolling + p->spinning, 3 + p->rolling + p->spinning);
+    if (p->rolling != 0 && p->rolling != sliding - 1)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "rolling", "found %d, expected 0 or %d",
+                          p->rolling, sliding - 1);
+    if (p->spinning != 0 && (p->spinning != 1 || sliding != 3))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "spinning", "found %d, expected 0, or 1 in 3D",
+                          p->spinning);
+    if (p->directions && p->rolling + p->spinning)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
+                          "cones with edges have no rolling or spinning friction");
+    return CAIRN_OK;
+}
+
 static cairn_status check_sizes(const cairn_problem *p, cairn_error *error)
 {
     bool edges = p->directions != 0;
-    if (p->dimension != 2 && p->dimension != 3)
-        return cairn_fail(error, CAIRN_BAD_INPUT, "dimension", "found %d, expected 2 or 3",
-                          p->dimension);
+    TRY(check_components(p, error));
     if (edges && (p->dimension == 2 || p->directions < 4 || p->directions % 2))
         return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
                           "found %d, expected 0, or in 3D an even number >= 4", p->directions);
@@ -75,14 +92,47 @@ static cairn_status check_blocks(const cairn_problem *p, cairn_error *error)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
+static cairn_status check_coefficient(const double *mu, int j, const char *name, cairn_error *error)
+{
+    if (mu && (!(mu[j] >= 0) || !isfinite(mu[j])))
+        return cairn_fail(error, CAIRN_BAD_INPUT, name, "contact %d has %g, expected >= 0", j,
+                          mu[j]);
+    return CAIRN_OK;
+}
+
 static cairn_status check_contact(const cairn_problem *p, int j, cairn_error *error)
 {
-    if (!(p->mu[j] >= 0) || !isfinite(p->mu[j]))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "mu", "contact %d has %g, expected >= 0", j,
-                          p->mu[j]);
-    if (p->s && !(p->s[j] >= 0))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "s", "contact %d has %g, expected >= 0", j,
-                          p->s[j]);
+    TRY(check_coefficient(p->mu, j, "mu", error));
+    if (p->rolling)
+        TRY(check_coefficient(p->mu_rolling, j, "mu_rolling", error));
+    if (p->spinning)
+        TRY(check_coefficient(p->mu_spinning, j, "mu_spinning", error));
+    return check_coefficient(p->s, j, "s", error);
+}
+
+/* A row has lower <= upper, each finite or infinite towards its own side. */
+static cairn_status check_row(const cairn_problem *p, size_t row, cairn_error *error)
+{
+    double lower = p->lower[row], upper = p->upper[row];
+    if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "lower",
+                          "row %zu has the bounds %g and %g, expected lower <= upper", row, lower,
+                          upper);
+    double eps = p->compliance ? p->compliance[row] : 0;
+    if (!(eps >= 0) || !isfinite(eps))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "compliance", "row %zu has %g, expected >= 0",
+                          row, eps);
+    return CAIRN_OK;
+}
+
+static cairn_status check_rows(const cairn_problem *p, int j, cairn_error *error)
+{
+    size_t d = (size_t)p->dimension;
+    if (!p->lower || !p->upper)
+        return cairn_fail(error, CAIRN_BAD_INPUT, p->lower ? "upper" : "lower",
+                          "contact %d has bounded rows, but the array is missing", j);
+    for (size_t i = 0; i < d; i++)
+        TRY(check_row(p, (size_t)j * d + i, error));
     return CAIRN_OK;
 }
 
@@ -99,6 +149,6 @@ cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error)
     if (p->s)
         TRY(check_numbers(p->s, contacts, "s", error));
     for (int j = 0; j < p->contacts; j++)
-        TRY(check_contact(p, j, error));
+        TRY(p->bounded && p->bounded[j] ? check_rows(p, j, error) : check_contact(p, j, error));
     return CAIRN_OK;
 }

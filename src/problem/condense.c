@@ -282,7 +282,7 @@ static cairn_status form_q(cairn_condensed *c, cairn_arena *scratch)
 
 static cairn_status check(const cairn_global *g, cairn_error *error)
 {
-    if (g->dimension != 2 && g->dimension != 3)
+    if (g->dimension < 2 || g->dimension > CAIRN_MAX_DIMENSION)
         return cairn_fail(error, CAIRN_BAD_INPUT, "dimension", "found %d, expected 2 or 3",
                           g->dimension);
     if (g->contacts < 0 || g->contacts > INT_MAX / g->dimension)
@@ -322,10 +322,18 @@ static cairn_status form(cairn_condensed *out, cairn_error *error)
         status = form_q(out, &c.scratch);
     cairn_arena_destroy(&c.scratch);
     TRY(status);
-    out->problem.dimension = out->g.dimension;
-    out->problem.contacts = out->g.contacts;
-    out->problem.W = &out->W;
-    out->problem.mu = out->g.mu;
+    const cairn_global *g = &out->g;
+    out->problem = (cairn_problem){ .dimension = g->dimension,
+                                    .rolling = g->rolling,
+                                    .contacts = g->contacts,
+                                    .W = &out->W,
+                                    .q = out->problem.q,
+                                    .mu = g->mu,
+                                    .mu_rolling = g->mu_rolling,
+                                    .bounded = g->bounded,
+                                    .lower = g->lower,
+                                    .upper = g->upper,
+                                    .compliance = g->compliance };
     return cairn_problem_check(&out->problem, error);
 }
 

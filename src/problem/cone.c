@@ -1,7 +1,8 @@
-/* cone.c - projections on friction cones: circular, K = {|r_T| <= mu r_N}, and with edges. */
-#include <math.h>
+/* cone.c - projections on friction cones: circular, K = {|r_T| <= mu r_N}, with edges, and with
+ * parts for rolling and spinning friction; and on bounds. */
+#include "problem/cone.h"
 
-#include "cairn/problem.h"
+#include <math.h>
 
 void cairn_cone_project(int dimension, double mu, double *r)
 {
@@ -100,4 +101,95 @@ double cairn_sliding_speed(int dimension, int directions, const double *u)
         largest = fmax(largest, cos(angle) * u[1] + sin(angle) * u[2]);
     }
     return largest;
+}
+
+/* ---- cones of several parts ----------------------------------------------------------------- */
+
+int cairn_cone_parts(const cairn_problem *p, int j, cairn_cone_part *part)
+{
+    int count = 0, first = 1 + cairn_tangents(p);
+    part[count++] = (cairn_cone_part){ 1, first - 1, p->mu[j] };
+    if (p->rolling)
+        part[count++] =
+            (cairn_cone_part){ first, p->rolling, p->mu_rolling ? p->mu_rolling[j] : 0 };
+    if (p->spinning)
+        part[count++] =
+            (cairn_cone_part){ first + p->rolling, 1, p->mu_spinning ? p->mu_spinning[j] : 0 };
+    return count;
+}
+
+double cairn_cone_length(const cairn_cone_part *part, const double *r)
+{
+    double first = r[part->first];
+    return part->count == 1 ? fabs(first) : hypot(first, r[part->first + 1]);
+}
+
+/* The nearest point has r_N = x, and the parts longer than mu_k x are cut to that length. x >= 0 is
+ * the least of (x - r_N)^2 + sum_k max(0, |r_k| - mu_k x)^2, so for the parts that are cut
+ *     x = (r_N + sum mu_k |r_k|)/(1 + sum mu_k^2).
+ * Parts are taken in falling order of |r_k|/mu_k; x grows with each, until it leaves the next one
+ * uncut. */
+static double cut_normal(int parts, const cairn_cone_part *part, const double *length, double r_N)
+{
+    double sum = r_N, weight = 1;
+    bool cut[CAIRN_CONE_PARTS] = { false };
+    for (int taken = 0; taken < parts; taken++) {
+        int next = -1;
+        for (int k = 0; k < parts; k++) /* largest |r_k|/mu_k of those left */
+            if (!cut[k] && (next < 0 || length[k] * part[next].mu > length[next] * part[k].mu))
+                next = k;
+        if (sum > 0 && length[next] * weight <= part[next].mu * sum)
+            break;
+        cut[next] = true;
+        sum += part[next].mu * length[next];
+        weight += part[next].mu * part[next].mu;
+    }
+    return fmax(0, sum / weight);
+}
+
+void cairn_cone_project_parts(const cairn_problem *p, int j, double *r)
+{
+    cairn_cone_part part[CAIRN_CONE_PARTS];
+    double length[CAIRN_CONE_PARTS];
+    int parts = cairn_cone_parts(p, j, part);
+    for (int k = 0; k < parts; k++)
+        length[k] = cairn_cone_length(&part[k], r);
+    r[0] = cut_normal(parts, part, length, r[0]);
+    for (int k = 0; k < parts; k++) {
+        double most = part[k].mu * r[0];
+        for (int i = 0; length[k] > most && i < part[k].count; i++)
+            r[part[k].first + i] *= most / length[k];
+    }
+}
+
+double cairn_contact_sliding(const cairn_problem *p, int j, const double *u)
+{
+    cairn_cone_part part[CAIRN_CONE_PARTS];
+    if (p->bounded && p->bounded[j])
+        return 0;
+    double sum = p->mu[j] * cairn_sliding_speed(1 + cairn_tangents(p), p->directions, u);
+    if (p->rolling + p->spinning == 0)
+        return sum;
+    int parts = cairn_cone_parts(p, j, part);
+    for (int k = 1; k < parts; k++)
+        sum += part[k].mu * cairn_cone_length(&part[k], u);
+    return sum;
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+void cairn_rows_project(const cairn_problem *p, int j, double *r)
+{
+    size_t first = (size_t)j * (size_t)p->dimension;
+    for (int i = 0; i < p->dimension; i++) /* NaN stays */
+        if (r[i] < p->lower[first + (size_t)i])
+            r[i] = p->lower[first + (size_t)i];
+        else if (r[i] > p->upper[first + (size_t)i])
+            r[i] = p->upper[first + (size_t)i];
+}
+
+bool cairn_row_is_free(const cairn_problem *p, int j, int i)
+{
+    size_t at = (size_t)j * (size_t)p->dimension + (size_t)i;
+    return p->lower[at] == -INFINITY && p->upper[at] == INFINITY;
 }

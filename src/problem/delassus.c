@@ -70,7 +70,7 @@ static int neighbours(const cairn_problem *p, adjacency *a, int i)
 static void couple(const cairn_problem *p, int i, int j, double *block)
 {
     int d = p->dimension, n = p->block_size;
-    memset(block, 0, 9 * sizeof(double));
+    memset(block, 0, (size_t)(d * d) * sizeof(double));
     for (int a = 0; a < 2; a++)
         for (int b = 0; b < 2; b++) {
             int shared = p->block[2 * i + a];
@@ -96,7 +96,7 @@ static void fill_contact(const cairn_problem *p, const adjacency *a, int i, int 
     int d = p->dimension;
     int64_t first = W->start[(size_t)i * (size_t)d];
     for (int k = 0; k < count; k++) {
-        double block[9];
+        double block[CAIRN_MAX_DIMENSION * CAIRN_MAX_DIMENSION];
         couple(p, i, a->row[k], block);
         for (int s = 0; s < d; s++)
             for (int t = 0; t < d; t++) {

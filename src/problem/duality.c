@@ -13,7 +13,8 @@
  *   (3) r_f = r + t p with t = max shortage_j/opening_j is feasible, since K* is a convex cone
  *   (4) gap = 1/2 t^2 p'W p + r'(u^ + t W p): both terms are >= 0 and nothing cancels
  * Cones with edges lie inside of the circular ones, so what opens the latter's duals opens theirs.
- * Where (2) fails no feasible velocity is known, and the gap is infinite. */
+ * Where (2) fails no feasible velocity is known, and the gap is infinite. So it is where rows with
+ * bounds are: velocities that satisfy equations exactly are not to be had in rounded numbers. */
 #include <math.h>
 #include <string.h>
 
@@ -66,10 +67,28 @@ static double dot(size_t n, const double *a, const double *b)
     return sum;
 }
 
-/* u^_N - mu |u^_T|, with the measure of |.| that the cone has: >= 0 in K*. */
+/* u^_N - mu |u^_T|, with the measure of |.| that the cone has: >= 0 in K*. For rows with bounds
+ * minus the largest |y| that an impulse without bound would have to take away. */
 static double room(const cairn_problem *p, int j, const double *u)
 {
-    return u[0] - p->mu[j] * cairn_sliding_speed(p->dimension, p->directions, u);
+    if (!cairn_is_bounded(p, j))
+        return u[0] - cairn_contact_sliding(p, j, u);
+    size_t first = (size_t)j * (size_t)p->dimension;
+    double largest = 0;
+    for (size_t i = 0; i < (size_t)p->dimension; i++) {
+        double bound = u[i] > 0 ? p->lower[first + i] : p->upper[first + i];
+        if (isinf(bound) || isnan(u[i]))
+            largest = fmax(largest, fabs(u[i])) + (isnan(u[i]) ? u[i] : 0);
+    }
+    return -largest;
+}
+
+static bool has_rows(const cairn_problem *p)
+{
+    for (int j = 0; j < p->contacts; j++)
+        if (cairn_is_bounded(p, j))
+            return true;
+    return false;
 }
 
 /* (1) r, u^ and q^ = u^ without impulses */
@@ -87,6 +106,7 @@ static void place(certificate *c, const double *r)
         double shift = cairn_contact_shift(p, j);
         c->u[(size_t)j * d] += shift;
         c->free[(size_t)j * d] += shift;
+        cairn_contact_comply(p, j, c->r + (size_t)j * d, c->u + (size_t)j * d);
     }
 }
 
@@ -109,14 +129,16 @@ static void open_contact(certificate *c, int j)
 {
     const cairn_problem *p = &c->linear;
     int d = p->dimension;
-    double *own = c->opener + (size_t)j * (size_t)d, u[3], W[6], answer[3], change[3];
+    double *own = c->opener + (size_t)j * (size_t)d, W[CAIRN_TRIANGLE];
+    double u[CAIRN_MAX_DIMENSION], answer[CAIRN_MAX_DIMENSION], change[CAIRN_MAX_DIMENSION];
     cairn_contact_velocity(p, j, c->opener, c->v, u);
     cairn_contact_delassus(p, j, W);
     for (int i = 0, row = 0; i < d; row += ++i)
         for (int k = 0; k < d; k++)
             u[i] -= (k <= i ? W[row + k] : W[k * (k + 1) / 2 + i]) * own[k];
     u[0] -= 1;
-    cairn_local_solve(d, CAIRN_LAW_CONVEX, W, p->mu[j], u, answer);
+    memcpy(answer, own, sizeof(double) * (size_t)d);
+    cairn_contact_solve(p, j, CAIRN_LAW_CONVEX, W, u, answer);
     for (int i = 0; i < d; i++) {
         change[i] = answer[i] - own[i];
         own[i] = answer[i];
@@ -197,7 +219,8 @@ static cairn_status certify(const cairn_problem *p, const double *r, cairn_arena
     out->infeasibility = infeasibility(&c);
     if (!isfinite(out->infeasibility) || !all_finite(p, r)) /* projecting can hide it */
         return CAIRN_NOT_FINITE;
-    bool feasible = out->infeasibility == 0 || (find_opener(&c) && find_shift(&c));
+    bool feasible =
+        !has_rows(p) && (out->infeasibility == 0 || (find_opener(&c) && find_shift(&c)));
     conclude(&c, feasible, out);
     return isnan(out->gap) || !isfinite(out->dual) ? CAIRN_NOT_FINITE : CAIRN_OK;
 }

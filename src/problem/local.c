@@ -268,3 +268,14 @@ void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu,
     else
         solve_3d(law, W, mu, q, r);
 }
+
+void cairn_contact_solve(const cairn_problem *p, int j, cairn_law law, const double *W,
+                         const double *q, double *r)
+{
+    if (p->bounded && p->bounded[j])
+        cairn_local_solve_rows(p, j, W, q, r);
+    else if (p->rolling + p->spinning)
+        cairn_local_solve_parts(p, j, law, W, q, r);
+    else
+        cairn_local_solve(p->dimension, law, W, p->mu[j], q, r);
+}

@@ -12,6 +12,21 @@
 void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu, const double *q,
                        double *r);
 
+/* r_j of a contact with rolling or spinning friction: the same with all parts of its cone. r is the
+ * start in and the answer out. */
+void cairn_local_solve_parts(const cairn_problem *p, int j, cairn_law law, const double *W,
+                             const double *q, double *r);
+
+/* r_j of rows with bounds, W with the compliance: lower <= r <= upper, y = W r + q as the law says.
+ * r is the start in and the answer out. */
+void cairn_local_solve_rows(const cairn_problem *p, int j, const double *W, const double *q,
+                            double *r);
+
+/* r_j of contact j, whatever it is; circular cones stand for cones with edges. r is the start in
+ * and the answer out. */
+void cairn_contact_solve(const cairn_problem *p, int j, cairn_law law, const double *W,
+                         const double *q, double *r);
+
 /* Whether W = diag(W_N, W_T, W_T) to rounding, as for balls; 3D. */
 bool cairn_local_is_isotropic(const double *W);
 

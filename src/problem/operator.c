@@ -96,16 +96,12 @@ static void joined_rows(const cairn_problem *p, int j, double *H)
         H[i] = a[i] + b[i];
 }
 
-void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
+static void block_delassus(const cairn_problem *p, int j, double *W)
 {
     int d = p->dimension, n = p->block_size;
-    if (p->W) {
-        local_delassus(p, j, W);
-        return;
-    }
     memset(W, 0, sizeof(double) * (size_t)(d * (d + 1) / 2));
     bool with_itself = p->block[2 * j] == p->block[2 * j + 1];
-    double joined[18];
+    double joined[CAIRN_MAX_DIMENSION * 6];
     if (with_itself)
         joined_rows(p, j, joined);
     for (int side = 0; side < (with_itself ? 1 : 2); side++) {
@@ -121,9 +117,41 @@ void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
     }
 }
 
+void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
+{
+    if (p->W)
+        local_delassus(p, j, W);
+    else
+        block_delassus(p, j, W);
+    if (!p->compliance || !cairn_is_bounded(p, j))
+        return;
+    for (int i = 0, diagonal = 0; i < p->dimension; i++, diagonal += i + 1)
+        W[diagonal] += p->compliance[(size_t)j * (size_t)p->dimension + (size_t)i];
+}
+
+static double mean_diagonal(int d, const double *W)
+{
+    double sum = 0;
+    for (int i = 0, diagonal = 0; i < d; i++, diagonal += i + 1)
+        sum += W[diagonal];
+    return sum / d;
+}
+
 double cairn_contact_inverse_mass(const cairn_problem *p, int j)
 {
-    double W[6];
+    double W[CAIRN_TRIANGLE];
     cairn_contact_delassus(p, j, W);
-    return p->dimension == 3 ? (W[0] + W[2] + W[5]) / 3 : (W[0] + W[2]) / 2;
+    return mean_diagonal(p->dimension, W);
+}
+
+void cairn_contact_scales(const cairn_problem *p, int j, double *scale)
+{
+    double W[CAIRN_TRIANGLE];
+    int d = p->dimension;
+    cairn_contact_delassus(p, j, W);
+    double mean = mean_diagonal(d, W), least = 1e-12 * mean;
+    for (int i = 0, diagonal = 0; i < d; i++, diagonal += i + 1) {
+        bool own = cairn_is_bounded(p, j) && W[diagonal] > least;
+        scale[i] = own ? W[diagonal] : mean > 0 ? mean : 1;
+    }
 }

@@ -5,7 +5,10 @@
 #ifndef CAIRN_PROBLEM_OPERATOR_H
 #define CAIRN_PROBLEM_OPERATOR_H
 
-#include "cairn/problem.h"
+#include "problem/cone.h"
+
+/* Numbers in the lower triangle of the largest W_jj. */
+enum { CAIRN_TRIANGLE = CAIRN_MAX_DIMENSION * (CAIRN_MAX_DIMENSION + 1) / 2 };
 
 #define CAIRN_INLINE static inline __attribute__((always_inline))
 
@@ -39,7 +42,9 @@ CAIRN_INLINE void cairn_rows_push(int d, int n, const double *H, const double *m
 CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
                                          const double *v, double *u)
 {
-    double terms[18] = { 0 };
+    double terms[CAIRN_MAX_DIMENSION * 6];
+    for (int i = 0; i < d * n; i++)
+        terms[i] = 0;
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
         if (block >= 0)
@@ -66,17 +71,44 @@ CAIRN_INLINE void cairn_contact_push(const cairn_problem *p, int d, int n, int j
     }
 }
 
+/* Whether contact j is a block of rows with bounds. */
+CAIRN_INLINE bool cairn_is_bounded(const cairn_problem *p, int j)
+{
+    return p->bounded && p->bounded[j];
+}
+
+/* The normal bias b of contact j; rows with bounds have none. */
+CAIRN_INLINE double cairn_contact_bias(const cairn_problem *p, int j)
+{
+    return p->b && !cairn_is_bounded(p, j) ? p->b[j] : 0;
+}
+
 /* The normal shift b + mu s of contact j. */
 CAIRN_INLINE double cairn_contact_shift(const cairn_problem *p, int j)
 {
-    return (p->b ? p->b[j] : 0) + (p->s ? p->mu[j] * p->s[j] : 0);
+    bool slides = p->s && !cairn_is_bounded(p, j);
+    return cairn_contact_bias(p, j) + (slides ? p->mu[j] * p->s[j] : 0);
 }
 
-/* Projection of contact j's vector onto its cone. */
+/* u += eps r for the rows of contact j: u becomes the y of the law. */
+CAIRN_INLINE void cairn_contact_comply(const cairn_problem *p, int j, const double *r, double *u)
+{
+    if (!p->compliance || !cairn_is_bounded(p, j))
+        return;
+    const double *eps = p->compliance + (size_t)j * (size_t)p->dimension;
+    for (int i = 0; i < p->dimension; i++)
+        u[i] += eps[i] * r[i];
+}
+
+/* Projection of contact j's vector onto its cone or its bounds. */
 CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int j, double *r)
 {
-    if (p->directions)
+    if (cairn_is_bounded(p, j))
+        cairn_rows_project(p, j, r);
+    else if (p->directions)
         cairn_cone_project_polygon(p->directions, p->mu[j], r);
+    else if (p->rolling + p->spinning)
+        cairn_cone_project_parts(p, j, r);
     else
         cairn_cone_project(p->dimension, p->mu[j], r);
 }
@@ -90,9 +122,13 @@ void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, cons
 void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v);
 /* u = H v + w, in the local form W r + q. */
 void cairn_problem_relative(const cairn_problem *p, const double *r, const double *v, double *u);
+/* W_jj = H_j M^-1 H_j' as a lower triangle (see local.h); the symmetric part in the local form.
+ * Rows with bounds have their compliance on the diagonal. */
+void cairn_contact_delassus(const cairn_problem *p, int j, double *W);
 /* trace(W_jj)/d: the contact's own inverse mass, kg^-1. */
 double cairn_contact_inverse_mass(const cairn_problem *p, int j);
-/* W_jj = H_j M^-1 H_j' as a lower triangle (see local.h); the symmetric part in the local form. */
-void cairn_contact_delassus(const cairn_problem *p, int j, double *W);
+/* A scale > 0 for each component of contact j, kg^-1: trace(W_jj)/d for a contact; W_ii for a row
+ * with bounds, so that rows in m/s and in rad/s may share a block. 1 where nothing can move. */
+void cairn_contact_scales(const cairn_problem *p, int j, double *scale);
 
 #endif

@@ -13,6 +13,9 @@
  * 2 eps w |r|, is added to the measure unless it lies within that of the sums: impulses so large
  * that u drowns in them prove nothing.
  *
+ * Rows with bounds obey one law under either name. With y = u + eps r, row by row, w = W_ii + eps:
+ *     e = w |r - P(r - y/w)|,  for a row without bounds |y|;  closing: the same at r = 0, with q.
+ *
  * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
 #include <float.h>
 #include <math.h>
@@ -56,7 +59,7 @@ static double natural_map(const cairn_problem *p, int j, const double *r, const 
                           double scale)
 {
     int d = p->dimension;
-    double step[3], sum = 0;
+    double step[CAIRN_MAX_DIMENSION], sum = 0;
     for (int i = 0; i < d; i++)
         step[i] = r[i] - scale * u[i];
     cairn_contact_project(p, j, step);
@@ -68,8 +71,17 @@ static double natural_map(const cairn_problem *p, int j, const double *r, const 
 /* |P_K(-q)|^2: by how much q fails to be in K*. */
 static double dual_violation(const cairn_problem *p, int j, const double *q)
 {
-    const double zero[3] = { 0, 0, 0 };
+    const double zero[CAIRN_MAX_DIMENSION] = { 0 };
     return natural_map(p, j, zero, q, 1);
+}
+
+static void add_error(int j, double e, law_sums *sums)
+{
+    sums->e2 += e * e;
+    if (!(e <= sums->worst)) {
+        sums->worst = e;
+        sums->worst_contact = j;
+    }
 }
 
 static void add_contact(const judging *judge, int j, double w, const double *u, law_sums *sums)
@@ -78,12 +90,8 @@ static void add_contact(const judging *judge, int j, double w, const double *u, 
     const double *r = judge->r + (size_t)j * (size_t)p->dimension;
     double e = w > 0 ? w * sqrt(natural_map(p, j, r, u, 1 / w))
                      : sqrt(dual_violation(p, j, u)); /* nothing can move here */
-    sums->e2 += e * e;
+    add_error(j, e, sums);
     sums->fclib2 += natural_map(p, j, r, u, 1);
-    if (!(e <= sums->worst)) {
-        sums->worst = e;
-        sums->worst_contact = j;
-    }
 }
 
 /* Exact Coulomb: s = |u_T|; a contact closes when q_N + b < 0. q and u carry the bias. */
@@ -91,8 +99,9 @@ static void judge_coulomb(judging *judge, int j, double w, const double *q, cons
 {
     const cairn_problem *p = judge->p;
     int d = p->dimension;
-    double s = cairn_sliding_speed(d, p->directions, u);
-    double shifted[3] = { u[0] + p->mu[j] * s, u[1], d == 3 ? u[2] : 0 };
+    double shifted[CAIRN_MAX_DIMENSION];
+    memcpy(shifted, u, sizeof(double) * (size_t)d);
+    shifted[0] += cairn_contact_sliding(p, j, u);
     add_contact(judge, j, w, shifted, &judge->coulomb);
     judge->coulomb.closing2 += q[0] < 0 ? square(d, q) : 0;
 }
@@ -103,23 +112,69 @@ static void judge_convex(judging *judge, int j, double w, const double *q, const
     const cairn_problem *p = judge->p;
     int d = p->dimension;
     double s = p->s ? p->mu[j] * p->s[j] : 0;
-    double shifted[3] = { u[0] + s, u[1], d == 3 ? u[2] : 0 };
-    double free[3] = { q[0] + s, q[1], d == 3 ? q[2] : 0 };
+    double shifted[CAIRN_MAX_DIMENSION], free[CAIRN_MAX_DIMENSION];
+    memcpy(shifted, u, sizeof(double) * (size_t)d);
+    memcpy(free, q, sizeof(double) * (size_t)d);
+    shifted[0] += s;
+    free[0] += s;
     add_contact(judge, j, w, shifted, &judge->convex);
     judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(p, j, free);
 }
 
+/* ---- rows with bounds ----------------------------------------------------------------------- */
+
+/* sum over the rows of (w |r - P(r - y/w)|)^2; the closing part with r = 0 and q for y */
+static double rows_error2(const cairn_problem *p, int j, const double *w, const double *r,
+                          const double *y)
+{
+    double step[CAIRN_MAX_DIMENSION], sum = 0;
+    for (int i = 0; i < p->dimension; i++)
+        step[i] = r[i] - y[i] / w[i];
+    cairn_rows_project(p, j, step);
+    for (int i = 0; i < p->dimension; i++)
+        sum += w[i] * w[i] * (r[i] - step[i]) * (r[i] - step[i]);
+    return sum;
+}
+
+/* Both laws; y and q as they are without impulses. Returns sum (w r)^2. */
+static double judge_rows(judging *judge, int j, const double *q, const double *y)
+{
+    const cairn_problem *p = judge->p;
+    const double *r = judge->r + (size_t)j * (size_t)p->dimension;
+    double w[CAIRN_MAX_DIMENSION], zero[CAIRN_MAX_DIMENSION] = { 0 }, weighed2 = 0;
+    cairn_contact_scales(p, j, w);
+    law_sums *laws[2] = { &judge->convex, &judge->coulomb };
+    for (int k = 0; k < 2; k++) {
+        add_error(j, sqrt(rows_error2(p, j, w, r, y)), laws[k]);
+        laws[k]->fclib2 += natural_map(p, j, r, y, 1);
+        laws[k]->closing2 += rows_error2(p, j, w, zero, q);
+    }
+    for (int i = 0; i < p->dimension; i++)
+        weighed2 += w[i] * w[i] * r[i] * r[i];
+    return weighed2;
+}
+
+/* The squares of the terms that compliance adds. */
+static double compliance_squares(const cairn_problem *p, int j, const double *r)
+{
+    double terms[CAIRN_MAX_DIMENSION] = { 0 };
+    cairn_contact_comply(p, j, r, terms);
+    return square(p->dimension, terms);
+}
+
+/* ---- contact by contact --------------------------------------------------------------------- */
+
 /* Distance of r_j from its cone. */
 static double outside_cone(const cairn_problem *p, int j, const double *r)
 {
-    const double zero[3] = { 0, 0, 0 };
+    const double zero[CAIRN_MAX_DIMENSION] = { 0 };
     return sqrt(natural_map(p, j, r, zero, 0));
 }
 
 /* Sum of the squares of the terms of H_j v: the size that rounding is relative to. */
 CAIRN_INLINE double term_squares(const cairn_problem *p, int d, int n, int j, const double *v)
 {
-    double sum = p->b ? p->b[j] * p->b[j] : 0;
+    double bias = cairn_contact_bias(p, j), sum = bias * bias;
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
         const double *H = cairn_rows(p, d, n, j, side);
@@ -148,7 +203,7 @@ CAIRN_INLINE void relative_and_free(const judging *judge, int d, int n, int j, d
 /* Squares of the terms of u_j = (W r)_j + q_j, local form. */
 static double local_term_squares(const cairn_problem *p, int j, const double *r)
 {
-    double sum = p->b ? p->b[j] * p->b[j] : 0;
+    double bias = cairn_contact_bias(p, j), sum = bias * bias;
     for (int i = 0; i < p->dimension; i++) {
         size_t row = (size_t)j * (size_t)p->dimension + (size_t)i;
         sum += p->q[row] * p->q[row];
@@ -168,22 +223,33 @@ CAIRN_INLINE double all_term_squares(const judging *judge, int d, int n, int j)
     return term_squares(p, d, n, j, judge->v) + term_squares(p, d, n, j, p->v_free);
 }
 
+/* A contact under both laws; u and q carry the bias. Returns (w |r|)^2. */
+static double judge_cone(judging *judge, int j, const double *q, const double *u)
+{
+    const cairn_problem *p = judge->p;
+    double w = cairn_contact_inverse_mass(p, j);
+    judge_coulomb(judge, j, w, q, u);
+    judge_convex(judge, j, w, q, u);
+    return w * w * square(p->dimension, judge->r + (size_t)j * (size_t)p->dimension);
+}
+
 CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
     size_t first = (size_t)j * (size_t)d;
     const double *r = judge->r + first;
-    double q[3], u[3], bias = p->b ? p->b[j] : 0, w = cairn_contact_inverse_mass(p, j);
+    double q[CAIRN_MAX_DIMENSION], u[CAIRN_MAX_DIMENSION], bias = cairn_contact_bias(p, j);
+    bool rows = cairn_is_bounded(p, j);
     relative_and_free(judge, d, n, j, u, q);
     memcpy(judge->u + first, u, sizeof(double) * (size_t)d);
     u[0] += bias;
     q[0] += bias;
-    judge_coulomb(judge, j, w, q, u);
-    judge_convex(judge, j, w, q, u);
-    judge->terms2 += all_term_squares(judge, d, n, j);
+    cairn_contact_comply(p, j, r, u);
+    double weighed2 = rows ? judge_rows(judge, j, q, u) : judge_cone(judge, j, q, u);
+    judge->terms2 += all_term_squares(judge, d, n, j) + compliance_squares(p, j, r);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
-    judge->drowned2 += square(d, r) * (2 * DBL_EPSILON * w) * (2 * DBL_EPSILON * w);
+    judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->u2 += square(d, u);
     judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, j, r));
 }

@@ -1,11 +1,12 @@
 /* admm.c - alternating direction method of multipliers on the dual, with a factorised system.
  *
  * Minimises f(r) + [z in K] with r = z, f(r) = 1/2 r'W r + q'r, penalty rho/2 |r - z + l|_D^2,
- * where D = trace(W_jj)/d makes rho a pure number. From y = z and m = l:
+ * where D makes rho a pure number (admm_system.c). Rows with bounds have their 1/2 eps z^2 on the
+ * side of z. From y = z and m = l:
  *   (1) r = y - (W + rho D)^-1 (W y + q + rho D m): one product and one pair of triangular solves
  *       (admm_system.c). In the local form the symmetric part of W is factored; where W is a
  *       little unsymmetric the iteration still ends where W says
- *   (2) z+ = P_K(r + m), l+ = m + r - z+
+ *   (2) z+ = P_K(r + m), with compliance P((r + m) rho D/(rho D + eps)); l+ = m + r - z+
  *   (3) momentum, y = z+ + beta (z+ - z), m = l+ + beta (l+ - l), with Nesterov's beta; it starts
  *       anew when |D (z+ - y)|^2 + |D (l+ - m)|^2 has grown
  *   (4) at intervals that grow: rho times the square root of
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/operator.h"
 #include "solve/admm_system.h"
 #include "solve/solver.h"
 
@@ -52,28 +54,33 @@ static cairn_status take_arrays(splitting *s)
     return CAIRN_OK;
 }
 
-/* Coulomb's law: h_N += mu rho D |m_T| */
+/* Coulomb's law: h_N += mu rho D |m_T|, and the same for rolling and spinning */
 static void add_sliding(const splitting *s, double *h)
 {
     const cairn_problem *p = s->task->system.p;
     for (int j = 0; j < p->contacts; j++) {
         size_t first = (size_t)j * (size_t)p->dimension;
-        double speed = cairn_sliding_speed(p->dimension, p->directions, s->m + first);
-        h[first] += p->mu[j] * s->system.rho * s->system.w[j] * speed;
+        h[first] += s->system.rho * s->system.w[first] * cairn_contact_sliding(p, j, s->m + first);
     }
+}
+
+/* Compliance of component i. */
+static double compliance(const cairn_problem *p, size_t i)
+{
+    bool rows = p->compliance && p->bounded && p->bounded[i / (size_t)p->dimension];
+    return rows ? p->compliance[i] : 0;
 }
 
 /* (1) */
 static cairn_status minimise(splitting *s)
 {
     const cairn_system *system = &s->task->system;
-    size_t d = (size_t)system->p->dimension;
     double *h = s->r;
     system->kernels->gradient(system, s->y, s->task->v, h);
     if (s->task->options->law == CAIRN_LAW_COULOMB)
         add_sliding(s, h);
     for (size_t i = 0; i < system->r_count; i++)
-        h[i] += s->system.rho * s->system.w[i / d] * s->m[i];
+        h[i] += s->system.rho * s->system.w[i] * s->m[i] - compliance(system->p, i) * s->y[i];
     TRY(cairn_admm_system_solve(&s->system, h));
     for (size_t i = 0; i < system->r_count; i++)
         s->r[i] = s->y[i] - h[i];
@@ -94,14 +101,16 @@ static double next_beta(splitting *s, double change2)
 static void project(splitting *s, double *z)
 {
     const cairn_system *system = &s->task->system;
-    size_t d = (size_t)system->p->dimension, n = system->r_count;
+    size_t n = system->r_count;
     double primal2 = 0, moved2 = 0, impulse2 = 0, speed2 = 0;
     double *next = s->task->u; /* the judge's u is scratch in between */
-    for (size_t i = 0; i < n; i++)
-        next[i] = s->r[i] + s->m[i];
+    for (size_t i = 0; i < n; i++) {
+        double push = s->system.rho * s->system.w[i];
+        next[i] = (s->r[i] + s->m[i]) * (push / (push + compliance(system->p, i)));
+    }
     system->kernels->project(system, next);
     for (size_t i = 0; i < n; i++) {
-        double w2 = s->system.w[i / d] * s->system.w[i / d], gap = s->r[i] - next[i];
+        double w2 = s->system.w[i] * s->system.w[i], gap = s->r[i] - next[i];
         double moved = next[i] - s->y[i], l = s->m[i] + gap;
         primal2 += w2 * gap * gap;
         moved2 += w2 * moved * moved;
@@ -236,6 +245,6 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 const cairn_solver cairn_solver_admm = {
     "admm", "alternating directions with a factorised system, adaptive penalty and momentum",
     CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
-        CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX),
+        CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
     0, run
 };

@@ -3,7 +3,9 @@
  * Block form: W = G G' with G = H M^-1/2, and
  *     (W + rho D)^-1 h = (h - G A^-1 G'D^-1 h/rho)/(rho D),     A = I + G'D^-1 G/rho,
  * a matrix of the size of the velocities with a block for each pair of bodies in touch. Local form:
- * W + rho D with the symmetric part of W. In both the pattern is analysed once. */
+ * W + rho D with the symmetric part of W. In both the pattern is analysed once. D is trace(W_jj)/d
+ * for a contact and W_ii for a row with bounds; a thousandth of it for a row without any, an
+ * equation: there rho only has to make up for redundancy. */
 #include "solve/admm_system.h"
 
 #include <math.h>
@@ -11,6 +13,8 @@
 #include "base/status.h"
 #include "math/sparse.h"
 #include "problem/operator.h"
+
+static const double slight = 1e-3; /* D of an equation over W_ii */
 
 /* ---- the matrix ----------------------------------------------------------------------------- */
 
@@ -41,9 +45,8 @@ static void add_pair(const cairn_admm_system *s, int j, int a, int b, list *to)
         for (int k = 0; k < n; k++) {
             double sum = 0;
             for (int l = 0; l < d; l++)
-                sum += Ha[l * n + i] * Hb[l * n + k];
-            add_entry(to, first + i, second + k,
-                      s->root[first + i] * s->root[second + k] * sum / s->w[j]);
+                sum += Ha[l * n + i] * Hb[l * n + k] / s->w[j * d + l];
+            add_entry(to, first + i, second + k, s->root[first + i] * s->root[second + k] * sum);
         }
 }
 
@@ -94,17 +97,26 @@ static cairn_status form_local(cairn_admm_system *s, cairn_arena *arena)
     return cairn_sparse_gather(size, size, &entries, arena, &s->base);
 }
 
+static cairn_status weigh(cairn_admm_system *s, cairn_arena *arena)
+{
+    size_t d = (size_t)s->p->dimension;
+    s->w = cairn_arena_take(arena, (size_t)s->p->contacts * d, sizeof(double));
+    if (!s->w)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < s->p->contacts; j++) {
+        double *w = s->w + (size_t)j * d;
+        cairn_contact_scales(s->p, j, w);
+        for (int i = 0; cairn_is_bounded(s->p, j) && i < (int)d; i++)
+            w[i] *= cairn_row_is_free(s->p, j, i) ? slight : 1;
+    }
+    return CAIRN_OK;
+}
+
 cairn_status cairn_admm_system_create(const cairn_problem *p, cairn_arena *arena,
                                       cairn_admm_system *out)
 {
     *out = (cairn_admm_system){ .p = p };
-    out->w = cairn_arena_take(arena, (size_t)p->contacts, sizeof(double));
-    if (!out->w)
-        return CAIRN_NO_MEMORY;
-    for (int j = 0; j < p->contacts; j++) {
-        double w = cairn_contact_inverse_mass(p, j);
-        out->w[j] = w > 0 ? w : 1; /* nothing can move there: any scale will do */
-    }
+    TRY(weigh(out, arena));
     TRY(p->W ? form_local(out, arena) : form_bodies(out, arena));
     out->value = cairn_arena_take(arena, (size_t)out->base.start[out->base.rows], sizeof(double));
     return out->value ? cairn_cholesky_create(&out->factor) : CAIRN_NO_MEMORY;
@@ -123,7 +135,7 @@ cairn_status cairn_admm_system_factor(cairn_admm_system *s, double rho, bool *po
     A.value = s->value;
     s->rho = rho;
     for (int row = 0; row < A.rows; row++) {
-        double diagonal = s->p->W ? rho * s->w[row / s->p->dimension] : 1;
+        double diagonal = s->p->W ? rho * s->w[row] : 1;
         double factor = s->p->W ? 1 : 1 / rho;
         for (int64_t k = A.start[row]; k < A.start[row + 1]; k++)
             s->value[k] = factor * s->base.value[k] + (A.column[k] == row ? diagonal : 0);
@@ -144,17 +156,17 @@ static cairn_status solve_bodies(cairn_admm_system *s, double *h)
     for (int j = 0; j < G.contacts; j++) { /* h = h/(rho D), y = G'h */
         double *own = h + (size_t)j * (size_t)d;
         for (int i = 0; i < d; i++)
-            own[i] /= s->rho * s->w[j];
+            own[i] /= s->rho * s->w[j * d + i];
         cairn_contact_push(&G, d, n, j, own, s->y);
     }
     TRY(cairn_cholesky_solve(s->factor, s->y, s->y));
     for (size_t i = 0; i < size; i++)
         s->y[i] *= s->root[i];
     for (int j = 0; j < G.contacts; j++) { /* h -= G A^-1 y/(rho D) */
-        double u[3] = { 0 };
+        double u[CAIRN_MAX_DIMENSION];
         cairn_contact_relative(&G, d, n, j, s->y, u);
         for (int i = 0; i < d; i++)
-            h[(size_t)j * (size_t)d + (size_t)i] -= u[i] / (s->rho * s->w[j]);
+            h[(size_t)j * (size_t)d + (size_t)i] -= u[i] / (s->rho * s->w[j * d + i]);
     }
     return CAIRN_OK;
 }

@@ -8,7 +8,7 @@
 typedef struct cairn_admm_system {
     const cairn_problem *p;
     double rho;
-    double *w;         /* contacts: D = trace(W_jj)/d, 1 where that is 0; kg^-1           */
+    double *w;         /* components: D, kg^-1                                            */
     double *root;      /* block form: M^-1/2                                              */
     double *y;         /* block form: one number for each velocity                        */
     cairn_matrix base; /* block form: G'D^-1 G, local form: W; upper triangle by rows     */

@@ -13,8 +13,9 @@
  *   (6) adaptive step: L = 0.97 L
  * pgd is (1) and (3) with y = r. apgd-d is apgd-asr in the metric of the contacts' own inverse
  * masses w_j: (1) r+_j = P_K(y_j - g_j/(L w_j)), (2) with w_j |r+_j - y_j|^2; cones do not mind the
- * scaling, and unequal masses no longer spoil the step. One application of W per trial. Convex law
- * only: around it, the fixed point of fixed_point.c gives Coulomb's. */
+ * scaling, and unequal masses no longer spoil the step; rows with bounds have one each.
+ * One application of W per trial. Convex law only: around it, the fixed point of fixed_point.c
+ * gives Coulomb's. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ typedef struct descent {
     double theta;
     double *y, *g;               /* where the gradient is taken, and the gradient  */
     double *old_r, *r_g, *old_g; /* last r; gradients at r and at old_r        */
-    double *weight;              /* of each contact: w_j, or 1                 */
+    double *weight;              /* of each component: w_j, or 1               */
 } descent;
 
 static void gradient_at(cairn_task *task, const double *r, double *g)
@@ -61,16 +62,18 @@ static double estimate_largest(cairn_task *task, descent *d)
     return largest > 0 ? 1.1 * largest : 1;
 }
 
-/* 1, or trace(W_jj)/d with SCALE; a contact that nothing can move keeps 1. */
+/* 1, or the scales of the contacts with SCALE */
 static cairn_status take_weights(unsigned does, cairn_task *task, descent *d)
 {
     const cairn_problem *p = task->system.p;
-    d->weight = cairn_arena_take(task->arena, (size_t)p->contacts, sizeof(double));
-    for (int j = 0; d->weight && j < p->contacts; j++) {
-        double w = does & SCALE ? cairn_contact_inverse_mass(p, j) : 1;
-        d->weight[j] = w > 0 ? w : 1;
-    }
-    return d->weight ? CAIRN_OK : CAIRN_NO_MEMORY;
+    d->weight = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
+    if (!d->weight)
+        return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < task->system.r_count; i++)
+        d->weight[i] = 1;
+    for (int j = 0; (does & SCALE) && j < p->contacts; j++)
+        cairn_contact_scales(p, j, d->weight + (size_t)j * (size_t)p->dimension);
+    return CAIRN_OK;
 }
 
 static cairn_status start(unsigned does, cairn_task *task, const double *r, descent *d)
@@ -98,9 +101,8 @@ static cairn_status start(unsigned does, cairn_task *task, const double *r, desc
 static void gradient_step(cairn_task *task, descent *d, double *r)
 {
     const cairn_system *s = &task->system;
-    int dimension = s->p->dimension;
     for (size_t i = 0; i < s->r_count; i++)
-        r[i] = d->y[i] - d->g[i] / (d->L * d->weight[i / (size_t)dimension]);
+        r[i] = d->y[i] - d->g[i] / (d->L * d->weight[i]);
     s->kernels->project(s, r);
     gradient_at(task, r, d->r_g);
 }
@@ -112,7 +114,7 @@ static bool step_too_long(const cairn_task *task, const descent *d, const double
     for (size_t i = 0; i < task->system.r_count; i++) {
         double move = r[i] - d->y[i];
         curvature += move * (d->r_g[i] - d->g[i]);
-        length2 += d->weight[i / (size_t)task->system.p->dimension] * move * move;
+        length2 += d->weight[i] * move * move;
     }
     return curvature > d->L * length2;
 }
@@ -124,7 +126,7 @@ static double increment(const cairn_task *task, const descent *d, const double *
     for (size_t i = 0; i < task->system.r_count; i++) {
         largest = fmax(largest, fabs(r[i] - d->old_r[i]));
         size = fmax(size, fabs(d->old_r[i]));
-        double way = d->weight[i / (size_t)task->system.p->dimension] * (r[i] - d->y[i]);
+        double way = d->weight[i] * (r[i] - d->y[i]);
         length2 += way * way;
     }
     *estimate = d->L * sqrt(length2);
@@ -193,7 +195,10 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
-enum { CONVEX = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) };
+enum {
+    CONVEX = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) |
+             CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING
+};
 
 const cairn_solver cairn_solver_pgd = { "pgd", "projected gradient with a fixed step [BL23]",
                                         CONVEX, 0, run };

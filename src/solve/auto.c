@@ -4,10 +4,11 @@
  *       of the residual predicts how many more the tolerance would take.
  *   (2) When that is more than a second-order method costs (in sweeps, from the size), or the
  *       residual no longer falls, climb: `newton` for exact Coulomb friction, `ipm` for the convex
- *       law; `newton` also there when `ipm` fails.
+ *       law; `newton` also there when `ipm` fails. With rows of bounds, which are mostly linear and
+ *       on which sweeps are slow, climb early and to `newton` first.
  *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
- * Cones with edges: `lemke` or `active-set` while the problem is small enough for them, projected
- * gradients beyond. Every rung starts from the best impulses so far, and the best are what is
+ * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
+ * and `ipm`. Every rung starts from the best impulses so far, and the best are what is
  * returned. The report names the rung that gave them; the remark lists all. */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "base/status.h"
 #include "solve/solver.h"
 
-enum { FIRST_STAGE = 50, MOST_FOR_NEWTON = 8000, MOST_FOR_IPM = 30000 };
+enum { FIRST_STAGE = 50, FEW_SWEEPS = 100, MOST_FOR_NEWTON = 8000, MOST_FOR_IPM = 30000 };
 
 /* ---- one rung ------------------------------------------------------------------------------- */
 
@@ -91,24 +92,41 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
     return CAIRN_OK;
 }
 
+static bool has_rows(const cairn_problem *p)
+{
+    for (int j = 0; p->bounded && j < p->contacts; j++)
+        if (p->bounded[j])
+            return true;
+    return false;
+}
+
+/* A second-order solver, where it accepts the problem and that is not too large for it. */
+static cairn_status try_solver(cairn_task *task, const cairn_solver *solver, int most, double *r)
+{
+    const cairn_problem *p = task->system.p;
+    bool fits = p->contacts <= most && cairn_solver_accepts(solver->name, task->options->law, p);
+    return fits && goes_on(task) ? climb(task, solver, INT64_MAX, r) : CAIRN_OK;
+}
+
 /* (2) */
 static cairn_status second_order(cairn_task *task, double *r)
 {
-    int contacts = task->system.p->contacts;
-    bool convex = task->options->law == CAIRN_LAW_CONVEX;
-    if (convex && contacts <= MOST_FOR_IPM)
-        TRY(climb(task, &cairn_solver_ipm, INT64_MAX, r));
-    if (goes_on(task) && contacts <= MOST_FOR_NEWTON)
-        TRY(climb(task, &cairn_solver_newton, INT64_MAX, r));
+    if (has_rows(task->system.p))
+        TRY(try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r));
+    TRY(try_solver(task, &cairn_solver_ipm, MOST_FOR_IPM, r));
+    if (!has_rows(task->system.p))
+        TRY(try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r));
     return CAIRN_OK;
 }
 
 static cairn_status run_circular(cairn_task *task, double *r)
 {
     int contacts = task->system.p->contacts;
-    bool convex = task->options->law == CAIRN_LAW_CONVEX;
-    bool can_climb = contacts <= (convex ? MOST_FOR_IPM : MOST_FOR_NEWTON);
+    bool ipm = cairn_solver_accepts(cairn_solver_ipm.name, task->options->law, task->system.p);
+    bool can_climb = contacts <= (ipm ? MOST_FOR_IPM : MOST_FOR_NEWTON);
     double cost = can_climb ? second_order_cost(contacts) : INFINITY;
+    if (can_climb && has_rows(task->system.p))
+        cost = fmin(cost, FEW_SWEEPS);
     TRY(sweep_in_stages(task, cost, r));
     if (goes_on(task))
         TRY(second_order(task, r));
@@ -128,7 +146,9 @@ static cairn_status run_edges(cairn_task *task, double *r)
     if (cairn_solver_accepts(exact->name, law, p))
         TRY(climb(task, exact, INT64_MAX, r));
     if (goes_on(task) && law == CAIRN_LAW_CONVEX)
-        TRY(climb(task, &cairn_solver_apgd_asr, INT64_MAX, r));
+        TRY(climb(task, &cairn_solver_apgd_asr, has_rows(p) ? FEW_SWEEPS : INT64_MAX, r));
+    if (has_rows(p))
+        TRY(try_solver(task, &cairn_solver_ipm, MOST_FOR_IPM, r));
     return CAIRN_OK;
 }
 
@@ -151,7 +171,8 @@ const cairn_solver cairn_solver_auto = {
     .summary =
         "picks and climbs: accelerated Gauss-Seidel, then newton or ipm where that is cheaper",
     .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
-            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB),
+            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB) |
+            CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
     .run = run,
     .accepts = accepts,
 };

@@ -79,6 +79,10 @@ static void raise_start(const cairn_problem *p, const double *u, double *s)
     const double still[3] = { 0, 0, 0 };
     int d = p->dimension;
     for (int j = 0; j < p->contacts; j++) {
+        if (cairn_is_bounded(p, j)) {
+            s[j] = 0;
+            continue;
+        }
         const double *at = u ? u + (size_t)j * (size_t)d : still;
         double normal = at[0] + (p->b ? p->b[j] : 0);
         double needed = p->mu[j] > 0 ? cairn_sliding_speed(d, 0, at) - normal / p->mu[j] : 0;
@@ -89,7 +93,8 @@ static void raise_start(const cairn_problem *p, const double *u, double *s)
 static double speed_of(const newton *n, const point *x, int j)
 {
     int d = n->p->dimension;
-    return cairn_sliding_speed(d, 0, x->u + (size_t)j * (size_t)d);
+    bool rows = cairn_is_bounded(n->p, j); /* nothing slides there */
+    return rows ? 0 : cairn_sliding_speed(d, 0, x->u + (size_t)j * (size_t)d);
 }
 
 /* What the tolerance means. */
@@ -223,7 +228,7 @@ cairn_status cairn_solve_coulomb_newton(const cairn_problem *p, const cairn_solv
                                         cairn_workspace *workspace, double *s, double *r, double *v,
                                         double *u, cairn_solve_report *report)
 {
-    if (p->directions)
+    if (p->directions || p->rolling + p->spinning)
         return CAIRN_UNSUPPORTED;
     newton n = { .p = p,
                  .inner = *options,

@@ -13,6 +13,7 @@
  *   slid:  du_N = -(u_N + b)
  *          w t (dr_t + mu dr_N) + (I - t t')(share w dr_T + (1 - share) du_T) = 0,
  *          share = F/(F + w mu r_N), dr_t = t.dr_T
+ * Rows with bounds do not slide; between their bounds they are like stuck ones, with compliance.
  * Redundant contacts make it singular without harm to du: w epsilon is added to the diagonal, and
  * refinement with the system itself takes its effect away again. */
 #include "solve/coulomb_newton.h"
@@ -72,6 +73,26 @@ static void slid_rows(int d, double w, double mu, const double *r, const double 
     }
 }
 
+/* Rows with bounds: dr = 0 at a bound, d(u + eps r) = -y between; y comes with the compliance. */
+static void bounded_rows(const cairn_problem *p, int j, const double *r, const double *y, rows *out)
+{
+    int d = p->dimension;
+    double w[3], z[3], inside[3];
+    cairn_contact_scales(p, j, w);
+    for (int i = 0; i < d; i++)
+        z[i] = inside[i] = r[i] - y[i] / w[i];
+    cairn_rows_project(p, j, inside);
+    for (int i = 0; i < d; i++) {
+        size_t row = (size_t)j * (size_t)d + (size_t)i;
+        bool held = inside[i] != z[i] || p->lower[row] == p->upper[row];
+        double eps = p->compliance ? p->compliance[row] : 0;
+        out->C[i * d + i] = held ? 0 : 1;
+        out->D[i * d + i] = held ? w[i] : eps;
+        out->side[i] = held ? 0 : -y[i];
+        out->added[i] = held ? 0 : epsilon * w[i];
+    }
+}
+
 /* Where a contact is, and its rows; u comes with the bias b. True when it is stuck. */
 static bool contact_rows(const cairn_problem *p, int j, double s, const double *r, const double *u,
                          rows *out)
@@ -79,6 +100,10 @@ static bool contact_rows(const cairn_problem *p, int j, double s, const double *
     int d = p->dimension;
     double w = cairn_contact_inverse_mass(p, j), mu = p->mu[j], z[3], cone[3];
     *out = (rows){ .side = { 0 } };
+    if (cairn_is_bounded(p, j)) {
+        bounded_rows(p, j, r, u, out);
+        return true; /* s stays 0 */
+    }
     for (int i = 0; i < d; i++)
         z[i] = cone[i] = w > 0 ? r[i] - (u[i] + (i == 0 ? mu * s : 0)) / w : 0;
     cairn_cone_project(d, mu, cone);
@@ -147,7 +172,8 @@ static void assemble(const cairn_problem *p, const double *s, const double *r, c
         rows x;
         double biased[3] = { 0 };
         memcpy(biased, u + (size_t)j * d, d * sizeof(double));
-        biased[0] += p->b ? p->b[j] : 0;
+        biased[0] += cairn_contact_bias(p, j);
+        cairn_contact_comply(p, j, r + (size_t)j * d, biased);
         a->stuck[j] = contact_rows(p, j, s[j], r + (size_t)j * d, biased, &x);
         put_rows(p, j, &x, a);
     }

@@ -17,8 +17,9 @@ static double update_sliding(const cairn_problem *p, const double *u, double *s)
 {
     double largest = 0;
     for (int j = 0; j < p->contacts; j++) {
-        double speed =
-            cairn_sliding_speed(p->dimension, p->directions, u + (size_t)j * (size_t)p->dimension);
+        const double *own = u + (size_t)j * (size_t)p->dimension;
+        bool rows = p->bounded && p->bounded[j]; /* nothing slides there */
+        double speed = rows ? 0 : cairn_sliding_speed(p->dimension, p->directions, own);
         largest = fmax(largest, fabs(speed - s[j]) / (speed + 1));
         s[j] = speed;
     }
@@ -37,6 +38,8 @@ cairn_status cairn_solve_fixed_point(const cairn_problem *p, const cairn_solve_o
                                      cairn_workspace *workspace, double *s, double *r, double *v,
                                      double *u, cairn_solve_report *report)
 {
+    if (p->rolling + p->spinning)
+        return CAIRN_UNSUPPORTED; /* s speaks of sliding only */
     cairn_problem convex = *p;
     cairn_solve_options inner = *options;
     convex.s = s;

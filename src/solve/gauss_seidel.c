@@ -126,12 +126,17 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
+enum {
+    ALL = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) | CAIRN_TREATS_ROWS |
+          CAIRN_TREATS_ROLLING
+};
+
 const cairn_solver cairn_solver_pgs = {
-    "pgs", "block Gauss-Seidel, exact one-contact solves (projected; NSGS for exact Coulomb)",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB), PLAIN, run
+    "pgs", "block Gauss-Seidel, exact one-contact solves (projected; NSGS for exact Coulomb)", ALL,
+    PLAIN, run
 };
 
 const cairn_solver cairn_solver_ngs = {
-    "ngs", "Gauss-Seidel with Nesterov's acceleration and adaptive restart; large problems",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB), ACCELERATED, run
+    "ngs", "Gauss-Seidel with Nesterov's acceleration and adaptive restart; large problems", ALL,
+    ACCELERATED, run
 };

@@ -87,7 +87,7 @@ static cairn_status take_arrays(cairn_task *task, iterate *i)
 static void measure(cairn_task *task, iterate *i, double *r)
 {
     const cairn_system *s = &task->system;
-    cairn_cones_impulse(&i->cones, i->x, r);
+    cairn_cones_place(&i->cones, i->x, r);
     s->kernels->gradient(s, r, task->v, i->u);
     cairn_cones_rows(&i->cones, i->u, i->g);
     for (size_t k = 0; k < i->cones.count; k++)
@@ -102,11 +102,13 @@ static void start(cairn_task *task, iterate *i, double *r)
     cairn_cones_rows(&i->cones, i->u, i->h);
     i->size = cairn_cones_closing(&i->cones, i->h);
     cairn_cones_add_unit(&i->cones, start_impulse * i->size, -0.5, i->dx);
+    cairn_cones_start_rows(&i->cones, start_impulse * i->size, i->dx);
     cairn_cones_move(&i->cones, CAIRN_CONE_X, 1, i->dx, i->x);
     measure(task, i, r);
     cairn_cones_rows(&i->cones, i->u, i->h);
-    double closing = cairn_cones_closing(&i->cones, i->h);
-    cairn_cones_add_unit(&i->cones, fmax(i->size, closing), 0.5, i->dz);
+    double closing = fmax(i->size, cairn_cones_closing(&i->cones, i->h));
+    cairn_cones_add_unit(&i->cones, closing, 0.5, i->dz);
+    cairn_cones_start_sides(&i->cones, start_impulse * i->size * closing, i->dz);
     cairn_cones_move(&i->cones, CAIRN_CONE_Z, 1, i->dz, i->z);
     i->delta = first_delta;
     i->residual = INFINITY;
@@ -127,7 +129,8 @@ static cairn_status scale_and_factor(iterate *i)
     }
     if (!positive)
         i->trouble = "no factorisation in spite of regularisation";
-    i->t = dot(i->cones.count, i->l, i->l) / i->cones.rank;
+    double sum = dot(i->cones.count, i->l, i->l) + cairn_cones_product_rows(&i->cones);
+    i->t = i->cones.rank > 0 ? sum / i->cones.rank : 0; /* equations alone have no path */
     return CAIRN_OK;
 }
 
@@ -147,9 +150,11 @@ static cairn_status find_direction(iterate *i)
 }
 
 /* The longest step that keeps x and z in their cones, at most 1. */
-static double longest_step(const iterate *i)
+static double longest_step(iterate *i)
 {
-    return fmin(cairn_cones_step(&i->cones, i->l, i->dx), cairn_cones_step(&i->cones, i->l, i->dz));
+    double cones =
+        fmin(cairn_cones_step(&i->cones, i->l, i->dx), cairn_cones_step(&i->cones, i->l, i->dz));
+    return fmin(cones, 1 / cairn_cones_reach_rows(&i->cones, i->dx));
 }
 
 /* (5) the right-hand side d with the product of the direction at hand, and the direction of d */
@@ -162,6 +167,7 @@ static cairn_status correct(iterate *i, double centring)
         i->d[k] = -i->d[k] - i->h[k];
     cairn_cones_add_unit(&i->cones, centring * i->t, 0, i->d);
     cairn_cones_divide(&i->cones, i->l, i->d, i->d);
+    cairn_cones_aim_rows(&i->cones, centring * i->t, true, i->dx, i->d);
     return find_direction(i);
 }
 
@@ -171,17 +177,20 @@ static cairn_status predict_and_correct(iterate *i)
     size_t bytes = i->cones.count * sizeof(double);
     for (size_t k = 0; k < i->cones.count; k++)
         i->d[k] = -i->l[k];
+    cairn_cones_aim_rows(&i->cones, 0, false, i->dx, i->d);
     TRY(find_direction(i));
     i->affine = longest_step(i);
     double centring = pow(1 - i->affine, 3), reach = 0;
     for (int k = 0; k < CORRECTIONS; k++) {
         memcpy(i->last_dx, i->dx, bytes);
         memcpy(i->last_dz, i->dz, bytes);
+        cairn_cones_keep_rows(&i->cones);
         TRY(correct(i, centring));
         double length = longest_step(i);
         if (k > 0 && length < reach) { /* the one before went further */
             memcpy(i->dx, i->last_dx, bytes);
             memcpy(i->dz, i->last_dz, bytes);
+            cairn_cones_restore_rows(&i->cones);
             break;
         }
         reach = length;
@@ -294,10 +303,13 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     if (task->report->converged)
         return CAIRN_OK;
     TRY(cairn_cones_create(&task->system, task->arena, &i.cones));
-    if (i.cones.count > 0)
+    if (i.cones.count > 0) {
         status = solve_cones(task, &i, r);
-    else
+    } else {
+        task->system.kernels->project(&task->system, r);
+        task->report->converged = cairn_task_judge(task, r);
         snprintf(task->report->remark, sizeof task->report->remark, "nothing here can move");
+    }
     cairn_normal_destroy(&i.normal);
     if (task->best_relative < INFINITY)
         memcpy(r, task->best, task->system.r_count * sizeof(double));
@@ -306,5 +318,6 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 
 const cairn_solver cairn_solver_ipm = {
     "ipm", "interior point with sparse Cholesky: stacks, mass ratios, high accuracy",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX), 0, run
+    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS, 0,
+    run
 };

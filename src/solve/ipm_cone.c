@@ -31,23 +31,46 @@ static int variables_of(const cairn_cones *cones, int j)
 
 static cairn_cone_kind kind_of(const cairn_problem *p, int j, double weight)
 {
+    if (cairn_is_bounded(p, j))
+        return CAIRN_CONE_ROWS;
     if (!(weight > 0))
         return CAIRN_CONE_NONE;
     bool circle = p->dimension == 3 && p->directions == 0 && p->mu[j] > 0;
     return circle ? CAIRN_CONE_CIRCLE : CAIRN_CONE_EDGES;
 }
 
+/* Variables of the rows of contact j, and how many bounds they have. */
+static int count_rows(const cairn_problem *p, int j, int *bounds)
+{
+    int count = 0;
+    for (int i = j * p->dimension; i < (j + 1) * p->dimension; i++) {
+        bool open = p->lower[i] < p->upper[i];
+        count += open;
+        *bounds += open ? isfinite(p->lower[i]) + isfinite(p->upper[i]) : 0;
+    }
+    return count;
+}
+
+static int count_variables(const cairn_cones *cones, int j, int *rank)
+{
+    int edges = cones->kind[j] == CAIRN_CONE_EDGES ? edges_of(cones->p, j) : 0;
+    if (cones->kind[j] == CAIRN_CONE_ROWS)
+        return count_rows(cones->p, j, rank);
+    bool circle = cones->kind[j] == CAIRN_CONE_CIRCLE;
+    *rank += circle ? 1 : edges;
+    return circle ? 3 : edges;
+}
+
 static void list_contacts(cairn_cones *cones)
 {
+    int rank = 0;
     cones->start[0] = 0;
     for (int j = 0; j < cones->p->contacts; j++) {
         cones->weight[j] = cairn_contact_inverse_mass(cones->p, j);
         cones->kind[j] = (uint8_t)kind_of(cones->p, j, cones->weight[j]);
-        int edges = cones->kind[j] == CAIRN_CONE_EDGES ? edges_of(cones->p, j) : 0;
-        bool circle = cones->kind[j] == CAIRN_CONE_CIRCLE;
-        cones->start[j + 1] = cones->start[j] + (circle ? 3 : edges);
-        cones->rank += circle ? 1 : edges;
+        cones->start[j + 1] = cones->start[j] + count_variables(cones, j, &rank);
     }
+    cones->rank = rank;
     cones->count = (size_t)cones->start[cones->p->contacts];
 }
 
@@ -70,6 +93,7 @@ cairn_status cairn_cones_create(const cairn_system *system, cairn_arena *arena, 
         out->edge[2 * k + 1] = sin(angle);
     }
     list_contacts(out);
+    TRY(cairn_cones_list_rows(out, arena));
     out->root = cairn_arena_take(arena, out->count, sizeof(double));
     out->damping = cairn_arena_take(arena, out->count, sizeof(double));
     return out->root && out->damping ? CAIRN_OK : CAIRN_NO_MEMORY;
@@ -81,9 +105,11 @@ cairn_status cairn_cones_create(const cairn_system *system, cairn_arena *arena, 
 static void row_of(const cairn_cones *cones, int j, int k, double *row)
 {
     double mu = cones->p->mu[j];
-    if (cones->kind[j] == CAIRN_CONE_CIRCLE) {
+    if (cones->kind[j] == CAIRN_CONE_CIRCLE || cones->kind[j] == CAIRN_CONE_ROWS) {
+        bool circle = cones->kind[j] == CAIRN_CONE_CIRCLE;
+        int i = circle ? k : cones->rows.row[cones->start[j] + k] % cones->p->dimension;
         row[0] = row[1] = row[2] = 0;
-        row[k] = k ? mu : 1;
+        row[i] = circle && k ? mu : 1;
         return;
     }
     row[0] = 1;
@@ -105,6 +131,15 @@ void cairn_cones_impulse(const cairn_cones *cones, const double *x, double *r)
         }
 }
 
+void cairn_cones_place(const cairn_cones *cones, const double *x, double *r)
+{
+    const cairn_problem *p = cones->p;
+    cairn_cones_impulse(cones, x, r);
+    for (int i = 0; cones->rows.row && i < p->dimension * p->contacts; i++)
+        if (cones->kind[i / p->dimension] == CAIRN_CONE_ROWS && p->lower[i] == p->upper[i])
+            r[i] = p->lower[i];
+}
+
 void cairn_cones_rows(const cairn_cones *cones, const double *u, double *z)
 {
     int d = cones->p->dimension;
@@ -121,7 +156,8 @@ void cairn_cones_rows(const cairn_cones *cones, const double *u, double *z)
 void cairn_cones_add_unit(const cairn_cones *cones, double amount, double power, double *x)
 {
     for (int j = 0; j < cones->p->contacts; j++) {
-        double share = amount * (cones->kind[j] ? pow(cones->weight[j], power) : 0);
+        bool cone = cones->kind[j] == CAIRN_CONE_EDGES || cones->kind[j] == CAIRN_CONE_CIRCLE;
+        double share = amount * (cone ? pow(cones->weight[j], power) : 0);
         int unit = cones->kind[j] == CAIRN_CONE_CIRCLE ? 1 : variables_of(cones, j);
         for (int k = 0; k < unit; k++)
             x[cones->start[j] + k] += share;
@@ -140,13 +176,28 @@ static double shortage(const cairn_cones *cones, int j, const double *z)
     return largest;
 }
 
+/* The same for a row, with no impulse. */
+static double row_shortage(const cairn_cones *cones, int k, double z)
+{
+    int row = cones->rows.row[k];
+    double bound = z > 0 ? cones->p->lower[row] : cones->p->upper[row];
+    return bound == 0 ? 0 : fabs(z);
+}
+
 double cairn_cones_closing(const cairn_cones *cones, const double *z)
 {
     double sum = 0;
     int closing = 0;
     for (int j = 0; j < cones->p->contacts; j++) {
-        double short_by = cones->kind[j] ? shortage(cones, j, z) : 0;
+        bool cone = cones->kind[j] == CAIRN_CONE_EDGES || cones->kind[j] == CAIRN_CONE_CIRCLE;
+        double short_by = cone ? shortage(cones, j, z) : 0;
         sum += short_by > 0 ? short_by * short_by / cones->weight[j] : 0;
+        closing += short_by > 0;
+    }
+    for (int i = 0; i < cones->rows.count; i++) {
+        int k = cones->rows.list[i];
+        double short_by = row_shortage(cones, k, z[k]);
+        sum += short_by * short_by / cones->rows.w[k];
         closing += short_by > 0;
     }
     return closing ? sqrt(sum / closing) : 1;
@@ -157,7 +208,8 @@ double cairn_cones_largest(const cairn_cones *cones, const double *x)
     double largest = 0;
     for (int j = 0; j < cones->p->contacts; j++)
         for (int k = cones->start[j]; k < cones->start[j + 1]; k++) {
-            double size = fabs(x[k]) * sqrt(cones->weight[j]);
+            bool row = cones->kind[j] == CAIRN_CONE_ROWS;
+            double size = fabs(x[k]) * sqrt(row ? cones->rows.w[k] : cones->weight[j]);
             if (!(size <= largest))
                 largest = size;
         }
@@ -213,6 +265,8 @@ static bool scale_contact(cairn_cones *cones, int j, const double *x, const doub
 {
     int first = cones->start[j], count = variables_of(cones, j);
     size_t pair = 2 * (size_t)j;
+    if (cones->kind[j] == CAIRN_CONE_ROWS)
+        return true; /* by cairn_cones_scale_rows */
     if (cones->kind[j] == CAIRN_CONE_CIRCLE)
         return scale_circle(x + first, z + first, cones->slack + pair, cones->root + first,
                             cones->axis + pair, l + first);
@@ -235,7 +289,7 @@ bool cairn_cones_scale(cairn_cones *cones, double delta, const double *x, const 
         for (int k = cones->start[j]; k < cones->start[j + 1]; k++)
             cones->damping[k] = 1 / sqrt(1 + own * cones->root[k] * cones->root[k]);
     }
-    return inside;
+    return inside && cairn_cones_scale_rows(cones, delta, l);
 }
 
 /* The change of |x_1| is ((x_1 + y_1).(x_1 + y_1) - x_1.x_1)/(|x_1 + y_1| + |x_1|): the slack is
@@ -260,10 +314,11 @@ void cairn_cones_move(cairn_cones *cones, cairn_cone_side side, double length, c
         int first = cones->start[j];
         if (cones->kind[j] == CAIRN_CONE_CIRCLE)
             move_circle(length, d + first, x + first, cones->slack + 2 * (size_t)j + side);
-        else
+        else if (cones->kind[j] != CAIRN_CONE_ROWS)
             for (int k = first; k < cones->start[j + 1]; k++)
                 x[k] += length * d[k];
     }
+    cairn_cones_move_rows(cones, side == CAIRN_CONE_X, length, d, x);
 }
 
 /* f of eigenvalue k of P. */
@@ -374,7 +429,7 @@ void cairn_cones_divide(const cairn_cones *cones, const double *l, const double 
             circle_divide(l + first, x + first, out + first);
         else
             for (int k = first; k < cones->start[j + 1]; k++)
-                out[k] = x[k] / l[k];
+                out[k] = cones->kind[j] == CAIRN_CONE_ROWS ? 0 : x[k] / l[k];
     }
 }
 
@@ -395,7 +450,7 @@ double cairn_cones_step(const cairn_cones *cones, const double *l, const double 
         int first = cones->start[j];
         if (cones->kind[j] == CAIRN_CONE_CIRCLE)
             reach = fmax(reach, circle_reach(l + first, d + first));
-        else
+        else if (cones->kind[j] != CAIRN_CONE_ROWS)
             for (int k = first; k < cones->start[j + 1]; k++)
                 reach = fmax(reach, -d[k] / l[k]);
     }

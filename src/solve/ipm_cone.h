@@ -4,19 +4,22 @@
  *   edges   x_j >= 0; the rows of A_j are the edges (1, mu d_k). In 2D there are two, which is
  *           the cone itself; for mu = 0 there is one, the normal, and r_T = 0
  *   circle  x_j0 >= |(x_j1, x_j2)|, A_j = diag(1, mu, mu): mu is absorbed
+ *   rows    rows with bounds: one variable x = r for each row with lower < upper, see ipm_rows.h
  *   none    a contact that nothing can move (W_jj = 0): no impulse helps, it is left out */
 #ifndef CAIRN_SOLVE_IPM_CONE_H
 #define CAIRN_SOLVE_IPM_CONE_H
 
 #include "backend/backend.h"
+#include "solve/ipm_rows.h"
 
 typedef enum cairn_cone_kind {
     CAIRN_CONE_NONE,
     CAIRN_CONE_EDGES,
-    CAIRN_CONE_CIRCLE
+    CAIRN_CONE_CIRCLE,
+    CAIRN_CONE_ROWS
 } cairn_cone_kind;
 
-typedef struct cairn_cones {
+struct cairn_cones {
     const cairn_problem *p;
     size_t count;    /* variables of all contacts                                             */
     double rank;     /* x'z on the central path is rank times its parameter                   */
@@ -28,7 +31,8 @@ typedef struct cairn_cones {
     double *damping; /* 1/sqrt(1 + delta root^2), see cairn_cones_scale                       */
     double *slack;   /* circle: x_0 - |x_1| and z_0 - |z_1| of each contact */
     double *axis;    /* circle: unit vector n; eigenvectors of P are (1, n), (1, -n), (0, t)  */
-} cairn_cones;
+    cairn_cone_rows rows;
+};
 
 /* Which of a pair: impulses x or velocities z. */
 typedef enum cairn_cone_side { CAIRN_CONE_X, CAIRN_CONE_Z } cairn_cone_side;
@@ -46,9 +50,11 @@ cairn_status cairn_cones_create(const cairn_system *system, cairn_arena *arena, 
 
 /* r = A' x */
 void cairn_cones_impulse(const cairn_cones *cones, const double *x, double *r);
+/* r = A' x, and the rows whose bounds are one number have it. */
+void cairn_cones_place(const cairn_cones *cones, const double *x, double *r);
 /* z = A u */
 void cairn_cones_rows(const cairn_cones *cones, const double *u, double *z);
-/* x += amount w^power e, e the unit of each cone */
+/* x += amount w^power e, e the unit of each cone; not for rows */
 void cairn_cones_add_unit(const cairn_cones *cones, double amount, double power, double *x);
 /* Mean square root of (shortage of z)^2/w over the contacts whose z is outside of its cone; 1 where
  * none is. sqrt(J) */

@@ -1,7 +1,7 @@
 /* newton.c - semismooth Newton in a proximal-point loop: exact Coulomb and convex law.
  *
  * Finds r = Phi(r - rho u), u = W r + q: Alart and Curnier's equation for Coulomb's law, the
- * natural map for the convex one (newton_map.c). W is mostly singular, so each round solves the
+ * natural map for the convex one (problem/map.c). W is mostly singular, so each round solves the
  * problem with W + alpha D instead, D = trace(W_jj)/d, pulled towards the last answer:
  *   (1) begin with a few sweeps of Gauss-Seidel and alpha = 1/1000;
  *   (2) centre = r: u = W r + q + alpha D (r - centre);
@@ -168,7 +168,8 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 const cairn_solver cairn_solver_newton = {
     "newton",
     "semismooth Newton in a proximal-point loop; few contacts, high accuracy",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB),
+    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) | CAIRN_TREATS_ROWS |
+        CAIRN_TREATS_ROLLING,
     0,
     run,
     20000

@@ -1,11 +1,11 @@
 /* newton_bodies.c - J dr = -F as equations of the bodies' velocities.
  *
- * J = A + B W with A = D (I - G) + alpha D G R D and B = D G R, both made of d x d blocks, one for
- * each contact, and W = H M^-1 H'. With x = M^-1/2 H'dr and K = A^-1 B:
+ * J = A + B W with A = D (I - G) + D G R (E + pull) and B = D G R, pull the proximal term's, both
+ * made of d x d blocks, one for each contact, and W = H M^-1 H'. With x = M^-1/2 H'dr, K = A^-1 B:
  *     (I + M^-1/2 H'K H M^-1/2) x = -M^-1/2 H'A^-1 F,     dr = -A^-1 F - K H M^-1/2 x,
  * a matrix with a block for each pair of bodies in touch: smaller than J, and much sparser, as two
  * contacts of one body do not meet in it. An open contact has B = 0 and adds nothing. A is regular
- * for alpha > 0; a contact that sticks has K = 1/(alpha D), so alpha must not be tiny. */
+ * for alpha > 0; a contact that sticks has K = 1/pull, so alpha must not be tiny. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "base/status.h"
 #include "problem/operator.h"
 #include "solve/newton_system.h"
+
+enum { MOST = CAIRN_MAX_DIMENSION };
 
 /* ---- pattern -------------------------------------------------------------------------------- */
 
@@ -111,13 +113,13 @@ static void relative(cairn_newton_system *s, const double *r)
 /* ---- the linear system ---------------------------------------------------------------------- */
 
 /* X = A^-1 X for d rows of `columns` numbers, by elimination with row pivots. */
-static void eliminate(int d, double A[3][3], int columns, double X[3][4])
+static void eliminate(int d, double A[MOST][MOST], int columns, double X[MOST][MOST + 1])
 {
     for (int k = 0; k < d; k++) {
         int pivot = k;
         for (int i = k + 1; i < d; i++)
             pivot = fabs(A[i][k]) > fabs(A[pivot][k]) ? i : pivot;
-        for (int l = 0; l < 3; l++) {
+        for (int l = 0; l < d; l++) {
             double keep = A[k][l];
             A[k][l] = A[pivot][l];
             A[pivot][l] = keep;
@@ -141,16 +143,19 @@ static void eliminate(int d, double A[3][3], int columns, double X[3][4])
 }
 
 /* The columns of K = A^-1 B, and in the last one A^-1 F, for the closed contact j. */
-static void contact_blocks(const cairn_newton_system *s, int j, double X[3][4])
+static void contact_blocks(const cairn_newton_system *s, int j, double X[MOST][MOST + 1])
 {
     int d = s->p->dimension;
     size_t first = (size_t)j * (size_t)d;
     const double *G = s->G + first * (size_t)d, *rho = s->rho + first;
-    double A[3][3] = { { 0 } }, w = s->w[j];
+    double A[MOST][MOST] = { { 0 } };
     for (int i = 0; i < d; i++) {
+        double w = s->w[first + (size_t)i];
         for (int l = 0; l < d; l++) {
+            size_t column = first + (size_t)l;
             X[i][l] = w * G[i * d + l] * rho[l];
-            A[i][l] = w * ((i == l) - G[i * d + l]) + s->alpha * w * X[i][l];
+            A[i][l] = w * ((i == l) - G[i * d + l]) +
+                      (cairn_newton_pull(s, column) + s->eps[column]) * X[i][l];
         }
         X[i][d] = s->F[first + (size_t)i];
     }
@@ -158,7 +163,7 @@ static void contact_blocks(const cairn_newton_system *s, int j, double X[3][4])
 }
 
 /* matrix += M^-1/2 H_a' K H_b M^-1/2 */
-static void add_block(cairn_newton_system *s, int j, int pair, double X[3][4])
+static void add_block(cairn_newton_system *s, int j, int pair, double X[MOST][MOST + 1])
 {
     const cairn_problem *p = s->p;
     int d = p->dimension, n = p->block_size;
@@ -166,7 +171,7 @@ static void add_block(cairn_newton_system *s, int j, int pair, double X[3][4])
     const double *Ha = cairn_rows(p, d, n, j, pair / 2), *Hb = cairn_rows(p, d, n, j, pair % 2);
     size_t first = (size_t)body[pair / 2] * (size_t)n, second = (size_t)body[pair % 2] * (size_t)n;
     int64_t stride = s->row[first + 1] - s->row[first];
-    double *to = s->matrix + s->where[4 * (size_t)j + (size_t)pair], KH[18];
+    double *to = s->matrix + s->where[4 * (size_t)j + (size_t)pair], KH[MOST * 6];
     for (int i = 0; i < d; i++)
         for (int l = 0; l < n; l++) {
             KH[i * n + l] = 0;
@@ -190,7 +195,7 @@ static cairn_matrix assemble(cairn_newton_system *s, const cairn_problem *half, 
             s->matrix[k] = s->column[k] == row;
     }
     for (int j = 0; j < s->p->contacts; j++) {
-        double X[3][4], *step = s->step + (size_t)j * (size_t)d;
+        double X[MOST][MOST + 1], *step = s->step + (size_t)j * (size_t)d;
         if (s->closed[j])
             contact_blocks(s, j, X);
         for (int i = 0; i < d; i++)
@@ -217,7 +222,7 @@ static cairn_status solve(cairn_newton_system *s, const double *r, bool *regular
     for (int i = 0; i < size; i++)
         s->right[i] *= s->root[i];
     for (int j = 0; j < half.contacts; j++) {
-        double X[3][4], u[3] = { 0 };
+        double X[MOST][MOST + 1], u[MOST];
         if (!s->closed[j])
             continue;
         contact_blocks(s, j, X);

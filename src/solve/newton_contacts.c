@@ -106,7 +106,7 @@ static void relative(cairn_newton_system *s, const double *r)
     if (s->p->dimension == 3)
         multiply(s, 3, r);
     else
-        multiply(s, 2, r);
+        multiply(s, s->p->dimension, r);
 }
 
 /* ---- the linear system ---------------------------------------------------------------------- */
@@ -117,13 +117,14 @@ CAIRN_INLINE void jacobian_block(const cairn_newton_system *s, int d, int j, boo
 {
     size_t first = (size_t)j * (size_t)d;
     const double *G = s->G + first * (size_t)d, *rho = s->rho + first;
-    double w = s->w[j];
     for (int i = 0; i < d; i++)
         for (int l = 0; l < d; l++) {
+            size_t column = first + (size_t)l;
+            double added = own ? cairn_newton_pull(s, column) + s->eps[column] : 0;
             double sum = own ? (i == l) - G[i * d + l] : 0;
             for (int k = 0; k < d; k++)
-                sum += G[i * d + k] * rho[k] * (W[k * d + l] + (own && k == l ? s->alpha * w : 0));
-            out[i * d + l] = w * sum;
+                sum += G[i * d + k] * rho[k] * (W[k * d + l] + (k == l ? added : 0));
+            out[i * d + l] = s->w[first + (size_t)i] * sum;
         }
 }
 
@@ -150,7 +151,7 @@ CAIRN_INLINE int64_t add_rows(cairn_newton_system *s, int d, int j, const double
         s->right[place + i] = -s->F[first + i];
     }
     for (int64_t k = s->start[j]; k < s->start[j + 1]; k++) {
-        double block[9];
+        double block[CAIRN_MAX_DIMENSION * CAIRN_MAX_DIMENSION];
         int other = s->other[k], to = s->index[other];
         jacobian_block(s, d, j, other == j, s->W + k * d * d, block);
         if (to >= 0) {
@@ -173,7 +174,7 @@ static cairn_matrix assemble(cairn_newton_system *s, const double *r)
         s->index[j] = s->closed[j] ? closed++ : -1;
     for (int j = 0; j < s->p->contacts; j++)
         if (s->closed[j])
-            at = d == 3 ? add_rows(s, 3, j, r, at) : add_rows(s, 2, j, r, at);
+            at = d == 3 ? add_rows(s, 3, j, r, at) : add_rows(s, d, j, r, at);
     s->row[closed * d] = at;
     return (cairn_matrix){ closed * d, closed * d, s->row, s->column, s->matrix };
 }

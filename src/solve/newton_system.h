@@ -20,16 +20,18 @@ typedef struct cairn_newton_form {
 
 extern const cairn_newton_form cairn_newton_contacts, cairn_newton_bodies;
 
-/* F(r) = D (r - Phi(r - R u)), u = W r + q + shift n + alpha D (r - centre). */
+/* F(r) = D (r - Phi(r - R u)), u = (W + E) r + q + shift n + A D (r - centre). */
 struct cairn_newton_system {
     const cairn_problem *p;
     const cairn_newton_form *form;
     cairn_law law;
     size_t n;       /* components of r                                                     */
-    double alpha;   /* weight of the proximal term                                         */
+    double alpha;   /* weight of the proximal term: A, but for equations                   */
     double *centre; /* n: where the proximal term pulls to, N s                            */
     double *shift;  /* contacts: b, for the convex law b + mu s, m/s                       */
-    double *w;      /* contacts: D = trace(W_jj)/d, kg^-1                                  */
+    double *w;      /* n: D, kg^-1                                                         */
+    double *eps;    /* n: E, the compliance of rows with bounds, kg^-1                     */
+    bool *equation; /* n: a row without bounds, whose A is small                           */
     double *rho;    /* n: R, kg                                                            */
     double *u;      /* n: W r + q, m/s                                                     */
     double *F, *G;  /* n; d x d per contact: the residual and the derivative of Phi at r   */
@@ -51,6 +53,9 @@ struct cairn_newton_system {
     double *root, *v; /* velocities: M^-1/2; velocities of r                               */
     int64_t *where;   /* 4 per contact, -1: none                                           */
 };
+
+/* A D of component i: what the proximal term adds to W_ii. */
+double cairn_newton_pull(const cairn_newton_system *s, size_t i);
 
 /* Set up for the problem and the law of a task; memory from its arena, but for the factors. It can
  * be destroyed even when this fails. */

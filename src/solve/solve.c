@@ -42,11 +42,35 @@ bool cairn_solver_treats(const char *name, cairn_law law)
     return solver && (solver->laws & CAIRN_TREATS(law)) != 0;
 }
 
+bool cairn_solver_treats_rows(const char *name)
+{
+    const cairn_solver *solver = find(name);
+    return solver && (solver->laws & CAIRN_TREATS_ROWS) != 0;
+}
+
+bool cairn_solver_treats_rolling(const char *name)
+{
+    const cairn_solver *solver = find(name);
+    return solver && (solver->laws & CAIRN_TREATS_ROLLING) != 0;
+}
+
+/* All bits that a problem asks for. */
+static unsigned needed(cairn_law law, const cairn_problem *p)
+{
+    unsigned bits = p->directions ? CAIRN_TREATS_EDGES(law) : CAIRN_TREATS(law);
+    if (p->rolling + p->spinning)
+        bits |= CAIRN_TREATS_ROLLING;
+    for (int j = 0; p->bounded && j < p->contacts; j++)
+        if (p->bounded[j])
+            return bits | CAIRN_TREATS_ROWS;
+    return bits;
+}
+
 bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p)
 {
     const cairn_solver *solver = find(name);
-    unsigned needed = p->directions ? CAIRN_TREATS_EDGES(law) : CAIRN_TREATS(law);
-    return solver && (solver->laws & needed) &&
+    unsigned bits = needed(law, p);
+    return solver && (solver->laws & bits) == bits &&
            (solver->most_contacts == 0 || p->contacts <= solver->most_contacts) &&
            (!solver->accepts || solver->accepts(law, p));
 }

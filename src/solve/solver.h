@@ -21,7 +21,7 @@ typedef struct cairn_task {
 typedef struct cairn_solver {
     const char *name;
     const char *summary;
-    unsigned laws;    /* what it treats: CAIRN_TREATS and CAIRN_TREATS_EDGES bits  */
+    unsigned laws;    /* what it treats: CAIRN_TREATS bits                         */
     unsigned variant; /* for files that hold a family: which member this is        */
     cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, double *r);
     int most_contacts; /* larger problems are refused; 0: no limit                  */
@@ -30,6 +30,8 @@ typedef struct cairn_solver {
 
 #define CAIRN_TREATS(law)       (1u << (law))  /* with circular cones */
 #define CAIRN_TREATS_EDGES(law) (16u << (law)) /* with cones of edges */
+#define CAIRN_TREATS_ROWS       (256u)         /* rows with bounds: joints, limits, motors       */
+#define CAIRN_TREATS_ROLLING    (512u)         /* rolling and spinning friction, circular cones  */
 
 extern const cairn_solver cairn_solver_auto;
 extern const cairn_solver cairn_solver_pgs;

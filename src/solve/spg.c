@@ -1,7 +1,7 @@
 /* spg.c - spectral projected gradient on the dual, diagonally scaled.
  *
  * Minimises f(r) = 1/2 r'W r + q'r over the product of friction cones, circular or with edges. With
- * D = trace(W_jj)/d, one number for each contact, and g = W r + q:
+ * D = trace(W_jj)/d, one number for each contact (rows with bounds: their W_ii), and g = W r + q:
  *   (1) d = P_K(r - lambda D^-1 g) - r
  *   (2) the whole step when f(r + d) <= max of the last 10 values of f + 1e-4 g.d (Grippo,
  *       Lampariello and Lucidi); else the best step along d, exactly: t = -g.d/(d'W d) < 1
@@ -21,7 +21,7 @@ enum { PATIENCE = 50, MEMORY = 10 };
 static const double shortest = 1e-10, longest = 1e10; /* bounds of lambda */
 
 typedef struct spectral {
-    double *w;          /* contacts: D                                              */
+    double *w;          /* components: D                                            */
     double *direction;  /* d                                                        */
     double *g, *next_g; /* gradients at r and at r + d                              */
     double lambda;
@@ -32,17 +32,12 @@ typedef struct spectral {
 static cairn_status start(cairn_task *task, const double *r, spectral *s)
 {
     const cairn_system *system = &task->system;
-    double **arrays[] = { &s->direction, &s->g, &s->next_g };
+    double **arrays[] = { &s->w, &s->direction, &s->g, &s->next_g };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         if (!(*arrays[i] = cairn_arena_take(task->arena, system->r_count, sizeof(double))))
             return CAIRN_NO_MEMORY;
-    s->w = cairn_arena_take(task->arena, (size_t)system->p->contacts, sizeof(double));
-    if (!s->w)
-        return CAIRN_NO_MEMORY;
-    for (int j = 0; j < system->p->contacts; j++) {
-        double w = cairn_contact_inverse_mass(system->p, j);
-        s->w[j] = w > 0 ? w : 1; /* nothing can move there: any scale will do */
-    }
+    for (int j = 0; j < system->p->contacts; j++)
+        cairn_contact_scales(system->p, j, s->w + (size_t)j * (size_t)system->p->dimension);
     s->lambda = 1;
     s->f = 0;
     for (int i = 0; i < MEMORY; i++)
@@ -55,14 +50,13 @@ static cairn_status start(cairn_task *task, const double *r, spectral *s)
 static double choose_direction(const cairn_task *task, spectral *s, const double *r)
 {
     const cairn_system *system = &task->system;
-    size_t d = (size_t)system->p->dimension;
     double sum = 0;
     for (size_t i = 0; i < system->r_count; i++)
-        s->direction[i] = r[i] - s->lambda / s->w[i / d] * s->g[i];
+        s->direction[i] = r[i] - s->lambda / s->w[i] * s->g[i];
     system->kernels->project(system, s->direction);
     for (size_t i = 0; i < system->r_count; i++) {
         s->direction[i] -= r[i];
-        sum += s->w[i / d] * s->w[i / d] * s->direction[i] * s->direction[i];
+        sum += s->w[i] * s->w[i] * s->direction[i] * s->direction[i];
     }
     return sqrt(sum) / s->lambda;
 }
@@ -83,10 +77,9 @@ static double choose_step(spectral *s, double slope, double curvature)
 /* (3) and the sums of (4): s'D s, s'y, y'D^-1 y without the factor t^2 */
 static void move(const cairn_task *task, spectral *s, double t, double *r, double *sums)
 {
-    size_t d = (size_t)task->system.p->dimension;
     sums[0] = sums[1] = sums[2] = 0;
     for (size_t i = 0; i < task->system.r_count; i++) {
-        double w = s->w[i / d], step = s->direction[i], y = s->next_g[i] - s->g[i];
+        double w = s->w[i], step = s->direction[i], y = s->next_g[i] - s->g[i];
         sums[0] += w * step * step;
         sums[1] += step * y;
         sums[2] += y * y / w;
@@ -152,5 +145,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 
 const cairn_solver cairn_solver_spg = {
     "spg", "spectral projected gradient (Barzilai-Borwein), diagonally scaled",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX), 0, run
+    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS |
+        CAIRN_TREATS_ROLLING,
+    0, run
 };

@@ -1,0 +1,36 @@
+/* cone.h - the sets that impulses of a contact lie in: a cone of several parts, or bounds. */
+#ifndef CAIRN_PROBLEM_CONE_H
+#define CAIRN_PROBLEM_CONE_H
+
+#include "cairn/problem.h"
+
+/* Tangents of a contact: 1 in 2D, 2 in 3D. */
+static inline int cairn_tangents(const cairn_problem *p)
+{
+    return p->dimension - 1 - p->rolling - p->spinning;
+}
+
+/* A part of a cone: |(r_first, ...)| <= mu r_N, `count` components. */
+typedef struct cairn_cone_part {
+    int first, count;
+    double mu;
+} cairn_cone_part;
+
+enum { CAIRN_CONE_PARTS = 3 };
+
+/* The parts of contact j's cone, friction first; returns how many. */
+int cairn_cone_parts(const cairn_problem *p, int j, cairn_cone_part *part);
+/* Length of a part of a vector. */
+double cairn_cone_length(const cairn_cone_part *part, const double *r);
+
+/* Projection onto the cone of all parts of contact j, in place. */
+void cairn_cone_project_parts(const cairn_problem *p, int j, double *r);
+/* The shift of the exact law: mu |u_T| + mu_R |u_R| + mu_S |u_S|; 0 for rows with bounds. */
+double cairn_contact_sliding(const cairn_problem *p, int j, const double *u);
+
+/* Projection onto the bounds of contact j's rows, in place. */
+void cairn_rows_project(const cairn_problem *p, int j, double *r);
+/* Whether row i of contact j has no bounds: it is an equation. */
+bool cairn_row_is_free(const cairn_problem *p, int j, int i);
+
+#endif

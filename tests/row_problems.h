@@ -1,0 +1,134 @@
+/* row_problems.h - one-step problems with rows of bounds, made by hand: chains, loops, motors,
+ * limits, springs. 3D bodies whose frames are the world's. */
+#ifndef CAIRN_TESTS_ROW_PROBLEMS_H
+#define CAIRN_TESTS_ROW_PROBLEMS_H
+
+#include <math.h>
+#include <string.h>
+
+#include "cairn/problem.h"
+
+enum { ROW_BODIES = 128, ROW_CONTACTS = 256 };
+
+typedef struct row_problem {
+    cairn_problem p;
+    double mass_inverse[ROW_BODIES * 6], v_free[ROW_BODIES * 6];
+    int32_t block[2 * ROW_CONTACTS];
+    double H[ROW_CONTACTS * 36], w[ROW_CONTACTS * 3], b[ROW_CONTACTS], mu[ROW_CONTACTS];
+    uint8_t bounded[ROW_CONTACTS];
+    double lower[ROW_CONTACTS * 3], upper[ROW_CONTACTS * 3], compliance[ROW_CONTACTS * 3];
+} row_problem;
+
+static inline void rows_begin(row_problem *x)
+{
+    memset(x, 0, sizeof *x);
+    x->p = (cairn_problem){ .dimension = 3,
+                            .block_size = 6,
+                            .mass_inverse = x->mass_inverse,
+                            .v_free = x->v_free,
+                            .block = x->block,
+                            .H = x->H,
+                            .w = x->w,
+                            .b = x->b,
+                            .mu = x->mu,
+                            .bounded = x->bounded,
+                            .lower = x->lower,
+                            .upper = x->upper,
+                            .compliance = x->compliance };
+}
+
+/* A body of this mass and inertia, falling with -down along z. */
+static inline int rows_body(row_problem *x, double mass, double inertia, double down)
+{
+    int body = x->p.blocks++;
+    for (int i = 0; i < 6; i++)
+        x->mass_inverse[6 * body + i] = 1 / (i < 3 ? mass : inertia);
+    x->v_free[6 * body + 2] = -down;
+    return body;
+}
+
+/* A block of unused rows between two bodies (-1: the world): H = 0, both bounds 0. */
+static inline int rows_block(row_problem *x, int a, int b)
+{
+    int j = x->p.contacts++;
+    x->block[2 * j] = a;
+    x->block[2 * j + 1] = b;
+    x->bounded[j] = 1;
+    return j;
+}
+
+/* Row i of block j: the velocity along `axis` of a's point (arm from its centre) relative to b's;
+ * without arms (NULL) the angular velocity about `axis`. Bounds infinite. */
+static inline void rows_set(row_problem *x, int j, int i, const double *axis, const double *arm_a,
+                            const double *arm_b)
+{
+    for (int side = 0; side < 2; side++) {
+        double *row = x->H + (2 * j + side) * 18 + 6 * i, sign = side ? -1 : 1;
+        const double *arm = side ? arm_b : arm_a;
+        for (int k = 0; k < 3; k++) {
+            int l = (k + 1) % 3, m = (k + 2) % 3;
+            row[k] = arm ? sign * axis[k] : 0;
+            row[3 + k] = sign * (arm ? arm[l] * axis[m] - arm[m] * axis[l] : axis[k]);
+        }
+    }
+    x->lower[3 * j + i] = -INFINITY;
+    x->upper[3 * j + i] = INFINITY;
+}
+
+static inline void rows_bound(row_problem *x, int j, int i, double lower, double upper)
+{
+    x->lower[3 * j + i] = lower;
+    x->upper[3 * j + i] = upper;
+}
+
+static const double row_axes[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+
+static inline int rows_ball(row_problem *x, int a, int b, const double *arm_a, const double *arm_b)
+{
+    int j = rows_block(x, a, b);
+    for (int i = 0; i < 3; i++)
+        rows_set(x, j, i, row_axes[i], arm_a, arm_b);
+    return j;
+}
+
+/* A revolute joint about y: a ball joint, and no turning about x and z. */
+static inline void rows_revolute(row_problem *x, int a, int b, const double *arm_a,
+                                 const double *arm_b)
+{
+    rows_ball(x, a, b, arm_a, arm_b);
+    int j = rows_block(x, a, b);
+    rows_set(x, j, 0, row_axes[0], NULL, NULL);
+    rows_set(x, j, 1, row_axes[2], NULL, NULL);
+}
+
+/* n links of 1 m and 1 kg that hang straight down, ball joints between them, the first held by the
+ * world; the last has mass 1000 kg. Free they would fall with 0.1 m/s and the last drift with 1. */
+static inline void rows_chain(row_problem *x, int n)
+{
+    const double top[3] = { 0, 0, 0.5 }, bottom[3] = { 0, 0, -0.5 };
+    rows_begin(x);
+    for (int i = 0; i < n; i++) {
+        double mass = i == n - 1 ? 1000 : 1;
+        rows_body(x, mass, mass / 12, 0.1);
+        rows_ball(x, i, i - 1, top, bottom);
+    }
+    x->v_free[6 * (n - 1)] = 1;
+}
+
+/* A square of three moving bars and the ground, four revolute joints: 20 equations, of which 3 are
+ * redundant; gravity and a push along x on the upper bar. */
+static inline void rows_four_bar(row_problem *x)
+{
+    const double low[3] = { 0, 0, -0.5 }, high[3] = { 0, 0, 0.5 }, left[3] = { -0.5, 0, 0 };
+    const double right[3] = { 0.5, 0, 0 }, ground[3] = { 0, 0, 0 };
+    rows_begin(x);
+    for (int i = 0; i < 3; i++)
+        rows_body(x, 2, 0.2, 0.1);
+    x->v_free[6 * 1] = 1;
+    rows_revolute(x, 0, -1, low, ground);
+    rows_revolute(x, 1, 0, left, high);
+    rows_revolute(x, 2, 1, high, right);
+    rows_revolute(x, 2, -1, low, ground);
+}
+
+#endif
