@@ -43,6 +43,9 @@ static void check_same(const cairn_fclib *a, const cairn_fclib *b)
     check_same_matrix(a->problem.W, b->problem.W);
     CHECK(same(a->problem.q, b->problem.q, size));
     CHECK(same(a->problem.mu, b->problem.mu, (size_t)a->problem.contacts));
+    CHECK_INT(a->problem.rolling, b->problem.rolling);
+    if (a->problem.rolling)
+        CHECK(same(a->problem.mu_rolling, b->problem.mu_rolling, (size_t)a->problem.contacts));
     if (a->global) {
         check_same_matrix(&a->global->M, &b->global->M);
         check_same_matrix(&a->global->H, &b->global->H);
@@ -78,8 +81,9 @@ static void check_round_trip(const char *from)
 TEST(files_of_other_laboratories_come_back_bit_by_bit)
 {
     static file_list files;
-    const char *const folders[] = { "local2d", "local3d", "global2d", "global3d" };
-    for (int i = 0; i < 4; i++)
+    const char *const folders[] = { "local2d",  "local3d",         "global2d",
+                                    "global3d", "rolling_local3d", "rolling_global3d" };
+    for (int i = 0; i < 6; i++)
         list_files(&files, folders[i]);
     for (int i = 0; i < files.count; i++)
         check_round_trip(files.path[i]);

@@ -79,6 +79,15 @@ CAIRN_INLINE double own_inverse_mass(int d, const double *W)
     return sum / d;
 }
 
+/* Rows with bounds, rolling and spinning friction; u is the relative velocity, answer the start. */
+static void solve_special(const cairn_system *s, int j, cairn_law law, double *u, double *answer)
+{
+    const double *W = s->W + (size_t)j * (size_t)triangle(s->p->dimension);
+    cairn_contact_comply(s->p, j, answer, u);
+    remove_own(s->p->dimension, W, answer, u);
+    cairn_contact_solve(s->p, j, law, W, u, answer);
+}
+
 /* Solve contact j, whose relative velocity is u, exactly; `change` becomes r+ - r. */
 CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law law, double *u,
                                 double *r, double *change)
@@ -86,16 +95,15 @@ CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law l
     const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
     double answer[CAIRN_MAX_DIMENSION];
     u[0] += s->shift[j];
-    if (s->kind[j] == CAIRN_LOCAL_ROWS)
-        cairn_contact_comply(s->p, j, r, u);
-    remove_own(d, W, r, u);
     if (s->kind[j] >= CAIRN_LOCAL_PARTS) {
         memcpy(answer, r, sizeof(double) * (size_t)d);
-        cairn_contact_solve(s->p, j, law, W, u, answer);
-    } else if (d == 3 && s->kind[j] == CAIRN_LOCAL_BALL) {
-        cairn_local_solve_isotropic(law, W, s->p->mu[j], u, answer);
+        solve_special(s, j, law, u, answer);
     } else {
-        cairn_local_solve(d, law, W, s->p->mu[j], u, answer);
+        remove_own(d, W, r, u);
+        if (d == 3 && s->kind[j] == CAIRN_LOCAL_BALL)
+            cairn_local_solve_isotropic(law, W, s->p->mu[j], u, answer);
+        else
+            cairn_local_solve(d, law, W, s->p->mu[j], u, answer);
     }
     for (int i = 0; i < d; i++) {
         change[i] = answer[i] - r[i];
@@ -103,30 +111,18 @@ CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law l
     }
 }
 
-/* (w_j |change|)^2; rows with bounds have a w of their own each */
-CAIRN_INLINE double weighed2(const cairn_system *s, int d, int j, const double *change)
-{
-    const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
-    double w = own_inverse_mass(d, W), sum = 0;
-    bool rows = s->kind[j] == CAIRN_LOCAL_ROWS;
-    for (int i = 0, diagonal = 0; i < d; i++, diagonal += i + 1) {
-        double own = rows ? W[diagonal] : w;
-        sum += own * own * change[i] * change[i];
-    }
-    return sum;
-}
-
 /* What the sweep notices: the size of the change, and whether momentum points uphill. */
 CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double *previous,
                               const double *r, const double *change, cairn_sweep *out)
 {
-    bool changed = false;
+    const double *W = s->W + (size_t)j * (size_t)(d * (d + 1) / 2);
+    double length2 = 0, w = own_inverse_mass(d, W);
     for (int i = 0; i < d; i++) {
-        changed = changed || change[i] != 0;
+        length2 += change[i] * change[i];
         out->uphill -= change[i] * (r[i] - previous[i]);
     }
-    out->change2 += weighed2(s, d, j, change);
-    return changed;
+    out->change2 += w * w * length2;
+    return length2 != 0;
 }
 
 CAIRN_INLINE void sweep_contact(const cairn_system *s, int d, int n, int j, cairn_law law,

@@ -1,9 +1,10 @@
 /* fclib_read.c - reading FCLib files; docs/fclib.md describes the layout.
  *
- * 1. The root group says the form: fclib_local or fclib_global.
+ * 1. The root group says the form: fclib_local or fclib_global, or the same with _rolling behind.
  * 2. spacedim and the list mu give the dimension and the number of contacts; all other sizes must
- *    follow from these two, and from the list f in a global problem.
- * 3. Equality constraints and rolling friction are refused: cairn_problem has no place for them.
+ *    follow from these two, and from the list f in a global problem. With rolling friction spacedim
+ *    is 5, N, T1, T2, R1, R2, and a list mu_r has the coefficients.
+ * 3. Equality constraints are refused.
  * 4. A global problem is condensed to the local form.
  * 5. /solution and /guesses are read when they are there. */
 #include <math.h>
@@ -29,6 +30,19 @@ typedef struct answer_list {
     cairn_fclib_answer *items;
     int count;
 } answer_list;
+
+/* What a root group says. */
+typedef struct form {
+    const char *group;
+    bool global, rolling;
+} form;
+
+static const form forms[] = {
+    { "fclib_local", false, false },
+    { "fclib_global", true, false },
+    { "fclib_local_rolling", false, true },
+    { "fclib_global_rolling", true, true },
+};
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
@@ -66,22 +80,15 @@ static cairn_status take_optional(hid_t group, const char *name, int expected, l
 
 /* ---- (2), (3): the form --------------------------------------------------------------------- */
 
-static cairn_status refuse_rolling(cairn_error *error)
-{
-    return cairn_fail(error, CAIRN_UNSUPPORTED, "spacedim",
-                      "rolling friction (5 components a contact) is not treated");
-}
-
-static cairn_status read_dimension(hid_t group, loaded *l, cairn_error *error)
+static cairn_status read_dimension(hid_t group, bool rolling, loaded *l, cairn_error *error)
 {
     int32_t dimension;
     TRY(cairn_hdf5_read_int(group, "spacedim", &dimension, error));
-    if (dimension == 5)
-        return refuse_rolling(error);
-    if (dimension != 2 && dimension != 3)
-        return cairn_fail(error, CAIRN_BAD_INPUT, "spacedim", "found %d, expected 2 or 3",
-                          dimension);
+    if (rolling ? dimension != 5 : dimension != 2 && dimension != 3)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "spacedim", "found %d, expected %s", dimension,
+                          rolling ? "5 with rolling friction" : "2 or 3");
     l->face.problem.dimension = dimension;
+    l->face.problem.rolling = rolling ? 2 : 0;
     return CAIRN_OK;
 }
 
@@ -120,7 +127,8 @@ static cairn_status read_mu(hid_t vectors, loaded *l, cairn_error *error)
     p->mu = mu.data;
     p->contacts = mu.count;
     l->size = p->dimension * mu.count;
-    return CAIRN_OK;
+    return p->rolling ? take_list(vectors, "mu_r", p->contacts, l, &p->mu_rolling, error)
+                      : CAIRN_OK;
 }
 
 /* ---- the two forms -------------------------------------------------------------------------- */
@@ -152,6 +160,8 @@ static cairn_status read_global(hid_t group, hid_t vectors, loaded *l, cairn_err
     g->contacts = l->face.problem.contacts;
     g->f = f.data;
     g->mu = l->face.problem.mu;
+    g->rolling = l->face.problem.rolling;
+    g->mu_rolling = l->face.problem.mu_rolling;
     TRY(cairn_condense(g, &l->face.condensed, error)); /* (4) */
     l->face.global = g;
     l->face.problem = *cairn_condensed_problem(l->face.condensed);
@@ -175,16 +185,16 @@ static cairn_status read_info(hid_t group, loaded *l, cairn_error *error)
     return status;
 }
 
-static cairn_status read_form(hid_t group, bool global, loaded *l, cairn_error *error)
+static cairn_status read_form(hid_t group, const form *f, loaded *l, cairn_error *error)
 {
     hid_t vectors;
-    TRY(read_dimension(group, l, error));
+    TRY(read_dimension(group, f->rolling, l, error));
     TRY(read_info(group, l, error));
     TRY(cairn_hdf5_open_group(group, "vectors", &vectors, error));
     cairn_status status = read_mu(vectors, l, error);
     if (status == CAIRN_OK)
-        status =
-            global ? read_global(group, vectors, l, error) : read_local(group, vectors, l, error);
+        status = f->global ? read_global(group, vectors, l, error)
+                           : read_local(group, vectors, l, error);
     H5Gclose(vectors);
     return status;
 }
@@ -192,20 +202,17 @@ static cairn_status read_form(hid_t group, bool global, loaded *l, cairn_error *
 /* (1) */
 static cairn_status read_problem(hid_t file, loaded *l, cairn_error *error)
 {
-    hid_t group;
-    bool local = cairn_hdf5_has(file, "fclib_local");
-    bool global = cairn_hdf5_has(file, "fclib_global");
-    if (!local && !global) {
-        if (cairn_hdf5_has(file, "fclib_local_rolling") ||
-            cairn_hdf5_has(file, "fclib_global_rolling"))
-            return refuse_rolling(error);
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
-                          "not an FCLib file: it has neither a group fclib_local nor fclib_global");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        hid_t group;
+        if (!cairn_hdf5_has(file, forms[i].group))
+            continue;
+        TRY(cairn_hdf5_open_group(file, forms[i].group, &group, error));
+        cairn_status status = read_form(group, &forms[i], l, error);
+        H5Gclose(group);
+        return status;
     }
-    TRY(cairn_hdf5_open_group(file, local ? "fclib_local" : "fclib_global", &group, error));
-    cairn_status status = read_form(group, !local, l, error);
-    H5Gclose(group);
-    return status;
+    return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                      "not an FCLib file: it has neither a group fclib_local nor fclib_global");
 }
 
 /* ---- (5) answers ---------------------------------------------------------------------------- */

@@ -49,6 +49,13 @@ static cairn_status write_info(hid_t group, const cairn_fclib *face, cairn_error
 
 /* ---- problems ------------------------------------------------------------------------------- */
 
+/* mu_r, where there is rolling friction. */
+static cairn_status write_rolling(hid_t vectors, int rolling, size_t contacts,
+                                  const double *mu_rolling, cairn_error *error)
+{
+    return rolling ? write_reals(vectors, "mu_r", contacts, mu_rolling, error) : CAIRN_OK;
+}
+
 static cairn_status write_local_lists(hid_t vectors, const cairn_problem *p, cairn_arena *arena,
                                       cairn_error *error)
 {
@@ -61,14 +68,16 @@ static cairn_status write_local_lists(hid_t vectors, const cairn_problem *p, cai
     for (int j = 0; p->b && j < p->contacts; j++)
         q[(size_t)j * d] += p->b[j];
     TRY(write_reals(vectors, "q", size, q, error));
-    return write_reals(vectors, "mu", (size_t)p->contacts, p->mu, error);
+    TRY(write_reals(vectors, "mu", (size_t)p->contacts, p->mu, error));
+    return write_rolling(vectors, p->rolling, (size_t)p->contacts, p->mu_rolling, error);
 }
 
 static cairn_status write_global_lists(hid_t vectors, const cairn_global *g, cairn_error *error)
 {
     TRY(write_reals(vectors, "f", (size_t)g->M.rows, g->f, error));
     TRY(write_reals(vectors, "w", (size_t)g->H.columns, g->w, error));
-    return write_reals(vectors, "mu", (size_t)g->contacts, g->mu, error);
+    TRY(write_reals(vectors, "mu", (size_t)g->contacts, g->mu, error));
+    return write_rolling(vectors, g->rolling, (size_t)g->contacts, g->mu_rolling, error);
 }
 
 static cairn_status write_vectors(hid_t group, const cairn_fclib *face, cairn_arena *arena,
@@ -156,6 +165,9 @@ static cairn_status check_place(const cairn_problem *p, cairn_error *error)
 {
     if (p->s)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "s", "such a file has no place for s");
+    if (p->rolling + p->spinning && (p->rolling != 2 || p->spinning || !p->mu_rolling))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, p->spinning ? "spinning" : "rolling",
+                          "such a file has a place for rolling friction in 3D alone");
     for (int j = 0; p->bounded && j < p->contacts; j++)
         if (p->bounded[j])
             return cairn_fail(error, CAIRN_UNSUPPORTED, "bounded",
@@ -171,7 +183,10 @@ static cairn_status write_all(hid_t file, const cairn_fclib *face, cairn_error *
 {
     hid_t group;
     cairn_arena arena = { 0 };
-    TRY(cairn_hdf5_group(file, face->global ? "fclib_global" : "fclib_local", &group, error));
+    bool rolling = (face->global ? face->global->rolling : face->problem.rolling) != 0;
+    const char *const names[2][2] = { { "fclib_local", "fclib_local_rolling" },
+                                      { "fclib_global", "fclib_global_rolling" } };
+    TRY(cairn_hdf5_group(file, names[face->global != NULL][rolling], &group, error));
     cairn_status status = write_form(group, face, &arena, error);
     cairn_arena_destroy(&arena);
     H5Gclose(group);
@@ -305,6 +320,8 @@ static cairn_status globalise(const cairn_problem *p, cairn_arena *arena, cairn_
     g->dimension = p->dimension;
     g->contacts = p->contacts;
     g->mu = p->mu;
+    g->rolling = p->rolling;
+    g->mu_rolling = p->mu_rolling;
     TRY(collect_M(p, arena, g));
     return collect_H(p, arena, g);
 }

@@ -38,13 +38,10 @@ CAIRN_INLINE void cairn_rows_push(int d, int n, const double *H, const double *m
     }
 }
 
-/* u_j = H_j v + w_j, block form. */
-CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
-                                         const double *v, double *u)
+/* u_j = H_j v + w_j, with d * n numbers of scratch that are 0. */
+CAIRN_INLINE void cairn_contact_sum(const cairn_problem *p, int d, int n, int j, const double *v,
+                                    double *terms, double *u)
 {
-    double terms[CAIRN_MAX_DIMENSION * 6];
-    for (int i = 0; i < d * n; i++)
-        terms[i] = 0;
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
         if (block >= 0)
@@ -55,6 +52,19 @@ CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, i
         u[i] = p->w ? p->w[(size_t)j * (size_t)d + (size_t)i] : 0;
         for (int k = 0; k < n; k++)
             u[i] += terms[i * n + k];
+    }
+}
+
+/* u_j = H_j v + w_j, block form. */
+CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
+                                         const double *v, double *u)
+{
+    if (d * n <= 18) { /* what worlds make stays in registers */
+        double terms[18] = { 0 };
+        cairn_contact_sum(p, d, n, j, v, terms, u);
+    } else {
+        double terms[CAIRN_MAX_DIMENSION * 6] = { 0 };
+        cairn_contact_sum(p, d, n, j, v, terms, u);
     }
 }
 

@@ -46,7 +46,7 @@ typedef struct judging {
     double cone_violation;
 } judging;
 
-static double square(int d, const double *x)
+CAIRN_INLINE double square(int d, const double *x)
 {
     double sum = 0;
     for (int i = 0; i < d; i++)
@@ -55,10 +55,9 @@ static double square(int d, const double *x)
 }
 
 /* |r - P_K(r - scale u)|^2 */
-static double natural_map(const cairn_problem *p, int j, const double *r, const double *u,
-                          double scale)
+CAIRN_INLINE double natural_map(const cairn_problem *p, int d, int j, const double *r,
+                                const double *u, double scale)
 {
-    int d = p->dimension;
     double step[CAIRN_MAX_DIMENSION], sum = 0;
     for (int i = 0; i < d; i++)
         step[i] = r[i] - scale * u[i];
@@ -69,10 +68,10 @@ static double natural_map(const cairn_problem *p, int j, const double *r, const 
 }
 
 /* |P_K(-q)|^2: by how much q fails to be in K*. */
-static double dual_violation(const cairn_problem *p, int j, const double *q)
+CAIRN_INLINE double dual_violation(const cairn_problem *p, int d, int j, const double *q)
 {
     const double zero[CAIRN_MAX_DIMENSION] = { 0 };
-    return natural_map(p, j, zero, q, 1);
+    return natural_map(p, d, j, zero, q, 1);
 }
 
 static void add_error(int j, double e, law_sums *sums)
@@ -84,41 +83,42 @@ static void add_error(int j, double e, law_sums *sums)
     }
 }
 
-static void add_contact(const judging *judge, int j, double w, const double *u, law_sums *sums)
+CAIRN_INLINE void add_contact(const judging *judge, int d, int j, double w, const double *u,
+                              law_sums *sums)
 {
     const cairn_problem *p = judge->p;
-    const double *r = judge->r + (size_t)j * (size_t)p->dimension;
-    double e = w > 0 ? w * sqrt(natural_map(p, j, r, u, 1 / w))
-                     : sqrt(dual_violation(p, j, u)); /* nothing can move here */
+    const double *r = judge->r + (size_t)j * (size_t)d;
+    double e = w > 0 ? w * sqrt(natural_map(p, d, j, r, u, 1 / w))
+                     : sqrt(dual_violation(p, d, j, u)); /* nothing can move here */
     add_error(j, e, sums);
-    sums->fclib2 += natural_map(p, j, r, u, 1);
+    sums->fclib2 += natural_map(p, d, j, r, u, 1);
 }
 
 /* Exact Coulomb: s = |u_T|; a contact closes when q_N + b < 0. q and u carry the bias. */
-static void judge_coulomb(judging *judge, int j, double w, const double *q, const double *u)
+CAIRN_INLINE void judge_coulomb(judging *judge, int d, int j, double w, const double *q,
+                                const double *u)
 {
     const cairn_problem *p = judge->p;
-    int d = p->dimension;
     double shifted[CAIRN_MAX_DIMENSION];
     memcpy(shifted, u, sizeof(double) * (size_t)d);
     shifted[0] += cairn_contact_sliding(p, j, u);
-    add_contact(judge, j, w, shifted, &judge->coulomb);
+    add_contact(judge, d, j, w, shifted, &judge->coulomb);
     judge->coulomb.closing2 += q[0] < 0 ? square(d, q) : 0;
 }
 
 /* The convex law with the s of the problem. */
-static void judge_convex(judging *judge, int j, double w, const double *q, const double *u)
+CAIRN_INLINE void judge_convex(judging *judge, int d, int j, double w, const double *q,
+                               const double *u)
 {
     const cairn_problem *p = judge->p;
-    int d = p->dimension;
     double s = p->s ? p->mu[j] * p->s[j] : 0;
     double shifted[CAIRN_MAX_DIMENSION], free[CAIRN_MAX_DIMENSION];
     memcpy(shifted, u, sizeof(double) * (size_t)d);
     memcpy(free, q, sizeof(double) * (size_t)d);
     shifted[0] += s;
     free[0] += s;
-    add_contact(judge, j, w, shifted, &judge->convex);
-    judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(p, j, free);
+    add_contact(judge, d, j, w, shifted, &judge->convex);
+    judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(p, d, j, free);
 }
 
 /* ---- rows with bounds ----------------------------------------------------------------------- */
@@ -140,13 +140,14 @@ static double rows_error2(const cairn_problem *p, int j, const double *w, const 
 static double judge_rows(judging *judge, int j, const double *q, const double *y)
 {
     const cairn_problem *p = judge->p;
-    const double *r = judge->r + (size_t)j * (size_t)p->dimension;
+    int d = p->dimension;
+    const double *r = judge->r + (size_t)j * (size_t)d;
     double w[CAIRN_MAX_DIMENSION], zero[CAIRN_MAX_DIMENSION] = { 0 }, weighed2 = 0;
     cairn_contact_scales(p, j, w);
     law_sums *laws[2] = { &judge->convex, &judge->coulomb };
     for (int k = 0; k < 2; k++) {
         add_error(j, sqrt(rows_error2(p, j, w, r, y)), laws[k]);
-        laws[k]->fclib2 += natural_map(p, j, r, y, 1);
+        laws[k]->fclib2 += natural_map(p, d, j, r, y, 1);
         laws[k]->closing2 += rows_error2(p, j, w, zero, q);
     }
     for (int i = 0; i < p->dimension; i++)
@@ -165,10 +166,10 @@ static double compliance_squares(const cairn_problem *p, int j, const double *r)
 /* ---- contact by contact --------------------------------------------------------------------- */
 
 /* Distance of r_j from its cone. */
-static double outside_cone(const cairn_problem *p, int j, const double *r)
+CAIRN_INLINE double outside_cone(const cairn_problem *p, int d, int j, const double *r)
 {
     const double zero[CAIRN_MAX_DIMENSION] = { 0 };
-    return sqrt(natural_map(p, j, r, zero, 0));
+    return sqrt(natural_map(p, d, j, r, zero, 0));
 }
 
 /* Sum of the squares of the terms of H_j v: the size that rounding is relative to. */
@@ -224,13 +225,13 @@ CAIRN_INLINE double all_term_squares(const judging *judge, int d, int n, int j)
 }
 
 /* A contact under both laws; u and q carry the bias. Returns (w |r|)^2. */
-static double judge_cone(judging *judge, int j, const double *q, const double *u)
+CAIRN_INLINE double judge_cone(judging *judge, int d, int j, const double *q, const double *u)
 {
     const cairn_problem *p = judge->p;
     double w = cairn_contact_inverse_mass(p, j);
-    judge_coulomb(judge, j, w, q, u);
-    judge_convex(judge, j, w, q, u);
-    return w * w * square(p->dimension, judge->r + (size_t)j * (size_t)p->dimension);
+    judge_coulomb(judge, d, j, w, q, u);
+    judge_convex(judge, d, j, w, q, u);
+    return w * w * square(d, judge->r + (size_t)j * (size_t)d);
 }
 
 CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
@@ -245,13 +246,13 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
     u[0] += bias;
     q[0] += bias;
     cairn_contact_comply(p, j, r, u);
-    double weighed2 = rows ? judge_rows(judge, j, q, u) : judge_cone(judge, j, q, u);
+    double weighed2 = rows ? judge_rows(judge, j, q, u) : judge_cone(judge, d, j, q, u);
     judge->terms2 += all_term_squares(judge, d, n, j) + compliance_squares(p, j, r);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->u2 += square(d, u);
-    judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, j, r));
+    judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, d, j, r));
 }
 
 CAIRN_INLINE void judge_all(judging *judge, int d, int n)
