@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "cairn/problem.h"
 
 enum { ROW_BODIES = 128, ROW_CONTACTS = 256 };
@@ -129,6 +130,66 @@ static inline void rows_four_bar(row_problem *x)
     rows_revolute(x, 1, 0, left, high);
     rows_revolute(x, 2, 1, high, right);
     rows_revolute(x, 2, -1, low, ground);
+}
+
+/* What joint i of a machine does about y: motor, limit, spring, or nothing. */
+static inline void rows_drive(row_problem *x, int j, int sort, uint64_t *state)
+{
+    double most = pow(10, cairn_random_between(state, -4, 2));
+    if (sort == 0)
+        rows_bound(x, j, 2, -most, most);
+    else if (sort == 1)
+        rows_bound(x, j, 2, 0, INFINITY);
+    else if (sort == 2)
+        x->compliance[3 * j + 2] = most;
+    else
+        rows_bound(x, j, 2, 0, 0);
+    x->w[3 * j + 2] = sort == 3 ? 0 : cairn_random_between(state, -3, 3);
+}
+
+/* A point of a body. */
+static inline void rows_arm(uint64_t *state, double *arm)
+{
+    for (int k = 0; k < 3; k++)
+        arm[k] = cairn_random_between(state, -0.5, 0.5);
+}
+
+/* n bodies of 0.01 to 100 kg in chains of five; each joint is a ball joint with two equations (every
+ * third: bounded friction) and a drive about its axis. Twice as many contacts with friction, on the
+ * ground and among the bodies. */
+static inline void rows_machine(row_problem *x, int n, uint64_t seed)
+{
+    uint64_t state = seed;
+    double a[3], b[3];
+    const double ground[3] = { 0, 0, 0 };
+    rows_begin(x);
+    for (int i = 0; i < n; i++) {
+        double mass = pow(10, cairn_random_between(&state, -2, 2));
+        rows_body(x, mass, mass / 6, 0.1);
+    }
+    for (int i = 1; i < n; i++) {
+        if (i % 5 == 0)
+            continue;
+        rows_arm(&state, a);
+        rows_arm(&state, b);
+        rows_ball(x, i, i - 1, a, b);
+        int j = rows_block(x, i, i - 1);
+        for (int k = 0; k < 3; k++) {
+            rows_set(x, j, k, row_axes[(k + 1) % 3], NULL, NULL);
+            if (i % 3 == 0)
+                rows_bound(x, j, k, -0.1, 0.1);
+        }
+        rows_drive(x, j, i % 4, &state);
+    }
+    for (int k = 0; k < 2 * n; k++) {
+        int i = k % n, j = rows_block(x, i, k % 3 ? -1 : (i + 7) % n);
+        rows_arm(&state, a);
+        for (int c = 0; c < 3; c++)
+            rows_set(x, j, c, row_axes[(c + 2) % 3], a, ground);
+        x->bounded[j] = 0;
+        x->mu[j] = cairn_random_between(&state, 0, 0.8);
+        x->b[j] = k % 4 ? 0 : 0.3;
+    }
 }
 
 #endif

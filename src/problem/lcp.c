@@ -11,6 +11,13 @@
  *   elastic mode of the convex law [A05]: the price `most` for each zeta_j bounds the impulse; rows
  *       0 <= (u + (b + mu s) n).(1, mu d_k) + zeta_j  ⟂  beta_k >= 0
  *       0 <= most - sum_k beta_k                      ⟂  zeta_j >= 0
+ * Rows with bounds: a row that is at least one number apart in them has r = base + a z; rows
+ *       lower alone:  base = lower, a = 1,    0 <= y   ⟂  z >= 0
+ *       upper alone:  base = upper, a = -1,   0 <= -y  ⟂  z >= 0
+ *       none:         base = 0, a = 1,        y = 0,   z free
+ *       both ([ST96] (30)-(32)):  base = lower, a = 1, and a further unknown lambda:
+ *                     0 <= y + lambda ⟂ z >= 0,   0 <= upper - lower - z ⟂ lambda >= 0
+ *   where y = u + eps r.
  * Since u = W r + q, every block is A_ij = a_i' W a_j plus the ones that lambda, zeta bring. */
 #include "problem/lcp.h"
 
@@ -36,6 +43,49 @@ int cairn_lcp_unknowns(const cairn_problem *p, cairn_law law)
     return law == CAIRN_LAW_COULOMB ? edges(p) + 2 : edges(p);
 }
 
+/* ---- rows with bounds ----------------------------------------------------------------------- */
+
+/* How a row is written: r = base + sign z. */
+typedef struct row_form {
+    int unknowns; /* 0: r = base; 1; 2: z and lambda */
+    double base, sign;
+    bool is_free;
+} row_form;
+
+static row_form form_of(const cairn_problem *p, size_t row)
+{
+    double lower = p->lower[row], upper = p->upper[row];
+    bool below = isfinite(lower), above = isfinite(upper);
+    if (lower == upper)
+        return (row_form){ .base = lower };
+    return (row_form){ .unknowns = below && above ? 2 : 1,
+                       .base = below   ? lower
+                               : above ? upper
+                                       : 0,
+                       .sign = !below && above ? -1 : 1,
+                       .is_free = !below && !above };
+}
+
+static int unknowns_of(const cairn_problem *p, cairn_law law, int j)
+{
+    int count = 0;
+    if (!cairn_is_bounded(p, j))
+        return cairn_lcp_unknowns(p, law);
+    for (int i = 0; i < p->dimension; i++)
+        count += form_of(p, (size_t)(j * p->dimension + i)).unknowns;
+    return count;
+}
+
+int64_t cairn_lcp_size(const cairn_problem *p, cairn_law law)
+{
+    int64_t size = 0;
+    for (int j = 0; j < p->contacts; j++)
+        size += unknowns_of(p, law, j);
+    return size;
+}
+
+/* ---- unknowns ------------------------------------------------------------------------------- */
+
 /* d_k scaled, behind a normal component */
 static void direction(const cairn_problem *p, int k, double normal, double scale, double *a)
 {
@@ -58,21 +108,57 @@ static void generator(const cairn_problem *p, cairn_law law, double mu, int i, d
 
 /* The unknowns of all contacts. */
 typedef struct unknowns {
-    int per;           /* of one contact                       */
-    double *generator; /* 3 for each unknown                   */
+    int *first;        /* contacts + 1: the first unknown of each              */
+    double *generator; /* 3 for each unknown                                   */
+    double *base;      /* impulses where all unknowns are 0                    */
+    double *q;         /* y, u there                                           */
 } unknowns;
 
-static cairn_status list_unknowns(const cairn_problem *p, cairn_law law, cairn_arena *arena,
+/* Generators and base of the rows of contact j. */
+static void list_rows(const cairn_problem *p, int j, unknowns *out)
+{
+    double *a = out->generator + 3 * (size_t)out->first[j];
+    for (int i = 0; i < p->dimension; i++) {
+        size_t row = (size_t)j * (size_t)p->dimension + (size_t)i;
+        row_form form = form_of(p, row);
+        out->base[row] = form.base;
+        if (form.unknowns)
+            a[i] = form.sign;
+        a += 3 * form.unknowns;
+    }
+}
+
+/* q + (W + E) base */
+static void find_base_velocity(const cairn_problem *local, unknowns *out)
+{
+    size_t d = (size_t)local->dimension;
+    for (int j = 0; j < local->contacts; j++) {
+        cairn_contact_relative_local(local, j, out->base, out->q + (size_t)j * d);
+        cairn_contact_comply(local, j, out->base + (size_t)j * d, out->q + (size_t)j * d);
+    }
+}
+
+static cairn_status list_unknowns(const cairn_problem *local, cairn_law law, cairn_arena *arena,
                                   unknowns *out)
 {
-    out->per = cairn_lcp_unknowns(p, law);
-    size_t per = (size_t)out->per;
-    out->generator = cairn_arena_take(arena, 3 * per * (size_t)p->contacts, sizeof(double));
-    if (!out->generator)
+    size_t contacts = (size_t)local->contacts, d = (size_t)local->dimension;
+    out->first = cairn_arena_take(arena, contacts + 1, sizeof(int));
+    out->generator = cairn_arena_doubles(arena, 3 * (size_t)cairn_lcp_size(local, law));
+    out->base = cairn_arena_doubles(arena, d * contacts);
+    out->q = cairn_arena_take(arena, d * contacts, sizeof(double));
+    if (!out->first || !out->generator || !out->base || !out->q)
         return CAIRN_NO_MEMORY;
-    for (int j = 0; j < p->contacts; j++)
-        for (size_t i = 0; i < per; i++)
-            generator(p, law, p->mu[j], (int)i, out->generator + 3 * ((size_t)j * per + i));
+    out->first[0] = 0;
+    for (int j = 0; j < local->contacts; j++) {
+        int count = unknowns_of(local, law, j);
+        out->first[j + 1] = out->first[j] + count;
+        if (cairn_is_bounded(local, j))
+            list_rows(local, j, out);
+        for (int i = 0; !cairn_is_bounded(local, j) && i < count; i++)
+            generator(local, law, local->mu[j], i,
+                      out->generator + 3 * (size_t)(out->first[j] + i));
+    }
+    find_base_velocity(local, out);
     return CAIRN_OK;
 }
 
@@ -80,11 +166,11 @@ static cairn_status list_unknowns(const cairn_problem *p, cairn_law law, cairn_a
 static void add_entry(const unknowns *x, const int *at, double value, cairn_lcp *out)
 {
     int j = at[0], s = at[1], l = at[2], t = at[3];
-    for (int i = 0; i < x->per; i++) {
-        size_t row = (size_t)j * (size_t)x->per + (size_t)i;
+    for (int i = x->first[j]; i < x->first[j + 1]; i++) {
+        size_t row = (size_t)i;
         double left = value * x->generator[3 * row + (size_t)s];
-        for (int k = 0; left != 0 && k < x->per; k++) {
-            size_t column = (size_t)l * (size_t)x->per + (size_t)k;
+        for (int k = x->first[l]; left != 0 && k < x->first[l + 1]; k++) {
+            size_t column = (size_t)k;
             out->A[row * (size_t)out->size + column] += left * x->generator[3 * column + (size_t)t];
         }
     }
@@ -101,17 +187,62 @@ static void add_operator(const cairn_problem *local, const unknowns *x, cairn_lc
         }
 }
 
+/* The rest of the rows with bounds: compliance, lambda, and which are free. */
+static void add_rows(const cairn_problem *p, int j, const unknowns *x, bool *is_free,
+                     cairn_lcp *out)
+{
+    size_t n = (size_t)out->size, z = (size_t)x->first[j];
+    for (int i = 0; i < p->dimension; i++) {
+        size_t row = (size_t)j * (size_t)p->dimension + (size_t)i;
+        row_form form = form_of(p, row);
+        if (form.unknowns == 0)
+            continue;
+        out->A[z * n + z] += p->compliance ? p->compliance[row] : 0;
+        is_free[z] = form.is_free;
+        if (form.unknowns == 2) {
+            out->A[z * n + z + 1] = 1;
+            out->A[(z + 1) * n + z] = -1;
+            out->a[z + 1] = p->upper[row] - p->lower[row];
+        }
+        z += (size_t)form.unknowns;
+    }
+}
+
+static bool has_rows(const cairn_problem *p)
+{
+    for (int j = 0; j < p->contacts; j++)
+        if (cairn_is_bounded(p, j))
+            return true;
+    return false;
+}
+
+static cairn_status add_all_rows(const cairn_problem *p, const unknowns *x, cairn_arena *arena,
+                                 cairn_lcp *out)
+{
+    if (!has_rows(p))
+        return CAIRN_OK;
+    bool *is_free = cairn_arena_take(arena, (size_t)out->size, sizeof(bool));
+    if (!is_free)
+        return CAIRN_NO_MEMORY;
+    memset(is_free, 0, (size_t)out->size * sizeof(bool));
+    out->is_free = is_free;
+    for (int j = 0; j < p->contacts; j++)
+        if (cairn_is_bounded(p, j))
+            add_rows(p, j, x, is_free, out);
+    return CAIRN_OK;
+}
+
 /* a = a_i.(q + shift n) */
 static void add_constant(const cairn_problem *local, cairn_law law, const unknowns *x,
                          cairn_lcp *out)
 {
     int d = local->dimension;
     for (int j = 0; j < local->contacts; j++) {
-        double bias = local->b ? local->b[j] : 0;
+        double bias = cairn_contact_bias(local, j);
         double shift = law == CAIRN_LAW_CONVEX ? cairn_contact_shift(local, j) : bias;
-        const double *q = local->q + (size_t)j * (size_t)d;
-        for (int i = 0; i < x->per; i++) {
-            size_t row = (size_t)j * (size_t)x->per + (size_t)i;
+        const double *q = x->q + (size_t)j * (size_t)d;
+        for (int i = x->first[j]; i < x->first[j + 1]; i++) {
+            size_t row = (size_t)i;
             const double *a = x->generator + 3 * row;
             out->a[row] = a[0] * (q[0] + shift) + a[1] * q[1] + (d == 3 ? a[2] * q[2] : 0);
         }
@@ -123,7 +254,9 @@ static void add_lambda(const cairn_problem *p, const unknowns *x, cairn_lcp *out
 {
     size_t n = (size_t)out->size;
     for (int j = 0; j < p->contacts; j++) {
-        size_t first = (size_t)j * (size_t)x->per, lambda = first + (size_t)x->per - 1;
+        if (cairn_is_bounded(p, j))
+            continue;
+        size_t first = (size_t)x->first[j], lambda = (size_t)x->first[j + 1] - 1;
         out->A[lambda * n + first] += p->mu[j];
         for (size_t k = first + 1; k < lambda; k++) {
             out->A[k * n + lambda] += 1;
@@ -139,8 +272,8 @@ static cairn_status create(const cairn_problem *p, cairn_law law, int more, cair
     cairn_problem local;
     unknowns x;
     TRY(cairn_delassus_localise(p, arena, &W, &local));
-    TRY(list_unknowns(p, law, arena, &x));
-    int size = (x.per + more) * p->contacts;
+    TRY(list_unknowns(&local, law, arena, &x));
+    int size = x.first[p->contacts] + more * p->contacts;
     *out = (cairn_lcp){ .size = size };
     out->A = cairn_arena_doubles(arena, (size_t)size * (size_t)size);
     out->a = cairn_arena_doubles(arena, (size_t)size);
@@ -150,7 +283,7 @@ static cairn_status create(const cairn_problem *p, cairn_law law, int more, cair
     add_constant(&local, law, &x, out);
     if (law == CAIRN_LAW_COULOMB)
         add_lambda(p, &x, out);
-    return CAIRN_OK;
+    return add_all_rows(p, &x, arena, out);
 }
 
 cairn_status cairn_lcp_create(const cairn_problem *p, cairn_law law, cairn_arena *arena,
@@ -186,16 +319,36 @@ bool cairn_lcp_is_finite(const cairn_lcp *lcp)
     return isfinite(sum);
 }
 
+/* Impulse of a cone from its unknowns. */
+static void cone_impulse(const cairn_problem *p, cairn_law law, int j, const double *z, double *sum)
+{
+    int per = cairn_lcp_unknowns(p, law);
+    for (int i = 0; i < per; i++) {
+        double a[3];
+        generator(p, law, p->mu[j], i, a);
+        for (int c = 0; c < 3; c++)
+            sum[c] += a[c] * z[i];
+    }
+}
+
+static void rows_impulse(const cairn_problem *p, int j, const double *z, double *sum)
+{
+    for (int i = 0; i < p->dimension; i++) {
+        row_form form = form_of(p, (size_t)(j * p->dimension + i));
+        sum[i] = form.base + (form.unknowns ? form.sign * *z : 0);
+        z += form.unknowns;
+    }
+}
+
 void cairn_lcp_impulses(const cairn_problem *p, cairn_law law, const double *z, double *r)
 {
-    int d = p->dimension, per = cairn_lcp_unknowns(p, law);
-    for (int j = 0; j < p->contacts; j++) {
-        double sum[3] = { 0, 0, 0 }, a[3];
-        for (int i = 0; i < per; i++) {
-            generator(p, law, p->mu[j], i, a);
-            for (int c = 0; c < 3; c++)
-                sum[c] += a[c] * z[(size_t)j * (size_t)per + (size_t)i];
-        }
+    int d = p->dimension;
+    for (int j = 0; j < p->contacts; z += unknowns_of(p, law, j++)) {
+        double sum[3] = { 0, 0, 0 };
+        if (cairn_is_bounded(p, j))
+            rows_impulse(p, j, z, sum);
+        else
+            cone_impulse(p, law, j, z, sum);
         cairn_contact_project(p, j, sum); /* takes off what rounding left outside */
         memcpy(r + (size_t)j * (size_t)d, sum, (size_t)d * sizeof(double));
     }

@@ -15,8 +15,10 @@ typedef struct cairn_lcp {
 
 /* Whether the problem's cones are polyhedral: 2D, or 3D with edges. */
 bool cairn_lcp_possible(const cairn_problem *p);
-/* Unknowns of one contact: edges (convex law), or edges + 2 (Coulomb). */
+/* Unknowns of one cone: edges (convex law), or edges + 2 (Coulomb). */
 int cairn_lcp_unknowns(const cairn_problem *p, cairn_law law);
+/* Unknowns of all contacts: those of cones, and of rows with bounds. */
+int64_t cairn_lcp_size(const cairn_problem *p, cairn_law law);
 /* The LCP of the law. */
 cairn_status cairn_lcp_create(const cairn_problem *p, cairn_law law, cairn_arena *arena,
                               cairn_lcp *out);

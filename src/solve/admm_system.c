@@ -4,8 +4,8 @@
  *     (W + rho D)^-1 h = (h - G A^-1 G'D^-1 h/rho)/(rho D),     A = I + G'D^-1 G/rho,
  * a matrix of the size of the velocities with a block for each pair of bodies in touch. Local form:
  * W + rho D with the symmetric part of W. In both the pattern is analysed once. D is trace(W_jj)/d
- * for a contact and W_ii for a row with bounds; a thousandth of it for a row without any, an
- * equation: there rho only has to make up for redundancy. */
+ * for a contact and W_ii for a row with bounds; a tenth of it for a row without any, an equation:
+ * there rho only has to make up for redundancy. */
 #include "solve/admm_system.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "math/sparse.h"
 #include "problem/operator.h"
 
-static const double slight = 1e-3; /* D of an equation over W_ii */
+static const double slight = 0.1; /* D of an equation over W_ii */
 
 /* ---- the matrix ----------------------------------------------------------------------------- */
 

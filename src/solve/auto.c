@@ -5,7 +5,7 @@
  *   (2) When that is more than a second-order method costs (in sweeps, from the size), or the
  *       residual no longer falls, climb: `newton` for exact Coulomb friction, `ipm` for the convex
  *       law; `newton` also there when `ipm` fails. With rows of bounds, which are mostly linear and
- *       on which sweeps are slow, climb early and to `newton` first.
+ *       on which sweeps are slow, climb early.
  *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
  * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
  * and `ipm`. Every rung starts from the best impulses so far, and the best are what is
@@ -111,12 +111,8 @@ static cairn_status try_solver(cairn_task *task, const cairn_solver *solver, int
 /* (2) */
 static cairn_status second_order(cairn_task *task, double *r)
 {
-    if (has_rows(task->system.p))
-        TRY(try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r));
     TRY(try_solver(task, &cairn_solver_ipm, MOST_FOR_IPM, r));
-    if (!has_rows(task->system.p))
-        TRY(try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r));
-    return CAIRN_OK;
+    return try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r);
 }
 
 static cairn_status run_circular(cairn_task *task, double *r)

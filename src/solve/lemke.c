@@ -5,6 +5,7 @@
  *   (2) build the LCP of the law
  *   (3) Lemke's algorithm; each pivot is an iteration
  *   (4) r from z, judged
+ * Rows with bounds are unknowns of their own, those without bounds free ones.
  * 2D problems, where the two-sided cone is Coulomb's own, and 3D ones with edges. For Coulomb's law
  * solutions need not be unique, velocities included. */
 #include <stdio.h>
@@ -14,8 +15,7 @@
 
 static bool accepts(cairn_law law, const cairn_problem *p)
 {
-    return cairn_lcp_possible(p) &&
-           cairn_lemke_fits((int64_t)cairn_lcp_unknowns(p, law) * p->contacts);
+    return cairn_lcp_possible(p) && cairn_lemke_fits(cairn_lcp_size(p, law));
 }
 
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
@@ -47,7 +47,8 @@ const cairn_solver cairn_solver_lemke = {
     .name = "lemke",
     .summary = "Lemke's pivoting on the complementarity problem; exact, small, polyhedral cones",
     .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
-            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB),
+            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB) |
+            CAIRN_TREATS_ROWS,
     .run = run,
     .accepts = accepts,
 };
