@@ -183,6 +183,29 @@ TEST(contacts_without_common_bodies_are_not_coupled)
     cairn_arena_destroy(&p.arena);
 }
 
+/* A joint between parts of a mesh is rows of the condensed problem, bounds and all. */
+TEST(rows_with_bounds_come_along)
+{
+    const uint8_t bounded[6] = { 0, 1, 0, 0, 0, 0 };
+    double lower[18] = { 0 }, upper[18] = { 0 }, compliance[18] = { 0 };
+    cairn_condensed *condensed;
+    cairn_error error = { 0 };
+    make(&p, 12, 4, 3, 0);
+    pose(&p);
+    p.g.bounded = bounded;
+    CHECK_INT(cairn_condense(&p.g, &condensed, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "lower");
+    p.g.lower = lower;
+    p.g.upper = upper;
+    p.g.compliance = compliance;
+    CHECK_OK(cairn_condense(&p.g, &condensed, &error));
+    const cairn_problem *found = cairn_condensed_problem(condensed);
+    CHECK(found->bounded == bounded && found->lower == lower && found->upper == upper);
+    CHECK(found->compliance == compliance);
+    cairn_condensed_destroy(condensed);
+    cairn_arena_destroy(&p.arena);
+}
+
 TEST(no_contacts_and_nothing_at_all_are_problems_too)
 {
     cairn_condensed *c;
@@ -253,7 +276,7 @@ int main(void)
     RUN(CASE(every_structure_of_M_gives_the_same_as_the_dense_formula),
         CASE(an_unsymmetric_M_is_taken_as_it_is),
         CASE(a_symmetric_M_gives_a_W_symmetric_to_the_last_bit),
-        CASE(contacts_without_common_bodies_are_not_coupled),
+        CASE(contacts_without_common_bodies_are_not_coupled), CASE(rows_with_bounds_come_along),
         CASE(no_contacts_and_nothing_at_all_are_problems_too), CASE(what_does_not_fit_is_refused),
         CASE(no_memory_at_any_place_is_reported_and_nothing_leaks));
 }

@@ -181,6 +181,47 @@ TEST(a_spinning_ball_slows_down)
     CHECK_NEAR(a.v[0], 0, 1e-12);
 }
 
+/* ---- the judge and the gap ------------------------------------------------------------------ */
+
+/* Rolling in other units: the row of omega times c, its impulse and mu_R divided by c. */
+TEST(the_residual_does_not_know_the_unit_of_rolling)
+{
+    const double friction[2] = { 0.5, 0.01 }, fast[3] = { 1, -0.1, -2 };
+    cairn_problem p = rolling_cylinder(fast, friction);
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        double expected = 0;
+        for (int k = 0; k < 3; k++) {
+            double c = pow(1000, k - 1), H[18], other[2] = { 0.5, 0.01 / c }, v[3], u[3];
+            double r[3] = { 0.1, -0.02, 0.001 / c };
+            cairn_judgement found;
+            memcpy(H, p.H, sizeof H);
+            H[8] *= c;
+            cairn_problem same = rolling_cylinder(fast, other);
+            same.H = H;
+            cairn_judge(&same, (cairn_law)law, r, v, u, &found);
+            if (k == 0)
+                expected = found.asked.relative;
+            CHECK(found.asked.relative > 0.01);
+            CHECK_CLOSE(found.asked.relative, expected, 1e-12);
+        }
+    }
+}
+
+TEST(the_convex_answer_has_no_duality_gap)
+{
+    const double friction[2] = { 0.5, 0.01 }, fast[3] = { 1, -0.1, -2 };
+    static answer a;
+    cairn_duality found;
+    cairn_problem p = rolling_cylinder(fast, friction);
+    solve(&p, "newton", CAIRN_LAW_CONVEX, 1e-12, &a);
+    CHECK_OK(cairn_problem_duality(&p, a.r, &found));
+    CHECK(found.feasible);
+    CHECK_NEAR(found.gap, 0, 1e-12);
+    a.r[0] *= 0.9;
+    CHECK_OK(cairn_problem_duality(&p, a.r, &found));
+    CHECK(found.gap > 1e-6);
+}
+
 /* ---- refusals ------------------------------------------------------------------------------- */
 
 TEST(what_does_not_treat_rolling_friction_refuses)
@@ -207,5 +248,7 @@ int main(void)
 {
     RUN(CASE(random_problems_of_every_shape), CASE(a_rolling_cylinder_slows_down_and_stops),
         CASE(the_convex_law_opens_by_the_rolling_speed), CASE(a_spinning_ball_slows_down),
+        CASE(the_residual_does_not_know_the_unit_of_rolling),
+        CASE(the_convex_answer_has_no_duality_gap),
         CASE(what_does_not_treat_rolling_friction_refuses));
 }

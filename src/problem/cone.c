@@ -176,6 +176,35 @@ double cairn_contact_sliding(const cairn_problem *p, int j, const double *u)
     return sum;
 }
 
+static double length_of(const cairn_cone_part *part, const double *W)
+{
+    double sum = 0;
+    for (int i = part->first; i < part->first + part->count; i++)
+        sum += W[i * (i + 3) / 2];
+    return W[0] > 0 && sum > 0 ? sqrt(W[0] * part->count / sum) : 1;
+}
+
+void cairn_contact_scale(const cairn_problem *p, int j, const double *W, cairn_scaled_contact *out)
+{
+    cairn_cone_part part[CAIRN_CONE_PARTS];
+    int parts = cairn_cone_parts(p, j, part);
+    out->p = (cairn_problem){ .dimension = p->dimension,
+                              .rolling = p->rolling,
+                              .spinning = p->spinning,
+                              .contacts = 1,
+                              .s = p->s ? p->s + j : NULL,
+                              .mu = out->mu,
+                              .mu_rolling = out->mu + 1,
+                              .mu_spinning = out->mu + (p->rolling ? 2 : 1) };
+    out->length[0] = 1;
+    for (int k = 0; k < parts; k++) {
+        double length = k ? length_of(&part[k], W) : 1;
+        out->mu[k] = part[k].mu / length;
+        for (int i = part[k].first; i < part[k].first + part[k].count; i++)
+            out->length[i] = length;
+    }
+}
+
 /* ---- bounds --------------------------------------------------------------------------------- */
 
 void cairn_rows_project(const cairn_problem *p, int j, double *r)

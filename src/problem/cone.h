@@ -28,6 +28,17 @@ void cairn_cone_project_parts(const cairn_problem *p, int j, double *r);
 /* The shift of the exact law: mu |u_T| + mu_R |u_R| + mu_S |u_S|; 0 for rows with bounds. */
 double cairn_contact_sliding(const cairn_problem *p, int j, const double *u);
 
+/* Contact j alone, in units in which rolling and spinning are speeds: with the length l of a part,
+ * r' = r/l, u' = l u and mu' = mu/l, so that r'u' = r u and the cone is of the same kind. */
+typedef struct cairn_scaled_contact {
+    cairn_problem p; /* one contact: parts, mu', s; no matrices               */
+    double mu[CAIRN_CONE_PARTS];
+    double length[CAIRN_MAX_DIMENSION]; /* of each component, m; 1 for normal and tangents   */
+} cairn_scaled_contact;
+
+/* l = sqrt(W_NN/(mean of W_kk)) of a part; W_jj is the triangle of local.h. `out` must not move. */
+void cairn_contact_scale(const cairn_problem *p, int j, const double *W, cairn_scaled_contact *out);
+
 /* Projection onto the bounds of contact j's rows, in place. */
 void cairn_rows_project(const cairn_problem *p, int j, double *r);
 /* Whether row i of contact j has no bounds: it is an equation. */

@@ -6,6 +6,7 @@
  *                 (I - G + rho G W) dr = -F,    rho = 1/(mean of W's diagonal);
  *             where it does not settle, some steps r = P_K(r - t (W r + q + shift n)) with
  *             t = 1/trace W, which for the convex law never go uphill, and Newton again.
+ * All in units in which rolling and spinning are speeds (cone.h), so that W has one scale.
  * The best r by |F| is what is returned: exact to rounding when Newton settles, as it nearly always
  * does; else as good as the steps made it, and the next sweep goes on from there. */
 #include <float.h>
@@ -20,20 +21,23 @@
 enum { MOST = CAIRN_MAX_DIMENSION, ROUNDS = 8, STEPS = 12, RELAXATIONS = 40 };
 
 typedef struct contact {
-    const cairn_problem *p;
-    int j, d;
+    cairn_scaled_contact scaled;
+    const cairn_problem *p; /* scaled.p */
+    int d;
     cairn_law law;
-    const double *q;
+    double q[MOST];
     double W[MOST * MOST], F[MOST], G[MOST * MOST];
     double trace;
     double best[MOST], least; /* the best r so far, its |F| */
 } contact;
 
-static void load(const double *W, contact *c)
+static void load(const double *W, const double *q, contact *c)
 {
+    const double *length = c->scaled.length;
     for (int i = 0, entry = 0; i < c->d; i++) {
         for (int k = 0; k <= i; k++, entry++)
-            c->W[i * c->d + k] = c->W[k * c->d + i] = W[entry];
+            c->W[i * c->d + k] = c->W[k * c->d + i] = length[i] * length[k] * W[entry];
+        c->q[i] = length[i] * q[i];
         c->trace += c->W[i * c->d + i];
     }
 }
@@ -49,7 +53,7 @@ static void find_velocity(const contact *c, const double *r, double *u)
 
 static bool takes_off(const contact *c)
 {
-    double needed = c->law == CAIRN_LAW_CONVEX ? cairn_contact_sliding(c->p, c->j, c->q) : 0;
+    double needed = c->law == CAIRN_LAW_CONVEX ? cairn_contact_sliding(c->p, 0, c->q) : 0;
     return c->q[0] >= needed;
 }
 
@@ -64,7 +68,7 @@ static bool sticks(const contact *c, double *r)
         r[i] = -c->q[i];
     cairn_dense_solve(c->d, factors, pivot, r);
     memcpy(inside, r, sizeof(double) * (size_t)c->d);
-    cairn_cone_project_parts(c->p, c->j, inside);
+    cairn_cone_project_parts(c->p, 0, inside);
     return memcmp(inside, r, sizeof(double) * (size_t)c->d) == 0;
 }
 
@@ -75,7 +79,7 @@ static bool measure(contact *c, const double *r)
     find_velocity(c, r, u);
     for (int i = 0; i < c->d; i++)
         y[i] = r[i] - rho * u[i];
-    cairn_contact_map(c->p, c->j, c->law, y, phi, c->G);
+    cairn_contact_map(c->p, 0, c->law, y, phi, c->G);
     for (int i = 0; i < c->d; i++) {
         c->F[i] = r[i] - phi[i];
         sum += c->F[i] * c->F[i];
@@ -116,16 +120,16 @@ static void relax(const contact *c, double *r)
         double u[MOST];
         find_velocity(c, r, u);
         if (c->law == CAIRN_LAW_COULOMB)
-            u[0] += cairn_contact_sliding(c->p, c->j, u);
+            u[0] += cairn_contact_sliding(c->p, 0, u);
         for (int i = 0; i < c->d; i++)
             r[i] -= u[i] / c->trace;
-        cairn_cone_project_parts(c->p, c->j, r);
+        cairn_cone_project_parts(c->p, 0, r);
     }
 }
 
 static void slide(contact *c, double *r)
 {
-    cairn_cone_project_parts(c->p, c->j, r);
+    cairn_cone_project_parts(c->p, 0, r);
     for (int round = 0; round < ROUNDS; round++) {
         bool good = true;
         for (int k = 0; k < STEPS && good; k++) {
@@ -142,14 +146,20 @@ static void slide(contact *c, double *r)
 void cairn_local_solve_parts(const cairn_problem *p, int j, cairn_law law, const double *W,
                              const double *q, double *r)
 {
-    contact c = { .p = p, .j = j, .d = p->dimension, .law = law, .q = q, .least = INFINITY };
-    double start[MOST];
-    load(W, &c);
-    memcpy(start, r, sizeof(double) * (size_t)c.d);
-    memset(r, 0, sizeof(double) * (size_t)c.d);
-    if (!(c.trace > 0) || takes_off(&c) || sticks(&c, r))
-        return;
-    slide(&c, start);
-    memcpy(r, c.best, sizeof(double) * (size_t)c.d);
+    contact c = { .d = p->dimension, .law = law, .least = INFINITY };
+    cairn_contact_scale(p, j, W, &c.scaled);
+    c.p = &c.scaled.p;
+    load(W, q, &c);
+    for (int i = 0; i < c.d; i++)
+        r[i] /= c.scaled.length[i];
+    if (!(c.trace > 0) || takes_off(&c))
+        memset(r, 0, sizeof(double) * (size_t)c.d);
+    else {
+        if (!sticks(&c, c.best))
+            slide(&c, r);
+        memcpy(r, c.best, sizeof(double) * (size_t)c.d);
+    }
+    for (int i = 0; i < c.d; i++)
+        r[i] *= c.scaled.length[i];
     cairn_cone_project_parts(p, j, r); /* rounding only */
 }

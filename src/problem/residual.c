@@ -13,6 +13,9 @@
  * 2 eps w |r|, is added to the measure unless it lies within that of the sums: impulses so large
  * that u drowns in them prove nothing.
  *
+ * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
+ * a length for each part), so that rad/s are not added to m/s.
+ *
  * Rows with bounds obey one law under either name. With y = u + eps r, row by row, w = W_ii + eps:
  *     e = w |r - P(r - y/w)|,  for a row without bounds |y|;  closing: the same at r = 0, with q.
  *
@@ -224,6 +227,22 @@ CAIRN_INLINE double all_term_squares(const judging *judge, int d, int n, int j)
     return term_squares(p, d, n, j, judge->v) + term_squares(p, d, n, j, p->v_free);
 }
 
+/* Add what one contact alone came to, without its fclib2. */
+static void merge(const law_sums *one, int j, law_sums *all)
+{
+    add_error(j, sqrt(one->e2), all);
+    all->closing2 += one->closing2;
+}
+
+/* |r - P_K(r - u - shift n)|^2 */
+static double raw_map(const cairn_problem *p, int j, const double *r, const double *u, double shift)
+{
+    double shifted[CAIRN_MAX_DIMENSION];
+    memcpy(shifted, u, sizeof(double) * (size_t)p->dimension);
+    shifted[0] += shift;
+    return natural_map(p, p->dimension, j, r, shifted, 1);
+}
+
 /* A contact under both laws; u and q carry the bias. Returns (w |r|)^2. */
 CAIRN_INLINE double judge_cone(judging *judge, int d, int j, const double *q, const double *u)
 {
@@ -232,6 +251,34 @@ CAIRN_INLINE double judge_cone(judging *judge, int d, int j, const double *q, co
     judge_coulomb(judge, d, j, w, q, u);
     judge_convex(judge, d, j, w, q, u);
     return w * w * square(d, judge->r + (size_t)j * (size_t)d);
+}
+
+/* With rolling or spinning friction: the same in the units of cone.h. The literature's measure
+ * keeps the units it has. */
+static double judge_parts(judging *judge, int j, const double *q, const double *u)
+{
+    const cairn_problem *p = judge->p;
+    const double *r = judge->r + (size_t)j * (size_t)p->dimension;
+    double W[CAIRN_TRIANGLE], scaled[3][CAIRN_MAX_DIMENSION], w = 0;
+    int d = p->dimension;
+    cairn_scaled_contact own;
+    cairn_contact_delassus(p, j, W);
+    cairn_contact_scale(p, j, W, &own);
+    for (int i = 0; i < d; i++) {
+        double length = own.length[i];
+        scaled[0][i] = r[i] / length;
+        scaled[1][i] = length * q[i];
+        scaled[2][i] = length * u[i];
+        w += length * length * W[i * (i + 3) / 2] / d;
+    }
+    judging view = { .p = &own.p, .r = scaled[0] };
+    judge_coulomb(&view, d, 0, w, scaled[1], scaled[2]);
+    judge_convex(&view, d, 0, w, scaled[1], scaled[2]);
+    merge(&view.coulomb, j, &judge->coulomb);
+    merge(&view.convex, j, &judge->convex);
+    judge->coulomb.fclib2 += raw_map(p, j, r, u, cairn_contact_sliding(p, j, u));
+    judge->convex.fclib2 += raw_map(p, j, r, u, p->s ? p->mu[j] * p->s[j] : 0);
+    return w * w * square(d, scaled[0]);
 }
 
 CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
@@ -246,7 +293,10 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
     u[0] += bias;
     q[0] += bias;
     cairn_contact_comply(p, j, r, u);
-    double weighed2 = rows ? judge_rows(judge, j, q, u) : judge_cone(judge, d, j, q, u);
+    bool parts = p->rolling + p->spinning > 0;
+    double weighed2 = rows    ? judge_rows(judge, j, q, u)
+                      : parts ? judge_parts(judge, j, q, u)
+                              : judge_cone(judge, d, j, q, u);
     judge->terms2 += all_term_squares(judge, d, n, j) + compliance_squares(p, j, r);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
