@@ -2,6 +2,7 @@
 #include "base/random.h"
 #include "cairn/solve.h"
 #include "check.h"
+#include "failing_allocator.h"
 
 enum { CONTACTS = 12, SIZE = 6 * CONTACTS };
 
@@ -244,11 +245,35 @@ TEST(what_does_not_treat_rolling_friction_refuses)
     cairn_workspace_destroy(workspace);
 }
 
+/* Fails the n-th allocation for every n. */
+TEST(memory_runs_out_cleanly)
+{
+    const double friction[2] = { 0.5, 0.01 }, fast[3] = { 1, -0.1, -2 };
+    cairn_problem p = rolling_cylinder(fast, friction);
+    bool done = false;
+    for (long n = 1; !done; n++) {
+        double r[3] = { 0 }, v[3], u[3];
+        cairn_workspace *workspace;
+        cairn_solve_report report;
+        cairn_solve_options options = cairn_solve_options_default();
+        meter m = { .fail_at = n };
+        meter_install(&m);
+        cairn_status status = cairn_workspace_create(&workspace);
+        if (status == CAIRN_OK)
+            status = cairn_solve(&p, &options, workspace, r, v, u, &report);
+        cairn_workspace_destroy(workspace);
+        cairn_allocator_set(NULL);
+        done = m.calls < n;
+        CHECK_INT(status, done ? CAIRN_OK : CAIRN_NO_MEMORY);
+        CHECK_INT(m.alive, 0);
+    }
+}
+
 int main(void)
 {
     RUN(CASE(random_problems_of_every_shape), CASE(a_rolling_cylinder_slows_down_and_stops),
         CASE(the_convex_law_opens_by_the_rolling_speed), CASE(a_spinning_ball_slows_down),
         CASE(the_residual_does_not_know_the_unit_of_rolling),
         CASE(the_convex_answer_has_no_duality_gap),
-        CASE(what_does_not_treat_rolling_friction_refuses));
+        CASE(what_does_not_treat_rolling_friction_refuses), CASE(memory_runs_out_cleanly));
 }

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "problem/rescale.h"
 #include "solve/solver.h"
 
 static const cairn_solver *const solvers[] = {
@@ -198,6 +199,32 @@ static cairn_status finish_task(cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
+static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *p,
+                               cairn_workspace *workspace, cairn_task *task, double *r)
+{
+    TRY(start_task(p, workspace, task));
+    TRY(solver->run(solver, task, r));
+    return finish_task(task, r);
+}
+
+/* Rolling and spinning friction in units of sliding, so that no method depends on the size of the
+ * bodies; not where the tolerance means a measure that does. */
+static cairn_status run_rescaled(const cairn_solver *solver, const cairn_problem *p,
+                                 cairn_workspace *workspace, cairn_task *task, double *r)
+{
+    cairn_rescaled scaled;
+    TRY(cairn_problem_rescale(p, &workspace->arena, &scaled));
+    size_t size = (size_t)p->dimension * (size_t)p->contacts;
+    for (size_t i = 0; i < size; i++)
+        r[i] /= scaled.length[i];
+    cairn_status status = run_solver(solver, &scaled.p, workspace, task, r);
+    for (size_t i = 0; i < size; i++)
+        r[i] *= scaled.length[i];
+    TRY(status);
+    cairn_judge(p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solve_options,
                          cairn_workspace *workspace, double *r, double *v, double *u,
                          cairn_solve_report *report)
@@ -213,7 +240,6 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     if (solve_options->law == CAIRN_LAW_COULOMB)
         asked.s = NULL; /* exact friction finds its own s */
     cairn_arena_reset(&workspace->arena);
-    TRY(start_task(&asked, workspace, &task));
-    TRY(solver->run(solver, &task, r));
-    return finish_task(&task, r);
+    bool rescaled = p->rolling + p->spinning && !solve_options->fclib_measure;
+    return (rescaled ? run_rescaled : run_solver)(solver, &asked, workspace, &task, r);
 }
