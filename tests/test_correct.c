@@ -180,7 +180,7 @@ static cairn_world *new_pile(double mu, int layers, double share)
 static void part_pile(const char *scheme)
 {
     cairn_world *world = new_pile(0.5, 8, 0.03);
-    cairn_step_options options = step_by(0.002, scheme, 1e-4);
+    cairn_step_options options = step_by(0.002, scheme, 1e-5);
     double depth, fastest = 0, rise = 0, before = total_energy(world);
     CHECK_OK(cairn_world_overlap(world, &depth, NULL, NULL));
     CHECK(depth > 0.006 && depth < 0.0085);

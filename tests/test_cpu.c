@@ -66,14 +66,6 @@ TEST(gradient_is_the_derivative_of_the_dual_energy)
     cairn_arena_destroy(&arena);
 }
 
-TEST(extrapolation_moves_on_and_remembers)
-{
-    double previous[2] = { 1, 2 }, x[2] = { 3, 5 };
-    cairn_kernels_cpu.extrapolate(2, 0.5, previous, x);
-    CHECK(x[0] == 4 && x[1] == 6.5);
-    CHECK(previous[0] == 3 && previous[1] == 5);
-}
-
 TEST(vector_kernels_by_hand)
 {
     double x[7] = { 1, 2, 3, 4, 5, 6, 7 }, y[7] = { 1, 1, 1, 1, 1, 1, 1 };
@@ -86,6 +78,5 @@ int main(void)
 {
     RUN(CASE(a_sweep_keeps_velocities_in_step_with_impulses),
         CASE(a_sweep_at_the_solution_changes_nothing),
-        CASE(gradient_is_the_derivative_of_the_dual_energy),
-        CASE(extrapolation_moves_on_and_remembers), CASE(vector_kernels_by_hand));
+        CASE(gradient_is_the_derivative_of_the_dual_energy), CASE(vector_kernels_by_hand));
 }

@@ -33,6 +33,30 @@ typedef struct cairn_sweep {
     double uphill;  /* sum (y - r+).(r+ - r_previous): > 0 means momentum points the wrong way    */
 } cairn_sweep;
 
+/* Sweeps of block Gauss-Seidel with exact local solves, on a state in a layout of their own. */
+typedef struct cairn_sweeps {
+    const char *name;
+    /* The state in the arena, from r and its velocities v; NULL: not for this problem. */
+    cairn_status (*begin)(const cairn_system *s, cairn_arena *arena, const double *r,
+                          const double *v, void **out);
+    /* r and v move on by beta times what they moved last, then one sweep. */
+    cairn_sweep (*sweep)(void *state, cairn_law law, double beta);
+    /* The impulses of the state. */
+    void (*unload)(const void *state, double *r);
+    /* Velocities computed anew. */
+    void (*load_velocities)(void *state, const double *v);
+    /* Velocities from the state's own impulses, so that rounding does not add up. */
+    void (*refresh)(void *state);
+    /* The next move counts from here. */
+    void (*forget)(void *state);
+} cairn_sweeps;
+
+enum { CAIRN_WORTH_BATCHES = 200 }; /* contacts: fewer are swept one by one */
+
+extern const cairn_sweeps cairn_sweeps_scalar; /* any problem, in double          */
+extern const cairn_sweeps cairn_sweeps_f32;    /* balls, in batches, in float     */
+extern const cairn_sweeps cairn_sweeps_f64;    /* balls, in batches, in double    */
+
 struct cairn_kernels {
     const char *name;
     /* Allocate and fill what a system needs beside the problem. */
@@ -44,11 +68,9 @@ struct cairn_kernels {
     void (*gradient)(const cairn_system *s, const double *r, double *v, double *g);
     /* r = P_K(r), contact by contact; rows go to their bounds */
     void (*project)(const cairn_system *s, double *r);
-    /* One block Gauss-Seidel sweep with exact local solves: r and v in place, v kept in step. */
+    /* One sweep in place, one contact after the other: r and v, v kept in step. */
     cairn_sweep (*sweep)(const cairn_system *s, cairn_law law, const double *r_previous, double *r,
                          double *v);
-    /* y = x + beta (x - previous), previous = x, x = y */
-    void (*extrapolate)(size_t n, double beta, double *previous, double *x);
     /* y = a x + b y */
     void (*axpby)(size_t n, double a, const double *x, double b, double *y);
     double (*dot)(size_t n, const double *x, const double *y);

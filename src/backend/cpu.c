@@ -175,6 +175,7 @@ static cairn_sweep sweep(const cairn_system *s, cairn_law law, const double *pre
     return sweep_all(s, d, n, law, previous, r, v);
 }
 
+/* y = x + beta (x - previous), previous = x, x = y */
 static void extrapolate(size_t n, double beta, double *previous, double *x)
 {
     for (size_t i = 0; i < n; i++) {
@@ -210,9 +211,85 @@ const cairn_kernels cairn_kernels_cpu = {
     .gradient = gradient,
     .project = project,
     .sweep = sweep,
-    .extrapolate = extrapolate,
     .axpby = axpby,
     .dot = dot,
+};
+
+/* ---- sweeps --------------------------------------------------------------------------------- */
+
+typedef struct state {
+    const cairn_system *system;
+    double *r, *v, *r_previous, *v_previous;
+} state;
+
+static void copy(double *to, const double *from, size_t count)
+{
+    if (count > 0) /* the local form has no velocities */
+        memcpy(to, from, count * sizeof *to);
+}
+
+static void forget(void *context)
+{
+    state *s = context;
+    copy(s->r_previous, s->r, s->system->r_count);
+    copy(s->v_previous, s->v, s->system->v_count);
+}
+
+static cairn_status begin(const cairn_system *system, cairn_arena *arena, const double *r,
+                          const double *v, void **out)
+{
+    state *s = cairn_arena_take(arena, 1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return CAIRN_NO_MEMORY;
+    s->system = system;
+    s->r = cairn_arena_take(arena, system->r_count, sizeof(double));
+    s->v = cairn_arena_take(arena, system->v_count, sizeof(double));
+    s->r_previous = cairn_arena_take(arena, system->r_count, sizeof(double));
+    s->v_previous = cairn_arena_take(arena, system->v_count, sizeof(double));
+    if (!s->r || !s->v || !s->r_previous || !s->v_previous)
+        return CAIRN_NO_MEMORY;
+    copy(s->r, r, system->r_count);
+    copy(s->v, v, system->v_count);
+    forget(s);
+    *out = s;
+    return CAIRN_OK;
+}
+
+static cairn_sweep accelerated_sweep(void *context, cairn_law law, double beta)
+{
+    state *s = context;
+    extrapolate(s->system->r_count, beta, s->r_previous, s->r);
+    extrapolate(s->system->v_count, beta, s->v_previous, s->v);
+    return sweep(s->system, law, s->r_previous, s->r, s->v);
+}
+
+static void unload(const void *context, double *r)
+{
+    const state *s = context;
+    copy(r, s->r, s->system->r_count);
+}
+
+static void load_velocities(void *context, const double *v)
+{
+    state *s = context;
+    copy(s->v, v, s->system->v_count);
+}
+
+static void refresh(void *context)
+{
+    state *s = context;
+    cairn_problem_velocity(s->system->p, s->r, s->v);
+}
+
+const cairn_sweeps cairn_sweeps_scalar = {
+    .name = "scalar",
+    .begin = begin,
+    .sweep = accelerated_sweep,
+    .unload = unload,
+    .load_velocities = load_velocities,
+    .refresh = refresh,
+    .forget = forget,
 };
 
 cairn_status cairn_system_create(const cairn_problem *p, const cairn_kernels *kernels,

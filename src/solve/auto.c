@@ -78,7 +78,7 @@ static double second_order_cost(int contacts)
 static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
 {
     double residual = INFINITY, expected = 0;
-    int64_t stage = FIRST_STAGE;
+    int64_t stage = cost < INFINITY ? FIRST_STAGE : task->options->max_iterations;
     while (expected <= cost && (double)task->report->iterations <= cost) {
         double before = residual;
         TRY(climb(task, &cairn_solver_ngs, stage, r));

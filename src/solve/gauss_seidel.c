@@ -12,7 +12,7 @@
  *       the residual falls slowly but surely, shorter when it grew.
  * Both solve the convex law and, with Coulomb's local solve, the exact one (then known as NSGS);
  * for Coulomb's there is no proof of convergence, and ngs goes on without momentum when it does
- * harm. Velocities are recomputed from r at every judgement, so rounding does not add up. */
+ * harm. Velocities are recomputed from r now and then, so rounding does not add up. */
 #include <math.h>
 #include <string.h>
 
@@ -20,15 +20,15 @@
 #include "solve/solver.h"
 
 enum { PLAIN, ACCELERATED };
-enum { MOST_PATIENCE = 50, FIRST_PERIOD = 100, SHORTEST_PERIOD = 10, LONGEST_PERIOD = 1600 };
+enum { REFRESH = 50 }; /* sweeps after which velocities are computed anew */
+enum { MOST_PATIENCE = 250, FIRST_PERIOD = 100, SHORTEST_PERIOD = 10, LONGEST_PERIOD = 1600 };
 
 /* Momentum of ngs; pgs runs with `off`. */
 typedef struct momentum {
     bool off;
     double theta, beta;
     int64_t age, period; /* sweeps since the restart, and when to force one   */
-    double residual;     /* the judge's at the last forced restart            */
-    double *r_previous, *v_previous;
+    double residual;     /* the sweeps' estimate at the last forced restart   */
 } momentum;
 
 static void restart(momentum *m)
@@ -38,30 +38,11 @@ static void restart(momentum *m)
     m->age = 0;
 }
 
-static cairn_status start_momentum(cairn_task *task, const double *r, bool off, momentum *m)
+static momentum start_momentum(bool off)
 {
-    const cairn_system *s = &task->system;
-    *m = (momentum){ .off = off, .period = FIRST_PERIOD, .residual = INFINITY };
-    m->r_previous = cairn_arena_take(task->arena, s->r_count, sizeof(double));
-    m->v_previous = cairn_arena_take(task->arena, s->v_count, sizeof(double));
-    if (!m->r_previous || !m->v_previous)
-        return CAIRN_NO_MEMORY;
-    memcpy(m->r_previous, r, s->r_count * sizeof(double));
-    if (s->v_count) /* the local form has none */
-        memcpy(m->v_previous, task->v, s->v_count * sizeof(double));
-    restart(m);
-    return CAIRN_OK;
-}
-
-/* (1) extrapolate, (2) sweep */
-static cairn_sweep accelerated_sweep(cairn_task *task, const momentum *m, double *r)
-{
-    const cairn_system *s = &task->system;
-    if (!m->off) {
-        s->kernels->extrapolate(s->r_count, m->beta, m->r_previous, r);
-        s->kernels->extrapolate(s->v_count, m->beta, m->v_previous, task->v);
-    }
-    return s->kernels->sweep(s, task->options->law, m->r_previous, r, task->v);
+    momentum m = { .off = off, .period = FIRST_PERIOD, .residual = INFINITY };
+    restart(&m);
+    return m;
 }
 
 /* (3) the next beta, (4) restart when momentum points uphill */
@@ -76,12 +57,17 @@ static void advance(momentum *m, const cairn_sweep *sweep)
         restart(m);
 }
 
-/* (4) the forced restart; a residual that grew tenfold over its best ends momentum for good */
-static void adapt_period(const cairn_task *task, momentum *m)
+/* A residual that grew tenfold over its best ends momentum for good. */
+static void check_momentum(const cairn_task *task, momentum *m)
 {
     double residual = task->report->judgement.asked.relative;
     if (residual > 10 * task->best_relative && residual > 1)
         m->off = true;
+}
+
+/* (4) the forced restart, by the residual as the sweeps estimate it */
+static void adapt_period(momentum *m, double residual)
+{
     if (m->age < m->period)
         return;
     if (residual > m->residual && m->period > SHORTEST_PERIOD)
@@ -99,30 +85,113 @@ static int64_t patience_for(int contacts)
     return patience < MOST_PATIENCE ? patience : MOST_PATIENCE;
 }
 
+/* ---- precision ------------------------------------------------------------------------------ */
+
+/* Sweeps in float, where the problem is made for them, down to what float can hold; then double. */
+static const double float_floor = 5e-4; /* relative residual                         */
+static const double float_slow = 0.8;   /* of a residual over a look-back: give up   */
+enum { LOOK_BACK = 100 };               /* sweeps                                     */
+
+typedef struct precision {
+    const cairn_sweeps *sweeps;
+    void *state;
+    int64_t looked_at; /* sweep and residual of the last look back */
+    double residual;
+} precision;
+
+static cairn_status begin(cairn_task *task, const double *r, const cairn_sweeps *const *choices,
+                          precision *out)
+{
+    out->state = NULL;
+    for (int k = 0; choices[k] && !out->state; k++) {
+        out->sweeps = choices[k];
+        TRY(choices[k]->begin(&task->system, task->arena, r, task->v, &out->state));
+    }
+    out->looked_at = task->report->iterations;
+    out->residual = task->report->judgement.asked.relative;
+    return CAIRN_OK;
+}
+
+static cairn_status begin_in_double(cairn_task *task, const double *r, precision *out)
+{
+    static const cairn_sweeps *const choices[] = { &cairn_sweeps_f64, &cairn_sweeps_scalar, NULL };
+    return begin(task, r, choices, out);
+}
+
+static cairn_status begin_in_float(cairn_task *task, const double *r, precision *out)
+{
+    static const cairn_sweeps *const choices[] = { &cairn_sweeps_f32, NULL };
+    const cairn_solve_options *o = task->options;
+    bool other_test = o->fclib_measure || o->increment_tolerance > 0;
+    bool coarse = task->report->judgement.asked.relative > float_floor;
+    if (!other_test && coarse && task->system.p->contacts >= CAIRN_WORTH_BATCHES)
+        TRY(begin(task, r, choices, out));
+    return out->state ? CAIRN_OK : begin_in_double(task, r, out);
+}
+
+/* Whether float has done what it can. */
+static bool float_is_done(const cairn_task *task, precision *at)
+{
+    double residual = task->report->judgement.asked.relative;
+    if (at->sweeps != &cairn_sweeps_f32)
+        return false;
+    if (residual <= float_floor)
+        return true;
+    if (task->report->iterations < at->looked_at + LOOK_BACK)
+        return false;
+    bool slow = residual > float_slow * at->residual && residual < 20 * float_floor;
+    at->looked_at = task->report->iterations;
+    at->residual = residual;
+    return slow;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+/* Impulses and velocities in double out of the sweeps, judged; the sweeps go on from these. */
+static cairn_status judge(cairn_task *task, precision *at, momentum *m, double *r)
+{
+    at->sweeps->unload(at->state, r);
+    task->report->converged = cairn_task_judge(task, r);
+    if (task->report->converged)
+        return CAIRN_OK;
+    if (float_is_done(task, at)) {
+        restart(m);
+        return begin_in_double(task, r, at);
+    }
+    at->sweeps->load_velocities(at->state, task->v);
+    return CAIRN_OK;
+}
+
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     cairn_solve_report *report = task->report;
     cairn_watch watch = { .patience = patience_for(task->system.p->contacts) };
-    momentum m;
+    momentum m = start_momentum(self->variant == PLAIN);
+    precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
     double first = report->judgement.asked.relative;
-    TRY(start_momentum(task, r, self->variant == PLAIN, &m));
+    if (!report->converged)
+        TRY(begin_in_float(task, r, &at));
     while (!report->converged && cairn_task_may_go_on(task)) {
-        cairn_sweep sweep = accelerated_sweep(task, &m, r);
+        cairn_sweep sweep = at.sweeps->sweep(at.state, task->options->law, m.off ? 0 : m.beta);
         double estimate = sqrt(sweep.change2);
         if (!isfinite(estimate))
             return CAIRN_NOT_FINITE;
         if (report->iterations++ == 0 && estimate > 0)
             watch.ratio = first / estimate;
         advance(&m, &sweep);
-        if (!cairn_watch_due(&watch, task, estimate))
+        adapt_period(&m, estimate);
+        if (!cairn_watch_due(&watch, task, estimate)) {
+            if (report->iterations % REFRESH == 0)
+                at.sweeps->refresh(at.state);
             continue;
-        report->converged = cairn_task_judge(task, r);
+        }
+        TRY(judge(task, &at, &m, r));
         cairn_watch_learn(&watch, task, estimate);
-        adapt_period(task, &m);
+        check_momentum(task, &m);
     }
     if (!report->converged && watch.judged_at < report->iterations)
-        report->converged = cairn_task_judge(task, r);
+        TRY(judge(task, &at, &m, r));
     return CAIRN_OK;
 }
 

@@ -1,0 +1,71 @@
+/* batch.h - contacts between balls (and walls) in batches, for wide arithmetic.
+ *
+ * A problem whose blocks are balls - every contact acts on a block at the same distance from its
+ * centre, along the normal, and its moments of inertia are equal - needs of each contact only the
+ * normal, the bias, the friction coefficient and the two bodies. Batches hold CAIRN_BATCH contacts
+ * none of which share a body. */
+#ifndef CAIRN_BACKEND_BATCH_H
+#define CAIRN_BACKEND_BATCH_H
+
+#include "backend/backend.h"
+
+enum { CAIRN_BATCH = 16, CAIRN_SLABS = 8, CAIRN_EXTRA_RECORDS = 2 * (CAIRN_SLABS + 1) };
+
+typedef struct cairn_batch_f32 {
+    int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
+    float n[3][CAIRN_BATCH], shift[CAIRN_BATCH], mu[CAIRN_BATCH];
+} cairn_batch_f32;
+
+typedef struct cairn_batch_f64 {
+    int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
+    double n[3][CAIRN_BATCH], shift[CAIRN_BATCH], mu[CAIRN_BATCH];
+} cairn_batch_f64;
+
+/* One pass over batches. */
+typedef struct cairn_pass_f32 {
+    const cairn_batch_f32 *batches;
+    int convex;
+    double beta;
+    float *v, *r, *previous;
+} cairn_pass_f32;
+
+typedef struct cairn_pass_f64 {
+    const cairn_batch_f64 *batches;
+    int convex;
+    double beta;
+    double *v, *r, *previous;
+} cairn_pass_f64;
+
+/* A problem cut into batches. */
+typedef struct cairn_batches {
+    const cairn_problem *p;
+    int slabs; /* groups that may run side by side                                      */
+    int start[CAIRN_SLABS + 2]; /* first batch of each group; the last one is between the slabs */
+    int count;         /* batches                                                               */
+    int32_t *contact;  /* of each lane; -1: padding                                             */
+    int32_t *bodies;   /* a and b of each lane                                                  */
+    double *lever;     /* m: R of each block; 0: not seen yet, or a point                       */
+    cairn_quat *frame; /* of each block: body frame to world                                    */
+} cairn_batches;
+
+/* Whether the problem is one of balls; then its batches, made in the arena. */
+cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out,
+                                  bool *balls);
+
+/* Which instructions the passes use. */
+typedef enum cairn_width {
+    CAIRN_WIDTH_BASELINE, /* what every machine of the build has */
+    CAIRN_WIDTH_AVX2,
+    CAIRN_WIDTH_AVX512,
+    CAIRN_WIDTH_COUNT
+} cairn_width;
+
+/* The widest that this machine has. */
+cairn_width cairn_width_best(void);
+/* A sweep over batches; without `out`, what their impulses do to the bodies is added up. */
+void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
+                          cairn_sweep *out);
+void cairn_batch_pass_f64(cairn_width width, const cairn_pass_f64 *job, int begin, int end,
+                          cairn_sweep *out);
+
+#endif

@@ -1,0 +1,102 @@
+/* batch_sweep.c - the pass over batches for float and double, compiled for several instruction sets
+ * from one text; which one runs is decided on the machine. All give the same bits. */
+#include "backend/batch.h"
+#include "math/simd.h"
+
+#define REAL       float
+#define WIDE       cairn_f32x16
+#define MASK       cairn_i32x16
+#define LANES      16
+#define TINY       1e-37f
+#define NAME(name) f32_##name
+#define WIDE_(fn)  cairn_f32_##fn
+#define BATCH      cairn_batch_f32
+#define JOB        cairn_pass_f32
+#include "backend/batch_sweep.h"
+#undef REAL
+#undef WIDE
+#undef MASK
+#undef LANES
+#undef TINY
+#undef NAME
+#undef WIDE_
+#undef BATCH
+#undef JOB
+
+#define REAL       double
+#define WIDE       cairn_f64x8
+#define MASK       cairn_i64x8
+#define LANES      8
+#define TINY       1e-300
+#define NAME(name) f64_##name
+#define WIDE_(fn)  cairn_f64_##fn
+#define BATCH      cairn_batch_f64
+#define JOB        cairn_pass_f64
+#include "backend/batch_sweep.h"
+
+#if defined(__x86_64__)
+#define AVX2   __attribute__((target("avx2,fma")))
+#define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")))
+
+cairn_width cairn_width_best(void)
+{
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+        return CAIRN_WIDTH_AVX512;
+    return __builtin_cpu_supports("avx2") ? CAIRN_WIDTH_AVX2 : CAIRN_WIDTH_BASELINE;
+}
+#else
+#define AVX2
+#define AVX512
+
+cairn_width cairn_width_best(void)
+{
+    return CAIRN_WIDTH_BASELINE;
+}
+#endif
+
+static void f32_baseline(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+{
+    f32_work(job, begin, end, out);
+}
+
+AVX2 static void f32_avx2(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+{
+    f32_work(job, begin, end, out);
+}
+
+AVX512 static void f32_avx512(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+{
+    f32_work(job, begin, end, out);
+}
+
+static void f64_baseline(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+{
+    f64_work(job, begin, end, out);
+}
+
+AVX2 static void f64_avx2(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+{
+    f64_work(job, begin, end, out);
+}
+
+AVX512 static void f64_avx512(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+{
+    f64_work(job, begin, end, out);
+}
+
+void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
+                          cairn_sweep *out)
+{
+    static void (*const passes[CAIRN_WIDTH_COUNT])(
+        const cairn_pass_f32 *, int, int, cairn_sweep *) = { f32_baseline, f32_avx2, f32_avx512 };
+    passes[width](job, begin, end, out);
+}
+
+void cairn_batch_pass_f64(cairn_width width, const cairn_pass_f64 *job, int begin, int end,
+                          cairn_sweep *out)
+{
+    static void (*const passes[CAIRN_WIDTH_COUNT])(
+        const cairn_pass_f64 *, int, int, cairn_sweep *) = { f64_baseline, f64_avx2, f64_avx512 };
+    passes[width](job, begin, end, out);
+}

@@ -1,0 +1,209 @@
+/* test_batch.c - contacts of balls in batches: the same problem, solved by wide sweeps. */
+#include "backend/batch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "worlds.h"
+
+static const cairn_vec3 zero = { 0, 0, 0 };
+
+/* The one-step problem of a heap of balls in a cylinder that has just begun to settle. */
+static const cairn_problem *heap_problem(cairn_world **world, double mu)
+{
+    *world = new_heap(3, mu, 6);
+    cairn_step_options options = step_by(0.01, "convex", 1e-6);
+    advance(*world, &options, 40);
+    return cairn_world_problem(*world, NULL);
+}
+
+typedef struct sweeping {
+    double *r, *v, *u;
+    cairn_judgement judgement;
+} sweeping;
+
+/* `count` sweeps from nothing by one kind of sweeps, judged in double. */
+static sweeping sweep_from_zero(const cairn_problem *p, const cairn_sweeps *sweeps, cairn_law law,
+                                int count, cairn_arena *arena)
+{
+    sweeping out;
+    cairn_system system;
+    void *state;
+    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &system));
+    out.r = cairn_arena_doubles(arena, system.r_count);
+    out.v = cairn_arena_doubles(arena, system.v_count);
+    out.u = cairn_arena_doubles(arena, system.r_count);
+    memcpy(out.v, p->v_free, system.v_count * sizeof(double));
+    CHECK_OK(sweeps->begin(&system, arena, out.r, out.v, &state));
+    CHECK(state != NULL);
+    for (int k = 0; k < count; k++)
+        sweeps->sweep(state, law, k % 50 ? 0.5 : 0);
+    sweeps->unload(state, out.r);
+    cairn_judge(p, law, out.r, out.v, out.u, &out.judgement);
+    return out;
+}
+
+static void check_sweeps(double mu, cairn_law law)
+{
+    cairn_world *world;
+    const cairn_problem *p = heap_problem(&world, mu);
+    cairn_arena arena = { 0 };
+    CHECK(p->contacts > 60 && p->contacts % CAIRN_BATCH != 0);
+    sweeping exact = sweep_from_zero(p, &cairn_sweeps_scalar, law, 4000, &arena);
+    sweeping wide = sweep_from_zero(p, &cairn_sweeps_f64, law, 4000, &arena);
+    sweeping narrow = sweep_from_zero(p, &cairn_sweeps_f32, law, 4000, &arena);
+    CHECK(exact.judgement.asked.relative < 1e-9);
+    CHECK(wide.judgement.asked.relative < 1e-9);
+    CHECK(narrow.judgement.asked.relative < 1e-3); /* velocities are not refreshed here */
+    for (int i = 0; law == CAIRN_LAW_CONVEX && i < p->blocks * 6; i++)
+        CHECK_NEAR(wide.v[i], exact.v[i], 1e-7);
+    cairn_arena_destroy(&arena);
+    cairn_world_destroy(world);
+}
+
+TEST(wide_sweeps_solve_what_scalar_ones_solve)
+{
+    check_sweeps(0.3, CAIRN_LAW_CONVEX);
+    check_sweeps(0.3, CAIRN_LAW_COULOMB);
+    check_sweeps(0, CAIRN_LAW_CONVEX);
+}
+
+/* No body twice in a batch, and every contact once. */
+TEST(batches_hold_every_contact_once_and_no_body_twice)
+{
+    cairn_world *world;
+    const cairn_problem *p = heap_problem(&world, 0.3);
+    cairn_arena arena = { 0 };
+    cairn_batches batches;
+    bool balls;
+    int seen = 0;
+    CHECK_OK(cairn_batches_create(p, &arena, &batches, &balls));
+    CHECK(balls);
+    for (int k = 0; k < batches.count; k++)
+        for (int i = 0; i < CAIRN_BATCH; i++) {
+            const int32_t *bodies = batches.bodies + 2 * (k * CAIRN_BATCH);
+            seen += batches.contact[k * CAIRN_BATCH + i] >= 0;
+            for (int j = 0; j < 2 * CAIRN_BATCH; j++)
+                for (int m = 0; m < 2; m++)
+                    CHECK(j == 2 * i + m || bodies[j] != bodies[2 * i + m] ||
+                          bodies[j] >= p->blocks);
+        }
+    CHECK_INT(seen, p->contacts);
+    cairn_arena_destroy(&arena);
+    cairn_world_destroy(world);
+}
+
+/* ---- the same bits -------------------------------------------------------------------------- */
+
+enum { BATCHES = 3, BODIES = 40 };
+
+typedef struct example {
+    cairn_batch_f32 f32[BATCHES];
+    cairn_batch_f64 f64[BATCHES];
+    float v32[8 * BODIES], r32[48 * BATCHES], before32[48 * BATCHES];
+    double v64[8 * BODIES], r64[48 * BATCHES], before64[48 * BATCHES];
+} example;
+
+static void fill_example(example *e)
+{
+    uint64_t state = 3;
+    memset(e, 0, sizeof *e);
+    for (int k = 0; k < BATCHES; k++)
+        for (int i = 0; i < CAIRN_BATCH; i++) {
+            double x = cairn_random_uniform(&state) - 0.5, y = cairn_random_uniform(&state) - 0.5;
+            double z = cairn_random_uniform(&state) + 0.1, l = sqrt(x * x + y * y + z * z);
+            const double n[3] = { x / l, y / l, z / l };
+            e->f32[k].a[i] = e->f64[k].a[i] = i + k;
+            e->f32[k].b[i] = e->f64[k].b[i] = i + k + CAIRN_BATCH;
+            for (int c = 0; c < 3; c++)
+                e->f32[k].n[c][i] = (float)(e->f64[k].n[c][i] = n[c]);
+            e->f32[k].shift[i] = (float)(e->f64[k].shift[i] = -cairn_random_uniform(&state));
+            e->f32[k].mu[i] = (float)(e->f64[k].mu[i] = 0.4);
+        }
+    for (int i = 0; i < 8 * BODIES; i++) {
+        double value = i % 8 < 6 ? cairn_random_uniform(&state) - 0.5 : 1 + i % 8;
+        e->v32[i] = (float)(e->v64[i] = value);
+    }
+}
+
+static void run_example(example *e, cairn_width width, int convex)
+{
+    cairn_sweep ignored = { 0, 0 };
+    fill_example(e);
+    for (int k = 0; k < 5; k++) {
+        cairn_pass_f32 one = { e->f32, convex, 0.3, e->v32, e->r32, e->before32 };
+        cairn_pass_f64 other = { e->f64, convex, 0.3, e->v64, e->r64, e->before64 };
+        cairn_batch_pass_f32(width, &one, 0, BATCHES, &ignored);
+        cairn_batch_pass_f64(width, &other, 0, BATCHES, &ignored);
+    }
+}
+
+TEST(all_instruction_sets_give_the_same_bits)
+{
+    static example narrow, wide;
+    for (int convex = 0; convex < 2; convex++)
+        for (int width = 1; width <= (int)cairn_width_best(); width++) {
+            run_example(&narrow, CAIRN_WIDTH_BASELINE, convex);
+            run_example(&wide, (cairn_width)width, convex);
+            CHECK(memcmp(narrow.r32, wide.r32, sizeof wide.r32) == 0);
+            CHECK(memcmp(narrow.r64, wide.r64, sizeof wide.r64) == 0);
+            CHECK(memcmp(narrow.v32, wide.v32, sizeof wide.v32) == 0);
+            CHECK(memcmp(narrow.v64, wide.v64, sizeof wide.v64) == 0);
+            CHECK(wide.r64[0] != 0);
+        }
+}
+
+/* ---- what is not for batches ---------------------------------------------------------------- */
+
+/* One ball among many walls: batches would hold one contact each. */
+TEST(a_ball_with_very_many_contacts_is_swept_one_by_one)
+{
+    cairn_world *world = new_world(3, 9.81, 0.3, 0);
+    cairn_arena arena = { 0 };
+    cairn_batches batches;
+    bool balls;
+    add_ball(world, 0.5, zero, zero);
+    for (int k = 0; k < 300; k++) {
+        double angle = 2 * M_PI * k / 300;
+        cairn_vec3 at = { 0.6 * cos(angle), 0.6 * sin(angle), 0 };
+        cairn_shape wall = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+        wall.axis = (cairn_vec3){ -at.x, -at.y, 0 };
+        add_wall(world, wall, at);
+    }
+    cairn_step_options options = step_by(0.01, "convex", 1e-6);
+    options.margin = 0.2;
+    advance(world, &options, 1);
+    const cairn_problem *p = cairn_world_problem(world, NULL);
+    CHECK_INT(p->contacts, 300);
+    CHECK_OK(cairn_batches_create(p, &arena, &batches, &balls));
+    CHECK(!balls);
+    cairn_arena_destroy(&arena);
+    cairn_world_destroy(world);
+}
+
+/* Unequal moments of inertia: not a ball. */
+TEST(unequal_moments_are_not_a_ball)
+{
+    cairn_world *world;
+    cairn_problem p = *heap_problem(&world, 0.3);
+    cairn_arena arena = { 0 };
+    cairn_batches batches;
+    bool balls;
+    double *mass = cairn_arena_doubles(&arena, (size_t)p.blocks * 6);
+    memcpy(mass, p.mass_inverse, (size_t)p.blocks * 6 * sizeof *mass);
+    mass[5] *= 2;
+    p.mass_inverse = mass;
+    CHECK_OK(cairn_batches_create(&p, &arena, &batches, &balls));
+    CHECK(!balls);
+    cairn_arena_destroy(&arena);
+    cairn_world_destroy(world);
+}
+
+int main(void)
+{
+    RUN(CASE(wide_sweeps_solve_what_scalar_ones_solve),
+        CASE(batches_hold_every_contact_once_and_no_body_twice),
+        CASE(all_instruction_sets_give_the_same_bits),
+        CASE(a_ball_with_very_many_contacts_is_swept_one_by_one),
+        CASE(unequal_moments_are_not_a_ball));
+}
