@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/blas.h"
 
 struct cairn_cholesky {
     cholmod_common common;
@@ -26,6 +27,7 @@ cairn_status cairn_cholesky_create(cairn_cholesky **out)
     *out = c;
     if (!c)
         return CAIRN_NO_MEMORY;
+    cairn_blas_use_one_thread();
     cholmod_l_start(&c->common);
     c->common.print = 0;
     c->common.error_handler = be_silent;

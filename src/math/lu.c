@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "math/blas.h"
 #include "math/dense.h"
 
 enum { DENSE_UP_TO = 180 };
@@ -31,6 +32,7 @@ struct cairn_lu {
 
 cairn_status cairn_lu_create(cairn_lu **out)
 {
+    cairn_blas_use_one_thread();
     cairn_lu *lu = cairn_memory_zeroed(1, sizeof *lu);
     *out = lu;
     if (!lu)
