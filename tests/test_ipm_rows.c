@@ -44,13 +44,13 @@ TEST(a_row_has_a_variable_unless_its_bounds_are_one_number)
 TEST(the_start_is_in_the_middle)
 {
     static fixture f;
-    double x[2] = { 0 }, z[2] = { 0 }, d[2], l[2];
+    double x[2] = { 0 }, z[2] = { 0 }, u[2] = { 0 }, d[2], l[2];
     open_fixture(&f);
     cairn_cones_start_rows(&f.cones, 10, d);
     cairn_cones_move(&f.cones, CAIRN_CONE_X, 1, d, x);
     CHECK(x[0] == 1 && x[1] == 0);
     CHECK(f.cones.rows.gap[0][0] == 2 && f.cones.rows.gap[1][0] == 2);
-    cairn_cones_start_sides(&f.cones, 4, d);
+    cairn_cones_start_sides(&f.cones, 4, u, d);
     cairn_cones_move(&f.cones, CAIRN_CONE_Z, 1, d, z);
     CHECK(f.cones.rows.z[0][0] == 2 && f.cones.rows.z[1][0] == 2 && z[0] == 0);
     CHECK(f.cones.rows.z[0][1] == 0 && f.cones.rows.z[1][1] == 0 && z[1] == 0);
@@ -66,11 +66,11 @@ TEST(the_start_is_in_the_middle)
 TEST(a_step_by_hand)
 {
     static fixture f;
-    double x[2] = { 0 }, z[2] = { 0 }, d[2], l[2], dx[2] = { 0 };
+    double x[2] = { 0 }, z[2] = { 0 }, u[2] = { 0 }, d[2], l[2], dx[2] = { 0 };
     open_fixture(&f);
     cairn_cones_start_rows(&f.cones, 10, d);
     cairn_cones_move(&f.cones, CAIRN_CONE_X, 1, d, x);
-    cairn_cones_start_sides(&f.cones, 4, d);
+    cairn_cones_start_sides(&f.cones, 4, u, d);
     cairn_cones_move(&f.cones, CAIRN_CONE_Z, 1, d, z);
     CHECK(cairn_cones_scale(&f.cones, 0, x, z, l));
     cairn_cones_aim_rows(&f.cones, 0, false, dx, d);

@@ -18,9 +18,9 @@ static void check_table(const cairn_entries *entries, size_t doubles)
 
 TEST(every_double_of_the_structs_is_named)
 {
-    /* 8 of its own, 3 in each of two residuals (beside an int, padded), 1 of the judgement */
-    CHECK_INT(sizeof(cairn_certificate), (8 + 2 * 4 + 1) * sizeof(double));
-    check_table(&cairn_certificate_entries, 8 + 2 * 3 + 1);
+    /* 10 of its own, 3 in each of two residuals (beside an int, padded), 1 of the judgement */
+    CHECK_INT(sizeof(cairn_certificate), (10 + 2 * 4 + 1) * sizeof(double));
+    check_table(&cairn_certificate_entries, 10 + 2 * 3 + 1);
     check_table(&cairn_energy_entries, sizeof(cairn_energy) / sizeof(double));
     check_table(&cairn_timing_entries, sizeof(cairn_timing) / sizeof(double));
 }
@@ -28,8 +28,9 @@ TEST(every_double_of_the_structs_is_named)
 TEST(an_entry_reads_and_writes_its_field)
 {
     cairn_energy energy = { .impact_loss = 3 };
-    const cairn_entry *entry = &cairn_energy_entries.items[7];
-    CHECK_TEXT(entry->name, "impact_loss");
+    const cairn_entry *entry = cairn_energy_entries.items;
+    while (strcmp(entry->name, "impact_loss") != 0)
+        entry++;
     CHECK_NEAR(cairn_entry_get(entry, &energy), 3, 0);
     cairn_entry_set(entry, &energy, 4);
     CHECK_NEAR(energy.impact_loss, 4, 0);

@@ -7,6 +7,7 @@
 #include "cairn/fclib.h"
 #include "cairn/generate.h"
 #include "cairn/global.h"
+#include "cairn/joint.h"
 #include "cairn/lagrange.h"
 #include "cairn/problem.h"
 #include "cairn/run.h"

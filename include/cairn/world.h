@@ -250,7 +250,8 @@ typedef struct cairn_bodies {
 CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
 
 /** The deepest overlap between bodies as they stand: its depth (m, 0 when nothing overlaps), and
- *  in a and b (may be NULL) who. Uses the same broad and narrow phase as the step. */
+ *  in a and b (may be NULL) who. Uses the same broad and narrow phase as the step; bodies of a
+ *  joint that do not meet in a step do not count. */
 CAIRN_API cairn_status cairn_world_overlap(cairn_world *world, double *depth, cairn_body_id *a,
                                            cairn_body_id *b);
 /** The same for the overlap that is deepest as a share of the smaller body's radius (that of the
@@ -364,16 +365,20 @@ CAIRN_API const char *cairn_broad_phase_name(int index);
 /** One line about a broad phase, NULL when unknown. */
 CAIRN_API const char *cairn_broad_phase_summary(const char *name);
 
-/** Where energy went in one step, J. Closed to rounding: d(kinetic) + d(potential) =
- *  entered + load + driver + correction - friction - impact - numerical. */
+/** Where energy went in one step, J. Closed to rounding:
+ *  d(kinetic) + d(potential) + d(elastic) = entered + load + driver + motor + correction - friction
+ *  - impact - damping - numerical. */
 typedef struct cairn_energy {
     double kinetic, potential; /* after the step; potential of gravity, 0 at the origin         */
+    double elastic;            /* after the step: stored in springs                             */
     double entered;            /* brought in by bodies from inlets                              */
     double load_work;          /* done by loads                                                 */
     double driver_work;        /* done by driven bodies through contacts                        */
+    double motor_work;         /* done by motors of joints                                      */
     double friction_loss;      /* - sum r_T . (mean sliding velocity)                           */
     double impact_loss;        /* - sum r_N (mean normal velocity)                              */
     double correction;         /* potential added by moving overlapping bodies apart            */
+    double damping_loss;       /* h c rate^2 of dampers                                         */
     double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2 and the turning of
                                   unequal inertias; may have either sign                        */
 } cairn_energy;
@@ -394,6 +399,8 @@ typedef struct cairn_certificate {
                                 lifting what slides, held while it does; exact friction: 0     */
     double friction_law;       /* largest |mu(|u_T|) - mu| at a pushing contact, mu the one the
                                 impulses were found with; all else is judged with mu(|u_T|)    */
+    double joint_drift;        /* m: largest defect of what joints hold, after the step          */
+    double joint_turn_drift;   /* rad: likewise                                                  */
     cairn_judgement judgement; /* residuals of the asked law and of exact Coulomb              */
 } cairn_certificate;
 
@@ -409,6 +416,7 @@ typedef struct cairn_step_report {
     int attempts;   /* 1, or more when bodies outran the margin and the step was
                                  solved again with more candidates                            */
     int upgraded;   /* scheme auto: contacts with exact Coulomb friction            */
+    int broken;     /* joints that broke                                            */
     int entered;    /* bodies that came in through inlets                           */
     cairn_solve_report solve;
     cairn_certificate certificate;

@@ -21,6 +21,8 @@ static const cairn_entry certificate_items[] = {
     ENTRY(cairn_certificate, "dilatation", "m", dilatation),
     ENTRY(cairn_certificate, "spurious_work", "J", spurious_work),
     ENTRY(cairn_certificate, "friction_law", "1", friction_law),
+    ENTRY(cairn_certificate, "joint_drift", "m", joint_drift),
+    ENTRY(cairn_certificate, "joint_turn_drift", "rad", joint_turn_drift),
     ENTRY(cairn_certificate, "asked_worst", "m/s", judgement.asked.worst),
     ENTRY(cairn_certificate, "asked_relative", "1", judgement.asked.relative),
     ENTRY(cairn_certificate, "asked_fclib", "1", judgement.asked.fclib),
@@ -33,12 +35,15 @@ static const cairn_entry certificate_items[] = {
 static const cairn_entry energy_items[] = {
     ENTRY(cairn_energy, "kinetic", "J", kinetic),
     ENTRY(cairn_energy, "potential", "J", potential),
+    ENTRY(cairn_energy, "elastic", "J", elastic),
     ENTRY(cairn_energy, "entered_energy", "J", entered),
     ENTRY(cairn_energy, "load_work", "J", load_work),
     ENTRY(cairn_energy, "driver_work", "J", driver_work),
+    ENTRY(cairn_energy, "motor_work", "J", motor_work),
     ENTRY(cairn_energy, "correction", "J", correction),
     ENTRY(cairn_energy, "friction_loss", "J", friction_loss),
     ENTRY(cairn_energy, "impact_loss", "J", impact_loss),
+    ENTRY(cairn_energy, "damping_loss", "J", damping_loss),
     ENTRY(cairn_energy, "numerical_loss", "J", numerical_loss),
 };
 

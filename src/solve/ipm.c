@@ -108,7 +108,7 @@ static void start(cairn_task *task, iterate *i, double *r)
     cairn_cones_rows(&i->cones, i->u, i->h);
     double closing = fmax(i->size, cairn_cones_closing(&i->cones, i->h));
     cairn_cones_add_unit(&i->cones, closing, 0.5, i->dz);
-    cairn_cones_start_sides(&i->cones, start_impulse * i->size * closing, i->dz);
+    cairn_cones_start_sides(&i->cones, start_impulse * i->size * closing, i->h, i->dz);
     cairn_cones_move(&i->cones, CAIRN_CONE_Z, 1, i->dz, i->z);
     i->delta = first_delta;
     i->residual = INFINITY;

@@ -88,7 +88,7 @@ void cairn_cones_start_rows(cairn_cones *cones, double amount, double *d)
     }
 }
 
-void cairn_cones_start_sides(cairn_cones *cones, double t, double *d)
+void cairn_cones_start_sides(cairn_cones *cones, double t, const double *u, double *d)
 {
     cairn_cone_rows *rows = &cones->rows;
     for (int i = 0; i < rows->count; i++) {
@@ -97,6 +97,10 @@ void cairn_cones_start_sides(cairn_cones *cones, double t, double *d)
             rows->z[s][k] = t / rows->gap[s][k]; /* 0 without a bound */
             rows->dz[s][k] = 0;
         }
+        /* a bound on one side that is far from acting: its velocity is known already */
+        for (int s = 0; s < 2; s++)
+            if (isinf(rows->gap[1 - s][k]) && isfinite(rows->gap[s][k]))
+                rows->z[s][k] = fmax(rows->z[s][k], sign_of(s) * u[k]);
         d[k] = rows->z[0][k] - rows->z[1][k];
     }
 }

@@ -29,8 +29,8 @@ typedef struct cairn_cone_rows {
 cairn_status cairn_cones_list_rows(cairn_cones *cones, cairn_arena *arena);
 /* d = the first x: in the middle of two bounds, `amount` w^-1/2 away from one, 0 without. */
 void cairn_cones_start_rows(cairn_cones *cones, double amount, double *d);
-/* z_s = t/g_s, d = z_0 - z_1 */
-void cairn_cones_start_sides(cairn_cones *cones, double t, double *d);
+/* z_s = t/g_s, where there is one bound at least the velocity u it has; d = z_0 - z_1 */
+void cairn_cones_start_sides(cairn_cones *cones, double t, const double *u, double *d);
 /* root = (sum z_s/g_s + eps + delta w)^-1/2: the eigenvalue of L for rows; false when outside */
 bool cairn_cones_scale_rows(cairn_cones *cones, double delta, double *l);
 /* sum g_s z_s */

@@ -33,7 +33,8 @@ static void frame_of(const cairn_stage *stage, int j, cairn_vec3 frame[3])
 static cairn_status take_arrays(cairn_stage *stage)
 {
     size_t d = (size_t)stage->world->dimension, n = (size_t)stage->block_size;
-    size_t velocities = (size_t)stage->blocks * n, m = (size_t)stage->world->contacts.count;
+    size_t velocities = (size_t)stage->blocks * n,
+           m = (size_t)(stage->world->contacts.count + stage->joints.blocks);
     struct {
         double **array;
         size_t count;
@@ -213,10 +214,12 @@ static void fill_contact(cairn_stage *stage, int j)
 cairn_status cairn_stage_assemble(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
+    TRY(cairn_stage_joints_prepare(stage));
     TRY(take_arrays(stage));
     for (int i = 0; i < world->bodies.count; i++)
         if (stage->block[i] >= 0)
             fill_block(stage, i);
+    TRY(cairn_stage_joints_steady(stage));
     for (int j = 0; j < world->contacts.count; j++)
         fill_contact(stage, j);
     bool edges = stage->scheme->edges && world->dimension == 3;
@@ -234,5 +237,5 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
                                       .mu = stage->mu };
     if (stage->options->warm_start)
         cairn_stage_warm_start(stage);
-    return CAIRN_OK;
+    return cairn_stage_joints_fill(stage);
 }

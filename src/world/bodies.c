@@ -303,6 +303,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
         b->generation[id.index] != id.generation)
         return CAIRN_NOT_FOUND;
     cairn_drivers_remove(world, id.index);
+    cairn_joints_remove(world, id.index);
     forget_contacts(&world->contacts, id.index);
     b->alive[id.index] = 0;
     b->generation[id.index]++;

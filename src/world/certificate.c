@@ -87,8 +87,8 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     c->cone_violation = c->judgement.cone_violation;
     if (stage->problem.directions && !stage->compression)
         cairn_stage_judge_circular(stage, &c->judgement);
-    report->candidates = stage->problem.contacts;
-    for (int j = 0; j < stage->problem.contacts; j++) {
+    report->candidates = stage->world->contacts.count;
+    for (int j = 0; j < stage->world->contacts.count; j++) {
         certify_contact(stage, j, c);
         report->active += stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
     }

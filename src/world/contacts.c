@@ -214,6 +214,14 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
     c->poisson[j] = cairn_material_is_poisson(&law);
 }
 
+/* Bodies of a joint do not meet unless it says so. */
+static void leave_out_joined(const cairn_world *world, const narrow_job *job, size_t pairs)
+{
+    for (size_t k = 0; world->joint_count > 0 && k < pairs; k++)
+        if (job->count[k] && cairn_joints_forbid(world, job->pairs[k].first, job->pairs[k].second))
+            job->count[k] = 0;
+}
+
 static cairn_status gather(const cairn_stage *stage, const narrow_job *job, size_t pairs)
 {
     cairn_world *world = stage->world;
@@ -255,6 +263,7 @@ cairn_status cairn_stage_collide(cairn_stage *stage)
     if (!job.found || !job.count)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for((int)list->count, GRAIN, narrow_range, &job);
+    leave_out_joined(world, &job, list->count);
     return gather(stage, &job, list->count);
 }
 

@@ -114,7 +114,7 @@ static cairn_status solve(cairn_stage *stage, const double *c)
 
 cairn_status cairn_stage_correct(cairn_stage *stage)
 {
-    int contacts = stage->problem.contacts;
+    int contacts = stage->world->contacts.count;
     bool any = false;
     stage->shift = NULL;
     if (stage->overlaps != CAIRN_OVERLAPS_MOVE || stage->scheme->velocity_level)
@@ -123,7 +123,7 @@ cairn_status cairn_stage_correct(cairn_stage *stage)
         any = left_open(stage, j) < 0;
     if (!any)
         return CAIRN_OK;
-    double *c = cairn_arena_doubles(&stage->world->scratch, (size_t)contacts);
+    double *c = cairn_arena_doubles(&stage->world->scratch, (size_t)stage->problem.contacts);
     if (!c)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < contacts; j++)

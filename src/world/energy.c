@@ -65,6 +65,7 @@ void cairn_stage_energy(cairn_stage *stage)
     for (int i = 0; i < stage->world->bodies.count; i++)
         if (stage->block[i] >= 0)
             add_body(stage, i, energy);
-    for (int j = 0; j < stage->problem.contacts; j++)
+    for (int j = 0; j < stage->world->contacts.count; j++)
         add_contact(stage, j, stage->v_old, energy);
+    cairn_stage_joints_energy(stage);
 }

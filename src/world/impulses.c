@@ -47,7 +47,7 @@ static double friction_at(const cairn_stage *stage, int j, const double *u)
 static void start_friction(cairn_stage *stage)
 {
     const cairn_problem *p = &stage->problem;
-    for (int j = 0; j < p->contacts; j++) {
+    for (int j = 0; j < stage->world->contacts.count; j++) {
         double before[3];
         cairn_contact_relative(p, p->dimension, p->block_size, j, stage->v_old, before);
         stage->mu[j] = stage->world->contacts.mu[j] = friction_at(stage, j, before);
@@ -58,7 +58,7 @@ static void start_friction(cairn_stage *stage)
 static double update_friction(cairn_stage *stage)
 {
     double largest = 0;
-    for (int j = 0; j < stage->problem.contacts; j++) {
+    for (int j = 0; j < stage->world->contacts.count; j++) {
         size_t first = (size_t)j * (size_t)stage->problem.dimension;
         double mu = friction_at(stage, j, stage->u + first);
         if (stage->r[first] > 0)
@@ -189,9 +189,10 @@ static bool hits(const cairn_stage *stage, int j)
 static bool find_impacts(cairn_stage *stage)
 {
     bool hit = false, can_bounce = false;
-    for (int j = 0; j < stage->problem.contacts; j++)
+    int contacts = stage->world->contacts.count;
+    for (int j = 0; j < contacts; j++)
         can_bounce = can_bounce || bounces(stage, j);
-    for (int j = 0; can_bounce && j < stage->problem.contacts; j++) {
+    for (int j = 0; can_bounce && j < contacts; j++) {
         if (!hits(stage, j))
             continue;
         hit = true;

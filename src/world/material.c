@@ -164,6 +164,23 @@ bool cairn_material_is_poisson(const cairn_material_def *def)
     return strcmp(def->restitution_law, POISSON) == 0;
 }
 
+static bool bounces_by_poisson(const cairn_material_def *def)
+{
+    return def->restitution > 0 && cairn_material_is_poisson(def);
+}
+
+bool cairn_materials_have_poisson(const cairn_world *world)
+{
+    size_t n = world->material_count;
+    for (size_t i = 0; i < n; i++)
+        if (bounces_by_poisson(&world->materials[i]))
+            return true;
+    for (size_t i = 0; i < n * n; i++)
+        if (world->pair_given[i] && bounces_by_poisson(&world->pairs[i]))
+            return true;
+    return false;
+}
+
 static double friction_of(const cairn_material_def *def, double speed)
 {
     return cairn_friction_law_at(&def->friction_law, def->friction, speed);

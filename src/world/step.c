@@ -112,8 +112,10 @@ static cairn_status advance(cairn_stage *stage)
     TRY(make_room(stage));
     /* x += h v, and overlaps apart */
     cairn_stage_store_contacts(stage);
+    cairn_stage_joints_store(stage);
     cairn_stage_commit(stage);
     cairn_stage_move_apart(stage);
+    cairn_stage_joints_commit(stage);
     cairn_stage_penetration(stage);
     /* what comes in through inlets */
     pour(stage->world, stage->report);

@@ -1,4 +1,5 @@
 /* step_options.c - the options of a step, as a table. */
+#include <math.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -105,6 +106,34 @@ cairn_status cairn_step_options_check(const cairn_step_options *step, int dimens
     return CAIRN_OK;
 }
 
+/* Rows with bounds are not for every solver, and not for the two phases of Poisson's impacts. */
+static cairn_status check_joints(const cairn_world *world, const cairn_step_options *step,
+                                 cairn_error *error)
+{
+    const uint8_t bounded = 1;
+    const double lower[3] = { -INFINITY, -INFINITY, -INFINITY };
+    const double upper[3] = { INFINITY, INFINITY, INFINITY };
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    bool edges = scheme->edges && world->dimension == 3;
+    cairn_problem kind = { .dimension = world->dimension,
+                           .directions = edges ? (int)step->directions : 0,
+                           .contacts = 1,
+                           .bounded = &bounded,
+                           .lower = lower,
+                           .upper = upper };
+    if (world->joint_count == 0)
+        return CAIRN_OK;
+    if (!cairn_scheme_accepts(scheme, step->solver, &kind))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "solver",
+                          "%s does not treat the rows of joints with the scheme %s; "
+                          "see cairn list solvers",
+                          step->solver, step->scheme);
+    if (cairn_materials_have_poisson(world))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "restitution_law",
+                          "found poisson in a world with joints, expected newton");
+    return CAIRN_OK;
+}
+
 cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_options *step,
                                     cairn_error *error)
 {
@@ -115,5 +144,5 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
                           "found %s, expected a scheme of exact Coulomb friction (coulomb, "
                           "fixed-point, ...): a friction law depends on the sliding speed",
                           step->scheme);
-    return CAIRN_OK;
+    return check_joints(world, step, error);
 }

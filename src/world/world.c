@@ -49,8 +49,8 @@ void cairn_world_destroy(cairn_world *world)
     cairn_arena_destroy(&world->scratch);
     cairn_arena_destroy(&world->friction_lists);
     cairn_workspace_destroy(world->workspace);
-    void *blocks[] = { world->materials, world->pairs,  world->pair_given,
-                       world->driven,    world->loaded, world->inlets };
+    void *blocks[] = { world->materials, world->pairs,  world->pair_given, world->driven,
+                       world->loaded,    world->inlets, world->joints,     world->joined };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
     cairn_memory_free(world);
@@ -162,8 +162,11 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
         colliders[i] = cairn_body_collider(world, i);
     TRY(cairn_pairs_find(&cairn_broad_phase_grid, colliders, bodies->count, &world->scratch,
                          &world->pair_list));
-    for (size_t k = 0; k < world->pair_list.count; k++)
-        deepen(world, colliders, world->pair_list.items[k], found);
+    for (size_t k = 0; k < world->pair_list.count; k++) {
+        cairn_pair pair = world->pair_list.items[k];
+        if (!cairn_joints_forbid(world, pair.first, pair.second))
+            deepen(world, colliders, pair, found);
+    }
     return CAIRN_OK;
 }
 

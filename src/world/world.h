@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "cairn/world.h"
 #include "collide/collide.h"
+#include "world/joint.h"
 
 /* Bodies, structure of arrays; index = body. Fixed and driven bodies have inverse mass 0. */
 typedef struct cairn_body_store {
@@ -74,6 +75,10 @@ struct cairn_world {
     size_t loaded_count, loaded_capacity;
     cairn_inlet *inlets;
     size_t inlet_count, inlet_capacity;
+    cairn_joint *joints;
+    size_t joint_count, joint_capacity;
+    uint64_t *joined; /* sorted keys of bodies that a joint keeps from meeting            */
+    size_t joined_count, joined_capacity;
     cairn_contact_store contacts, last; /* of this step; of the last one, for warm start  */
     cairn_contact_store trial;          /* of a first attempt at this step                */
     double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
@@ -92,6 +97,14 @@ typedef enum cairn_overlaps {
     CAIRN_OVERLAPS_PUSH,
     CAIRN_OVERLAPS_KEEP
 } cairn_overlaps;
+/* Joints in a step. */
+typedef struct cairn_joint_stage {
+    cairn_row *rows;  /* CAIRN_JOINT_ROWS of each joint                           */
+    int blocks;       /* that joints take in the problem, after the contacts      */
+    uint8_t *bounded; /* of the problem                                           */
+    double *lower, *upper, *compliance;
+    cairn_vec3 *added; /* kg m^2 that the moments of bodies get, see joint_tension.c    */
+} cairn_joint_stage;
 
 /* What the stages of one step pass on to each other. All arrays are scratch. */
 typedef struct cairn_stage {
@@ -117,6 +130,7 @@ typedef struct cairn_stage {
     cairn_vec3 *x_next;              /* driven bodies: where they will be                        */
     cairn_quat *q_next;
     double *angle_next;
+    cairn_joint_stage joints;
     cairn_problem problem;
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
     int32_t *contact_block; /* likewise                                                 */
@@ -139,6 +153,7 @@ cairn_collider cairn_body_collider(const cairn_world *world, int body);
 double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
 
 /* material.c */
+bool cairn_materials_have_poisson(const cairn_world *world);
 cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
 bool cairn_material_is_poisson(const cairn_material_def *def);
 /* Friction where materials a and b meet and slide, m/s. */
@@ -181,6 +196,16 @@ cairn_overlaps cairn_overlaps_find(const char *name);
 cairn_status cairn_stage_correct(cairn_stage *stage);
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i);
 void cairn_stage_move_apart(cairn_stage *stage);
+/* joint_stage.c: rows for the problem, their place in it, and what they did */
+cairn_status cairn_stage_joints_prepare(cairn_stage *stage);
+cairn_status cairn_stage_joints_fill(cairn_stage *stage);
+void cairn_stage_joints_store(cairn_stage *stage);
+void cairn_stage_joints_energy(cairn_stage *stage);
+void cairn_stage_joints_commit(cairn_stage *stage);
+
+/* joint_tension.c */
+cairn_status cairn_stage_joints_steady(cairn_stage *stage);
+void cairn_stage_joints_steady_loss(cairn_stage *stage);
 
 /* certificate.c */
 void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement);

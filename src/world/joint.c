@@ -1,0 +1,527 @@
+/* joint.c - kinds of joints by name; making and removing them. Their rows are in joint_rows.c, how
+ * they enter a step in joint_stage.c. */
+#include "world/joint.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+const char *cairn_motor_name(int kind)
+{
+    static const char *const names[CAIRN_MOTOR_COUNT] = { "none", "velocity", "position", "force" };
+    return kind >= 0 && kind < CAIRN_MOTOR_COUNT ? names[kind] : NULL;
+}
+
+cairn_joint_drive cairn_joint_drive_default(void)
+{
+    return (cairn_joint_drive){
+        .lower = -INFINITY, .upper = INFINITY, .motor = "none", .effort = INFINITY
+    };
+}
+
+cairn_joint_def cairn_joint_def_default(void)
+{
+    return (cairn_joint_def){ .kind = CAIRN_JOINT_BALL,
+                              .a = cairn_body_none(),
+                              .b = cairn_body_none(),
+                              .axis = { 0, 0, 1 },
+                              .ratio = 1,
+                              .turn = cairn_joint_drive_default(),
+                              .slide = cairn_joint_drive_default() };
+}
+
+cairn_body_id cairn_body_none(void)
+{
+    return (cairn_body_id){ -1, 0 };
+}
+
+static void set_drive_default(void *drive)
+{
+    *(cairn_joint_drive *)drive = cairn_joint_drive_default();
+}
+
+static void set_default(void *def)
+{
+    *(cairn_joint_def *)def = cairn_joint_def_default();
+}
+
+#define DRIVE(name) offsetof(cairn_joint_drive, name)
+#define FIELD(name) offsetof(cairn_joint_def, name)
+#define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+#define REAL        CAIRN_OPTION_REAL, false
+#define VECTOR      CAIRN_OPTION_VECTOR, false
+
+static const cairn_option drive_options[] = {
+    { "lower", REAL, DRIVE(lower), -INFINITY, CAIRN_UNBOUNDED, "m or rad",
+      "lower limit of the coordinate", NULL },
+    { "upper", REAL, DRIVE(upper), -CAIRN_UNBOUNDED, INFINITY, "m or rad",
+      "upper limit of the coordinate", NULL },
+    { "friction", REAL, DRIVE(friction), 0, CAIRN_UNBOUNDED, "N or N m", "bound of dry friction",
+      NULL },
+    { "motor", CAIRN_OPTION_NAME, false, DRIVE(motor), 0, 0, "", "what the motor keeps to",
+      cairn_motor_name },
+    { "target", REAL, DRIVE(target), ANY, "", "speed, coordinate or effort that the motor aims at",
+      NULL },
+    { "effort", REAL, DRIVE(effort), 0, INFINITY, "N or N m", "most that the motor can give",
+      NULL },
+    { "stiffness", REAL, DRIVE(stiffness), 0, 1e300, "N/m or N m/rad", "of a spring", NULL },
+    { "damping", REAL, DRIVE(damping), 0, 1e300, "N s/m or N m s/rad", "of a damper", NULL },
+    { "rest", REAL, DRIVE(rest), ANY, "m or rad", "coordinate at which the spring is at rest",
+      NULL },
+};
+
+const cairn_record *cairn_joint_drive_record(void)
+{
+    static const cairn_record record = {
+        .name = "drive",
+        .summary = "limits, motor, dry friction and spring along a free coordinate of a joint",
+        .size = sizeof(cairn_joint_drive),
+        .set_default = set_drive_default,
+        .options = drive_options,
+        .option_count = sizeof drive_options / sizeof drive_options[0],
+    };
+    return &record;
+}
+
+/* Lines of several kinds; each kind's table is a run of them. */
+#define COLLIDE                                                                                    \
+    {                                                                                              \
+        "collide", CAIRN_OPTION_FLAG, false, FIELD(collide), 0, 0, "",                             \
+            "whether the two bodies also meet as shapes", NULL                                     \
+    }
+#define BREAK                                                                                      \
+    { "break_force", REAL, FIELD(break_force), 0, 1e300, "N", "breaks above it; 0: never", NULL }, \
+    {                                                                                              \
+        "break_torque", REAL, FIELD(break_torque), 0, 1e300, "N m", "breaks above it; 0: never",   \
+            NULL                                                                                   \
+    }
+#define ANCHOR(text)                                                                               \
+    {                                                                                              \
+        "anchor", VECTOR, FIELD(anchor), ANY, "m", text, NULL                                      \
+    }
+#define ANCHOR_B                                                                                   \
+    {                                                                                              \
+        "anchor_b", VECTOR, FIELD(anchor_b), ANY, "m", "point of b", NULL                          \
+    }
+#define AXIS(text)                                                                                 \
+    {                                                                                              \
+        "axis", VECTOR, FIELD(axis), ANY, "", text, NULL                                           \
+    }
+
+static const cairn_option point_options[] = { COLLIDE, BREAK, ANCHOR("the shared point") };
+static const cairn_option axis_options[] = { COLLIDE, BREAK, ANCHOR("a point of the axis"),
+                                             AXIS("direction of the axis") };
+static const cairn_option universal_options[] = {
+    COLLIDE,
+    BREAK,
+    ANCHOR("the shared point"),
+    AXIS("axis fixed to a"),
+    { "axis_b", VECTOR, FIELD(axis_b), ANY, "", "axis fixed to b, at right angles", NULL },
+};
+static const cairn_option screw_options[] = {
+    COLLIDE,
+    BREAK,
+    ANCHOR("a point of the axis"),
+    AXIS("direction of the axis"),
+    { "pitch", CAIRN_OPTION_REAL, true, FIELD(pitch), ANY, "m", "advance in a full turn", NULL },
+};
+static const cairn_option line_options[] = {
+    COLLIDE,
+    BREAK,
+    ANCHOR("point of a"),
+    ANCHOR_B,
+    { "length", REAL, FIELD(length), 0, 1e12, "m", "0: the distance as placed", NULL },
+};
+static const cairn_option spring_options[] = {
+    COLLIDE,
+    BREAK,
+    ANCHOR("point of a"),
+    ANCHOR_B,
+};
+static const cairn_option gear_options[] = {
+    COLLIDE,
+    BREAK,
+    AXIS("axis of a"),
+    { "axis_b", VECTOR, FIELD(axis_b), ANY, "", "axis of b", NULL },
+    { "ratio", REAL, FIELD(ratio), ANY, "", "turning of a + ratio * turning of b is kept", NULL },
+};
+static const cairn_option bushing_options[] = {
+    COLLIDE,
+    BREAK,
+    ANCHOR("the shared point"),
+    { "stiffness", REAL, FIELD(stiffness), 0, 1e300, "N/m", "against sliding", NULL },
+    { "damping", REAL, FIELD(damping), 0, 1e300, "N s/m", "against sliding", NULL },
+    { "turn_stiffness", REAL, FIELD(turn_stiffness), 0, 1e300, "N m/rad", "against turning", NULL },
+    { "turn_damping", REAL, FIELD(turn_damping), 0, 1e300, "N m s/rad", "against turning", NULL },
+};
+
+#define RECORD(name, summary, table)                                                               \
+    {                                                                                              \
+        name, summary, sizeof(cairn_joint_def), set_default, table, sizeof table / sizeof table[0] \
+    }
+
+enum {
+    ALONG = CAIRN_HOLDS_ALONG,
+    ACROSS = CAIRN_HOLDS_ACROSS,
+    ABOUT = CAIRN_HOLDS_ABOUT,
+    TILT = CAIRN_HOLDS_TILT,
+    POINT = ALONG | ACROSS
+};
+
+static const cairn_joint_class classes[CAIRN_JOINT_COUNT] = {
+    [CAIRN_JOINT_BALL] = { RECORD("ball", "3D: one point shared", point_options), 0, POINT, false,
+                           false, false, false },
+    [CAIRN_JOINT_FIXED] = { RECORD("fixed", "nothing moves", point_options), POINT | ABOUT,
+                            POINT | ABOUT | TILT, true, false, false, false },
+    [CAIRN_JOINT_REVOLUTE] = { RECORD("revolute", "turns about an axis (2D: a point)",
+                                      axis_options),
+                               POINT, POINT | TILT, true, true, false, false },
+    [CAIRN_JOINT_PRISMATIC] = { RECORD("prismatic", "slides along an axis", axis_options),
+                                ACROSS | ABOUT, ACROSS | ABOUT | TILT, true, false, true, false },
+    [CAIRN_JOINT_CYLINDRICAL] = { RECORD("cylindrical", "3D: turns about and slides along an axis",
+                                         axis_options),
+                                  0, ACROSS | TILT, false, true, true, false },
+    [CAIRN_JOINT_UNIVERSAL] = { RECORD("universal",
+                                       "3D: one point shared, two axes stay at right angles",
+                                       universal_options),
+                                0, POINT | CAIRN_HOLDS_CROSS, false, false, false, false },
+    [CAIRN_JOINT_PLANAR] = { RECORD("planar", "3D: slides in a plane, turns about its normal",
+                                    axis_options),
+                             0, ALONG | TILT, false, true, false, false },
+    [CAIRN_JOINT_SCREW] = { RECORD("screw", "3D: a full turn about the axis advances by the pitch",
+                                   screw_options),
+                            0, ACROSS | TILT | CAIRN_HOLDS_SCREW, false, true, true, false },
+    [CAIRN_JOINT_DISTANCE] = { RECORD("distance", "a rigid rod without mass between two points",
+                                      line_options),
+                               CAIRN_HOLDS_LENGTH, CAIRN_HOLDS_LENGTH, true, false, false, true },
+    [CAIRN_JOINT_ROPE] = { RECORD("rope", "two points at most a length apart", line_options),
+                           CAIRN_HOLDS_ROPE, CAIRN_HOLDS_ROPE, true, false, false, true },
+    [CAIRN_JOINT_GEAR] = { RECORD("gear", "couples the turning of two bodies about their axes",
+                                  gear_options),
+                           CAIRN_HOLDS_GEAR, CAIRN_HOLDS_GEAR, true, false, false, false },
+    [CAIRN_JOINT_SPRING] = { RECORD("spring", "spring and damper between two points (key slide)",
+                                    spring_options),
+                             0, 0, true, false, true, true },
+    [CAIRN_JOINT_TORSION_SPRING] = { RECORD("torsion_spring",
+                                            "spring and damper about an axis (key turn)",
+                                            axis_options),
+                                     0, 0, true, true, false, false },
+    [CAIRN_JOINT_BUSHING] = { RECORD("bushing", "springs and dampers against all relative motion",
+                                     bushing_options),
+                              CAIRN_HOLDS_SOFTLY, CAIRN_HOLDS_SOFTLY, true, false, false, false },
+};
+
+const cairn_joint_class *cairn_joint_class_of(cairn_joint_kind kind)
+{
+    return &classes[kind];
+}
+
+const cairn_record *cairn_joint_record(int kind)
+{
+    return kind >= 0 && kind < CAIRN_JOINT_COUNT ? &classes[kind].record : NULL;
+}
+
+bool cairn_joint_exists(cairn_joint_kind kind, int dimension)
+{
+    return dimension == 3 || classes[kind].exists_2d;
+}
+
+bool cairn_joint_turns(cairn_joint_kind kind)
+{
+    return classes[kind].turns;
+}
+
+bool cairn_joint_slides(cairn_joint_kind kind)
+{
+    return classes[kind].slides;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static bool is_idle(const cairn_joint_drive *d)
+{
+    return d->lower <= -CAIRN_UNBOUNDED && d->upper >= CAIRN_UNBOUNDED && d->friction == 0 &&
+           d->stiffness == 0 && d->damping == 0 && strcmp(d->motor, "none") == 0;
+}
+
+static cairn_status check_drive(const cairn_joint_drive *d, bool exists, const char *name,
+                                cairn_error *error)
+{
+    TRY(cairn_record_check(cairn_joint_drive_record(), d, error));
+    if (!exists && !is_idle(d))
+        return cairn_fail(error, CAIRN_BAD_INPUT, name, "this kind of joint has no %s to drive",
+                          name);
+    if (!(d->lower <= d->upper))
+        return cairn_fail(error, CAIRN_BAD_INPUT, name, "found lower %g > upper %g", d->lower,
+                          d->upper);
+    return CAIRN_OK;
+}
+
+static cairn_status check_body(const cairn_world *world, cairn_body_id id, const char *key,
+                               cairn_error *error)
+{
+    const cairn_body_store *b = &world->bodies;
+    bool there = id.index >= 0 && id.index < b->count && b->alive[id.index] &&
+                 b->generation[id.index] == id.generation;
+    return there ? CAIRN_OK : cairn_fail(error, CAIRN_NOT_FOUND, key, "there is no such body");
+}
+
+static cairn_status check_bodies(const cairn_world *world, const cairn_joint_def *def,
+                                 cairn_error *error)
+{
+    const cairn_body_store *b = &world->bodies;
+    TRY(check_body(world, def->a, "a", error));
+    if (def->b.index >= 0)
+        TRY(check_body(world, def->b, "b", error));
+    if (def->a.index == def->b.index)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "b", "a joint needs two different bodies");
+    bool moves = b->motion[def->a.index] == CAIRN_MOTION_DYNAMIC ||
+                 (def->b.index >= 0 && b->motion[def->b.index] == CAIRN_MOTION_DYNAMIC);
+    if (!moves)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "a", "at least one body must be dynamic");
+    return CAIRN_OK;
+}
+
+static cairn_status check_axes(const cairn_joint_def *def, int dimension, cairn_error *error)
+{
+    bool second =
+        def->kind == CAIRN_JOINT_UNIVERSAL || (def->kind == CAIRN_JOINT_GEAR && dimension == 3);
+    bool flat = dimension == 2 && def->kind != CAIRN_JOINT_PRISMATIC;
+    if (!flat && !(cairn_norm(def->axis) > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "axis", "found zero, expected a direction");
+    if (second && !(cairn_norm(def->axis_b) > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "axis_b", "found zero, expected a direction");
+    if (dimension == 2 && def->kind == CAIRN_JOINT_PRISMATIC && def->axis.z != 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "axis",
+                          "found z = %g, expected a direction in the plane", def->axis.z);
+    double cosine = second ? cairn_dot(cairn_unit(def->axis), cairn_unit(def->axis_b)) : 0;
+    if (def->kind == CAIRN_JOINT_UNIVERSAL && !(fabs(cosine) < 1e-9))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "axis_b",
+                          "found a cosine of %g to axis, expected a right angle", cosine);
+    return CAIRN_OK;
+}
+
+static cairn_status check_points(const cairn_joint_def *def, int dimension, cairn_error *error)
+{
+    const cairn_joint_class *class = &classes[def->kind];
+    double apart = cairn_norm(cairn_sub(def->anchor, def->anchor_b));
+    if (dimension == 2 && (def->anchor.z != 0 || (class->two_points && def->anchor_b.z != 0)))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "anchor", "in 2D z must be 0");
+    if (class->two_points && !(apart > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "anchor_b",
+                          "found the same point as anchor, expected another");
+    return CAIRN_OK;
+}
+
+static cairn_status check(const cairn_world *world, const cairn_joint_def *def, cairn_error *error)
+{
+    if ((unsigned)def->kind >= CAIRN_JOINT_COUNT)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "kind", "unknown kind of joint %d",
+                          (int)def->kind);
+    const cairn_joint_class *class = &classes[def->kind];
+    if (!cairn_joint_exists(def->kind, world->dimension))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "kind", "a %s joint does not exist in 2D",
+                          class->record.name);
+    TRY(cairn_record_check(&class->record, def, error));
+    TRY(check_bodies(world, def, error));
+    TRY(check_axes(def, world->dimension, error));
+    TRY(check_points(def, world->dimension, error));
+    TRY(check_drive(&def->turn, class->turns, "turn", error));
+    return check_drive(&def->slide, class->slides, "slide", error);
+}
+
+/* ---- placing -------------------------------------------------------------------------------- */
+
+/* The rotation that takes the unit vectors to (axis, e1, e2). */
+static cairn_quat frame_along(cairn_vec3 axis, int dimension)
+{
+    if (dimension == 2)
+        return cairn_quat_exp(cairn_vec(0, 0, atan2(axis.y, axis.x)));
+    cairn_vec3 from = { 1, 0, 0 }, to = cairn_unit(axis);
+    cairn_vec3 turn = cairn_cross(from, to);
+    double sine = cairn_norm(turn), angle = atan2(sine, cairn_dot(from, to));
+    if (sine < 1e-14)
+        return angle < 1 ? (cairn_quat){ 1, 0, 0, 0 } : (cairn_quat){ 0, 0, 1, 0 };
+    return cairn_quat_exp(cairn_scale(angle / sine, turn));
+}
+
+/* Points and frames as the two bodies see them. */
+static void attach(const cairn_world *world, cairn_joint *j)
+{
+    const cairn_joint_def *def = &j->def;
+    bool two = classes[def->kind].two_points;
+    bool own_axis = def->kind == CAIRN_JOINT_UNIVERSAL || def->kind == CAIRN_JOINT_GEAR;
+    for (int side = 0; side < 2; side++) {
+        int body = j->body[side];
+        cairn_vec3 point = side && two ? def->anchor_b : def->anchor, x = { 0, 0, 0 };
+        cairn_vec3 axis = side && own_axis ? def->axis_b : def->axis;
+        cairn_quat frame = frame_along(axis, world->dimension), q = { 1, 0, 0, 0 };
+        if (body >= 0) {
+            x = world->bodies.x[body];
+            q = world->bodies.q[body];
+        }
+        j->anchor[side] = cairn_rotate_back(q, cairn_sub(point, x));
+        j->frame[side] = cairn_quat_multiply(cairn_quat_conjugate(q), frame);
+    }
+    double apart = cairn_norm(cairn_sub(def->anchor, def->anchor_b));
+    if (two && def->length == 0)
+        j->def.length = apart;
+    j->slide = two ? apart : 0;
+}
+
+/* What the springs store from the start. */
+static void wind_up(const cairn_world *world, cairn_joint *j)
+{
+    cairn_joint_view view = {
+        .dimension = world->dimension, .h = 1, .gamma = 1, .q = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } }
+    };
+    for (int side = 0; side < 2; side++) {
+        if (j->body[side] < 0)
+            continue;
+        view.x[side] = world->bodies.x[j->body[side]];
+        view.q[side] = world->bodies.q[j->body[side]];
+    }
+    cairn_joint_measure(j, &view);
+}
+
+/* ---- bodies that do not meet ---------------------------------------------------------------- */
+
+static uint64_t pair_key(int a, int b)
+{
+    uint32_t low = (uint32_t)(a < b ? a : b), high = (uint32_t)(a < b ? b : a);
+    return (uint64_t)low << 32 | high;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* The sorted list of joined pairs anew; there is room for one key of each joint. */
+void cairn_joints_index(cairn_world *world)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < world->joint_count; k++) {
+        const cairn_joint *j = &world->joints[k];
+        if (j->alive && !j->broken && !j->def.collide && j->body[1] >= 0)
+            world->joined[count++] = pair_key(j->body[0], j->body[1]);
+    }
+    if (count > 1)
+        qsort(world->joined, count, sizeof *world->joined, compare_keys);
+    world->joined_count = count;
+}
+
+bool cairn_joints_forbid(const cairn_world *world, int a, int b)
+{
+    uint64_t key = pair_key(a, b);
+    return world->joined_count > 0 && bsearch(&key, world->joined, world->joined_count,
+                                              sizeof *world->joined, compare_keys) != NULL;
+}
+
+/* ---- making and removing -------------------------------------------------------------------- */
+
+cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out)
+{
+    size_t n = world->joint_count;
+    world->error = (cairn_error){ 0 };
+    TRY(check(world, def, &world->error));
+    if (n >= INT32_MAX / CAIRN_JOINT_ROWS)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_memory_reserve((void **)&world->joints, &world->joint_capacity, n + 1,
+                             sizeof *world->joints));
+    TRY(cairn_memory_reserve((void **)&world->joined, &world->joined_capacity, n + 1,
+                             sizeof *world->joined));
+    world->joints[n] =
+        (cairn_joint){ .alive = true, .def = *def, .body = { def->a.index, def->b.index } };
+    attach(world, &world->joints[n]);
+    wind_up(world, &world->joints[n]);
+    world->joint_count = n + 1;
+    cairn_joints_index(world);
+    if (out)
+        *out = (cairn_joint_id){ (int32_t)n, 0 };
+    return CAIRN_OK;
+}
+
+static cairn_joint *find(cairn_world *world, cairn_joint_id id)
+{
+    bool there = id.index >= 0 && (size_t)id.index < world->joint_count &&
+                 world->joints[id.index].alive &&
+                 world->joints[id.index].generation == id.generation;
+    return there ? &world->joints[id.index] : NULL;
+}
+
+cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id id)
+{
+    cairn_joint *joint = find(world, id);
+    if (!joint)
+        return CAIRN_NOT_FOUND;
+    joint->alive = false;
+    cairn_joints_index(world);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_joint_aim(cairn_world *world, cairn_joint_id id, bool turn, double target)
+{
+    cairn_joint *joint = find(world, id);
+    if (!joint)
+        return CAIRN_NOT_FOUND;
+    const cairn_joint_class *class = &classes[joint->def.kind];
+    if (!(turn ? class->turns : class->slides))
+        return CAIRN_BAD_INPUT;
+    if (!isfinite(target))
+        return CAIRN_NOT_FINITE;
+    *(turn ? &joint->def.turn.target : &joint->def.slide.target) = target;
+    return CAIRN_OK;
+}
+
+void cairn_joints_remove(cairn_world *world, int body)
+{
+    for (size_t k = 0; k < world->joint_count; k++)
+        if (world->joints[k].body[0] == body || world->joints[k].body[1] == body)
+            world->joints[k].alive = false;
+    cairn_joints_index(world);
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+int cairn_world_joint_count(const cairn_world *world)
+{
+    return (int)world->joint_count;
+}
+
+static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int side)
+{
+    int body = j->body[side];
+    if (!j->alive || body < 0)
+        return j->anchor[side];
+    return cairn_add(world->bodies.x[body], cairn_rotate(world->bodies.q[body], j->anchor[side]));
+}
+
+cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
+{
+    if (index < 0 || (size_t)index >= world->joint_count)
+        return (cairn_joint_state){ 0 };
+    const cairn_joint *j = &world->joints[index];
+    return (cairn_joint_state){ .alive = j->alive,
+                                .broken = j->broken,
+                                .kind = j->def.kind,
+                                .body = { j->body[0], j->body[1] },
+                                .point = point_on(world, j, 0),
+                                .point_b = point_on(world, j, 1),
+                                .turn = j->turn,
+                                .slide = j->slide,
+                                .force = j->force,
+                                .torque = j->torque,
+                                .drift = j->drift,
+                                .turn_drift = j->turn_drift,
+                                .elastic = j->alive ? j->elastic : 0 };
+}
