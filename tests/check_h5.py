@@ -13,17 +13,20 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-STEPS = """step time candidates active upgraded attempts entered linearisations
+STEPS = """step time candidates active upgraded attempts entered broken linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
-dilatation spurious_work friction_law asked_worst asked_relative asked_fclib coulomb_worst
-coulomb_relative
-coulomb_fclib judge_cone_violation kinetic potential entered_energy load_work driver_work
-correction friction_loss impact_loss numerical_loss collide_seconds assemble_seconds solve_seconds
+dilatation spurious_work friction_law joint_drift joint_turn_drift asked_worst asked_relative
+asked_fclib coulomb_worst coulomb_relative
+coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy load_work driver_work
+motor_work correction friction_loss impact_loss damping_loss numerical_loss collide_seconds
+assemble_seconds solve_seconds
 finish_seconds""".split()
 BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
 top_radius height axis""".split()
 STATES = ["index", "x", "q", "v", "omega"]
+JOINTS = ["kind", "body"]
+JOINT_STATES = "index broken point force torque turn slide drift turn_drift".split()
 CONTACTS = ["body", "point", "normal", "tangent", "gap", "impulse", "velocity", "mu"]
 SETTINGS = """format format_version version title scene dimension gravity time_step duration scheme
 solver tolerance max_iterations frame_interval contacts paraview ending hash wall_seconds
@@ -89,13 +92,35 @@ def check_contacts(f):
     assert c["body"][:].min() >= 0 and c["body"][:].max() < len(f["bodies/mass"])
 
 
+def check_joints(f):
+    offset, bodies = f["frames/joint_offset"][:], f["joints/body"][:]
+    same_rows(f["joints"], JOINTS, len(f["joints/kind"]))
+    same_rows(f["frames/joints"], JOINT_STATES, offset[-1])
+    assert len(offset) == len(f["frames/time"]) + 1 and (np.diff(offset) >= 0).all()
+    assert list(f["joints/kind"].attrs["names"])[0] == "ball"
+    if len(bodies) == 0:
+        return
+    assert bodies.min() >= -1 and bodies[:, 0].min() >= 0 and bodies.max() < len(f["bodies/mass"])
+    s, k = f["frames/joints"], len(offset) - 2
+    assert s["drift"][:].max() <= f["steps/joint_drift"][:].max()
+    # the last frame: a joint's point stands on its first body, as far away as at the start
+    last = slice(offset[k], offset[k + 1])
+    place = dict(zip(f["frames/bodies/index"][:], f["frames/bodies/x"][:]))
+    start = dict(reversed(list(zip(f["frames/bodies/index"][:], f["frames/bodies/x"][:]))))
+    for index, point, first in zip(s["index"][last], s["point"][last], s["point"][:offset[1]]):
+        a = bodies[index, 0]
+        assert np.isclose(np.linalg.norm(point - place[a]), np.linalg.norm(first - start[a]))
+    assert s["broken"][last].sum() == f["steps/broken"][:].sum()
+    assert not s["force"][last][s["broken"][last] == 1].any()
+
+
 def check_energy(f):
-    """The ledger closes, step by step: d(kinetic + potential) = entered + works - losses."""
+    """The ledger closes, step by step: d(kinetic + potential + elastic) = entered + works - losses."""
     s = {name: f["steps/" + name][:] for name in STEPS}
-    total = s["kinetic"] + s["potential"]
+    total = s["kinetic"] + s["potential"] + s["elastic"]
     before = np.concatenate([[f.attrs["initial_energy"]], total[:-1]])
-    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] - s["friction_loss"] -
-            s["impact_loss"] - s["numerical_loss"])
+    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] -
+            s["friction_loss"] - s["impact_loss"] - s["damping_loss"] - s["numerical_loss"])
     scale = 1 + np.abs(total).max() + np.abs(s["kinetic"]).max()
     left = np.abs(total - before - flow)
     assert left.max() <= 1e-9 * scale, left.max()
@@ -109,6 +134,8 @@ def check_summary(f, folder):
     assert summary["uncertified"] == (steps["converged"][:] == 0).sum()
     assert summary["hash"] == f"{f.attrs['hash']:016x}"
     assert summary["ending"] == f.attrs["ending"]
+    assert summary["broken"] == steps["broken"][:].sum()
+    assert summary["joints"] + summary["broken"] == len(f["joints/kind"])
     assert summary["contacts"]["max_active"] == steps["active"][:].max()
     for name, worst in summary["certificate"]["worst"].items():
         values = steps[name][:]
@@ -117,7 +144,7 @@ def check_summary(f, folder):
         assert name in summary["units"], name
     for name, value in summary["energy"].items():
         values = steps[name][:]
-        found = values[-1] if name in ("kinetic", "potential") else values.sum()
+        found = values[-1] if name in ("kinetic", "potential", "elastic") else values.sum()
         assert np.isclose(value, found, rtol=1e-9, atol=1e-12), name
 
 
@@ -128,6 +155,7 @@ def check(folder):
         same_rows(f["bodies"], BODIES, len(f["bodies/mass"]))
         check_frames(f)
         check_contacts(f)
+        check_joints(f)
         check_energy(f)
         check_summary(f, folder)
         # the three lines of docs/run-format.md

@@ -21,6 +21,9 @@ CONTACT_ARRAYS = {"force": 3, "normal_force": 1, "tangential_force": 1, "gap": 1
                   "sliding_speed": 1, "body_a": 1, "body_b": 1}
 
 
+JOINT_ARRAYS = {"joint": 1, "force": 3, "torque": 3, "turn": 1, "slide": 1, "drift": 1}
+
+
 class Complaints:
     """Collects what VTK has to say instead of printing it."""
     def __init__(self):
@@ -136,6 +139,31 @@ def check_line_ends(f, k, data, pair):
                 assert (end == place[body]).all()
 
 
+def check_joints(f, k, data):
+    """A line for each joint that is whole: from centre to centre through the joint's point."""
+    s, rows = f["frames/joints"], slice(*f["frames/joint_offset"][k:k + 2])
+    whole = s["broken"][rows] == 0
+    index = s["index"][rows][whole]
+    assert data.GetNumberOfLines() == len(index)
+    if len(index) == 0:
+        return
+    found = arrays(data.GetCellData())
+    same_names(found, JOINT_ARRAYS, len(index))
+    assert (found["joint"] == index).all()
+    for name in ("force", "torque", "turn", "slide", "drift"):
+        assert (found[name] == s[name][rows][whole]).all(), name
+    bodies = slice(*f["frames/body_offset"][k:k + 2])
+    place = dict(zip(f["frames/bodies/index"][bodies], f["frames/bodies/x"][bodies]))
+    points, first = points_of(data), 0
+    for line, (a, b) in enumerate(f["joints/body"][:][index]):
+        corners = data.GetCell(line).GetNumberOfPoints()
+        assert corners == (4 if b >= 0 else 3)
+        assert (points[first] == place[a]).all()
+        assert (points[first + 1] == s["point"][rows][whole][line]).all()
+        assert b < 0 or (points[first + 3] == place[b]).all()
+        first += corners
+
+
 def check_walls(f, data):
     flat = f.attrs["dimension"] == 2
     names = list(f["bodies/shape"].attrs["names"])
@@ -162,6 +190,7 @@ def check(run):
     with h5py.File(os.path.join(run, "run.h5"), "r") as f:
         times = f["frames/time"][:]
         kinds = ["bodies", "walls"] + (["contacts"] if f.attrs["contacts"] else [])
+        kinds += ["joints"] if len(f["joints/kind"]) else []
         for kind in kinds:
             listed = list(series(folder, kind))
             assert [time for time, _ in listed] == list(times), kind
@@ -172,7 +201,8 @@ def check(run):
                     check_walls(f, data)
                     continue
                 check_time(data, time)
-                {"bodies": check_bodies, "contacts": check_contacts}[kind](f, k, data)
+                {"bodies": check_bodies, "contacts": check_contacts,
+                 "joints": check_joints}[kind](f, k, data)
     check_nothing_else(folder, used)
     print(f"{run}: {len(used)} files, {len(times)} frames: fine")
 

@@ -52,6 +52,23 @@ class Pages(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("WARNING", done.stderr)
 
+    def test_the_joints_of_the_page_are_right(self):
+        blocks = re.findall(r"```yaml\n(.*?)```", read("docs/joints.md"), re.DOTALL)
+        kinds = [re.match(r"- (\w+):", block).group(1) for block in blocks]
+        self.assertEqual(kinds, re.findall(r"^### (\w+)$", read("docs/joints.md"), re.MULTILINE))
+        self.assertEqual(len(kinds), 14)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "joints.yaml")
+            for block in blocks:
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write("cairn: 1\nrun: {time_step: 1e-3, duration: 1}\nbodies:\n"
+                               "  - {name: a, shape: {sphere: {radius: 0.1}}}\n"
+                               "  - {name: b, shape: {sphere: {radius: 0.1}}, position: [1, 0, 0]}\n"
+                               "joints:\n" + block)
+                done = subprocess.run([CAIRN, "check", path], capture_output=True, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, block + done.stderr)
+
     def test_every_scene_of_the_tree_is_right(self):
         scenes = glob.glob(os.path.join(ROOT, "scenes", "*.yaml"))
         self.assertGreater(len(scenes), 0)

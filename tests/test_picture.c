@@ -74,8 +74,29 @@ TEST(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey)
     CHECK_INT(count_of(text, "stroke=\"#fff\""), 1);
 }
 
+/* Two joints hold and one breaks at once: two lines, of 4 and 3 corners. */
+TEST(joints_are_lines)
+{
+    draw("cairn: 1\ndimension: 2\n"
+         "run: {time_step: 1e-3, duration: 0.01}\n"
+         "bodies:\n"
+         "  - {name: a, shape: {sphere: {radius: 0.1}}}\n"
+         "  - {name: b, shape: {sphere: {radius: 0.1}}, position: [1, 0]}\n"
+         "joints:\n"
+         "  - revolute: {a: a, b: b, anchor: [0.5, 0]}\n"
+         "  - revolute: {a: a}\n"
+         "  - revolute: {a: b, anchor: [1, 0], break_force: 1e-3}\n",
+         text, sizeof text);
+    CHECK_INT(count_of(text, "<polyline"), 2);
+    const char *line = strstr(text, "<polyline points=\"");
+    int corners = 0;
+    for (const char *c = strchr(line, '"') + 1; *c != '"'; c++)
+        corners += *c == ',';
+    CHECK_INT(corners, 4);
+}
+
 int main(void)
 {
     RUN(CASE(every_ball_is_drawn_in_3d), CASE(the_legend_ends_at_the_largest_force),
-        CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey));
+        CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey), CASE(joints_are_lines));
 }

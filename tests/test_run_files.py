@@ -41,6 +41,30 @@ generators:
   - grid: {count: [4, 3, 1], spacing: [0.25, 0.25, 1], origin: [-0.4, 1.4, 0], radius: 0.1}
 run: {time_step: 2e-3, duration: 0.8, frame_interval: 0.1}
 """,
+    "joints": """
+cairn: 1
+title: a motor, a spring that was wound up, a rope, a joint that breaks
+bodies:
+  - {motion: fixed, shape: half_space}
+  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0, 0, 1]}
+  - {name: b, shape: {sphere: {radius: 0.1}}, position: [0.5, 0, 1]}
+  - {name: c, shape: {sphere: {radius: 0.1}}, position: [1, 0, 1], angular_velocity: [0, 9, 0]}
+joints:
+  - revolute:
+      a: a
+      b: b
+      anchor: [0.25, 0, 1]
+      axis: [0, 1, 0]
+      turn: {motor: velocity, target: 3, effort: 5, friction: 0.5, upper: 0.4}
+  - spring:
+      a: a
+      anchor: [0, 0, 1]
+      anchor_b: [0, 0, 2]
+      slide: {stiffness: 200, damping: 2, rest: 0.8}
+  - rope: {a: b, b: c, anchor: [0.5, 0, 1], anchor_b: [1, 0, 1], length: 0.6}
+  - ball: {a: c, anchor: [1, 0, 1.1], break_force: 41}
+run: {time_step: 2e-3, duration: 0.6, scheme: coulomb, tolerance: 1e-6}
+""",
     "empty": """
 cairn: 1
 title: a ball that touches nothing

@@ -108,9 +108,45 @@ TEST(detail_holds_biases_loads_and_poses_of_driven_bodies)
     scene_destroy(&s);
 }
 
+/* Joint 0 between bodies 1 and 2, joint 1 between body 3 and the world. */
+TEST(joints_name_rows_and_keep_theirs)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_roll roll = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_run_frame frame;
+    cairn_bodies bodies = cairn_world_bodies(s.world);
+    cairn_joint_def def = cairn_joint_def_default();
+    def.a = (cairn_body_id){ 1, bodies.generation[1] };
+    def.b = (cairn_body_id){ 2, bodies.generation[2] };
+    CHECK_OK(cairn_joint_create(s.world, &def, NULL));
+    def = cairn_joint_def_default();
+    def.kind = CAIRN_JOINT_FIXED;
+    def.a = (cairn_body_id){ 3, bodies.generation[3] };
+    def.anchor = (cairn_vec3){ 2, 0, 0.9 };
+    CHECK_OK(cairn_joint_create(s.world, &def, NULL));
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.joint.count, 2);
+    CHECK_INT(frame.joint.fresh, 2);
+    CHECK_INT(frame.joint.kind[1], CAIRN_JOINT_FIXED);
+    const int pairs[4] = { 1, 2, 3, -1 };
+    for (int k = 0; k < 4; k++)
+        CHECK_INT(frame.joint.pair[k], pairs[k]);
+    CHECK_NEAR(frame.joint.point[1].z, 0.9, 1e-15);
+    CHECK_NEAR(frame.joint.point_b[1].z, 0.9, 1e-15);
+    CHECK_OK(cairn_body_destroy(s.world, def.a)); /* takes joint 1 along */
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_INT(frame.joint.count, 1);
+    CHECK_INT(frame.joint.index[0], 0);
+    CHECK_INT(frame.joint.fresh, 0);
+    cairn_run_roll_destroy(&roll);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+}
 int main(void)
 {
     RUN(CASE(rows_equal_indices_while_nothing_is_removed),
         CASE(a_body_in_the_place_of_a_removed_one_gets_a_row_of_its_own), CASE(contacts_name_rows),
-        CASE(detail_holds_biases_loads_and_poses_of_driven_bodies));
+        CASE(detail_holds_biases_loads_and_poses_of_driven_bodies),
+        CASE(joints_name_rows_and_keep_theirs));
 }

@@ -135,6 +135,46 @@ TEST(a_missing_column_is_named)
     folder_remove(f.path);
 }
 
+/* A ball hangs on a joint that breaks in the first step, another on one that holds. */
+TEST(joints_are_counted)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    cairn_run_summary summary;
+    cairn_run_info info;
+    for (int i = 2; i <= 3; i++) {
+        cairn_joint_def def = cairn_joint_def_default();
+        def.a = (cairn_body_id){ i, cairn_world_bodies(s.world).generation[i] };
+        def.anchor = cairn_world_bodies(s.world).x[i];
+        def.break_force = i == 2 ? 1 : 0;
+        CHECK_OK(cairn_joint_create(s.world, &def, NULL));
+    }
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, &summary, NULL));
+    CHECK_INT(summary.joints, 1);
+    CHECK_INT(summary.broken, 1);
+    CHECK_OK(cairn_run_read_info(f.path, &info, NULL));
+    CHECK_INT(info.joints, 2);
+    CHECK_INT(info.broken, 1);
+    CHECK_NEAR(info.joint_drift, summary.worst.joint_drift, 0);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* As files from before there were joints are. */
+TEST(a_run_without_joint_columns_is_read)
+{
+    folder f = folder_create();
+    cairn_run_info info;
+    run_into(&f);
+    hid_t file = H5Fopen(path_in(&f, "run.h5").text, H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Ldelete(file, "joints", H5P_DEFAULT);
+    H5Ldelete(file, "steps/joint_drift", H5P_DEFAULT);
+    H5Fclose(file);
+    CHECK_OK(cairn_run_read_info(f.path, &info, NULL));
+    CHECK_INT(info.joints, 0);
+    folder_remove(f.path);
+}
+
 TEST(nothing_stays_open)
 {
     CHECK_INT(H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL), 0);
@@ -192,6 +232,7 @@ int main(void)
         CASE(a_text_file_is_refused), CASE(an_hdf5_file_of_another_program_is_refused),
         CASE(a_truncated_file_is_refused_wherever_it_was_cut),
         CASE(an_attribute_of_a_wrong_type_is_named), CASE(a_missing_column_is_named),
+        CASE(joints_are_counted), CASE(a_run_without_joint_columns_is_read),
         CASE(nothing_stays_open), CASE(steps_that_missed_their_tolerance_are_listed),
         CASE(without_a_certificate_the_steps_are_still_judged));
 }

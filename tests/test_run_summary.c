@@ -55,6 +55,24 @@ TEST(losses_add_up_and_states_are_the_last)
     scene_destroy(&scene);
 }
 
+/* A spring of 100 N/m, 1 m long where 0.8 m would be its rest, stores 2 J. */
+TEST(the_start_counts_what_springs_store)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary before = cairn_run_summary_start(scene.world);
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = CAIRN_JOINT_SPRING;
+    def.a = (cairn_body_id){ 1, cairn_world_bodies(scene.world).generation[1] };
+    def.anchor_b.z = 1;
+    def.slide.stiffness = 100;
+    def.slide.rest = 0.8;
+    CHECK_OK(cairn_joint_create(scene.world, &def, NULL));
+    cairn_run_summary s = cairn_run_summary_start(scene.world);
+    CHECK_NEAR(s.energy.elastic, 2, 1e-12);
+    CHECK_NEAR(s.initial_energy - before.initial_energy, 2, 1e-12);
+    scene_destroy(&scene);
+}
+
 TEST(a_value_that_is_no_number_stays_the_worst)
 {
     cairn_scene scene = scene_create(3);
@@ -157,8 +175,9 @@ TEST(the_json_file_lists_the_steps_that_missed)
 int main(void)
 {
     RUN(CASE(worst_and_mean_are_taken_entry_by_entry), CASE(losses_add_up_and_states_are_the_last),
-        CASE(a_value_that_is_no_number_stays_the_worst), CASE(no_steps_give_no_division_by_zero),
-        CASE(the_json_file_holds_the_totals), CASE(a_folder_that_is_not_there_is_an_error),
-        CASE(steps_are_listed_as_ranges), CASE(ranges_beyond_those_kept_are_counted),
+        CASE(the_start_counts_what_springs_store), CASE(a_value_that_is_no_number_stays_the_worst),
+        CASE(no_steps_give_no_division_by_zero), CASE(the_json_file_holds_the_totals),
+        CASE(a_folder_that_is_not_there_is_an_error), CASE(steps_are_listed_as_ranges),
+        CASE(ranges_beyond_those_kept_are_counted),
         CASE(the_json_file_lists_the_steps_that_missed));
 }

@@ -78,12 +78,13 @@ class Schema(unittest.TestCase):
         with open(os.path.join(ROOT, "docs", "scene-format.md"), encoding="utf-8") as file:
             blocks = re.findall(r"```yaml\n(.*?)```", file.read(), re.DOTALL)
         parts = {re.match(r"\w+", b).group(): b for b in blocks if not b.startswith("#")}
-        self.assertEqual(sorted(parts), ["bodies", "cairn", "generators", "materials", "run",
-                                          "title"])
+        self.assertEqual(sorted(parts), ["bodies", "cairn", "generators", "joints", "materials",
+                                         "run", "title"])
         head = "cairn: 1\n" + parts["run"]
         default = "materials: {rock: {}, wall: {}}\n"
         for text in (parts["cairn"], head + parts["materials"], head + default + parts["bodies"],
-                     head + parts["generators"], "cairn: 1\n" + parts["title"]):
+                     parts["cairn"] + parts["joints"], head + parts["generators"],
+                     "cairn: 1\n" + parts["title"]):
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "example.yaml")
                 with open(path, "w", encoding="utf-8") as file:
@@ -97,7 +98,7 @@ class Schema(unittest.TestCase):
         self.assertEqual(s["$schema"], "https://json-schema.org/draft/2020-12/schema")
         self.assertEqual(sorted(s["$defs"]), sorted(
             ["run", "material", "pair", "body", "orientation", "shape", "driver", "load",
-             "distribution", "generator", "friction_law"]))
+             "joint", "drive", "distribution", "generator", "friction_law"]))
         self.assertEqual(s["required"], ["cairn", "run"])
         self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])
         self.assertEqual(s["$defs"]["run"]["properties"]["time_step"]["exclusiveMinimum"], 0)

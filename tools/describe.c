@@ -74,6 +74,20 @@ static void print_counts(const tally *t, int64_t pending)
         cairn_line_print("to be poured", "%lld", (long long)pending);
 }
 
+static void print_joints(const cairn_world *world)
+{
+    int by_kind[CAIRN_JOINT_COUNT] = { 0 }, count = cairn_world_joint_count(world);
+    for (int i = 0; i < count; i++)
+        by_kind[cairn_world_joint(world, i).kind]++;
+    if (count == 0)
+        return;
+    printf("  %-20s %d:", "joints", count);
+    for (int i = 0; i < CAIRN_JOINT_COUNT; i++)
+        if (by_kind[i] > 0)
+            printf(" %d %s", by_kind[i], cairn_joint_record(i)->name);
+    puts("");
+}
+
 static void print_extent(const tally *t, int dimension)
 {
     if (t->by_motion[CAIRN_MOTION_DYNAMIC] == 0)
@@ -105,6 +119,7 @@ void cairn_scene_describe(const cairn_scene *scene)
     cairn_line_print("title", "%s", scene->title);
     cairn_line_print("dimension", "%d", dimension);
     print_counts(&t, cairn_world_inlet_pending(scene->world));
+    print_joints(scene->world);
     print_extent(&t, dimension);
     print_materials(scene);
     cairn_line_print("time step", "%g s", step->time_step);

@@ -47,6 +47,9 @@ static void print_info(const cairn_run_info *info)
     cairn_line_print("frames", "%lld", (long long)info->frames);
     cairn_line_print("bodies", "%lld", (long long)info->bodies);
     cairn_line_print("contacts", "%lld at most", (long long)info->max_contacts);
+    if (info->joints > 0)
+        cairn_line_print("joints", "%lld, %lld broken, drift at most %.2e m",
+                         (long long)info->joints, (long long)info->broken, info->joint_drift);
     cairn_line_print("scheme, solver", "%s, %s", info->scheme, info->solver);
     cairn_line_print("tolerance", "%g", info->tolerance);
     print_certificate(info);

@@ -150,6 +150,12 @@ static void list_friction_laws(void)
     print_records(cairn_friction_law_record);
 }
 
+static void list_joints(void)
+{
+    print_records(cairn_joint_record);
+    print_record(cairn_joint_drive_record());
+}
+
 static void list_options(void)
 {
     print_record(cairn_step_record());
@@ -173,6 +179,9 @@ static const struct {
       "  take a mass in the same way as the radius" },
     { "drivers", "drivers of a driven body", list_drivers, NULL },
     { "loads", "loads on a body", list_loads, NULL },
+    { "joints", "joints, motors and springs between bodies", list_joints,
+      "each takes a and b (names of bodies; without b the world), and the drives turn and slide\n"
+      "  where it leaves these coordinates free" },
     { "distributions", "distributions of radius and mass", list_distributions, NULL },
     { "friction-laws", "friction_law of a material or a pair", list_friction_laws, NULL },
     { "options", "options of the run, of materials and of bodies", list_options,

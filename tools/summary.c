@@ -25,6 +25,8 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
                      (long long)s->steps, scene->step.time_step, (long long)s->repeated);
     cairn_line_print("wall clock", "%.2f s", s->wall_seconds);
     cairn_line_print("bodies", "%lld", (long long)s->bodies);
+    if (s->joints + s->broken > 0)
+        cairn_line_print("joints", "%lld, %lld broken", (long long)s->joints, (long long)s->broken);
     cairn_line_print("contacts", "%.1f a step pushing, %d at most", s->mean_active, s->max_active);
     if (s->max_upgraded > 0)
         cairn_line_print("upgraded", "%.1f a step to exact friction, %d at most", s->mean_upgraded,
@@ -66,6 +68,8 @@ static const struct {
     { "cone violation", "N s", offsetof(cairn_certificate, cone_violation) },
     { "friction direction", "W", offsetof(cairn_certificate, friction_direction) },
     { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
+    { "joint drift", "m", offsetof(cairn_certificate, joint_drift) },
+    { "joint turn drift", "rad", offsetof(cairn_certificate, joint_turn_drift) },
     { "residual, law asked", "relative", offsetof(cairn_certificate, judgement.asked.relative) },
     { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
     { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative) },
@@ -86,25 +90,29 @@ static void print_certificate(const cairn_run_summary *s)
                          entry_of(&s->mean, entries[i].offset), entries[i].unit);
 }
 
-/* E_end = E_start + inlets + loads + drivers - friction - impacts - time stepping + rounding */
+/* E_end = E_start + inlets + loads + drivers + motors
+ *         - friction - impacts - damping - time stepping + rounding */
 static void print_energy(const cairn_run_summary *s)
 {
     const cairn_energy *e = &s->energy;
-    double end = e->kinetic + e->potential;
-    double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work + e->correction -
-                    e->friction_loss - e->impact_loss - e->numerical_loss;
+    double end = e->kinetic + e->potential + e->elastic;
+    double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work + e->motor_work +
+                    e->correction - e->friction_loss - e->impact_loss - e->damping_loss -
+                    e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
     cairn_line_print("+ inlets", "%14.6g J", e->entered);
     cairn_line_print("+ loads", "%14.6g J", e->load_work);
     cairn_line_print("+ drivers", "%14.6g J", e->driver_work);
+    cairn_line_print("+ motors", "%14.6g J", e->motor_work);
     cairn_line_print("+ overlaps mended", "%14.6g J", e->correction);
     cairn_line_print("- friction", "%14.6g J", e->friction_loss);
     cairn_line_print("- impacts", "%14.6g J", e->impact_loss);
+    cairn_line_print("- damping", "%14.6g J", e->damping_loss);
     cairn_line_print("- time stepping", "%14.6g J", e->numerical_loss);
     cairn_line_print("+ rounding", "%14.6g J", end - ledger);
-    cairn_line_print("= at the end", "%14.6g J  (kinetic %.6g, potential %.6g)", end, e->kinetic,
-                     e->potential);
+    cairn_line_print("= at the end", "%14.6g J  (kinetic %.6g, potential %.6g, elastic %.6g)", end,
+                     e->kinetic, e->potential, e->elastic);
 }
 
 static void print_files(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)

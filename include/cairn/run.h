@@ -34,6 +34,8 @@ typedef struct cairn_run_summary {
     cairn_run_spans missed;         /* which they are                                         */
     int64_t problems;               /* contact problems written                               */
     int64_t repeated;               /* steps solved again because bodies outran the margin    */
+    int64_t joints;                 /* alive and whole at the end                             */
+    int64_t broken;                 /* joints torn                                            */
     int max_candidates, max_active; /* largest numbers of contacts                            */
     double mean_candidates, mean_active;
     int max_upgraded; /* scheme auto: contacts with exact friction                           */
@@ -41,8 +43,8 @@ typedef struct cairn_run_summary {
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */
-    cairn_energy energy;           /* last kinetic and potential; sums of works and losses   */
-    double initial_energy;         /* J: kinetic + potential at the start                    */
+    cairn_energy energy;           /* last kinetic, potential, elastic; sums of the rest     */
+    double initial_energy;         /* J: kinetic + potential + elastic at the start          */
     cairn_timing timing;           /* sums                                                   */
     double write_seconds;
     uint64_t hash;    /* of the final state                                     */
@@ -85,6 +87,9 @@ typedef struct cairn_run_info {
     cairn_run_spans missed; /* which they are                                                */
     double worst_relative;  /* largest relative residual of the asked law; NaN: not kept     */
     double mean_relative;   /* mean over the steps                                           */
+    int64_t joints;         /* ever made                                                     */
+    int64_t broken;         /* torn                                                          */
+    double joint_drift;     /* m: the largest                                                */
     uint64_t hash;
 } cairn_run_info;
 

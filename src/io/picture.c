@@ -111,13 +111,16 @@ static void stretch(extent *e, double x, double y, double radius)
     e->high_y = fmax(e->high_y, y + radius);
 }
 
-static void fit(view *v, const ball *balls, size_t count, const cairn_run_walls *walls)
+static void fit(view *v, const ball *balls, size_t count, const cairn_run_walls *walls,
+                const cairn_run_joints *joints)
 {
     extent e = { HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
     for (size_t k = 0; k < count; k++)
         stretch(&e, balls[k].x, balls[k].y, balls[k].radius);
     for (size_t k = 0; k < walls->points; k++)
         stretch(&e, cairn_dot(walls->x[k], v->right), cairn_dot(walls->x[k], v->up), 0);
+    for (size_t k = 0; k < joints->count; k++)
+        stretch(&e, cairn_dot(joints->point[k], v->right), cairn_dot(joints->point[k], v->up), 0);
     if (!(e.high_x > e.low_x) || !(e.high_y > e.low_y))
         e = (extent){ -1, 1, -1, 1 };
     v->low_x = e.low_x;
@@ -173,6 +176,12 @@ static void write_head(FILE *out, const view *v, const cairn_scene *scene, const
     fprintf(out, ", t = %.4g s</text>\n", f->time);
 }
 
+static void write_corner(FILE *out, const view *v, cairn_vec3 x)
+{
+    fprintf(out, "%.1f,%.1f ", picture_x(v, cairn_dot(x, v->right)),
+            picture_y(v, cairn_dot(x, v->up)));
+}
+
 static void write_walls(FILE *out, const view *v, const cairn_run_walls *walls)
 {
     int64_t first = 0;
@@ -180,11 +189,8 @@ static void write_walls(FILE *out, const view *v, const cairn_run_walls *walls)
             v->flat ? "2" : "0.4");
     for (size_t cell = 0; cell < walls->cells; cell++) {
         fprintf(out, "<poly%s points=\"", v->flat ? "line" : "gon");
-        for (int64_t k = first; k < walls->offsets[cell]; k++) {
-            cairn_vec3 x = walls->x[walls->connectivity[k]];
-            fprintf(out, "%.1f,%.1f ", picture_x(v, cairn_dot(x, v->right)),
-                    picture_y(v, cairn_dot(x, v->up)));
-        }
+        for (int64_t k = first; k < walls->offsets[cell]; k++)
+            write_corner(out, v, walls->x[walls->connectivity[k]]);
         fprintf(out, "\"/>\n");
         first = walls->offsets[cell];
     }
@@ -205,6 +211,25 @@ static void write_ball(FILE *out, const view *v, const ball *b)
     if (v->flat)
         fprintf(out, "<path d=\"M%.2f %.2fl%.2f %.2f\" stroke=\"#fff\" stroke-width=\"1\"/>\n", x,
                 y, r * cos(b->turn), -r * sin(b->turn));
+}
+
+/* A line for each joint that is whole, from centre to centre through its points. */
+static void write_joints(FILE *out, const view *v, const cairn_run_frame *f)
+{
+    const cairn_run_joints *j = &f->joint;
+    fprintf(out, "<g fill=\"none\" stroke=\"#d35400\" stroke-width=\"2\">\n");
+    for (size_t k = 0; k < j->count; k++) {
+        if (j->broken[k])
+            continue;
+        fprintf(out, "<polyline points=\"");
+        write_corner(out, v, f->world.x[j->slot[2 * k]]);
+        write_corner(out, v, j->point[k]);
+        write_corner(out, v, j->point_b[k]);
+        if (j->slot[2 * k + 1] >= 0)
+            write_corner(out, v, f->world.x[j->slot[2 * k + 1]]);
+        fprintf(out, "\"/>\n");
+    }
+    fprintf(out, "</g>\n");
 }
 
 static void write_legend(FILE *out, const view *v)
@@ -255,11 +280,12 @@ cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_scene
     if (status == CAIRN_OK)
         status = cairn_file_create(path, &file, error);
     if (status == CAIRN_OK) {
-        fit(&v, balls, count, &walls);
+        fit(&v, balls, count, &walls, &frame->joint);
         write_head(file.stream, &v, scene, frame);
         write_walls(file.stream, &v, &walls);
         for (size_t k = count > MOST_BALLS ? count - MOST_BALLS : 0; k < count; k++)
             write_ball(file.stream, &v, &balls[k]);
+        write_joints(file.stream, &v, frame);
         write_legend(file.stream, &v);
         write_scale_bar(file.stream, &v);
         status = cairn_file_commit(&file, error);

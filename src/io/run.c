@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "cairn/joint.h"
 #include "io/run_output.h"
 #include "io/run_summary.h"
 
@@ -93,6 +94,17 @@ static int64_t count_bodies(const cairn_world *world)
     int64_t count = 0;
     for (int i = 0; i < bodies.count; i++)
         count += bodies.alive[i] != 0;
+    return count;
+}
+
+/* Joints that hold. */
+static int64_t count_joints(const cairn_world *world)
+{
+    int64_t count = 0;
+    for (int i = 0; i < cairn_world_joint_count(world); i++) {
+        cairn_joint_state s = cairn_world_joint(world, i);
+        count += s.alive && !s.broken;
+    }
     return count;
 }
 
@@ -212,6 +224,7 @@ static cairn_status finish(run *r, cairn_status status)
 {
     cairn_status measured = measure_packing(r), last = CAIRN_OK;
     r->summary.bodies = count_bodies(r->scene->world);
+    r->summary.joints = count_joints(r->scene->world);
     r->summary.hash = cairn_world_hash(r->scene->world);
     cairn_run_summary_finish(&r->summary);
     if (!r->write_failed)

@@ -32,6 +32,9 @@ extern const cairn_run_sources cairn_run_detail_sources;  /* the rest of their d
 extern const cairn_run_sources cairn_run_load_sources;    /* loads of the last step      */
 extern const cairn_run_sources cairn_run_pose_sources;    /* driven bodies               */
 
+extern const cairn_run_sources cairn_run_joint_sources;       /* what a joint is          */
+extern const cairn_run_sources cairn_run_joint_state_sources; /* and what it does         */
+
 /* Where bodies are and how they move. */
 cairn_run_sources cairn_run_state_sources(int dimension);
 

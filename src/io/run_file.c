@@ -38,6 +38,7 @@ static const cairn_run_source step_sources[] = {
     STEP("upgraded", "", CAIRN_HDF5_INT, report.upgraded),
     STEP("attempts", "", CAIRN_HDF5_INT, report.attempts),
     STEP("entered", "", CAIRN_HDF5_INT, report.entered),
+    STEP("broken", "", CAIRN_HDF5_INT, report.broken),
     STEP("linearisations", "", CAIRN_HDF5_INT, report.linearisations),
     STEP("linearisation_error", "m", CAIRN_HDF5_REAL, report.linearisation_error),
     STEP("converged", "", CAIRN_HDF5_BYTE, report.solve.converged),
@@ -55,7 +56,7 @@ static const cairn_run_source worst_sources[] = {
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-enum { ENTRIES = 48 }; /* room for the entries of certificate, energy and timing */
+enum { ENTRIES = 64 }; /* room for the entries of certificate, energy and timing */
 
 struct cairn_run_file {
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
@@ -64,10 +65,10 @@ struct cairn_run_file {
     hid_t file;
     int dimension;
     bool certified, full; /* a certificate is stored; with all that it is made of */
-    cairn_run_table steps, worst, bodies, states, contacts;
+    cairn_run_table steps, worst, bodies, states, contacts, joints, joint_states;
     cairn_run_certificate certificate;
     cairn_hdf5_column entries[ENTRIES];
-    cairn_hdf5_column frame_step, frame_time, body_offset, contact_offset;
+    cairn_hdf5_column frame_step, frame_time, body_offset, joint_offset, contact_offset;
     step_row *waiting; /* STEP_BUFFER rows */
     int waiting_count;
 };
@@ -203,11 +204,13 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
         { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, false }, &f->frame_time },
         { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
           &f->body_offset },
+        { { "frames/joint_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
+          &f->joint_offset },
         { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
           &f->contact_offset },
     };
     int64_t zero = 0;
-    int count = f->scene->run.contacts ? 4 : 3;
+    int count = f->scene->run.contacts ? 5 : 4;
     for (int i = 0; i < count; i++)
         TRY(cairn_hdf5_column_create(f->file, &columns[i].def, columns[i].column, error));
     for (int i = 2; i < count; i++)
@@ -223,10 +226,13 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     TRY(write_materials(f, error));
     TRY(create_steps(f, error));
     TRY(create_group_table(f, "bodies", cairn_run_body_sources, &f->bodies, error));
+    TRY(create_group_table(f, "joints", cairn_run_joint_sources, &f->joints, error));
     TRY(cairn_hdf5_group(f->file, "frames", &frames, error));
     H5Gclose(frames);
     TRY(create_frames(f, error));
     TRY(create_group_table(f, "frames/bodies", cairn_run_state_sources(f->dimension), &f->states,
+                           error));
+    TRY(create_group_table(f, "frames/joints", cairn_run_joint_state_sources, &f->joint_states,
                            error));
     if (f->scene->run.contacts)
         TRY(create_group_table(f, "frames/contacts", cairn_run_contact_sources, &f->contacts,
@@ -383,12 +389,16 @@ static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame,
     TRY(write_first_names(f, frame, error));
     TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
     TRY(cairn_run_table_append(&f->states, frame, frame->bodies, error));
+    TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
+    TRY(cairn_run_table_append(&f->joint_states, frame, frame->joint.count, error));
     if (f->scene->run.contacts) {
         TRY(cairn_run_table_append(&f->contacts, frame, frame->contacts, error));
         int64_t contacts = cairn_run_table_rows(&f->contacts);
         TRY(cairn_hdf5_column_append(&f->contact_offset, 1, &contacts, error));
     }
     int64_t bodies = cairn_run_table_rows(&f->states);
+    int64_t joints = cairn_run_table_rows(&f->joint_states);
+    TRY(cairn_hdf5_column_append(&f->joint_offset, 1, &joints, error));
     TRY(cairn_hdf5_column_append(&f->body_offset, 1, &bodies, error));
     TRY(cairn_hdf5_column_append(&f->frame_step, 1, &frame->step, error));
     return cairn_hdf5_column_append(&f->frame_time, 1, &frame->time, error);
@@ -459,11 +469,14 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_run_table_close(&f->bodies);
     cairn_run_table_close(&f->states);
     cairn_run_table_close(&f->contacts);
+    cairn_run_table_close(&f->joints);
+    cairn_run_table_close(&f->joint_states);
     for (int i = 0; i < ENTRIES; i++)
         cairn_hdf5_column_close(&f->entries[i]);
     cairn_hdf5_column_close(&f->frame_step);
     cairn_hdf5_column_close(&f->frame_time);
     cairn_hdf5_column_close(&f->body_offset);
+    cairn_hdf5_column_close(&f->joint_offset);
     cairn_hdf5_column_close(&f->contact_offset);
     hid_t file = f->file;
     f->file = 0;

@@ -112,6 +112,69 @@ static int32_t row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int3
     return there ? roll->seats[i].next - 1 : -1;
 }
 
+/* ---- joints --------------------------------------------------------------------------------- */
+
+static cairn_status take_joints(cairn_run_joints *j, cairn_arena *arena)
+{
+    bool good = true;
+    TAKE(j->index, j->count);
+    TAKE(j->slot, 2 * j->count);
+    TAKE(j->broken, j->count);
+    TAKE(j->force, j->count);
+    TAKE(j->torque, j->count);
+    TAKE(j->point, j->count);
+    TAKE(j->point_b, j->count);
+    TAKE(j->turn, j->count);
+    TAKE(j->slide, j->count);
+    TAKE(j->drift, j->count);
+    TAKE(j->turn_drift, j->count);
+    TAKE(j->kind, j->fresh);
+    TAKE(j->pair, 2 * j->fresh);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void fill_joint(cairn_run_joints *j, size_t row, int i, const cairn_joint_state *s)
+{
+    j->index[row] = i;
+    j->slot[2 * row] = s->body[0];
+    j->slot[2 * row + 1] = s->body[1];
+    j->broken[row] = s->broken;
+    j->force[row] = s->force;
+    j->torque[row] = s->torque;
+    j->point[row] = s->point;
+    j->point_b[row] = s->point_b;
+    j->turn[row] = s->turn;
+    j->slide[row] = s->slide;
+    j->drift[row] = s->drift;
+    j->turn_drift[row] = s->turn_drift;
+}
+
+static cairn_status add_joints(const cairn_world *world, cairn_run_roll *roll, cairn_arena *arena,
+                               cairn_run_frame *f)
+{
+    cairn_run_joints *j = &f->joint;
+    int count = cairn_world_joint_count(world);
+    size_t row = 0, fresh = 0;
+    for (int i = 0; i < count; i++)
+        j->count += cairn_world_joint(world, i).alive;
+    j->fresh = (size_t)(count - roll->joints);
+    TRY(take_joints(j, arena));
+    for (int i = 0; i < count; i++) {
+        cairn_joint_state s = cairn_world_joint(world, i);
+        if (i >= roll->joints) {
+            j->kind[fresh] = (uint8_t)s.kind;
+            j->pair[2 * fresh] = row_of(f, roll, s.body[0]);
+            j->pair[2 * fresh++ + 1] = row_of(f, roll, s.body[1]);
+        }
+        if (s.alive)
+            fill_joint(j, row++, i, &s);
+    }
+    roll->joints = count;
+    return CAIRN_OK;
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
                                   cairn_arena *arena, cairn_run_frame *out)
 {
@@ -127,7 +190,7 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
     fill_bodies(out, roll);
     for (size_t k = 0; k < 2 * out->contacts; k++)
         out->pair[k] = row_of(out, roll, out->touch.body[k]);
-    return CAIRN_OK;
+    return add_joints(world, roll, arena, out);
 }
 
 /* ---- detail --------------------------------------------------------------------------------- */

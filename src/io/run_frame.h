@@ -7,7 +7,7 @@
 #define CAIRN_IO_RUN_FRAME_H
 
 #include "base/arena.h"
-#include "cairn/world.h"
+#include "cairn/joint.h"
 
 /* Which row a world index has. Zero is valid: nobody has one. */
 typedef struct cairn_run_roll {
@@ -17,9 +17,23 @@ typedef struct cairn_run_roll {
     } * seats;        /* by world index   */
     size_t capacity;
     int32_t count; /* rows given       */
+    int joints;    /* rows of /joints given: they equal the index in the world */
 } cairn_run_roll;
 
 void cairn_run_roll_destroy(cairn_run_roll *roll);
+
+/* The joints of a frame. */
+typedef struct cairn_run_joints {
+    size_t count;   /* alive: rows below      */
+    int32_t *index; /* row in /joints         */
+    int32_t *slot;  /* 2 per joint: indices in the world; -1: the world itself */
+    uint8_t *broken;
+    cairn_vec3 *force, *torque, *point, *point_b;
+    double *turn, *slide, *drift, *turn_drift;
+    size_t fresh; /* joints that no frame held before: their properties */
+    uint8_t *kind;
+    int32_t *pair; /* 2 per joint: rows in /bodies; -1: the world, or gone */
+} cairn_run_joints;
 
 /* Arrays come from an arena and live as long as the next reset; `world` and `touch` are lent by
  * the world. */
@@ -52,6 +66,7 @@ typedef struct cairn_run_frame {
     int32_t *pose_body;
     cairn_vec3 *pose_x;
     cairn_quat *pose_q;
+    cairn_run_joints joint;
 } cairn_run_frame;
 
 /* Pack the world as it stands. The arena is reset first. Fails with CAIRN_NO_MEMORY. */

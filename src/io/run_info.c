@@ -228,11 +228,28 @@ static cairn_status read_counts(hid_t file, cairn_run_info *out, cairn_error *er
     return CAIRN_OK;
 }
 
+/* Runs written before there were joints do not have these. */
+static cairn_status read_joints(hid_t file, cairn_run_info *out, cairn_error *error)
+{
+    column_facts kinds = { 0 }, broken = { 0 }, drift = { 0 };
+    if (!(H5Lexists(file, "joints", H5P_DEFAULT) > 0))
+        return CAIRN_OK;
+    TRY(read_facts(file, "joints/kind", &kinds, error));
+    TRY(read_facts(file, "steps/broken", &broken, error));
+    if (H5Lexists(file, "steps/joint_drift", H5P_DEFAULT) > 0) /* not with certificate: off */
+        TRY(read_facts(file, "steps/joint_drift", &drift, error));
+    out->joints = kinds.rows;
+    out->broken = whole(broken.sum);
+    out->joint_drift = drift.rows > 0 ? drift.largest : 0;
+    return CAIRN_OK;
+}
+
 static cairn_status read_file(hid_t file, cairn_run_info *out, cairn_error *error)
 {
     TRY(check_format(file, error));
     TRY(read_settings(file, out, error));
-    return read_counts(file, out, error);
+    TRY(read_counts(file, out, error));
+    return read_joints(file, out, error);
 }
 
 static cairn_status open_and_read(const char *path, cairn_run_info *out, cairn_error *error)

@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "math/vec.h"
 
-static const char *const series[] = { "bodies", "contacts", "walls" };
-enum { BODIES, CONTACTS, WALLS, SERIES };
+static const char *const series[] = { "bodies", "contacts", "joints", "walls" };
+enum { BODIES, CONTACTS, JOINTS, WALLS, SERIES };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -225,6 +225,78 @@ static cairn_status write_contacts(const cairn_run_paraview *p, const cairn_run_
     return write_piece(p, CONTACTS, &piece, error);
 }
 
+/* ---- joints: lines from centre to centre through the joint's points ------------------------- */
+
+typedef struct links {
+    size_t count, points;
+    cairn_vec3 *x, *force, *torque;
+    double *turn, *slide, *drift;
+    int32_t *index;
+    int64_t *corner, *end;
+} links;
+
+static cairn_status take_links(size_t count, cairn_arena *arena, links *l)
+{
+    bool good = true;
+    TAKE(l->x, 4 * count);
+    TAKE(l->force, count);
+    TAKE(l->torque, count);
+    TAKE(l->turn, count);
+    TAKE(l->slide, count);
+    TAKE(l->drift, count);
+    TAKE(l->index, count);
+    TAKE(l->corner, 4 * count);
+    TAKE(l->end, count);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void add_corner(links *l, cairn_vec3 x)
+{
+    l->x[l->points] = x;
+    l->corner[l->points] = (int64_t)l->points;
+    l->points++;
+}
+
+static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_frame *f, links *l)
+{
+    size_t k = l->count++;
+    const int32_t *slot = j->slot + 2 * row;
+    add_corner(l, f->world.x[slot[0]]);
+    add_corner(l, j->point[row]);
+    add_corner(l, j->point_b[row]);
+    if (slot[1] >= 0)
+        add_corner(l, f->world.x[slot[1]]);
+    l->end[k] = (int64_t)l->points;
+    l->force[k] = j->force[row];
+    l->torque[k] = j->torque[row];
+    l->turn[k] = j->turn[row];
+    l->slide[k] = j->slide[row];
+    l->drift[k] = j->drift[row];
+    l->index[k] = j->index[row];
+}
+
+static cairn_status write_joints(const cairn_run_paraview *p, const cairn_run_frame *f,
+                                 cairn_arena *arena, cairn_error *error)
+{
+    links l = { .count = 0 };
+    TRY(take_links(f->joint.count, arena, &l));
+    for (size_t row = 0; row < f->joint.count; row++)
+        if (!f->joint.broken[row])
+            add_link(&f->joint, row, f, &l);
+    const cairn_vtk_array arrays[] = {
+        { "joint", CAIRN_VTK_INT, 1, l.index },    { "force", CAIRN_VTK_REAL, 3, l.force },
+        { "torque", CAIRN_VTK_REAL, 3, l.torque }, { "turn", CAIRN_VTK_REAL, 1, l.turn },
+        { "slide", CAIRN_VTK_REAL, 1, l.slide },   { "drift", CAIRN_VTK_REAL, 1, l.drift },
+    };
+    cairn_vtk_piece piece = { .time = f->time,
+                              .points = (int64_t)l.points,
+                              .x = l.x,
+                              .cells = { "Lines", (int64_t)l.count, l.corner, l.end },
+                              .cell_arrays = arrays,
+                              .cell_array_count = COUNT(arrays) };
+    return write_piece(p, JOINTS, &piece, error);
+}
+
 /* ---- walls ----------------------------------------------------------------------------------- */
 
 /* A new file only when the walls changed; otherwise the frame points to the last one. */
@@ -271,6 +343,9 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
     TRY(write_bodies(p, frame, arena, error));
     if (p->contacts)
         TRY(write_contacts(p, frame, arena, error));
+    p->joints = p->count == 0 ? frame->joint.count > 0 : p->joints;
+    if (p->joints)
+        TRY(write_joints(p, frame, arena, error));
     TRY(write_walls(p, frame, &wall_file, error));
     p->times[p->count] = (cairn_vtk_moment){ frame->time, (int64_t)p->count };
     p->wall_times[p->count] = (cairn_vtk_moment){ frame->time, wall_file };
@@ -283,6 +358,8 @@ cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *
     TRY(cairn_vtk_series_write(p->folder, series[BODIES], p->times, p->count, error));
     if (p->contacts)
         TRY(cairn_vtk_series_write(p->folder, series[CONTACTS], p->times, p->count, error));
+    if (p->joints)
+        TRY(cairn_vtk_series_write(p->folder, series[JOINTS], p->times, p->count, error));
     return cairn_vtk_series_write(p->folder, series[WALLS], p->wall_times, p->count, error);
 }
 
@@ -293,6 +370,12 @@ static bool walls_in_use(const cairn_run_paraview *p, int64_t number)
     return there && p->wall_times[number].number == number;
 }
 
+/* Whether this run does not write the series. */
+static bool is_left_out(const cairn_run_paraview *p, int which)
+{
+    return (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints);
+}
+
 /* Whether a file in the folder is one of ours (<series>_<digits>.vtp) that nothing refers to. */
 static bool is_stale(const cairn_run_paraview *p, const char *name)
 {
@@ -301,7 +384,7 @@ static bool is_stale(const cairn_run_paraview *p, const char *name)
         if (strncmp(name, series[which], length) != 0)
             continue;
         if (strcmp(name + length, ".pvd") == 0)
-            return which == CONTACTS && !p->contacts;
+            return is_left_out(p, which);
         char expected[64];
         int64_t number = name[length] == '_' ? strtoll(name + length + 1, NULL, 10) : -1;
         cairn_vtk_file_name(series[which], number, expected);
@@ -309,7 +392,7 @@ static bool is_stale(const cairn_run_paraview *p, const char *name)
             return false;
         if (which == WALLS)
             return !walls_in_use(p, number);
-        return number >= (int64_t)p->count || (which == CONTACTS && !p->contacts);
+        return number >= (int64_t)p->count || is_left_out(p, which);
     }
     return false;
 }

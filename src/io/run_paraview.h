@@ -1,4 +1,4 @@
-/* run_paraview.h - the folder paraview/ of a run: series of bodies, contacts and walls.
+/* run_paraview.h - the folder paraview/ of a run: series of bodies, contacts, joints and walls.
  *
  * Each frame is one small file per series; the .pvd files that list them are written again at
  * every flush, so they are valid while the run goes on. */
@@ -14,6 +14,7 @@
 typedef struct cairn_run_paraview {
     char folder[CAIRN_PATH_BYTES];
     bool contacts;           /* write the contacts as well                */
+    bool joints;             /* the first frame has some                  */
     cairn_run_walls walls;   /* as drawn last                             */
     cairn_vtk_moment *times; /* of bodies and contacts: frame k is file k */
     size_t count, times_room;

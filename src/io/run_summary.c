@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "cairn/joint.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/run_table.h"
@@ -15,7 +16,9 @@ cairn_run_summary cairn_run_summary_start(const cairn_world *world)
 {
     cairn_run_summary s = { .time = cairn_world_time(world), .first_uncertified = -1 };
     cairn_world_energy(world, &s.energy.kinetic, &s.energy.potential);
-    s.initial_energy = s.energy.kinetic + s.energy.potential;
+    for (int i = 0; i < cairn_world_joint_count(world); i++)
+        s.energy.elastic += cairn_world_joint(world, i).elastic;
+    s.initial_energy = s.energy.kinetic + s.energy.potential + s.energy.elastic;
     s.worst.judgement.asked.worst_contact = s.worst.judgement.coulomb.worst_contact = -1;
     s.mean.judgement.asked.worst_contact = s.mean.judgement.coulomb.worst_contact = -1;
     return s;
@@ -89,6 +92,8 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     add_sums(&cairn_energy_entries, &report->energy, &s->energy);
     s->energy.kinetic = report->energy.kinetic; /* states, not flows: the last counts */
     s->energy.potential = report->energy.potential;
+    s->energy.elastic = report->energy.elastic;
+    s->broken += report->broken;
     add_sums(&cairn_timing_entries, &report->timing, &s->timing);
 }
 
@@ -142,6 +147,8 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_pairs(json, "missed", (const int64_t(*)[2])s->missed.span, (int)kept);
     cairn_json_integer(json, "problems", s->problems);
     cairn_json_integer(json, "repeated", s->repeated);
+    cairn_json_integer(json, "joints", s->joints);
+    cairn_json_integer(json, "broken", s->broken);
     cairn_json_begin(json, "contacts");
     cairn_json_integer(json, "max_candidates", s->max_candidates);
     cairn_json_real(json, "mean_candidates", s->mean_candidates);

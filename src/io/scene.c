@@ -107,6 +107,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_materials(b));
     TRY(make_origins(b));
     TRY(cairn_scene_read_bodies(b));
+    TRY(cairn_scene_read_joints(b));
     TRY(cairn_scene_read_generators(b));
     return cairn_scene_check_overlap(b);
 }

@@ -41,8 +41,11 @@ cairn_scene_keys cairn_scene_body_keys(void);
 cairn_scene_keys cairn_scene_orientation_keys(void);
 /* Of generator `kind` as cairn_scene_generators numbers them. */
 cairn_scene_keys cairn_scene_generator_keys(int kind);
+/* Of joint kind `kind`: its table, the two bodies, and the drives it has. */
+cairn_scene_keys cairn_scene_joint_keys(int kind);
 extern const cairn_scene_choice cairn_scene_shapes, cairn_scene_drivers, cairn_scene_loads,
-    cairn_scene_distributions, cairn_scene_generators, cairn_scene_friction_laws;
+    cairn_scene_distributions, cairn_scene_generators, cairn_scene_friction_laws,
+    cairn_scene_joints;
 /* The number under which cairn_scene_generators has the inlet. */
 int cairn_scene_inlet_kind(void);
 /* Whether a vector option turns (torque, angular velocity, inertia): in 2D it is one number. */
@@ -68,6 +71,7 @@ typedef struct cairn_scene_build {
     cairn_yaml tree;
     int dimension;
     const char **material_names, **body_names;
+    const char **named_bodies;   /* the names that bodies have, for joints; ends with NULL */
     cairn_scene_origin *origins; /* by rising `first` */
     int origin_count;
     int64_t bodies_to_come; /* that inlets will pour */
@@ -115,6 +119,7 @@ cairn_status cairn_scene_read_run(cairn_scene_build *b);
 cairn_status cairn_scene_read_world(cairn_scene_build *b);
 cairn_status cairn_scene_read_materials(cairn_scene_build *b);
 cairn_status cairn_scene_read_bodies(cairn_scene_build *b);
+cairn_status cairn_scene_read_joints(cairn_scene_build *b);
 cairn_status cairn_scene_read_generators(cairn_scene_build *b);
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b);
 

@@ -3,6 +3,7 @@
  * docs/scene-format.md is the page for people; schema.c writes these lines for editors. */
 #include <string.h>
 
+#include "cairn/joint.h"
 #include "io/scene_build.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
@@ -42,6 +43,8 @@ static const cairn_scene_key root_further[] = {
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/pair\"}}" },
     { "bodies", false, "bodies one by one",
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/body\"}}" },
+    { "joints", false, "joints, motors and springs between bodies",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/joint\"}}" },
     { "generators", false, "many bodies at once, made in this order after the bodies",
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/generator\"}}" },
     { "run", true, "how to step and what to write", "{\"$ref\": \"#/$defs/run\"}" },
@@ -160,6 +163,23 @@ cairn_scene_keys cairn_scene_generator_keys(int kind)
     /* the mass of what an inlet pours is in its table */
     int count = kind == cairn_scene_inlet_kind() ? COUNT(further) - 1 : COUNT(further);
     return (cairn_scene_keys){ generator_at(kind), NULL, further, count };
+}
+
+const cairn_scene_choice cairn_scene_joints = { "joint", cairn_joint_record };
+
+#define DRIVE_SCHEMA "{\"$ref\": \"#/$defs/drive\"}"
+
+cairn_scene_keys cairn_scene_joint_keys(int kind)
+{
+    static const cairn_scene_key further[] = {
+        { "turn", false, "limits, motor, friction, spring of its angle", DRIVE_SCHEMA },
+        { "a", true, "name of the first body", "{\"type\": \"string\"}" },
+        { "b", false, "name of the second body; without it the world", "{\"type\": \"string\"}" },
+        { "slide", false, "limits, motor, friction, spring of its length", DRIVE_SCHEMA },
+    };
+    int first = cairn_joint_turns((cairn_joint_kind)kind) ? 0 : 1;
+    int last = cairn_joint_slides((cairn_joint_kind)kind) ? COUNT(further) : COUNT(further) - 1;
+    return (cairn_scene_keys){ cairn_joint_record(kind), NULL, further + first, last - first };
 }
 
 bool cairn_scene_is_angular(const cairn_option *option)

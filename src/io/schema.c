@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cairn/joint.h"
 #include "io/json.h"
 #include "io/scene_build.h"
 
@@ -240,8 +241,11 @@ static cairn_status write_definition(cairn_json *json, const char *name, cairn_s
 
 static cairn_scene_keys keys_of(const cairn_scene_choice *choice, int kind)
 {
-    return choice == &cairn_scene_generators ? cairn_scene_generator_keys(kind)
-                                             : (cairn_scene_keys){ .record = choice->at(kind) };
+    if (choice == &cairn_scene_generators)
+        return cairn_scene_generator_keys(kind);
+    if (choice == &cairn_scene_joints)
+        return cairn_scene_joint_keys(kind);
+    return (cairn_scene_keys){ .record = choice->at(kind) };
 }
 
 /* {"name": {...}} with exactly this name */
@@ -322,6 +326,8 @@ static cairn_status write_definitions(cairn_json *json)
         write_choice(json, &cairn_scene_loads, NULL),
         write_choice(json, &cairn_scene_distributions, "{\"type\": \"number\"}"),
         write_choice(json, &cairn_scene_generators, NULL),
+        write_choice(json, &cairn_scene_joints, NULL),
+        write_definition(json, "drive", (cairn_scene_keys){ .record = cairn_joint_drive_record() }),
     };
     cairn_json_end(json);
     return first_failure(statuses, sizeof statuses / sizeof statuses[0]);
