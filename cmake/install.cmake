@@ -23,7 +23,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairnConfig.cmake
 set(CAIRN_PC_REQUIRES "")
 set(CAIRN_PC_LIBS "")
 if(NOT BUILD_SHARED_LIBS)
-  set(CAIRN_PC_REQUIRES "yaml-0.1")
+  set(CAIRN_PC_REQUIRES "yaml-0.1, qhull_r")
   set(CAIRN_PC_LIBS " ${UMFPACK_LIBRARY} ${CHOLMOD_LIBRARY} ${OpenMP_C_FLAGS} -lm")
   pkg_check_modules(HDF5_PC QUIET hdf5)
   if(HDF5_PC_FOUND)

@@ -3,10 +3,21 @@
 #include "math/vec.h"
 #include "shape/shape.h"
 
+/* Whether a kind exists in a dimension and needs no data. */
+static bool plain(int kind, int dimension)
+{
+    int only = cairn_shape_dimension((cairn_shape_kind)kind);
+    cairn_shape shape = { .kind = (cairn_shape_kind)kind };
+    return (only == 0 || only == dimension) && !cairn_shape_class_of(&shape)->has_geometry;
+}
+
 /* A good shape of each kind. */
 static cairn_shape good(cairn_shape_kind kind, int dimension)
 {
     cairn_shape shape = cairn_shape_default(kind, dimension);
+    shape.size = shape.semi_axes = cairn_vec(0.5, 0.6, dimension == 3 ? 0.7 : 0);
+    shape.length = 0.3;
+    shape.exponent = 3;
     shape.radius = 0.5;
     shape.half_angle = 0.6;
     shape.bottom_radius = 0.1;
@@ -26,8 +37,13 @@ static void check_refused(const cairn_shape *shape, int dimension, cairn_status 
 
 TEST(the_kinds_have_these_names_and_a_summary)
 {
-    static const char *const names[] = { "sphere",          "point",       "half_space",
-                                         "inside_cylinder", "inside_cone", "funnel" };
+    static const char *const names[] = { "sphere",          "point",        "half_space",
+                                         "inside_cylinder", "inside_cone",  "funnel",
+                                         "inside_box",      "box",          "capsule",
+                                         "cylinder",        "cone",         "ellipsoid",
+                                         "superellipsoid",  "polyhedron",   "mesh",
+                                         "polyline",        "height_field", "compound" };
+    CHECK_INT(CAIRN_SHAPE_COUNT, sizeof names / sizeof names[0]);
     for (int kind = 0; kind < CAIRN_SHAPE_COUNT; kind++) {
         const cairn_record *record = cairn_shape_record(kind);
         CHECK_TEXT(record->name, names[kind]);
@@ -44,10 +60,15 @@ TEST(the_kinds_have_these_names_and_a_summary)
 
 TEST(sizes_must_be_given_and_axes_need_not)
 {
+    static const char *const free[] = { "axis", "rounding", "exponent_z" };
     for (int kind = 0; kind < CAIRN_SHAPE_COUNT; kind++) {
         const cairn_record *record = cairn_shape_record(kind);
-        for (int i = 0; i < record->option_count; i++)
-            CHECK_INT(record->options[i].required, strcmp(record->options[i].name, "axis") != 0);
+        for (int i = 0; i < record->option_count; i++) {
+            bool may_miss = false;
+            for (int k = 0; k < 3; k++)
+                may_miss = may_miss || strcmp(record->options[i].name, free[k]) == 0;
+            CHECK_INT(record->options[i].required, !may_miss);
+        }
     }
 }
 
@@ -68,6 +89,8 @@ TEST(good_shapes_pass_in_2d_and_3d)
     cairn_error error = { 0 };
     for (int kind = 0; kind < CAIRN_SHAPE_COUNT; kind++)
         for (int dimension = 2; dimension <= 3; dimension++) {
+            if (!plain(kind, dimension))
+                continue;
             cairn_shape shape = good((cairn_shape_kind)kind, dimension);
             CHECK_OK(cairn_shape_check(&shape, dimension, &error));
             CHECK_TEXT(error.message, "");
@@ -112,6 +135,8 @@ TEST(an_axis_needs_a_direction_that_lies_in_the_plane_in_2d)
 {
     for (int kind = CAIRN_SHAPE_HALF_SPACE; kind < CAIRN_SHAPE_COUNT; kind++) {
         cairn_shape shape = good((cairn_shape_kind)kind, 3);
+        if (!cairn_shape_class_of(&shape)->has_axis || !plain(kind, 2))
+            continue;
         shape.axis = cairn_vec(0, 0, 0);
         check_refused(&shape, 3, CAIRN_BAD_INPUT, "axis");
         shape.axis = cairn_vec(0, NAN, 0);
@@ -158,7 +183,7 @@ TEST(mass_of_a_disk)
 
 TEST(points_and_walls_have_no_mass_of_their_own)
 {
-    for (int kind = CAIRN_SHAPE_POINT; kind < CAIRN_SHAPE_COUNT; kind++) {
+    for (int kind = CAIRN_SHAPE_POINT; kind <= CAIRN_SHAPE_INSIDE_BOX; kind++) {
         cairn_shape shape = good((cairn_shape_kind)kind, 3);
         cairn_vec3 inertia = { 1, 1, 1 };
         double mass = 1;
@@ -168,19 +193,61 @@ TEST(points_and_walls_have_no_mass_of_their_own)
     }
 }
 
-TEST(extent_is_the_radius_nothing_or_infinite)
+TEST(only_solids_are_bounded)
+{
+    for (int kind = 0; kind < CAIRN_SHAPE_COUNT; kind++) {
+        if (!plain(kind, 3))
+            continue;
+        cairn_shape shape = good((cairn_shape_kind)kind, 3);
+        double extent = cairn_shape_extent(&shape);
+        bool wall = kind >= CAIRN_SHAPE_HALF_SPACE && kind <= CAIRN_SHAPE_INSIDE_BOX;
+        CHECK_INT(isinf(extent), wall);
+        CHECK_INT(cairn_shape_bounded(&shape), !wall);
+        if (kind == CAIRN_SHAPE_SPHERE)
+            CHECK_NEAR(extent, 0.5, 0);
+        if (kind == CAIRN_SHAPE_POINT)
+            CHECK_NEAR(extent, 0, 0);
+    }
+}
+
+/* a sphere is a point that a ball sweeps */
+TEST(the_core_of_a_ball_is_its_centre)
+{
+    cairn_shape shape = good(CAIRN_SHAPE_SPHERE, 3);
+    const cairn_shape_class *class = cairn_shape_class_of(&shape);
+    cairn_face face;
+    cairn_symmetric h;
+    CHECK_NEAR(cairn_norm(cairn_shape_support(&shape, cairn_vec(1, 2, 3))), 0, 0);
+    CHECK_NEAR(cairn_shape_rounding(&shape), 0.5, 0);
+    cairn_shape_face(&shape, cairn_vec(0, 3, 0), &face);
+    CHECK_INT(face.count, 1);
+    CHECK_NEAR(face.normal.y, 1, 0);
+    CHECK(class->smooth);
+    class->curvature(&shape, cairn_vec(0, 3, 0), &h);
+    CHECK_NEAR(h.xx, 0, 0);
+    CHECK_NEAR(class->normal_at(&shape, cairn_vec(0, 0, 0.2)).z, 1, 0);
+}
+
+TEST(a_shape_without_its_data_is_refused)
 {
     for (int kind = 0; kind < CAIRN_SHAPE_COUNT; kind++) {
         cairn_shape shape = good((cairn_shape_kind)kind, 3);
-        double extent = cairn_shape_extent(&shape);
-        if (kind == CAIRN_SHAPE_SPHERE)
-            CHECK_NEAR(extent, 0.5, 0);
-        else if (kind == CAIRN_SHAPE_POINT)
-            CHECK_NEAR(extent, 0, 0);
-        else
-            CHECK(isinf(extent));
-        CHECK_INT(cairn_shape_class_of(&shape)->bounded, isfinite(extent));
+        bool flat = cairn_shape_dimension((cairn_shape_kind)kind) == 2;
+        if (cairn_shape_class_of(&shape)->has_geometry)
+            check_refused(&shape, flat ? 2 : 3, CAIRN_BAD_INPUT, "geometry");
     }
+}
+
+TEST(the_data_of_another_kind_or_dimension_are_refused)
+{
+    const cairn_vec3 corners[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } };
+    cairn_shape shape = good(CAIRN_SHAPE_POLYHEDRON, 2);
+    CHECK_OK(cairn_hull_create(corners, 3, 2, &shape.geometry, NULL));
+    CHECK_OK(cairn_shape_check(&shape, 2, NULL));
+    check_refused(&shape, 3, CAIRN_BAD_INPUT, "geometry");
+    shape.kind = CAIRN_SHAPE_POLYLINE;
+    check_refused(&shape, 2, CAIRN_BAD_INPUT, "geometry");
+    cairn_geometry_release(shape.geometry);
 }
 
 int main(void)
@@ -191,6 +258,7 @@ int main(void)
         CASE(a_funnel_may_be_a_tube_or_end_in_a_tip_but_not_be_a_line),
         CASE(an_axis_needs_a_direction_that_lies_in_the_plane_in_2d),
         CASE(a_kind_that_does_not_exist_is_refused), CASE(mass_of_a_ball), CASE(mass_of_a_disk),
-        CASE(points_and_walls_have_no_mass_of_their_own),
-        CASE(extent_is_the_radius_nothing_or_infinite));
+        CASE(points_and_walls_have_no_mass_of_their_own), CASE(only_solids_are_bounded),
+        CASE(the_core_of_a_ball_is_its_centre), CASE(a_shape_without_its_data_is_refused),
+        CASE(the_data_of_another_kind_or_dimension_are_refused));
 }

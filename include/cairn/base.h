@@ -63,6 +63,17 @@ typedef struct cairn_quat {
     double w, x, y, z;
 } cairn_quat;
 
+/** A placed frame: the point p of the inner frame is at x + R(q) p in the outer one. */
+typedef struct cairn_pose {
+    cairn_vec3 x; /* m */
+    cairn_quat q;
+} cairn_pose;
+
+/** A symmetric 3 x 3 matrix. */
+typedef struct cairn_symmetric {
+    double xx, yy, zz, xy, yz, zx;
+} cairn_symmetric;
+
 /** A list of numbers owned by someone else. */
 typedef struct cairn_list {
     const double *values;

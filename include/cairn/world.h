@@ -4,6 +4,7 @@
 #ifndef CAIRN_WORLD_H
 #define CAIRN_WORLD_H
 
+#include "cairn/shape.h"
 #include "cairn/solve.h"
 
 #ifdef __cplusplus
@@ -94,39 +95,6 @@ CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
 CAIRN_API cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
                                                cairn_material_def *out);
 
-/* ---- shapes -------------------------------------------------------------------------------- */
-
-typedef enum cairn_shape_kind {
-    CAIRN_SHAPE_SPHERE,          /* ball, in 2D a disk                                          */
-    CAIRN_SHAPE_POINT,           /* a particle without size                                     */
-    CAIRN_SHAPE_HALF_SPACE,      /* solid below the plane (2D: line) through the body's origin  */
-    CAIRN_SHAPE_INSIDE_CYLINDER, /* the inside of an infinite cylinder (2D: of a circle)        */
-    CAIRN_SHAPE_INSIDE_CONE,     /* inside of an infinite cone, apex at the origin (2D: wedge)  */
-    CAIRN_SHAPE_FUNNEL,          /* thin frustum wall, both sides; bottom circle at the origin  */
-    CAIRN_SHAPE_COUNT
-} cairn_shape_kind;
-
-/** A shape by value; only the fields of its kind count. Start from cairn_shape_default. */
-typedef struct cairn_shape {
-    cairn_shape_kind kind;
-    double radius;        /* m: sphere, inside cylinder                                       */
-    double half_angle;    /* rad, between axis and wall: inside cone                          */
-    double bottom_radius; /* m: funnel                                                        */
-    double top_radius;    /* m: funnel                                                        */
-    double height;        /* m, along the axis: funnel                                        */
-    cairn_vec3 axis;      /* direction in the body frame: outward normal of a half-space, axis
-                             of cylinder, cone (from the apex to the opening), funnel (upward) */
-} cairn_shape;
-
-/** A shape of a kind with its defaults: radius and lengths 0 (to be given), axis +z (+y in 2D). */
-CAIRN_API cairn_shape cairn_shape_default(cairn_shape_kind kind, int dimension);
-/** The table of a shape kind: name, summary, options within cairn_shape. NULL past the last. */
-CAIRN_API const cairn_record *cairn_shape_record(int kind);
-/** Mass and principal inertia (2D: z only) of a shape of given density (kg/m^3, in 2D kg/m^2).
- *  CAIRN_UNSUPPORTED for shapes without finite volume. */
-CAIRN_API cairn_status cairn_shape_mass(const cairn_shape *shape, int dimension, double density,
-                                        double *mass, cairn_vec3 *inertia);
-
 /* ---- functions of time: drivers and loads --------------------------------------------------- */
 
 typedef enum cairn_driver_kind {
@@ -202,15 +170,16 @@ typedef struct cairn_body_def {
     cairn_motion motion;
     cairn_shape shape;
     int material;
-    cairn_vec3 position;         /* m, of the centre of mass                                  */
-    cairn_quat orientation;      /* 3D                                                        */
-    double angle;                /* rad, 2D                                                   */
-    cairn_vec3 velocity;         /* m/s                                                       */
-    cairn_vec3 angular_velocity; /* rad/s, in the body frame (2D: z)                          */
+    cairn_vec3 position;         /* m, of the shape's origin                                  */
+    cairn_quat orientation;      /* of the shape, 3D                                          */
+    double angle;                /* rad, of the shape, 2D                                     */
+    cairn_vec3 velocity;         /* m/s, of the centre of mass                                */
+    cairn_vec3 angular_velocity; /* rad/s, about the axes of the shape (2D: z)                */
     double density;              /* kg/m^3 (2D: kg/m^2); used when mass is 0                  */
     double mass;                 /* kg; 0: from shape and density                             */
-    cairn_vec3 inertia;          /* kg m^2, principal (2D: z); 0: from the shape, scaled to
-                                    the mass                                                  */
+    cairn_vec3 inertia;          /* kg m^2, principal, about axes through the centre of mass
+                                    parallel to the shape's (2D: z); 0: from the shape, scaled
+                                    to the mass                                               */
     const cairn_driver *drivers; /* copied, with their tables                                 */
     int driver_count;
     const cairn_load *loads; /* copied, with their tables                                     */
@@ -229,18 +198,20 @@ CAIRN_API cairn_status cairn_body_create(cairn_world *world, const cairn_body_de
 CAIRN_API cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
 
 /** All bodies at once, as arrays lent until the next call that changes the world. Entries with
- *  `alive` 0 are holes left by removed bodies. */
+ *  `alive` 0 are holes left by removed bodies. A dynamic body moves in its principal frame: origin
+ *  in the centre of mass, axes along the principal axes of inertia. */
 typedef struct cairn_bodies {
     int count;
     const uint8_t *alive;
     const uint32_t *generation;
     const uint8_t *motion; /* cairn_motion                                            */
     const cairn_shape *shape;
+    const cairn_pose *pose; /* of the shape in the body's frame                       */
     const int32_t *material;
-    const cairn_vec3 *x;     /* m                                                     */
+    const cairn_vec3 *x;     /* m: of a dynamic body the centre of mass               */
     const cairn_quat *q;     /* 3D and 2D (from the angle)                            */
     const double *angle;     /* rad, 2D                                               */
-    const cairn_vec3 *v;     /* m/s                                                   */
+    const cairn_vec3 *v;     /* m/s: of x                                             */
     const cairn_vec3 *omega; /* rad/s, body frame                                     */
     const double *mass;      /* kg; 0 for fixed and driven bodies without mass        */
     const cairn_vec3 *inertia;
@@ -248,6 +219,8 @@ typedef struct cairn_bodies {
 
 /** The bodies of a world. */
 CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
+/** Where the shape of body `index` stands in space. */
+CAIRN_API cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index);
 
 /** The deepest overlap between bodies as they stand: its depth (m, 0 when nothing overlaps), and
  *  in a and b (may be NULL) who. Uses the same broad and narrow phase as the step; bodies of a
@@ -483,7 +456,8 @@ typedef struct cairn_packing {
 
 /** Packing fraction by `samples` low-discrepancy points between the `trim` and 1 - `trim`
  *  quantiles of the heights of the dynamic spheres, counting only points inside all cylinders,
- *  cones and half-spaces. CAIRN_UNSUPPORTED when that region is unbounded sideways or empty. */
+ *  cones and half-spaces. CAIRN_UNSUPPORTED when that region is unbounded sideways or empty, or
+ *  when bodies of other shapes move in the world. */
 CAIRN_API cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t samples,
                                            cairn_packing *out);
 

@@ -127,4 +127,28 @@ static inline cairn_vec3 cairn_quat_log(cairn_quat q)
     return cairn_scale(2 * sign * ratio, s);
 }
 
+/* ---- poses ---------------------------------------------------------------------------------- */
+
+/* Whether a pose changes nothing. */
+static inline bool cairn_pose_is_identity(const cairn_pose *p)
+{
+    return p->x.x == 0 && p->x.y == 0 && p->x.z == 0 && p->q.x == 0 && p->q.y == 0 && p->q.z == 0;
+}
+
+/* x + R(q) p: from the inner frame to the outer one. */
+static inline cairn_vec3 cairn_pose_apply(const cairn_pose *pose, cairn_vec3 p)
+{
+    return cairn_add(pose->x, cairn_rotate(pose->q, p));
+}
+
+/* The pose in the outermost frame of what has the pose `inner` in the frame `outer`. The identity
+ * inside leaves the outer pose as it is, to the last bit. */
+static inline cairn_pose cairn_pose_compose(const cairn_pose *outer, const cairn_pose *inner)
+{
+    if (cairn_pose_is_identity(inner))
+        return *outer;
+    return (cairn_pose){ cairn_pose_apply(outer, inner->x),
+                         cairn_quat_multiply(outer->q, inner->q) };
+}
+
 #endif

@@ -26,4 +26,5 @@ const cairn_shape_class cairn_shape_class_funnel = {
     .record = { "funnel", "thin wall of a truncated cone or tube, open at both ends",
                 sizeof(cairn_shape), cairn_shape_set_default, options, 4 },
     .check = check,
+    .has_axis = true,
 };

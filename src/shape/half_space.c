@@ -8,4 +8,5 @@ static const cairn_option options[] = {
 const cairn_shape_class cairn_shape_class_half_space = {
     .record = { "half_space", "solid below a plane (2D: line) through the body's position",
                 sizeof(cairn_shape), cairn_shape_set_default, options, 1 },
+    .has_axis = true,
 };

@@ -11,4 +11,5 @@ const cairn_shape_class cairn_shape_class_inside_cone = {
     .record = { "inside_cone",
                 "inside of an infinite cone (2D: wedge), apex at the body's position",
                 sizeof(cairn_shape), cairn_shape_set_default, options, 2 },
+    .has_axis = true,
 };

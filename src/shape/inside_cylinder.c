@@ -10,4 +10,5 @@ static const cairn_option options[] = {
 const cairn_shape_class cairn_shape_class_inside_cylinder = {
     .record = { "inside_cylinder", "inside of an infinite cylinder (2D: of a circle)",
                 sizeof(cairn_shape), cairn_shape_set_default, options, 2 },
+    .has_axis = true,
 };

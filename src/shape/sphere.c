@@ -1,21 +1,26 @@
-/* sphere.c - a ball, in 2D a disk.
+/* sphere.c - a ball, in 2D a disk: a point swept by a ball.
  * 3D: m = 4/3 pi r^3 rho, J = 2/5 m r^2.  2D: m = pi r^2 rho, J = 1/2 m r^2. */
 #include <math.h>
 
 #include "math/vec.h"
 #include "shape/shape.h"
 
-static void sphere_mass(const cairn_shape *shape, int dimension, double *mass, cairn_vec3 *inertia)
+static bool sphere_moments(const cairn_shape *shape, int dimension, cairn_moments *out)
 {
     double r = shape->radius;
     if (dimension == 2) {
-        *mass = M_PI * r * r;
-        *inertia = cairn_vec(0, 0, 0.5 * *mass * r * r);
+        double area = M_PI * r * r, s = 0.25 * area * r * r;
+        *out = cairn_moments_symmetric(area, s, s, 0);
     } else {
-        *mass = 4.0 / 3 * M_PI * r * r * r;
-        double j = 0.4 * *mass * r * r;
-        *inertia = cairn_vec(j, j, j);
+        double volume = 4.0 / 3 * M_PI * r * r * r, s = 0.2 * volume * r * r;
+        *out = cairn_moments_symmetric(volume, s, s, s);
     }
+    return true;
+}
+
+static double radius(const cairn_shape *shape)
+{
+    return shape->radius;
 }
 
 static const cairn_option options[] = {
@@ -26,6 +31,12 @@ static const cairn_option options[] = {
 const cairn_shape_class cairn_shape_class_sphere = {
     .record = { "sphere", "ball, in 2D a disk", sizeof(cairn_shape), cairn_shape_set_default,
                 options, 1 },
-    .mass = sphere_mass,
-    .bounded = true,
+    .moments = sphere_moments,
+    .extent = radius,
+    .support = cairn_point_support,
+    .face = cairn_point_face,
+    .rounding = radius,
+    .normal_at = cairn_point_normal_at,
+    .curvature = cairn_point_curvature,
+    .smooth = true,
 };

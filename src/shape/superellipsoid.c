@@ -1,0 +1,214 @@
+/* superellipsoid.c - a superellipsoid, in 2D a superellipse, with the axes of its frame:
+ *
+ *   ((|x/a|^n + |y/b|^n)^(k/n) + |z/c|^k)^(1/k) <= 1,   n = exponent, k = exponent_z
+ *
+ * The left side is a norm made of two nested p-norms, so the solid is convex for n, k >= 1. Its
+ * support function is the dual norm, with n' = n/(n-1), k' = k/(k-1) and a, b, c multiplying: the
+ * support point is the gradient of that, its derivative the second derivative, all in closed form.
+ * Exponents above 2 make flat spots at the ends of the axes (there the support point moves without
+ * bound), those below 2 make sharp ones; 1.2 to 20 are taken.
+ *
+ * Moments, B the beta function; a layer at height z is the plane figure scaled by
+ * s = (1 - |z/c|^k)^(1/k):
+ *   area          A    = 4 ab/n B(1/n, 1/n + 1)
+ *   int x^2 dA    A_xx = 4 a^3 b/n B(3/n, 1/n + 1), likewise y
+ *   int s^i |z|^j dz   = 2 c^(j+1)/k B((j + 1)/k, i/k + 1) */
+#include <math.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "shape/shape.h"
+
+#define LEAST_EXPONENT 1.2
+#define MOST_EXPONENT  20
+
+static double exponent_z(const cairn_shape *shape)
+{
+    return shape->exponent_z > 0 ? shape->exponent_z : shape->exponent;
+}
+
+static cairn_status check(const cairn_shape *shape, int dimension, cairn_error *error)
+{
+    TRY(cairn_shape_check_lengths(shape->semi_axes, dimension, "semi_axes", error));
+    if (shape->exponent_z != 0 && shape->exponent_z < LEAST_EXPONENT)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "exponent_z",
+                          "found %g, expected 0 (as exponent) or a number between %g and %d",
+                          shape->exponent_z, LEAST_EXPONENT, MOST_EXPONENT);
+    return CAIRN_OK;
+}
+
+/* ---- moments -------------------------------------------------------------------------------- */
+
+static double beta(double p, double q)
+{
+    return tgamma(p) * tgamma(q) / tgamma(p + q);
+}
+
+static bool super_moments(const cairn_shape *shape, int dimension, cairn_moments *out)
+{
+    double a = shape->semi_axes.x, b = shape->semi_axes.y, c = shape->semi_axes.z;
+    double n = shape->exponent, k = exponent_z(shape);
+    double area = 4 * a * b / n * beta(1 / n, 1 / n + 1);
+    double second = 4 * a * b / n * beta(3 / n, 1 / n + 1);
+    if (dimension == 2) {
+        *out = cairn_moments_symmetric(area, second * a * a, second * b * b, 0);
+        return true;
+    }
+    double layers = 2 * c / k * beta(1 / k, 2 / k + 1);
+    double layers_4 = 2 * c / k * beta(1 / k, 4 / k + 1);
+    double layers_z = 2 * c * c * c / k * beta(3 / k, 2 / k + 1);
+    *out = cairn_moments_symmetric(area * layers, second * a * a * layers_4,
+                                   second * b * b * layers_4, area * layers_z);
+    return true;
+}
+
+/* ---- nested norms --------------------------------------------------------------------------- */
+
+/* N(s, t) = (s^m + t^m)^(1/m) for s, t >= 0, not both 0, with its derivatives. */
+typedef struct norm {
+    double value, s, t, ss, st, tt;
+} norm;
+
+static norm norm_of(double s, double t, double m)
+{
+    double top = fmax(s, t);
+    if (!(top > 0))
+        return (norm){ 0 };
+    double u = s / top, v = t / top;
+    double root = pow(pow(u, m) + pow(v, m), 1 / m);
+    norm n = { .value = top * root };
+    u /= root;
+    v /= root;
+    n.s = pow(u, m - 1);
+    n.t = pow(v, m - 1);
+    double f = (m - 1) / n.value;
+    n.ss = f * pow(u, m - 2) * pow(v, m);
+    n.tt = f * pow(v, m - 2) * pow(u, m);
+    n.st = -f * n.s * n.t;
+    return n;
+}
+
+/* The nested norm of (x, y, z), each multiplied by its scale first. */
+typedef struct nested {
+    double n, k;      /* exponents of the inner and the outer norm   */
+    cairn_vec3 scale; /* z = 0: the plane                            */
+    norm inner, outer;
+    double x, y, z; /* sign times scale: derivatives of s, t, u by x, y, z */
+} nested;
+
+static double signed_scale(double scale, double v)
+{
+    return v < 0 ? -scale : scale;
+}
+
+/* Components that vanish beside the others are lifted to this part of the largest: the value
+ * changes by less than rounding, and the second derivative stays finite. */
+#define LIFT 1e-10
+
+static void evaluate(nested *e, cairn_vec3 v)
+{
+    double s = fabs(v.x) * e->scale.x, t = fabs(v.y) * e->scale.y, u = fabs(v.z) * e->scale.z;
+    double floor = LIFT * fmax(fmax(s, t), u);
+    e->inner = norm_of(fmax(s, floor), fmax(t, floor), e->n);
+    if (e->scale.z > 0)
+        e->outer = norm_of(e->inner.value, fmax(u, floor), e->k);
+    else
+        e->outer = (norm){ .value = e->inner.value, .s = 1 };
+    e->x = signed_scale(e->scale.x, v.x) * (s >= floor ? 1 : s / floor);
+    e->y = signed_scale(e->scale.y, v.y) * (t >= floor ? 1 : t / floor);
+    e->z = signed_scale(e->scale.z, v.z) * (u >= floor ? 1 : u / floor);
+}
+
+static cairn_vec3 gradient(const nested *e)
+{
+    return cairn_vec(e->outer.s * e->inner.s * e->x, e->outer.s * e->inner.t * e->y,
+                     e->outer.t * e->z);
+}
+
+static cairn_symmetric second_derivative(const nested *e)
+{
+    const norm *i = &e->inner, *o = &e->outer;
+    double x = e->scale.x, y = e->scale.y, z = e->scale.z;
+    return (cairn_symmetric){ .xx = x * x * (o->ss * i->s * i->s + o->s * i->ss),
+                              .yy = y * y * (o->ss * i->t * i->t + o->s * i->tt),
+                              .zz = z * z * o->tt,
+                              .xy = e->x * e->y * (o->ss * i->s * i->t + o->s * i->st),
+                              .yz = e->y * e->z * o->st * i->t,
+                              .zx = e->z * e->x * o->st * i->s };
+}
+
+/* ---- form ----------------------------------------------------------------------------------- */
+
+static nested dual(const cairn_shape *shape, cairn_vec3 d)
+{
+    double n = shape->exponent, k = exponent_z(shape);
+    nested e = { .n = n / (n - 1), .k = k / (k - 1), .scale = shape->semi_axes };
+    evaluate(&e, d);
+    return e;
+}
+
+static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
+{
+    const nested e = dual(shape, d);
+    return gradient(&e);
+}
+
+static void face(const cairn_shape *shape, cairn_vec3 d, cairn_face *out)
+{
+    cairn_face_of_point(support(shape, d), d, out);
+}
+
+static void curvature(const cairn_shape *shape, cairn_vec3 d, cairn_symmetric *out)
+{
+    const nested e = dual(shape, d);
+    *out = second_derivative(&e);
+}
+
+static cairn_vec3 normal_at(const cairn_shape *shape, cairn_vec3 p)
+{
+    cairn_vec3 a = shape->semi_axes;
+    nested e = { .n = shape->exponent,
+                 .k = exponent_z(shape),
+                 .scale = cairn_vec(1 / a.x, 1 / a.y, a.z > 0 ? 1 / a.z : 0) };
+    evaluate(&e, p);
+    return cairn_unit(gradient(&e));
+}
+
+/* The largest p^2 + q^2 with (p/a)^n + (q/b)^n = 1: (a^(2 m) + b^(2 m))^(1/m), m = n/(n - 2), for
+ * n > 2 (Hoelder), else the larger of a^2 and b^2. Returns its root. */
+static double farthest(double a, double b, double n)
+{
+    double most = fmax(a, b), least = fmin(a, b);
+    if (n <= 2)
+        return most;
+    double m = n / (n - 2);
+    return most * pow(1 + pow(least / most, 2 * m), 0.5 / m);
+}
+
+static double extent(const cairn_shape *shape)
+{
+    cairn_vec3 a = shape->semi_axes;
+    return farthest(farthest(a.x, a.y, shape->exponent), a.z, exponent_z(shape));
+}
+
+static const cairn_option options[] = {
+    { "semi_axes", CAIRN_OPTION_VECTOR, true, CAIRN_SHAPE_FIELD(semi_axes), 0, 1e12, "m",
+      "half lengths along x, y, z (2D: x, y)", NULL },
+    { "exponent", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(exponent), LEAST_EXPONENT,
+      MOST_EXPONENT, "", "n in |x/a|^n + |y/b|^n; 2: an ellipse, larger: blockier", NULL },
+    { "exponent_z", CAIRN_OPTION_REAL, false, CAIRN_SHAPE_FIELD(exponent_z), 0, MOST_EXPONENT, "",
+      "3D: the exponent towards z; 0: as `exponent`", NULL },
+};
+
+const cairn_shape_class cairn_shape_class_superellipsoid = {
+    .record = { "superellipsoid", "superellipsoid, in 2D a superellipse", sizeof(cairn_shape),
+                cairn_shape_set_default, options, 3 },
+    .check = check,
+    .moments = super_moments,
+    .extent = extent,
+    .support = support,
+    .face = face,
+    .normal_at = normal_at,
+    .curvature = curvature,
+    .smooth = true,
+};

@@ -1,0 +1,243 @@
+/* test_mesh_file.c - triangles from OBJ and STL files, good and broken. */
+#include <unistd.h>
+
+#include "cairn/shape.h"
+#include "check.h"
+#include "failing_allocator.h"
+
+static const char *path_of(const char *ending)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "mesh_file_%ld.%s", (long)getpid(), ending);
+    return path;
+}
+
+static void write_bytes(const char *ending, const void *bytes, size_t length)
+{
+    FILE *file = fopen(path_of(ending), "wb");
+    CHECK(file != NULL);
+    CHECK_INT(fwrite(bytes, 1, length, file), length);
+    CHECK_INT(fclose(file), 0);
+}
+
+static cairn_status load_bytes(const char *ending, const void *bytes, size_t length,
+                               const cairn_geometry **out, cairn_error *error)
+{
+    *error = (cairn_error){ 0 };
+    write_bytes(ending, bytes, length);
+    cairn_status status = cairn_mesh_load(path_of(ending), 1, out, error);
+    remove(path_of(ending));
+    return status;
+}
+
+/* The text is refused in a line (0: none) with a message. */
+static void check_refused(const char *ending, const char *text, int line, const char *piece)
+{
+    const cairn_geometry *g = NULL;
+    cairn_error error;
+    cairn_status status = load_bytes(ending, text, strlen(text), &g, &error);
+    if (status != CAIRN_BAD_INPUT || g || error.line != line || !strstr(error.message, piece) ||
+        !strstr(error.file, "mesh_file_"))
+        fail_msg("%s\nexpected line %d: %s\nfound %s:%d: %s (status %d)", text, line, piece,
+                 error.file, error.line, error.message, (int)status);
+}
+
+#define CORNERS "v 0 0 0\nv 2 0 0\nv 0 3 0\nv 0 0 4\n"
+
+/* corners 0, (2,0,0), (0,3,0), (0,0,4): V = 4 */
+static void check_tetrahedron(const cairn_geometry *g)
+{
+    cairn_geometry_view v = cairn_geometry_look(g);
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_MESH, 3);
+    cairn_mass m;
+    CHECK_INT(v.vertex_count, 4);
+    CHECK_INT(v.face_count, 4);
+    CHECK(v.closed);
+    shape.geometry = g;
+    CHECK_OK(cairn_shape_mass_tensor(&shape, 3, &m));
+    CHECK_NEAR(m.mass, 4, 1e-14);
+    CHECK_NEAR(m.centre.z, 1, 1e-14);
+}
+
+TEST(obj_with_all_ways_to_name_a_corner)
+{
+    static const char text[] = "# a tetrahedron\nmtllib a.mtl\no thing\n" CORNERS
+                               "vt 0 0\nvn 0 0 1\n\nf 1 3 2\r\nf 1/1 2/1 4/1 # note\n"
+                               "f 1//1 4//1 3//1\nf -3/1/1 -2/1/1 -1/1/1";
+    const cairn_geometry *g;
+    cairn_error error;
+    if (load_bytes("obj", text, strlen(text), &g, &error) != CAIRN_OK)
+        fail_msg("%d: %s", error.line, error.message);
+    check_tetrahedron(g);
+    cairn_geometry_release(g);
+}
+
+TEST(obj_faces_with_many_corners_become_triangles)
+{
+    static const char text[] = "v 0 0 0\nv 1 0 0\nv 2 1 0\nv 1 2 0\nv 0 1 0\nf 1 2 3 4 5\n";
+    const cairn_geometry *g;
+    cairn_error error;
+    CHECK_OK(load_bytes("OBJ", text, strlen(text), &g, &error));
+    CHECK_INT(cairn_geometry_look(g).face_count, 3);
+    CHECK(!cairn_geometry_look(g).closed);
+    cairn_geometry_release(g);
+}
+
+TEST(broken_obj_files_are_refused_with_their_line)
+{
+    check_refused("obj", CORNERS "f 1 2 5\n", 5, "names vertex 5, but 4 vertices stand above");
+    check_refused("obj", CORNERS "f 1 2 0\n", 5, "names vertex 0");
+    check_refused("obj", CORNERS "f 1 2 -5\n", 5, "names vertex -5");
+    check_refused("obj", CORNERS "f 1 2\n", 5, "a face of 2 corners");
+    check_refused("obj", CORNERS "\nf 1 2 x\n", 6, "found 'x', expected the number of a vertex");
+    check_refused("obj", CORNERS "f 1 2 99999999999999999999\n", 5, "vertices stand above");
+    check_refused("obj", CORNERS "f 1 2 2\n", 5, "triangle 1 is degenerate");
+    check_refused("obj", "v 0 0 0\nv 1 0\nf 1 1 1\n", 2, "expected three coordinates");
+    check_refused("obj", "v 0 0 1,5\n", 1, "found '1,5', expected three coordinates");
+    check_refused("obj", "v 0 0 .inf\n", 1, "vertex 1 is not finite");
+    check_refused("obj", "", 0, "no vertices");
+    check_refused("obj", CORNERS, 0, "0 triangles");
+    check_refused("obj", CORNERS "v 4 0 0\nf 1 2 5\n", 0, "triangle 1 at (0, 0, 0) is degenerate");
+    check_refused("obj", CORNERS "f 1 2 3\nf 1 2 4\n", 0, "run the same way");
+    check_refused("obj", CORNERS "f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n", 0, "are inverted");
+}
+
+#define FACET(a, b, c)                                                                             \
+    "facet normal 0 0 0\n outer loop\n  vertex " a "\n  vertex " b "\n  vertex " c                 \
+    "\n endloop\nendfacet\n"
+
+TEST(ascii_stl)
+{
+    static const char text[] = "solid some name\n" FACET("0 0 0", "0 3 0", "2 0 0")
+        FACET("0 0 0", "2 0 0", "0 0 4e0") FACET("0 0 0", "0 0 4", "0 3 0")
+            FACET("2 0 0", "0 3 0", "0 0 4") "endsolid some name\n";
+    const cairn_geometry *g;
+    cairn_error error;
+    if (load_bytes("stl", text, strlen(text), &g, &error) != CAIRN_OK)
+        fail_msg("%d: %s", error.line, error.message);
+    check_tetrahedron(g);
+    cairn_geometry_release(g);
+}
+
+TEST(broken_ascii_stl_files_are_refused_with_their_line)
+{
+    check_refused("stl", "solid a\n" FACET("0 0 0", "1 0 0", "0 1 0"), 9, "ends here, expected");
+    check_refused("stl", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nendloop\n", 5,
+                  "found 'endloop', expected 'vertex'");
+    check_refused("stl", "solid a\n" FACET("0 0 0", "1 0 b", "0 1 0"), 5, "found 'b'");
+    check_refused("stl", "solid a\n" FACET("0 0 0", "1 0 0", "0 0 0") "endsolid", 2,
+                  "triangle 1 is degenerate");
+    check_refused("stl", "solid a\nfacet normal 0 0 1\nvertex 0 0 0", 3, "expected 'outer loop'");
+    check_refused("stl", "solid a\nendsolid a\n", 0, "no vertices");
+    check_refused("stl", "hello", 0, "begins with 'solid'");
+}
+
+/* A binary file with the corners of the tetrahedron, low byte first. */
+static size_t binary_tetrahedron(unsigned char *bytes)
+{
+    static const float corner[4][3] = { { 0, 0, 0 }, { 2, 0, 0 }, { 0, 3, 0 }, { 0, 0, 4 } };
+    static const int face[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
+    memset(bytes, 0, 84 + 4 * 50);
+    memcpy(bytes, "solid misleading", 16);
+    bytes[80] = 4;
+    for (int f = 0; f < 4; f++)
+        for (int k = 0; k < 3; k++)
+            for (int c = 0; c < 3; c++) {
+                uint32_t bits;
+                memcpy(&bits, &corner[face[f][k]][c], 4);
+                for (int b = 0; b < 4; b++)
+                    bytes[84 + 50 * f + 12 + 12 * k + 4 * c + b] = (unsigned char)(bits >> 8 * b);
+            }
+    return 84 + 4 * 50;
+}
+
+TEST(binary_stl)
+{
+    unsigned char bytes[300];
+    size_t length = binary_tetrahedron(bytes);
+    const cairn_geometry *g;
+    cairn_error error;
+    if (load_bytes("STL", bytes, length, &g, &error) != CAIRN_OK)
+        fail_msg("%s", error.message);
+    check_tetrahedron(g);
+    cairn_geometry_release(g);
+}
+
+TEST(binary_stl_cut_anywhere_is_refused)
+{
+    unsigned char bytes[300];
+    size_t length = binary_tetrahedron(bytes);
+    const cairn_geometry *g;
+    cairn_error error;
+    memcpy(bytes, "binary", 6);
+    for (size_t cut = 0; cut < length; cut += 7)
+        CHECK_INT(load_bytes("stl", bytes, cut, &g, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "expected 284 for the 4 triangles that the header announces");
+    bytes[83] = 0xff; /* four thousand million triangles are announced */
+    CHECK_INT(load_bytes("stl", bytes, length, &g, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "found 284 bytes");
+    length = binary_tetrahedron(bytes);
+    memset(bytes + 84 + 12, 0xff, 4); /* a NaN */
+    CHECK_INT(load_bytes("stl", bytes, length, &g, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "vertex 1 is not finite");
+}
+
+/* 1000 mm = 1 m */
+TEST(scale_turns_the_unit_of_the_file_into_metres)
+{
+    static const char text[] = CORNERS "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    const cairn_geometry *g;
+    write_bytes("obj", text, strlen(text));
+    CHECK_OK(cairn_mesh_load(path_of("obj"), 0.5, &g, NULL));
+    CHECK_NEAR(cairn_geometry_look(g).vertices[3].z, 2, 0);
+    cairn_geometry_release(g);
+    CHECK_OK(cairn_hull_load(path_of("obj"), 0.5, &g, NULL));
+    CHECK_NEAR(cairn_geometry_look(g).vertices[3].z, 2, 0);
+    CHECK_INT(cairn_geometry_look(g).face_count, 4);
+    cairn_geometry_release(g);
+    CHECK_INT(cairn_mesh_load(path_of("obj"), 0, &g, NULL), CAIRN_BAD_INPUT);
+    remove(path_of("obj"));
+}
+
+TEST(files_that_are_not_there_or_of_unknown_form_are_refused)
+{
+    const cairn_geometry *g;
+    cairn_error error = { 0 };
+    CHECK_INT(cairn_mesh_load("no_such_file.obj", 1, &g, &error), CAIRN_NOT_FOUND);
+    CHECK_TEXT(error.file, "no_such_file.obj");
+    CHECK_INT(cairn_mesh_load("no_such_file.ply", 1, &g, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "ends in .obj or .stl");
+    CHECK(g == NULL);
+}
+
+TEST(nothing_leaks_when_an_allocation_fails)
+{
+    unsigned char bytes[300];
+    size_t length = binary_tetrahedron(bytes);
+    cairn_status status = CAIRN_NO_MEMORY;
+    write_bytes("stl", bytes, length);
+    for (long n = 1; status != CAIRN_OK && n < 100; n++) {
+        meter m = { .fail_at = n };
+        const cairn_geometry *g;
+        meter_install(&m);
+        status = cairn_mesh_load(path_of("stl"), 1, &g, NULL);
+        CHECK(status == CAIRN_OK || status == CAIRN_NO_MEMORY);
+        cairn_geometry_release(g);
+        cairn_allocator_set(NULL);
+        CHECK_INT(m.alive, 0);
+    }
+    CHECK_OK(status);
+    remove(path_of("stl"));
+}
+
+int main(void)
+{
+    RUN(CASE(obj_with_all_ways_to_name_a_corner),
+        CASE(obj_faces_with_many_corners_become_triangles),
+        CASE(broken_obj_files_are_refused_with_their_line), CASE(ascii_stl),
+        CASE(broken_ascii_stl_files_are_refused_with_their_line), CASE(binary_stl),
+        CASE(binary_stl_cut_anywhere_is_refused),
+        CASE(scale_turns_the_unit_of_the_file_into_metres),
+        CASE(files_that_are_not_there_or_of_unknown_form_are_refused),
+        CASE(nothing_leaks_when_an_allocation_fails));
+}
