@@ -182,8 +182,8 @@ static double pairs_seconds(const cairn_broad_phase *broad, const cairn_collider
 /* Balls at random, half of the volume filled; sizes up to 1 : `spread`. */
 static void compare_broad_phases(double spread, FILE *csv)
 {
-    printf("broad phases, sizes 1:%g: milliseconds\n%10s %12s %12s %12s\n", spread, "balls",
-           "pairs", "grid", "all pairs");
+    printf("broad phases, sizes 1:%g: milliseconds\n%10s %12s %12s %12s %12s\n", spread, "balls",
+           "pairs", "grid", "tree", "all pairs");
     for (int count = 1000; count <= 64000; count *= 4) {
         cairn_collider *colliders = calloc((size_t)count, sizeof *colliders);
         static const cairn_shape ball = { .kind = CAIRN_SHAPE_SPHERE, .radius = 1 };
@@ -197,17 +197,21 @@ static void compare_broad_phases(double spread, FILE *csv)
             colliders[i] = (cairn_collider){ .shape = &ball, .extent = r, .movable = true };
         }
         double side = cbrt(2 * volume);
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < count; i++) {
             colliders[i].x = (cairn_vec3){ side * cairn_random_uniform(&state),
                                            side * cairn_random_uniform(&state),
                                            side * cairn_random_uniform(&state) };
+            cairn_collider_enclose(&colliders[i]);
+        }
         size_t found;
         double grid = pairs_seconds(&cairn_broad_phase_grid, colliders, count, &found);
+        double tree = pairs_seconds(&cairn_broad_phase_tree, colliders, count, &found);
         double all = count <= 16000
                          ? pairs_seconds(&cairn_broad_phase_all_pairs, colliders, count, &found)
                          : NAN;
-        printf("%10d %12zu %12.2f %12.2f\n", count, found, 1e3 * grid, 1e3 * all);
-        fprintf(csv, "%g,%d,%zu,%.6g,%.6g\n", spread, count, found, grid, all);
+        printf("%10d %12zu %12.2f %12.2f %12.2f\n", count, found, 1e3 * grid, 1e3 * tree,
+               1e3 * all);
+        fprintf(csv, "%g,%d,%zu,%.6g,%.6g,%.6g\n", spread, count, found, grid, tree, all);
         free(colliders);
     }
     printf("\n");
@@ -233,7 +237,7 @@ int main(int argc, char **argv)
     compare_solvers(problem, CAIRN_LAW_COULOMB, wanted, csv);
     fclose(csv);
     cairn_scene_destroy(scene);
-    csv = open_table(argv[1], "broad_phases.csv", "spread,balls,pairs,grid_s,all_pairs_s");
+    csv = open_table(argv[1], "broad_phases.csv", "spread,balls,pairs,grid_s,tree_s,all_pairs_s");
     compare_broad_phases(1, csv);
     compare_broad_phases(100, csv);
     fclose(csv);

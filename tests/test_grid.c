@@ -36,6 +36,7 @@ typedef struct cloud {
     double reach;                   /* m: at most                             */
     double clusters;                /* > 0: bodies sit at this many places    */
     double holes, unmovable, walls; /* shares                                 */
+    double slimness;                /* > 0: boxes shorter by up to this factor, box off centre */
 } cloud;
 
 static const cairn_shape ball = { .kind = CAIRN_SHAPE_SPHERE, .radius = 1 };
@@ -46,6 +47,22 @@ static cairn_vec3 random_place(int dimension, double width, uint64_t *state)
     double x = cairn_random_between(state, -0.5, 0.5), y = cairn_random_between(state, -0.5, 0.5);
     double z = dimension == 3 ? cairn_random_between(state, -0.5, 0.5) : 0;
     return cairn_scale(width, cairn_vec(x, y, z));
+}
+
+static void enclose(cairn_collider *c, int count)
+{
+    for (int i = 0; i < count; i++)
+        cairn_collider_enclose(&c[i]);
+}
+
+/* Half lengths of the box between 1 and 1/slimness of what they are, and the box a little aside. */
+static void make_slim(cairn_collider *c, double slimness, int dimension, uint64_t *state)
+{
+    cairn_vec3 shares = { pow(slimness, -cairn_random_uniform(state)),
+                          pow(slimness, -cairn_random_uniform(state)),
+                          pow(slimness, -cairn_random_uniform(state)) };
+    c->box.half = cairn_times(shares, c->box.half);
+    c->box.centre = cairn_add(c->x, random_place(dimension, c->extent, state));
 }
 
 static cairn_collider *fill_cloud(const cloud *c, int dimension, uint64_t seed)
@@ -76,6 +93,9 @@ static cairn_collider *fill_cloud(const cloud *c, int dimension, uint64_t seed)
         }
         if (cairn_random_uniform(&state) < c->holes)
             colliders[i].shape = NULL;
+        cairn_collider_enclose(&colliders[i]);
+        if (c->slimness > 0)
+            make_slim(&colliders[i], c->slimness, dimension, &state);
     }
     return colliders;
 }
@@ -138,6 +158,8 @@ TEST(every_broad_phase_agrees_with_the_oracle_on_random_clouds)
         { "at 1e12 m", 300, 10, 0.5, 0.5, { 1e12, -1e12, 1e12 } },
         { "at 1e15 m, where numbers are 1/8 m apart", 300, 10, 0.5, 0.5, { 1e15, -1e15, 1e15 } },
         { "at 1e17 m, where they are 16 m apart", 300, 100, 5, 5, { 1e17, -1e17, 1e17 } },
+        { "planks", 400, 10, 0.5, 0.5, .slimness = 20 },
+        { "planks of all sizes", 400, 10, 1e-3, 2, .slimness = 100, .reach = 0.05 },
         { "atoms", 300, 1e-9, 5e-11, 1e-10 },
         { "galaxies", 300, 1e24, 1e21, 1e23 },
     };
@@ -163,6 +185,7 @@ TEST(every_broad_phase_agrees_with_the_oracle_on_wild_scales)
             c[i].extent = pow(10, cairn_random_between(&state, -8, 8));
             c[i].reach = far * cairn_random_uniform(&state) * (i % 2);
         }
+        enclose(c, count);
         pairs += check_all_phases(c, count, "wild");
     }
     CHECK(pairs > 1000);
@@ -180,6 +203,7 @@ TEST(touching_balls_on_a_lattice_are_found_as_the_oracle_finds_them)
             c[i].x = cairn_vec(starts[s] + 0.1 * (i % 10), starts[s] + 0.1 * (i / 10 % 10),
                                starts[s] + 0.1 * (i / 100));
         }
+        enclose(c, 1000);
         CHECK(check_all_phases(c, 1000, "lattice") > 300);
     }
 }
@@ -190,6 +214,7 @@ TEST(boxes_that_touch_by_rounding_are_found)
 {
     cairn_collider c[2] = { { .shape = &ball, .x = { 1 - 0x1p-53, 0, 0 }, .extent = 0.5 },
                             { .shape = &ball, .x = { 2, 0, 0 }, .extent = 0.5, .movable = true } };
+    enclose(c, 2);
     CHECK_INT(check_all_phases(c, 2, "rounding"), 1);
 }
 
@@ -198,6 +223,7 @@ TEST(an_infinite_reach_meets_everything)
     cairn_collider c[3] = { { .shape = &ball, .extent = 0.5, .movable = true },
                             { .shape = &ball, .x = { 1e9, 0, 0 }, .extent = 1e-9, .movable = true },
                             { .shape = &ball, .x = { 0, -7, 0 }, .extent = 3, .movable = true } };
+    enclose(c, 3);
     CHECK_INT(check_all_phases(c, 3, "finite"), 0);
     c[0].reach = INFINITY;
     CHECK_INT(check_all_phases(c, 3, "infinite"), 2);
@@ -260,6 +286,7 @@ static cairn_collider *mixed_sizes(int count, double ratio, double density)
     double least = pow(ratio, -3);
     for (int i = 0; i < count; i++) /* r^-3 evenly in [ratio^-3, 1] */
         c[i].extent = 0.5 * cbrt(1 / cairn_random_between(&state, least, 1));
+    enclose(c, count);
     return c;
 }
 
@@ -286,6 +313,7 @@ TEST(one_giant_among_many_costs_one_test_each)
     double without = tests_per_body(colliders, c.count);
     colliders[c.count] = colliders[0];
     colliders[c.count].extent = 5e5;
+    cairn_collider_enclose(&colliders[c.count]);
     CHECK(tests_per_body(colliders, c.count + 1) <= without + 1.001);
 }
 

@@ -8,9 +8,9 @@ static const cairn_shape floor_shape = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis =
 
 static cairn_collider ball_at(double x)
 {
-    return (cairn_collider){
-        .shape = &ball, .x = { x, 0, 0 }, .q = { 1, 0, 0, 0 }, .extent = 0.5, .movable = true
-    };
+    cairn_collider c = { .shape = &ball, .movable = true };
+    cairn_collider_place(&c, (cairn_pose){ { x, 0, 0 }, { 1, 0, 0, 0 } });
+    return c;
 }
 
 static cairn_collider wall(void)
@@ -47,14 +47,16 @@ TEST(broad_phases_are_found_by_name)
 {
     CHECK(cairn_broad_phase_find("grid") == &cairn_broad_phase_grid);
     CHECK(cairn_broad_phase_find("all-pairs") == &cairn_broad_phase_all_pairs);
-    CHECK(cairn_broad_phase_find("tree") == NULL);
+    CHECK(cairn_broad_phase_find("tree") == &cairn_broad_phase_tree);
+    CHECK(cairn_broad_phase_find("auto") == &cairn_broad_phase_auto);
+    CHECK(cairn_broad_phase_find("octree") == NULL);
     CHECK(cairn_broad_phase_find(NULL) == NULL);
-    CHECK_TEXT(cairn_broad_phase_name(0), "grid");
-    CHECK_TEXT(cairn_broad_phase_name(1), "all-pairs");
-    CHECK(cairn_broad_phase_name(2) == NULL);
+    CHECK_TEXT(cairn_broad_phase_name(0), "auto");
+    CHECK_TEXT(cairn_broad_phase_name(3), "all-pairs");
+    CHECK(cairn_broad_phase_name(4) == NULL);
     CHECK(cairn_broad_phase_name(-1) == NULL);
     CHECK(strlen(cairn_broad_phase_summary("grid")) > 0);
-    CHECK(cairn_broad_phase_summary("tree") == NULL);
+    CHECK(cairn_broad_phase_summary("octree") == NULL);
 }
 
 TEST(the_smaller_index_stands_first)
@@ -75,16 +77,16 @@ TEST(boxes_that_touch_overlap)
 {
     cairn_collider a = ball_at(0), b = ball_at(1);
     CHECK(cairn_boxes_overlap(&a, &b));
-    b.x.x = 1.0000001;
+    b.box.centre.x = 1.0000001;
     CHECK(!cairn_boxes_overlap(&a, &b));
     a.reach = 1e-6;
     CHECK(cairn_boxes_overlap(&a, &b));
-    b.x.y = 1.1; /* apart on one axis is apart */
+    b.box.centre.y = 1.1; /* apart on one axis is apart */
     CHECK(!cairn_boxes_overlap(&a, &b));
-    b.x.y = 0.9;
-    b.x.z = -1.1;
+    b.box.centre.y = 0.9;
+    b.box.centre.z = -1.1;
     CHECK(!cairn_boxes_overlap(&a, &b));
-    b.x.z = -0.9; /* boxes overlap, the balls do not */
+    b.box.centre.z = -0.9; /* boxes overlap, the balls do not */
     CHECK(cairn_boxes_overlap(&a, &b));
 }
 

@@ -8,17 +8,27 @@
 
 #include "base/arena.h"
 #include "cairn/world.h"
+#include "shape/bounds.h"
 
-/* One body as geometry sees it. */
+/* One body, or one piece of it, as geometry sees it. */
 typedef struct cairn_collider {
     const cairn_shape *shape; /* NULL: not there                                        */
-    cairn_vec3 x;             /* m                                                      */
+    cairn_vec3 x;             /* m: origin of the shape                                 */
     cairn_quat q;
+    cairn_box box; /* holds the shape as it stands, when that is bounded     */
     double extent; /* m: radius about x that holds the shape; may be infinite */
-    double reach;  /* m: how far x may move in this step                     */
+    double reach;  /* m: how far any of its points may move in this step     */
     double turn;   /* rad: how far an unbounded shape may turn               */
+    int32_t face;  /* of a mesh, polyline or height field: the piece meant   */
     bool movable;  /* two that are not movable never collide                 */
 } cairn_collider;
+
+/* Set pose, extent and box of a collider whose shape is set. */
+void cairn_collider_place(cairn_collider *collider, cairn_pose pose);
+/* Set the box to that of a ball of radius `extent` about x. */
+void cairn_collider_enclose(cairn_collider *collider);
+/* Whether it fits in a box. */
+bool cairn_collider_bounded(const cairn_collider *collider);
 
 /* Two colliders that may touch, first < second. */
 typedef struct cairn_pair {
@@ -31,8 +41,8 @@ typedef struct cairn_pair_list {
     size_t count, capacity;
 } cairn_pair_list;
 
-/* A broad phase fills `out` with all pairs whose boxes (extent + reach about x) overlap, where
- * both are bounded and at least one is movable. Any order, each pair once. */
+/* A broad phase fills `out` with all pairs whose boxes, made larger by reach, overlap, where both
+ * are bounded and at least one is movable. Any order, each pair once. */
 typedef struct cairn_broad_phase {
     const char *name;
     const char *summary;
@@ -40,7 +50,9 @@ typedef struct cairn_broad_phase {
                         cairn_pair_list *out);
 } cairn_broad_phase;
 
+extern const cairn_broad_phase cairn_broad_phase_auto;
 extern const cairn_broad_phase cairn_broad_phase_grid;
+extern const cairn_broad_phase cairn_broad_phase_tree;
 extern const cairn_broad_phase cairn_broad_phase_all_pairs;
 
 /* The broad phase of a name, NULL when unknown. */
@@ -54,6 +66,42 @@ void cairn_pair_list_destroy(cairn_pair_list *list);
 cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_collider *colliders,
                               int count, cairn_arena *scratch, cairn_pair_list *out);
 
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+/* A convex piece of a body: a part of a compound, a triangle (2D: segment) of a mesh, polyline or
+ * height field, or such a triangle of a part. -1: the whole. */
+typedef struct cairn_piece {
+    int32_t part, face;
+} cairn_piece;
+
+/* Two pieces that may touch: of the first and the second collider of pair number `pair`. */
+typedef struct cairn_leaf {
+    int32_t pair;
+    cairn_piece first, second;
+} cairn_leaf;
+
+/* A growing list of leaves that lives from step to step. */
+typedef struct cairn_leaf_list {
+    cairn_leaf *items;
+    size_t count, capacity;
+} cairn_leaf_list;
+
+void cairn_leaf_list_destroy(cairn_leaf_list *list);
+/* Append the leaves of pair number `pair`: all pieces that both reaches can bring together, found
+ * by their boxes; sorted by piece of a, then of b. */
+cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, int32_t pair,
+                              cairn_leaf_list *list);
+/* The shape that a piece is of. */
+const cairn_shape *cairn_piece_shape(const cairn_collider *whole, cairn_piece piece);
+/* A piece of a collider, as a collider without a box of its own: the whole itself, or made in
+ * `made`. */
+const cairn_collider *cairn_collider_piece(const cairn_collider *whole, cairn_piece piece,
+                                           cairn_collider *made);
+/* Order of pieces: by part, then by face. */
+int cairn_piece_compare(cairn_piece a, cairn_piece b);
+
+/* ---- narrow phase --------------------------------------------------------------------------- */
+
 /* Where two shapes are closest. */
 typedef struct cairn_witness {
     cairn_vec3 on_a, on_b; /* m: the points                                             */
@@ -62,12 +110,16 @@ typedef struct cairn_witness {
     int32_t feature;       /* tells apart several contacts of one pair                  */
 } cairn_witness;
 
-enum { CAIRN_WITNESSES = 3 }; /* at most, per pair */
+/* At most, per pair. cairn_witnesses_limit says how many a given pair can have. */
+enum { CAIRN_WITNESSES = 24, CAIRN_WALL_WITNESSES = 12, CAIRN_UNRESOLVED = -1 };
 
-/* The witnesses of a pair with gap <= what both may cover. The narrow phase decides which collider
- * plays a and which b: *swapped says that a is the second one. Returns their number.
- * CAIRN_UNSUPPORTED pairs (two unbounded shapes) have none. */
+/* The witnesses of a pair with gap <= what both may cover, sorted by feature. The narrow phase
+ * decides which collider plays a and which b: *swapped says that a is the second one. Returns their
+ * number, or CAIRN_UNRESOLVED: these kinds cannot meet (two unbounded shapes), or their distance
+ * was not found to the accuracy promised in docs/collision.md. */
 int cairn_witnesses_find(const cairn_collider *first, const cairn_collider *second, int dimension,
                          bool *swapped, cairn_witness *out);
+/* How many witnesses cairn_witnesses_find can give for this pair. */
+int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);
 
 #endif

@@ -33,12 +33,8 @@ typedef struct grid {
 
 static double edge(const cairn_collider *c)
 {
-    return 2 * (c->extent + c->reach);
-}
-
-static bool belongs(const cairn_collider *c)
-{
-    return c->shape && isfinite(c->extent);
+    cairn_vec3 half = c->box.half;
+    return 2 * (fmax(half.x, fmax(half.y, half.z)) + c->reach);
 }
 
 static uint32_t bucket_of(const grid *g, cell c)
@@ -65,13 +61,14 @@ static void measure(grid *g)
     g->flat = true;
     for (int i = 0; i < g->count; i++) {
         const cairn_collider *c = &g->colliders[i];
-        if (!belongs(c))
+        if (!cairn_collider_bounded(c))
             continue;
         smallest = fmin(smallest, edge(c));
         largest = fmax(largest, edge(c));
-        furthest = fmax(furthest, fmax(fabs(c->x.x), fmax(fabs(c->x.y), fabs(c->x.z))));
-        g->flat = g->flat && (isnan(z) || z == c->x.z);
-        z = c->x.z;
+        furthest = fmax(furthest, fmax(fabs(c->box.centre.x),
+                                       fmax(fabs(c->box.centre.y), fabs(c->box.centre.z))));
+        g->flat = g->flat && (isnan(z) || z == c->box.centre.z);
+        z = c->box.centre.z;
     }
     /* at most 1e12 cells from the origin: a place in cells is then known to 1e-4 of a cell, and
      * cells wider than boxes by 1e-3 hold boxes that touch only by rounding */
@@ -85,11 +82,11 @@ static void fill(grid *g)
     for (int i = 0; i < g->count; i++) {
         const cairn_collider *c = &g->colliders[i];
         g->cells[i].level = -1;
-        if (!belongs(c))
+        if (!cairn_collider_bounded(c))
             continue;
         /* clamped as a double: the level of a point is -infinity */
         int level = (int)fmin(fmax(ceil(log2(edge(c) / g->smallest)), 0), LEVELS - 1);
-        g->cells[i] = cell_on_level(g, c->x, level);
+        g->cells[i] = cell_on_level(g, c->box.centre, level);
         g->occupied[level] = true;
         g->start[bucket_of(g, g->cells[i]) + 1]++;
     }
@@ -143,7 +140,7 @@ static cairn_status look_into(const grid *g, int i, cell c, cairn_pair_list *out
 
 static cairn_status look_around(const grid *g, int i, int level, cairn_pair_list *out)
 {
-    cell centre = cell_on_level(g, g->colliders[i].x, level);
+    cell centre = cell_on_level(g, g->colliders[i].box.centre, level);
     int64_t depth = g->flat ? 0 : 1;
     for (int64_t z = -depth; z <= depth; z++)
         for (int64_t y = -1; y <= 1; y++)

@@ -7,7 +7,9 @@
 #include "collide/collide.h"
 
 static const cairn_broad_phase *const phases[] = {
+    &cairn_broad_phase_auto,
     &cairn_broad_phase_grid,
+    &cairn_broad_phase_tree,
     &cairn_broad_phase_all_pairs,
 };
 
@@ -48,28 +50,26 @@ void cairn_pair_list_destroy(cairn_pair_list *list)
 
 bool cairn_boxes_overlap(const cairn_collider *a, const cairn_collider *b)
 {
-    double reach = a->extent + a->reach + b->extent + b->reach;
-    return fabs(a->x.x - b->x.x) <= reach && fabs(a->x.y - b->x.y) <= reach &&
-           fabs(a->x.z - b->x.z) <= reach;
+    const cairn_box *p = &a->box, *q = &b->box;
+    double s = a->reach, t = b->reach;
+    return fabs(p->centre.x - q->centre.x) <= p->half.x + s + q->half.x + t &&
+           fabs(p->centre.y - q->centre.y) <= p->half.y + s + q->half.y + t &&
+           fabs(p->centre.z - q->centre.z) <= p->half.z + s + q->half.z + t;
 }
 
 /* ---- the oracle ----------------------------------------------------------------------------- */
-
-static bool is_bounded(const cairn_collider *c)
-{
-    return c->shape && isfinite(c->extent);
-}
 
 static cairn_status all_pairs(const cairn_collider *colliders, int count, cairn_arena *scratch,
                               cairn_pair_list *out)
 {
     (void)scratch;
     for (int i = 0; i < count; i++) {
-        if (!is_bounded(&colliders[i]))
+        if (!cairn_collider_bounded(&colliders[i]))
             continue;
         for (int j = i + 1; j < count; j++) {
             const cairn_collider *a = &colliders[i], *b = &colliders[j];
-            if (is_bounded(b) && (a->movable || b->movable) && cairn_boxes_overlap(a, b))
+            if (cairn_collider_bounded(b) && (a->movable || b->movable) &&
+                cairn_boxes_overlap(a, b))
                 TRY(cairn_pair_list_add(out, i, j));
         }
     }
@@ -79,6 +79,45 @@ static cairn_status all_pairs(const cairn_collider *colliders, int count, cairn_
 const cairn_broad_phase cairn_broad_phase_all_pairs = {
     "all-pairs", "every pair is tested: quadratic, the oracle for the others", all_pairs
 };
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+/* What boxes a world has. */
+typedef struct sizes {
+    int count;
+    double smallest, largest; /* m: longest edges of the boxes                          */
+    double slimness;          /* sum of longest over middle edge                        */
+} sizes;
+
+static sizes measure(const cairn_collider *colliders, int count)
+{
+    sizes s = { .smallest = INFINITY };
+    for (int i = 0; i < count; i++) {
+        cairn_vec3 h = colliders[i].box.half;
+        double longest = fmax(h.x, fmax(h.y, h.z)), shortest = fmin(h.x, fmin(h.y, h.z));
+        if (!cairn_collider_bounded(&colliders[i]) || !(longest > 0))
+            continue;
+        s.count++;
+        s.smallest = fmin(s.smallest, longest);
+        s.largest = fmax(s.largest, longest);
+        s.slimness += longest / fmax(h.x + h.y + h.z - longest - shortest, 1e-3 * longest);
+    }
+    return s;
+}
+
+/* The grid's cells are cubes of few sizes: good for boxes that nearly are that as well. */
+static cairn_status chosen(const cairn_collider *colliders, int count, cairn_arena *scratch,
+                           cairn_pair_list *out)
+{
+    sizes s = measure(colliders, count);
+    bool alike = s.largest <= 8 * s.smallest && s.slimness <= 3 * s.count;
+    return (alike ? cairn_broad_phase_grid : cairn_broad_phase_tree)
+        .run(colliders, count, scratch, out);
+}
+
+const cairn_broad_phase cairn_broad_phase_auto = { "auto",
+                                                   "the grid for boxes of like size, else the tree",
+                                                   chosen };
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
@@ -120,7 +159,8 @@ static cairn_status add_unbounded(const cairn_collider *colliders, int count, in
                                   cairn_pair_list *out)
 {
     for (int i = 0; i < count; i++)
-        if (is_bounded(&colliders[i]) && (colliders[i].movable || colliders[wall].movable))
+        if (cairn_collider_bounded(&colliders[i]) &&
+            (colliders[i].movable || colliders[wall].movable))
             TRY(cairn_pair_list_add(out, i, wall));
     return CAIRN_OK;
 }
@@ -131,7 +171,7 @@ cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_collid
     out->count = 0;
     TRY(broad->run(colliders, count, scratch, out));
     for (int i = 0; i < count; i++)
-        if (colliders[i].shape && !is_bounded(&colliders[i]))
+        if (colliders[i].shape && !cairn_collider_bounded(&colliders[i]))
             TRY(add_unbounded(colliders, count, i, out));
     return sort_pairs(out, count, scratch);
 }

@@ -1,0 +1,119 @@
+/* capsules.c - two capsules: segments swept by balls.
+ *
+ * The closest points of the segments give the gap. In addition every end of one segment that lies
+ * beside the other is a ball against a capsule: a true constraint of its own, with its own normal.
+ * Capsules that lie side by side so have two points, whatever the angle between them. */
+#include "collide/convex.h"
+#include "collide/narrow.h"
+#include "math/vec.h"
+
+/* A segment { middle + t direction, |t| <= half } relative to the middle of b. */
+typedef struct segment {
+    cairn_vec3 middle, direction;
+    double half, radius;
+} segment;
+
+static segment segment_of(const cairn_collider *c, cairn_vec3 origin)
+{
+    return (segment){ .middle = cairn_sub(c->x, origin),
+                      .direction = cairn_rotate(c->q, cairn_unit(c->shape->axis)),
+                      .half = 0.5 * c->shape->length,
+                      .radius = c->shape->radius };
+}
+
+static double clamp(double value, double most)
+{
+    return value < -most ? -most : value > most ? most : value;
+}
+
+static cairn_vec3 point_at(const segment *s, double t)
+{
+    return cairn_add_scaled(s->middle, t, s->direction);
+}
+
+/* Parameter of the nearest point of the line through s. */
+static double project(const segment *s, cairn_vec3 p)
+{
+    return cairn_dot(cairn_sub(p, s->middle), s->direction);
+}
+
+/* The parameters of the closest points: on the lines, then clamped one after the other. */
+static void closest(const segment *a, const segment *b, double *s, double *t)
+{
+    cairn_vec3 d = cairn_sub(a->middle, b->middle);
+    double c = cairn_dot(a->direction, b->direction), sine = 1 - c * c;
+    double da = cairn_dot(d, a->direction), db = cairn_dot(d, b->direction);
+    *s = sine > 1e-12 ? clamp((c * db - da) / sine, a->half) : 0;
+    *t = clamp(project(b, point_at(a, *s)), b->half);
+    *s = clamp(project(a, point_at(b, *t)), a->half);
+    *t = clamp(project(b, point_at(a, *s)), b->half);
+}
+
+/* The witness of points s and t; false when they coincide or are farther than the margin. */
+static bool pair_at(const segment *a, const segment *b, double s, double t, cairn_witness *out)
+{
+    cairn_vec3 p = point_at(a, s), q = point_at(b, t), d = cairn_sub(p, q);
+    double distance = cairn_norm(d);
+    out->normal = cairn_scale(1 / distance, d);
+    out->gap = distance - a->radius - b->radius;
+    out->on_a = cairn_add_scaled(p, -a->radius, out->normal);
+    out->on_b = cairn_add_scaled(q, b->radius, out->normal);
+    return distance > 1e-9 * (a->half + b->half);
+}
+
+/* The ends of segment a that lie beside b; `flip`: a and b have changed places. */
+static int add_ends(const segment *a, const segment *b, bool flip, cairn_witness *out)
+{
+    int found = 0;
+    for (int k = -1; k <= 1; k += 2) {
+        double s = k * a->half, t = project(b, point_at(a, s));
+        if (fabs(t) > b->half)
+            continue;
+        cairn_witness *w = &out[found];
+        if (flip ? pair_at(b, a, t, s, w) : pair_at(a, b, s, t, w)) {
+            w->feature = (flip ? 3 : 1) + (k > 0);
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Drop what is farther than the margin or where another one is; to space. */
+static int tidy(cairn_witness *points, int count, double margin, cairn_vec3 origin, double size)
+{
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        bool twice = false;
+        for (int i = 0; i < kept; i++)
+            twice |= cairn_norm(cairn_sub(points[i].on_a, points[k].on_a)) <= 1e-9 * size;
+        if (!twice && points[k].gap <= margin)
+            points[kept++] = points[k];
+    }
+    for (int k = 0; k < kept; k++) {
+        points[k].on_a = cairn_add(points[k].on_a, origin);
+        points[k].on_b = cairn_add(points[k].on_b, origin);
+    }
+    return kept;
+}
+
+int cairn_capsule_capsule(const cairn_collider *a, const cairn_collider *b, int dimension,
+                          double margin, cairn_witness *out)
+{
+    segment p = segment_of(a, b->x), q = segment_of(b, b->x);
+    cairn_witness points[5], nearest = { .feature = 0 };
+    double s, t, least = INFINITY, size = p.half + q.half + p.radius + q.radius;
+    closest(&p, &q, &s, &t);
+    if (!pair_at(&p, &q, s, t, &nearest))
+        return cairn_convex_convex(a, b, dimension, margin, out);
+    int count = add_ends(&p, &q, false, points);
+    count += add_ends(&q, &p, true, points + count);
+    for (int k = 0; k < count; k++)
+        least = fmin(least, points[k].gap);
+    if (least > nearest.gap + 1e-9 * size)
+        points[count++] = nearest;
+    count = tidy(points, count, margin, b->x, size);
+    count = cairn_witnesses_reduce(points, count, dimension == 2 ? 2 : 4);
+    for (int k = 0; k < count; k++)
+        out[k] = points[k];
+    return count;
+}

@@ -1,0 +1,278 @@
+/* manifold.c - from the distance of two convex shapes to their contact points.
+ *
+ * The faces that look at each other are projected along the normal n onto a plane. The contact
+ * points are the corners of the intersection of the two polygons: corners of a inside b, corners of
+ * b inside a, and crossings of their edges. Each has its own gap, measured along n between the
+ * faces, and a key from the vertices it is made of; no side plays the reference, so nothing flips.
+ * Points enter and leave where their gap passes the margin, that is, when they carry no load. If
+ * none of them has the exact gap (curved rims, tilted edges that cross) the witness itself joins.
+ *
+ * A face normal that is as good as the normal found, to rounding, takes its place: bodies at rest
+ * on each other then have the normal of the face and not one made of rounding errors. */
+#include "collide/convex.h"
+#include "math/vec.h"
+
+enum { MAX_POINTS = 4 * CAIRN_FACE_POINTS };
+
+/* A face seen along n: corners (u, v) in the plane and their heights along n. */
+typedef struct outline {
+    int count;
+    double u[CAIRN_FACE_POINTS], v[CAIRN_FACE_POINTS], h[CAIRN_FACE_POINTS];
+    const int32_t *vertex;
+    double slope_u, slope_v; /* of a polygon's plane                                  */
+    double longest;          /* m: of its edges                                       */
+} outline;
+
+typedef struct manifold {
+    const cairn_couple *c;
+    cairn_vec3 n, t1, t2;
+    double tolerance; /* m */
+    double margin;    /* m: of the cores */
+    outline a, b;
+    int count;
+    cairn_witness points[MAX_POINTS];
+} manifold;
+
+/* ---- the plane ------------------------------------------------------------------------------ */
+
+static outline outline_of(const manifold *m, const cairn_face *f, cairn_vec3 origin)
+{
+    outline o = { .count = f->count, .vertex = f->vertex };
+    for (int k = 0; k < f->count; k++) {
+        cairn_vec3 p = cairn_add(origin, f->point[k]);
+        o.u[k] = cairn_dot(p, m->t1);
+        o.v[k] = cairn_dot(p, m->t2);
+        o.h[k] = cairn_dot(p, m->n);
+    }
+    for (int k = 0, j = f->count - 1; k < f->count; j = k++)
+        o.longest = fmax(o.longest, hypot(o.u[k] - o.u[j], o.v[k] - o.v[j]));
+    double along = cairn_dot(f->normal, m->n);
+    if (f->count > 2) {
+        /* a face seen edge on has no inside */
+        o.count = fabs(along) > 0.02 ? f->count : 0;
+        o.slope_u = -cairn_dot(f->normal, m->t1) / along;
+        o.slope_v = -cairn_dot(f->normal, m->t2) / along;
+    }
+    return o;
+}
+
+/* Where (u, v) is along a segment: 0 at its first corner, 1 at the second. */
+static double along_segment(const outline *o, double u, double v)
+{
+    double du = o->u[1] - o->u[0], dv = o->v[1] - o->v[0], square = du * du + dv * dv;
+    return square > 0 ? ((u - o->u[0]) * du + (v - o->v[0]) * dv) / square : 0;
+}
+
+static double height_at(const outline *o, double u, double v)
+{
+    if (o->count > 2)
+        return o->h[0] + o->slope_u * (u - o->u[0]) + o->slope_v * (v - o->v[0]);
+    double t = o->count == 2 ? fmin(fmax(along_segment(o, u, v), 0), 1) : 0;
+    return o->h[0] + t * (o->count == 2 ? o->h[1] - o->h[0] : 0);
+}
+
+/* Left (or right: `turn` -1) of every edge of a polygon, up to the tolerance. */
+static bool in_polygon(const outline *o, double u, double v, double turn, double tolerance)
+{
+    for (int k = 0, j = o->count - 1; k < o->count; j = k++) {
+        double du = o->u[k] - o->u[j], dv = o->v[k] - o->v[j], length = hypot(du, dv);
+        double side = du * (v - o->v[j]) - dv * (u - o->u[j]);
+        if (turn * side < -tolerance * length)
+            return false;
+    }
+    return o->count > 2;
+}
+
+/* On a segment; `aside` is how far off its line still counts. */
+static bool on_segment(const outline *o, double u, double v, double aside, double tolerance)
+{
+    double t = along_segment(o, u, v), slack = o->longest > 0 ? tolerance / o->longest : 0;
+    double du = o->u[0] + t * (o->u[1] - o->u[0]) - u, dv = o->v[0] + t * (o->v[1] - o->v[0]) - v;
+    return t >= -slack && t <= 1 + slack && hypot(du, dv) <= aside;
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+/* A positive number from up to five small ones; the same numbers give the same key. */
+static int32_t key_of(const int32_t *parts, int count)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (int k = 0; k < count; k++) {
+        h = (h ^ (uint32_t)parts[k]) * 0xbf58476d1ce4e5b9u;
+        h ^= h >> 29;
+    }
+    return (int32_t)(h & 0x7fffffff);
+}
+
+static void add_point(manifold *m, double u, double v, const double height[2], int32_t feature)
+{
+    double gap = height[0] - height[1];
+    if (!(gap <= m->margin) || m->count == MAX_POINTS)
+        return;
+    cairn_vec3 p = cairn_add_scaled(cairn_scale(u, m->t1), v, m->t2);
+    cairn_witness w = { .on_a = cairn_add_scaled(p, height[0], m->n),
+                        .on_b = cairn_add_scaled(p, height[1], m->n),
+                        .normal = m->n,
+                        .gap = gap,
+                        .feature = feature };
+    for (int k = 0; k < m->count; k++)
+        if (cairn_norm(cairn_sub(m->points[k].on_a, w.on_a)) <= 4 * m->tolerance)
+            return;
+    m->points[m->count++] = w;
+}
+
+/* The corners of `from` that lie within `in`; `side` 0: from a. */
+static void add_corners(manifold *m, int side, double aside)
+{
+    const outline *from = side ? &m->b : &m->a, *in = side ? &m->a : &m->b;
+    for (int k = 0; k < from->count; k++) {
+        double u = from->u[k], v = from->v[k];
+        /* a looks down, b up: their corners run round in opposite directions */
+        bool inside = in->count > 2    ? in_polygon(in, u, v, side ? -1 : 1, m->tolerance)
+                      : in->count == 2 ? on_segment(in, u, v, aside, m->tolerance)
+                                       : false;
+        double other = height_at(in, u, v);
+        double height[2] = { side ? other : from->h[k], side ? from->h[k] : other };
+        if (inside)
+            add_point(m, u, v, height, key_of((int32_t[]){ 1 + side, from->vertex[k] }, 2));
+    }
+}
+
+static int32_t edge_key(const outline *a, int i, int j, const outline *b, int k, int l)
+{
+    int32_t p = a->vertex[i], q = a->vertex[j], r = b->vertex[k], s = b->vertex[l];
+    int32_t parts[5] = { 3, p < q ? p : q, p < q ? q : p, r < s ? r : s, r < s ? s : r };
+    return key_of(parts, 5);
+}
+
+/* Where edge i-j of a crosses edge k-l of b, if it does. */
+static void add_crossing(manifold *m, int i, int j, int k, int l)
+{
+    const outline *a = &m->a, *b = &m->b;
+    double au = a->u[j] - a->u[i], av = a->v[j] - a->v[i];
+    double bu = b->u[l] - b->u[k], bv = b->v[l] - b->v[k];
+    double cross = au * bv - av * bu, du = b->u[k] - a->u[i], dv = b->v[k] - a->v[i];
+    if (fabs(cross) <= 1e-9 * hypot(au, av) * hypot(bu, bv))
+        return;
+    double s = (du * bv - dv * bu) / cross, t = (du * av - dv * au) / cross;
+    if (!(s >= 0 && s <= 1 && t >= 0 && t <= 1))
+        return;
+    double height[2] = { a->h[i] + s * (a->h[j] - a->h[i]), b->h[k] + t * (b->h[l] - b->h[k]) };
+    add_point(m, a->u[i] + s * au, a->v[i] + s * av, height, edge_key(a, i, j, b, k, l));
+}
+
+static int edges_of(const outline *o)
+{
+    return o->count > 2 ? o->count : o->count - 1;
+}
+
+static void add_crossings(manifold *m)
+{
+    for (int i = 0; i < edges_of(&m->a); i++)
+        for (int k = 0; k < edges_of(&m->b); k++)
+            add_crossing(m, i, (i + 1) % m->a.count, k, (k + 1) % m->b.count);
+}
+
+/* Two segments that are all but parallel lie on each other; how far aside their ends may be. */
+static double parallel_width(const manifold *m)
+{
+    const outline *a = &m->a, *b = &m->b;
+    if (a->count != 2 || b->count != 2)
+        return m->tolerance;
+    double au = a->u[1] - a->u[0], av = a->v[1] - a->v[0];
+    double bu = b->u[1] - b->u[0], bv = b->v[1] - b->v[0];
+    bool parallel = fabs(au * bv - av * bu) <= 0.02 * a->longest * b->longest;
+    return parallel ? 0.02 * fmax(a->longest, b->longest) : m->tolerance;
+}
+
+/* ---- the normal ----------------------------------------------------------------------------- */
+
+/* Take the normal of the face instead of n if the gap along it is no smaller. */
+static void snap(manifold *m, const cairn_face *f, cairn_vec3 face_normal, double *gap)
+{
+    if (f->count < m->c->dimension || cairn_dot(face_normal, m->n) < 0.999)
+        return;
+    double along = cairn_couple_gap_along(m->c, face_normal);
+    if (along >= *gap - 1e-14 * m->c->size) {
+        m->n = face_normal;
+        *gap = along;
+    }
+}
+
+static void add_witness(manifold *m, const cairn_distance *d, double gap)
+{
+    double least = INFINITY;
+    for (int k = 0; k < m->count; k++)
+        least = fmin(least, m->points[k].gap);
+    if (least <= gap + 1e-9 * m->c->size)
+        return;
+    cairn_vec3 middle = cairn_scale(0.5, cairn_add(d->on_a, d->on_b));
+    double height = cairn_dot(middle, m->n), both[2] = { height + 0.5 * gap, height - 0.5 * gap };
+    add_point(m, cairn_dot(middle, m->t1), cairn_dot(middle, m->t2), both, 0);
+}
+
+/* From cores to surfaces, from b's origin to space. */
+static void give_points(manifold *m, cairn_witness *out)
+{
+    const cairn_convex *a = m->c->a, *b = m->c->b;
+    for (int k = 0; k < m->count; k++) {
+        cairn_witness *w = &m->points[k];
+        w->on_a = cairn_add(b->x, cairn_add_scaled(w->on_a, -a->rounding, m->n));
+        w->on_b = cairn_add(b->x, cairn_add_scaled(w->on_b, b->rounding, m->n));
+        w->gap -= a->rounding + b->rounding;
+        out[k] = *w;
+    }
+}
+
+static void set_faces(manifold *m, const cairn_face *fa, const cairn_face *fb)
+{
+    bool plane = m->c->dimension == 2;
+    m->t1 = plane ? cairn_vec(-m->n.y, m->n.x, 0) : cairn_perpendicular(m->n);
+    m->t2 = cairn_cross(m->n, m->t1);
+    m->a = outline_of(m, fa, m->c->offset);
+    m->b = outline_of(m, fb, cairn_vec(0, 0, 0));
+}
+
+static void intersect(manifold *m)
+{
+    double aside = parallel_width(m);
+    add_corners(m, 0, aside);
+    add_corners(m, 1, aside);
+    add_crossings(m);
+}
+
+static int finish(manifold *m, cairn_witness *out)
+{
+    m->count = cairn_witnesses_reduce(m->points, m->count, m->c->dimension == 2 ? 2 : 4);
+    give_points(m, out);
+    return m->count;
+}
+
+int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out)
+{
+    cairn_face fa, fb;
+    manifold m = { .c = c, .n = n, .tolerance = 1e-9 * c->size };
+    m.margin = margin + c->a->rounding + c->b->rounding;
+    cairn_convex_face(c->a, cairn_scale(-1, n), &fa);
+    cairn_convex_face(c->b, n, &fb);
+    set_faces(&m, &fa, &fb);
+    intersect(&m);
+    return finish(&m, out);
+}
+
+int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double margin,
+                        cairn_witness *out)
+{
+    cairn_face fa, fb;
+    manifold m = { .c = c, .n = d->normal, .tolerance = 1e-9 * c->size };
+    m.margin = margin + c->a->rounding + c->b->rounding;
+    cairn_convex_face(c->a, cairn_scale(-1, m.n), &fa);
+    cairn_convex_face(c->b, m.n, &fb);
+    double gap = d->gap;
+    snap(&m, &fb, fb.normal, &gap);
+    snap(&m, &fa, cairn_scale(-1, fa.normal), &gap);
+    set_faces(&m, &fa, &fb);
+    intersect(&m);
+    add_witness(&m, d, gap);
+    return finish(&m, out);
+}
