@@ -23,7 +23,7 @@ motor_work correction friction_loss impact_loss damping_loss numerical_loss coll
 assemble_seconds solve_seconds
 finish_seconds""".split()
 BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
-top_radius height axis""".split()
+top_radius height axis length rounding exponents size semi_axes shape_x shape_q""".split()
 STATES = ["index", "x", "q", "v", "omega"]
 JOINTS = ["kind", "body"]
 JOINT_STATES = "index broken point force torque turn slide drift turn_drift".split()

@@ -433,6 +433,87 @@ TEST(the_default_body_is_dynamic_of_1000_kg_m3_at_rest)
     CHECK_OK(cairn_record_check(cairn_body_record(), &def, NULL));
 }
 
+/* ---- the frame of a body -------------------------------------------------------------------- */
+
+/* Balls of radius 0.1 (equal mass) at x = 0 and x = 1 of the shape, and one at x = 2, y = 1. */
+static cairn_shape three_balls(void)
+{
+    static const cairn_vec3 places[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 1, 0 } };
+    cairn_part parts[3] = { 0 };
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_COMPOUND, 3);
+    for (int k = 0; k < 3; k++) {
+        parts[k].shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+        parts[k].shape.radius = 0.1;
+        parts[k].pose = (cairn_pose){ places[k], { 1, 0, 0, 0 } };
+    }
+    CHECK_OK(cairn_compound_create(parts, 3, 3, &shape.geometry, NULL));
+    return shape;
+}
+
+/* x is the centre of mass (1, 1/3, 0) of the shape, while the shape stands where it was put */
+TEST(a_dynamic_body_moves_about_its_centre_of_mass)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = three_balls();
+    def.position = (cairn_vec3){ 5, 6, 7 };
+    def.orientation = cairn_quat_exp(cairn_vec(0, 0, M_PI / 2)); /* x to y, y to -x */
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    cairn_geometry_release(def.shape.geometry);
+    const cairn_bodies b = cairn_world_bodies(world);
+    CHECK_NEAR(b.x[0].x, 5 - 1.0 / 3, 1e-12);
+    CHECK_NEAR(b.x[0].y, 6 + 1, 1e-12);
+    CHECK_NEAR(b.x[0].z, 7, 1e-12);
+    cairn_pose shape = cairn_bodies_shape_pose(&b, 0);
+    CHECK_NEAR(cairn_norm(cairn_sub(shape.x, def.position)), 0, 1e-12);
+    cairn_quat off = cairn_quat_multiply(cairn_quat_conjugate(def.orientation), shape.q);
+    CHECK_NEAR(cairn_norm(cairn_quat_log(off)), 0, 1e-12);
+    cairn_world_destroy(world);
+}
+
+/* moments about principal axes: sum and product of the two in the plane follow from the tensor */
+TEST(the_axes_of_a_dynamic_body_are_principal)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_mass mass;
+    def.shape = three_balls();
+    def.density = 1;
+    def.angular_velocity = (cairn_vec3){ 1, 2, 3 };
+    CHECK_OK(cairn_shape_mass_tensor(&def.shape, 3, &mass));
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    cairn_geometry_release(def.shape.geometry);
+    const cairn_bodies b = cairn_world_bodies(world);
+    cairn_vec3 j = b.inertia[0], spin = b.omega[0];
+    CHECK_CLOSE(j.x + j.y + j.z, mass.inertia.xx + mass.inertia.yy + mass.inertia.zz, 1e-12);
+    /* the energy of the turning as the tensor has it about the shape's axes */
+    cairn_symmetric t = mass.inertia;
+    double twice = t.xx + 4 * t.yy + 9 * t.zz + 2 * (2 * t.xy + 6 * t.yz + 3 * t.zx);
+    CHECK_CLOSE(cairn_dot(spin, cairn_times(j, spin)), twice, 1e-12);
+    CHECK(fabs(t.xy) > 0.1 * t.xx); /* the shape's own axes are not principal */
+    cairn_world_destroy(world);
+}
+
+/* fixed and driven bodies keep the shape's frame, and so do given moments */
+TEST(without_a_principal_frame_the_axes_are_those_of_the_shape)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = three_balls();
+    def.motion = CAIRN_MOTION_FIXED;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    def.motion = CAIRN_MOTION_DYNAMIC;
+    def.inertia = (cairn_vec3){ 1, 1, 1 };
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    cairn_geometry_release(def.shape.geometry);
+    const cairn_bodies b = cairn_world_bodies(world);
+    CHECK_NEAR(cairn_norm(b.x[0]), 0, 0);
+    CHECK_NEAR(b.x[1].x, 1, 1e-12);
+    CHECK_NEAR(b.q[1].w, 1, 1e-15);
+    CHECK_NEAR(cairn_norm(cairn_bodies_shape_pose(&b, 1).x), 0, 1e-12);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(impossible_shapes_are_refused), CASE(numbers_that_are_none_are_refused),
@@ -447,5 +528,8 @@ int main(void)
         CASE(holes_are_used_again_with_a_new_generation), CASE(ids_that_never_were_are_not_found),
         CASE(a_removed_body_takes_its_drivers_and_loads_along),
         CASE(a_removed_body_leaves_no_warm_start_to_its_successor), CASE(motions_have_names),
-        CASE(the_default_body_is_dynamic_of_1000_kg_m3_at_rest));
+        CASE(the_default_body_is_dynamic_of_1000_kg_m3_at_rest),
+        CASE(a_dynamic_body_moves_about_its_centre_of_mass),
+        CASE(the_axes_of_a_dynamic_body_are_principal),
+        CASE(without_a_principal_frame_the_axes_are_those_of_the_shape));
 }

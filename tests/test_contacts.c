@@ -105,10 +105,77 @@ TEST(changing_the_time_step_scales_the_warm_start)
     cairn_world_destroy(world);
 }
 
+/* A level rod of 2 m, 0.79 m above the floor; its tips go 1 m for each radian: 0.8 m in a step of
+ * 0.02 s at 40 rad/s. */
+TEST(turning_brings_candidates)
+{
+    const double spins[3] = { 0, 3, 40 };
+    const int expected[3] = { 0, 0, 1 };
+    for (int k = 0; k < 3; k++) {
+        cairn_world *world = new_world(2, 0, 0.3, 0);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        cairn_body_def def = cairn_body_def_default();
+        def.shape = cairn_shape_default(CAIRN_SHAPE_CAPSULE, 2);
+        def.shape.radius = 0.01;
+        def.shape.length = 2;
+        def.shape.axis = (cairn_vec3){ 1, 0, 0 };
+        def.position.y = 0.8;
+        def.angular_velocity.z = spins[k];
+        CHECK_OK(cairn_body_create(world, &def, NULL));
+        cairn_step_options options = step_by(0.02, "convex", 1e-6);
+        CHECK_INT(advance(world, &options, 1).candidates > 0, expected[k]);
+        cairn_world_destroy(world);
+    }
+}
+
+/* a spinning rod strikes a ball that rests beside it and never goes through it */
+TEST(a_turning_rod_does_not_pass_through_a_ball)
+{
+    cairn_world *world = new_world(2, 0, 0, 0);
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_CAPSULE, 2);
+    def.shape.radius = 0.01;
+    def.shape.length = 2;
+    def.shape.axis = (cairn_vec3){ 1, 0, 0 };
+    def.angular_velocity.z = 20; /* 0.2 rad and 0.18 m at the ball in a step */
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    int ball = add_ball(world, 0.02, (cairn_vec3){ 0, 0.9, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "convex", 1e-8);
+    double deepest = 0;
+    for (int k = 0; k < 100; k++)
+        deepest = fmax(deepest, advance(world, &options, 1).certificate.penetration);
+    CHECK(deepest < 0.02); /* curved within the step: (1 - cos 0.2) 0.9 = 0.018 */
+    CHECK(cairn_world_bodies(world).v[ball].x < -1);
+    cairn_world_destroy(world);
+}
+
+/* Three cubes of edge 1, one on the other, shifted a little: nothing moves in a second. */
+TEST(a_stack_of_cubes_stays)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = (cairn_vec3){ 1, 1, 1 };
+    for (int k = 0; k < 3; k++) {
+        def.position = (cairn_vec3){ 0.1 * k, 0.05 * k, 0.5 + k };
+        CHECK_OK(cairn_body_create(world, &def, NULL));
+    }
+    cairn_step_options options = step_by(0.005, "convex", 1e-8);
+    CHECK_INT(advance(world, &options, 200).candidates, 12);
+    cairn_bodies b = cairn_world_bodies(world);
+    for (int k = 0; k < 3; k++) {
+        CHECK_NEAR(b.x[1 + k].x, 0.1 * k, 1e-5);
+        CHECK_NEAR(b.x[1 + k].z, 0.5 + k, 1e-5);
+    }
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(candidates_follow_the_speed), CASE(a_margin_makes_candidates_of_things_further_away),
         CASE(contact_frames_are_orthonormal), CASE(impulses_are_carried_over_as_vectors_in_space),
         CASE(removed_bodies_do_not_confuse_the_matching),
-        CASE(changing_the_time_step_scales_the_warm_start));
+        CASE(changing_the_time_step_scales_the_warm_start), CASE(turning_brings_candidates),
+        CASE(a_turning_rod_does_not_pass_through_a_ball), CASE(a_stack_of_cubes_stays));
 }

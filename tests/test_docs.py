@@ -77,6 +77,31 @@ class Pages(unittest.TestCase):
                                   timeout=200, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_the_shapes_of_the_page_are_right(self):
+        blocks = re.findall(r"```yaml\n(.*?)```", read("docs/shapes.md"), re.DOTALL)
+        table = re.findall(r"\| `(\{.*?\})` \|", read("docs/shapes.md"))
+        self.assertGreater(len(blocks) + len(table), 15)
+        corners = ["0 0 0", "2 0 0", "0 3 0", "0 0 4"]
+        faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+        obj = "".join(f"v {c}\n" for c in corners) + "".join(
+            f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces)
+        stl = "solid a\n" + "".join(
+            "facet normal 0 0 0\nouter loop\n" + "".join(f"vertex {corners[i]}\n" for i in f) +
+            "endloop\nendfacet\n" for f in faces) + "endsolid a\n"
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("hook.obj", obj), ("stone.stl", stl)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            for block in blocks + [f"shape: {line}\n" for line in table]:
+                flat = "dimension: 2\n" if "2D only" in block else ""
+                body = "".join("    " + line + "\n" for line in block.splitlines())
+                with open(os.path.join(folder, "s.yaml"), "w", encoding="utf-8") as file:
+                    file.write("cairn: 1\nrun: {time_step: 1e-3, duration: 1}\n" + flat +
+                               "bodies:\n  - motion: fixed\n" + body)
+                done = subprocess.run([CAIRN, "check", "s.yaml"], cwd=folder, capture_output=True,
+                                      text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 0, block + done.stderr)
+
     def test_exit_codes_of_the_program_are_those_of_the_page(self):
         page, header = read("docs/cli.md"), read("tools/command.h")
         told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}

@@ -254,11 +254,82 @@ TEST(every_generator_has_a_table)
     CHECK(cairn_generator_record(-1) == NULL);
 }
 
+/* ---- other shapes --------------------------------------------------------------------------- */
+
+/* the ball about a 3 x 4 x 12 box has the radius 6.5; half of that makes a half box */
+TEST(a_radius_scales_a_shape_and_without_it_the_size_is_its_own)
+{
+    const double radii[2] = { 0, 3.25 };
+    for (int k = 0; k < 2; k++) {
+        cairn_generator g = of_kind(CAIRN_GENERATOR_GRID, radii[k]);
+        cairn_world *world;
+        g.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+        g.shape.size = (cairn_vec3){ 3, 4, 12 };
+        g.count = (cairn_vec3){ 2, 1, 1 };
+        g.spacing = (cairn_vec3){ 20, 1, 1 };
+        g.density = 1;
+        cairn_bodies b = made_by(&g, 3, &world);
+        CHECK_INT(b.shape[1].kind, CAIRN_SHAPE_BOX);
+        CHECK_NEAR(b.shape[1].size.z, k ? 6 : 12, 1e-12);
+        CHECK_NEAR(b.mass[1], k ? 18 : 144, 1e-10);
+        CHECK_NEAR(b.x[1].x, 20, 0);
+        CHECK_NEAR(b.q[1].w, 1, 0);
+        cairn_world_destroy(world);
+    }
+}
+
+TEST(turned_bodies_have_all_orientations_and_glued_ones_never_move)
+{
+    cairn_generator g = of_kind(CAIRN_GENERATOR_GRID, 0);
+    cairn_world *world;
+    double sum = 0;
+    g.shape = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 3);
+    g.shape.semi_axes = (cairn_vec3){ 0.1, 0.2, 0.3 };
+    g.count = (cairn_vec3){ 30, 30, 1 };
+    g.turned = g.glued = true;
+    cairn_bodies b = made_by(&g, 3, &world);
+    for (int i = 0; i < b.count; i++) {
+        CHECK_INT(b.motion[i], CAIRN_MOTION_FIXED);
+        CHECK_NEAR(b.q[i].w * b.q[i].w + b.q[i].x * b.q[i].x + b.q[i].y * b.q[i].y +
+                       b.q[i].z * b.q[i].z,
+                   1, 1e-12);
+        sum += b.q[i].w * b.q[i].w / b.count;
+    }
+    CHECK_NEAR(sum, 0.25, 0.03); /* a quarter for each part of a uniform quaternion */
+    cairn_world_destroy(world);
+}
+
+TEST(shapes_without_size_or_with_data_of_their_own_are_not_scaled)
+{
+    const cairn_vec3 points[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } };
+    cairn_generator g = of_kind(CAIRN_GENERATOR_GRID, 2);
+    cairn_world *world = world_of(2);
+    cairn_error error = { 0 };
+    g.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 2);
+    CHECK_INT(cairn_generate(world, &g, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "shape");
+    g.shape = cairn_shape_default(CAIRN_SHAPE_POLYHEDRON, 2);
+    CHECK_OK(cairn_hull_create(points, 3, 2, &g.shape.geometry, NULL));
+    CHECK_INT(cairn_generate(world, &g, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "radius");
+    g.radius.value = 0;
+    CHECK_OK(cairn_generate(world, &g, NULL, &error));
+    g.glued = true;
+    g.velocity.x = 1;
+    CHECK_INT(cairn_generate(world, &g, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "velocity");
+    cairn_geometry_release(g.shape.geometry);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(box_of_spheres_is_the_same_everywhere), CASE(what_is_constant_draws_nothing),
         CASE(the_density_gives_the_mass_when_none_is_given), CASE(a_pile_in_2d_is_a_triangle),
         CASE(a_pile_in_3d_is_a_square_pyramid), CASE(a_gap_keeps_neighbours_apart),
         CASE(hexagonal_rows_touch_in_2d), CASE(hexagonal_layers_are_close_packed_in_3d),
-        CASE(impossible_generators_are_refused), CASE(every_generator_has_a_table));
+        CASE(impossible_generators_are_refused), CASE(every_generator_has_a_table),
+        CASE(a_radius_scales_a_shape_and_without_it_the_size_is_its_own),
+        CASE(turned_bodies_have_all_orientations_and_glued_ones_never_move),
+        CASE(shapes_without_size_or_with_data_of_their_own_are_not_scaled));
 }

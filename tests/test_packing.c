@@ -234,9 +234,26 @@ TEST(every_allocation_may_fail)
     CHECK_INT(m.alive, 0);
 }
 
+/* a box among the balls would not be counted, so nothing is said */
+TEST(worlds_with_other_shapes_are_not_measured)
+{
+    cairn_world *world = cubic();
+    cairn_body_def def = cairn_body_def_default();
+    cairn_packing packing;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = cairn_vec(1, 1, 1);
+    def.position = cairn_vec(3, 3, 20);
+    add_shaft(world, 6);
+    CHECK_OK(cairn_world_packing(world, 0.1, 1000, &packing));
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    CHECK_INT(cairn_world_packing(world, 0.1, 1000, &packing), CAIRN_UNSUPPORTED);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(a_simple_cubic_lattice_fills_pi_over_6),
+        CASE(worlds_with_other_shapes_are_not_measured),
         CASE(trimming_leaves_out_the_lowest_and_the_highest),
         CASE(room_between_balls_and_walls_counts), CASE(a_hexagonal_lattice_of_disks_fills_0_9069),
         CASE(a_column_in_a_tube_fills_two_thirds), CASE(two_balls_in_a_cone),

@@ -95,8 +95,23 @@ TEST(joints_are_lines)
     CHECK_INT(corners, 4);
 }
 
+/* a box in 3D shows three of its faces, each painted twice; an ellipse in 2D is one polygon */
+TEST(other_shapes_are_polygons)
+{
+    draw("cairn: 1\nbodies:\n  - {shape: {box: {size: [1, 1, 1]}}}\n"
+         "run: {time_step: 1e-2, duration: 0.01}\n",
+         text, sizeof text);
+    CHECK_INT(count_of(text, "<polygon"), 6);
+    draw("cairn: 1\ndimension: 2\nbodies:\n  - {shape: {ellipsoid: {semi_axes: [1, 2]}}}\n"
+         "run: {time_step: 1e-2, duration: 0.01}\n",
+         text, sizeof text);
+    CHECK_INT(count_of(text, "<polygon"), 1);
+    CHECK_INT(count_of(text, "<circle"), 0);
+}
+
 int main(void)
 {
     RUN(CASE(every_ball_is_drawn_in_3d), CASE(the_legend_ends_at_the_largest_force),
-        CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey), CASE(joints_are_lines));
+        CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey), CASE(joints_are_lines),
+        CASE(other_shapes_are_polygons));
 }

@@ -62,8 +62,41 @@ TEST(a_shorter_run_removes_what_a_longer_one_left_and_nothing_else)
     folder_remove(f.path);
 }
 
+/* moving boxes have a series of their own; a run without them has none, and removes an old one */
+TEST(moving_shapes_have_a_series)
+{
+    folder f = folder_create();
+    write_series(&f, false, 1);
+    CHECK(!file_exists(&f, "paraview/shapes.pvd"));
+    file_write(&f, "paraview/shapes_000000.vtp", "old");
+    write_series(&f, false, 1);
+    CHECK(!file_exists(&f, "paraview/shapes_000000.vtp"));
+    cairn_scene s = scene_create(3);
+    cairn_run_paraview p;
+    cairn_run_roll roll = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_run_frame frame;
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = (cairn_vec3){ 1, 1, 1 };
+    CHECK_OK(cairn_body_create(s.world, &def, NULL));
+    CHECK_OK(cairn_run_paraview_create(f.path, false, &p, NULL));
+    CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
+    CHECK_OK(cairn_run_paraview_frame(&p, &frame, &arena, NULL));
+    CHECK_INT(p.shapes.cells, 6);
+    CHECK_OK(cairn_run_paraview_finish(&p, NULL));
+    CHECK(file_exists(&f, "paraview/shapes_000000.vtp"));
+    CHECK(file_exists(&f, "paraview/shapes.pvd"));
+    cairn_run_paraview_destroy(&p);
+    cairn_run_roll_destroy(&roll);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
 int main(void)
 {
     RUN(CASE(walls_that_stand_still_are_written_once),
-        CASE(a_shorter_run_removes_what_a_longer_one_left_and_nothing_else));
+        CASE(a_shorter_run_removes_what_a_longer_one_left_and_nothing_else),
+        CASE(moving_shapes_have_a_series));
 }

@@ -37,14 +37,14 @@ TEST(a_floor_is_one_rectangle_under_the_bodies)
     draw(&d, s.world);
     const cairn_run_walls *w = &d.walls;
     CHECK(d.changed);
-    CHECK_INT(w->cells, 1);
-    CHECK_INT(w->offsets[0], 4);
-    CHECK_INT(w->body[0], 0);
+    CHECK_INT(w->mesh.cells, 1);
+    CHECK_INT(w->mesh.offsets[0], 4);
+    CHECK_INT(w->mesh.body[0], 0);
     double low = 1e9, high = -1e9;
-    for (size_t i = 0; i < w->points; i++) {
-        CHECK_NEAR(w->x[i].z, 0, 1e-12);
-        low = fmin(low, w->x[i].x);
-        high = fmax(high, w->x[i].x);
+    for (size_t i = 0; i < w->mesh.points; i++) {
+        CHECK_NEAR(w->mesh.x[i].z, 0, 1e-12);
+        low = fmin(low, w->mesh.x[i].x);
+        high = fmax(high, w->mesh.x[i].x);
     }
     CHECK(low <= -0.1 && low > -0.5 && high >= 2.1 && high < 2.5);
     drawn_destroy(&d);
@@ -57,10 +57,10 @@ TEST(two_walls_of_a_corner_end_where_they_meet)
     drawn d = { 0 };
     add_wall(s.world, half_space(1, 0, 0), (cairn_vec3){ -0.1, 0, 0 });
     draw(&d, s.world);
-    CHECK_INT(d.walls.cells, 2);
-    for (size_t i = 0; i < d.walls.points; i++) {
-        CHECK(d.walls.x[i].x >= -0.1 - 1e-9);
-        CHECK(d.walls.x[i].z >= -1e-9);
+    CHECK_INT(d.walls.mesh.cells, 2);
+    for (size_t i = 0; i < d.walls.mesh.points; i++) {
+        CHECK(d.walls.mesh.x[i].x >= -0.1 - 1e-9);
+        CHECK(d.walls.mesh.x[i].z >= -1e-9);
     }
     drawn_destroy(&d);
     scene_destroy(&s);
@@ -95,13 +95,13 @@ TEST(a_cylinder_over_a_cone_ends_where_the_cone_begins)
     draw(&d, world);
     const cairn_run_walls *w = &d.walls;
     size_t corner = 0, both[2] = { 0, 0 };
-    for (size_t c = 0; c < w->cells; c++) {
-        both[w->body[c]]++;
-        for (; corner < (size_t)w->offsets[c]; corner++) {
-            cairn_vec3 x = w->x[w->connectivity[corner]];
+    for (size_t c = 0; c < w->mesh.cells; c++) {
+        both[w->mesh.body[c]]++;
+        for (; corner < (size_t)w->mesh.offsets[c]; corner++) {
+            cairn_vec3 x = w->mesh.x[w->mesh.connectivity[corner]];
             double radius = hypot(x.x, x.y);
-            CHECK_NEAR(radius, w->body[c] == 0 ? 1 : x.z, 1e-9);
-            CHECK(w->body[c] == 0 ? x.z > 0.85 : x.z < 1.15); /* half a ring of slack */
+            CHECK_NEAR(radius, w->mesh.body[c] == 0 ? 1 : x.z, 1e-9);
+            CHECK(w->mesh.body[c] == 0 ? x.z > 0.85 : x.z < 1.15); /* half a ring of slack */
         }
     }
     CHECK(both[0] > 100 && both[1] > 100);
@@ -119,9 +119,9 @@ TEST(a_funnel_is_drawn_from_rim_to_rim)
     funnel.height = 3;
     add_wall(world, funnel, (cairn_vec3){ 0, 0, 1 });
     draw(&d, world);
-    CHECK_INT(d.walls.cells, 64 * 32);
-    for (size_t i = 0; i < d.walls.points; i++) {
-        cairn_vec3 x = d.walls.x[i];
+    CHECK_INT(d.walls.mesh.cells, 64 * 32);
+    for (size_t i = 0; i < d.walls.mesh.points; i++) {
+        cairn_vec3 x = d.walls.mesh.x[i];
         CHECK(x.z > 1 - 1e-9 && x.z < 4 + 1e-9);
         CHECK_NEAR(hypot(x.x, x.y), 0.5 + (x.z - 1) / 2, 1e-9);
     }
@@ -141,14 +141,14 @@ TEST(in_2d_walls_are_segments)
     add_wall(s.world, wedge, (cairn_vec3){ 1, -1, 0 });
     draw(&d, s.world);
     size_t kinds[6] = { 0 };
-    for (size_t c = 0; c < d.walls.cells; c++) {
-        CHECK_INT(d.walls.offsets[c], 2 * (c + 1));
-        kinds[d.walls.body[c]]++;
+    for (size_t c = 0; c < d.walls.mesh.cells; c++) {
+        CHECK_INT(d.walls.mesh.offsets[c], 2 * (c + 1));
+        kinds[d.walls.mesh.body[c]]++;
     }
     CHECK_INT(kinds[0], 1);
     CHECK(kinds[4] > 10 && kinds[4] < 64); /* the part of the circle above floor and wedge */
-    for (size_t i = 0; i < d.walls.points; i++)
-        CHECK_NEAR(d.walls.x[i].z, 0, 0);
+    for (size_t i = 0; i < d.walls.mesh.points; i++)
+        CHECK_NEAR(d.walls.mesh.x[i].z, 0, 0);
     drawn_destroy(&d);
     scene_destroy(&s);
 }
@@ -158,10 +158,10 @@ TEST(a_world_without_walls_draws_nothing)
     cairn_world *world = world_create(3);
     drawn d = { 0 };
     draw(&d, world);
-    CHECK_INT(d.walls.cells, 0);
+    CHECK_INT(d.walls.mesh.cells, 0);
     add_sphere(world, 0.1, (cairn_vec3){ 0, 0, 0 });
     draw(&d, world);
-    CHECK_INT(d.walls.cells, 0);
+    CHECK_INT(d.walls.mesh.cells, 0);
     drawn_destroy(&d);
     cairn_world_destroy(world);
 }

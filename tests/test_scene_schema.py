@@ -97,7 +97,7 @@ class Schema(unittest.TestCase):
         s = schema()
         self.assertEqual(s["$schema"], "https://json-schema.org/draft/2020-12/schema")
         self.assertEqual(sorted(s["$defs"]), sorted(
-            ["run", "material", "pair", "body", "orientation", "shape", "driver", "load",
+            ["run", "material", "pair", "body", "part", "orientation", "shape", "driver", "load",
              "joint", "drive", "distribution", "generator", "friction_law"]))
         self.assertEqual(s["required"], ["cairn", "run"])
         self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])

@@ -173,7 +173,11 @@ static const struct {
     { "schemes", "run.scheme: how a step is posed", list_schemes, NULL },
     { "solvers", "run.solver: how a step is solved", list_solvers, NULL },
     { "broad-phases", "run.broad_phase: how near pairs are found", list_broad_phases, NULL },
-    { "shapes", "shape of a body", list_shapes, NULL },
+    { "shapes", "shape of a body", list_shapes,
+      "polyhedron also takes points (a list) or file (.obj, .stl), and scale; mesh file and "
+      "scale;\n"
+      "  polyline points and closed; height_field heights (rows), spacing and spacing_y; compound\n"
+      "  parts, each with shape, position, orientation (3D) or angle (2D)" },
     { "generators", "generators of many bodies", list_generators,
       "each also takes radius (a number or a distribution) and material (a name); all but pour\n"
       "  take a mass in the same way as the radius" },

@@ -138,6 +138,9 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
     if (s->has_packing)
         cairn_line_print("packing fraction", "%.4f between heights %.4g and %.4g m",
                          s->packing.fraction, s->packing.low, s->packing.high);
+    if (s->displaced >= 0)
+        cairn_line_print("largest displacement", "%.4g m since the start, body %lld",
+                         s->displacement, (long long)s->displaced);
     cairn_line_print("hash", "%016llx", (unsigned long long)s->hash);
     print_files(scene, s, folder);
 }

@@ -12,6 +12,7 @@
 #include "cairn/problem.h"
 #include "cairn/run.h"
 #include "cairn/scene.h"
+#include "cairn/shape.h"
 #include "cairn/solve.h"
 #include "cairn/trial.h"
 #include "cairn/world.h"

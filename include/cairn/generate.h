@@ -1,5 +1,6 @@
 /* generate.h - many bodies at once: grids, hexagonal packings, triangular piles, random fill.
- * All make spheres (2D: disks); positions, sizes and masses are reproducible from the seed. */
+ * All make spheres (2D: disks), or bodies of another bounded shape; positions, sizes and masses are
+ * reproducible from the seed. */
 #ifndef CAIRN_GENERATE_H
 #define CAIRN_GENERATE_H
 
@@ -32,7 +33,12 @@ typedef struct cairn_generator {
     double disk_radius;  /* m: fill: > 0 makes the region a vertical cylinder                  */
     cairn_vec3 velocity; /* m/s                                                                */
     int64_t seed;
-    cairn_distribution radius; /* m                                                            */
+    cairn_shape shape;         /* of every body; a sphere gets its size from `radius`           */
+    bool turned;               /* other shapes: each at a random orientation                   */
+    bool glued;                /* the bodies never move: a rough floor or wall                 */
+    cairn_distribution radius; /* m: of a sphere; other shapes are scaled so that the ball about
+                                  their origin that holds them has this radius; a constant 0:
+                                  as large as the shape is                                     */
     cairn_distribution mass;   /* kg; a constant 0: from the density                           */
     double density;            /* kg/m^3 (2D: kg/m^2)                                          */
     int material;
@@ -40,9 +46,10 @@ typedef struct cairn_generator {
 
 /** A generator of a kind with its defaults. */
 CAIRN_API cairn_generator cairn_generator_default(cairn_generator_kind kind, int dimension);
-/** The table of a generator kind (not radius, mass, material), NULL past the last. */
+/** The table of a generator kind (not shape, radius, mass, material), NULL past the last. */
 CAIRN_API const cairn_record *cairn_generator_record(int kind);
-/** Make the bodies. Fails with CAIRN_BAD_INPUT (`error`, may be NULL, says why: no room, ...),
+/** Make the bodies; other shapes than spheres keep the distances of the balls that hold them.
+ *  Fails with CAIRN_BAD_INPUT (`error`, may be NULL, says why: no room, ...),
  *  CAIRN_NO_MEMORY; bodies made before the failure stay. `made` (may be NULL) counts them. */
 CAIRN_API cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator,
                                       int64_t *made, cairn_error *error);

@@ -47,8 +47,10 @@ typedef struct cairn_run_summary {
     double initial_energy;         /* J: kinetic + potential + elastic at the start          */
     cairn_timing timing;           /* sums                                                   */
     double write_seconds;
-    uint64_t hash;    /* of the final state                                     */
-    bool interrupted; /* ended by the caller's stop                             */
+    double displacement; /* m: largest distance of a dynamic body from where it was at the start */
+    int64_t displaced;   /* index of that body, -1: there was none                 */
+    uint64_t hash;       /* of the final state                                     */
+    bool interrupted;    /* ended by the caller's stop                             */
     bool has_packing;
     cairn_packing packing;
 } cairn_run_summary;

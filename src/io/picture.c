@@ -1,7 +1,8 @@
 /* picture.c - see picture.h.
  *
  * Parallel projection; balls are painted from far to near as shaded circles (painter's algorithm),
- * walls as thin lines behind them. Colours follow the square root of the force, so that weak and
+ * other moving bodies polygon by polygon, those that look away left out, walls as thin lines behind
+ * them. Colours follow the square root of the force, so that weak and
  * strong forces both show. */
 #include "io/picture.h"
 
@@ -15,14 +16,19 @@
 #include "math/vec.h"
 
 enum { MOST_WIDTH = 900, MOST_HEIGHT = 760, LEAST_HEIGHT = 440, MARGIN = 46, LEGEND = 120 };
-enum { COLOURS = 24, MOST_BALLS = 30000 };
+enum { COLOURS = 24, MOST_MARKS = 30000 };
 
-typedef struct ball {
-    double x, y, depth; /* m in the picture plane; depth grows towards the viewer */
-    double radius;      /* m                                                      */
-    double force;       /* N                                                      */
+/* A circle or a polygon of the picture. */
+typedef struct mark {
+    double depth;       /* m: grows towards the viewer                            */
+    double force;       /* N on the body; -1: fixed or driven                     */
+    bool polygon;       /* else a circle                                          */
+    double x, y;        /* m in the picture plane: centre of a circle             */
+    double radius;      /* m: of a circle                                         */
     double turn;        /* rad: drawn as a spoke in 2D                            */
-} ball;
+    int64_t first, end; /* corners of a polygon                                   */
+    double light;       /* of a polygon: 0 edge on, 1 facing the viewer           */
+} mark;
 
 typedef struct view {
     cairn_vec3 right, up, towards; /* unit                                        */
@@ -32,6 +38,14 @@ typedef struct view {
     double largest_force; /* N */
     bool flat;
 } view;
+
+/* All that is painted. */
+typedef struct marks {
+    view view;
+    mark *items;
+    size_t count;
+    cairn_polygons polygons;
+} marks;
 
 static view view_of(const cairn_world *world)
 {
@@ -53,11 +67,11 @@ static view view_of(const cairn_world *world)
     return v;
 }
 
-/* ---- balls ---------------------------------------------------------------------------------- */
+/* ---- what is painted ------------------------------------------------------------------------ */
 
 static int nearer(const void *a, const void *b)
 {
-    double x = ((const ball *)a)->depth, y = ((const ball *)b)->depth;
+    double x = ((const mark *)a)->depth, y = ((const mark *)b)->depth;
     return (x > y) - (x < y);
 }
 
@@ -72,28 +86,70 @@ static double *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
     return forces;
 }
 
-static cairn_status list_balls(const cairn_run_frame *f, cairn_arena *arena, view *v, ball **out,
-                               size_t *count)
+static mark ball_mark(const cairn_run_frame *f, size_t row, const view *v)
 {
+    int i = f->slot[row];
+    return (mark){ .x = cairn_dot(f->x[row], v->right),
+                   .y = cairn_dot(f->x[row], v->up),
+                   .depth = cairn_dot(f->x[row], v->towards),
+                   .radius = f->world.shape[i].radius,
+                   .turn = f->world.angle[i] };
+}
+
+/* A polygon by its normal (Newell) and its middle. */
+static mark polygon_mark(const cairn_polygons *p, size_t cell, const view *v)
+{
+    mark m = { .polygon = true, .first = cell ? p->offsets[cell - 1] : 0, .end = p->offsets[cell] };
+    cairn_vec3 normal = { 0, 0, 0 };
+    for (int64_t k = m.first; k < m.end; k++) {
+        cairn_vec3 a = p->x[p->connectivity[k]];
+        cairn_vec3 b = p->x[p->connectivity[k + 1 < m.end ? k + 1 : m.first]];
+        normal = cairn_add(normal, cairn_cross(a, b));
+        m.depth += cairn_dot(a, v->towards) / (double)(m.end - m.first);
+    }
+    m.light = v->flat ? 1 : cairn_dot(cairn_unit(normal), v->towards);
+    return m;
+}
+
+static cairn_status draw_shapes(const cairn_run_frame *f, cairn_polygons *out)
+{
+    for (size_t k = 0; k < f->bodies; k++) {
+        const cairn_polygons_of how = { f->dimension, f->slot[k], false };
+        if (cairn_run_look_of(f, f->slot[k]) == CAIRN_LOOK_SHAPE)
+            TRY(cairn_polygons_add_body(out, &f->world, f->slot[k], &how));
+    }
+    return CAIRN_OK;
+}
+
+static void add_mark(const cairn_run_frame *f, const double *forces, int body, const mark *m,
+                     marks *out)
+{
+    mark *added = &out->items[out->count++];
+    *added = *m;
+    added->force = f->world.motion[body] == CAIRN_MOTION_DYNAMIC ? forces[body] : -1;
+}
+
+static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out)
+{
+    view *v = &out->view;
     double *forces = sum_forces(f, arena);
-    *out = cairn_arena_take(arena, f->bodies, sizeof **out);
-    *count = 0;
-    if (!forces || !*out)
+    TRY(draw_shapes(f, &out->polygons));
+    out->items = cairn_arena_take(arena, f->bodies + out->polygons.cells, sizeof *out->items);
+    if (!forces || !out->items)
         return CAIRN_NO_MEMORY;
     for (size_t k = 0; k < f->bodies; k++) {
-        int i = f->slot[k];
-        if (f->world.shape[i].kind != CAIRN_SHAPE_SPHERE)
-            continue;
-        bool moves = f->world.motion[i] == CAIRN_MOTION_DYNAMIC;
-        (*out)[(*count)++] = (ball){ .x = cairn_dot(f->x[k], v->right),
-                                     .y = cairn_dot(f->x[k], v->up),
-                                     .depth = cairn_dot(f->x[k], v->towards),
-                                     .radius = f->world.shape[i].radius,
-                                     .force = moves ? forces[i] : -1,
-                                     .turn = f->world.angle[i] };
-        v->largest_force = fmax(v->largest_force, moves ? forces[i] : 0);
+        mark m = ball_mark(f, k, v);
+        if (f->world.shape[f->slot[k]].kind == CAIRN_SHAPE_SPHERE)
+            add_mark(f, forces, f->slot[k], &m, out);
     }
-    qsort(*out, *count, sizeof **out, nearer);
+    for (size_t cell = 0; cell < out->polygons.cells; cell++) {
+        mark m = polygon_mark(&out->polygons, cell, v);
+        if (m.light > 0)
+            add_mark(f, forces, out->polygons.body[cell], &m, out);
+    }
+    for (size_t k = 0; k < out->count; k++)
+        v->largest_force = fmax(v->largest_force, out->items[k].force);
+    qsort(out->items, out->count, sizeof *out->items, nearer);
     return CAIRN_OK;
 }
 
@@ -111,14 +167,21 @@ static void stretch(extent *e, double x, double y, double radius)
     e->high_y = fmax(e->high_y, y + radius);
 }
 
-static void fit(view *v, const ball *balls, size_t count, const cairn_run_walls *walls,
+static void stretch_over(extent *e, const view *v, const cairn_polygons *p)
+{
+    for (size_t k = 0; k < p->points; k++)
+        stretch(e, cairn_dot(p->x[k], v->right), cairn_dot(p->x[k], v->up), 0);
+}
+
+static void fit(view *v, const marks *painted, const cairn_run_walls *walls,
                 const cairn_run_joints *joints)
 {
     extent e = { HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL };
-    for (size_t k = 0; k < count; k++)
-        stretch(&e, balls[k].x, balls[k].y, balls[k].radius);
-    for (size_t k = 0; k < walls->points; k++)
-        stretch(&e, cairn_dot(walls->x[k], v->right), cairn_dot(walls->x[k], v->up), 0);
+    for (size_t k = 0; k < painted->count; k++)
+        if (!painted->items[k].polygon)
+            stretch(&e, painted->items[k].x, painted->items[k].y, painted->items[k].radius);
+    stretch_over(&e, v, &painted->polygons);
+    stretch_over(&e, v, &walls->mesh);
     for (size_t k = 0; k < joints->count; k++)
         stretch(&e, cairn_dot(joints->point[k], v->right), cairn_dot(joints->point[k], v->up), 0);
     if (!(e.high_x > e.low_x) || !(e.high_y > e.low_y))
@@ -182,35 +245,62 @@ static void write_corner(FILE *out, const view *v, cairn_vec3 x)
             picture_y(v, cairn_dot(x, v->up)));
 }
 
-static void write_walls(FILE *out, const view *v, const cairn_run_walls *walls)
+static void write_corners(FILE *out, const view *v, const cairn_polygons *p, int64_t first,
+                          int64_t end)
+{
+    for (int64_t k = first; k < end; k++)
+        write_corner(out, v, p->x[p->connectivity[k]]);
+}
+
+static void write_walls(FILE *out, const view *v, const cairn_polygons *walls)
 {
     int64_t first = 0;
     fprintf(out, "<g fill=\"none\" stroke=\"#8899aa\" stroke-width=\"%s\">\n",
             v->flat ? "2" : "0.4");
     for (size_t cell = 0; cell < walls->cells; cell++) {
         fprintf(out, "<poly%s points=\"", v->flat ? "line" : "gon");
-        for (int64_t k = first; k < walls->offsets[cell]; k++)
-            write_corner(out, v, walls->x[walls->connectivity[k]]);
+        write_corners(out, v, walls, first, walls->offsets[cell]);
         fprintf(out, "\"/>\n");
         first = walls->offsets[cell];
     }
     fprintf(out, "</g>\n");
 }
 
-static void write_ball(FILE *out, const view *v, const ball *b)
+/* Which colour a body under a force has. */
+static int colour_index(const view *v, double force)
+{
+    double share = v->largest_force > 0 ? sqrt(fmax(0, force) / v->largest_force) : 0;
+    return (int)(share * (COLOURS - 1) + 0.5);
+}
+
+static void write_ball(FILE *out, const view *v, const mark *b)
 {
     double x = picture_x(v, b->x), y = picture_y(v, b->y), r = b->radius * v->scale;
-    double share = v->largest_force > 0 ? sqrt(fmax(0, b->force) / v->largest_force) : 0;
-    int colour = (int)(share * (COLOURS - 1) + 0.5);
     if (b->force < 0) { /* fixed or driven */
         fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"#999\"/>\n", x, y, r);
         return;
     }
     fprintf(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"url(#c%d)\"/>\n", x, y, r,
-            colour);
+            colour_index(v, b->force));
     if (v->flat)
         fprintf(out, "<path d=\"M%.2f %.2fl%.2f %.2f\" stroke=\"#fff\" stroke-width=\"1\"/>\n", x,
                 y, r * cos(b->turn), -r * sin(b->turn));
+}
+
+/* A polygon in the body's colour, and over it white for its light: both sides of an edge differ. */
+static void write_polygon(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
+{
+    char colour[48] = "#999";
+    if (m->force >= 0)
+        colour_of(colour_index(v, m->force), colour, sizeof colour);
+    fprintf(out, "<polygon fill=\"%s\" stroke=\"%s\" points=\"", colour, v->flat ? "#222" : colour);
+    write_corners(out, v, p, m->first, m->end);
+    fprintf(out, "\"/>\n");
+    if (v->flat)
+        return;
+    fprintf(out, "<polygon fill=\"#fff\" fill-opacity=\"%.2f\" points=\"", 0.6 * m->light);
+    write_corners(out, v, p, m->first, m->end);
+    fprintf(out, "\"/>\n");
 }
 
 /* A line for each joint that is whole, from centre to centre through its points. */
@@ -230,6 +320,16 @@ static void write_joints(FILE *out, const view *v, const cairn_run_frame *f)
         fprintf(out, "\"/>\n");
     }
     fprintf(out, "</g>\n");
+}
+
+static void write_marks(FILE *out, const view *v, const marks *painted)
+{
+    size_t count = painted->count;
+    for (size_t k = count > MOST_MARKS ? count - MOST_MARKS : 0; k < count; k++)
+        if (painted->items[k].polygon)
+            write_polygon(out, v, &painted->polygons, &painted->items[k]);
+        else
+            write_ball(out, v, &painted->items[k]);
 }
 
 static void write_legend(FILE *out, const view *v)
@@ -264,32 +364,40 @@ static void write_scale_bar(FILE *out, const view *v)
             MARGIN, y, length * v->scale, MARGIN + 8 + length * v->scale, y + 5, length);
 }
 
-cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_scene *scene,
-                                 const char *folder, cairn_arena *arena, cairn_error *error)
+/* All of the picture, once it is known what is on it. */
+static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene, const char *path,
+                          marks *painted, cairn_error *error)
 {
-    char path[CAIRN_PATH_BYTES];
-    cairn_file file;
+    view *v = &painted->view;
     cairn_run_walls walls = { 0 };
-    view v = view_of(scene->world);
-    ball *balls;
-    size_t count;
+    cairn_file file;
     bool changed;
-    TRY(list_balls(frame, arena, &v, &balls, &count));
-    TRY(cairn_path_join(folder, "picture.svg", path, error));
     cairn_status status = cairn_run_walls_draw(&walls, frame, &changed);
     if (status == CAIRN_OK)
         status = cairn_file_create(path, &file, error);
     if (status == CAIRN_OK) {
-        fit(&v, balls, count, &walls, &frame->joint);
-        write_head(file.stream, &v, scene, frame);
-        write_walls(file.stream, &v, &walls);
-        for (size_t k = count > MOST_BALLS ? count - MOST_BALLS : 0; k < count; k++)
-            write_ball(file.stream, &v, &balls[k]);
-        write_joints(file.stream, &v, frame);
-        write_legend(file.stream, &v);
-        write_scale_bar(file.stream, &v);
+        fit(v, painted, &walls, &frame->joint);
+        write_head(file.stream, v, scene, frame);
+        write_walls(file.stream, v, &walls.mesh);
+        write_marks(file.stream, v, painted);
+        write_joints(file.stream, v, frame);
+        write_legend(file.stream, v);
+        write_scale_bar(file.stream, v);
         status = cairn_file_commit(&file, error);
     }
     cairn_run_walls_destroy(&walls);
+    return status;
+}
+
+cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_scene *scene,
+                                 const char *folder, cairn_arena *arena, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    marks painted = { .view = view_of(scene->world) };
+    TRY(cairn_path_join(folder, "picture.svg", path, error));
+    cairn_status status = list_marks(frame, arena, &painted);
+    if (status == CAIRN_OK)
+        status = write(frame, scene, path, &painted, error);
+    cairn_polygons_destroy(&painted.polygons);
     return status;
 }

@@ -11,10 +11,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "cairn/joint.h"
 #include "io/run_output.h"
 #include "io/run_summary.h"
+#include "math/vec.h"
 
 /* A body thrown up stands still for a moment; at rest means slow for this many steps. */
 enum { REST_STEPS = 10 };
@@ -31,11 +33,13 @@ typedef struct run {
     cairn_run_output output;
     bool write_failed;
     const char *ending;
-    double began;      /* s on the clock                              */
-    double start;      /* s: time of the world at the start           */
-    double next_frame; /* frames due so far: the next is due at start + next_frame * interval */
-    int64_t stored;    /* the step of the last stored frame, -1: none */
-    int slow_steps;    /* steps in a row in which nothing was faster than rest_speed */
+    double began;       /* s on the clock                              */
+    double start;       /* s: time of the world at the start           */
+    double next_frame;  /* frames due so far: the next is due at start + next_frame * interval */
+    int64_t stored;     /* the step of the last stored frame, -1: none */
+    cairn_vec3 *places; /* m: of the `place_count` first bodies at the start                    */
+    int place_count;
+    int slow_steps; /* steps in a row in which nothing was faster than rest_speed */
 } run;
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -219,6 +223,34 @@ static cairn_status measure_packing(run *r)
     return status == CAIRN_UNSUPPORTED ? CAIRN_OK : status;
 }
 
+/* ---- displacement --------------------------------------------------------------------------- */
+
+static cairn_status remember_places(run *r)
+{
+    const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
+    r->places = cairn_memory_zeroed((size_t)bodies.count + 1, sizeof *r->places);
+    if (!r->places)
+        return CAIRN_NO_MEMORY;
+    r->place_count = bodies.count;
+    for (int i = 0; i < bodies.count; i++)
+        r->places[i] = bodies.x[i];
+    return CAIRN_OK;
+}
+
+static void measure_displacement(run *r)
+{
+    const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
+    r->summary.displaced = -1;
+    for (int i = 0; i < r->place_count && i < bodies.count; i++) {
+        double moved = cairn_norm(cairn_sub(bodies.x[i], r->places[i]));
+        bool counts = bodies.alive[i] && bodies.motion[i] == CAIRN_MOTION_DYNAMIC;
+        if (counts && (r->summary.displaced < 0 || moved > r->summary.displacement)) {
+            r->summary.displacement = moved;
+            r->summary.displaced = i;
+        }
+    }
+}
+
 /* Totals, last frame, names of the files. `status` is how the run itself ended. */
 static cairn_status finish(run *r, cairn_status status)
 {
@@ -226,6 +258,7 @@ static cairn_status finish(run *r, cairn_status status)
     r->summary.bodies = count_bodies(r->scene->world);
     r->summary.joints = count_joints(r->scene->world);
     r->summary.hash = cairn_world_hash(r->scene->world);
+    measure_displacement(r);
     cairn_run_summary_finish(&r->summary);
     if (!r->write_failed)
         last = store_frame(r);
@@ -259,6 +292,7 @@ static cairn_status run_scene(run *r, const char *folder)
     TRY(check(r->scene, &r->error));
     r->summary = cairn_run_summary_start(r->scene->world);
     r->start = r->summary.time;
+    TRY(remember_places(r));
     cairn_status status = begin(r, folder);
     if (status == CAIRN_OK)
         status = advance(r);
@@ -272,6 +306,7 @@ cairn_status cairn_run(cairn_scene *scene, const char *folder, cairn_progress_fn
     r.began = cairn_clock_seconds();
     cairn_status status = run_scene(&r, folder);
     cairn_run_output_destroy(&r.output);
+    cairn_memory_free(r.places);
     if (status != CAIRN_OK && !r.error.message[0])
         cairn_fail(&r.error, status, NULL, "%s", cairn_status_text(status));
     if (summary)

@@ -43,6 +43,13 @@ static const cairn_run_source bodies[] = {
     FRAME("top_radius", "m", CAIRN_HDF5_REAL, 1, top_radius),
     FRAME("height", "m", CAIRN_HDF5_REAL, 1, height),
     FRAME("axis", "1", CAIRN_HDF5_REAL, 3, axis),
+    FRAME("length", "m", CAIRN_HDF5_REAL, 1, length),
+    FRAME("rounding", "m", CAIRN_HDF5_REAL, 1, rounding),
+    FRAME("exponents", "1", CAIRN_HDF5_REAL, 2, exponents),
+    FRAME("size", "m", CAIRN_HDF5_REAL, 3, size),
+    FRAME("semi_axes", "m", CAIRN_HDF5_REAL, 3, semi_axes),
+    FRAME("shape_x", "m", CAIRN_HDF5_REAL, 3, shape_x),
+    FRAME("shape_q", "1", CAIRN_HDF5_REAL, 4, shape_q),
 };
 
 static const cairn_run_source states[] = {

@@ -38,7 +38,7 @@ extern const cairn_run_sources cairn_run_joint_state_sources; /* and what it doe
 /* Where bodies are and how they move. */
 cairn_run_sources cairn_run_state_sources(int dimension);
 
-enum { CAIRN_RUN_COLUMNS = 16 }; /* of a table, at most */
+enum { CAIRN_RUN_COLUMNS = 24 }; /* of a table, at most */
 
 /* The open columns of a list of sources. Zero is valid: nothing is open. */
 typedef struct cairn_run_table {

@@ -57,6 +57,13 @@ static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->mass, f->fresh);
     TAKE(f->axis, f->fresh);
     TAKE(f->inertia, f->fresh);
+    TAKE(f->length, f->fresh);
+    TAKE(f->rounding, f->fresh);
+    TAKE(f->exponents, 2 * f->fresh);
+    TAKE(f->size, f->fresh);
+    TAKE(f->semi_axes, f->fresh);
+    TAKE(f->shape_x, f->fresh);
+    TAKE(f->shape_q, f->fresh);
     TAKE(f->pair, 2 * f->contacts);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -77,6 +84,14 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->mass[row] = f->world.mass[i];
     f->axis[row] = shape->axis;
     f->inertia[row] = f->world.inertia[i];
+    f->length[row] = shape->length;
+    f->rounding[row] = shape->rounding;
+    f->exponents[2 * row] = shape->exponent;
+    f->exponents[2 * row + 1] = shape->exponent_z;
+    f->size[row] = shape->size;
+    f->semi_axes[row] = shape->semi_axes;
+    f->shape_x[row] = f->world.pose[i].x;
+    f->shape_q[row] = f->world.pose[i].q;
 }
 
 static void fill_state(cairn_run_frame *f, size_t row, int i, int32_t index)
@@ -110,6 +125,24 @@ static int32_t row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int3
 {
     bool there = i >= 0 && i < f->world.count && f->world.alive[i];
     return there ? roll->seats[i].next - 1 : -1;
+}
+
+cairn_run_look cairn_run_look_of(const cairn_run_frame *f, int32_t slot)
+{
+    switch (f->world.shape[slot].kind) {
+    case CAIRN_SHAPE_SPHERE:
+    case CAIRN_SHAPE_POINT:
+        return CAIRN_LOOK_BALL;
+    case CAIRN_SHAPE_HALF_SPACE:
+    case CAIRN_SHAPE_INSIDE_CYLINDER:
+    case CAIRN_SHAPE_INSIDE_CONE:
+    case CAIRN_SHAPE_INSIDE_BOX:
+    case CAIRN_SHAPE_FUNNEL:
+    case CAIRN_SHAPE_POLYLINE:
+        return CAIRN_LOOK_WALL;
+    default:
+        return f->world.motion[slot] == CAIRN_MOTION_FIXED ? CAIRN_LOOK_WALL : CAIRN_LOOK_SHAPE;
+    }
 }
 
 /* ---- joints --------------------------------------------------------------------------------- */

@@ -54,7 +54,10 @@ typedef struct cairn_run_frame {
     uint8_t *kind, *motion;
     int32_t *material, *fresh_slot;
     double *radius, *half_angle, *bottom_radius, *top_radius, *height, *mass;
-    cairn_vec3 *axis, *inertia;
+    double *length, *rounding, *exponents; /* exponents: two each */
+    cairn_vec3 *axis, *inertia, *size, *semi_axes;
+    cairn_vec3 *shape_x; /* pose of the shape in the body */
+    cairn_quat *shape_q;
     size_t contacts;
     int32_t *pair; /* 2 per contact: rows; -1: gone */
     /* filled by cairn_run_frame_detail */
@@ -68,6 +71,16 @@ typedef struct cairn_run_frame {
     cairn_quat *pose_q;
     cairn_run_joints joint;
 } cairn_run_frame;
+
+/* How a body is drawn. */
+typedef enum cairn_run_look {
+    CAIRN_LOOK_BALL,  /* sphere or point: a place and a radius                                  */
+    CAIRN_LOOK_SHAPE, /* bounded and moving: polygons of its own                                */
+    CAIRN_LOOK_WALL   /* unbounded, a container, a polyline, or bounded and fixed: with the walls */
+} cairn_run_look;
+
+/* How the body at an index in the world is drawn. */
+cairn_run_look cairn_run_look_of(const cairn_run_frame *frame, int32_t slot);
 
 /* Pack the world as it stands. The arena is reset first. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,

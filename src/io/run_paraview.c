@@ -10,8 +10,8 @@
 #include "base/status.h"
 #include "math/vec.h"
 
-static const char *const series[] = { "bodies", "contacts", "joints", "walls" };
-enum { BODIES, CONTACTS, JOINTS, WALLS, SERIES };
+static const char *const series[] = { "bodies", "contacts", "joints", "walls", "shapes" };
+enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, SERIES };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -28,6 +28,8 @@ void cairn_run_paraview_destroy(cairn_run_paraview *p)
     cairn_run_walls_destroy(&p->walls);
     cairn_memory_free(p->times);
     cairn_memory_free(p->wall_times);
+    cairn_polygons_destroy(&p->shapes);
+    cairn_memory_free(p->shape_times);
     *p = (cairn_run_paraview){ .contacts = false };
 }
 
@@ -57,8 +59,7 @@ typedef struct spheres {
 
 static bool is_sphere(const cairn_run_frame *f, int32_t slot)
 {
-    cairn_shape_kind kind = f->world.shape[slot].kind;
-    return kind == CAIRN_SHAPE_SPHERE || kind == CAIRN_SHAPE_POINT;
+    return cairn_run_look_of(f, slot) == CAIRN_LOOK_BALL;
 }
 
 static cairn_status take_spheres(size_t count, cairn_arena *arena, spheres *s)
@@ -123,6 +124,71 @@ static cairn_status write_bodies(const cairn_run_paraview *p, const cairn_run_fr
                               .point_arrays = arrays,
                               .point_array_count = COUNT(arrays) };
     return write_piece(p, BODIES, &piece, error);
+}
+
+/* ---- shapes: moving bodies that are no balls, as polygons ------------------------------------ */
+
+/* What a cell inherits from its body. */
+typedef struct cell_data {
+    int32_t *index, *material, *motion;
+    double *speed;
+} cell_data;
+
+static cairn_status draw_shapes(const cairn_run_frame *f, cairn_polygons *out)
+{
+    cairn_polygons_clear(out);
+    for (size_t row = 0; row < f->bodies; row++) {
+        const cairn_polygons_of how = { f->dimension, (int32_t)row, false };
+        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE)
+            TRY(cairn_polygons_add_body(out, &f->world, f->slot[row], &how));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status fill_cells(const cairn_run_frame *f, const cairn_polygons *shapes,
+                               cairn_arena *arena, cell_data *out)
+{
+    bool good = true;
+    TAKE(out->index, shapes->cells);
+    TAKE(out->material, shapes->cells);
+    TAKE(out->motion, shapes->cells);
+    TAKE(out->speed, shapes->cells);
+    for (size_t cell = 0; good && cell < shapes->cells; cell++) {
+        int32_t row = shapes->body[cell], slot = f->slot[row];
+        out->index[cell] = f->index[row];
+        out->material[cell] = f->world.material[slot];
+        out->motion[cell] = f->world.motion[slot];
+        out->speed[cell] = cairn_norm(f->v[row]);
+    }
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* Frames without such bodies have no file. */
+static cairn_status write_shapes(cairn_run_paraview *p, const cairn_run_frame *f,
+                                 cairn_arena *arena, cairn_error *error)
+{
+    const cairn_polygons *shapes = &p->shapes;
+    cell_data data;
+    TRY(draw_shapes(f, &p->shapes));
+    if (shapes->cells == 0)
+        return CAIRN_OK;
+    TRY(fill_cells(f, shapes, arena, &data));
+    const cairn_vtk_array arrays[] = {
+        { "id", CAIRN_VTK_INT, 1, data.index },
+        { "material", CAIRN_VTK_INT, 1, data.material },
+        { "motion", CAIRN_VTK_INT, 1, data.motion },
+        { "speed", CAIRN_VTK_REAL, 1, data.speed },
+    };
+    cairn_vtk_piece piece = { .time = f->time,
+                              .points = (int64_t)shapes->points,
+                              .x = shapes->x,
+                              .cells = { "Polys", (int64_t)shapes->cells, shapes->connectivity,
+                                         shapes->offsets },
+                              .cell_arrays = arrays,
+                              .cell_array_count = COUNT(arrays) };
+    TRY(write_piece(p, SHAPES, &piece, error));
+    p->shape_times[p->shape_count++] = (cairn_vtk_moment){ f->time, (int64_t)p->count };
+    return CAIRN_OK;
 }
 
 /* ---- contacts: lines between centres --------------------------------------------------------- */
@@ -309,12 +375,13 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
     if (*number != (int64_t)p->count)
         return CAIRN_OK;
     const cairn_run_walls *w = &p->walls;
-    const cairn_vtk_array arrays[] = { { "body", CAIRN_VTK_INT, 1, w->body } };
+    const cairn_vtk_array arrays[] = { { "body", CAIRN_VTK_INT, 1, w->mesh.body } };
     cairn_vtk_piece piece = { .time = f->time,
-                              .points = (int64_t)w->points,
-                              .x = w->x,
-                              .cells = { f->dimension == 2 ? "Lines" : "Polys", (int64_t)w->cells,
-                                         w->connectivity, w->offsets },
+                              .points = (int64_t)w->mesh.points,
+                              .x = w->mesh.x,
+                              .cells = { f->dimension == 2 ? "Lines" : "Polys",
+                                         (int64_t)w->mesh.cells, w->mesh.connectivity,
+                                         w->mesh.offsets },
                               .cell_arrays = arrays,
                               .cell_array_count = COUNT(arrays) };
     return write_piece(p, WALLS, &piece, error);
@@ -324,15 +391,20 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
 
 static cairn_status make_room(cairn_run_paraview *p)
 {
-    void *times = p->times, *wall_times = p->wall_times;
-    cairn_status status =
-        cairn_memory_reserve(&times, &p->times_room, p->count + 1, sizeof *p->times);
-    p->times = times;
-    TRY(status);
-    status =
-        cairn_memory_reserve(&wall_times, &p->wall_times_room, p->count + 1, sizeof *p->wall_times);
-    p->wall_times = wall_times;
-    return status;
+    struct {
+        cairn_vtk_moment **times;
+        size_t *room;
+    } lists[] = { { &p->times, &p->times_room },
+                  { &p->wall_times, &p->wall_times_room },
+                  { &p->shape_times, &p->shape_times_room } };
+    for (int i = 0; i < COUNT(lists); i++) {
+        void *times = *lists[i].times;
+        cairn_status status =
+            cairn_memory_reserve(&times, lists[i].room, p->count + 1, sizeof *p->times);
+        *lists[i].times = times;
+        TRY(status);
+    }
+    return CAIRN_OK;
 }
 
 cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_frame *frame,
@@ -347,6 +419,7 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
     if (p->joints)
         TRY(write_joints(p, frame, arena, error));
     TRY(write_walls(p, frame, &wall_file, error));
+    TRY(write_shapes(p, frame, arena, error));
     p->times[p->count] = (cairn_vtk_moment){ frame->time, (int64_t)p->count };
     p->wall_times[p->count] = (cairn_vtk_moment){ frame->time, wall_file };
     p->count++;
@@ -360,6 +433,9 @@ cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *
         TRY(cairn_vtk_series_write(p->folder, series[CONTACTS], p->times, p->count, error));
     if (p->joints)
         TRY(cairn_vtk_series_write(p->folder, series[JOINTS], p->times, p->count, error));
+    if (p->shape_count > 0)
+        TRY(cairn_vtk_series_write(p->folder, series[SHAPES], p->shape_times, p->shape_count,
+                                   error));
     return cairn_vtk_series_write(p->folder, series[WALLS], p->wall_times, p->count, error);
 }
 
@@ -370,10 +446,20 @@ static bool walls_in_use(const cairn_run_paraview *p, int64_t number)
     return there && p->wall_times[number].number == number;
 }
 
+/* Whether a frame of this run has shapes in the file of this number. */
+static bool shapes_in_use(const cairn_run_paraview *p, int64_t number)
+{
+    for (size_t k = 0; k < p->shape_count; k++)
+        if (p->shape_times[k].number == number)
+            return true;
+    return false;
+}
+
 /* Whether this run does not write the series. */
 static bool is_left_out(const cairn_run_paraview *p, int which)
 {
-    return (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints);
+    return (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints) ||
+           (which == SHAPES && p->shape_count == 0);
 }
 
 /* Whether a file in the folder is one of ours (<series>_<digits>.vtp) that nothing refers to. */
@@ -392,6 +478,8 @@ static bool is_stale(const cairn_run_paraview *p, const char *name)
             return false;
         if (which == WALLS)
             return !walls_in_use(p, number);
+        if (which == SHAPES)
+            return !shapes_in_use(p, number);
         return number >= (int64_t)p->count || is_left_out(p, which);
     }
     return false;

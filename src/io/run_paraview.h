@@ -1,4 +1,5 @@
-/* run_paraview.h - the folder paraview/ of a run: series of bodies, contacts, joints and walls.
+/* run_paraview.h - the folder paraview/ of a run: series of bodies (balls), other moving shapes,
+ * contacts, joints and walls.
  *
  * Each frame is one small file per series; the .pvd files that list them are written again at
  * every flush, so they are valid while the run goes on. */
@@ -20,6 +21,9 @@ typedef struct cairn_run_paraview {
     size_t count, times_room;
     cairn_vtk_moment *wall_times; /* several frames may share a file of walls  */
     size_t wall_times_room;
+    cairn_polygons shapes;         /* moving bodies that are no balls, in this frame */
+    cairn_vtk_moment *shape_times; /* frames that have some                          */
+    size_t shape_count, shape_times_room;
 } cairn_run_paraview;
 
 /* Make folder/paraview. */

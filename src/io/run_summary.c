@@ -235,6 +235,7 @@ static void write_all(cairn_json *json, const cairn_run_summary *s, const cairn_
     cairn_json_real(json, "initial_energy", s->initial_energy);
     write_timing(json, s);
     write_packing(json, s);
+    cairn_json_real(json, "largest_displacement", s->displacement);
     cairn_json_text(json, "hash", hash);
     write_units(json);
     cairn_json_end(json);

@@ -13,7 +13,9 @@ enum { SECTORS = 64, RINGS = 32, MOST_CORNERS = 64 };
 typedef struct barrier {
     cairn_shape shape;
     cairn_vec3 origin, axis; /* m, unit           */
-    int32_t index;           /* row in /bodies    */
+    cairn_quat q;
+    int32_t index; /* row in /bodies    */
+    int32_t slot;  /* index in the world */
 } barrier;
 
 /* What drawing needs. */
@@ -22,6 +24,7 @@ typedef struct drawing {
     const barrier *barriers;
     size_t count;
     int dimension;
+    const cairn_bodies *bodies;
 } drawing;
 
 /* Some unit vector at right angles to the unit vector a; in the plane z = 0 when a is. */
@@ -33,8 +36,7 @@ static cairn_vec3 across(cairn_vec3 a)
 
 static bool is_barrier(const cairn_run_frame *f, int32_t slot)
 {
-    cairn_shape_kind kind = f->world.shape[slot].kind;
-    return kind != CAIRN_SHAPE_SPHERE && kind != CAIRN_SHAPE_POINT;
+    return cairn_run_look_of(f, slot) == CAIRN_LOOK_WALL;
 }
 
 static size_t count_barriers(const cairn_run_frame *f)
@@ -50,8 +52,10 @@ static void find_barriers(const cairn_run_frame *f, barrier *out)
     for (size_t row = 0; row < f->bodies; row++) {
         const cairn_shape *shape = &f->world.shape[f->slot[row]];
         if (is_barrier(f, f->slot[row]))
-            *out++ = (barrier){ *shape, f->x[row], cairn_unit(cairn_rotate(f->q[row], shape->axis)),
-                                f->index[row] };
+            *out++ = (barrier){
+                *shape,    f->x[row],     cairn_unit(cairn_rotate(f->q[row], shape->axis)),
+                f->q[row], f->index[row], f->slot[row]
+            };
     }
 }
 
@@ -89,9 +93,36 @@ static double box_diagonal(const cairn_run_box *box)
     return cairn_norm(cairn_add_scaled(box->high, -1, box->low));
 }
 
+/* Corner k of the box that a container is, bits of k: x, y, z. */
+static cairn_vec3 box_corner(const barrier *b, int k)
+{
+    cairn_vec3 share = { k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, k & 4 ? 0.5 : -0.5 };
+    return cairn_add(b->origin, cairn_rotate(b->q, cairn_times(share, b->shape.size)));
+}
+
+static cairn_status include_polygon(void *context, const cairn_vec3 *corners, int count,
+                                    bool closed)
+{
+    (void)closed;
+    for (int k = 0; k < count; k++)
+        include_ball(context, corners[k], 0);
+    return CAIRN_OK;
+}
+
+/* A bounded body of any shape. */
+static void include_body(cairn_run_box *box, const drawing *d, int32_t slot)
+{
+    cairn_pose pose = cairn_bodies_shape_pose(d->bodies, slot);
+    if (d->bodies->shape[slot].kind == CAIRN_SHAPE_SPHERE)
+        include_ball(box, pose.x, d->bodies->shape[slot].radius);
+    else if (cairn_shape_draw(&d->bodies->shape[slot], d->dimension, &pose, include_polygon, box) !=
+             CAIRN_OK)
+        include_ball(box, pose.x, 0); /* without memory for its polygons */
+}
+
 /* What of a wall must be seen: the part nearest to `core`, the box of the bodies. */
 static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const barrier *b,
-                            int dimension)
+                            const drawing *d)
 {
     cairn_vec3 centre = core->filled ? box_centre(core) : b->origin;
     double along = cairn_dot(cairn_add_scaled(centre, -1, b->origin), b->axis);
@@ -101,7 +132,7 @@ static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const
         include_ball(box, cairn_add_scaled(centre, -along, b->axis), 0);
         break;
     case CAIRN_SHAPE_INSIDE_CYLINDER:
-        if (dimension == 2)
+        if (d->dimension == 2)
             include_ball(box, b->origin, b->shape.radius);
         else
             include_circle(box, beside, b->axis, b->shape.radius);
@@ -109,10 +140,17 @@ static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const
     case CAIRN_SHAPE_INSIDE_CONE:
         include_ball(box, b->origin, 0);
         break;
-    default: /* a funnel has an end */
+    case CAIRN_SHAPE_INSIDE_BOX:
+        for (int k = 0; k < 8; k++)
+            include_ball(box, box_corner(b, k), 0);
+        break;
+    case CAIRN_SHAPE_FUNNEL:
         include_circle(box, b->origin, b->axis, b->shape.bottom_radius);
         include_circle(box, cairn_add_scaled(b->origin, b->shape.height, b->axis), b->axis,
                        b->shape.top_radius);
+        break;
+    default:
+        include_body(box, d, b->slot);
     }
 }
 
@@ -123,13 +161,13 @@ static bool grow_box(const drawing *d, const cairn_run_frame *f)
     cairn_run_box *old = &d->walls->box, now = *old, core = { 0 };
     for (size_t row = 0; row < f->bodies; row++)
         if (!is_barrier(f, f->slot[row]))
-            include_ball(&core, f->x[row], f->world.shape[f->slot[row]].radius);
+            include_body(&core, d, f->slot[row]);
     if (core.filled) {
         include_ball(&now, core.low, 0);
         include_ball(&now, core.high, 0);
     }
     for (size_t i = 0; i < d->count; i++)
-        include_barrier(&now, &core, &d->barriers[i], d->dimension);
+        include_barrier(&now, &core, &d->barriers[i], d);
     bool grew = now.filled && (!old->filled || memcmp(&now.low, &old->low, sizeof now.low) != 0 ||
                                memcmp(&now.high, &old->high, sizeof now.high) != 0);
     if (grew) {
@@ -139,34 +177,6 @@ static bool grow_box(const drawing *d, const cairn_run_frame *f)
                                 cairn_add_scaled(now.high, 1, more) };
     }
     return grew;
-}
-
-/* ---- the mesh ------------------------------------------------------------------------------ */
-
-static cairn_status add_cell(cairn_run_walls *w, const cairn_vec3 *corners, size_t count,
-                             int32_t body)
-{
-    void *x = w->x, *connectivity = w->connectivity, *offsets = w->offsets, *bodies = w->body;
-    cairn_status status = cairn_memory_reserve(&x, &w->x_room, w->points + count, sizeof *w->x);
-    w->x = x;
-    TRY(status);
-    status = cairn_memory_reserve(&connectivity, &w->connectivity_room, w->corners + count,
-                                  sizeof *w->connectivity);
-    w->connectivity = connectivity;
-    TRY(status);
-    status = cairn_memory_reserve(&offsets, &w->offsets_room, w->cells + 1, sizeof *w->offsets);
-    w->offsets = offsets;
-    TRY(status);
-    status = cairn_memory_reserve(&bodies, &w->body_room, w->cells + 1, sizeof *w->body);
-    w->body = bodies;
-    TRY(status);
-    for (size_t i = 0; i < count; i++) {
-        w->connectivity[w->corners++] = (int64_t)w->points;
-        w->x[w->points++] = corners[i];
-    }
-    w->offsets[w->cells] = (int64_t)w->corners;
-    w->body[w->cells++] = body;
-    return CAIRN_OK;
 }
 
 /* ---- half-spaces: a great square (2D: segment) cut by the box and by the other half-spaces --- */
@@ -232,7 +242,8 @@ static cairn_status draw_half_space(const drawing *d, const barrier *b)
         if (other != b && other->shape.kind == CAIRN_SHAPE_HALF_SPACE)
             cut(&p, other->origin, other->axis);
     }
-    return p.count > 1 ? add_cell(d->walls, p.corners, p.count, b->index) : CAIRN_OK;
+    return p.count > 1 ? cairn_polygons_add(&d->walls->mesh, p.corners, p.count, b->index)
+                       : CAIRN_OK;
 }
 
 /* ---- surfaces of revolution ----------------------------------------------------------------- */
@@ -266,7 +277,7 @@ static cairn_status add_visible(const drawing *d, const barrier *b, const cairn_
     for (size_t i = 0; i < d->count; i++)
         if (&d->barriers[i] != b && outside(&d->barriers[i], d->dimension, middle) > slack)
             return CAIRN_OK;
-    return add_cell(d->walls, corners, count, b->index);
+    return cairn_polygons_add(&d->walls->mesh, corners, count, b->index);
 }
 
 /* A straight profile turned about the axis: radius r at height h. */
@@ -329,16 +340,51 @@ static profile profile_of(const drawing *d, const barrier *b)
 
 /* ---- all walls ------------------------------------------------------------------------------ */
 
-static cairn_status draw_barrier(const drawing *d, const barrier *b)
+static cairn_status draw_bounded(const drawing *d, const barrier *b)
 {
-    if (b->shape.kind == CAIRN_SHAPE_HALF_SPACE)
-        return draw_half_space(d, b);
-    if (b->shape.kind == CAIRN_SHAPE_INSIDE_CYLINDER && d->dimension == 2)
-        return draw_circle(d, b);
+    const cairn_polygons_of how = { d->dimension, b->index, d->dimension == 2 };
+    return cairn_polygons_add_body(&d->walls->mesh, d->bodies, b->slot, &how);
+}
+
+/* The faces of a container box; in 2D its four sides. */
+static cairn_status draw_inside_box(const drawing *d, const barrier *b)
+{
+    static const int sides[4][2] = { { 0, 1 }, { 1, 3 }, { 3, 2 }, { 2, 0 } };
+    static const int faces[6][4] = { { 0, 1, 3, 2 }, { 4, 6, 7, 5 }, { 0, 4, 5, 1 },
+                                     { 2, 3, 7, 6 }, { 0, 2, 6, 4 }, { 1, 5, 7, 3 } };
+    cairn_vec3 corners[4];
+    for (int face = 0; face < (d->dimension == 2 ? 4 : 6); face++) {
+        int count = d->dimension == 2 ? 2 : 4;
+        for (int k = 0; k < count; k++)
+            corners[k] = box_corner(b, count == 2 ? sides[face][k] : faces[face][k]);
+        TRY(cairn_polygons_add(&d->walls->mesh, corners, (size_t)count, b->index));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status draw_revolution(const drawing *d, const barrier *b)
+{
     profile p = profile_of(d, b);
     for (int ring = 0; ring < RINGS; ring++)
         TRY(draw_ring(d, b, &p, ring));
     return CAIRN_OK;
+}
+
+static cairn_status draw_barrier(const drawing *d, const barrier *b)
+{
+    switch (b->shape.kind) {
+    case CAIRN_SHAPE_HALF_SPACE:
+        return draw_half_space(d, b);
+    case CAIRN_SHAPE_INSIDE_CYLINDER:
+        return d->dimension == 2 ? draw_circle(d, b) : draw_revolution(d, b);
+    case CAIRN_SHAPE_INSIDE_CONE:
+    case CAIRN_SHAPE_FUNNEL:
+        return draw_revolution(d, b);
+    case CAIRN_SHAPE_INSIDE_BOX:
+        return draw_inside_box(d, b);
+    default:
+        return draw_bounded(d, b);
+    }
 }
 
 /* Whether a wall appeared, went, or may have moved. */
@@ -361,7 +407,7 @@ static cairn_status draw(const drawing *d, const cairn_run_frame *f, bool *chang
     w->count = d->count;
     if (!*changed)
         return CAIRN_OK;
-    w->points = w->corners = w->cells = 0;
+    cairn_polygons_clear(&w->mesh);
     for (size_t i = 0; i < d->count; i++)
         TRY(draw_barrier(d, &d->barriers[i]));
     return CAIRN_OK;
@@ -375,7 +421,7 @@ cairn_status cairn_run_walls_draw(cairn_run_walls *walls, const cairn_run_frame 
     if (count > 0 && !barriers)
         return CAIRN_NO_MEMORY;
     find_barriers(frame, barriers);
-    drawing d = { walls, barriers, count, frame->dimension };
+    drawing d = { walls, barriers, count, frame->dimension, &frame->world };
     cairn_status status = draw(&d, frame, changed);
     cairn_memory_free(barriers);
     return status;
@@ -383,9 +429,6 @@ cairn_status cairn_run_walls_draw(cairn_run_walls *walls, const cairn_run_frame 
 
 void cairn_run_walls_destroy(cairn_run_walls *walls)
 {
-    cairn_memory_free(walls->x);
-    cairn_memory_free(walls->connectivity);
-    cairn_memory_free(walls->offsets);
-    cairn_memory_free(walls->body);
+    cairn_polygons_destroy(&walls->mesh);
     *walls = (cairn_run_walls){ 0 };
 }

@@ -1,10 +1,12 @@
 /* run_walls.h - walls and containers as surfaces (2D: lines) that a viewer can draw.
  *
- * Shapes without end are cut to the box of the scene. The box only grows during a run. Parts of a
- * container that lie outside another one (a cylinder below its conical bottom) are left out. */
+ * Fixed bodies of any shape but balls count as walls. Shapes without end are cut to the box of the
+ * scene. The box only grows during a run. Parts of a container that lie outside another one (a
+ * cylinder below its conical bottom) are left out. */
 #ifndef CAIRN_IO_RUN_WALLS_H
 #define CAIRN_IO_RUN_WALLS_H
 
+#include "io/polygons.h"
 #include "io/run_frame.h"
 
 /* A box along the axes. Zero is valid: empty. */
@@ -15,16 +17,9 @@ typedef struct cairn_run_box {
 
 /* The drawn walls. Zero is valid: empty. */
 typedef struct cairn_run_walls {
-    cairn_run_box box; /* of the scene so far                             */
-    size_t count;      /* walls drawn                                     */
-    cairn_vec3 *x;     /* m: `points` corners                             */
-    size_t points, x_room;
-    int64_t *connectivity; /* corners of the cells, one cell after the other  */
-    size_t corners, connectivity_room;
-    int64_t *offsets; /* for each cell: end of its corners               */
-    size_t cells, offsets_room;
-    int32_t *body; /* for each cell: row in /bodies                   */
-    size_t body_room;
+    cairn_run_box box;   /* of the scene so far                             */
+    size_t count;        /* walls drawn                                     */
+    cairn_polygons mesh; /* their polygons; `body` is the row in /bodies    */
 } cairn_run_walls;
 
 /* Draw the walls of a frame. `changed` tells whether they differ from those drawn before.

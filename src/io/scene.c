@@ -163,6 +163,7 @@ cairn_status cairn_scene_load(const char *path, const char *const *overrides, in
     owner *own = b.scene->owner;
     b.arena = &own->arena;
     status = load(&b, &asked, own);
+    cairn_scene_release_files(&b);
     cairn_yaml_destroy(&b.tree);
     if (status == CAIRN_OK)
         *out = b.scene;

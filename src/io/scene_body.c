@@ -7,15 +7,6 @@
 #include "base/status.h"
 #include "io/scene_build.h"
 
-static cairn_status read_shape(cairn_scene_build *b, const cairn_yaml_node *node, cairn_shape *out)
-{
-    int kind;
-    const cairn_yaml_node *value;
-    TRY(cairn_scene_read_choice(b, node, &cairn_scene_shapes, &kind, &value));
-    *out = cairn_shape_default((cairn_shape_kind)kind, b->dimension);
-    return cairn_scene_read_options(b, value, cairn_shape_record(kind), out);
-}
-
 /* ---- drivers and loads --------------------------------------------------------------------- */
 
 static cairn_status read_driver(cairn_scene_build *b, const cairn_yaml_node *node,
@@ -126,8 +117,8 @@ static cairn_status read_quaternion(cairn_scene_build *b, const cairn_yaml_node 
     return CAIRN_OK;
 }
 
-static cairn_status read_orientation(cairn_scene_build *b, const cairn_yaml_node *node,
-                                     cairn_quat *out)
+cairn_status cairn_scene_read_orientation(cairn_scene_build *b, const cairn_yaml_node *node,
+                                          cairn_quat *out)
 {
     char found[80];
     if (!node)
@@ -174,9 +165,9 @@ static cairn_status read_def(cairn_scene_build *b, const cairn_yaml_node *node, 
     TRY(cairn_scene_check_keys(b, node, &keys));
     TRY(read_motion(b, cairn_yaml_find(node, "motion"), &def->motion));
     TRY(check_motion(b, node, def));
-    TRY(read_shape(b, cairn_yaml_find(node, "shape"), &def->shape));
+    TRY(cairn_scene_read_shape(b, cairn_yaml_find(node, "shape"), &def->shape));
     TRY(cairn_scene_read_material(b, node, &def->material));
-    TRY(read_orientation(b, cairn_yaml_find(node, "orientation"), &def->orientation));
+    TRY(cairn_scene_read_orientation(b, cairn_yaml_find(node, "orientation"), &def->orientation));
     TRY(cairn_scene_read_record(b, node, keys.record, def));
     if (drivers)
         TRY(read_drivers(b, drivers, def));
@@ -223,20 +214,29 @@ static const cairn_yaml_node *concerned(const cairn_yaml_node *body, const char 
     return found == 1 ? candidate : body;
 }
 
-static cairn_status read_body(cairn_scene_build *b, const cairn_yaml_node *node)
+static cairn_status make_body(cairn_scene_build *b, const cairn_yaml_node *node,
+                              cairn_body_def *def)
 {
-    cairn_body_def def = cairn_body_def_default();
     cairn_body_id id;
     const char *name;
-    TRY(read_def(b, node, &def));
+    TRY(read_def(b, node, def));
     TRY(read_body_name(b, node, &name));
-    cairn_status status = cairn_body_create(b->scene->world, &def, &id);
+    cairn_status status = cairn_body_create(b->scene->world, def, &id);
     const cairn_error *said = cairn_world_error(b->scene->world);
     TRY(cairn_scene_blame(b, status, concerned(node, said->key), said));
     b->body_names[id.index] = name;
     b->origins[b->origin_count++] = (cairn_scene_origin){ id.index, node };
     b->scene->body_count = id.index + 1;
     return CAIRN_OK;
+}
+
+/* The body holds the data of its shape; the reader's own hold ends here. */
+static cairn_status read_body(cairn_scene_build *b, const cairn_yaml_node *node)
+{
+    cairn_body_def def = cairn_body_def_default();
+    cairn_status status = make_body(b, node, &def);
+    cairn_geometry_release(def.shape.geometry);
+    return status;
 }
 
 /* ---- names that occur twice ---------------------------------------------------------------- */

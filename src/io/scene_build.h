@@ -39,6 +39,10 @@ cairn_scene_keys cairn_scene_material_keys(void);
 cairn_scene_keys cairn_scene_pair_keys(void);
 cairn_scene_keys cairn_scene_body_keys(void);
 cairn_scene_keys cairn_scene_orientation_keys(void);
+/* Of shape `kind`; its second table fills a cairn_scene_source. */
+cairn_scene_keys cairn_scene_shape_keys(int kind);
+/* Of a part of a compound; its table fills a cairn_scene_place. */
+cairn_scene_keys cairn_scene_part_keys(void);
 /* Of generator `kind` as cairn_scene_generators numbers them. */
 cairn_scene_keys cairn_scene_generator_keys(int kind);
 /* Of joint kind `kind`: its table, the two bodies, and the drives it has. */
@@ -58,11 +62,26 @@ typedef struct cairn_scene_turn {
     double angle; /* rad */
 } cairn_scene_turn;
 
+/* What a shape's data are made from, besides points, heights and parts. */
+typedef struct cairn_scene_source {
+    double scale;              /* of the coordinates in a file */
+    bool closed;               /* polyline                     */
+    double spacing, spacing_y; /* m: height field              */
+} cairn_scene_source;
+/* Where a part sits. */
+typedef struct cairn_scene_place {
+    cairn_vec3 position; /* m       */
+    double angle;        /* rad, 2D */
+} cairn_scene_place;
+
 /* Which node made the bodies from number `first` on. */
 typedef struct cairn_scene_origin {
     int first;
     const cairn_yaml_node *node;
 } cairn_scene_origin;
+
+/* A file of triangles that was read, in scene_shape.c. */
+typedef struct cairn_scene_file cairn_scene_file;
 
 /* A scene being built. */
 typedef struct cairn_scene_build {
@@ -74,8 +93,9 @@ typedef struct cairn_scene_build {
     const char **named_bodies;   /* the names that bodies have, for joints; ends with NULL */
     cairn_scene_origin *origins; /* by rising `first` */
     int origin_count;
-    int64_t bodies_to_come; /* that inlets will pour */
-    cairn_error *error;     /* never NULL            */
+    int64_t bodies_to_come;  /* that inlets will pour             */
+    cairn_scene_file *files; /* read so far, the newest first     */
+    cairn_error *error;      /* never NULL            */
 } cairn_scene_build;
 
 /* ---- reading through tables, in scene_record.c ---------------------------------------------- */
@@ -90,6 +110,8 @@ cairn_status cairn_scene_read_record(cairn_scene_build *b, const cairn_yaml_node
 cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node *node,
                                      const cairn_scene_choice *choice, int *kind,
                                      const cairn_yaml_node **value);
+/* The options of something named `name`, where the bare name stands for none given. */
+cairn_yaml_node cairn_scene_options_of(const cairn_yaml_node *node, const char *name);
 /* What the node of a kind gives of its table: a mapping with known keys, or the bare name. */
 cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_node *node,
                                       const cairn_record *record, void *options);
@@ -123,6 +145,14 @@ cairn_status cairn_scene_read_joints(cairn_scene_build *b);
 cairn_status cairn_scene_read_generators(cairn_scene_build *b);
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b);
 
+/* A shape; what *out holds in `geometry` is to be released, also after a failure. */
+cairn_status cairn_scene_read_shape(cairn_scene_build *b, const cairn_yaml_node *node,
+                                    cairn_shape *out);
+/* Give back what reading shapes held for the next one of the same file. */
+void cairn_scene_release_files(cairn_scene_build *b);
+/* {axis, angle} or a quaternion, 3D only; NULL leaves *out. */
+cairn_status cairn_scene_read_orientation(cairn_scene_build *b, const cairn_yaml_node *node,
+                                          cairn_quat *out);
 /* The number of the material a mapping names, or the only one there is. */
 cairn_status cairn_scene_read_material(cairn_scene_build *b, const cairn_yaml_node *mapping,
                                        int *out);

@@ -130,6 +130,111 @@ cairn_scene_keys cairn_scene_orientation_keys(void)
     return (cairn_scene_keys){ &record, NULL, NULL, 0 };
 }
 
+/* ---- shapes -------------------------------------------------------------------------------- */
+
+static void source_default(void *options)
+{
+    *(cairn_scene_source *)options = (cairn_scene_source){ .scale = 1 };
+}
+
+#define POINTS_SCHEMA                                                                              \
+    "{\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"type\": \"number\"}, "   \
+    "\"minItems\": 2, \"maxItems\": 3}, \"minItems\": 2}"
+#define FILE_SCHEMA "{\"type\": \"string\", \"pattern\": \"\\\\.([oO][bB][jJ]|[sS][tT][lL])$\"}"
+
+static const cairn_option scale_options[] = {
+    { "scale", CAIRN_OPTION_REAL, false, offsetof(cairn_scene_source, scale), CAIRN_POSITIVE, 1e12,
+      "", "times the coordinates of points or file; 0.001 for mm", NULL },
+};
+static const cairn_option closed_options[] = {
+    { "closed", CAIRN_OPTION_FLAG, false, offsetof(cairn_scene_source, closed), 0, 0, "",
+      "a last segment leads back to the first point", NULL },
+};
+static const cairn_option spacing_options[] = {
+    { "spacing", CAIRN_OPTION_REAL, true, offsetof(cairn_scene_source, spacing), CAIRN_POSITIVE,
+      1e12, "m", "between neighbours in a row, along x", NULL },
+    { "spacing_y", CAIRN_OPTION_REAL, false, offsetof(cairn_scene_source, spacing_y), 0, 1e12, "m",
+      "between rows, along y; 0: as spacing", NULL },
+};
+static const cairn_record scale_record = {
+    "scale",        "unit of the points", sizeof(cairn_scene_source),
+    source_default, scale_options,        COUNT(scale_options),
+};
+static const cairn_record closed_record = {
+    "closed",       "open or closed", sizeof(cairn_scene_source),
+    source_default, closed_options,   COUNT(closed_options),
+};
+static const cairn_record spacing_record = {
+    "spacing",      "the grid",      sizeof(cairn_scene_source),
+    source_default, spacing_options, COUNT(spacing_options),
+};
+
+static const cairn_scene_key points_or_file[] = {
+    { "points", false, "points whose hull it is; this or file", POINTS_SCHEMA },
+    { "file", false, "3D: .obj or .stl file beside the scene, whose vertices are the points",
+      FILE_SCHEMA },
+};
+static const cairn_scene_key file_key[] = {
+    { "file", true, ".obj or .stl file in the scene's folder or below", FILE_SCHEMA },
+};
+static const cairn_scene_key points_key[] = {
+    { "points", true, "points [x, y] that the segments join, solid on the left", POINTS_SCHEMA },
+};
+static const cairn_scene_key heights_key[] = {
+    { "heights", true, "rows of heights in m, the first row at the smallest y",
+      "{\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {\"type\": \"number\"}, "
+      "\"minItems\": 2}, \"minItems\": 2}" },
+};
+static const cairn_scene_key parts_key[] = {
+    { "parts", true, "shapes with their places",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/part\"}, \"minItems\": 1}" },
+};
+
+cairn_scene_keys cairn_scene_shape_keys(int kind)
+{
+    const cairn_record *record = cairn_shape_record(kind);
+    switch (kind) {
+    case CAIRN_SHAPE_POLYHEDRON:
+        return (cairn_scene_keys){ record, &scale_record, points_or_file, COUNT(points_or_file) };
+    case CAIRN_SHAPE_MESH:
+        return (cairn_scene_keys){ record, &scale_record, file_key, COUNT(file_key) };
+    case CAIRN_SHAPE_POLYLINE:
+        return (cairn_scene_keys){ record, &closed_record, points_key, COUNT(points_key) };
+    case CAIRN_SHAPE_HEIGHT_FIELD:
+        return (cairn_scene_keys){ record, &spacing_record, heights_key, COUNT(heights_key) };
+    case CAIRN_SHAPE_COMPOUND:
+        return (cairn_scene_keys){ record, NULL, parts_key, COUNT(parts_key) };
+    default:
+        return (cairn_scene_keys){ .record = record };
+    }
+}
+
+static void place_default(void *options)
+{
+    *(cairn_scene_place *)options = (cairn_scene_place){ { 0, 0, 0 }, 0 };
+}
+
+cairn_scene_keys cairn_scene_part_keys(void)
+{
+    static const cairn_option options[] = {
+        { "position", CAIRN_OPTION_VECTOR, false, offsetof(cairn_scene_place, position),
+          -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED, "m", "of the part's origin in the compound", NULL },
+        { "angle", CAIRN_OPTION_REAL, false, offsetof(cairn_scene_place, angle), -CAIRN_UNBOUNDED,
+          CAIRN_UNBOUNDED, "rad", "orientation in the compound, 2D only", NULL },
+    };
+    static const cairn_record record = {
+        "part",  "a shape in a compound", sizeof(cairn_scene_place), place_default,
+        options, COUNT(options),
+    };
+    static const cairn_scene_key further[] = {
+        { "shape", true, "what it looks like", "{\"$ref\": \"#/$defs/shape\"}" },
+        { "orientation", false,
+          "3D: turned by an angle about an axis, or a quaternion [w, x, y, z]",
+          "{\"$ref\": \"#/$defs/orientation\"}" },
+    };
+    return (cairn_scene_keys){ &record, NULL, further, COUNT(further) };
+}
+
 /* ---- things by kind ------------------------------------------------------------------------ */
 
 int cairn_scene_inlet_kind(void)
@@ -153,16 +258,27 @@ const cairn_scene_choice cairn_scene_generators = { "generator", generator_at };
 cairn_scene_keys cairn_scene_generator_keys(int kind)
 {
     static const cairn_scene_key further[] = {
-        { "radius", true, "radius in m: a number or a distribution",
+        { "shape", false,
+          "of every body instead of a sphere; radius is then that of the ball that holds it, and "
+          "may be left out",
+          "{\"$ref\": \"#/$defs/shape\"}" },
+        { "radius", false, "radius in m: a number or a distribution; needed for spheres",
           "{\"$ref\": \"#/$defs/distribution\"}" },
         { "material", false, "name of its material; needed when there are several",
           "{\"type\": \"string\"}" },
         { "mass", false, "mass in kg: a number or a distribution; from the density when not given",
           "{\"$ref\": \"#/$defs/distribution\"}" },
     };
-    /* the mass of what an inlet pours is in its table */
-    int count = kind == cairn_scene_inlet_kind() ? COUNT(further) - 1 : COUNT(further);
-    return (cairn_scene_keys){ generator_at(kind), NULL, further, count };
+    static const cairn_scene_key of_inlet[] = {
+        /* the mass is in its table */
+        { "radius", true, "radius in m: a number or a distribution",
+          "{\"$ref\": \"#/$defs/distribution\"}" },
+        { "material", false, "name of its material; needed when there are several",
+          "{\"type\": \"string\"}" },
+    };
+    bool inlet = kind == cairn_scene_inlet_kind();
+    return (cairn_scene_keys){ generator_at(kind), NULL, inlet ? of_inlet : further,
+                               inlet ? COUNT(of_inlet) : COUNT(further) };
 }
 
 const cairn_scene_choice cairn_scene_joints = { "joint", cairn_joint_record };

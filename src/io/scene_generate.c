@@ -42,20 +42,39 @@ static cairn_status check_total(cairn_scene_build *b, const cairn_yaml_node *nod
                            (int)INT32_MAX);
 }
 
+static cairn_status read_generated(cairn_scene_build *b, const cairn_yaml_node *node, int kind,
+                                   cairn_generator *g)
+{
+    const cairn_yaml_node *mass = cairn_yaml_find(node, "mass");
+    const cairn_yaml_node *radius = cairn_yaml_find(node, "radius");
+    const cairn_yaml_node *shape = cairn_yaml_find(node, "shape");
+    TRY(cairn_scene_read_record(b, node, cairn_generator_record(kind), g));
+    if (shape)
+        TRY(cairn_scene_read_shape(b, shape, &g->shape));
+    else if (!radius)
+        return cairn_yaml_fail(node, "radius", b->error,
+                               "the key 'radius' is missing: a number or a distribution");
+    if (radius)
+        TRY(read_distribution(b, radius, &g->radius));
+    else
+        g->radius.value = g->shape.kind == CAIRN_SHAPE_SPHERE ? g->shape.radius : 0;
+    if (mass)
+        TRY(read_distribution(b, mass, &g->mass));
+    return cairn_scene_read_material(b, node, &g->material);
+}
+
 static cairn_status generate(cairn_scene_build *b, const cairn_yaml_node *node, int kind)
 {
-    const cairn_record *record = cairn_generator_record(kind);
     cairn_generator g = cairn_generator_default((cairn_generator_kind)kind, b->dimension);
-    const cairn_yaml_node *mass = cairn_yaml_find(node, "mass");
     cairn_error said = { 0 };
-    TRY(cairn_scene_read_record(b, node, record, &g));
-    TRY(read_distribution(b, cairn_yaml_find(node, "radius"), &g.radius));
-    if (mass)
-        TRY(read_distribution(b, mass, &g.mass));
-    TRY(cairn_scene_read_material(b, node, &g.material));
     int first = cairn_world_bodies(b->scene->world).count;
-    cairn_status status = cairn_generate(b->scene->world, &g, NULL, &said);
-    TRY(cairn_scene_blame(b, status, node, &said));
+    cairn_status status = read_generated(b, node, kind, &g);
+    if (status == CAIRN_OK) {
+        status = cairn_generate(b->scene->world, &g, NULL, &said);
+        status = cairn_scene_blame(b, status, node, &said);
+    }
+    cairn_geometry_release(g.shape.geometry);
+    TRY(status);
     b->origins[b->origin_count++] = (cairn_scene_origin){ first, node };
     return check_total(b, node);
 }

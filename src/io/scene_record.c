@@ -295,22 +295,25 @@ cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node
                            node->count > 1 ? " with several keys" : "", choice->noun, list);
 }
 
+cairn_yaml_node cairn_scene_options_of(const cairn_yaml_node *node, const char *name)
+{
+    if (node->kind != CAIRN_YAML_SCALAR || !node->text || strcmp(node->text, name) != 0)
+        return *node;
+    return (cairn_yaml_node){ .kind = CAIRN_YAML_MAPPING,
+                              .file = node->file,
+                              .line = node->line,
+                              .column = node->column,
+                              .key = node->key,
+                              .parent = node->parent };
+}
+
 cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_node *node,
                                       const cairn_record *record, void *options)
 {
     const cairn_scene_keys keys = { .record = record };
-    if (node->kind == CAIRN_YAML_SCALAR && node->text && strcmp(node->text, record->name) == 0) {
-        /* the bare name: nothing is given */
-        const cairn_yaml_node nothing = { .kind = CAIRN_YAML_MAPPING,
-                                          .file = node->file,
-                                          .line = node->line,
-                                          .column = node->column,
-                                          .key = node->key,
-                                          .parent = node->parent };
-        return cairn_scene_check_keys(b, &nothing, &keys);
-    }
-    TRY(cairn_scene_check_keys(b, node, &keys));
-    return cairn_scene_read_record(b, node, record, options);
+    const cairn_yaml_node given = cairn_scene_options_of(node, record->name);
+    TRY(cairn_scene_check_keys(b, &given, &keys));
+    return cairn_scene_read_record(b, &given, record, options);
 }
 
 static bool is_printable(const char *text)

@@ -245,6 +245,8 @@ static cairn_scene_keys keys_of(const cairn_scene_choice *choice, int kind)
         return cairn_scene_generator_keys(kind);
     if (choice == &cairn_scene_joints)
         return cairn_scene_joint_keys(kind);
+    if (choice == &cairn_scene_shapes)
+        return cairn_scene_shape_keys(kind);
     return (cairn_scene_keys){ .record = choice->at(kind) };
 }
 
@@ -319,6 +321,7 @@ static cairn_status write_definitions(cairn_json *json)
         write_definition(json, "material", cairn_scene_material_keys()),
         write_definition(json, "pair", cairn_scene_pair_keys()),
         write_definition(json, "body", cairn_scene_body_keys()),
+        write_definition(json, "part", cairn_scene_part_keys()),
         write_orientation(json),
         write_choice(json, &cairn_scene_friction_laws, NULL),
         write_choice(json, &cairn_scene_shapes, NULL),

@@ -16,7 +16,7 @@ typedef struct column {
     size_t size;
 } column;
 
-enum { COLUMNS = 13 };
+enum { COLUMNS = 14 };
 
 static void list_columns(cairn_body_store *b, column *out)
 {
@@ -26,6 +26,7 @@ static void list_columns(cairn_body_store *b, column *out)
         { (void **)&b->generation, sizeof *b->generation },
         { (void **)&b->material, sizeof *b->material },
         { (void **)&b->shape, sizeof *b->shape },
+        { (void **)&b->pose, sizeof *b->pose },
         { (void **)&b->x, sizeof *b->x },
         { (void **)&b->v, sizeof *b->v },
         { (void **)&b->omega, sizeof *b->omega },
@@ -55,10 +56,19 @@ cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count)
     return CAIRN_OK;
 }
 
+/* The shared data of a body's shape are held no longer. */
+static void release_shape(cairn_body_store *b, int i)
+{
+    cairn_geometry_release(b->shape[i].geometry);
+    b->shape[i].geometry = NULL;
+}
+
 void cairn_bodies_release(cairn_body_store *bodies)
 {
     column columns[COLUMNS];
     list_columns(bodies, columns);
+    for (int i = 0; i < bodies->count; i++)
+        release_shape(bodies, i);
     for (int i = 0; i < COLUMNS; i++)
         cairn_memory_free(*columns[i].block);
     *bodies = (cairn_body_store){ 0 };
@@ -72,6 +82,7 @@ cairn_bodies cairn_world_bodies(const cairn_world *world)
                            .generation = b->generation,
                            .motion = b->motion,
                            .shape = b->shape,
+                           .pose = b->pose,
                            .material = b->material,
                            .x = b->x,
                            .q = b->q,
@@ -82,14 +93,36 @@ cairn_bodies cairn_world_bodies(const cairn_world *world)
                            .inertia = b->inertia };
 }
 
-cairn_collider cairn_body_collider(const cairn_world *world, int i)
+cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index)
+{
+    const cairn_pose body = { bodies->x[index], bodies->q[index] };
+    return cairn_pose_compose(&body, &bodies->pose[index]);
+}
+
+cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body)
 {
     const cairn_body_store *b = &world->bodies;
-    return (cairn_collider){ .shape = b->alive[i] ? &b->shape[i] : NULL,
-                             .x = b->x[i],
-                             .q = b->q[i],
-                             .extent = cairn_shape_extent(&b->shape[i]),
-                             .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+    cairn_collider c = { .shape = b->alive[i] ? &b->shape[i] : NULL,
+                         .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+    if (c.shape)
+        cairn_collider_place(&c, cairn_pose_compose(body, &b->pose[i]));
+    return c;
+}
+
+cairn_collider cairn_body_collider(const cairn_world *world, int i)
+{
+    const cairn_pose body = { world->bodies.x[i], world->bodies.q[i] };
+    return cairn_body_collider_at(world, i, &body);
+}
+
+double cairn_body_extent(const cairn_world *world, int i)
+{
+    return cairn_shape_extent(&world->bodies.shape[i]) + cairn_norm(world->bodies.pose[i].x);
+}
+
+double cairn_body_arm(const cairn_world *world, int i)
+{
+    return cairn_body_extent(world, i) - cairn_shape_rounding(&world->bodies.shape[i]);
 }
 
 /* ---- definitions ---------------------------------------------------------------------------- */
@@ -116,18 +149,19 @@ static void set_default(void *def)
 #define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
 
 static const cairn_option options[] = {
-    { "position", CAIRN_OPTION_VECTOR, false, FIELD(position), ANY, "m",
-      "of the centre of mass, or of a container's origin", NULL },
+    { "position", CAIRN_OPTION_VECTOR, false, FIELD(position), ANY, "m", "of the shape's origin",
+      NULL },
     { "angle", CAIRN_OPTION_REAL, false, FIELD(angle), ANY, "rad", "orientation, 2D only", NULL },
-    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), ANY, "m/s", "at the start", NULL },
+    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), ANY, "m/s",
+      "of the centre of mass at the start", NULL },
     { "angular_velocity", CAIRN_OPTION_VECTOR, false, FIELD(angular_velocity), ANY, "rad/s",
-      "at the start, in the body frame; in 2D [0, 0, w]", NULL },
+      "at the start, about the axes of the shape; in 2D [0, 0, w]", NULL },
     { "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, 1e12, "kg/m^3",
       "in 2D kg/m^2; used when no mass is given", NULL },
     { "mass", CAIRN_OPTION_REAL, false, FIELD(mass), 0, 1e30, "kg", "0: from shape and density",
       NULL },
     { "inertia", CAIRN_OPTION_VECTOR, false, FIELD(inertia), 0, 1e30, "kg m^2",
-      "principal moments, in 2D [0, 0, J]; 0: from the shape", NULL },
+      "principal moments about the shape's axes, in 2D [0, 0, J]; 0: from the shape", NULL },
 };
 
 const cairn_record *cairn_body_record(void)
@@ -174,42 +208,58 @@ static cairn_status check_motion(const cairn_body_def *def, cairn_error *error)
     if (moving && def->motion != CAIRN_MOTION_DYNAMIC)
         return cairn_fail(error, CAIRN_BAD_INPUT, "velocity",
                           "only a dynamic body has a velocity of its own; use drivers");
-    if (def->motion == CAIRN_MOTION_DYNAMIC && !cairn_shape_class_of(&def->shape)->bounded)
+    if (def->motion == CAIRN_MOTION_DYNAMIC && !cairn_shape_bounded(&def->shape))
         return cairn_fail(error, CAIRN_BAD_INPUT, "motion",
                           "a %s cannot be dynamic, expected fixed or driven",
                           cairn_shape_record(def->shape.kind)->name);
     return CAIRN_OK;
 }
 
-/* Mass and inertia of a dynamic body: given, or from shape and density. */
-static cairn_status find_mass(const cairn_body_def *def, int dimension, double *mass,
-                              cairn_vec3 *inertia, cairn_error *error)
+/* How a body weighs and where its shape sits in the frame in which it moves. */
+typedef struct substance {
+    double mass;
+    cairn_vec3 inertia;
+    cairn_pose pose;
+} substance;
+
+/* Principal moments that some body can have: each positive, none above the sum of the others. */
+static cairn_status check_inertia(cairn_vec3 j, bool given, cairn_error *error)
 {
-    *mass = def->mass;
-    *inertia = def->inertia;
-    if (def->motion != CAIRN_MOTION_DYNAMIC)
-        return CAIRN_OK;
-    double from_shape = 0;
-    cairn_vec3 of_shape = { 0, 0, 0 };
-    if (cairn_shape_mass(&def->shape, dimension, def->density, &from_shape, &of_shape) != CAIRN_OK)
-        from_shape = 0;
-    if (*mass == 0)
-        *mass = from_shape;
-    if (!(*mass > 0))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
-    bool given = dimension == 2 ? inertia->z > 0 : cairn_norm(*inertia) > 0;
-    if (!given)
-        *inertia = from_shape > 0 ? cairn_scale(*mass / from_shape, of_shape) : *inertia;
-    if (given && dimension == 3 && !(inertia->x > 0 && inertia->y > 0 && inertia->z > 0))
+    if (given && !(j.x > 0 && j.y > 0 && j.z > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "inertia", "expected three numbers > 0");
-    double slack = 1e-9 * (inertia->x + inertia->y + inertia->z);
-    bool possible = inertia->x + inertia->y >= inertia->z - slack &&
-                    inertia->y + inertia->z >= inertia->x - slack &&
-                    inertia->z + inertia->x >= inertia->y - slack;
-    if (dimension == 3 && !possible)
+    double slack = 1e-9 * (j.x + j.y + j.z);
+    bool possible =
+        j.x + j.y >= j.z - slack && j.y + j.z >= j.x - slack && j.z + j.x >= j.y - slack;
+    if (!possible)
         return cairn_fail(error, CAIRN_BAD_INPUT, "inertia",
                           "no body has these moments: one exceeds the sum of the others");
     return CAIRN_OK;
+}
+
+/* A dynamic body: mass and inertia as given, or from shape and density; the frame is the principal
+ * one, or with a given inertia the one in the centre of mass with the axes of the shape. */
+static cairn_status weigh(const cairn_body_def *def, int dimension, substance *out,
+                          cairn_error *error)
+{
+    cairn_mass at_one = { 0 };
+    cairn_vec3 moments = { 0, 0, 0 };
+    *out = (substance){ def->mass, def->inertia, { { 0, 0, 0 }, { 1, 0, 0, 0 } } };
+    if (def->motion != CAIRN_MOTION_DYNAMIC)
+        return CAIRN_OK;
+    bool given = dimension == 2 ? def->inertia.z > 0 : cairn_norm(def->inertia) > 0;
+    cairn_status found = cairn_shape_mass_tensor(&def->shape, dimension, &at_one);
+    if (found == CAIRN_OK && at_one.mass > 0)
+        cairn_mass_principal(&at_one, dimension, &moments, &out->pose);
+    double from_shape = def->density * at_one.mass;
+    if (out->mass == 0)
+        out->mass = from_shape;
+    if (!(out->mass > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "mass", "found 0, expected a mass > 0 kg");
+    if (given) /* turn back from the principal axes to those of the shape */
+        out->pose = (cairn_pose){ cairn_rotate_back(out->pose.q, out->pose.x), { 1, 0, 0, 0 } };
+    else if (from_shape > 0)
+        out->inertia = cairn_scale(out->mass / from_shape, cairn_scale(def->density, moments));
+    return dimension == 3 ? check_inertia(out->inertia, given, error) : CAIRN_OK;
 }
 
 static cairn_status check(const cairn_world *world, const cairn_body_def *def, cairn_error *error)
@@ -234,23 +284,31 @@ static int find_hole(const cairn_body_store *b)
     return b->count;
 }
 
-static void fill(cairn_world *world, int i, const cairn_body_def *def, double mass,
-                 cairn_vec3 inertia)
+static void fill(cairn_world *world, int i, const cairn_body_def *def, const substance *made)
 {
     cairn_body_store *b = &world->bodies;
     bool flat = world->dimension == 2;
     cairn_quat from_angle = { cos(0.5 * def->angle), 0, 0, sin(0.5 * def->angle) };
+    cairn_quat q = flat ? from_angle : cairn_quat_normalised(def->orientation);
     b->alive[i] = 1;
     b->motion[i] = (uint8_t)def->motion;
     b->material[i] = def->material;
     b->shape[i] = def->shape;
+    cairn_geometry_retain(def->shape.geometry);
+    b->pose[i] = made->pose;
     b->x[i] = def->position;
+    b->q[i] = q;
     b->v[i] = def->velocity;
     b->omega[i] = def->angular_velocity;
-    b->q[i] = flat ? from_angle : cairn_quat_normalised(def->orientation);
+    if (!cairn_pose_is_identity(&made->pose)) {
+        /* shape = body o pose, so body: q = q_shape pose.q', x = x_shape - R(q) pose.x */
+        b->q[i] = cairn_quat_normalised(cairn_quat_multiply(q, cairn_quat_conjugate(made->pose.q)));
+        b->x[i] = cairn_sub(def->position, cairn_rotate(b->q[i], made->pose.x));
+        b->omega[i] = cairn_rotate(made->pose.q, def->angular_velocity);
+    }
     b->angle[i] = flat ? def->angle : 0;
-    b->mass[i] = mass;
-    b->inertia[i] = flat ? cairn_vec(0, 0, inertia.z) : inertia;
+    b->mass[i] = made->mass;
+    b->inertia[i] = flat ? cairn_vec(0, 0, made->inertia.z) : made->inertia;
 }
 
 static cairn_status attach(cairn_world *world, int body, const cairn_body_def *def)
@@ -265,17 +323,17 @@ static cairn_status attach(cairn_world *world, int body, const cairn_body_def *d
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out)
 {
     cairn_body_store *b = &world->bodies;
-    cairn_vec3 inertia;
-    double mass;
+    substance made;
     world->error = (cairn_error){ 0 };
     TRY(check(world, def, &world->error));
-    TRY(find_mass(def, world->dimension, &mass, &inertia, &world->error));
+    TRY(weigh(def, world->dimension, &made, &world->error));
     int i = find_hole(b);
     TRY(cairn_bodies_reserve(b, (size_t)i + 1));
-    fill(world, i, def, mass, inertia);
+    fill(world, i, def, &made);
     cairn_status status = attach(world, i, def);
     if (status != CAIRN_OK) {
         cairn_drivers_remove(world, i);
+        release_shape(b, i);
         b->alive[i] = 0;
         return status;
     }
@@ -293,7 +351,7 @@ static void forget_contacts(cairn_contact_store *contacts, int body)
 {
     for (int j = 0; j < contacts->count; j++)
         if (contacts->body[2 * j] == body || contacts->body[2 * j + 1] == body)
-            contacts->feature[j] = -1;
+            contacts->key[j].point = CAIRN_KEY_GONE;
 }
 
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
@@ -305,6 +363,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
     cairn_drivers_remove(world, id.index);
     cairn_joints_remove(world, id.index);
     forget_contacts(&world->contacts, id.index);
+    release_shape(b, id.index);
     b->alive[id.index] = 0;
     b->generation[id.index]++;
     b->free_count++;

@@ -95,6 +95,25 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     return isfinite(c->judgement.asked.worst) ? CAIRN_OK : CAIRN_NOT_FINITE;
 }
 
+/* The piece of the body on one side of a contact, where the body is now. */
+static const cairn_collider *side_of(const cairn_stage *stage, int j, int side,
+                                     cairn_collider *whole, cairn_collider *made)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
+    *whole = cairn_body_collider(stage->world, body);
+    return cairn_collider_piece(whole, body < other ? c->key[j].low : c->key[j].high, made);
+}
+
+/* Whether contact j is one more point of the same two pieces as the one before. */
+static bool is_repeated(const cairn_contact_store *c, int j)
+{
+    const int32_t *pair = c->body + 2 * j;
+    return j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1] &&
+           cairn_piece_compare(c->key[j].low, c->key[j - 1].low) == 0 &&
+           cairn_piece_compare(c->key[j].high, c->key[j - 1].high) == 0;
+}
+
 /* Deepest overlap of the candidates where the bodies are now. */
 void cairn_stage_penetration(cairn_stage *stage)
 {
@@ -103,9 +122,12 @@ void cairn_stage_penetration(cairn_stage *stage)
     for (int j = 0; j < c->count; j++) {
         bool swapped;
         cairn_witness found[CAIRN_WITNESSES];
-        cairn_collider a = cairn_body_collider(stage->world, c->body[2 * j]);
-        cairn_collider b = cairn_body_collider(stage->world, c->body[2 * j + 1]);
-        int count = cairn_witnesses_find(&a, &b, stage->world->dimension, &swapped, found);
+        cairn_collider a, b, one, two;
+        if (is_repeated(c, j))
+            continue;
+        int count =
+            cairn_witnesses_find(side_of(stage, j, 0, &a, &one), side_of(stage, j, 1, &b, &two),
+                                 stage->world->dimension, &swapped, found);
         for (int k = 0; k < count; k++)
             deepest = fmax(deepest, -found[k].gap);
     }

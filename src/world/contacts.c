@@ -8,12 +8,11 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "shape/shape.h"
 #include "world/scheme.h"
-
-enum { GRAIN = 4096 }; /* pairs in one piece of parallel work */
+#include "world/touch.h"
 
 /* ---- storage -------------------------------------------------------------------------------- */
 
@@ -24,6 +23,7 @@ static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
         size_t size;
     } columns[] = {
         { (void **)&c->body, 2 * sizeof *c->body },
+        { (void **)&c->key, sizeof *c->key },
         { (void **)&c->feature, sizeof *c->feature },
         { (void **)&c->point, sizeof *c->point },
         { (void **)&c->normal, sizeof *c->normal },
@@ -48,9 +48,9 @@ static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
 
 void cairn_contacts_release(cairn_contact_store *c)
 {
-    void *blocks[] = { c->body,        c->feature,  c->point,  c->normal, c->tangent,
-                       c->arm_a,       c->arm_b,    c->gap,    c->mu,     c->impulse,
-                       c->restitution, c->velocity, c->poisson };
+    void *blocks[] = { c->body,        c->key,      c->point,   c->normal, c->tangent,
+                       c->arm_a,       c->arm_b,    c->gap,     c->mu,     c->impulse,
+                       c->restitution, c->velocity, c->poisson, c->feature };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
     *c = (cairn_contact_store){ 0 };
@@ -76,13 +76,29 @@ cairn_contacts cairn_world_contacts(const cairn_world *world)
 /* ---- reach ---------------------------------------------------------------------------------- */
 
 /* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size; and the
- * margin that the user asked for. */
+ * margin that the user asked for. Turning moves the surface by at most arm |omega| h. */
 static double first_reach(const cairn_stage *stage, int i)
 {
-    double h = stage->h, extent = cairn_body_collider(stage->world, i).extent;
+    double h = stage->h, extent = cairn_shape_extent(&stage->world->bodies.shape[i]);
     double speed = cairn_norm(stage->v_free[i]);
-    double reach = 1.25 * h * speed + 2 * h * h * cairn_norm(stage->world->gravity);
+    double turning = cairn_body_arm(stage->world, i) * cairn_norm(stage->omega_free[i]);
+    double reach = 1.25 * h * (speed + turning) + 2 * h * h * cairn_norm(stage->world->gravity);
     return fmax(reach + 0.02 * extent, stage->options->margin);
+}
+
+/* The angle by which a driven body turns in this step. */
+static double driven_turn(const cairn_stage *stage, int i)
+{
+    cairn_quat back = cairn_quat_conjugate(stage->q_eval[i]);
+    return cairn_norm(cairn_quat_log(cairn_quat_multiply(stage->q_next[i], back)));
+}
+
+/* A driven body: as far as it goes; one without bounds says by `turn` how far it turns. */
+static double driven_reach(const cairn_stage *stage, int i)
+{
+    double moved = cairn_norm(cairn_sub(stage->x_next[i], stage->x_eval[i]));
+    double arm = cairn_body_arm(stage->world, i);
+    return isfinite(arm) ? moved + arm * driven_turn(stage, i) : moved;
 }
 
 /* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
@@ -112,10 +128,31 @@ static cairn_status take_reach(cairn_stage *stage)
         if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC)
             stage->reach[i] = first_reach(stage, i);
         else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
-            stage->reach[i] = cairn_norm(cairn_sub(stage->x_next[i], stage->x_eval[i]));
+            stage->reach[i] = driven_reach(stage, i);
     }
     share_reach(stage);
     return CAIRN_OK;
+}
+
+/* How far the points of a dynamic body are, with the velocities of the solve, from where the
+ * candidates were found, which need not be x. */
+static double moved_by(const cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 v, omega, before = cairn_sub(b->x[i], stage->x_eval[i]);
+    double arm = cairn_body_arm(stage->world, i);
+    cairn_stage_new_velocity(stage, i, &v, &omega);
+    v = cairn_add(v, cairn_stage_shift(stage, i));
+    double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
+    if (arm == 0)
+        return moved;
+    omega = cairn_add(omega, cairn_stage_shift_turn(stage, i));
+    cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(stage->q_eval[i]), b->q[i]);
+    turn = cairn_quat_multiply(turn, cairn_quat_exp(cairn_scale(stage->h, omega)));
+    /* the logarithm sees no full turns */
+    double angle = fmax(cairn_norm(cairn_quat_log(turn)),
+                        stage->h * cairn_norm(omega) > M_PI ? stage->h * cairn_norm(omega) : 0);
+    return moved + arm * angle;
 }
 
 bool cairn_stage_outran(cairn_stage *stage)
@@ -127,11 +164,7 @@ bool cairn_stage_outran(cairn_stage *stage)
     for (int i = 0; i < b->count; i++) {
         if (stage->block[i] < 0)
             continue;
-        /* from where the candidates were found, which need not be x */
-        cairn_vec3 v, omega, before = cairn_sub(b->x[i], stage->x_eval[i]);
-        cairn_stage_new_velocity(stage, i, &v, &omega);
-        v = cairn_add(v, cairn_stage_shift(stage, i));
-        double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
+        double moved = moved_by(stage, i);
         if (moved > stage->reach[i]) {
             stage->reach[i] = 1.5 * moved;
             outran = true;
@@ -140,27 +173,24 @@ bool cairn_stage_outran(cairn_stage *stage)
     return outran;
 }
 
-/* ---- narrow phase --------------------------------------------------------------------------- */
-
-typedef struct narrow_job {
-    const cairn_collider *colliders;
-    const cairn_pair *pairs;
-    int dimension;
-    cairn_witness *found; /* CAIRN_WITNESSES per pair                            */
-    int8_t *count;        /* of each pair; negative: a is the second collider    */
-} narrow_job;
-
-static void narrow_range(int begin, int end, void *context)
+double cairn_stage_needed_step(const cairn_stage *stage, int *body)
 {
-    narrow_job *job = context;
-    for (int k = begin; k < end; k++) {
-        bool swapped;
-        int count = cairn_witnesses_find(&job->colliders[job->pairs[k].first],
-                                         &job->colliders[job->pairs[k].second], job->dimension,
-                                         &swapped, job->found + (size_t)k * CAIRN_WITNESSES);
-        job->count[k] = (int8_t)(swapped ? -count : count);
+    const cairn_body_store *b = &stage->world->bodies;
+    double least = 0.5 * stage->h;
+    *body = -1;
+    for (int i = 0; i < b->count; i++) {
+        if (stage->block[i] < 0)
+            continue;
+        double size = cairn_shape_extent(&b->shape[i]), moved = moved_by(stage, i);
+        if (size < moved && (*body < 0 || stage->h * size / moved < least)) {
+            least = stage->h * size / moved;
+            *body = i;
+        }
     }
+    return least;
 }
+
+/* ---- candidates ----------------------------------------------------------------------------- */
 
 static cairn_collider *make_colliders(const cairn_stage *stage)
 {
@@ -169,15 +199,12 @@ static cairn_collider *make_colliders(const cairn_stage *stage)
     cairn_collider *colliders =
         cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *colliders);
     for (int i = 0; colliders && i < b->count; i++) {
-        colliders[i] = cairn_body_collider(world, i);
-        colliders[i].x = stage->x_eval[i];
-        colliders[i].q = stage->q_eval[i];
+        const cairn_pose body = { stage->x_eval[i], stage->q_eval[i] };
+        colliders[i] = cairn_body_collider_at(world, i, &body);
         colliders[i].reach = stage->reach[i];
-        if (b->motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level) {
-            cairn_quat back = cairn_quat_conjugate(stage->q_eval[i]);
-            cairn_quat turned = cairn_quat_multiply(stage->q_next[i], back);
-            colliders[i].turn = cairn_norm(cairn_quat_log(turned));
-        }
+        if (b->motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level &&
+            !cairn_collider_bounded(&colliders[i]))
+            colliders[i].turn = driven_turn(stage, i);
     }
     return colliders;
 }
@@ -193,7 +220,9 @@ static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
                  : cairn_perpendicular(n);
 }
 
-static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witness *found)
+/* The contact of one witness between bodies a and b; `key` tells it from others of the pair. */
+static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witness *found,
+                        const cairn_contact_key *key)
 {
     cairn_world *world = stage->world;
     cairn_contact_store *c = &world->contacts;
@@ -202,7 +231,8 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
     cairn_material_def law = cairn_material_pair(world, bodies->material[a], bodies->material[b]);
     c->body[2 * j] = a;
     c->body[2 * j + 1] = b;
-    c->feature[j] = found->feature;
+    c->key[j] = *key;
+    c->feature[j] = key->point;
     c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
     c->normal[j] = found->normal;
     c->tangent[j] = tangent_of(world->dimension, found->normal);
@@ -214,75 +244,69 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
     c->poisson[j] = cairn_material_is_poisson(&law);
 }
 
-/* Bodies of a joint do not meet unless it says so. */
-static void leave_out_joined(const cairn_world *world, const narrow_job *job, size_t pairs)
+/* The contacts of one leaf, in the order of their features. */
+static void add_leaf(const cairn_stage *stage, const cairn_touches *t, size_t k)
 {
-    for (size_t k = 0; world->joint_count > 0 && k < pairs; k++)
-        if (job->count[k] && cairn_joints_forbid(world, job->pairs[k].first, job->pairs[k].second))
-            job->count[k] = 0;
+    const cairn_leaf *leaf = &t->leaves[k];
+    const cairn_pair *pair = &t->pairs[leaf->pair];
+    cairn_contact_key key = { .low = leaf->first, .high = leaf->second };
+    for (int i = 0; i < t->number[k]; i++) {
+        const cairn_witness *found = &t->found[t->first[k] + (size_t)i];
+        key.point = found->feature;
+        if (t->swapped[k])
+            add_contact(stage, pair->second, pair->first, found, &key);
+        else
+            add_contact(stage, pair->first, pair->second, found, &key);
+    }
 }
 
-static cairn_status gather(const cairn_stage *stage, const narrow_job *job, size_t pairs)
+static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
 {
     cairn_world *world = stage->world;
     size_t total = 0;
-    for (size_t k = 0; k < pairs; k++)
-        total += (size_t)(job->count[k] < 0 ? -job->count[k] : job->count[k]);
+    for (size_t k = 0; k < t->count; k++)
+        total += (size_t)t->number[k];
     if (total > INT32_MAX / 2)
         return CAIRN_NO_MEMORY;
     TRY(reserve(&world->contacts, total, world->dimension));
     world->contacts.count = 0;
-    for (size_t k = 0; k < pairs; k++) {
-        int first = job->pairs[k].first, second = job->pairs[k].second;
-        bool swapped = job->count[k] < 0;
-        int count = swapped ? -job->count[k] : job->count[k];
-        for (int i = 0; i < count; i++)
-            add_contact(stage, swapped ? second : first, swapped ? first : second,
-                        job->found + k * CAIRN_WITNESSES + (size_t)i);
-    }
+    for (size_t k = 0; k < t->count; k++)
+        add_leaf(stage, t, k);
     return CAIRN_OK;
 }
 
 cairn_status cairn_stage_collide(cairn_stage *stage)
 {
-    cairn_world *world = stage->world;
-    cairn_pair_list *list = &world->pair_list;
+    cairn_touches touches;
     if (!stage->reach)
         TRY(take_reach(stage));
     cairn_collider *colliders = make_colliders(stage);
     if (!colliders)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_pairs_find(stage->broad, colliders, world->bodies.count, &world->scratch, list));
-    if (list->count > INT32_MAX / 4)
-        return CAIRN_NO_MEMORY;
-    narrow_job job = { .colliders = colliders,
-                       .pairs = list->items,
-                       .dimension = world->dimension };
-    job.found = cairn_arena_take(&world->scratch, list->count * CAIRN_WITNESSES, sizeof *job.found);
-    job.count = cairn_arena_take(&world->scratch, list->count, sizeof *job.count);
-    if (!job.found || !job.count)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for((int)list->count, GRAIN, narrow_range, &job);
-    leave_out_joined(world, &job, list->count);
-    return gather(stage, &job, list->count);
+    TRY(cairn_world_touches(stage->world, stage->broad, colliders, &touches));
+    return gather(stage, &touches);
 }
 
 /* ---- warm start ----------------------------------------------------------------------------- */
 
-/* Contacts are sorted by (smaller body, larger body, feature). */
+static int compare_numbers(int32_t a, int32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Contacts are sorted by (smaller body, larger body, their pieces, point). */
 static int compare_keys(const cairn_contact_store *c, int i, const cairn_contact_store *d, int j)
 {
     const int32_t *p = c->body + 2 * i, *q = d->body + 2 * j;
-    int32_t keys[6] = { p[0] < p[1] ? p[0] : p[1],
-                        q[0] < q[1] ? q[0] : q[1],
-                        p[0] < p[1] ? p[1] : p[0],
-                        q[0] < q[1] ? q[1] : q[0],
-                        c->feature[i],
-                        d->feature[j] };
-    for (int k = 0; k < 6; k += 2)
-        if (keys[k] != keys[k + 1])
-            return keys[k] < keys[k + 1] ? -1 : 1;
-    return 0;
+    const cairn_contact_key *k = &c->key[i], *l = &d->key[j];
+    int order = compare_numbers(p[0] < p[1] ? p[0] : p[1], q[0] < q[1] ? q[0] : q[1]);
+    if (order == 0)
+        order = compare_numbers(p[0] < p[1] ? p[1] : p[0], q[0] < q[1] ? q[1] : q[0]);
+    if (order == 0)
+        order = cairn_piece_compare(k->low, l->low);
+    if (order == 0)
+        order = cairn_piece_compare(k->high, l->high);
+    return order ? order : compare_numbers(k->point, l->point);
 }
 
 /* The old impulse as a vector in space, seen in the new contact frame. */
@@ -308,7 +332,7 @@ void cairn_stage_warm_start(cairn_stage *stage)
 {
     const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
     for (int i = 0, j = 0; i < last->count && j < c->count;) {
-        int order = last->feature[i] < 0 ? -1 : compare_keys(last, i, c, j);
+        int order = last->key[i].point == CAIRN_KEY_GONE ? -1 : compare_keys(last, i, c, j);
         if (order == 0)
             carry_over(stage, i, j);
         i += order <= 0;

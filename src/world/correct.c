@@ -58,7 +58,7 @@ static double size_of(const cairn_stage *stage, int j)
     const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
     double size = INFINITY;
     for (int side = 0; side < 2; side++) {
-        double extent = cairn_body_collider(stage->world, body[side]).extent;
+        double extent = cairn_body_extent(stage->world, body[side]);
         if (extent > 0)
             size = fmin(size, extent);
     }
@@ -137,6 +137,14 @@ cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)
         return cairn_vec(0, 0, 0);
     const double *z = stage->shift + (size_t)stage->block[i] * (size_t)stage->block_size;
     return cairn_vec(z[0], z[1], stage->world->dimension == 3 ? z[2] : 0);
+}
+
+cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
+{
+    if (!stage->shift)
+        return cairn_vec(0, 0, 0);
+    const double *z = stage->shift + (size_t)stage->block[i] * (size_t)stage->block_size;
+    return stage->world->dimension == 2 ? cairn_vec(0, 0, z[2]) : cairn_vec(z[3], z[4], z[5]);
 }
 
 /* x += h z; turned by h times its angular part */

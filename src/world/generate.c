@@ -1,13 +1,15 @@
 /* generate.c - many bodies at once: tables of the generators, and the regular ones.
  *
- * Random numbers are drawn body by body in the order radius, jitter x, y (3D: z), mass; what is
- * constant draws nothing. Bodies are numbered with i fastest, then j, then k. */
+ * Random numbers are drawn body by body in the order radius, jitter x, y (3D: z), orientation,
+ * mass; what is constant draws nothing. Bodies are numbered with i fastest, then j, then k. */
 #include "world/generate.h"
 
 #include <math.h>
 
 #include "base/random.h"
 #include "base/status.h"
+#include "math/vec.h"
+#include "shape/shape.h"
 
 #define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 #define FIELD(name)  offsetof(cairn_generator, name)
@@ -39,6 +41,16 @@
       "m/s",                                                                                       \
       "of every body at the start",                                                                \
       NULL },                                                                                      \
+        { "turned", CAIRN_OPTION_FLAG,                                                             \
+          false,    FIELD(turned),                                                                 \
+          0,        0,                                                                             \
+          "",       "bodies that are no spheres get a random orientation",                         \
+          NULL },                                                                                  \
+        { "glued", CAIRN_OPTION_FLAG,                                                              \
+          false,   FIELD(glued),                                                                   \
+          0,       0,                                                                              \
+          "",      "the bodies never move: a rough floor or wall",                                 \
+          NULL },                                                                                  \
         { "seed", CAIRN_OPTION_INTEGER,          false, FIELD(seed), 0, 9e15,                      \
           "",     "start of the random numbers", NULL },                                           \
     {                                                                                              \
@@ -156,12 +168,52 @@ double cairn_generation_draw(cairn_generation *g, const cairn_distribution *dist
                : cairn_distribution_draw(distribution, &g->state);
 }
 
+/* The shape with all its lengths times s; one with data of its own keeps its size. */
+static cairn_shape scaled(const cairn_shape *shape, double s)
+{
+    cairn_shape out = *shape;
+    double *const lengths[] = { &out.radius, &out.bottom_radius, &out.top_radius,
+                                &out.height, &out.length,        &out.rounding };
+    for (int i = 0; i < COUNT(lengths); i++)
+        *lengths[i] *= s;
+    out.size = cairn_scale(s, out.size);
+    out.semi_axes = cairn_scale(s, out.semi_axes);
+    return out;
+}
+
+/* Uniform among all orientations: from three numbers by Shoemake's formula; 2D: an angle. */
+static void turn(cairn_generation *g, cairn_body_def *def)
+{
+    double u = cairn_random_uniform(&g->state);
+    if (g->dimension == 2) {
+        def->angle = 2 * M_PI * u;
+        return;
+    }
+    double a = 2 * M_PI * cairn_random_uniform(&g->state);
+    double b = 2 * M_PI * cairn_random_uniform(&g->state), s = sqrt(1 - u), t = sqrt(u);
+    def->orientation = (cairn_quat){ t * cos(b), s * sin(a), s * cos(a), t * sin(b) };
+}
+
+static void choose_shape(cairn_generation *g, double radius, cairn_body_def *def)
+{
+    const cairn_shape *shape = &g->generator->shape;
+    if (shape->kind == CAIRN_SHAPE_SPHERE) {
+        def->shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, g->dimension);
+        def->shape.radius = radius;
+        return;
+    }
+    double extent = cairn_shape_extent(shape);
+    def->shape = radius == extent ? *shape : scaled(shape, radius / extent);
+    if (g->generator->turned)
+        turn(g, def);
+}
+
 cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_vec3 position)
 {
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id id;
-    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, g->dimension);
-    def.shape.radius = radius;
+    choose_shape(g, radius, &def);
+    def.motion = g->generator->glued ? CAIRN_MOTION_FIXED : CAIRN_MOTION_DYNAMIC;
     def.material = g->generator->material;
     def.position = position;
     def.velocity = g->generator->velocity;
@@ -295,6 +347,31 @@ static cairn_status check_distribution(const cairn_generation *g, const char *ke
     return status == CAIRN_OK ? status : cairn_fail(g->error, status, key, "%s", said.message);
 }
 
+/* A shape other than a sphere: bounded, and scaled only if numbers alone describe it. */
+static cairn_status check_shape(const cairn_generation *g)
+{
+    const cairn_shape *shape = &g->generator->shape;
+    const cairn_distribution *radius = &g->generator->radius;
+    bool sized =
+        radius->kind == CAIRN_DISTRIBUTION_CONSTANT && radius->value == cairn_shape_extent(shape);
+    TRY(cairn_shape_check(shape, g->dimension, g->error));
+    const char *name = cairn_shape_record((int)shape->kind)->name;
+    if (!cairn_shape_bounded(shape) || !(cairn_shape_extent(shape) > 0))
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "shape",
+                          "found a %s, expected a shape with a size", name);
+    if (shape->geometry && !sized)
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "radius",
+                          "a %s cannot be scaled here, expected no radius", name);
+    return CAIRN_OK;
+}
+
+static cairn_status check_glued(const cairn_generation *g)
+{
+    if (g->generator->glued && cairn_norm(g->generator->velocity) > 0)
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "velocity", "glued bodies have none");
+    return CAIRN_OK;
+}
+
 static cairn_status check(const cairn_generation *g)
 {
     const cairn_generator *a = g->generator;
@@ -303,6 +380,9 @@ static cairn_status check(const cairn_generation *g)
     if (!record)
         return cairn_fail(g->error, CAIRN_BAD_INPUT, "kind", "unknown kind of generator");
     TRY(cairn_record_check(record, a, g->error));
+    if (a->shape.kind != CAIRN_SHAPE_SPHERE)
+        TRY(check_shape(g));
+    TRY(check_glued(g));
     TRY(check_distribution(g, "radius", &a->radius));
     if (a->mass.kind != CAIRN_DISTRIBUTION_CONSTANT || a->mass.value != 0)
         TRY(check_distribution(g, "mass", &a->mass));
@@ -321,7 +401,11 @@ cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator
         [CAIRN_GENERATOR_PILE] = pile,
         [CAIRN_GENERATOR_FILL] = cairn_generation_fill,
     };
-    cairn_generation g = { .world = world, .generator = generator, .error = error };
+    cairn_generator own = *generator;
+    cairn_generation g = { .world = world, .generator = &own, .error = error };
+    if ((unsigned)own.shape.kind < CAIRN_SHAPE_COUNT && own.shape.kind != CAIRN_SHAPE_SPHERE &&
+        own.radius.kind == CAIRN_DISTRIBUTION_CONSTANT && own.radius.value == 0)
+        own.radius.value = cairn_shape_extent(&own.shape);
     g.dimension = cairn_world_dimension(world);
     g.state = (uint64_t)generator->seed;
     cairn_status status = check(&g);

@@ -16,7 +16,7 @@ typedef struct cairn_generation {
 
 /* The next number of a distribution; a constant one draws nothing. */
 double cairn_generation_draw(cairn_generation *g, const cairn_distribution *distribution);
-/* Draw the mass and make a sphere. */
+/* Draw orientation and mass and make a body that a ball of this radius about its origin holds. */
 cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_vec3 position);
 
 /* Random free places in a region, in generate_fill.c. */

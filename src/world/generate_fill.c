@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "shape/shape.h"
 #include "world/generate.h"
 
 enum { TRIES = 1000, MAX_LEVELS = 48 };
@@ -169,29 +170,27 @@ static void draw_radii(cairn_generation *g, cells *c)
     qsort(c->radii, (size_t)count, sizeof *c->radii, by_falling_radius);
 }
 
+/* The spheres that are there already, and the balls that hold moving bodies of other shapes; small
+ * ones go where the largest new one looks. Walls are up to the test for overlap. */
 static bool is_ball(const cairn_bodies *bodies, int i)
 {
-    return bodies->alive[i] && (bodies->shape[i].kind == CAIRN_SHAPE_SPHERE ||
-                                bodies->shape[i].kind == CAIRN_SHAPE_POINT);
+    cairn_shape_kind kind = bodies->shape[i].kind;
+    bool moves = bodies->motion[i] == CAIRN_MOTION_DYNAMIC;
+    return bodies->alive[i] && (kind == CAIRN_SHAPE_SPHERE || kind == CAIRN_SHAPE_POINT || moves);
 }
 
-static double ball_radius(const cairn_shape *shape)
-{
-    return shape->kind == CAIRN_SHAPE_SPHERE ? shape->radius : 0;
-}
-
-/* The spheres that are there already; small ones go where the largest new one looks. */
 static void insert_standing(const cairn_generation *g, cells *c)
 {
     const cairn_bodies bodies = cairn_world_bodies(g->world);
     c->largest = c->radii[0];
     for (int i = 0; i < bodies.count; i++)
         if (is_ball(&bodies, i))
-            c->largest = fmax(c->largest, ball_radius(&bodies.shape[i]));
+            c->largest = fmax(c->largest, cairn_shape_extent(&bodies.shape[i]));
     for (int i = 0; i < bodies.count; i++)
         if (is_ball(&bodies, i)) {
-            double radius = ball_radius(&bodies.shape[i]);
-            insert(c, bodies.x[i], radius, level_of(c, fmax(radius, c->radii[0])));
+            double radius = cairn_shape_extent(&bodies.shape[i]);
+            cairn_vec3 x = cairn_bodies_shape_pose(&bodies, i).x;
+            insert(c, x, radius, level_of(c, fmax(radius, c->radii[0])));
         }
 }
 

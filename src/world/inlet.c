@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/touch.h"
 
 enum { TRIES = 50 };
 
@@ -156,25 +156,25 @@ static int find_near(cairn_world *world, const cairn_inlet_def *def, double radi
     double reach = fmax(fmax(half.x, half.y), fmax(half.z, def->disk_radius));
     cairn_shape unused = { 0 };
     cairn_collider region = { .shape = &unused, .x = def->centre, .extent = reach + radius };
+    cairn_collider_enclose(&region);
     int count = 0;
     for (int i = 0; i < world->bodies.count; i++) {
         cairn_collider other = cairn_body_collider(world, i);
-        if (other.shape && (!isfinite(other.extent) || cairn_boxes_overlap(&region, &other)))
+        if (other.shape &&
+            (!cairn_collider_bounded(&other) || cairn_boxes_overlap(&region, &other)))
             world->bodies.near[count++] = i;
     }
     return count;
 }
 
-static bool is_free(const cairn_world *world, int near_count, const cairn_shape *ball,
-                    cairn_vec3 place)
+static bool is_free(cairn_world *world, int near_count, const cairn_shape *ball, cairn_vec3 place)
 {
-    cairn_collider me = { .shape = ball, .x = place, .q = { 1, 0, 0, 0 } };
-    cairn_witness found[CAIRN_WITNESSES];
-    bool swapped;
+    cairn_collider me = { .shape = ball };
+    cairn_collider_place(&me, (cairn_pose){ place, { 1, 0, 0, 0 } });
     for (int k = 0; k < near_count; k++) {
         cairn_collider other = cairn_body_collider(world, world->bodies.near[k]);
-        if (cairn_witnesses_find(&me, &other, world->dimension, &swapped, found) > 0)
-            return false; /* a witness within reach 0 touches or overlaps */
+        if (cairn_world_meet(world, &me, &other))
+            return false;
     }
     return true;
 }

@@ -138,8 +138,7 @@ static void predict(cairn_stage *stage, int i)
 {
     const cairn_body_store *b = &stage->world->bodies;
     bool again = stage->linearisations > 1 && b->alive[i];
-    bool far =
-        again && stage->h * cairn_norm(b->v[i]) > cairn_body_collider(stage->world, i).extent;
+    bool far = again && stage->h * cairn_norm(b->v[i]) > cairn_body_extent(stage->world, i);
     stage->v_eval[i] = far ? cairn_vec(0, 0, 0) : b->v[i];
     stage->omega_eval[i] = b->omega[i];
 }

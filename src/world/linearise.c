@@ -15,7 +15,7 @@ static const double FINEST = 1e-12; /* change of velocities that counts as round
 /* Bounds of |v - v^| and of |v| over the surface of a body. */
 static void compare(const cairn_stage *stage, int i, double *change, double *speed)
 {
-    double extent = cairn_body_collider(stage->world, i).extent;
+    double extent = cairn_body_extent(stage->world, i);
     cairn_vec3 v, omega;
     cairn_stage_new_velocity(stage, i, &v, &omega);
     double linear = cairn_norm(cairn_sub(v, stage->v_eval[i]));

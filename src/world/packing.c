@@ -221,6 +221,17 @@ static cairn_status prepare(probe *p, double trim, cairn_arena *arena)
     return sort_balls(p, arena);
 }
 
+/* Whether there are dynamic bodies with a size that are no spheres: they would not be counted. */
+static bool has_other_shapes(const cairn_world *world)
+{
+    const cairn_body_store *b = &world->bodies;
+    for (int i = 0; i < b->count; i++)
+        if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC &&
+            b->shape[i].kind != CAIRN_SHAPE_SPHERE && b->shape[i].kind != CAIRN_SHAPE_POINT)
+            return true;
+    return false;
+}
+
 cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t samples,
                                  cairn_packing *out)
 {
@@ -229,6 +240,8 @@ cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t 
     *out = (cairn_packing){ 0 };
     if (!(trim >= 0 && trim < 0.5) || samples < 1)
         return CAIRN_BAD_INPUT;
+    if (has_other_shapes(world))
+        return CAIRN_UNSUPPORTED;
     cairn_status status = prepare(&p, trim, &arena);
     int64_t filled = 0;
     for (int64_t k = 0; status == CAIRN_OK && k < samples; k++) {

@@ -37,6 +37,17 @@ static void set_aside(cairn_stage *stage)
     stage->warm_ratio = 1;
 }
 
+/* Attempt after attempt somebody went further: say which step would do. */
+static cairn_status refuse_step(const cairn_stage *stage)
+{
+    int body;
+    double needed = cairn_stage_needed_step(stage, &body);
+    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+                      "bodies move too far in one step of %g s (first of all body %d), expected at "
+                      "most %.2g s",
+                      stage->h, body, needed);
+}
+
 static cairn_status find_impulses(cairn_stage *stage)
 {
     int64_t before = stage->report->solve.iterations;
@@ -65,8 +76,7 @@ static cairn_status find_velocities(cairn_stage *stage)
         set_aside(stage);
         report->attempts++;
     }
-    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
-                      "bodies move too far in one step; %g s is too long", stage->h);
+    return refuse_step(stage);
 }
 
 /* Velocities for contacts as they are where the step ends: linearise, solve, and again there. */

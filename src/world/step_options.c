@@ -17,7 +17,7 @@ cairn_step_options cairn_step_options_default(void)
                                  .max_fixed_point = 100,
                                  .model_tolerance = 1e-4,
                                  .warm_start = true,
-                                 .broad_phase = "grid" };
+                                 .broad_phase = "auto" };
 }
 
 static void set_default(void *options)

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/touch.h"
 
 cairn_world_def cairn_world_def_default(void)
 {
@@ -46,6 +46,7 @@ void cairn_world_destroy(cairn_world *world)
     cairn_contacts_release(&world->last);
     cairn_contacts_release(&world->trial);
     cairn_pair_list_destroy(&world->pair_list);
+    cairn_leaf_list_destroy(&world->leaf_list);
     cairn_arena_destroy(&world->scratch);
     cairn_arena_destroy(&world->friction_lists);
     cairn_workspace_destroy(world->workspace);
@@ -136,37 +137,36 @@ static double smaller_size(const cairn_collider *a, const cairn_collider *b)
     return isfinite(size) ? size : 1e-3;
 }
 
-static void deepen(const cairn_world *world, const cairn_collider *colliders, cairn_pair pair,
+static void deepen(const cairn_collider *colliders, const cairn_touches *t, size_t leaf,
                    deepest *found)
 {
-    const cairn_collider *a = &colliders[pair.first], *b = &colliders[pair.second];
-    cairn_witness witness[CAIRN_WITNESSES];
-    bool swapped;
-    int count = cairn_witnesses_find(a, b, world->dimension, &swapped, witness);
-    double size = found->as_share ? smaller_size(a, b) : 1;
-    for (int k = 0; k < count; k++)
-        if (-witness[k].gap / size > found->measure)
-            *found = (deepest){ found->as_share, -witness[k].gap / size, -witness[k].gap, pair };
+    cairn_pair pair = t->pairs[t->leaves[leaf].pair];
+    double size = 1;
+    if (found->as_share)
+        size = smaller_size(&colliders[pair.first], &colliders[pair.second]);
+    for (int k = 0; k < t->number[leaf]; k++) {
+        double depth = -t->found[t->first[leaf] + (size_t)k].gap;
+        if (depth / size > found->measure)
+            *found = (deepest){ found->as_share, depth / size, depth, pair };
+    }
 }
 
 static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
     const cairn_body_store *bodies = &world->bodies;
+    cairn_touches touches;
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;
+    world->error = (cairn_error){ 0 };
     cairn_collider *colliders =
         cairn_arena_take(&world->scratch, (size_t)bodies->count, sizeof *colliders);
     if (!colliders)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < bodies->count; i++)
         colliders[i] = cairn_body_collider(world, i);
-    TRY(cairn_pairs_find(&cairn_broad_phase_grid, colliders, bodies->count, &world->scratch,
-                         &world->pair_list));
-    for (size_t k = 0; k < world->pair_list.count; k++) {
-        cairn_pair pair = world->pair_list.items[k];
-        if (!cairn_joints_forbid(world, pair.first, pair.second))
-            deepen(world, colliders, pair, found);
-    }
+    TRY(cairn_world_touches(world, &cairn_broad_phase_auto, colliders, &touches));
+    for (size_t k = 0; k < touches.count; k++)
+        deepen(colliders, &touches, k, found);
     return CAIRN_OK;
 }
 

@@ -14,7 +14,8 @@ typedef struct cairn_body_store {
     uint8_t *alive, *motion;
     uint32_t *generation;
     int32_t *material;
-    cairn_shape *shape;
+    cairn_shape *shape; /* each holds its geometry                                     */
+    cairn_pose *pose;   /* of the shape in the body's frame                             */
     cairn_vec3 *x, *v, *omega, *inertia;
     cairn_quat *q;
     double *angle, *mass;
@@ -43,12 +44,22 @@ typedef struct cairn_inlet {
     double waiting; /* m: radius drawn for a body that found no place; 0: none */
 } cairn_inlet;
 
+/* Which contact of two bodies it is: pieces of the body of smaller and of larger index, and the
+ * point between them. */
+typedef struct cairn_contact_key {
+    cairn_piece low, high;
+    int32_t point; /* CAIRN_KEY_GONE: matches no other                       */
+} cairn_contact_key;
+
+#define CAIRN_KEY_GONE INT32_MIN
+
 /* A contact of the step: geometry, law, and after the solve its impulse. */
 typedef struct cairn_contact_store {
     int count;
     size_t capacity;
     int32_t *body; /* a, b                                                   */
-    int32_t *feature;
+    cairn_contact_key *key;
+    int32_t *feature; /* the point of the key, for readers                      */
     cairn_vec3 *point, *normal, *tangent;
     cairn_vec3 *arm_a, *arm_b; /* m: from the centres to the witness points      */
     double *gap, *mu, *restitution;
@@ -83,6 +94,7 @@ struct cairn_world {
     cairn_contact_store trial;          /* of a first attempt at this step                */
     double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
     cairn_pair_list pair_list;
+    cairn_leaf_list leaf_list;
     cairn_arena scratch;        /* of one step                                             */
     cairn_problem problem;      /* of the last step, in the scratch                        */
     const double *problem_r;    /* its impulses; NULL: there is no problem                 */
@@ -147,7 +159,15 @@ typedef struct cairn_stage {
 /* bodies.c */
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
 void cairn_bodies_release(cairn_body_store *bodies);
+/* The body's shape as it stands, or with the body at another pose. */
 cairn_collider cairn_body_collider(const cairn_world *world, int body);
+cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body);
+/* Radius about the body's origin that holds it, m; infinite for unbounded shapes. */
+double cairn_body_extent(const cairn_world *world, int body);
+/* How far the points whose turning moves the surface lie from the centre, m: turning by an angle
+ * moves no point of the surface by more than arm times the angle, as far as anyone can see: a ball
+ * about the centre, or swept over the core, looks the same. Infinite for unbounded shapes. */
+double cairn_body_arm(const cairn_world *world, int body);
 
 /* friction.c */
 double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
@@ -171,6 +191,9 @@ void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, ca
 void cairn_contacts_release(cairn_contact_store *contacts);
 cairn_status cairn_stage_collide(cairn_stage *stage);
 bool cairn_stage_outran(cairn_stage *stage);
+/* The step in which no body moves further than its own radius, and which body asks for it; half of
+ * this step and -1 when none does. */
+double cairn_stage_needed_step(const cairn_stage *stage, int *body);
 void cairn_stage_warm_start(cairn_stage *stage);
 void cairn_stage_store_contacts(cairn_stage *stage);
 
@@ -195,6 +218,8 @@ cairn_status cairn_stage_impulses(cairn_stage *stage);
 cairn_overlaps cairn_overlaps_find(const char *name);
 cairn_status cairn_stage_correct(cairn_stage *stage);
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i);
+/* Its angular part, rad/s. */
+cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i);
 void cairn_stage_move_apart(cairn_stage *stage);
 /* joint_stage.c: rows for the problem, their place in it, and what they did */
 cairn_status cairn_stage_joints_prepare(cairn_stage *stage);
