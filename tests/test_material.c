@@ -219,6 +219,9 @@ TEST(a_pair_can_be_asked_for)
     CHECK_NEAR(def.restitution, 0.2, 0);
     CHECK_INT(cairn_material_pair_get(world, 0, 2, &def), CAIRN_NOT_FOUND);
     CHECK_INT(cairn_material_pair_get(world, -1, 0, &def), CAIRN_NOT_FOUND);
+    CHECK_OK(cairn_material_get(world, 1, &def));
+    CHECK_NEAR(def.friction, 0.7, 0);
+    CHECK_INT(cairn_material_get(world, 2, &def), CAIRN_NOT_FOUND);
     cairn_world_destroy(world);
 }
 

@@ -86,6 +86,9 @@ CAIRN_API const char *cairn_restitution_name(int index);
 /** Add a material (copied); `out` receives its number (0, 1, ...). */
 CAIRN_API cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def,
                                              int *out);
+/** The definition of a material; its lists are lent. CAIRN_NOT_FOUND: no such number. */
+CAIRN_API cairn_status cairn_material_get(const cairn_world *world, int material,
+                                          cairn_material_def *out);
 /** Set friction and restitution between two materials (either order, may be equal). */
 CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
                                                const cairn_material_def *def);
@@ -434,14 +437,23 @@ CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
  *  problem has been given up since. */
 CAIRN_API const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r);
 
-/** What the last step took besides the state of the bodies: by body index, for the bodies that
- *  were there when it began. */
+/** What the last step was made of besides the state of the bodies: by body index, for the bodies
+ *  that were there when it began, and by contact of cairn_world_contacts. */
 typedef struct cairn_step_inputs {
     int count;
-    const cairn_vec3 *force;  /* N, world frame: sum of a body's loads                         */
-    const cairn_vec3 *torque; /* N m, body frame: likewise                                     */
-    const cairn_vec3 *x;      /* m: where the contacts were evaluated                          */
-    const cairn_quat *q;      /* likewise                                                      */
+    const cairn_vec3 *force;   /* N, world frame: sum of a body's loads                         */
+    const cairn_vec3 *torque;  /* N m, body frame: likewise                                     */
+    const cairn_vec3 *x;       /* m: where the contacts were evaluated                          */
+    const cairn_quat *q;       /* likewise                                                      */
+    const cairn_vec3 *v;       /* m/s: v^ of dynamic bodies, where contacts are linearised ahead,
+                                 at q + h v^; NULL: they are not                               */
+    const cairn_vec3 *omega;   /* rad/s, body frame: likewise                                   */
+    const double *bias;        /* m/s: b of each contact                                        */
+    const uint8_t *exact;      /* scheme auto: 1: exact Coulomb friction; NULL: other schemes   */
+    const double *compression; /* N s, `dimension` each: impulses of the first phase of an impact
+                                 by Poisson's law; NULL: there was none                        */
+    const double *correction;  /* kg m/s: of each contact, what moved overlapping bodies apart, as
+                                 a normal impulse from rest for h; NULL: nothing was moved     */
 } cairn_step_inputs;
 
 /** The inputs of the last step, lent as long as cairn_world_problem; count 0: there are none. */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/status.h"
+#include "io/run_materials.h"
 
 /* The parts by number: group, list of where each step begins, how many rows a frame has. */
 static const struct {
@@ -15,16 +15,17 @@ static const struct {
     { "contacts", "contact_offset", offsetof(cairn_run_frame, contacts) },
     { "loads", "load_offset", offsetof(cairn_run_frame, loads) },
     { "poses", "pose_offset", offsetof(cairn_run_frame, poses) },
+    { "guesses", "guess_offset", offsetof(cairn_run_frame, guesses) },
 };
 
 enum { BODIES, CONTACTS };
 
 static cairn_run_sources sources_of(int part, int dimension)
 {
-    const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = { cairn_run_state_sources(dimension),
-                                                               cairn_run_contact_sources,
-                                                               cairn_run_load_sources,
-                                                               cairn_run_pose_sources };
+    const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = {
+        cairn_run_state_sources(dimension), cairn_run_contact_sources, cairn_run_load_sources,
+        cairn_run_pose_sources, cairn_run_guess_sources
+    };
     return lists[part];
 }
 
@@ -47,60 +48,12 @@ static cairn_status create_part(hid_t parent, int part, int dimension, cairn_run
     return status;
 }
 
-/* ---- materials ------------------------------------------------------------------------------ */
-
-static int count_materials(const cairn_world *world)
-{
-    cairn_material_def def;
-    int count = 0;
-    while (cairn_material_pair_get(world, count, count, &def) == CAIRN_OK)
-        count++;
-    return count;
-}
-
-/* Row a: friction, or restitution, of material a with each other. */
-static cairn_status write_pairs(const cairn_world *world, int count, size_t field, double *row,
-                                cairn_hdf5_column *column, cairn_error *error)
-{
-    for (int a = 0; a < count; a++) {
-        for (int b = 0; b < count; b++) {
-            cairn_material_def def;
-            TRY(cairn_material_pair_get(world, a, b, &def));
-            memcpy(&row[b], (const char *)&def + field, sizeof row[b]);
-        }
-        TRY(cairn_hdf5_column_append(column, 1, row, error));
-    }
-    return CAIRN_OK;
-}
-
-static cairn_status create_pairs(hid_t group, const cairn_world *world, const char *name,
-                                 size_t field, cairn_error *error)
-{
-    int count = count_materials(world);
-    cairn_hdf5_column column = { 0 };
-    cairn_hdf5_column_def def = { name, "1", CAIRN_HDF5_REAL, count, 16, false };
-    if (count == 0)
-        return CAIRN_OK;
-    double *row = cairn_memory_zeroed((size_t)count, sizeof *row);
-    if (!row)
-        return CAIRN_NO_MEMORY;
-    cairn_status status = cairn_hdf5_column_create(group, &def, &column, error);
-    if (status == CAIRN_OK)
-        status = write_pairs(world, count, field, row, &column, error);
-    cairn_hdf5_column_close(&column);
-    cairn_memory_free(row);
-    return status;
-}
-
 /* ---- the group ------------------------------------------------------------------------------ */
 
 static cairn_status create_all(hid_t group, const cairn_world *world, cairn_run_certificate *c,
                                cairn_error *error)
 {
-    size_t friction = offsetof(cairn_material_def, friction);
-    size_t restitution = offsetof(cairn_material_def, restitution);
-    TRY(create_pairs(group, world, "friction", friction, error));
-    TRY(create_pairs(group, world, "restitution", restitution, error));
+    TRY(cairn_run_materials_write(group, world, error));
     for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++)
         TRY(create_part(group, part, cairn_world_dimension(world), c, error));
     return CAIRN_OK;

@@ -5,16 +5,17 @@
 
 #include "io/run_columns.h"
 
-enum { CAIRN_CERTIFICATE_PARTS = 4 };
+enum { CAIRN_CERTIFICATE_PARTS = 5 };
 
-/* Open columns: the parts are bodies, contacts, loads, poses. Zero is valid: nothing is open. */
+/* Open columns: the parts are bodies, contacts, loads, poses, guesses. Zero is valid: nothing is
+ * open. */
 typedef struct cairn_run_certificate {
     cairn_run_table parts[CAIRN_CERTIFICATE_PARTS];
     cairn_run_table details; /* more columns of the contacts */
     cairn_hdf5_column offsets[CAIRN_CERTIFICATE_PARTS];
 } cairn_run_certificate;
 
-/* Make the group in a file, with friction and restitution of all pairs of materials. */
+/* Make the group in a file, with the laws of all pairs of materials. */
 cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
                                           cairn_run_certificate *out, cairn_error *error);
 /* Add the state after a step, and the contacts, loads and poses of that step. The first call, with

@@ -76,6 +76,9 @@ static const cairn_run_source details[] = {
     FRAME("feature", "", CAIRN_HDF5_INT, 1, touch.feature),
     FRAME("restitution", "1", CAIRN_HDF5_REAL, 1, touch.restitution),
     FRAME("bias", "m/s", CAIRN_HDF5_REAL, 1, bias),
+    FRAME("exact", "", CAIRN_HDF5_BYTE, 1, exact),
+    FRAME("compression", "N s", CAIRN_HDF5_REAL, 0, compression),
+    FRAME("correction", "kg m/s", CAIRN_HDF5_REAL, 1, correction),
 };
 
 static const cairn_run_source loads[] = {
@@ -109,11 +112,18 @@ static const cairn_run_source joint_states[] = {
 
 const cairn_run_sources cairn_run_joint_sources = SOURCES(joints);
 const cairn_run_sources cairn_run_joint_state_sources = SOURCES(joint_states);
+static const cairn_run_source guesses[] = {
+    FRAME("body", "", CAIRN_HDF5_INT, 1, guess_body),
+    FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, guess_v),
+    FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, guess_omega),
+};
+
 const cairn_run_sources cairn_run_body_sources = SOURCES(bodies);
 const cairn_run_sources cairn_run_contact_sources = SOURCES(contacts);
 const cairn_run_sources cairn_run_detail_sources = SOURCES(details);
 const cairn_run_sources cairn_run_load_sources = SOURCES(loads);
 const cairn_run_sources cairn_run_pose_sources = SOURCES(poses);
+const cairn_run_sources cairn_run_guess_sources = SOURCES(guesses);
 
 cairn_run_sources cairn_run_state_sources(int dimension)
 {

@@ -31,6 +31,7 @@ extern const cairn_run_sources cairn_run_contact_sources; /* contacts of the las
 extern const cairn_run_sources cairn_run_detail_sources;  /* the rest of their data      */
 extern const cairn_run_sources cairn_run_load_sources;    /* loads of the last step      */
 extern const cairn_run_sources cairn_run_pose_sources;    /* driven bodies               */
+extern const cairn_run_sources cairn_run_guess_sources;   /* v^ of linearised contacts   */
 
 extern const cairn_run_sources cairn_run_joint_sources;       /* what a joint is          */
 extern const cairn_run_sources cairn_run_joint_state_sources; /* and what it does         */

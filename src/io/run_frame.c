@@ -1,6 +1,8 @@
 /* run_frame.c - see run_frame.h. */
 #include "io/run_frame.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -257,12 +259,42 @@ static void fill_poses(cairn_run_frame *f, const cairn_run_roll *roll, const cai
     }
 }
 
+/* Where contacts are linearised ahead: the velocities with which bodies in contact got there. */
+static void fill_guesses(cairn_run_frame *f, const cairn_run_roll *roll,
+                         const cairn_step_inputs *in, const uint8_t *touched)
+{
+    for (int i = 0; in->v && i < in->count; i++) {
+        if (!touched[i] || f->world.motion[i] != CAIRN_MOTION_DYNAMIC)
+            continue;
+        f->guess_body[f->guesses] = row_of(f, roll, i);
+        f->guess_v[f->guesses] = in->v[i];
+        f->guess_omega[f->guesses++] = in->omega[i];
+    }
+}
+
+/* Columns of contacts: what the step did not use is 0. */
+static cairn_status fill_columns(cairn_run_frame *f, cairn_arena *arena,
+                                 const cairn_step_inputs *in)
+{
+    size_t m = f->contacts;
+    double *zeros = cairn_arena_doubles(arena, m * (size_t)f->dimension);
+    uint8_t *none = cairn_arena_take(arena, m, sizeof *none);
+    if (!zeros || !none)
+        return CAIRN_NO_MEMORY;
+    memset(none, 0, m);
+    f->bias = in->bias;
+    f->exact = in->exact ? in->exact : none;
+    f->compression = in->compression ? in->compression : zeros;
+    f->correction = in->correction ? in->correction : zeros;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
                                     cairn_arena *arena, cairn_run_frame *f)
 {
-    const cairn_problem *problem = cairn_world_problem(world, NULL);
     cairn_step_inputs in = cairn_world_step_inputs(world);
     size_t count = (size_t)in.count;
+    uint8_t *touched;
     bool good = true;
     TAKE(f->load_body, count);
     TAKE(f->force, count);
@@ -270,10 +302,17 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_ro
     TAKE(f->pose_body, count);
     TAKE(f->pose_x, count);
     TAKE(f->pose_q, count);
+    TAKE(f->guess_body, count);
+    TAKE(f->guess_v, count);
+    TAKE(f->guess_omega, count);
+    TAKE(touched, count);
     if (!good)
         return CAIRN_NO_MEMORY;
-    f->bias = problem ? problem->b : NULL;
+    memset(touched, 0, count);
+    for (int k = 0; k < 2 * f->touch.count; k++)
+        touched[f->touch.body[k]] = 1;
     fill_loads(f, roll, &in);
     fill_poses(f, roll, &in);
-    return CAIRN_OK;
+    fill_guesses(f, roll, &in, touched);
+    return fill_columns(f, arena, &in);
 }

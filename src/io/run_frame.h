@@ -61,8 +61,11 @@ typedef struct cairn_run_frame {
     size_t contacts;
     int32_t *pair; /* 2 per contact: rows; -1: gone */
     /* filled by cairn_run_frame_detail */
-    const double *bias; /* m/s, of each contact                                           */
-    size_t loads;       /* bodies with a load in the last step                            */
+    const double *bias;        /* m/s, of each contact                                    */
+    const uint8_t *exact;      /* scheme auto: exact friction                             */
+    const double *compression; /* N s, dimension each                                     */
+    const double *correction;  /* kg m/s                                                  */
+    size_t loads;              /* bodies with a load in the last step                            */
     int32_t *load_body;
     cairn_vec3 *force, *torque;
     size_t poses; /* driven bodies: where the contacts were evaluated               */
@@ -70,6 +73,9 @@ typedef struct cairn_run_frame {
     cairn_vec3 *pose_x;
     cairn_quat *pose_q;
     cairn_run_joints joint;
+    size_t guesses; /* dynamic bodies with contacts linearised ahead: v^                  */
+    int32_t *guess_body;
+    cairn_vec3 *guess_v, *guess_omega;
 } cairn_run_frame;
 
 /* How a body is drawn. */
@@ -86,8 +92,8 @@ cairn_run_look cairn_run_look_of(const cairn_run_frame *frame, int32_t slot);
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
                                   cairn_arena *arena, cairn_run_frame *out);
 
-/* Add what the last step was made of: biases, loads, poses of driven bodies. Call it right after
- * the step; the arena goes on. Fails with CAIRN_NO_MEMORY. */
+/* Add what the last step was made of: biases, loads, poses of driven bodies, and the rest above.
+ * Call it right after the step; the arena goes on. Fails with CAIRN_NO_MEMORY. */
 cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
                                     cairn_arena *arena, cairn_run_frame *frame);
 

@@ -92,6 +92,18 @@ static cairn_status pose(const cairn_stage *stage, const double *c, cairn_proble
     return p->v_free && p->mu ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* The normal impulses, for whoever wants to compute z again. */
+static cairn_status keep_correction(cairn_stage *stage, const double *r)
+{
+    int contacts = stage->problem.contacts, d = stage->problem.dimension;
+    stage->correction = cairn_arena_doubles(&stage->world->scratch, (size_t)contacts);
+    if (!stage->correction)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < contacts; j++)
+        stage->correction[j] = r[(size_t)j * (size_t)d];
+    return CAIRN_OK;
+}
+
 static cairn_status solve(cairn_stage *stage, const double *c)
 {
     cairn_problem p;
@@ -109,14 +121,14 @@ static cairn_status solve(cairn_stage *stage, const double *c)
     options.max_iterations = MOST_SWEEPS;
     TRY(cairn_solve(&p, &options, stage->world->workspace, r, z, u, &report));
     stage->shift = z;
-    return CAIRN_OK;
+    return keep_correction(stage, r);
 }
 
 cairn_status cairn_stage_correct(cairn_stage *stage)
 {
     int contacts = stage->world->contacts.count;
     bool any = false;
-    stage->shift = NULL;
+    stage->shift = stage->correction = NULL;
     if (stage->overlaps != CAIRN_OVERLAPS_MOVE || stage->scheme->velocity_level)
         return CAIRN_OK;
     for (int j = 0; j < contacts && !any; j++)

@@ -130,6 +130,7 @@ static cairn_status prepare_upgrade(cairn_stage *stage, cairn_scheme_job *job)
     job->allowed = stage->options->model_tolerance / stage->h;
     job->exact = cairn_arena_take(&stage->world->scratch, (size_t)stage->problem.contacts, 1);
     job->upgraded = &stage->report->upgraded;
+    stage->exact = job->exact;
     stage->s_held = stage->s;
     return job->exact ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -151,6 +152,7 @@ static cairn_status solve_whole(cairn_stage *stage)
     job.options.tolerance = options->tolerance;
     job.options.max_iterations = options->max_iterations;
     stage->s_held = NULL;
+    stage->exact = NULL;
     if (cairn_scheme_is_mixed(stage->scheme))
         TRY(prepare_upgrade(stage, &job));
     return cairn_scheme_solve(stage->scheme, &job);

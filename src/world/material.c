@@ -226,6 +226,15 @@ cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
     return out;
 }
 
+cairn_status cairn_material_get(const cairn_world *world, int material, cairn_material_def *out)
+{
+    *out = (cairn_material_def){ 0 };
+    if (material < 0 || (size_t)material >= world->material_count)
+        return CAIRN_NOT_FOUND;
+    *out = world->materials[material];
+    return CAIRN_OK;
+}
+
 cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
                                      cairn_material_def *out)
 {

@@ -152,7 +152,13 @@ static void keep_inputs(const cairn_stage *stage, int bodies)
                                          .force = stage->force,
                                          .torque = stage->torque,
                                          .x = stage->x_eval,
-                                         .q = stage->q_eval };
+                                         .q = stage->q_eval,
+                                         .v = stage->linearisations ? stage->v_eval : NULL,
+                                         .omega = stage->linearisations ? stage->omega_eval : NULL,
+                                         .bias = stage->b,
+                                         .exact = stage->exact,
+                                         .compression = stage->compression,
+                                         .correction = stage->correction };
 }
 
 cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,

@@ -149,7 +149,9 @@ typedef struct cairn_stage {
     double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
     const double *s_held;   /* the s of the law judged by; NULL: 0 or the law's own     */
     double *v_old;          /* velocities of blocks before the step                     */
+    uint8_t *exact;         /* scheme auto: marks of contacts with exact friction; else NULL */
     double *shift;          /* m/s: displacement over h that mends overlaps; NULL: none */
+    double *correction;     /* its normal impulse of each contact; NULL: none           */
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
     cairn_problem compression_problem; /* what the first phase solved                    */

@@ -2,7 +2,9 @@
  * means:
  *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm
- * and the change of kinetic + potential is entered + loads + drivers - the three losses. */
+ *     correction - sum m g.h z, z what moves overlapping bodies apart
+ * and the change of kinetic + potential is entered + loads + drivers + correction - the three
+ * losses. */
 #include <string.h>
 
 #include "run.h"
@@ -19,7 +21,7 @@ static void add(sum *s, double term, double size)
 }
 
 typedef struct ledger {
-    sum kinetic, potential, entered, load, driver, friction, impact, numerical;
+    sum kinetic, potential, entered, load, driver, friction, impact, numerical, correction;
 } ledger;
 
 /* Kinetic and potential energy of a row of a state. */
@@ -52,16 +54,19 @@ static void add_body(const check_run *run, int body, ledger *l)
         h * (vec_norm(F) * speed + vec_norm(T) * spin));
     add(&l->numerical, 0.5 * h * m * vec_dot(g, vec_add(new, -1, old)) - h * vec_dot(G, wm),
         h * m * vec_norm(g) * speed + h * fmax(J.x, fmax(J.y, J.z)) * turn * turn * turn);
+    add(&l->correction, -h * m * vec_dot(g, run->moved[body].v),
+        h * m * vec_norm(g) * run->moved[body].v_size);
 }
 
 static void add_contact(const check_run *run, int j, ledger *l)
 {
     int d = run->settings.dimension;
     size_t first = (size_t)j * (size_t)d;
-    const double *r = run->contacts.impulse + first, *u = run->velocity + first;
-    const double *before = run->velocity_before + first, *w = run->imposed + first;
+    const check_derived *c = &run->by_contact;
+    const double *r = run->contacts.impulse + first, *u = c->velocity + first;
+    const double *before = c->before + first, *w = c->imposed + first;
     for (int i = 0; i < d; i++) {
-        double size = fabs(r[i]) * run->size[j];
+        double size = fabs(r[i]) * c->size[j];
         add(i ? &l->friction : &l->impact, -r[i] * 0.5 * (u[i] + before[i]), size);
         add(&l->driver, -r[i] * w[i], size);
     }
@@ -104,6 +109,7 @@ void check_energy_of(check_run *run)
     check_sum(run, "friction_loss", t->friction_loss, l.friction);
     check_sum(run, "impact_loss", t->impact_loss, l.impact);
     check_sum(run, "numerical_loss", t->numerical_loss, l.numerical);
+    check_sum(run, "correction", t->correction, l.correction);
 }
 
 void check_energy_start(check_run *run)
@@ -126,6 +132,7 @@ static const struct {
     { offsetof(check_steps, entered_energy), 1 }, { offsetof(check_steps, load_work), 1 },
     { offsetof(check_steps, driver_work), 1 },    { offsetof(check_steps, friction_loss), -1 },
     { offsetof(check_steps, impact_loss), -1 },   { offsetof(check_steps, numerical_loss), -1 },
+    { offsetof(check_steps, correction), 1 },
 };
 
 enum { FLOWS = sizeof flows / sizeof flows[0] };

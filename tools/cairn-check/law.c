@@ -3,136 +3,16 @@
  *     e_j = w |r - P_K(r - u^/w)|,   relative = |e| / |q_closing|,
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
  * q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law also what
- * violates K* elsewhere; for Coulomb it is at least a thousandth of the convex one. */
-#include <float.h>
+ * violates K* elsewhere; for Coulomb it is at least a thousandth of the convex one. Scheme auto is
+ * judged by the convex law with s = |u_T| at marked contacts.
+ *
+ * After the compression of an impact r is what comes on top of it, K its part above the least
+ * normal impulse, and q_closing has w times that impulse as well. The worse phase counts. */
+#include "phase.h"
 
-#include "run.h"
-#include "shapes.h"
-
-/* The cone of a contact: d 2 or 3, edges 0 for a circle. */
-typedef struct cone {
-    int d, edges;
-    double mu;
-} cone;
-
-static double dot(int d, const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + (d == 3 ? a[2] * b[2] : 0);
-}
-
-static double tangent_norm(int d, const double *a)
-{
-    return d == 3 ? hypot(a[1], a[2]) : fabs(a[1]);
-}
-
-/* ---- projections ---------------------------------------------------------------------------- */
-
-static void project_circle(const cone *k, const double *r, double *out)
-{
-    double t = tangent_norm(k->d, r), along = (r[0] + k->mu * t) / (1 + k->mu * k->mu);
-    bool inside = r[0] >= 0 && t <= k->mu * r[0];
-    double normal = along > 0 ? along : 0, shrink = t > 0 ? k->mu * normal / t : 0;
-    out[0] = inside ? r[0] : normal;
-    for (int i = 1; i < k->d; i++)
-        out[i] = inside ? r[i] : shrink * r[i];
-}
-
-/* Nearest point of the ray through p. */
-static double ray(const double *p, const double *r, double *out)
-{
-    double s = fmax(0, dot(3, p, r) / dot(3, p, p)), far = 0;
-    for (int i = 0; i < 3; i++) {
-        out[i] = s * p[i];
-        far += (r[i] - out[i]) * (r[i] - out[i]);
-    }
-    return far;
-}
-
-/* Nearest point of the plane through two edges, when it lies between them; else infinitely far. */
-static double face(const double *a, const double *b, const double *r, double *out)
-{
-    double aa = dot(3, a, a), ab = dot(3, a, b), bb = dot(3, b, b), all = aa * bb - ab * ab;
-    double ra = dot(3, r, a), rb = dot(3, r, b), far = 0;
-    double s = (ra * bb - rb * ab) / all, t = (rb * aa - ra * ab) / all;
-    if (!(s >= 0 && t >= 0))
-        return HUGE_VAL;
-    for (int i = 0; i < 3; i++) {
-        out[i] = s * a[i] + t * b[i];
-        far += (r[i] - out[i]) * (r[i] - out[i]);
-    }
-    return far;
-}
-
-static void edge_of(const cone *k, int i, double *out)
-{
-    double angle = 2 * M_PI * i / k->edges;
-    out[0] = 1;
-    out[1] = k->mu * cos(angle);
-    out[2] = k->mu * sin(angle);
-}
-
-static bool inside_edges(const cone *k, const double *r)
-{
-    bool inside = r[0] >= 0;
-    for (int i = 0; i < k->edges && inside; i++) {
-        double angle = 2 * M_PI * (i + 0.5) / k->edges;
-        double reach = cos(angle) * r[1] + sin(angle) * r[2];
-        inside = reach <= k->mu * cos(M_PI / k->edges) * r[0];
-    }
-    return inside;
-}
-
-/* The nearest of all edges, faces and the apex. */
-static void project_edges(const cone *k, const double *r, double *out)
-{
-    double best = dot(3, r, r), near[3] = { 0, 0, 0 }, a[3], b[3];
-    for (int i = 0; i < 3; i++)
-        out[i] = inside_edges(k, r) ? r[i] : 0;
-    if (inside_edges(k, r))
-        return;
-    for (int i = 0; i < 2 * k->edges; i++) {
-        edge_of(k, i / 2, a);
-        edge_of(k, i / 2 + 1, b);
-        double far = i % 2 ? face(a, b, r, near) : ray(a, r, near);
-        if (far >= best)
-            continue;
-        best = far;
-        for (int c = 0; c < 3; c++)
-            out[c] = near[c];
-    }
-}
-
-/* |r - P_K(r - scale u)| */
-static double natural_map(const cone *k, const double *r, const double *u, double scale)
-{
-    double moved[3] = { 0, 0, 0 }, nearest[3] = { 0, 0, 0 }, sum = 0;
-    for (int i = 0; i < k->d; i++)
-        moved[i] = r[i] - scale * u[i];
-    if (k->edges > 0 && k->mu > 0)
-        project_edges(k, moved, nearest);
-    else
-        project_circle(k, moved, nearest);
-    for (int i = 0; i < k->d; i++)
-        sum += (r[i] - nearest[i]) * (r[i] - nearest[i]);
-    return sqrt(sum);
-}
-
-static double sliding(const cone *k, const double *u)
-{
-    double largest = 0;
-    if (k->edges == 0)
-        return tangent_norm(k->d, u);
-    for (int i = 0; i < k->edges; i++) {
-        double angle = 2 * M_PI * i / k->edges;
-        largest = fmax(largest, cos(angle) * u[1] + sin(angle) * u[2]);
-    }
-    return largest;
-}
-
-/* ---- residuals ------------------------------------------------------------------------------ */
-
-/* Sums over the contacts for one law. */
+/* Sums over the contacts of a phase for one law. */
 typedef struct sums {
+    const check_phase *phase;
     bool convex, edges;
     double e2, map2, worst;
     double closing2, doubtful2;    /* contacts of which rounding decides whether they close */
@@ -141,69 +21,80 @@ typedef struct sums {
     double q2, r2, u2;
 } sums;
 
-static cone cone_of(const check_run *run, int j, bool edges)
+/* u or q with bias and the s of the convex law. */
+static void shift(const check_run *run, const sums *s, int j, const double *from, double *out)
 {
-    double mu = run->settings.scheme->frictionless ? 0 : run->contacts.mu[j];
-    return (cone){ run->settings.dimension, edges ? run->settings.directions : 0, mu };
+    const check_phase *p = s->phase;
+    size_t first = (size_t)j * (size_t)run->settings.dimension;
+    for (int i = 0; i < 3; i++)
+        out[i] = i < run->settings.dimension ? from[first + (size_t)i] : 0;
+    out[0] += p->bias[j];
 }
 
-/* u or q with bias and, for Coulomb, sliding. */
-static void shift(const check_run *run, int j, const cone *k, const double *from, double *out)
+/* mu s of the law. */
+static double lift_of(const sums *s, int j, const cone *k, const double *u)
 {
-    for (int i = 0; i < 3; i++)
-        out[i] = i < k->d ? from[i] : 0;
-    out[0] += run->contacts.bias[j];
+    if (!s->convex)
+        return k->mu * cone_sliding(k, u);
+    return s->phase->s ? k->mu * s->phase->s[j] : 0;
 }
 
 static double error_of(const check_run *run, int j, const sums *s, double *map)
 {
-    cone k = cone_of(run, j, s->edges);
-    size_t first = (size_t)j * (size_t)k.d;
-    const double *r = run->contacts.impulse + first, none[3] = { 0, 0, 0 };
-    double u[3], w = run->weight[j];
-    shift(run, j, &k, run->velocity + first, u);
-    u[0] += s->convex ? 0 : k.mu * sliding(&k, u);
-    *map = natural_map(&k, r, u, 1);
-    return w > 0 ? w * natural_map(&k, r, u, 1 / w) : natural_map(&k, none, u, 1);
+    cone k = check_cone(run, s->phase, j, s->edges);
+    const double *r = s->phase->r + (size_t)j * (size_t)k.d, none[3] = { 0, 0, 0 };
+    double u[3], w = run->by_contact.weight[j];
+    shift(run, s, j, s->phase->u, u);
+    u[0] += lift_of(s, j, &k, u);
+    *map = cone_natural_map(&k, r, u, 1);
+    if (w > 0)
+        return w * cone_natural_map(&k, r, u, 1 / w);
+    return s->phase->least ? 0 : cone_natural_map(&k, none, u, 1);
 }
 
 static void add_closing(const check_run *run, int j, sums *s)
 {
-    cone k = cone_of(run, j, s->edges);
-    double q[3], none[3] = { 0, 0, 0 };
-    shift(run, j, &k, run->velocity_free + (size_t)j * (size_t)k.d, q);
-    double whole = dot(k.d, q, q), part = s->convex ? natural_map(&k, none, q, 1) : 0;
-    s->q2 += whole;
-    if (fabs(q[0]) <= CHECK_ROUNDING * run->size[j])
+    cone k = check_cone(run, s->phase, j, s->edges);
+    bool plain = !s->phase->least;
+    double q[3], none[3] = { 0, 0, 0 }, size = run->by_contact.size[j];
+    shift(run, s, j, s->phase->q, q);
+    s->q2 += cone_dot(k.d, q, q);
+    if (s->convex && plain)
+        q[0] += lift_of(s, j, &k, q);
+    double whole = cone_dot(k.d, q, q), thrown = run->by_contact.weight[j] * k.least;
+    double part = s->convex && plain ? cone_natural_map(&k, none, q, 1) : 0;
+    s->closing2 += thrown * thrown;
+    if (fabs(q[0]) <= CHECK_ROUNDING * size)
         s->doubtful2 += whole;
     else
         s->closing2 += q[0] < 0 ? whole : part * part;
-    if (q[0] < 0 || part > 0)
-        s->closing_size2 += run->size[j] * run->size[j];
+    if (q[0] < 0 || part > 0 || thrown > 0)
+        s->closing_size2 += (size + thrown) * (size + thrown);
 }
 
 /* A contact without impulse whose u^ lies in K* by more than rounding: e is exactly 0. */
 static bool is_open(const check_run *run, int j, const sums *s)
 {
-    cone k = cone_of(run, j, s->edges);
-    size_t first = (size_t)j * (size_t)k.d;
-    const double *r = run->contacts.impulse + first, none[3] = { 0, 0, 0 };
+    cone k = check_cone(run, s->phase, j, s->edges);
+    const double *r = s->phase->r + (size_t)j * (size_t)k.d, none[3] = { 0, 0, 0 };
     double u[3];
-    shift(run, j, &k, run->velocity + first, u);
-    u[0] += s->convex ? 0 : k.mu * sliding(&k, u);
-    u[0] -= CHECK_ROUNDING * (1 + k.mu) * run->size[j];
-    return dot(k.d, r, r) == 0 && natural_map(&k, none, u, 1) == 0;
+    shift(run, s, j, s->phase->u, u);
+    u[0] += lift_of(s, j, &k, u);
+    u[0] -= CHECK_ROUNDING * (1 + k.mu) * run->by_contact.size[j];
+    return cone_dot(k.d, r, r) == 0 && k.least == 0 && cone_natural_map(&k, none, u, 1) == 0;
 }
 
 static void add_contact(const check_run *run, int j, sums *s)
 {
     int d = run->settings.dimension;
-    const double *r = run->contacts.impulse + (size_t)j * (size_t)d;
-    cone k = cone_of(run, j, s->edges);
-    double u[3], map, e = error_of(run, j, s, &map), length = sqrt(dot(d, r, r));
-    double size = run->size[j] + run->weight[j] * length;
-    shift(run, j, &k, run->velocity + (size_t)j * (size_t)d, u);
-    s->u2 += dot(d, u, u);
+    const check_derived *c = &run->by_contact;
+    size_t first = (size_t)j * (size_t)d;
+    const double *r = s->phase->r + first, *all = run->contacts.impulse + first;
+    double u[3], map, e = error_of(run, j, s, &map), length = sqrt(cone_dot(d, r, r));
+    double whole = fmax(length, sqrt(cone_dot(d, all, all))); /* r may be a difference */
+    double size = c->size[j] + c->weight[j] * whole;
+    shift(run, s, j, s->phase->u, u);
+    s->u2 += cone_dot(d, u, u);
     s->r2 += length * length;
     add_closing(run, j, s);
     if (is_open(run, j, s))
@@ -213,29 +104,31 @@ static void add_contact(const check_run *run, int j, sums *s)
     s->worst = fmax(s->worst, e);
     s->size = fmax(s->size, size);
     s->size2 += size * size;
-    s->map_size2 += (length + run->size[j]) * (length + run->size[j]);
+    s->map_size2 += (whole + c->size[j]) * (whole + c->size[j]);
 }
 
-static sums sum_up(const check_run *run, bool convex, bool edges)
+static sums sum_up(const check_run *run, const check_phase *phase, bool convex, bool edges)
 {
-    sums s = { .convex = convex, .edges = edges };
+    sums s = { .phase = phase, .convex = convex, .edges = edges };
     for (int j = 0; j < run->contacts.count; j++)
         add_contact(run, j, &s);
     return s;
 }
 
-/* What a step claims for one law. */
-typedef struct claim {
-    const char *worst_name, *relative_name, *fclib_name, *contact_name;
-    double worst, relative, fclib, contact;
-} claim;
+/* ---- claims --------------------------------------------------------------------------------- */
+
+/* Residuals as they are, with what rounding leaves open. */
+typedef struct residual {
+    double worst, size, fclib, fclib_size, relative[2];
+} residual;
 
 /* |e| over the closing part lies between these, rounding considered. */
 static void relative_range(const sums *s, const sums *convex, double range[2])
 {
     double doubt = CHECK_ROUNDING * sqrt(s->size2), e = sqrt(s->e2);
-    double least = 1e-3 * sqrt(convex->closing2);
-    double most = 1e-3 * sqrt(convex->closing2 + convex->doubtful2);
+    double share = s->phase->least ? 0 : 1e-3;
+    double least = share * sqrt(convex->closing2);
+    double most = share * sqrt(convex->closing2 + convex->doubtful2);
     double low = fmax(sqrt(s->closing2), least),
            high = fmax(sqrt(s->closing2 + s->doubtful2), most);
     double slack = CHECK_ROUNDING * sqrt(fmax(s->closing_size2, convex->closing_size2));
@@ -244,22 +137,69 @@ static void relative_range(const sums *s, const sums *convex, double range[2])
     range[1] = low > 0 ? (e + doubt) / low : e + doubt > 0 ? HUGE_VAL : 0;
 }
 
-static void check_claim(check_run *run, const claim *c, const sums *s, const sums *convex)
+/* The worse of what is there and a phase. */
+static void take_worse(const sums *s, const sums *convex, residual *out)
 {
-    double range[2], map, size = sqrt(fmax(s->q2, fmax(s->r2, s->u2)));
-    int worst = (int)c->contact;
-    check_same(run->report, check_at(run, NULL, 0, c->worst_name), c->worst, s->worst, s->size);
+    double range[2], size = sqrt(fmax(s->q2, fmax(s->r2, s->u2)));
     relative_range(s, convex, range);
-    check_between(run->report, check_at(run, NULL, 0, c->relative_name), c->relative, range[0],
-                  range[1]);
-    check_same(run->report, check_at(run, NULL, 0, c->fclib_name), c->fclib,
-               size > 0 ? sqrt(s->map2) / size : 0, size > 0 ? sqrt(s->map_size2) / size : 0);
+    out->worst = fmax(out->worst, s->worst);
+    out->size = fmax(out->size, s->size);
+    out->fclib = fmax(out->fclib, size > 0 ? sqrt(s->map2) / size : 0);
+    out->fclib_size = fmax(out->fclib_size, size > 0 ? sqrt(s->map_size2) / size : 0);
+    out->relative[0] = fmax(out->relative[0], range[0]);
+    out->relative[1] = fmax(out->relative[1], range[1]);
+}
+
+/* What a step claims for one law. */
+typedef struct claim {
+    const char *worst_name, *relative_name, *fclib_name, *contact_name;
+    double worst, relative, fclib, contact;
+} claim;
+
+/* The sums of one law over the phases. */
+typedef struct law {
+    sums phases[2];
+    int count;
+    residual found;
+} law;
+
+static void check_worst(check_run *run, const claim *c, const law *l)
+{
+    const residual *f = &l->found;
+    check_place place = check_at(run, NULL, 0, c->contact_name);
+    int worst = (int)c->contact;
     bool there = worst >= -1 && worst < run->contacts.count && worst == c->contact;
-    there = there && (worst >= 0 || s->worst <= CHECK_ROUNDING * s->size);
-    check_true(run->report, check_at(run, NULL, 0, c->contact_name), there, "no such contact");
-    if (there && worst >= 0)
-        check_between(run->report, check_at(run, NULL, 0, c->contact_name),
-                      error_of(run, worst, s, &map), s->worst - CHECK_ROUNDING * s->size, HUGE_VAL);
+    there = there && (worst >= 0 || f->worst <= CHECK_ROUNDING * f->size);
+    check_true(run->report, place, there, "no such contact");
+    if (!there || worst < 0)
+        return;
+    double e = 0, map;
+    for (int k = 0; k < l->count; k++)
+        e = fmax(e, error_of(run, worst, &l->phases[k], &map));
+    check_between(run->report, place, e, f->worst - CHECK_ROUNDING * f->size, HUGE_VAL);
+}
+
+static void check_claim(check_run *run, const claim *c, const law *l)
+{
+    const residual *f = &l->found;
+    check_same(run->report, check_at(run, NULL, 0, c->worst_name), c->worst, f->worst, f->size);
+    check_between(run->report, check_at(run, NULL, 0, c->relative_name), c->relative,
+                  f->relative[0], f->relative[1]);
+    check_same(run->report, check_at(run, NULL, 0, c->fclib_name), c->fclib, f->fclib,
+               f->fclib_size);
+    check_worst(run, c, l);
+}
+
+static law judge(const check_run *run, const check_phase *phases, int count, bool convex,
+                 bool edges)
+{
+    law out = { .count = count };
+    for (int k = 0; k < count; k++) {
+        sums all = sum_up(run, &phases[k], true, edges);
+        out.phases[k] = convex ? all : sum_up(run, &phases[k], false, edges);
+        take_worse(&out.phases[k], &all, &out.found);
+    }
+    return out;
 }
 
 static void check_residuals(check_run *run)
@@ -272,14 +212,12 @@ static void check_residuals(check_run *run)
     claim coulomb = { "coulomb_worst",         "coulomb_relative",         "coulomb_fclib",
                       "coulomb_worst_contact", t->coulomb_worst[i],        t->coulomb_relative[i],
                       t->coulomb_fclib[i],     t->coulomb_worst_contact[i] };
-    sums convex = sum_up(run, true, false), exact = sum_up(run, false, false);
-    check_claim(run, &coulomb, &exact, &convex);
-    bool edges = run->settings.directions > 0;
-    sums convex_edges = edges ? sum_up(run, true, true) : convex;
-    sums mine = run->settings.scheme->convex ? convex_edges
-                : edges                      ? sum_up(run, false, true)
-                                             : exact;
-    check_claim(run, &asked, &mine, &convex_edges);
+    check_phase phases[2];
+    int count = check_phases(run, phases);
+    law exact = judge(run, phases, count, false, false);
+    check_claim(run, &coulomb, &exact);
+    law mine = judge(run, phases, count, run->settings.scheme->convex, true);
+    check_claim(run, &asked, &mine);
 }
 
 /* A step is certified when the residual of the law asked for is within the tolerance. */
@@ -294,91 +232,37 @@ static void check_tolerance(check_run *run)
                       run->steps.asked_relative[i], 0, run->settings.tolerance);
 }
 
-/* ---- the certificate ------------------------------------------------------------------------ */
+/* ---- scheme auto ---------------------------------------------------------------------------- */
 
-/* Largest values over the contacts, and what their rounding is relative to. */
-typedef struct entry {
-    double value, size;
-} entry;
-
-static void take(entry *e, double value, double size)
+/* s = |u_T| at marked contacts; a contact that pushes and keeps a larger gap than the model
+ * tolerance must be marked. */
+static void check_marks(check_run *run)
 {
-    e->value = fmax(e->value, value);
-    e->size = fmax(e->size, size);
-}
-
-enum { GAP_ERROR, COMPLEMENTARITY, FRICTION, DILATATION, VIOLATION, ENTRIES };
-
-static void certify(const check_run *run, int j, entry *out)
-{
-    cone k = cone_of(run, j, true);
-    const double none[3] = { 0, 0, 0 };
-    size_t first = (size_t)j * (size_t)k.d;
-    const double *r = run->contacts.impulse + first, *u = run->velocity + first;
-    double h = run->settings.h, length = sqrt(dot(k.d, r, r)), slide = tangent_norm(k.d, u);
-    double lift = run->settings.scheme->convex ? k.mu * sliding(&k, u) : 0;
-    double push = run->weight[j] * r[0], open = u[0] + run->contacts.bias[j] - lift;
-    double along = dot(k.d, r, u) - r[0] * u[0] + tangent_norm(k.d, r) * slide;
-    double size = (1 + k.mu) * run->size[j] + run->weight[j] * length;
-    bool apart = r[0] == 0 && open > CHECK_ROUNDING * size;
-    take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? 0 : h * size);
-    take(&out[COMPLEMENTARITY], fabs(r[0] * open), length * size);
-    take(&out[FRICTION], along / h, length * size / h);
-    take(&out[DILATATION], push > 0 ? h * lift : 0, push > 0 ? h * size : 0);
-    take(&out[VIOLATION], natural_map(&k, r, none, 0), length);
-}
-
-static void check_entries(check_run *run)
-{
-    const check_steps *t = &run->steps;
-    long i = run->step - 1;
-    entry found[ENTRIES] = { { 0, 0 } };
-    const struct {
-        const char *name;
-        double stored;
-        int entry;
-    } claims[] = {
-        { "gap_error", t->gap_error[i], GAP_ERROR },
-        { "complementarity", t->complementarity[i], COMPLEMENTARITY },
-        { "friction_direction", t->friction_direction[i], FRICTION },
-        { "dilatation", t->dilatation[i], DILATATION },
-        { "cone_violation", t->cone_violation[i], VIOLATION },
-        { "judge_cone_violation", t->judge_cone_violation[i], VIOLATION },
-    };
-    for (int j = 0; j < run->contacts.count; j++)
-        certify(run, j, found);
-    for (size_t k = 0; k < sizeof claims / sizeof claims[0]; k++)
-        check_same(run->report, check_at(run, NULL, 0, claims[k].name), claims[k].stored,
-                   found[claims[k].entry].value, found[claims[k].entry].size);
-}
-
-/* The deepest overlap of the candidates where the bodies are after the step. */
-static void check_penetration(check_run *run)
-{
-    double deepest = 0, size = 0;
-    bool complete = true;
+    double marked = 0, h = run->settings.h;
+    check_phase phases[2];
+    check_phases(run, phases);
     for (int j = 0; j < run->contacts.count; j++) {
-        check_witness found[CHECK_WITNESSES];
-        int a = run->contacts.body[2 * j], b = run->contacts.body[2 * j + 1];
-        int count = check_witnesses(run, a, b, run->x_after, run->q_after, found);
-        complete = complete && count > 0;
-        for (int i = 0; i < count; i++) {
-            deepest = fmax(deepest, -found[i].gap);
-            size = fmax(size, found[i].size);
-        }
+        cone k = check_cone(run, &phases[0], j, true);
+        size_t first = (size_t)j * (size_t)k.d;
+        double slide = cone_sliding(&k, phases[0].u + first);
+        bool exact = run->contacts.exact[j] == 1;
+        check_between(run->report, check_at(run, "contact", j, "exact"), run->contacts.exact[j], 0,
+                      run->settings.scheme->mixed);
+        run->by_contact.s[j] = exact ? slide : 0;
+        marked += exact;
+        double most = run->settings.model_tolerance + CHECK_ROUNDING * h * run->by_contact.size[j];
+        bool done = run->steps.converged[run->step - 1] == 1;
+        if (run->settings.scheme->mixed && done && !exact && phases[0].r[first] > 0)
+            check_between(run->report, check_at(run, "contact", j, "gap kept while sliding"),
+                          h * k.mu * slide, 0, most);
     }
-    double stored = run->steps.penetration[run->step - 1];
-    if (complete)
-        check_same(run->report, check_at(run, NULL, 0, "penetration"), stored, deepest, size);
-    else
-        check_between(run->report, check_at(run, NULL, 0, "penetration"), stored,
-                      deepest - CHECK_ROUNDING * size, HUGE_VAL);
+    check_same(run->report, check_at(run, NULL, 0, "upgraded"), run->steps.upgraded[run->step - 1],
+               marked, 0);
 }
 
 void check_law_of(check_run *run)
 {
+    check_marks(run);
     check_residuals(run);
     check_tolerance(run);
-    check_entries(run);
-    check_penetration(run);
 }

@@ -30,6 +30,8 @@ static bool check_step(check_run *run, long step)
     check_motion_of(run);
     check_contacts_of(run);
     check_law_of(run);
+    check_certificate_of(run);
+    check_linearised(run);
     check_energy_of(run);
     return check_complete(run);
 }

@@ -1,6 +1,8 @@
 /* motion.c - momentum and motion of every body over a step:
  *     v+ = v_free + 1/m sum +-p,   w+ = w_free + J^-1 R' sum +-(arm x p),   p = n r_N + t r_T
- *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+.
+ *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+,
+ * then the same with the velocities z that the correction r_z makes from rest, z = M^-1 H_N' r_z;
+ * R is the orientation before the step. The compression of an impact starts from v, without loads.
  * Fixed bodies stay; driven ones have v = (x+ - x)/h and likewise w. */
 #include "run.h"
 
@@ -10,12 +12,11 @@ typedef struct push {
     vec linear, angular; /* N s; N m s in the body frame */
 } push;
 
-/* What contact j gives to body a (side 0) or b (side 1). */
-static push push_of(const check_run *run, int j, int side)
+/* What impulse r of contact j gives to body a (side 0) or b (side 1). */
+static push push_of(const check_run *run, int j, int side, const double *r)
 {
     const check_contacts *c = &run->contacts;
     int d = run->settings.dimension, body = c->body[2 * j + side];
-    const double *r = c->impulse + (size_t)j * (size_t)d;
     vec n = c->normal[j], t = c->tangent[j];
     vec p = vec_add(vec_times(r[0], n), r[1], t);
     if (d == 3)
@@ -24,7 +25,7 @@ static push push_of(const check_run *run, int j, int side)
     /* witness points: half a gap from the stored point to each side */
     vec on = vec_add(c->point[j], (side ? -0.5 : 0.5) * c->gap[j], n);
     vec arm = vec_add(on, -1, run->x_eval[body]);
-    return (push){ p, quat_rotate_back(run->q_eval[body], vec_cross(arm, p)) };
+    return (push){ p, quat_rotate_back(check_rows_q(run, body), vec_cross(arm, p)) };
 }
 
 static double inverse(double x)
@@ -53,10 +54,10 @@ static check_velocity start(const check_run *run, int body, int row)
     return out;
 }
 
-static void add_push(const check_run *run, int j, int side, check_velocity *out)
+static void add_push(const check_run *run, int j, int side, const double *r, check_velocity *out)
 {
     int body = run->contacts.body[2 * j + side];
-    push p = push_of(run, j, side);
+    push p = push_of(run, j, side, r);
     vec turn = vec_scale(inverse_inertia(run, body), p.angular);
     double m = inverse(run->bodies.mass[body]);
     double reach = vec_norm(run->x_eval[body]) + vec_norm(run->contacts.point[j]);
@@ -69,24 +70,32 @@ static void add_push(const check_run *run, int j, int side, check_velocity *out)
 
 /* ---- poses ---------------------------------------------------------------------------------- */
 
+static quat turned(quat q, vec angle)
+{
+    q = quat_product(q, quat_turn(angle));
+    double norm = quat_norm(q);
+    return (quat){ q.w / norm, q.x / norm, q.y / norm, q.z / norm };
+}
+
 static void check_turn(check_run *run, int body, int before, int after)
 {
     const check_state *a = &run->before, *b = &run->after;
     double h = run->settings.h;
+    const check_velocity *z = &run->moved[body];
     if (run->settings.dimension == 2) {
-        double angle = a->angle[before] + h * b->omega[after].z;
+        double angle = a->angle[before] + h * b->omega[after].z + h * z->omega.z;
         quat q = { cos(0.5 * angle), 0, 0, sin(0.5 * angle) };
         check_same(run->report, check_at(run, "body", body, "angle"), b->angle[after], angle,
-                   fabs(a->angle[before]) + fabs(h * b->omega[after].z));
+                   fabs(a->angle[before]) + fabs(h * b->omega[after].z) + h * z->omega_size);
         check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[after], q,
-                        1 + fabs(angle));
+                        1 + fabs(angle) + h * z->omega_size);
         return;
     }
-    quat q = quat_product(a->q[before], quat_turn(vec_times(h, b->omega[after])));
-    double norm = quat_norm(q);
-    q = (quat){ q.w / norm, q.x / norm, q.y / norm, q.z / norm };
+    quat q = turned(a->q[before], vec_times(h, b->omega[after]));
+    if (z->omega_size > 0)
+        q = turned(q, vec_times(h, z->omega));
     check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[after], q,
-                    1 + h * vec_norm(b->omega[after]));
+                    1 + h * vec_norm(b->omega[after]) + h * z->omega_size);
 }
 
 static void check_dynamic(check_run *run, int body, const check_velocity *expected)
@@ -94,13 +103,14 @@ static void check_dynamic(check_run *run, int body, const check_velocity *expect
     const check_state *a = &run->before, *b = &run->after;
     int before = a->row[body], after = b->row[body];
     double h = run->settings.h;
+    const check_velocity *z = &run->moved[body];
     check_same_vec(run->report, check_at(run, "body", body, "v"), b->v[after], expected->v,
                    expected->v_size);
     check_same_vec(run->report, check_at(run, "body", body, "omega"), b->omega[after],
                    expected->omega, expected->omega_size);
     check_same_vec(run->report, check_at(run, "body", body, "x"), b->x[after],
-                   vec_add(a->x[before], h, b->v[after]),
-                   vec_norm(a->x[before]) + h * vec_norm(b->v[after]));
+                   vec_add(vec_add(a->x[before], h, b->v[after]), h, z->v),
+                   vec_norm(a->x[before]) + h * vec_norm(b->v[after]) + h * z->v_size);
     check_turn(run, body, before, after);
 }
 
@@ -170,16 +180,41 @@ static void check_body(check_run *run, int body)
         check_fixed(run, body);
 }
 
+/* What moves overlapping bodies apart pushes, and only where the run says that it may. */
+static void check_correction(check_run *run, int j)
+{
+    double r = run->contacts.correction[j];
+    check_between(run->report, check_at(run, "contact", j, "correction"), r, 0,
+                  run->settings.move ? HUGE_VAL : 0);
+}
+
+static void add_pushes(check_run *run, int j, int side)
+{
+    const check_contacts *c = &run->contacts;
+    int body = c->body[2 * j + side];
+    size_t first = (size_t)j * (size_t)run->settings.dimension;
+    const double apart[3] = { c->correction[j], 0, 0 };
+    if (run->bodies.motion[body] != CHECK_DYNAMIC)
+        return;
+    add_push(run, j, side, c->impulse + first, &run->expected[body]);
+    add_push(run, j, side, apart, &run->moved[body]);
+    add_push(run, j, side, c->compression + first, &run->hit[body]);
+}
+
 void check_motion_of(check_run *run)
 {
+    static const check_velocity rest = { .v_size = 0 };
     for (int row = 0; row < run->before.count; row++) {
         int body = run->before.index[row];
+        vec v = run->before.v[row], omega = run->before.omega[row];
         run->expected[body] = start(run, body, row);
+        run->moved[body] = rest;
+        run->hit[body] = (check_velocity){ v, omega, vec_norm(v), vec_norm(omega) };
     }
-    for (int k = 0; k < 2 * run->contacts.count; k++) {
-        int body = run->contacts.body[k];
-        if (run->bodies.motion[body] == CHECK_DYNAMIC)
-            add_push(run, k / 2, k % 2, &run->expected[body]);
+    for (int j = 0; j < run->contacts.count; j++) {
+        check_correction(run, j);
+        add_pushes(run, j, 0);
+        add_pushes(run, j, 1);
     }
     for (int body = 0; body < run->bodies.count; body++)
         check_body(run, body);

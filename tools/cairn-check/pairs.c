@@ -235,7 +235,8 @@ static void look_for_pairs(search *s)
     s->q = run->q_eval;
     s->features = true;
     s->when = "where contacts are evaluated";
-    find_overlaps(s);
+    if (run->settings.linearisations == 0) /* else only bodies in contact say where that is */
+        find_overlaps(s);
     if (run->settings.scheme->middle)
         return;
     s->x = run->x_after;

@@ -35,12 +35,13 @@ static const check_field state_fields[] = {
 
 /* The first eight are also in /frames/contacts. */
 static const check_field contact_fields[] = {
-    WHOLE(check_contacts, body, 2),    REAL(check_contacts, point, 3),
-    REAL(check_contacts, normal, 3),   REAL(check_contacts, tangent, 3),
-    REAL(check_contacts, gap, 1),      REAL(check_contacts, impulse, 0),
-    REAL(check_contacts, velocity, 0), REAL(check_contacts, mu, 1),
-    WHOLE(check_contacts, feature, 1), REAL(check_contacts, restitution, 1),
-    REAL(check_contacts, bias, 1),
+    WHOLE(check_contacts, body, 2),       REAL(check_contacts, point, 3),
+    REAL(check_contacts, normal, 3),      REAL(check_contacts, tangent, 3),
+    REAL(check_contacts, gap, 1),         REAL(check_contacts, impulse, 0),
+    REAL(check_contacts, velocity, 0),    REAL(check_contacts, mu, 1),
+    WHOLE(check_contacts, feature, 1),    REAL(check_contacts, restitution, 1),
+    REAL(check_contacts, bias, 1),        WHOLE(check_contacts, exact, 1),
+    REAL(check_contacts, compression, 0), REAL(check_contacts, correction, 1),
 };
 
 static const check_field load_fields[] = {
@@ -53,6 +54,12 @@ static const check_field pose_fields[] = {
     WHOLE(check_poses, body, 1),
     REAL(check_poses, x, 3),
     REAL(check_poses, q, 4),
+};
+
+static const check_field guess_fields[] = {
+    WHOLE(check_guesses, body, 1),
+    REAL(check_guesses, v, 3),
+    REAL(check_guesses, omega, 3),
 };
 
 #define STEP(name) REAL(check_steps, name, 1)
@@ -83,6 +90,12 @@ static const check_field step_fields[] = {
     STEP(friction_loss),
     STEP(impact_loss),
     STEP(numerical_loss),
+    STEP(correction),
+    STEP(spurious_work),
+    STEP(friction_law),
+    STEP(upgraded),
+    STEP(linearisations),
+    STEP(linearisation_error),
     STEP(judge_cone_violation),
     STEP(asked_worst_contact),
     STEP(coulomb_worst_contact),
@@ -93,6 +106,7 @@ static const check_field offset_fields[CHECK_PARTS] = {
     { "contact_offset", 1, false, offsetof(check_list, value) },
     { "load_offset", 1, false, offsetof(check_list, value) },
     { "pose_offset", 1, false, offsetof(check_list, value) },
+    { "guess_offset", 1, false, offsetof(check_list, value) },
 };
 
 static const char *const shapes[] = { "sphere",      "point",  "half_space", "inside_cylinder",
@@ -106,7 +120,9 @@ static const check_scheme schemes[] = {
     { "coulomb", .convex = false },
     { "fixed-point", .convex = false },
     { "coulomb-newton", .convex = false },
+    { "auto", .convex = true, .mixed = true },
     { "lcp", .edges = true },
+    { "stewart-trinkle", .edges = true, .linearisations = 30 },
     { "moreau-jean", .middle = true },
 };
 
@@ -141,7 +157,7 @@ static bool read_scheme(check_run *run)
 static bool read_numbers(check_run *run)
 {
     check_settings *s = &run->settings;
-    double dimension = 0, directions = 0, gravity[3];
+    double dimension = 0, directions = 0, turns = 0, gravity[3];
     struct {
         const char *name;
         int count;
@@ -152,6 +168,8 @@ static bool read_numbers(check_run *run)
                    { "stabilisation", 1, &s->gamma },
                    { "directions", 1, &directions },
                    { "gravity", 3, gravity },
+                   { "linearisations", 1, &turns },
+                   { "model_tolerance", 1, &s->model_tolerance },
                    { "fixed_point_tolerance", 1, &s->increment } };
     for (int i = 0; i < COUNT(wanted); i++)
         if (!check_attribute(run->file, wanted[i].name, wanted[i].count, wanted[i].out,
@@ -161,10 +179,25 @@ static bool read_numbers(check_run *run)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
     if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
         return check_fail(run->report, "attribute time_step or directions: out of range");
+    if (!(turns >= 0 && turns <= 1e6))
+        return check_fail(run->report, "attribute linearisations: out of range");
+    s->linearisations = turns > 0 ? (int)turns : s->scheme->linearisations;
     s->dimension = (int)dimension;
     s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };
     s->directions = s->scheme->edges && s->dimension == 3 ? (int)directions : 0;
     return true;
+}
+
+static bool read_overlaps(check_run *run)
+{
+    char way[32];
+    check_settings *s = &run->settings;
+    if (!check_attribute_text(run->file, "overlaps", way, sizeof way, run->report))
+        return false;
+    s->push = strcmp(way, "push") == 0 || s->linearisations > 0;
+    s->move = strcmp(way, "move") == 0 && s->linearisations == 0 && !s->scheme->middle;
+    return s->push || s->move || s->scheme->middle || strcmp(way, "keep") == 0 ||
+           check_fail(run->report, "attribute overlaps: '%s' is not known here", way);
 }
 
 static bool read_settings(check_run *run)
@@ -180,7 +213,7 @@ static bool read_settings(check_run *run)
         return false;
     if (strcmp(s->level, "off") == 0)
         return check_fail(run->report, "the run keeps no certificate (certificate: off)");
-    return read_scheme(run) && read_numbers(run);
+    return read_scheme(run) && read_numbers(run) && read_overlaps(run);
 }
 
 /* ---- what does not change ------------------------------------------------------------------- */
@@ -219,30 +252,10 @@ static bool read_bodies(check_run *run)
             b->shape[i] = CHECK_OTHER;
         if (b->motion[i] < 0)
             return check_fail(run->report, "body %d: its motion is not known here", i);
-        if (b->material[i] < 0 || b->material[i] >= run->materials)
+        if (b->material[i] < 0 || b->material[i] >= run->materials.count)
             return check_fail(run->report, "body %d: there is no such material", i);
     }
     return true;
-}
-
-static bool read_pairs(check_run *run, const char *name, double **out)
-{
-    hid_t dataset = H5Dopen2(run->file, name, H5P_DEFAULT);
-    if (dataset < 0)
-        return check_fail(run->report, "there is no dataset /%s", name);
-    hid_t space = H5Dget_space(dataset);
-    hssize_t count = H5Sget_simple_extent_npoints(space);
-    int n = 0;
-    while ((hssize_t)n * n < count)
-        n++;
-    bool good = n > 0 && (hssize_t)n * n == count &&
-                check_memory_take(out, (size_t)count, sizeof **out) &&
-                H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) >= 0;
-    good = good && (run->materials == 0 || run->materials == n);
-    run->materials = n;
-    H5Sclose(space);
-    H5Dclose(dataset);
-    return good || check_fail(run->report, "/%s cannot be read", name);
 }
 
 static bool is_unfinished(const check_run *run)
@@ -281,6 +294,8 @@ static bool open_parts(check_run *run)
         (check_group){ "certificate/loads", load_fields, COUNT(load_fields), d, { 0 }, 0 };
     run->parts[CHECK_POSES] =
         (check_group){ "certificate/poses", pose_fields, COUNT(pose_fields), d, { 0 }, 0 };
+    run->parts[CHECK_GUESSES] =
+        (check_group){ "certificate/guesses", guess_fields, COUNT(guess_fields), d, { 0 }, 0 };
     for (int part = 0; part < CHECK_PARTS; part++)
         if (!check_group_open(run->file, &run->parts[part], run->report) ||
             !read_offsets(run, part))
@@ -291,17 +306,46 @@ static bool open_parts(check_run *run)
 static bool take_by_body(check_run *run)
 {
     size_t n = (size_t)run->bodies.count;
-    vec **vectors[] = { &run->x_eval,     &run->force,  &run->torque,    &run->x_after,
-                        &run->gyroscopic, &run->v_free, &run->omega_free };
+    vec **vectors[] = { &run->x_eval,     &run->force,      &run->torque,
+                        &run->x_after,    &run->gyroscopic, &run->v_free,
+                        &run->omega_free, &run->v_eval,     &run->omega_eval };
     bool good = check_memory_take(&run->q_eval, n, sizeof *run->q_eval) &&
                 check_memory_take(&run->q_after, n, sizeof *run->q_after) &&
                 check_memory_take(&run->expected, n, sizeof *run->expected) &&
+                check_memory_take(&run->moved, n, sizeof *run->moved) &&
+                check_memory_take(&run->hit, n, sizeof *run->hit) &&
+                check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
     for (int i = 0; i < COUNT(vectors); i++)
         good = good && check_memory_take(vectors[i], n, sizeof(vec));
     return good || check_fail(run->report, "no memory");
 }
+
+/* The numbers by contact: where the pointer is, whether there are `dimension` of them. */
+#define DERIVED(name, vector)                                                                      \
+    {                                                                                              \
+        offsetof(check_derived, name), vector                                                      \
+    }
+static const struct {
+    size_t offset;
+    bool vector;
+} derived[] = {
+    DERIVED(weight, false),
+    DERIVED(size, false),
+    DERIVED(velocity, true),
+    DERIVED(free, true),
+    DERIVED(before, true),
+    DERIVED(imposed, true),
+    DERIVED(guess, false),
+    DERIVED(mu, false),
+    DERIVED(s, false),
+    DERIVED(compressed, true),
+    DERIVED(compression_mu, false),
+    DERIVED(compression_bias, false),
+    DERIVED(decompression, true),
+    DERIVED(least, false),
+};
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
@@ -326,21 +370,23 @@ bool check_run_open(check_run *run, const char *path)
     run->unfinished = is_unfinished(run);
     if (strcmp(run->settings.level, "full") != 0)
         return true;
-    return read_pairs(run, "certificate/friction", &run->friction) &&
-           read_pairs(run, "certificate/restitution", &run->restitution) && read_bodies(run) &&
-           open_parts(run) && take_by_body(run);
+    return check_materials_read(run) && read_bodies(run) && open_parts(run) && take_by_body(run);
 }
 
 void check_run_close(check_run *run)
 {
-    void *blocks[] = { &run->friction,   &run->restitution,     &run->x_eval,  &run->q_eval,
-                       &run->force,      &run->torque,          &run->v_free,  &run->omega_free,
-                       &run->gyroscopic, &run->before.row,      &run->weight,  &run->size,
-                       &run->velocity,   &run->velocity_free,   &run->imposed, &run->after.row,
-                       &run->expected,   &run->velocity_before, &run->x_after, &run->q_after };
-    void *records[CHECK_PARTS] = { &run->after, &run->contacts, &run->loads, &run->poses };
+    void *blocks[] = { &run->x_eval,     &run->q_eval,     &run->force,   &run->torque,
+                       &run->v_free,     &run->omega_free, &run->v_eval,  &run->omega_eval,
+                       &run->gyroscopic, &run->before.row, &run->hit,     &run->after.row,
+                       &run->expected,   &run->moved,      &run->x_after, &run->q_after,
+                       &run->touched };
+    void *records[CHECK_PARTS] = { &run->after, &run->contacts, &run->loads, &run->poses,
+                                   &run->guesses };
     for (int i = 0; i < COUNT(blocks); i++)
         check_memory_free(blocks[i]);
+    for (int i = 0; i < COUNT(derived); i++)
+        check_memory_free((char *)&run->by_contact + derived[i].offset);
+    check_materials_free(&run->materials);
     check_group_free(&run->parts[CHECK_BODIES], &run->before);
     for (int part = 0; part < CHECK_PARTS; part++) {
         check_group_free(&run->parts[part], records[part]);
@@ -398,16 +444,14 @@ static bool index_rows(check_run *run, check_state *s)
 static bool take_by_contact(check_run *run)
 {
     size_t n = (size_t)run->contacts.count, d = (size_t)run->settings.dimension;
-    if (n < run->contact_capacity)
+    bool good = true;
+    if (n < run->by_contact.capacity)
         return true;
     n += n / 4 + 1;
-    bool good = check_memory_take(&run->weight, n, sizeof(double)) &&
-                check_memory_take(&run->size, n, sizeof(double)) &&
-                check_memory_take(&run->velocity, n * d, sizeof(double)) &&
-                check_memory_take(&run->velocity_free, n * d, sizeof(double)) &&
-                check_memory_take(&run->velocity_before, n * d, sizeof(double)) &&
-                check_memory_take(&run->imposed, n * d, sizeof(double));
-    run->contact_capacity = good ? n : 0;
+    for (int i = 0; i < COUNT(derived) && good; i++)
+        good = check_memory_take((char *)&run->by_contact + derived[i].offset,
+                                 derived[i].vector ? n * d : n, sizeof(double));
+    run->by_contact.capacity = good ? n : 0;
     return good || check_fail(run->report, "no memory");
 }
 
@@ -439,6 +483,8 @@ bool check_run_load(check_run *run, long step)
            read_part(run, CHECK_POSES, step - 1, &run->poses, &run->poses.count) &&
            are_bodies(run, "contacts", run->contacts.body, 2 * run->contacts.count) &&
            are_bodies(run, "loads", run->loads.body, run->loads.count) &&
-           are_bodies(run, "poses", run->poses.body, run->poses.count) && are_there(run) &&
+           read_part(run, CHECK_GUESSES, step - 1, &run->guesses, &run->guesses.count) &&
+           are_bodies(run, "poses", run->poses.body, run->poses.count) &&
+           are_bodies(run, "guesses", run->guesses.body, run->guesses.count) && are_there(run) &&
            take_by_contact(run);
 }

@@ -1,0 +1,118 @@
+/* certificate.c - the contact law in units a person understands; formulas in docs/run-format.md and
+ * docs/schemes.md. After an impact by Poisson's law r is what came after the compression. */
+#include "phase.h"
+#include "shapes.h"
+
+/* A number over all contacts, and what its rounding is relative to. */
+typedef struct entry {
+    double value, size;
+} entry;
+
+static void take(entry *e, double value, double size)
+{
+    e->value = fmax(e->value, value);
+    e->size = fmax(e->size, size);
+}
+
+enum { GAP_ERROR, COMPLEMENTARITY, FRICTION, DILATATION, SPURIOUS, VIOLATION, ENTRIES };
+
+static void certify(const check_run *run, const check_phase *p, int j, entry *out)
+{
+    const check_derived *c = &run->by_contact;
+    cone k = check_cone(run, p, j, false);
+    size_t first = (size_t)j * (size_t)k.d;
+    const double *r = p->r + first, *u = p->u + first, *all = run->contacts.impulse + first;
+    double h = run->settings.h, length = sqrt(cone_dot(k.d, all, all));
+    double slide = cone_tangent(k.d, u), above = r[0] - k.least;
+    k.edges = run->settings.directions;
+    double lift = run->settings.scheme->convex ? k.mu * fmax(0, cone_sliding(&k, u) - c->s[j]) : 0;
+    double push = c->weight[j] * above, open = u[0] + p->bias[j] - lift;
+    double along = cone_dot(k.d, r, u) - r[0] * u[0] + cone_tangent(k.d, r) * slide;
+    double size = (1 + k.mu) * c->size[j] + c->weight[j] * length;
+    bool apart = above == 0 && open > CHECK_ROUNDING * size;
+    take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? 0 : h * size);
+    take(&out[COMPLEMENTARITY], fabs(above * open), length * size);
+    take(&out[FRICTION], along / h, length * size / h);
+    if (!(push > 0))
+        return;
+    take(&out[DILATATION], h * lift, h * size);
+    out[SPURIOUS].value += r[0] * lift;
+    out[SPURIOUS].size += length * size;
+}
+
+/* Distance of impulses from their cones, in every phase. */
+static void violate(const check_run *run, const check_phase *p, int j, entry *out)
+{
+    const double none[3] = { 0, 0, 0 };
+    cone k = check_cone(run, p, j, true);
+    size_t first = (size_t)j * (size_t)k.d;
+    const double *all = run->contacts.impulse + first;
+    take(&out[VIOLATION], cone_natural_map(&k, p->r + first, none, 0),
+         sqrt(cone_dot(k.d, all, all)) + sqrt(cone_dot(k.d, p->r + first, p->r + first)));
+}
+
+static void find_entries(const check_run *run, entry *out)
+{
+    check_phase phases[2];
+    int count = check_phases(run, phases);
+    for (int j = 0; j < run->contacts.count; j++) {
+        certify(run, &phases[count - 1], j, out);
+        for (int k = 0; k < count; k++)
+            violate(run, &phases[k], j, out);
+    }
+}
+
+static void check_entries(check_run *run)
+{
+    const check_steps *t = &run->steps;
+    long i = run->step - 1;
+    entry found[ENTRIES] = { { 0, 0 } };
+    const struct {
+        const char *name;
+        double stored;
+        int entry;
+    } claims[] = {
+        { "gap_error", t->gap_error[i], GAP_ERROR },
+        { "complementarity", t->complementarity[i], COMPLEMENTARITY },
+        { "friction_direction", t->friction_direction[i], FRICTION },
+        { "dilatation", t->dilatation[i], DILATATION },
+        { "spurious_work", t->spurious_work[i], SPURIOUS },
+        { "cone_violation", t->cone_violation[i], VIOLATION },
+        { "judge_cone_violation", t->judge_cone_violation[i], VIOLATION },
+    };
+    find_entries(run, found);
+    for (size_t k = 0; k < sizeof claims / sizeof claims[0]; k++)
+        check_same(run->report, check_at(run, NULL, 0, claims[k].name), claims[k].stored,
+                   found[claims[k].entry].value, found[claims[k].entry].size);
+    check_between(run->report, check_at(run, NULL, 0, "friction_law"), t->friction_law[i], 0,
+                  run->materials.vary ? HUGE_VAL : 0);
+}
+
+/* The deepest overlap of the candidates where the bodies are after the step. */
+static void check_penetration(check_run *run)
+{
+    double deepest = 0, size = 0;
+    bool complete = true;
+    for (int j = 0; j < run->contacts.count; j++) {
+        check_witness found[CHECK_WITNESSES];
+        int a = run->contacts.body[2 * j], b = run->contacts.body[2 * j + 1];
+        int count = check_witnesses(run, a, b, run->x_after, run->q_after, found);
+        complete = complete && count > 0;
+        for (int i = 0; i < count; i++) {
+            deepest = fmax(deepest, -found[i].gap);
+            size = fmax(size, found[i].size);
+        }
+    }
+    double stored = run->steps.penetration[run->step - 1];
+    if (complete)
+        check_same(run->report, check_at(run, NULL, 0, "penetration"), stored, deepest, size);
+    else
+        check_between(run->report, check_at(run, NULL, 0, "penetration"), stored,
+                      deepest - CHECK_ROUNDING * size, HUGE_VAL);
+}
+
+void check_certificate_of(check_run *run)
+{
+    check_entries(run);
+    check_penetration(run);
+}

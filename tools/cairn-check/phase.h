@@ -1,0 +1,41 @@
+/* phase.h - what a contact law is asked of: impulses and the velocities that they make. A step has
+ * one phase, an impact by Poisson's law two. */
+#ifndef CHECK_PHASE_H
+#define CHECK_PHASE_H
+
+#include "cone.h"
+#include "run.h"
+
+typedef struct check_phase {
+    const double *r, *u, *q; /* dimension each: impulses, velocities with and without them  */
+    const double *bias, *mu; /* by contact                                                   */
+    const double *s;         /* m/s: of the convex law; NULL: 0                              */
+    const double *least;     /* N s: least normal impulses; NULL: 0                          */
+} check_phase;
+
+/* The phases of the loaded step, in order; returns how many. */
+static inline int check_phases(const check_run *run, check_phase out[2])
+{
+    const check_derived *c = &run->by_contact;
+    const check_contacts *k = &run->contacts;
+    const double *s = run->settings.scheme->mixed ? c->s : NULL;
+    if (!run->impact) {
+        out[0] = (check_phase){ k->impulse, c->velocity, c->free, k->bias, c->mu, s, NULL };
+        return 1;
+    }
+    out[0] = (check_phase){
+        k->compression, c->compressed, c->before, c->compression_bias, c->compression_mu, s, NULL
+    };
+    out[1] =
+        (check_phase){ c->decompression, c->velocity, c->free, k->bias, c->mu, NULL, c->least };
+    return 2;
+}
+
+/* The cone of a contact; without edges where there is a least impulse. */
+static inline cone check_cone(const check_run *run, const check_phase *p, int j, bool edges)
+{
+    return (cone){ run->settings.dimension, edges && !p->least ? run->settings.directions : 0,
+                   p->mu[j], p->least ? p->least[j] : 0 };
+}
+
+#endif
