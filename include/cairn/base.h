@@ -80,6 +80,14 @@ typedef struct cairn_list {
     int count;
 } cairn_list;
 
+enum { CAIRN_MOST_NAMES = 32 };
+
+/** Names out of a table, each at most once. Zero is valid: none. */
+typedef struct cairn_names {
+    const char *items[CAIRN_MOST_NAMES];
+    int count;
+} cairn_names;
+
 /** Next number of splitmix64 (`state` is its state), uniform in [0, 1) on a grid of 2^-53. */
 CAIRN_API double cairn_random_uniform(uint64_t *state);
 
@@ -91,7 +99,8 @@ typedef enum cairn_option_type {
     CAIRN_OPTION_FLAG,    /* bool                                                       */
     CAIRN_OPTION_VECTOR,  /* cairn_vec3; two numbers are enough in 2D                   */
     CAIRN_OPTION_LIST,    /* cairn_list                                                 */
-    CAIRN_OPTION_NAME     /* const char *: one of `choice(0), choice(1), ...`           */
+    CAIRN_OPTION_NAME,    /* const char *: one of `choice(0), choice(1), ...`           */
+    CAIRN_OPTION_NAMES    /* cairn_names: some of them                                  */
 } cairn_option_type;
 
 /** One field of an options struct: its name, place, range, unit and one-line text. */
@@ -103,7 +112,7 @@ typedef struct cairn_option {
     double minimum, maximum;          /* each number must lie in [minimum, maximum]            */
     const char *unit;                 /* "m", "s", ...; "" for pure numbers                    */
     const char *text;                 /* one line for people                                   */
-    const char *(*choice)(int index); /* for CAIRN_OPTION_NAME; NULL past the last           */
+    const char *(*choice)(int index); /* for names; NULL past the last                         */
 } cairn_option;
 
 /** A subject with options: a shape kind, a generator, the step, a driver, ... */
@@ -128,6 +137,12 @@ CAIRN_API const cairn_option *cairn_record_find(const cairn_record *record, cons
  *  be NULL) names the key and says what was expected. */
 CAIRN_API cairn_status cairn_record_check(const cairn_record *record, const void *options,
                                           cairn_error *error);
+
+/** Set one field of an options struct from a text "name=value": vectors and lists of names with
+ *  commas between; not for lists of numbers. On failure nothing is set and `error` (may be NULL)
+ *  names the key and says what was expected. */
+CAIRN_API cairn_status cairn_record_assign(const cairn_record *record, void *options,
+                                           const char *assignment, cairn_error *error);
 
 /** Write "a number > 0", "one of convex, fixed-point", ... into `text`. */
 CAIRN_API void cairn_option_expectation(const cairn_option *option, char *text, size_t capacity);

@@ -42,13 +42,17 @@ static void append_range(const cairn_option *option, char *text, size_t capacity
 void cairn_option_expectation(const cairn_option *option, char *text, size_t capacity)
 {
     static const char *const kinds[] = {
-        [CAIRN_OPTION_REAL] = "a number",          [CAIRN_OPTION_INTEGER] = "a whole number",
-        [CAIRN_OPTION_FLAG] = "true or false",     [CAIRN_OPTION_VECTOR] = "a vector of numbers",
-        [CAIRN_OPTION_LIST] = "a list of numbers", [CAIRN_OPTION_NAME] = "one of ",
+        [CAIRN_OPTION_REAL] = "a number",
+        [CAIRN_OPTION_INTEGER] = "a whole number",
+        [CAIRN_OPTION_FLAG] = "true or false",
+        [CAIRN_OPTION_VECTOR] = "a vector of numbers",
+        [CAIRN_OPTION_LIST] = "a list of numbers",
+        [CAIRN_OPTION_NAME] = "one of ",
+        [CAIRN_OPTION_NAMES] = "a list of some of ",
     };
     text[0] = '\0';
     append(text, capacity, kinds[option->type]);
-    if (option->type == CAIRN_OPTION_NAME) {
+    if (option->type == CAIRN_OPTION_NAME || option->type == CAIRN_OPTION_NAMES) {
         for (int i = 0; option->choice(i); i++) {
             append(text, capacity, i ? ", " : "");
             append(text, capacity, option->choice(i));
@@ -94,11 +98,25 @@ static bool name_is_known(const cairn_option *option, const char *name)
     return false;
 }
 
+/* The names of a field. */
+static int field_names(const cairn_option *option, const void *field, const char *const **out)
+{
+    if (option->type == CAIRN_OPTION_NAME) {
+        *out = field;
+        return 1;
+    }
+    if (option->type != CAIRN_OPTION_NAMES)
+        return 0;
+    *out = ((const cairn_names *)field)->items;
+    return ((const cairn_names *)field)->count;
+}
+
 static cairn_status check_field(const cairn_option *option, const void *field, cairn_error *error)
 {
-    char expected[256], found[64] = "";
+    char expected[512], found[64] = "";
     double scratch[3];
     const double *numbers;
+    const char *const *names = NULL;
     int count = field_numbers(option, field, scratch, &numbers);
     cairn_option_expectation(option, expected, sizeof expected);
     for (int i = 0; i < count; i++) {
@@ -111,12 +129,11 @@ static cairn_status check_field(const cairn_option *option, const void *field, c
             return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found %s, expected %s", found,
                               expected);
     }
-    if (option->type == CAIRN_OPTION_NAME) {
-        const char *name = *(const char *const *)field;
-        if (!name_is_known(option, name))
+    count = field_names(option, field, &names);
+    for (int i = 0; i < count; i++)
+        if (!name_is_known(option, names[i]))
             return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found '%s', expected %s",
-                              name ? name : "", expected);
-    }
+                              names[i] ? names[i] : "", expected);
     return CAIRN_OK;
 }
 
