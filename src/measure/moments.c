@@ -1,0 +1,193 @@
+/* moments.c - sums over the grains: where they are, how they move, what energy they have. */
+#include <math.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "measure/measure.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+/* ---- centre --------------------------------------------------------------------------------- */
+
+/* Mass and mass-weighted sums over the counted grains. */
+static double sum_mass(const cairn_measure *m, cairn_vec3 *x, cairn_vec3 *v)
+{
+    const cairn_sample *s = m->sample;
+    double mass = 0;
+    *x = *v = cairn_vec(0, 0, 0);
+    for (int i = 0; i < s->count; i++)
+        if (cairn_measure_counts(m, i)) {
+            mass += s->mass[i];
+            *x = cairn_add_scaled(*x, s->mass[i], s->x[i]);
+            *v = cairn_add_scaled(*v, s->mass[i], s->v[i]);
+        }
+    return mass;
+}
+
+static cairn_status centre(cairn_measure *m)
+{
+    cairn_vec3 x, v;
+    double mass = sum_mass(m, &x, &v);
+    if (!(mass > 0))
+        return CAIRN_OK;
+    x = cairn_scale(1 / mass, x);
+    v = cairn_scale(1 / mass, v);
+    const double row[] = { x.x, x.y, x.z, v.x, v.y, v.z, mass };
+    return cairn_measure_row(m, row);
+}
+
+static const cairn_statistic_field centre_fields[] = {
+    { { "x", "m", "centre of mass", true }, NULL, false },
+    { { "y", "m", "centre of mass", true }, NULL, false },
+    { { "z", "m", "centre of mass", true }, NULL, true },
+    { { "vx", "m/s", "its velocity", false }, NULL, false },
+    { { "vy", "m/s", "its velocity", false }, NULL, false },
+    { { "vz", "m/s", "its velocity", false }, NULL, true },
+    { { "mass", "kg", "of the grains", false }, NULL, false },
+};
+
+const cairn_statistic cairn_statistic_centre = {
+    .name = "centre",
+    .summary = "centre of mass and its velocity",
+    .fields = centre_fields,
+    .field_count = COUNT(centre_fields),
+    .series = true,
+    .measure = centre,
+};
+
+/* ---- height --------------------------------------------------------------------------------- */
+
+static cairn_vec3 upward(const cairn_measure *m)
+{
+    double g = cairn_norm(m->sample->gravity);
+    cairn_vec3 axis = { m->up == 0, m->up == 1, m->up == 2 };
+    return g > 0 ? cairn_scale(-1 / g, m->sample->gravity) : axis;
+}
+
+/* Mean and spread of the heights of the centres, weighted by mass. */
+static cairn_status height(cairn_measure *m)
+{
+    const cairn_sample *s = m->sample;
+    cairn_vec3 up = upward(m), x, v;
+    double mass = sum_mass(m, &x, &v), square = 0, low = INFINITY, high = -INFINITY;
+    if (!(mass > 0))
+        return CAIRN_OK;
+    double mean = cairn_dot(up, x) / mass;
+    for (int i = 0; i < s->count; i++)
+        if (cairn_measure_counts(m, i)) {
+            double at = cairn_dot(up, s->x[i]);
+            square += s->mass[i] * (at - mean) * (at - mean);
+            low = fmin(low, at - s->radius[i]);
+            high = fmax(high, at + s->radius[i]);
+        }
+    const double row[] = { mean, high, low, sqrt(square / mass) };
+    return cairn_measure_row(m, row);
+}
+
+static const cairn_statistic_field height_fields[] = {
+    { { "mean", "m", "height of the centre of mass", true }, NULL, false },
+    { { "top", "m", "highest point of a grain", true }, NULL, false },
+    { { "bottom", "m", "lowest point of a grain", true }, NULL, false },
+    { { "spread", "m", "root mean square of the heights about their mean", false }, NULL, false },
+};
+
+const cairn_statistic cairn_statistic_height = {
+    .name = "height",
+    .summary = "mean, highest and lowest height, against gravity",
+    .fields = height_fields,
+    .field_count = COUNT(height_fields),
+    .series = true,
+    .measure = height,
+};
+
+/* ---- temperature ---------------------------------------------------------------------------- */
+
+/* T = 1/(D N) sum |v - u|^2, u the mean velocity. */
+static cairn_status temperature(cairn_measure *m)
+{
+    const cairn_sample *s = m->sample;
+    cairn_vec3 u = { 0, 0, 0 }, square = { 0, 0, 0 };
+    double grains = 0, speed = 0;
+    for (int i = 0; i < s->count; i++)
+        if (cairn_measure_counts(m, i)) {
+            u = cairn_add(u, s->v[i]);
+            speed += cairn_norm(s->v[i]);
+            grains++;
+        }
+    u = cairn_scale(1 / grains, u);
+    for (int i = 0; i < s->count; i++)
+        if (cairn_measure_counts(m, i)) {
+            cairn_vec3 w = cairn_sub(s->v[i], u);
+            square = cairn_add(square, cairn_times(w, w));
+        }
+    square = cairn_scale(1 / grains, square);
+    const double row[] = { (square.x + square.y + square.z) / s->dimension, square.x, square.y,
+                           square.z, speed / grains };
+    return grains > 0 ? cairn_measure_row(m, row) : CAIRN_OK;
+}
+
+static const cairn_statistic_field temperature_fields[] = {
+    { { "temperature", "m^2/s^2", "mean of the parts along the axes", true }, NULL, false },
+    { { "x", "m^2/s^2", "variance of the velocities", true }, NULL, false },
+    { { "y", "m^2/s^2", "variance of the velocities", true }, NULL, false },
+    { { "z", "m^2/s^2", "variance of the velocities", true }, NULL, true },
+    { { "speed", "m/s", "mean speed", false }, NULL, false },
+};
+
+const cairn_statistic cairn_statistic_temperature = {
+    .name = "temperature",
+    .summary = "granular temperature",
+    .fields = temperature_fields,
+    .field_count = COUNT(temperature_fields),
+    .series = true,
+    .measure = temperature,
+};
+
+/* ---- energy --------------------------------------------------------------------------------- */
+
+/* Kinetic and potential energy of all grains; sums over the steps as far as they are known. */
+static cairn_status energy(cairn_measure *m)
+{
+    static const cairn_energy unknown = { .entered = NAN,
+                                          .load_work = NAN,
+                                          .driver_work = NAN,
+                                          .friction_loss = NAN,
+                                          .impact_loss = NAN,
+                                          .correction = NAN,
+                                          .numerical_loss = NAN };
+    const cairn_sample *s = m->sample;
+    const cairn_energy *sum = s->totals ? s->totals : &unknown;
+    double kinetic = 0, potential = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i]) {
+            kinetic += 0.5 * s->mass[i] * cairn_dot(s->v[i], s->v[i]);
+            kinetic += 0.5 * cairn_dot(s->omega[i], cairn_times(s->inertia[i], s->omega[i]));
+            potential -= s->mass[i] * cairn_dot(s->gravity, s->x[i]);
+        }
+    const double row[] = {
+        kinetic,         potential,          sum->entered,     sum->load_work,     sum->driver_work,
+        sum->correction, sum->friction_loss, sum->impact_loss, sum->numerical_loss
+    };
+    return cairn_measure_row(m, row);
+}
+
+static const cairn_statistic_field energy_fields[] = {
+    { { "kinetic", "J", "of all grains", true }, NULL, false },
+    { { "potential", "J", "of gravity, 0 at the origin", true }, NULL, false },
+    { { "entered", "J", "brought in by inlets since the start", false }, NULL, false },
+    { { "load_work", "J", "done by loads since the start", false }, NULL, false },
+    { { "driver_work", "J", "done by driven bodies since the start", true }, NULL, false },
+    { { "correction", "J", "added by moving overlaps apart since the start", false }, NULL, false },
+    { { "friction_loss", "J", "since the start", true }, NULL, false },
+    { { "impact_loss", "J", "since the start", true }, NULL, false },
+    { { "numerical_loss", "J", "since the start", true }, NULL, false },
+};
+
+const cairn_statistic cairn_statistic_energy = {
+    .name = "energy",
+    .summary = "energy of the grains, and where it came from and went",
+    .fields = energy_fields,
+    .field_count = COUNT(energy_fields),
+    .series = true,
+    .measure = energy,
+};

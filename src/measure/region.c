@@ -1,0 +1,220 @@
+/* region.c - boxes in which things are measured.
+ *
+ * The volume that a ball and a box share is the integral over z of the area that a circle and a
+ * rectangle share, which has a closed form; the integral is taken by Gauss's rule in the angle t,
+ * z = R sin t, piece by piece between the kinks of that area. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "measure/measure.h"
+
+bool cairn_region_contains(const cairn_region *region, cairn_vec3 x)
+{
+    for (int k = 0; k < region->dimension; k++)
+        if (!(cairn_component(x, k) >= region->low[k] && cairn_component(x, k) < region->high[k]))
+            return false;
+    return true;
+}
+
+double cairn_region_volume(const cairn_region *region)
+{
+    double volume = 1;
+    for (int k = 0; k < region->dimension; k++)
+        volume *= fmax(0, region->high[k] - region->low[k]);
+    return volume;
+}
+
+double cairn_region_share(const cairn_region *region, cairn_vec3 a, cairn_vec3 b)
+{
+    double begin = 0, end = 1;
+    for (int k = 0; k < region->dimension; k++) {
+        double from = cairn_component(a, k), way = cairn_component(b, k) - from;
+        double enter = (region->low[k] - from) / way, leave = (region->high[k] - from) / way;
+        if (way == 0) {
+            if (!(from >= region->low[k] && from < region->high[k]))
+                return 0;
+            continue;
+        }
+        begin = fmax(begin, fmin(enter, leave));
+        end = fmin(end, fmax(enter, leave));
+    }
+    return fmax(0, end - begin);
+}
+
+/* ---- where boxes end ------------------------------------------------------------------------ */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Quantiles `trim` and 1 - `trim` of the grains' coordinates k. */
+static void close_by_quantiles(const cairn_measure *m, int k, double *scratch, cairn_region *out)
+{
+    const cairn_sample *s = m->sample;
+    int count = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i])
+            scratch[count++] = cairn_component(s->x[i], k);
+    if (count == 0)
+        return;
+    qsort(scratch, (size_t)count, sizeof *scratch, compare_doubles);
+    if (isinf(out->low[k]))
+        out->low[k] = scratch[(int)(m->options->trim * (count - 1))];
+    if (isinf(out->high[k]))
+        out->high[k] = scratch[(int)((1 - m->options->trim) * (count - 1))];
+}
+
+static void close_by_extent(const cairn_measure *m, int k, cairn_region *out)
+{
+    const cairn_sample *s = m->sample;
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i]) {
+            low = fmin(low, cairn_component(s->x[i], k) - s->radius[i]);
+            high = fmax(high, cairn_component(s->x[i], k) + s->radius[i]);
+        }
+    if (isinf(out->low[k]))
+        out->low[k] = low;
+    if (isinf(out->high[k]))
+        out->high[k] = high;
+}
+
+cairn_status cairn_region_column(const cairn_measure *m, int axis, cairn_region *out)
+{
+    double *scratch = cairn_arena_take(m->arena, (size_t)m->sample->count + 1, sizeof *scratch);
+    if (!scratch)
+        return CAIRN_NO_MEMORY;
+    *out = m->box;
+    for (int k = 0; k < out->dimension; k++) {
+        if (k == axis)
+            close_by_extent(m, k, out);
+        else if (isinf(out->low[k]) || isinf(out->high[k]))
+            close_by_quantiles(m, k, scratch, out);
+        /* no grains at all: an empty box */
+        if (!isfinite(out->low[k]) || !isfinite(out->high[k]))
+            out->low[k] = out->high[k] = 0;
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_region_bulk(const cairn_measure *m, cairn_region *out)
+{
+    return cairn_region_column(m, -1, out);
+}
+
+/* ---- balls in boxes ------------------------------------------------------------------------- */
+
+/* Integral of sqrt(R^2 - x^2) from 0 to x. */
+static double half_disk(double radius, double x)
+{
+    double s = fmax(0, radius * radius - x * x);
+    return 0.5 * (x * sqrt(s) + radius * radius * asin(fmax(-1, fmin(1, x / radius))));
+}
+
+/* Integral from 0 to x of y cut to the circle, clamp(y, -s, s) with s = sqrt(R^2 - x^2). */
+static double below(double radius, double x, double y)
+{
+    double height = fmin(fabs(y), radius);
+    double flat = sqrt(fmax(0, radius * radius - height * height));
+    double far = fmin(fabs(x), radius), area = height * fmin(far, flat);
+    if (far > flat)
+        area += half_disk(radius, far) - half_disk(radius, flat);
+    return (x < 0) == (y < 0) ? area : -area;
+}
+
+/* The area that a circle about the origin and the rectangle [x0, x1] x [y0, y1] share. */
+static double disk_area(double radius, const double low[2], const double high[2])
+{
+    return below(radius, high[0], high[1]) - below(radius, low[0], high[1]) -
+           below(radius, high[0], low[1]) + below(radius, low[0], low[1]);
+}
+
+/* Gauss's rule with 16 points on [-1, 1]: half of its points and weights. */
+static const double gauss[8][2] = {
+    { 0.0950125098376374, 0.1894506104550685 }, { 0.2816035507792589, 0.1826034150449236 },
+    { 0.4580167776572274, 0.1691565193950025 }, { 0.6178762444026437, 0.1495959888165767 },
+    { 0.7554044083550030, 0.1246289712555339 }, { 0.8656312023878318, 0.0951585116824928 },
+    { 0.9445750230732326, 0.0622535239386479 }, { 0.9894009349916499, 0.0271524594117541 },
+};
+
+/* Integral of the area at height R sin t over a range of t. */
+static double piece_volume(double radius, double first, double last, const double *low,
+                           const double *high)
+{
+    double middle = 0.5 * (first + last), half = 0.5 * (last - first), sum = 0;
+    for (int k = 0; k < 16; k++) {
+        double t = middle + (k % 2 ? half : -half) * gauss[k / 2][0];
+        sum += gauss[k / 2][1] * disk_area(radius * cos(t), low, high) * radius * cos(t);
+    }
+    return sum * half;
+}
+
+/* The angles between which the area is smooth: where the circle, of radius R cos t, reaches a side
+ * or a corner of the rectangle. */
+static int find_kinks(double radius, const double *low, const double *high, double *kinks)
+{
+    const double x[2] = { low[0], high[0] }, y[2] = { low[1], high[1] };
+    int count = 0;
+    for (int k = 0; k < 8; k++) {
+        double reach = k < 2 ? fabs(x[k]) : k < 4 ? fabs(y[k - 2]) : hypot(x[k & 1], y[k >> 1 & 1]);
+        if (reach >= radius)
+            continue;
+        kinks[count++] = acos(reach / radius);
+        kinks[count++] = -acos(reach / radius);
+    }
+    return count;
+}
+
+/* Integrates along the third side. */
+static double ball_volume(double radius, const double *low, const double *high)
+{
+    double kinks[18], volume = 0;
+    double first = asin(fmax(-1, low[2] / radius)), last = asin(fmin(1, high[2] / radius));
+    int count = find_kinks(radius, low, high, kinks);
+    kinks[count++] = last;
+    qsort(kinks, (size_t)count, sizeof *kinks, compare_doubles);
+    for (int k = 0; k < count; k++) {
+        double end = fmin(kinks[k], last);
+        if (end <= first)
+            continue;
+        volume += piece_volume(radius, first, end, low, high);
+        first = end;
+    }
+    return volume;
+}
+
+static void swap(double *a, double *b)
+{
+    double kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+double cairn_region_ball(const cairn_region *region, cairn_vec3 centre, double radius)
+{
+    double low[3] = { 0 }, high[3] = { 0 };
+    bool inside = true, flat = region->dimension == 2;
+    for (int k = 0; k < region->dimension; k++) {
+        low[k] = region->low[k] - cairn_component(centre, k);
+        high[k] = region->high[k] - cairn_component(centre, k);
+        if (!(low[k] < radius && high[k] > -radius && low[k] < high[k] && radius > 0))
+            return 0;
+        inside = inside && low[k] <= -radius && high[k] >= radius;
+    }
+    if (inside)
+        return flat ? M_PI * radius * radius : 4.0 / 3 * M_PI * radius * radius * radius;
+    if (flat)
+        return disk_area(radius, low, high);
+    /* a side that cuts the ball goes last: with one such side there are no kinks */
+    for (int k = 0; k < 2; k++)
+        if (low[k] > -radius || high[k] < radius) {
+            swap(&low[k], &low[2]);
+            swap(&high[k], &high[2]);
+            break;
+        }
+    return ball_volume(radius, low, high);
+}

@@ -1,0 +1,167 @@
+/* slices.c - the share of a box that balls fill, as a whole and in slices.
+ *
+ * Volumes of balls cut by the box are those of region.c; overlaps of balls count twice. Bodies that
+ * are not balls are not counted as filling anything. */
+#include <math.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "measure/measure.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
+static double solid_in(const cairn_sample *s, const cairn_region *region)
+{
+    double solid = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i] && s->radius[i] > 0)
+            solid += cairn_region_ball(region, s->x[i], s->radius[i]);
+    return solid;
+}
+
+static cairn_status packing(cairn_measure *m)
+{
+    cairn_region region;
+    TRY(cairn_region_bulk(m, &region));
+    double volume = cairn_region_volume(&region), solid = solid_in(m->sample, &region);
+    const double row[] = { solid / volume, solid, volume };
+    return volume > 0 ? cairn_measure_row(m, row) : CAIRN_OK;
+}
+
+static const cairn_statistic_field packing_fields[] = {
+    { { "fraction", "", "share of the box that balls fill", true }, NULL, false },
+    { { "solid", "m^3", "volume of the balls in the box", false }, "m^2", false },
+    { { "volume", "m^3", "of the box", false }, "m^2", false },
+};
+
+const cairn_statistic cairn_statistic_packing = {
+    .name = "packing",
+    .summary = "packing fraction in a box",
+    .fields = packing_fields,
+    .field_count = COUNT(packing_fields),
+    .series = true,
+    .measure = packing,
+};
+
+/* ---- slices --------------------------------------------------------------------------------- */
+
+/* What is added up in a slice. */
+typedef struct slice {
+    double solid;                    /* m^3 */
+    double grains, contacts, square; /* sums over the grains with their centre here */
+    cairn_vec3 v;
+} slice;
+
+static int slice_at(const cairn_region *region, int axis, double position, int bins)
+{
+    double along = (position - region->low[axis]) / (region->high[axis] - region->low[axis]);
+    double k = floor(along * bins);
+    return k < 0 ? 0 : k >= bins ? bins - 1 : (int)k;
+}
+
+static cairn_region slice_region(const cairn_region *region, int axis, int k, int bins)
+{
+    cairn_region cut = *region;
+    double width = (region->high[axis] - region->low[axis]) / bins;
+    cut.low[axis] = region->low[axis] + k * width;
+    cut.high[axis] = region->low[axis] + (k + 1) * width;
+    return cut;
+}
+
+static void add_ball(const cairn_measure *m, const cairn_region *region, int i, slice *slices)
+{
+    const cairn_sample *s = m->sample;
+    int bins = (int)m->options->bins;
+    double at = cairn_component(s->x[i], m->axis);
+    int last = slice_at(region, m->axis, at + s->radius[i], bins);
+    for (int k = slice_at(region, m->axis, at - s->radius[i], bins); k <= last; k++) {
+        cairn_region cut = slice_region(region, m->axis, k, bins);
+        slices[k].solid += cairn_region_ball(&cut, s->x[i], s->radius[i]);
+    }
+}
+
+static void add_grain(const cairn_measure *m, const cairn_region *region, int i, slice *slices)
+{
+    const cairn_sample *s = m->sample;
+    if (!cairn_region_contains(region, s->x[i]))
+        return;
+    double at = cairn_component(s->x[i], m->axis);
+    slice *mine = &slices[slice_at(region, m->axis, at, (int)m->options->bins)];
+    mine->grains++;
+    mine->v = cairn_add(mine->v, s->v[i]);
+    mine->square += cairn_dot(s->v[i], s->v[i]);
+}
+
+static cairn_status write_slice(cairn_measure *m, const cairn_region *region, const slice *k,
+                                int index)
+{
+    cairn_region cut = slice_region(region, m->axis, index, (int)m->options->bins);
+    double n = k->grains;
+    cairn_vec3 u = cairn_scale(1 / n, k->v);
+    const double row[] = { 0.5 * (cut.low[m->axis] + cut.high[m->axis]),
+                           k->solid / cairn_region_volume(&cut),
+                           n,
+                           m->sample->has_contacts ? k->contacts / n : NAN,
+                           n > 0 ? u.x : NAN,
+                           n > 0 ? u.y : NAN,
+                           n > 0 ? u.z : NAN,
+                           (k->square / n - cairn_dot(u, u)) / region->dimension };
+    return cairn_measure_row(m, row);
+}
+
+static void add_contacts(const cairn_measure *m, const cairn_region *region, const double *contacts,
+                         slice *slices)
+{
+    const cairn_sample *s = m->sample;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i] && cairn_region_contains(region, s->x[i])) {
+            double at = cairn_component(s->x[i], m->axis);
+            slices[slice_at(region, m->axis, at, (int)m->options->bins)].contacts += contacts[i];
+        }
+}
+
+static cairn_status slices(cairn_measure *m)
+{
+    cairn_region region;
+    const cairn_sample *s = m->sample;
+    int bins = (int)m->options->bins;
+    TRY(cairn_region_column(m, m->axis, &region));
+    slice *all = cairn_arena_take(m->arena, (size_t)bins, sizeof *all);
+    double *contacts = cairn_measure_contacts(m);
+    if (!all || !contacts)
+        return CAIRN_NO_MEMORY;
+    for (int k = 0; k < bins; k++)
+        all[k] = (slice){ 0 };
+    if (!(cairn_region_volume(&region) > 0))
+        return CAIRN_OK;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i]) {
+            add_ball(m, &region, i, all);
+            add_grain(m, &region, i, all);
+        }
+    add_contacts(m, &region, contacts, all);
+    for (int k = 0; k < bins; k++)
+        TRY(write_slice(m, &region, &all[k], k));
+    return CAIRN_OK;
+}
+
+static const cairn_statistic_field slice_fields[] = {
+    { { "position", "m", "middle of the slice", false }, NULL, false },
+    { { "fraction", "", "share of the slice that balls fill", true }, NULL, false },
+    { { "grains", "", "with their centre in the slice", false }, NULL, false },
+    { { "coordination", "", "their mean number of contacts that push", false }, NULL, false },
+    { { "vx", "m/s", "their mean velocity", false }, NULL, false },
+    { { "vy", "m/s", "their mean velocity", false }, NULL, false },
+    { { "vz", "m/s", "their mean velocity", false }, NULL, true },
+    { { "temperature", "m^2/s^2", "granular temperature about that velocity", false },
+      NULL,
+      false },
+};
+
+const cairn_statistic cairn_statistic_slices = {
+    .name = "slices",
+    .summary = "packing fraction, velocity and temperature in slices along an axis",
+    .fields = slice_fields,
+    .field_count = COUNT(slice_fields),
+    .measure = slices,
+};
