@@ -98,7 +98,7 @@ class Schema(unittest.TestCase):
         self.assertEqual(s["$schema"], "https://json-schema.org/draft/2020-12/schema")
         self.assertEqual(sorted(s["$defs"]), sorted(
             ["run", "material", "pair", "body", "part", "orientation", "shape", "driver", "load",
-             "joint", "drive", "distribution", "generator", "friction_law"]))
+             "joint", "drive", "distribution", "generator", "friction_law", "measure"]))
         self.assertEqual(s["required"], ["cairn", "run"])
         self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])
         self.assertEqual(s["$defs"]["run"]["properties"]["time_step"]["exclusiveMinimum"], 0)

@@ -42,6 +42,7 @@ static void format_field(const cairn_option *option, const void *field, char *te
         format_vector(*(const cairn_vec3 *)field, text, capacity);
         break;
     case CAIRN_OPTION_LIST:
+    case CAIRN_OPTION_NAMES:
         break;
     case CAIRN_OPTION_NAME:
         name = *(const char *const *)field;
@@ -54,7 +55,7 @@ static void format_field(const cairn_option *option, const void *field, char *te
 
 static void print_option(const cairn_option *option, const void *defaults)
 {
-    char expected[256], value[64];
+    char expected[512], value[64];
     cairn_option_expectation(option, expected, sizeof expected);
     format_field(option, (const char *)defaults + option->offset, value, sizeof value);
     printf("    %-*s %s\n", NAME_WIDTH, option->name, option->text);

@@ -14,6 +14,7 @@
 #include "cairn/scene.h"
 #include "cairn/shape.h"
 #include "cairn/solve.h"
+#include "cairn/statistics.h"
 #include "cairn/trial.h"
 #include "cairn/world.h"
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cairn/generate.h"
+#include "cairn/statistics.h"
 #include "cairn/world.h"
 
 #ifdef __cplusplus
@@ -18,6 +19,7 @@ typedef struct cairn_run_options {
     bool contacts;              /* store the contacts of each frame                             */
     bool paraview;              /* write the ParaView series                                    */
     bool picture;               /* draw the last state as picture.svg                           */
+    cairn_names statistics;     /* measured at each frame and written; see cairn_statistic_name */
     bool packing;               /* report the packing fraction at the end                       */
     const char *certificate;    /* "off", "summary" or "full": what run.h5 keeps of it          */
     const char *on_uncertified; /* "warn" or "stop": when a step misses its tolerance           */
@@ -40,6 +42,7 @@ typedef struct cairn_scene {
     cairn_world *world;
     cairn_step_options step;
     cairn_run_options run;
+    cairn_measure_options measure; /* how run.statistics are measured                            */
     int material_count;
     const char *const *material_names; /* by material number                                    */
     int body_count;

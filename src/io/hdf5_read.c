@@ -53,14 +53,14 @@ static int64_t count_numbers(hid_t dataset, cairn_hdf5_type type)
         H5Tclose(stored);
     if (space >= 0)
         H5Sclose(space);
-    return good && there && count <= INT32_MAX ? count : -1;
+    return good && there ? count : -1;
 }
 
 static cairn_status read_all(hid_t dataset, cairn_hdf5_type type, cairn_arena *arena,
                              cairn_hdf5_numbers *out, cairn_error *error)
 {
     int64_t count = count_numbers(dataset, type);
-    if (count < 0)
+    if (count < 0 || count > INT32_MAX)
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "expected a list of %s",
                           type == CAIRN_HDF5_REAL ? "numbers" : "integers");
     void *data = cairn_arena_take(arena, (size_t)count, cairn_hdf5_size(type));
@@ -95,6 +95,68 @@ cairn_status cairn_hdf5_read(hid_t parent, const char *name, cairn_hdf5_type typ
     hid_t dataset;
     TRY(open_dataset(parent, name, &dataset, error));
     cairn_status status = read_all(dataset, type, arena, out, error);
+    H5Dclose(dataset);
+    return status;
+}
+
+/* Whether a dataset of numbers has the rows of a slab. */
+static bool has_rows(hid_t dataset, hid_t space, const cairn_hdf5_slab *slab)
+{
+    hsize_t extent[2] = { 0, 1 };
+    int wanted = slab->width == 1 ? 1 : 2;
+    if (count_numbers(dataset, slab->type) < 0 || H5Sget_simple_extent_ndims(space) != wanted ||
+        H5Sget_simple_extent_dims(space, extent, NULL) != wanted)
+        return false;
+    return extent[1] == (hsize_t)slab->width && slab->first >= 0 && slab->rows >= 0 &&
+           (hsize_t)slab->first <= extent[0] &&
+           (hsize_t)slab->rows <= extent[0] - (hsize_t)slab->first;
+}
+
+static herr_t read_selected(hid_t dataset, hid_t space, const cairn_hdf5_slab *slab, void *data)
+{
+    const hsize_t start[2] = { (hsize_t)slab->first, 0 };
+    const hsize_t count[2] = { (hsize_t)slab->rows, (hsize_t)slab->width };
+    hid_t type = slab->type == CAIRN_HDF5_REAL ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT32;
+    hid_t memory = H5Screate_simple(slab->width == 1 ? 1 : 2, count, NULL);
+    herr_t result = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    if (result >= 0)
+        result = H5Dread(dataset, type, memory, space, H5P_DEFAULT, data);
+    H5Sclose(memory);
+    return result;
+}
+
+static cairn_status read_slab(hid_t dataset, const cairn_hdf5_slab *slab, cairn_arena *arena,
+                              const void **out, cairn_error *error)
+{
+    hid_t space = H5Dget_space(dataset);
+    cairn_status status = CAIRN_OK;
+    void *data = NULL;
+    if (space < 0 || !has_rows(dataset, space, slab))
+        status = cairn_fail(error, CAIRN_BAD_INPUT, slab->name,
+                            "expected %lld rows of %d numbers from row %lld on",
+                            (long long)slab->rows, slab->width, (long long)slab->first);
+    if (status == CAIRN_OK) {
+        size_t numbers = (size_t)slab->rows * (size_t)slab->width;
+        data = cairn_arena_take(arena, numbers, cairn_hdf5_size(slab->type));
+        status = data ? CAIRN_OK : CAIRN_NO_MEMORY;
+    }
+    if (status == CAIRN_OK && slab->rows > 0 && read_selected(dataset, space, slab, data) < 0) {
+        cairn_hdf5_fail(error, "cannot read");
+        status = CAIRN_BAD_INPUT;
+    }
+    if (space >= 0)
+        H5Sclose(space);
+    *out = data;
+    return status;
+}
+
+cairn_status cairn_hdf5_read_slab(hid_t parent, const cairn_hdf5_slab *slab, cairn_arena *arena,
+                                  const void **out, cairn_error *error)
+{
+    hid_t dataset;
+    *out = NULL;
+    TRY(open_dataset(parent, slab->name, &dataset, error));
+    cairn_status status = read_slab(dataset, slab, arena, out, error);
     H5Dclose(dataset);
     return status;
 }
@@ -197,13 +259,18 @@ cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *a
 
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out)
 {
+    return cairn_hdf5_read_reals_attribute(object, name, 1, out);
+}
+
+bool cairn_hdf5_read_reals_attribute(hid_t object, const char *name, int count, double *out)
+{
     hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
     if (attribute < 0)
         return false;
     hid_t space = H5Aget_space(attribute), type = H5Aget_type(attribute);
     H5T_class_t kind = H5Tget_class(type);
     bool good = (kind == H5T_FLOAT || kind == H5T_INTEGER) &&
-                H5Sget_simple_extent_npoints(space) == 1 &&
+                H5Sget_simple_extent_npoints(space) == count &&
                 H5Aread(attribute, H5T_NATIVE_DOUBLE, out) >= 0;
     H5Tclose(type);
     H5Sclose(space);

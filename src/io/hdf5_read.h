@@ -26,6 +26,18 @@ typedef struct cairn_hdf5_numbers {
 cairn_status cairn_hdf5_read(hid_t parent, const char *name, cairn_hdf5_type type,
                              cairn_arena *arena, cairn_hdf5_numbers *out, cairn_error *error);
 
+/* Rows of a dataset that must be there: `rows` of them from `first` on, `width` numbers each. */
+typedef struct cairn_hdf5_slab {
+    const char *name;
+    cairn_hdf5_type type; /* CAIRN_HDF5_REAL or CAIRN_HDF5_INT; the latter takes integers only */
+    int width;            /* 1: a list of numbers */
+    int64_t first, rows;
+} cairn_hdf5_slab;
+
+/* The numbers of a slab; CAIRN_BAD_INPUT when the dataset does not have these rows. */
+cairn_status cairn_hdf5_read_slab(hid_t parent, const cairn_hdf5_slab *slab, cairn_arena *arena,
+                                  const void **out, cairn_error *error);
+
 /* A dataset of one integer. */
 cairn_status cairn_hdf5_read_int(hid_t parent, const char *name, int32_t *out, cairn_error *error);
 
@@ -35,6 +47,8 @@ cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *a
 
 /* Attributes of a group; false when there is none, or not one number or text. */
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out);
+/* The same for exactly `count` numbers. */
+bool cairn_hdf5_read_reals_attribute(hid_t object, const char *name, int count, double *out);
 /* As much of the text as fits. */
 bool cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text, size_t capacity);
 

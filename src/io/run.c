@@ -279,6 +279,9 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the scene has no world");
     TRY(cairn_step_options_check(&scene->step, cairn_world_dimension(scene->world), error));
     TRY(cairn_record_check(cairn_run_record(), &scene->run, error));
+    if (scene->run.statistics.count > 0)
+        TRY(cairn_measure_options_check(&scene->measure, cairn_world_dimension(scene->world),
+                                        error));
     const cairn_list *steps = &scene->run.save_problem;
     for (int i = 0; i < steps->count; i++)
         if (steps->values[i] != floor(steps->values[i]))

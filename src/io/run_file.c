@@ -11,9 +11,10 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/file.h"
-#include "io/hdf5.h"
+#include "io/hdf5_record.h"
 #include "io/run_certificate.h"
 #include "io/run_columns.h"
+#include "io/run_statistics.h"
 #include "io/run_table.h"
 
 enum { STEP_BUFFER = 256 };
@@ -59,6 +60,7 @@ static const cairn_run_source worst_sources[] = {
 enum { ENTRIES = 64 }; /* room for the entries of certificate, energy and timing */
 
 struct cairn_run_file {
+    const char *folder;
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
     const cairn_scene *scene;
     cairn_hdf5_sink sink;
@@ -67,6 +69,7 @@ struct cairn_run_file {
     bool certified, full; /* a certificate is stored; with all that it is made of */
     cairn_run_table steps, worst, bodies, states, contacts, joints, joint_states;
     cairn_run_certificate certificate;
+    cairn_run_statistics statistics;
     cairn_hdf5_column entries[ENTRIES];
     cairn_hdf5_column frame_step, frame_time, body_offset, joint_offset, contact_offset;
     step_row *waiting; /* STEP_BUFFER rows */
@@ -74,39 +77,6 @@ struct cairn_run_file {
 };
 
 /* ---- settings ------------------------------------------------------------------------------ */
-
-static cairn_status write_option(hid_t root, const cairn_option *option, const void *options,
-                                 cairn_error *error)
-{
-    const char *name = option->name;
-    const void *field = (const char *)options + option->offset;
-    const cairn_list *list = field;
-    switch (option->type) {
-    case CAIRN_OPTION_REAL:
-        return cairn_hdf5_real(root, name, *(const double *)field, error);
-    case CAIRN_OPTION_INTEGER:
-        return cairn_hdf5_long(root, name, *(const int64_t *)field, error);
-    case CAIRN_OPTION_FLAG:
-        return cairn_hdf5_long(root, name, *(const bool *)field, error);
-    case CAIRN_OPTION_VECTOR:
-        return cairn_hdf5_attribute(root, name, (cairn_hdf5_values){ CAIRN_HDF5_REAL, 3, field },
-                                    error);
-    case CAIRN_OPTION_LIST:
-        return cairn_hdf5_attribute(
-            root, name, (cairn_hdf5_values){ CAIRN_HDF5_REAL, list->count, list->values }, error);
-    default:
-        return cairn_hdf5_text(root, name, *(const char *const *)field, error);
-    }
-}
-
-/* Every line of an options table becomes an attribute of the root. */
-static cairn_status write_record(hid_t root, const cairn_record *record, const void *options,
-                                 cairn_error *error)
-{
-    for (int i = 0; i < record->option_count; i++)
-        TRY(write_option(root, &record->options[i], options, error));
-    return CAIRN_OK;
-}
 
 static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
 {
@@ -120,8 +90,8 @@ static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
     TRY(cairn_hdf5_text(f->file, "scene", scene->text, error));
     TRY(cairn_hdf5_long(f->file, "dimension", f->dimension, error));
     TRY(cairn_hdf5_attribute(f->file, "gravity", g, error));
-    TRY(write_record(f->file, cairn_step_record(), &scene->step, error));
-    TRY(write_record(f->file, cairn_run_record(), &scene->run, error));
+    TRY(cairn_hdf5_record(f->file, cairn_step_record(), &scene->step, error));
+    TRY(cairn_hdf5_record(f->file, cairn_run_record(), &scene->run, error));
     return cairn_hdf5_text(f->file, "ending", "unfinished", error);
 }
 
@@ -239,7 +209,7 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
                                error));
     if (f->full)
         TRY(cairn_run_certificate_create(f->file, f->scene->world, &f->certificate, error));
-    return CAIRN_OK;
+    return cairn_run_statistics_create(f->file, f->folder, f->scene, &f->statistics, error);
 }
 
 /* How a call on the file ended: a failure to write shows only in the sink. */
@@ -255,6 +225,7 @@ static cairn_status settle(const cairn_run_file *f, cairn_status status, cairn_e
 static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_run_file *f,
                             cairn_error *error)
 {
+    f->folder = folder;
     f->scene = scene;
     f->dimension = cairn_world_dimension(scene->world);
     f->certified = strcmp(scene->run.certificate, "off") != 0;
@@ -332,6 +303,7 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
 {
     f->waiting[f->waiting_count++] =
         (step_row){ step, time, solver_number(report->solve.solver), *report };
+    cairn_run_statistics_step(&f->statistics, report);
     if (f->waiting_count < STEP_BUFFER)
         return CAIRN_OK;
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
@@ -391,6 +363,7 @@ static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame,
     TRY(cairn_run_table_append(&f->states, frame, frame->bodies, error));
     TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
     TRY(cairn_run_table_append(&f->joint_states, frame, frame->joint.count, error));
+    TRY(cairn_run_statistics_frame(&f->statistics, frame->step, error));
     if (f->scene->run.contacts) {
         TRY(cairn_run_table_append(&f->contacts, frame, frame->contacts, error));
         int64_t contacts = cairn_run_table_rows(&f->contacts);
@@ -466,6 +439,7 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_run_table_close(&f->steps);
     cairn_run_table_close(&f->worst);
     cairn_run_certificate_close(&f->certificate);
+    cairn_run_statistics_close(&f->statistics);
     cairn_run_table_close(&f->bodies);
     cairn_run_table_close(&f->states);
     cairn_run_table_close(&f->contacts);
@@ -491,6 +465,7 @@ static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
     TRY(cairn_hdf5_flush(f->file, error));
     TRY(close_file(f, error));
     TRY(cairn_hdf5_sink_check(&f->sink, error));
+    TRY(cairn_run_statistics_commit(&f->statistics, error));
     if (rename(f->part, f->path) != 0)
         return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot rename to run.h5: %s",
                           strerror(errno));
@@ -513,6 +488,7 @@ void cairn_run_file_destroy(cairn_run_file *f)
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     close_file(f, NULL);
     cairn_hdf5_quiet_end(quiet);
+    cairn_run_statistics_destroy(&f->statistics);
     cairn_memory_free(f->waiting);
     cairn_memory_free(f);
 }

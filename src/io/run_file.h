@@ -15,9 +15,13 @@ typedef struct cairn_run_ending {
     const char *message; /* what went wrong, "" when nothing did */
 } cairn_run_ending;
 
+/* The run file that a path means: itself, or run.h5 in the folder that it names. `out` holds
+ * CAIRN_PATH_BYTES. */
+cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error);
+
 typedef struct cairn_run_file cairn_run_file;
 
-/* Create folder/run.h5.part with the settings of the scene, which must outlive it. */
+/* Create folder/run.h5.part with the settings of the scene; both must outlive it. */
 cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
                                    cairn_run_file **out, cairn_error *error);
 /* Add a step; kept in memory until some hundred are together or a flush. */

@@ -274,8 +274,7 @@ static bool exists(const char *path)
     return stat(path, &found) == 0;
 }
 
-/* The file to read: the path itself, or run.h5 in the folder that it names. */
-static cairn_status find_file(const char *path, char *out, cairn_error *error)
+cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error)
 {
     struct stat found;
     cairn_error_set_file(error, path);
@@ -303,7 +302,7 @@ cairn_status cairn_run_read_info(const char *path, cairn_run_info *out, cairn_er
     *out = (cairn_run_info){ .dimension = 0 };
     if (error)
         *error = (cairn_error){ .line = 0 };
-    TRY(find_file(path, file, error));
+    TRY(cairn_run_find_file(path, file, error));
     cairn_error_set_file(error, file);
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = open_and_read(file, out, error);

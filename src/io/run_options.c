@@ -44,6 +44,8 @@ static const cairn_option options[] = {
       "draw the last state as picture.svg", NULL },
     { "packing", CAIRN_OPTION_FLAG, false, FIELD(packing), 0, 1, "",
       "report the packing fraction at the end", NULL },
+    { "statistics", CAIRN_OPTION_NAMES, false, FIELD(statistics), 0, 0, "",
+      "measure these at each frame and write them", cairn_statistic_name },
     { "certificate", CAIRN_OPTION_NAME, false, FIELD(certificate), 0, 0, "",
       "what to store of the certificate: nothing, a row a step, or all that cairn-check needs",
       certificate_name },

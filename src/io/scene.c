@@ -104,6 +104,7 @@ static cairn_status build(cairn_scene_build *b)
 {
     TRY(cairn_scene_read_world(b));
     TRY(cairn_scene_read_run(b));
+    TRY(cairn_scene_read_measure(b));
     TRY(cairn_scene_read_materials(b));
     TRY(make_origins(b));
     TRY(cairn_scene_read_bodies(b));

@@ -35,6 +35,7 @@ typedef struct cairn_scene_choice {
 /* The format, in scene_format.c. */
 cairn_scene_keys cairn_scene_root_keys(void);
 cairn_scene_keys cairn_scene_run_keys(void);
+cairn_scene_keys cairn_scene_measure_keys(void);
 cairn_scene_keys cairn_scene_material_keys(void);
 cairn_scene_keys cairn_scene_pair_keys(void);
 cairn_scene_keys cairn_scene_body_keys(void);
@@ -138,6 +139,7 @@ cairn_status cairn_scene_blame(cairn_scene_build *b, cairn_status status,
 /* ---- stages -------------------------------------------------------------------------------- */
 
 cairn_status cairn_scene_read_run(cairn_scene_build *b);
+cairn_status cairn_scene_read_measure(cairn_scene_build *b);
 cairn_status cairn_scene_read_world(cairn_scene_build *b);
 cairn_status cairn_scene_read_materials(cairn_scene_build *b);
 cairn_status cairn_scene_read_bodies(cairn_scene_build *b);

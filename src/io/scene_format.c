@@ -48,6 +48,8 @@ static const cairn_scene_key root_further[] = {
     { "generators", false, "many bodies at once, made in this order after the bodies",
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/generator\"}}" },
     { "run", true, "how to step and what to write", "{\"$ref\": \"#/$defs/run\"}" },
+    { "measure", false, "how the statistics of run.statistics are measured",
+      "{\"$ref\": \"#/$defs/measure\"}" },
 };
 
 cairn_scene_keys cairn_scene_root_keys(void)
@@ -58,6 +60,11 @@ cairn_scene_keys cairn_scene_root_keys(void)
 cairn_scene_keys cairn_scene_run_keys(void)
 {
     return (cairn_scene_keys){ cairn_step_record(), cairn_run_record(), NULL, 0 };
+}
+
+cairn_scene_keys cairn_scene_measure_keys(void)
+{
+    return (cairn_scene_keys){ cairn_measure_record(), NULL, NULL, 0 };
 }
 
 /* ---- materials ----------------------------------------------------------------------------- */

@@ -109,10 +109,10 @@ cairn_status cairn_scene_check_keys(cairn_scene_build *b, const cairn_yaml_node 
 static cairn_status unexpected(cairn_scene_build *b, const cairn_yaml_node *node,
                                const cairn_option *option)
 {
-    char found[80], expected[256];
+    char found[80], expected[400];
     cairn_option one = *option;
     if (!node->key) /* an entry of a list */
-        one.type = CAIRN_OPTION_REAL;
+        one.type = one.type == CAIRN_OPTION_NAMES ? CAIRN_OPTION_NAME : CAIRN_OPTION_REAL;
     cairn_yaml_describe(node, found, sizeof found);
     cairn_option_expectation(&one, expected, sizeof expected);
     return cairn_yaml_fail(node, NULL, b->error, "found %s, expected %s", found, expected);
@@ -166,6 +166,28 @@ static cairn_status read_option_name(cairn_scene_build *b, const cairn_yaml_node
     }
     known[count] = NULL;
     return cairn_scene_fail_word(b, node, false, option->name, known);
+}
+
+/* A list of names, each once. */
+static cairn_status read_names(cairn_scene_build *b, const cairn_yaml_node *node,
+                               const cairn_option *option, cairn_names *out)
+{
+    cairn_names names = { .count = 0 };
+    if (node->kind != CAIRN_YAML_LIST)
+        return unexpected(b, node, option);
+    for (const cairn_yaml_node *n = node->first; n; n = n->next) {
+        const char *name = NULL;
+        TRY(read_option_name(b, n, option, &name));
+        for (int i = 0; i < names.count; i++)
+            if (names.items[i] == name)
+                return cairn_yaml_fail(n, NULL, b->error, "found %s twice, expected it once", name);
+        if (names.count == CAIRN_MOST_NAMES)
+            return cairn_yaml_fail(n, NULL, b->error, "expected at most %d names",
+                                   CAIRN_MOST_NAMES);
+        names.items[names.count++] = name;
+    }
+    *out = names;
+    return CAIRN_OK;
 }
 
 static cairn_status wrong_length(cairn_scene_build *b, const cairn_yaml_node *node,
@@ -249,6 +271,8 @@ static cairn_status read_field(cairn_scene_build *b, const cairn_yaml_node *node
         return read_list(b, node, option, field);
     case CAIRN_OPTION_NAME:
         return read_option_name(b, node, option, field);
+    case CAIRN_OPTION_NAMES:
+        return read_names(b, node, option, field);
     }
     return CAIRN_UNSUPPORTED;
 }

@@ -84,6 +84,21 @@ cairn_status cairn_scene_read_run(cairn_scene_build *b)
     return cairn_scene_blame(b, status, node, &wrong);
 }
 
+cairn_status cairn_scene_read_measure(cairn_scene_build *b)
+{
+    const cairn_yaml_node *node = cairn_yaml_find(b->tree.root, "measure");
+    const cairn_scene_keys keys = cairn_scene_measure_keys();
+    cairn_error wrong = { 0 };
+    b->scene->measure = cairn_measure_options_default();
+    if (!node)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    TRY(cairn_scene_read_record(b, node, keys.record, &b->scene->measure));
+    int dimension = cairn_world_dimension(b->scene->world);
+    cairn_status status = cairn_measure_options_check(&b->scene->measure, dimension, &wrong);
+    return cairn_scene_blame(b, status, node, &wrong);
+}
+
 /* ---- materials ----------------------------------------------------------------------------- */
 
 static int find_material(const cairn_scene_build *b, const char *name)

@@ -94,6 +94,15 @@ static void write_choices(cairn_json *json, const cairn_option *option)
     end_list(json);
 }
 
+static void write_names(cairn_json *json, const cairn_option *option)
+{
+    cairn_json_text(json, "type", "array");
+    cairn_json_begin(json, "items");
+    write_choices(json, option);
+    cairn_json_end(json);
+    cairn_json_flag(json, "uniqueItems", true);
+}
+
 static void write_type(cairn_json *json, const cairn_option *option)
 {
     switch (option->type) {
@@ -114,6 +123,9 @@ static void write_type(cairn_json *json, const cairn_option *option)
         break;
     case CAIRN_OPTION_NAME:
         write_choices(json, option);
+        break;
+    case CAIRN_OPTION_NAMES:
+        write_names(json, option);
         break;
     }
 }
@@ -145,6 +157,7 @@ static void write_default(cairn_json *json, const cairn_option *option, const vo
         fprintf(raw(json, "default"), "[%s, %s, %s]", x, y, z);
         break;
     case CAIRN_OPTION_LIST:
+    case CAIRN_OPTION_NAMES:
         break;
     }
 }
@@ -318,6 +331,7 @@ static cairn_status write_definitions(cairn_json *json)
     cairn_json_begin(json, "$defs");
     const cairn_status statuses[] = {
         write_definition(json, "run", cairn_scene_run_keys()),
+        write_definition(json, "measure", cairn_scene_measure_keys()),
         write_definition(json, "material", cairn_scene_material_keys()),
         write_definition(json, "pair", cairn_scene_pair_keys()),
         write_definition(json, "body", cairn_scene_body_keys()),

@@ -1,0 +1,351 @@
+/* run_read.c - see run_read.h. The file may be anything that calls itself a run, so every row and
+ * number that leads to another is checked before it is followed. */
+#include "io/run_read.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "cairn/run.h"
+#include "io/file.h"
+#include "io/run_file.h"
+#include "io/run_table.h"
+#include "io/sample.h"
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* All numbers of a dataset in a group. */
+static cairn_status read_list(cairn_run_reader *r, const char *group, const char *name,
+                              cairn_hdf5_type type, cairn_hdf5_numbers *out, cairn_error *error)
+{
+    hid_t parent;
+    TRY(cairn_hdf5_open_group(r->file, group, &parent, error));
+    cairn_status status = cairn_hdf5_read(parent, name, type, &r->kept, out, error);
+    H5Gclose(parent);
+    return status;
+}
+
+/* A list of `count` numbers, which is the length of another list that was read before. */
+static cairn_status read_column(cairn_run_reader *r, const char *group, const char *name, int count,
+                                const double **out, cairn_error *error)
+{
+    cairn_hdf5_numbers found;
+    TRY(read_list(r, group, name, CAIRN_HDF5_REAL, &found, error));
+    *out = found.data;
+    return found.count == count ? CAIRN_OK
+                                : cairn_fail(error, CAIRN_BAD_INPUT, name,
+                                             "found %d numbers, expected %d", found.count, count);
+}
+
+static cairn_status read_kinds(cairn_run_reader *r, const char *name, const int32_t **out,
+                               cairn_error *error)
+{
+    cairn_hdf5_numbers found;
+    TRY(read_list(r, "bodies", name, CAIRN_HDF5_INT, &found, error));
+    *out = found.data;
+    return found.count == r->bodies
+               ? CAIRN_OK
+               : cairn_fail(error, CAIRN_BAD_INPUT, name, "found %d numbers, expected %d",
+                            found.count, r->bodies);
+}
+
+static cairn_status read_bodies(cairn_run_reader *r, cairn_error *error)
+{
+    cairn_hdf5_numbers mass;
+    const double *inertia;
+    TRY(read_list(r, "bodies", "mass", CAIRN_HDF5_REAL, &mass, error));
+    r->bodies = mass.count;
+    r->mass = mass.data;
+    TRY(read_kinds(r, "shape", &r->shape, error));
+    TRY(read_kinds(r, "motion", &r->motion, error));
+    TRY(read_kinds(r, "material", &r->material, error));
+    TRY(read_column(r, "bodies", "radius", r->bodies, &r->radius, error));
+    TRY(read_column(r, "bodies", "inertia", 3 * r->bodies, &inertia, error));
+    r->inertia = (const cairn_vec3 *)inertia;
+    return CAIRN_OK;
+}
+
+static cairn_status read_frames(cairn_run_reader *r, cairn_error *error)
+{
+    cairn_hdf5_numbers time;
+    hid_t frames;
+    TRY(cairn_hdf5_open_group(r->file, "frames", &frames, error));
+    r->has_contacts = cairn_hdf5_has(frames, "contact_offset");
+    H5Gclose(frames);
+    TRY(read_list(r, "frames", "time", CAIRN_HDF5_REAL, &time, error));
+    r->frames = time.count;
+    r->time = time.data;
+    TRY(read_column(r, "frames", "step", r->frames, &r->step, error));
+    TRY(read_column(r, "frames", "body_offset", r->frames + 1, &r->body_offset, error));
+    if (r->has_contacts)
+        TRY(read_column(r, "frames", "contact_offset", r->frames + 1, &r->contact_offset, error));
+    return CAIRN_OK;
+}
+
+/* Works and losses of the steps, summed up; a run with `certificate: off` has none. */
+static cairn_status read_totals(cairn_run_reader *r, cairn_error *error)
+{
+    cairn_hdf5_numbers steps;
+    TRY(read_list(r, "steps", "step", CAIRN_HDF5_REAL, &steps, error));
+    r->steps = steps.count;
+    hid_t group = H5Gopen2(r->file, "steps", H5P_DEFAULT);
+    bool kept = cairn_hdf5_has(group, "friction_loss");
+    H5Gclose(group);
+    if (!kept)
+        return CAIRN_OK;
+    r->totals = cairn_arena_take(&r->kept, (size_t)r->steps + 1, sizeof *r->totals);
+    if (!r->totals)
+        return CAIRN_NO_MEMORY;
+    r->totals[0] = (cairn_energy){ 0 };
+    for (int i = 0; i < cairn_energy_entries.count; i++) {
+        const cairn_entry *entry = &cairn_energy_entries.items[i];
+        const double *column;
+        double sum = 0;
+        TRY(read_column(r, "steps", entry->name, r->steps, &column, error));
+        for (int k = 0; k < r->steps; k++) {
+            sum += column[k];
+            cairn_entry_set(entry, &r->totals[k + 1], sum);
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status read_all(cairn_run_reader *r, cairn_error *error)
+{
+    double gravity[3];
+    if (!cairn_hdf5_read_reals_attribute(r->file, "gravity", 3, gravity))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "gravity",
+                          "expected the root attribute 'gravity' to be three numbers");
+    r->gravity = (cairn_vec3){ gravity[0], gravity[1], gravity[2] };
+    TRY(read_bodies(r, error));
+    TRY(read_frames(r, error));
+    return read_totals(r, error);
+}
+
+cairn_status cairn_run_reader_open(const char *path, cairn_run_reader *out, cairn_error *error)
+{
+    char file[CAIRN_PATH_BYTES];
+    cairn_run_info info;
+    *out = (cairn_run_reader){ .file = 0 };
+    TRY(cairn_run_read_info(path, &info, error));
+    TRY(cairn_run_find_file(path, file, error));
+    cairn_error_set_file(error, file);
+    out->dimension = info.dimension;
+    out->time_step = info.time_step;
+    if (!(info.dimension == 2 || info.dimension == 3) || !(info.time_step > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "expected dimension 2 or 3 and a time step > 0");
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = cairn_hdf5_open(file, &out->file, error);
+    if (status == CAIRN_OK)
+        status = read_all(out, error);
+    cairn_hdf5_quiet_end(quiet);
+    if (status != CAIRN_OK)
+        cairn_run_reader_close(out);
+    return status;
+}
+
+void cairn_run_reader_close(cairn_run_reader *reader)
+{
+    if (reader->file > 0)
+        H5Fclose(reader->file);
+    cairn_arena_destroy(&reader->kept);
+    cairn_arena_destroy(&reader->frame);
+    *reader = (cairn_run_reader){ .file = 0 };
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+/* The rows of frame k in a list of offsets. */
+static cairn_status rows_of(const double *offset, int k, const char *name, cairn_hdf5_slab *slab,
+                            cairn_error *error)
+{
+    if (!(offset[k] >= 0 && offset[k + 1] >= offset[k] && offset[k + 1] < 9e15 &&
+          offset[k + 1] - offset[k] < INT32_MAX))
+        return cairn_fail(error, CAIRN_BAD_INPUT, name, "found rows %g to %g, expected a range",
+                          offset[k], offset[k + 1]);
+    slab->first = (int64_t)offset[k];
+    slab->rows = (int64_t)(offset[k + 1] - offset[k]);
+    return CAIRN_OK;
+}
+
+static cairn_status read_part(hid_t group, cairn_hdf5_slab slab, const char *name, int width,
+                              cairn_run_reader *r, const void **out, cairn_error *error)
+{
+    slab.name = name;
+    slab.width = width;
+    return cairn_hdf5_read_slab(group, &slab, &r->frame, out, error);
+}
+
+static cairn_status bad_row(const char *name, int32_t row, int count, cairn_error *error)
+{
+    return cairn_fail(error, CAIRN_BAD_INPUT, name, "found body %d, expected one of %d", (int)row,
+                      count);
+}
+
+/* What does not change, for the bodies of the frame; place: where a row of /bodies stands in it. */
+static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_sample *out,
+                           int32_t **place, cairn_error *error)
+{
+    size_t count = (size_t)out->count;
+    uint8_t *is_grain = cairn_arena_take(&r->frame, count, sizeof *is_grain);
+    double *radius = cairn_arena_take(&r->frame, count, sizeof *radius);
+    double *mass = cairn_arena_take(&r->frame, count, sizeof *mass);
+    cairn_vec3 *inertia = cairn_arena_take(&r->frame, count, sizeof *inertia);
+    int32_t *material = cairn_arena_take(&r->frame, count, sizeof *material);
+    *place = cairn_arena_take(&r->frame, (size_t)r->bodies, sizeof **place);
+    if (!is_grain || !radius || !mass || !inertia || !material || !*place)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < r->bodies; i++)
+        (*place)[i] = -1;
+    for (int i = 0; i < out->count; i++) {
+        int32_t row = index[i];
+        if (row < 0 || row >= r->bodies)
+            return bad_row("index", row, r->bodies, error);
+        (*place)[row] = i;
+        is_grain[i] = r->motion[row] == CAIRN_MOTION_DYNAMIC;
+        radius[i] = r->shape[row] == CAIRN_SHAPE_SPHERE ? r->radius[row] : 0;
+        mass[i] = r->mass[row];
+        inertia[i] = r->inertia[row];
+        material[i] = r->material[row];
+    }
+    out->is_grain = is_grain;
+    out->radius = radius;
+    out->mass = mass;
+    out->inertia = inertia;
+    out->material = material;
+    return CAIRN_OK;
+}
+
+static cairn_status read_states(cairn_run_reader *r, hid_t group, int k, cairn_sample *out,
+                                int32_t **place, cairn_error *error)
+{
+    cairn_hdf5_slab real = { .type = CAIRN_HDF5_REAL }, whole = { .type = CAIRN_HDF5_INT };
+    const void *index, *x, *v, *omega;
+    TRY(rows_of(r->body_offset, k, "body_offset", &real, error));
+    TRY(rows_of(r->body_offset, k, "body_offset", &whole, error));
+    TRY(read_part(group, whole, "index", 1, r, &index, error));
+    TRY(read_part(group, real, "x", 3, r, &x, error));
+    TRY(read_part(group, real, "v", 3, r, &v, error));
+    TRY(read_part(group, real, "omega", 3, r, &omega, error));
+    out->count = (int)real.rows;
+    out->x = x;
+    out->v = v;
+    out->omega = omega;
+    return gather(r, index, out, place, error);
+}
+
+/* Bodies of contacts as places in the frame. */
+static cairn_status place_pairs(cairn_run_reader *r, const int32_t *rows, const int32_t *place,
+                                cairn_sample *out, cairn_error *error)
+{
+    int32_t *pair = cairn_arena_take(&r->frame, 2 * (size_t)out->contacts, sizeof *pair);
+    if (!pair)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < 2 * out->contacts; i++) {
+        if (rows[i] < -1 || rows[i] >= r->bodies)
+            return bad_row("body", rows[i], r->bodies, error);
+        pair[i] = rows[i] < 0 ? -1 : place[rows[i]];
+    }
+    out->pair = pair;
+    return CAIRN_OK;
+}
+
+static cairn_status read_contacts(cairn_run_reader *r, hid_t group, int k, const int32_t *place,
+                                  cairn_sample *out, cairn_error *error)
+{
+    cairn_hdf5_slab real = { .type = CAIRN_HDF5_REAL }, whole = { .type = CAIRN_HDF5_INT };
+    const void *rows, *point, *normal, *tangent, *impulse;
+    TRY(rows_of(r->contact_offset, k, "contact_offset", &real, error));
+    TRY(rows_of(r->contact_offset, k, "contact_offset", &whole, error));
+    TRY(read_part(group, whole, "body", 2, r, &rows, error));
+    TRY(read_part(group, real, "point", 3, r, &point, error));
+    TRY(read_part(group, real, "normal", 3, r, &normal, error));
+    TRY(read_part(group, real, "tangent", 3, r, &tangent, error));
+    TRY(read_part(group, real, "impulse", r->dimension, r, &impulse, error));
+    out->contacts = (int)real.rows;
+    out->point = point;
+    out->normal = normal;
+    TRY(place_pairs(r, rows, place, out, error));
+    cairn_sample_contacts mine = { out->contacts, normal, tangent, impulse };
+    out->force = cairn_sample_forces(&mine, r->dimension, r->time_step, &r->frame);
+    return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out, cairn_error *error)
+{
+    int32_t *place;
+    hid_t states, contacts;
+    TRY(cairn_hdf5_open_group(r->file, "frames/bodies", &states, error));
+    cairn_status status = read_states(r, states, k, out, &place, error);
+    H5Gclose(states);
+    if (status != CAIRN_OK || !out->has_contacts)
+        return status;
+    TRY(cairn_hdf5_open_group(r->file, "frames/contacts", &contacts, error));
+    status = read_contacts(r, contacts, k, place, out, error);
+    H5Gclose(contacts);
+    return status;
+}
+
+cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *out,
+                                    cairn_error *error)
+{
+    double step = r->step[k];
+    bool known = step >= 0 && step <= r->steps;
+    cairn_arena_reset(&r->frame);
+    *out = (cairn_sample){ .dimension = r->dimension,
+                           .time = r->time[k],
+                           .gravity = r->gravity,
+                           .has_contacts = r->has_contacts && step > 0,
+                           .totals = r->totals && known ? &r->totals[(int)step] : NULL };
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = read_frame(r, k, out, error);
+    cairn_hdf5_quiet_end(quiet);
+    return status;
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+static cairn_status measure_all(cairn_run_reader *r, const cairn_measure_options *options,
+                                cairn_statistic_table *tables, int count, cairn_error *error)
+{
+    for (int k = 0; k < r->frames; k++) {
+        cairn_sample sample;
+        TRY(cairn_run_reader_frame(r, k, &sample, error));
+        for (int i = 0; i < count; i++) {
+            cairn_status status = cairn_statistic_measure(&sample, options, &r->frame, &tables[i]);
+            if (status != CAIRN_OK)
+                return cairn_fail(error, status, tables[i].name, "%s",
+                                  status == CAIRN_BAD_INPUT ? "the cells are too small"
+                                                            : cairn_status_text(status));
+        }
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status create_tables(const cairn_names *names, int dimension,
+                                  cairn_statistic_table *tables, cairn_error *error)
+{
+    for (int i = 0; i < names->count; i++)
+        if (cairn_statistic_table_create(names->items[i], dimension, &tables[i]) != CAIRN_OK)
+            return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "there is no statistic '%s'",
+                              names->items[i]);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_measure(const char *path, const cairn_names *names,
+                               const cairn_measure_options *options, cairn_statistic_table *tables,
+                               cairn_error *error)
+{
+    cairn_run_reader r;
+    memset(tables, 0, (size_t)names->count * sizeof *tables);
+    TRY(cairn_run_reader_open(path, &r, error));
+    cairn_status status = cairn_measure_options_check(options, r.dimension, error);
+    if (status == CAIRN_OK)
+        status = create_tables(names, r.dimension, tables, error);
+    if (status == CAIRN_OK)
+        status = measure_all(&r, options, tables, names->count, error);
+    cairn_run_reader_close(&r);
+    for (int i = 0; status != CAIRN_OK && i < names->count; i++)
+        cairn_statistic_table_destroy(&tables[i]);
+    return status;
+}
