@@ -162,9 +162,37 @@ TEST(files_that_are_not_there_or_not_hdf5_are_told_apart)
     folder_remove(f.path);
 }
 
+TEST(rows_are_read_from_anywhere_and_not_beyond_the_end)
+{
+    sample s = sample_create();
+    const void *data;
+    cairn_error error = { 0 };
+    cairn_hdf5_slab slab = { "whole", CAIRN_HDF5_INT, 1, 1, 2 };
+    CHECK_OK(cairn_hdf5_read_slab(s.file, &slab, &s.arena, &data, &error));
+    CHECK_INT(((const int32_t *)data)[0], -2);
+    CHECK_INT(((const int32_t *)data)[1], 3);
+    slab.rows = 0;
+    CHECK_OK(cairn_hdf5_read_slab(s.file, &slab, &s.arena, &data, &error));
+    const cairn_hdf5_slab bad[] = {
+        { "whole", CAIRN_HDF5_INT, 1, 1, 3 },  /* a row too many         */
+        { "whole", CAIRN_HDF5_INT, 1, -1, 1 }, /* before the first       */
+        { "whole", CAIRN_HDF5_INT, 1, 0, INT64_MAX },
+        { "whole", CAIRN_HDF5_INT, 2, 0, 1 }, /* not two numbers a row   */
+        { "real", CAIRN_HDF5_INT, 1, 0, 1 },  /* no integers             */
+        { "claimed", CAIRN_HDF5_REAL, 1, 0, 9 },
+        { "missing", CAIRN_HDF5_REAL, 1, 0, 1 },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_INT(cairn_hdf5_read_slab(s.file, &bad[i], &s.arena, &data, &error), CAIRN_BAD_INPUT);
+        CHECK_TEXT(error.key, bad[i].name);
+    }
+    sample_destroy(&s);
+}
+
 int main(void)
 {
-    RUN(CASE(numbers_come_back_whole_ones_as_reals_too),
+    RUN(CASE(rows_are_read_from_anywhere_and_not_beyond_the_end),
+        CASE(numbers_come_back_whole_ones_as_reals_too),
         CASE(what_is_not_a_list_of_the_kind_is_refused_by_name), CASE(one_integer_is_one_integer),
         CASE(texts_of_both_kinds_are_read_and_none_is_empty), CASE(attributes_are_read_or_left_out),
         CASE(groups_are_opened_and_missing_ones_named),

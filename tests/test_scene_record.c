@@ -162,10 +162,48 @@ TEST(overridden_values_name_the_override)
         check_refused(&table[i], CAIRN_BAD_INPUT, overrides[i]);
 }
 
+TEST(statistics_are_names_each_once_with_their_own_part)
+{
+    cairn_scene *s =
+        scene_text_good("cairn: 1\nmeasure: {bins: 7, low: [0, 0, 1]}\nrun: {time_step: "
+                        "1e-3, duration: 1, statistics: [stress, centre]}\n",
+                        NULL);
+    CHECK_INT(s->run.statistics.count, 2);
+    CHECK_TEXT(s->run.statistics.items[1], "centre");
+    CHECK_INT(s->measure.bins, 7);
+    CHECK_NEAR(s->measure.low.z, 1, 0);
+    CHECK_NEAR(s->measure.high.z, 1e30, 0);
+    cairn_scene_destroy(s);
+    static const refused table[] = {
+        { HEAD, 0, 0, "run.statistics.0", "did you mean 'stress'?" },
+        { HEAD, 0, 0, "run.statistics.1", "found stress twice" },
+        { HEAD, 0, 0, "run.statistics", "expected a list of some of packing, slices" },
+        { HEAD, 0, 0, "measure.bins", "expected a whole number between 1 and 4096" },
+        { HEAD, 0, 0, "measure.bims", "did you mean 'bins'?" },
+    };
+    static const char *const overrides[] = { "run.statistics=[stres]",
+                                             "run.statistics=[stress, stress]",
+                                             "run.statistics=stress", "measure={bins: 0}",
+                                             "measure={bims: 3}" };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        check_refused(&table[i], CAIRN_BAD_INPUT, overrides[i]);
+}
+
+TEST(a_box_that_is_empty_is_refused)
+{
+    static const refused table[] = {
+        { "cairn: 1\nrun: {time_step: 1, duration: 1}\nmeasure:\n  low: [0, 0, 2]\n  high: [1, 1, "
+          "2]\n",
+          5, 9, "measure.high", "found 2, expected more than the lower corner's 2" },
+    };
+    check_refused(&table[0], CAIRN_BAD_INPUT, NULL);
+}
+
 int main(void)
 {
-    RUN(CASE(unknown_keys_are_refused_with_the_nearest_one), CASE(missing_keys_are_named),
-        CASE(wrong_types_are_refused), CASE(values_out_of_range_are_refused),
-        CASE(what_is_not_finite_is_refused), CASE(a_plane_has_two_numbers),
-        CASE(overridden_values_name_the_override));
+    RUN(CASE(statistics_are_names_each_once_with_their_own_part),
+        CASE(a_box_that_is_empty_is_refused), CASE(unknown_keys_are_refused_with_the_nearest_one),
+        CASE(missing_keys_are_named), CASE(wrong_types_are_refused),
+        CASE(values_out_of_range_are_refused), CASE(what_is_not_finite_is_refused),
+        CASE(a_plane_has_two_numbers), CASE(overridden_values_name_the_override));
 }

@@ -184,6 +184,7 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
 {
     bool flags_end = false;
     out->overrides = out->operands = (const char *const *)argv;
+    out->measure = cairn_measure_options_default();
     for (int i = 0; i < count; i++) {
         const char *word = argv[i];
         bool is_operand = flags_end || word[0] != '-' || !word[1];

@@ -57,6 +57,8 @@ typedef struct cairn_arguments {
     char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
     cairn_solve_arguments solve;
     cairn_compare_arguments compare;
+    cairn_measure_options measure; /* --region and --set of `cairn stat` and `cairn plot`    */
+    char problem[640];             /* what is wrong with the value of a flag, where that varies */
 } cairn_arguments;
 
 /* A flag: how it is written, whether a value follows, and where it goes. */
@@ -81,13 +83,17 @@ typedef struct cairn_command {
 } cairn_command;
 
 extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
-    cairn_command_info, cairn_command_solve, cairn_command_compare, cairn_command_help;
+    cairn_command_info, cairn_command_solve, cairn_command_compare, cairn_command_stat,
+    cairn_command_plot, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
     cairn_flag_save_problem, cairn_flag_strict, cairn_flag_help;
 /* solve_flags.c, ended by NULL */
 extern const cairn_flag *const cairn_solve_flags[];
 /* compare_flags.c, ended by NULL */
 extern const cairn_flag *const cairn_compare_flags[];
+
+/* stat_flags.c, ended by NULL */
+extern const cairn_flag *const cairn_stat_flags[], *const cairn_plot_flags[];
 
 /* Read argv[0 .. count-1] as the arguments of a command; uses argv itself as the list of
  * overrides, or of several operands: no command takes both. EXIT_DONE, or EXIT_USAGE after a

@@ -157,6 +157,24 @@ static void list_joints(void)
     print_record(cairn_joint_drive_record());
 }
 
+static void list_statistics(void)
+{
+    for (int i = 0; cairn_statistic_name(i); i++) {
+        const char *name = cairn_statistic_name(i);
+        cairn_statistic_table table;
+        printf("  %-*s   %s%s\n", NAME_WIDTH, name, cairn_statistic_summary(name),
+               cairn_statistic_table_create(name, 3, &table) == CAIRN_OK && table.series
+                   ? ""
+                   : "; several rows a frame");
+        for (int k = 1; k < table.column_count; k++)
+            printf("    %-*s   %s%s%s%s\n", NAME_WIDTH - 2, table.columns[k].name,
+                   table.columns[k].text, table.columns[k].unit[0] ? " (" : "",
+                   table.columns[k].unit, table.columns[k].unit[0] ? ")" : "");
+    }
+    puts("");
+    print_record(cairn_measure_record());
+}
+
 static void list_options(void)
 {
     print_record(cairn_step_record());
@@ -189,6 +207,7 @@ static const struct {
       "  where it leaves these coordinates free" },
     { "distributions", "distributions of radius and mass", list_distributions, NULL },
     { "friction-laws", "friction_law of a material or a pair", list_friction_laws, NULL },
+    { "statistics", "run.statistics, cairn stat: what can be measured", list_statistics, NULL },
     { "options", "options of the run, of materials and of bodies", list_options,
       "a material also takes a friction_law; a body also takes name, shape, material (a name),\n"
       "  orientation, drivers and loads" },
@@ -262,7 +281,8 @@ const cairn_command cairn_command_list = {
     .summary = "Show what a scene may name, with every option",
     .details =
         "TOPIC is one of schemes, solvers, broad-phases, shapes, generators, drivers, loads,\n"
-        "distributions, options, or schema: the JSON Schema of scenes, for editors.\n"
+        "distributions, friction-laws, statistics, options, or schema: the JSON Schema of scenes, "
+        "for editors.\n"
         "Without one, all of them are shown but the schema.",
     .flags = flags,
     .run = list,

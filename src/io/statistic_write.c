@@ -125,6 +125,7 @@ static void write_head(FILE *out, const cairn_statistic_table *t, const char *ti
             "# %s.gp - run as: gnuplot %s.gp\n"
             "set terminal svg size 900,560 noenhanced background rgb 'white'\n"
             "set output '%s.svg.part'\n"
+            "set linetype 5 linecolor rgb '#a0522d'\n" /* yellow is hard to see */
             "set grid\n"
             "set key outside right\n"
             "set title ",

@@ -105,7 +105,8 @@ static cairn_status write_slice(cairn_measure *m, const cairn_region *region, co
                            n > 0 ? u.x : NAN,
                            n > 0 ? u.y : NAN,
                            n > 0 ? u.z : NAN,
-                           (k->square / n - cairn_dot(u, u)) / region->dimension };
+                           n > 0 ? fmax(0, k->square / n - cairn_dot(u, u)) / region->dimension
+                                 : NAN };
     return cairn_measure_row(m, row);
 }
 

@@ -1,0 +1,238 @@
+/* stat.c - `cairn stat` and `cairn plot`: statistics of a finished run as tables and pictures. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "plot.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static const char *known_name(const char *word)
+{
+    for (int i = 0; cairn_statistic_name(i); i++)
+        if (strcmp(cairn_statistic_name(i), word) == 0)
+            return cairn_statistic_name(i);
+    return NULL;
+}
+
+static int unknown_name(const char *word)
+{
+    const char *names[CAIRN_MOST_NAMES];
+    int count = 0;
+    for (; count < CAIRN_MOST_NAMES && cairn_statistic_name(count); count++)
+        names[count] = cairn_statistic_name(count);
+    const char *nearest = cairn_nearest_name(word, names, count);
+    fprintf(stderr, "cairn: unknown statistic '%s'", word);
+    if (nearest)
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    fprintf(stderr, "\n'cairn list statistics' names them.\n");
+    return EXIT_USAGE;
+}
+
+/* What the words after the run name, each once; without words, all there are. */
+static int read_names(const cairn_arguments *arguments, cairn_names *out)
+{
+    *out = (cairn_names){ .count = 0 };
+    for (int i = 1; i < arguments->operand_count; i++) {
+        const char *name = known_name(arguments->operands[i]);
+        bool again = false;
+        if (!name)
+            return unknown_name(arguments->operands[i]);
+        for (int k = 0; k < out->count; k++)
+            again = again || out->items[k] == name;
+        if (!again)
+            out->items[out->count++] = name;
+    }
+    for (int i = 0; arguments->operand_count <= 1 && cairn_statistic_name(i); i++)
+        out->items[out->count++] = cairn_statistic_name(i);
+    return EXIT_DONE;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static const double *row_at(const cairn_statistic_table *t, size_t row)
+{
+    return t->values + row * (size_t)t->column_count;
+}
+
+static void print_head(const cairn_statistic_table *t)
+{
+    for (int line = 0; line < 2; line++) {
+        for (int i = 0; i < t->column_count; i++) {
+            char text[32];
+            const char *unit = t->columns[i].unit;
+            snprintf(text, sizeof text, "%s%s%s", unit[0] ? "(" : "", unit, unit[0] ? ")" : "");
+            printf(" %16s", line == 0 ? t->columns[i].name : text);
+        }
+        puts("");
+    }
+}
+
+static void print_rows(const cairn_statistic_table *t, size_t first)
+{
+    print_head(t);
+    for (size_t k = first; k < t->rows; k++) {
+        for (int i = 0; i < t->column_count; i++)
+            if (isfinite(row_at(t, k)[i]))
+                printf(" %16.7g", row_at(t, k)[i]);
+            else
+                printf(" %16s", "-");
+        puts("");
+    }
+}
+
+/* Where the rows of the last frame begin. */
+static size_t last_frame(const cairn_statistic_table *t)
+{
+    size_t first = t->rows > 0 ? t->rows - 1 : 0;
+    while (first > 0 && row_at(t, first - 1)[0] == row_at(t, first)[0])
+        first--;
+    return first;
+}
+
+/* By name: series in full, others at the last frame. In a list of all: series at the last frame. */
+static void print_table(const cairn_statistic_table *t, bool named)
+{
+    bool whole = named && t->series;
+    printf("%s: %s%s\n", t->name, cairn_statistic_summary(t->name),
+           whole ? "" : ", the last frame");
+    if (t->rows == 0)
+        puts("  nothing: no frame has what it needs");
+    else if (named || t->series)
+        print_rows(t, whole ? 0 : last_frame(t));
+    else
+        printf("  %zu rows; name it to see them\n", t->rows - last_frame(t));
+    puts("");
+}
+
+static int write_tables(const cairn_statistic_table *tables, int count, const char *folder)
+{
+    for (int i = 0; i < count; i++) {
+        cairn_error error = { 0 };
+        cairn_status status = cairn_statistic_table_write(&tables[i], folder, &error);
+        if (status != CAIRN_OK)
+            return cairn_error_print(status, &error);
+        printf("  %s/%s.csv: %zu rows\n", folder, tables[i].name, tables[i].rows);
+    }
+    return EXIT_DONE;
+}
+
+static void destroy_tables(cairn_statistic_table *tables, int count)
+{
+    for (int i = 0; i < count; i++)
+        cairn_statistic_table_destroy(&tables[i]);
+}
+
+/* Measure what the arguments name; EXIT_DONE, or an exit code after a message. */
+static int measure(const cairn_arguments *arguments, cairn_names *names,
+                   cairn_statistic_table *tables)
+{
+    cairn_error error = { 0 };
+    int code = read_names(arguments, names);
+    if (code != EXIT_DONE)
+        return code;
+    cairn_status status =
+        cairn_run_measure(arguments->operand, names, &arguments->measure, tables, &error);
+    if (status == CAIRN_OK)
+        return EXIT_DONE;
+    if (!error.file[0])
+        snprintf(error.file, sizeof error.file, "%s", arguments->operand);
+    cairn_error_print(status, &error);
+    return EXIT_FAILED;
+}
+
+static int stat_run(const cairn_arguments *arguments)
+{
+    cairn_names names;
+    cairn_statistic_table tables[CAIRN_MOST_NAMES];
+    int code = measure(arguments, &names, tables);
+    if (code != EXIT_DONE)
+        return code;
+    for (int i = 0; i < names.count; i++)
+        print_table(&tables[i], arguments->operand_count > 1);
+    if (arguments->out)
+        code = write_tables(tables, names.count, arguments->out);
+    destroy_tables(tables, names.count);
+    return code;
+}
+
+const cairn_command cairn_command_stat = {
+    .name = "stat",
+    .operand = "RUN [NAME]...",
+    .summary = "Measure a finished run: packing, contacts, stress, mixing, ...",
+    .details =
+        "RUN is a run folder or its run.h5; 'cairn list statistics' tells the names. Named\n"
+        "series are printed frame by frame, all else for the last frame; --out writes every\n"
+        "frame. Exit codes: 0 done, 1 the run cannot be read or measured, 2 usage.",
+    .flags = cairn_stat_flags,
+    .run = stat_run,
+};
+
+/* ---- pictures ------------------------------------------------------------------------------- */
+
+/* The folder of a run: the path itself, or where the file lies; "/plots" is added. */
+static void default_folder(const char *run, char *out, size_t capacity)
+{
+    struct stat about;
+    const char *slash = strrchr(run, '/');
+    if (stat(run, &about) == 0 && S_ISDIR(about.st_mode))
+        snprintf(out, capacity, "%s/plots", run);
+    else
+        snprintf(out, capacity, "%.*splots", slash ? (int)(slash - run + 1) : 0, run);
+}
+
+static int draw(const cairn_statistic_table *t, const char *run_title, const char *folder)
+{
+    char title[256], script[64], picture[64];
+    cairn_error error = { 0 };
+    snprintf(title, sizeof title, "%s: %s", run_title, cairn_statistic_summary(t->name));
+    snprintf(script, sizeof script, "%s.gp", t->name);
+    snprintf(picture, sizeof picture, "%s.svg", t->name);
+    cairn_status status = cairn_statistic_plot_write(t, title, folder, &error);
+    if (status == CAIRN_UNSUPPORTED) {
+        fprintf(stderr, "%s/%s: note: not drawn: there is nothing to draw\n", folder, picture);
+        return EXIT_DONE;
+    }
+    if (status != CAIRN_OK)
+        return cairn_error_print(status, &error);
+    cairn_plot_outcome outcome = cairn_plot_draw(folder, script, picture);
+    if (outcome == PLOT_DRAWN)
+        printf("  %s/%s: %s\n", folder, picture, cairn_statistic_summary(t->name));
+    else
+        fprintf(stderr, "%s/%s: note: not drawn: gnuplot %s; %s is its script\n", folder, picture,
+                outcome == PLOT_NO_GNUPLOT ? "is not installed" : "failed", script);
+    return outcome == PLOT_FAILED ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int plot_run(const cairn_arguments *arguments)
+{
+    cairn_names names;
+    cairn_statistic_table tables[CAIRN_MOST_NAMES];
+    cairn_run_info info = { 0 };
+    char folder[4096];
+    int code = measure(arguments, &names, tables);
+    if (code != EXIT_DONE)
+        return code;
+    default_folder(arguments->operand, folder, sizeof folder);
+    if (cairn_run_read_info(arguments->operand, &info, NULL) != CAIRN_OK || !info.title[0])
+        snprintf(info.title, sizeof info.title, "a run");
+    for (int i = 0; i < names.count && code == EXIT_DONE; i++)
+        code = draw(&tables[i], info.title, arguments->out ? arguments->out : folder);
+    destroy_tables(tables, names.count);
+    return code;
+}
+
+const cairn_command cairn_command_plot = {
+    .name = "plot",
+    .operand = "RUN [NAME]...",
+    .summary = "Draw statistics of a finished run as SVG, by gnuplot",
+    .details =
+        "RUN is a run folder or its run.h5; 'cairn list statistics' tells the names; without\n"
+        "one, all are drawn. Series are drawn against the time, profiles and histograms for\n"
+        "five frames. The script of each picture is kept beside it.\n"
+        "Exit codes: 0 done, 1 failed, 2 usage.",
+    .flags = cairn_plot_flags,
+    .run = plot_run,
+};
