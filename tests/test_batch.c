@@ -75,10 +75,9 @@ TEST(batches_hold_every_contact_once_and_no_body_twice)
     const cairn_problem *p = heap_problem(&world, 0.3);
     cairn_arena arena = { 0 };
     cairn_batches batches;
-    bool balls;
     int seen = 0;
-    CHECK_OK(cairn_batches_create(p, &arena, &batches, &balls));
-    CHECK(balls);
+    CHECK_OK(cairn_batches_create(p, &arena, &batches));
+    CHECK(batches.usable);
     for (int k = 0; k < batches.count; k++)
         for (int i = 0; i < CAIRN_BATCH; i++) {
             const int32_t *bodies = batches.bodies + 2 * (k * CAIRN_BATCH);
@@ -161,7 +160,6 @@ TEST(a_ball_with_very_many_contacts_is_swept_one_by_one)
     cairn_world *world = new_world(3, 9.81, 0.3, 0);
     cairn_arena arena = { 0 };
     cairn_batches batches;
-    bool balls;
     add_ball(world, 0.5, zero, zero);
     for (int k = 0; k < 300; k++) {
         double angle = 2 * M_PI * k / 300;
@@ -175,8 +173,8 @@ TEST(a_ball_with_very_many_contacts_is_swept_one_by_one)
     advance(world, &options, 1);
     const cairn_problem *p = cairn_world_problem(world, NULL);
     CHECK_INT(p->contacts, 300);
-    CHECK_OK(cairn_batches_create(p, &arena, &batches, &balls));
-    CHECK(!balls);
+    CHECK_OK(cairn_batches_create(p, &arena, &batches));
+    CHECK(!batches.usable);
     cairn_arena_destroy(&arena);
     cairn_world_destroy(world);
 }
@@ -188,13 +186,12 @@ TEST(unequal_moments_are_not_a_ball)
     cairn_problem p = *heap_problem(&world, 0.3);
     cairn_arena arena = { 0 };
     cairn_batches batches;
-    bool balls;
     double *mass = cairn_arena_doubles(&arena, (size_t)p.blocks * 6);
     memcpy(mass, p.mass_inverse, (size_t)p.blocks * 6 * sizeof *mass);
     mass[5] *= 2;
     p.mass_inverse = mass;
-    CHECK_OK(cairn_batches_create(&p, &arena, &batches, &balls));
-    CHECK(!balls);
+    CHECK_OK(cairn_batches_create(&p, &arena, &batches));
+    CHECK(!batches.usable);
     cairn_arena_destroy(&arena);
     cairn_world_destroy(world);
 }

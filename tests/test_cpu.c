@@ -9,6 +9,7 @@ static cairn_system make_system(random_problem *random, cairn_arena *arena)
     cairn_system s;
     make_random_problem(random, 3, 12, 10, 2);
     CHECK_OK(cairn_system_create(&random->p, &cairn_kernels_cpu, arena, &s));
+    CHECK_OK(s.kernels->diagonals(&s, arena));
     return s;
 }
 

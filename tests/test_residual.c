@@ -1,6 +1,8 @@
 /* test_residual.c - the judge, with numbers done by hand. */
+#include "base/parallel.h"
 #include "cairn/cairn.h"
 #include "check.h"
+#include "lattice_problem.h"
 
 /* One ball of mass 2 on a plane in 2D, radius 1, J = 1: W = diag(1/2, 1/2 + 1). */
 static const double mass_inverse[3] = { 0.5, 0.5, 1 };
@@ -159,6 +161,30 @@ TEST(compliance_counts_in_the_residual)
     CHECK_NEAR(judge(&p, CAIRN_LAW_CONVEX, 1, 0).asked.relative, 0.5, 1e-15);
 }
 
+/* 12,500 contacts are judged in 13 parts: an impulse that nothing asks for is found in the 7th. */
+TEST(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_judgement said[2];
+    CHECK(make_lattice_problem(16, 0.3, &arena, &l));
+    CHECK(l.p.contacts > 11000);
+    double *r = cairn_arena_doubles(&arena, 3 * (size_t)l.p.contacts);
+    double *u = cairn_arena_doubles(&arena, 3 * (size_t)l.p.contacts);
+    double *v = cairn_arena_doubles(&arena, 6 * (size_t)l.p.blocks);
+    r[3 * 7000] = 5;
+    memset(said, 0, sizeof said);
+    for (int k = 0; k < 2; k++) {
+        cairn_parallel_threads(k ? 3 : 1);
+        cairn_judge(&l.p, CAIRN_LAW_CONVEX, r, v, u, &said[k]);
+    }
+    cairn_parallel_threads(1);
+    CHECK_INT(said[0].asked.worst_contact, 7000);
+    CHECK(said[0].asked.relative > 0.1);
+    CHECK(memcmp(&said[0], &said[1], sizeof said[0]) == 0);
+    cairn_arena_destroy(&arena);
+}
+
 int main(void)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
@@ -166,5 +192,6 @@ int main(void)
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
-        CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual));
+        CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual),
+        CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads));
 }

@@ -1,6 +1,8 @@
 /* test_solve.c - problems x solvers: every solver on every problem of a law it claims to treat. */
+#include "base/parallel.h"
 #include "cairn/cairn.h"
 #include "check.h"
+#include "lattice_problem.h"
 #include "random_problem.h"
 
 typedef struct answer {
@@ -210,6 +212,54 @@ TEST(not_a_number_is_an_error_not_an_answer)
                       CAIRN_NOT_FINITE);
 }
 
+/* ---- many balls ----------------------------------------------------------------------------- */
+
+typedef struct large_answer {
+    double *r, *v, *u;
+    cairn_solve_report report;
+} large_answer;
+
+static large_answer solve_lattice(const lattice_problem *l, const char *solver, int threads,
+                                  cairn_arena *arena)
+{
+    large_answer a = { .r = cairn_arena_doubles(arena, 3 * (size_t)l->p.contacts),
+                       .v = cairn_arena_doubles(arena, 6 * (size_t)l->p.blocks),
+                       .u = cairn_arena_doubles(arena, 3 * (size_t)l->p.contacts) };
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    options.solver = solver;
+    options.tolerance = 1e-4; /* float first, then double */
+    cairn_parallel_threads(threads);
+    CHECK_OK(cairn_workspace_create(&workspace));
+    CHECK_OK(cairn_solve(&l->p, &options, workspace, a.r, a.v, a.u, &a.report));
+    cairn_parallel_threads(1);
+    cairn_workspace_destroy(workspace);
+    return a;
+}
+
+/* 9,900 contacts: batches in slabs, the judge in parts. What is reported is what the judge says of
+ * the impulses returned, to the last bit. */
+TEST(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_judgement said;
+    CHECK(make_lattice_problem(15, 0.3, &arena, &l));
+    size_t r_bytes = 3 * (size_t)l.p.contacts * sizeof(double);
+    size_t v_bytes = 6 * (size_t)l.p.blocks * sizeof(double);
+    large_answer one = solve_lattice(&l, "ngs", 1, &arena);
+    large_answer other = solve_lattice(&l, "ngs", 3, &arena);
+    CHECK(one.report.converged);
+    CHECK(memcmp(one.r, other.r, r_bytes) == 0);
+    CHECK(memcmp(one.v, other.v, v_bytes) == 0);
+    cairn_judge(&l.p, CAIRN_LAW_CONVEX, one.r, other.v, other.u, &said);
+    CHECK(said.asked.relative == one.report.judgement.asked.relative);
+    CHECK(said.coulomb.relative == one.report.judgement.coulomb.relative);
+    CHECK(memcmp(one.v, other.v, v_bytes) == 0);
+    CHECK(memcmp(one.u, other.u, r_bytes) == 0);
+    cairn_arena_destroy(&arena);
+}
+
 int main(void)
 {
     RUN(CASE(every_solver_meets_the_convex_law_and_finds_the_same_velocity),
@@ -218,5 +268,6 @@ int main(void)
         CASE(too_few_iterations_are_reported_not_hidden), CASE(an_empty_problem_is_solved),
         CASE(duplicate_contacts_share_the_load), CASE(the_coulomb_law_ignores_a_given_s),
         CASE(unknown_solver_and_untreated_law_are_refused),
-        CASE(not_a_number_is_an_error_not_an_answer));
+        CASE(not_a_number_is_an_error_not_an_answer),
+        CASE(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly));
 }

@@ -22,9 +22,11 @@ typedef struct cairn_system {
     const cairn_kernels *kernels;
     size_t r_count; /* dimension * contacts                               */
     size_t v_count; /* block_size * blocks                                */
-    double *W;      /* W_jj of each contact as a lower triangle           */
     double *shift;  /* b + mu s of each contact                           */
-    uint8_t *kind;  /* how each contact is solved: a cairn_local_kind     */
+    double *W;     /* W_jj of each contact as a lower triangle; NULL until `diagonals` was called */
+    uint8_t *kind; /* how each contact is solved, a cairn_local_kind; likewise                    */
+    struct cairn_batches
+        *batches; /* NULL until asked for: batch.h                                */
 } cairn_system;
 
 /* What a sweep noticed on its way. */
@@ -37,8 +39,8 @@ typedef struct cairn_sweep {
 typedef struct cairn_sweeps {
     const char *name;
     /* The state in the arena, from r and its velocities v; NULL: not for this problem. */
-    cairn_status (*begin)(const cairn_system *s, cairn_arena *arena, const double *r,
-                          const double *v, void **out);
+    cairn_status (*begin)(cairn_system *s, cairn_arena *arena, const double *r, const double *v,
+                          void **out);
     /* r and v move on by beta times what they moved last, then one sweep. */
     cairn_sweep (*sweep)(void *state, cairn_law law, double beta);
     /* The impulses of the state. */
@@ -61,6 +63,8 @@ struct cairn_kernels {
     const char *name;
     /* Allocate and fill what a system needs beside the problem. */
     cairn_status (*setup)(cairn_system *s, cairn_arena *arena);
+    /* W_jj and how contacts are solved, which `sweep` needs; made once. */
+    cairn_status (*diagonals)(cairn_system *s, cairn_arena *arena);
     /* v = v_free + M^-1 H' r */
     void (*velocity)(const cairn_system *s, const double *r, double *v);
     /* g = (W + E) r + q + (b + mu s) n, E the compliance: the gradient of the dual at r; v becomes

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
@@ -61,31 +62,30 @@ static cairn_quat rotation_between(const cairn_vec3 c[3], const cairn_vec3 e[3])
     return cairn_quat_normalised(candidates[largest]);
 }
 
-static bool learn_ball(cairn_batches *s, int block, const rows *r, double lever)
+/* Lever and orientation of a block, from the first side that acts on it. */
+static void learn_ball(cairn_batches *s, int block, int side_of_all)
 {
-    const double *m = s->p->mass_inverse + (size_t)block * 6;
-    if (m[0] != m[1] || m[1] != m[2] || m[3] != m[4] || m[4] != m[5])
-        return false;
-    s->lever[block] = lever;
+    s->lever[block] = 0;
     s->frame[block] = (cairn_quat){ 1, 0, 0, 0 };
+    if (side_of_all < 0)
+        return; /* nothing touches it */
+    rows r = rows_of(s->p, side_of_all / 2, side_of_all % 2);
+    double lever = cairn_norm(r.a1);
+    s->lever[block] = lever;
     if (lever > 0) {
-        cairn_vec3 c1 = cairn_scale(1 / lever, r->a2), c2 = cairn_scale(-1 / lever, r->a1);
+        cairn_vec3 c1 = cairn_scale(1 / lever, r.a2), c2 = cairn_scale(-1 / lever, r.a1);
         const cairn_vec3 body[3] = { cairn_cross(c1, c2), c1, c2 };
-        const cairn_vec3 world[3] = { r->n, r->t1, r->t2 };
+        const cairn_vec3 world[3] = { r.n, r.t1, r.t2 };
         s->frame[block] = rotation_between(body, world);
     }
-    return true;
 }
 
-static bool is_ball_side(cairn_batches *s, int j, int side)
+static bool is_ball_side(const cairn_batches *s, int j, int side)
 {
     int block = s->p->block[2 * j + side];
     if (block < 0)
         return true;
     rows r = rows_of(s->p, j, side);
-    double lever = cairn_norm(r.a1);
-    if (s->lever[block] < 0 && !learn_ball(s, block, &r, lever))
-        return false;
     double R = s->lever[block], small = close_enough * R;
     cairn_quat q = s->frame[block];
     cairn_vec3 e1 = cairn_add_scaled(cairn_rotate(q, r.a1), R, r.t2);
@@ -94,19 +94,72 @@ static bool is_ball_side(cairn_batches *s, int j, int side)
            fabs(cairn_dot(r.n, r.n) - 1) <= close_enough;
 }
 
-static bool are_balls(cairn_batches *s)
+/* Questions about all blocks or contacts, asked in ranges. */
+typedef struct survey {
+    cairn_batches *s;
+    const int32_t *first; /* of each block: the first side that acts on it, 2 j + side; -1: none */
+    bool *no;             /* of each range                                                       */
+} survey;
+
+enum { RANGE = 2048 };
+
+static void learn_balls(int begin, int end, void *context)
+{
+    survey *q = context;
+    for (int i = begin; i < end; i++) {
+        const double *m = q->s->p->mass_inverse + (size_t)i * 6;
+        bool even = m[0] == m[1] && m[1] == m[2] && m[3] == m[4] && m[4] == m[5];
+        if (q->first[i] >= 0 && !even)
+            q->no[begin / RANGE] = true;
+        learn_ball(q->s, i, q->first[i]);
+    }
+}
+
+static void check_balls(int begin, int end, void *context)
+{
+    survey *q = context;
+    const cairn_problem *p = q->s->p;
+    bool balls = true;
+    for (int j = begin; j < end && balls; j++) {
+        for (int i = 0; p->w && i < 3; i++)
+            balls = balls && p->w[(size_t)j * 3 + (size_t)i] == 0;
+        balls = balls && is_ball_side(q->s, j, 0) && is_ball_side(q->s, j, 1);
+    }
+    q->no[begin / RANGE] = q->no[begin / RANGE] || !balls;
+}
+
+static bool any(const bool *flags, int count)
+{
+    bool found = false;
+    for (int i = 0; i < count; i++)
+        found = found || flags[i];
+    return found;
+}
+
+static void find_first_sides(const cairn_problem *p, int32_t *first)
+{
+    for (int i = 0; i < p->blocks; i++)
+        first[i] = -1;
+    for (int side = 2 * p->contacts - 1; side >= 0; side--)
+        if (p->block[side] >= 0)
+            first[p->block[side]] = side;
+}
+
+static cairn_status are_balls(cairn_batches *s, cairn_arena *arena, bool *out)
 {
     const cairn_problem *p = s->p;
-    for (int i = 0; i < p->blocks; i++)
-        s->lever[i] = -1;
-    for (int j = 0; j < p->contacts; j++) {
-        for (int i = 0; p->w && i < 3; i++)
-            if (p->w[(size_t)j * 3 + (size_t)i] != 0)
-                return false;
-        if (!is_ball_side(s, j, 0) || !is_ball_side(s, j, 1))
-            return false;
-    }
-    return true;
+    int most = p->contacts > p->blocks ? p->contacts : p->blocks, ranges = most / RANGE + 1;
+    int32_t *first = cairn_arena_take(arena, (size_t)p->blocks, sizeof *first);
+    survey q = { s, first, cairn_arena_take(arena, (size_t)ranges, sizeof(bool)) };
+    if (!first || !q.no)
+        return CAIRN_NO_MEMORY;
+    memset(q.no, 0, (size_t)ranges * sizeof *q.no);
+    find_first_sides(p, first);
+    cairn_parallel_for(p->blocks, RANGE, learn_balls, &q);
+    if (!any(q.no, ranges))
+        cairn_parallel_for(p->contacts, RANGE, check_balls, &q);
+    *out = !any(q.no, ranges);
+    return CAIRN_OK;
 }
 
 /* ---- batches -------------------------------------------------------------------------------- */
@@ -238,7 +291,7 @@ static void drop_empty(cairn_batches *s, int first)
 }
 
 /* Not filled: some body has so many contacts that batches stay half empty. */
-static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most, bool *filled)
+static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
 {
     filling f = { .s = s, .most = most };
     f.used = cairn_arena_take(arena, (size_t)s->p->blocks, sizeof *f.used);
@@ -253,26 +306,28 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most,
         drop_empty(s, s->start[group]);
     }
     s->start[s->slabs + 1] = s->count;
-    *filled = s->count < most;
+    s->usable = s->count < most;
     return CAIRN_OK;
 }
 
-cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out,
-                                  bool *balls)
+cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out)
 {
     *out = (cairn_batches){ .p = p, .slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS };
-    *balls = false;
-    bool plain = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->bounded;
-    if (p->W || !plain || p->blocks == 0)
+    bool balls = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->bounded;
+    if (p->W || !balls || p->blocks == 0)
         return CAIRN_OK;
     int most = p->contacts / (CAIRN_BATCH / 2) + 2 * WINDOW * (out->slabs + 1);
     size_t lanes = (size_t)most * CAIRN_BATCH;
     out->lever = cairn_arena_take(arena, (size_t)p->blocks, sizeof *out->lever);
     out->frame = cairn_arena_take(arena, (size_t)p->blocks, sizeof *out->frame);
+    if (!out->lever || !out->frame)
+        return CAIRN_NO_MEMORY;
+    TRY(are_balls(out, arena, &balls));
+    if (!balls)
+        return CAIRN_OK;
     out->contact = cairn_arena_take(arena, lanes, sizeof *out->contact);
     out->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *out->bodies);
-    if (!out->lever || !out->frame || !out->contact || !out->bodies)
+    if (!out->contact || !out->bodies)
         return CAIRN_NO_MEMORY;
-    *balls = are_balls(out);
-    return *balls ? fill_batches(out, arena, most, balls) : CAIRN_OK;
+    return fill_batches(out, arena, most);
 }

@@ -46,11 +46,11 @@ typedef struct cairn_batches {
     int32_t *bodies;   /* a and b of each lane                                                  */
     double *lever;     /* m: R of each block; 0: not seen yet, or a point                       */
     cairn_quat *frame; /* of each block: body frame to world                                    */
+    bool usable;       /* the problem is one of balls, and its batches are well filled          */
 } cairn_batches;
 
-/* Whether the problem is one of balls; then its batches, made in the arena. */
-cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out,
-                                  bool *balls);
+/* The batches of a problem, made in the arena; not usable where it is not one of balls. */
+cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out);
 
 /* Which instructions the passes use. */
 typedef enum cairn_width {

@@ -59,6 +59,19 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     out[4] = s->p->mu[j];
 }
 
+/* Once for a problem, whatever numbers the sweeps use. */
+static cairn_status make_batches(cairn_system *s, cairn_arena *arena)
+{
+    if (s->batches)
+        return CAIRN_OK;
+    cairn_batches *batches = cairn_arena_take(arena, 1, sizeof *batches);
+    if (!batches)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_batches_create(s->p, arena, batches));
+    s->batches = batches;
+    return CAIRN_OK;
+}
+
 #define REAL       float
 #define NAME(name) f32_##name
 #define BATCH      cairn_batch_f32

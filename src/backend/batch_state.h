@@ -2,7 +2,8 @@
  * batch_state.c. */
 
 typedef struct NAME(state) {
-    cairn_batches batches;
+    const cairn_problem *p;
+    const cairn_batches *batches;
     BATCH *data;
     REAL *v, *v_previous, *r, *r_previous;
     cairn_width width;
@@ -10,9 +11,9 @@ typedef struct NAME(state) {
 
 static cairn_status NAME(reserve)(NAME(state) * s, cairn_arena *arena)
 {
-    size_t records = ((size_t)s->batches.p->blocks + CAIRN_EXTRA_RECORDS) * 8;
-    size_t impulses = (size_t)s->batches.count * 3 * CAIRN_BATCH;
-    s->data = cairn_arena_take(arena, (size_t)s->batches.count, sizeof *s->data);
+    size_t records = ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * 8;
+    size_t impulses = (size_t)s->batches->count * 3 * CAIRN_BATCH;
+    s->data = cairn_arena_take(arena, (size_t)s->batches->count, sizeof *s->data);
     s->v = cairn_arena_take(arena, records, sizeof(REAL));
     s->v_previous = cairn_arena_take(arena, records, sizeof(REAL));
     s->r = cairn_arena_take(arena, impulses, sizeof(REAL));
@@ -27,9 +28,9 @@ static void NAME(fill_batch)(const NAME(state) * s, int k)
     for (int i = 0; i < CAIRN_BATCH; i++) {
         size_t lane = (size_t)k * CAIRN_BATCH + (size_t)i;
         double values[5];
-        lane_of(&s->batches, k, i, values);
-        batch->a[i] = s->batches.bodies[2 * lane];
-        batch->b[i] = s->batches.bodies[2 * lane + 1];
+        lane_of(s->batches, k, i, values);
+        batch->a[i] = s->batches->bodies[2 * lane];
+        batch->b[i] = s->batches->bodies[2 * lane + 1];
         for (int c = 0; c < 3; c++)
             batch->n[c][i] = (REAL)values[c];
         batch->shift[i] = (REAL)values[3];
@@ -40,10 +41,10 @@ static void NAME(fill_batch)(const NAME(state) * s, int k)
 static void NAME(load_velocities)(void *state, const double *v)
 {
     NAME(state) *s = state;
-    int blocks = s->batches.p->blocks;
+    int blocks = s->p->blocks;
     for (int i = 0; i < blocks; i++) {
         double record[8];
-        record_of(&s->batches, i, v + (size_t)i * 6, record);
+        record_of(s->batches, i, v + (size_t)i * 6, record);
         for (int c = 0; c < 8; c++)
             s->v[(size_t)i * 8 + (size_t)c] = (REAL)record[c];
     }
@@ -56,7 +57,7 @@ static void NAME(load_velocities)(void *state, const double *v)
 
 static void NAME(load_impulses)(NAME(state) * s, const double *r)
 {
-    const cairn_batches *b = &s->batches;
+    const cairn_batches *b = s->batches;
     for (int lane = 0; lane < b->count * CAIRN_BATCH; lane++) {
         double p[3] = { 0, 0, 0 };
         REAL *to = s->r + (size_t)(lane / CAIRN_BATCH) * 3 * CAIRN_BATCH + lane % CAIRN_BATCH;
@@ -71,7 +72,7 @@ static void NAME(load_impulses)(NAME(state) * s, const double *r)
 static void NAME(unload)(const void *state, double *r)
 {
     const NAME(state) *s = state;
-    const cairn_batches *b = &s->batches;
+    const cairn_batches *b = s->batches;
     for (int lane = 0; lane < b->count * CAIRN_BATCH; lane++) {
         int j = b->contact[lane];
         const REAL *from =
@@ -88,25 +89,25 @@ static void NAME(unload)(const void *state, double *r)
 static void NAME(forget)(void *state)
 {
     NAME(state) *s = state;
-    memcpy(s->v_previous, s->v,
-           ((size_t)s->batches.p->blocks + CAIRN_EXTRA_RECORDS) * 8 * sizeof(REAL));
-    memcpy(s->r_previous, s->r, (size_t)s->batches.count * 3 * CAIRN_BATCH * sizeof(REAL));
+    memcpy(s->v_previous, s->v, ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * 8 * sizeof(REAL));
+    memcpy(s->r_previous, s->r, (size_t)s->batches->count * 3 * CAIRN_BATCH * sizeof(REAL));
 }
 
-static cairn_status NAME(begin)(const cairn_system *system, cairn_arena *arena, const double *r,
+static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const double *r,
                                 const double *v, void **out)
 {
     NAME(state) *s = cairn_arena_take(arena, 1, sizeof *s);
-    bool balls;
     *out = NULL;
     if (!s)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_batches_create(system->p, arena, &s->batches, &balls));
-    if (!balls)
+    TRY(make_batches(system, arena));
+    if (!system->batches->usable)
         return CAIRN_OK;
+    s->p = system->p;
+    s->batches = system->batches;
     s->width = cairn_width_best();
     TRY(NAME(reserve)(s, arena));
-    for (int k = 0; k < s->batches.count; k++)
+    for (int k = 0; k < s->batches->count; k++)
         NAME(fill_batch)(s, k);
     NAME(load_velocities)(s, v);
     NAME(load_impulses)(s, r);
@@ -137,7 +138,7 @@ static void NAME(extrapolate)(int begin, int end, void *context)
 static void NAME(push_groups)(int begin, int end, void *context)
 {
     NAME(work) *w = context;
-    const int *start = w->s->batches.start;
+    const int *start = w->s->batches->start;
     for (int g = begin; g < end; g++)
         PASS(w->s->width, &w->job, start[g], start[g + 1], NULL);
 }
@@ -145,9 +146,9 @@ static void NAME(push_groups)(int begin, int end, void *context)
 static void NAME(refresh)(void *state)
 {
     NAME(state) *s = state;
-    int slabs = s->batches.slabs;
+    int slabs = s->batches->slabs;
     NAME(work) w = { .s = s, .job = { .batches = s->data, .v = s->v, .r = s->r } };
-    NAME(load_velocities)(s, s->batches.p->v_free);
+    NAME(load_velocities)(s, s->p->v_free);
     cairn_parallel_for(slabs, 1, NAME(push_groups), &w);
     NAME(push_groups)(slabs, slabs + 1, &w);
 }
@@ -155,7 +156,7 @@ static void NAME(refresh)(void *state)
 static void NAME(groups)(int begin, int end, void *context)
 {
     NAME(work) *w = context;
-    const int *start = w->s->batches.start;
+    const int *start = w->s->batches->start;
     for (int g = begin; g < end; g++)
         PASS(w->s->width, &w->job, start[g], start[g + 1], &w->partial[g]);
 }
@@ -163,7 +164,7 @@ static void NAME(groups)(int begin, int end, void *context)
 static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
 {
     NAME(state) *s = state;
-    int slabs = s->batches.slabs;
+    int slabs = s->batches->slabs;
     NAME(work)
     w = { .s = s,
           .job = { .batches = s->data,
@@ -173,7 +174,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
                    .r = s->r,
                    .previous = s->r_previous } };
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_for(s->batches.p->blocks, 16384, NAME(extrapolate), &w);
+    cairn_parallel_for(s->p->blocks, 16384, NAME(extrapolate), &w);
     cairn_parallel_for(slabs, 1, NAME(groups), &w);
     NAME(groups)(slabs, slabs + 1, &w);
     for (int g = 0; g <= slabs; g++) {

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "backend/backend.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "problem/local.h"
 #include "problem/operator.h"
+
+enum { GRAIN = 1024 }; /* contacts that a thread takes at a time */
 
 static int triangle(int d)
 {
@@ -25,19 +28,35 @@ static cairn_local_kind kind_of(const cairn_problem *p, int j, const double *W)
 
 static cairn_status setup(cairn_system *s, cairn_arena *arena)
 {
-    const cairn_problem *p = s->p;
-    int entries = triangle(p->dimension);
-    s->W = cairn_arena_take(arena, (size_t)p->contacts * (size_t)entries, sizeof(double));
-    s->shift = cairn_arena_take(arena, (size_t)p->contacts, sizeof(double));
-    s->kind = cairn_arena_take(arena, (size_t)p->contacts, sizeof(uint8_t));
-    if (!s->W || !s->shift || !s->kind)
+    s->shift = cairn_arena_take(arena, (size_t)s->p->contacts, sizeof(double));
+    if (!s->shift)
         return CAIRN_NO_MEMORY;
-    for (int j = 0; j < p->contacts; j++) {
-        double *W = s->W + (size_t)j * (size_t)entries;
-        cairn_contact_delassus(p, j, W);
-        s->kind[j] = (uint8_t)kind_of(p, j, W);
-        s->shift[j] = cairn_contact_shift(p, j);
+    for (int j = 0; j < s->p->contacts; j++)
+        s->shift[j] = cairn_contact_shift(s->p, j);
+    return CAIRN_OK;
+}
+
+static void fill_diagonals(int begin, int end, void *context)
+{
+    const cairn_system *s = context;
+    for (int j = begin; j < end; j++) {
+        double *W = s->W + (size_t)j * (size_t)triangle(s->p->dimension);
+        cairn_contact_delassus(s->p, j, W);
+        s->kind[j] = (uint8_t)kind_of(s->p, j, W);
     }
+}
+
+static cairn_status diagonals(cairn_system *s, cairn_arena *arena)
+{
+    size_t contacts = (size_t)s->p->contacts, entries = (size_t)triangle(s->p->dimension);
+    if (s->W)
+        return CAIRN_OK;
+    s->kind = cairn_arena_take(arena, contacts, sizeof(uint8_t));
+    double *W = cairn_arena_take(arena, contacts * entries, sizeof(double));
+    if (!s->kind || !W)
+        return CAIRN_NO_MEMORY;
+    s->W = W;
+    cairn_parallel_for(s->p->contacts, GRAIN, fill_diagonals, s);
     return CAIRN_OK;
 }
 
@@ -207,6 +226,7 @@ static double dot(size_t n, const double *x, const double *y)
 const cairn_kernels cairn_kernels_cpu = {
     .name = "cpu",
     .setup = setup,
+    .diagonals = diagonals,
     .velocity = velocity,
     .gradient = gradient,
     .project = project,
@@ -235,13 +255,14 @@ static void forget(void *context)
     copy(s->v_previous, s->v, s->system->v_count);
 }
 
-static cairn_status begin(const cairn_system *system, cairn_arena *arena, const double *r,
+static cairn_status begin(cairn_system *system, cairn_arena *arena, const double *r,
                           const double *v, void **out)
 {
     state *s = cairn_arena_take(arena, 1, sizeof *s);
     *out = NULL;
     if (!s)
         return CAIRN_NO_MEMORY;
+    TRY(diagonals(system, arena));
     s->system = system;
     s->r = cairn_arena_take(arena, system->r_count, sizeof(double));
     s->v = cairn_arena_take(arena, system->v_count, sizeof(double));

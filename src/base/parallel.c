@@ -10,6 +10,11 @@ void cairn_parallel_threads(int threads)
     omp_set_num_threads(threads > 0 ? threads : omp_get_num_procs());
 }
 
+int cairn_parallel_width(void)
+{
+    return omp_get_max_threads();
+}
+
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context)
 {
     int ranges = (count + grain - 1) / grain;

@@ -11,5 +11,7 @@ void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *contex
 
 /* How many threads loops may use from now on; 0: as many as the machine has. */
 void cairn_parallel_threads(int threads);
+/* How many that is; to choose how to work, never what comes out. */
+int cairn_parallel_width(void);
 
 #endif

@@ -2,7 +2,24 @@
 #ifndef CAIRN_PROBLEM_CONE_H
 #define CAIRN_PROBLEM_CONE_H
 
+#include <math.h>
+
 #include "cairn/problem.h"
+
+/* cairn_cone_project for loops over many contacts. */
+static inline void cairn_circle_project(int dimension, double mu, double *r)
+{
+    double tangent = dimension == 3 ? sqrt(r[1] * r[1] + r[2] * r[2]) : fabs(r[1]);
+    if (r[0] >= 0 && tangent <= mu * r[0])
+        return;
+    /* in the polar cone: to the apex; else to the nearest point of the generator through r_T */
+    double along = r[0] + mu * tangent;
+    double normal = along > 0 ? along / (1 + mu * mu) : 0;
+    double scale = tangent > 0 ? mu * normal / tangent : 0;
+    r[0] = normal;
+    for (int i = 1; i < dimension; i++)
+        r[i] *= scale;
+}
 
 /* Tangents of a contact: 1 in 2D, 2 in 3D. */
 static inline int cairn_tangents(const cairn_problem *p)

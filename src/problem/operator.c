@@ -3,10 +3,61 @@
 
 #include <string.h>
 
+#include "base/parallel.h"
+
+enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */
+
+typedef struct product {
+    const cairn_problem *p;
+    const double *r;
+    const double *known; /* v, where it is given      */
+    double *v, *u;
+    int ranges; /* of blocks                  */
+} product;
+
+/* ---- v = v_free + M^-1 H' r ----------------------------------------------------------------- */
+
+/* Open contacts push nothing: their rows need not be read. */
+CAIRN_INLINE bool pushes(int d, const double *r)
+{
+    bool any = false;
+    for (int i = 0; i < d; i++)
+        any = any || r[i] != 0; /* NaN does */
+    return any;
+}
+
 CAIRN_INLINE void push_all(const cairn_problem *p, int d, int n, const double *r, double *v)
 {
-    for (int j = 0; j < p->contacts; j++)
-        cairn_contact_push(p, d, n, j, r + (size_t)j * (size_t)d, v);
+    for (int j = 0; j < p->contacts; j++, r += d)
+        if (pushes(d, r))
+            cairn_contact_push(p, d, n, j, r, v);
+}
+
+/* Only what goes to blocks first .. last-1. A block gets the same terms in the same order however
+ * the blocks are cut, so the bits do not depend on it. */
+CAIRN_INLINE void push_some(const product *job, int d, int n, int first, int last)
+{
+    const cairn_problem *p = job->p;
+    const double *r = job->r;
+    for (int j = 0; j < p->contacts; j++, r += d)
+        for (int side = 0; side < 2; side++) {
+            int block = p->block[2 * j + side];
+            size_t at = (size_t)block * (size_t)n;
+            if (block >= first && block < last && pushes(d, r))
+                cairn_rows_push(d, n, cairn_rows(p, d, n, j, side), p->mass_inverse + at, r,
+                                job->v + at);
+        }
+}
+
+static void push_ranges(int begin, int end, void *context)
+{
+    const product *job = context;
+    int64_t blocks = job->p->blocks;
+    int first = (int)(begin * blocks / job->ranges), last = (int)(end * blocks / job->ranges);
+    if (job->p->dimension == 3 && job->p->block_size == 6)
+        push_some(job, 3, 6, first, last);
+    else
+        push_some(job, job->p->dimension, job->p->block_size, first, last);
 }
 
 void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
@@ -14,7 +65,11 @@ void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
     if (p->W || p->blocks == 0)
         return;
     memcpy(v, p->v_free, sizeof(double) * (size_t)p->blocks * (size_t)p->block_size);
-    if (p->dimension == 3 && p->block_size == 6)
+    int threads = p->contacts < WORTH_THREADS ? 1 : cairn_parallel_width();
+    product job = { .p = p, .r = r, .v = v, .ranges = 2 * threads };
+    if (threads > 1)
+        cairn_parallel_for(job.ranges, 1, push_ranges, &job);
+    else if (p->dimension == 3 && p->block_size == 6)
         push_all(p, 3, 6, r, v);
     else if (p->dimension == 2 && p->block_size == 3)
         push_all(p, 2, 3, r, v);
@@ -22,10 +77,12 @@ void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
         push_all(p, p->dimension, p->block_size, r, v);
 }
 
-CAIRN_INLINE void relative_all(const cairn_problem *p, int d, int n, const double *v, double *u)
+/* ---- u = H v + w ---------------------------------------------------------------------------- */
+
+CAIRN_INLINE void relative_some(const product *job, int d, int n, int begin, int end)
 {
-    for (int j = 0; j < p->contacts; j++)
-        cairn_contact_relative(p, d, n, j, v, u + (size_t)j * (size_t)d);
+    for (int j = begin; j < end; j++)
+        cairn_contact_relative(job->p, d, n, j, job->known, job->u + (size_t)j * (size_t)d);
 }
 
 void cairn_contact_relative_local(const cairn_problem *p, int j, const double *r, double *u)
@@ -48,17 +105,25 @@ void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, cons
         cairn_contact_relative(p, p->dimension, p->block_size, j, v, u);
 }
 
+static void relative_range(int begin, int end, void *context)
+{
+    const product *job = context;
+    const cairn_problem *p = job->p;
+    if (p->W)
+        for (int j = begin; j < end; j++)
+            cairn_contact_relative_local(p, j, job->r, job->u + (size_t)j * (size_t)p->dimension);
+    else if (p->dimension == 3 && p->block_size == 6)
+        relative_some(job, 3, 6, begin, end);
+    else if (p->dimension == 2 && p->block_size == 3)
+        relative_some(job, 2, 3, begin, end);
+    else
+        relative_some(job, p->dimension, p->block_size, begin, end);
+}
+
 void cairn_problem_relative(const cairn_problem *p, const double *r, const double *v, double *u)
 {
-    if (p->W)
-        for (int j = 0; j < p->contacts; j++)
-            cairn_contact_relative_local(p, j, r, u + (size_t)j * (size_t)p->dimension);
-    else if (p->dimension == 3 && p->block_size == 6)
-        relative_all(p, 3, 6, v, u);
-    else if (p->dimension == 2 && p->block_size == 3)
-        relative_all(p, 2, 3, v, u);
-    else
-        relative_all(p, p->dimension, p->block_size, v, u);
+    product job = { .p = p, .r = r, .known = v, .u = u };
+    cairn_parallel_for(p->contacts, GRAIN, relative_range, &job);
 }
 
 void cairn_problem_apply(const cairn_problem *p, const double *r, double *v, double *u)
@@ -96,9 +161,8 @@ static void joined_rows(const cairn_problem *p, int j, double *H)
         H[i] = a[i] + b[i];
 }
 
-static void block_delassus(const cairn_problem *p, int j, double *W)
+CAIRN_INLINE void block_delassus(const cairn_problem *p, int d, int n, int j, double *W)
 {
-    int d = p->dimension, n = p->block_size;
     memset(W, 0, sizeof(double) * (size_t)(d * (d + 1) / 2));
     bool with_itself = p->block[2 * j] == p->block[2 * j + 1];
     double joined[CAIRN_MAX_DIMENSION * 6];
@@ -121,8 +185,10 @@ void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
 {
     if (p->W)
         local_delassus(p, j, W);
+    else if (p->dimension == 3 && p->block_size == 6)
+        block_delassus(p, 3, 6, j, W);
     else
-        block_delassus(p, j, W);
+        block_delassus(p, p->dimension, p->block_size, j, W);
     if (!p->compliance || !cairn_is_bounded(p, j))
         return;
     for (int i = 0, diagonal = 0; i < p->dimension; i++, diagonal += i + 1)

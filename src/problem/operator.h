@@ -120,7 +120,7 @@ CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int j, double *r
     else if (p->rolling + p->spinning)
         cairn_cone_project_parts(p, j, r);
     else
-        cairn_cone_project(p->dimension, p->mu[j], r);
+        cairn_circle_project(p->dimension, p->mu[j], r);
 }
 
 /* u_j = (W r)_j + q_j, local form. */

@@ -24,6 +24,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "problem/operator.h"
 
 static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3, negligible = 1e-13;
@@ -175,20 +176,35 @@ CAIRN_INLINE double outside_cone(const cairn_problem *p, int d, int j, const dou
     return sqrt(natural_map(p, d, j, r, zero, 0));
 }
 
-/* Sum of the squares of the terms of H_j v: the size that rounding is relative to. */
-CAIRN_INLINE double term_squares(const cairn_problem *p, int d, int n, int j, const double *v)
+/* What the squares of a contact's rows give: the terms of H_j v and H_j v_free, squared - the size
+ * that rounding is relative to - and w = trace(H_j M^-1 H_j')/d. */
+typedef struct row_squares {
+    double terms2, w;
+} row_squares;
+
+CAIRN_INLINE row_squares square_rows(const judging *judge, int d, int n, int j)
 {
-    double bias = cairn_contact_bias(p, j), sum = bias * bias;
+    const cairn_problem *p = judge->p;
+    double bias = cairn_contact_bias(p, j), trace = 0;
+    row_squares out = { .terms2 = 2 * bias * bias };
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
+        if (block < 0)
+            continue;
         const double *H = cairn_rows(p, d, n, j, side);
-        for (int k = 0; block >= 0 && k < n; k++) {
-            double speed = v[(size_t)block * (size_t)n + (size_t)k];
+        size_t first = (size_t)block * (size_t)n;
+        const double *v = judge->v + first, *v_free = p->v_free + first;
+        for (int k = 0; k < n; k++) {
+            double sum = 0;
             for (int i = 0; i < d; i++)
-                sum += H[i * n + k] * H[i * n + k] * speed * speed;
+                sum += H[i * n + k] * H[i * n + k];
+            out.terms2 += sum * (v[k] * v[k] + v_free[k] * v_free[k]);
+            trace += sum * p->mass_inverse[first + (size_t)k];
         }
     }
-    return sum;
+    bool with_itself = p->block[2 * j] == p->block[2 * j + 1] && p->block[2 * j] >= 0;
+    out.w = with_itself ? cairn_contact_inverse_mass(p, j) : trace / d;
+    return out;
 }
 
 /* u_j, and q_j: the same without any impulse. */
@@ -219,12 +235,13 @@ static double local_term_squares(const cairn_problem *p, int j, const double *r)
     return sum;
 }
 
-CAIRN_INLINE double all_term_squares(const judging *judge, int d, int n, int j)
+CAIRN_INLINE row_squares squares_of(const judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
     if (p->W)
-        return local_term_squares(p, j, judge->r);
-    return term_squares(p, d, n, j, judge->v) + term_squares(p, d, n, j, p->v_free);
+        return (row_squares){ local_term_squares(p, j, judge->r),
+                              cairn_contact_inverse_mass(p, j) };
+    return square_rows(judge, d, n, j);
 }
 
 /* Add what one contact alone came to, without its fclib2. */
@@ -244,10 +261,9 @@ static double raw_map(const cairn_problem *p, int j, const double *r, const doub
 }
 
 /* A contact under both laws; u and q carry the bias. Returns (w |r|)^2. */
-CAIRN_INLINE double judge_cone(judging *judge, int d, int j, const double *q, const double *u)
+CAIRN_INLINE double judge_cone(judging *judge, int d, int j, double w, const double *q,
+                               const double *u)
 {
-    const cairn_problem *p = judge->p;
-    double w = cairn_contact_inverse_mass(p, j);
     judge_coulomb(judge, d, j, w, q, u);
     judge_convex(judge, d, j, w, q, u);
     return w * w * square(d, judge->r + (size_t)j * (size_t)d);
@@ -294,10 +310,11 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
     q[0] += bias;
     cairn_contact_comply(p, j, r, u);
     bool parts = p->rolling + p->spinning > 0;
+    row_squares squares = squares_of(judge, d, n, j);
     double weighed2 = rows    ? judge_rows(judge, j, q, u)
                       : parts ? judge_parts(judge, j, q, u)
-                              : judge_cone(judge, d, j, q, u);
-    judge->terms2 += all_term_squares(judge, d, n, j) + compliance_squares(p, j, r);
+                              : judge_cone(judge, d, j, squares.w, q, u);
+    judge->terms2 += squares.terms2 + compliance_squares(p, j, r);
     judge->q2 += square(d, q);
     judge->r2 += square(d, r);
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
@@ -305,10 +322,70 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
     judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, d, j, r));
 }
 
-CAIRN_INLINE void judge_all(judging *judge, int d, int n)
+/* ---- all contacts --------------------------------------------------------------------------- */
+
+/* Contacts are judged in parts, and what the parts come to is added up in their order. How contacts
+ * are cut depends on their number alone, so threads change no bit. */
+enum { MOST_PARTS = 64, SMALLEST_PART = 1024 };
+
+typedef struct trial {
+    judging part[MOST_PARTS];
+    int size; /* contacts of a part */
+} trial;
+
+CAIRN_INLINE void judge_some(judging *judge, int d, int n, int begin, int end)
 {
-    for (int j = 0; j < judge->p->contacts; j++)
+    for (int j = begin; j < end; j++)
         judge_contact(judge, d, n, j);
+}
+
+static void judge_part(int begin, int end, void *context)
+{
+    trial *t = context;
+    judging judge = t->part[begin / t->size];
+    if (judge.p->dimension == 3 && judge.p->block_size == 6)
+        judge_some(&judge, 3, 6, begin, end);
+    else if (judge.p->dimension == 2 && judge.p->block_size == 3)
+        judge_some(&judge, 2, 3, begin, end);
+    else
+        judge_some(&judge, judge.p->dimension, judge.p->block_size, begin, end);
+    t->part[begin / t->size] = judge;
+}
+
+static void add_law(const law_sums *part, law_sums *sums)
+{
+    sums->e2 += part->e2;
+    sums->fclib2 += part->fclib2;
+    sums->closing2 += part->closing2;
+    if (part->worst_contact >= 0 && !(part->worst <= sums->worst)) {
+        sums->worst = part->worst;
+        sums->worst_contact = part->worst_contact;
+    }
+}
+
+static void add_part(const judging *part, judging *sum)
+{
+    add_law(&part->convex, &sum->convex);
+    add_law(&part->coulomb, &sum->coulomb);
+    sum->q2 += part->q2;
+    sum->r2 += part->r2;
+    sum->u2 += part->u2;
+    sum->terms2 += part->terms2;
+    sum->drowned2 += part->drowned2;
+    sum->cone_violation = fmax(sum->cone_violation, part->cone_violation);
+}
+
+static void judge_all(judging *judge)
+{
+    trial t;
+    int contacts = judge->p->contacts, least = (contacts + MOST_PARTS - 1) / MOST_PARTS;
+    t.size = least > SMALLEST_PART ? least : SMALLEST_PART;
+    int parts = (contacts + t.size - 1) / t.size;
+    for (int k = 0; k < parts; k++)
+        t.part[k] = *judge;
+    cairn_parallel_for(contacts, t.size, judge_part, &t);
+    for (int k = 0; k < parts; k++)
+        add_part(&t.part[k], judge);
 }
 
 static cairn_residual conclude(const judging *judge, const law_sums *sums)
@@ -335,12 +412,7 @@ void cairn_judge(const cairn_problem *p, cairn_law law, const double *r, double 
         .p = p, .r = r, .v = v, .u = u, .convex.worst_contact = -1, .coulomb.worst_contact = -1
     };
     cairn_problem_velocity(p, r, v);
-    if (p->dimension == 3 && p->block_size == 6)
-        judge_all(&judge, 3, 6);
-    else if (p->dimension == 2 && p->block_size == 3)
-        judge_all(&judge, 2, 3);
-    else
-        judge_all(&judge, p->dimension, p->block_size);
+    judge_all(&judge);
     out->coulomb = conclude(&judge, &judge.coulomb);
     out->asked = law == CAIRN_LAW_CONVEX ? conclude(&judge, &judge.convex) : out->coulomb;
     out->cone_violation = judge.cone_violation;

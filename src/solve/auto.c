@@ -45,6 +45,7 @@ static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t 
         memcpy(r, task->best, task->system.r_count * sizeof(double));
     task->options = &options;
     report->iterations = 0;
+    task->kept = false;
     cairn_status status = solver->run(solver, task, r);
     int64_t used = report->iterations;
     task->options = asked;

@@ -192,6 +192,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     }
     if (!report->converged && watch.judged_at < report->iterations)
         TRY(judge(task, &at, &m, r));
+    task->kept = true; /* sweeps have velocities of their own */
     return CAIRN_OK;
 }
 

@@ -138,6 +138,7 @@ static cairn_status iterate(search *s, double *r)
 {
     cairn_task *task = s->task;
     s->system.alpha = first_alpha;
+    TRY(task->system.kernels->diagonals(&task->system, task->arena));
     sweep(s, r); /* (1) */
     if (!isfinite(s->residual))
         return CAIRN_NOT_FINITE;

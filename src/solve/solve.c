@@ -148,7 +148,9 @@ bool cairn_task_judge(cairn_task *task, const double *r)
 {
     cairn_judge(task->system.p, task->options->law, r, task->v, task->u, &task->report->judgement);
     double residual = measured(task);
-    if (residual < task->best_relative) {
+    task->best_is_last = residual < task->best_relative;
+    task->kept = false;
+    if (task->best_is_last) {
         task->best_relative = residual;
         memcpy(task->best, r, task->system.r_count * sizeof(double));
     }
@@ -193,6 +195,8 @@ static cairn_status finish_task(cairn_task *task, double *r)
     if (!(task->best_relative < INFINITY))
         return CAIRN_NOT_FINITE;
     bool is_best = memcmp(r, task->best, task->system.r_count * sizeof(double)) == 0;
+    if (is_best && task->best_is_last && task->kept)
+        return CAIRN_OK; /* judged already */
     if (!is_best && task->options->increment_tolerance <= 0)
         memcpy(r, task->best, task->system.r_count * sizeof(double));
     cairn_judge(task->system.p, task->options->law, r, task->v, task->u, &task->report->judgement);

@@ -13,6 +13,8 @@ typedef struct cairn_task {
     double *v, *u;              /* the caller's: after a judgement the velocities of the r judged */
     double *best;               /* the best impulses judged so far                                */
     double best_relative;       /* their residual                                                 */
+    bool best_is_last;          /* they are what was judged last                                  */
+    bool kept;                  /* the solver left v and u as the last judgement made them        */
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
     double started;             /* s: when, by cairn_clock_seconds                                */
 } cairn_task;
