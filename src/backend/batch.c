@@ -310,6 +310,14 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
     return CAIRN_OK;
 }
 
+static bool is_smooth(const cairn_problem *p)
+{
+    bool smooth = true;
+    for (int j = 0; j < p->contacts; j++)
+        smooth = smooth && p->mu[j] == 0;
+    return smooth;
+}
+
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out)
 {
     *out = (cairn_batches){ .p = p, .slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS };
@@ -329,5 +337,6 @@ cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, ca
     out->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *out->bodies);
     if (!out->contact || !out->bodies)
         return CAIRN_NO_MEMORY;
+    out->smooth = is_smooth(p);
     return fill_batches(out, arena, most);
 }

@@ -13,17 +13,19 @@ enum { CAIRN_BATCH = 16, CAIRN_SLABS = 8, CAIRN_EXTRA_RECORDS = 2 * (CAIRN_SLABS
 
 typedef struct cairn_batch_f32 {
     int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
-    float n[3][CAIRN_BATCH], shift[CAIRN_BATCH], mu[CAIRN_BATCH];
+    float n[3][CAIRN_BATCH], shift[CAIRN_BATCH];
 } cairn_batch_f32;
 
 typedef struct cairn_batch_f64 {
     int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
-    double n[3][CAIRN_BATCH], shift[CAIRN_BATCH], mu[CAIRN_BATCH];
+    double n[3][CAIRN_BATCH], shift[CAIRN_BATCH];
 } cairn_batch_f64;
 
-/* One pass over batches. */
+/* One pass over batches. With friction: impulses as vectors in space, records of bodies of 8
+ * numbers; without, where mu is NULL, one multiplier and records of 4 (batch_sweep.h). */
 typedef struct cairn_pass_f32 {
     const cairn_batch_f32 *batches;
+    const float *mu;
     int convex;
     double beta;
     float *v, *r, *previous;
@@ -31,6 +33,7 @@ typedef struct cairn_pass_f32 {
 
 typedef struct cairn_pass_f64 {
     const cairn_batch_f64 *batches;
+    const double *mu;
     int convex;
     double beta;
     double *v, *r, *previous;
@@ -46,6 +49,7 @@ typedef struct cairn_batches {
     int32_t *bodies;   /* a and b of each lane                                                  */
     double *lever;     /* m: R of each block; 0: not seen yet, or a point                       */
     cairn_quat *frame; /* of each block: body frame to world                                    */
+    bool smooth;       /* no contact has friction                                               */
     bool usable;       /* the problem is one of balls, and its batches are well filled          */
 } cairn_batches;
 

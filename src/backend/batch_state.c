@@ -1,5 +1,6 @@
 /* batch_state.c - what sweeps over batches run on, float or double: impulses as vectors in space,
- * records (v, R w, 1/m, R^2/J) of the bodies, one for all walls and one for padding. */
+ * records (v, R w, 1/m, R^2/J) of the bodies, one for all walls and one for padding. Without
+ * friction one multiplier for a contact, and records (v, 1/m). */
 #include <math.h>
 #include <string.h>
 
@@ -37,6 +38,11 @@ static void impulse_in_frame(const cairn_problem *p, int j, const double *in, do
 static void record_of(const cairn_batches *s, int block, const double *v, double *out)
 {
     const double *m = s->p->mass_inverse + (size_t)block * 6;
+    if (s->smooth) {
+        const double record[4] = { v[0], v[1], v[2], m[0] };
+        memcpy(out, record, sizeof record);
+        return;
+    }
     double R = fmax(0, s->lever[block]);
     cairn_vec3 w = cairn_rotate(s->frame[block], cairn_vec(v[3], v[4], v[5]));
     const double record[8] = { v[0], v[1], v[2], R * w.x, R * w.y, R * w.z, m[0], R * R * m[3] };
@@ -58,6 +64,8 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     out[3] = cairn_contact_shift(s->p, j);
     out[4] = s->p->mu[j];
 }
+
+enum { LOADED = 4096 }; /* lanes or bodies that a thread loads at a time */
 
 /* Once for a problem, whatever numbers the sweeps use. */
 static cairn_status make_batches(cairn_system *s, cairn_arena *arena)

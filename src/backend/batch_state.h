@@ -5,19 +5,43 @@ typedef struct NAME(state) {
     const cairn_problem *p;
     const cairn_batches *batches;
     BATCH *data;
+    REAL *mu; /* NULL: no friction */
     REAL *v, *v_previous, *r, *r_previous;
+    int record, parts; /* numbers of a body, and of an impulse */
     cairn_width width;
 } NAME(state);
 
+static size_t NAME(velocity_count)(const NAME(state) * s)
+{
+    return ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * (size_t)s->record;
+}
+
+static size_t NAME(impulse_count)(const NAME(state) * s)
+{
+    return (size_t)s->batches->count * (size_t)s->parts * CAIRN_BATCH;
+}
+
+/* The first number of a lane's impulse; the others follow CAIRN_BATCH apart. */
+static REAL *NAME(impulse_at)(const NAME(state) * s, int lane)
+{
+    return s->r + (size_t)(lane / CAIRN_BATCH) * (size_t)s->parts * CAIRN_BATCH +
+           lane % CAIRN_BATCH;
+}
+
 static cairn_status NAME(reserve)(NAME(state) * s, cairn_arena *arena)
 {
-    size_t records = ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * 8;
-    size_t impulses = (size_t)s->batches->count * 3 * CAIRN_BATCH;
+    size_t records = NAME(velocity_count)(s), impulses = NAME(impulse_count)(s);
     s->data = cairn_arena_take(arena, (size_t)s->batches->count, sizeof *s->data);
     s->v = cairn_arena_take(arena, records, sizeof(REAL));
     s->v_previous = cairn_arena_take(arena, records, sizeof(REAL));
     s->r = cairn_arena_take(arena, impulses, sizeof(REAL));
     s->r_previous = cairn_arena_take(arena, impulses, sizeof(REAL));
+    s->mu = NULL;
+    if (!s->batches->smooth) {
+        s->mu = cairn_arena_take(arena, (size_t)s->batches->count * CAIRN_BATCH, sizeof(REAL));
+        if (!s->mu)
+            return CAIRN_NO_MEMORY;
+    }
     bool complete = s->data && s->v && s->v_previous && s->r && s->r_previous;
     return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -34,63 +58,106 @@ static void NAME(fill_batch)(const NAME(state) * s, int k)
         for (int c = 0; c < 3; c++)
             batch->n[c][i] = (REAL)values[c];
         batch->shift[i] = (REAL)values[3];
-        batch->mu[i] = (REAL)values[4];
+        if (s->mu)
+            s->mu[lane] = (REAL)values[4];
+    }
+}
+
+typedef struct NAME(loading) {
+    const NAME(state) * s;
+    const double *v, *r;
+    double *found;
+} NAME(loading);
+
+static void NAME(fill_batches)(int begin, int end, void *context)
+{
+    const NAME(loading) *job = context;
+    for (int k = begin; k < end; k++)
+        NAME(fill_batch)(job->s, k);
+}
+
+static void NAME(load_records)(int begin, int end, void *context)
+{
+    const NAME(loading) *job = context;
+    const NAME(state) *s = job->s;
+    for (int i = begin; i < end; i++) {
+        double record[8];
+        record_of(s->batches, i, job->v + (size_t)i * 6, record);
+        for (int c = 0; c < s->record; c++)
+            s->v[i * s->record + c] = (REAL)record[c];
     }
 }
 
 static void NAME(load_velocities)(void *state, const double *v)
 {
     NAME(state) *s = state;
-    int blocks = s->p->blocks;
-    for (int i = 0; i < blocks; i++) {
-        double record[8];
-        record_of(s->batches, i, v + (size_t)i * 6, record);
-        for (int c = 0; c < 8; c++)
-            s->v[(size_t)i * 8 + (size_t)c] = (REAL)record[c];
-    }
+    NAME(loading) job = { .s = s, .v = v };
+    cairn_parallel_for(s->p->blocks, LOADED, NAME(load_records), &job);
     /* walls stand and have no inverse mass; padding has some, and never moves */
-    REAL *wall = s->v + (size_t)blocks * 8;
-    memset(wall, 0, 8 * CAIRN_EXTRA_RECORDS * sizeof(REAL));
+    REAL *wall = s->v + (size_t)s->p->blocks * (size_t)s->record;
+    memset(wall, 0, (size_t)(s->record * CAIRN_EXTRA_RECORDS) * sizeof(REAL));
     for (int k = 1; k < CAIRN_EXTRA_RECORDS; k += 2)
-        wall[8 * k + 6] = wall[8 * k + 7] = 1;
+        for (int c = s->mu ? 6 : 3; c < s->record; c++)
+            wall[k * s->record + c] = 1;
 }
 
-static void NAME(load_impulses)(NAME(state) * s, const double *r)
+static void NAME(load_lanes)(int begin, int end, void *context)
 {
-    const cairn_batches *b = s->batches;
-    for (int lane = 0; lane < b->count * CAIRN_BATCH; lane++) {
+    const NAME(loading) *job = context;
+    const NAME(state) *s = job->s;
+    for (int lane = begin; lane < end; lane++) {
+        int j = s->batches->contact[lane];
         double p[3] = { 0, 0, 0 };
-        REAL *to = s->r + (size_t)(lane / CAIRN_BATCH) * 3 * CAIRN_BATCH + lane % CAIRN_BATCH;
-        if (b->contact[lane] >= 0)
-            impulse_in_space(b->p, b->contact[lane], r + (size_t)b->contact[lane] * 3, p);
-        for (int c = 0; c < 3; c++)
+        REAL *to = NAME(impulse_at)(s, lane);
+        if (j >= 0 && s->mu)
+            impulse_in_space(s->p, j, job->r + (size_t)j * 3, p);
+        else if (j >= 0)
+            p[0] = job->r[(size_t)j * 3];
+        for (int c = 0; c < s->parts; c++)
             to[c * CAIRN_BATCH] = (REAL)p[c];
     }
 }
 
+static void NAME(load_impulses)(NAME(state) * s, const double *r)
+{
+    NAME(loading) job = { .s = s, .r = r };
+    cairn_parallel_for(s->batches->count * CAIRN_BATCH, LOADED, NAME(load_lanes), &job);
+}
+
 /* Impulses out of the state, on their cones in double. */
+static void NAME(unload_lanes)(int begin, int end, void *context)
+{
+    const NAME(loading) *job = context;
+    const NAME(state) *s = job->s;
+    for (int lane = begin; lane < end; lane++) {
+        int j = s->batches->contact[lane];
+        const REAL *from = NAME(impulse_at)(s, lane);
+        double *r = job->found + (size_t)j * 3;
+        if (j < 0)
+            continue;
+        r[0] = from[0];
+        r[1] = r[2] = 0;
+        if (s->mu) {
+            const double p[3] = { from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH] };
+            impulse_in_frame(s->p, j, p, r);
+        }
+        cairn_circle_project(3, s->p->mu[j], r);
+    }
+}
+
 static void NAME(unload)(const void *state, double *r)
 {
     const NAME(state) *s = state;
-    const cairn_batches *b = s->batches;
-    for (int lane = 0; lane < b->count * CAIRN_BATCH; lane++) {
-        int j = b->contact[lane];
-        const REAL *from =
-            s->r + (size_t)(lane / CAIRN_BATCH) * 3 * CAIRN_BATCH + lane % CAIRN_BATCH;
-        const double p[3] = { from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH] };
-        if (j < 0)
-            continue;
-        impulse_in_frame(b->p, j, p, r + (size_t)j * 3);
-        cairn_cone_project(3, b->p->mu[j], r + (size_t)j * 3);
-    }
+    NAME(loading) job = { .s = s, .found = r };
+    cairn_parallel_for(s->batches->count * CAIRN_BATCH, LOADED, NAME(unload_lanes), &job);
 }
 
 /* What the previous ones were no longer counts. */
 static void NAME(forget)(void *state)
 {
     NAME(state) *s = state;
-    memcpy(s->v_previous, s->v, ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * 8 * sizeof(REAL));
-    memcpy(s->r_previous, s->r, (size_t)s->batches->count * 3 * CAIRN_BATCH * sizeof(REAL));
+    memcpy(s->v_previous, s->v, NAME(velocity_count)(s) * sizeof(REAL));
+    memcpy(s->r_previous, s->r, NAME(impulse_count)(s) * sizeof(REAL));
 }
 
 static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const double *r,
@@ -105,10 +172,12 @@ static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const 
         return CAIRN_OK;
     s->p = system->p;
     s->batches = system->batches;
+    s->record = s->batches->smooth ? 4 : 8;
+    s->parts = s->batches->smooth ? 1 : 3;
     s->width = cairn_width_best();
     TRY(NAME(reserve)(s, arena));
-    for (int k = 0; k < s->batches->count; k++)
-        NAME(fill_batch)(s, k);
+    NAME(loading) job = { .s = s };
+    cairn_parallel_for(s->batches->count, LOADED / CAIRN_BATCH, NAME(fill_batches), &job);
     NAME(load_velocities)(s, v);
     NAME(load_impulses)(s, r);
     NAME(forget)(s);
@@ -127,7 +196,8 @@ static void NAME(extrapolate)(int begin, int end, void *context)
 {
     const NAME(work) *w = context;
     REAL beta = (REAL)w->job.beta, *v = w->s->v, *previous = w->s->v_previous;
-    for (size_t i = (size_t)begin * 8; i < (size_t)end * 8; i++) {
+    size_t size = (size_t)w->s->record;
+    for (size_t i = (size_t)begin * size; i < (size_t)end * size; i++) {
         REAL old = v[i];
         v[i] = old + beta * (old - previous[i]);
         previous[i] = old;
@@ -147,7 +217,7 @@ static void NAME(refresh)(void *state)
 {
     NAME(state) *s = state;
     int slabs = s->batches->slabs;
-    NAME(work) w = { .s = s, .job = { .batches = s->data, .v = s->v, .r = s->r } };
+    NAME(work) w = { .s = s, .job = { .batches = s->data, .mu = s->mu, .v = s->v, .r = s->r } };
     NAME(load_velocities)(s, s->p->v_free);
     cairn_parallel_for(slabs, 1, NAME(push_groups), &w);
     NAME(push_groups)(slabs, slabs + 1, &w);
@@ -168,6 +238,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
     NAME(work)
     w = { .s = s,
           .job = { .batches = s->data,
+                   .mu = s->mu,
                    .convex = law == CAIRN_LAW_CONVEX,
                    .beta = beta,
                    .v = s->v,

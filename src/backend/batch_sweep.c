@@ -3,35 +3,61 @@
 #include "backend/batch.h"
 #include "math/simd.h"
 
-#define REAL       float
+#define REAL  float
+#define TINY  1e-37f
+#define BATCH cairn_batch_f32
+#define JOB   cairn_pass_f32
+
+#define WIDE       cairn_f32x4
+#define MASK       cairn_i32x4
+#define LANES      4
+#define NAME(name) f32x4_##name
+#define WIDE_(fn)  cairn_f32x4_##fn
+#include "backend/batch_sweep.h"
+
+#define WIDE       cairn_f32x8
+#define MASK       cairn_i32x8
+#define LANES      8
+#define NAME(name) f32x8_##name
+#define WIDE_(fn)  cairn_f32x8_##fn
+#include "backend/batch_sweep.h"
+
 #define WIDE       cairn_f32x16
 #define MASK       cairn_i32x16
 #define LANES      16
-#define TINY       1e-37f
-#define NAME(name) f32_##name
-#define WIDE_(fn)  cairn_f32_##fn
-#define BATCH      cairn_batch_f32
-#define JOB        cairn_pass_f32
+#define NAME(name) f32x16_##name
+#define WIDE_(fn)  cairn_f32x16_##fn
 #include "backend/batch_sweep.h"
+
 #undef REAL
-#undef WIDE
-#undef MASK
-#undef LANES
 #undef TINY
-#undef NAME
-#undef WIDE_
 #undef BATCH
 #undef JOB
 
-#define REAL       double
+#define REAL  double
+#define TINY  1e-300
+#define BATCH cairn_batch_f64
+#define JOB   cairn_pass_f64
+
+#define WIDE       cairn_f64x2
+#define MASK       cairn_i64x2
+#define LANES      2
+#define NAME(name) f64x2_##name
+#define WIDE_(fn)  cairn_f64x2_##fn
+#include "backend/batch_sweep.h"
+
+#define WIDE       cairn_f64x4
+#define MASK       cairn_i64x4
+#define LANES      4
+#define NAME(name) f64x4_##name
+#define WIDE_(fn)  cairn_f64x4_##fn
+#include "backend/batch_sweep.h"
+
 #define WIDE       cairn_f64x8
 #define MASK       cairn_i64x8
 #define LANES      8
-#define TINY       1e-300
-#define NAME(name) f64_##name
-#define WIDE_(fn)  cairn_f64_##fn
-#define BATCH      cairn_batch_f64
-#define JOB        cairn_pass_f64
+#define NAME(name) f64x8_##name
+#define WIDE_(fn)  cairn_f64x8_##fn
 #include "backend/batch_sweep.h"
 
 #if defined(__x86_64__)
@@ -57,32 +83,32 @@ cairn_width cairn_width_best(void)
 
 static void f32_baseline(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
-    f32_work(job, begin, end, out);
+    f32x4_work(job, begin, end, out);
 }
 
 AVX2 static void f32_avx2(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
-    f32_work(job, begin, end, out);
+    f32x8_work(job, begin, end, out);
 }
 
 AVX512 static void f32_avx512(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
-    f32_work(job, begin, end, out);
+    f32x16_work(job, begin, end, out);
 }
 
 static void f64_baseline(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
 {
-    f64_work(job, begin, end, out);
+    f64x2_work(job, begin, end, out);
 }
 
 AVX2 static void f64_avx2(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
 {
-    f64_work(job, begin, end, out);
+    f64x4_work(job, begin, end, out);
 }
 
 AVX512 static void f64_avx512(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
 {
-    f64_work(job, begin, end, out);
+    f64x8_work(job, begin, end, out);
 }
 
 void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,

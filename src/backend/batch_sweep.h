@@ -1,21 +1,26 @@
-/* batch_sweep.h - one pass over the batches; the text of the kernel, for one type of number.
- * Included by batch_sweep.c with REAL, WIDE, MASK, LANES and WIDE_(name) set.
+/* batch_sweep.h - one pass over the batches; the text of the kernel, for one type of register.
+ * Included by batch_sweep.c with REAL, WIDE, MASK, LANES, NAME(name) and WIDE_(name) set.
  *
  * A ball feels its contacts only through v and y = R w (w in the world frame): with p the impulse
  * as a vector in space and n the normal,
  *     u = va - vb + n x (ya + yb),   u_N = n.u,   u_T = u - u_N n
  *     v += p/m,  y += k (p x n),  k = R^2/J          (b: v -= p/m, y as for a)
  *     W = diag(w_N, w_T, w_T),  w_N = 1/ma + 1/mb,  w_T = w_N + ka + kb.
- * A record of a body is (v, y, 1/m, k). */
+ * A record of a body is (v, y, 1/m, k). Without friction nothing turns: one multiplier for a contact,
+ * p = r n, and records (v, 1/m). */
 
 typedef struct NAME(bodies) {
     WIDE a[8], b[8];
 } NAME(bodies);
 
-/* What the pass remembers of a batch: the impulses before and after extrapolation. */
 typedef struct NAME(impulse) {
     WIDE x, y, z;
 } NAME(impulse);
+
+/* What a pass notices, lane by lane of a batch: the same sums for every width. */
+typedef struct NAME(notes) {
+    WIDE change2[CAIRN_BATCH / LANES], uphill[CAIRN_BATCH / LANES];
+} NAME(notes);
 
 CAIRN_WIDE WIDE NAME(dot)(NAME(impulse) p, NAME(impulse) q)
 {
@@ -94,14 +99,16 @@ CAIRN_WIDE NAME(impulse)
 }
 
 /* One group of LANES contacts of a batch. */
-CAIRN_WIDE void NAME(visit)(const BATCH *batch, int lane, const JOB *job, REAL *r, REAL *previous,
-                            WIDE *change2, WIDE *uphill)
+CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes)
 {
+    const BATCH *batch = &job->batches[k];
+    size_t first = (size_t)k * 3 * CAIRN_BATCH;
+    REAL *r = job->r + first, *previous = job->previous + first;
     const WIDE beta = WIDE_(spread)((REAL)job->beta);
     NAME(bodies) s;
     NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
-    WIDE_(gather)(job->v, batch->a + lane, s.a);
-    WIDE_(gather)(job->v, batch->b + lane, s.b);
+    WIDE_(gather)(job->v, batch->a + lane, 8, s.a);
+    WIDE_(gather)(job->v, batch->b + lane, 8, s.b);
     /* (1) y = r + beta (r - r_previous) */
     NAME(impulse) old = NAME(load3)(r + lane), before = NAME(load3)(previous + lane), y = old;
     NAME(store3)(previous + lane, old);
@@ -109,7 +116,8 @@ CAIRN_WIDE void NAME(visit)(const BATCH *batch, int lane, const JOB *job, REAL *
     y.y += beta * (old.y - before.y);
     y.z += beta * (old.z - before.z);
     /* (2) q = u - W y + b n, and its exact solution */
-    WIDE wn = s.a[6] + s.b[6], wt = wn + (s.a[7] + s.b[7]), mu = WIDE_(load)(batch->mu + lane);
+    WIDE wn = s.a[6] + s.b[6], wt = wn + (s.a[7] + s.b[7]);
+    WIDE mu = WIDE_(load)(job->mu + (size_t)k * CAIRN_BATCH + lane);
     NAME(impulse) q = NAME(relative)(&s, n);
     WIDE along = NAME(dot)(y, n);
     q = NAME(add)(q, -wt, y);
@@ -120,43 +128,104 @@ CAIRN_WIDE void NAME(visit)(const BATCH *batch, int lane, const JOB *job, REAL *
     NAME(impulse) change = { found.x - y.x, found.y - y.y, found.z - y.z };
     NAME(impulse) progress = { found.x - old.x, found.y - old.y, found.z - old.z };
     NAME(push)(&s, n, change);
-    WIDE_(scatter)(job->v, batch->a + lane, s.a);
-    WIDE_(scatter)(job->v, batch->b + lane, s.b);
+    WIDE_(scatter)(job->v, batch->a + lane, 8, s.a);
+    WIDE_(scatter)(job->v, batch->b + lane, 8, s.b);
     WIDE w = (wn + 2 * wt) * WIDE_(spread)((REAL)(1.0 / 3));
-    *change2 += w * w * NAME(dot)(change, change);
-    *uphill -= NAME(dot)(change, progress);
+    notes->change2[lane / LANES] += w * w * NAME(dot)(change, change);
+    notes->uphill[lane / LANES] -= NAME(dot)(change, progress);
 }
+
+/* The same without friction: r >= 0, u_N = n.(va - vb). */
+CAIRN_WIDE void NAME(visit_smooth)(const JOB *job, int k, int lane, NAME(notes) * notes)
+{
+    const BATCH *batch = &job->batches[k];
+    const WIDE beta = WIDE_(spread)((REAL)job->beta), zero = WIDE_(spread)(0);
+    REAL *r = job->r + (size_t)k * CAIRN_BATCH + lane;
+    REAL *previous = job->previous + (size_t)k * CAIRN_BATCH + lane;
+    WIDE a[4], b[4];
+    NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
+    WIDE_(gather)(job->v, batch->a + lane, 4, a);
+    WIDE_(gather)(job->v, batch->b + lane, 4, b);
+    WIDE old = WIDE_(load)(r), y = old + beta * (old - WIDE_(load)(previous)), w = a[3] + b[3];
+    WIDE u = n.x * (a[0] - b[0]) + n.y * (a[1] - b[1]) + n.z * (a[2] - b[2]);
+    WIDE found = y - (u + WIDE_(load)(batch->shift + lane)) / w;
+    found = WIDE_(choose)(found > zero, found, zero);
+    WIDE_(store)(previous, old);
+    WIDE_(store)(r, found);
+    WIDE change = found - y;
+    const WIDE to_a = a[3] * change, to_b = b[3] * change, axis[3] = { n.x, n.y, n.z };
+    for (int i = 0; i < 3; i++) {
+        a[i] += to_a * axis[i];
+        b[i] -= to_b * axis[i];
+    }
+    WIDE_(scatter)(job->v, batch->a + lane, 4, a);
+    WIDE_(scatter)(job->v, batch->b + lane, 4, b);
+    notes->change2[lane / LANES] += w * w * change * change;
+    notes->uphill[lane / LANES] -= change * (found - old);
+}
+
+/* What lanes have noticed goes to the sum, in the order of the lanes. */
+CAIRN_WIDE void NAME(collect)(const NAME(notes) * notes, cairn_sweep *out)
+{
+    for (int i = 0; i < CAIRN_BATCH; i++) {
+        out->change2 += notes->change2[i / LANES][i % LANES];
+        out->uphill += notes->uphill[i / LANES][i % LANES];
+    }
+}
+
+enum { NAME(STRETCH) = 32 }; /* batches whose lanes are summed before they are collected */
 
 CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
 {
-    for (int k = begin; k < end; k++) {
-        WIDE change2 = WIDE_(spread)(0), uphill = WIDE_(spread)(0);
-        size_t first = (size_t)k * 3 * CAIRN_BATCH;
-        for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-            NAME(visit)
-        (&job->batches[k], lane, job, job->r + first, job->previous + first, &change2, &uphill);
-        for (int i = 0; i < LANES; i++) {
-            out->change2 += change2[i];
-            out->uphill += uphill[i];
-        }
+    for (int start = begin; start < end; start += NAME(STRETCH)) {
+        int stop = start + NAME(STRETCH) < end ? start + NAME(STRETCH) : end;
+        NAME(notes) notes = { 0 };
+        for (int k = start; k < stop && job->mu; k++)
+            for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
+                NAME(visit)(job, k, lane, &notes);
+        for (int k = start; k < stop && !job->mu; k++)
+            for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
+                NAME(visit_smooth)(job, k, lane, &notes);
+        NAME(collect)(&notes, out);
     }
 }
 
 /* v and y by the impulses of the batches alone, on top of what the records hold. */
+CAIRN_WIDE void NAME(add_impulses)(const JOB *job, int k, int lane)
+{
+    const BATCH *batch = &job->batches[k];
+    const REAL *r = job->r + (size_t)k * 3 * CAIRN_BATCH + lane;
+    NAME(bodies) s;
+    WIDE_(gather)(job->v, batch->a + lane, 8, s.a);
+    WIDE_(gather)(job->v, batch->b + lane, 8, s.b);
+    NAME(push)(&s, NAME(load3)(batch->n[0] + lane), NAME(load3)(r));
+    WIDE_(scatter)(job->v, batch->a + lane, 8, s.a);
+    WIDE_(scatter)(job->v, batch->b + lane, 8, s.b);
+}
+
+CAIRN_WIDE void NAME(add_smooth)(const JOB *job, int k, int lane)
+{
+    const BATCH *batch = &job->batches[k];
+    WIDE r = WIDE_(load)(job->r + (size_t)k * CAIRN_BATCH + lane), a[4], b[4];
+    WIDE_(gather)(job->v, batch->a + lane, 4, a);
+    WIDE_(gather)(job->v, batch->b + lane, 4, b);
+    for (int i = 0; i < 3; i++) {
+        WIDE along = r * WIDE_(load)(batch->n[i] + lane);
+        a[i] += a[3] * along;
+        b[i] -= b[3] * along;
+    }
+    WIDE_(scatter)(job->v, batch->a + lane, 4, a);
+    WIDE_(scatter)(job->v, batch->b + lane, 4, b);
+}
+
 CAIRN_WIDE void NAME(accumulate)(const JOB *job, int begin, int end)
 {
     for (int k = begin; k < end; k++)
-        for (int lane = 0; lane < CAIRN_BATCH; lane += LANES) {
-            const BATCH *batch = &job->batches[k];
-            NAME(bodies) s;
-            WIDE_(gather)(job->v, batch->a + lane, s.a);
-            WIDE_(gather)(job->v, batch->b + lane, s.b);
-            NAME(push)
-            (&s, NAME(load3)(batch->n[0] + lane),
-             NAME(load3)(job->r + (size_t)k * 3 * CAIRN_BATCH + lane));
-            WIDE_(scatter)(job->v, batch->a + lane, s.a);
-            WIDE_(scatter)(job->v, batch->b + lane, s.b);
-        }
+        for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
+            if (job->mu)
+                NAME(add_impulses)(job, k, lane);
+            else
+                NAME(add_smooth)(job, k, lane);
 }
 
 /* One of the two passes over a range of batches. */
@@ -167,3 +236,9 @@ CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
     else
         NAME(accumulate)(job, begin, end);
 }
+
+#undef WIDE
+#undef MASK
+#undef LANES
+#undef NAME
+#undef WIDE_
