@@ -123,6 +123,7 @@ static void check_balls(int begin, int end, void *context)
     for (int j = begin; j < end && balls; j++) {
         for (int i = 0; p->w && i < 3; i++)
             balls = balls && p->w[(size_t)j * 3 + (size_t)i] == 0;
+        balls = balls && p->block[2 * j] != p->block[2 * j + 1]; /* neither nothing nor itself */
         balls = balls && is_ball_side(q->s, j, 0) && is_ball_side(q->s, j, 1);
     }
     q->no[begin / RANGE] = q->no[begin / RANGE] || !balls;
@@ -172,7 +173,8 @@ typedef struct filling {
     int batch[WINDOW]; /* open batches                                     */
     int held[WINDOW];  /* contacts in them                                 */
     int most;          /* batches that there is room for                   */
-    uint8_t *group;    /* of each contact                                  */
+    int32_t *order;    /* the contacts in the order of their blocks        */
+    int at;            /* the next of them                                 */
     int now;           /* the group being filled                           */
 } filling;
 
@@ -255,6 +257,12 @@ static int slab_of(const cairn_batches *s, int block)
     return (int)((int64_t)block * s->slabs / s->p->blocks);
 }
 
+static int lower_block(const cairn_problem *p, int j)
+{
+    int a = p->block[2 * j], b = p->block[2 * j + 1];
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static int group_of(const cairn_batches *s, int j)
 {
     int a = s->p->block[2 * j], b = s->p->block[2 * j + 1];
@@ -263,6 +271,26 @@ static int group_of(const cairn_batches *s, int j)
     return slab_of(s, a) == slab_of(s, b) ? slab_of(s, a) : s->slabs;
 }
 
+/* Contacts by the lower of their blocks, then by number: neighbours in space where the numbering of
+ * the blocks follows space, whatever order they came in. */
+static cairn_status order_contacts(const cairn_problem *p, cairn_arena *arena, int32_t **out)
+{
+    int32_t *next = cairn_arena_take(arena, (size_t)p->blocks + 1, sizeof *next);
+    int32_t *order = cairn_arena_take(arena, (size_t)p->contacts, sizeof *order);
+    if (!next || !order)
+        return CAIRN_NO_MEMORY;
+    memset(next, 0, ((size_t)p->blocks + 1) * sizeof *next);
+    for (int j = 0; j < p->contacts; j++)
+        next[lower_block(p, j) + 1]++;
+    for (int i = 0; i < p->blocks; i++)
+        next[i + 1] += next[i];
+    for (int j = 0; j < p->contacts; j++)
+        order[next[lower_block(p, j)]++] = j;
+    *out = order;
+    return CAIRN_OK;
+}
+
+/* In the order of contacts, those of a slab stand together, with those between slabs among them. */
 static void fill_group(filling *f, int group)
 {
     const cairn_problem *p = f->s->p;
@@ -270,9 +298,15 @@ static void fill_group(filling *f, int group)
     memset(f->used, 0, (size_t)p->blocks * sizeof *f->used);
     for (int k = 0; k < WINDOW; k++)
         open_batch(f, k);
-    for (int j = 0; j < p->contacts; j++)
-        if (f->group[j] == group)
+    bool between = group == f->s->slabs;
+    for (int k = between ? 0 : f->at; k < p->contacts; k++) {
+        int j = f->order[k], own = slab_of(f->s, lower_block(p, j));
+        f->at = k;
+        if (!between && own != group)
+            return;
+        if (group_of(f->s, j) == group)
             place(f, j);
+    }
 }
 
 /* Open batches that hold nothing are taken back: they are at the end, or swapped there. */
@@ -295,11 +329,9 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
 {
     filling f = { .s = s, .most = most };
     f.used = cairn_arena_take(arena, (size_t)s->p->blocks, sizeof *f.used);
-    f.group = cairn_arena_take(arena, (size_t)s->p->contacts, sizeof *f.group);
-    if (!f.used || !f.group)
+    if (!f.used)
         return CAIRN_NO_MEMORY;
-    for (int j = 0; j < s->p->contacts; j++)
-        f.group[j] = (uint8_t)group_of(s, j);
+    TRY(order_contacts(s->p, arena, &f.order));
     for (int group = 0; group <= s->slabs && s->count < most; group++) {
         s->start[group] = s->count;
         fill_group(&f, group);

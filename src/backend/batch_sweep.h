@@ -6,8 +6,8 @@
  *     u = va - vb + n x (ya + yb),   u_N = n.u,   u_T = u - u_N n
  *     v += p/m,  y += k (p x n),  k = R^2/J          (b: v -= p/m, y as for a)
  *     W = diag(w_N, w_T, w_T),  w_N = 1/ma + 1/mb,  w_T = w_N + ka + kb.
- * A record of a body is (v, y, 1/m, k). Without friction nothing turns: one multiplier for a contact,
- * p = r n, and records (v, 1/m). */
+ * A record of a body is (v, y, 1/m, k). Without friction nothing turns: one multiplier for a
+ * contact, p = r n, and records (v, 1/m). */
 
 typedef struct NAME(bodies) {
     WIDE a[8], b[8];

@@ -1,6 +1,6 @@
 /* simd_type.h - one type of wide register; the text of its functions. Included by simd.h with REAL,
- * WIDE (the register), MASK, LANES, ROOT, WIDE_(name), HALF_(name) of the type half as wide, and the
- * index lists of the transposition. */
+ * WIDE (the register), MASK, LANES, ROOT, WIDE_(name), HALF_(name) of the type half as wide, and
+ * the index lists of the transposition. */
 
 CAIRN_WIDE WIDE WIDE_(load)(const REAL *from)
 {

@@ -61,6 +61,77 @@ static cairn_status take_arrays(cairn_stage *stage)
     return stage->contact_block ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* ---- the order of blocks -------------------------------------------------------------------- */
+
+/* Blocks of many bodies are numbered along a curve through space: cells of a grid with 2^k cells on
+ * a side, in the order of the interleaved bits of their places. Neighbours then lie close in memory
+ * and a range of blocks is a region, wherever the bodies have moved. */
+enum { WORTH_ORDER = 2048, MOST_LEVELS = 6 };
+
+typedef struct curve {
+    cairn_vec3 low;
+    double cells_per_length;
+    int levels; /* k */
+} curve;
+
+static curve curve_through(const cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 low = { INFINITY, INFINITY, INFINITY }, high = { -INFINITY, -INFINITY, -INFINITY };
+    for (int i = 0; i < b->count; i++) {
+        if (stage->block[i] < 0)
+            continue;
+        low = cairn_vec(fmin(low.x, b->x[i].x), fmin(low.y, b->x[i].y), fmin(low.z, b->x[i].z));
+        high = cairn_vec(fmax(high.x, b->x[i].x), fmax(high.y, b->x[i].y), fmax(high.z, b->x[i].z));
+    }
+    double side = fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
+    curve c = { .low = low };
+    while (c.levels < MOST_LEVELS && 4 << (3 * c.levels) < stage->blocks)
+        c.levels++;
+    c.cells_per_length = side > 0 ? ldexp(1, c.levels) / side : 0;
+    return c;
+}
+
+static int cell_along(const curve *c, double distance)
+{
+    int most = (1 << c->levels) - 1, cell = (int)(distance * c->cells_per_length);
+    return cell < most ? cell : most;
+}
+
+/* The place of a cell along the curve. */
+static int place_of(const curve *c, cairn_vec3 x)
+{
+    const int cell[3] = { cell_along(c, x.x - c->low.x), cell_along(c, x.y - c->low.y),
+                          cell_along(c, x.z - c->low.z) };
+    int place = 0;
+    for (int bit = c->levels - 1; bit >= 0; bit--)
+        for (int i = 2; i >= 0; i--)
+            place = 2 * place + (cell[i] >> bit & 1);
+    return place;
+}
+
+static cairn_status order_blocks(cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    if (stage->blocks < WORTH_ORDER)
+        return CAIRN_OK;
+    curve c = curve_through(stage);
+    size_t places = (size_t)1 << (3 * c.levels);
+    int32_t *next = cairn_arena_take(&stage->world->scratch, places + 1, sizeof *next);
+    if (!next)
+        return CAIRN_NO_MEMORY;
+    memset(next, 0, (places + 1) * sizeof *next);
+    for (int i = 0; i < b->count; i++)
+        if (stage->block[i] >= 0)
+            next[(stage->block[i] = place_of(&c, b->x[i])) + 1]++;
+    for (size_t k = 0; k < places; k++)
+        next[k + 1] += next[k];
+    for (int i = 0; i < b->count; i++)
+        if (stage->block[i] >= 0)
+            stage->block[i] = next[stage->block[i]]++;
+    return CAIRN_OK;
+}
+
 /* ---- bodies --------------------------------------------------------------------------------- */
 
 static double inverse(double x)
@@ -214,6 +285,7 @@ static void fill_contact(cairn_stage *stage, int j)
 cairn_status cairn_stage_assemble(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
+    TRY(order_blocks(stage));
     TRY(cairn_stage_joints_prepare(stage));
     TRY(take_arrays(stage));
     for (int i = 0; i < world->bodies.count; i++)
