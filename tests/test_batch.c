@@ -68,6 +68,59 @@ TEST(wide_sweeps_solve_what_scalar_ones_solve)
     check_sweeps(0, CAIRN_LAW_CONVEX);
 }
 
+/* Without friction the sweeps drop tangential impulses of the start, and what these did to v. */
+TEST(a_start_with_tangential_impulses_ends_without_them)
+{
+    cairn_world *world;
+    const cairn_problem *p = heap_problem(&world, 0);
+    cairn_arena arena = { 0 };
+    cairn_system system;
+    cairn_judgement judgement;
+    void *state;
+    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+    double *r = cairn_arena_doubles(&arena, system.r_count);
+    double *v = cairn_arena_doubles(&arena, system.v_count);
+    double *u = cairn_arena_doubles(&arena, system.r_count);
+    for (size_t i = 0; i < system.r_count; i++)
+        r[i] = 0.01 * (double)(1 + i % 3);
+    cairn_judge(p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
+    CHECK_OK(cairn_sweeps_f64.begin(&system, &arena, r, v, &state));
+    for (int k = 0; k < 3000; k++)
+        cairn_sweeps_f64.sweep(state, CAIRN_LAW_CONVEX, k % 50 ? 0.5 : 0);
+    cairn_sweeps_f64.unload(state, r);
+    cairn_judge(p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
+    CHECK(judgement.asked.relative < 1e-9);
+    CHECK_NEAR(r[1], 0, 0);
+    cairn_arena_destroy(&arena);
+    cairn_world_destroy(world);
+}
+
+/* Rounding taken out of v is no move: momentum must not repeat it. */
+TEST(velocities_made_anew_do_not_disturb_momentum)
+{
+    cairn_world *world;
+    const cairn_problem *p = heap_problem(&world, 0.3);
+    cairn_arena arena = { 0 };
+    cairn_system system;
+    cairn_judgement judgement;
+    void *state;
+    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+    double *r = cairn_arena_doubles(&arena, system.r_count);
+    double *v = cairn_arena_doubles(&arena, system.v_count);
+    double *u = cairn_arena_doubles(&arena, system.r_count);
+    CHECK_OK(cairn_sweeps_f32.begin(&system, &arena, r, p->v_free, &state));
+    for (int k = 1; k <= 4000; k++) {
+        cairn_sweeps_f32.sweep(state, CAIRN_LAW_CONVEX, k % 400 ? 0.97 : 0);
+        if (k % 50 == 0)
+            cairn_sweeps_f32.refresh(state);
+    }
+    cairn_sweeps_f32.unload(state, r);
+    cairn_judge(p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
+    CHECK(judgement.asked.relative < 1e-4);
+    cairn_arena_destroy(&arena);
+    cairn_world_destroy(world);
+}
+
 /* No body twice in a batch, and every contact once. */
 TEST(batches_hold_every_contact_once_and_no_body_twice)
 {
@@ -209,6 +262,8 @@ TEST(unequal_moments_are_not_a_ball)
 int main(void)
 {
     RUN(CASE(wide_sweeps_solve_what_scalar_ones_solve),
+        CASE(a_start_with_tangential_impulses_ends_without_them),
+        CASE(velocities_made_anew_do_not_disturb_momentum),
         CASE(batches_hold_every_contact_once_and_no_body_twice),
         CASE(all_instruction_sets_give_the_same_bits),
         CASE(a_ball_with_very_many_contacts_is_swept_one_by_one),

@@ -65,7 +65,7 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     out[4] = s->p->mu[j];
 }
 
-enum { LOADED = 4096 }; /* lanes or bodies that a thread loads at a time */
+enum { LOADED = 4096, MOVED = 16384 }; /* lanes or bodies that a thread takes at a time */
 
 /* Once for a problem, whatever numbers the sweeps use. */
 static cairn_status make_batches(cairn_system *s, cairn_arena *arena)

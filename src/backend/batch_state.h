@@ -88,9 +88,8 @@ static void NAME(load_records)(int begin, int end, void *context)
     }
 }
 
-static void NAME(load_velocities)(void *state, const double *v)
+static void NAME(set_velocities)(NAME(state) * s, const double *v)
 {
-    NAME(state) *s = state;
     NAME(loading) job = { .s = s, .v = v };
     cairn_parallel_for(s->p->blocks, LOADED, NAME(load_records), &job);
     /* walls stand and have no inverse mass; padding has some, and never moves */
@@ -160,31 +159,6 @@ static void NAME(forget)(void *state)
     memcpy(s->r_previous, s->r, NAME(impulse_count)(s) * sizeof(REAL));
 }
 
-static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const double *r,
-                                const double *v, void **out)
-{
-    NAME(state) *s = cairn_arena_take(arena, 1, sizeof *s);
-    *out = NULL;
-    if (!s)
-        return CAIRN_NO_MEMORY;
-    TRY(make_batches(system, arena));
-    if (!system->batches->usable)
-        return CAIRN_OK;
-    s->p = system->p;
-    s->batches = system->batches;
-    s->record = s->batches->smooth ? 4 : 8;
-    s->parts = s->batches->smooth ? 1 : 3;
-    s->width = cairn_width_best();
-    TRY(NAME(reserve)(s, arena));
-    NAME(loading) job = { .s = s };
-    cairn_parallel_for(s->batches->count, LOADED / CAIRN_BATCH, NAME(fill_batches), &job);
-    NAME(load_velocities)(s, v);
-    NAME(load_impulses)(s, r);
-    NAME(forget)(s);
-    *out = s;
-    return CAIRN_OK;
-}
-
 typedef struct NAME(work) {
     const NAME(state) * s;
     JOB job;
@@ -213,14 +187,39 @@ static void NAME(push_groups)(int begin, int end, void *context)
         PASS(w->s->width, &w->job, start[g], start[g + 1], NULL);
 }
 
+/* The previous velocities from the present ones, and back. */
+static void NAME(hold_move)(int begin, int end, void *context)
+{
+    const NAME(work) *w = context;
+    size_t size = (size_t)w->s->record;
+    for (size_t i = (size_t)begin * size; i < (size_t)end * size; i++)
+        w->s->v_previous[i] = w->s->v[i] - w->s->v_previous[i];
+}
+
+/* Velocities made anew: rounding leaves them, and must leave the previous ones as well. Were it
+ * only taken from v, momentum would take it for a move and repeat it 1/(1 - beta) times. */
+static void NAME(renew)(NAME(state) * s, const double *v, bool add_impulses)
+{
+    int slabs = s->batches->slabs;
+    NAME(work) w = { .s = s, .job = { .batches = s->data, .mu = s->mu, .v = s->v, .r = s->r } };
+    cairn_parallel_for(s->p->blocks, MOVED, NAME(hold_move), &w);
+    NAME(set_velocities)(s, v);
+    if (add_impulses) {
+        cairn_parallel_for(slabs, 1, NAME(push_groups), &w);
+        NAME(push_groups)(slabs, slabs + 1, &w);
+    }
+    cairn_parallel_for(s->p->blocks, MOVED, NAME(hold_move), &w);
+}
+
 static void NAME(refresh)(void *state)
 {
     NAME(state) *s = state;
-    int slabs = s->batches->slabs;
-    NAME(work) w = { .s = s, .job = { .batches = s->data, .mu = s->mu, .v = s->v, .r = s->r } };
-    NAME(load_velocities)(s, s->p->v_free);
-    cairn_parallel_for(slabs, 1, NAME(push_groups), &w);
-    NAME(push_groups)(slabs, slabs + 1, &w);
+    NAME(renew)(s, s->p->v_free, true);
+}
+
+static void NAME(load_velocities)(void *state, const double *v)
+{
+    NAME(renew)(state, v, false);
 }
 
 static void NAME(groups)(int begin, int end, void *context)
@@ -245,7 +244,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
                    .r = s->r,
                    .previous = s->r_previous } };
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_for(s->p->blocks, 16384, NAME(extrapolate), &w);
+    cairn_parallel_for(s->p->blocks, MOVED, NAME(extrapolate), &w);
     cairn_parallel_for(slabs, 1, NAME(groups), &w);
     NAME(groups)(slabs, slabs + 1, &w);
     for (int g = 0; g <= slabs; g++) {
@@ -253,6 +252,34 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
         sum.uphill += w.partial[g].uphill;
     }
     return sum;
+}
+
+static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const double *r,
+                                const double *v, void **out)
+{
+    NAME(state) *s = cairn_arena_take(arena, 1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return CAIRN_NO_MEMORY;
+    TRY(make_batches(system, arena));
+    if (!system->batches->usable)
+        return CAIRN_OK;
+    s->p = system->p;
+    s->batches = system->batches;
+    s->record = s->batches->smooth ? 4 : 8;
+    s->parts = s->batches->smooth ? 1 : 3;
+    s->width = cairn_width_best();
+    TRY(NAME(reserve)(s, arena));
+    NAME(loading) job = { .s = s };
+    cairn_parallel_for(s->batches->count, LOADED / CAIRN_BATCH, NAME(fill_batches), &job);
+    NAME(set_velocities)(s, v);
+    NAME(load_impulses)(s, r);
+    NAME(forget)(s);
+    if (s->batches->smooth)
+        NAME(refresh)(s); /* v may count tangential impulses that a warm start has left in r */
+    NAME(forget)(s);
+    *out = s;
+    return CAIRN_OK;
 }
 
 const cairn_sweeps KERNELS = {
