@@ -2,7 +2,9 @@
  * where a step's time goes. Prints tables and writes CSV files into the folder given.
  *
  *     cairn_bench FOLDER [N [SOLVERS]]    N^3 spheres, default 8; SOLVERS: names with commas between,
- *                                         default all, each with 10 s for a solve */
+ *                                         default all, each with 10 s for a solve
+ *     cairn_bench FOLDER sweeps [MOST]    sweeps.c, up to so many contacts, default 1,000,000
+ *     cairn_bench FOLDER settle [MOST]    settle.c, up to so many spheres, default 4,000 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,22 +13,22 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/random.h"
-#include "cairn/cairn.h"
+#include "bench.h"
 #include "collide/collide.h"
 
-static void fail(const char *what, cairn_status status)
+void bench_fail(const char *what, cairn_status status)
 {
     fprintf(stderr, "bench: %s: %s\n", what, cairn_status_text(status));
     exit(1);
 }
 
-static FILE *open_table(const char *folder, const char *name, const char *head)
+FILE *bench_table(const char *folder, const char *name, const char *head)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *out = fopen(path, "w");
     if (!out)
-        fail(path, CAIRN_IO_FAILED);
+        bench_fail(path, CAIRN_IO_FAILED);
     fprintf(out, "%s\n", head);
     return out;
 }
@@ -34,11 +36,11 @@ static FILE *open_table(const char *folder, const char *name, const char *head)
 /* ---- the settled box ------------------------------------------------------------------------ */
 
 /* scenes/box_of_spheres.yaml with n^3 spheres instead of 16^3. */
-static cairn_scene *load_box(int n)
+cairn_scene *bench_box(int n, const char *scheme, double longer)
 {
     double d = 10.0 / n, r = d / 2;
-    char texts[6][160];
-    const char *overrides[6];
+    char texts[7][160];
+    const char *overrides[7];
     snprintf(texts[0], sizeof texts[0], "generators.0.grid.count=[%d, %d, %d]", n, n, n);
     snprintf(texts[1], sizeof texts[1], "generators.0.grid.spacing=[%.17g, %.17g, %.17g]", d, d, d);
     snprintf(texts[2], sizeof texts[2], "generators.0.grid.origin=[%.17g, %.17g, %.17g]", r, r, r);
@@ -46,12 +48,13 @@ static cairn_scene *load_box(int n)
     snprintf(texts[4], sizeof texts[4],
              "generators.0.grid.radius={uniform: {minimum: %.17g, maximum: %.17g}}", 0.8 * r,
              0.9 * r);
-    snprintf(texts[5], sizeof texts[5], "run.time_step=%.17g", 0.2 * 0.8 * r / 4.5);
-    for (int i = 0; i < 6; i++)
+    snprintf(texts[5], sizeof texts[5], "run.time_step=%.17g", longer * 0.2 * 0.8 * r / 4.5);
+    snprintf(texts[6], sizeof texts[6], "run.scheme=%s", scheme);
+    for (int i = 0; i < 7; i++)
         overrides[i] = texts[i];
     cairn_scene *scene;
     cairn_error error = { 0 };
-    if (cairn_scene_load(CAIRN_SOURCE_DIR "/scenes/box_of_spheres.yaml", overrides, 6, &scene,
+    if (cairn_scene_load(CAIRN_SOURCE_DIR "/scenes/box_of_spheres.yaml", overrides, 7, &scene,
                          &error) != CAIRN_OK) {
         fprintf(stderr, "bench: %s: %s\n", error.key, error.message);
         exit(1);
@@ -68,7 +71,7 @@ static void settle(cairn_scene *scene)
     for (int64_t k = 0; k < steps; k++) {
         cairn_status status = cairn_world_step(scene->world, &scene->step, &report);
         if (status != CAIRN_OK)
-            fail("a step", status);
+            bench_fail("a step", status);
         if (4 * k < 3 * steps)
             continue;
         sum.collide += report.timing.collide;
@@ -108,7 +111,7 @@ static answer solve_cold(const cairn_problem *p, const char *solver, cairn_law l
     options.max_iterations = 1000000;
     options.time_limit = 10;
     if (!r || !v || cairn_workspace_create(&workspace) != CAIRN_OK)
-        fail("memory", CAIRN_NO_MEMORY);
+        bench_fail("memory", CAIRN_NO_MEMORY);
     a.treated = cairn_solver_accepts(solver, law, p);
     double start = cairn_clock_seconds();
     if (a.treated && cairn_solve(p, &options, workspace, r, v, r + r_count, &a.report) != CAIRN_OK)
@@ -171,7 +174,7 @@ static double pairs_seconds(const cairn_broad_phase *broad, const cairn_collider
     cairn_pair_list list = { 0 };
     double start = cairn_clock_seconds();
     if (cairn_pairs_find(broad, colliders, count, &arena, &list) != CAIRN_OK)
-        fail("pairs", CAIRN_NO_MEMORY);
+        bench_fail("pairs", CAIRN_NO_MEMORY);
     double seconds = cairn_clock_seconds() - start;
     *found = list.count;
     cairn_pair_list_destroy(&list);
@@ -190,7 +193,7 @@ static void compare_broad_phases(double spread, FILE *csv)
         uint64_t state = 1;
         double volume = 0;
         if (!colliders)
-            fail("memory", CAIRN_NO_MEMORY);
+            bench_fail("memory", CAIRN_NO_MEMORY);
         for (int i = 0; i < count; i++) {
             double r = pow(spread, cairn_random_uniform(&state));
             volume += 4.2 * r * r * r;
@@ -219,25 +222,34 @@ static void compare_broad_phases(double spread, FILE *csv)
 
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[2], "sweeps") == 0) {
+        bench_sweeps(argv[1], argc > 3 ? atoi(argv[3]) : 1000000);
+        return 0;
+    }
+    if (argc > 2 && strcmp(argv[2], "settle") == 0) {
+        bench_settle(argv[1], argc > 3 ? atoi(argv[3]) : 4000);
+        return 0;
+    }
     int n = argc > 2 ? atoi(argv[2]) : 8;
     const char *wanted = argc > 3 ? argv[3] : NULL;
     if (argc < 2 || n < 2 || n > 50) {
-        fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n");
+        fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
+                        "       cairn_bench FOLDER sweeps|settle [MOST]\n");
         return 2;
     }
     printf("cairn %s, one thread\n\n%d spheres in a box, mu 0.3, at t = 8 s\n", cairn_version(),
            n * n * n);
-    cairn_scene *scene = load_box(n);
+    cairn_scene *scene = bench_box(n, "convex", 1);
     scene->step.threads = 1;
     settle(scene);
-    FILE *csv = open_table(argv[1], "solvers.csv",
-                           "law,solver,tolerance,converged,iterations,seconds,residual");
+    FILE *csv = bench_table(argv[1], "solvers.csv",
+                            "law,solver,tolerance,converged,iterations,seconds,residual");
     const cairn_problem *problem = cairn_world_problem(scene->world, NULL);
     compare_solvers(problem, CAIRN_LAW_CONVEX, wanted, csv);
     compare_solvers(problem, CAIRN_LAW_COULOMB, wanted, csv);
     fclose(csv);
     cairn_scene_destroy(scene);
-    csv = open_table(argv[1], "broad_phases.csv", "spread,balls,pairs,grid_s,tree_s,all_pairs_s");
+    csv = bench_table(argv[1], "broad_phases.csv", "spread,balls,pairs,grid_s,tree_s,all_pairs_s");
     compare_broad_phases(1, csv);
     compare_broad_phases(100, csv);
     fclose(csv);

@@ -1,0 +1,21 @@
+/* bench.h - what the sections of the benchmark share. */
+#ifndef CAIRN_BENCH_H
+#define CAIRN_BENCH_H
+
+#include <stdio.h>
+
+#include "cairn/cairn.h"
+
+/* Say what failed, and end. */
+void bench_fail(const char *what, cairn_status status);
+/* A CSV file in the folder, with its first line. */
+FILE *bench_table(const char *folder, const char *name, const char *head);
+/* scenes/box_of_spheres.yaml with n^3 spheres, a scheme, and time steps longer by a factor. */
+cairn_scene *bench_box(int n, const char *scheme, double longer);
+
+/* Sweeps on lattices of up to about `most` contacts: nanoseconds, bytes, share of the stream. */
+void bench_sweeps(const char *folder, int most);
+/* Boxes of 1,000 to `most` spheres that settle: where the time of a step goes, and how it grows. */
+void bench_settle(const char *folder, int most);
+
+#endif

@@ -1,0 +1,16 @@
+# plot.gp - charts of sweeps.csv and settle.csv; run in their folder: gnuplot plot.gp
+set datafile separator ","
+set terminal svg size 640,420 background "white"
+set logscale x
+set grid
+set key outside right
+set output "sweeps.svg"
+set xlabel "contacts"
+set ylabel "ns a contact and sweep"
+set logscale y
+kinds = "'scalar' 'double' 'float' 'double, no friction' 'float, no friction'"
+plot for [k in kinds] "sweeps.csv" using 1:(strcol(3) eq k ? $4 : NaN) every ::1 with linespoints title k
+set output "settle.svg"
+set xlabel "spheres"
+set ylabel "s a step"
+plot for [k in "frictionless convex"] "settle.csv" using 2:(strcol(1) eq k ? $9 : NaN) every ::1 with linespoints title k
