@@ -79,7 +79,7 @@ static void project(const cairn_system *s, double *r)
 {
     int d = s->p->dimension;
     for (int j = 0; j < s->p->contacts; j++)
-        cairn_contact_project(s->p, j, r + (size_t)j * (size_t)d);
+        cairn_contact_project(s->p, d, j, r + (size_t)j * (size_t)d);
 }
 
 /* q^ = u - W_jj r: what the contact would feel without its own impulse. */

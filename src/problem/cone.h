@@ -9,6 +9,12 @@
 /* cairn_cone_project for loops over many contacts. */
 static inline void cairn_circle_project(int dimension, double mu, double *r)
 {
+    if (mu == 0) { /* a ray: no roots, and NaN stays NaN */
+        r[0] = r[0] > 0 ? r[0] : 0;
+        for (int i = 1; i < dimension; i++)
+            r[i] *= 0;
+        return;
+    }
     double tangent = dimension == 3 ? sqrt(r[1] * r[1] + r[2] * r[2]) : fabs(r[1]);
     if (r[0] >= 0 && tangent <= mu * r[0])
         return;

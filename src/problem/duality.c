@@ -98,7 +98,7 @@ static void place(certificate *c, const double *r)
     size_t d = (size_t)p->dimension;
     for (int j = 0; j < p->contacts; j++) {
         memcpy(c->r + (size_t)j * d, r + (size_t)j * d, d * sizeof(double));
-        cairn_contact_project(p, j, c->r + (size_t)j * d);
+        cairn_contact_project(p, p->dimension, j, c->r + (size_t)j * d);
     }
     cairn_problem_apply(p, c->zero, c->v, c->free);
     cairn_problem_apply(p, c->r, c->v, c->u);

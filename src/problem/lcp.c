@@ -349,7 +349,7 @@ void cairn_lcp_impulses(const cairn_problem *p, cairn_law law, const double *z, 
             rows_impulse(p, j, z, sum);
         else
             cone_impulse(p, law, j, z, sum);
-        cairn_contact_project(p, j, sum); /* takes off what rounding left outside */
+        cairn_contact_project(p, p->dimension, j, sum); /* takes off what rounding left outside */
         memcpy(r + (size_t)j * (size_t)d, sum, (size_t)d * sizeof(double));
     }
 }

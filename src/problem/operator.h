@@ -110,8 +110,8 @@ CAIRN_INLINE void cairn_contact_comply(const cairn_problem *p, int j, const doub
         u[i] += eps[i] * r[i];
 }
 
-/* Projection of contact j's vector onto its cone or its bounds. */
-CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int j, double *r)
+/* Projection of contact j's vector of d components onto its cone or its bounds. */
+CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int d, int j, double *r)
 {
     if (cairn_is_bounded(p, j))
         cairn_rows_project(p, j, r);
@@ -120,7 +120,7 @@ CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int j, double *r
     else if (p->rolling + p->spinning)
         cairn_cone_project_parts(p, j, r);
     else
-        cairn_circle_project(p->dimension, p->mu[j], r);
+        cairn_circle_project(d, p->mu[j], r);
 }
 
 /* u_j = (W r)_j + q_j, local form. */

@@ -65,7 +65,7 @@ CAIRN_INLINE double natural_map(const cairn_problem *p, int d, int j, const doub
     double step[CAIRN_MAX_DIMENSION], sum = 0;
     for (int i = 0; i < d; i++)
         step[i] = r[i] - scale * u[i];
-    cairn_contact_project(p, j, step);
+    cairn_contact_project(p, d, j, step);
     for (int i = 0; i < d; i++)
         sum += (r[i] - step[i]) * (r[i] - step[i]);
     return sum;
@@ -92,10 +92,11 @@ CAIRN_INLINE void add_contact(const judging *judge, int d, int j, double w, cons
 {
     const cairn_problem *p = judge->p;
     const double *r = judge->r + (size_t)j * (size_t)d;
-    double e = w > 0 ? w * sqrt(natural_map(p, d, j, r, u, 1 / w))
-                     : sqrt(dual_violation(p, d, j, u)); /* nothing can move here */
+    double r2 = square(d, r), violation2 = r2 == 0 || !(w > 0) ? dual_violation(p, d, j, u) : 0;
+    /* without an impulse, or where nothing can move, e = |P_K(-u)| whatever w is */
+    double e = r2 == 0 || !(w > 0) ? sqrt(violation2) : w * sqrt(natural_map(p, d, j, r, u, 1 / w));
     add_error(j, e, sums);
-    sums->fclib2 += natural_map(p, d, j, r, u, 1);
+    sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, u, 1);
 }
 
 /* Exact Coulomb: s = |u_T|; a contact closes when q_N + b < 0. q and u carry the bias. */
