@@ -100,6 +100,21 @@ TEST(lift_is_the_height_of_the_large_over_the_small)
     CHECK_NEAR(heap_number(h, "mixing", "lift", &o), 3, 1e-14);
 }
 
+TEST(far_too_many_cells_are_refused)
+{
+    heap *h = mixture(left_half);
+    cairn_measure_options o = cairn_measure_options_default();
+    cairn_statistic_table t;
+    cairn_arena arena = { 0 };
+    o.cell = 1e-4; /* 390,000^2 of them */
+    CHECK_OK(cairn_statistic_table_create("mixing", 2, &t));
+    CHECK_INT(cairn_statistic_measure(&h->sample, &o, &arena, &t), CAIRN_BAD_INPUT);
+    o.cell = 1e-300;
+    CHECK_INT(cairn_statistic_measure(&h->sample, &o, &arena, &t), CAIRN_BAD_INPUT);
+    CHECK_INT(t.rows, 0);
+    cairn_arena_destroy(&arena);
+}
+
 TEST(one_class_has_no_index)
 {
     heap *h = heap_simple_cubic(2, 4);
@@ -113,5 +128,6 @@ int main(void)
 {
     RUN(CASE(two_halves_are_0), CASE(classes_dealt_at_random_are_1),
         CASE(a_chessboard_is_better_mixed_than_random),
-        CASE(lift_is_the_height_of_the_large_over_the_small), CASE(one_class_has_no_index));
+        CASE(lift_is_the_height_of_the_large_over_the_small), CASE(far_too_many_cells_are_refused),
+        CASE(one_class_has_no_index));
 }

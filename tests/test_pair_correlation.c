@@ -127,9 +127,21 @@ TEST(distances_end_at_half_the_shortest_side)
     cairn_statistic_table_destroy(&t);
 }
 
+TEST(shells_may_be_as_thin_as_can_be)
+{
+    heap *h = heap_simple_cubic(2, 4);
+    cairn_measure_options o = box_options((cairn_vec3){ 0, 0, 0 }, (cairn_vec3){ 4, 4, 1 });
+    o.range = CAIRN_POSITIVE;
+    cairn_statistic_table t = heap_measure(h, "pair-correlation", &o);
+    for (size_t k = 0; k < t.rows; k++)
+        CHECK(!(table_at(&t, k, "neighbours") > 0));
+    cairn_statistic_table_destroy(&t);
+}
+
 int main(void)
 {
     RUN(CASE(a_simple_cubic_lattice_has_its_shells), CASE(face_centred_cubic_has_its_shells),
         CASE(in_2d_the_shell_is_a_ring), CASE(an_ideal_gas_is_1_in_3d),
-        CASE(an_ideal_gas_is_1_in_2d), CASE(distances_end_at_half_the_shortest_side));
+        CASE(an_ideal_gas_is_1_in_2d), CASE(distances_end_at_half_the_shortest_side),
+        CASE(shells_may_be_as_thin_as_can_be));
 }

@@ -22,7 +22,7 @@ TEST(a_frame_is_what_the_world_was)
     cairn_sample s;
     CHECK_OK(cairn_run_reader_open(f.path, &r, NULL));
     CHECK_INT(r.frames, 6);
-    CHECK_OK(cairn_run_reader_frame(&r, 0, &s, NULL));
+    CHECK_OK(cairn_run_reader_frame(&r, 0, &s));
     CHECK_INT(s.count, 4);
     CHECK(!s.has_contacts);
     CHECK_NEAR(s.x[3].z, 0.4, 0);
@@ -31,7 +31,7 @@ TEST(a_frame_is_what_the_world_was)
     CHECK_INT(s.is_grain[0], 0);
     CHECK_INT(s.is_grain[3], 1);
     CHECK_NEAR(s.totals->friction_loss, 0, 0);
-    CHECK_OK(cairn_run_reader_frame(&r, 1, &s, NULL));
+    CHECK_OK(cairn_run_reader_frame(&r, 1, &s));
     CHECK(s.has_contacts && s.contacts >= 1);
     CHECK_NEAR(s.time, 0.02, 1e-12);
     /* ball 1 rests: the force on it is its weight */
@@ -47,7 +47,7 @@ TEST(what_a_run_did_not_keep_is_not_known)
     cairn_run_reader r;
     cairn_sample s;
     CHECK_OK(cairn_run_reader_open(path_in(&f, "run.h5").text, &r, NULL));
-    CHECK_OK(cairn_run_reader_frame(&r, 3, &s, NULL));
+    CHECK_OK(cairn_run_reader_frame(&r, 3, &s));
     CHECK(!s.has_contacts);
     CHECK(s.totals == NULL);
     cairn_run_reader_close(&r);

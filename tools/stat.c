@@ -161,10 +161,10 @@ static int stat_run(const cairn_arguments *arguments)
 const cairn_command cairn_command_stat = {
     .name = "stat",
     .operand = "RUN [NAME]...",
-    .summary = "Measure a finished run: packing, contacts, stress, mixing, ...",
+    .summary = "Measure a finished run: packing, contacts, stress, mixing and more",
     .details =
         "RUN is a run folder or its run.h5; 'cairn list statistics' tells the names. Named\n"
-        "series are printed frame by frame, all else for the last frame; --out writes every\n"
+        "series are printed frame by frame, profiles for the last frame; --out writes every\n"
         "frame. Exit codes: 0 done, 1 the run cannot be read or measured, 2 usage.",
     .flags = cairn_stat_flags,
     .run = stat_run,

@@ -48,8 +48,8 @@ static const char *take_out(cairn_arguments *arguments, const char *value)
     return value[0] ? NULL : "expected the name of a folder";
 }
 
-static const cairn_flag region = { "--region", 0, "X0,X1,...",
-                                   "the box to measure: x0,x1,y0,y1[,z0,z1] in m; *: open",
+static const cairn_flag region = { "--region", 0, "X0,...",
+                                   "box to measure: x0,x1,y0,y1[,z0,z1] in m; *: open",
                                    take_region };
 static const cairn_flag set = { "--set", 's', "KEY=VALUE",
                                 "how to measure, by 'cairn list statistics': bins=20", take_set };

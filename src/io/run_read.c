@@ -15,77 +15,77 @@
 
 /* All numbers of a dataset in a group. */
 static cairn_status read_list(cairn_run_reader *r, const char *group, const char *name,
-                              cairn_hdf5_type type, cairn_hdf5_numbers *out, cairn_error *error)
+                              cairn_hdf5_type type, cairn_hdf5_numbers *out)
 {
     hid_t parent;
-    TRY(cairn_hdf5_open_group(r->file, group, &parent, error));
-    cairn_status status = cairn_hdf5_read(parent, name, type, &r->kept, out, error);
+    TRY(cairn_hdf5_open_group(r->file, group, &parent, r->error));
+    cairn_status status = cairn_hdf5_read(parent, name, type, &r->kept, out, r->error);
     H5Gclose(parent);
     return status;
 }
 
 /* A list of `count` numbers, which is the length of another list that was read before. */
-static cairn_status read_column(cairn_run_reader *r, const char *group, const char *name, int count,
-                                const double **out, cairn_error *error)
+static cairn_status read_column(cairn_run_reader *r, const char *group, const char *name,
+                                int64_t count, const double **out)
 {
     cairn_hdf5_numbers found;
-    TRY(read_list(r, group, name, CAIRN_HDF5_REAL, &found, error));
+    TRY(read_list(r, group, name, CAIRN_HDF5_REAL, &found));
     *out = found.data;
-    return found.count == count ? CAIRN_OK
-                                : cairn_fail(error, CAIRN_BAD_INPUT, name,
-                                             "found %d numbers, expected %d", found.count, count);
+    return found.count == count
+               ? CAIRN_OK
+               : cairn_fail(r->error, CAIRN_BAD_INPUT, name, "found %d numbers, expected %lld",
+                            found.count, (long long)count);
 }
 
-static cairn_status read_kinds(cairn_run_reader *r, const char *name, const int32_t **out,
-                               cairn_error *error)
+static cairn_status read_kinds(cairn_run_reader *r, const char *name, const int32_t **out)
 {
     cairn_hdf5_numbers found;
-    TRY(read_list(r, "bodies", name, CAIRN_HDF5_INT, &found, error));
+    TRY(read_list(r, "bodies", name, CAIRN_HDF5_INT, &found));
     *out = found.data;
     return found.count == r->bodies
                ? CAIRN_OK
-               : cairn_fail(error, CAIRN_BAD_INPUT, name, "found %d numbers, expected %d",
+               : cairn_fail(r->error, CAIRN_BAD_INPUT, name, "found %d numbers, expected %d",
                             found.count, r->bodies);
 }
 
-static cairn_status read_bodies(cairn_run_reader *r, cairn_error *error)
+static cairn_status read_bodies(cairn_run_reader *r)
 {
     cairn_hdf5_numbers mass;
     const double *inertia;
-    TRY(read_list(r, "bodies", "mass", CAIRN_HDF5_REAL, &mass, error));
+    TRY(read_list(r, "bodies", "mass", CAIRN_HDF5_REAL, &mass));
     r->bodies = mass.count;
     r->mass = mass.data;
-    TRY(read_kinds(r, "shape", &r->shape, error));
-    TRY(read_kinds(r, "motion", &r->motion, error));
-    TRY(read_kinds(r, "material", &r->material, error));
-    TRY(read_column(r, "bodies", "radius", r->bodies, &r->radius, error));
-    TRY(read_column(r, "bodies", "inertia", 3 * r->bodies, &inertia, error));
+    TRY(read_kinds(r, "shape", &r->shape));
+    TRY(read_kinds(r, "motion", &r->motion));
+    TRY(read_kinds(r, "material", &r->material));
+    TRY(read_column(r, "bodies", "radius", r->bodies, &r->radius));
+    TRY(read_column(r, "bodies", "inertia", 3 * (int64_t)r->bodies, &inertia));
     r->inertia = (const cairn_vec3 *)inertia;
     return CAIRN_OK;
 }
 
-static cairn_status read_frames(cairn_run_reader *r, cairn_error *error)
+static cairn_status read_frames(cairn_run_reader *r)
 {
     cairn_hdf5_numbers time;
     hid_t frames;
-    TRY(cairn_hdf5_open_group(r->file, "frames", &frames, error));
+    TRY(cairn_hdf5_open_group(r->file, "frames", &frames, r->error));
     r->has_contacts = cairn_hdf5_has(frames, "contact_offset");
     H5Gclose(frames);
-    TRY(read_list(r, "frames", "time", CAIRN_HDF5_REAL, &time, error));
+    TRY(read_list(r, "frames", "time", CAIRN_HDF5_REAL, &time));
     r->frames = time.count;
     r->time = time.data;
-    TRY(read_column(r, "frames", "step", r->frames, &r->step, error));
-    TRY(read_column(r, "frames", "body_offset", r->frames + 1, &r->body_offset, error));
+    TRY(read_column(r, "frames", "step", r->frames, &r->step));
+    TRY(read_column(r, "frames", "body_offset", (int64_t)r->frames + 1, &r->body_offset));
     if (r->has_contacts)
-        TRY(read_column(r, "frames", "contact_offset", r->frames + 1, &r->contact_offset, error));
+        TRY(read_column(r, "frames", "contact_offset", (int64_t)r->frames + 1, &r->contact_offset));
     return CAIRN_OK;
 }
 
 /* Works and losses of the steps, summed up; a run with `certificate: off` has none. */
-static cairn_status read_totals(cairn_run_reader *r, cairn_error *error)
+static cairn_status read_totals(cairn_run_reader *r)
 {
     cairn_hdf5_numbers steps;
-    TRY(read_list(r, "steps", "step", CAIRN_HDF5_REAL, &steps, error));
+    TRY(read_list(r, "steps", "step", CAIRN_HDF5_REAL, &steps));
     r->steps = steps.count;
     hid_t group = H5Gopen2(r->file, "steps", H5P_DEFAULT);
     bool kept = cairn_hdf5_has(group, "friction_loss");
@@ -100,7 +100,7 @@ static cairn_status read_totals(cairn_run_reader *r, cairn_error *error)
         const cairn_entry *entry = &cairn_energy_entries.items[i];
         const double *column;
         double sum = 0;
-        TRY(read_column(r, "steps", entry->name, r->steps, &column, error));
+        TRY(read_column(r, "steps", entry->name, r->steps, &column));
         for (int k = 0; k < r->steps; k++) {
             sum += column[k];
             cairn_entry_set(entry, &r->totals[k + 1], sum);
@@ -109,23 +109,23 @@ static cairn_status read_totals(cairn_run_reader *r, cairn_error *error)
     return CAIRN_OK;
 }
 
-static cairn_status read_all(cairn_run_reader *r, cairn_error *error)
+static cairn_status read_all(cairn_run_reader *r)
 {
     double gravity[3];
     if (!cairn_hdf5_read_reals_attribute(r->file, "gravity", 3, gravity))
-        return cairn_fail(error, CAIRN_BAD_INPUT, "gravity",
+        return cairn_fail(r->error, CAIRN_BAD_INPUT, "gravity",
                           "expected the root attribute 'gravity' to be three numbers");
     r->gravity = (cairn_vec3){ gravity[0], gravity[1], gravity[2] };
-    TRY(read_bodies(r, error));
-    TRY(read_frames(r, error));
-    return read_totals(r, error);
+    TRY(read_bodies(r));
+    TRY(read_frames(r));
+    return read_totals(r);
 }
 
 cairn_status cairn_run_reader_open(const char *path, cairn_run_reader *out, cairn_error *error)
 {
     char file[CAIRN_PATH_BYTES];
     cairn_run_info info;
-    *out = (cairn_run_reader){ .file = 0 };
+    *out = (cairn_run_reader){ .error = error };
     TRY(cairn_run_read_info(path, &info, error));
     TRY(cairn_run_find_file(path, file, error));
     cairn_error_set_file(error, file);
@@ -137,7 +137,7 @@ cairn_status cairn_run_reader_open(const char *path, cairn_run_reader *out, cair
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = cairn_hdf5_open(file, &out->file, error);
     if (status == CAIRN_OK)
-        status = read_all(out, error);
+        status = read_all(out);
     cairn_hdf5_quiet_end(quiet);
     if (status != CAIRN_OK)
         cairn_run_reader_close(out);
@@ -155,36 +155,42 @@ void cairn_run_reader_close(cairn_run_reader *reader)
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-/* The rows of frame k in a list of offsets. */
-static cairn_status rows_of(const double *offset, int k, const char *name, cairn_hdf5_slab *slab,
-                            cairn_error *error)
+/* Rows of the frame that is being read, in a group of the file. */
+typedef struct rows {
+    cairn_run_reader *r;
+    hid_t group;
+    int64_t first, count;
+} rows;
+
+/* Open a group for the rows of frame k by a list of offsets. */
+static cairn_status open_rows(cairn_run_reader *r, const char *group, const double *offset, int k,
+                              rows *out)
 {
-    if (!(offset[k] >= 0 && offset[k + 1] >= offset[k] && offset[k + 1] < 9e15 &&
-          offset[k + 1] - offset[k] < INT32_MAX))
-        return cairn_fail(error, CAIRN_BAD_INPUT, name, "found rows %g to %g, expected a range",
-                          offset[k], offset[k + 1]);
-    slab->first = (int64_t)offset[k];
-    slab->rows = (int64_t)(offset[k + 1] - offset[k]);
-    return CAIRN_OK;
+    double first = offset[k], end = offset[k + 1];
+    if (!(first >= 0 && end >= first && end < 9e15 && end - first < INT32_MAX))
+        return cairn_fail(r->error, CAIRN_BAD_INPUT,
+                          offset == r->body_offset ? "body_offset" : "contact_offset",
+                          "found rows %g to %g, expected a range", first, end);
+    *out = (rows){ r, -1, (int64_t)first, (int64_t)(end - first) };
+    return cairn_hdf5_open_group(r->file, group, &out->group, r->error);
 }
 
-static cairn_status read_part(hid_t group, cairn_hdf5_slab slab, const char *name, int width,
-                              cairn_run_reader *r, const void **out, cairn_error *error)
+static cairn_status read_part(const rows *from, const char *name, cairn_hdf5_type type, int width,
+                              const void **out)
 {
-    slab.name = name;
-    slab.width = width;
-    return cairn_hdf5_read_slab(group, &slab, &r->frame, out, error);
+    cairn_hdf5_slab slab = { name, type, width, from->first, from->count };
+    return cairn_hdf5_read_slab(from->group, &slab, &from->r->frame, out, from->r->error);
 }
 
-static cairn_status bad_row(const char *name, int32_t row, int count, cairn_error *error)
+static cairn_status bad_row(const cairn_run_reader *r, const char *name, int32_t row)
 {
-    return cairn_fail(error, CAIRN_BAD_INPUT, name, "found body %d, expected one of %d", (int)row,
-                      count);
+    return cairn_fail(r->error, CAIRN_BAD_INPUT, name, "found body %d, expected one of %d",
+                      (int)row, r->bodies);
 }
 
 /* What does not change, for the bodies of the frame; place: where a row of /bodies stands in it. */
 static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_sample *out,
-                           int32_t **place, cairn_error *error)
+                           int32_t *place)
 {
     size_t count = (size_t)out->count;
     uint8_t *is_grain = cairn_arena_take(&r->frame, count, sizeof *is_grain);
@@ -192,16 +198,13 @@ static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_samp
     double *mass = cairn_arena_take(&r->frame, count, sizeof *mass);
     cairn_vec3 *inertia = cairn_arena_take(&r->frame, count, sizeof *inertia);
     int32_t *material = cairn_arena_take(&r->frame, count, sizeof *material);
-    *place = cairn_arena_take(&r->frame, (size_t)r->bodies, sizeof **place);
-    if (!is_grain || !radius || !mass || !inertia || !material || !*place)
+    if (!is_grain || !radius || !mass || !inertia || !material)
         return CAIRN_NO_MEMORY;
-    for (int i = 0; i < r->bodies; i++)
-        (*place)[i] = -1;
     for (int i = 0; i < out->count; i++) {
         int32_t row = index[i];
         if (row < 0 || row >= r->bodies)
-            return bad_row("index", row, r->bodies, error);
-        (*place)[row] = i;
+            return bad_row(r, "index", row);
+        place[row] = i;
         is_grain[i] = r->motion[row] == CAIRN_MOTION_DYNAMIC;
         radius[i] = r->shape[row] == CAIRN_SHAPE_SPHERE ? r->radius[row] : 0;
         mass[i] = r->mass[row];
@@ -216,78 +219,74 @@ static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_samp
     return CAIRN_OK;
 }
 
-static cairn_status read_states(cairn_run_reader *r, hid_t group, int k, cairn_sample *out,
-                                int32_t **place, cairn_error *error)
+static cairn_status read_states(const rows *from, cairn_sample *out, int32_t *place)
 {
-    cairn_hdf5_slab real = { .type = CAIRN_HDF5_REAL }, whole = { .type = CAIRN_HDF5_INT };
     const void *index, *x, *v, *omega;
-    TRY(rows_of(r->body_offset, k, "body_offset", &real, error));
-    TRY(rows_of(r->body_offset, k, "body_offset", &whole, error));
-    TRY(read_part(group, whole, "index", 1, r, &index, error));
-    TRY(read_part(group, real, "x", 3, r, &x, error));
-    TRY(read_part(group, real, "v", 3, r, &v, error));
-    TRY(read_part(group, real, "omega", 3, r, &omega, error));
-    out->count = (int)real.rows;
+    TRY(read_part(from, "index", CAIRN_HDF5_INT, 1, &index));
+    TRY(read_part(from, "x", CAIRN_HDF5_REAL, 3, &x));
+    TRY(read_part(from, "v", CAIRN_HDF5_REAL, 3, &v));
+    TRY(read_part(from, "omega", CAIRN_HDF5_REAL, 3, &omega));
+    out->count = (int)from->count;
     out->x = x;
     out->v = v;
     out->omega = omega;
-    return gather(r, index, out, place, error);
+    return gather(from->r, index, out, place);
 }
 
 /* Bodies of contacts as places in the frame. */
-static cairn_status place_pairs(cairn_run_reader *r, const int32_t *rows, const int32_t *place,
-                                cairn_sample *out, cairn_error *error)
+static cairn_status place_pairs(cairn_run_reader *r, const int32_t *body, const int32_t *place,
+                                cairn_sample *out)
 {
     int32_t *pair = cairn_arena_take(&r->frame, 2 * (size_t)out->contacts, sizeof *pair);
     if (!pair)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < 2 * out->contacts; i++) {
-        if (rows[i] < -1 || rows[i] >= r->bodies)
-            return bad_row("body", rows[i], r->bodies, error);
-        pair[i] = rows[i] < 0 ? -1 : place[rows[i]];
+        if (body[i] < -1 || body[i] >= r->bodies)
+            return bad_row(r, "body", body[i]);
+        pair[i] = body[i] < 0 ? -1 : place[body[i]];
     }
     out->pair = pair;
     return CAIRN_OK;
 }
 
-static cairn_status read_contacts(cairn_run_reader *r, hid_t group, int k, const int32_t *place,
-                                  cairn_sample *out, cairn_error *error)
+static cairn_status read_contacts(const rows *from, const int32_t *place, cairn_sample *out)
 {
-    cairn_hdf5_slab real = { .type = CAIRN_HDF5_REAL }, whole = { .type = CAIRN_HDF5_INT };
-    const void *rows, *point, *normal, *tangent, *impulse;
-    TRY(rows_of(r->contact_offset, k, "contact_offset", &real, error));
-    TRY(rows_of(r->contact_offset, k, "contact_offset", &whole, error));
-    TRY(read_part(group, whole, "body", 2, r, &rows, error));
-    TRY(read_part(group, real, "point", 3, r, &point, error));
-    TRY(read_part(group, real, "normal", 3, r, &normal, error));
-    TRY(read_part(group, real, "tangent", 3, r, &tangent, error));
-    TRY(read_part(group, real, "impulse", r->dimension, r, &impulse, error));
-    out->contacts = (int)real.rows;
+    const void *body, *point, *normal, *tangent, *impulse;
+    cairn_run_reader *r = from->r;
+    TRY(read_part(from, "body", CAIRN_HDF5_INT, 2, &body));
+    TRY(read_part(from, "point", CAIRN_HDF5_REAL, 3, &point));
+    TRY(read_part(from, "normal", CAIRN_HDF5_REAL, 3, &normal));
+    TRY(read_part(from, "tangent", CAIRN_HDF5_REAL, 3, &tangent));
+    TRY(read_part(from, "impulse", CAIRN_HDF5_REAL, r->dimension, &impulse));
+    out->contacts = (int)from->count;
     out->point = point;
     out->normal = normal;
-    TRY(place_pairs(r, rows, place, out, error));
+    TRY(place_pairs(r, body, place, out));
     cairn_sample_contacts mine = { out->contacts, normal, tangent, impulse };
     out->force = cairn_sample_forces(&mine, r->dimension, r->time_step, &r->frame);
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out, cairn_error *error)
+static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out)
 {
-    int32_t *place;
-    hid_t states, contacts;
-    TRY(cairn_hdf5_open_group(r->file, "frames/bodies", &states, error));
-    cairn_status status = read_states(r, states, k, out, &place, error);
-    H5Gclose(states);
+    rows from;
+    int32_t *place = cairn_arena_take(&r->frame, (size_t)r->bodies, sizeof *place);
+    if (!place)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < r->bodies; i++)
+        place[i] = -1;
+    TRY(open_rows(r, "frames/bodies", r->body_offset, k, &from));
+    cairn_status status = read_states(&from, out, place);
+    H5Gclose(from.group);
     if (status != CAIRN_OK || !out->has_contacts)
         return status;
-    TRY(cairn_hdf5_open_group(r->file, "frames/contacts", &contacts, error));
-    status = read_contacts(r, contacts, k, place, out, error);
-    H5Gclose(contacts);
+    TRY(open_rows(r, "frames/contacts", r->contact_offset, k, &from));
+    status = read_contacts(&from, place, out);
+    H5Gclose(from.group);
     return status;
 }
 
-cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *out,
-                                    cairn_error *error)
+cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *out)
 {
     double step = r->step[k];
     bool known = step >= 0 && step <= r->steps;
@@ -298,7 +297,7 @@ cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *ou
                            .has_contacts = r->has_contacts && step > 0,
                            .totals = r->totals && known ? &r->totals[(int)step] : NULL };
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = read_frame(r, k, out, error);
+    cairn_status status = read_frame(r, k, out);
     cairn_hdf5_quiet_end(quiet);
     return status;
 }
@@ -306,15 +305,15 @@ cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *ou
 /* ---- statistics ----------------------------------------------------------------------------- */
 
 static cairn_status measure_all(cairn_run_reader *r, const cairn_measure_options *options,
-                                cairn_statistic_table *tables, int count, cairn_error *error)
+                                cairn_statistic_table *tables, int count)
 {
     for (int k = 0; k < r->frames; k++) {
         cairn_sample sample;
-        TRY(cairn_run_reader_frame(r, k, &sample, error));
+        TRY(cairn_run_reader_frame(r, k, &sample));
         for (int i = 0; i < count; i++) {
             cairn_status status = cairn_statistic_measure(&sample, options, &r->frame, &tables[i]);
             if (status != CAIRN_OK)
-                return cairn_fail(error, status, tables[i].name, "%s",
+                return cairn_fail(r->error, status, tables[i].name, "%s",
                                   status == CAIRN_BAD_INPUT ? "the cells are too small"
                                                             : cairn_status_text(status));
         }
@@ -343,7 +342,7 @@ cairn_status cairn_run_measure(const char *path, const cairn_names *names,
     if (status == CAIRN_OK)
         status = create_tables(names, r.dimension, tables, error);
     if (status == CAIRN_OK)
-        status = measure_all(&r, options, tables, names->count, error);
+        status = measure_all(&r, options, tables, names->count);
     cairn_run_reader_close(&r);
     for (int i = 0; status != CAIRN_OK && i < names->count; i++)
         cairn_statistic_table_destroy(&tables[i]);

@@ -21,13 +21,14 @@ typedef struct cairn_run_reader {
     int steps;
     cairn_energy *totals; /* after each step, sums since the start; NULL: not kept */
     cairn_arena kept, frame;
+    cairn_error *error; /* what goes wrong is told here; may be NULL */
 } cairn_run_reader;
 
-/* Open a folder or its run.h5 and read what does not change from frame to frame. */
+/* Open a folder or its run.h5 and read what does not change from frame to frame. `error` must
+ * outlive the reader. */
 cairn_status cairn_run_reader_open(const char *path, cairn_run_reader *out, cairn_error *error);
 /* Frame k, lent until the next call; scratch may go on in reader->frame. */
-cairn_status cairn_run_reader_frame(cairn_run_reader *reader, int k, cairn_sample *out,
-                                    cairn_error *error);
+cairn_status cairn_run_reader_frame(cairn_run_reader *reader, int k, cairn_sample *out);
 void cairn_run_reader_close(cairn_run_reader *reader);
 
 #endif

@@ -12,6 +12,8 @@
 #include "base/status.h"
 #include "measure/measure.h"
 
+enum { MOST_CELLS = 1 << 24 };
+
 /* The counted grains and their classes. */
 typedef struct mixture {
     int count;
@@ -62,11 +64,12 @@ static cairn_status list_grains(const cairn_measure *m, mixture *x)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* The box about the centres, and cells in it: as asked, or so that 20 grains have room in one. */
-static void choose_cells(const cairn_measure *m, mixture *x)
+/* The box about the centres, and cells in it: as asked, or so that 20 grains have room in one.
+ * CAIRN_BAD_INPUT: the cells asked for are so small that there are far too many. */
+static cairn_status choose_cells(const cairn_measure *m, mixture *x)
 {
     int dimension = m->sample->dimension;
-    double volume = 1;
+    double volume = 1, total = 1;
     x->box = (cairn_region){ dimension,
                              { INFINITY, INFINITY, INFINITY },
                              { -INFINITY, -INFINITY, -INFINITY } };
@@ -82,8 +85,12 @@ static void choose_cells(const cairn_measure *m, mixture *x)
     x->edge = m->options->cell > 0 ? m->options->cell : wanted;
     for (int k = 0; k < 3; k++) {
         double cells = k < dimension ? ceil((x->box.high[k] - x->box.low[k]) / x->edge) : 1;
-        x->side[k] = cells >= 1 && cells < 4096 ? (int64_t)cells : cells >= 4096 ? 4096 : 1;
+        total *= fmax(1, cells);
+        if (!(total <= MOST_CELLS))
+            return CAIRN_BAD_INPUT;
+        x->side[k] = (int64_t)fmax(1, cells);
     }
+    return CAIRN_OK;
 }
 
 static int64_t cell_of(const mixture *x, cairn_vec3 at)
@@ -100,9 +107,6 @@ static int64_t cell_of(const mixture *x, cairn_vec3 at)
 static cairn_status lacey(const cairn_measure *m, const mixture *x, double *out, double *filled)
 {
     int64_t cells = x->side[0] * x->side[1] * x->side[2];
-    /* cells far smaller than grains: all but a few are empty, and each is pure */
-    if (cells > (int64_t)1 << 26)
-        return CAIRN_BAD_INPUT;
     double *all = cairn_arena_doubles(m->arena, (size_t)cells);
     double *firsts = cairn_arena_doubles(m->arena, (size_t)cells), variance = 0;
     if (!all || !firsts)
@@ -165,7 +169,7 @@ static cairn_status mixing(cairn_measure *m)
     split(m, &x);
     if (!(x.share > 0 && x.share < 1))
         return CAIRN_OK;
-    choose_cells(m, &x);
+    TRY(choose_cells(m, &x));
     TRY(lacey(m, &x, &index, &cells));
     const double row[] = { index, by_neighbours(m, &x), lift(m, &x), x.share, cells };
     return cairn_measure_row(m, row);

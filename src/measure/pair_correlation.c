@@ -60,13 +60,12 @@ static cairn_status sort_centres(cells *c, const cairn_vec3 *x, cairn_arena *are
 static void add_pair(cells *c, cairn_vec3 a, cairn_vec3 b)
 {
     cairn_vec3 d = cairn_sub(a, b);
-    int shell = (int)(cairn_norm(d) / c->width + 0.5);
-    double seen = 1;
-    if (shell > c->shells)
+    double apart = cairn_norm(d) / c->width + 0.5, seen = 1;
+    if (!(apart < c->shells + 1))
         return;
     for (int k = 0; k < c->box.dimension; k++)
         seen *= c->box.high[k] - c->box.low[k] - fabs(cairn_component(d, k));
-    c->sum[shell] += 2 / seen;
+    c->sum[(int)apart] += 2 / seen;
 }
 
 static void add_cell(cells *c, int from, int to)

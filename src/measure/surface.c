@@ -44,7 +44,7 @@ static void raise_line(surface *f, int k, double square, double at, cairn_vec3 x
     }
 }
 
-static void raise(const cairn_measure *m, surface *f, int i)
+static void raise_ball(const cairn_measure *m, surface *f, int i)
 {
     const cairn_sample *s = m->sample;
     double radius = s->radius[i], at = cairn_component(s->x[i], f->along);
@@ -102,7 +102,7 @@ static cairn_status profile(cairn_measure *m)
         f.height[k] = -INFINITY;
     for (int i = 0; i < m->sample->count; i++)
         if (m->sample->is_grain[i] && m->sample->radius[i] > 0)
-            raise(m, &f, i);
+            raise_ball(m, &f, i);
     for (int k = 0; k < f.bins; k++)
         TRY(write_row(m, &f, k));
     return CAIRN_OK;
