@@ -35,5 +35,21 @@ class Examples(unittest.TestCase):
             self.assertIn("\n".join("    " + line for line in done.stdout.splitlines()), page.read())
 
 
+    def test_a_heap_is_steeper_with_rolling_friction(self):
+        program = os.path.join(BUILD, "examples", "angle_of_repose")
+        scene = os.path.join(ROOT, "scenes", "rolling_heap_2d.yaml")
+        small = ["generators.0.pour.count=60", "run.time_step=2e-3", "run.duration=1.5"]
+        angles = []
+        for friction in ["0", "2.5e-3", "1e-2"]:
+            done = subprocess.run(
+                [program, scene, "materials.disk.rolling_friction=" + friction] + small,
+                capture_output=True, text=True, timeout=100, check=True)
+            self.assertEqual(done.stderr, "")
+            angles.append(float(done.stdout))
+        self.assertLess(angles[0], 5)  # the disks roll away
+        self.assertGreater(angles[1], angles[0] + 3)
+        self.assertGreater(angles[2], angles[1] + 3)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -72,6 +72,36 @@ TEST(pairs_of_materials_are_a_square)
     folder_remove(f.path);
 }
 
+/* One ball more rolls: after 20 steps its moment is - mu_R r_N about the axis it turns about. */
+TEST(surfaces_beyond_coulomb_have_their_columns)
+{
+    folder f = folder_create();
+    double numbers[512], impulse[512];
+    cairn_scene s = scene_create(2);
+    const cairn_material_def rolls = { .friction = 0.5, .rolling_friction = 0.01 };
+    cairn_body_def def = cairn_body_def_default();
+    CHECK_OK(cairn_material_pair_set(s.world, 0, 0, &rolls));
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 2);
+    def.shape.radius = 0.1;
+    def.position = (cairn_vec3){ 5, 0.1, 0 };
+    def.velocity.x = 1;
+    def.angular_velocity.z = -10;
+    CHECK_OK(cairn_body_create(s.world, &def, NULL));
+    s.run.certificate = "full";
+    s.step.tolerance = 1e-10;
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    scene_destroy(&s);
+    long count = numbers_of(&f, "certificate/contacts/moment", numbers, 512);
+    CHECK_INT(numbers_of(&f, "certificate/contacts/impulse", impulse, 512), 2 * count);
+    CHECK_CLOSE(numbers[count - 1], 0.01 * impulse[2 * count - 2], 1e-6);
+    CHECK_INT(numbers_of(&f, "frames/contacts/turning", numbers, 512),
+              numbers_of(&f, "frames/contacts/adhesion", numbers, 512));
+    CHECK_INT(numbers_of(&f, "certificate/rolling_friction", numbers, 16), 1);
+    CHECK_NEAR(numbers[0], 0.01, 0);
+    CHECK_INT(numbers_of(&f, "bodies/surface_velocity", numbers, 16), -1);
+    folder_remove(f.path);
+}
+
 TEST(a_summary_has_no_such_group)
 {
     folder f = folder_create();
@@ -88,5 +118,5 @@ int main(void)
 {
     RUN(CASE(there_is_a_state_before_the_first_step_and_one_after_each),
         CASE(contacts_of_each_step_carry_the_bias), CASE(pairs_of_materials_are_a_square),
-        CASE(a_summary_has_no_such_group));
+        CASE(surfaces_beyond_coulomb_have_their_columns), CASE(a_summary_has_no_such_group));
 }

@@ -1,6 +1,7 @@
 /* test_run_columns.c - tables of columns that grow together. */
 #include "io/run_columns.h"
 #include "run_scene.h"
+#include "small_world.h"
 
 static hid_t create_file(const folder *f, cairn_hdf5_sink *sink)
 {
@@ -19,9 +20,47 @@ TEST(only_flat_worlds_have_angles)
 TEST(no_list_is_longer_than_a_table)
 {
     CHECK(cairn_run_state_sources(2).count <= CAIRN_RUN_COLUMNS);
-    CHECK(cairn_run_body_sources.count <= CAIRN_RUN_COLUMNS);
-    CHECK(cairn_run_contact_sources.count <= CAIRN_RUN_COLUMNS);
     CHECK(cairn_run_detail_sources.count <= CAIRN_RUN_COLUMNS);
+}
+
+/* The last column of contacts in a world with one material. */
+static const char *last_contact_column(const cairn_material_def *material, int *count)
+{
+    cairn_world *world = world_create(3);
+    CHECK_OK(cairn_material_create(world, material, NULL));
+    cairn_run_sources sources = cairn_run_contact_sources(world);
+    *count = sources.count;
+    CHECK(sources.count <= CAIRN_RUN_COLUMNS);
+    cairn_world_destroy(world);
+    return sources.items[sources.count - 1].name;
+}
+
+TEST(contacts_have_the_columns_that_the_materials_need)
+{
+    int count;
+    CHECK_TEXT(last_contact_column(&(cairn_material_def){ .friction = 1 }, &count), "mu");
+    CHECK_INT(count, 8);
+    CHECK_TEXT(last_contact_column(&(cairn_material_def){ .adhesion = 1 }, &count), "adhesion");
+    CHECK_INT(count, 10);
+    const cairn_material_def rolls = { .rolling_friction = 1 };
+    CHECK_TEXT(last_contact_column(&rolls, &count), "turning");
+    CHECK_INT(count, 14);
+}
+
+TEST(bodies_tell_of_surfaces_that_move)
+{
+    cairn_world *world = world_create(2);
+    cairn_body_def def = cairn_body_def_default();
+    CHECK_INT(cairn_run_body_sources(world).count, 19);
+    def.motion = CAIRN_MOTION_FIXED;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 2);
+    def.surface_velocity.x = 1;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    cairn_run_sources sources = cairn_run_body_sources(world);
+    CHECK_INT(sources.count, 21);
+    CHECK_TEXT(sources.items[19].name, "surface_velocity");
+    CHECK(sources.count <= CAIRN_RUN_COLUMNS);
+    cairn_world_destroy(world);
 }
 
 TEST(rows_are_added_at_the_end)
@@ -52,5 +91,6 @@ TEST(rows_are_added_at_the_end)
 int main(void)
 {
     RUN(CASE(only_flat_worlds_have_angles), CASE(no_list_is_longer_than_a_table),
-        CASE(rows_are_added_at_the_end));
+        CASE(contacts_have_the_columns_that_the_materials_need),
+        CASE(bodies_tell_of_surfaces_that_move), CASE(rows_are_added_at_the_end));
 }

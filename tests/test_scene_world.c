@@ -140,6 +140,48 @@ TEST(a_convex_scheme_with_a_friction_law_is_refused_before_it_runs)
     check_refused(&told, CAIRN_UNSUPPORTED, NULL);
 }
 
+TEST(surfaces_are_read_with_materials_pairs_and_bodies)
+{
+    cairn_scene *s = scene_text_good(
+        HEAD "materials:\n"
+             "  a: {friction: 0.2, friction_2: 0.4, adhesion: 3, adhesion_range: 0.01}\n"
+             "  b: {rolling_friction: 0.01, spinning_friction: 0.02}\n"
+             "pairs: [{materials: [a, b], adhesion: 7}]\n"
+             "bodies:\n"
+             "  - {motion: fixed, material: a, shape: half_space, surface_velocity: [1, 2, 3],\n"
+             "     friction_axis: [4, 5, 6]}\n",
+        NULL);
+    cairn_material_def a, pair;
+    CHECK_OK(cairn_material_pair_get(s->world, 0, 0, &a));
+    CHECK_OK(cairn_material_pair_get(s->world, 0, 1, &pair));
+    CHECK_NEAR(a.friction_2, 0.4, 0);
+    CHECK_NEAR(a.adhesion_range, 0.01, 0);
+    CHECK_NEAR(pair.adhesion, 7, 0);
+    CHECK_NEAR(pair.rolling_friction, 0, 0);
+    cairn_surface_laws laws = cairn_world_surface_laws(s->world);
+    CHECK(laws.anisotropic && laws.adhesive && laws.rolling && laws.spinning && laws.moving);
+    CHECK_NEAR(cairn_world_bodies(s->world).surface_velocity[0].y, 2, 0);
+    CHECK_NEAR(cairn_world_bodies(s->world).friction_axis[0].z, 6, 0);
+    cairn_scene_destroy(s);
+}
+
+TEST(what_does_not_go_with_rolling_friction_is_refused_at_its_place)
+{
+    const refused scheme = { "cairn: 1\nmaterials: {a: {rolling_friction: 0.1}}\n"
+                             "run: {time_step: 1e-3, duration: 1, scheme: fixed-point}\n",
+                             3, 45, "run.scheme", "expected one that treats rolling" };
+    const refused flat = { "cairn: 1\ndimension: 2\nrun: {time_step: 1e-3, duration: 1}\n"
+                           "materials: {a: {spinning_friction: 0.1}}\n",
+                           4, 36, "materials.a.spinning_friction", "found 0.1, expected 0 in 2D" };
+    const refused belt = {
+        HEAD "bodies: [{shape: {sphere: {radius: 1}}, surface_velocity: [1, 0, 0]}]\n", 3, 59,
+        "bodies.0.surface_velocity", "only a fixed or driven body"
+    };
+    check_refused(&scheme, CAIRN_UNSUPPORTED, NULL);
+    check_refused(&flat, CAIRN_BAD_INPUT, NULL);
+    check_refused(&belt, CAIRN_BAD_INPUT, NULL);
+}
+
 int main(void)
 {
     RUN(CASE(a_pair_of_materials_overrules_the_smaller_values),
@@ -147,5 +189,7 @@ int main(void)
         CASE(bad_tops_are_refused),
         CASE(friction_laws_are_read_and_the_smaller_one_counts_at_each_speed),
         CASE(bad_friction_laws_are_refused_at_their_place),
-        CASE(a_convex_scheme_with_a_friction_law_is_refused_before_it_runs));
+        CASE(a_convex_scheme_with_a_friction_law_is_refused_before_it_runs),
+        CASE(surfaces_are_read_with_materials_pairs_and_bodies),
+        CASE(what_does_not_go_with_rolling_friction_is_refused_at_its_place));
 }

@@ -66,14 +66,20 @@ CAIRN_API const cairn_record *cairn_friction_law_record(int kind);
 /** Refuse impossible parameters; `error` may be NULL. */
 CAIRN_API cairn_status cairn_friction_law_check(const cairn_friction_law *law, cairn_error *error);
 
-/** Surface properties. Two materials that meet use the smaller friction (at each sliding speed) and
- *  the smaller restitution with its law (Newton's when equal), unless cairn_material_pair_set says
- *  otherwise. */
+/** Surface properties. Two materials that meet use the smaller friction (at each sliding speed),
+ *  the smaller restitution with its law (Newton's when equal) and the smaller of all else, unless
+ *  cairn_material_pair_set says otherwise. docs/friction.md has the laws. */
 typedef struct cairn_material_def {
     double friction;             /* Coulomb coefficient mu >= 0, when the law is constant      */
     double restitution;          /* e in [0, 1]                                                */
     const char *restitution_law; /* a name of cairn_restitution_name; NULL: newton             */
     cairn_friction_law friction_law;
+    double friction_2;        /* across the friction_axis of a body, `friction` is then along it;
+                                 0: as `friction`. 3D                                           */
+    double adhesion;          /* N: pull that a contact withstands while it touches             */
+    double adhesion_range;    /* m: gap up to which it touches; 0: 1e-5 of the smaller body     */
+    double rolling_friction;  /* m: bound of the rolling moment over the normal force           */
+    double spinning_friction; /* m: bound of the moment about the normal likewise. 3D           */
 } cairn_material_def;
 
 /** Friction 0.5, restitution 0 by Newton's law. */
@@ -97,6 +103,15 @@ CAIRN_API cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
  *  material has. */
 CAIRN_API cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
                                                cairn_material_def *out);
+
+/** What a world has beyond Coulomb friction with one mu: some material or pair has friction_2,
+ *  adhesion, rolling or spinning friction; some body had a surface velocity. */
+typedef struct cairn_surface_laws {
+    bool anisotropic, adhesive, rolling, spinning, moving;
+} cairn_surface_laws;
+
+/** The laws that materials and bodies of a world brought in so far. */
+CAIRN_API cairn_surface_laws cairn_world_surface_laws(const cairn_world *world);
 
 /* ---- functions of time: drivers and loads --------------------------------------------------- */
 
@@ -187,6 +202,11 @@ typedef struct cairn_body_def {
     int driver_count;
     const cairn_load *loads; /* copied, with their tables                                     */
     int load_count;
+    cairn_vec3 surface_velocity; /* m/s, body frame: of the surface, as of a belt; the part along
+                                    a contact counts. Fixed and driven bodies                 */
+    cairn_vec3 friction_axis;    /* direction in the body frame for materials with friction_2;
+                                    0: none. Of two bodies with one the first one's counts.
+                                    3D                                                        */
 } cairn_body_def;
 
 /** Dynamic, density 1000, at rest at the origin, no shape size. */
@@ -218,6 +238,8 @@ typedef struct cairn_bodies {
     const cairn_vec3 *omega; /* rad/s, body frame                                     */
     const double *mass;      /* kg; 0 for fixed and driven bodies without mass        */
     const cairn_vec3 *inertia;
+    const cairn_vec3 *surface_velocity; /* m/s, body frame                           */
+    const cairn_vec3 *friction_axis;    /* body frame; 0: none                       */
 } cairn_bodies;
 
 /** The bodies of a world. */
@@ -349,10 +371,11 @@ typedef struct cairn_energy {
     double elastic;            /* after the step: stored in springs                             */
     double entered;            /* brought in by bodies from inlets                              */
     double load_work;          /* done by loads                                                 */
-    double driver_work;        /* done by driven bodies through contacts                        */
+    double driver_work;        /* done by driven bodies and moving surfaces through contacts    */
     double motor_work;         /* done by motors of joints                                      */
-    double friction_loss;      /* - sum r_T . (mean sliding velocity)                           */
-    double impact_loss;        /* - sum r_N (mean normal velocity)                              */
+    double friction_loss;      /* - sum r_T . (mean sliding velocity), and of rolling, spinning */
+    double impact_loss;        /* - sum r_N (mean normal velocity); what tears adhering contacts
+                                  apart counts here                                             */
     double correction;         /* potential added by moving overlapping bodies apart            */
     double damping_loss;       /* h c rate^2 of dampers                                         */
     double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2 and the turning of
@@ -367,10 +390,11 @@ typedef struct cairn_certificate {
                                 overlap; o = u_N + b, less mu |u_T| for the convex law         */
     double cone_violation;     /* N s: largest distance of an impulse from its cone              */
     double friction_direction; /* W: largest (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes
-                                  sliding                                                      */
+                                  sliding; of rolling and spinning likewise                    */
     double complementarity;    /* J: largest |r_N o|                                             */
     double dilatation;         /* m: largest h mu (|u_T| - s) at a pushing contact: the gap that
-                                the convex law (s = 0) keeps while sliding                     */
+                                the convex law (s = 0) keeps while sliding; with
+                                h (mu_R |u_R| + mu_S |u_S|) where there is such friction       */
     double spurious_work;      /* J: sum of r_N mu (|u_T| - s): the work of normal impulses in
                                 lifting what slides, held while it does; exact friction: 0     */
     double friction_law;       /* largest |mu(|u_T|) - mu| at a pushing contact, mu the one the
@@ -426,13 +450,24 @@ typedef struct cairn_contacts {
     const double *mu;
     const double *restitution; /* Newton's e of the pair                                      */
     const int32_t *feature;    /* tells apart several contacts of one pair                    */
+    const double *mu_2;        /* along the second tangent; `mu` but for anisotropic friction   */
+    const double *adhesion;    /* N: pull withstood in this step; 0 where it did not touch. The
+                                  normal impulse is at least - h times this                   */
+    const double *mu_rolling;  /* m                                                           */
+    const double *mu_spinning; /* m                                                           */
+    int moments;               /* numbers in `moment` and `turning` per contact: 0 in a world
+                                  without rolling and spinning friction, else 1 in 2D, 3 in 3D  */
+    const double *moment;      /* N m s, on a: about both tangents and the normal (2D: z)      */
+    const double *turning;     /* rad/s: of a relative to b after the step, likewise; 0 for the
+                                  kind of friction that no material has                       */
 } cairn_contacts;
 
 /** The contacts of the last step. */
 CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
 
 /** The one-step problem of the last step, as the scheme posed it, and its impulses `r` (may be
- *  NULL), lent until the next step or overlap test. After an impact by Poisson's law: those of the
+ *  NULL), lent until the next step or overlap test. Anisotropic friction is in scaled tangents and
+ *  adhesion in v_free, as docs/friction.md says. After an impact by Poisson's law: those of the
  *  compression. NULL: there was no step yet, it failed, or the
  *  problem has been given up since. */
 CAIRN_API const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r);

@@ -20,27 +20,28 @@ static const struct {
 
 enum { BODIES, CONTACTS };
 
-static cairn_run_sources sources_of(int part, int dimension)
+static cairn_run_sources sources_of(int part, const cairn_world *world)
 {
     const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = {
-        cairn_run_state_sources(dimension), cairn_run_contact_sources, cairn_run_load_sources,
-        cairn_run_pose_sources, cairn_run_guess_sources
+        cairn_run_state_sources(cairn_world_dimension(world)), cairn_run_contact_sources(world),
+        cairn_run_load_sources, cairn_run_pose_sources, cairn_run_guess_sources
     };
     return lists[part];
 }
 
-static cairn_status create_part(hid_t parent, int part, int dimension, cairn_run_certificate *c,
-                                cairn_error *error)
+static cairn_status create_part(hid_t parent, int part, const cairn_world *world,
+                                cairn_run_certificate *c, cairn_error *error)
 {
     hid_t group;
+    int dimension = cairn_world_dimension(world);
     cairn_hdf5_column_def def = { parts[part].offset, "",   CAIRN_HDF5_LONG, 1,
                                   CAIRN_STEP_CHUNK,   false };
     int64_t zero = 0;
     TRY(cairn_hdf5_column_create(parent, &def, &c->offsets[part], error));
     TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &zero, error));
     TRY(cairn_hdf5_group(parent, parts[part].group, &group, error));
-    cairn_status status = cairn_run_table_create(group, sources_of(part, dimension), dimension,
-                                                 true, &c->parts[part], error);
+    cairn_status status = cairn_run_table_create(group, sources_of(part, world), dimension, true,
+                                                 &c->parts[part], error);
     if (part == CONTACTS && status == CAIRN_OK)
         status = cairn_run_table_create(group, cairn_run_detail_sources, dimension, true,
                                         &c->details, error);
@@ -55,7 +56,7 @@ static cairn_status create_all(hid_t group, const cairn_world *world, cairn_run_
 {
     TRY(cairn_run_materials_write(group, world, error));
     for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++)
-        TRY(create_part(group, part, cairn_world_dimension(world), c, error));
+        TRY(create_part(group, part, world, c, error));
     return CAIRN_OK;
 }
 

@@ -50,7 +50,12 @@ static const cairn_run_source bodies[] = {
     FRAME("semi_axes", "m", CAIRN_HDF5_REAL, 3, semi_axes),
     FRAME("shape_x", "m", CAIRN_HDF5_REAL, 3, shape_x),
     FRAME("shape_q", "1", CAIRN_HDF5_REAL, 4, shape_q),
+    /* PLAIN_BODY so far; the rest where surfaces move or have directions */
+    FRAME("surface_velocity", "m/s", CAIRN_HDF5_REAL, 3, surface_velocity),
+    FRAME("friction_axis", "1", CAIRN_HDF5_REAL, 3, friction_axis),
 };
+
+enum { PLAIN_BODY = 19 };
 
 static const cairn_run_source states[] = {
     FRAME("index", "", CAIRN_HDF5_INT, 1, index),
@@ -70,7 +75,17 @@ static const cairn_run_source contacts[] = {
     FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, touch.impulse),
     FRAME("velocity", "m/s", CAIRN_HDF5_REAL, 0, touch.velocity),
     FRAME("mu", "1", CAIRN_HDF5_REAL, 1, touch.mu),
+    /* PLAIN_CONTACT so far; then what any law beyond Coulomb friction brings */
+    FRAME("mu_2", "1", CAIRN_HDF5_REAL, 1, touch.mu_2),
+    FRAME("adhesion", "N", CAIRN_HDF5_REAL, 1, touch.adhesion),
+    /* STICKY_CONTACT so far; then rolling and spinning friction */
+    FRAME("mu_rolling", "m", CAIRN_HDF5_REAL, 1, touch.mu_rolling),
+    FRAME("mu_spinning", "m", CAIRN_HDF5_REAL, 1, touch.mu_spinning),
+    FRAME("moment", "N m s", CAIRN_HDF5_REAL, CAIRN_RUN_TURNS, touch.moment),
+    FRAME("turning", "rad/s", CAIRN_HDF5_REAL, CAIRN_RUN_TURNS, touch.turning),
 };
+
+enum { PLAIN_CONTACT = 8, STICKY_CONTACT = 10 };
 
 static const cairn_run_source details[] = {
     FRAME("feature", "", CAIRN_HDF5_INT, 1, touch.feature),
@@ -118,12 +133,28 @@ static const cairn_run_source guesses[] = {
     FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, guess_omega),
 };
 
-const cairn_run_sources cairn_run_body_sources = SOURCES(bodies);
-const cairn_run_sources cairn_run_contact_sources = SOURCES(contacts);
 const cairn_run_sources cairn_run_detail_sources = SOURCES(details);
 const cairn_run_sources cairn_run_load_sources = SOURCES(loads);
 const cairn_run_sources cairn_run_pose_sources = SOURCES(poses);
 const cairn_run_sources cairn_run_guess_sources = SOURCES(guesses);
+
+cairn_run_sources cairn_run_body_sources(const cairn_world *world)
+{
+    cairn_surface_laws laws = cairn_world_surface_laws(world);
+    cairn_run_sources all = SOURCES(bodies);
+    if (!laws.anisotropic && !laws.moving)
+        all.count = PLAIN_BODY;
+    return all;
+}
+
+cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
+{
+    cairn_surface_laws laws = cairn_world_surface_laws(world);
+    cairn_run_sources all = SOURCES(contacts);
+    if (!laws.rolling && !laws.spinning)
+        all.count = laws.anisotropic || laws.adhesive ? STICKY_CONTACT : PLAIN_CONTACT;
+    return all;
+}
 
 cairn_run_sources cairn_run_state_sources(int dimension)
 {
@@ -149,6 +180,13 @@ static cairn_status name_values(const cairn_hdf5_column *column,
     return cairn_hdf5_texts(column->dataset, "names", names, count, error);
 }
 
+static int width_of(const cairn_run_source *from, int dimension)
+{
+    if (from->width == CAIRN_RUN_TURNS)
+        return dimension == 2 ? 1 : 3;
+    return from->width ? from->width : dimension;
+}
+
 cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int dimension,
                                     bool packed, cairn_run_table *out, cairn_error *error)
 {
@@ -160,7 +198,7 @@ cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int 
         cairn_hdf5_column_def def = { .name = from->name,
                                       .unit = from->unit,
                                       .type = from->type,
-                                      .width = from->width ? from->width : dimension,
+                                      .width = width_of(from, dimension),
                                       .chunk = packed ? CAIRN_ROW_CHUNK : CAIRN_STEP_CHUNK,
                                       .packed = packed };
         TRY(cairn_hdf5_column_create(group, &def, &out->columns[i], error));

@@ -10,12 +10,14 @@
 /* Rows stored together: of columns with one row a step, and of the long ones. */
 enum { CAIRN_STEP_CHUNK = 1024, CAIRN_ROW_CHUNK = 4096 };
 
+enum { CAIRN_RUN_TURNS = -1 }; /* width: numbers of a turning, 1 in 2D, 3 in 3D */
+
 /* A column and where its numbers are: `offset` of a pointer to them in a cairn_run_frame, or of a
  * number in the record that a caller has. */
 typedef struct cairn_run_source {
     const char *name, *unit;
     cairn_hdf5_type type;
-    int width; /* 0: the dimension of the world */
+    int width; /* 0: the dimension of the world; CAIRN_RUN_TURNS */
     size_t offset;
     const char *(*value_name)(int value); /* names of the values, stored as attribute `names` */
 } cairn_run_source;
@@ -26,12 +28,15 @@ typedef struct cairn_run_sources {
     int count;
 } cairn_run_sources;
 
-extern const cairn_run_sources cairn_run_body_sources;    /* what a body is              */
-extern const cairn_run_sources cairn_run_contact_sources; /* contacts of the last step   */
-extern const cairn_run_sources cairn_run_detail_sources;  /* the rest of their data      */
-extern const cairn_run_sources cairn_run_load_sources;    /* loads of the last step      */
-extern const cairn_run_sources cairn_run_pose_sources;    /* driven bodies               */
-extern const cairn_run_sources cairn_run_guess_sources;   /* v^ of linearised contacts   */
+extern const cairn_run_sources cairn_run_detail_sources; /* the rest of their data      */
+extern const cairn_run_sources cairn_run_load_sources;   /* loads of the last step      */
+extern const cairn_run_sources cairn_run_pose_sources;   /* driven bodies               */
+extern const cairn_run_sources cairn_run_guess_sources;  /* v^ of linearised contacts   */
+
+/* What a body is, and contacts of the last step: with what surfaces do beyond Coulomb friction
+ * only where the world has it. */
+cairn_run_sources cairn_run_body_sources(const cairn_world *world);
+cairn_run_sources cairn_run_contact_sources(const cairn_world *world);
 
 extern const cairn_run_sources cairn_run_joint_sources;       /* what a joint is          */
 extern const cairn_run_sources cairn_run_joint_state_sources; /* and what it does         */

@@ -195,7 +195,8 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     TRY(write_settings(f, error));
     TRY(write_materials(f, error));
     TRY(create_steps(f, error));
-    TRY(create_group_table(f, "bodies", cairn_run_body_sources, &f->bodies, error));
+    const cairn_world *world = f->scene->world;
+    TRY(create_group_table(f, "bodies", cairn_run_body_sources(world), &f->bodies, error));
     TRY(create_group_table(f, "joints", cairn_run_joint_sources, &f->joints, error));
     TRY(cairn_hdf5_group(f->file, "frames", &frames, error));
     H5Gclose(frames);
@@ -205,10 +206,10 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     TRY(create_group_table(f, "frames/joints", cairn_run_joint_state_sources, &f->joint_states,
                            error));
     if (f->scene->run.contacts)
-        TRY(create_group_table(f, "frames/contacts", cairn_run_contact_sources, &f->contacts,
+        TRY(create_group_table(f, "frames/contacts", cairn_run_contact_sources(world), &f->contacts,
                                error));
     if (f->full)
-        TRY(cairn_run_certificate_create(f->file, f->scene->world, &f->certificate, error));
+        TRY(cairn_run_certificate_create(f->file, world, &f->certificate, error));
     return cairn_run_statistics_create(f->file, f->folder, f->scene, &f->statistics, error);
 }
 

@@ -66,6 +66,8 @@ static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->semi_axes, f->fresh);
     TAKE(f->shape_x, f->fresh);
     TAKE(f->shape_q, f->fresh);
+    TAKE(f->surface_velocity, f->fresh);
+    TAKE(f->friction_axis, f->fresh);
     TAKE(f->pair, 2 * f->contacts);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -94,6 +96,8 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->semi_axes[row] = shape->semi_axes;
     f->shape_x[row] = f->world.pose[i].x;
     f->shape_q[row] = f->world.pose[i].q;
+    f->surface_velocity[row] = f->world.surface_velocity[i];
+    f->friction_axis[row] = f->world.friction_axis[i];
 }
 
 static void fill_state(cairn_run_frame *f, size_t row, int i, int32_t index)

@@ -55,7 +55,7 @@ typedef struct cairn_run_frame {
     int32_t *material, *fresh_slot;
     double *radius, *half_angle, *bottom_radius, *top_radius, *height, *mass;
     double *length, *rounding, *exponents; /* exponents: two each */
-    cairn_vec3 *axis, *inertia, *size, *semi_axes;
+    cairn_vec3 *axis, *inertia, *size, *semi_axes, *surface_velocity, *friction_axis;
     cairn_vec3 *shape_x; /* pose of the shape in the body */
     cairn_quat *shape_q;
     size_t contacts;

@@ -56,14 +56,55 @@ static double second_law_of(const pairs *p, int a, int b)
     return own_law(p, a, b) >= 0 ? own_law(p, a, b) : b;
 }
 
+static double friction_2_of(const pairs *p, int a, int b)
+{
+    return pair_of(p, a, b).friction_2;
+}
+
+static double adhesion_of(const pairs *p, int a, int b)
+{
+    return pair_of(p, a, b).adhesion;
+}
+
+static double adhesion_range_of(const pairs *p, int a, int b)
+{
+    return pair_of(p, a, b).adhesion_range;
+}
+
+static double rolling_friction_of(const pairs *p, int a, int b)
+{
+    return pair_of(p, a, b).rolling_friction;
+}
+
+static double spinning_friction_of(const pairs *p, int a, int b)
+{
+    return pair_of(p, a, b).spinning_friction;
+}
+
+/* All after the first PLAIN are there where some material has a law beyond Coulomb friction. */
+enum { PLAIN = 5 };
+
 static const struct {
     const char *name, *unit;
     double (*value)(const pairs *p, int a, int b);
 } matrices[] = {
-    { "friction", "1", friction_of },    { "restitution", "1", restitution_of },
-    { "poisson", "", poisson_of },       { "law_first", "", first_law_of },
+    { "friction", "1", friction_of },
+    { "restitution", "1", restitution_of },
+    { "poisson", "", poisson_of },
+    { "law_first", "", first_law_of },
     { "law_second", "", second_law_of },
+    { "friction_2", "1", friction_2_of },
+    { "adhesion", "N", adhesion_of },
+    { "adhesion_range", "m", adhesion_range_of },
+    { "rolling_friction", "m", rolling_friction_of },
+    { "spinning_friction", "m", spinning_friction_of },
 };
+
+static bool is_beyond_coulomb(const cairn_world *world)
+{
+    cairn_surface_laws laws = cairn_world_surface_laws(world);
+    return laws.anisotropic || laws.adhesive || laws.rolling || laws.spinning;
+}
 
 static cairn_status write_matrix(hid_t group, const pairs *p, int k, double *row,
                                  cairn_error *error)
@@ -86,7 +127,8 @@ static cairn_status write_matrices(hid_t group, const pairs *p, cairn_error *err
 {
     double *row = cairn_memory_zeroed((size_t)p->count, sizeof *row);
     cairn_status status = row ? CAIRN_OK : CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < sizeof matrices / sizeof matrices[0] && status == CAIRN_OK; k++)
+    size_t count = is_beyond_coulomb(p->world) ? sizeof matrices / sizeof matrices[0] : PLAIN;
+    for (size_t k = 0; k < count && status == CAIRN_OK; k++)
         status = write_matrix(group, p, (int)k, row, error);
     cairn_memory_free(row);
     return status;

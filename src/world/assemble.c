@@ -15,24 +15,11 @@
 #include "math/vec.h"
 #include "world/scheme.h"
 
-cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j)
-{
-    return cairn_cross(contacts->normal[j], contacts->tangent[j]);
-}
-
-static void frame_of(const cairn_stage *stage, int j, cairn_vec3 frame[3])
-{
-    const cairn_contact_store *c = &stage->world->contacts;
-    frame[0] = c->normal[j];
-    frame[1] = c->tangent[j];
-    frame[2] = cairn_contact_bitangent(c, j);
-}
-
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 static cairn_status take_arrays(cairn_stage *stage)
 {
-    size_t d = (size_t)stage->world->dimension, n = (size_t)stage->block_size;
+    size_t d = (size_t)stage->components, n = (size_t)stage->block_size;
     size_t velocities = (size_t)stage->blocks * n,
            m = (size_t)(stage->world->contacts.count + stage->joints.blocks);
     struct {
@@ -49,6 +36,8 @@ static cairn_status take_arrays(cairn_stage *stage)
         { &stage->u, m * d },
         { &stage->b, m },
         { &stage->mu, m },
+        { &stage->mu_rolling, stage->rolling ? m : 0 },
+        { &stage->mu_spinning, stage->spinning ? m : 0 },
         { &stage->s, m },
     };
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
@@ -170,25 +159,40 @@ static void fill_block(cairn_stage *stage, int i)
 
 /* ---- contacts ------------------------------------------------------------------------------- */
 
-static void fill_rows(const cairn_stage *stage, int j, int side, const cairn_vec3 frame[3])
+/* What the rows of a contact say: directions of relative velocity, and of relative turning. */
+typedef struct frame {
+    cairn_vec3 row[3], turn[3];
+} frame;
+
+/* An angular part of a row: in the body frame; in 2D about z. */
+static void fill_angular(const cairn_stage *stage, int body, cairn_vec3 turn, double *H)
+{
+    if (stage->world->dimension == 2) {
+        H[2] = turn.z;
+        return;
+    }
+    turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
+    const double parts[3] = { turn.x, turn.y, turn.z };
+    memcpy(H + 3, parts, sizeof parts);
+}
+
+static void fill_rows(const cairn_stage *stage, int j, int side, const frame *f)
 {
     const cairn_contact_store *c = &stage->world->contacts;
     int d = stage->world->dimension, n = stage->block_size, body = c->body[2 * j + side];
     double sign = side ? -1 : 1;
-    double *H = stage->H + ((size_t)j * 2 + (size_t)side) * (size_t)(d * n);
+    double *H = stage->H + ((size_t)j * 2 + (size_t)side) * (size_t)(stage->components * n);
     cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j];
     for (int i = 0; i < d; i++, H += n) {
-        cairn_vec3 e = cairn_scale(sign, frame[i]), turn = cairn_cross(arm, e);
+        cairn_vec3 e = cairn_scale(sign, f->row[i]);
         H[0] = e.x;
         H[1] = e.y;
-        if (d == 2) {
-            H[2] = turn.z;
-            continue;
-        }
-        turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
-        const double rest[4] = { e.z, turn.x, turn.y, turn.z };
-        memcpy(H + 2, rest, sizeof rest);
+        if (d == 3)
+            H[2] = e.z;
+        fill_angular(stage, body, cairn_cross(arm, e), H);
     }
+    for (int i = 0; i < stage->rolling + stage->spinning; i++, H += n)
+        fill_angular(stage, body, cairn_scale(sign, f->turn[i]), H);
 }
 
 /* Velocity of a body's point: of a given state (v, omega in the body frame). The frame is that of
@@ -202,16 +206,23 @@ static cairn_vec3 point_velocity(const cairn_stage *stage, int body, cairn_vec3 
 }
 
 /* The part of u that bodies without a block impose. */
-static void fill_imposed(const cairn_stage *stage, int j, int side, const cairn_vec3 frame[3])
+static void fill_imposed(const cairn_stage *stage, int j, int side, const frame *f)
 {
     const cairn_contact_store *c = &stage->world->contacts;
     int d = stage->world->dimension, body = c->body[2 * j + side];
+    double *w = stage->w + (size_t)j * (size_t)stage->components, sign = side ? -1 : 1;
+    cairn_vec3 surface = cairn_surface_velocity(stage, body, c->normal[j]);
+    for (int i = 1; i < d; i++)
+        w[i] += sign * cairn_dot(surface, f->row[i]);
     if (stage->world->bodies.motion[body] != CAIRN_MOTION_DRIVEN)
         return;
-    cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j];
-    cairn_vec3 v = point_velocity(stage, body, arm, stage->v_free[body], stage->omega_free[body]);
+    cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j], omega = stage->omega_free[body];
+    cairn_vec3 v = point_velocity(stage, body, arm, stage->v_free[body], omega);
     for (int i = 0; i < d; i++)
-        stage->w[(size_t)j * (size_t)d + (size_t)i] += (side ? -1 : 1) * cairn_dot(v, frame[i]);
+        w[i] += sign * cairn_dot(v, f->row[i]);
+    omega = cairn_rotate(stage->world->bodies.q[body], omega);
+    for (int i = 0; i < stage->rolling + stage->spinning; i++)
+        w[d + i] += sign * cairn_dot(omega, f->turn[i]);
 }
 
 /* Normal velocity with given velocities of dynamic bodies. */
@@ -268,23 +279,43 @@ static double bias(const cairn_stage *stage, int j)
 static void fill_contact(cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
-    cairn_vec3 frame[3];
-    frame_of(stage, j, frame);
+    frame f;
+    cairn_contact_rows(c, j, f.row);
+    cairn_contact_turns(stage, j, f.turn);
     for (int side = 0; side < 2; side++) {
         int block = stage->block[c->body[2 * j + side]];
         stage->contact_block[2 * j + side] = block;
         if (block >= 0)
-            fill_rows(stage, j, side, frame);
+            fill_rows(stage, j, side, &f);
         else
-            fill_imposed(stage, j, side, frame);
+            fill_imposed(stage, j, side, &f);
     }
     stage->b[j] = bias(stage, j);
-    stage->mu[j] = stage->scheme->frictionless ? 0 : c->mu[j];
+    stage->mu[j] = stage->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);
+    if (stage->rolling)
+        stage->mu_rolling[j] = c->mu_rolling[j];
+    if (stage->spinning)
+        stage->mu_spinning[j] = c->mu_spinning[j];
+    if (c->adhesion[j] > 0)
+        cairn_stage_adhere(stage, j);
+}
+
+/* All contacts of a problem have the same components: rolling and spinning ones where some material
+ * has such friction. */
+static void choose_components(cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    int d = world->dimension;
+    stage->rolling = world->laws.rolling && !stage->scheme->frictionless ? d - 1 : 0;
+    stage->spinning = world->laws.spinning && !stage->scheme->frictionless ? 1 : 0;
+    stage->components = d + stage->rolling + stage->spinning;
+    world->contacts.moments = world->laws.rolling || world->laws.spinning ? 2 * d - 3 : 0;
 }
 
 cairn_status cairn_stage_assemble(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
+    choose_components(stage);
     TRY(order_blocks(stage));
     TRY(cairn_stage_joints_prepare(stage));
     TRY(take_arrays(stage));
@@ -295,7 +326,9 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
     for (int j = 0; j < world->contacts.count; j++)
         fill_contact(stage, j);
     bool edges = stage->scheme->edges && world->dimension == 3;
-    stage->problem = (cairn_problem){ .dimension = world->dimension,
+    stage->problem = (cairn_problem){ .dimension = stage->components,
+                                      .rolling = stage->rolling,
+                                      .spinning = stage->spinning,
                                       .directions = edges ? (int)stage->options->directions : 0,
                                       .block_size = stage->block_size,
                                       .blocks = stage->blocks,
@@ -306,7 +339,9 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
                                       .H = stage->H,
                                       .w = stage->w,
                                       .b = stage->b,
-                                      .mu = stage->mu };
+                                      .mu = stage->mu,
+                                      .mu_rolling = stage->rolling ? stage->mu_rolling : NULL,
+                                      .mu_spinning = stage->spinning ? stage->mu_spinning : NULL };
     if (stage->options->warm_start)
         cairn_stage_warm_start(stage);
     return cairn_stage_joints_fill(stage);

@@ -16,7 +16,7 @@ typedef struct column {
     size_t size;
 } column;
 
-enum { COLUMNS = 14 };
+enum { COLUMNS = 16 };
 
 static void list_columns(cairn_body_store *b, column *out)
 {
@@ -34,6 +34,8 @@ static void list_columns(cairn_body_store *b, column *out)
         { (void **)&b->q, sizeof *b->q },
         { (void **)&b->angle, sizeof *b->angle },
         { (void **)&b->mass, sizeof *b->mass },
+        { (void **)&b->surface_velocity, sizeof *b->surface_velocity },
+        { (void **)&b->friction_axis, sizeof *b->friction_axis },
         { (void **)&b->near, sizeof *b->near },
     };
     memcpy(out, columns, sizeof columns);
@@ -90,7 +92,9 @@ cairn_bodies cairn_world_bodies(const cairn_world *world)
                            .v = b->v,
                            .omega = b->omega,
                            .mass = b->mass,
-                           .inertia = b->inertia };
+                           .inertia = b->inertia,
+                           .surface_velocity = b->surface_velocity,
+                           .friction_axis = b->friction_axis };
 }
 
 cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index)
@@ -162,6 +166,10 @@ static const cairn_option options[] = {
       NULL },
     { "inertia", CAIRN_OPTION_VECTOR, false, FIELD(inertia), 0, 1e30, "kg m^2",
       "principal moments about the shape's axes, in 2D [0, 0, J]; 0: from the shape", NULL },
+    { "surface_velocity", CAIRN_OPTION_VECTOR, false, FIELD(surface_velocity), ANY, "m/s",
+      "of the surface in the body frame, as of a belt; fixed and driven bodies", NULL },
+    { "friction_axis", CAIRN_OPTION_VECTOR, false, FIELD(friction_axis), ANY, "",
+      "3D: direction in the body frame along which `friction` counts, across it friction_2", NULL },
 };
 
 const cairn_record *cairn_body_record(void)
@@ -262,12 +270,30 @@ static cairn_status weigh(const cairn_body_def *def, int dimension, substance *o
     return dimension == 3 ? check_inertia(out->inertia, given, error) : CAIRN_OK;
 }
 
+static cairn_status check_surface(const cairn_body_def *def, int dimension, cairn_error *error)
+{
+    cairn_vec3 surface = def->surface_velocity, axis = def->friction_axis;
+    if (!cairn_is_finite(surface) || !cairn_is_finite(axis))
+        return cairn_fail(error, CAIRN_NOT_FINITE,
+                          cairn_is_finite(surface) ? "friction_axis" : "surface_velocity",
+                          "found a number that is not finite");
+    if (def->motion == CAIRN_MOTION_DYNAMIC && cairn_norm(surface) > 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "surface_velocity",
+                          "only a fixed or driven body has a surface that moves by itself");
+    if (dimension == 2 && surface.z != 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "surface_velocity", "in 2D z must be 0");
+    if (dimension == 2 && cairn_norm(axis) > 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "friction_axis", "only in 3D");
+    return CAIRN_OK;
+}
+
 static cairn_status check(const cairn_world *world, const cairn_body_def *def, cairn_error *error)
 {
     TRY(cairn_shape_check(&def->shape, world->dimension, error));
     TRY(cairn_record_check(cairn_body_record(), def, error));
     TRY(check_pose(def, world->dimension, error));
     TRY(check_motion(def, error));
+    TRY(check_surface(def, world->dimension, error));
     if (def->material < 0 || (size_t)def->material >= world->material_count)
         return cairn_fail(error, CAIRN_BAD_INPUT, "material", "there is no material %d",
                           def->material);
@@ -307,6 +333,9 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
         b->omega[i] = cairn_rotate(made->pose.q, def->angular_velocity);
     }
     b->angle[i] = flat ? def->angle : 0;
+    b->surface_velocity[i] = def->surface_velocity;
+    b->friction_axis[i] = cairn_rotate(made->pose.q, def->friction_axis);
+    world->laws.moving = world->laws.moving || cairn_norm(def->surface_velocity) > 0;
     b->mass[i] = made->mass;
     b->inertia[i] = flat ? cairn_vec(0, 0, made->inertia.z) : made->inertia;
 }

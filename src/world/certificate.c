@@ -6,6 +6,9 @@
  *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes sliding
  *     dilatation       h mu |u_T| where the convex law pushes: the gap it keeps while sliding
  *     spurious work    sum r_N mu |u_T|, see below
+ * Rolling and spinning friction count beside sliding: mu |u_T| + mu_R |u_R| + mu_S |u_S|. r_N is
+ * the normal impulse with what makes up for adhesion (surface.c), r_T and u_T are those of the
+ * scaled tangents where friction is anisotropic: dot products and work are the same.
  * A contact that slides and pushes has u_N + b = mu |u_T| by the convex law and 0 by Coulomb's.
  * Its impulse has r.(u + b n) = 0: what friction takes when sliding begins, mu r_N |u_T|, comes
  * back as work r_N (u_N + b) in lifting the contact. While the speed stays the same that energy is
@@ -17,6 +20,7 @@
 #include <math.h>
 
 #include "base/status.h"
+#include "problem/cone.h"
 #include "problem/operator.h"
 #include "world/scheme.h"
 
@@ -40,26 +44,43 @@ static void last_impulse(const cairn_stage *stage, int j, double *r)
     }
 }
 
+/* What rolling and spinning add to the shift of the convex law, and how far their moments are from
+ * opposing them. */
+static double add_turning(const cairn_problem *p, int j, const double *r, const double *u,
+                          double *against)
+{
+    cairn_cone_part part[CAIRN_CONE_PARTS];
+    int parts = cairn_cone_parts(p, j, part);
+    double lift = 0;
+    for (int k = 1; k < parts; k++) {
+        double speed = cairn_cone_length(&part[k], u), dot = 0;
+        for (int i = part[k].first; i < part[k].first + part[k].count; i++)
+            dot += r[i] * u[i];
+        *against = fmax(*against, dot + cairn_cone_length(&part[k], r) * speed);
+        lift += part[k].mu * speed;
+    }
+    return lift;
+}
+
 /* |u_T| - s */
 static double uncorrected(const cairn_stage *stage, int j, const double *u)
 {
-    double speed = cairn_sliding_speed(stage->problem.dimension, stage->problem.directions, u);
+    double speed = cairn_sliding_speed(stage->world->dimension, stage->problem.directions, u);
     return stage->s_held ? fmax(speed - stage->s_held[j], 0) : speed;
 }
 
 static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
 {
     const cairn_problem *p = &stage->problem;
-    int d = p->dimension;
-    const double *u = stage->u + (size_t)j * (size_t)d;
-    double r[3] = { 0 }, h = stage->h, least = stage->floor ? stage->floor[j] : 0;
+    int d = stage->world->dimension;
+    const double *u = stage->u + (size_t)j * (size_t)p->dimension;
+    double r[CAIRN_MAX_DIMENSION] = { 0 }, h = stage->h, least = stage->floor ? stage->floor[j] : 0;
     last_impulse(stage, j, r);
     double push = cairn_contact_inverse_mass(p, j) * (r[0] - least);
-    double sliding = tangent_norm(d, u), lift = 0;
-    if (stage->scheme->law == CAIRN_LAW_CONVEX)
-        lift = p->mu[j] * uncorrected(stage, j, u);
+    double against = tangent_dot(d, r, u) + tangent_norm(d, r) * tangent_norm(d, u);
+    double lift = p->rolling + p->spinning ? add_turning(p, j, r, u, &against) : 0;
+    lift = stage->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * uncorrected(stage, j, u) : 0;
     double open = u[0] + stage->b[j] - lift;
-    double against = tangent_dot(d, r, u) + tangent_norm(d, r) * sliding;
     c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
     c->complementarity = fmax(c->complementarity, fabs((r[0] - least) * open));
     c->friction_direction = fmax(c->friction_direction, against / h);

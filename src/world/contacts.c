@@ -18,6 +18,7 @@
 
 static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
 {
+    size_t turns = dimension == 2 ? 1 : 3;
     struct {
         void **block;
         size_t size;
@@ -36,6 +37,12 @@ static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
         { (void **)&c->poisson, sizeof *c->poisson },
         { (void **)&c->impulse, (size_t)dimension * sizeof *c->impulse },
         { (void **)&c->velocity, (size_t)dimension * sizeof *c->velocity },
+        { (void **)&c->mu_2, sizeof *c->mu_2 },
+        { (void **)&c->mu_rolling, sizeof *c->mu_rolling },
+        { (void **)&c->mu_spinning, sizeof *c->mu_spinning },
+        { (void **)&c->adhesion, sizeof *c->adhesion },
+        { (void **)&c->moment, turns * sizeof *c->moment },
+        { (void **)&c->turning, turns * sizeof *c->turning },
     };
     size_t capacity = c->capacity;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
@@ -48,9 +55,10 @@ static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
 
 void cairn_contacts_release(cairn_contact_store *c)
 {
-    void *blocks[] = { c->body,        c->key,      c->point,   c->normal, c->tangent,
-                       c->arm_a,       c->arm_b,    c->gap,     c->mu,     c->impulse,
-                       c->restitution, c->velocity, c->poisson, c->feature };
+    void *blocks[] = { c->body,        c->key,        c->point,       c->normal,   c->tangent,
+                       c->arm_a,       c->arm_b,      c->gap,         c->mu,       c->impulse,
+                       c->restitution, c->velocity,   c->poisson,     c->feature,  c->mu_2,
+                       c->turning,     c->mu_rolling, c->mu_spinning, c->adhesion, c->moment };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
     *c = (cairn_contact_store){ 0 };
@@ -70,7 +78,14 @@ cairn_contacts cairn_world_contacts(const cairn_world *world)
                              .velocity = c->velocity,
                              .mu = c->mu,
                              .restitution = c->restitution,
-                             .feature = c->feature };
+                             .feature = c->feature,
+                             .mu_2 = c->mu_2,
+                             .adhesion = c->adhesion,
+                             .mu_rolling = c->mu_rolling,
+                             .mu_spinning = c->mu_spinning,
+                             .moments = c->moments,
+                             .moment = c->moment,
+                             .turning = c->turning };
 }
 
 /* ---- reach ---------------------------------------------------------------------------------- */
@@ -226,9 +241,7 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
 {
     cairn_world *world = stage->world;
     cairn_contact_store *c = &world->contacts;
-    const cairn_body_store *bodies = &world->bodies;
     int j = c->count++;
-    cairn_material_def law = cairn_material_pair(world, bodies->material[a], bodies->material[b]);
     c->body[2 * j] = a;
     c->body[2 * j + 1] = b;
     c->key[j] = *key;
@@ -239,9 +252,7 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
     c->arm_a[j] = cairn_sub(found->on_a, stage->x_eval[a]);
     c->arm_b[j] = cairn_sub(found->on_b, stage->x_eval[b]);
     c->gap[j] = found->gap;
-    c->mu[j] = law.friction;
-    c->restitution[j] = law.restitution;
-    c->poisson[j] = cairn_material_is_poisson(&law);
+    cairn_contact_meet(stage, j);
 }
 
 /* The contacts of one leaf, in the order of their features. */
@@ -309,32 +320,13 @@ static int compare_keys(const cairn_contact_store *c, int i, const cairn_contact
     return order ? order : compare_numbers(k->point, l->point);
 }
 
-/* The old impulse as a vector in space, seen in the new contact frame. */
-static void carry_over(const cairn_stage *stage, int old, int j)
-{
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
-    int d = stage->world->dimension;
-    const double *impulse = last->impulse + (size_t)old * (size_t)d;
-    const double *u = last->velocity + (size_t)old * (size_t)d;
-    double *r = stage->r + (size_t)j * (size_t)d, ratio = stage->warm_ratio;
-    cairn_vec3 p = cairn_scale(impulse[0], last->normal[old]);
-    p = cairn_add_scaled(p, impulse[1], last->tangent[old]);
-    if (d == 3)
-        p = cairn_add_scaled(p, impulse[2], cairn_contact_bitangent(last, old));
-    r[0] = ratio * cairn_dot(p, c->normal[j]);
-    r[1] = ratio * cairn_dot(p, c->tangent[j]);
-    if (d == 3)
-        r[2] = ratio * cairn_dot(p, cairn_contact_bitangent(c, j));
-    stage->s[j] = d == 3 ? sqrt(u[1] * u[1] + u[2] * u[2]) : fabs(u[1]);
-}
-
 void cairn_stage_warm_start(cairn_stage *stage)
 {
     const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
     for (int i = 0, j = 0; i < last->count && j < c->count;) {
         int order = last->key[i].point == CAIRN_KEY_GONE ? -1 : compare_keys(last, i, c, j);
         if (order == 0)
-            carry_over(stage, i, j);
+            cairn_contact_warm(stage, i, j);
         i += order <= 0;
         j += order >= 0;
     }
@@ -342,10 +334,6 @@ void cairn_stage_warm_start(cairn_stage *stage)
 
 void cairn_stage_store_contacts(cairn_stage *stage)
 {
-    cairn_contact_store *c = &stage->world->contacts;
-    size_t bytes = (size_t)c->count * (size_t)stage->world->dimension * sizeof(double);
-    if (bytes == 0)
-        return;
-    memcpy(c->impulse, stage->r, bytes);
-    memcpy(c->velocity, stage->u, bytes);
+    for (int j = 0; j < stage->world->contacts.count; j++)
+        cairn_contact_store_result(stage, j);
 }

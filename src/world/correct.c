@@ -69,7 +69,7 @@ static double size_of(const cairn_stage *stage, int j)
 static double left_open(const cairn_stage *stage, int j)
 {
     double gap = stage->world->contacts.gap[j], h = stage->h;
-    double u = stage->u[(size_t)j * (size_t)stage->world->dimension];
+    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension];
     double c = (gap < 0 ? fmax(u, 0) : u) + stage->options->stabilisation * gap / h;
     if (gap >= 0 || c >= 0)
         return fmax(c, 0);
@@ -85,7 +85,7 @@ static cairn_status pose(const cairn_stage *stage, const double *c, cairn_proble
     size_t velocities = (size_t)stage->blocks * (size_t)stage->block_size;
     *p = stage->problem;
     p->directions = 0;
-    p->w = NULL;
+    p->w = p->mu_rolling = p->mu_spinning = NULL;
     p->b = c;
     p->v_free = cairn_arena_doubles(scratch, velocities);
     p->mu = cairn_arena_doubles(scratch, (size_t)p->contacts);

@@ -5,7 +5,7 @@
  *     load work      h F.vm
  *     driver work    - sum r.w
  *     friction loss  - sum r_T.um_T      um = H vm + w
- *     impact loss    - sum r_N um_N
+ *     impact loss    - sum r_N um_N      r_N with what adhesion pulls
  *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm
  * The first part of the last line is what moving by v+ instead of vm does to the potential. */
 #include <math.h>
@@ -50,12 +50,14 @@ static void add_contact(const cairn_stage *stage, int j, const double *v_old, ca
     int d = p->dimension;
     size_t first = (size_t)j * (size_t)d;
     const double *r = stage->r + first, *u = stage->u + first, *w = stage->w + first;
-    double before[3];
+    double before[CAIRN_MAX_DIMENSION];
+    double normal = r[0] - stage->h * stage->world->contacts.adhesion[j];
     cairn_contact_relative(p, d, p->block_size, j, v_old, before);
-    energy->impact_loss -= r[0] * 0.5 * (u[0] + before[0]);
+    energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
     for (int i = 1; i < d; i++)
         energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
-    for (int i = 0; i < d; i++)
+    energy->driver_work -= normal * w[0];
+    for (int i = 1; i < d; i++)
         energy->driver_work -= r[i] * w[i];
 }
 

@@ -43,14 +43,21 @@ static double friction_at(const cairn_stage *stage, int j, const double *u)
     return cairn_material_friction(world, material[body[0]], material[body[1]], speed);
 }
 
+/* The same in all directions: step_options.c refuses friction_2 with a law of speed. */
+static void set_friction(cairn_stage *stage, int j, double mu)
+{
+    cairn_contact_store *c = &stage->world->contacts;
+    stage->mu[j] = c->mu[j] = c->mu_2[j] = mu;
+}
+
 /* (1) */
 static void start_friction(cairn_stage *stage)
 {
     const cairn_problem *p = &stage->problem;
     for (int j = 0; j < stage->world->contacts.count; j++) {
-        double before[3];
+        double before[CAIRN_MAX_DIMENSION];
         cairn_contact_relative(p, p->dimension, p->block_size, j, stage->v_old, before);
-        stage->mu[j] = stage->world->contacts.mu[j] = friction_at(stage, j, before);
+        set_friction(stage, j, friction_at(stage, j, before));
     }
 }
 
@@ -63,7 +70,7 @@ static double update_friction(cairn_stage *stage)
         double mu = friction_at(stage, j, stage->u + first);
         if (stage->r[first] > 0)
             largest = fmax(largest, fabs(mu - stage->mu[j]));
-        stage->mu[j] = stage->world->contacts.mu[j] = mu;
+        set_friction(stage, j, mu);
     }
     return largest;
 }
@@ -179,7 +186,7 @@ static bool hits(const cairn_stage *stage, int j)
 {
     const cairn_problem *p = &stage->problem;
     int d = p->dimension, n = p->block_size;
-    double before[3], free[3];
+    double before[CAIRN_MAX_DIMENSION], free[CAIRN_MAX_DIMENSION];
     double gap = stage->scheme->velocity_level ? 0 : cairn_stage_gap(stage, j);
     cairn_contact_relative(p, d, n, j, stage->v_old, before);
     cairn_contact_relative(p, d, n, j, p->v_free, free);

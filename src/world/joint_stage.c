@@ -105,7 +105,7 @@ cairn_status cairn_stage_joints_prepare(cairn_stage *stage)
         for (int i = 0; ahead > 0 && i < joint->rows; i++)
             own[i].defect -=
                 ahead * rate_with(stage, joint, &own[i], stage->v_eval, stage->omega_eval);
-        s->blocks += blocks_for(joint->rows, world->dimension);
+        s->blocks += blocks_for(joint->rows, stage->components);
     }
     return CAIRN_OK;
 }
@@ -114,7 +114,7 @@ cairn_status cairn_stage_joints_prepare(cairn_stage *stage)
 
 static cairn_status take_arrays(cairn_stage *stage)
 {
-    size_t d = (size_t)stage->world->dimension;
+    size_t d = (size_t)stage->components;
     size_t m = (size_t)stage->world->contacts.count + (size_t)stage->joints.blocks;
     cairn_joint_stage *s = &stage->joints;
     cairn_arena *scratch = &stage->world->scratch;
@@ -147,7 +147,7 @@ static void fill_side(const cairn_stage *stage, const cairn_row *row, int side, 
 static void fill_row(cairn_stage *stage, const cairn_joint *joint, const cairn_row *row, int j,
                      int i)
 {
-    int d = stage->world->dimension, n = stage->block_size;
+    int d = stage->components, n = stage->block_size;
     size_t entry = (size_t)j * (size_t)d + (size_t)i;
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
@@ -169,7 +169,7 @@ static int block_of(const cairn_stage *stage, int body)
 /* The blocks of one joint from block j on; the impulses of the last step are its warm start. */
 static int fill_joint(cairn_stage *stage, const cairn_joint *joint, const cairn_row *rows, int j)
 {
-    int d = stage->world->dimension;
+    int d = stage->components;
     for (int i = 0; i < joint->rows; i++) {
         int at = j + i / d;
         stage->contact_block[2 * at] = block_of(stage, joint->body[0]);
@@ -217,7 +217,7 @@ static void react(cairn_joint *joint, const cairn_row *rows, double h)
 void cairn_stage_joints_store(cairn_stage *stage)
 {
     cairn_world *world = stage->world;
-    size_t entry = (size_t)world->contacts.count * (size_t)world->dimension;
+    size_t entry = (size_t)world->contacts.count * (size_t)stage->components;
     for (size_t k = 0; k < world->joint_count; k++) {
         cairn_joint *joint = &world->joints[k];
         if (!in_force(joint)) {
@@ -227,7 +227,7 @@ void cairn_stage_joints_store(cairn_stage *stage)
         memcpy(joint->impulse, stage->r + entry, (size_t)joint->rows * sizeof(double));
         react(joint, stage->joints.rows + k * CAIRN_JOINT_ROWS, stage->h);
         stage->report->broken += joint->broken;
-        entry += (size_t)(blocks_for(joint->rows, world->dimension) * world->dimension);
+        entry += (size_t)(blocks_for(joint->rows, stage->components) * stage->components);
     }
 }
 
@@ -264,7 +264,7 @@ static void add_row(const cairn_stage *stage, const cairn_joint *joint, const ca
 void cairn_stage_joints_energy(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
-    int d = world->dimension, j = world->contacts.count;
+    int d = stage->components, j = world->contacts.count;
     for (size_t k = 0; stage->joints.blocks > 0 && k < world->joint_count; k++) {
         const cairn_joint *joint = &world->joints[k];
         if (!in_force(joint))
@@ -307,7 +307,7 @@ void cairn_stage_joints_commit(cairn_stage *stage)
 {
     cairn_world *world = stage->world;
     cairn_certificate *c = &stage->report->certificate;
-    int d = world->dimension, j = world->contacts.count;
+    int d = stage->components, j = world->contacts.count;
     for (size_t k = 0; k < world->joint_count; k++) {
         cairn_joint *joint = &world->joints[k];
         if (!joint->alive || joint->rows == 0)

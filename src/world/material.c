@@ -26,9 +26,21 @@ static void set_default(void *def)
     *(cairn_material_def *)def = cairn_material_def_default();
 }
 
+#define FIELD(name) offsetof(cairn_material_def, name)
+
 static const cairn_option options[] = {
     { "friction", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, friction), 0, 1e6, "",
       "Coulomb coefficient mu", NULL },
+    { "friction_2", CAIRN_OPTION_REAL, false, FIELD(friction_2), 0, 1e6, "",
+      "3D: mu across the friction_axis of a body, `friction` is then along it; 0: the same", NULL },
+    { "rolling_friction", CAIRN_OPTION_REAL, false, FIELD(rolling_friction), 0, 1e6, "m",
+      "largest rolling moment over the normal force", NULL },
+    { "spinning_friction", CAIRN_OPTION_REAL, false, FIELD(spinning_friction), 0, 1e6, "m",
+      "3D: largest moment about the normal over the normal force", NULL },
+    { "adhesion", CAIRN_OPTION_REAL, false, FIELD(adhesion), 0, 1e30, "N",
+      "pull that a contact withstands while it touches", NULL },
+    { "adhesion_range", CAIRN_OPTION_REAL, false, FIELD(adhesion_range), 0, 1e6, "m",
+      "gap up to which a contact touches; 0: 1e-5 of the smaller body's radius", NULL },
     { "restitution", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, restitution), 0, 1, "",
       "coefficient e of the restitution law", NULL },
     { "restitution_law", CAIRN_OPTION_NAME, false, offsetof(cairn_material_def, restitution_law), 0,
@@ -81,6 +93,11 @@ static cairn_status complete(cairn_world *world, const cairn_material_def *given
     if (!out->restitution_law)
         out->restitution_law = NEWTON;
     TRY(cairn_record_check(cairn_material_record(), out, &world->error));
+    if (world->dimension == 2 && (out->friction_2 > 0 || out->spinning_friction > 0))
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT,
+                          out->friction_2 > 0 ? "friction_2" : "spinning_friction",
+                          "found %g, expected 0 in 2D",
+                          out->friction_2 > 0 ? out->friction_2 : out->spinning_friction);
     if (is_pair && out->friction_law.kind == CAIRN_FRICTION_SMALLER)
         return CAIRN_OK;
     cairn_error wrong = { 0 };
@@ -120,6 +137,16 @@ static bool varies(const cairn_material_def *def)
            def->friction_law.kind == CAIRN_FRICTION_TABLE;
 }
 
+/* What the step must be able to treat from now on. */
+static void note_needs(cairn_world *world, const cairn_material_def *def)
+{
+    world->friction_varies = world->friction_varies || varies(def);
+    world->laws.anisotropic = world->laws.anisotropic || def->friction_2 > 0;
+    world->laws.adhesive = world->laws.adhesive || def->adhesion > 0;
+    world->laws.rolling = world->laws.rolling || def->rolling_friction > 0;
+    world->laws.spinning = world->laws.spinning || def->spinning_friction > 0;
+}
+
 cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def, int *out)
 {
     size_t n = world->material_count + 1;
@@ -134,7 +161,7 @@ cairn_status cairn_material_create(cairn_world *world, const cairn_material_def 
     TRY(grow_pairs(world, n));
     world->materials[n - 1] = own_def;
     world->material_count = n;
-    world->friction_varies = world->friction_varies || varies(&own_def);
+    note_needs(world, &own_def);
     if (out)
         *out = (int)n - 1;
     return CAIRN_OK;
@@ -153,7 +180,7 @@ cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
     size_t there = (size_t)a * n + (size_t)b, back = (size_t)b * n + (size_t)a;
     world->pairs[there] = world->pairs[back] = own_def;
     world->pair_given[there] = world->pair_given[back] = true;
-    world->friction_varies = world->friction_varies || varies(&own_def);
+    note_needs(world, &own_def);
     return CAIRN_OK;
 }
 
@@ -214,14 +241,33 @@ static void set_restitution(const cairn_material_def *a, const cairn_material_de
     out->restitution_law = poisson && !newton ? POISSON : NEWTON;
 }
 
+static double across(const cairn_material_def *def)
+{
+    return def->friction_2 > 0 ? def->friction_2 : friction_of(def, 0);
+}
+
+/* The smaller of each. */
+static void set_surface(const cairn_material_def *a, const cairn_material_def *b,
+                        cairn_material_def *out)
+{
+    if (a->friction_2 > 0 || b->friction_2 > 0)
+        out->friction_2 = fmin(across(a), across(b));
+    out->adhesion = fmin(a->adhesion, b->adhesion);
+    out->adhesion_range = fmin(a->adhesion_range, b->adhesion_range);
+    out->rolling_friction = fmin(a->rolling_friction, b->rolling_friction);
+    out->spinning_friction = fmin(a->spinning_friction, b->spinning_friction);
+}
+
 cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
 {
     const cairn_material_def *pair = given_pair(world, a, b);
     cairn_material_def out = { .friction_law.kind = CAIRN_FRICTION_SMALLER };
-    if (pair)
+    if (pair) {
         out = *pair;
-    else
+    } else {
         set_restitution(&world->materials[a], &world->materials[b], &out);
+        set_surface(&world->materials[a], &world->materials[b], &out);
+    }
     out.friction = cairn_material_friction(world, a, b, 0);
     return out;
 }

@@ -111,6 +111,11 @@ cairn_law cairn_scheme_law(const char *name)
 
 bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *solver, const cairn_problem *p)
 {
+    bool turns = p->rolling + p->spinning > 0;
+    if (turns) /* no edges, and no loop on s: the solver treats the law of the scheme itself */
+        return !p->directions && !cairn_scheme_is_mixed(scheme) &&
+               (scheme->solver_laws & (1u << scheme->law)) &&
+               cairn_solver_accepts(solver, scheme->law, p);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++)
         if ((scheme->solver_laws & (1u << law)) && cairn_solver_accepts(solver, (cairn_law)law, p))
             return true;

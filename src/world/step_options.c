@@ -76,11 +76,15 @@ const cairn_record *cairn_step_record(void)
     return &record;
 }
 
-static bool solver_goes_with(const cairn_step_options *step, const cairn_scheme *scheme,
-                             int dimension)
+/* Whether the solver treats problems of the scheme, here with further components of a contact. */
+static bool solver_goes_with(const cairn_step_options *step, int dimension, int rolling,
+                             int spinning)
 {
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
     bool edges = scheme->edges && dimension == 3;
-    cairn_problem kind = { .dimension = dimension,
+    cairn_problem kind = { .dimension = dimension + rolling + spinning,
+                           .rolling = rolling,
+                           .spinning = spinning,
                            .directions = edges ? (int)step->directions : 0 };
     return cairn_scheme_accepts(scheme, step->solver, &kind);
 }
@@ -97,12 +101,43 @@ cairn_status cairn_step_options_check(const cairn_step_options *step, int dimens
         return cairn_fail(error, CAIRN_BAD_INPUT, "linearisations",
                           "found %lld, expected 0: the scheme %s does not use gaps",
                           (long long)step->linearisations, step->scheme);
-    if (!solver_goes_with(step, scheme, dimension))
+    if (!solver_goes_with(step, dimension, 0, 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
                           "%s does not treat the %s cones in %dD that the scheme %s has; "
                           "see cairn list solvers",
                           step->solver, scheme->edges ? "edged" : "circular", dimension,
                           step->scheme);
+    return CAIRN_OK;
+}
+
+/* Rolling and spinning friction, where some material has it. */
+static cairn_status check_turning(const cairn_world *world, const cairn_step_options *step,
+                                  cairn_error *error)
+{
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    int d = world->dimension, rolling = world->laws.rolling ? d - 1 : 0,
+        spinning = world->laws.spinning;
+    if (rolling + spinning == 0 || scheme->frictionless)
+        return CAIRN_OK;
+    if (cairn_materials_have_poisson(world))
+        return cairn_fail(
+            error, CAIRN_UNSUPPORTED, "scheme",
+            "a material has rolling or spinning friction and one bounces by Poisson's "
+            "law, expected restitution_law newton or no restitution");
+    cairn_step_options usual = *step;
+    usual.solver = "auto";
+    if (!solver_goes_with(&usual, d, rolling, spinning))
+        return cairn_fail(
+            error, CAIRN_UNSUPPORTED, "scheme",
+            "found %s, expected one that treats rolling and spinning friction (convex, "
+            "coulomb, moreau-jean, frictionless): a material has it",
+            step->scheme);
+    if (!solver_goes_with(step, d, rolling, spinning))
+        return cairn_fail(
+            error, CAIRN_UNSUPPORTED, "solver",
+            "%s does not treat rolling and spinning friction with the scheme %s, and a "
+            "material has it; see cairn list solvers",
+            step->solver, step->scheme);
     return CAIRN_OK;
 }
 
@@ -144,5 +179,10 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
                           "found %s, expected a scheme of exact Coulomb friction (coulomb, "
                           "fixed-point, ...): a friction law depends on the sliding speed",
                           step->scheme);
+    if (world->friction_varies && world->laws.anisotropic && !scheme->frictionless)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
+                          "a material has friction_2 and one a friction_law that depends on the "
+                          "sliding speed, expected one of the two");
+    TRY(check_turning(world, step, error));
     return check_joints(world, step, error);
 }

@@ -19,6 +19,7 @@ typedef struct cairn_body_store {
     cairn_vec3 *x, *v, *omega, *inertia;
     cairn_quat *q;
     double *angle, *mass;
+    cairn_vec3 *surface_velocity, *friction_axis; /* body frame                            */
     int32_t *near; /* room for a list of bodies, used by inlets                    */
 } cairn_body_store;
 
@@ -63,8 +64,11 @@ typedef struct cairn_contact_store {
     cairn_vec3 *point, *normal, *tangent;
     cairn_vec3 *arm_a, *arm_b; /* m: from the centres to the witness points      */
     double *gap, *mu, *restitution;
+    double *mu_2, *mu_rolling, *mu_spinning, *adhesion; /* surface.c                     */
     bool *poisson;              /* whether the restitution is Poisson's                      */
     double *impulse, *velocity; /* dimension each                                */
+    int moments;                /* numbers of moment and turning per contact; 0: none         */
+    double *moment, *turning;
 } cairn_contact_store;
 
 struct cairn_world {
@@ -79,6 +83,7 @@ struct cairn_world {
     cairn_material_def *pairs; /* material_count^2, made when materials change            */
     bool *pair_given;
     bool friction_varies;       /* some friction depends on the sliding speed                  */
+    cairn_surface_laws laws;    /* beyond Coulomb friction with one mu                     */
     cairn_arena friction_lists; /* of the friction laws                                      */
     cairn_driven *driven;
     size_t driven_count, driven_capacity;
@@ -130,7 +135,9 @@ typedef struct cairn_stage {
     double warm_ratio;               /* time step now over the one of `warm`                     */
     int32_t *block;                  /* of each body in the problem; -1: not dynamic             */
     int blocks;
-    int block_size;                  /* 3 or 6                                                   */
+    int block_size; /* 3 or 6                                                   */
+    int components; /* of a contact in the problem, rolling and spinning ones   */
+    int rolling, spinning;
     cairn_vec3 *v_free, *omega_free; /* of each body                                        */
     cairn_vec3 *gyroscopic;          /* N m, body frame: what the implicit midpoint rule used    */
     cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                          */
@@ -145,6 +152,7 @@ typedef struct cairn_stage {
     cairn_joint_stage joints;
     cairn_problem problem;
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
+    double *mu_rolling, *mu_spinning;                  /* likewise                          */
     int32_t *contact_block; /* likewise                                                 */
     double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
     const double *s_held;   /* the s of the law judged by; NULL: 0 or the law's own     */
@@ -211,7 +219,16 @@ bool cairn_stage_linearised(cairn_stage *stage);
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
 double cairn_stage_gap(const cairn_stage *stage, int j);
+
+/* surface.c: friction beyond Coulomb's with one mu */
+void cairn_contact_meet(const cairn_stage *stage, int j);
 cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
+void cairn_contact_rows(const cairn_contact_store *contacts, int j, cairn_vec3 row[3]);
+void cairn_contact_turns(const cairn_stage *stage, int j, cairn_vec3 turn[3]);
+cairn_vec3 cairn_surface_velocity(const cairn_stage *stage, int body, cairn_vec3 normal);
+void cairn_stage_adhere(cairn_stage *stage, int j);
+void cairn_contact_warm(const cairn_stage *stage, int old, int j);
+void cairn_contact_store_result(cairn_stage *stage, int j);
 
 /* impulses.c */
 cairn_status cairn_stage_impulses(cairn_stage *stage);

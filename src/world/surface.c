@@ -1,0 +1,229 @@
+/* surface.c - what surfaces do beyond Coulomb friction with one mu (docs/friction.md). All of it
+ * becomes data of the one-step problem, so that solvers need to know of rolling rows alone:
+ *
+ * Anisotropic friction, mu_1 along an axis of a body and mu_2 across: with mu the larger one,
+ * D = diag(mu_1, mu_2)/mu, r_T = D r~, u~ = D u_T the ellipse becomes the circle |r~| <= mu r_N and
+ * r~.u~ = r_T.u_T. So the tangent rows are multiplied by D, and what is stored is multiplied back.
+ *
+ * Adhesion c: r' = r + h c n obeys the contact law. -h c n acts from outside (in v_free) where the
+ * contact touches at the start of the step, and is taken off what is stored.
+ *
+ * Rolling and spinning friction: rows of the relative angular velocity along both tangents (in 2D
+ * about z) and along the normal.
+ *
+ * Surface velocity: the part of it along the contact is in w. */
+#include <math.h>
+
+#include "math/vec.h"
+#include "world/scheme.h"
+
+static const double TOUCHING = 1e-5; /* of the smaller body: gap at which adhesion pulls         */
+static const double SIZELESS = 1e-3; /* m: size for this purpose where neither body has one      */
+static const double UPRIGHT = 1e-6;  /* part of an axis in the contact that still is a direction */
+static const double FLATTEST = 1e-6; /* of the larger mu: the smaller one at least               */
+
+cairn_surface_laws cairn_world_surface_laws(const cairn_world *world)
+{
+    return world->laws;
+}
+
+/* ---- the law of a pair ---------------------------------------------------------------------- */
+
+/* The direction in the contact along which c->mu counts: by the body that comes first and has an
+ * axis. False where there is none; `tangent` then stays. */
+static bool along_axis(const cairn_stage *stage, int j, cairn_vec3 *tangent)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_vec3 *axes = stage->world->bodies.friction_axis;
+    int a = c->body[2 * j], b = c->body[2 * j + 1], first = a < b ? a : b;
+    int body = cairn_norm(axes[first]) > 0 ? first : a + b - first;
+    double length = cairn_norm(axes[body]);
+    if (length == 0)
+        return false;
+    cairn_vec3 axis = cairn_rotate(stage->q_eval[body], cairn_scale(1 / length, axes[body]));
+    axis = cairn_add_scaled(axis, -cairn_dot(axis, c->normal[j]), c->normal[j]);
+    double left = cairn_norm(axis);
+    if (left > UPRIGHT)
+        *tangent = cairn_scale(1 / left, axis);
+    return left > UPRIGHT;
+}
+
+static cairn_material_def law_of(const cairn_world *world, int j)
+{
+    const int32_t *body = world->contacts.body + 2 * (size_t)j, *material = world->bodies.material;
+    return cairn_material_pair(world, material[body[0]], material[body[1]]);
+}
+
+/* What holds at contact j, whose geometry is there; the tangent follows the axis. */
+void cairn_contact_meet(const cairn_stage *stage, int j)
+{
+    cairn_contact_store *c = &stage->world->contacts;
+    const cairn_material_def law = law_of(stage->world, j);
+    c->mu[j] = c->mu_2[j] = law.friction;
+    if (law.friction_2 > 0 && along_axis(stage, j, &c->tangent[j]))
+        c->mu_2[j] = law.friction_2;
+    c->restitution[j] = law.restitution;
+    c->poisson[j] = cairn_material_is_poisson(&law);
+    c->mu_rolling[j] = law.rolling_friction;
+    c->mu_spinning[j] = law.spinning_friction;
+    c->adhesion[j] = law.adhesion;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *c, int j)
+{
+    return cairn_cross(c->normal[j], c->tangent[j]);
+}
+
+/* D */
+static void find_shares(const cairn_contact_store *c, int j, double share[2])
+{
+    double largest = fmax(c->mu[j], c->mu_2[j]);
+    bool same = c->mu[j] == c->mu_2[j];
+    share[0] = same ? 1 : fmax(c->mu[j] / largest, FLATTEST);
+    share[1] = same ? 1 : fmax(c->mu_2[j] / largest, FLATTEST);
+}
+
+/* Directions of the normal row and of the tangent rows, the latter times D. */
+void cairn_contact_rows(const cairn_contact_store *c, int j, cairn_vec3 row[3])
+{
+    double share[2];
+    find_shares(c, j, share);
+    row[0] = c->normal[j];
+    row[1] = cairn_scale(share[0], c->tangent[j]);
+    row[2] = cairn_scale(share[1], cairn_contact_bitangent(c, j));
+}
+
+/* Directions of the rows of rolling and spinning; the rest is 0. */
+void cairn_contact_turns(const cairn_stage *stage, int j, cairn_vec3 turn[3])
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    turn[0] = turn[1] = turn[2] = cairn_vec(0, 0, 0);
+    if (stage->rolling == 1)
+        turn[0] = cairn_vec(0, 0, 1);
+    if (stage->rolling == 2) {
+        turn[0] = c->tangent[j];
+        turn[1] = cairn_contact_bitangent(c, j);
+    }
+    if (stage->spinning)
+        turn[stage->rolling] = c->normal[j];
+}
+
+/* The velocity of a body's surface relative to the body, along the contact. */
+cairn_vec3 cairn_surface_velocity(const cairn_stage *stage, int body, cairn_vec3 normal)
+{
+    cairn_vec3 v = stage->world->bodies.surface_velocity[body];
+    v = cairn_rotate(stage->q_eval[body], v);
+    return cairn_add_scaled(v, -cairn_dot(v, normal), normal);
+}
+
+/* ---- adhesion ------------------------------------------------------------------------------- */
+
+static bool touches(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    double range = law_of(stage->world, j).adhesion_range, size = INFINITY;
+    for (int side = 0; side < 2; side++) {
+        double extent = cairn_body_extent(stage->world, c->body[2 * j + side]);
+        size = extent > 0 ? fmin(size, extent) : size;
+    }
+    size = isfinite(size) ? size : SIZELESS;
+    return cairn_stage_gap(stage, j) <= (range > 0 ? range : TOUCHING * size);
+}
+
+/* v_free -= h c M^-1 H' n, once the rows of contact j are there */
+void cairn_stage_adhere(cairn_stage *stage, int j)
+{
+    cairn_contact_store *c = &stage->world->contacts;
+    size_t n = (size_t)stage->block_size, rows = (size_t)stage->components * n;
+    if (!touches(stage, j))
+        c->adhesion[j] = 0;
+    for (int side = 0; side < 2; side++) {
+        int block = stage->contact_block[2 * j + side];
+        const double *H = stage->H + (2 * (size_t)j + (size_t)side) * rows;
+        double pull = stage->h * c->adhesion[j];
+        for (size_t i = 0, at = (size_t)block * n; block >= 0 && i < n; i++, at++)
+            stage->v_problem[at] -= pull * stage->mass_inverse[at] * H[i];
+    }
+}
+
+/* ---- to and from what is stored ------------------------------------------------------------- */
+
+static cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
+{
+    const double *impulse = c->impulse + (size_t)j * (size_t)d;
+    cairn_vec3 p = cairn_scale(impulse[0], c->normal[j]);
+    p = cairn_add_scaled(p, impulse[1], c->tangent[j]);
+    return d == 3 ? cairn_add_scaled(p, impulse[2], cairn_contact_bitangent(c, j)) : p;
+}
+
+static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
+{
+    const double *m = c->moment + (size_t)j * (size_t)c->moments;
+    if (c->moments < 3)
+        return cairn_vec(0, 0, c->moments ? m[0] : 0);
+    cairn_vec3 sum = cairn_scale(m[0], c->tangent[j]);
+    sum = cairn_add_scaled(sum, m[1], cairn_contact_bitangent(c, j));
+    return cairn_add_scaled(sum, m[2], c->normal[j]);
+}
+
+static void warm_moment(const cairn_stage *stage, int old, int j, double *r)
+{
+    cairn_vec3 turn[3], moment = moment_of(stage->warm, old);
+    cairn_contact_turns(stage, j, turn);
+    for (int i = 0; i < stage->rolling + stage->spinning; i++)
+        r[stage->world->dimension + i] = stage->warm_ratio * cairn_dot(moment, turn[i]);
+}
+
+/* The first guess of contact j: the old impulse as a vector in space, seen in the new frame. */
+void cairn_contact_warm(const cairn_stage *stage, int old, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    int d = stage->world->dimension;
+    double *r = stage->r + (size_t)j * (size_t)stage->components, ratio = stage->warm_ratio;
+    const double *u = last->velocity + (size_t)old * (size_t)d;
+    double share[2];
+    cairn_vec3 p = impulse_of(last, old, d);
+    find_shares(c, j, share);
+    r[0] = ratio * cairn_dot(p, c->normal[j]) + stage->h * c->adhesion[j];
+    r[1] = ratio * cairn_dot(p, c->tangent[j]) / share[0];
+    if (d == 3)
+        r[2] = ratio * cairn_dot(p, cairn_contact_bitangent(c, j)) / share[1];
+    double slide[2] = { share[0] * u[1], d == 3 ? share[1] * u[2] : 0 };
+    stage->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
+    if (stage->components > d)
+        warm_moment(stage, old, j, r);
+}
+
+/* Number i of the moments of a contact: where it is in the problem; -1: it is not. */
+static int moment_row(const cairn_stage *stage, int i)
+{
+    int d = stage->world->dimension;
+    bool spin = d == 3 && i == 2;
+    if (spin)
+        return stage->spinning ? d + stage->rolling : -1;
+    return stage->rolling ? d + i : -1;
+}
+
+/* Impulse, velocity, moment and turning of contact j out of the solution of the problem. */
+void cairn_contact_store_result(cairn_stage *stage, int j)
+{
+    cairn_contact_store *c = &stage->world->contacts;
+    size_t d = (size_t)stage->world->dimension, turns = (size_t)c->moments, at = (size_t)j * d;
+    const double *r = stage->r + (size_t)j * (size_t)stage->components;
+    const double *u = stage->u + (size_t)j * (size_t)stage->components;
+    double share[2];
+    find_shares(c, j, share);
+    c->impulse[at] = r[0] - stage->h * c->adhesion[j];
+    c->velocity[at] = u[0];
+    for (size_t i = 1; i < d; i++) {
+        c->impulse[at + i] = share[i - 1] * r[i];
+        c->velocity[at + i] = u[i] / share[i - 1];
+    }
+    for (size_t i = 0; i < turns; i++) {
+        int row = moment_row(stage, (int)i);
+        c->moment[(size_t)j * turns + i] = row < 0 ? 0 : r[row];
+        c->turning[(size_t)j * turns + i] = row < 0 ? 0 : u[row];
+    }
+}
