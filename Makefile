@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RUN ?= pebble_bed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench build setup setup-test install format clean
+.PHONY: help run test bench repose build setup setup-test install format clean
 
 help: ## this list
 	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
@@ -21,6 +21,9 @@ test: setup-test ## build twice (optimised, checked) and run all tests in both
 bench: build ## build, then run the benchmarks
 	@test -x bench/run || { echo "make bench: there is no bench/run yet" >&2; exit 1; }
 	bench/run
+
+repose: build ## plot the angle of repose over rolling friction into out/repose
+	scripts/repose
 
 build: setup ## build the library and the program into build/release
 	@cmake --preset release -DCAIRN_BUILD_TESTS=OFF >/dev/null
