@@ -2,7 +2,7 @@
 #include "solve/active_set.h"
 
 #include "check.h"
-#include "classic_problems.h"
+#include "reproduce/classic_problems.h"
 #include "failing_allocator.h"
 #include "math/dense.h"
 #include "problem/delassus.h"

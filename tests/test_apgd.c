@@ -2,42 +2,14 @@
  *
  * A disk of mass 1 at rest on an incline of pi/6, no friction, dt = 0.05, gravity 1: in the paper's
  * scaling a scalar problem with Q = dt^2/m = 0.0025, C = -dt^2 cos(alpha), minimiser cos(alpha). */
-#include "cairn/cairn.h"
 #include "check.h"
+#include "reproduce/incline.h"
 
-static const double Q = 0.0025;
-
-/* The paper's scalar problem as a one-step problem: one block, one contact without friction. Stops
- * on the paper's test when `increment` > 0, else on the judge at 1e-10. */
 static cairn_solve_report solve_table(const char *solver, double increment, double *answer)
 {
-    static const double H[12] = { 1, 0, 0, 0, 0, 0 };
-    static const double mu[1] = { 0 };
-    static const int32_t block[2] = { 0, -1 };
-    double mass_inverse[3] = { Q, Q, 0 }, v_free[3] = { -Q * cos(M_PI / 6), 0, 0 };
-    cairn_problem p = { .dimension = 2,
-                        .block_size = 3,
-                        .blocks = 1,
-                        .contacts = 1,
-                        .mass_inverse = mass_inverse,
-                        .v_free = v_free,
-                        .block = block,
-                        .H = H,
-                        .mu = mu };
-    cairn_solve_options options = cairn_solve_options_default();
-    options.solver = solver;
-    options.step_length = 2;
-    options.increment_tolerance = increment;
-    options.tolerance = 1e-10;
-    options.max_iterations = 100000;
-    cairn_workspace *workspace;
     cairn_solve_report report;
-    double r[2] = { 0, 0 }, v[3], u[2];
-    CHECK_OK(cairn_workspace_create(&workspace));
-    CHECK_OK(cairn_solve(&p, &options, workspace, r, v, u, &report));
-    cairn_workspace_destroy(workspace);
+    CHECK_OK(cairn_incline_solve(solver, increment, 100000, answer, &report));
     CHECK(report.converged);
-    *answer = r[0];
     return report;
 }
 

@@ -1,5 +1,16 @@
 /* test_lagrange_step.c - the step of Lagrangian systems on the published examples. */
+#include "reproduce/lagrangian_runs.h"
 #include "tests/lagrangian_systems.h"
+
+/* By cairn_scheme_distance, to `until` in steps of h. */
+static double scheme_distance(const cairn_lagrange_system *system, const double *q, const double *v,
+                              double until, double h)
+{
+    cairn_start start = { q, v, until };
+    double out;
+    CHECK_OK(cairn_scheme_distance(system, &start, h, &out));
+    return out;
+}
 
 /* ---- particle ([A06] Table 10.1, Fig. 10.2) -------------------------------------------------- */
 
@@ -17,27 +28,20 @@ TEST(particle_schemes_differ_as_in_table_10_1)
     cairn_lagrange_system particle = particle_system(&body);
     for (int k = 0; k < 8; k++) {
         double part = 1 << k, q[2] = { 0, 3 }, v[2] = { 3, 0 };
-        double norm = scheme_distance(&particle, q, v, 0.1 / part, 16 << k) / part;
-        CHECK_CLOSE(norm, published[k], 2e-6);
-        CHECK_CLOSE(norm, exact[k], 1e-9);
+        double norm = scheme_distance(&particle, q, v, 1.6, 0.1 / part);
+        CHECK_CLOSE(norm / part, published[k], 2e-6);
+        CHECK_CLOSE(norm / part, exact[k], 1e-9);
     }
 }
 
 /* The highest y of a particle that starts to slide at 3 m/s, and its x at t = 1.2. */
 static double hop(const char *scheme, double mu, double h, double *x)
 {
-    plane_body body = { .gravity = 9.8, .mu = mu };
-    cairn_lagrange_system particle = particle_system(&body);
     cairn_lagrange_options options = exact_options(scheme, h);
-    double q[2] = { 0, 0 }, v[2] = { 3, 0 }, highest = 0;
-    cairn_lagrange *l = started(&particle, q, v);
-    for (int k = 0; k < (int)lround(1.2 / h); k++) {
-        stepped(l, &options);
-        highest = fmax(highest, cairn_lagrange_position(l)[1]);
-    }
-    *x = cairn_lagrange_position(l)[0];
-    cairn_lagrange_destroy(l);
-    return highest;
+    cairn_hop out;
+    CHECK_OK(cairn_particle_hop(mu, &options, NULL, &out));
+    *x = out.x;
+    return out.highest;
 }
 
 TEST(convex_particle_hops_when_it_starts_to_slide)
@@ -78,45 +82,23 @@ TEST(bar_schemes_approach_each_other)
     double norm[8];
     for (int k = 0; k < 8; k++) {
         double part = 1 << k, q[3] = { 0, 3, 72 * pi / 180 }, v[3] = { -1, 0, 0 };
-        norm[k] = scheme_distance(&bar, q, v, 0.1 / part, 20 << k) / part;
+        norm[k] = scheme_distance(&bar, q, v, 2, 0.1 / part) / part;
         CHECK_CLOSE(norm[k], expected[k], k <= 4 ? 1e-6 : 1e-4);
     }
     CHECK(norm[1] > 100 * norm[7]);
 }
 
-/* A bar whose lower tip touches at the origin, moving along the floor; h = 0.001 or so. */
-typedef struct bar_run {
-    double v1[3];   /* velocity after the first step     */
-    double angle;   /* at t = 0.4                        */
-    double highest; /* of the lower tip, and when        */
-    double when;
-} bar_run;
-
-static bar_run slide_bar(const char *scheme, double speed, double h)
+static cairn_bar_run slide_bar(const char *scheme, double speed, double h)
 {
-    plane_body body = { .inertia = 1.0 / 16, .gravity = 9.8, .mu = 0.75 };
-    cairn_lagrange_system bar = bar_system(&body);
     cairn_lagrange_options options = exact_options(scheme, h);
-    double angle = 72 * pi / 180, q[3] = { cos(angle), sin(angle), angle }, v[3] = { speed, 0, 0 };
-    cairn_lagrange *l = started(&bar, q, v);
-    bar_run run = { .highest = 0 };
-    for (int k = 0; k < (int)lround(0.4 / h); k++) {
-        stepped(l, &options);
-        const double *now = cairn_lagrange_position(l);
-        double tip = now[1] - sin(now[2]);
-        if (k == 0)
-            memcpy(run.v1, cairn_lagrange_velocity(l), sizeof run.v1);
-        run.when = tip > run.highest ? cairn_lagrange_time(l) : run.when;
-        run.highest = fmax(run.highest, tip);
-        run.angle = now[2];
-    }
-    cairn_lagrange_destroy(l);
+    cairn_bar_run run;
+    CHECK_OK(cairn_bar_slide(speed, &options, NULL, &run));
     return run;
 }
 
 TEST(bar_in_the_paradox_position_sticks_in_both_schemes)
 {
-    bar_run convex = slide_bar("convex", -1, 0.001), lcp = slide_bar("lcp", -1, 0.001);
+    cairn_bar_run convex = slide_bar("convex", -1, 0.001), lcp = slide_bar("lcp", -1, 0.001);
     static const double v1[3] = { -0.84859139, 0.27572406, 0.89226179 };
     for (int i = 0; i < 3; i++) {
         CHECK_NEAR(convex.v1[i], v1[i], 1e-7);
@@ -128,7 +110,7 @@ TEST(bar_in_the_paradox_position_sticks_in_both_schemes)
 
 TEST(convex_bar_hops_in_regular_sliding)
 {
-    bar_run run = slide_bar("convex", 1, 0.001);
+    cairn_bar_run run = slide_bar("convex", 1, 0.001);
     static const double v1[3] = { 0.96883403, 0.03175463, -0.67970704 };
     for (int i = 0; i < 3; i++)
         CHECK_NEAR(run.v1[i], v1[i], 1e-7);
@@ -141,7 +123,7 @@ TEST(convex_bar_hops_in_regular_sliding)
 
 TEST(lcp_bar_slides_without_a_hop)
 {
-    bar_run run = slide_bar("lcp", 1, 0.001);
+    cairn_bar_run run = slide_bar("lcp", 1, 0.001);
     static const double v1[3] = { 0.99878604, -0.00818139, -0.02647553 };
     for (int i = 0; i < 3; i++)
         CHECK_NEAR(run.v1[i], v1[i], 1e-7);
@@ -151,43 +133,16 @@ TEST(lcp_bar_slides_without_a_hop)
 
 /* ---- double pendulum ([C09] 5.1) ------------------------------------------------------------- */
 
-typedef struct swing {
-    double half[2], one[2], two[2]; /* angles at t = 0.5, 1, 2                    */
-    double energy;                  /* J, at t = 4                                */
-    double push;                    /* N s: normal impulses to t = 4              */
-    double rise;                    /* J: largest rise of energy in contact       */
-} swing;
-
-static swing let_swing(const char *scheme, double h, double until)
+static cairn_swing let_swing(const char *scheme, double h, double until)
 {
-    cairn_lagrange_system pendulum = pendulum_system();
-    cairn_lagrange_options options = exact_options(scheme, h);
-    options.velocity_level = true;
-    double q[2] = { pi / 3, pi / 3 }, v[2] = { 0, 0 };
-    cairn_lagrange *l = started(&pendulum, q, v);
-    swing out = { .energy = pendulum_potential(NULL, q), .rise = -INFINITY };
-    for (int k = 1; k <= (int)lround(until / h); k++) {
-        cairn_lagrange_report report = stepped(l, &options);
-        double energy = report.kinetic + report.potential, time = k * h;
-        const double *now = cairn_lagrange_position(l);
-        if (report.active)
-            out.rise = fmax(out.rise, energy - out.energy);
-        out.energy = energy;
-        out.push += cairn_lagrange_impulse(l)[0];
-        double *kept = fabs(time - 0.5) < h / 2 ? out.half
-                       : fabs(time - 1) < h / 2 ? out.one
-                       : fabs(time - 2) < h / 2 ? out.two
-                                                : NULL;
-        if (kept)
-            memcpy(kept, now, sizeof out.half);
-    }
-    cairn_lagrange_destroy(l);
+    cairn_swing out;
+    CHECK_OK(cairn_pendulum_swing(scheme, h, until, NULL, &out));
     return out;
 }
 
 static void check_swing(const char *scheme, double h, const double *expected)
 {
-    swing out = let_swing(scheme, h, 1);
+    cairn_swing out = let_swing(scheme, h, 1);
     for (int i = 0; i < 2; i++) {
         CHECK_NEAR(out.half[i], expected[i], 1e-8);
         CHECK_NEAR(out.one[i], expected[2 + i], 1e-8);
@@ -213,7 +168,7 @@ TEST(pendulum_starts_with_the_energy_of_its_height)
 
 TEST(pendulum_loses_energy_in_contact)
 {
-    swing out = let_swing("lcp", 0.001, 4);
+    cairn_swing out = let_swing("lcp", 0.001, 4);
     CHECK(out.rise < 0);
     CHECK_NEAR(out.energy, -34.622052, 1e-5);
     CHECK_NEAR(out.push, 36.03729395, 1e-5);
@@ -221,7 +176,7 @@ TEST(pendulum_loses_energy_in_contact)
 
 TEST(pendulum_after_release_depends_little_on_the_step)
 {
-    swing coarse = let_swing("lcp", 0.001, 2), fine = let_swing("lcp", 0.0001, 2);
+    cairn_swing coarse = let_swing("lcp", 0.001, 2), fine = let_swing("lcp", 0.0001, 2);
     CHECK_NEAR(coarse.two[0], fine.two[0], 1e-3);
     CHECK_NEAR(coarse.two[1], fine.two[1], 1e-3);
     CHECK_NEAR(fine.two[0], 0.3027873263, 1e-3);
@@ -230,35 +185,11 @@ TEST(pendulum_after_release_depends_little_on_the_step)
 
 /* ---- ellipse ([A05]) ------------------------------------------------------------------------- */
 
-typedef struct fall {
-    double q2[3];  /* positions at t = 2                                    */
-    double q10[3]; /* and at t = 10                                         */
-    double lowest; /* m: the smallest gap                                   */
-    double last;   /* m: overlap at the end                                 */
-    double energy; /* J: at the end                                         */
-    double first;  /* s: end of the first step with an impulse              */
-} fall;
-
-/* An ellipse with semi-axes a and b, centre at 8 m, turning at 3 rad/s. */
-static fall drop_ellipse(const double axes[2], const cairn_lagrange_options *options, double until)
+static cairn_fall drop_ellipse(const double axes[2], const cairn_lagrange_options *options,
+                               double until)
 {
-    plane_body body = { .gravity = 9.81, .mu = 0.3, .long_axis = axes[0], .short_axis = axes[1] };
-    cairn_lagrange_system ellipse = ellipse_system(&body);
-    double q[3] = { 0, 8, 0 }, v[3] = { 0, 0, 3 }, h = options->time_step;
-    cairn_lagrange *l = started(&ellipse, q, v);
-    fall out = { .lowest = 0 };
-    for (int k = 1; k <= (int)lround(until / h); k++) {
-        cairn_lagrange_report report = stepped(l, options);
-        double *kept = k == lround(2 / h) ? out.q2 : k == lround(10 / h) ? out.q10 : NULL;
-        if (kept)
-            memcpy(kept, cairn_lagrange_position(l), sizeof out.q2);
-        if (report.active && out.first == 0)
-            out.first = cairn_lagrange_time(l);
-        out.lowest = fmin(out.lowest, -report.penetration);
-        out.last = report.penetration;
-        out.energy = report.kinetic + report.potential;
-    }
-    cairn_lagrange_destroy(l);
+    cairn_fall out;
+    CHECK_OK(cairn_ellipse_drop(axes, options, until, NULL, &out));
     return out;
 }
 
@@ -299,7 +230,7 @@ TEST(ellipse_falls_as_computed_elsewhere)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cairn_lagrange_options options = exact_options(rows[i].scheme, rows[i].h);
-        fall out = drop_ellipse((double[]){ 4, 2 }, &options, 10);
+        cairn_fall out = drop_ellipse((double[]){ 4, 2 }, &options, 10);
         for (int k = 0; k < 3; k++) {
             CHECK_NEAR(out.q2[k], rows[i].q2[k], 1e-7);
             CHECK_NEAR(out.q10[k], rows[i].q10[k], 1e-7);
@@ -313,7 +244,7 @@ TEST(thin_ellipse_meets_the_floor_in_the_step_that_ends_at_1_16)
 {
     static const double q2[3] = { 1.692347746, 2.2965855671, 2.3235865778 };
     cairn_lagrange_options options = exact_options("convex", 0.01);
-    fall out = drop_ellipse((double[]){ 3, 1 }, &options, 2);
+    cairn_fall out = drop_ellipse((double[]){ 3, 1 }, &options, 2);
     CHECK_NEAR(out.first, 1.16, 1e-9);
     for (int k = 0; k < 3; k++)
         CHECK_NEAR(out.q2[k], q2[k], 1e-7);
@@ -333,9 +264,9 @@ TEST(gaps_recover_at_gap_level_and_drift_at_velocity_level)
     static const double velocity[4] = { -7.069e-01, -2.970e-01, -1.541e-01, -8.158e-02 };
     for (int i = 0; i < 4; i++) {
         cairn_lagrange_options options = exact_options("lcp", h[i]);
-        fall kept = drop_ellipse((double[]){ 4, 2 }, &options, 20);
+        cairn_fall kept = drop_ellipse((double[]){ 4, 2 }, &options, 20);
         options.velocity_level = true;
-        fall lost = drop_ellipse((double[]){ 4, 2 }, &options, 20);
+        cairn_fall lost = drop_ellipse((double[]){ 4, 2 }, &options, 20);
         CHECK_CLOSE(kept.lowest, gap[i], 5e-4);
         CHECK_CLOSE(lost.lowest, velocity[i], 5e-4);
         CHECK(kept.last <= 4e-4);
@@ -345,48 +276,10 @@ TEST(gaps_recover_at_gap_level_and_drift_at_velocity_level)
 
 /* ---- rod ([ST96] 5) -------------------------------------------------------------------------- */
 
-typedef struct rod_run {
-    double start[2];    /* s: start of the step in which each end is first pushed       */
-    double stop;        /* s: end of the last step in which the rod moves               */
-    double after[3];    /* velocity at the end of the step after the first push         */
-    double q[3];        /* positions at t = 1                                           */
-    double spin;        /* rad/s: largest                                               */
-    double push;        /* N s: sum of normal impulses                                  */
-    double penetration; /* m: largest                                                   */
-} rod_run;
-
-static void watch_rod(const cairn_lagrange *l, double began, rod_run *run)
+static cairn_rod_run drop_rod(double h, int linearisations)
 {
-    const double *r = cairn_lagrange_impulse(l), *v = cairn_lagrange_velocity(l);
-    for (int j = 0; j < 2; j++) {
-        if (r[2 * j] > 0 && run->start[j] == 0)
-            run->start[j] = began;
-        run->push += r[2 * j];
-    }
-    if (fabs(v[0]) + fabs(v[1]) + fabs(v[2]) > 1e-9)
-        run->stop = cairn_lagrange_time(l);
-    run->spin = fmax(run->spin, v[2]);
-}
-
-static rod_run drop_rod(double h, int linearisations)
-{
-    plane_body body = { .inertia = 0.002, .gravity = 9.81, .mu = 0.6 };
-    cairn_lagrange_system system = rod_system(&body);
-    cairn_lagrange_options options = exact_options("lcp", h);
-    options.solver = "lemke";
-    options.linearisations = linearisations;
-    double q[3] = { 0, 1, pi / 6 }, v[3] = { 0, 0, 4 };
-    cairn_lagrange *l = started(&system, q, v);
-    rod_run run = { .stop = 0 };
-    for (int k = 0; k < (int)lround(1 / h); k++) {
-        cairn_lagrange_report report = stepped(l, &options);
-        if (run.start[0] > 0 && fabs(run.start[0] - (k - 1) * h) < h / 2)
-            memcpy(run.after, cairn_lagrange_velocity(l), sizeof run.after);
-        watch_rod(l, k * h, &run);
-        run.penetration = fmax(run.penetration, report.penetration);
-    }
-    memcpy(run.q, cairn_lagrange_position(l), sizeof run.q);
-    cairn_lagrange_destroy(l);
+    cairn_rod_run run;
+    CHECK_OK(cairn_rod_drop(h, linearisations, NULL, &run));
     return run;
 }
 
@@ -427,7 +320,7 @@ TEST(rod_falls_as_computed_elsewhere)
           8.5309646413 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        rod_run run = drop_rod(rows[i].h, 100);
+        cairn_rod_run run = drop_rod(rows[i].h, 100);
         CHECK_NEAR(run.start[0], rows[i].start[0], 1e-9);
         CHECK_NEAR(run.start[1], rows[i].start[1], 1e-9);
         CHECK_NEAR(run.stop, rows[i].stop, 1e-9);
@@ -440,7 +333,7 @@ TEST(rod_falls_as_computed_elsewhere)
 
 TEST(rod_comes_to_rest_on_the_floor_which_carried_its_weight)
 {
-    rod_run run = drop_rod(0.0025, 100);
+    cairn_rod_run run = drop_rod(0.0025, 100);
     CHECK_NEAR(run.q[1], 0.05, 1e-12);
     CHECK_NEAR(run.q[2], pi, 1e-12);
     CHECK_NEAR(run.push, 9.81, 1e-9); /* m g T */
@@ -449,7 +342,7 @@ TEST(rod_comes_to_rest_on_the_floor_which_carried_its_weight)
 
 TEST(rod_with_one_linearisation_overlaps_a_little)
 {
-    rod_run run = drop_rod(0.0025, 1);
+    cairn_rod_run run = drop_rod(0.0025, 1);
     CHECK_NEAR(run.start[0], 0.3825, 1e-9);
     CHECK_NEAR(run.start[1], 0.5475, 1e-9);
     CHECK_NEAR(run.q[0], -0.2300680349, 1e-7);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the include lines of src/ and tools/ against tests/layers.txt, after showing on small
+"""Checks the include lines of src/, reproduce/ and tools/ against tests/layers.txt, after showing on small
 examples that a crossing is found: a checker that sees nothing cannot pass."""
 import os
 import re
@@ -35,7 +35,8 @@ def problem_of(include, folder, allowed):
     if ".." in parts:
         return "leaves its folder"
     if folder == "tools":
-        return None if len(parts) == 1 else "tools may include public headers only"
+        own = len(parts) == 1 or parts[0] in allowed
+        return None if own else "tools may include public headers and reproduce/ only"
     if len(parts) != 2:
         return "does not name its folder"
     if parts[0] != folder and parts[0] not in allowed:
@@ -66,7 +67,9 @@ def check_tree(root, rules):
                 problems.append(f"src/{folder}: not in tests/layers.txt")
             else:
                 problems += check_folder(path, folder, rules[folder])
-    return problems + check_folder(os.path.join(root, "tools"), "tools", set())
+    for folder in ("reproduce", "tools"):
+        problems += check_folder(os.path.join(root, folder), folder, rules[folder])
+    return problems
 
 
 def self_test(rules):
@@ -81,6 +84,9 @@ def self_test(rules):
         ("io", "file.h", False), ("io", "../base/memory.h", False),
         ("io", "cairn/world.h", True), ("tools", "base/memory.h", False),
         ("tools", "command.h", True), ("tools", "cairn/cairn.h", True),
+        ("tools", "reproduce/study.h", True), ("reproduce", "reproduce/study.h", True),
+        ("reproduce", "base/memory.h", False), ("reproduce", "command.h", False),
+        ("world", "reproduce/study.h", False),
     ]
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "x.c")

@@ -2,7 +2,7 @@
 #include "problem/lcp.h"
 
 #include "check.h"
-#include "classic_problems.h"
+#include "reproduce/classic_problems.h"
 #include "random_problem.h"
 
 enum { MOST = 6 * 10 };

@@ -2,7 +2,7 @@
 #include "solve/lemke.h"
 
 #include "check.h"
-#include "classic_problems.h"
+#include "reproduce/classic_problems.h"
 #include "failing_allocator.h"
 #include "random_problem.h"
 

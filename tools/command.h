@@ -42,6 +42,11 @@ typedef struct cairn_compare_arguments {
     double reference_step; /* s; 0: the smallest time step             */
 } cairn_compare_arguments;
 
+/* The flags of `cairn reproduce`. */
+typedef struct cairn_reproduce_arguments {
+    bool list, quick;
+} cairn_reproduce_arguments;
+
 /* What a command was given. */
 typedef struct cairn_arguments {
     const char *operand;         /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
@@ -59,6 +64,7 @@ typedef struct cairn_arguments {
     cairn_compare_arguments compare;
     cairn_measure_options measure; /* --region and --set of `cairn stat` and `cairn plot`    */
     char problem[640];             /* what is wrong with the value of a flag, where that varies */
+    cairn_reproduce_arguments reproduce;
 } cairn_arguments;
 
 /* A flag: how it is written, whether a value follows, and where it goes. */
@@ -84,7 +90,7 @@ typedef struct cairn_command {
 
 extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
     cairn_command_info, cairn_command_solve, cairn_command_compare, cairn_command_stat,
-    cairn_command_plot, cairn_command_help;
+    cairn_command_plot, cairn_command_reproduce, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
     cairn_flag_save_problem, cairn_flag_strict, cairn_flag_help;
 /* solve_flags.c, ended by NULL */

@@ -8,7 +8,8 @@
 static const cairn_command *const commands[] = {
     &cairn_command_run,  &cairn_command_check, &cairn_command_list,
     &cairn_command_info, &cairn_command_solve, &cairn_command_compare,
-    &cairn_command_stat, &cairn_command_plot,  &cairn_command_help,
+    &cairn_command_stat, &cairn_command_plot,  &cairn_command_reproduce,
+    &cairn_command_help,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -34,7 +35,7 @@ static void print_overview(void)
     puts("cairn - rigid bodies with hard contact and Coulomb friction\n");
     puts("usage: cairn COMMAND [ARGUMENTS]\n");
     for (int i = 0; i < COMMANDS; i++)
-        printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+        printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
     puts("\n'cairn help COMMAND' tells more about one; 'cairn --version' tells the version.");
 }
 

@@ -1,0 +1,144 @@
+/* study.c - see study.h. */
+#include "reproduce/study.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double same_within = 1e-3;
+
+const char *cairn_match_name(cairn_match match)
+{
+    static const char *const names[] = { "same", "close", "trend", "differs" };
+    return names[match];
+}
+
+void cairn_study_clear(cairn_study *study)
+{
+    for (int i = 0; i < study->series_count; i++)
+        cairn_block_free(study->series[i].points);
+    cairn_block_free(study->series);
+    cairn_block_free(study->figures);
+    cairn_block_free(study->findings);
+    *study = (cairn_study){ .quick = study->quick };
+}
+
+/* One item more; false: no memory, which the study remembers. */
+static bool grow(cairn_study *study, void *address, int count, int *capacity, size_t size)
+{
+    if (study->status == CAIRN_OK)
+        study->status = cairn_block_grow(address, count, capacity, size);
+    return study->status == CAIRN_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static cairn_finding *add_finding(cairn_study *study, const cairn_row *row, const char *format,
+                                  va_list arguments)
+{
+    if (!grow(study, &study->findings, study->finding_count, &study->finding_capacity,
+              sizeof *study->findings))
+        return NULL;
+    cairn_finding *f = &study->findings[study->finding_count++];
+    *f = (cairn_finding){ .published = row->published,
+                          .reference = row->reference,
+                          .ours = row->ours,
+                          .within = row->within };
+    vsnprintf(f->what, sizeof f->what, format, arguments);
+    snprintf(f->why, sizeof f->why, "%s", row->why ? row->why : "");
+    return f;
+}
+
+static double relative(double ours, double expected)
+{
+    return fabs(ours - expected) / fabs(expected);
+}
+
+/* By the published number when there is one, else by the reference; with both, the reference must
+ * hold as well. A NaN differs from everything. */
+static void judge(const cairn_row *row, cairn_finding *f)
+{
+    double expected = row->published != 0 ? row->published : row->reference;
+    f->difference = relative(row->ours, expected);
+    f->match = f->difference <= fmin(same_within, row->within) ? CAIRN_MATCH_SAME
+               : f->difference <= row->within                  ? CAIRN_MATCH_CLOSE
+                                                               : CAIRN_MATCH_DIFFERS;
+    if (row->published != 0 && row->reference != 0 &&
+        !(relative(row->ours, row->reference) <= row->within_reference)) {
+        f->match = CAIRN_MATCH_DIFFERS;
+        snprintf(f->why, sizeof f->why, "not the reference value, which is known within %g",
+                 row->within_reference);
+    }
+}
+
+void cairn_study_row(cairn_study *study, const cairn_row *row, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cairn_finding *f = add_finding(study, row, format, arguments);
+    va_end(arguments);
+    if (f)
+        judge(row, f);
+}
+
+void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
+                       ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    cairn_finding *f = add_finding(study, row, format, arguments);
+    va_end(arguments);
+    if (!f)
+        return;
+    f->statement = true;
+    f->match = holds ? CAIRN_MATCH_TREND : CAIRN_MATCH_DIFFERS;
+}
+
+void cairn_study_note(cairn_study *study, const char *text)
+{
+    snprintf(study->note, sizeof study->note, "%s", text);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+void cairn_study_figure(cairn_study *study, const cairn_figure *figure)
+{
+    if (!grow(study, &study->figures, study->figure_count, &study->figure_capacity,
+              sizeof *study->figures))
+        return;
+    cairn_figure *f = &study->figures[study->figure_count++];
+    *f = *figure;
+    f->first = study->series_count;
+    f->count = 0;
+}
+
+int cairn_study_series(cairn_study *study, cairn_series_style style, const char *format, ...)
+{
+    va_list arguments;
+    if (!grow(study, &study->series, study->series_count, &study->series_capacity,
+              sizeof *study->series))
+        return -1;
+    cairn_series *s = &study->series[study->series_count];
+    *s = (cairn_series){ .style = style };
+    va_start(arguments, format);
+    vsnprintf(s->name, sizeof s->name, format, arguments);
+    va_end(arguments);
+    study->figures[study->figure_count - 1].count++;
+    return study->series_count++;
+}
+
+void cairn_study_point(cairn_study *study, int series, double x, double y, double z)
+{
+    if (study->status != CAIRN_OK)
+        return;
+    cairn_series *s = &study->series[series];
+    if (!grow(study, &s->points, s->count, &s->capacity, sizeof *s->points))
+        return;
+    memcpy(s->points[s->count++], (double[3]){ x, y, z }, sizeof *s->points);
+}
+
+void cairn_study_break(cairn_study *study, int series)
+{
+    cairn_study_point(study, series, NAN, NAN, NAN);
+}

@@ -1,0 +1,120 @@
+/* study.h - what an entry of `cairn reproduce` finds: rows that compare numbers, and figures.
+ *
+ * Entries add to a study; the program prints it, draws it and writes its page. Failures of memory
+ * are remembered in `status`, so that entries need not ask after every row. */
+#ifndef CAIRN_REPRODUCE_STUDY_H
+#define CAIRN_REPRODUCE_STUDY_H
+
+#include "cairn/cairn.h"
+#include "reproduce/memory.h"
+
+/* How ours compares with what is published. */
+typedef enum cairn_match {
+    CAIRN_MATCH_SAME,    /* within 0.1 %, or within the row's tolerance when that is less        */
+    CAIRN_MATCH_CLOSE,   /* within the row's tolerance                                           */
+    CAIRN_MATCH_TREND,   /* a statement of the paper, without a number, holds                    */
+    CAIRN_MATCH_DIFFERS, /* none of these; the row says why                                      */
+    CAIRN_MATCH_COUNT
+} cairn_match;
+
+/* "same", "close", "trend", "differs". */
+const char *cairn_match_name(cairn_match match);
+
+/* A number to compare. Zero where there is none. */
+typedef struct cairn_row {
+    double published;        /* as the paper prints it                                           */
+    double reference;        /* by an independent program                                        */
+    double ours;             /* computed now                                                     */
+    double within;           /* largest relative difference from the published number; from the
+                                reference when nothing is published                              */
+    double within_reference; /* from the reference when there is a published number as well      */
+    const char *why;         /* what to know of a difference; NULL: nothing                      */
+} cairn_row;
+
+/* A row as it was judged. */
+typedef struct cairn_finding {
+    char what[128];
+    double published, reference, ours, within;
+    double difference; /* relative, from the number it was judged by; a statement: 0            */
+    bool statement;    /* it says whether a statement of the paper holds                        */
+    cairn_match match;
+    char why[320];
+} cairn_finding;
+
+typedef enum cairn_series_style {
+    CAIRN_SERIES_LINE,
+    CAIRN_SERIES_DASHED,
+    CAIRN_SERIES_POINTS,    /* ours, at single places                                            */
+    CAIRN_SERIES_PUBLISHED, /* as printed in the paper: drawn over ours                          */
+    CAIRN_SERIES_DISKS,     /* circles of radius z at (x, y)                                     */
+    CAIRN_SERIES_MAP,       /* colour z at (x, y), in rows                                       */
+    CAIRN_SERIES_STYLES
+} cairn_series_style;
+
+typedef struct cairn_series {
+    char name[96]; /* in the legend; empty: not in it                                           */
+    cairn_series_style style;
+    double (*points)[3]; /* x, y, z; x not finite: the line is broken here                       */
+    int count, capacity;
+} cairn_series;
+
+/* A diagram; its series are those added after it. */
+typedef struct cairn_figure {
+    const char *name, *title, *x_label, *y_label; /* texts that live as long as the program      */
+    bool log_x, log_y;
+    bool equal; /* the same scale on both axes                                           */
+    bool bare;  /* a legend would only hide things                                       */
+    double y_low, y_high; /* range of y; both 0: as the data have it                             */
+    int first, count; /* of its series: set by the study                                       */
+} cairn_figure;
+
+typedef struct cairn_study {
+    bool quick;
+    cairn_status status;
+    cairn_finding *findings;
+    int finding_count, finding_capacity;
+    cairn_figure *figures;
+    int figure_count, figure_capacity;
+    cairn_series *series;
+    int series_count, series_capacity;
+    char note[512]; /* which data were missing, and what was taken                              */
+} cairn_study;
+
+/* Free what a study holds and make it empty. */
+void cairn_study_clear(cairn_study *study);
+
+/* Judge a number and keep it; `format` names what it is. */
+void cairn_study_row(cairn_study *study, const cairn_row *row, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Keep a statement of the paper that holds or does not, with the number that shows it. */
+void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
+                       ...) __attribute__((format(printf, 4, 5)));
+/* Say which data were chosen. */
+void cairn_study_note(cairn_study *study, const char *text);
+
+/* Begin a figure. */
+void cairn_study_figure(cairn_study *study, const cairn_figure *figure);
+/* Begin a series of the last figure; returns its number. */
+int cairn_study_series(cairn_study *study, cairn_series_style style, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Add a point to a series. */
+void cairn_study_point(cairn_study *study, int series, double x, double y, double z);
+/* Break the line of a series. */
+void cairn_study_break(cairn_study *study, int series);
+
+/* An item of a paper. */
+typedef struct cairn_entry {
+    const char *name;    /* "a06-table-10-1"                                                    */
+    const char *paper;   /* "[A06]", see docs/references.md                                     */
+    const char *item;    /* "Table 10.1"                                                        */
+    const char *summary; /* one line                                                            */
+    bool slow;           /* left out of --quick                                                 */
+    cairn_status (*run)(cairn_study *study);
+} cairn_entry;
+
+/* Entry `index` in the order of the report; NULL past the last. */
+const cairn_entry *cairn_entry_at(int index);
+/* The entry called `name`; NULL: there is none. */
+const cairn_entry *cairn_entry_find(const char *name);
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""`cairn reproduce --quick` from outside: each verdict, the pages, what is refused."""
+import csv
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+CAIRN = os.path.abspath(os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn")))
+SANITIZED = os.environ.get("CAIRN_SANITIZE") == "ON"
+
+# What the papers print and what cannot be so; docs/errata.md has the reasons.
+DIFFERS = {("a06-table-10-1", "k = 0 with mu = 0.3 as printed"),
+           ("bl23-fig-8", "mean fixed-point iterations, mu = 0.1, as printed"),
+           ("bl23-fig-8", "mean fixed-point iterations, mu = 1, as printed")}
+# Rows against numbers of the papers: how many are the same, and how many close.
+PUBLISHED = {"a06-table-10-1": (8, 0), "st96-fig-2": (2, 1), "st96-fig-7-8": (1, 2),
+             "st96-table-1": (5, 8), "bl23-table-1": (8, 2), "bl23-fig-6": (1, 0),
+             "bl23-fig-8": (2, 2), "a05-lcp-times": (0, 4)}
+# Under the sanitizers only what is short.
+SHORT = ["a06-table-10-1", "st96-fig-2", "bl23-table-1", "a05-nonconvex", "c09-fig-7"]
+
+
+def run(*words, cwd, code=0):
+    done = subprocess.run([CAIRN, "reproduce", *words], cwd=cwd, capture_output=True, text=True,
+                          timeout=280, check=False)
+    assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+@unittest.skipIf(SANITIZED, "takes minutes under the sanitizers")
+class All(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        cls.done = run("all", "--quick", "--out", "a/b", cwd=cls.home.name)
+        with open(cls.path("a/b/rows.csv"), encoding="utf-8", newline="") as file:
+            cls.rows = list(csv.DictReader(file))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.cleanup()
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.home.name, name)
+
+    def test_nothing_differs_but_what_is_known_to(self):
+        differs = {(r["entry"], r["what"]) for r in self.rows if r["verdict"] == "differs"}
+        self.assertEqual(differs, DIFFERS)
+        for row in self.rows:
+            if row["verdict"] == "differs":
+                self.assertGreater(len(row["why"]), 20)
+
+    def test_published_numbers_are_met_as_well_as_known(self):
+        for entry, expected in PUBLISHED.items():
+            rows = [r for r in self.rows if r["entry"] == entry and r["judged_by"] == "published"]
+            found = tuple(sum(r["verdict"] == v for r in rows) for v in ("same", "close"))
+            self.assertEqual(found, expected, entry)
+
+    def test_close_rows_of_published_numbers_say_why(self):
+        for row in self.rows:
+            if row["judged_by"] == "published" and row["verdict"] == "close":
+                self.assertTrue(row["why"], row)
+
+    def test_every_quick_entry_has_rows_and_a_page(self):
+        listed = [line for line in run("--list", cwd=self.home.name).stdout.splitlines()
+                  if "(not in --quick)" not in line]
+        entries = {line.split()[0] for line in listed}
+        self.assertEqual({r["entry"] for r in self.rows}, entries)
+        for entry in entries:
+            self.assertTrue(os.path.exists(self.path(f"a/b/{entry}.html")), entry)
+
+    def test_the_count_is_that_of_the_rows(self):
+        for verdict in ("same", "close", "trend", "differs"):
+            self.assertIn(verdict, self.done.stdout)
+        with open(self.path("a/b/report.html"), encoding="utf-8") as file:
+            report = file.read()
+        self.assertIn("Verdicts of", report)
+        self.assertNotIn("could not be computed", report)
+        for judge, text in (("published", "numbers printed in the papers"),
+                            ("statement", "statements of the papers")):
+            counts = [sum(r["judged_by"] == judge and r["verdict"] == v for r in self.rows)
+                      for v in ("same", "close", "trend", "differs")]
+            cells = "".join(f'<td class="n">{c}</td>' for c in counts)
+            self.assertIn(f"<td>{text}</td>{cells}", report)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "there is no gnuplot")
+    def test_figures_are_drawn_and_inside_the_report(self):
+        self.assertEqual(self.done.stderr, "")
+        with open(self.path("a/b/report.html"), encoding="utf-8") as file:
+            report = file.read()
+        drawn = [name for name in os.listdir(self.path("a/b")) if name.endswith(".svg")]
+        self.assertGreater(len(drawn), 25)
+        self.assertEqual(report.count("<svg"), len(drawn))
+        self.assertNotIn("<img", report)
+        for name in drawn:
+            xml.etree.ElementTree.parse(self.path(f"a/b/{name}"))
+
+
+class One(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.TemporaryDirectory()
+
+    def tearDown(self):
+        self.home.cleanup()
+
+    def test_single_items_write_their_page(self):
+        for entry in SHORT:
+            done = run(entry, "--quick", cwd=self.home.name)
+            page = os.path.join(self.home.name, "out/reproduce", f"{entry}.html")
+            self.assertTrue(os.path.exists(page), done.stdout)
+            self.assertFalse(os.path.exists(os.path.join(os.path.dirname(page), "report.html")))
+
+    def test_unknown_items_are_answered_with_the_nearest(self):
+        done = run("a06-table-10-3", cwd=self.home.name, code=2)
+        self.assertIn("did you mean 'a06-table-10-", done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.home.name, "out")))
+
+    def test_a_folder_that_cannot_be_made_is_a_failure(self):
+        with open(os.path.join(self.home.name, "file"), "w", encoding="utf-8"):
+            pass
+        done = run("st96-fig-2", "--out", "file/inside", cwd=self.home.name, code=1)
+        self.assertIn("file/inside: Not a directory", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+/* reproduce_draw.c - figures of `cairn reproduce` by gnuplot. */
+#include <math.h>
+
+#include "plot.h"
+#include "reproduce.h"
+
+/* How gnuplot draws a style; the colour of the series goes before it. */
+static const char *const styles[CAIRN_SERIES_STYLES] = {
+    [CAIRN_SERIES_LINE] = "using 1:2 with lines lw 2",
+    [CAIRN_SERIES_DASHED] = "using 1:2 with lines lw 2 dt 2",
+    [CAIRN_SERIES_POINTS] = "using 1:2 with points pt 7 ps 0.5",
+    [CAIRN_SERIES_PUBLISHED] = "using 1:2 with points pt 6 ps 1.1 lw 2",
+    [CAIRN_SERIES_DISKS] = "using 1:2:3 with circles fs transparent solid 0.35 border",
+    [CAIRN_SERIES_MAP] = "using 1:2:3 with image",
+};
+
+static const char *const colours[] = { "#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad",
+                                       "#d98c00", "#16a0a0", "#7f5539", "#555555" };
+
+enum { COLOURS = sizeof colours / sizeof colours[0] };
+
+static void write_data(FILE *out, const cairn_study *study, const cairn_figure *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        const cairn_series *s = &study->series[f->first + i];
+        fprintf(out, "$s%d << END\n", i);
+        for (int k = 0; k < s->count; k++)
+            if (isfinite(s->points[k][0]))
+                fprintf(out, "%.9g %.9g %.9g\n", s->points[k][0], s->points[k][1], s->points[k][2]);
+            else
+                fprintf(out, "\n");
+        fprintf(out, "END\n");
+    }
+}
+
+static void write_axes(FILE *out, const cairn_figure *f)
+{
+    fprintf(out, "set title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n", f->title, f->x_label,
+            f->y_label);
+    fprintf(out, "set grid lc rgb '#dddddd'\nset border lc rgb '#555555'\n");
+    fprintf(out, "set key %s\n", f->bare ? "off" : "outside bottom center horizontal");
+    if (f->log_x)
+        fprintf(out, "set logscale x\nset format x '%%.0e'\n");
+    if (f->log_y)
+        fprintf(out, "set logscale y\nset format y '%%.0e'\n");
+    if (f->equal)
+        fprintf(out, "set size ratio -1\n");
+    if (f->y_low != f->y_high)
+        fprintf(out, "set yrange [%g:%g]\n", f->y_low, f->y_high);
+}
+
+static void write_plot(FILE *out, const cairn_study *study, const cairn_figure *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        const cairn_series *s = &study->series[f->first + i];
+        bool map = s->style == CAIRN_SERIES_MAP;
+        const char *colour = s->style == CAIRN_SERIES_PUBLISHED ? "black" : colours[i % COLOURS];
+        fprintf(out, "%s$s%d %s", i ? ", \\\n    " : "plot ", i, styles[s->style]);
+        if (!map)
+            fprintf(out, " lc rgb '%s'", colour);
+        fprintf(out, s->name[0] ? " title \"%s\"" : " notitle", s->name);
+    }
+    fprintf(out, "\n");
+}
+
+static bool write_script(const char *path, const char *picture, const cairn_study *study,
+                         const cairn_figure *f)
+{
+    FILE *out = fopen(path, "w");
+    if (!out)
+        return false;
+    /* the name goes into all ids of the drawing, so that several fit into one page */
+    fprintf(out, "set terminal svg size 620,440 background 'white' font 'sans-serif,13' name \"");
+    for (const char *c = picture; *c && *c != '.'; c++)
+        fputc(*c == '-' ? '_' : *c, out);
+    fprintf(out, "\"\n");
+    fprintf(out, "set output '%s.part'\n", picture);
+    write_data(out, study, f);
+    write_axes(out, f);
+    write_plot(out, study, f);
+    return fclose(out) == 0;
+}
+
+bool cairn_figure_draw(const char *folder, const cairn_computed *c, int index,
+                       char path[REPRODUCE_PATH])
+{
+    const cairn_figure *f = &c->study->figures[index];
+    char picture[256], script[264], whole[REPRODUCE_PATH];
+    snprintf(picture, sizeof picture, "%s-%s.svg", c->entry->name, f->name);
+    snprintf(script, sizeof script, "%s-%s.gp", c->entry->name, f->name);
+    if (snprintf(whole, sizeof whole, "%s/%s", folder, script) >= (int)sizeof whole ||
+        snprintf(path, REPRODUCE_PATH, "%s/%s", folder, picture) >= REPRODUCE_PATH)
+        return false;
+    if (!write_script(whole, picture, c->study, f)) {
+        fprintf(stderr, "cairn reproduce: %s cannot be written\n", whole);
+        return false;
+    }
+    cairn_plot_outcome outcome = cairn_plot_draw(folder, script, picture);
+    if (outcome != PLOT_DRAWN)
+        fprintf(stderr, "cairn reproduce: %s was not drawn: %s; %s is there\n", picture,
+                outcome == PLOT_NO_GNUPLOT ? "there is no gnuplot" : "gnuplot failed", whole);
+    return outcome == PLOT_DRAWN;
+}

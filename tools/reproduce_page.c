@@ -1,0 +1,180 @@
+/* reproduce_page.c - the pages of `cairn reproduce`: HTML with the figures inside. */
+#include <math.h>
+#include <string.h>
+
+#include "reproduce.h"
+
+static const char *const style =
+    "body{font:15px/1.5 Georgia,serif;max-width:72em;margin:2em auto;padding:0 1em;color:#222}\n"
+    "h1,h2{font-weight:normal}h2{border-top:1px solid #ccc;padding-top:1em;margin-top:2em}\n"
+    "table{border-collapse:collapse;font-size:13px;margin:1em 0}\n"
+    "th,td{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}\n"
+    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+    ".same{color:#17692f}.close{color:#5b7a00}.trend{color:#1b5a8c}.differs{color:#b02318}\n"
+    ".figures{display:flex;flex-wrap:wrap;gap:1em}figure{margin:0}svg{max-width:100%;height:auto}\n"
+    ".note,.time{color:#555}\n";
+
+/* Text with the signs that mean something to HTML written out. */
+static void put(FILE *page, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '<':
+            fputs("&lt;", page);
+            break;
+        case '>':
+            fputs("&gt;", page);
+            break;
+        case '&':
+            fputs("&amp;", page);
+            break;
+        default:
+            fputc(*text, page);
+        }
+}
+
+static void put_number(FILE *page, double value, const char *format)
+{
+    fputs("<td class=\"n\">", page);
+    if (value != 0)
+        fprintf(page, format, value);
+    fputs("</td>", page);
+}
+
+void cairn_page_begin(FILE *page, const char *title)
+{
+    fprintf(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n"
+        "<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
+        title, style, title);
+    fprintf(page,
+            "<p>Computed by cairn %s. <b class=\"same\">same</b>: within 0.1 %%, or less where the "
+            "tolerance is less; <b class=\"close\">close</b>: within the tolerance of the row; "
+            "<b class=\"trend\">trend</b>: a statement of the paper holds; "
+            "<b class=\"differs\">differs</b>: none of these. Rows without a published number are "
+            "judged by an independent computation, the reference.</p>\n",
+            cairn_version());
+}
+
+void cairn_page_contents(FILE *page, bool quick)
+{
+    const cairn_entry *entry;
+    fputs("<ul>\n", page);
+    for (int i = 0; (entry = cairn_entry_at(i)); i++) {
+        if (quick && entry->slow)
+            continue;
+        fprintf(page, "<li><a href=\"#%s\">%s %s</a>: ", entry->name, entry->paper, entry->item);
+        put(page, entry->summary);
+        fputs("</li>\n", page);
+    }
+    fputs("</ul>\n", page);
+}
+
+static void put_row(FILE *page, const cairn_finding *f)
+{
+    const char *verdict = cairn_match_name(f->match);
+    fputs("<tr><td>", page);
+    put(page, f->what);
+    fputs("</td>", page);
+    put_number(page, f->published, "%.8g");
+    put_number(page, f->reference, "%.10g");
+    fprintf(page, "<td class=\"n\">%.10g</td>", f->ours);
+    put_number(page, f->statement ? 0 : f->difference, "%.1e");
+    put_number(page, f->within, "%.1e");
+    fprintf(page, "<td class=\"%s\">%s</td><td>", verdict, verdict);
+    put(page, f->why);
+    fputs("</td></tr>\n", page);
+}
+
+static void put_table(FILE *page, const cairn_study *study)
+{
+    fputs("<table>\n<tr><th>what</th><th>published</th><th>reference</th><th>ours</th>"
+          "<th>difference</th><th>tolerance</th><th>verdict</th><th>remark</th></tr>\n",
+          page);
+    for (int i = 0; i < study->finding_count; i++)
+        put_row(page, &study->findings[i]);
+    fputs("</table>\n", page);
+}
+
+/* The drawing itself, without the lines before it that make it a file. */
+static void put_svg(FILE *page, const char *path)
+{
+    char line[8192];
+    bool inside = false;
+    FILE *svg = fopen(path, "r");
+    if (!svg)
+        return;
+    while (fgets(line, sizeof line, svg)) {
+        inside = inside || strstr(line, "<svg");
+        if (inside)
+            fputs(line, page);
+    }
+    fclose(svg);
+}
+
+void cairn_page_entry(FILE *page, const char *folder, const cairn_computed *c)
+{
+    char path[REPRODUCE_PATH];
+    fprintf(page, "<h2 id=\"%s\">%s %s: ", c->entry->name, c->entry->paper, c->entry->item);
+    put(page, c->entry->summary);
+    fputs("</h2>\n<p class=\"note\">", page);
+    put(page, c->study->note);
+    fputs("</p>\n", page);
+    if (c->status != CAIRN_OK)
+        fprintf(page, "<p class=\"differs\">could not be computed: %s</p>\n",
+                cairn_status_text(c->status));
+    put_table(page, c->study);
+    fputs("<div class=\"figures\">\n", page);
+    for (int i = 0; i < c->study->figure_count; i++)
+        if (snprintf(path, sizeof path, "%s/%s-%s.svg", folder, c->entry->name,
+                     c->study->figures[i].name) < (int)sizeof path) {
+            fputs("<figure>\n", page);
+            put_svg(page, path);
+            fputs("</figure>\n", page);
+        }
+    fprintf(page,
+            "</div>\n<p class=\"time\">Computed in %.1f s: <code>cairn reproduce %s</code></p>\n",
+            c->seconds, c->entry->name);
+}
+
+void cairn_verdict_count_add(cairn_verdict_count *count, const cairn_computed *c)
+{
+    count->entries++;
+    count->failed += c->status != CAIRN_OK;
+    for (int i = 0; i < c->study->finding_count; i++) {
+        const cairn_finding *f = &c->study->findings[i];
+        int *of = f->statement        ? count->statements
+                  : f->published != 0 ? count->published
+                                      : count->reference;
+        of[f->match]++;
+    }
+}
+
+static void put_counts(FILE *page, const char *what, const int *count)
+{
+    fprintf(page, "<tr><td>%s</td>", what);
+    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
+        fprintf(page, "<td class=\"n\">%d</td>", count[m]);
+    fputs("</tr>\n", page);
+}
+
+void cairn_page_count(FILE *page, const cairn_verdict_count *count)
+{
+    fprintf(page, "<h2 id=\"count\">Verdicts of %d items</h2>\n<table>\n<tr><th>judged by</th>",
+            count->entries);
+    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
+        fprintf(page, "<th>%s</th>", cairn_match_name(m));
+    fputs("</tr>\n", page);
+    put_counts(page, "numbers printed in the papers", count->published);
+    put_counts(page, "an independent computation", count->reference);
+    put_counts(page, "statements of the papers", count->statements);
+    fputs("</table>\n", page);
+    if (count->failed)
+        fprintf(page, "<p class=\"differs\">%d could not be computed.</p>\n", count->failed);
+}
+
+void cairn_page_end(FILE *page)
+{
+    fputs("</body>\n</html>\n", page);
+}
