@@ -188,11 +188,13 @@ static cairn_status fig_7_8(cairn_study *study)
                                 .title = "Elevation view of balls, h = 0.005",
                                 .x_label = "x (m)",
                                 .y_label = "z (m)",
-                                .equal = true };
+                                .equal = true,
+                                .y_low = 0,
+                                .y_high = 1.1 };
         cairn_study_figure(study, &figure);
         draw_ball_paths(study, t, 2);
         figure.name = "plan", figure.title = "Plan view of balls, h = 0.005";
-        figure.y_label = "y (m)";
+        figure.y_label = "y (m)", figure.y_low = -0.3, figure.y_high = 0.5;
         cairn_study_figure(study, &figure);
         draw_ball_paths(study, t, 1);
         ball_events(study, t);

@@ -248,6 +248,11 @@ static const char *take_list(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+static const char *take_folder(cairn_arguments *arguments, const char *value)
+{
+    return cairn_flag_out.take(arguments, value);
+}
+
 static const char *take_quick(cairn_arguments *arguments, const char *value)
 {
     (void)value;
@@ -259,7 +264,10 @@ static const cairn_flag flag_list = { "--list", 0, NULL, "name all items, comput
                                       take_list };
 static const cairn_flag flag_quick = { "--quick", 0, NULL,
                                        "small sizes, and only what takes seconds", take_quick };
-static const cairn_flag *const flags[] = { &flag_list, &flag_quick, &cairn_flag_out, NULL };
+static const cairn_flag flag_out = { "--out", 'o', "DIR",
+                                     "write pages and figures into DIR (default: out/reproduce)",
+                                     take_folder };
+static const cairn_flag *const flags[] = { &flag_list, &flag_quick, &flag_out, NULL };
 
 const cairn_command cairn_command_reproduce = {
     .name = "reproduce",

@@ -40,9 +40,9 @@ static void write_axes(FILE *out, const cairn_figure *f)
     fprintf(out, "set grid lc rgb '#dddddd'\nset border lc rgb '#555555'\n");
     fprintf(out, "set key %s\n", f->bare ? "off" : "outside bottom center horizontal");
     if (f->log_x)
-        fprintf(out, "set logscale x\nset format x '%%.0e'\n");
+        fprintf(out, "set logscale x\nset format x '10^{%%L}'\n");
     if (f->log_y)
-        fprintf(out, "set logscale y\nset format y '%%.0e'\n");
+        fprintf(out, "set logscale y\nset format y '10^{%%L}'\n");
     if (f->equal)
         fprintf(out, "set size ratio -1\n");
     if (f->y_low != f->y_high)
