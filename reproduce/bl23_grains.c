@@ -224,35 +224,50 @@ static cairn_status plane_case(cairn_study *study, int n, double mu, bool draw, 
     return status;
 }
 
+enum { PLANE_SIZES = 3 };
+
+static const int plane_sizes[PLANE_SIZES] = { 8, 10, 12 };
+
+/* The averages over the three sizes, and how far the largest is from the smallest. */
+static void plane_averages(cairn_study *study, double mean[PLANE_SIZES][2])
+{
+    for (int k = 0; k < 2; k++) {
+        double sum = 0;
+        for (int i = 0; i < PLANE_SIZES; i++)
+            sum += mean[i][k] / PLANE_SIZES;
+        cairn_row row = { .published = k ? 8 : 3.5, .ours = sum, .within = 0.15 };
+        row.why = "inner tolerance and start of s are not given in the paper";
+        cairn_study_row(study, &row, "mu = %g: average over N = 512, 1000, 1728", k ? 1 : 0.1);
+        row = (cairn_row){ .ours = mean[PLANE_SIZES - 1][k] / mean[0][k] };
+        row.why = k ? "ours grow from 5 to 11 with N while their average is the published one; the "
+                      "higher column has fallen further and packed more by t = 2.58"
+                    : NULL;
+        cairn_study_claim(study, row.ours < 1.3, &row,
+                          "mu = %g: depends little on N (ratio of N = 1728 to 512)", k ? 1 : 0.1);
+    }
+}
+
 static cairn_status fig_11(cairn_study *study)
 {
-    static const int sizes[] = { 8, 10, 12 };
-    int count = study->quick ? 1 : 3;
-    double first[2] = { 0, 0 }, less = 0;
+    int count = study->quick ? 1 : PLANE_SIZES;
+    double mean[PLANE_SIZES][2];
     cairn_study_note(study,
                      "Grid step 10/n, radius 10/(2(n + 1)), lowest layer shifted by r/2, dt = "
-                     "0.1 r/sqrt(20), from the authors' demos; s starts at 0 in every step.");
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < 2; k++) {
-            double mean, mu = k ? 1 : 0.1;
-            TRY(plane_case(study, sizes[i], mu, k == 1 && i == count - 1, &mean));
-            cairn_row row = { .published = k ? 8 : 3.5, .ours = mean, .within = 0.25 };
-            row.why = "an average over a fall whose grid, inner tolerance and start of s the paper "
-                      "does not give; ours counts every step to t = 2.58, one solve in free flight";
-            cairn_study_row(study, &row, "N = %d, mu = %g: mean fixed-point iterations",
-                            sizes[i] * sizes[i] * sizes[i], mu);
-            first[k] = i == 0 ? mean : first[k];
-            row = (cairn_row){ .ours = k ? mean / less : 0 };
-            if (k)
-                cairn_study_claim(study, mean > less, &row,
-                                  "N = %d: more for mu = 1 than for mu = 0.1 (ratio)",
-                                  sizes[i] * sizes[i] * sizes[i]);
-            less = mean;
-            row.ours = mean / first[k];
-            if (i > 0)
-                cairn_study_claim(study, fabs(row.ours - 1) < 0.3, &row,
-                                  "mu = %g: depends little on N (ratio to N = 512)", mu);
-        }
+                     "0.1 r/sqrt(20), from the authors' demos; s starts at 0 in every step, and "
+                     "steps in free flight count as one iteration.");
+    for (int i = 0; i < count; i++) {
+        int n = plane_sizes[i];
+        for (int k = 0; k < 2; k++)
+            TRY(plane_case(study, n, k ? 1 : 0.1, k == 1 && i == count - 1, &mean[i][k]));
+        cairn_row row = { .ours = mean[i][0] };
+        cairn_study_claim(study, mean[i][0] < 5, &row, "N = %d, mu = 0.1: few iterations (mean)",
+                          n * n * n);
+        row.ours = mean[i][1];
+        cairn_study_claim(study, mean[i][1] > mean[i][0], &row,
+                          "N = %d, mu = 1: more than for mu = 0.1 (mean)", n * n * n);
+    }
+    if (!study->quick)
+        plane_averages(study, mean);
     return CAIRN_OK;
 }
 

@@ -115,7 +115,34 @@ static void list_shakes(const double *shakes, const int *fewest, int runs, char 
     }
 }
 
-static cairn_status segregation(cairn_study *study, cairn_nut_box box, double until, int runs)
+/* Mean over the runs in which it came up; NaN: none. */
+static double mean_shakes(const double *shakes, int runs)
+{
+    double sum = 0;
+    int count = 0;
+    for (int i = 0; i < runs; i++)
+        if (!isnan(shakes[i])) {
+            sum += shakes[i];
+            count++;
+        }
+    return sum / count;
+}
+
+static cairn_status control_run(cairn_study *study, cairn_nut_box box, double until)
+{
+    nut_run control;
+    box.seed = 1;
+    box.big = 0.5;
+    TRY(shake_box(NULL, &box, until, &control));
+    cairn_row row = { .ours = control.above };
+    cairn_study_claim(study, isnan(control.shakes), &row,
+                      "one of equal size does not (disks above it at the end)");
+    return CAIRN_OK;
+}
+
+/* `published`: shakes until it is up; 0: not known. */
+static cairn_status segregation(cairn_study *study, cairn_nut_box box, double until, int runs,
+                                double published)
 {
     double shakes[8];
     int reached = 0, needed = (runs + 1) / 2, fewest[8];
@@ -133,14 +160,11 @@ static cairn_status segregation(cairn_study *study, cairn_nut_box box, double un
     cairn_row row = { .ours = reached, .why = why };
     cairn_study_claim(study, reached >= needed, &row,
                       "the big disk comes up in at least %d of %d runs", needed, runs);
-    nut_run control;
-    box.seed = 1;
-    box.big = 0.5;
-    TRY(shake_box(NULL, &box, until, &control));
-    row = (cairn_row){ .ours = control.above };
-    cairn_study_claim(study, isnan(control.shakes), &row,
-                      "one of equal size does not (disks above it at the end)");
-    return CAIRN_OK;
+    row = (cairn_row){ .published = published, .ours = mean_shakes(shakes, runs), .within = 0.25 };
+    row.why = "published as between 30 and 50; the box and its shaking are ours";
+    if (published > 0)
+        cairn_study_row(study, &row, "shakes until it is up, mean");
+    return control_run(study, box, until);
 }
 
 static cairn_status fig_10_6(cairn_study *study)
@@ -152,17 +176,19 @@ static cairn_status fig_10_6(cairn_study *study)
                      "Given: 201 bodies, dt = 0.1 s, 75 s, mu = 0.5. Ours: width 14, radii 0.5 "
                      "+- 10 % and 1.5, 50 shakes of amplitude 3 and period 1.5 s, after a "
                      "search over amplitudes and widths; the paper reports 30 to 50 shakes.");
-    return segregation(study, box, 75, 5);
+    return segregation(study, box, 75, 5, 40);
 }
 
+/* The same shaking in a box as much wider as it takes more disks. */
 static cairn_status segregation_270(cairn_study *study)
 {
     const cairn_nut_box box = {
-        .width = 16, .amplitude = 2.8, .period = 1.25, .settle = 3, .disks = 269, .big = 1.5
+        .width = 18, .amplitude = 3, .period = 1.5, .settle = 3, .disks = 269, .big = 1.5
     };
-    cairn_study_note(study, "Given: 270 bodies, dt = 0.1 s, 50 s. Ours: width 16, 40 shakes of "
-                            "amplitude 2.8 and period 1.25 s, no restitution.");
-    return segregation(study, box, 50, 3);
+    cairn_study_note(study,
+                     "Given: 270 bodies, dt = 0.1 s, 50 s. Ours: width 18, disks and shaking "
+                     "as for Fig. 10.6 of [A06], 33 shakes; no restitution.");
+    return segregation(study, box, 50, 3, 0);
 }
 
 /* ---- pebble bed ------------------------------------------------------------------------------ */
