@@ -113,6 +113,7 @@ static void list_shakes(const double *shakes, const int *fewest, int runs, char 
             snprintf(part, sizeof part, "%s %.1f (%d)", i ? "," : "", shakes[i], fewest[i]);
         strncat(text, part, WHY - 1 - strlen(text));
     }
+    strncat(text, "; the box and its shaking are ours, they are not given", WHY - 1 - strlen(text));
 }
 
 /* Mean over the runs in which it came up; NaN: none. */
