@@ -10,7 +10,7 @@ static const char *const styles[CAIRN_SERIES_STYLES] = {
     [CAIRN_SERIES_DASHED] = "using 1:2 with lines lw 2 dt 2",
     [CAIRN_SERIES_POINTS] = "using 1:2 with points pt 7 ps 0.5",
     [CAIRN_SERIES_PUBLISHED] = "using 1:2 with points pt 6 ps 1.1 lw 2",
-    [CAIRN_SERIES_DISKS] = "using 1:2:3 with circles fs transparent solid 0.35 border",
+    [CAIRN_SERIES_DISKS] = "using 1:2:3 with circles fs transparent solid 0.35",
     [CAIRN_SERIES_MAP] = "using 1:2:3 with image",
 };
 
