@@ -2,6 +2,8 @@
 #ifndef CAIRN_RUN_H
 #define CAIRN_RUN_H
 
+#include <stdio.h>
+
 #include "cairn/scene.h"
 
 #ifdef __cplusplus
@@ -92,12 +94,18 @@ typedef struct cairn_run_info {
     int64_t joints;         /* ever made                                                     */
     int64_t broken;         /* torn                                                          */
     double joint_drift;     /* m: the largest                                                */
+    char ending[16];        /* "complete", "rest", "interrupted", "stopped", "failed",
+                               "unfinished"; "": not told                                    */
     uint64_t hash;
 } cairn_run_info;
 
 /** Read the header of a run file (a folder or its run.h5). */
 CAIRN_API cairn_status cairn_run_read_info(const char *path, cairn_run_info *out,
                                            cairn_error *error);
+
+/** Write one page about a run (a folder or its run.h5): what was slow, where accuracy was lost,
+ *  which contacts did not settle, what to change. Fails as cairn_run_read_info. */
+CAIRN_API cairn_status cairn_run_explain(const char *path, FILE *out, cairn_error *error);
 
 #ifdef __cplusplus
 }

@@ -184,6 +184,8 @@ static cairn_status read_settings(hid_t file, cairn_run_info *out, cairn_error *
     strcpy(out->certificate, "summary"); /* what runs kept before there was a choice */
     if (H5Aexists(file, "certificate") > 0)
         TRY(read_text(file, "certificate", out->certificate, sizeof out->certificate, error));
+    if (H5Aexists(file, "ending") > 0)
+        TRY(read_text(file, "ending", out->ending, sizeof out->ending, error));
     TRY(read_number(file, "dimension", H5T_NATIVE_INT, &out->dimension, error));
     TRY(read_number(file, "time_step", H5T_NATIVE_DOUBLE, &out->time_step, error));
     return read_number(file, "tolerance", H5T_NATIVE_DOUBLE, &out->tolerance, error);

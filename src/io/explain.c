@@ -1,0 +1,351 @@
+/* explain.c - one page about a run: what was slow, where accuracy was lost, which contacts did not
+ * settle, and what to change. All of it from run.h5; the rules are a table with their limits. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "cairn/run.h"
+#include "io/hdf5_read.h"
+#include "io/file.h"
+#include "io/run_file.h"
+
+/* Columns of /steps; NULL: the run does not keep it. */
+typedef struct columns {
+    const double *candidates, *attempts, *iterations, *converged, *asked_relative,
+        *coulomb_relative, *penetration, *dilatation, *numerical_loss, *correction, *kinetic,
+        *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact;
+} columns;
+
+#define COLUMN(name)                                                                               \
+    {                                                                                              \
+#name, offsetof(columns, name)                                                             \
+    }
+static const struct {
+    const char *name;
+    size_t offset;
+} wanted[] = {
+    COLUMN(candidates),          COLUMN(attempts),       COLUMN(iterations),
+    COLUMN(converged),           COLUMN(asked_relative), COLUMN(coulomb_relative),
+    COLUMN(penetration),         COLUMN(dilatation),     COLUMN(numerical_loss),
+    COLUMN(correction),          COLUMN(kinetic),        COLUMN(collide_seconds),
+    COLUMN(assemble_seconds),    COLUMN(solve_seconds),  COLUMN(finish_seconds),
+    COLUMN(asked_worst_contact),
+};
+
+/* What the rules look at. */
+typedef struct facts {
+    cairn_run_info info;
+    double max_iterations; /* of the settings                                      */
+    columns c;
+    int steps;
+    double seconds[4], total; /* collide, assemble, solve, finish; their sum         */
+    double repeated, missed;  /* steps                                               */
+    double exhausted;         /* missed steps that used all iterations               */
+    double mean_iterations;
+    double size; /* m: smallest radius of a dynamic sphere, 0: none             */
+    double numerical, correction, energy; /* J: sums; largest kinetic energy          */
+} facts;
+
+/* Index of the largest entry, -1: there is none. */
+static int worst_of(const double *column, int steps)
+{
+    int worst = -1;
+    for (int i = 0; column && i < steps; i++)
+        if (worst < 0 || column[i] > column[worst])
+            worst = i;
+    return worst;
+}
+
+static double at(const double *column, int i)
+{
+    return column && i >= 0 ? column[i] : 0;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static cairn_status read_columns(hid_t group, cairn_arena *arena, facts *f, cairn_error *error)
+{
+    f->steps = (int)f->info.steps;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        cairn_hdf5_numbers numbers;
+        if (!cairn_hdf5_has(group, wanted[i].name))
+            continue;
+        TRY(cairn_hdf5_read(group, wanted[i].name, CAIRN_HDF5_REAL, arena, &numbers, error));
+        f->steps = numbers.count < f->steps ? numbers.count : f->steps;
+        memcpy((char *)&f->c + wanted[i].offset, &numbers.data, sizeof numbers.data);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status read_size(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
+{
+    hid_t group;
+    cairn_hdf5_numbers radius = { NULL, 0 }, mass = { NULL, 0 };
+    TRY(cairn_hdf5_open_group(file, "bodies", &group, error));
+    cairn_status status = cairn_hdf5_read(group, "radius", CAIRN_HDF5_REAL, arena, &radius, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_read(group, "mass", CAIRN_HDF5_REAL, arena, &mass, error);
+    H5Gclose(group);
+    for (int i = 0; status == CAIRN_OK && i < radius.count && i < mass.count; i++) {
+        double r = ((const double *)radius.data)[i];
+        if (r > 0 && ((const double *)mass.data)[i] > 0)
+            f->size = f->size > 0 ? fmin(f->size, r) : r;
+    }
+    return status;
+}
+
+static void sum_up(facts *f)
+{
+    const double *const parts[4] = { f->c.collide_seconds, f->c.assemble_seconds,
+                                     f->c.solve_seconds, f->c.finish_seconds };
+    for (int i = 0; i < f->steps; i++) {
+        for (int k = 0; k < 4; k++)
+            f->seconds[k] += at(parts[k], i);
+        bool missed = f->c.converged && f->c.converged[i] == 0;
+        f->missed += missed;
+        f->exhausted += missed && at(f->c.iterations, i) >= f->max_iterations;
+        f->repeated += at(f->c.attempts, i) > 1;
+        f->mean_iterations += at(f->c.iterations, i) / f->steps;
+        f->numerical += at(f->c.numerical_loss, i);
+        f->correction += at(f->c.correction, i);
+        f->energy = fmax(f->energy, at(f->c.kinetic, i));
+    }
+    for (int k = 0; k < 4; k++)
+        f->total += f->seconds[k];
+}
+
+static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
+{
+    hid_t group;
+    cairn_hdf5_read_real_attribute(file, "max_iterations", &f->max_iterations);
+    TRY(cairn_hdf5_open_group(file, "steps", &group, error));
+    cairn_status status = read_columns(group, arena, f, error);
+    H5Gclose(group);
+    TRY(status);
+    TRY(read_size(file, arena, f, error));
+    sum_up(f);
+    return CAIRN_OK;
+}
+
+/* ---- what happened -------------------------------------------------------------------------- */
+
+static void tell_time(const facts *f, FILE *out)
+{
+    static const char *const names[4] = { "collision", "assembly", "solving", "the rest" };
+    int slow = worst_of(f->c.solve_seconds, f->steps);
+    fprintf(out, "\nwhere the time went\n");
+    for (int k = 0; k < 4; k++)
+        fprintf(out, "  %-20s %.3g s, %.0f %%\n", names[k], f->seconds[k],
+                f->total > 0 ? 100 * f->seconds[k] / f->total : 0);
+    fprintf(out, "  %-20s %.1f on average\n", "iterations", f->mean_iterations);
+    if (slow >= 0)
+        fprintf(out, "  %-20s %d: %.3g s to solve, %.0f iterations, %.0f candidates\n",
+                "slowest step", slow + 1, f->c.solve_seconds[slow], at(f->c.iterations, slow),
+                at(f->c.candidates, slow));
+}
+
+static void tell_worst(const facts *f, FILE *out, const char *name, const double *column,
+                       const char *unit)
+{
+    int worst = worst_of(column, f->steps);
+    if (worst >= 0)
+        fprintf(out, "  %-20s %.2e%s%s at worst, in step %d\n", name, column[worst],
+                unit[0] ? " " : "", unit, worst + 1);
+}
+
+static void tell_accuracy(const facts *f, FILE *out)
+{
+    fprintf(out, "\nwhere accuracy was lost\n");
+    fprintf(out, "  %-20s %.0f of %d steps\n", "missed tolerance", f->missed, f->steps);
+    tell_worst(f, out, "residual", f->c.asked_relative, "");
+    tell_worst(f, out, "of exact friction", f->c.coulomb_relative, "");
+    tell_worst(f, out, "penetration", f->c.penetration, "m");
+    tell_worst(f, out, "gap while sliding", f->c.dilatation, "m");
+    fprintf(out, "  %-20s %.3g J by the time stepping, largest kinetic energy %.3g J\n",
+            "energy lost", f->numerical, f->energy);
+}
+
+/* ---- contacts that did not settle ----------------------------------------------------------- */
+
+/* The bodies of the worst contact of missed steps; `pairs` holds two numbers a contact. */
+static void tell_pairs(const facts *f, cairn_hdf5_numbers pairs, const double *offset, FILE *out)
+{
+    enum { MOST = 5 };
+    int told = 0;
+    for (int i = 0; i < f->steps && told < MOST; i++) {
+        double contact = at(f->c.asked_worst_contact, i);
+        bool missed = f->c.converged && f->c.converged[i] == 0 && f->c.asked_worst_contact;
+        double row = offset[i] + contact;
+        if (!missed || !(contact >= 0 && offset[i] >= 0 && 2 * row + 1 < pairs.count))
+            continue;
+        const double *pair = (const double *)pairs.data + 2 * (size_t)row;
+        fprintf(out, "  step %d: contact %.0f, bodies %.0f and %.0f, residual %.2e\n", i + 1,
+                contact, pair[0], pair[1], at(f->c.asked_relative, i));
+        told++;
+    }
+    if (f->missed > told)
+        fprintf(out, "  and in %.0f more steps\n", f->missed - told);
+}
+
+static cairn_status tell_contacts(hid_t file, cairn_arena *arena, const facts *f, FILE *out,
+                                  cairn_error *error)
+{
+    hid_t group, contacts;
+    cairn_hdf5_numbers pairs = { NULL, 0 }, offset = { NULL, 0 };
+    if (f->missed == 0)
+        return CAIRN_OK;
+    fprintf(out, "\ncontacts that did not settle\n");
+    if (!cairn_hdf5_has(file, "certificate")) {
+        fprintf(out, "  unknown: run with certificate: full to see them\n");
+        return CAIRN_OK;
+    }
+    TRY(cairn_hdf5_open_group(file, "certificate", &group, error));
+    cairn_status status =
+        cairn_hdf5_read(group, "contact_offset", CAIRN_HDF5_REAL, arena, &offset, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_open_group(group, "contacts", &contacts, error);
+    if (status == CAIRN_OK) {
+        status = cairn_hdf5_read(contacts, "body", CAIRN_HDF5_REAL, arena, &pairs, error);
+        H5Gclose(contacts);
+    }
+    H5Gclose(group);
+    TRY(status);
+    if (offset.count > f->steps)
+        tell_pairs(f, pairs, offset.data, out);
+    return CAIRN_OK;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+/* A rule writes what it found and what to do when it applies. */
+typedef bool rule_fn(const facts *f, char *text, size_t capacity);
+
+static bool share_missed(const facts *f, char *text, size_t n)
+{
+    bool all = f->exhausted > 0.5 * f->missed;
+    snprintf(text, n, "%.0f steps missed the tolerance %g%s: %s", f->missed, f->info.tolerance,
+             all ? ", most of them with all iterations used" : "",
+             all ? "raise run.max_iterations, or try another run.solver (cairn solve on the files "
+                   "in problems/ compares them)"
+                 : "halve run.time_step, or try another run.solver");
+    return f->missed > 0;
+}
+
+static bool convex_gap(const facts *f, char *text, size_t n)
+{
+    double gap = at(f->c.dilatation, worst_of(f->c.dilatation, f->steps));
+    snprintf(text, n,
+             "sliding contacts are kept %.1e m apart by the convex law, %.1f %% of the smallest "
+             "radius: use run.scheme=auto or coulomb, or halve run.time_step",
+             gap, 100 * gap / f->size);
+    return f->size > 0 && gap > 0.01 * f->size;
+}
+
+static bool deep_overlap(const facts *f, char *text, size_t n)
+{
+    double depth = at(f->c.penetration, worst_of(f->c.penetration, f->steps));
+    snprintf(
+        text, n,
+        "bodies overlap by up to %.1e m, %.1f %% of the smallest radius: halve run.time_step or "
+        "lower run.tolerance",
+        depth, 100 * depth / f->size);
+    return f->size > 0 && depth > 0.01 * f->size;
+}
+
+static bool often_repeated(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "%.0f %% of the steps were solved twice because bodies outran their candidates: set "
+             "run.margin to what a body moves in a step",
+             100 * f->repeated / f->steps);
+    return f->repeated > 0.1 * f->steps;
+}
+
+static bool slow_collision(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "%.0f %% of the time is collision: a smaller run.margin or a larger time step makes "
+             "fewer candidates",
+             100 * f->seconds[0] / f->total);
+    return f->total > 0.1 && f->seconds[0] > 0.5 * f->total;
+}
+
+static bool many_iterations(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "%.0f iterations a step on average: a tolerance of %g, or another run.solver, may do",
+             f->mean_iterations, 10 * f->info.tolerance);
+    return f->mean_iterations > 300;
+}
+
+static bool numerical_loss(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "the time stepping took %.2g J, %.0f %% of the largest kinetic energy: halve "
+             "run.time_step",
+             f->numerical, 100 * f->numerical / f->energy);
+    return f->energy > 0 && fabs(f->numerical) > 0.1 * f->energy;
+}
+
+static bool moved_apart(const facts *f, char *text, size_t n)
+{
+    snprintf(text, n,
+             "moving overlapping bodies apart added %.2g J, %.0f %% of the largest kinetic energy: "
+             "start without overlaps, or halve run.time_step",
+             f->correction, 100 * f->correction / f->energy);
+    return f->energy > 0 && f->correction > 0.05 * f->energy;
+}
+
+static rule_fn *const rules[] = { share_missed,   convex_gap,      deep_overlap,   often_repeated,
+                                  slow_collision, many_iterations, numerical_loss, moved_apart };
+
+static void advise(const facts *f, FILE *out)
+{
+    char text[400];
+    int told = 0;
+    fprintf(out, "\nwhat to change\n");
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i](f, text, sizeof text)) {
+            fprintf(out, "  - %s\n", text);
+            told++;
+        }
+    if (told == 0)
+        fprintf(out, "  nothing stands out\n");
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static cairn_status explain(hid_t file, cairn_arena *arena, facts *f, FILE *out, cairn_error *error)
+{
+    TRY(read_facts(file, arena, f, error));
+    fprintf(out, "%s: %d steps of %g s, scheme %s, solver %s, %s\n",
+            f->info.title[0] ? f->info.title : "run", f->steps, f->info.time_step, f->info.scheme,
+            f->info.solver, f->info.ending);
+    tell_time(f, out);
+    tell_accuracy(f, out);
+    TRY(tell_contacts(file, arena, f, out, error));
+    advise(f, out);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_explain(const char *path, FILE *out, cairn_error *error)
+{
+    char name[CAIRN_PATH_BYTES];
+    facts f = { .steps = 0 };
+    cairn_arena arena = { 0 };
+    hid_t file;
+    TRY(cairn_run_read_info(path, &f.info, error));
+    TRY(cairn_run_find_file(path, name, error));
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = cairn_hdf5_open(name, &file, error);
+    if (status == CAIRN_OK) {
+        status = explain(file, &arena, &f, out, error);
+        H5Fclose(file);
+    }
+    cairn_hdf5_quiet_end(quiet);
+    cairn_arena_destroy(&arena);
+    if (status != CAIRN_OK && error)
+        snprintf(error->file, sizeof error->file, "%s", name);
+    return status;
+}

@@ -1,0 +1,99 @@
+/* test_explain.c - the page that `cairn explain` prints, and the rules behind its advice. */
+#include "check_runs.h"
+
+/* What is said about the run in a folder. */
+static const char *page_of(const folder *f)
+{
+    FILE *out = fopen(path_in(f, "page.txt").text, "wb");
+    CHECK_OK(cairn_run_explain(f->path, out, NULL));
+    fclose(out);
+    return file_text(f, "page.txt");
+}
+
+/* Three spheres on a floor: nothing to say. */
+TEST(of_a_good_run_nothing_stands_out)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    s.step.time_step = 1e-3;
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    const char *page = page_of(&f);
+    CHECK_CONTAINS(page, "three spheres: 100 steps of 0.001 s, scheme convex");
+    CHECK_CONTAINS(page, "missed tolerance     0 of 100 steps");
+    CHECK_CONTAINS(page, "what to change\n  nothing stands out\n");
+    CHECK(strstr(page, "did not settle") == NULL);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* One iteration where many are needed. */
+static void run_badly(const folder *f, const char *certificate)
+{
+    cairn_scene *scene = scene_text_good(scene_3d, "run.scheme=coulomb");
+    scene->step.solver = "pgs";
+    scene->step.max_iterations = 1;
+    scene->step.tolerance = 1e-9;
+    scene->run.certificate = certificate;
+    CHECK_OK(cairn_run(scene, f->path, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+}
+
+TEST(missed_steps_are_told_with_their_bodies_and_what_to_do)
+{
+    folder f = folder_create();
+    run_badly(&f, "full");
+    const char *page = page_of(&f);
+    CHECK_CONTAINS(page, "contacts that did not settle\n  step ");
+    CHECK_CONTAINS(page, ", bodies ");
+    CHECK_CONTAINS(page, "steps missed the tolerance 1e-09, most of them with all iterations used");
+    CHECK_CONTAINS(page, "raise run.max_iterations");
+    run_badly(&f, "summary");
+    CHECK_CONTAINS(page_of(&f), "unknown: run with certificate: full");
+    run_badly(&f, "off");
+    CHECK_CONTAINS(page_of(&f), "raise run.max_iterations");
+    folder_remove(f.path);
+}
+
+/* scene_3d slides fast: the convex law keeps gaps of more than 1 % of the smallest radius. */
+TEST(the_gap_of_the_convex_law_is_told)
+{
+    folder f = folder_create();
+    run_into(&f, scene_3d, "run.scheme=convex");
+    CHECK_CONTAINS(page_of(&f), "apart by the convex law");
+    run_into(&f, scene_3d, "run.scheme=coulomb");
+    CHECK(strstr(page_of(&f), "apart by the convex law") == NULL);
+    folder_remove(f.path);
+}
+
+/* Offsets from anywhere are held against the rows that there are. */
+TEST(wrong_offsets_do_no_harm)
+{
+    folder f = folder_create();
+    static const double wrong[] = { -5, 1e15, 1e300, 77 };
+    run_badly(&f, "full");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        for (hsize_t at = 0; at < 60; at += 7) {
+            double old = swap_number(&f, "certificate/contact_offset", at, &wrong[i]);
+            page_of(&f);
+            swap_number(&f, "certificate/contact_offset", at, &old);
+        }
+    folder_remove(f.path);
+}
+
+TEST(what_is_no_run_is_refused)
+{
+    folder f = folder_create();
+    cairn_error error = { 0 };
+    CHECK_INT(cairn_run_explain(f.path, stdout, &error), CAIRN_NOT_FOUND);
+    file_write(&f, "run.h5", "no");
+    CHECK_INT(cairn_run_explain(f.path, stdout, &error), CAIRN_BAD_INPUT);
+    folder_remove(f.path);
+}
+
+int main(void)
+{
+    RUN(CASE(of_a_good_run_nothing_stands_out),
+        CASE(missed_steps_are_told_with_their_bodies_and_what_to_do),
+        CASE(the_gap_of_the_convex_law_is_told), CASE(wrong_offsets_do_no_harm),
+        CASE(what_is_no_run_is_refused));
+}
