@@ -154,6 +154,38 @@ TEST(a_run_that_did_not_end_is_checked_as_far_as_it_goes)
     folder_remove(f.path);
 }
 
+/* Joints, belts and rolling are not called wrong, and boxes are certified but for their gaps. */
+TEST(what_is_not_known_is_said)
+{
+    static const struct {
+        const char *scene, *said;
+        int code;
+    } cases[] = {
+        { HEAD
+          "bodies:\n  - {name: a, shape: {sphere: {radius: 0.1}}}\njoints:\n  - ball: {a: a}\n",
+          "the run has 1 joints", CANNOT_CHECK },
+        { HEAD "bodies:\n  - {motion: fixed, shape: half_space, surface_velocity: [1, 0, 0]}\n",
+          "surfaces that move along themselves", CANNOT_CHECK },
+        { HEAD "materials: {m: {rolling_friction: 0.1}}\n"
+               "bodies:\n  - {shape: {sphere: {radius: 0.1}}}\n",
+          "rolling", CANNOT_CHECK },
+        { HEAD "bodies:\n  - {motion: fixed, shape: half_space}\n"
+               "  - {shape: {box: {size: [1, 1, 1]}}, position: [0, 0, 0.5]}\n",
+          "shapes without a closed form", CERTIFIED },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        folder f = folder_create();
+        cairn_scene *scene = scene_text_good(cases[k].scene, "run.certificate=full");
+        scene->step.scheme = "coulomb";
+        scene->run.duration = 5e-3;
+        CHECK_OK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL));
+        cairn_scene_destroy(scene);
+        CHECK_INT(verdict(&f), cases[k].code);
+        CHECK_CONTAINS(file_text(&f, "said.txt"), cases[k].said);
+        folder_remove(f.path);
+    }
+}
+
 TEST(what_is_no_run_is_refused)
 {
     folder f = folder_create();
@@ -192,6 +224,6 @@ int main(void)
         CASE(a_finding_tells_step_contact_and_both_numbers),
         CASE(a_summary_is_checked_as_far_as_it_goes),
         CASE(a_step_that_missed_its_tolerance_is_not_certified),
-        CASE(a_run_that_did_not_end_is_checked_as_far_as_it_goes), CASE(what_is_no_run_is_refused),
-        CASE(damaged_files_do_no_harm));
+        CASE(a_run_that_did_not_end_is_checked_as_far_as_it_goes), CASE(what_is_not_known_is_said),
+        CASE(what_is_no_run_is_refused), CASE(damaged_files_do_no_harm));
 }

@@ -24,7 +24,8 @@ typedef struct search {
     const quat *q;
     bool features; /* the very contact must be there, not just one of the pair */
     const char *when;
-    uint64_t *keys; /* of the contacts of the step, sorted */
+    uint64_t *keys; /* of the `known` contacts of the step between shapes known here, sorted */
+    int known;
     int *small, *large, *next, *bucket;
     cell *cells; /* of each small ball */
     int small_count, large_count;
@@ -49,7 +50,7 @@ static int compare_keys(const void *a, const void *b)
 /* Whether some key lies in [low, high]. */
 static bool is_listed(const search *s, uint64_t low, uint64_t high)
 {
-    int first = 0, end = s->run->contacts.count;
+    int first = 0, end = s->known;
     while (first < end) {
         int middle = first + (end - first) / 2;
         if (s->keys[middle] < low)
@@ -57,7 +58,7 @@ static bool is_listed(const search *s, uint64_t low, uint64_t high)
         else
             end = middle;
     }
-    return first < s->run->contacts.count && s->keys[first] <= high;
+    return first < s->known && s->keys[first] <= high;
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
@@ -220,14 +221,24 @@ static void give_back(search *s)
         check_memory_free(blocks[i]);
 }
 
+static bool has_other_shape(const check_run *run, int j)
+{
+    const int32_t *body = run->contacts.body + 2 * j;
+    return run->bodies.shape[body[0]] == CHECK_OTHER || run->bodies.shape[body[1]] == CHECK_OTHER;
+}
+
 static void look_for_pairs(search *s)
 {
     check_run *run = s->run;
-    for (int j = 0; j < run->contacts.count; j++)
-        s->keys[j] = key_of(run, run->contacts.body[2 * j], run->contacts.body[2 * j + 1],
-                            run->contacts.feature[j] & (FEATURES - 1));
-    qsort(s->keys, (size_t)run->contacts.count, sizeof *s->keys, compare_keys);
-    for (int j = 0; j + 1 < run->contacts.count; j++)
+    s->known = 0;
+    for (int j = 0; j < run->contacts.count; j++) {
+        if (has_other_shape(run, j)) /* its feature numbers are not all of its key */
+            continue;
+        s->keys[s->known++] = key_of(run, run->contacts.body[2 * j], run->contacts.body[2 * j + 1],
+                                     run->contacts.feature[j] & (FEATURES - 1));
+    }
+    qsort(s->keys, (size_t)s->known, sizeof *s->keys, compare_keys);
+    for (int j = 0; j + 1 < s->known; j++)
         check_true(run->report, check_at(run, NULL, 0, "contacts"), s->keys[j] != s->keys[j + 1],
                    "one contact is there twice");
     sort_bodies(s);

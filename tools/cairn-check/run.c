@@ -200,6 +200,46 @@ static bool read_overlaps(check_run *run)
            check_fail(run->report, "attribute overlaps: '%s' is not known here", way);
 }
 
+/* A dataset within a group. */
+static bool is_there(hid_t file, const char *name)
+{
+    char group[32];
+    snprintf(group, sizeof group, "%.*s", (int)strcspn(name, "/"), name);
+    return H5Lexists(file, group, H5P_DEFAULT) > 0 && H5Lexists(file, name, H5P_DEFAULT) > 0;
+}
+
+static hsize_t rows_of(hid_t file, const char *name)
+{
+    hsize_t rows = 0;
+    if (!is_there(file, name))
+        return 0; /* written before there were any */
+    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset);
+    if (H5Sget_simple_extent_ndims(space) == 1)
+        H5Sget_simple_extent_dims(space, &rows, NULL);
+    H5Sclose(space);
+    H5Dclose(dataset);
+    return rows;
+}
+
+/* What this program does not know is said, not called wrong. */
+static bool is_known(check_run *run)
+{
+    static const struct {
+        const char *dataset, *what;
+    } unknown[] = {
+        { "bodies/surface_velocity", "surfaces that move along themselves" },
+        { "certificate/rolling_friction", "elliptic, rolling, spinning or adhesive contacts" },
+    };
+    for (int i = 0; i < COUNT(unknown); i++)
+        if (is_there(run->file, unknown[i].dataset))
+            return check_fail(run->report, "the run has %s, which are not known here yet",
+                              unknown[i].what);
+    hsize_t joints = rows_of(run->file, "joints/kind");
+    return joints == 0 ||
+           check_fail(run->report, "the run has %ld joints, which are not known here",
+                      (long)joints);
+}
+
 static bool read_settings(check_run *run)
 {
     char format[32] = "";
@@ -213,7 +253,7 @@ static bool read_settings(check_run *run)
         return false;
     if (strcmp(s->level, "off") == 0)
         return check_fail(run->report, "the run keeps no certificate (certificate: off)");
-    return read_scheme(run) && read_numbers(run) && read_overlaps(run);
+    return is_known(run) && read_scheme(run) && read_numbers(run) && read_overlaps(run);
 }
 
 /* ---- what does not change ------------------------------------------------------------------- */
