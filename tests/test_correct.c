@@ -1,5 +1,6 @@
 /* test_correct.c - overlaps are mended by moving: nothing is thrown, no law becomes infeasible. */
 #include "base/random.h"
+#include "cairn/joint.h"
 #include "failing_allocator.h"
 #include "worlds.h"
 
@@ -60,6 +61,28 @@ TEST(two_balls_part_without_velocity)
         CHECK_NEAR(0.25 * b.x[0].x + 0.75 * b.x[1].x, 0.1425, 1e-15);
         cairn_world_destroy(world);
     }
+}
+
+/* A motor elsewhere pushes by velocity alone: x = h v, with and without overlaps to be mended. */
+TEST(motors_do_not_move_bodies_when_overlaps_are_mended)
+{
+    cairn_world *world = new_pair(0);
+    int pushed = add_ball(world, 0.1, (cairn_vec3){ 5, 0, 0 }, zero);
+    cairn_joint_def guide = cairn_joint_def_default();
+    guide.kind = CAIRN_JOINT_PRISMATIC;
+    guide.a = (cairn_body_id){ pushed, cairn_world_bodies(world).generation[pushed] };
+    guide.anchor.x = 5;
+    guide.axis = (cairn_vec3){ 1, 0, 0 };
+    guide.slide.motor = "force";
+    guide.slide.target = 1000;
+    CHECK_OK(cairn_joint_create(world, &guide, NULL));
+    cairn_step_options options = step_by(0.001, "coulomb", 1e-10);
+    advance(world, &options, 1);
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK(b.x[1].x - b.x[0].x > 0.19 + 1e-4); /* the overlap was being mended */
+    CHECK_NEAR(b.v[pushed].x, 1, 1e-9);
+    CHECK_NEAR(b.x[pushed].x - 5, 0.001, 1e-12);
+    cairn_world_destroy(world);
 }
 
 /* In free fall: v = g t to rounding at every step, so kinetic energy is that of free fall. */
@@ -287,10 +310,11 @@ TEST(without_memory_nothing_is_moved)
 
 int main(void)
 {
-    RUN(CASE(two_balls_part_without_velocity), CASE(two_balls_that_part_fall_as_if_alone),
-        CASE(a_sunken_ball_comes_up_at_rest), CASE(stabilisation_is_the_share_that_a_step_mends),
-        CASE(overlaps_can_be_pushed_or_kept), CASE(what_does_not_overlap_is_not_moved),
-        CASE(a_pile_with_overlaps_is_not_thrown),
+    RUN(CASE(two_balls_part_without_velocity),
+        CASE(motors_do_not_move_bodies_when_overlaps_are_mended),
+        CASE(two_balls_that_part_fall_as_if_alone), CASE(a_sunken_ball_comes_up_at_rest),
+        CASE(stabilisation_is_the_share_that_a_step_mends), CASE(overlaps_can_be_pushed_or_kept),
+        CASE(what_does_not_overlap_is_not_moved), CASE(a_pile_with_overlaps_is_not_thrown),
         CASE(a_tight_packing_with_large_friction_stays_solvable),
         CASE(without_memory_nothing_is_moved));
 }

@@ -87,9 +87,11 @@ CAIRN_API cairn_joint_def cairn_joint_def_default(void);
 CAIRN_API cairn_body_id cairn_body_none(void);
 /** The table of a joint kind (not bodies and drives), NULL past the last. */
 CAIRN_API const cairn_record *cairn_joint_record(int kind);
-/** Whether a kind exists in a dimension, and which drives it has. */
+/** Whether a kind exists in a dimension. */
 CAIRN_API bool cairn_joint_exists(cairn_joint_kind kind, int dimension);
+/** Whether a kind leaves an angle free, which the drive `turn` acts on. */
 CAIRN_API bool cairn_joint_turns(cairn_joint_kind kind);
+/** Whether a kind leaves a length free, which the drive `slide` acts on. */
 CAIRN_API bool cairn_joint_slides(cairn_joint_kind kind);
 
 /** A joint by number. */

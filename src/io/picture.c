@@ -335,6 +335,8 @@ static void write_marks(FILE *out, const view *v, const marks *painted)
 static void write_legend(FILE *out, const view *v)
 {
     int left = (int)v->width - LEGEND, top = 90, height = 300;
+    if (v->largest_force == 0)
+        return; /* nothing touches: all have one colour */
     fprintf(out,
             "<text x=\"%d\" y=\"%d\">normal force</text>\n<text x=\"%d\" y=\"%d\">on a body, N"
             "</text>\n",

@@ -78,6 +78,24 @@ static double left_open(const cairn_stage *stage, int j)
     return -c * h <= slack ? 0 : fmax(c, -PORTION * size / h);
 }
 
+/* Of the rows of joints those that hold go on to hold; motors, springs and the like do not move
+ * anything here. */
+static cairn_status keep_held(cairn_arena *scratch, cairn_problem *p)
+{
+    size_t rows = (size_t)p->contacts * (size_t)p->dimension;
+    double *lower = cairn_arena_doubles(scratch, rows), *upper = cairn_arena_doubles(scratch, rows);
+    if (!lower || !upper)
+        return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < rows; i++)
+        if (isinf(p->lower[i]) && isinf(p->upper[i]) && p->compliance[i] == 0) {
+            lower[i] = p->lower[i];
+            upper[i] = p->upper[i];
+        }
+    p->lower = lower;
+    p->upper = upper;
+    return CAIRN_OK;
+}
+
 /* The problem of z: the rows and masses of the step, without friction, from rest. */
 static cairn_status pose(const cairn_stage *stage, const double *c, cairn_problem *p)
 {
@@ -89,7 +107,9 @@ static cairn_status pose(const cairn_stage *stage, const double *c, cairn_proble
     p->b = c;
     p->v_free = cairn_arena_doubles(scratch, velocities);
     p->mu = cairn_arena_doubles(scratch, (size_t)p->contacts);
-    return p->v_free && p->mu ? CAIRN_OK : CAIRN_NO_MEMORY;
+    if (!p->v_free || !p->mu)
+        return CAIRN_NO_MEMORY;
+    return p->bounded ? keep_held(scratch, p) : CAIRN_OK;
 }
 
 /* The normal impulses, for whoever wants to compute z again. */

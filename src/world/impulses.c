@@ -288,6 +288,7 @@ static cairn_status compress(cairn_stage *stage)
 static cairn_status solve_impact(cairn_stage *stage)
 {
     TRY(compress(stage));
+    stage->s_held = NULL; /* (2) is judged with s = 0 or the law's own */
     const cairn_solve_report first = stage->report->solve;
     double change = stage->report->certificate.friction_law;
     for (int j = 0; j < stage->problem.contacts; j++)
