@@ -299,12 +299,13 @@ static cairn_status lcp_times(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_a05[] = {
-    { "a05-nonconvex", "[A05]", "Nonconvex solution set", "a table with six legs", false,
+    { "a05-nonconvex", "[A05]", "Nonconvex solution set", "a table with six legs", CAIRN_QUICK, 1,
       nonconvex },
-    { "a05-lcp-times", "[A05]", "Solving the LCP", "times for piles of 10 to 210 bodies", false,
-      lcp_times },
-    { "a05-ellipse", "[A05]", "Elliptic body", "ten frames of an ellipse on a table", false,
-      ellipse },
-    { "a05-drift", "[A05]", "Infeasibility", "drift with and without stabilisation", false, drift },
+    { "a05-lcp-times", "[A05]", "Solving the LCP", "times for piles of 10 to 210 bodies",
+      CAIRN_QUICK, 150, lcp_times },
+    { "a05-ellipse", "[A05]", "Elliptic body", "ten frames of an ellipse on a table", CAIRN_QUICK,
+      1, ellipse },
+    { "a05-drift", "[A05]", "Infeasibility", "drift with and without stabilisation", CAIRN_QUICK, 1,
+      drift },
 };
 const int cairn_entries_a05_count = sizeof cairn_entries_a05 / sizeof cairn_entries_a05[0];

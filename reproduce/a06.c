@@ -315,15 +315,19 @@ static cairn_status fig_10_5(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_a06[] = {
-    { "a06-table-10-1", "[A06]", "Table 10.1", "LCP against optimisation, particle", false,
+    { "a06-table-10-1", "[A06]", "Table 10.1", "LCP against optimisation, particle", CAIRN_QUICK, 1,
       table_10_1 },
-    { "a06-fig-10-1", "[A06]", "Fig. 10.1", "trajectory of the particle", false, fig_10_1 },
-    { "a06-fig-10-2", "[A06]", "Fig. 10.2", "the particle that starts in contact", false,
+    { "a06-fig-10-1", "[A06]", "Fig. 10.1", "trajectory of the particle", CAIRN_QUICK, 1,
+      fig_10_1 },
+    { "a06-fig-10-2", "[A06]", "Fig. 10.2", "the particle that starts in contact", CAIRN_QUICK, 1,
       fig_10_2 },
-    { "a06-table-10-2", "[A06]", "Table 10.2", "LCP against optimisation, bar", false, table_10_2 },
-    { "a06-fig-10-3", "[A06]", "Fig. 10.3", "trajectory of the falling bar", false, fig_10_3 },
-    { "a06-fig-10-4", "[A06]", "Fig. 10.4", "the bar that starts in contact, by the LCP", false,
-      fig_10_4 },
-    { "a06-fig-10-5", "[A06]", "Fig. 10.5", "height of the tip by both methods", false, fig_10_5 },
+    { "a06-table-10-2", "[A06]", "Table 10.2", "LCP against optimisation, bar", CAIRN_QUICK, 1,
+      table_10_2 },
+    { "a06-fig-10-3", "[A06]", "Fig. 10.3", "trajectory of the falling bar", CAIRN_QUICK, 1,
+      fig_10_3 },
+    { "a06-fig-10-4", "[A06]", "Fig. 10.4", "the bar that starts in contact, by the LCP",
+      CAIRN_QUICK, 1, fig_10_4 },
+    { "a06-fig-10-5", "[A06]", "Fig. 10.5", "height of the tip by both methods", CAIRN_QUICK, 1,
+      fig_10_5 },
 };
 const int cairn_entries_a06_count = sizeof cairn_entries_a06 / sizeof cairn_entries_a06[0];

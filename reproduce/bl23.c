@@ -373,12 +373,16 @@ static cairn_status fig_8(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_bl23[] = {
-    { "bl23-table-1", "[BL23]", "Table 1", "iterations of the gradient methods", false, table_1 },
-    { "bl23-fig-4", "[BL23]", "Fig. 4", "constraint and cost over the iterations", false, fig_4 },
-    { "bl23-fig-5", "[BL23]", "Fig. 5", "disk falling on an incline, no friction", false, fig_5 },
-    { "bl23-fig-6", "[BL23]", "Fig. 6", "convergence without friction", false, fig_6 },
-    { "bl23-fig-7", "[BL23]", "Fig. 7", "disk falling on an incline with friction", false, fig_7 },
-    { "bl23-fig-8", "[BL23]", "Fig. 8", "convergence with friction, mean iterations", false,
-      fig_8 },
+    { "bl23-table-1", "[BL23]", "Table 1", "iterations of the gradient methods", CAIRN_QUICK, 1,
+      table_1 },
+    { "bl23-fig-4", "[BL23]", "Fig. 4", "constraint and cost over the iterations", CAIRN_QUICK, 1,
+      fig_4 },
+    { "bl23-fig-5", "[BL23]", "Fig. 5", "disk falling on an incline, no friction", CAIRN_QUICK, 1,
+      fig_5 },
+    { "bl23-fig-6", "[BL23]", "Fig. 6", "convergence without friction", CAIRN_QUICK, 1, fig_6 },
+    { "bl23-fig-7", "[BL23]", "Fig. 7", "disk falling on an incline with friction", CAIRN_QUICK, 1,
+      fig_7 },
+    { "bl23-fig-8", "[BL23]", "Fig. 8", "convergence with friction, mean iterations", CAIRN_QUICK,
+      1, fig_8 },
 };
 const int cairn_entries_bl23_count = sizeof cairn_entries_bl23 / sizeof cairn_entries_bl23[0];

@@ -97,6 +97,7 @@ static cairn_status settle_box(cairn_study *study, cairn_world *world, int n, co
     int steps = (int)lround(8 / cairn_grains_box_step(n)), every = study->quick ? 50 : 25;
     options.time_step = cairn_grains_box_step(n);
     options.scheme = "frictionless";
+    options.threads = study->threads;
     options.margin = 0.45 * 0.9 * 10 / (2 * n);
     for (int k = 1; k <= steps; k++) {
         TRY(cairn_solved_step(world, &options, &report));
@@ -380,12 +381,12 @@ static cairn_status fig_12(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_bl23_grains[] = {
-    { "bl23-table-2", "[BL23]", "Table 2, Figs 9, 10", "five solvers on spheres in a box", false,
-      table_2 },
-    { "bl23-fig-11", "[BL23]", "Fig. 11", "fixed-point iterations of spheres on a plane", false,
-      fig_11 },
-    { "bl23-fig-12", "[BL23]", "Fig. 12", "column collapse, convex against fixed point", false,
-      fig_12 },
+    { "bl23-table-2", "[BL23]", "Table 2, Figs 9, 10", "five solvers on spheres in a box",
+      CAIRN_QUICK, 200, table_2 },
+    { "bl23-fig-11", "[BL23]", "Fig. 11", "fixed-point iterations of spheres on a plane",
+      CAIRN_QUICK, 120, fig_11 },
+    { "bl23-fig-12", "[BL23]", "Fig. 12", "column collapse, convex against fixed point",
+      CAIRN_QUICK, 60, fig_12 },
 };
 const int cairn_entries_bl23_grains_count =
     sizeof cairn_entries_bl23_grains / sizeof cairn_entries_bl23_grains[0];

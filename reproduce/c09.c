@@ -268,10 +268,10 @@ static cairn_status fig_8(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_c09[] = {
-    { "c09-fig-5", "[C09]", "Fig. 5", "double pendulum with friction", false, fig_5 },
-    { "c09-table-1", "[C09]", "Table 1", "random instances in 2D", false, table_1 },
-    { "c09-table-2", "[C09]", "Table 2", "random instances in 3D", false, table_2 },
-    { "c09-fig-7", "[C09]", "Fig. 7", "phi for the bead in a corner", false, fig_7 },
-    { "c09-fig-8", "[C09]", "Fig. 8", "phi of the counterexample", false, fig_8 },
+    { "c09-fig-5", "[C09]", "Fig. 5", "double pendulum with friction", CAIRN_QUICK, 1, fig_5 },
+    { "c09-table-1", "[C09]", "Table 1", "random instances in 2D", CAIRN_QUICK, 1, table_1 },
+    { "c09-table-2", "[C09]", "Table 2", "random instances in 3D", CAIRN_QUICK, 1, table_2 },
+    { "c09-fig-7", "[C09]", "Fig. 7", "phi for the bead in a corner", CAIRN_QUICK, 1, fig_7 },
+    { "c09-fig-8", "[C09]", "Fig. 8", "phi of the counterexample", CAIRN_QUICK, 1, fig_8 },
 };
 const int cairn_entries_c09_count = sizeof cairn_entries_c09 / sizeof cairn_entries_c09[0];

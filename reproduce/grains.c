@@ -134,7 +134,12 @@ static cairn_status add_small(cairn_world *world, const cairn_nut_box *box)
 
 cairn_status cairn_grains_nut(const cairn_nut_box *box, cairn_world **out)
 {
-    TRY(cairn_plain_world(2, (cairn_vec3){ 0, -9.81, 0 }, 0.5, out));
+    cairn_world_def def = cairn_world_def_default();
+    const cairn_material_def material = { .friction = 0.5, .restitution = box->restitution };
+    def.dimension = 2;
+    def.gravity = (cairn_vec3){ 0, -9.81, 0 };
+    TRY(cairn_world_create(&def, out));
+    TRY(cairn_material_create(*out, &material, NULL));
     TRY(add_shaken_wall(*out, box, (cairn_vec3){ 0, 1, 0 }, 0));
     TRY(add_shaken_wall(*out, box, (cairn_vec3){ 1, 0, 0 }, 0));
     TRY(add_shaken_wall(*out, box, (cairn_vec3){ -1, 0, 0 }, box->width));

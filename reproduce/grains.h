@@ -23,6 +23,7 @@ typedef struct cairn_nut_box {
     double settle;                   /* s before the shaking                           */
     int disks;                       /* small ones, radius 0.5 (1 +- 0.1)              */
     double big;                      /* m: radius of the other                         */
+    double restitution;              /* of every impact                                */
     uint64_t seed;
 } cairn_nut_box;
 

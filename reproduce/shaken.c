@@ -308,11 +308,11 @@ static cairn_status pebble_bed(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_shaken[] = {
-    { "a06-fig-10-6", "[A06]", "Fig. 10.6", "Brazil nut: 201 bodies, five runs, a control", true,
-      fig_10_6 },
-    { "a05-segregation", "[A05]", "Size segregation", "270 bodies, three runs, a control", true,
-      segregation_270 },
-    { "a05-pebble-bed", "[A05]", "Pebble bed", "2,000 pebbles poured into a vessel", true,
-      pebble_bed },
+    { "a06-fig-10-6", "[A06]", "Fig. 10.6", "Brazil nut: 201 bodies, five runs, a control",
+      CAIRN_FULL, 100, fig_10_6 },
+    { "a05-segregation", "[A05]", "Size segregation", "270 bodies, three runs, a control",
+      CAIRN_FULL, 60, segregation_270 },
+    { "a05-pebble-bed", "[A05]", "Pebble bed", "2,000 pebbles poured into a vessel", CAIRN_FULL,
+      120, pebble_bed },
 };
 const int cairn_entries_shaken_count = sizeof cairn_entries_shaken / sizeof cairn_entries_shaken[0];

@@ -270,11 +270,13 @@ static cairn_status table_1(cairn_study *study)
 }
 
 const cairn_entry cairn_entries_st96[] = {
-    { "st96-fig-2", "[ST96]", "Fig. 2", "the falling rod: frames and events", false, fig_2 },
-    { "st96-fig-3-5", "[ST96]", "Figs 3, 4, 5", "velocities of the rod for four time steps", false,
-      fig_3_4_5 },
-    { "st96-fig-7-8", "[ST96]", "Figs 6, 7, 8", "four balls: paths and impulses", false, fig_7_8 },
-    { "st96-table-1", "[ST96]", "Table 1", "errors and variations of the four balls", false,
-      table_1 },
+    { "st96-fig-2", "[ST96]", "Fig. 2", "the falling rod: frames and events", CAIRN_QUICK, 1,
+      fig_2 },
+    { "st96-fig-3-5", "[ST96]", "Figs 3, 4, 5", "velocities of the rod for four time steps",
+      CAIRN_QUICK, 1, fig_3_4_5 },
+    { "st96-fig-7-8", "[ST96]", "Figs 6, 7, 8", "four balls: paths and impulses", CAIRN_QUICK, 1,
+      fig_7_8 },
+    { "st96-table-1", "[ST96]", "Table 1", "errors and variations of the four balls", CAIRN_QUICK,
+      1, table_1 },
 };
 const int cairn_entries_st96_count = sizeof cairn_entries_st96 / sizeof cairn_entries_st96[0];

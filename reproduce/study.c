@@ -21,7 +21,7 @@ void cairn_study_clear(cairn_study *study)
     cairn_block_free(study->series);
     cairn_block_free(study->figures);
     cairn_block_free(study->findings);
-    *study = (cairn_study){ .quick = study->quick };
+    *study = (cairn_study){ .quick = study->quick, .threads = study->threads };
 }
 
 /* One item more; false: no memory, which the study remembers. */

@@ -70,6 +70,7 @@ typedef struct cairn_figure {
 
 typedef struct cairn_study {
     bool quick;
+    int threads; /* that steps of many bodies may use; 0: as many as the machine has            */
     cairn_status status;
     cairn_finding *findings;
     int finding_count, finding_capacity;
@@ -102,13 +103,21 @@ void cairn_study_point(cairn_study *study, int series, double x, double y, doubl
 /* Break the line of a series. */
 void cairn_study_break(cairn_study *study, int series);
 
+/* Which calls of `cairn reproduce` compute an entry. */
+typedef enum cairn_entry_size {
+    CAIRN_QUICK, /* all of them                                                                 */
+    CAIRN_FULL,  /* `all` without --quick                                                       */
+    CAIRN_LARGE  /* only when it is named                                                       */
+} cairn_entry_size;
+
 /* An item of a paper. */
 typedef struct cairn_entry {
     const char *name;    /* "a06-table-10-1"                                                    */
     const char *paper;   /* "[A06]", see docs/references.md                                     */
     const char *item;    /* "Table 10.1"                                                        */
     const char *summary; /* one line                                                            */
-    bool slow;           /* left out of --quick                                                 */
+    cairn_entry_size size;
+    double cpu; /* s: about what a full run takes; shares out the work and tells the time left  */
     cairn_status (*run)(cairn_study *study);
 } cairn_entry;
 

@@ -2,9 +2,12 @@
 """`cairn reproduce --quick` from outside: each verdict, the pages, what is refused."""
 import csv
 import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -37,7 +40,7 @@ class All(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.home = tempfile.TemporaryDirectory()
-        cls.done = run("all", "--quick", "--out", "a/b", cwd=cls.home.name)
+        cls.done = run("all", "--quick", "--quiet", "--out", "a/b", cwd=cls.home.name)
         with open(cls.path("a/b/rows.csv"), encoding="utf-8", newline="") as file:
             cls.rows = list(csv.DictReader(file))
 
@@ -69,7 +72,7 @@ class All(unittest.TestCase):
 
     def test_every_quick_entry_has_rows_and_a_page(self):
         listed = [line for line in run("--list", cwd=self.home.name).stdout.splitlines()
-                  if "(not in --quick)" not in line]
+                  if "(not in --quick)" not in line and "(only by name" not in line]
         entries = {line.split()[0] for line in listed}
         self.assertEqual({r["entry"] for r in self.rows}, entries)
         for entry in entries:
@@ -98,6 +101,8 @@ class All(unittest.TestCase):
         self.assertGreater(len(drawn), 25)
         self.assertEqual(report.count("<svg"), len(drawn))
         self.assertNotIn("<img", report)
+        for name in set(re.findall(r'href="#([^"]+)"', report)):
+            self.assertIn(f'id="{name}"', report)
         for name in drawn:
             xml.etree.ElementTree.parse(self.path(f"a/b/{name}"))
 
@@ -115,6 +120,68 @@ class One(unittest.TestCase):
             page = os.path.join(self.home.name, "out/reproduce", f"{entry}.html")
             self.assertTrue(os.path.exists(page), done.stdout)
             self.assertFalse(os.path.exists(os.path.join(os.path.dirname(page), "report.html")))
+
+    @staticmethod
+    def children(process):
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
+            return [int(word) for word in file.read().split()]
+
+    def start(self, *words):
+        process = subprocess.Popen([CAIRN, "reproduce", "all", "--quick", *words],
+                                   cwd=self.home.name, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        while not self.children(process):
+            time.sleep(0.005)
+        return process
+
+    @unittest.skipIf(SANITIZED, "takes minutes under the sanitizers")
+    def test_what_goes_wrong_with_an_item_leaves_the_others_alone(self):
+        folder = os.path.join(self.home.name, "out/reproduce")
+        os.makedirs(os.path.join(folder, "bl23-table-1.html"))
+        process = self.start("--jobs", "2", "--quiet")
+        os.kill(self.children(process)[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=280)
+        self.assertEqual(process.returncode, 1, out)
+        self.assertEqual(err, "cairn reproduce: out/reproduce/bl23-table-1.html: Is a directory\n")
+        self.assertEqual(out.count("could not be computed: its process was ended by signal 9"), 1)
+        self.assertIn("1 items could not be computed", out)
+        with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:
+            report = file.read()
+        self.assertTrue(os.path.isfile(os.path.join(folder, "c09-fig-8.html")))
+        self.assertEqual(report.count(">failed<"), 1)
+        self.assertGreater(report.count("<h2 id="), 25)
+
+    def test_an_interrupt_keeps_what_was_computed(self):
+        process = self.start("--jobs", "1")
+        done = os.path.join(self.home.name, "out/reproduce")
+        while not any(name.endswith(".html") for name in os.listdir(done)):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, out)
+        self.assertIn(": interrupted\n", out)
+        with open(os.path.join(done, "report.html"), encoding="utf-8") as file:
+            report = file.read()
+        pages = [n for n in os.listdir(done) if n.endswith(".html") and n != "report.html"]
+        self.assertEqual(report.count('<p class="time">'), len(pages))
+        self.assertIn("<td>interrupted</td>", report)
+
+    def test_without_gnuplot_all_but_the_drawings_is_there(self):
+        done = subprocess.run([CAIRN, "reproduce", "st96-fig-2", "--quiet"], cwd=self.home.name,
+                              env={"PATH": self.home.name}, capture_output=True, text=True,
+                              timeout=100, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("not drawn: there is no gnuplot", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertTrue(os.path.isfile(os.path.join(self.home.name,
+                                                    "out/reproduce/st96-fig-2.html")))
+
+    def test_progress_tells_the_time_left(self):
+        done = run("st96-fig-2", cwd=self.home.name)
+        self.assertRegex(done.stderr, r"100% \S+ left  1 of 1 items")
+
+    def test_jobs_must_be_a_number(self):
+        self.assertIn("1 to 99", run("--jobs", "0", cwd=self.home.name, code=2).stderr)
 
     def test_unknown_items_are_answered_with_the_nearest(self):
         done = run("a06-table-10-3", cwd=self.home.name, code=2)

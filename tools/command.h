@@ -45,6 +45,7 @@ typedef struct cairn_compare_arguments {
 /* The flags of `cairn reproduce`. */
 typedef struct cairn_reproduce_arguments {
     bool list, quick;
+    int jobs; /* items at a time; 0: one for each processor */
 } cairn_reproduce_arguments;
 
 /* What a command was given. */

@@ -33,8 +33,7 @@ cairn_progress_view cairn_progress_start(bool quiet)
     };
 }
 
-/* "1:05", "2:03:09", or "?" as long as the speed is not known. */
-static void format_left(double seconds, char *text, size_t capacity)
+void cairn_progress_left(double seconds, char *text, size_t capacity)
 {
     if (!(seconds >= 0 && seconds < 1e8)) {
         snprintf(text, capacity, "?");
@@ -65,7 +64,7 @@ static void format_state(const cairn_progress_view *view, const cairn_progress *
 {
     char left[32];
     double rest = view->speed > 0 ? (p->duration - p->time) / view->speed : -1;
-    format_left(rest, left, sizeof left);
+    cairn_progress_left(rest, left, sizeof left);
     snprintf(text, capacity,
              "%3.0f%% %s left  t %.4g/%.4g s  step %lld  bodies %lld  contacts %d  res %.1e",
              100 * fmin(1, p->time / p->duration), left, p->time, p->duration, (long long)p->step,
@@ -101,20 +100,30 @@ static bool is_due(cairn_progress_view *view, double done, double now)
     return passed_mark || now - view->shown >= line_seconds;
 }
 
-void cairn_progress_show(cairn_progress_view *view, const cairn_progress *p)
+bool cairn_progress_due(cairn_progress_view *view, double done)
 {
-    char state[256];
-    double now = clock_seconds(), done = fmax(0, fmin(1, p->time / p->duration));
-    if (view->quiet || !is_due(view, done, now))
-        return;
-    update_speed(view, p->time, now);
-    view->shown = now;
-    format_state(view, p, state, sizeof state);
+    return !view->quiet && is_due(view, done, clock_seconds());
+}
+
+void cairn_progress_print(cairn_progress_view *view, const char *state, double done)
+{
+    view->shown = clock_seconds();
     if (view->terminal)
         redraw(state, done);
     else
         fprintf(stderr, "%s\n", state);
     view->line_open = view->terminal;
+}
+
+void cairn_progress_show(cairn_progress_view *view, const cairn_progress *p)
+{
+    char state[256];
+    double done = fmax(0, fmin(1, p->time / p->duration));
+    if (!cairn_progress_due(view, done))
+        return;
+    update_speed(view, p->time, clock_seconds());
+    format_state(view, p, state, sizeof state);
+    cairn_progress_print(view, state, done);
 }
 
 void cairn_progress_end(cairn_progress_view *view)

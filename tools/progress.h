@@ -19,6 +19,12 @@ typedef struct cairn_progress_view {
 cairn_progress_view cairn_progress_start(bool quiet);
 /* Called after every step; prints when it is time to. */
 void cairn_progress_show(cairn_progress_view *view, const cairn_progress *progress);
+/* For other work than a run: whether it is time to print, when a share `done` in [0, 1] of it is
+ * done, and printing what is to be said. */
+bool cairn_progress_due(cairn_progress_view *view, double done);
+void cairn_progress_print(cairn_progress_view *view, const char *state, double done);
+/* Seconds as "1:05" or "2:03:09"; not a number: "?". */
+void cairn_progress_left(double seconds, char *text, size_t capacity);
 /* Leave the redrawn line. */
 void cairn_progress_end(cairn_progress_view *view);
 

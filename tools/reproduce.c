@@ -2,18 +2,19 @@
 #include "reproduce.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "interrupt.h"
 
 /* What a call of the command works with. */
 typedef struct session {
     const char *folder;
-    bool quick;
-    FILE *report, *csv; /* NULL: not written */
-    cairn_verdict_count count;
+    cairn_computed *items; /* in the order of the report */
+    int count, printed;
     bool broken; /* something could not be written */
 } session;
 
@@ -34,6 +35,12 @@ static bool make_folder(const char *folder)
     return mkdir(path, 0777) == 0 || errno == EEXIST;
 }
 
+static void complain(session *s, const char *name, const char *end)
+{
+    fprintf(stderr, "cairn reproduce: %s/%s%s: %s\n", s->folder, name, end, strerror(errno));
+    s->broken = true;
+}
+
 /* NULL after a message. */
 static FILE *open_file(session *s, const char *name, const char *end)
 {
@@ -41,163 +48,148 @@ static FILE *open_file(session *s, const char *name, const char *end)
     FILE *file = NULL;
     if (snprintf(path, sizeof path, "%s/%s%s", s->folder, name, end) < (int)sizeof path)
         file = fopen(path, "w");
-    if (!file) {
-        fprintf(stderr, "cairn reproduce: %s/%s%s: %s\n", s->folder, name, end, strerror(errno));
-        s->broken = true;
-    }
+    if (!file)
+        complain(s, name, end);
     return file;
 }
 
-static void close_file(session *s, FILE *file)
+static void close_file(session *s, FILE *file, const char *name, const char *end)
 {
-    if (file && fclose(file) != 0) {
-        fprintf(stderr, "cairn reproduce: writing into %s failed: %s\n", s->folder,
-                strerror(errno));
-        s->broken = true;
-    }
-}
-
-static void write_csv(FILE *csv, const cairn_computed *c)
-{
-    for (int i = 0; i < c->study->finding_count; i++) {
-        const cairn_finding *f = &c->study->findings[i];
-        fprintf(csv, "%s,\"%s\",%.17g,%.17g,%.17g,%.3g,%s,%s,\"%s\"\n", c->entry->name, f->what,
-                f->published, f->reference, f->ours, f->within,
-                f->statement        ? "statement"
-                : f->published != 0 ? "published"
-                                    : "reference",
-                cairn_match_name(f->match), f->why);
-    }
+    bool written = !ferror(file);
+    if (fclose(file) != 0 || !written)
+        complain(s, name, end);
 }
 
 static void write_page(session *s, const cairn_computed *c)
 {
-    char title[128];
     FILE *page = open_file(s, c->entry->name, ".html");
     if (!page)
         return;
-    snprintf(title, sizeof title, "%s %s", c->entry->paper, c->entry->item);
-    cairn_page_begin(page, title);
-    cairn_page_entry(page, s->folder, c);
-    cairn_page_end(page);
-    close_file(s, page);
+    cairn_page_write(page, s->folder, c);
+    close_file(s, page, c->entry->name, ".html");
 }
 
-/* ---- the terminal ---------------------------------------------------------------------------- */
-
-static void print_number(double value)
+static void write_rows(session *s)
 {
-    if (value != 0)
-        printf(" %14.8g", value);
-    else
-        printf(" %14s", "-");
+    FILE *csv = open_file(s, "rows", ".csv");
+    if (!csv)
+        return;
+    cairn_csv_head(csv);
+    for (int i = 0; i < s->count; i++)
+        cairn_csv_rows(csv, &s->items[i]);
+    close_file(s, csv, "rows", ".csv");
 }
 
-static void print_rows(const cairn_study *study)
+static void write_report(session *s)
 {
-    printf("  %-64s %14s %14s %14s %9s\n", "", "published", "reference", "ours", "differ by");
-    for (int i = 0; i < study->finding_count; i++) {
-        const cairn_finding *f = &study->findings[i];
-        printf("  %-64s", f->what);
-        print_number(f->published);
-        print_number(f->reference);
-        printf(" %14.8g", f->ours);
-        if (f->statement)
-            printf(" %9s", "");
-        else
-            printf(" %9.1e", f->difference);
-        printf("  %s\n", cairn_match_name(f->match));
-        if (f->match == CAIRN_MATCH_DIFFERS)
-            printf("      why: %s\n", f->why);
-    }
-}
-
-static void print_computed(const cairn_computed *c)
-{
-    printf("%s %s: %s (%s, %.1f s)\n", c->entry->paper, c->entry->item, c->entry->summary,
-           c->entry->name, c->seconds);
-    print_rows(c->study);
-    if (c->status != CAIRN_OK)
-        printf("  could not be computed: %s\n", cairn_status_text(c->status));
-    puts("");
-    fflush(stdout);
-}
-
-static void print_counts(const char *what, const int *count)
-{
-    printf("  %-32s", what);
-    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
-        printf(" %8d", count[m]);
-    puts("");
-}
-
-static void print_count(const cairn_verdict_count *count)
-{
-    printf("%d items; verdicts, by what they were judged:\n  %-32s", count->entries, "");
-    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
-        printf(" %8s", cairn_match_name(m));
-    puts("");
-    print_counts("numbers printed in the papers", count->published);
-    print_counts("an independent computation", count->reference);
-    print_counts("statements of the papers", count->statements);
-    if (count->failed)
-        printf("  %d items could not be computed\n", count->failed);
-}
-
-static int list(void)
-{
-    const cairn_entry *entry;
-    for (int i = 0; (entry = cairn_entry_at(i)); i++)
-        printf("%-18s %-7s %-22s %s%s\n", entry->name, entry->paper, entry->item, entry->summary,
-               entry->slow ? " (not in --quick)" : "");
-    return EXIT_DONE;
+    FILE *report = open_file(s, "report", ".html");
+    if (!report)
+        return;
+    cairn_page_report(report, s->folder, s->items, s->count);
+    close_file(s, report, "report", ".html");
 }
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
-static double now(void)
+/* Print what has ended, in order, and stop at the first that has not. */
+static void print_ready(session *s)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    while (s->printed < s->count && s->items[s->printed].state == ENTRY_ENDED)
+        cairn_print_computed(&s->items[s->printed++]);
 }
 
-static void compute(session *s, const cairn_entry *entry)
+static void item_ended(void *context, cairn_computed *item)
 {
-    cairn_study study = { .quick = s->quick };
-    char path[REPRODUCE_PATH];
-    double began = now();
-    cairn_status status = entry->run(&study);
-    cairn_computed c = { entry, &study, status != CAIRN_OK ? status : study.status, now() - began };
-    for (int i = 0; i < study.figure_count; i++)
-        cairn_figure_draw(s->folder, &c, i, path);
-    print_computed(&c);
-    write_page(s, &c);
-    if (s->report)
-        cairn_page_entry(s->report, s->folder, &c);
-    if (s->csv)
-        write_csv(s->csv, &c);
-    cairn_verdict_count_add(&s->count, &c);
-    cairn_study_clear(&study);
+    write_page(context, item);
+    print_ready(context);
 }
 
-static void compute_all(session *s)
+static void warn_undrawn(const session *s)
+{
+    int undrawn = 0;
+    bool no_gnuplot = false;
+    for (int i = 0; i < s->count; i++) {
+        undrawn += s->items[i].undrawn;
+        no_gnuplot = no_gnuplot || s->items[i].no_gnuplot;
+    }
+    if (undrawn)
+        fprintf(stderr, "cairn reproduce: %d figures were not drawn%s; their scripts are in %s\n",
+                undrawn, no_gnuplot ? ": there is no gnuplot" : "", s->folder);
+}
+
+/* What was interrupted has been passed over so far. */
+static void print_rest(session *s, bool all)
+{
+    cairn_verdict_count count = { { 0 } };
+    for (int i = 0; i < s->count; i++) {
+        if (i >= s->printed && s->items[i].state == ENTRY_ENDED)
+            cairn_print_computed(&s->items[i]);
+        if (s->items[i].state == ENTRY_ENDED)
+            cairn_verdict_count_add(&count, &s->items[i]);
+        else
+            printf("%s: interrupted\n", s->items[i].entry->name);
+    }
+    if (all)
+        cairn_print_count(&count);
+}
+
+static int exit_code(const session *s)
+{
+    bool failed = s->broken;
+    for (int i = 0; i < s->count; i++)
+        failed = failed || s->items[i].problem[0];
+    if (cairn_interrupt_signal())
+        return 128 + cairn_interrupt_signal();
+    return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int compute(session *s, const cairn_arguments *arguments, bool all)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int width = arguments->reproduce.jobs > 0 ? arguments->reproduce.jobs : (int)processors;
+    cairn_jobs jobs = { .items = s->items,
+                        .count = s->count,
+                        .width = width,
+                        .threads = all && width > 1, /* one, or all that there are */
+                        .quick = arguments->reproduce.quick,
+                        .quiet = arguments->quiet,
+                        .folder = s->folder,
+                        .ended = item_ended,
+                        .context = s };
+    cairn_jobs_run(&jobs);
+    print_rest(s, all);
+    warn_undrawn(s);
+    if (all) {
+        write_rows(s);
+        write_report(s);
+    }
+    if (!s->broken)
+        printf("written: %s/%s.html\n", s->folder, all ? "report" : s->items[0].entry->name);
+    return exit_code(s);
+}
+
+/* The named entry, or with NULL all of this size or less; false: no memory. */
+static bool choose_items(session *s, const cairn_entry *named, bool quick)
 {
     const cairn_entry *entry;
-    s->report = open_file(s, "report", ".html");
-    s->csv = open_file(s, "rows", ".csv");
-    if (!s->report || !s->csv)
-        return;
-    cairn_page_begin(s->report, "Published results, computed again");
-    cairn_page_contents(s->report, s->quick);
-    fprintf(s->csv, "entry,what,published,reference,ours,tolerance,judged_by,verdict,why\n");
-    for (int i = 0; (entry = cairn_entry_at(i)); i++)
-        if (!s->quick || !entry->slow)
-            compute(s, entry);
-    cairn_page_count(s->report, &s->count);
-    cairn_page_end(s->report);
-    print_count(&s->count);
+    int count = 0;
+    while (cairn_entry_at(count))
+        count++;
+    s->items = cairn_block_take((size_t)count, sizeof *s->items);
+    for (int i = 0; s->items && (entry = cairn_entry_at(i)); i++)
+        if (named ? entry == named : entry->size <= (quick ? CAIRN_QUICK : CAIRN_FULL))
+            s->items[s->count++].entry = entry;
+    return s->items;
 }
+
+static void session_clear(session *s)
+{
+    for (int i = 0; i < s->count; i++)
+        cairn_study_clear(&s->items[i].study);
+    cairn_block_free(s->items);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int unknown(const char *name)
 {
@@ -217,28 +209,24 @@ static int unknown(const char *name)
 
 static int reproduce(const cairn_arguments *arguments)
 {
-    session s = { .folder = arguments->out ? arguments->out : "out/reproduce",
-                  .quick = arguments->reproduce.quick };
+    session s = { .folder = arguments->out ? arguments->out : "out/reproduce" };
     const char *name = arguments->operand ? arguments->operand : "all";
-    bool all = strcmp(name, "all") == 0;
     const cairn_entry *entry = cairn_entry_find(name);
-    if (arguments->reproduce.list)
-        return list();
-    if (!all && !entry)
-        return unknown(name);
-    if (!make_folder(s.folder)) {
-        fprintf(stderr, "cairn reproduce: %s: %s\n", s.folder, strerror(errno));
-        return EXIT_FAILED;
+    if (arguments->reproduce.list) {
+        cairn_print_entries();
+        return EXIT_DONE;
     }
-    if (all)
-        compute_all(&s);
+    if (!entry && strcmp(name, "all") != 0)
+        return unknown(name);
+    int code = EXIT_FAILED;
+    if (!make_folder(s.folder))
+        fprintf(stderr, "cairn reproduce: %s: %s\n", s.folder, strerror(errno));
+    else if (!choose_items(&s, entry, arguments->reproduce.quick))
+        fprintf(stderr, "cairn reproduce: %s\n", cairn_status_text(CAIRN_NO_MEMORY));
     else
-        compute(&s, entry);
-    close_file(&s, s.csv);
-    close_file(&s, s.report);
-    if (!s.broken)
-        printf("written: %s/%s.html\n", s.folder, all ? "report" : name);
-    return s.broken || s.count.failed ? EXIT_FAILED : EXIT_DONE;
+        code = compute(&s, arguments, !entry);
+    session_clear(&s);
+    return code;
 }
 
 static const char *take_list(cairn_arguments *arguments, const char *value)
@@ -260,14 +248,27 @@ static const char *take_quick(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+static const char *take_jobs(cairn_arguments *arguments, const char *value)
+{
+    size_t length = strlen(value);
+    if (length == 0 || length > 2 || strspn(value, "0123456789") != length || atoi(value) == 0)
+        return "expected how many items to compute at a time, 1 to 99";
+    arguments->reproduce.jobs = atoi(value);
+    return NULL;
+}
+
 static const cairn_flag flag_list = { "--list", 0, NULL, "name all items, compute nothing",
                                       take_list };
 static const cairn_flag flag_quick = { "--quick", 0, NULL,
                                        "small sizes, and only what takes seconds", take_quick };
+static const cairn_flag flag_jobs = { "--jobs", 'j', "N",
+                                      "compute N items at a time (default: one for each processor)",
+                                      take_jobs };
 static const cairn_flag flag_out = { "--out", 'o', "DIR",
                                      "write pages and figures into DIR (default: out/reproduce)",
                                      take_folder };
-static const cairn_flag *const flags[] = { &flag_list, &flag_quick, &flag_out, NULL };
+static const cairn_flag *const flags[] = { &flag_list, &flag_quick,       &flag_jobs,
+                                           &flag_out,  &cairn_flag_quiet, NULL };
 
 const cairn_command cairn_command_reproduce = {
     .name = "reproduce",
@@ -275,9 +276,9 @@ const cairn_command cairn_command_reproduce = {
     .summary = "Compute published tables and figures again, with a verdict for each number",
     .details = "NAME is one of 'cairn reproduce --list', or all (the default). Writes a page with\n"
                "figures for each item into DIR (default: out/reproduce), and for all of them\n"
-               "report.html and rows.csv.\n"
+               "report.html and rows.csv. Ctrl-C keeps what was computed.\n"
                "Exit codes: 0 done, 1 an item could not be computed or a file not be written,\n"
-               "2 usage.",
+               "2 usage, 130 and 143 interrupted.",
     .flags = flags,
     .run = reproduce,
 };

@@ -8,12 +8,17 @@
 
 enum { REPRODUCE_PATH = 4096 };
 
-/* An entry that was computed. */
+typedef enum cairn_entry_state { ENTRY_WAITS, ENTRY_AT_WORK, ENTRY_ENDED } cairn_entry_state;
+
+/* An entry and what became of it. */
 typedef struct cairn_computed {
     const cairn_entry *entry;
-    const cairn_study *study;
-    cairn_status status;
-    double seconds;
+    cairn_entry_state state;
+    cairn_study study;   /* its rows, note and figures; series stay where they were computed */
+    char problem[96];    /* why it could not be computed; empty: it was                      */
+    double seconds, cpu; /* s: from begin to end, and of processors                          */
+    int undrawn;         /* figures that could not be drawn                                  */
+    bool no_gnuplot;     /* as there is no gnuplot                                           */
 } cairn_computed;
 
 /* How often each verdict was given, apart for what it was judged by. */
@@ -21,22 +26,47 @@ typedef struct cairn_verdict_count {
     int published[CAIRN_MATCH_COUNT];  /* against a number printed in the paper            */
     int reference[CAIRN_MATCH_COUNT];  /* against an independent computation               */
     int statements[CAIRN_MATCH_COUNT]; /* whether a statement of the paper holds           */
-    int entries, failed;               /* items computed, and those that could not be      */
+    int entries, failed;               /* items that ended, and those of them that failed  */
 } cairn_verdict_count;
 
 /* Add the rows of an entry. */
 void cairn_verdict_count_add(cairn_verdict_count *count, const cairn_computed *c);
 
-/* Draw figure `index` into FOLDER/ENTRY-FIGURE.svg; `path` receives the file. False: not drawn,
- * and a warning was printed the first time. */
-bool cairn_figure_draw(const char *folder, const cairn_computed *c, int index,
-                       char path[REPRODUCE_PATH]);
+/* ---- reproduce_jobs.c ------------------------------------------------------------------------ */
 
-/* Parts of a page; drawn figures of `folder` go into it. */
-void cairn_page_begin(FILE *page, const char *title);
-void cairn_page_contents(FILE *page, bool quick);
-void cairn_page_entry(FILE *page, const char *folder, const cairn_computed *c);
-void cairn_page_count(FILE *page, const cairn_verdict_count *count);
-void cairn_page_end(FILE *page);
+/* Entries to compute, each in a process of its own. */
+typedef struct cairn_jobs {
+    cairn_computed *items;
+    int count;
+    int width;   /* processes at a time              */
+    int threads; /* in each; 0: all that there are   */
+    bool quick, quiet;
+    const char *folder; /* of the figures            */
+    void (*ended)(void *context, cairn_computed *item);
+    void *context;
+} cairn_jobs;
+
+/* Compute all items, the longest first, and call `ended` for each; stops when the program is
+ * interrupted, and then not all items have ended. Progress goes to standard error. */
+void cairn_jobs_run(const cairn_jobs *jobs);
+
+/* ---- reproduce_draw.c ------------------------------------------------------------------------ */
+
+/* Draw figure `index` into FOLDER/ENTRY-FIGURE.svg; what fails is counted in `c`. */
+void cairn_figure_draw(const char *folder, cairn_computed *c, int index);
+
+/* ---- reproduce_print.c ----------------------------------------------------------------------- */
+
+void cairn_print_entries(void);
+void cairn_print_computed(const cairn_computed *c);
+void cairn_print_count(const cairn_verdict_count *count);
+/* Rows of an entry as lines of rows.csv, after the head. */
+void cairn_csv_head(FILE *csv);
+void cairn_csv_rows(FILE *csv, const cairn_computed *c);
+
+/* ---- reproduce_page.c: HTML; drawn figures of `folder` go into it ---------------------------- */
+
+void cairn_page_write(FILE *page, const char *folder, const cairn_computed *c);
+void cairn_page_report(FILE *page, const char *folder, const cairn_computed *items, int count);
 
 #endif

@@ -81,23 +81,16 @@ static bool write_script(const char *path, const char *picture, const cairn_stud
     return fclose(out) == 0;
 }
 
-bool cairn_figure_draw(const char *folder, const cairn_computed *c, int index,
-                       char path[REPRODUCE_PATH])
+void cairn_figure_draw(const char *folder, cairn_computed *c, int index)
 {
-    const cairn_figure *f = &c->study->figures[index];
+    const cairn_figure *f = &c->study.figures[index];
     char picture[256], script[264], whole[REPRODUCE_PATH];
     snprintf(picture, sizeof picture, "%s-%s.svg", c->entry->name, f->name);
     snprintf(script, sizeof script, "%s-%s.gp", c->entry->name, f->name);
-    if (snprintf(whole, sizeof whole, "%s/%s", folder, script) >= (int)sizeof whole ||
-        snprintf(path, REPRODUCE_PATH, "%s/%s", folder, picture) >= REPRODUCE_PATH)
-        return false;
-    if (!write_script(whole, picture, c->study, f)) {
-        fprintf(stderr, "cairn reproduce: %s cannot be written\n", whole);
-        return false;
-    }
-    cairn_plot_outcome outcome = cairn_plot_draw(folder, script, picture);
-    if (outcome != PLOT_DRAWN)
-        fprintf(stderr, "cairn reproduce: %s was not drawn: %s; %s is there\n", picture,
-                outcome == PLOT_NO_GNUPLOT ? "there is no gnuplot" : "gnuplot failed", whole);
-    return outcome == PLOT_DRAWN;
+    cairn_plot_outcome outcome = PLOT_FAILED;
+    if (snprintf(whole, sizeof whole, "%s/%s", folder, script) < (int)sizeof whole &&
+        write_script(whole, picture, &c->study, f))
+        outcome = cairn_plot_draw(folder, script, picture);
+    c->undrawn += outcome != PLOT_DRAWN;
+    c->no_gnuplot = c->no_gnuplot || outcome == PLOT_NO_GNUPLOT;
 }

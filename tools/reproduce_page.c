@@ -41,35 +41,30 @@ static void put_number(FILE *page, double value, const char *format)
     fputs("</td>", page);
 }
 
-void cairn_page_begin(FILE *page, const char *title)
+static void put_begin(FILE *page, const char *title)
 {
     fprintf(
         page,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n"
         "<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
         title, style, title);
-    fprintf(page,
-            "<p>Computed by cairn %s. <b class=\"same\">same</b>: within 0.1 %%, or less where the "
-            "tolerance is less; <b class=\"close\">close</b>: within the tolerance of the row; "
-            "<b class=\"trend\">trend</b>: a statement of the paper holds; "
-            "<b class=\"differs\">differs</b>: none of these. Rows without a published number are "
-            "judged by an independent computation, the reference.</p>\n",
-            cairn_version());
+    fprintf(
+        page,
+        "<p>Computed by cairn %s. <b class=\"same\">same</b>: within 0.1 %%, or less where the "
+        "tolerance is less; <b class=\"close\">close</b>: within the tolerance of the row; "
+        "<b class=\"trend\">trend</b>: a statement of the paper holds; "
+        "<b class=\"differs\">differs</b>: none of these, and the remark says why. Rows without "
+        "a published number are judged by an independent computation, the reference; those "
+        "of statements show the number by which they were tested.</p>\n",
+        cairn_version());
 }
 
-void cairn_page_contents(FILE *page, bool quick)
+static void put_end(FILE *page)
 {
-    const cairn_entry *entry;
-    fputs("<ul>\n", page);
-    for (int i = 0; (entry = cairn_entry_at(i)); i++) {
-        if (quick && entry->slow)
-            continue;
-        fprintf(page, "<li><a href=\"#%s\">%s %s</a>: ", entry->name, entry->paper, entry->item);
-        put(page, entry->summary);
-        fputs("</li>\n", page);
-    }
-    fputs("</ul>\n", page);
+    fputs("</body>\n</html>\n", page);
 }
+
+/* ---- one entry ------------------------------------------------------------------------------- */
 
 static void put_row(FILE *page, const cairn_finding *f)
 {
@@ -113,37 +108,55 @@ static void put_svg(FILE *page, const char *path)
     fclose(svg);
 }
 
-void cairn_page_entry(FILE *page, const char *folder, const cairn_computed *c)
+static void put_figures(FILE *page, const char *folder, const cairn_computed *c)
 {
     char path[REPRODUCE_PATH];
-    fprintf(page, "<h2 id=\"%s\">%s %s: ", c->entry->name, c->entry->paper, c->entry->item);
-    put(page, c->entry->summary);
-    fputs("</h2>\n<p class=\"note\">", page);
-    put(page, c->study->note);
-    fputs("</p>\n", page);
-    if (c->status != CAIRN_OK)
-        fprintf(page, "<p class=\"differs\">could not be computed: %s</p>\n",
-                cairn_status_text(c->status));
-    put_table(page, c->study);
     fputs("<div class=\"figures\">\n", page);
-    for (int i = 0; i < c->study->figure_count; i++)
+    for (int i = 0; i < c->study.figure_count; i++)
         if (snprintf(path, sizeof path, "%s/%s-%s.svg", folder, c->entry->name,
-                     c->study->figures[i].name) < (int)sizeof path) {
+                     c->study.figures[i].name) < (int)sizeof path) {
             fputs("<figure>\n", page);
             put_svg(page, path);
             fputs("</figure>\n", page);
         }
-    fprintf(page,
-            "</div>\n<p class=\"time\">Computed in %.1f s: <code>cairn reproduce %s</code></p>\n",
-            c->seconds, c->entry->name);
+    fputs("</div>\n", page);
 }
+
+static void put_entry(FILE *page, const char *folder, const cairn_computed *c)
+{
+    fprintf(page, "<h2 id=\"%s\">%s %s: ", c->entry->name, c->entry->paper, c->entry->item);
+    put(page, c->entry->summary);
+    fputs("</h2>\n<p class=\"note\">", page);
+    put(page, c->study.note);
+    fputs("</p>\n", page);
+    if (c->problem[0])
+        fprintf(page, "<p class=\"differs\">could not be computed: %s</p>\n", c->problem);
+    if (c->study.finding_count > 0)
+        put_table(page, &c->study);
+    put_figures(page, folder, c);
+    fprintf(page,
+            "<p class=\"time\">Computed in %.1f s, %.1f s of CPU: "
+            "<code>cairn reproduce %s</code></p>\n",
+            c->seconds, c->cpu, c->entry->name);
+}
+
+void cairn_page_write(FILE *page, const char *folder, const cairn_computed *c)
+{
+    char title[128];
+    snprintf(title, sizeof title, "%s %s", c->entry->paper, c->entry->item);
+    put_begin(page, title);
+    put_entry(page, folder, c);
+    put_end(page);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 void cairn_verdict_count_add(cairn_verdict_count *count, const cairn_computed *c)
 {
     count->entries++;
-    count->failed += c->status != CAIRN_OK;
-    for (int i = 0; i < c->study->finding_count; i++) {
-        const cairn_finding *f = &c->study->findings[i];
+    count->failed += c->problem[0] != 0;
+    for (int i = 0; i < c->study.finding_count; i++) {
+        const cairn_finding *f = &c->study.findings[i];
         int *of = f->statement        ? count->statements
                   : f->published != 0 ? count->published
                                       : count->reference;
@@ -159,12 +172,12 @@ static void put_counts(FILE *page, const char *what, const int *count)
     fputs("</tr>\n", page);
 }
 
-void cairn_page_count(FILE *page, const cairn_verdict_count *count)
+static void put_count(FILE *page, const cairn_verdict_count *count)
 {
     fprintf(page, "<h2 id=\"count\">Verdicts of %d items</h2>\n<table>\n<tr><th>judged by</th>",
             count->entries);
     for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
-        fprintf(page, "<th>%s</th>", cairn_match_name(m));
+        fprintf(page, "<th class=\"n %s\">%s</th>", cairn_match_name(m), cairn_match_name(m));
     fputs("</tr>\n", page);
     put_counts(page, "numbers printed in the papers", count->published);
     put_counts(page, "an independent computation", count->reference);
@@ -174,7 +187,75 @@ void cairn_page_count(FILE *page, const cairn_verdict_count *count)
         fprintf(page, "<p class=\"differs\">%d could not be computed.</p>\n", count->failed);
 }
 
-void cairn_page_end(FILE *page)
+/* Its verdicts in one line of the summary; a cell without any is empty. */
+static void put_summary_row(FILE *page, const cairn_computed *c)
 {
-    fputs("</body>\n</html>\n", page);
+    int count[CAIRN_MATCH_COUNT] = { 0 };
+    for (int i = 0; i < c->study.finding_count; i++)
+        count[c->study.findings[i].match]++;
+    fprintf(page, "<tr><td>%s</td><td><a href=\"#%s\">%s</a></td><td>", c->entry->paper,
+            c->entry->name, c->entry->item);
+    put(page, c->entry->summary);
+    fputs("</td>", page);
+    for (int m = 0; m < CAIRN_MATCH_COUNT; m++) {
+        fprintf(page, "<td class=\"n %s\">", cairn_match_name(m));
+        if (count[m] > 0)
+            fprintf(page, "%d", count[m]);
+        fputs("</td>", page);
+    }
+    if (c->problem[0])
+        fputs("<td class=\"differs\">failed</td></tr>\n", page);
+    else if (c->state == ENTRY_ENDED)
+        fprintf(page, "<td class=\"n\">%.1f</td></tr>\n", c->cpu);
+    else
+        fputs("<td>interrupted</td></tr>\n", page);
+}
+
+static void put_summary(FILE *page, const cairn_computed *items, int count)
+{
+    fputs("<h2 id=\"items\">Items</h2>\n<table>\n<tr><th>paper</th><th>item</th><th>what</th>",
+          page);
+    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
+        fprintf(page, "<th class=\"n %s\">%s</th>", cairn_match_name(m), cairn_match_name(m));
+    fputs("<th class=\"n\">CPU (s)</th></tr>\n", page);
+    for (int i = 0; i < count; i++)
+        put_summary_row(page, &items[i]);
+    fputs("</table>\n", page);
+}
+
+/* Every row that differs, with its reason. */
+static void put_different(FILE *page, const cairn_computed *items, int count)
+{
+    fputs("<h2 id=\"differs\">What differs, and why</h2>\n<ul>\n", page);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < items[i].study.finding_count; k++) {
+            const cairn_finding *f = &items[i].study.findings[k];
+            if (f->match != CAIRN_MATCH_DIFFERS)
+                continue;
+            fprintf(page, "<li><a href=\"#%s\">%s %s</a>, ", items[i].entry->name,
+                    items[i].entry->paper, items[i].entry->item);
+            put(page, f->what);
+            fputs(": ", page);
+            put(page, f->why);
+            fputs("</li>\n", page);
+        }
+    fputs("</ul>\n", page);
+}
+
+void cairn_page_report(FILE *page, const char *folder, const cairn_computed *items, int count)
+{
+    cairn_verdict_count verdicts = { { 0 } };
+    put_begin(page, "Published results, computed again");
+    for (int i = 0; i < count; i++)
+        if (items[i].state == ENTRY_ENDED)
+            cairn_verdict_count_add(&verdicts, &items[i]);
+    put_count(page, &verdicts);
+    put_summary(page, items, count);
+    if (verdicts.published[CAIRN_MATCH_DIFFERS] + verdicts.reference[CAIRN_MATCH_DIFFERS] +
+        verdicts.statements[CAIRN_MATCH_DIFFERS])
+        put_different(page, items, count);
+    for (int i = 0; i < count; i++)
+        if (items[i].state == ENTRY_ENDED)
+            put_entry(page, folder, &items[i]);
+    put_end(page);
 }
