@@ -16,7 +16,7 @@ except ImportError as missing:
 STEPS = """step time candidates active upgraded attempts entered broken linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
-dilatation spurious_work friction_law joint_drift joint_turn_drift asked_worst asked_relative
+dilatation spurious_work friction_law joint_drift joint_turn_drift distance distance_body asked_worst asked_relative
 asked_fclib coulomb_worst coulomb_relative
 coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy load_work driver_work
 motor_work correction friction_loss impact_loss damping_loss numerical_loss collide_seconds

@@ -29,6 +29,31 @@ TEST(a_margin_makes_candidates_of_things_further_away)
     cairn_world_destroy(world);
 }
 
+/* Two ellipsoids beside two balls: the least exact distance is theirs, and better than promised. */
+TEST(the_worst_distance_of_a_step_is_recorded)
+{
+    cairn_world *world = new_world(3, 0, 0.3, 0);
+    add_ball(world, 0.1, zero, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0.2, 0, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "convex", 1e-6);
+    cairn_step_report report = advance(world, &options, 1);
+    CHECK(report.certificate.distance == 0);
+    CHECK_INT(report.distance_body[0], -1);
+    for (int k = 0; k < 2; k++) {
+        cairn_body_def def = cairn_body_def_default();
+        def.shape = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 3);
+        def.shape.semi_axes = (cairn_vec3){ 0.1, 0.2, 0.3 };
+        def.position = (cairn_vec3){ 5 + 0.15 * k, 0.13 * k, 0.11 * k };
+        CHECK_OK(cairn_body_create(world, &def, NULL));
+    }
+    report = advance(world, &options, 1);
+    CHECK_INT(report.candidates, 2);
+    CHECK(report.certificate.distance > 0 && report.certificate.distance < 1e-10);
+    CHECK_INT(report.distance_body[0], 2);
+    CHECK_INT(report.distance_body[1], 3);
+    cairn_world_destroy(world);
+}
+
 /* frames are right-handed and orthonormal, normals point from b to a */
 TEST(contact_frames_are_orthonormal)
 {
@@ -174,7 +199,8 @@ TEST(a_stack_of_cubes_stays)
 int main(void)
 {
     RUN(CASE(candidates_follow_the_speed), CASE(a_margin_makes_candidates_of_things_further_away),
-        CASE(contact_frames_are_orthonormal), CASE(impulses_are_carried_over_as_vectors_in_space),
+        CASE(the_worst_distance_of_a_step_is_recorded), CASE(contact_frames_are_orthonormal),
+        CASE(impulses_are_carried_over_as_vectors_in_space),
         CASE(removed_bodies_do_not_confuse_the_matching),
         CASE(changing_the_time_step_scales_the_warm_start), CASE(turning_brings_candidates),
         CASE(a_turning_rod_does_not_pass_through_a_ball), CASE(a_stack_of_cubes_stays));

@@ -11,6 +11,10 @@ static cairn_run_summary two_steps(const cairn_world *world)
     b.solve = (cairn_solve_report){ .converged = false, .iterations = 10 };
     a.certificate.penetration = 1e-3;
     b.certificate.penetration = 3e-3;
+    a.certificate.distance = 1e-12;
+    b.certificate.distance = 1e-13;
+    a.distance_body[0] = 4;
+    a.distance_body[1] = 6;
     a.certificate.judgement.asked = (cairn_residual){ .worst = 5, .worst_contact = 8 };
     b.certificate.judgement.asked = (cairn_residual){ .worst = 2, .worst_contact = 1 };
     a.energy = (cairn_energy){ .kinetic = 1, .potential = 2, .friction_loss = 0.5 };
@@ -32,6 +36,9 @@ TEST(worst_and_mean_are_taken_entry_by_entry)
     CHECK_NEAR(s.mean.penetration, 2e-3, 1e-18);
     CHECK_NEAR(s.worst.judgement.asked.worst, 5, 0);
     CHECK_INT(s.worst.judgement.asked.worst_contact, 8);
+    CHECK_NEAR(s.worst.distance, 1e-12, 0);
+    CHECK_INT(s.distance_body[0], 4);
+    CHECK_INT(s.distance_body[1], 6);
     CHECK_INT(s.max_candidates, 20);
     CHECK_NEAR(s.mean_candidates, 15, 0);
     CHECK_INT(s.max_active, 4);
@@ -168,6 +175,7 @@ TEST(the_json_file_lists_the_steps_that_missed)
     CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
     CHECK_CONTAINS(file_text(&f, "summary.json"), "\"missed\": [[2, 2]]");
     CHECK_CONTAINS(file_text(&f, "summary.json"), "\"missed_ranges\": 1");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"distance_body\": [[4, 6]]");
     scene_destroy(&scene);
     folder_remove(f.path);
 }

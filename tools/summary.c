@@ -70,6 +70,7 @@ static const struct {
     { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
     { "joint drift", "m", offsetof(cairn_certificate, joint_drift) },
     { "joint turn drift", "rad", offsetof(cairn_certificate, joint_turn_drift) },
+    { "distances", "of the size", offsetof(cairn_certificate, distance) },
     { "residual, law asked", "relative", offsetof(cairn_certificate, judgement.asked.relative) },
     { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
     { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative) },
@@ -88,6 +89,9 @@ static void print_certificate(const cairn_run_summary *s)
         cairn_line_print(entries[i].name, "%12.3e %11.3e  %s",
                          entry_of(&s->worst, entries[i].offset),
                          entry_of(&s->mean, entries[i].offset), entries[i].unit);
+    if (s->distance_body[0] >= 0)
+        cairn_line_print("worst distance", "of bodies %d and %d", (int)s->distance_body[0],
+                         (int)s->distance_body[1]);
 }
 
 /* E_end = E_start + inlets + loads + drivers + motors

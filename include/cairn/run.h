@@ -45,6 +45,7 @@ typedef struct cairn_run_summary {
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */
+    int32_t distance_body[2];      /* world indices of the pair of worst.distance; -1: none   */
     cairn_energy energy;           /* last kinetic, potential, elastic; sums of the rest     */
     double initial_energy;         /* J: kinetic + potential + elastic at the start          */
     cairn_timing timing;           /* sums                                                   */

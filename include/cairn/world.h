@@ -401,6 +401,9 @@ typedef struct cairn_certificate {
                                 impulses were found with; all else is judged with mu(|u_T|)    */
     double joint_drift;        /* m: largest defect of what joints hold, after the step          */
     double joint_turn_drift;   /* rad: likewise                                                  */
+    double distance;           /* 1: largest residual |a - b - g n| / size of a distance between
+                                two shapes, a and b their points, g the gap along the normal n;
+                                0: all of them are closed forms                                */
     cairn_judgement judgement; /* residuals of the asked law and of exact Coulomb              */
 } cairn_certificate;
 
@@ -411,13 +414,14 @@ typedef struct cairn_timing {
 
 /** What happened in a step. */
 typedef struct cairn_step_report {
-    int candidates; /* contacts in the one-step problem                             */
-    int active;     /* contacts with an impulse                                     */
-    int attempts;   /* 1, or more when bodies outran the margin and the step was
+    int candidates;           /* contacts in the one-step problem                             */
+    int active;               /* contacts with an impulse                                     */
+    int attempts;             /* 1, or more when bodies outran the margin and the step was
                                  solved again with more candidates                            */
-    int upgraded;   /* scheme auto: contacts with exact Coulomb friction            */
-    int broken;     /* joints that broke                                            */
-    int entered;    /* bodies that came in through inlets                           */
+    int upgraded;             /* scheme auto: contacts with exact Coulomb friction            */
+    int broken;               /* joints that broke                                            */
+    int entered;              /* bodies that came in through inlets                           */
+    int32_t distance_body[2]; /* the pair of certificate.distance; -1, -1: closed forms only  */
     cairn_solve_report solve;
     cairn_certificate certificate;
     cairn_energy energy;

@@ -108,6 +108,8 @@ typedef struct cairn_witness {
     cairn_vec3 normal;     /* unit, from b to a                                         */
     double gap;            /* m, negative when shapes overlap                           */
     int32_t feature;       /* tells apart several contacts of one pair                  */
+    float residual;        /* of the iteration that found the distance, see cairn_distance;
+                              0 for closed forms                                        */
 } cairn_witness;
 
 /* At most, per pair. cairn_witnesses_limit says how many a given pair can have. */

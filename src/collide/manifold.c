@@ -26,6 +26,7 @@ typedef struct outline {
 typedef struct manifold {
     const cairn_couple *c;
     cairn_vec3 n, t1, t2;
+    double residual;  /* of the distance */
     double tolerance; /* m */
     double margin;    /* m: of the cores */
     outline a, b;
@@ -220,6 +221,7 @@ static void give_points(manifold *m, cairn_witness *out)
         w->on_a = cairn_add(b->x, cairn_add_scaled(w->on_a, -a->rounding, m->n));
         w->on_b = cairn_add(b->x, cairn_add_scaled(w->on_b, b->rounding, m->n));
         w->gap -= a->rounding + b->rounding;
+        w->residual = (float)m->residual;
         out[k] = *w;
     }
 }
@@ -264,7 +266,7 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
                         cairn_witness *out)
 {
     cairn_face fa, fb;
-    manifold m = { .c = c, .n = d->normal, .tolerance = 1e-9 * c->size };
+    manifold m = { .c = c, .n = d->normal, .residual = d->residual, .tolerance = 1e-9 * c->size };
     m.margin = margin + c->a->rounding + c->b->rounding;
     cairn_convex_face(c->a, cairn_scale(-1, m.n), &fa);
     cairn_convex_face(c->b, m.n, &fb);

@@ -202,6 +202,7 @@ static void add_point(const wall *w, const cairn_convex *a, cairn_vec3 point, in
     p->on_a = cairn_add_scaled(here, -a->rounding, p->normal);
     p->on_b = cairn_add_scaled(here, -distance, p->normal);
     p->feature = feature;
+    p->residual = 0;
     bool known = !(p->gap <= list->margin);
     for (int k = 0; k < list->count; k++)
         known |= cairn_norm(cairn_sub(list->points[k].on_a, p->on_a)) <= 1e-9 * a->extent;

@@ -54,6 +54,7 @@ static const cairn_run_source worst_sources[] = {
          report.certificate.judgement.asked.worst_contact),
     STEP("coulomb_worst_contact", "", CAIRN_HDF5_INT,
          report.certificate.judgement.coulomb.worst_contact),
+    { "distance_body", "", CAIRN_HDF5_INT, 2, offsetof(step_row, report.distance_body), NULL },
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -264,8 +265,8 @@ cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
 static cairn_status write_waiting(const cairn_run_file *f, size_t offset, cairn_hdf5_column *column,
                                   cairn_error *error)
 {
-    char packed[STEP_BUFFER * sizeof(double)];
-    size_t size = cairn_hdf5_size(column->type);
+    char packed[STEP_BUFFER * sizeof(double)]; /* one double or two ints a step */
+    size_t size = cairn_hdf5_size(column->type) * (size_t)column->width;
     for (int i = 0; i < f->waiting_count; i++)
         memcpy(packed + (size_t)i * size, (const char *)&f->waiting[i] + offset, size);
     return cairn_hdf5_column_append(column, (size_t)f->waiting_count, packed, error);

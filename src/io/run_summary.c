@@ -14,7 +14,9 @@
 
 cairn_run_summary cairn_run_summary_start(const cairn_world *world)
 {
-    cairn_run_summary s = { .time = cairn_world_time(world), .first_uncertified = -1 };
+    cairn_run_summary s = { .time = cairn_world_time(world),
+                            .first_uncertified = -1,
+                            .distance_body = { -1, -1 } };
     cairn_world_energy(world, &s.energy.kinetic, &s.energy.potential);
     for (int i = 0; i < cairn_world_joint_count(world); i++)
         s.energy.elastic += cairn_world_joint(world, i).elastic;
@@ -34,6 +36,13 @@ static void keep_worst_contact(cairn_residual *worst, const cairn_residual *resi
 {
     if (worst->worst_contact < 0 || residual->worst > worst->worst)
         worst->worst_contact = residual->worst_contact;
+}
+
+static void keep_worst_distance(cairn_run_summary *s, const cairn_step_report *report)
+{
+    if (report->certificate.distance > s->worst.distance)
+        for (int k = 0; k < 2; k++)
+            s->distance_body[k] = report->distance_body[k];
 }
 
 static void add_certificate(cairn_run_summary *s, const cairn_certificate *c)
@@ -88,6 +97,7 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->mean_iterations += (double)report->solve.iterations;
     if (report->solve.iterations > s->max_iterations)
         s->max_iterations = report->solve.iterations;
+    keep_worst_distance(s, report);
     add_certificate(s, &report->certificate);
     add_sums(&cairn_energy_entries, &report->energy, &s->energy);
     s->energy.kinetic = report->energy.kinetic; /* states, not flows: the last counts */
@@ -168,6 +178,8 @@ static void write_certificate(cairn_json *json, const cairn_run_summary *s)
     cairn_json_begin(json, "certificate");
     write_entries(json, "worst", &cairn_certificate_entries, &s->worst);
     write_entries(json, "mean", &cairn_certificate_entries, &s->mean);
+    const int64_t pair[1][2] = { { s->distance_body[0], s->distance_body[1] } };
+    cairn_json_pairs(json, "distance_body", pair, pair[0][0] >= 0);
     cairn_json_end(json);
 }
 

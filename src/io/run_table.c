@@ -23,6 +23,7 @@ static const cairn_entry certificate_items[] = {
     ENTRY(cairn_certificate, "friction_law", "1", friction_law),
     ENTRY(cairn_certificate, "joint_drift", "m", joint_drift),
     ENTRY(cairn_certificate, "joint_turn_drift", "rad", joint_turn_drift),
+    ENTRY(cairn_certificate, "distance", "1", distance),
     ENTRY(cairn_certificate, "asked_worst", "m/s", judgement.asked.worst),
     ENTRY(cairn_certificate, "asked_relative", "1", judgement.asked.relative),
     ENTRY(cairn_certificate, "asked_fclib", "1", judgement.asked.fclib),

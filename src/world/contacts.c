@@ -235,6 +235,17 @@ static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
                  : cairn_perpendicular(n);
 }
 
+/* Remember the least exact of all distances. */
+static void note_residual(const cairn_stage *stage, const cairn_pair *pair, double residual)
+{
+    cairn_step_report *report = stage->report;
+    if (residual <= report->certificate.distance)
+        return;
+    report->certificate.distance = residual;
+    report->distance_body[0] = pair->first;
+    report->distance_body[1] = pair->second;
+}
+
 /* The contact of one witness between bodies a and b; `key` tells it from others of the pair. */
 static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witness *found,
                         const cairn_contact_key *key)
@@ -264,6 +275,7 @@ static void add_leaf(const cairn_stage *stage, const cairn_touches *t, size_t k)
     for (int i = 0; i < t->number[k]; i++) {
         const cairn_witness *found = &t->found[t->first[k] + (size_t)i];
         key.point = found->feature;
+        note_residual(stage, pair, (double)found->residual);
         if (t->swapped[k])
             add_contact(stage, pair->second, pair->first, found, &key);
         else
@@ -281,6 +293,8 @@ static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
         return CAIRN_NO_MEMORY;
     TRY(reserve(&world->contacts, total, world->dimension));
     world->contacts.count = 0;
+    stage->report->certificate.distance = 0;
+    stage->report->distance_body[0] = stage->report->distance_body[1] = -1;
     for (size_t k = 0; k < t->count; k++)
         add_leaf(stage, t, k);
     return CAIRN_OK;
