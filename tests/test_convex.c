@@ -63,9 +63,10 @@ TEST(curvature_of_an_ellipsoid)
     CHECK(cairn_convex_make(&at, &c));
     CHECK(cairn_convex_is_smooth(&c));
     cairn_vec3 x = { 1, 0, 0 }, y = { 0, 1, 0 }, z = { 0, 0, 1 };
-    CHECK_NEAR(cairn_convex_curvature(&c, x, y, y), 4.5, 1e-14);
-    CHECK_NEAR(cairn_convex_curvature(&c, x, z, z), 8, 1e-14);
-    CHECK_NEAR(cairn_convex_curvature(&c, x, y, z), 0, 1e-14);
+    cairn_bend bend = cairn_convex_curvature(&c, x, y, z);
+    CHECK_NEAR(bend.tt, 4.5, 1e-14);
+    CHECK_NEAR(bend.uu, 8, 1e-14);
+    CHECK_NEAR(bend.tu, 0, 1e-14);
 }
 
 /* Cubes of edge 2 with 5 between their middles: 3 apart along x, -2 along y. */

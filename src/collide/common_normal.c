@@ -28,29 +28,25 @@ static void evaluate(const cairn_couple *c, cairn_vec3 n, cairn_distance *d)
     d->iterations++;
 }
 
-/* A symmetric 2 x 2 matrix in the tangent plane. */
-typedef struct bend {
-    double tt, tu, uu;
-} bend;
-
 /* Axes t, u of the tangent plane at n, and the derivatives of the support maps there. */
 typedef struct tangent {
     cairn_vec3 t, u;
-    bend a, b;
+    cairn_bend a, b;
     double f[2]; /* F in these axes */
 } tangent;
 
 /* Kept finite where a surface is flat; in 2D u stands across the plane. */
-static bend bend_of(const cairn_couple *c, const cairn_convex *shape, cairn_vec3 n,
-                    const tangent *p)
+static cairn_bend bend_of(const cairn_couple *c, const cairn_convex *shape, cairn_vec3 n,
+                          const tangent *p)
 {
     bool plane = c->dimension == 2;
     double most = 1e12 * c->size;
-    double tt = cairn_convex_curvature(shape, n, p->t, p->t);
-    double uu = plane ? 0 : cairn_convex_curvature(shape, n, p->u, p->u);
-    double tu = plane ? 0 : cairn_convex_curvature(shape, n, p->t, p->u);
-    bool finite = isfinite(tt) && isfinite(uu) && isfinite(tu);
-    return finite ? (bend){ fmin(tt, most), tu, fmin(uu, most) } : (bend){ most, 0, most };
+    cairn_bend h = cairn_convex_curvature(shape, n, p->t, p->u);
+    if (plane)
+        h.tu = h.uu = 0;
+    bool finite = isfinite(h.tt) && isfinite(h.uu) && isfinite(h.tu);
+    return finite ? (cairn_bend){ fmin(h.tt, most), h.tu, fmin(h.uu, most) }
+                  : (cairn_bend){ most, 0, most };
 }
 
 static tangent tangent_at(const cairn_couple *c, const cairn_distance *d)
@@ -67,22 +63,22 @@ static tangent tangent_at(const cairn_couple *c, const cairn_distance *d)
 }
 
 /* H_A + H_B + g I; in 2D nothing happens along u. */
-static bend matrix_of(const cairn_couple *c, const tangent *p, double gap)
+static cairn_bend matrix_of(const cairn_couple *c, const tangent *p, double gap)
 {
-    bend m = { p->a.tt + p->b.tt + gap, p->a.tu + p->b.tu, p->a.uu + p->b.uu + gap };
+    cairn_bend m = { p->a.tt + p->b.tt + gap, p->a.tu + p->b.tu, p->a.uu + p->b.uu + gap };
     m.uu = c->dimension == 2 ? c->size : m.uu;
     return m;
 }
 
 /* What to add to the diagonal to make a matrix clearly positive definite. */
-static double shift_of(const bend *m, double size)
+static double shift_of(const cairn_bend *m, double size)
 {
     double half = 0.5 * (m->tt - m->uu), mean = 0.5 * (m->tt + m->uu);
     double least = mean - sqrt(half * half + m->tu * m->tu);
     return least < 1e-6 * size ? 0.1 * size - least : 0;
 }
 
-static void solve(const bend *m, const double f[2], double x[2])
+static void solve(const cairn_bend *m, const double f[2], double x[2])
 {
     double determinant = m->tt * m->uu - m->tu * m->tu;
     x[0] = (m->uu * f[0] - m->tu * f[1]) / determinant;
@@ -92,7 +88,7 @@ static void solve(const bend *m, const double f[2], double x[2])
 static cairn_vec3 newton_step(const cairn_couple *c, const cairn_distance *d)
 {
     tangent p = tangent_at(c, d);
-    bend m = matrix_of(c, &p, d->gap);
+    cairn_bend m = matrix_of(c, &p, d->gap);
     double x[2], shift = shift_of(&m, c->size);
     m.tt += shift;
     m.uu += shift;
@@ -100,7 +96,7 @@ static cairn_vec3 newton_step(const cairn_couple *c, const cairn_distance *d)
     return cairn_add_scaled(cairn_scale(x[0], p.t), x[1], p.u);
 }
 
-static cairn_vec3 bent(const tangent *p, const bend *h, const double x[2])
+static cairn_vec3 bent(const tangent *p, const cairn_bend *h, const double x[2])
 {
     cairn_vec3 along = cairn_scale(h->tt * x[0] + h->tu * x[1], p->t);
     return cairn_add_scaled(along, h->tu * x[0] + h->uu * x[1], p->u);
@@ -110,7 +106,7 @@ static cairn_vec3 bent(const tangent *p, const bend *h, const double x[2])
 static void polish(const cairn_couple *c, cairn_distance *d)
 {
     tangent p = tangent_at(c, d);
-    bend m = matrix_of(c, &p, d->gap);
+    cairn_bend m = matrix_of(c, &p, d->gap);
     double x[2];
     solve(&m, p.f, x);
     cairn_distance next = *d;

@@ -92,15 +92,21 @@ void cairn_convex_face(const cairn_convex *c, cairn_vec3 direction, cairn_face *
         out->point[k] = to_space(c, out->point[k]);
 }
 
-double cairn_convex_curvature(const cairn_convex *c, cairn_vec3 n, cairn_vec3 t, cairn_vec3 u)
+static cairn_vec3 times(const cairn_symmetric *H, cairn_vec3 p)
+{
+    return cairn_vec(H->xx * p.x + H->xy * p.y + H->zx * p.z,
+                     H->xy * p.x + H->yy * p.y + H->yz * p.z,
+                     H->zx * p.x + H->yz * p.y + H->zz * p.z);
+}
+
+cairn_bend cairn_convex_curvature(const cairn_convex *c, cairn_vec3 n, cairn_vec3 t, cairn_vec3 u)
 {
     if (!c->shape || !c->class->curvature)
-        return 0;
+        return (cairn_bend){ 0 };
     cairn_symmetric H;
     c->class->curvature(c->shape, to_local(c, n), &H);
-    cairn_vec3 p = to_local(c, t), q = to_local(c, u);
-    return H.xx * p.x * q.x + H.yy * p.y * q.y + H.zz * p.z * q.z + H.xy * (p.x * q.y + p.y * q.x) +
-           H.yz * (p.y * q.z + p.z * q.y) + H.zx * (p.z * q.x + p.x * q.z);
+    cairn_vec3 p = to_local(c, t), q = to_local(c, u), Hp = times(&H, p), Hq = times(&H, q);
+    return (cairn_bend){ cairn_dot(p, Hp), cairn_dot(q, Hp), cairn_dot(q, Hq) };
 }
 
 bool cairn_convex_is_smooth(const cairn_convex *c)

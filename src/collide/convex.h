@@ -34,8 +34,14 @@ cairn_convex cairn_convex_triangle(const cairn_vec3 *corners, int count);
 cairn_vec3 cairn_convex_support(const cairn_convex *c, cairn_vec3 direction);
 /* The face of the core that looks in a direction; points relative to x. */
 void cairn_convex_face(const cairn_convex *c, cairn_vec3 direction, cairn_face *out);
-/* t.H u for the derivative H of the support point with respect to the unit direction n. */
-double cairn_convex_curvature(const cairn_convex *c, cairn_vec3 n, cairn_vec3 t, cairn_vec3 u);
+/* A symmetric 2 x 2 matrix in the plane of two vectors t and u. */
+typedef struct cairn_bend {
+    double tt, tu, uu;
+} cairn_bend;
+
+/* The derivative H of the support point with respect to the unit direction n: t.H t, t.H u, u.H u.
+ */
+cairn_bend cairn_convex_curvature(const cairn_convex *c, cairn_vec3 n, cairn_vec3 t, cairn_vec3 u);
 /* Whether support points are unique and move smoothly with the direction. */
 bool cairn_convex_is_smooth(const cairn_convex *c);
 

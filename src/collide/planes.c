@@ -34,6 +34,8 @@ static int touch(const plane *p, const cairn_convex *a, int dimension, double ma
     cairn_witness points[CAIRN_FACE_POINTS + 1];
     int count = 0;
     cairn_vec3 down = cairn_scale(-1, p->n);
+    if (cairn_dot(cairn_sub(a->x, p->origin), p->n) - p->level > a->extent + margin)
+        return 0;
     cairn_witness lowest = point_on(p, a, cairn_convex_support(a, down), 0);
     if (!(lowest.gap <= margin))
         return 0;

@@ -259,6 +259,11 @@ static int meet_wall(const cairn_collider *a, const wall *w, double margin, cair
     cairn_convex convex;
     if (!cairn_convex_make(a, &convex))
         return CAIRN_UNRESOLVED;
+    cairn_vec3 normal;
+    double distance; /* of the origin of the shape */
+    w->meet(w, w->s.d, &normal, &distance);
+    if (distance > convex.extent + margin)
+        return 0;
     point_list list;
     list.count = 0;
     list.margin = margin;

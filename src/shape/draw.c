@@ -36,14 +36,17 @@ static cairn_vec3 surface_point(const cairn_shape *shape, cairn_vec3 direction)
     return cairn_add_scaled(core, cairn_shape_rounding(shape), direction);
 }
 
-/* A direction by its ring (0: along the axis) and its sector. */
-static cairn_vec3 direction_at(cairn_vec3 axis, int ring, int sector)
+/* The points of a ring (0: along the axis) in the directions of all sectors. */
+static void ring_points(const cairn_shape *shape, cairn_vec3 axis, int ring, cairn_vec3 *out)
 {
-    double polar = M_PI * ring / RINGS, around = 2 * M_PI * (sector % SECTORS) / SECTORS;
+    double polar = M_PI * ring / RINGS;
     cairn_vec3 e = cairn_perpendicular(axis), f = cairn_cross(axis, e);
-    cairn_vec3 d = cairn_scale(cos(polar), axis);
-    d = cairn_add_scaled(d, sin(polar) * cos(around), e);
-    return cairn_add_scaled(d, sin(polar) * sin(around), f);
+    cairn_vec3 along = cairn_scale(cos(polar), axis);
+    for (int sector = 0; sector < SECTORS; sector++) {
+        double around = 2 * M_PI * sector / SECTORS;
+        cairn_vec3 d = cairn_add_scaled(along, sin(polar) * cos(around), e);
+        out[sector] = surface_point(shape, cairn_add_scaled(d, sin(polar) * sin(around), f));
+    }
 }
 
 static bool coincide(cairn_vec3 a, cairn_vec3 b, double size)
@@ -68,19 +71,19 @@ static cairn_status draw_round(const cairn_shape *shape, const brush *to)
     bool has_axis = cairn_shape_class_of(shape)->has_axis;
     cairn_vec3 axis = has_axis ? cairn_unit(shape->axis) : cairn_vec(0, 0, 1);
     double size = cairn_shape_extent(shape);
-    for (int ring = 0; ring < RINGS; ring++)
-        for (int sector = 0; sector < SECTORS; sector++) {
-            const int at[4][2] = { { ring, sector },
-                                   { ring + 1, sector },
-                                   { ring + 1, sector + 1 },
-                                   { ring, sector + 1 } };
-            cairn_vec3 corners[4];
-            for (int k = 0; k < 4; k++)
-                corners[k] = surface_point(shape, direction_at(axis, at[k][0], at[k][1]));
+    cairn_vec3 points[2][SECTORS]; /* of this ring and the next, in turn */
+    ring_points(shape, axis, 0, points[0]);
+    for (int ring = 0; ring < RINGS; ring++) {
+        const cairn_vec3 *here = points[ring % 2], *next = points[1 - ring % 2];
+        ring_points(shape, axis, ring + 1, points[1 - ring % 2]);
+        for (int k = 0; k < SECTORS; k++) {
+            int l = (k + 1) % SECTORS;
+            cairn_vec3 corners[4] = { here[k], next[k], next[l], here[l] };
             int count = without_doubles(corners, 4, size);
             if (count > 2)
                 TRY(add_polygon(to, corners, count, true));
         }
+    }
     return CAIRN_OK;
 }
 

@@ -69,23 +69,30 @@ typedef struct norm {
     double value, s, t, ss, st, tt;
 } norm;
 
-static norm norm_of(double s, double t, double m)
+/* N for s >= t > 0. With w = t/s and p = w^m:
+ *   N = s (1 + p)^(1/m),   N_s = (N/s)/(1 + p),   N_t = N_s p/w,
+ *   N_ss = f p N_s/(1 + p) (N/s),   N_tt = f N_t/(1 + p) (N/t),   N_st = -f N_s N_t
+ * with f = (m - 1)/N: two powers for all of them. */
+static norm ordered_norm(double s, double t, double m)
 {
-    double top = fmax(s, t);
-    if (!(top > 0))
-        return (norm){ 0 };
-    double u = s / top, v = t / top;
-    double root = pow(pow(u, m) + pow(v, m), 1 / m);
-    norm n = { .value = top * root };
-    u /= root;
-    v /= root;
-    n.s = pow(u, m - 1);
-    n.t = pow(v, m - 1);
+    double w = t / s, p = pow(w, m), root = pow(1 + p, 1 / m);
+    norm n = { .value = s * root, .s = root / (1 + p) };
+    n.t = n.s * p / w;
     double f = (m - 1) / n.value;
-    n.ss = f * pow(u, m - 2) * pow(v, m);
-    n.tt = f * pow(v, m - 2) * pow(u, m);
+    n.ss = f * p * n.s / (1 + p) * root;
+    n.tt = f * n.t / (1 + p) * root / w;
     n.st = -f * n.s * n.t;
     return n;
+}
+
+static norm norm_of(double s, double t, double m)
+{
+    if (!(s + t > 0))
+        return (norm){ 0 };
+    if (s >= t)
+        return ordered_norm(s, t, m);
+    norm n = ordered_norm(t, s, m);
+    return (norm){ n.value, n.t, n.s, n.tt, n.st, n.ss };
 }
 
 /* The nested norm of (x, y, z), each multiplied by its scale first. */
