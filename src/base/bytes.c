@@ -1,0 +1,276 @@
+/* bytes.c - see bytes.h. */
+#include "base/bytes.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { NUMBER = 8 }; /* bytes */
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+void cairn_writer_destroy(cairn_writer *w)
+{
+    cairn_memory_free(w->data);
+    *w = (cairn_writer){ 0 };
+}
+
+void cairn_write_raw(cairn_writer *w, const void *data, size_t bytes)
+{
+    void *block = w->data;
+    if (bytes == 0 || w->failed)
+        return;
+    w->failed = bytes > SIZE_MAX / 2 - w->size ||
+                cairn_memory_reserve(&block, &w->capacity, w->size + bytes, 1) != CAIRN_OK;
+    w->data = block;
+    if (w->failed)
+        return;
+    memcpy(w->data + w->size, data, bytes);
+    w->size += bytes;
+}
+
+static void write_bits(cairn_writer *w, uint64_t bits)
+{
+    unsigned char bytes[NUMBER];
+    for (int i = 0; i < NUMBER; i++)
+        bytes[i] = (unsigned char)(bits >> 8 * i);
+    cairn_write_raw(w, bytes, sizeof bytes);
+}
+
+void cairn_write_whole(cairn_writer *w, int64_t value)
+{
+    write_bits(w, (uint64_t)value);
+}
+
+void cairn_write_real(cairn_writer *w, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    write_bits(w, bits);
+}
+
+void cairn_write_vector(cairn_writer *w, cairn_vec3 value)
+{
+    cairn_write_real(w, value.x);
+    cairn_write_real(w, value.y);
+    cairn_write_real(w, value.z);
+}
+
+void cairn_write_text(cairn_writer *w, const char *text)
+{
+    cairn_write_whole(w, text ? (int64_t)strlen(text) : -1);
+    if (text)
+        cairn_write_raw(w, text, strlen(text));
+}
+
+static void write_list(cairn_writer *w, const cairn_list *list)
+{
+    cairn_write_whole(w, list->count);
+    for (int i = 0; i < list->count; i++)
+        cairn_write_real(w, list->values[i]);
+}
+
+static void write_names(cairn_writer *w, const cairn_names *names)
+{
+    cairn_write_whole(w, names->count);
+    for (int i = 0; i < names->count; i++)
+        cairn_write_text(w, names->items[i]);
+}
+
+static void write_option(cairn_writer *w, const cairn_option *option, const void *field)
+{
+    switch (option->type) {
+    case CAIRN_OPTION_REAL:
+        cairn_write_real(w, *(const double *)field);
+        break;
+    case CAIRN_OPTION_INTEGER:
+        cairn_write_whole(w, *(const int64_t *)field);
+        break;
+    case CAIRN_OPTION_FLAG:
+        cairn_write_whole(w, *(const bool *)field);
+        break;
+    case CAIRN_OPTION_VECTOR:
+        cairn_write_vector(w, *(const cairn_vec3 *)field);
+        break;
+    case CAIRN_OPTION_LIST:
+        write_list(w, field);
+        break;
+    case CAIRN_OPTION_NAMES:
+        write_names(w, field);
+        break;
+    default:
+        cairn_write_text(w, *(const char *const *)field);
+    }
+}
+
+/* How many options, then each with its name: a table that changed is noticed. */
+void cairn_write_record(cairn_writer *w, const cairn_record *record, const void *options)
+{
+    cairn_write_whole(w, record->option_count);
+    for (int i = 0; i < record->option_count; i++) {
+        const cairn_option *option = &record->options[i];
+        cairn_write_text(w, option->name);
+        write_option(w, option, (const char *)options + option->offset);
+    }
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static const unsigned char *take(cairn_reader *r, size_t bytes)
+{
+    r->failed = r->failed || bytes > r->size - r->at;
+    if (r->failed)
+        return NULL;
+    r->at += bytes;
+    return r->data + (r->at - bytes);
+}
+
+static uint64_t read_bits(cairn_reader *r)
+{
+    const unsigned char *bytes = take(r, NUMBER);
+    uint64_t bits = 0;
+    for (int i = 0; bytes && i < NUMBER; i++)
+        bits |= (uint64_t)bytes[i] << 8 * i;
+    return bits;
+}
+
+int64_t cairn_read_whole(cairn_reader *r)
+{
+    return (int64_t)read_bits(r);
+}
+
+int64_t cairn_read_within(cairn_reader *r, int64_t low, int64_t high)
+{
+    int64_t value = cairn_read_whole(r);
+    r->failed = r->failed || value < low || value > high;
+    return r->failed ? low : value;
+}
+
+size_t cairn_read_count(cairn_reader *r, size_t bytes)
+{
+    int64_t count = cairn_read_whole(r);
+    r->failed = r->failed || count < 0 || (uint64_t)count > (r->size - r->at) / bytes;
+    return r->failed ? 0 : (size_t)count;
+}
+
+double cairn_read_real(cairn_reader *r)
+{
+    uint64_t bits = read_bits(r);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+cairn_vec3 cairn_read_vector(cairn_reader *r)
+{
+    cairn_vec3 v;
+    v.x = cairn_read_real(r);
+    v.y = cairn_read_real(r);
+    v.z = cairn_read_real(r);
+    return v;
+}
+
+const char *cairn_read_text(cairn_reader *r)
+{
+    int64_t length = cairn_read_whole(r);
+    if (r->failed || length == -1)
+        return NULL;
+    r->failed = length < 0 || (uint64_t)length > r->size - r->at;
+    char *text = r->failed ? NULL : cairn_arena_take(r->arena, (size_t)length + 1, 1);
+    r->failed = !text;
+    if (!text)
+        return NULL;
+    memcpy(text, take(r, (size_t)length), (size_t)length);
+    text[length] = '\0';
+    return text;
+}
+
+static cairn_list read_list(cairn_reader *r)
+{
+    size_t count = cairn_read_count(r, NUMBER);
+    double *values = cairn_arena_doubles(r->arena, count);
+    r->failed = r->failed || !values || count > INT32_MAX;
+    for (size_t i = 0; i < count && !r->failed; i++)
+        values[i] = cairn_read_real(r);
+    return (cairn_list){ values, r->failed ? 0 : (int)count };
+}
+
+static const char *read_name(cairn_reader *r, const cairn_option *option)
+{
+    const char *text = cairn_read_text(r);
+    for (int i = 0; text && option->choice && option->choice(i); i++)
+        if (strcmp(option->choice(i), text) == 0)
+            return option->choice(i);
+    r->failed = true;
+    return NULL;
+}
+
+static cairn_names read_names(cairn_reader *r, const cairn_option *option)
+{
+    cairn_names names = { .count = 0 };
+    int64_t count = cairn_read_within(r, 0, CAIRN_MOST_NAMES);
+    while (names.count < count && !r->failed) {
+        const char *name = read_name(r, option);
+        names.items[names.count++] = name;
+    }
+    return r->failed ? (cairn_names){ .count = 0 } : names;
+}
+
+static void read_option(cairn_reader *r, const cairn_option *option, void *field)
+{
+    switch (option->type) {
+    case CAIRN_OPTION_REAL:
+        *(double *)field = cairn_read_real(r);
+        break;
+    case CAIRN_OPTION_INTEGER:
+        *(int64_t *)field = cairn_read_whole(r);
+        break;
+    case CAIRN_OPTION_FLAG:
+        *(bool *)field = cairn_read_within(r, 0, 1) != 0;
+        break;
+    case CAIRN_OPTION_VECTOR:
+        *(cairn_vec3 *)field = cairn_read_vector(r);
+        break;
+    case CAIRN_OPTION_LIST:
+        *(cairn_list *)field = read_list(r);
+        break;
+    case CAIRN_OPTION_NAMES:
+        *(cairn_names *)field = read_names(r, option);
+        break;
+    default:
+        *(const char **)field = read_name(r, option);
+    }
+}
+
+void cairn_read_record(cairn_reader *r, const cairn_record *record, void *options)
+{
+    int64_t count = cairn_read_within(r, record->option_count, record->option_count);
+    for (int64_t i = 0; i < count && !r->failed; i++) {
+        const cairn_option *option = &record->options[i];
+        const char *name = cairn_read_text(r);
+        r->failed = r->failed || !name || strcmp(name, option->name) != 0;
+        if (!r->failed)
+            read_option(r, option, (char *)options + option->offset);
+    }
+}
+
+/* ---- check ---------------------------------------------------------------------------------- */
+
+/* Polynomial x^64 + x^62 + ..., bits reversed; one byte at a time by a table of 16 half bytes. */
+uint64_t cairn_bytes_check(const void *data, size_t bytes)
+{
+    static const uint64_t polynomial = 0xc96c5795d7870f42u;
+    uint64_t half[16], sum = ~(uint64_t)0;
+    const unsigned char *byte = data;
+    for (uint64_t i = 0; i < 16; i++) {
+        half[i] = i;
+        for (int bit = 0; bit < 4; bit++)
+            half[i] = half[i] >> 1 ^ (half[i] & 1 ? polynomial : 0);
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        sum ^= byte[i];
+        sum = sum >> 4 ^ half[sum & 15];
+        sum = sum >> 4 ^ half[sum & 15];
+    }
+    return ~sum;
+}
