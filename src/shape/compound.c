@@ -45,7 +45,6 @@ static void append(cairn_geometry *g, const cairn_shape *shape, const cairn_pose
     part->shape = *shape;
     part->pose = (cairn_pose){ pose->x, cairn_quat_normalised(pose->q) };
     cairn_geometry_retain(shape->geometry);
-    g->extent = fmax(g->extent, cairn_norm(pose->x) + cairn_shape_extent(shape));
 }
 
 /* p = x + R(q) p_inner */
@@ -79,6 +78,15 @@ static void find_moments(cairn_geometry *g)
     g->view.closed = g->moments.volume > 0;
 }
 
+static void find_extent(cairn_geometry *g)
+{
+    for (int i = 0; i < g->view.part_count; i++) {
+        const cairn_part *part = &g->view.parts[i];
+        double reach = cairn_norm(part->pose.x) + cairn_shape_extent(&part->shape);
+        g->extent = fmax(g->extent, reach);
+    }
+}
+
 static cairn_status build_tree(cairn_geometry *g)
 {
     int count = g->view.part_count;
@@ -95,15 +103,23 @@ static cairn_status build_tree(cairn_geometry *g)
     return status;
 }
 
-static cairn_status build(cairn_geometry *g, const cairn_part *parts, int count)
+static cairn_status complete(cairn_geometry *g, cairn_error *error)
+{
+    for (int i = 0; i < g->view.part_count; i++)
+        TRY(check_part(&g->view.parts[i], g->view.dimension, error));
+    find_extent(g);
+    find_moments(g);
+    return build_tree(g);
+}
+
+static cairn_status build(cairn_geometry *g, const cairn_part *parts, int count, cairn_error *error)
 {
     g->view.parts = cairn_memory_zeroed((size_t)count_simple(parts, count), sizeof *g->view.parts);
     if (!g->view.parts)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < count; i++)
         append_dissolved(g, &parts[i]);
-    find_moments(g);
-    return build_tree(g);
+    return complete(g, error);
 }
 
 cairn_status cairn_compound_create(const cairn_part *parts, int count, int dimension,
@@ -115,7 +131,7 @@ cairn_status cairn_compound_create(const cairn_part *parts, int count, int dimen
     for (int i = 0; i < count; i++)
         TRY(check_part(&parts[i], dimension, error));
     cairn_geometry *g = cairn_geometry_begin(CAIRN_SHAPE_COMPOUND, dimension);
-    cairn_status status = g ? build(g, parts, count) : CAIRN_NO_MEMORY;
+    cairn_status status = g ? build(g, parts, count, error) : CAIRN_NO_MEMORY;
     return cairn_geometry_finish(g, status, out, error);
 }
 
@@ -124,5 +140,6 @@ const cairn_shape_class cairn_shape_class_compound = {
                 cairn_shape_set_default, NULL, 0 },
     .moments = cairn_geometry_moments_of,
     .extent = cairn_geometry_extent_of,
+    .complete = complete,
     .has_geometry = true,
 };

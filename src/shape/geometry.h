@@ -26,6 +26,8 @@ cairn_status cairn_geometry_finish(cairn_geometry *g, cairn_status status,
 /* moments and extent of the kinds that only look them up. */
 bool cairn_geometry_moments_of(const cairn_shape *shape, int dimension, cairn_moments *out);
 double cairn_geometry_extent_of(const cairn_shape *shape);
+/* See cairn_shape_class.complete. */
+cairn_status cairn_hull_complete(cairn_geometry *g, cairn_error *error);
 /* Counts a surface is made with. */
 typedef struct cairn_surface_size {
     int vertices, faces, corners; /* corners: vertices of all faces together */

@@ -48,7 +48,7 @@ static void fill_cells(const cairn_height_field_def *def, int32_t *corner)
         }
 }
 
-static cairn_status build(cairn_geometry *g, const cairn_height_field_def *def, cairn_error *error)
+static cairn_status fill(cairn_geometry *g, const cairn_height_field_def *def)
 {
     int cells = (def->columns - 1) * (def->rows - 1);
     const cairn_surface_size size = { def->columns * def->rows, 2 * cells, 6 * cells };
@@ -57,6 +57,11 @@ static cairn_status build(cairn_geometry *g, const cairn_height_field_def *def, 
     fill_cells(def, cairn_geometry_face_vertex(g));
     for (int i = 0; i <= 2 * cells; i++)
         cairn_geometry_face_first(g)[i] = 3 * i;
+    return CAIRN_OK;
+}
+
+static cairn_status complete(cairn_geometry *g, cairn_error *error)
+{
     int without = cairn_geometry_find_normals(g);
     if (without >= 0)
         return cairn_fail(error, CAIRN_BAD_INPUT, "heights",
@@ -72,7 +77,9 @@ cairn_status cairn_height_field_create(const cairn_height_field_def *def,
     *out = NULL;
     TRY(check(def, error));
     cairn_geometry *g = cairn_geometry_begin(CAIRN_SHAPE_HEIGHT_FIELD, 3);
-    cairn_status status = g ? build(g, def, error) : CAIRN_NO_MEMORY;
+    cairn_status status = g ? fill(g, def) : CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK)
+        status = complete(g, error);
     return cairn_geometry_finish(g, status, out, error);
 }
 
@@ -80,6 +87,7 @@ const cairn_shape_class cairn_shape_class_height_field = {
     .record = { "height_field", "ground over a grid in x and y, solid below; 3D only",
                 sizeof(cairn_shape), cairn_shape_set_default, NULL, 0 },
     .extent = cairn_geometry_extent_of,
+    .complete = complete,
     .has_geometry = true,
     .only_in = 3,
 };

@@ -310,11 +310,9 @@ static cairn_status build_3d(cairn_geometry *g, const cairn_vec3 *points, int co
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static cairn_status build(cairn_geometry *g, const cairn_vec3 *points, int count,
-                          cairn_error *error)
+cairn_status cairn_hull_complete(cairn_geometry *g, cairn_error *error)
 {
     bool flat = g->view.dimension == 2;
-    TRY(flat ? build_2d(g, points, count) : build_3d(g, points, count, error));
     if (cairn_geometry_find_normals(g) >= 0)
         return refuse_hull(error);
     if (!flat)
@@ -322,6 +320,14 @@ static cairn_status build(cairn_geometry *g, const cairn_vec3 *points, int count
     g->view.closed = g->view.closed || flat;
     cairn_geometry_find_moments(g);
     return g->view.closed && g->moments.volume > 0 ? CAIRN_OK : refuse_hull(error);
+}
+
+static cairn_status build(cairn_geometry *g, const cairn_vec3 *points, int count,
+                          cairn_error *error)
+{
+    bool flat = g->view.dimension == 2;
+    TRY(flat ? build_2d(g, points, count) : build_3d(g, points, count, error));
+    return cairn_hull_complete(g, error);
 }
 
 cairn_status cairn_hull_create(const cairn_vec3 *points, int count, int dimension,

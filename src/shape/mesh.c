@@ -57,9 +57,8 @@ static cairn_status refuse_degenerate(const cairn_geometry *g, int face, cairn_e
                       p.y, p.z);
 }
 
-static cairn_status build(cairn_geometry *g, const cairn_mesh_def *def, cairn_error *error)
+static cairn_status complete(cairn_geometry *g, cairn_error *error)
 {
-    TRY(fill(g, def));
     int flat = cairn_geometry_find_normals(g);
     if (flat >= 0)
         return refuse_degenerate(g, flat, error);
@@ -81,7 +80,9 @@ cairn_status cairn_mesh_create(const cairn_mesh_def *def, const cairn_geometry *
     *out = NULL;
     TRY(check(def, error));
     cairn_geometry *g = cairn_geometry_begin(CAIRN_SHAPE_MESH, 3);
-    cairn_status status = g ? build(g, def, error) : CAIRN_NO_MEMORY;
+    cairn_status status = g ? fill(g, def) : CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK)
+        status = complete(g, error);
     return cairn_geometry_finish(g, status, out, error);
 }
 
@@ -90,6 +91,7 @@ const cairn_shape_class cairn_shape_class_mesh = {
                 sizeof(cairn_shape), cairn_shape_set_default, NULL, 0 },
     .moments = cairn_geometry_moments_of,
     .extent = cairn_geometry_extent_of,
+    .complete = complete,
     .has_geometry = true,
     .only_in = 3,
 };

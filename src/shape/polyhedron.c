@@ -81,5 +81,6 @@ const cairn_shape_class cairn_shape_class_polyhedron = {
     .support = support,
     .face = face,
     .rounding = rounding,
+    .complete = cairn_hull_complete,
     .has_geometry = true,
 };

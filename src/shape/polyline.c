@@ -37,14 +37,15 @@ static cairn_status build(cairn_geometry *g, const cairn_vec3 *points, int count
     return CAIRN_OK;
 }
 
-static cairn_status complete(cairn_geometry *g, bool closed, cairn_error *error)
+/* A chain that ends where it begins has as many segments as points. */
+static cairn_status complete(cairn_geometry *g, cairn_error *error)
 {
     int without = cairn_geometry_find_normals(g);
     if (without >= 0)
         return cairn_fail(error, CAIRN_BAD_INPUT, "points",
                           "points %d and %d coincide, expected a segment between them", without + 1,
                           (without + 1) % g->view.vertex_count + 1);
-    if (closed)
+    if (g->view.face_count == g->view.vertex_count)
         cairn_geometry_find_moments(g);
     /* clockwise: the inside is free */
     g->view.closed = g->moments.volume > 0;
@@ -62,7 +63,7 @@ cairn_status cairn_polyline_create(const cairn_vec3 *points, int count, bool clo
     cairn_geometry *g = cairn_geometry_begin(CAIRN_SHAPE_POLYLINE, 2);
     cairn_status status = g ? build(g, points, count, closed) : CAIRN_NO_MEMORY;
     if (status == CAIRN_OK)
-        status = complete(g, closed, error);
+        status = complete(g, error);
     return cairn_geometry_finish(g, status, out, error);
 }
 
@@ -71,6 +72,7 @@ const cairn_shape_class cairn_shape_class_polyline = {
                 cairn_shape_set_default, NULL, 0 },
     .moments = cairn_geometry_moments_of,
     .extent = cairn_geometry_extent_of,
+    .complete = complete,
     .has_geometry = true,
     .only_in = 2,
 };

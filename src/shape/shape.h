@@ -43,6 +43,9 @@ typedef struct cairn_shape_class {
     /* Smooth cores only: derivative of the support point with respect to the direction, the
      * second derivative of the support function; degree -1 in the direction. */
     void (*curvature)(const cairn_shape *shape, cairn_vec3 direction, cairn_symmetric *out);
+    /* Kinds with geometry: what follows from its vertices and faces, or parts, once they are there;
+     * refuses those that make no such shape. */
+    cairn_status (*complete)(cairn_geometry *geometry, cairn_error *error);
     bool smooth;       /* the core has one support point for each direction, which moves smoothly */
     bool has_axis;     /* `axis` counts                                                           */
     bool has_geometry; /* `geometry` counts                                                   */
