@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RUN ?= pebble_bed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench repose build setup setup-test install format clean
+.PHONY: help run test soak bench repose build setup setup-test install format clean
 
 help: ## this list
 	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
@@ -17,6 +17,9 @@ run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
 
 test: setup-test ## build twice (optimised, checked) and run all tests in both
 	@scripts/test $(JOBS)
+
+soak: build ## kill runs 1000 times at random moments, and see that each resumes to the same bits
+	CAIRN=build/release/tools/cairn $(firstword $(wildcard /usr/bin/python3) python3) tests/kills.py 1000 7
 
 bench: build ## build, then run the benchmarks
 	@test -x bench/run || { echo "make bench: there is no bench/run yet" >&2; exit 1; }

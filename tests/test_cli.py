@@ -276,12 +276,19 @@ class Interrupt(Program):
             json.load(file)
         steps = self.value(self.run_cairn("info", "long").stdout, "time")
         self.assertGreater(int(steps.split(" in ")[1].split()[0]), 0)
+        self.assertIn(b"to go on: cairn resume long", err)
+        self.assertTrue(os.path.exists(self.path("long/checkpoint")))
 
     def test_ctrl_c_keeps_what_was_computed(self):
         self.check_signal(signal.SIGINT)
 
     def test_sigterm_keeps_what_was_computed(self):
         self.check_signal(signal.SIGTERM)
+
+    def test_resume_tells_when_there_is_nothing_to_resume(self):
+        self.run_cairn("run", self.scene, "--out", "short", "--quiet")
+        result = self.run_cairn("resume", "short", code=1)
+        self.assertIn("this run is finished (complete, t = 0.5 s)", result.stderr)
 
     def test_a_terminal_gets_one_redrawn_line(self):
         try:

@@ -11,7 +11,7 @@ static void write_file(const folder *f, cairn_scene *s, int steps, bool commit)
     cairn_run_frame frame;
     cairn_run_summary summary = { .hash = 42 };
     cairn_run_ending ending = { "complete", "" };
-    CHECK_OK(cairn_run_file_create(f->path, s, &file, NULL));
+    CHECK_OK(cairn_run_file_open(f->path, s, NULL, &file, NULL));
     CHECK_OK(cairn_run_frame_take(s->world, &roll, &arena, &frame));
     CHECK_OK(cairn_run_file_frame(file, &frame, NULL));
     for (int k = 1; k <= steps; k++) {
@@ -22,8 +22,10 @@ static void write_file(const folder *f, cairn_scene *s, int steps, bool commit)
     CHECK_OK(cairn_run_frame_take(s->world, &roll, &arena, &frame));
     CHECK_OK(cairn_run_file_frame(file, &frame, NULL));
     CHECK_OK(cairn_run_file_flush(file, NULL));
-    if (commit)
-        CHECK_OK(cairn_run_file_commit(file, &summary, &ending, NULL));
+    if (commit) {
+        CHECK_OK(cairn_run_file_finish(file, &summary, &ending, NULL));
+        CHECK_OK(cairn_run_file_commit(file, NULL));
+    }
     cairn_run_file_destroy(file);
     cairn_run_roll_destroy(&roll);
     cairn_arena_destroy(&arena);

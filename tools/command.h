@@ -89,9 +89,10 @@ typedef struct cairn_command {
     int (*run)(const cairn_arguments *arguments);
 } cairn_command;
 
-extern const cairn_command cairn_command_run, cairn_command_check, cairn_command_list,
-    cairn_command_info, cairn_command_explain, cairn_command_solve, cairn_command_compare,
-    cairn_command_stat, cairn_command_plot, cairn_command_reproduce, cairn_command_help;
+extern const cairn_command cairn_command_run, cairn_command_resume, cairn_command_check,
+    cairn_command_list, cairn_command_info, cairn_command_explain, cairn_command_solve,
+    cairn_command_compare, cairn_command_stat, cairn_command_plot, cairn_command_reproduce,
+    cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
     cairn_flag_save_problem, cairn_flag_strict, cairn_flag_help;
 /* solve_flags.c, ended by NULL */

@@ -53,6 +53,8 @@ static void print_info(const cairn_run_info *info)
     cairn_line_print("scheme, solver", "%s, %s", info->scheme, info->solver);
     cairn_line_print("tolerance", "%g", info->tolerance);
     print_certificate(info);
+    if (info->ending[0])
+        cairn_line_print("ending", "%s", info->ending);
     cairn_line_print("hash", "%016llx", (unsigned long long)info->hash);
 }
 

@@ -4,8 +4,7 @@
 
 #include "command.h"
 #include "interrupt.h"
-#include "progress.h"
-#include "summary.h"
+#include "outcome.h"
 
 /* "out/pebble_bed" for "scenes/pebble_bed.yaml"; false when it does not fit. */
 static bool default_folder(const char *scene, char *out, size_t capacity)
@@ -17,46 +16,15 @@ static bool default_folder(const char *scene, char *out, size_t capacity)
     return needed > 0 && (size_t)needed < capacity;
 }
 
-static bool after_step(const cairn_progress *progress, void *context)
-{
-    cairn_progress_show(context, progress);
-    return cairn_interrupt_signal() == 0;
-}
-
-/* What a run that came to some end means for the exit code. */
-static int outcome(cairn_status status, const cairn_run_summary *summary, const cairn_error *error)
-{
-    if (status == CAIRN_STOPPED && !summary->interrupted) {
-        fprintf(stderr, "cairn: stopped: %s (run.on_uncertified: stop, or --strict)\n",
-                error->message);
-        return EXIT_UNCERTIFIED;
-    }
-    if (status != CAIRN_OK && status != CAIRN_STOPPED) {
-        cairn_error_print(status, error);
-        return EXIT_FAILED;
-    }
-    if (summary->interrupted) {
-        fprintf(stderr, "cairn: interrupted; what was computed is kept\n");
-        return EXIT_SIGNAL_BASE + cairn_interrupt_signal();
-    }
-    return EXIT_DONE;
-}
-
 static int run_scene(cairn_scene *scene, const char *folder, bool quiet)
 {
     cairn_run_summary summary = { 0 };
     cairn_error error = { 0 };
     cairn_progress_view view = cairn_progress_start(quiet);
-    cairn_status status = cairn_run(scene, folder, after_step, &view, &summary, &error);
+    cairn_status status = cairn_run(scene, folder, cairn_outcome_step, &view, &summary, &error);
     cairn_progress_end(&view);
-    bool complete = status == CAIRN_OK || status == CAIRN_STOPPED;
-    if (complete && !quiet) {
-        cairn_summary_print(scene, &summary, folder);
-        fflush(stdout);
-    }
-    if (complete)
-        cairn_summary_warn(scene, &summary, folder);
-    return outcome(status, &summary, &error);
+    const cairn_outcome outcome = { status, scene, &summary, &error, folder };
+    return cairn_outcome_tell(&outcome, quiet);
 }
 
 static int run(const cairn_arguments *arguments)
@@ -91,7 +59,9 @@ const cairn_command cairn_command_run = {
     .operand = "SCENE",
     .summary = "Run a scene to its end and write a run folder",
     .details =
-        "Ctrl-C ends a run cleanly: what was computed is kept. A second one kills it.\n"
+        "Ctrl-C ends a run cleanly: what was computed is kept, and 'cairn resume' goes on with "
+        "it.\n"
+        "A second one kills it.\n"
         "Exit codes: 0 done, 1 failed, 2 usage, 3 bad scene, 4 stopped at a step that missed\n"
         "its tolerance, 130 and 143 ended by SIGINT and SIGTERM.",
     .flags = flags,

@@ -78,6 +78,22 @@ CAIRN_API cairn_status cairn_run(cairn_scene *scene, const char *folder,
                                  cairn_progress_fn *progress, void *context,
                                  cairn_run_summary *summary, cairn_error *error);
 
+/** How to go on with a run. Zero is valid. */
+typedef struct cairn_resume_options {
+    cairn_progress_fn *progress; /* called after every step; NULL: nobody                       */
+    void *context;
+    int64_t threads; /* > 0: instead of what the scene says                                     */
+} cairn_resume_options;
+
+/** Go on with the run in `folder` from its last checkpoint, with the same bits as if it had never
+ *  stopped. What it wrote after that checkpoint is written again. `scene` receives its scene, to be
+ *  destroyed by the caller (NULL when there is none). CAIRN_NOT_FOUND: there is no checkpoint, or
+ *  the run is finished; CAIRN_BAD_INPUT: the checkpoint is damaged; CAIRN_UNSUPPORTED: it is of
+ *  another version; the rest as cairn_run. */
+CAIRN_API cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *options,
+                                        cairn_scene **scene, cairn_run_summary *summary,
+                                        cairn_error *error);
+
 /** What a run file says about itself. */
 typedef struct cairn_run_info {
     char title[128];

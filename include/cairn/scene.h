@@ -25,6 +25,7 @@ typedef struct cairn_run_options {
     const char *on_uncertified; /* "warn" or "stop": when a step misses its tolerance           */
     cairn_list save_problem;    /* numbers of the steps whose contact problem is written; the first
                                    step is 1                                                    */
+    double checkpoint_every;    /* s between checkpoints; 0: only when the run is interrupted   */
     double start_overlap;       /* deepest overlap that a scene may start with, as a share of the
                                    smaller radius; the steps move such bodies apart              */
     double rest_speed;          /* m/s: > 0: end before `duration` once all inlets are done and

@@ -498,6 +498,19 @@ typedef struct cairn_step_inputs {
 /** The inputs of the last step, lent as long as cairn_world_problem; count 0: there are none. */
 CAIRN_API cairn_step_inputs cairn_world_step_inputs(const cairn_world *world);
 
+/** Takes bytes somewhere; anything but CAIRN_OK ends the writing. */
+typedef cairn_status cairn_write_fn(const void *data, size_t bytes, void *context);
+
+/** Write everything that the future of a world depends on: a world loaded from it goes on with the
+ *  same bits. What cairn_world_problem and cairn_world_step_inputs lend is not part of it. Fails
+ *  with CAIRN_NO_MEMORY, or as `write` does. */
+CAIRN_API cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write,
+                                        void *context);
+/** A world from what cairn_world_save wrote. The bytes may be anything: CAIRN_BAD_INPUT when they
+ *  make no sense, `error` (may be NULL) says why. */
+CAIRN_API cairn_status cairn_world_load(const void *data, size_t bytes, cairn_world **out,
+                                        cairn_error *error);
+
 /** Share of a region's volume (2D: area) that spheres fill. */
 typedef struct cairn_packing {
     double fraction;  /* filled share of the probed region, in [0, 1]                          */

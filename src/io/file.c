@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/status.h"
 
 void cairn_error_set_file(cairn_error *error, const char *path)
@@ -34,6 +35,11 @@ cairn_status cairn_path_join(const char *folder, const char *name, char *path, c
     cairn_error_set_file(error, folder);
     return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the path has %d bytes, expected fewer than %d",
                       length, CAIRN_PATH_BYTES);
+}
+
+bool cairn_is_file(const char *path)
+{
+    return access(path, F_OK) == 0;
 }
 
 cairn_status cairn_folder_create(const char *path, cairn_error *error)
@@ -109,6 +115,65 @@ cairn_status cairn_file_commit(cairn_file *file, cairn_error *error)
     unlink(file->part);
     errno = reason;
     return fail_errno(error, file->path, "write");
+}
+
+/* The entry of a file in its folder is on the disk. */
+static bool keep_entry(const char *path)
+{
+    char folder[CAIRN_PATH_BYTES];
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = '\0';
+    int descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool kept = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
+    if (descriptor >= 0)
+        close(descriptor);
+    return kept;
+}
+
+cairn_status cairn_file_commit_durable(cairn_file *file, cairn_error *error)
+{
+    if (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0) {
+        cairn_status status = fail_errno(error, file->path, "write");
+        cairn_file_abandon(file);
+        return status;
+    }
+    TRY(cairn_file_commit(file, error));
+    return keep_entry(file->path) ? CAIRN_OK : fail_errno(error, file->path, "keep");
+}
+
+static cairn_status read_stream(FILE *stream, const char *path, void **data, size_t *bytes,
+                                cairn_error *error)
+{
+    struct stat about;
+    if (fstat(fileno(stream), &about) != 0)
+        return fail_errno(error, path, "read");
+    *bytes = about.st_size > 0 ? (size_t)about.st_size : 0;
+    *data = cairn_memory_zeroed(*bytes + 1, 1);
+    if (!*data)
+        return CAIRN_NO_MEMORY;
+    if (fread(*data, 1, *bytes, stream) == *bytes)
+        return CAIRN_OK;
+    cairn_memory_free(*data);
+    *data = NULL;
+    cairn_error_set_file(error, path);
+    return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot be read");
+}
+
+cairn_status cairn_file_read(const char *path, void **data, size_t *bytes, cairn_error *error)
+{
+    *data = NULL;
+    FILE *stream = fopen(path, "rb");
+    if (!stream && errno == ENOENT) {
+        cairn_error_set_file(error, path);
+        return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "there is no such file");
+    }
+    if (!stream)
+        return fail_errno(error, path, "open");
+    cairn_status status = read_stream(stream, path, data, bytes, error);
+    fclose(stream);
+    return status;
 }
 
 void cairn_file_abandon(cairn_file *file)

@@ -14,6 +14,9 @@ cairn_status cairn_path_join(const char *folder, const char *name, char *path, c
 /* Put the path, from its end when it is long, into error->file; error may be NULL. */
 void cairn_error_set_file(cairn_error *error, const char *path);
 
+/* Whether something is there under that name. */
+bool cairn_is_file(const char *path);
+
 /* Make a folder and those above it; one that exists is fine. */
 cairn_status cairn_folder_create(const char *path, cairn_error *error);
 
@@ -30,6 +33,12 @@ cairn_status cairn_file_create(const char *path, cairn_file *out, cairn_error *e
 /* Complete the file: flush, close, rename over `path`. On failure the part is removed and `path`
  * is what it was before. */
 cairn_status cairn_file_commit(cairn_file *file, cairn_error *error);
+
+/* The same, and it is on the disk when this returns, under its name. */
+cairn_status cairn_file_commit_durable(cairn_file *file, cairn_error *error);
+
+/* All bytes of a file, to be freed by cairn_memory_free. CAIRN_NOT_FOUND: there is none. */
+cairn_status cairn_file_read(const char *path, void **data, size_t *bytes, cairn_error *error);
 
 /* Give up: close and remove the part. */
 void cairn_file_abandon(cairn_file *file);

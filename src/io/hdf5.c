@@ -56,32 +56,46 @@ static herr_t never_evict(hid_t access)
     return failed < 0 ? failed : H5Pset_mdc_config(access, &config);
 }
 
-static cairn_status create_file(const char *path, cairn_hdf5_sink *sink, hid_t access, hid_t *out,
-                                cairn_error *error)
+static cairn_status open_file(const char *path, bool anew, cairn_hdf5_sink *sink, hid_t access,
+                              hid_t *out, cairn_error *error)
 {
+    const char *verb = anew ? "create" : "open";
     if (never_evict(access) < 0)
         return cairn_hdf5_fail(error, "cannot prepare a file");
     TRY(cairn_hdf5_sink_attach(sink, access, error));
-    *out = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    *out = anew ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                : H5Fopen(path, H5F_ACC_RDWR, access);
     if (*out >= 0)
         return CAIRN_OK;
     if (sink->reason == 0)
-        return cairn_hdf5_fail(error, "cannot create");
+        return cairn_hdf5_fail(error, anew ? "cannot create" : "cannot open");
     if (sink->reason == EWOULDBLOCK)
         return cairn_fail(error, CAIRN_IO_FAILED, NULL, "another run is writing this file");
-    return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot create: %s", strerror(sink->reason));
+    return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot %s: %s", verb, strerror(sink->reason));
 }
 
-cairn_status cairn_hdf5_create(const char *path, cairn_hdf5_sink *sink, hid_t *out,
-                               cairn_error *error)
+static cairn_status open_through(const char *path, bool anew, cairn_hdf5_sink *sink, hid_t *out,
+                                 cairn_error *error)
 {
     *out = H5I_INVALID_HID;
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0)
         return cairn_hdf5_fail(error, "cannot prepare a file");
-    cairn_status status = create_file(path, sink, access, out, error);
+    cairn_status status = open_file(path, anew, sink, access, out, error);
     H5Pclose(access);
     return status;
+}
+
+cairn_status cairn_hdf5_create(const char *path, cairn_hdf5_sink *sink, hid_t *out,
+                               cairn_error *error)
+{
+    return open_through(path, true, sink, out, error);
+}
+
+cairn_status cairn_hdf5_go_on(const char *path, cairn_hdf5_sink *sink, hid_t *out,
+                              cairn_error *error)
+{
+    return open_through(path, false, sink, out, error);
 }
 
 cairn_status cairn_hdf5_flush(hid_t file, cairn_error *error)
@@ -91,7 +105,9 @@ cairn_status cairn_hdf5_flush(hid_t file, cairn_error *error)
 
 cairn_status cairn_hdf5_group(hid_t parent, const char *name, hid_t *out, cairn_error *error)
 {
-    *out = H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool there = H5Lexists(parent, name, H5P_DEFAULT) > 0;
+    *out = there ? H5Gopen2(parent, name, H5P_DEFAULT)
+                 : H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     return *out < 0 ? cairn_hdf5_fail(error, "cannot make a group") : CAIRN_OK;
 }
 
@@ -248,9 +264,38 @@ static hid_t layout_create(const cairn_hdf5_column_def *def, int rank)
     return -1;
 }
 
+/* Rows of a dataset of `width` numbers a row; -1: it is something else. */
+static hssize_t rows_of(hid_t dataset, int width)
+{
+    hsize_t extent[2] = { 0, 1 };
+    hid_t space = H5Dget_space(dataset);
+    int rank = H5Sget_simple_extent_ndims(space);
+    bool good = rank == (width > 1 ? 2 : 1);
+    good = good && H5Sget_simple_extent_dims(space, extent, NULL) == rank;
+    H5Sclose(space);
+    return good && (width == 1 || extent[1] == (hsize_t)width) ? (hssize_t)extent[0] : -1;
+}
+
+static cairn_status open_column(hid_t group, const cairn_hdf5_column_def *def,
+                                cairn_hdf5_column *out, cairn_error *error)
+{
+    *out = (cairn_hdf5_column){ H5I_INVALID_HID, def->type, def->width, 0 };
+    out->dataset = H5Dopen2(group, def->name, H5P_DEFAULT);
+    if (out->dataset < 0)
+        return cairn_hdf5_fail(error, "cannot open a dataset");
+    hssize_t rows = rows_of(out->dataset, def->width);
+    if (rows < 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, def->name, "expected rows of %d numbers",
+                          def->width);
+    out->rows = (hsize_t)rows;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *def,
                                       cairn_hdf5_column *out, cairn_error *error)
 {
+    if (H5Lexists(group, def->name, H5P_DEFAULT) > 0)
+        return open_column(group, def, out, error);
     int rank = def->width > 1 ? 2 : 1;
     hsize_t start[2] = { 0, (hsize_t)def->width };
     hsize_t limit[2] = { H5S_UNLIMITED, (hsize_t)def->width };
@@ -267,6 +312,43 @@ cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *
     if (space >= 0)
         H5Sclose(space);
     return status == CAIRN_OK ? cairn_hdf5_text(out->dataset, "unit", def->unit, error) : status;
+}
+
+cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cairn_error *error)
+{
+    if (rows < 0 || (hsize_t)rows > column->rows)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "a dataset has %lld rows, expected %lld at least",
+                          (long long)column->rows, (long long)rows);
+    hsize_t extent[2] = { (hsize_t)rows, (hsize_t)column->width };
+    if (H5Dset_extent(column->dataset, extent) < 0)
+        return cairn_hdf5_fail(error, "cannot cut a dataset");
+    column->rows = (hsize_t)rows;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_hdf5_column_read(const cairn_hdf5_column *column, int64_t first, size_t rows,
+                                    void *out, cairn_error *error)
+{
+    hsize_t at[2] = { (hsize_t)first, 0 }, extent[2] = { rows, (hsize_t)column->width };
+    int rank = column->width > 1 ? 2 : 1;
+    if (first < 0 || at[0] > column->rows || rows > column->rows - at[0])
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "a dataset has %lld rows, expected %lld",
+                          (long long)column->rows, (long long)first + (long long)rows);
+    hid_t file = H5Dget_space(column->dataset), memory = H5Screate_simple(rank, extent, NULL);
+    H5Sselect_hyperslab(file, H5S_SELECT_SET, at, NULL, extent, NULL);
+    herr_t result =
+        H5Dread(column->dataset, memory_type(column->type), memory, file, H5P_DEFAULT, out);
+    cairn_status status = result < 0 ? cairn_hdf5_fail(error, "cannot read") : CAIRN_OK;
+    H5Sclose(file);
+    H5Sclose(memory);
+    return status;
+}
+
+cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, int64_t *out,
+                                  cairn_error *error)
+{
+    return cairn_hdf5_column_read(column, row, 1, out, error);
 }
 
 /* Write into the last `rows` rows of a dataset that is already long enough. */

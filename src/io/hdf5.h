@@ -24,9 +24,12 @@ cairn_status cairn_hdf5_fail(cairn_error *error, const char *what);
  * leaves memory only in cairn_hdf5_flush, so what a crash leaves is the file of the last flush. */
 cairn_status cairn_hdf5_create(const char *path, cairn_hdf5_sink *sink, hid_t *out,
                                cairn_error *error);
+/* Open such a file to write on. */
+cairn_status cairn_hdf5_go_on(const char *path, cairn_hdf5_sink *sink, hid_t *out,
+                              cairn_error *error);
 cairn_status cairn_hdf5_flush(hid_t file, cairn_error *error);
 
-/* A group made inside `parent`. */
+/* A group inside `parent`: made, or opened when the file goes on and has it. */
 cairn_status cairn_hdf5_group(hid_t parent, const char *name, hid_t *out, cairn_error *error);
 
 /* Types of numbers. */
@@ -80,8 +83,17 @@ typedef struct cairn_hdf5_column {
     hsize_t rows;
 } cairn_hdf5_column;
 
+/* Make a column, or open the one that is there in a file that goes on, with all its rows. */
 cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *def,
                                       cairn_hdf5_column *out, cairn_error *error);
+/* Keep its first `rows` rows. */
+cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cairn_error *error);
+/* `rows` rows from `first` on, of the column's type. */
+cairn_status cairn_hdf5_column_read(const cairn_hdf5_column *column, int64_t first, size_t rows,
+                                    void *out, cairn_error *error);
+/* One number of a column of whole numbers. */
+cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, int64_t *out,
+                                  cairn_error *error);
 /* Add rows at the end. */
 cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, const void *data,
                                       cairn_error *error);

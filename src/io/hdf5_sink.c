@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -18,37 +19,66 @@
 #define DRIVER_VERSION
 #endif
 
-static void remember(cairn_hdf5_sink *sink)
+static void remember(cairn_hdf5_sink *sink, int reason)
 {
     if (sink->reason == 0)
-        sink->reason = errno;
+        sink->reason = reason;
+}
+
+/* The length of a file that goes on, 0 of one that starts anew; false: errno says why. */
+static bool find_end(int descriptor, bool anew, uint64_t *end)
+{
+    struct stat about;
+    *end = 0;
+    if (anew)
+        return ftruncate(descriptor, 0) == 0;
+    if (fstat(descriptor, &about) != 0)
+        return false;
+    *end = (uint64_t)about.st_size;
+    return true;
 }
 
 /* One writer a file: truncate only what no one else writes to. */
 static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t limit)
 {
-    (void)flags, (void)limit;
+    (void)limit;
     cairn_hdf5_sink *sink = *(cairn_hdf5_sink *const *)H5Pget_driver_info(access);
-    int descriptor = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    bool anew = (flags & H5F_ACC_TRUNC) != 0;
+    int descriptor = open(name, O_RDWR | (anew ? O_CREAT : 0) | O_CLOEXEC, 0666), reason;
     bool busy =
         descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (descriptor >= 0 && !busy && ftruncate(descriptor, 0) == 0) {
-        sink->descriptor = descriptor;
-        sink->end_of_space = sink->end_of_file = 0;
-        return &sink->common;
+    uint64_t end;
+    if (descriptor >= 0 && !busy && find_end(descriptor, anew, &end)) {
+        reason = cairn_overlay_start(&sink->overlay, descriptor, name, end);
+        sink->end_of_space = sink->end_of_file = end;
+        if (!reason)
+            return &sink->common;
+        errno = reason;
     }
-    remember(sink);
+    remember(sink, errno);
     if (descriptor >= 0)
         close(descriptor);
     return NULL;
 }
 
+/* All that was written counts from here on; after a failure the file stays as it was. */
+static herr_t sink_flush(H5FD_t *file, hid_t transfer, hbool_t closing)
+{
+    (void)transfer, (void)closing;
+    cairn_hdf5_sink *sink = (cairn_hdf5_sink *)file;
+    if (sink->reason == 0)
+        remember(sink, cairn_overlay_commit(&sink->overlay, sink->end_of_space));
+    return 0;
+}
+
 static herr_t sink_close(H5FD_t *file)
 {
     cairn_hdf5_sink *sink = (cairn_hdf5_sink *)file;
-    if (close(sink->descriptor) != 0)
-        remember(sink);
-    sink->descriptor = -1;
+    sink_flush(file, 0, true);
+    cairn_overlay_destroy(&sink->overlay);
+    if (close(sink->overlay.descriptor) != 0)
+        remember(sink, errno);
+    sink->overlay.descriptor = -1;
     return 0;
 }
 
@@ -80,26 +110,12 @@ static haddr_t sink_get_eof(const H5FD_t *file, H5FD_mem_t type)
     return ((const cairn_hdf5_sink *)file)->end_of_file;
 }
 
-/* What was never written reads as zeros, as in any file. */
 static herr_t sink_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t address, size_t size,
                         void *buffer)
 {
     (void)type, (void)transfer;
     cairn_hdf5_sink *sink = (cairn_hdf5_sink *)file;
-    char *next = buffer;
-    while (size > 0) {
-        ssize_t got = pread(sink->descriptor, next, size, (off_t)address);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            remember(sink);
-        if (got <= 0)
-            break;
-        next += got;
-        address += (haddr_t)got;
-        size -= (size_t)got;
-    }
-    memset(next, 0, size);
+    remember(sink, cairn_overlay_read(&sink->overlay, address, size, buffer));
     return 0;
 }
 
@@ -108,32 +124,18 @@ static herr_t sink_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
 {
     (void)type, (void)transfer;
     cairn_hdf5_sink *sink = (cairn_hdf5_sink *)file;
-    const char *next = buffer;
     if (address + size > sink->end_of_file)
         sink->end_of_file = address + size;
-    while (size > 0 && sink->reason == 0) {
-        ssize_t put = pwrite(sink->descriptor, next, size, (off_t)address);
-        if (put == 0)
-            errno = ENOSPC;
-        if (put == 0 || (put < 0 && errno != EINTR))
-            remember(sink);
-        if (put <= 0)
-            continue;
-        next += put;
-        address += (haddr_t)put;
-        size -= (size_t)put;
-    }
+    if (sink->reason == 0)
+        remember(sink, cairn_overlay_write(&sink->overlay, address, size, buffer));
     return 0;
 }
 
+/* The file is cut, or made longer, when it is committed. */
 static herr_t sink_truncate(H5FD_t *file, hid_t transfer, hbool_t closing)
 {
     (void)transfer, (void)closing;
     cairn_hdf5_sink *sink = (cairn_hdf5_sink *)file;
-    if (sink->end_of_space == sink->end_of_file)
-        return 0;
-    if (sink->reason == 0 && ftruncate(sink->descriptor, (off_t)sink->end_of_space) != 0)
-        remember(sink);
     sink->end_of_file = sink->end_of_space;
     return 0;
 }
@@ -151,13 +153,14 @@ static const H5FD_class_t driver = {
     .get_eof = sink_get_eof,
     .read = sink_read,
     .write = sink_write,
+    .flush = sink_flush,
     .truncate = sink_truncate,
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
 cairn_status cairn_hdf5_sink_attach(cairn_hdf5_sink *sink, hid_t access, cairn_error *error)
 {
-    *sink = (cairn_hdf5_sink){ .descriptor = -1 };
+    *sink = (cairn_hdf5_sink){ .overlay.descriptor = -1 };
     hid_t id = H5FDregister(&driver);
     if (id < 0)
         return cairn_hdf5_fail(error, "cannot prepare a file");
@@ -172,5 +175,7 @@ cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *err
 {
     if (sink->reason == 0)
         return CAIRN_OK;
+    if (sink->reason == ENOMEM)
+        return CAIRN_NO_MEMORY;
     return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot write: %s", strerror(sink->reason));
 }

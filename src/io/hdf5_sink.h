@@ -2,21 +2,23 @@
  *
  * When a write fails, HDF5 cannot close the file any more and brings the program down at its end.
  * So this file driver keeps the first failure to itself, answers that all is well, and the owner
- * of the sink asks it afterwards. A file whose sink failed is worthless beyond its last flush. */
+ * of the sink asks it afterwards. The file is what it was at the last flush until the next one
+ * (overlay.h), also when its sink failed or the program was killed. */
 #ifndef CAIRN_IO_HDF5_SINK_H
 #define CAIRN_IO_HDF5_SINK_H
 
 #include <hdf5.h>
 
 #include "cairn/base.h"
+#include "io/overlay.h"
 
 /* Belongs to the caller and must outlive the file. Zero is valid: nothing is open. */
 typedef struct cairn_hdf5_sink {
-    H5FD_t common; /* HDF5's own part, first                          */
-    int descriptor;
-    haddr_t end_of_space; /* what HDF5 has given away                        */
-    haddr_t end_of_file;  /* what it believes to have written                */
-    int reason;           /* errno of the first failure; 0: none             */
+    H5FD_t common;         /* HDF5's own part, first                          */
+    cairn_overlay overlay; /* the file                                        */
+    haddr_t end_of_space;  /* what HDF5 has given away                        */
+    haddr_t end_of_file;   /* what it believes to have written                */
+    int reason;            /* errno of the first failure; 0: none             */
 } cairn_hdf5_sink;
 
 /* Make a file access list use the sink. */

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/joint.h"
-#include "io/run_output.h"
+#include "io/checkpoint.h"
 #include "io/run_summary.h"
 #include "math/vec.h"
 
@@ -39,7 +39,8 @@ typedef struct run {
     int64_t stored;     /* the step of the last stored frame, -1: none */
     cairn_vec3 *places; /* m: of the `place_count` first bodies at the start                    */
     int place_count;
-    int slow_steps; /* steps in a row in which nothing was faster than rest_speed */
+    int slow_steps;     /* steps in a row in which nothing was faster than rest_speed */
+    double checkpoints; /* due so far */
 } run;
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -80,6 +81,44 @@ static bool frame_is_due(run *r)
         return false;
     r->next_frame = interval > 0 ? floor(elapsed / interval) + 1 : 0;
     return true;
+}
+
+/* The state after this step, to go on from: first the files that it refers to. */
+static cairn_status store_checkpoint(run *r)
+{
+    double now = cairn_clock_seconds();
+    if (!r->output.folder)
+        return CAIRN_OK;
+    cairn_run_marks marks = { .summary = r->summary,
+                              .start = r->start,
+                              .next_frame = r->next_frame,
+                              .stored = r->stored,
+                              .slow_steps = r->slow_steps,
+                              .places = r->places,
+                              .place_count = r->place_count };
+    marks.summary.wall_seconds = now - r->began;
+    marks.summary.interrupted = false;
+    cairn_status status = cairn_run_output_flush(&r->output, &r->error);
+    marks.extent = cairn_run_file_tell(r->output.file);
+    if (status == CAIRN_OK)
+        status = cairn_checkpoint_write(r->output.folder, r->scene, &marks, &r->output, &r->error);
+    return written(r, now, status);
+}
+
+/* Checkpoints that are due up to now. */
+static double count_checkpoints(const run *r)
+{
+    double every = r->scene->run.checkpoint_every, slack = 1e-6 * r->scene->step.time_step;
+    return every > 0 ? floor((r->summary.time - r->start + slack) / every) : 0;
+}
+
+static cairn_status keep_up(run *r)
+{
+    double due = count_checkpoints(r);
+    if (due <= r->checkpoints && !r->summary.interrupted)
+        return CAIRN_OK;
+    r->checkpoints = due;
+    return store_checkpoint(r);
 }
 
 /* ---- stepping ------------------------------------------------------------------------------- */
@@ -194,7 +233,9 @@ static cairn_status advance(run *r)
             TRY(store_frame(r));
         r->summary.interrupted = !caller_goes_on(r, &report);
         TRY(check_certified(r, &report));
-        if (r->summary.interrupted || is_at_rest(r))
+        bool rests = is_at_rest(r);
+        TRY(keep_up(r));
+        if (r->summary.interrupted || rests)
             break;
     }
     bool early = r->summary.steps < steps;
@@ -209,8 +250,11 @@ static cairn_status begin(run *r, const char *folder)
     double now = cairn_clock_seconds();
     r->next_frame = 1;
     r->stored = -1;
+    if (folder)
+        TRY(written(r, now, cairn_checkpoint_remove(folder, &r->error)));
     TRY(written(r, now, cairn_run_output_create(folder, r->scene, &r->output, &r->error)));
-    return store_frame(r);
+    TRY(store_frame(r));
+    return r->scene->run.checkpoint_every > 0 ? store_checkpoint(r) : CAIRN_OK;
 }
 
 static cairn_status measure_packing(run *r)
@@ -251,6 +295,12 @@ static void measure_displacement(run *r)
     }
 }
 
+/* Whether a run that ended so has nothing more to do. */
+static bool is_over(const char *ending)
+{
+    return strcmp(ending, "complete") == 0 || strcmp(ending, "rest") == 0;
+}
+
 /* Totals, last frame, names of the files. `status` is how the run itself ended. */
 static cairn_status finish(run *r, cairn_status status)
 {
@@ -268,6 +318,8 @@ static cairn_status finish(run *r, cairn_status status)
         r->summary.wall_seconds = now - r->began;
         last =
             written(r, now, cairn_run_output_commit(&r->output, &r->summary, &ending, &r->error));
+        if (last == CAIRN_OK && is_over(ending.name) && r->output.folder)
+            last = cairn_checkpoint_remove(r->output.folder, &r->error);
     }
     r->summary.wall_seconds = cairn_clock_seconds() - r->began;
     return status != CAIRN_OK ? status : measured != CAIRN_OK ? measured : last;
@@ -302,19 +354,99 @@ static cairn_status run_scene(run *r, const char *folder)
     return finish(r, status);
 }
 
+/* Free, and tell the caller. */
+static cairn_status conclude(run *r, cairn_status status, cairn_run_summary *summary,
+                             cairn_error *error)
+{
+    cairn_run_output_destroy(&r->output);
+    cairn_memory_free(r->places);
+    if (status != CAIRN_OK && !r->error.message[0])
+        cairn_fail(&r->error, status, NULL, "%s", cairn_status_text(status));
+    if (summary)
+        *summary = r->summary;
+    if (error)
+        *error = r->error;
+    return status;
+}
+
 cairn_status cairn_run(cairn_scene *scene, const char *folder, cairn_progress_fn *progress,
                        void *context, cairn_run_summary *summary, cairn_error *error)
 {
     run r = { .scene = scene, .progress = progress, .context = context, .ending = "failed" };
     r.began = cairn_clock_seconds();
-    cairn_status status = run_scene(&r, folder);
-    cairn_run_output_destroy(&r.output);
-    cairn_memory_free(r.places);
-    if (status != CAIRN_OK && !r.error.message[0])
-        cairn_fail(&r.error, status, NULL, "%s", cairn_status_text(status));
-    if (summary)
-        *summary = r.summary;
-    if (error)
-        *error = r.error;
-    return status;
+    return conclude(&r, run_scene(&r, folder), summary, error);
+}
+
+/* ---- going on ------------------------------------------------------------------------------- */
+
+/* Why there is nothing to go on from. */
+static cairn_status explain_missing(const char *folder, cairn_error *error)
+{
+    cairn_run_info info;
+    cairn_error unused = { 0 };
+    *error = (cairn_error){ 0 };
+    bool there = cairn_run_read_info(folder, &info, &unused) == CAIRN_OK;
+    cairn_error_set_file(error, folder);
+    if (there && is_over(info.ending))
+        return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
+                          "this run is finished (%s, t = %g s): there is nothing to resume",
+                          info.ending, info.time);
+    return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
+                      "there is no checkpoint in this folder: run.checkpoint_every makes them");
+}
+
+/* A run that was killed after its last file got its name, and before the checkpoint was removed. */
+static bool is_complete(const char *folder)
+{
+    char part[CAIRN_PATH_BYTES];
+    cairn_run_info info;
+    cairn_error unused = { 0 };
+    if (cairn_path_join(folder, "run.h5.part", part, &unused) != CAIRN_OK || cairn_is_file(part))
+        return false;
+    return cairn_run_read_info(folder, &info, &unused) == CAIRN_OK && is_over(info.ending);
+}
+
+static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent)
+{
+    cairn_run_marks marks = { .places = NULL };
+    if (is_complete(folder)) {
+        TRY(cairn_checkpoint_remove(folder, &r->error));
+        return explain_missing(folder, &r->error);
+    }
+    cairn_status status = cairn_checkpoint_read(folder, &r->scene, &marks, &r->output, &r->error);
+    r->places = marks.places;
+    r->place_count = marks.place_count;
+    *extent = marks.extent;
+    if (status == CAIRN_NOT_FOUND)
+        return explain_missing(folder, &r->error);
+    TRY(status);
+    r->summary = marks.summary;
+    r->start = marks.start;
+    r->next_frame = marks.next_frame;
+    r->stored = marks.stored;
+    r->slow_steps = (int)marks.slow_steps;
+    r->began -= marks.summary.wall_seconds;
+    r->checkpoints = count_checkpoints(r);
+    return CAIRN_OK;
+}
+
+static cairn_status go_on(run *r, const char *folder, int64_t threads)
+{
+    cairn_run_extent extent;
+    TRY(restore(r, folder, &extent));
+    if (threads > 0)
+        r->scene->step.threads = threads;
+    TRY(check(r->scene, &r->error));
+    TRY(cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error));
+    return finish(r, advance(r));
+}
+
+cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *options,
+                              cairn_scene **scene, cairn_run_summary *summary, cairn_error *error)
+{
+    run r = { .progress = options->progress, .context = options->context, .ending = "failed" };
+    r.began = cairn_clock_seconds();
+    cairn_status status = go_on(&r, folder, options->threads);
+    *scene = r.scene;
+    return conclude(&r, status, summary, error);
 }

@@ -38,7 +38,8 @@ static cairn_status create_part(hid_t parent, int part, const cairn_world *world
                                   CAIRN_STEP_CHUNK,   false };
     int64_t zero = 0;
     TRY(cairn_hdf5_column_create(parent, &def, &c->offsets[part], error));
-    TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &zero, error));
+    if (c->offsets[part].rows == 0)
+        TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &zero, error));
     TRY(cairn_hdf5_group(parent, parts[part].group, &group, error));
     cairn_status status = cairn_run_table_create(group, sources_of(part, world), dimension, true,
                                                  &c->parts[part], error);
@@ -86,6 +87,19 @@ cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_ru
     for (int part = count - 1; part >= 0; part--) {
         int64_t end = cairn_run_table_rows(&c->parts[part]);
         TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &end, error));
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_certificate_cut(cairn_run_certificate *c, int64_t steps, cairn_error *error)
+{
+    for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++) {
+        int64_t rows, blocks = part == BODIES ? steps + 1 : steps;
+        TRY(cairn_hdf5_column_at(&c->offsets[part], blocks, &rows, error));
+        TRY(cairn_hdf5_column_cut(&c->offsets[part], blocks + 1, error));
+        TRY(cairn_run_table_cut(&c->parts[part], rows, error));
+        if (part == CONTACTS)
+            TRY(cairn_run_table_cut(&c->details, rows, error));
     }
     return CAIRN_OK;
 }

@@ -22,6 +22,8 @@ cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
  * frame->step 0, is for the state before the first step. */
 cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,
                                         cairn_error *error);
+/* Keep the first `steps` steps. */
+cairn_status cairn_run_certificate_cut(cairn_run_certificate *c, int64_t steps, cairn_error *error);
 void cairn_run_certificate_close(cairn_run_certificate *c);
 
 #endif

@@ -219,6 +219,13 @@ cairn_status cairn_run_table_append(cairn_run_table *table, const cairn_run_fram
     return CAIRN_OK;
 }
 
+cairn_status cairn_run_table_cut(cairn_run_table *table, int64_t rows, cairn_error *error)
+{
+    for (int i = 0; i < table->sources.count; i++)
+        TRY(cairn_hdf5_column_cut(&table->columns[i], rows, error));
+    return CAIRN_OK;
+}
+
 void cairn_run_table_close(cairn_run_table *table)
 {
     for (int i = 0; i < table->sources.count; i++)

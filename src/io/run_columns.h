@@ -58,6 +58,8 @@ cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int 
 /* Add `rows` rows out of the arrays of a frame. */
 cairn_status cairn_run_table_append(cairn_run_table *table, const cairn_run_frame *frame,
                                     size_t rows, cairn_error *error);
+/* Keep the first `rows` rows of every column. */
+cairn_status cairn_run_table_cut(cairn_run_table *table, int64_t rows, cairn_error *error);
 void cairn_run_table_close(cairn_run_table *table);
 
 /* Rows that the table has. */

@@ -100,6 +100,8 @@ static cairn_status write_materials(cairn_run_file *f, cairn_error *error)
 {
     hid_t group;
     int count = f->scene->material_names ? f->scene->material_count : 0;
+    if (H5Lexists(f->file, "materials", H5P_DEFAULT) > 0) /* a file that goes on */
+        return CAIRN_OK;
     TRY(cairn_hdf5_group(f->file, "materials", &group, error));
     cairn_status status =
         cairn_hdf5_text_dataset(group, "name", f->scene->material_names, (size_t)count, error);
@@ -185,14 +187,15 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
     for (int i = 0; i < count; i++)
         TRY(cairn_hdf5_column_create(f->file, &columns[i].def, columns[i].column, error));
     for (int i = 2; i < count; i++)
-        TRY(cairn_hdf5_column_append(columns[i].column, 1, &zero, error));
+        if (columns[i].column->rows == 0)
+            TRY(cairn_hdf5_column_append(columns[i].column, 1, &zero, error));
     return CAIRN_OK;
 }
 
+/* All groups and columns: made, or opened in a file that goes on. */
 static cairn_status create_all(cairn_run_file *f, cairn_error *error)
 {
     hid_t frames;
-    TRY(cairn_hdf5_create(f->part, &f->sink, &f->file, error));
     TRY(write_settings(f, error));
     TRY(write_materials(f, error));
     TRY(create_steps(f, error));
@@ -238,8 +241,54 @@ static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_
     return f->waiting ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
-                                   cairn_run_file **out, cairn_error *error)
+/* ---- going on ------------------------------------------------------------------------------ */
+
+/* Frames k < count, and what they refer to. */
+static cairn_status cut_frames(cairn_run_file *f, int64_t count, cairn_error *error)
+{
+    int64_t rows;
+    TRY(cairn_hdf5_column_cut(&f->frame_step, count, error));
+    TRY(cairn_hdf5_column_cut(&f->frame_time, count, error));
+    TRY(cairn_hdf5_column_at(&f->body_offset, count, &rows, error));
+    TRY(cairn_hdf5_column_cut(&f->body_offset, count + 1, error));
+    TRY(cairn_run_table_cut(&f->states, rows, error));
+    TRY(cairn_hdf5_column_at(&f->joint_offset, count, &rows, error));
+    TRY(cairn_hdf5_column_cut(&f->joint_offset, count + 1, error));
+    TRY(cairn_run_table_cut(&f->joint_states, rows, error));
+    if (!f->scene->run.contacts)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_column_at(&f->contact_offset, count, &rows, error));
+    TRY(cairn_hdf5_column_cut(&f->contact_offset, count + 1, error));
+    return cairn_run_table_cut(&f->contacts, rows, error);
+}
+
+/* Back to where the marks are: a run may have written on after its checkpoint. */
+static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_error *error)
+{
+    TRY(cairn_run_table_cut(&f->steps, to->steps, error));
+    TRY(cairn_run_table_cut(&f->worst, to->steps, error));
+    for (int i = 0; i < ENTRIES; i++)
+        if (f->entries[i].dataset > 0)
+            TRY(cairn_hdf5_column_cut(&f->entries[i], to->steps, error));
+    TRY(cairn_run_table_cut(&f->bodies, to->bodies, error));
+    TRY(cairn_run_table_cut(&f->joints, to->joints, error));
+    TRY(cairn_run_statistics_cut(&f->statistics, to->statistics, &to->totals, error));
+    TRY(cut_frames(f, to->frames, error));
+    return f->full ? cairn_run_certificate_cut(&f->certificate, to->steps, error) : CAIRN_OK;
+}
+
+/* With `to` NULL a new file. */
+static cairn_status open_all(cairn_run_file *f, const cairn_run_extent *to, cairn_error *error)
+{
+    TRY(to ? cairn_hdf5_go_on(f->part, &f->sink, &f->file, error)
+           : cairn_hdf5_create(f->part, &f->sink, &f->file, error));
+    TRY(create_all(f, error));
+    return to ? cut(f, to, error) : CAIRN_OK;
+}
+
+cairn_status cairn_run_file_open(const char *folder, const cairn_scene *scene,
+                                 const cairn_run_extent *to, cairn_run_file **out,
+                                 cairn_error *error)
 {
     *out = NULL;
     cairn_run_file *f = cairn_memory_zeroed(1, sizeof *f);
@@ -248,7 +297,7 @@ cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
     cairn_status status = prepare(folder, scene, f, error);
     if (status == CAIRN_OK) {
         cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-        status = create_all(f, error);
+        status = open_all(f, to, error);
         cairn_hdf5_quiet_end(quiet);
         status = settle(f, status, error);
     }
@@ -257,6 +306,17 @@ cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
     else
         cairn_run_file_destroy(f);
     return status;
+}
+
+cairn_run_extent cairn_run_file_tell(const cairn_run_file *f)
+{
+    cairn_run_extent extent = { .steps = cairn_run_table_rows(&f->steps),
+                                .frames = (int64_t)f->frame_time.rows,
+                                .bodies = cairn_run_table_rows(&f->bodies),
+                                .joints = cairn_run_table_rows(&f->joints),
+                                .totals = f->statistics.totals };
+    cairn_run_statistics_rows(&f->statistics, extent.statistics);
+    return extent;
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -467,20 +527,26 @@ static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
     TRY(cairn_hdf5_flush(f->file, error));
     TRY(close_file(f, error));
     TRY(cairn_hdf5_sink_check(&f->sink, error));
-    TRY(cairn_run_statistics_commit(&f->statistics, error));
-    if (rename(f->part, f->path) != 0)
-        return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot rename to run.h5: %s",
-                          strerror(errno));
-    return CAIRN_OK;
+    return cairn_run_statistics_commit(&f->statistics, error);
 }
 
-cairn_status cairn_run_file_commit(cairn_run_file *f, const cairn_run_summary *summary,
+cairn_status cairn_run_file_finish(cairn_run_file *f, const cairn_run_summary *summary,
                                    const cairn_run_ending *ending, cairn_error *error)
 {
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = finish(f, summary, ending, error);
     cairn_hdf5_quiet_end(quiet);
     return settle(f, status, error);
+}
+
+cairn_status cairn_run_file_commit(cairn_run_file *f, cairn_error *error)
+{
+    if (rename(f->part, f->path) == 0)
+        return CAIRN_OK;
+    cairn_status status = cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot rename to run.h5: %s",
+                                     strerror(errno));
+    cairn_error_set_file(error, f->part);
+    return status;
 }
 
 void cairn_run_file_destroy(cairn_run_file *f)

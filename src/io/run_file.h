@@ -21,9 +21,21 @@ cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error
 
 typedef struct cairn_run_file cairn_run_file;
 
-/* Create folder/run.h5.part with the settings of the scene; both must outlive it. */
-cairn_status cairn_run_file_create(const char *folder, const cairn_scene *scene,
-                                   cairn_run_file **out, cairn_error *error);
+/* How far a file goes: rows of its tables. What belongs to a frame follows from the offsets that
+ * the file has itself. */
+typedef struct cairn_run_extent {
+    int64_t steps, frames, bodies, joints;
+    int64_t statistics[CAIRN_MOST_NAMES]; /* in the order of run.statistics             */
+    cairn_energy totals;                  /* works and losses, as the statistics add them up */
+} cairn_run_extent;
+
+/* Create folder/run.h5.part with the settings of the scene, which must outlive it (`to` NULL);
+ * or open it, cut it `to` an extent that it had before, and go on from there. */
+cairn_status cairn_run_file_open(const char *folder, const cairn_scene *scene,
+                                 const cairn_run_extent *to, cairn_run_file **out,
+                                 cairn_error *error);
+/* How far it goes, without the steps that wait for a flush. */
+cairn_run_extent cairn_run_file_tell(const cairn_run_file *file);
 /* Add a step; kept in memory until some hundred are together or a flush. */
 cairn_status cairn_run_file_step(cairn_run_file *file, int64_t step, double time,
                                  const cairn_step_report *report, cairn_error *error);
@@ -37,9 +49,11 @@ cairn_status cairn_run_file_detail(cairn_run_file *file, const cairn_run_frame *
                                    cairn_error *error);
 /* Bring everything to the disk in a state that can be read. */
 cairn_status cairn_run_file_flush(cairn_run_file *file, cairn_error *error);
-/* Add the totals, close, rename to folder/run.h5. */
-cairn_status cairn_run_file_commit(cairn_run_file *file, const cairn_run_summary *summary,
+/* Add the totals and close: all is there but the name. */
+cairn_status cairn_run_file_finish(cairn_run_file *file, const cairn_run_summary *summary,
                                    const cairn_run_ending *ending, cairn_error *error);
+/* Rename a finished one to folder/run.h5. */
+cairn_status cairn_run_file_commit(cairn_run_file *file, cairn_error *error);
 /* Free; a file that was not committed stays as run.h5.part. NULL is allowed. */
 void cairn_run_file_destroy(cairn_run_file *file);
 

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "io/file.h"
 #include "io/hdf5.h"
+#include "io/overlay.h"
 #include "io/run_file.h"
 #include "io/run_summary.h"
 
@@ -294,8 +295,9 @@ cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error
     TRY(cairn_path_join(path, "run.h5", out, error));
     if (exists(out))
         return CAIRN_OK;
-    return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "there is no run.h5 in this folder%s",
-                      unfinished ? "; run.h5.part is a run that goes on or did not end" : "");
+    return cairn_fail(
+        error, CAIRN_NOT_FOUND, NULL, "there is no run.h5 in this folder%s",
+        unfinished ? "; run.h5.part is a run that goes on or did not end (cairn resume)" : "");
 }
 
 cairn_status cairn_run_read_info(const char *path, cairn_run_info *out, cairn_error *error)
@@ -305,6 +307,7 @@ cairn_status cairn_run_read_info(const char *path, cairn_run_info *out, cairn_er
     if (error)
         *error = (cairn_error){ .line = 0 };
     TRY(cairn_run_find_file(path, file, error));
+    TRY(cairn_overlay_recover(file, error));
     cairn_error_set_file(error, file);
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = open_and_read(file, out, error);

@@ -53,6 +53,8 @@ static const cairn_option options[] = {
       "what to do when a step misses its tolerance", on_uncertified_name },
     { "save_problem", CAIRN_OPTION_LIST, false, FIELD(save_problem), 1, 9e15, "",
       "numbers of the steps whose contact problem is written", NULL },
+    { "checkpoint_every", CAIRN_OPTION_REAL, false, FIELD(checkpoint_every), 0, CAIRN_UNBOUNDED,
+      "s", "simulated time between checkpoints; 0: only one when the run is interrupted", NULL },
     { "start_overlap", CAIRN_OPTION_REAL, false, FIELD(start_overlap), 0, 1, "",
       "deepest overlap allowed at the start, as a share of the smaller radius", NULL },
     { "rest_speed", CAIRN_OPTION_REAL, false, FIELD(rest_speed), 0, CAIRN_UNBOUNDED, "m/s",

@@ -1,8 +1,13 @@
 /* run_output.c - see run_output.h. */
 #include "io/run_output.h"
 
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/status.h"
+#include "io/overlay.h"
 #include "io/picture.h"
 #include "io/run_summary.h"
 
@@ -16,10 +21,35 @@ cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scen
     if (!folder)
         return CAIRN_OK;
     TRY(cairn_folder_create(folder, error));
-    TRY(cairn_run_file_create(folder, scene, &out->file, error));
+    TRY(cairn_run_file_open(folder, scene, NULL, &out->file, error));
     TRY(cairn_run_problems_clear(folder, error));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_create(folder, scene->run.contacts, &out->paraview, error));
+    return CAIRN_OK;
+}
+
+/* run.h5 of a run that was stopped cleanly becomes run.h5.part again. */
+static cairn_status take_back(const char *folder, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
+    TRY(cairn_path_join(folder, "run.h5", path, error));
+    TRY(cairn_path_join(folder, "run.h5.part", part, error));
+    if (!cairn_is_file(part) && rename(path, part) != 0)
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL, "there is no run.h5.part to go on with: %s",
+                          strerror(errno));
+    return cairn_overlay_recover(part, error);
+}
+
+cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene,
+                                    const cairn_run_extent *extent, cairn_run_output *out,
+                                    cairn_error *error)
+{
+    out->folder = folder;
+    out->scene = scene;
+    TRY(take_back(folder, error));
+    TRY(cairn_run_file_open(folder, scene, extent, &out->file, error));
+    if (scene->run.paraview)
+        TRY(cairn_run_paraview_go_on(folder, scene->run.contacts, &out->paraview, error));
     return CAIRN_OK;
 }
 
@@ -46,15 +76,21 @@ cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
     return cairn_run_file_step(output->file, step, time, report, error);
 }
 
+cairn_status cairn_run_output_flush(cairn_run_output *o, cairn_error *error)
+{
+    if (!o->folder)
+        return CAIRN_OK;
+    TRY(cairn_run_file_flush(o->file, error));
+    return o->scene->run.paraview ? cairn_run_paraview_flush(&o->paraview, error) : CAIRN_OK;
+}
+
 /* Flush after a frame, unless flushes would then take more than their share of the time. */
 static cairn_status flush_in_time(cairn_run_output *o, cairn_error *error)
 {
     double now = cairn_clock_seconds();
     if (now - o->last_flush < o->flush_costs / FLUSH_SHARE)
         return CAIRN_OK;
-    TRY(cairn_run_file_flush(o->file, error));
-    if (o->scene->run.paraview)
-        TRY(cairn_run_paraview_flush(&o->paraview, error));
+    TRY(cairn_run_output_flush(o, error));
     o->last_flush = cairn_clock_seconds();
     o->flush_costs = o->last_flush - now;
     return CAIRN_OK;
@@ -85,6 +121,7 @@ static cairn_status draw_last(cairn_run_output *o, cairn_error *error)
     return cairn_picture_write(&frame, o->scene, o->folder, &o->arena, error);
 }
 
+/* The name of run.h5 last: where it stands everything else does. */
 cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summary *summary,
                                      const cairn_run_ending *ending, cairn_error *error)
 {
@@ -94,8 +131,9 @@ cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summar
         TRY(cairn_run_paraview_finish(&o->paraview, error));
     if (o->scene->run.picture)
         TRY(draw_last(o, error));
-    TRY(cairn_run_file_commit(o->file, summary, ending, error));
-    return cairn_run_summary_write(summary, o->scene, ending, o->folder, error);
+    TRY(cairn_run_file_finish(o->file, summary, ending, error));
+    TRY(cairn_run_summary_write(summary, o->scene, ending, o->folder, error));
+    return cairn_run_file_commit(o->file, error);
 }
 
 void cairn_run_output_destroy(cairn_run_output *o)

@@ -24,6 +24,13 @@ typedef struct cairn_run_output {
 /* Make the folder and start the files. `folder` NULL: every later call does nothing. */
 cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
                                      cairn_run_output *out, cairn_error *error);
+/* Go on with the files of a run where a checkpoint left them: frames, roll, problems and the series
+ * for ParaView are set already. What was written later is cut off. */
+cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene,
+                                    const cairn_run_extent *extent, cairn_run_output *out,
+                                    cairn_error *error);
+/* Bring everything to the disk in a state that can be read. */
+cairn_status cairn_run_output_flush(cairn_run_output *output, cairn_error *error);
 /* Store a step, and its contact problem when that is due. */
 cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
                                    const cairn_step_report *report, cairn_error *error);

@@ -19,6 +19,13 @@ cairn_status cairn_run_paraview_create(const char *folder, bool contacts, cairn_
                                        cairn_error *error)
 {
     *out = (cairn_run_paraview){ .contacts = contacts };
+    return cairn_run_paraview_go_on(folder, contacts, out, error);
+}
+
+cairn_status cairn_run_paraview_go_on(const char *folder, bool contacts, cairn_run_paraview *out,
+                                      cairn_error *error)
+{
+    out->contacts = contacts;
     TRY(cairn_path_join(folder, "paraview", out->folder, error));
     return cairn_folder_create(out->folder, error);
 }
@@ -389,7 +396,7 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-static cairn_status make_room(cairn_run_paraview *p)
+cairn_status cairn_run_paraview_reserve(cairn_run_paraview *p, size_t frames)
 {
     struct {
         cairn_vtk_moment **times;
@@ -399,8 +406,7 @@ static cairn_status make_room(cairn_run_paraview *p)
                   { &p->shape_times, &p->shape_times_room } };
     for (int i = 0; i < COUNT(lists); i++) {
         void *times = *lists[i].times;
-        cairn_status status =
-            cairn_memory_reserve(&times, lists[i].room, p->count + 1, sizeof *p->times);
+        cairn_status status = cairn_memory_reserve(&times, lists[i].room, frames, sizeof *p->times);
         *lists[i].times = times;
         TRY(status);
     }
@@ -411,7 +417,7 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
                                       cairn_arena *arena, cairn_error *error)
 {
     int64_t wall_file;
-    TRY(make_room(p));
+    TRY(cairn_run_paraview_reserve(p, p->count + 1));
     TRY(write_bodies(p, frame, arena, error));
     if (p->contacts)
         TRY(write_contacts(p, frame, arena, error));

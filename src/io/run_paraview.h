@@ -26,9 +26,13 @@ typedef struct cairn_run_paraview {
     size_t shape_count, shape_times_room;
 } cairn_run_paraview;
 
-/* Make folder/paraview. */
+/* Make folder/paraview; or go on there, after the frames that `out` has the times of. */
 cairn_status cairn_run_paraview_create(const char *folder, bool contacts, cairn_run_paraview *out,
                                        cairn_error *error);
+cairn_status cairn_run_paraview_go_on(const char *folder, bool contacts, cairn_run_paraview *out,
+                                      cairn_error *error);
+/* Room for the times of so many frames. */
+cairn_status cairn_run_paraview_reserve(cairn_run_paraview *paraview, size_t frames);
 /* Write a frame; scratch comes from the arena that holds it. */
 cairn_status cairn_run_paraview_frame(cairn_run_paraview *paraview, const cairn_run_frame *frame,
                                       cairn_arena *arena, cairn_error *error);

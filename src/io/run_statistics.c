@@ -86,6 +86,55 @@ cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const c
     return status;
 }
 
+/* ---- going on ------------------------------------------------------------------------------- */
+
+void cairn_run_statistics_rows(const cairn_run_statistics *s, int64_t *rows)
+{
+    for (int i = 0; i < s->count; i++)
+        rows[i] = (int64_t)s->items[i].columns[0].rows;
+}
+
+/* Rows [first, first + part->rows) of a table, out of the HDF5 file. */
+static cairn_status read_rows(const cairn_run_statistic *item, int64_t first,
+                              cairn_statistic_table *part, cairn_error *error)
+{
+    double numbers[CAIRN_STEP_CHUNK];
+    size_t width = (size_t)part->column_count;
+    for (size_t i = 0; i < width; i++) {
+        TRY(cairn_hdf5_column_read(&item->columns[i], first, part->rows, numbers, error));
+        for (size_t k = 0; k < part->rows; k++)
+            part->values[k * width + i] = numbers[k];
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status cut_item(cairn_run_statistic *item, int64_t rows, cairn_arena *arena,
+                             cairn_error *error)
+{
+    cairn_statistic_table part = item->table;
+    part.values = cairn_arena_doubles(arena, CAIRN_STEP_CHUNK * (size_t)part.column_count);
+    if (!part.values)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < part.column_count; i++)
+        TRY(cairn_hdf5_column_cut(&item->columns[i], rows, error));
+    for (int64_t first = 0; first < rows; first += CAIRN_STEP_CHUNK) {
+        int64_t left = rows - first;
+        part.rows = left < CAIRN_STEP_CHUNK ? (size_t)left : CAIRN_STEP_CHUNK;
+        TRY(read_rows(item, first, &part, error));
+        cairn_statistic_write_rows(item->csv.stream, &part);
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *rows,
+                                      const cairn_energy *totals, cairn_error *error)
+{
+    for (int i = 0; i < s->count; i++)
+        TRY(cut_item(&s->items[i], rows[i], &s->arena, error));
+    s->totals = *totals;
+    return CAIRN_OK;
+}
+
 /* ---- measuring ------------------------------------------------------------------------------ */
 
 void cairn_run_statistics_step(cairn_run_statistics *s, const cairn_step_report *report)

@@ -21,6 +21,12 @@ typedef struct cairn_run_statistics {
  * outlive them. */
 cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const cairn_scene *scene,
                                          cairn_run_statistics *out, cairn_error *error);
+/* Rows of each table so far; `rows` has room for CAIRN_MOST_NAMES. */
+void cairn_run_statistics_rows(const cairn_run_statistics *s, int64_t *rows);
+/* In a file that goes on: keep so many rows of each table, write these to the files anew, and go on
+ * from `totals`. */
+cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *rows,
+                                      const cairn_energy *totals, cairn_error *error);
 /* Add works and losses of a step. */
 void cairn_run_statistics_step(cairn_run_statistics *s, const cairn_step_report *report);
 /* Measure the world as it stands after `step` steps. */

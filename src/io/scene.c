@@ -136,7 +136,7 @@ static cairn_status load(cairn_scene_build *b, const request *asked, owner *own)
     return CAIRN_OK;
 }
 
-static cairn_status scene_create(cairn_scene **out)
+cairn_status cairn_scene_create(cairn_scene **out, cairn_arena **arena)
 {
     cairn_scene *scene = cairn_memory_zeroed(1, sizeof *scene);
     owner *own = cairn_memory_zeroed(1, sizeof *own);
@@ -146,6 +146,7 @@ static cairn_status scene_create(cairn_scene **out)
         return CAIRN_NO_MEMORY;
     }
     scene->owner = own;
+    *arena = &own->arena;
     *out = scene;
     return CAIRN_OK;
 }
@@ -158,11 +159,10 @@ cairn_status cairn_scene_load(const char *path, const char *const *overrides, in
     const request asked = { path, overrides, override_count };
     *out = NULL;
     *b.error = (cairn_error){ 0 };
-    cairn_status status = scene_create(&b.scene);
+    cairn_status status = cairn_scene_create(&b.scene, &b.arena);
     if (status != CAIRN_OK)
         return cairn_fail(b.error, status, "", "out of memory");
     owner *own = b.scene->owner;
-    b.arena = &own->arena;
     status = load(&b, &asked, own);
     cairn_scene_release_files(&b);
     cairn_yaml_destroy(&b.tree);

@@ -32,6 +32,9 @@ typedef struct cairn_scene_choice {
     cairn_record_fn *at;
 } cairn_scene_choice;
 
+/* An empty scene, and the arena for what it points to. Freed by cairn_scene_destroy. */
+cairn_status cairn_scene_create(cairn_scene **out, cairn_arena **arena);
+
 /* The format, in scene_format.c. */
 cairn_scene_keys cairn_scene_root_keys(void);
 cairn_scene_keys cairn_scene_run_keys(void);

@@ -16,7 +16,7 @@
 
 /* ---- storage -------------------------------------------------------------------------------- */
 
-static cairn_status reserve(cairn_contact_store *c, size_t count, int dimension)
+cairn_status cairn_contacts_reserve(cairn_contact_store *c, size_t count, int dimension)
 {
     size_t turns = dimension == 2 ? 1 : 3;
     struct {
@@ -291,7 +291,7 @@ static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
         total += (size_t)t->number[k];
     if (total > INT32_MAX / 2)
         return CAIRN_NO_MEMORY;
-    TRY(reserve(&world->contacts, total, world->dimension));
+    TRY(cairn_contacts_reserve(&world->contacts, total, world->dimension));
     world->contacts.count = 0;
     stage->report->certificate.distance = 0;
     stage->report->distance_body[0] = stage->report->distance_body[1] = -1;

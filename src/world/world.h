@@ -198,6 +198,7 @@ void cairn_drivers_remove(cairn_world *world, int body);
 void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, cairn_vec3 *torque);
 
 /* contacts.c: candidates, their law, and their impulses of the last step */
+cairn_status cairn_contacts_reserve(cairn_contact_store *contacts, size_t count, int dimension);
 void cairn_contacts_release(cairn_contact_store *contacts);
 cairn_status cairn_stage_collide(cairn_stage *stage);
 bool cairn_stage_outran(cairn_stage *stage);

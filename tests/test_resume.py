@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""`cairn resume` from outside: after signals, on a full disk, in a folder that cannot be written to,
+with files that are cut short or changed."""
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
+
+SCENE = """\
+cairn: 1
+dimension: 2
+materials: {rock: {friction: 0.4}}
+bodies:
+  - {motion: fixed, shape: {inside_cone: {half_angle: 0.8}}}
+generators:
+  - pour: {count: 40, rate: 100, centre: [0, 1.6], size: [0.8, 0.3], radius: 0.05}
+run: {time_step: 2e-3, duration: 0.6, frame_interval: 0.01, scheme: coulomb, threads: 1,
+      checkpoint_every: 0.05, paraview: false, picture: false, statistics: [centre]}
+"""
+
+
+class Resume(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        os.chmod(cls.home.name, 0o755)
+        cls.scene = os.path.join(cls.home.name, "scene.yaml")
+        with open(cls.scene, "w", encoding="utf-8") as file:
+            file.write(SCENE)
+        cls.cairn("run", cls.scene, "--out", cls.path("alone"), "--quiet")
+        cls.hash = cls.hash_of("alone")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.cleanup()
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.home.name, *names)
+
+    @staticmethod
+    def cairn(*words, code=0, **how):
+        done = subprocess.run([CAIRN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, check=False, **how)
+        if done.returncode != code:
+            raise AssertionError("cairn %s ended with %d: %s" %
+                                 (" ".join(words), done.returncode, done.stderr))
+        return done
+
+    @classmethod
+    def value(cls, file, key):
+        lines = cls.cairn("info", cls.path(file)).stdout.splitlines()
+        return [line.split(None, 1)[1].strip() for line in lines if line.split()[:1] == [key]][0]
+
+    @classmethod
+    def hash_of(cls, folder):
+        return cls.value(folder, "hash")
+
+    def resume_to_the_end(self, folder):
+        self.cairn("resume", self.path(folder), "--quiet")
+        self.assertEqual(self.hash_of(folder), self.hash)
+        with open(self.path(folder, "statistics/centre.csv"), encoding="utf-8") as found:
+            with open(self.path("alone/statistics/centre.csv"), encoding="utf-8") as expected:
+                self.assertEqual(found.read(), expected.read())
+
+    def start(self, folder):
+        """A run that is under way for some steps."""
+        child = subprocess.Popen([CAIRN, "run", self.scene, "--out", self.path(folder), "--quiet"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        while child.poll() is None and not os.path.exists(self.path(folder, "checkpoint")):
+            time.sleep(0.002)
+        return child
+
+    def test_signals_leave_a_checkpoint_to_go_on_from(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            folder = "signal%d" % number
+            child = self.start(folder)
+            child.send_signal(number)
+            _, err = child.communicate(timeout=100)
+            if child.returncode == 0:
+                self.skipTest("the run was faster than the signal")
+            self.assertEqual(child.returncode, 128 + number, err)
+            self.assertIn(b"to go on: cairn resume ", err)
+            self.assertEqual(self.value(folder, "ending"), "interrupted")
+            self.resume_to_the_end(folder)
+
+    def partly(self, folder):
+        """A run of which the first 0.3 s are there, with the checkpoint of a kill."""
+        child = self.start(folder)
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        if not os.path.exists(self.path(folder, "checkpoint")):
+            self.skipTest("the run was faster than the kill")
+
+    def test_a_full_disk_ends_with_an_error_and_can_be_resumed(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails, as on a full disk
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+        words = ("run", self.scene, "--quiet", "--set", "run.certificate=full", "--out")
+        self.cairn(*words, self.path("enough"))
+        size = os.path.getsize(self.path("enough/run.h5"))
+        for i, room in enumerate((int(0.8 * size), int(0.95 * size))):
+            folder = "full%d" % i
+            done = self.cairn(*words, self.path(folder), code=1, preexec_fn=limit)
+            self.assertIn("File too large", done.stderr)
+            self.assertIn(folder, done.stderr)
+            self.assertFalse(os.path.exists(self.path(folder, "run.h5")))
+            # what was there before is readable, and goes on once there is room
+            self.assertGreater(int(self.value(folder + "/run.h5.part", "frames")), 1)
+            self.assertEqual(self.value(folder + "/run.h5.part", "ending"), "unfinished")
+            self.cairn("resume", self.path(folder), code=1, preexec_fn=limit)
+            self.assertGreater(int(self.value(folder + "/run.h5.part", "frames")), 1)
+            self.resume_to_the_end(folder)
+
+    def test_a_folder_that_cannot_be_written_to_is_told_and_left_alone(self):
+        def be_nobody():
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+        self.partly("locked")
+        os.chmod(self.path("locked"), 0o555)
+        for name in os.listdir(self.path("locked")):
+            if os.path.isfile(self.path("locked", name)):
+                os.chmod(self.path("locked", name), 0o444)
+        try:
+            try:
+                self.cairn("--version", preexec_fn=be_nobody)
+            except (PermissionError, subprocess.SubprocessError):
+                self.skipTest("nobody else may run the program")
+            done = self.cairn("resume", self.path("locked"), code=1, preexec_fn=be_nobody)
+            self.assertIn("ermission denied", done.stderr)
+            self.assertIn("locked", done.stderr)
+        finally:
+            os.chmod(self.path("locked"), 0o755)
+            for name in os.listdir(self.path("locked")):
+                os.chmod(self.path("locked", name), 0o755)
+        self.resume_to_the_end("locked")
+
+    def refused(self, folder, text):
+        before = {name: os.stat(self.path(folder, name)).st_size
+                  for name in os.listdir(self.path(folder))}
+        done = self.cairn("resume", self.path(folder), code=1)
+        self.assertIn(text, done.stderr)
+        self.assertIn("checkpoint", done.stderr)
+        after = {name: os.stat(self.path(folder, name)).st_size
+                 for name in os.listdir(self.path(folder))}
+        self.assertEqual(before, after)
+        self.assertEqual(self.value(folder + "/run.h5.part", "ending"), "unfinished")
+
+    def test_a_checkpoint_that_is_cut_short_or_changed_is_refused(self):
+        self.partly("damaged")
+        file, kept = self.path("damaged/checkpoint"), self.path("kept")
+        shutil.copy(file, kept)
+        size = os.path.getsize(file)
+        for bytes_left in (0, 10, 100, size // 2, size - 1):
+            os.truncate(file, bytes_left)
+            self.refused("damaged", "damaged" if bytes_left >= 40 else "not a checkpoint")
+            shutil.copy(kept, file)
+        for at in (40, size // 3, size // 2, size - 3):
+            with open(file, "r+b") as open_file:
+                open_file.seek(at)
+                byte = open_file.read(1)[0]
+                open_file.seek(at)
+                open_file.write(bytes([byte ^ 0x10]))
+            self.refused("damaged", "damaged: its check sum is")
+            shutil.copy(kept, file)
+        self.resume_to_the_end("damaged")
+
+    def test_a_run_file_that_is_gone_or_cut_short_is_told(self):
+        self.partly("cut")
+        file = self.path("cut/run.h5.part")
+        shutil.copy(file, self.path("kept.h5"))
+        os.truncate(file, os.path.getsize(file) // 2)
+        done = self.cairn("resume", self.path("cut"), code=1)
+        self.assertIn("run.h5.part", done.stderr)
+        os.remove(file)
+        done = self.cairn("resume", self.path("cut"), code=1)
+        self.assertIn("there is no run.h5.part to go on with", done.stderr)
+        shutil.copy(self.path("kept.h5"), file)
+        self.resume_to_the_end("cut")
+
+    def test_two_programs_do_not_write_one_run(self):
+        self.partly("busy")
+        child = subprocess.Popen([CAIRN, "resume", self.path("busy"), "--quiet"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        second = subprocess.run([CAIRN, "resume", self.path("busy"), "--quiet"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        child.communicate()
+        # one of them did it; the other waits for nobody and says so, or came when all was done
+        self.assertIn(0, (child.returncode, second.returncode))
+        self.assertEqual(self.hash_of("busy"), self.hash)
+
+    def test_resumed_with_other_threads(self):
+        self.partly("threads")
+        self.cairn("resume", self.path("threads"), "--quiet", "--threads", "3")
+        self.assertEqual(self.hash_of("threads"), self.hash)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,93 @@
+/* test_state.c - a world to bytes and back: what is loaded goes on with the same bits. */
+#include "saved_world.h"
+
+static void goes_on(const char *text, const char *override, int before, int after)
+{
+    cairn_scene *scene = scene_text_good(text, override);
+    check_goes_on(scene, before, after);
+    cairn_scene_destroy(scene);
+}
+
+/* Inlets in the middle of pouring, drivers, loads, warm starts, unequal inertia, friction laws. */
+TEST(a_loaded_world_goes_on_with_the_same_bits)
+{
+    static const int before[] = { 0, 1, 3, 17, 40 };
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        goes_on(scene_3d, "run.scheme=coulomb", before[i], 30);
+        goes_on(scene_2d, "run.scheme=convex", before[i], 30);
+        goes_on(scene_bounce, "run.scheme=coulomb", before[i], 30);
+    }
+}
+
+/* Saving is looking. */
+TEST(the_saved_world_is_not_changed)
+{
+    cairn_scene *scene = scene_text_good(scene_3d, NULL), *other = scene_text_good(scene_3d, NULL);
+    advance(scene->world, &scene->step, 20);
+    advance(other->world, &other->step, 20);
+    saved s = save(scene->world);
+    check_same_state(scene->world, other->world);
+    advance(scene->world, &scene->step, 20);
+    advance(other->world, &other->step, 20);
+    check_same_state(scene->world, other->world);
+    cairn_scene_destroy(scene);
+    cairn_scene_destroy(other);
+    free(s.data);
+}
+
+TEST(holes_and_generations_stay)
+{
+    cairn_world *world = world_create(3);
+    cairn_body_id first = add_sphere(world, 0.1, (cairn_vec3){ 0, 0, 0 }), id, same;
+    add_sphere(world, 0.1, (cairn_vec3){ 1, 0, 0 });
+    CHECK_OK(cairn_body_destroy(world, first));
+    saved s = save(world);
+    cairn_world *copy = load(&s);
+    CHECK_INT(cairn_body_destroy(copy, first), CAIRN_NOT_FOUND);
+    id = add_sphere(world, 0.2, (cairn_vec3){ 2, 0, 0 });
+    same = add_sphere(copy, 0.2, (cairn_vec3){ 2, 0, 0 });
+    CHECK_INT(same.index, id.index);
+    CHECK_INT(same.generation, id.generation);
+    cairn_world_destroy(copy);
+    cairn_world_destroy(world);
+    free(s.data);
+}
+
+TEST(damaged_bytes_do_no_harm)
+{
+    cairn_scene *scene = scene_text_good(scene_3d, NULL);
+    advance(scene->world, &scene->step, 10);
+    saved s = save(scene->world);
+    check_damage_does_no_harm(&s, 97);
+    cairn_scene_destroy(scene);
+    free(s.data);
+}
+
+TEST(another_version_is_refused)
+{
+    cairn_world *world = world_create(2), *copy;
+    saved s = save(world);
+    cairn_error error = { 0 };
+    s.data[0] = 9;
+    CHECK_INT(cairn_world_load(s.data, s.bytes, &copy, &error), CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(error.message, "version 9, expected 1");
+    cairn_world_destroy(world);
+    free(s.data);
+}
+
+TEST(without_memory_nothing_is_loaded_and_nothing_leaks)
+{
+    cairn_scene *scene = scene_text_good(scene_2d, NULL);
+    advance(scene->world, &scene->step, 10);
+    saved s = save(scene->world);
+    cairn_scene_destroy(scene);
+    check_without_memory(&s);
+    free(s.data);
+}
+
+int main(void)
+{
+    RUN(CASE(a_loaded_world_goes_on_with_the_same_bits), CASE(the_saved_world_is_not_changed),
+        CASE(holes_and_generations_stay), CASE(damaged_bytes_do_no_harm),
+        CASE(another_version_is_refused), CASE(without_memory_nothing_is_loaded_and_nothing_leaks));
+}
