@@ -1,6 +1,7 @@
 /* test_geometry.c - shared data: who holds it, and what it shows. */
 #include "cairn/world.h"
 #include "failing_allocator.h"
+#include "shape/geometry.h"
 #include "solids.h"
 
 static const cairn_vec3 square[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 }, { 0, 1, 0 } };
@@ -67,8 +68,23 @@ TEST(sides_of_a_polygon_follow_each_other)
     cairn_geometry_release(g);
 }
 
+/* a level cell, then one that climbs: two triangles each */
+TEST(triangles_in_one_plane_are_a_patch)
+{
+    const double heights[6] = { 0, 0, 1, 0, 0, 1 };
+    const cairn_height_field_def def = {
+        .columns = 3, .rows = 2, .spacing = { 1, 1 }, .heights = heights
+    };
+    const cairn_geometry *g;
+    CHECK_OK(cairn_height_field_create(&def, &g, NULL));
+    CHECK_INT(g->view.face_count, 4);
+    for (int face = 0; face < 4; face++)
+        CHECK_INT(g->patch[face], face < 2 ? 0 : 2);
+    cairn_geometry_release(g);
+}
+
 int main(void)
 {
     RUN(CASE(the_last_holder_frees_it), CASE(a_body_holds_the_data_of_its_shape),
-        CASE(sides_of_a_polygon_follow_each_other));
+        CASE(sides_of_a_polygon_follow_each_other), CASE(triangles_in_one_plane_are_a_patch));
 }

@@ -72,9 +72,29 @@ TEST(two_points_in_the_plane)
     CHECK_INT(p[1].feature, 3);
 }
 
+/* 20 x 20 points: the corners; a clearly deeper point takes the place of the corner next to it. */
+TEST(of_very_many_points_the_corners_stay)
+{
+    cairn_witness p[400];
+    int chosen[4], sum = 0;
+    for (int k = 0; k < 400; k++)
+        p[k] = at(k % 20, k / 20, 0, k);
+    CHECK_INT(cairn_witnesses_choose(p, 400, 4, chosen), 4);
+    for (int k = 0; k < 4; k++)
+        sum += chosen[k];
+    CHECK_INT(sum, 0 + 19 + 380 + 399);
+    p[21].gap = -0.1;
+    CHECK_INT(cairn_witnesses_choose(p, 400, 4, chosen), 4);
+    sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += chosen[k];
+    CHECK_INT(sum, 21 + 19 + 380 + 399);
+}
+
 int main(void)
 {
     RUN(CASE(an_octagon_becomes_a_square), CASE(few_points_are_only_sorted),
         CASE(rounding_does_not_change_the_choice), CASE(the_deepest_point_stays),
-        CASE(points_on_a_line), CASE(two_points_in_the_plane));
+        CASE(points_on_a_line), CASE(two_points_in_the_plane),
+        CASE(of_very_many_points_the_corners_stay));
 }

@@ -97,6 +97,9 @@ const cairn_shape *cairn_piece_shape(const cairn_collider *whole, cairn_piece pi
  * `made`. */
 const cairn_collider *cairn_collider_piece(const cairn_collider *whole, cairn_piece piece,
                                            cairn_collider *made);
+/* The flat region of a mesh, polyline or height field that a piece belongs to: the piece with the
+ * smallest number of a face there; other pieces are their own. */
+cairn_piece cairn_piece_patch(const cairn_shape *whole, cairn_piece piece);
 /* Order of pieces: by part, then by face. */
 int cairn_piece_compare(cairn_piece a, cairn_piece b);
 
@@ -121,6 +124,9 @@ enum { CAIRN_WITNESSES = 24, CAIRN_WALL_WITNESSES = 12, CAIRN_UNRESOLVED = -1 };
  * was not found to the accuracy promised in docs/collision.md. */
 int cairn_witnesses_find(const cairn_collider *first, const cairn_collider *second, int dimension,
                          bool *swapped, cairn_witness *out);
+/* reduce.c: which of the points of one flat contact (one normal) to keep: at most `limit`, 2 or 4,
+ * that span what all span and hold the deepest. Returns how many of `chosen` are set. */
+int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[4]);
 /* How many witnesses cairn_witnesses_find can give for this pair. */
 int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);
 

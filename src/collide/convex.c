@@ -37,6 +37,7 @@ cairn_convex cairn_convex_triangle(const cairn_vec3 *corners, int count)
         c.x = cairn_add_scaled(c.x, 1.0 / count, corners[k]);
     for (int k = 0; k < count; k++) {
         c.corners[k] = cairn_sub(corners[k], c.x);
+        c.corner_name[k] = k;
         c.extent = fmax(c.extent, cairn_norm(c.corners[k]));
     }
     return c;
@@ -76,7 +77,7 @@ static void corner_face(const cairn_convex *c, cairn_vec3 direction, cairn_face 
     for (int k = 0; k < c->corner_count; k++) {
         int from = front ? k : c->corner_count - 1 - k;
         out->point[k] = c->corners[from];
-        out->vertex[k] = from;
+        out->vertex[k] = c->corner_name[from];
     }
 }
 

@@ -18,7 +18,8 @@ typedef struct cairn_convex {
     double extent;      /* m: radius about x that holds core and rounding                */
     const cairn_shape *shape;
     const cairn_shape_class *class;
-    cairn_vec3 corners[3]; /* m, relative to x: of a triangle (2D: two, of a side)       */
+    cairn_vec3 corners[3];  /* m, relative to x: of a triangle (2D: two, of a side)       */
+    int32_t corner_name[3]; /* what its corners are called in features                    */
     int corner_count;
 } cairn_convex;
 
@@ -120,6 +121,7 @@ int cairn_witnesses_reduce(cairn_witness *points, int count, int limit);
 /* A triangle of a mesh; in 2D a side of a polyline (two corners, outside on the right). */
 typedef struct cairn_triangle {
     cairn_vec3 corner[3]; /* m, counterclockwise seen from outside                              */
+    int32_t name[3];      /* of the corners: numbers of the vertices                           */
     cairn_vec3 beyond[3]; /* outward normal of the neighbour across the edge from corner k to the
                              next (2D: at corner k); zero: an open edge                         */
     bool two_sided;       /* may be touched from both sides                                     */

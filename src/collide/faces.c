@@ -4,14 +4,16 @@
 #include "math/vec.h"
 #include "shape/geometry.h"
 
-/* The corners of the face that a collider means, in space; their number. */
-static int corners_of(const cairn_collider *c, cairn_vec3 corner[3])
+/* The corners of the face that a collider means, in space, and their vertices; their number. */
+static int corners_of(const cairn_collider *c, cairn_vec3 corner[3], int32_t vertex[3])
 {
     const cairn_geometry_view *v = &c->shape->geometry->view;
     const cairn_pose pose = { c->x, c->q };
     int first = v->face_first[c->face], count = v->dimension == 2 ? 2 : 3;
-    for (int k = 0; k < count; k++)
-        corner[k] = cairn_pose_apply(&pose, v->vertices[v->face_vertex[first + k]]);
+    for (int k = 0; k < count; k++) {
+        vertex[k] = v->face_vertex[first + k];
+        corner[k] = cairn_pose_apply(&pose, v->vertices[vertex[k]]);
+    }
     return count;
 }
 
@@ -27,15 +29,18 @@ static bool has_face(const cairn_collider *c)
 bool cairn_convex_make_face(const cairn_collider *c, cairn_convex *out)
 {
     cairn_vec3 corner[3];
+    int32_t vertex[3];
     if (!has_face(c))
         return false;
-    int count = corners_of(c, corner);
+    int count = corners_of(c, corner, vertex);
     *out = cairn_convex_triangle(corner, count);
     cairn_vec3 normal = cairn_rotate(c->q, c->shape->geometry->view.face_normal[c->face]);
     cairn_vec3 in = cairn_scale(-out->extent, normal);
     out->x = cairn_add(out->x, in);
-    for (int k = 0; k < count; k++)
+    for (int k = 0; k < count; k++) {
         out->corners[k] = cairn_sub(out->corners[k], in);
+        out->corner_name[k] = vertex[k];
+    }
     out->extent *= sqrt(2);
     return true;
 }
@@ -46,7 +51,7 @@ static cairn_triangle triangle_of(const cairn_collider *c)
 {
     const cairn_geometry *g = c->shape->geometry;
     cairn_triangle t = { .two_sided = c->shape->kind == CAIRN_SHAPE_MESH && !g->view.closed };
-    int count = corners_of(c, t.corner), first = g->view.face_first[c->face];
+    int count = corners_of(c, t.corner, t.name), first = g->view.face_first[c->face];
     for (int k = 0; k < count; k++) {
         int32_t next = g->neighbour[first + k];
         if (next >= 0)

@@ -48,6 +48,16 @@ const cairn_shape *cairn_piece_shape(const cairn_collider *whole, cairn_piece pi
     return piece.part < 0 ? whole->shape : &whole->shape->geometry->view.parts[piece.part].shape;
 }
 
+cairn_piece cairn_piece_patch(const cairn_shape *whole, cairn_piece piece)
+{
+    if (piece.face >= 0) {
+        const cairn_shape *shape =
+            piece.part < 0 ? whole : &whole->geometry->view.parts[piece.part].shape;
+        piece.face = shape->geometry->patch[piece.face];
+    }
+    return piece;
+}
+
 const cairn_collider *cairn_collider_piece(const cairn_collider *whole, cairn_piece piece,
                                            cairn_collider *made)
 {

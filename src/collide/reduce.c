@@ -3,11 +3,12 @@
  * Kept are the two that are farthest apart, then the farthest to either side of the line between
  * them, so that the polygon they span supports what all support. The deepest point, if clearly
  * deeper than those, takes the place of its nearest. Comparisons ask for a clear difference: points
- * that are equal to rounding do not change places from step to step. */
+ * that are equal to rounding do not change places from step to step. Of very many points only those
+ * that are outermost in some direction take part. */
 #include "collide/convex.h"
 #include "math/vec.h"
 
-enum { KEPT = 4 };
+enum { KEPT = 4, MANY = 64, OUTERMOST = 16 };
 
 static const double CLEARLY = 1 + 1e-6;
 
@@ -79,17 +80,66 @@ static void sort_by_feature(cairn_witness *p, int count)
     }
 }
 
+static int choose_of_few(const cairn_witness *points, int count, int limit, int chosen[KEPT])
+{
+    int kept = 2;
+    farthest_pair(points, count, chosen);
+    for (int side = 1; side >= -1 && limit > 2; side -= 2) {
+        int k = farthest_aside(points, count, chosen, side);
+        if (k >= 0)
+            chosen[kept++] = k;
+    }
+    return admit_deepest(points, count, limit, chosen, kept);
+}
+
+/* The point that is outermost along a direction. */
+static int outermost(const cairn_witness *p, int count, cairn_vec3 direction)
+{
+    double size = sqrt(apart(&p[0], &p[count - 1]));
+    int best = 0;
+    for (int k = 1; k < count; k++)
+        if (cairn_dot(direction, cairn_sub(p[k].on_a, p[best].on_a)) > 1e-9 * size)
+            best = k;
+    return best;
+}
+
+/* The outermost points in directions all round the normal, and the deepest; each once. */
+static int list_outermost(const cairn_witness *p, int count, int list[OUTERMOST + 1])
+{
+    cairn_vec3 t = cairn_perpendicular(p[0].normal), u = cairn_cross(p[0].normal, t);
+    int found = 0;
+    for (int i = 0; i <= OUTERMOST; i++) {
+        double angle = 2 * M_PI * i / OUTERMOST;
+        cairn_vec3 d = cairn_add_scaled(cairn_scale(cos(angle), t), sin(angle), u);
+        int next = outermost(p, count, d), known = 0;
+        for (int k = 0; k < count && i == OUTERMOST; k++)
+            next = k == 0 || p[k].gap < p[next].gap ? k : next;
+        while (known < found && list[known] != next)
+            known++;
+        list[known] = next;
+        found += known == found;
+    }
+    return found;
+}
+
+int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[KEPT])
+{
+    if (count <= MANY)
+        return choose_of_few(points, count, limit, chosen);
+    int list[OUTERMOST + 1], found = list_outermost(points, count, list);
+    cairn_witness few[OUTERMOST + 1];
+    for (int k = 0; k < found; k++)
+        few[k] = points[list[k]];
+    int kept = choose_of_few(few, found, limit, chosen);
+    for (int k = 0; k < kept; k++)
+        chosen[k] = list[chosen[k]];
+    return kept;
+}
+
 int cairn_witnesses_reduce(cairn_witness *points, int count, int limit)
 {
     if (count > limit) {
-        int chosen[KEPT], kept = 2;
-        farthest_pair(points, count, chosen);
-        for (int side = 1; side >= -1 && limit > 2; side -= 2) {
-            int k = farthest_aside(points, count, chosen, side);
-            if (k >= 0)
-                chosen[kept++] = k;
-        }
-        kept = admit_deepest(points, count, limit, chosen, kept);
+        int chosen[KEPT], kept = choose_of_few(points, count, limit, chosen);
         cairn_witness copy[KEPT];
         for (int k = 0; k < kept; k++)
             copy[k] = points[chosen[k]];

@@ -17,6 +17,7 @@ typedef struct front {
     const cairn_triangle *t;
     int count;
     cairn_vec3 corner[3];
+    int32_t name[3];
     cairn_vec3 beyond[3];
     cairn_vec3 normal;
 } front;
@@ -37,6 +38,7 @@ static void turn_over(front *f)
     for (int k = 0; k < n; k++) {
         int edge = n == 2 ? n - 1 - k : (2 * n - 2 - k) % n;
         f->corner[k] = old.corner[n - 1 - k];
+        f->name[k] = old.name[n - 1 - k];
         f->beyond[k] = cairn_scale(-1, old.beyond[edge]);
     }
 }
@@ -47,6 +49,7 @@ static bool make_front(const cairn_triangle *t, int dimension, cairn_vec3 body, 
     *f = (front){ .t = t, .count = dimension };
     for (int k = 0; k < dimension; k++) {
         f->corner[k] = t->corner[k];
+        f->name[k] = t->name[k];
         f->beyond[k] = t->beyond[k];
     }
     f->normal = normal_of(f->corner, dimension);
@@ -90,6 +93,8 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
     if (!make_front(t, dimension, a->x, &f))
         return 0;
     cairn_convex b = cairn_convex_triangle(f.corner, dimension);
+    for (int k = 0; k < dimension; k++)
+        b.corner_name[k] = f.name[k];
     cairn_couple c = cairn_couple_make(a, &b, dimension);
     cairn_distance d;
     if (!cairn_distance_find(&c, margin + a->rounding, &d))

@@ -42,6 +42,7 @@ static void destroy(cairn_geometry *g)
     cairn_memory_free((void *)g->view.face_normal);
     cairn_memory_free((void *)g->view.edge);
     cairn_memory_free(g->neighbour);
+    cairn_memory_free(g->patch);
     cairn_memory_free((void *)g->view.parts);
     cairn_memory_free(g);
 }
@@ -275,6 +276,47 @@ static void join_at_corners(cairn_geometry *g)
     }
 }
 
+/* ---- flat regions --------------------------------------------------------------------------- */
+
+/* Give the patch of face `seed` to all faces that lie in its plane and hang together with it;
+ * `waiting` has room for all faces. */
+static void flood(cairn_geometry *g, int32_t seed, int32_t *waiting)
+{
+    const cairn_geometry_view *v = &g->view;
+    int count = 0;
+    g->patch[seed] = seed;
+    waiting[count++] = seed;
+    while (count > 0) {
+        int32_t face = waiting[--count];
+        for (int k = v->face_first[face]; k < v->face_first[face + 1]; k++) {
+            int32_t next = g->neighbour[k];
+            bool flat = next >= 0 && g->patch[next] < 0 &&
+                        cairn_dot(v->face_normal[next], v->face_normal[seed]) >= 1 - 1e-12;
+            if (flat) {
+                g->patch[next] = seed;
+                waiting[count++] = next;
+            }
+        }
+    }
+}
+
+static cairn_status find_patches(cairn_geometry *g)
+{
+    size_t faces = (size_t)g->view.face_count;
+    int32_t *waiting = cairn_memory_resize(NULL, faces, sizeof *waiting);
+    g->patch = cairn_memory_resize(NULL, faces, sizeof *g->patch);
+    if (waiting && g->patch) {
+        for (size_t f = 0; f < faces; f++)
+            g->patch[f] = -1;
+        for (size_t f = 0; f < faces; f++)
+            if (g->patch[f] < 0)
+                flood(g, (int32_t)f, waiting);
+    }
+    bool good = waiting && g->patch;
+    cairn_memory_free(waiting);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
 cairn_status cairn_geometry_find_neighbours(cairn_geometry *g)
 {
     int corners = g->view.face_first[g->view.face_count];
@@ -287,7 +329,7 @@ cairn_status cairn_geometry_find_neighbours(cairn_geometry *g)
         join_at_corners(g);
     else
         join_across_edges(g);
-    return CAIRN_OK;
+    return find_patches(g);
 }
 
 /* ---- tree and volume ------------------------------------------------------------------------ */

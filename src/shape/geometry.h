@@ -14,6 +14,8 @@ struct cairn_geometry {
     cairn_mesh_tree tree;     /* over the faces, of a compound over the parts; a hull has none */
     int32_t *neighbour;       /* of each corner of a face: the face across the side that begins
                                  there (2D: the side that shares the corner); -1: none        */
+    int32_t *patch;           /* of each face that has neighbours: the flat region it is part of, by
+                                 the smallest number of a face there                          */
     cairn_moments moments;    /* at density 1; volume 0: none                                 */
     double extent;            /* m: radius about the origin                                   */
 };
@@ -44,7 +46,8 @@ int cairn_geometry_find_normals(cairn_geometry *g);
 /* Once the faces are there: the edges between them, and whether the surface is closed. Refuses an
  * edge with more than two faces, or two that run through it in the same sense. 3D. */
 cairn_status cairn_geometry_find_edges(cairn_geometry *g, cairn_error *error);
-/* Once the faces (3D: and the edges) are there: the neighbours of each face. */
+/* Once the faces (3D: and the edges) are there: the neighbours of each face, and the flat regions
+ * that they make up. */
 cairn_status cairn_geometry_find_neighbours(cairn_geometry *g);
 /* Once the faces are there: the tree over them. */
 cairn_status cairn_geometry_build_tree(cairn_geometry *g);

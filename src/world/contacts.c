@@ -266,21 +266,39 @@ static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witn
     cairn_contact_meet(stage, j);
 }
 
-/* The contacts of one leaf, in the order of their features. */
-static void add_leaf(const cairn_stage *stage, const cairn_touches *t, size_t k)
+/* The contact of a witness of leaf k. */
+static void add_found(const cairn_stage *stage, const cairn_touches *t, size_t k,
+                      const cairn_witness *found)
 {
     const cairn_leaf *leaf = &t->leaves[k];
     const cairn_pair *pair = &t->pairs[leaf->pair];
-    cairn_contact_key key = { .low = leaf->first, .high = leaf->second };
-    for (int i = 0; i < t->number[k]; i++) {
-        const cairn_witness *found = &t->found[t->first[k] + (size_t)i];
-        key.point = found->feature;
-        note_residual(stage, pair, (double)found->residual);
-        if (t->swapped[k])
-            add_contact(stage, pair->second, pair->first, found, &key);
-        else
-            add_contact(stage, pair->first, pair->second, found, &key);
+    cairn_contact_key key = { leaf->first, leaf->second, found->feature };
+    note_residual(stage, pair, (double)found->residual);
+    if (t->swapped[k])
+        add_contact(stage, pair->second, pair->first, found, &key);
+    else
+        add_contact(stage, pair->first, pair->second, found, &key);
+}
+
+/* The contacts of the pair whose leaves are [begin, end). */
+static cairn_status add_pair(const cairn_stage *stage, const cairn_touches *t, size_t begin,
+                             size_t end)
+{
+    bool faces = false;
+    for (size_t k = begin; k < end; k++)
+        faces |= cairn_leaf_has_face(&t->leaves[k]);
+    if (!faces) {
+        for (size_t k = begin; k < end; k++)
+            for (int i = 0; i < t->number[k]; i++)
+                add_found(stage, t, k, &t->found[t->first[k] + (size_t)i]);
+        return CAIRN_OK;
     }
+    cairn_touch *merged;
+    size_t count;
+    TRY(cairn_touches_merge(stage->world, t, begin, end, &merged, &count));
+    for (size_t i = 0; i < count; i++)
+        add_found(stage, t, merged[i].leaf, merged[i].found);
+    return CAIRN_OK;
 }
 
 static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
@@ -295,8 +313,11 @@ static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
     world->contacts.count = 0;
     stage->report->certificate.distance = 0;
     stage->report->distance_body[0] = stage->report->distance_body[1] = -1;
-    for (size_t k = 0; k < t->count; k++)
-        add_leaf(stage, t, k);
+    for (size_t k = 0, end = 0; k < t->count; k = end) {
+        while (end < t->count && t->leaves[end].pair == t->leaves[k].pair)
+            end++;
+        TRY(add_pair(stage, t, k, end));
+    }
     return CAIRN_OK;
 }
 
@@ -319,18 +340,29 @@ static int compare_numbers(int32_t a, int32_t b)
     return (a > b) - (a < b);
 }
 
-/* Contacts are sorted by (smaller body, larger body, their pieces, point). */
-static int compare_keys(const cairn_contact_store *c, int i, const cairn_contact_store *d, int j)
+/* Flat regions of a body, compared. */
+static int compare_regions(const cairn_world *world, int body, cairn_piece a, cairn_piece b)
 {
-    const int32_t *p = c->body + 2 * i, *q = d->body + 2 * j;
-    const cairn_contact_key *k = &c->key[i], *l = &d->key[j];
-    int order = compare_numbers(p[0] < p[1] ? p[0] : p[1], q[0] < q[1] ? q[0] : q[1]);
+    const cairn_shape *shape = &world->bodies.shape[body];
+    if (a.face == b.face)
+        return cairn_piece_compare(a, b);
+    return cairn_piece_compare(cairn_piece_patch(shape, a), cairn_piece_patch(shape, b));
+}
+
+/* Contacts are sorted by (smaller body, larger body, regions of their pieces, point). */
+static int compare_keys(const cairn_world *world, int i, const cairn_contact_store *d, int j)
+{
+    const cairn_contact_store *c = &world->contacts;
+    const int32_t *p = d->body + 2 * j, *q = c->body + 2 * i;
+    const cairn_contact_key *k = &d->key[j], *l = &c->key[i];
+    int low = q[0] < q[1] ? q[0] : q[1], high = q[0] < q[1] ? q[1] : q[0];
+    int order = compare_numbers(p[0] < p[1] ? p[0] : p[1], low);
     if (order == 0)
-        order = compare_numbers(p[0] < p[1] ? p[1] : p[0], q[0] < q[1] ? q[1] : q[0]);
+        order = compare_numbers(p[0] < p[1] ? p[1] : p[0], high);
     if (order == 0)
-        order = cairn_piece_compare(k->low, l->low);
+        order = compare_regions(world, low, k->low, l->low);
     if (order == 0)
-        order = cairn_piece_compare(k->high, l->high);
+        order = compare_regions(world, high, k->high, l->high);
     return order ? order : compare_numbers(k->point, l->point);
 }
 
@@ -338,7 +370,8 @@ void cairn_stage_warm_start(cairn_stage *stage)
 {
     const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
     for (int i = 0, j = 0; i < last->count && j < c->count;) {
-        int order = last->key[i].point == CAIRN_KEY_GONE ? -1 : compare_keys(last, i, c, j);
+        int order =
+            last->key[i].point == CAIRN_KEY_GONE ? -1 : compare_keys(stage->world, j, last, i);
         if (order == 0)
             cairn_contact_warm(stage, i, j);
         i += order <= 0;

@@ -19,6 +19,20 @@ typedef struct cairn_touches {
  * whose distance cannot be found fails with CAIRN_UNSUPPORTED and is named in the world's error. */
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
                                  const cairn_collider *colliders, cairn_touches *out);
+/* A witness of two bodies of which one has faces, and the flat regions it lies in. */
+typedef struct cairn_touch {
+    const cairn_witness *found;
+    size_t leaf;
+    cairn_piece low, high; /* of the body of smaller and of larger index */
+} cairn_touch;
+
+/* merge.c: the witnesses of the leaves [begin, end), all of one pair, without those that say
+ * nothing new; sorted by (low, high, feature). They and the scratch are of the world's arena. */
+cairn_status cairn_touches_merge(cairn_world *world, const cairn_touches *t, size_t begin,
+                                 size_t end, cairn_touch **out, size_t *count);
+/* Whether the pair of a leaf needs that: one of the two pieces is a face. */
+bool cairn_leaf_has_face(const cairn_leaf *leaf);
+
 /* Whether two colliders without reach touch or overlap; also when that cannot be told. */
 bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_collider *b);
 
