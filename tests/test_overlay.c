@@ -72,12 +72,14 @@ static void commit_fails(const char *name)
     path p;
     snprintf(p.text, sizeof p.text, "%s/file", name);
     cairn_overlay o;
-    start(&p, &o);
+    int descriptor = start(&p, &o);
     for (int page = 0; page < 3; page++)
         CHECK_INT(cairn_overlay_write(&o, (uint64_t)page * 4096, 1, "b"), 0);
     disk_limit(5000); /* the journal is longer */
     CHECK(cairn_overlay_commit(&o, SIZE) != 0);
     CHECK_INT(byte_at(&p, 0), 'a');
+    cairn_overlay_destroy(&o);
+    close(descriptor);
 }
 
 TEST(a_full_disk_leaves_the_file_as_it_was)
