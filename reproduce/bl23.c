@@ -181,31 +181,31 @@ static cairn_status fig_7(cairn_study *study)
 {
     static const cairn_figure rolling[3] = {
         { .name = "distance-1",
-          .title = "Distance, {/Symbol m} = 1",
+          .title = "Distance, μ = 1",
           .x_label = "time",
           .y_label = "distance" },
         { .name = "tangential-1",
-          .title = "Tangential velocity, {/Symbol m} = 1",
+          .title = "Tangential velocity, μ = 1",
           .x_label = "time",
           .y_label = "tangential velocity" },
         { .name = "rotation-1",
-          .title = "Rotation velocity, {/Symbol m} = 1",
+          .title = "Rotation velocity, μ = 1",
           .x_label = "time",
           .y_label = "angular velocity" },
     };
     static const cairn_figure slipping[3] = {
         { .name = "distance-01",
-          .title = "Distance, {/Symbol m} = 0.1",
+          .title = "Distance, μ = 0.1",
           .x_label = "time",
           .y_label = "distance",
           .y_low = -0.005,
           .y_high = 0.05 },
         { .name = "tangential-01",
-          .title = "Tangential velocity, {/Symbol m} = 0.1",
+          .title = "Tangential velocity, μ = 0.1",
           .x_label = "time",
           .y_label = "tangential velocity" },
         { .name = "rotation-01",
-          .title = "Rotation velocity, {/Symbol m} = 0.1",
+          .title = "Rotation velocity, μ = 0.1",
           .x_label = "time",
           .y_label = "angular velocity" },
     };
@@ -362,10 +362,12 @@ static cairn_status fig_8(cairn_study *study)
     int series[4][2];
     for (int f = 0; f < 2; f++) {
         cairn_study_figure(study, &error_figures[f]);
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 4; i++) {
             series[i][f] =
                 cairn_study_series(study, i % 2 ? CAIRN_SERIES_DASHED : CAIRN_SERIES_LINE,
-                                   "%s, mu = %g", lines[i].scheme, lines[i].mu);
+                                   "%s, μ = %g", lines[i].scheme, lines[i].mu);
+            cairn_study_colour(study, series[i][f], i / 2);
+        }
     }
     for (int i = 0; i < 4; i++)
         TRY(error_series(study, &lines[i], series[i]));

@@ -155,13 +155,12 @@ static cairn_status table_2(cairn_study *study)
 
 static cairn_status draw_bead(cairn_study *study, const cairn_problem *p)
 {
-    cairn_study_figure(study,
-                       &(cairn_figure){ .name = "phi",
-                                        .title = "{/Symbol f}(s_1, s_2) of the bead in a corner",
-                                        .x_label = "s_1 (m/s)",
-                                        .y_label = "s_2 (m/s)",
-                                        .equal = true,
-                                        .bare = true });
+    cairn_study_figure(study, &(cairn_figure){ .name = "phi",
+                                               .title = "φ(s_1, s_2) of the bead in a corner",
+                                               .x_label = "s_1 (m/s)",
+                                               .y_label = "s_2 (m/s)",
+                                               .equal = true,
+                                               .bare = true });
     int map = cairn_study_series(study, CAIRN_SERIES_MAP, "phi");
     for (int i = 0; i <= 50; i++)
         for (int j = 0; j <= 50; j++) {
@@ -246,9 +245,9 @@ static cairn_status fig_8(cairn_study *study)
     double zero = 5, phi;
     make_bad_boy(&bad);
     cairn_study_figure(study, &(cairn_figure){ .name = "phi",
-                                               .title = "{/Symbol f}(s) of the bad boy",
+                                               .title = "φ(s) of the bad boy",
                                                .x_label = "s (m/s)",
-                                               .y_label = "{/Symbol f} ((m/s)^2)",
+                                               .y_label = "φ ((m/s)^2)",
                                                .bare = true });
     int line = cairn_study_series(study, CAIRN_SERIES_LINE, "phi");
     for (int k = 0; k <= 160; k++) {

@@ -89,6 +89,43 @@ double cairn_grains_column_step(int n)
     return 0.1 * cairn_grains_column_radius(n) / sqrt(2 * side);
 }
 
+/* ---- ellipses -------------------------------------------------------------------------------- */
+
+/* Small fixed disks side by side, their tops at y = 0. */
+static cairn_status add_glued_disks(cairn_world *world)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.motion = CAIRN_MOTION_FIXED;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 2);
+    def.shape.radius = 0.045;
+    for (int i = 0; i < ELLIPSE_GLUED; i++) {
+        def.position = (cairn_vec3){ 0.09 * (i - ELLIPSE_GLUED / 2), -0.045, 0 };
+        TRY(cairn_body_create(world, &def, NULL));
+    }
+    return CAIRN_OK;
+}
+
+/* Drawn in the order horizontal semi-axis, mass. */
+static cairn_status add_ellipse(cairn_world *world, int i, uint64_t *state)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 2);
+    def.shape.semi_axes = (cairn_vec3){ between(state, 0.22, 0.68), 0.45, 0 };
+    def.mass = between(state, 1, 2);
+    def.position = (cairn_vec3){ 1.38 * (i % 10 - 4.5), 0.5 + 0.92 * (i / 10), 0 };
+    return cairn_body_create(world, &def, NULL);
+}
+
+cairn_status cairn_grains_ellipses(cairn_world **out)
+{
+    uint64_t state = 1;
+    TRY(cairn_plain_world(2, (cairn_vec3){ 0, -5, 0 }, 0, out));
+    TRY(add_glued_disks(*out));
+    for (int i = 0; i < ELLIPSES; i++)
+        TRY(add_ellipse(*out, i, &state));
+    return CAIRN_OK;
+}
+
 /* ---- shaken box ------------------------------------------------------------------------------ */
 
 static cairn_status add_shaken_wall(cairn_world *world, const cairn_nut_box *box, cairn_vec3 normal,

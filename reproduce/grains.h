@@ -7,6 +7,9 @@
 /* [BL23] 3.3.1: n^3 spheres on a jittered grid in an open box of side 10, gravity 1. The walls come
  * first. */
 cairn_status cairn_grains_box(int n, cairn_world **out);
+
+enum { BOX_WALLS = 5 };
+
 /* Its time step: no sphere moves more than 20 % of 0.9 of the mean radius. */
 double cairn_grains_box_step(int n);
 
@@ -16,6 +19,12 @@ cairn_status cairn_grains_column(int dimension, int n, double mu, cairn_world **
 double cairn_grains_column_radius(int n);
 /* Nothing moves more than 10 % of a radius in it. */
 double cairn_grains_column_step(int n);
+
+/* [BL23] 3.3.3: ten by ten ellipses, vertical semi-axis 0.45, the other between 0.22 and 0.68, over
+ * a floor of fixed disks of radius 0.045, which come first; gravity 5, no friction. */
+cairn_status cairn_grains_ellipses(cairn_world **out);
+
+enum { ELLIPSE_GLUED = 601, ELLIPSES = 100 };
 
 /* A box of disks, shaken up and down; one disk at the middle of its floor has a size of its own. */
 typedef struct cairn_nut_box {

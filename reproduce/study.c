@@ -120,7 +120,7 @@ int cairn_study_series(cairn_study *study, cairn_series_style style, const char 
               sizeof *study->series))
         return -1;
     cairn_series *s = &study->series[study->series_count];
-    *s = (cairn_series){ .style = style };
+    *s = (cairn_series){ .style = style, .colour = study->figures[study->figure_count - 1].count };
     va_start(arguments, format);
     vsnprintf(s->name, sizeof s->name, format, arguments);
     va_end(arguments);
@@ -136,6 +136,12 @@ void cairn_study_point(cairn_study *study, int series, double x, double y, doubl
     if (!grow(study, &s->points, s->count, &s->capacity, sizeof *s->points))
         return;
     memcpy(s->points[s->count++], (double[3]){ x, y, z }, sizeof *s->points);
+}
+
+void cairn_study_colour(cairn_study *study, int series, int colour)
+{
+    if (study->status == CAIRN_OK)
+        study->series[series].colour = colour;
 }
 
 void cairn_study_break(cairn_study *study, int series)

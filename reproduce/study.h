@@ -47,6 +47,7 @@ typedef enum cairn_series_style {
     CAIRN_SERIES_POINTS,    /* ours, at single places                                            */
     CAIRN_SERIES_PUBLISHED, /* as printed in the paper: drawn over ours                          */
     CAIRN_SERIES_DISKS,     /* circles of radius z at (x, y)                                     */
+    CAIRN_SERIES_AREAS,     /* filled outlines, broken between two                               */
     CAIRN_SERIES_MAP,       /* colour z at (x, y), in rows                                       */
     CAIRN_SERIES_STYLES
 } cairn_series_style;
@@ -54,6 +55,7 @@ typedef enum cairn_series_style {
 typedef struct cairn_series {
     char name[96]; /* in the legend; empty: not in it                                           */
     cairn_series_style style;
+    int colour;
     double (*points)[3]; /* x, y, z; x not finite: the line is broken here                       */
     int count, capacity;
 } cairn_series;
@@ -100,6 +102,8 @@ int cairn_study_series(cairn_study *study, cairn_series_style style, const char 
     __attribute__((format(printf, 3, 4)));
 /* Add a point to a series. */
 void cairn_study_point(cairn_study *study, int series, double x, double y, double z);
+/* Draw a series in colour 0, 1, ...; without this the n-th of a figure has colour n. */
+void cairn_study_colour(cairn_study *study, int series, int colour);
 /* Break the line of a series. */
 void cairn_study_break(cairn_study *study, int series);
 

@@ -56,6 +56,23 @@ TEST(spheres_on_a_plane_have_the_printed_step)
     cairn_world_destroy(world);
 }
 
+/* vertical semi-axis 0.45, floor of disks of radius 0.045 with its top at 0 */
+TEST(ellipses_start_apart_over_glued_disks)
+{
+    cairn_world *world;
+    CHECK_OK(cairn_grains_ellipses(&world));
+    cairn_bodies b = cairn_world_bodies(world);
+    CHECK_INT(b.count, ELLIPSE_GLUED + ELLIPSES);
+    CHECK_NEAR(b.x[0].y + b.shape[0].radius, 0, 1e-15);
+    CHECK_NEAR(b.x[1].x - b.x[0].x, 2 * b.shape[0].radius, 1e-12);
+    for (int i = ELLIPSE_GLUED; i < b.count; i++) {
+        CHECK_NEAR(b.shape[i].semi_axes.y, 0.45, 0);
+        CHECK(b.shape[i].semi_axes.x >= 0.22 && b.shape[i].semi_axes.x <= 0.68);
+    }
+    CHECK_NEAR(overlap(world), 0, 0);
+    cairn_world_destroy(world);
+}
+
 TEST(all_small_disks_but_those_beside_it_start_above_the_big_one)
 {
     cairn_world *world;
@@ -75,6 +92,6 @@ int main(void)
 {
     RUN(CASE(the_box_holds_n_cubed_spheres_apart), CASE(the_step_of_the_box_is_that_of_the_authors),
         CASE(the_column_has_its_lowest_row_shifted_by_half_a_radius),
-        CASE(spheres_on_a_plane_have_the_printed_step),
+        CASE(spheres_on_a_plane_have_the_printed_step), CASE(ellipses_start_apart_over_glued_disks),
         CASE(all_small_disks_but_those_beside_it_start_above_the_big_one));
 }

@@ -80,6 +80,10 @@ TEST(series_belong_to_the_figure_before_them)
     CHECK_INT(study.figures[1].first, 2);
     CHECK_INT(study.figures[1].count, 1);
     CHECK_INT(study.series[two].count, 100);
+    CHECK_INT(study.series[two].colour, 1);
+    CHECK_INT(study.series[three].colour, 0);
+    cairn_study_colour(&study, three, 5);
+    CHECK_INT(study.series[three].colour, 5);
     CHECK_NEAR(study.series[two].points[99][1], 9801, 0);
     CHECK(isnan(study.series[three].points[0][0]));
     cairn_study_clear(&study);

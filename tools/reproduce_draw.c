@@ -11,6 +11,8 @@ static const char *const styles[CAIRN_SERIES_STYLES] = {
     [CAIRN_SERIES_POINTS] = "using 1:2 with points pt 7 ps 0.5",
     [CAIRN_SERIES_PUBLISHED] = "using 1:2 with points pt 6 ps 1.1 lw 2",
     [CAIRN_SERIES_DISKS] = "using 1:2:3 with circles fs transparent solid 0.35",
+    /* the colour is that of the outline */
+    [CAIRN_SERIES_AREAS] = "using 1:2 with filledcurves closed fc rgb '#cfe0ee' fs solid border",
     [CAIRN_SERIES_MAP] = "using 1:2:3 with image",
 };
 
@@ -38,7 +40,7 @@ static void write_axes(FILE *out, const cairn_figure *f)
     fprintf(out, "set title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n", f->title, f->x_label,
             f->y_label);
     fprintf(out, "set grid lc rgb '#dddddd'\nset border lc rgb '#555555'\n");
-    fprintf(out, "set key %s\n", f->bare ? "off" : "outside bottom center horizontal");
+    fprintf(out, "set key %s\n", f->bare ? "off" : "below center horizontal height 1 samplen 2.5");
     if (f->log_x)
         fprintf(out, "set logscale x\nset format x '10^{%%L}'\n");
     if (f->log_y)
@@ -49,15 +51,23 @@ static void write_axes(FILE *out, const cairn_figure *f)
         fprintf(out, "set yrange [%g:%g]\n", f->y_low, f->y_high);
 }
 
+/* Points that lie too dense would hide the line below them. */
+static int every(const cairn_series *s)
+{
+    const int most = 60;
+    return s->style == CAIRN_SERIES_POINTS && s->count > most ? s->count / most : 1;
+}
+
 static void write_plot(FILE *out, const cairn_study *study, const cairn_figure *f)
 {
     for (int i = 0; i < f->count; i++) {
         const cairn_series *s = &study->series[f->first + i];
         bool map = s->style == CAIRN_SERIES_MAP;
-        const char *colour = s->style == CAIRN_SERIES_PUBLISHED ? "black" : colours[i % COLOURS];
-        fprintf(out, "%s$s%d %s", i ? ", \\\n    " : "plot ", i, styles[s->style]);
+        bool published = s->style == CAIRN_SERIES_PUBLISHED;
+        fprintf(out, "%s$s%d every %d %s", i ? ", \\\n    " : "plot ", i, every(s),
+                styles[s->style]);
         if (!map)
-            fprintf(out, " lc rgb '%s'", colour);
+            fprintf(out, " lc rgb '%s'", published ? "black" : colours[s->colour % COLOURS]);
         fprintf(out, s->name[0] ? " title \"%s\"" : " notitle", s->name);
     }
     fprintf(out, "\n");
@@ -74,7 +84,7 @@ static bool write_script(const char *path, const char *picture, const cairn_stud
     for (const char *c = picture; *c && *c != '.'; c++)
         fputc(*c == '-' ? '_' : *c, out);
     fprintf(out, "\"\n");
-    fprintf(out, "set output '%s.part'\n", picture);
+    fprintf(out, "set encoding utf8\nset output '%s.part'\n", picture);
     write_data(out, study, f);
     write_axes(out, f);
     write_plot(out, study, f);

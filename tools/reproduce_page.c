@@ -8,8 +8,9 @@ static const char *const style =
     "body{font:15px/1.5 Georgia,serif;max-width:72em;margin:2em auto;padding:0 1em;color:#222}\n"
     "h1,h2{font-weight:normal}h2{border-top:1px solid #ccc;padding-top:1em;margin-top:2em}\n"
     "table{border-collapse:collapse;font-size:13px;margin:1em 0}\n"
-    "th,td{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:left;vertical-align:top}\n"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+    "th,td{padding:.25em .8em;border-bottom:1px solid #ddd;vertical-align:top}th{text-align:left}\n"
+    ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+    ".rows td:first-child{min-width:19em}\n"
     ".same{color:#17692f}.close{color:#5b7a00}.trend{color:#1b5a8c}.differs{color:#b02318}\n"
     ".figures{display:flex;flex-wrap:wrap;gap:1em}figure{margin:0}svg{max-width:100%;height:auto}\n"
     ".note,.time{color:#555}\n";
@@ -84,8 +85,9 @@ static void put_row(FILE *page, const cairn_finding *f)
 
 static void put_table(FILE *page, const cairn_study *study)
 {
-    fputs("<table>\n<tr><th>what</th><th>published</th><th>reference</th><th>ours</th>"
-          "<th>difference</th><th>tolerance</th><th>verdict</th><th>remark</th></tr>\n",
+    fputs("<table class=\"rows\">\n<tr><th>what</th><th class=\"n\">published</th>"
+          "<th class=\"n\">reference</th><th class=\"n\">ours</th><th class=\"n\">difference</th>"
+          "<th class=\"n\">tolerance</th><th>verdict</th><th>remark</th></tr>\n",
           page);
     for (int i = 0; i < study->finding_count; i++)
         put_row(page, &study->findings[i]);
