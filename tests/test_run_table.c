@@ -18,9 +18,9 @@ static void check_table(const cairn_entries *entries, size_t doubles)
 
 TEST(every_double_of_the_structs_is_named)
 {
-    /* 10 of its own, 3 in each of two residuals (beside an int, padded), 1 of the judgement */
-    CHECK_INT(sizeof(cairn_certificate), (10 + 2 * 4 + 1) * sizeof(double));
-    check_table(&cairn_certificate_entries, 10 + 2 * 3 + 1);
+    /* 11 of its own, 3 in each of two residuals (beside an int, padded), 1 of the judgement */
+    CHECK_INT(sizeof(cairn_certificate), (11 + 2 * 4 + 1) * sizeof(double));
+    check_table(&cairn_certificate_entries, 11 + 2 * 3 + 1);
     check_table(&cairn_energy_entries, sizeof(cairn_energy) / sizeof(double));
     check_table(&cairn_timing_entries, sizeof(cairn_timing) / sizeof(double));
 }

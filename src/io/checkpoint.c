@@ -82,6 +82,8 @@ static const size_t ints[] = {
     TOTAL(max_upgraded),
     TOTAL(worst.judgement.asked.worst_contact),
     TOTAL(worst.judgement.coulomb.worst_contact),
+    TOTAL(distance_body[0]),
+    TOTAL(distance_body[1]),
 };
 static const size_t reals[] = {
     TOTAL(time),          TOTAL(wall_seconds),    TOTAL(mean_candidates), TOTAL(mean_active),
