@@ -16,15 +16,16 @@ typedef struct lattice_problem {
     cairn_problem p;
     int n;
     double *mass_inverse, *v_free, *H, *w, *b, *mu;
-    int32_t *block;
+    int32_t *block, *rows;
+    cairn_vec3 *normal, *tangent;
+    double *radius;
     cairn_quat *q;
     uint64_t state;
 } lattice_problem;
 
 static inline void fill_lattice_rows(lattice_problem *l, int j, int side, cairn_vec3 n)
 {
-    const cairn_vec3 t1 = cairn_perpendicular(n);
-    const cairn_vec3 frame[3] = { n, t1, cairn_cross(n, t1) };
+    const cairn_vec3 t1 = l->tangent[j], frame[3] = { n, t1, cairn_cross(n, t1) };
     int block = l->block[2 * j + side];
     double *H = l->H + ((size_t)j * 2 + (size_t)side) * 18;
     cairn_vec3 arm = cairn_scale(side ? 0.5 : -0.5, n);
@@ -46,6 +47,8 @@ static inline void add_lattice_contact(lattice_problem *l, int a, int b, cairn_v
     l->block[2 * j] = a;
     l->block[2 * j + 1] = b;
     l->b[j] = cairn_random_uniform(&l->state) < 0.3 ? 0.02 : 0;
+    l->normal[j] = n;
+    l->tangent[j] = cairn_perpendicular(n);
     fill_lattice_rows(l, j, 0, n);
     fill_lattice_rows(l, j, 1, n);
 }
@@ -89,9 +92,15 @@ static inline bool make_lattice_problem(int n, double mu, cairn_arena *arena, la
             return false;
     }
     out->block = cairn_arena_take(arena, 2 * most, sizeof *out->block);
+    out->rows = cairn_arena_take(arena, most, sizeof *out->rows);
     out->q = cairn_arena_take(arena, balls, sizeof *out->q);
-    if (!out->block || !out->q)
+    out->normal = cairn_arena_take(arena, most, sizeof *out->normal);
+    out->tangent = cairn_arena_take(arena, most, sizeof *out->tangent);
+    out->radius = cairn_arena_doubles(arena, balls);
+    if (!out->block || !out->rows || !out->q || !out->normal || !out->tangent || !out->radius)
         return false;
+    for (size_t i = 0; i < balls; i++)
+        out->radius[i] = 0.5;
     for (size_t j = 0; j < most; j++)
         out->mu[j] = mu;
     fill_lattice(out);
@@ -107,6 +116,39 @@ static inline bool make_lattice_problem(int n, double mu, cairn_arena *arena, la
                               .b = out->b,
                               .mu = out->mu };
     return true;
+}
+
+/* The same problem by normals and tangents, without rows; angular velocities in space axes. */
+static inline cairn_problem lattice_of_balls(const lattice_problem *l)
+{
+    cairn_problem p = l->p;
+    p.H = NULL;
+    p.normal = l->normal;
+    p.tangent = l->tangent;
+    p.radius = l->radius;
+    return p;
+}
+
+/* Axes of the bodies become those of space. */
+static inline void stand_lattice_upright(lattice_problem *l)
+{
+    for (int i = 0; i < l->p.blocks; i++)
+        l->q[i] = (cairn_quat){ 1, 0, 0, 0 };
+    for (int j = 0; j < l->p.contacts; j++)
+        for (int side = 0; side < 2; side++)
+            fill_lattice_rows(l, j, side, l->normal[j]);
+}
+
+/* Every third contact with rows, the others without; upright. */
+static inline cairn_problem lattice_of_both(lattice_problem *l)
+{
+    stand_lattice_upright(l);
+    cairn_problem p = lattice_of_balls(l);
+    for (int j = 0; j < p.contacts; j++)
+        l->rows[j] = j % 3 ? -1 : j;
+    p.H = l->H;
+    p.rows = l->rows;
+    return p;
 }
 
 #endif

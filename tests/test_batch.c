@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lattice_problem.h"
 #include "worlds.h"
 
 static const cairn_vec3 zero = { 0, 0, 0 };
@@ -245,18 +246,45 @@ TEST(a_ball_with_very_many_contacts_is_swept_one_by_one)
 /* Unequal moments of inertia: not a ball. */
 TEST(unequal_moments_are_not_a_ball)
 {
-    cairn_world *world;
-    cairn_problem p = *heap_problem(&world, 0.3);
     cairn_arena arena = { 0 };
+    lattice_problem l;
     cairn_batches batches;
-    double *mass = cairn_arena_doubles(&arena, (size_t)p.blocks * 6);
-    memcpy(mass, p.mass_inverse, (size_t)p.blocks * 6 * sizeof *mass);
-    mass[5] *= 2;
-    p.mass_inverse = mass;
-    CHECK_OK(cairn_batches_create(&p, &arena, &batches));
+    CHECK(make_lattice_problem(8, 0.3, &arena, &l));
+    CHECK_OK(cairn_batches_create(&l.p, &arena, &batches));
+    CHECK(batches.usable);
+    l.mass_inverse[5] *= 2;
+    CHECK_OK(cairn_batches_create(&l.p, &arena, &batches));
     CHECK(!batches.usable);
     cairn_arena_destroy(&arena);
-    cairn_world_destroy(world);
+}
+
+/* From stored rows of turned balls and from normals alone: float sweeps see the same numbers. */
+TEST(rows_that_are_stored_and_normals_make_the_same_batches)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(8, 0.3, &arena, &l));
+    cairn_problem balls = lattice_of_balls(&l);
+    sweeping stored = sweep_from_zero(&l.p, &cairn_sweeps_f64, CAIRN_LAW_CONVEX, 60, &arena);
+    sweeping compact = sweep_from_zero(&balls, &cairn_sweeps_f64, CAIRN_LAW_CONVEX, 60, &arena);
+    CHECK(stored.judgement.asked.relative < 0.1);
+    for (int i = 0; i < 3 * l.p.contacts; i++)
+        CHECK_NEAR(compact.r[i], stored.r[i], 1e-12);
+    CHECK_NEAR(compact.judgement.asked.relative, stored.judgement.asked.relative, 1e-11);
+    cairn_arena_destroy(&arena);
+}
+
+/* A contact that is not one of balls keeps all out of batches. */
+TEST(some_stored_rows_among_balls_are_not_for_batches)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_batches batches;
+    CHECK(make_lattice_problem(8, 0.3, &arena, &l));
+    cairn_problem both = lattice_of_both(&l);
+    CHECK_OK(cairn_batches_create(&both, &arena, &batches));
+    CHECK(!batches.usable);
+    cairn_arena_destroy(&arena);
 }
 
 int main(void)
@@ -267,5 +295,7 @@ int main(void)
         CASE(batches_hold_every_contact_once_and_no_body_twice),
         CASE(all_instruction_sets_give_the_same_bits),
         CASE(a_ball_with_very_many_contacts_is_swept_one_by_one),
-        CASE(unequal_moments_are_not_a_ball));
+        CASE(unequal_moments_are_not_a_ball),
+        CASE(rows_that_are_stored_and_normals_make_the_same_batches),
+        CASE(some_stored_rows_among_balls_are_not_for_batches));
 }

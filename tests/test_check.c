@@ -1,6 +1,7 @@
 /* test_check.c - what is not a one-step problem is refused, with the array and entry named. */
 #include "cairn/cairn.h"
 #include "check.h"
+#include "lattice_problem.h"
 #include "random_problem.h"
 
 static random_problem sample(void)
@@ -145,8 +146,42 @@ TEST(components_are_checked)
     }
 }
 
+/* A problem of balls is good; each line spoils one number of it. */
+TEST(contacts_of_balls_are_checked)
+{
+    static const struct {
+        int spoil;
+        const char *key;
+    } cases[] = { { 0, "" },        { 1, "normal" }, { 2, "normal" }, { 3, "mass_inverse" },
+                  { 4, "radius" },  { 5, "block" },  { 6, "rows" },   { 7, "H" },
+                  { 8, "tangent" }, { 9, "normal" } };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        cairn_arena arena = { 0 };
+        cairn_error error = { 0 };
+        lattice_problem l;
+        CHECK(make_lattice_problem(3, 0.3, &arena, &l));
+        cairn_problem p = lattice_of_both(&l);
+        int at = cases[k].spoil;
+        l.normal[4].x += at == 1 ? 1e-3 : 0;
+        l.tangent[4] = at == 2 ? l.normal[4] : l.tangent[4];
+        l.mass_inverse[11] *= at == 3 ? 2 : 1;
+        l.radius[5] = at == 4 ? -1 : l.radius[5];
+        l.block[9] = at == 5 ? l.block[8] : l.block[9];
+        l.rows[7] = at == 6 ? -2 : l.rows[7];
+        l.H[36 * 3] = at == 7 ? NAN : l.H[36 * 3];
+        p.tangent = at == 8 ? NULL : p.tangent;
+        p.dimension = at == 9 ? 2 : 3;
+        CHECK_INT(cairn_problem_check(&p, &error), at == 0   ? CAIRN_OK
+                                                   : at == 7 ? CAIRN_NOT_FINITE
+                                                             : CAIRN_BAD_INPUT);
+        CHECK_TEXT(error.key, cases[k].key);
+        cairn_arena_destroy(&arena);
+    }
+}
+
 int main(void)
 {
     RUN(CASE(a_good_problem_passes), CASE(sizes_are_checked), CASE(entries_are_checked),
-        CASE(missing_arrays_are_refused), CASE(bounds_are_checked), CASE(components_are_checked));
+        CASE(missing_arrays_are_refused), CASE(bounds_are_checked), CASE(components_are_checked),
+        CASE(contacts_of_balls_are_checked));
 }

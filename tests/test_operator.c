@@ -122,10 +122,74 @@ TEST(threads_change_no_bit_of_a_product)
     cairn_arena_destroy(&arena);
 }
 
+/* (v, R'w) of all blocks, w in space axes */
+static void turn_into_bodies(const lattice_problem *l, double *v)
+{
+    for (int i = 0; i < l->p.blocks; i++) {
+        double *w = v + 6 * i + 3;
+        cairn_vec3 own = cairn_rotate_back(l->q[i], cairn_vec(w[0], w[1], w[2]));
+        w[0] = own.x;
+        w[1] = own.y;
+        w[2] = own.z;
+    }
+}
+
+static void compare_with_stored(const lattice_problem *l, const cairn_problem *p)
+{
+    double r[300], v[2][200], u[2][300];
+    for (int i = 0; i < 3 * p->contacts; i++) {
+        r[i] = i % 7 < 2 ? 0 : sin((double)i);
+        l->w[i] = cos((double)i);
+    }
+    cairn_problem_apply(&l->p, r, v[0], u[0]);
+    cairn_problem_apply(p, r, v[1], u[1]);
+    turn_into_bodies(l, v[1]);
+    for (int i = 0; i < 6 * p->blocks; i++)
+        CHECK_NEAR(v[1][i], v[0][i], 1e-13);
+    for (int i = 0; i < 3 * p->contacts; i++)
+        CHECK_NEAR(u[1][i], u[0][i], 1e-12);
+    for (int j = 0; j < p->contacts; j++) {
+        double W[2][6];
+        cairn_contact_delassus(&l->p, j, W[0]);
+        cairn_contact_delassus(p, j, W[1]);
+        for (int i = 0; i < 6; i++)
+            CHECK_NEAR(W[1][i], W[0][i], 1e-13);
+    }
+}
+
+TEST(contacts_of_balls_act_like_their_rows)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(3, 0.3, &arena, &l));
+    cairn_problem balls = lattice_of_balls(&l);
+    compare_with_stored(&l, &balls);
+    cairn_problem both = lattice_of_both(&l);
+    compare_with_stored(&l, &both);
+    cairn_arena_destroy(&arena);
+}
+
+TEST(rows_of_balls_can_be_written_out)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(3, 0.3, &arena, &l));
+    cairn_problem both = lattice_of_both(&l);
+    for (int j = 0; j < l.p.contacts; j++)
+        for (int side = 0; side < 2; side++) {
+            double H[18];
+            cairn_problem_rows(&both, j, side, H);
+            for (int i = 0; l.p.block[2 * j + side] >= 0 && i < 18; i++)
+                CHECK_NEAR(H[i], l.H[36 * j + 18 * side + i], 1e-15);
+        }
+    cairn_arena_destroy(&arena);
+}
+
 int main(void)
 {
     RUN(CASE(products_equal_dense_ones_in_2d_and_3d), CASE(other_block_sizes_work),
         CASE(delassus_blocks_are_the_diagonal_of_w),
         CASE(the_shift_is_bias_plus_friction_times_sliding),
-        CASE(threads_change_no_bit_of_a_product));
+        CASE(threads_change_no_bit_of_a_product), CASE(contacts_of_balls_act_like_their_rows),
+        CASE(rows_of_balls_can_be_written_out));
 }

@@ -185,6 +185,43 @@ TEST(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads)
     cairn_arena_destroy(&arena);
 }
 
+static void check_same_residual(const cairn_residual *a, const cairn_residual *b)
+{
+    CHECK_NEAR(a->worst, b->worst, 1e-13);
+    CHECK_NEAR(a->relative, b->relative, 1e-12);
+    CHECK_NEAR(a->fclib, b->fclib, 1e-12);
+    CHECK_INT(a->worst_contact, b->worst_contact);
+}
+
+/* Rows or normals: one verdict, whatever r is - nothing, a guess, or outside its cone. */
+TEST(contacts_of_balls_are_judged_like_their_rows)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(6, 0.3, &arena, &l));
+    cairn_problem forms[2] = { lattice_of_balls(&l), lattice_of_balls(&l) };
+    double *r = cairn_arena_doubles(&arena, 3 * (size_t)l.p.contacts);
+    double *u = cairn_arena_doubles(&arena, 3 * (size_t)l.p.contacts);
+    double *v = cairn_arena_doubles(&arena, 6 * (size_t)l.p.blocks);
+    double *s = cairn_arena_doubles(&arena, (size_t)l.p.contacts);
+    for (int k = 0; k < 8; k++) {
+        cairn_judgement stored, compact;
+        for (int i = 0; i < 3 * l.p.contacts && k % 4; i++)
+            r[i] = i % 3 == 0 ? 0.2 * (1 + sin(i)) * (i % 5 > 0) : 0.02 * k * cos(i);
+        for (int j = 0; j < l.p.contacts; j++)
+            s[j] = 0.1 * (j % 3);
+        l.p.s = forms[0].s = forms[1].s = k % 2 ? s : NULL;
+        if (k == 4)
+            forms[1] = lattice_of_both(&l);
+        cairn_judge(&l.p, CAIRN_LAW_CONVEX, r, v, u, &stored);
+        cairn_judge(&forms[k / 4], CAIRN_LAW_CONVEX, r, v, u, &compact);
+        check_same_residual(&compact.asked, &stored.asked);
+        check_same_residual(&compact.coulomb, &stored.coulomb);
+        CHECK_NEAR(compact.cone_violation, stored.cone_violation, 1e-14);
+    }
+    cairn_arena_destroy(&arena);
+}
+
 int main(void)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
@@ -193,5 +230,6 @@ int main(void)
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
         CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual),
-        CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads));
+        CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads),
+        CASE(contacts_of_balls_are_judged_like_their_rows));
 }

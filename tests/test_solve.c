@@ -260,6 +260,32 @@ TEST(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly)
     cairn_arena_destroy(&arena);
 }
 
+/* 27 balls: the velocity of the convex law is unique, so every solver finds the same one from rows,
+ * from normals alone, and from some of both. */
+TEST(every_solver_solves_contacts_of_balls_like_their_rows)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(3, 0.3, &arena, &l));
+    cairn_problem both = lattice_of_both(&l), balls = lattice_of_balls(&l);
+    const cairn_problem *forms[3] = { &l.p, &balls, &both };
+    for (int i = 0; cairn_solver_name(i); i++) {
+        double *v[3] = { NULL };
+        if (!cairn_solver_accepts(cairn_solver_name(i), CAIRN_LAW_CONVEX, &l.p))
+            continue;
+        for (int k = 0; k < 3; k++) {
+            lattice_problem posed = l;
+            posed.p = *forms[k];
+            large_answer a = solve_lattice(&posed, cairn_solver_name(i), 1, &arena);
+            CHECK(a.report.converged);
+            v[k] = a.v;
+        }
+        for (int c = 0; c < 6 * l.p.blocks; c++)
+            CHECK(fabs(v[1][c] - v[0][c]) < 1e-4 && fabs(v[2][c] - v[0][c]) < 1e-4);
+    }
+    cairn_arena_destroy(&arena);
+}
+
 int main(void)
 {
     RUN(CASE(every_solver_meets_the_convex_law_and_finds_the_same_velocity),
@@ -269,5 +295,6 @@ int main(void)
         CASE(duplicate_contacts_share_the_load), CASE(the_coulomb_law_ignores_a_given_s),
         CASE(unknown_solver_and_untreated_law_are_refused),
         CASE(not_a_number_is_an_error_not_an_answer),
-        CASE(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly));
+        CASE(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly),
+        CASE(every_solver_solves_contacts_of_balls_like_their_rows));
 }

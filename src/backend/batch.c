@@ -1,167 +1,12 @@
-/* batch.c - recognising balls in a problem, and cutting its contacts into batches.
+/* batch.c - cutting the contacts of a problem of balls into batches.
  *
- * With the contact frame (n, t1, t2), lever R and orientation Q of a block, the rows of a ball are
- *     side a: (n, 0), (t1, -R Q't2), (t2, R Q't1);   side b: the linear part negative.
- * Q is read off the first contact of a block; all others must agree. Batches are filled through
- * a window of open ones: a contact goes into the first in which neither of its bodies is. */
+ * They are filled through a window of open ones: a contact goes into the first in which neither of
+ * its bodies is. */
 #include "backend/batch.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "base/status.h"
-#include "math/vec.h"
-#include "problem/operator.h"
-
-static const double close_enough = 1e-9;
-
-/* ---- balls ---------------------------------------------------------------------------------- */
-
-typedef struct rows {
-    cairn_vec3 n, t1, t2;  /* the frame of the contact */
-    cairn_vec3 a0, a1, a2; /* angular parts            */
-} rows;
-
-static cairn_vec3 vector_at(const double *x, double sign)
-{
-    return cairn_vec(sign * x[0], sign * x[1], sign * x[2]);
-}
-
-static rows rows_of(const cairn_problem *p, int j, int side)
-{
-    const double *H = cairn_rows(p, 3, 6, j, side);
-    double sign = side ? -1 : 1;
-    return (rows){ vector_at(H, sign),  vector_at(H + 6, sign), vector_at(H + 12, sign),
-                   vector_at(H + 3, 1), vector_at(H + 9, 1),    vector_at(H + 15, 1) };
-}
-
-/* The rotation that takes the body frame's (c0, c1, c2) to the world's (e0, e1, e2). */
-static cairn_quat rotation_between(const cairn_vec3 c[3], const cairn_vec3 e[3])
-{
-    /* R = sum e_i c_i', then Shepperd's choice of the largest component */
-    double R[3][3] = { { 0 } };
-    for (int i = 0; i < 3; i++) {
-        const double to[3] = { e[i].x, e[i].y, e[i].z }, from[3] = { c[i].x, c[i].y, c[i].z };
-        for (int k = 0; k < 9; k++)
-            R[k / 3][k % 3] += to[k / 3] * from[k % 3];
-    }
-    double trace = R[0][0] + R[1][1] + R[2][2];
-    const double squares[4] = { trace, R[0][0], R[1][1], R[2][2] };
-    int largest = 0;
-    for (int i = 1; i < 4; i++)
-        largest = squares[i] > squares[largest] ? i : largest;
-    double x = R[2][1] - R[1][2], y = R[0][2] - R[2][0], z = R[1][0] - R[0][1];
-    double xy = R[0][1] + R[1][0], yz = R[1][2] + R[2][1], zx = R[2][0] + R[0][2];
-    const cairn_quat candidates[4] = {
-        { 1 + trace, x, y, z },
-        { x, 1 + R[0][0] - R[1][1] - R[2][2], xy, zx },
-        { y, xy, 1 - R[0][0] + R[1][1] - R[2][2], yz },
-        { z, zx, yz, 1 - R[0][0] - R[1][1] + R[2][2] },
-    };
-    return cairn_quat_normalised(candidates[largest]);
-}
-
-/* Lever and orientation of a block, from the first side that acts on it. */
-static void learn_ball(cairn_batches *s, int block, int side_of_all)
-{
-    s->lever[block] = 0;
-    s->frame[block] = (cairn_quat){ 1, 0, 0, 0 };
-    if (side_of_all < 0)
-        return; /* nothing touches it */
-    rows r = rows_of(s->p, side_of_all / 2, side_of_all % 2);
-    double lever = cairn_norm(r.a1);
-    s->lever[block] = lever;
-    if (lever > 0) {
-        cairn_vec3 c1 = cairn_scale(1 / lever, r.a2), c2 = cairn_scale(-1 / lever, r.a1);
-        const cairn_vec3 body[3] = { cairn_cross(c1, c2), c1, c2 };
-        const cairn_vec3 world[3] = { r.n, r.t1, r.t2 };
-        s->frame[block] = rotation_between(body, world);
-    }
-}
-
-static bool is_ball_side(const cairn_batches *s, int j, int side)
-{
-    int block = s->p->block[2 * j + side];
-    if (block < 0)
-        return true;
-    rows r = rows_of(s->p, j, side);
-    double R = s->lever[block], small = close_enough * R;
-    cairn_quat q = s->frame[block];
-    cairn_vec3 e1 = cairn_add_scaled(cairn_rotate(q, r.a1), R, r.t2);
-    cairn_vec3 e2 = cairn_add_scaled(cairn_rotate(q, r.a2), -R, r.t1);
-    return cairn_norm(r.a0) <= small && cairn_norm(e1) <= small && cairn_norm(e2) <= small &&
-           fabs(cairn_dot(r.n, r.n) - 1) <= close_enough;
-}
-
-/* Questions about all blocks or contacts, asked in ranges. */
-typedef struct survey {
-    cairn_batches *s;
-    const int32_t *first; /* of each block: the first side that acts on it, 2 j + side; -1: none */
-    bool *no;             /* of each range                                                       */
-} survey;
-
-enum { RANGE = 2048 };
-
-static void learn_balls(int begin, int end, void *context)
-{
-    survey *q = context;
-    for (int i = begin; i < end; i++) {
-        const double *m = q->s->p->mass_inverse + (size_t)i * 6;
-        bool even = m[0] == m[1] && m[1] == m[2] && m[3] == m[4] && m[4] == m[5];
-        if (q->first[i] >= 0 && !even)
-            q->no[begin / RANGE] = true;
-        learn_ball(q->s, i, q->first[i]);
-    }
-}
-
-static void check_balls(int begin, int end, void *context)
-{
-    survey *q = context;
-    const cairn_problem *p = q->s->p;
-    bool balls = true;
-    for (int j = begin; j < end && balls; j++) {
-        for (int i = 0; p->w && i < 3; i++)
-            balls = balls && p->w[(size_t)j * 3 + (size_t)i] == 0;
-        balls = balls && p->block[2 * j] != p->block[2 * j + 1]; /* neither nothing nor itself */
-        balls = balls && is_ball_side(q->s, j, 0) && is_ball_side(q->s, j, 1);
-    }
-    q->no[begin / RANGE] = q->no[begin / RANGE] || !balls;
-}
-
-static bool any(const bool *flags, int count)
-{
-    bool found = false;
-    for (int i = 0; i < count; i++)
-        found = found || flags[i];
-    return found;
-}
-
-static void find_first_sides(const cairn_problem *p, int32_t *first)
-{
-    for (int i = 0; i < p->blocks; i++)
-        first[i] = -1;
-    for (int side = 2 * p->contacts - 1; side >= 0; side--)
-        if (p->block[side] >= 0)
-            first[p->block[side]] = side;
-}
-
-static cairn_status are_balls(cairn_batches *s, cairn_arena *arena, bool *out)
-{
-    const cairn_problem *p = s->p;
-    int most = p->contacts > p->blocks ? p->contacts : p->blocks, ranges = most / RANGE + 1;
-    int32_t *first = cairn_arena_take(arena, (size_t)p->blocks, sizeof *first);
-    survey q = { s, first, cairn_arena_take(arena, (size_t)ranges, sizeof(bool)) };
-    if (!first || !q.no)
-        return CAIRN_NO_MEMORY;
-    memset(q.no, 0, (size_t)ranges * sizeof *q.no);
-    find_first_sides(p, first);
-    cairn_parallel_for(p->blocks, RANGE, learn_balls, &q);
-    if (!any(q.no, ranges))
-        cairn_parallel_for(p->contacts, RANGE, check_balls, &q);
-    *out = !any(q.no, ranges);
-    return CAIRN_OK;
-}
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
@@ -358,11 +203,7 @@ cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, ca
         return CAIRN_OK;
     int most = p->contacts / (CAIRN_BATCH / 2) + 2 * WINDOW * (out->slabs + 1);
     size_t lanes = (size_t)most * CAIRN_BATCH;
-    out->lever = cairn_arena_take(arena, (size_t)p->blocks, sizeof *out->lever);
-    out->frame = cairn_arena_take(arena, (size_t)p->blocks, sizeof *out->frame);
-    if (!out->lever || !out->frame)
-        return CAIRN_NO_MEMORY;
-    TRY(are_balls(out, arena, &balls));
+    TRY(cairn_batches_find_balls(out, arena, &balls));
     if (!balls)
         return CAIRN_OK;
     out->contact = cairn_arena_take(arena, lanes, sizeof *out->contact);

@@ -44,17 +44,20 @@ typedef struct cairn_batches {
     const cairn_problem *p;
     int slabs; /* groups that may run side by side                                      */
     int start[CAIRN_SLABS + 2]; /* first batch of each group; the last one is between the slabs */
-    int count;         /* batches                                                               */
-    int32_t *contact;  /* of each lane; -1: padding                                             */
-    int32_t *bodies;   /* a and b of each lane                                                  */
-    double *lever;     /* m: R of each block; 0: not seen yet, or a point                       */
-    cairn_quat *frame; /* of each block: body frame to world                                    */
-    bool smooth;       /* no contact has friction                                               */
-    bool usable;       /* the problem is one of balls, and its batches are well filled          */
+    int count;        /* batches                                                               */
+    int32_t *contact; /* of each lane; -1: padding                                             */
+    int32_t *bodies;  /* a and b of each lane                                                  */
+    const double *radius;    /* m: R of each block; 0: nothing touches it, or a point             */
+    const cairn_quat *frame; /* of each block: its axes to those of space; NULL: the same         */
+    bool smooth; /* no contact has friction                                               */
+    bool usable; /* the problem is one of balls, and its batches are well filled          */
 } cairn_batches;
 
 /* The batches of a problem, made in the arena; not usable where it is not one of balls. */
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out);
+
+/* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
+cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);
 
 /* Which instructions the passes use. */
 typedef enum cairn_width {

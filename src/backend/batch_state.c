@@ -10,29 +10,36 @@
 #include "math/vec.h"
 #include "problem/operator.h"
 
-/* The frame of contact j, from whichever side has a block. */
-static const double *frame_of(const cairn_problem *p, int j, double *sign)
+/* The frame of contact j: n, t1, t2; where rows are stored, from whichever side has a block. */
+typedef struct axes {
+    cairn_vec3 n, t1, t2;
+} axes;
+
+static axes axes_of(const cairn_problem *p, int j)
 {
+    if (cairn_is_of_balls(p, j))
+        return (axes){ p->normal[j], p->tangent[j], cairn_cross(p->normal[j], p->tangent[j]) };
     int side = p->block[2 * j] >= 0 ? 0 : 1;
-    *sign = side ? -1 : 1;
-    return cairn_rows(p, 3, 6, j, side);
+    const double *H = cairn_rows_stored(p, 3, 6, j, side), sign = side ? -1 : 1;
+    return (axes){ cairn_vec(sign * H[0], sign * H[1], sign * H[2]),
+                   cairn_vec(sign * H[6], sign * H[7], sign * H[8]),
+                   cairn_vec(sign * H[12], sign * H[13], sign * H[14]) };
 }
 
 /* p = r_N n + r_1 t1 + r_2 t2 */
-static void impulse_in_space(const cairn_problem *p, int j, const double *r, double *out)
+static cairn_vec3 impulse_in_space(const cairn_problem *p, int j, const double *r)
 {
-    double sign;
-    const double *H = frame_of(p, j, &sign);
-    for (int i = 0; i < 3; i++)
-        out[i] = sign * (r[0] * H[i] + r[1] * H[6 + i] + r[2] * H[12 + i]);
+    axes e = axes_of(p, j);
+    cairn_vec3 sum = cairn_scale(r[0], e.n);
+    return cairn_add_scaled(cairn_add_scaled(sum, r[1], e.t1), r[2], e.t2);
 }
 
-static void impulse_in_frame(const cairn_problem *p, int j, const double *in, double *r)
+static void impulse_in_frame(const cairn_problem *p, int j, cairn_vec3 in, double *r)
 {
-    double sign;
-    const double *H = frame_of(p, j, &sign);
-    for (int i = 0; i < 3; i++)
-        r[i] = sign * (in[0] * H[6 * i] + in[1] * H[6 * i + 1] + in[2] * H[6 * i + 2]);
+    axes e = axes_of(p, j);
+    r[0] = cairn_dot(in, e.n);
+    r[1] = cairn_dot(in, e.t1);
+    r[2] = cairn_dot(in, e.t2);
 }
 
 static void record_of(const cairn_batches *s, int block, const double *v, double *out)
@@ -43,8 +50,10 @@ static void record_of(const cairn_batches *s, int block, const double *v, double
         memcpy(out, record, sizeof record);
         return;
     }
-    double R = fmax(0, s->lever[block]);
-    cairn_vec3 w = cairn_rotate(s->frame[block], cairn_vec(v[3], v[4], v[5]));
+    double R = fmax(0, s->radius[block]);
+    cairn_vec3 w = cairn_vec(v[3], v[4], v[5]);
+    if (s->frame)
+        w = cairn_rotate(s->frame[block], w);
     const double record[8] = { v[0], v[1], v[2], R * w.x, R * w.y, R * w.z, m[0], R * R * m[3] };
     memcpy(out, record, sizeof record);
 }
@@ -57,12 +66,9 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     memcpy(out, padding, sizeof padding);
     if (j < 0)
         return;
-    double sign;
-    const double *H = frame_of(s->p, j, &sign);
-    for (int c = 0; c < 3; c++)
-        out[c] = sign * H[c];
-    out[3] = cairn_contact_shift(s->p, j);
-    out[4] = s->p->mu[j];
+    cairn_vec3 n = axes_of(s->p, j).n;
+    const double values[5] = { n.x, n.y, n.z, cairn_contact_shift(s->p, j), s->p->mu[j] };
+    memcpy(out, values, sizeof values);
 }
 
 enum { LOADED = 4096, MOVED = 16384 }; /* lanes or bodies that a thread takes at a time */

@@ -106,14 +106,15 @@ static void NAME(load_lanes)(int begin, int end, void *context)
     const NAME(state) *s = job->s;
     for (int lane = begin; lane < end; lane++) {
         int j = s->batches->contact[lane];
-        double p[3] = { 0, 0, 0 };
         REAL *to = NAME(impulse_at)(s, lane);
+        cairn_vec3 p = { 0, 0, 0 };
         if (j >= 0 && s->mu)
-            impulse_in_space(s->p, j, job->r + (size_t)j * 3, p);
+            p = impulse_in_space(s->p, j, job->r + (size_t)j * 3);
         else if (j >= 0)
-            p[0] = job->r[(size_t)j * 3];
+            p.x = job->r[(size_t)j * 3];
+        const double parts[3] = { p.x, p.y, p.z };
         for (int c = 0; c < s->parts; c++)
-            to[c * CAIRN_BATCH] = (REAL)p[c];
+            to[c * CAIRN_BATCH] = (REAL)parts[c];
     }
 }
 
@@ -136,10 +137,9 @@ static void NAME(unload_lanes)(int begin, int end, void *context)
             continue;
         r[0] = from[0];
         r[1] = r[2] = 0;
-        if (s->mu) {
-            const double p[3] = { from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH] };
-            impulse_in_frame(s->p, j, p, r);
-        }
+        if (s->mu)
+            impulse_in_frame(s->p, j, cairn_vec(from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH]),
+                             r);
         cairn_circle_project(3, s->p->mu[j], r);
     }
 }

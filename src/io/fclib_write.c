@@ -251,11 +251,10 @@ typedef struct collecting {
 } collecting;
 
 /* One row of the block form: side `side` of contact j, component i. */
-static void collect_row(collecting *c, int j, int side, int i)
+static void collect_row(collecting *c, int j, int side, int i, const double *H)
 {
     const cairn_problem *p = c->p;
     int n = p->block_size, d = p->dimension, block = p->block[2 * j + side];
-    const double *H = p->H + (((size_t)j * 2 + (size_t)side) * (size_t)d + (size_t)i) * (size_t)n;
     for (int k = 0; block >= 0 && k < n; k++) {
         size_t at = (size_t)block * (size_t)n + (size_t)k;
         if (H[k] == 0)
@@ -285,9 +284,12 @@ static cairn_status collect_H(const cairn_problem *p, cairn_arena *arena, cairn_
         memcpy(c.w, p->w, size * sizeof(double));
     for (int j = 0; j < p->contacts; j++) {
         c.w[j * p->dimension] += p->b ? p->b[j] : 0;
-        for (int side = 0; side < 2; side++)
+        for (int side = 0; side < 2; side++) {
+            double H[CAIRN_MAX_DIMENSION * 6];
+            cairn_problem_rows(p, j, side, H);
             for (int i = 0; i < p->dimension; i++)
-                collect_row(&c, j, side, i);
+                collect_row(&c, j, side, i, H + i * p->block_size);
+        }
     }
     cairn_entries entries = { c.count, c.row, c.column, c.value };
     g->w = c.w;

@@ -5,6 +5,9 @@
 #include "cairn/problem.h"
 #include "math/sparse.h"
 
+static const double upright =
+    1e-9; /* directions may be that far from unit length and right angles */
+
 static cairn_status check_numbers(const double *x, size_t count, const char *name,
                                   cairn_error *error)
 {
@@ -66,13 +69,77 @@ static cairn_status check_local(const cairn_problem *p, cairn_error *error)
 
 /* ---- block form ----------------------------------------------------------------------------- */
 
+/* The rows of contacts of balls, and the blocks that they act on. */
+static cairn_status check_ball(const cairn_problem *p, int j, cairn_error *error)
+{
+    const double *n = &p->normal[j].x, *t = &p->tangent[j].x;
+    double nn = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+    double tt = t[0] * t[0] + t[1] * t[1] + t[2] * t[2];
+    double nt = n[0] * t[0] + n[1] * t[1] + n[2] * t[2];
+    if (!(fabs(nn - 1) <= upright && fabs(tt - 1) <= upright && fabs(nt) <= upright))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "normal",
+                          "contact %d has n.n = %g, t.t = %g, n.t = %g, expected 1, 1, 0", j, nn,
+                          tt, nt);
+    if (p->block[2 * j] >= 0 && p->block[2 * j] == p->block[2 * j + 1])
+        return cairn_fail(error, CAIRN_BAD_INPUT, "block",
+                          "contact %d is one of ball %d with itself", j, p->block[2 * j]);
+    for (int side = 0; side < 2; side++) {
+        int block = p->block[2 * j + side];
+        const double *m = p->mass_inverse + (size_t)(block < 0 ? 0 : block) * 6;
+        if (block < 0)
+            continue;
+        if (m[0] != m[1] || m[1] != m[2] || m[3] != m[4] || m[4] != m[5])
+            return cairn_fail(error, CAIRN_BAD_INPUT, "mass_inverse",
+                              "block %d is a ball, expected one mass and one moment of inertia",
+                              block);
+        if (!(p->radius[block] >= 0) || !isfinite(p->radius[block]))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "radius", "ball %d has %g, expected >= 0",
+                              block, p->radius[block]);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status check_balls(const cairn_problem *p, cairn_error *error)
+{
+    if (!p->normal || !p->tangent || !p->radius)
+        return cairn_fail(error, CAIRN_BAD_INPUT, p->normal ? "tangent" : "normal",
+                          "contacts of balls need normal, tangent and radius");
+    if (p->dimension != 3 || p->rolling + p->spinning || p->block_size != 6)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "normal",
+                          "contacts of balls have 3 components and blocks of 6");
+    for (int j = 0; j < p->contacts; j++) {
+        bool ball = !p->rows || p->rows[j] < 0;
+        if (p->rows && p->rows[j] < -1)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "rows", "contact %d has %d, expected >= -1",
+                              j, p->rows[j]);
+        TRY(ball ? check_ball(p, j, error) : CAIRN_OK);
+    }
+    return CAIRN_OK;
+}
+
+/* The rows in H. */
+static cairn_status check_stored(const cairn_problem *p, cairn_error *error)
+{
+    size_t pair = 2 * (size_t)p->dimension * (size_t)p->block_size;
+    if (p->normal && !p->rows)
+        return CAIRN_OK;
+    if (!p->rows)
+        return check_numbers(p->H, (size_t)p->contacts * pair, "H", error);
+    for (int j = 0; j < p->contacts; j++)
+        if (p->rows[j] >= 0)
+            TRY(check_numbers(p->H + (size_t)p->rows[j] * pair, pair, "H", error));
+    return CAIRN_OK;
+}
+
 static cairn_status check_blocks(const cairn_problem *p, cairn_error *error)
 {
     size_t contacts = (size_t)p->contacts, d = (size_t)p->dimension;
     if (p->block_size < 1 || p->block_size > 6)
         return cairn_fail(error, CAIRN_BAD_INPUT, "block_size", "found %d, expected 1 to 6",
                           p->block_size);
-    if ((p->blocks && (!p->mass_inverse || !p->v_free)) || (contacts && (!p->block || !p->H)))
+    bool all_balls = p->normal && !p->rows;
+    if ((p->blocks && (!p->mass_inverse || !p->v_free)) ||
+        (contacts && (!p->block || (!p->H && !all_balls))))
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "an array is missing");
     size_t velocities = (size_t)p->blocks * (size_t)p->block_size;
     TRY(check_numbers(p->mass_inverse, velocities, "mass_inverse", error));
@@ -81,12 +148,13 @@ static cairn_status check_blocks(const cairn_problem *p, cairn_error *error)
         if (p->mass_inverse[i] < 0)
             return cairn_fail(error, CAIRN_BAD_INPUT, "mass_inverse",
                               "entry %zu is %g, expected >= 0", i, p->mass_inverse[i]);
-    TRY(check_numbers(p->H, contacts * 2 * d * (size_t)p->block_size, "H", error));
     for (size_t i = 0; i < 2 * contacts; i++)
         if (p->block[i] < -1 || p->block[i] >= p->blocks)
             return cairn_fail(error, CAIRN_BAD_INPUT, "block",
                               "contact %zu names block %d, expected -1 to %d", i / 2, p->block[i],
                               p->blocks - 1);
+    TRY(p->normal || p->rows ? check_balls(p, error) : CAIRN_OK);
+    TRY(check_stored(p, error));
     return p->w ? check_numbers(p->w, contacts * d, "w", error) : CAIRN_OK;
 }
 

@@ -76,7 +76,8 @@ static void couple(const cairn_problem *p, int i, int j, double *block)
             int shared = p->block[2 * i + a];
             if (shared < 0 || shared != p->block[2 * j + b])
                 continue;
-            const double *Hi = cairn_rows(p, d, n, i, a), *Hj = cairn_rows(p, d, n, j, b);
+            double room[2][18];
+            const double *Hi = cairn_rows(p, i, a, room[0]), *Hj = cairn_rows(p, j, b, room[1]);
             const double *inverse = p->mass_inverse + (size_t)shared * (size_t)n;
             for (int s = 0; s < d; s++)
                 for (int t = 0; t < d; t++)

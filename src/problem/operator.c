@@ -42,10 +42,8 @@ CAIRN_INLINE void push_some(const product *job, int d, int n, int first, int las
     for (int j = 0; j < p->contacts; j++, r += d)
         for (int side = 0; side < 2; side++) {
             int block = p->block[2 * j + side];
-            size_t at = (size_t)block * (size_t)n;
             if (block >= first && block < last && pushes(d, r))
-                cairn_rows_push(d, n, cairn_rows(p, d, n, j, side), p->mass_inverse + at, r,
-                                job->v + at);
+                cairn_side_push(p, d, n, j, side, r, job->v);
         }
 }
 
@@ -152,11 +150,48 @@ static void local_delassus(const cairn_problem *p, int j, double *W)
             W[entry] = 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
 }
 
+/* side a: (n, 0), (t, -R n x t), (n x t, R t);  side b: the linear part negative */
+void cairn_ball_rows(const cairn_problem *p, int j, int side, double *H)
+{
+    int block = p->block[2 * j + side];
+    cairn_vec3 n = p->normal[j], t = p->tangent[j], across = cairn_cross(n, t);
+    double R = block < 0 ? 0 : p->radius[block], sign = side ? -1 : 1;
+    const cairn_vec3 linear[3] = { n, t, across };
+    const cairn_vec3 angular[3] = { { 0, 0, 0 }, cairn_scale(-R, across), cairn_scale(R, t) };
+    for (int i = 0; i < 3; i++, H += 6) {
+        cairn_vec3 e = cairn_scale(sign, linear[i]);
+        const double row[6] = { e.x, e.y, e.z, angular[i].x, angular[i].y, angular[i].z };
+        memcpy(H, row, sizeof row);
+    }
+}
+
+void cairn_problem_rows(const cairn_problem *p, int j, int side, double *H)
+{
+    double room[18];
+    size_t numbers = (size_t)p->dimension * (size_t)p->block_size;
+    memcpy(H, cairn_rows(p, j, side, room), numbers * sizeof *H);
+}
+
+static void ball_delassus(const cairn_problem *p, int j, double *W)
+{
+    double linear = 0, angular = 0;
+    for (int side = 0; side < 2; side++) {
+        int block = p->block[2 * j + side];
+        const double *inverse = p->mass_inverse + (size_t)block * 6;
+        if (block < 0)
+            continue;
+        linear += inverse[0];
+        angular += p->radius[block] * p->radius[block] * inverse[3];
+    }
+    const double values[6] = { linear, 0, linear + angular, 0, 0, linear + angular };
+    memcpy(W, values, sizeof values);
+}
+
 /* Sum of the rows of both sides: those of a contact of a block with itself. */
 static void joined_rows(const cairn_problem *p, int j, double *H)
 {
-    const double *a = cairn_rows(p, p->dimension, p->block_size, j, 0);
-    const double *b = cairn_rows(p, p->dimension, p->block_size, j, 1);
+    const double *a = cairn_rows_stored(p, p->dimension, p->block_size, j, 0);
+    const double *b = cairn_rows_stored(p, p->dimension, p->block_size, j, 1);
     for (int i = 0; i < p->dimension * p->block_size; i++)
         H[i] = a[i] + b[i];
 }
@@ -172,7 +207,7 @@ CAIRN_INLINE void block_delassus(const cairn_problem *p, int d, int n, int j, do
         int block = p->block[2 * j + side];
         if (block < 0)
             continue;
-        const double *H = with_itself ? joined : cairn_rows(p, d, n, j, side);
+        const double *H = with_itself ? joined : cairn_rows_stored(p, d, n, j, side);
         const double *inverse = p->mass_inverse + (size_t)block * (size_t)n;
         for (int i = 0, entry = 0; i < d; i++)
             for (int l = 0; l <= i; l++, entry++)
@@ -185,6 +220,8 @@ void cairn_contact_delassus(const cairn_problem *p, int j, double *W)
 {
     if (p->W)
         local_delassus(p, j, W);
+    else if (cairn_is_of_balls(p, j))
+        ball_delassus(p, j, W);
     else if (p->dimension == 3 && p->block_size == 6)
         block_delassus(p, 3, 6, j, W);
     else

@@ -5,6 +5,7 @@
 #ifndef CAIRN_PROBLEM_OPERATOR_H
 #define CAIRN_PROBLEM_OPERATOR_H
 
+#include "math/vec.h"
 #include "problem/cone.h"
 
 /* Numbers in the lower triangle of the largest W_jj. */
@@ -12,10 +13,29 @@ enum { CAIRN_TRIANGLE = CAIRN_MAX_DIMENSION * (CAIRN_MAX_DIMENSION + 1) / 2 };
 
 #define CAIRN_INLINE static inline __attribute__((always_inline))
 
-/* The rows of contact j on side 0 (a) or 1 (b). */
-CAIRN_INLINE const double *cairn_rows(const cairn_problem *p, int d, int n, int j, int side)
+/* The rows of a contact of balls, written out: 3 x 6 numbers. */
+void cairn_ball_rows(const cairn_problem *p, int j, int side, double *H);
+
+/* Whether contact j is one of balls: its rows follow from its normal and tangent. */
+CAIRN_INLINE bool cairn_is_of_balls(const cairn_problem *p, int j)
 {
-    return p->H + ((size_t)j * 2 + (size_t)side) * (size_t)(d * n);
+    return p->normal && (!p->rows || p->rows[j] < 0);
+}
+
+/* The rows of contact j on side 0 (a) or 1 (b), where they are stored. */
+CAIRN_INLINE const double *cairn_rows_stored(const cairn_problem *p, int d, int n, int j, int side)
+{
+    size_t at = p->rows ? (size_t)p->rows[j] : (size_t)j;
+    return p->H + (at * 2 + (size_t)side) * (size_t)(d * n);
+}
+
+/* The rows of any contact; those of balls are made in `room`, of 18 numbers. */
+CAIRN_INLINE const double *cairn_rows(const cairn_problem *p, int j, int side, double *room)
+{
+    if (!cairn_is_of_balls(p, j))
+        return cairn_rows_stored(p, p->dimension, p->block_size, j, side);
+    cairn_ball_rows(p, j, side, room);
+    return room;
 }
 
 /* terms += H_ik v_k, kept apart so that the compiler may use wide registers. */
@@ -45,8 +65,8 @@ CAIRN_INLINE void cairn_contact_sum(const cairn_problem *p, int d, int n, int j,
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
         if (block >= 0)
-            cairn_rows_apply(d, n, cairn_rows(p, d, n, j, side), v + (size_t)block * (size_t)n,
-                             terms);
+            cairn_rows_apply(d, n, cairn_rows_stored(p, d, n, j, side),
+                             v + (size_t)block * (size_t)n, terms);
     }
     for (int i = 0; i < d; i++) {
         u[i] = p->w ? p->w[(size_t)j * (size_t)d + (size_t)i] : 0;
@@ -55,11 +75,74 @@ CAIRN_INLINE void cairn_contact_sum(const cairn_problem *p, int d, int n, int j,
     }
 }
 
+/* ---- contacts of balls ---------------------------------------------------------------------- */
+
+/* For a ball only v and R w count, w in space axes. With p the impulse as a vector in space
+ *     u = va - vb + n x (Ra wa + Rb wb),
+ *     va += p/ma, vb -= p/mb, w += R/J (p x n) for both,
+ *     W = diag(wN, wT, wT),  wN = 1/ma + 1/mb,  wT = wN + Ra^2/Ja + Rb^2/Jb. */
+
+/* u += sign v + n x R w: what the ball of one side adds to u, as a vector in space. */
+CAIRN_INLINE void cairn_ball_add(const cairn_problem *p, int block, double sign, cairn_vec3 n,
+                                 const double *v, cairn_vec3 *u)
+{
+    v += (size_t)block * 6;
+    double R = p->radius[block];
+    u->x += sign * v[0] + R * (n.y * v[5] - n.z * v[4]);
+    u->y += sign * v[1] + R * (n.z * v[3] - n.x * v[5]);
+    u->z += sign * v[2] + R * (n.x * v[4] - n.y * v[3]);
+}
+
+/* u_j = H_j v + w_j. */
+CAIRN_INLINE void cairn_ball_relative(const cairn_problem *p, int j, const double *v, double *u)
+{
+    cairn_vec3 n = p->normal[j], t = p->tangent[j], s = { 0, 0, 0 };
+    int a = p->block[2 * j], b = p->block[2 * j + 1];
+    if (a >= 0)
+        cairn_ball_add(p, a, 1, n, v, &s);
+    if (b >= 0)
+        cairn_ball_add(p, b, -1, n, v, &s);
+    cairn_vec3 across = cairn_cross(n, t);
+    u[0] = cairn_dot(n, s);
+    u[1] = cairn_dot(t, s);
+    u[2] = cairn_dot(across, s);
+    for (int i = 0; p->w && i < 3; i++)
+        u[i] += p->w[(size_t)j * 3 + (size_t)i];
+}
+
+/* r_N n + r_1 t + r_2 (n x t) */
+CAIRN_INLINE cairn_vec3 cairn_ball_impulse(const cairn_problem *p, int j, const double *r)
+{
+    cairn_vec3 n = p->normal[j], t = p->tangent[j], across = cairn_cross(n, t);
+    return (cairn_vec3){ r[0] * n.x + r[1] * t.x + r[2] * across.x,
+                         r[0] * n.y + r[1] * t.y + r[2] * across.y,
+                         r[0] * n.z + r[1] * t.z + r[2] * across.z };
+}
+
+/* v += M^-1 H_j' r_j on one side; `turn` is p x n. */
+CAIRN_INLINE void cairn_ball_push(const cairn_problem *p, int block, double sign, cairn_vec3 push,
+                                  cairn_vec3 turn, double *v)
+{
+    const double *inverse = p->mass_inverse + (size_t)block * 6;
+    double linear = sign * inverse[0], angular = p->radius[block] * inverse[3];
+    v += (size_t)block * 6;
+    v[0] += linear * push.x;
+    v[1] += linear * push.y;
+    v[2] += linear * push.z;
+    v[3] += angular * turn.x;
+    v[4] += angular * turn.y;
+    v[5] += angular * turn.z;
+}
+
+/* ---- any contact ---------------------------------------------------------------------------- */
+
 /* u_j = H_j v + w_j, block form. */
 CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
                                          const double *v, double *u)
 {
-    if (d * n <= 18) { /* what worlds make stays in registers */
+    if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
+        cairn_ball_relative(p, j, v, u);
+    } else if (d * n <= 18) { /* what worlds make stays in registers */
         double terms[18] = { 0 };
         cairn_contact_sum(p, d, n, j, v, terms, u);
     } else {
@@ -68,17 +151,28 @@ CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, i
     }
 }
 
+/* v += M^-1 H_j' r_j on one side, whose block is not -1. */
+CAIRN_INLINE void cairn_side_push(const cairn_problem *p, int d, int n, int j, int side,
+                                  const double *r, double *v)
+{
+    int block = p->block[2 * j + side];
+    size_t first = (size_t)block * (size_t)n;
+    if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
+        cairn_vec3 push = cairn_ball_impulse(p, j, r), turn = cairn_cross(push, p->normal[j]);
+        cairn_ball_push(p, block, side ? -1 : 1, push, turn, v);
+    } else {
+        cairn_rows_push(d, n, cairn_rows_stored(p, d, n, j, side), p->mass_inverse + first, r,
+                        v + first);
+    }
+}
+
 /* v += M^-1 H_j' r_j. */
 CAIRN_INLINE void cairn_contact_push(const cairn_problem *p, int d, int n, int j, const double *r,
                                      double *v)
 {
-    for (int side = 0; side < 2; side++) {
-        int block = p->block[2 * j + side];
-        size_t first = (size_t)block * (size_t)n;
-        if (block >= 0)
-            cairn_rows_push(d, n, cairn_rows(p, d, n, j, side), p->mass_inverse + first, r,
-                            v + first);
-    }
+    for (int side = 0; side < 2; side++)
+        if (p->block[2 * j + side] >= 0)
+            cairn_side_push(p, d, n, j, side, r, v);
 }
 
 /* Whether contact j is a block of rows with bounds. */

@@ -192,7 +192,7 @@ CAIRN_INLINE row_squares square_rows(const judging *judge, int d, int n, int j)
         int block = p->block[2 * j + side];
         if (block < 0)
             continue;
-        const double *H = cairn_rows(p, d, n, j, side);
+        const double *H = cairn_rows_stored(p, d, n, j, side);
         size_t first = (size_t)block * (size_t)n;
         const double *v = judge->v + first, *v_free = p->v_free + first;
         for (int k = 0; k < n; k++) {
@@ -236,9 +236,34 @@ static double local_term_squares(const cairn_problem *p, int j, const double *r)
     return sum;
 }
 
+/* The same for balls: |v|^2 + R^2 |n x w|^2, and w = wN + 2/3 (Ra^2/Ja + Rb^2/Jb). */
+CAIRN_INLINE row_squares square_balls(const judging *judge, int j)
+{
+    const cairn_problem *p = judge->p;
+    double bias = cairn_contact_bias(p, j);
+    row_squares out = { .terms2 = 2 * bias * bias };
+    for (int side = 0; side < 2; side++) {
+        int block = p->block[2 * j + side];
+        if (block < 0)
+            continue;
+        size_t first = (size_t)block * 6;
+        double R2 = p->radius[block] * p->radius[block];
+        const double *states[2] = { judge->v + first, p->v_free + first };
+        for (int k = 0; k < 2; k++) {
+            const double *v = states[k];
+            cairn_vec3 w = cairn_cross(p->normal[j], cairn_vec(v[3], v[4], v[5]));
+            out.terms2 += square(3, v) + R2 * cairn_dot(w, w);
+        }
+        out.w += p->mass_inverse[first] + 2.0 / 3 * R2 * p->mass_inverse[first + 3];
+    }
+    return out;
+}
+
 CAIRN_INLINE row_squares squares_of(const judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
+    if (d == 3 && n == 6 && cairn_is_of_balls(p, j))
+        return square_balls(judge, j);
     if (p->W)
         return (row_squares){ local_term_squares(p, j, judge->r),
                               cairn_contact_inverse_mass(p, j) };

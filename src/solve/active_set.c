@@ -207,7 +207,8 @@ static double penalty(const cairn_task *task, const double *r)
     double most = 0;
     int d = p->dimension;
     for (int j = 0; j < p->contacts; j++) {
-        double w = cairn_contact_inverse_mass(p, j), bias = cairn_contact_shift(p, j), q[3];
+        double w = cairn_contact_inverse_mass(p, j), bias = cairn_contact_shift(p, j);
+        double q[3] = { 0 };
         if (p->W)
             memcpy(q, p->q + (size_t)j * (size_t)d, (size_t)d * sizeof(double));
         else

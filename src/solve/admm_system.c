@@ -39,7 +39,8 @@ static void add_pair(const cairn_admm_system *s, int j, int a, int b, list *to)
 {
     const cairn_problem *p = s->p;
     int d = p->dimension, n = p->block_size;
-    const double *Ha = cairn_rows(p, d, n, j, a), *Hb = cairn_rows(p, d, n, j, b);
+    double room[2][18];
+    const double *Ha = cairn_rows(p, j, a, room[0]), *Hb = cairn_rows(p, j, b, room[1]);
     int first = p->block[2 * j + a] * n, second = p->block[2 * j + b] * n;
     for (int i = 0; i < n && first >= 0 && second >= 0; i++)
         for (int k = 0; k < n; k++) {

@@ -105,7 +105,7 @@ static void judge_contact(const cairn_decompression *d, int j, const double *r, 
                           sums *sum)
 {
     int n = d->p->dimension;
-    double w = cairn_contact_inverse_mass(d->p, j), x[3], q[3], shifted[3] = { 0 };
+    double w = cairn_contact_inverse_mass(d->p, j), x[3], q[3] = { 0 }, shifted[3] = { 0 };
     for (int i = 0; i < n; i++) {
         x[i] = r[i] - d->compression[(size_t)j * (size_t)n + (size_t)i];
         shifted[i] = u[i] + (i == 0 ? bias(d->p, j) : 0);

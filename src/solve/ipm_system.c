@@ -144,7 +144,8 @@ static void push_factor(const cairn_normal *normal, int j, int side, const doubl
     const cairn_problem *p = &normal->linear;
     int d = p->dimension, n = p->block_size, body = p->block[2 * j + side];
     int count = normal->cones->start[j + 1] - normal->cones->start[j];
-    const double *H = cairn_rows(p, d, n, j, side);
+    double room[18];
+    const double *H = cairn_rows(p, j, side, room);
     const double *root = normal->mass_root + (size_t)body * (size_t)n;
     for (int i = 0; i < n; i++)
         for (int k = 0; k < count; k++) {

@@ -168,7 +168,9 @@ static void add_block(cairn_newton_system *s, int j, int pair, double X[MOST][MO
     const cairn_problem *p = s->p;
     int d = p->dimension, n = p->block_size;
     const int32_t *body = p->block + 2 * (size_t)j;
-    const double *Ha = cairn_rows(p, d, n, j, pair / 2), *Hb = cairn_rows(p, d, n, j, pair % 2);
+    double room[2][18];
+    const double *Ha = cairn_rows(p, j, pair / 2, room[0]);
+    const double *Hb = cairn_rows(p, j, pair % 2, room[1]);
     size_t first = (size_t)body[pair / 2] * (size_t)n, second = (size_t)body[pair % 2] * (size_t)n;
     int64_t stride = s->row[first + 1] - s->row[first];
     double *to = s->matrix + s->where[4 * (size_t)j + (size_t)pair], KH[MOST * 6];

@@ -2,7 +2,8 @@
  *
  * Rows of contact j for body a with arm p and orientation R, direction e of the contact frame:
  *     H = (e, R'(p x e))      and the negative for body b,
- * since angular velocities are in body frames (R at the start of the step). Bodies that do not
+ * since angular velocities are in body frames (R at the start of the step); those of balls are in
+ * space axes, and contacts of balls alone need no rows: ball_rows.c. Bodies that do not
  * answer to contact (fixed, driven) give no block; the velocity of their surface goes into w. Bias:
  * b = gamma g/h, 0 for overlaps (correct.c mends them); where a pair has restitution e and closes
  * in this step, b = min(that, e u_N) with the velocity before. Schemes of velocity level have
@@ -13,6 +14,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
+#include "problem/operator.h"
 #include "world/scheme.h"
 
 /* ---- arrays --------------------------------------------------------------------------------- */
@@ -30,7 +32,7 @@ static cairn_status take_arrays(cairn_stage *stage)
         { &stage->v_problem, velocities },
         { &stage->v, velocities },
         { &stage->v_old, velocities },
-        { &stage->H, m * 2 * d * n },
+        { &stage->H, (size_t)stage->stored * 2 * d * n },
         { &stage->w, m * d },
         { &stage->r, m * d },
         { &stage->u, m * d },
@@ -152,9 +154,13 @@ static void fill_block(cairn_stage *stage, int i)
         const double values[6] = { m, m, m, inverse(J.x), inverse(J.y), inverse(J.z) };
         memcpy(mass, values, sizeof values);
     }
-    fill_velocity(stage->world->dimension, stage->v_free[i], stage->omega_free[i],
-                  stage->v_problem + first);
-    fill_velocity(stage->world->dimension, b->v[i], b->omega[i], stage->v_old + first);
+    cairn_vec3 free = stage->omega_free[i], old = b->omega[i];
+    if (cairn_stage_in_space(stage, i)) {
+        free = cairn_rotate(b->q[i], free);
+        old = cairn_rotate(b->q[i], old);
+    }
+    fill_velocity(stage->world->dimension, stage->v_free[i], free, stage->v_problem + first);
+    fill_velocity(stage->world->dimension, b->v[i], old, stage->v_old + first);
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -164,14 +170,21 @@ typedef struct frame {
     cairn_vec3 row[3], turn[3];
 } frame;
 
-/* An angular part of a row: in the body frame; in 2D about z. */
+double *cairn_stage_rows(const cairn_stage *stage, int j, int side)
+{
+    size_t at = (size_t)(stage->rows ? stage->rows[j] : j);
+    return stage->H + (at * 2 + (size_t)side) * (size_t)(stage->components * stage->block_size);
+}
+
+/* An angular part of a row: in the body frame, for balls in space; in 2D about z. */
 static void fill_angular(const cairn_stage *stage, int body, cairn_vec3 turn, double *H)
 {
     if (stage->world->dimension == 2) {
         H[2] = turn.z;
         return;
     }
-    turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
+    if (!cairn_stage_in_space(stage, body))
+        turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
     const double parts[3] = { turn.x, turn.y, turn.z };
     memcpy(H + 3, parts, sizeof parts);
 }
@@ -181,7 +194,7 @@ static void fill_rows(const cairn_stage *stage, int j, int side, const frame *f)
     const cairn_contact_store *c = &stage->world->contacts;
     int d = stage->world->dimension, n = stage->block_size, body = c->body[2 * j + side];
     double sign = side ? -1 : 1;
-    double *H = stage->H + ((size_t)j * 2 + (size_t)side) * (size_t)(stage->components * n);
+    double *H = cairn_stage_rows(stage, j, side);
     cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j];
     for (int i = 0; i < d; i++, H += n) {
         cairn_vec3 e = cairn_scale(sign, f->row[i]);
@@ -285,9 +298,9 @@ static void fill_contact(cairn_stage *stage, int j)
     for (int side = 0; side < 2; side++) {
         int block = stage->block[c->body[2 * j + side]];
         stage->contact_block[2 * j + side] = block;
-        if (block >= 0)
+        if (block >= 0 && !cairn_is_of_balls(&stage->problem, j))
             fill_rows(stage, j, side, &f);
-        else
+        else if (block < 0)
             fill_imposed(stage, j, side, &f);
     }
     stage->b[j] = bias(stage, j);
@@ -312,20 +325,12 @@ static void choose_components(cairn_stage *stage)
     world->contacts.moments = world->laws.rolling || world->laws.spinning ? 2 * d - 3 : 0;
 }
 
-cairn_status cairn_stage_assemble(cairn_stage *stage)
+/* The problem on the arrays of the stage, before they are filled. */
+static void pose_problem(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
-    choose_components(stage);
-    TRY(order_blocks(stage));
-    TRY(cairn_stage_joints_prepare(stage));
-    TRY(take_arrays(stage));
-    for (int i = 0; i < world->bodies.count; i++)
-        if (stage->block[i] >= 0)
-            fill_block(stage, i);
-    TRY(cairn_stage_joints_steady(stage));
-    for (int j = 0; j < world->contacts.count; j++)
-        fill_contact(stage, j);
     bool edges = stage->scheme->edges && world->dimension == 3;
+    bool balls = stage->stored < world->contacts.count + stage->joints.blocks;
     stage->problem = (cairn_problem){ .dimension = stage->components,
                                       .rolling = stage->rolling,
                                       .spinning = stage->spinning,
@@ -337,11 +342,32 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
                                       .v_free = stage->v_problem,
                                       .block = stage->contact_block,
                                       .H = stage->H,
+                                      .normal = balls ? world->contacts.normal : NULL,
+                                      .tangent = balls ? world->contacts.tangent : NULL,
+                                      .radius = balls ? stage->radius : NULL,
+                                      .rows = balls ? stage->rows : NULL,
                                       .w = stage->w,
                                       .b = stage->b,
                                       .mu = stage->mu,
                                       .mu_rolling = stage->rolling ? stage->mu_rolling : NULL,
                                       .mu_spinning = stage->spinning ? stage->mu_spinning : NULL };
+}
+
+cairn_status cairn_stage_assemble(cairn_stage *stage)
+{
+    const cairn_world *world = stage->world;
+    choose_components(stage);
+    TRY(order_blocks(stage));
+    TRY(cairn_stage_joints_prepare(stage));
+    TRY(cairn_stage_find_balls(stage));
+    TRY(take_arrays(stage));
+    for (int i = 0; i < world->bodies.count; i++)
+        if (stage->block[i] >= 0)
+            fill_block(stage, i);
+    TRY(cairn_stage_joints_steady(stage));
+    pose_problem(stage);
+    for (int j = 0; j < world->contacts.count; j++)
+        fill_contact(stage, j);
     if (stage->options->warm_start)
         cairn_stage_warm_start(stage);
     return cairn_stage_joints_fill(stage);

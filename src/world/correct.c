@@ -175,25 +175,23 @@ cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
 {
     if (!stage->shift)
         return cairn_vec(0, 0, 0);
-    const double *z = stage->shift + (size_t)stage->block[i] * (size_t)stage->block_size;
-    return stage->world->dimension == 2 ? cairn_vec(0, 0, z[2]) : cairn_vec(z[3], z[4], z[5]);
+    return cairn_stage_turning(stage, i, stage->shift);
 }
 
 /* x += h z; turned by h times its angular part */
 static void move(cairn_stage *stage, int i)
 {
     cairn_body_store *b = &stage->world->bodies;
-    const double *z = stage->shift + (size_t)stage->block[i] * (size_t)stage->block_size;
     double h = stage->h;
     cairn_vec3 way = cairn_scale(h, cairn_stage_shift(stage, i));
+    cairn_vec3 angle = cairn_scale(h, cairn_stage_shift_turn(stage, i));
     b->x[i] = cairn_add(b->x[i], way);
     stage->report->energy.correction -= b->mass[i] * cairn_dot(stage->world->gravity, way);
     if (stage->world->dimension == 2) {
-        b->angle[i] += h * z[2];
+        b->angle[i] += angle.z;
         b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
     } else {
-        cairn_quat turn = cairn_quat_exp(cairn_vec(h * z[3], h * z[4], h * z[5]));
-        b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+        b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], cairn_quat_exp(angle)));
     }
 }
 

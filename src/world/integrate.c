@@ -170,13 +170,23 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
 
 /* ---- after the solve ------------------------------------------------------------------------ */
 
+cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int i, const double *x)
+{
+    x += (size_t)stage->block[i] * (size_t)stage->block_size;
+    if (stage->world->dimension == 2)
+        return cairn_vec(0, 0, x[2]);
+    cairn_vec3 omega = cairn_vec(x[3], x[4], x[5]);
+    bool turned = cairn_stage_in_space(stage, i);
+    return turned ? cairn_rotate_back(stage->world->bodies.q[i], omega) : omega;
+}
+
 /* The velocity of a dynamic body out of the problem's. */
 void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
     const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
     bool flat = stage->world->dimension == 2;
     *v = cairn_vec(x[0], x[1], flat ? 0 : x[2]);
-    *omega = flat ? cairn_vec(0, 0, x[2]) : cairn_vec(x[3], x[4], x[5]);
+    *omega = cairn_stage_turning(stage, i, stage->v);
 }
 
 static void move_dynamic(cairn_stage *stage, int i)

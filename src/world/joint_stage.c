@@ -147,11 +147,10 @@ static void fill_side(const cairn_stage *stage, const cairn_row *row, int side, 
 static void fill_row(cairn_stage *stage, const cairn_joint *joint, const cairn_row *row, int j,
                      int i)
 {
-    int d = stage->components, n = stage->block_size;
-    size_t entry = (size_t)j * (size_t)d + (size_t)i;
+    size_t entry = (size_t)j * (size_t)stage->components + (size_t)i;
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
-        double *H = stage->H + (((size_t)j * 2 + (size_t)side) * (size_t)d + (size_t)i) * (size_t)n;
+        double *H = cairn_stage_rows(stage, j, side) + i * stage->block_size;
         if (body >= 0 && stage->block[body] >= 0)
             fill_side(stage, row, side, body, H);
     }

@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "math/vec.h"
+#include "problem/operator.h"
 #include "world/scheme.h"
 
 static const double TOUCHING = 1e-5; /* of the smaller body: gap at which adhesion pulls         */
@@ -136,16 +137,11 @@ static bool touches(const cairn_stage *stage, int j)
 void cairn_stage_adhere(cairn_stage *stage, int j)
 {
     cairn_contact_store *c = &stage->world->contacts;
-    size_t n = (size_t)stage->block_size, rows = (size_t)stage->components * n;
     if (!touches(stage, j))
         c->adhesion[j] = 0;
-    for (int side = 0; side < 2; side++) {
-        int block = stage->contact_block[2 * j + side];
-        const double *H = stage->H + (2 * (size_t)j + (size_t)side) * rows;
-        double pull = stage->h * c->adhesion[j];
-        for (size_t i = 0, at = (size_t)block * n; block >= 0 && i < n; i++, at++)
-            stage->v_problem[at] -= pull * stage->mass_inverse[at] * H[i];
-    }
+    const double pull[CAIRN_MAX_DIMENSION] = { -stage->h * c->adhesion[j] };
+    cairn_contact_push(&stage->problem, stage->components, stage->block_size, j, pull,
+                       stage->v_problem);
 }
 
 /* ---- to and from what is stored ------------------------------------------------------------- */

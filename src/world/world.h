@@ -153,6 +153,9 @@ typedef struct cairn_stage {
     cairn_problem problem;
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
     double *mu_rolling, *mu_spinning;                  /* likewise                          */
+    double *radius;         /* of each block that is a ball, else -1; NULL: none is one     */
+    int32_t *rows;          /* of each contact: its place in H; -1: follows from n; NULL: j */
+    int stored;             /* contacts and blocks of joints whose rows are in H            */
     int32_t *contact_block; /* likewise                                                 */
     double *r, *s, *v, *u;  /* impulses, sliding, velocities of blocks and contacts     */
     const double *s_held;   /* the s of the law judged by; NULL: 0 or the law's own     */
@@ -212,6 +215,8 @@ void cairn_stage_store_contacts(cairn_stage *stage);
 cairn_status cairn_stage_free_motion(cairn_stage *stage);
 void cairn_stage_place(cairn_stage *stage, int body, double ahead);
 void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v, cairn_vec3 *omega);
+/* The angular velocity in the body frame out of the numbers x of all blocks. */
+cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int body, const double *x);
 void cairn_stage_commit(cairn_stage *stage);
 
 /* linearise.c: gaps that hold where the step ends */
@@ -220,6 +225,13 @@ bool cairn_stage_linearised(cairn_stage *stage);
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
 double cairn_stage_gap(const cairn_stage *stage, int j);
+/* Where the rows of block j of the problem are stored on one side. */
+double *cairn_stage_rows(const cairn_stage *stage, int j, int side);
+
+/* ball_rows.c: contacts that need no rows of their own */
+cairn_status cairn_stage_find_balls(cairn_stage *stage);
+/* Whether the angular velocity of a dynamic body is in space axes in the problem. */
+bool cairn_stage_in_space(const cairn_stage *stage, int body);
 
 /* surface.c: friction beyond Coulomb's with one mu */
 void cairn_contact_meet(const cairn_stage *stage, int j);
