@@ -251,6 +251,68 @@ TEST(bodies_never_overlap_each_other_or_walls)
     cairn_world_destroy(world);
 }
 
+/* Boxes, turned, in 3D and 2D: any orientation, and still nobody overlaps. */
+TEST(bodies_of_other_shapes_come_in_turned)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cairn_world *world = space(dimension);
+        cairn_inlet_def def = wide(100, 1e9);
+        double depth, most = 0;
+        def.size = cairn_vec(2, 2, 2);
+        def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, dimension);
+        def.shape.size = cairn_vec(0.3, 0.1, dimension == 3 ? 0.2 : 0);
+        def.radius.value = 0;
+        def.turned = true;
+        CHECK_OK(cairn_inlet_create(world, &def));
+        for (int k = 0; k < 10; k++)
+            step(world, 0.1);
+        CHECK(cairn_world_bodies(world).count >= (dimension == 3 ? 100 : 20));
+        cairn_bodies b = cairn_world_bodies(world);
+        for (int i = 0; i < b.count; i++)
+            most = fmax(most, fabs(b.q[i].z));
+        CHECK(most > 0.9);
+        CHECK_NEAR(b.mass[0], dimension == 3 ? 6 : 30, 1e-9); /* density 1000 */
+        CHECK_OK(cairn_world_overlap(world, &depth, NULL, NULL));
+        CHECK_NEAR(depth, 0, 0);
+        cairn_world_destroy(world);
+    }
+}
+
+/* An ellipsoid of semi-axes 3, 2, 1 in a ball of radius 0.6: a fifth of its size. */
+TEST(other_shapes_are_scaled_to_their_radius)
+{
+    cairn_world *world = space(3);
+    cairn_inlet_def def = wide(1, 1);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 3);
+    def.shape.semi_axes = cairn_vec(3, 2, 1);
+    def.radius.value = 0.6;
+    CHECK_OK(cairn_inlet_create(world, &def));
+    step(world, 0.1);
+    CHECK_NEAR(cairn_world_bodies(world).shape[0].semi_axes.y, 0.4, 1e-15);
+    CHECK_NEAR(cairn_world_bodies(world).q[0].w, 1, 0); /* not turned */
+    cairn_world_destroy(world);
+}
+
+/* The caller may let go of the data; the inlet holds it. */
+TEST(hulls_are_poured)
+{
+    meter m = { 0 };
+    static const cairn_vec3 corners[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    meter_install(&m);
+    cairn_world *world = space(3);
+    cairn_inlet_def def = wide(3, 1e9);
+    def.radius.value = 0;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_POLYHEDRON, 3);
+    CHECK_OK(cairn_hull_create(corners, 4, 3, &def.shape.geometry, NULL));
+    CHECK_OK(cairn_inlet_create(world, &def));
+    cairn_geometry_release(def.shape.geometry);
+    CHECK_INT(step(world, 0.1), 3);
+    CHECK_NEAR(cairn_world_bodies(world).mass[2], 1000.0 / 6, 1e-10);
+    cairn_world_destroy(world);
+    CHECK_INT(m.alive, 0);
+    cairn_allocator_set(NULL);
+}
+
 /* Diameter 0.2 m, 0.09 m a step: the third step makes room. */
 TEST(a_body_without_a_place_waits)
 {
@@ -337,6 +399,12 @@ TEST(impossible_inlets_are_refused)
     def = wide(1, 1);
     def.mass = -1;
     refuse(3, &def, CAIRN_BAD_INPUT, "mass", "found -1");
+    def = wide(1, 1);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    refuse(3, &def, CAIRN_BAD_INPUT, "shape", "found a half_space, expected a shape with a size");
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = cairn_vec(1, -1, 1);
+    refuse(3, &def, CAIRN_BAD_INPUT, "size", "-1");
 }
 
 TEST(in_2d_inlets_lie_in_the_plane)
@@ -380,7 +448,8 @@ int main(void)
         CASE(a_large_body_that_waits_stays_large), CASE(lists_of_radii_are_copied),
         CASE(bodies_fill_a_box), CASE(bodies_fill_a_vertical_cylinder_evenly),
         CASE(in_2d_bodies_stay_in_the_plane), CASE(bodies_never_overlap_each_other_or_walls),
-        CASE(a_body_without_a_place_waits), CASE(the_seed_decides_where),
+        CASE(bodies_of_other_shapes_come_in_turned), CASE(other_shapes_are_scaled_to_their_radius),
+        CASE(hulls_are_poured), CASE(a_body_without_a_place_waits), CASE(the_seed_decides_where),
         CASE(bodies_that_come_in_take_the_holes), CASE(impossible_inlets_are_refused),
         CASE(in_2d_inlets_lie_in_the_plane), CASE(every_allocation_of_an_inlet_may_fail));
 }

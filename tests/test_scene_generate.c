@@ -52,6 +52,21 @@ TEST(an_inlet_is_poured_while_the_scene_runs)
     cairn_scene_destroy(s);
 }
 
+TEST(an_inlet_pours_any_shape)
+{
+    cairn_scene *s = scene_text_good(
+        GENERATOR("pour: {count: 3, rate: 1000, centre: [0, 0, 0], size: [9, 9, 9], turned: true, "
+                  "shape: {box: {size: [1, 2, 3]}}}"),
+        NULL);
+    cairn_step_report report;
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(cairn_world_step(s->world, &s->step, &report));
+    CHECK_INT(cairn_world_bodies(s->world).count, 3);
+    CHECK_NEAR(cairn_world_bodies(s->world).shape[2].size.z, 3, 0);
+    CHECK(fabs(cairn_world_bodies(s->world).q[2].w) < 0.999);
+    cairn_scene_destroy(s);
+}
+
 TEST(impossible_generators_are_refused)
 {
     static const refused table[] = {
@@ -81,6 +96,11 @@ TEST(impossible_generators_are_refused)
           "generators.0.fill.bodies", "no room for body 2 of 2 after 1000 tries" },
         { GENERATOR("pour: {count: 9, rate: -1, centre: [0, 0, 0], size: [1, 1, 1], radius: 0.5}"),
           4, 28, "generators.0.pour.rate", "found -1" },
+        { GENERATOR("pour: {count: 9, rate: 1, centre: [0, 0, 0]}"), 4, 11,
+          "generators.0.pour.radius", "the key 'radius' is missing" },
+        { GENERATOR("pour: {count: 9, rate: 1, centre: [0, 0, 0], shape: {funnel: {bottom_radius: "
+                    "1, top_radius: 2, height: 1}}}"),
+          4, 57, "generators.0.pour.shape", "found a funnel, expected a shape with a size" },
         { GENERATOR("pile: {rows: 2}"), 4, 11, "generators.0.pile.radius",
           "the key 'radius' is missing" },
         { GENERATOR("pile: {rows: 2, shape: {half_space: {}}}"), 4, 28, "generators.0.pile.shape",
@@ -96,5 +116,6 @@ TEST(impossible_generators_are_refused)
 int main(void)
 {
     RUN(CASE(a_radius_is_a_number_or_a_distribution), CASE(generators_work_in_file_order),
-        CASE(an_inlet_is_poured_while_the_scene_runs), CASE(impossible_generators_are_refused));
+        CASE(an_inlet_is_poured_while_the_scene_runs), CASE(an_inlet_pours_any_shape),
+        CASE(impossible_generators_are_refused));
 }

@@ -198,8 +198,8 @@ static const struct {
       "  polyline points and closed; height_field heights (rows), spacing and spacing_y; compound\n"
       "  parts, each with shape, position, orientation (3D) or angle (2D)" },
     { "generators", "generators of many bodies", list_generators,
-      "each also takes radius (a number or a distribution) and material (a name); all but pour\n"
-      "  take a mass in the same way as the radius" },
+      "each also takes shape, radius (a number or a distribution) and material (a name); all but\n"
+      "  pour take a mass in the same way as the radius" },
     { "drivers", "drivers of a driven body", list_drivers, NULL },
     { "loads", "loads on a body", list_loads, NULL },
     { "joints", "joints, motors and springs between bodies", list_joints,

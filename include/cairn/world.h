@@ -284,7 +284,7 @@ CAIRN_API cairn_status cairn_distribution_check(const cairn_distribution *d, cai
 /** Draw one number; `state` is a splitmix64 state. */
 CAIRN_API double cairn_distribution_draw(const cairn_distribution *d, uint64_t *state);
 
-/** Pours spheres (2D: disks) into the world while it runs: `rate` per second, at random free
+/** Pours bodies into the world while it runs: `rate` per second, at random free
  *  places of a region, until `count`. One that finds no free place waits for the next step. */
 typedef struct cairn_inlet_def {
     int64_t count;       /* how many in all                                                     */
@@ -296,7 +296,12 @@ typedef struct cairn_inlet_def {
                            height size.z (2D: ignored)                                         */
     cairn_vec3 velocity; /* m/s: of what comes in                                              */
     int64_t seed;
-    cairn_distribution radius; /* m                                                            */
+    cairn_shape shape;         /* of every body: a sphere, or any bounded shape (its data is held
+                                  until the world ends)                                        */
+    bool turned;               /* other shapes: each at a random orientation                   */
+    cairn_distribution radius; /* m: of a sphere; other shapes are scaled so that the ball about
+                                  their origin that holds them has this radius; a constant 0:
+                                  as large as the shape is                                     */
     double density;            /* kg/m^3 (2D: kg/m^2); used when mass is 0                     */
     double mass;               /* kg: of each body; 0: from the density                        */
     int material;
@@ -304,7 +309,7 @@ typedef struct cairn_inlet_def {
 
 /** One body per second for ever, nothing else set. */
 CAIRN_API cairn_inlet_def cairn_inlet_def_default(void);
-/** The table of the plain fields of cairn_inlet_def (not radius, material). */
+/** The table of the plain fields of cairn_inlet_def (not shape, radius, material). */
 CAIRN_API const cairn_record *cairn_inlet_record(void);
 /** Add an inlet (copied). Fails like cairn_body_create. */
 CAIRN_API cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def);

@@ -276,16 +276,10 @@ cairn_scene_keys cairn_scene_generator_keys(int kind)
         { "mass", false, "mass in kg: a number or a distribution; from the density when not given",
           "{\"$ref\": \"#/$defs/distribution\"}" },
     };
-    static const cairn_scene_key of_inlet[] = {
-        /* the mass is in its table */
-        { "radius", true, "radius in m: a number or a distribution",
-          "{\"$ref\": \"#/$defs/distribution\"}" },
-        { "material", false, "name of its material; needed when there are several",
-          "{\"type\": \"string\"}" },
-    };
+    /* the mass, which is the last, is in the table of the inlet */
     bool inlet = kind == cairn_scene_inlet_kind();
-    return (cairn_scene_keys){ generator_at(kind), NULL, inlet ? of_inlet : further,
-                               inlet ? COUNT(of_inlet) : COUNT(further) };
+    return (cairn_scene_keys){ generator_at(kind), NULL, further,
+                               inlet ? COUNT(further) - 1 : COUNT(further) };
 }
 
 const cairn_scene_choice cairn_scene_joints = { "joint", cairn_joint_record };

@@ -42,22 +42,29 @@ static cairn_status check_total(cairn_scene_build *b, const cairn_yaml_node *nod
                            (int)INT32_MAX);
 }
 
-static cairn_status read_generated(cairn_scene_build *b, const cairn_yaml_node *node, int kind,
-                                   cairn_generator *g)
+/* Shape and radii of what is made: one of them at least. */
+static cairn_status read_form(cairn_scene_build *b, const cairn_yaml_node *node, cairn_shape *shape,
+                              cairn_distribution *radii)
 {
-    const cairn_yaml_node *mass = cairn_yaml_find(node, "mass");
     const cairn_yaml_node *radius = cairn_yaml_find(node, "radius");
-    const cairn_yaml_node *shape = cairn_yaml_find(node, "shape");
-    TRY(cairn_scene_read_record(b, node, cairn_generator_record(kind), g));
-    if (shape)
-        TRY(cairn_scene_read_shape(b, shape, &g->shape));
+    const cairn_yaml_node *given = cairn_yaml_find(node, "shape");
+    if (given)
+        TRY(cairn_scene_read_shape(b, given, shape));
     else if (!radius)
         return cairn_yaml_fail(node, "radius", b->error,
                                "the key 'radius' is missing: a number or a distribution");
     if (radius)
-        TRY(read_distribution(b, radius, &g->radius));
-    else
-        g->radius.value = g->shape.kind == CAIRN_SHAPE_SPHERE ? g->shape.radius : 0;
+        return read_distribution(b, radius, radii);
+    radii->value = shape->kind == CAIRN_SHAPE_SPHERE ? shape->radius : 0;
+    return CAIRN_OK;
+}
+
+static cairn_status read_generated(cairn_scene_build *b, const cairn_yaml_node *node, int kind,
+                                   cairn_generator *g)
+{
+    const cairn_yaml_node *mass = cairn_yaml_find(node, "mass");
+    TRY(cairn_scene_read_record(b, node, cairn_generator_record(kind), g));
+    TRY(read_form(b, node, &g->shape, &g->radius));
     if (mass)
         TRY(read_distribution(b, mass, &g->mass));
     return cairn_scene_read_material(b, node, &g->material);
@@ -79,19 +86,29 @@ static cairn_status generate(cairn_scene_build *b, const cairn_yaml_node *node, 
     return check_total(b, node);
 }
 
+static cairn_status read_inlet(cairn_scene_build *b, const cairn_yaml_node *node,
+                               cairn_inlet_def *def)
+{
+    TRY(cairn_scene_read_record(b, node, cairn_inlet_record(), def));
+    TRY(read_form(b, node, &def->shape, &def->radius));
+    TRY(cairn_scene_read_material(b, node, &def->material));
+    if (def->count > INT32_MAX - b->bodies_to_come)
+        return cairn_yaml_fail(cairn_yaml_find(node, "count"), NULL, b->error,
+                               "found more than %d bodies in all", (int)INT32_MAX);
+    b->bodies_to_come += def->count;
+    return check_total(b, node);
+}
+
 static cairn_status add_inlet(cairn_scene_build *b, const cairn_yaml_node *node)
 {
     cairn_inlet_def def = cairn_inlet_def_default();
-    TRY(cairn_scene_read_record(b, node, cairn_inlet_record(), &def));
-    TRY(read_distribution(b, cairn_yaml_find(node, "radius"), &def.radius));
-    TRY(cairn_scene_read_material(b, node, &def.material));
-    if (def.count > INT32_MAX - b->bodies_to_come)
-        return cairn_yaml_fail(cairn_yaml_find(node, "count"), NULL, b->error,
-                               "found more than %d bodies in all", (int)INT32_MAX);
-    b->bodies_to_come += def.count;
-    TRY(check_total(b, node));
-    cairn_status status = cairn_inlet_create(b->scene->world, &def);
-    return cairn_scene_blame(b, status, node, cairn_world_error(b->scene->world));
+    cairn_status status = read_inlet(b, node, &def);
+    if (status == CAIRN_OK) {
+        status = cairn_inlet_create(b->scene->world, &def);
+        status = cairn_scene_blame(b, status, node, cairn_world_error(b->scene->world));
+    }
+    cairn_geometry_release(def.shape.geometry);
+    return status;
 }
 
 static cairn_status read_generator(cairn_scene_build *b, const cairn_yaml_node *node)

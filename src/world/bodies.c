@@ -300,6 +300,14 @@ static cairn_status check(const cairn_world *world, const cairn_body_def *def, c
     return CAIRN_OK;
 }
 
+cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
+                              cairn_error *error)
+{
+    substance made;
+    TRY(check(world, def, error));
+    return weigh(def, world->dimension, &made, error);
+}
+
 /* ---- making and removing -------------------------------------------------------------------- */
 
 static int find_hole(const cairn_body_store *b)

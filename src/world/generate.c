@@ -181,38 +181,37 @@ static cairn_shape scaled(const cairn_shape *shape, double s)
     return out;
 }
 
-/* Uniform among all orientations: from three numbers by Shoemake's formula; 2D: an angle. */
-static void turn(cairn_generation *g, cairn_body_def *def)
+/* From three numbers by Shoemake's formula; 2D: an angle. */
+void cairn_grain_turn(int dimension, uint64_t *state, cairn_body_def *def)
 {
-    double u = cairn_random_uniform(&g->state);
-    if (g->dimension == 2) {
+    double u = cairn_random_uniform(state);
+    if (dimension == 2) {
         def->angle = 2 * M_PI * u;
         return;
     }
-    double a = 2 * M_PI * cairn_random_uniform(&g->state);
-    double b = 2 * M_PI * cairn_random_uniform(&g->state), s = sqrt(1 - u), t = sqrt(u);
+    double a = 2 * M_PI * cairn_random_uniform(state);
+    double b = 2 * M_PI * cairn_random_uniform(state), s = sqrt(1 - u), t = sqrt(u);
     def->orientation = (cairn_quat){ t * cos(b), s * sin(a), s * cos(a), t * sin(b) };
 }
 
-static void choose_shape(cairn_generation *g, double radius, cairn_body_def *def)
+cairn_shape cairn_grain_shape(const cairn_shape *shape, double radius, int dimension)
 {
-    const cairn_shape *shape = &g->generator->shape;
     if (shape->kind == CAIRN_SHAPE_SPHERE) {
-        def->shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, g->dimension);
-        def->shape.radius = radius;
-        return;
+        cairn_shape ball = cairn_shape_default(CAIRN_SHAPE_SPHERE, dimension);
+        ball.radius = radius;
+        return ball;
     }
     double extent = cairn_shape_extent(shape);
-    def->shape = radius == extent ? *shape : scaled(shape, radius / extent);
-    if (g->generator->turned)
-        turn(g, def);
+    return radius == extent ? *shape : scaled(shape, radius / extent);
 }
 
 cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_vec3 position)
 {
     cairn_body_def def = cairn_body_def_default();
     cairn_body_id id;
-    choose_shape(g, radius, &def);
+    def.shape = cairn_grain_shape(&g->generator->shape, radius, g->dimension);
+    if (g->generator->turned && def.shape.kind != CAIRN_SHAPE_SPHERE)
+        cairn_grain_turn(g->dimension, &g->state, &def);
     def.motion = g->generator->glued ? CAIRN_MOTION_FIXED : CAIRN_MOTION_DYNAMIC;
     def.material = g->generator->material;
     def.position = position;
@@ -347,22 +346,32 @@ static cairn_status check_distribution(const cairn_generation *g, const char *ke
     return status == CAIRN_OK ? status : cairn_fail(g->error, status, key, "%s", said.message);
 }
 
-/* A shape other than a sphere: bounded, and scaled only if numbers alone describe it. */
-static cairn_status check_shape(const cairn_generation *g)
+cairn_status cairn_grain_check(const cairn_shape *shape, const cairn_distribution *radius,
+                               int dimension, cairn_error *error)
 {
-    const cairn_shape *shape = &g->generator->shape;
-    const cairn_distribution *radius = &g->generator->radius;
+    if (shape->kind == CAIRN_SHAPE_SPHERE)
+        return CAIRN_OK;
+    TRY(cairn_shape_check(shape, dimension, error));
     bool sized =
         radius->kind == CAIRN_DISTRIBUTION_CONSTANT && radius->value == cairn_shape_extent(shape);
-    TRY(cairn_shape_check(shape, g->dimension, g->error));
     const char *name = cairn_shape_record((int)shape->kind)->name;
     if (!cairn_shape_bounded(shape) || !(cairn_shape_extent(shape) > 0))
-        return cairn_fail(g->error, CAIRN_BAD_INPUT, "shape",
+        return cairn_fail(error, CAIRN_BAD_INPUT, "shape",
                           "found a %s, expected a shape with a size", name);
     if (shape->geometry && !sized)
-        return cairn_fail(g->error, CAIRN_BAD_INPUT, "radius",
+        return cairn_fail(error, CAIRN_BAD_INPUT, "radius",
                           "a %s cannot be scaled here, expected no radius", name);
     return CAIRN_OK;
+}
+
+cairn_distribution cairn_grain_radii(const cairn_shape *shape, const cairn_distribution *radius)
+{
+    cairn_distribution own = *radius;
+    bool known = (unsigned)shape->kind < CAIRN_SHAPE_COUNT && shape->kind != CAIRN_SHAPE_SPHERE;
+    bool has_data = known && (!cairn_shape_class_of(shape)->has_geometry || shape->geometry);
+    if (has_data && own.kind == CAIRN_DISTRIBUTION_CONSTANT && own.value == 0)
+        own.value = cairn_shape_extent(shape);
+    return own;
 }
 
 static cairn_status check_glued(const cairn_generation *g)
@@ -380,8 +389,7 @@ static cairn_status check(const cairn_generation *g)
     if (!record)
         return cairn_fail(g->error, CAIRN_BAD_INPUT, "kind", "unknown kind of generator");
     TRY(cairn_record_check(record, a, g->error));
-    if (a->shape.kind != CAIRN_SHAPE_SPHERE)
-        TRY(check_shape(g));
+    TRY(cairn_grain_check(&a->shape, &a->radius, g->dimension, g->error));
     TRY(check_glued(g));
     TRY(check_distribution(g, "radius", &a->radius));
     if (a->mass.kind != CAIRN_DISTRIBUTION_CONSTANT || a->mass.value != 0)
@@ -403,9 +411,7 @@ cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator
     };
     cairn_generator own = *generator;
     cairn_generation g = { .world = world, .generator = &own, .error = error };
-    if ((unsigned)own.shape.kind < CAIRN_SHAPE_COUNT && own.shape.kind != CAIRN_SHAPE_SPHERE &&
-        own.radius.kind == CAIRN_DISTRIBUTION_CONSTANT && own.radius.value == 0)
-        own.radius.value = cairn_shape_extent(&own.shape);
+    own.radius = cairn_grain_radii(&own.shape, &own.radius);
     g.dimension = cairn_world_dimension(world);
     g.state = (uint64_t)generator->seed;
     cairn_status status = check(&g);

@@ -2,7 +2,8 @@
  *
  * After each step every inlet owes floor(rate (t - start)) + 1 bodies, at most `count`. Each is
  * tried at random places of the region until one is free; without a free place it waits, with the
- * radius it has, for the next step. Only bodies near the region are looked at. */
+ * radius it has, for the next step; the orientation is drawn for each try. Only bodies near the
+ * region are looked at. */
 #include <math.h>
 #include <stddef.h>
 
@@ -10,6 +11,7 @@
 #include "base/random.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "world/generate.h"
 #include "world/touch.h"
 
 enum { TRIES = 50 };
@@ -42,6 +44,8 @@ static const cairn_option options[] = {
       "> 0: the region is a vertical cylinder of this radius, height size.z", NULL },
     { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), ANY, "m/s", "of what comes in",
       NULL },
+    { "turned", CAIRN_OPTION_FLAG, false, FIELD(turned), 0, 0, "",
+      "bodies that are no spheres get a random orientation", NULL },
     { "seed", CAIRN_OPTION_INTEGER, false, FIELD(seed), 0, 9e18, "", "of the random numbers",
       NULL },
     { "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, 1e12, "kg/m^3",
@@ -61,9 +65,32 @@ const cairn_record *cairn_inlet_record(void)
     return &record;
 }
 
+/* A body of an inlet with a radius, but for its place. */
+static cairn_body_def body_of(const cairn_inlet_def *from, double radius, int dimension)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_grain_shape(&from->shape, radius, dimension);
+    def.material = from->material;
+    def.density = from->density;
+    def.mass = from->mass;
+    def.velocity = from->velocity;
+    return def;
+}
+
+/* That a body can be made of this shape at all, with mass and inertia. */
+static cairn_status check_body(const cairn_world *world, const cairn_inlet_def *def,
+                               cairn_error *error)
+{
+    if (def->shape.kind == CAIRN_SHAPE_SPHERE)
+        return CAIRN_OK;
+    cairn_body_def body = body_of(def, cairn_shape_extent(&def->shape), world->dimension);
+    return cairn_body_check(world, &body, error);
+}
+
 static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, cairn_error *error)
 {
     TRY(cairn_record_check(cairn_inlet_record(), def, error));
+    TRY(cairn_grain_check(&def->shape, &def->radius, world->dimension, error));
     TRY(cairn_distribution_check(&def->radius, error));
     if (def->radius.kind == CAIRN_DISTRIBUTION_CONSTANT && !(def->radius.value > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "radius", "found %g, expected a number > 0 in m",
@@ -74,21 +101,24 @@ static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, 
     if (world->dimension == 2 && (def->centre.z != 0 || def->velocity.z != 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, def->centre.z != 0 ? "centre" : "velocity",
                           "in 2D z must be 0");
-    return CAIRN_OK;
+    return check_body(world, def, error);
 }
 
 cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
 {
+    cairn_inlet_def own = *def;
     world->error = (cairn_error){ 0 };
-    TRY(check(world, def, &world->error));
+    own.radius = cairn_grain_radii(&def->shape, &def->radius);
+    TRY(check(world, &own, &world->error));
     TRY(cairn_memory_reserve((void **)&world->inlets, &world->inlet_capacity,
                              world->inlet_count + 1, sizeof *world->inlets));
-    cairn_inlet inlet = { .def = *def, .state = (uint64_t)def->seed };
+    cairn_inlet inlet = { .def = own, .state = (uint64_t)def->seed };
     TRY(cairn_memory_own_list(&inlet.def.radius.values));
     if (cairn_memory_own_list(&inlet.def.radius.weights) != CAIRN_OK) {
         cairn_memory_free((void *)inlet.def.radius.values.values);
         return CAIRN_NO_MEMORY;
     }
+    cairn_geometry_retain(own.shape.geometry);
     world->inlets[world->inlet_count++] = inlet;
     return CAIRN_OK;
 }
@@ -99,6 +129,7 @@ void cairn_inlets_release(cairn_world *world)
         cairn_distribution *radius = &world->inlets[k].def.radius;
         cairn_memory_free((void *)radius->values.values);
         cairn_memory_free((void *)radius->weights.values);
+        cairn_geometry_release(world->inlets[k].def.shape.geometry);
     }
     world->inlet_count = 0;
 }
@@ -167,10 +198,12 @@ static int find_near(cairn_world *world, const cairn_inlet_def *def, double radi
     return count;
 }
 
-static bool is_free(cairn_world *world, int near_count, const cairn_shape *ball, cairn_vec3 place)
+static bool is_free(cairn_world *world, int near_count, const cairn_body_def *def)
 {
-    cairn_collider me = { .shape = ball };
-    cairn_collider_place(&me, (cairn_pose){ place, { 1, 0, 0, 0 } });
+    cairn_collider me = { .shape = &def->shape };
+    cairn_quat in_plane = { cos(0.5 * def->angle), 0, 0, sin(0.5 * def->angle) };
+    cairn_quat q = world->dimension == 2 ? in_plane : def->orientation;
+    cairn_collider_place(&me, (cairn_pose){ def->position, q });
     for (int k = 0; k < near_count; k++) {
         cairn_collider other = cairn_body_collider(world, world->bodies.near[k]);
         if (cairn_world_meet(world, &me, &other))
@@ -183,19 +216,16 @@ static bool is_free(cairn_world *world, int near_count, const cairn_shape *ball,
 static bool release(cairn_world *world, cairn_inlet *inlet)
 {
     const cairn_inlet_def *from = &inlet->def;
-    cairn_body_def def = cairn_body_def_default();
     if (inlet->waiting == 0)
         inlet->waiting = cairn_distribution_draw(&from->radius, &inlet->state);
-    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, world->dimension);
-    def.shape.radius = inlet->waiting;
-    def.material = from->material;
-    def.density = from->density;
-    def.mass = from->mass;
-    def.velocity = from->velocity;
-    int near_count = find_near(world, from, def.shape.radius);
+    cairn_body_def def = body_of(from, inlet->waiting, world->dimension);
+    bool turned = from->turned && def.shape.kind != CAIRN_SHAPE_SPHERE;
+    int near_count = find_near(world, from, inlet->waiting);
     for (int k = 0; k < TRIES; k++) {
         def.position = draw_place(from, world->dimension, &inlet->state);
-        if (!is_free(world, near_count, &def.shape, def.position))
+        if (turned)
+            cairn_grain_turn(world->dimension, &inlet->state, &def);
+        if (!is_free(world, near_count, &def))
             continue;
         if (cairn_body_create(world, &def, NULL) != CAIRN_OK)
             return false;

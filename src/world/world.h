@@ -172,6 +172,9 @@ typedef struct cairn_stage {
 /* bodies.c */
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
 void cairn_bodies_release(cairn_body_store *bodies);
+/* What cairn_body_create would refuse in this definition. */
+cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
+                              cairn_error *error);
 /* The body's shape as it stands, or with the body at another pose. */
 cairn_collider cairn_body_collider(const cairn_world *world, int body);
 cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body);
