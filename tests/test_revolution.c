@@ -1,4 +1,4 @@
-/* test_revolution.c - convex shapes in cylinders, cones and funnels. Balls: see test_narrow.c. */
+/* test_revolution.c - convex shapes in cylinders and cones. Balls: see test_narrow.c. */
 #include "collide/narrow.h"
 #include "couples.h"
 #include "random_shapes.h"
@@ -13,12 +13,6 @@ static const cairn_shape cone = { .kind = CAIRN_SHAPE_INSIDE_CONE,
 static const cairn_shape wedge = { .kind = CAIRN_SHAPE_INSIDE_CONE,
                                    .half_angle = 0.64350110879328438680,
                                    .axis = { 0, 1, 0 } };
-/* from radius 1 at z = 0 to radius 4 at z = 4 */
-static const cairn_shape funnel = { .kind = CAIRN_SHAPE_FUNNEL,
-                                    .bottom_radius = 1,
-                                    .top_radius = 4,
-                                    .height = 4,
-                                    .axis = { 0, 0, 1 } };
 
 static double least_gap(const cairn_witness *w, int count)
 {
@@ -124,40 +118,8 @@ TEST(a_square_in_a_wedge)
     CHECK_NEAR(w[0].normal.x + w[1].normal.x, 0, 1e-15);
 }
 
-/* At z = 2 the wall has radius 2.5: corners of a cube of edge 1 at (0.5, 0.5, 1.5) are
- * 0.8 (2.125 - sqrt 0.5) from it. */
-TEST(a_cube_in_a_funnel)
-{
-    cairn_shape cube = box_of(1, 1, 1);
-    cairn_collider a = upright(&cube, 0, 0, 2), b = upright(&funnel, 0, 0, 0);
-    cairn_witness w[CAIRN_WALL_WITNESSES];
-    int count = cairn_convex_funnel(&a, &b, 3, 2, w);
-    CHECK(count >= 4);
-    CHECK_NEAR(least_gap(w, count), 0.8 * (2.125 - sqrt(0.5)), 1e-14);
-    for (int k = 0; k < count; k++)
-        CHECK(w[k].normal.z > 0);
-}
-
-/* A corner that went through the wall is pushed back inside; a cube outside is pushed out. */
-TEST(the_side_of_a_funnel_is_that_of_the_middle)
-{
-    cairn_shape cube = box_of(1, 1, 1);
-    cairn_collider a = upright(&cube, 1.7, 0, 2), b = upright(&funnel, 0, 0, 0);
-    cairn_witness w[CAIRN_WALL_WITNESSES];
-    int count = cairn_convex_funnel(&a, &b, 3, 0, w);
-    CHECK(count >= 1);
-    CHECK(least_gap(w, count) < -0.1);
-    for (int k = 0; k < count; k++)
-        CHECK(w[k].normal.x < 0);
-    a.x = cairn_vec(4, 0, 2);
-    count = cairn_convex_funnel(&a, &b, 3, 2, w);
-    CHECK(count >= 1);
-    CHECK(w[0].normal.x > 0);
-}
-
 int main(void)
 {
     RUN(CASE(a_cube_in_a_tube), CASE(a_capsule_in_a_tube), CASE(an_ellipse_in_a_circle),
-        CASE(no_point_is_nearer_to_the_wall), CASE(a_cube_in_a_cone), CASE(a_square_in_a_wedge),
-        CASE(a_cube_in_a_funnel), CASE(the_side_of_a_funnel_is_that_of_the_middle));
+        CASE(no_point_is_nearer_to_the_wall), CASE(a_cube_in_a_cone), CASE(a_square_in_a_wedge));
 }

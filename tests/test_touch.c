@@ -52,24 +52,26 @@ TEST(the_deepest_overlap_is_found_and_named)
     cairn_world_destroy(world);
 }
 
-/* No two shapes of a world are without a couple, so funnels are said to have an end here. */
+/* A funnel meets balls only. */
 TEST(a_pair_that_cannot_be_resolved_is_named)
 {
     cairn_world *world = new_world(3, 0, 0, 0);
     cairn_shape funnel = cairn_shape_default(CAIRN_SHAPE_FUNNEL, 3);
-    cairn_collider colliders[2];
-    cairn_touches touches;
+    cairn_body_def def = cairn_body_def_default();
+    cairn_step_options options = step_by(0.01, "convex", 1e-6);
+    cairn_step_report report;
     funnel.bottom_radius = funnel.top_radius = funnel.height = 1;
-    for (int k = 0; k < 2; k++) {
-        add_wall(world, funnel, zero);
-        colliders[k] = cairn_body_collider(world, k);
-        colliders[k].extent = 1;
-        colliders[k].movable = true;
-        cairn_collider_enclose(&colliders[k]);
-    }
-    CHECK_INT(cairn_world_touches(world, &cairn_broad_phase_auto, colliders, &touches),
-              CAIRN_UNSUPPORTED);
-    CHECK_CONTAINS(cairn_world_error(world)->message, "body 0 (funnel) and body 1 (funnel)");
+    add_wall(world, funnel, zero);
+    add_ball(world, 0.1, zero, zero);
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = (cairn_vec3){ 1, 1, 1 };
+    def.position.x = 5;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    CHECK_INT(cairn_world_step(world, &options, &report), CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(cairn_world_error(world)->message,
+                   "the distance of body 0 (funnel) and body 2 (box) cannot be found: a funnel "
+                   "meets balls only, expected a mesh");
     cairn_world_destroy(world);
 }
 

@@ -29,7 +29,6 @@ cairn_couple_fn cairn_ball_inside_cone;
 cairn_couple_fn cairn_ball_funnel;
 cairn_couple_fn cairn_convex_inside_cylinder;
 cairn_couple_fn cairn_convex_inside_cone;
-cairn_couple_fn cairn_convex_funnel;
 
 /* planes.c: b is made of half-spaces */
 cairn_couple_fn cairn_convex_half_space;

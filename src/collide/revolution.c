@@ -12,9 +12,8 @@
  *
  * Another convex shape starts from the same three directions and climbs to where it is nearest to
  * the wall: e <- radial part of the support point along m(e), which never moves away. The points
- * of the face there are balls of radius `rounding` with an e of their own, exact for containers.
- * A funnel is felt by these points on the side where the shape's origin is; its rims, when they
- * touch between the points of a shape, are not. */
+ * of the face there are balls of radius `rounding` with an e of their own. A funnel, which other
+ * shapes can touch from both sides and with its rims, meets balls only. */
 #include "collide/convex.h"
 #include "collide/narrow.h"
 #include "math/vec.h"
@@ -115,7 +114,6 @@ typedef struct wall {
     revolution s;
     const cairn_shape *shape;
     double sine, cosine; /* of the angle between axis and wall                       */
-    double side;         /* funnel: 1 when the body is inside, -1 when it is outside */
     bool wedge;          /* 2D: the wall at e, and no other, is meant                */
     cairn_vec3 e;
     void (*meet)(const struct wall *w, cairn_vec3 p, cairn_vec3 *normal, double *distance);
@@ -147,26 +145,10 @@ static void meet_cone(const wall *w, cairn_vec3 p, cairn_vec3 *normal, double *d
     *distance = cairn_dot(p, *normal);
 }
 
-/* Beside the wall the distance is signed, so that a point that went through is pushed back; past
- * its rims it is that to the rim. */
-static void meet_funnel(const wall *w, cairn_vec3 p, cairn_vec3 *normal, double *distance)
-{
-    cairn_vec3 e = radial_of(w, p);
-    revolution at = w->s;
-    at.d = p;
-    at.z = cairn_dot(p, at.axis);
-    cairn_vec3 away = cairn_sub(p, nearest_on_meridian(&at, w->shape, e));
-    cairn_vec3 m = cairn_scale(-w->side, outward(w, e));
-    double length = cairn_norm(away), across = cairn_dot(away, m);
-    bool beside = fabs(fabs(across) - length) <= 1e-12 * (length + w->shape->height);
-    *normal = beside ? m : cairn_scale(1 / length, away);
-    *distance = beside ? across : length;
-}
-
 /* Turn w->e to where the shape is nearest to the wall. */
 static void climb(wall *w, const cairn_convex *a)
 {
-    for (int k = 0; k < MAX_CLIMB && w->side > 0; k++) {
+    for (int k = 0; k < MAX_CLIMB; k++) {
         cairn_vec3 p = cairn_add(w->s.d, cairn_convex_support(a, outward(w, w->e)));
         cairn_vec3 next = radial_of(w, p);
         double change = cairn_norm(cairn_sub(next, w->e));
@@ -174,15 +156,6 @@ static void climb(wall *w, const cairn_convex *a)
         if (change < 1e-14)
             break;
     }
-}
-
-/* On which side of the wall at e the origin of the shape is. */
-static double side_of(const wall *w)
-{
-    if (w->shape->kind != CAIRN_SHAPE_FUNNEL)
-        return 1;
-    cairn_vec3 foot = nearest_on_meridian(&w->s, w->shape, w->e);
-    return cairn_dot(cairn_sub(w->s.d, foot), outward(w, w->e)) <= 0 ? 1 : -1;
 }
 
 typedef struct point_list {
@@ -214,9 +187,8 @@ static void add_direction(const wall *all, const cairn_convex *a, int k, point_l
 {
     wall w = *all;
     w.e = w.s.directions[k];
-    w.side = w.wedge ? side_of(&w) : w.side;
     climb(&w, a);
-    cairn_vec3 toward = cairn_scale(w.side, outward(&w, w.e));
+    cairn_vec3 toward = outward(&w, w.e);
     int32_t base = DIRECTIONS + (w.wedge ? k << 24 : 0);
     cairn_face face;
     cairn_convex_face(a, toward, &face);
@@ -232,14 +204,8 @@ static wall wall_of(const cairn_collider *a, const cairn_collider *b, int dimens
     if (b->shape->kind == CAIRN_SHAPE_INSIDE_CONE) {
         w.sine = sin(b->shape->half_angle);
         w.cosine = cos(b->shape->half_angle);
-    } else if (b->shape->kind == CAIRN_SHAPE_FUNNEL) {
-        double slope = b->shape->top_radius - b->shape->bottom_radius;
-        double length = hypot(slope, b->shape->height);
-        w.sine = slope / length;
-        w.cosine = b->shape->height / length;
     }
     w.e = w.s.directions[0];
-    w.side = side_of(&w);
     return w;
 }
 
@@ -267,8 +233,7 @@ static int meet_wall(const cairn_collider *a, const wall *w, double margin, cair
     point_list list;
     list.count = 0;
     list.margin = margin;
-    /* from outside only the near wall can be reached */
-    for (int k = 0; k < (w->wedge || w->side > 0 ? w->s.count : 1); k++)
+    for (int k = 0; k < w->s.count; k++)
         add_direction(w, &convex, k, &list);
     return give(&list, out);
 }
@@ -286,13 +251,5 @@ int cairn_convex_inside_cone(const cairn_collider *a, const cairn_collider *b, i
 {
     wall w = wall_of(a, b, dimension);
     w.meet = meet_cone;
-    return meet_wall(a, &w, margin, out);
-}
-
-int cairn_convex_funnel(const cairn_collider *a, const cairn_collider *b, int dimension,
-                        double margin, cairn_witness *out)
-{
-    wall w = wall_of(a, b, dimension);
-    w.meet = meet_funnel;
     return meet_wall(a, &w, margin, out);
 }

@@ -68,10 +68,14 @@ static cairn_status make_room(cairn_world *world, const cairn_collider *collider
 static cairn_status refuse(cairn_world *world, const cairn_pair *pair)
 {
     const cairn_body_store *b = &world->bodies;
+    bool funnel = b->shape[pair->first].kind == CAIRN_SHAPE_FUNNEL ||
+                  b->shape[pair->second].kind == CAIRN_SHAPE_FUNNEL;
     return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "bodies",
-                      "the distance of body %d (%s) and body %d (%s) cannot be found", pair->first,
-                      cairn_shape_record((int)b->shape[pair->first].kind)->name, pair->second,
-                      cairn_shape_record((int)b->shape[pair->second].kind)->name);
+                      "the distance of body %d (%s) and body %d (%s) cannot be found%s",
+                      pair->first, cairn_shape_record((int)b->shape[pair->first].kind)->name,
+                      pair->second, cairn_shape_record((int)b->shape[pair->second].kind)->name,
+                      funnel ? ": a funnel meets balls only, expected a mesh (2D: a polyline)"
+                             : "");
 }
 
 /* Bodies of a joint do not meet unless it says so. */
