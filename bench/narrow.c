@@ -1,5 +1,5 @@
 /* narrow.c - what the narrow phase costs per pair, for every couple of convex shapes, beside libccd
- * on the same pairs where it is installed. Prints a table and writes narrow.csv.
+ * and Bullet on the same pairs where they are installed. Prints a table and writes narrow.csv.
  *
  *     cairn_bench_narrow FOLDER [PAIRS]     PAIRS of each couple, default 2000 */
 #include "narrow.h"
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "random_shapes.h"
 
 enum { POOL = 32 };
@@ -42,19 +41,19 @@ static void draw_pairs(const cairn_shape *pool, int dimension, cairn_bench_pairs
 static double witnesses_seconds(const cairn_bench_pairs *p, int dimension)
 {
     cairn_witness found[CAIRN_WITNESSES];
-    double start = cairn_clock_seconds();
+    double start = cairn_bench_seconds();
     for (int k = 0; k < p->count; k++) {
         bool swapped;
         if (cairn_witnesses_find(&p->at[k][0], &p->at[k][1], dimension, &swapped, found) < 0)
             fail("a pair was not resolved");
     }
-    return cairn_clock_seconds() - start;
+    return cairn_bench_seconds() - start;
 }
 
 /* The signed distance of all pairs, however far. */
 static double distance_seconds(const cairn_bench_pairs *p, int dimension)
 {
-    double start = cairn_clock_seconds(), sum = 0;
+    double start = cairn_bench_seconds(), sum = 0;
     for (int k = 0; k < p->count; k++) {
         cairn_couple c = cairn_couple_make(&p->convex[k][0], &p->convex[k][1], dimension);
         cairn_distance d;
@@ -63,7 +62,7 @@ static double distance_seconds(const cairn_bench_pairs *p, int dimension)
     }
     if (!(sum == sum))
         fail("a gap is not a number");
-    return cairn_clock_seconds() - start;
+    return cairn_bench_seconds() - start;
 }
 
 static double smaller(double a, double b)
@@ -74,23 +73,31 @@ static double smaller(double a, double b)
 /* The best of three runs each, so that other programs count less. */
 static void measure(const char *names[2], int dimension, const cairn_bench_pairs *p, FILE *csv)
 {
-    double best[4] = { 1e9, 1e9, 1e9, 1e9 };
+    double best[5] = { 1e9, 1e9, 1e9, 1e9, 1e9 };
+    cairn_bench_answers bullet = { -1, -1, -1 };
     for (int run = 0; run < 3; run++) {
         best[0] = smaller(best[0], witnesses_seconds(p, dimension));
         best[1] = smaller(best[1], distance_seconds(p, dimension));
         cairn_bench_times peer = cairn_bench_ccd(p);
         best[2] = smaller(best[2], dimension == 3 ? peer.gjk : -1);
         best[3] = smaller(best[3], dimension == 3 ? peer.mpr : -1);
+        if (dimension == 3)
+            bullet = cairn_bench_bullet(p);
+        best[4] = smaller(best[4], bullet.seconds);
     }
     double ns = 1e9 / p->count, share = 100.0 * p->overlapping / p->count;
     printf("%dD %-14s %-14s %7.0f%% %10.0f %10.0f", dimension, names[0], names[1], share,
            ns * best[0], ns * best[1]);
     if (best[2] >= 0)
         printf(" %10.0f %10.0f %8.2f", ns * best[2], ns * best[3], best[1] / best[2]);
+    if (best[4] >= 0)
+        printf(" %10.0f %8.2f %9.1e %9.1e", ns * best[4], best[1] / best[4], bullet.median_error,
+               bullet.worst_error);
     printf("\n");
-    fprintf(csv, "%d,%s,%s,%d,%d,%.1f,%.1f,%.1f,%.1f\n", dimension, names[0], names[1], p->count,
-            p->overlapping, ns * best[0], ns * best[1], best[2] < 0 ? -1 : ns * best[2],
-            best[3] < 0 ? -1 : ns * best[3]);
+    fprintf(csv, "%d,%s,%s,%d,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%.3e,%.3e\n", dimension, names[0],
+            names[1], p->count, p->overlapping, ns * best[0], ns * best[1],
+            best[2] < 0 ? -1 : ns * best[2], best[3] < 0 ? -1 : ns * best[3],
+            best[4] < 0 ? -1 : ns * best[4], bullet.median_error, bullet.worst_error);
 }
 
 static void run_couple(cairn_shape_kind first, cairn_shape_kind second, int dimension,
@@ -132,9 +139,10 @@ int main(int argc, char **argv)
     if (!csv || !p.at || !p.convex)
         fail("no memory or no file");
     fprintf(csv, "dimension,first,second,pairs,overlapping,witnesses_ns,distance_ns,ccd_gjk_ns,"
-                 "ccd_mpr_ns\n");
+                 "ccd_mpr_ns,bullet_ns,bullet_median_error,bullet_worst_error\n");
     printf("narrow phase, ns a pair: witnesses within reach; distance of any pair; libccd: overlap "
-           "and depth by GJK and EPA, by MPR; distance over libccd's GJK\n");
+           "and depth by GJK and EPA, by MPR, distance over libccd's GJK; Bullet: distance by GJK "
+           "and EPA, ours over it, median and worst of its error over the size\n");
     run_dimension(3, &p, csv);
     run_dimension(2, &p, csv);
     fclose(csv);

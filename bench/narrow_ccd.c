@@ -1,7 +1,6 @@
 /* narrow_ccd.c - libccd on the same pairs: overlap and depth, by GJK with EPA and by MPR. */
 #include <ccd/ccd.h>
 
-#include "base/clock.h"
 #include "math/vec.h"
 #include "narrow.h"
 
@@ -29,13 +28,13 @@ static double seconds(const cairn_bench_pairs *pairs, method *find)
     ccd.support1 = ccd.support2 = support;
     ccd.center1 = ccd.center2 = centre;
     ccd.max_iterations = 100;
-    double start = cairn_clock_seconds();
+    double start = cairn_bench_seconds();
     for (int k = 0; k < pairs->count; k++) {
         ccd_real_t depth;
         ccd_vec3_t direction, position;
         find(&pairs->convex[k][0], &pairs->convex[k][1], &ccd, &depth, &direction, &position);
     }
-    return cairn_clock_seconds() - start;
+    return cairn_bench_seconds() - start;
 }
 
 cairn_bench_times cairn_bench_ccd(const cairn_bench_pairs *pairs)

@@ -8,7 +8,7 @@ target_compile_definitions(cairn_options INTERFACE _XOPEN_SOURCE=700)
 target_compile_options(cairn_options INTERFACE
   -ffp-contract=off -fno-math-errno
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-  -Wstrict-prototypes -Wmissing-prototypes
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
   # fields that a table leaves out are zero, and mean to be
   -Wno-missing-field-initializers
   # texts of errors are cut to their fields on purpose
