@@ -1,5 +1,7 @@
 /* test_step.c - what a step does: impacts, rest, sliding off, margins, repeatability. */
 #include "worlds.h"
+#include <stdlib.h>
+#include <string.h>
 
 static const cairn_vec3 zero = { 0, 0, 0 };
 
@@ -286,6 +288,33 @@ TEST(bad_options_leave_the_world_alone)
     CHECK_CONTAINS(error.message, "lemke does not treat the circular cones in 3D");
 }
 
+/* A heavy ball goes 0.3 m in a step and drives a row of 60 balls before it, 6 mm apart: each attempt
+ * finds one or two more that move, until the step is refused and says which one is needed. */
+TEST(a_step_that_is_too_long_says_which_one_is_needed)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_step_options options = step_by(1, "frictionless", 1e-6);
+    cairn_step_report report;
+    cairn_body_def heavy = cairn_body_def_default();
+    heavy.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    heavy.shape.radius = 0.1;
+    heavy.mass = 1e6;
+    heavy.velocity.x = 0.3;
+    CHECK_OK(cairn_body_create(world, &heavy, NULL));
+    for (int i = 1; i <= 60; i++)
+        add_ball(world, 0.1, (cairn_vec3){ 0.206 * i, 0, 0 }, zero);
+    uint64_t before = cairn_world_hash(world);
+    CHECK_INT(cairn_world_step(world, &options, &report), CAIRN_BAD_INPUT);
+    const cairn_error *error = cairn_world_error(world);
+    CHECK_TEXT(error->key, "run.time_step");
+    CHECK_CONTAINS(error->message, "bodies move too far in one step of 1 s (first of all body 0)");
+    CHECK_CONTAINS(error->message, "expected at most 0.33 s"); /* by its radius */
+    CHECK(cairn_world_hash(world) == before);
+    options.time_step = 0.1;
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    cairn_world_destroy(world);
+}
+
 /* warm start pays: at rest a step needs next to no sweeps */
 TEST(a_settled_heap_needs_few_sweeps)
 {
@@ -312,5 +341,6 @@ int main(void)
         CASE(repeated_runs_and_thread_counts_give_the_same_hash),
         CASE(a_large_pile_has_the_same_hash_for_any_number_of_threads),
         CASE(the_broad_phase_does_not_change_the_result), CASE(bad_options_leave_the_world_alone),
+        CASE(a_step_that_is_too_long_says_which_one_is_needed),
         CASE(a_settled_heap_needs_few_sweeps));
 }
