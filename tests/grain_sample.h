@@ -12,7 +12,7 @@ typedef struct heap {
     cairn_sample sample; /* points into the rest */
     uint8_t is_grain[MOST_GRAINS];
     cairn_vec3 x[MOST_GRAINS], v[MOST_GRAINS], omega[MOST_GRAINS], inertia[MOST_GRAINS];
-    double mass[MOST_GRAINS], radius[MOST_GRAINS];
+    double mass[MOST_GRAINS], radius[MOST_GRAINS], volume[MOST_GRAINS];
     int32_t material[MOST_GRAINS];
     int32_t pair[2 * MOST_TOUCHES];
     cairn_vec3 point[MOST_TOUCHES], normal[MOST_TOUCHES], force[MOST_TOUCHES];
@@ -32,6 +32,7 @@ static inline heap *heap_empty(int dimension)
                                .inertia = h.inertia,
                                .mass = h.mass,
                                .radius = h.radius,
+                               .volume = h.volume,
                                .material = h.material,
                                .has_contacts = true,
                                .pair = h.pair,

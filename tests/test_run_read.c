@@ -28,6 +28,8 @@ TEST(a_frame_is_what_the_world_was)
     CHECK_NEAR(s.x[3].z, 0.4, 0);
     CHECK_NEAR(s.radius[0], 0, 0);
     CHECK_NEAR(s.radius[3], 0.1, 0);
+    CHECK_NEAR(s.volume[0], 0, 0);
+    CHECK_CLOSE(s.volume[3], 4.0 / 3 * M_PI * 1e-3, 1e-12);
     CHECK_INT(s.is_grain[0], 0);
     CHECK_INT(s.is_grain[3], 1);
     CHECK_NEAR(s.totals->friction_loss, 0, 0);
@@ -50,6 +52,21 @@ TEST(what_a_run_did_not_keep_is_not_known)
     CHECK_OK(cairn_run_reader_frame(&r, 3, &s));
     CHECK(!s.has_contacts);
     CHECK(s.totals == NULL);
+    cairn_run_reader_close(&r);
+    folder_remove(f.path);
+}
+
+TEST(files_from_before_there_were_volumes_are_read)
+{
+    folder f = run_create(false, "off");
+    cairn_run_reader r;
+    cairn_sample s;
+    hid_t file = H5Fopen(path_in(&f, "run.h5").text, H5F_ACC_RDWR, H5P_DEFAULT);
+    CHECK(H5Ldelete(file, "bodies/volume", H5P_DEFAULT) >= 0);
+    H5Fclose(file);
+    CHECK_OK(cairn_run_reader_open(f.path, &r, NULL));
+    CHECK_OK(cairn_run_reader_frame(&r, 3, &s));
+    CHECK_NEAR(s.volume[3], 0, 0);
     cairn_run_reader_close(&r);
     folder_remove(f.path);
 }
@@ -143,6 +160,7 @@ TEST(no_memory_at_any_point_is_reported)
 int main(void)
 {
     RUN(CASE(a_frame_is_what_the_world_was), CASE(what_a_run_did_not_keep_is_not_known),
+        CASE(files_from_before_there_were_volumes_are_read),
         CASE(numbers_that_lead_nowhere_are_refused), CASE(what_is_not_there_is_said),
         CASE(no_memory_at_any_point_is_reported));
 }

@@ -20,6 +20,18 @@ TEST(impulses_become_forces_in_the_world_frame)
     cairn_arena_destroy(&arena);
 }
 
+TEST(volumes_are_those_of_the_shapes)
+{
+    cairn_shape box = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    cairn_shape ellipse = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 2);
+    cairn_shape floor = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    box.size = (cairn_vec3){ 1, 2, 3 };
+    ellipse.semi_axes = (cairn_vec3){ 2, 0.5, 0 };
+    CHECK_CLOSE(cairn_sample_volume(&box, 3), 6, 1e-14);
+    CHECK_CLOSE(cairn_sample_volume(&ellipse, 2), M_PI, 1e-14);
+    CHECK_NEAR(cairn_sample_volume(&floor, 3), 0, 0);
+}
+
 TEST(grains_are_the_dynamic_bodies_that_are_there)
 {
     cairn_scene s = scene_create(3);
@@ -35,6 +47,8 @@ TEST(grains_are_the_dynamic_bodies_that_are_there)
     CHECK_INT(sample.is_grain[3], 1);
     CHECK_NEAR(sample.radius[0], 0, 0);
     CHECK_NEAR(sample.radius[1], 0.1, 0);
+    CHECK_NEAR(sample.volume[0], 0, 0);
+    CHECK_CLOSE(sample.volume[1], 4.0 / 3 * M_PI * 1e-3, 1e-12);
     CHECK(!sample.has_contacts);
     cairn_arena_destroy(&arena);
     scene_destroy(&s);
@@ -64,6 +78,6 @@ TEST(a_world_is_measured_as_it_stands)
 
 int main(void)
 {
-    RUN(CASE(impulses_become_forces_in_the_world_frame),
+    RUN(CASE(impulses_become_forces_in_the_world_frame), CASE(volumes_are_those_of_the_shapes),
         CASE(grains_are_the_dynamic_bodies_that_are_there), CASE(a_world_is_measured_as_it_stands));
 }

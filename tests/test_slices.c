@@ -35,6 +35,22 @@ TEST(walls_and_points_fill_nothing)
     CHECK_CLOSE(heap_number(h, "packing", "solid", &o), 7 * M_PI / 4, 1e-12);
 }
 
+/* Squares of area 0.5 on a square lattice of step 1: half is filled, and one diameter is
+ * 2 sqrt(0.5/pi). */
+TEST(other_shapes_fill_their_volume)
+{
+    heap *h = heap_simple_cubic(2, 9);
+    cairn_measure_options o = cairn_measure_options_default();
+    for (int i = 0; i < h->sample.count; i++) {
+        h->radius[i] = 0;
+        h->volume[i] = 0.5;
+    }
+    CHECK_CLOSE(heap_number(h, "packing", "fraction", &o), 0.5, 1e-12);
+    CHECK_CLOSE(cairn_measure_radius(&h->sample, 0), sqrt(0.5 / M_PI), 1e-12);
+    h->sample.dimension = 3;
+    CHECK_CLOSE(cairn_measure_radius(&h->sample, 0), cbrt(0.375 / M_PI), 1e-12);
+}
+
 /* Four layers of disks at y = 0, 1, 2, 3: slices of one diameter each fill pi/4, and the layers
  * move at their own speed. */
 TEST(slices_tell_layers_apart)
@@ -94,6 +110,6 @@ int main(void)
     RUN(CASE(a_simple_cubic_lattice_fills_pi_over_6),
         CASE(face_centred_cubic_fills_pi_over_sqrt_18),
         CASE(a_square_lattice_of_disks_fills_pi_over_4), CASE(walls_and_points_fill_nothing),
-        CASE(slices_tell_layers_apart), CASE(slices_go_along_the_axis_asked_for),
-        CASE(nothing_has_no_rows));
+        CASE(other_shapes_fill_their_volume), CASE(slices_tell_layers_apart),
+        CASE(slices_go_along_the_axis_asked_for), CASE(nothing_has_no_rows));
 }

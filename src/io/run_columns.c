@@ -43,6 +43,7 @@ static const cairn_run_source bodies[] = {
     FRAME("top_radius", "m", CAIRN_HDF5_REAL, 1, top_radius),
     FRAME("height", "m", CAIRN_HDF5_REAL, 1, height),
     FRAME("axis", "1", CAIRN_HDF5_REAL, 3, axis),
+    FRAME("volume", "m^3", CAIRN_HDF5_REAL, 1, volume),
     FRAME("length", "m", CAIRN_HDF5_REAL, 1, length),
     FRAME("rounding", "m", CAIRN_HDF5_REAL, 1, rounding),
     FRAME("exponents", "1", CAIRN_HDF5_REAL, 2, exponents),
@@ -55,7 +56,7 @@ static const cairn_run_source bodies[] = {
     FRAME("friction_axis", "1", CAIRN_HDF5_REAL, 3, friction_axis),
 };
 
-enum { PLAIN_BODY = 19 };
+enum { PLAIN_BODY = 20 };
 
 static const cairn_run_source states[] = {
     FRAME("index", "", CAIRN_HDF5_INT, 1, index),

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/sample.h"
 
 void cairn_run_roll_destroy(cairn_run_roll *roll)
 {
@@ -56,6 +57,7 @@ static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->bottom_radius, f->fresh);
     TAKE(f->top_radius, f->fresh);
     TAKE(f->height, f->fresh);
+    TAKE(f->volume, f->fresh);
     TAKE(f->mass, f->fresh);
     TAKE(f->axis, f->fresh);
     TAKE(f->inertia, f->fresh);
@@ -85,6 +87,7 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->bottom_radius[row] = shape->bottom_radius;
     f->top_radius[row] = shape->top_radius;
     f->height[row] = shape->height;
+    f->volume[row] = cairn_sample_volume(shape, f->dimension);
     f->mass[row] = f->world.mass[i];
     f->axis[row] = shape->axis;
     f->inertia[row] = f->world.inertia[i];

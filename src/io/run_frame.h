@@ -53,7 +53,7 @@ typedef struct cairn_run_frame {
     size_t fresh; /* bodies that no frame held before: their properties */
     uint8_t *kind, *motion;
     int32_t *material, *fresh_slot;
-    double *radius, *half_angle, *bottom_radius, *top_radius, *height, *mass;
+    double *radius, *half_angle, *bottom_radius, *top_radius, *height, *volume, *mass;
     double *length, *rounding, *exponents; /* exponents: two each */
     cairn_vec3 *axis, *inertia, *size, *semi_axes, *surface_velocity, *friction_axis;
     cairn_vec3 *shape_x; /* pose of the shape in the body */

@@ -48,6 +48,16 @@ static cairn_status read_kinds(cairn_run_reader *r, const char *name, const int3
                             found.count, r->bodies);
 }
 
+/* Volumes came later than the other columns. */
+static cairn_status read_volumes(cairn_run_reader *r)
+{
+    hid_t bodies;
+    TRY(cairn_hdf5_open_group(r->file, "bodies", &bodies, r->error));
+    bool there = cairn_hdf5_has(bodies, "volume");
+    H5Gclose(bodies);
+    return there ? read_column(r, "bodies", "volume", r->bodies, &r->volume) : CAIRN_OK;
+}
+
 static cairn_status read_bodies(cairn_run_reader *r)
 {
     cairn_hdf5_numbers mass;
@@ -59,6 +69,7 @@ static cairn_status read_bodies(cairn_run_reader *r)
     TRY(read_kinds(r, "motion", &r->motion));
     TRY(read_kinds(r, "material", &r->material));
     TRY(read_column(r, "bodies", "radius", r->bodies, &r->radius));
+    TRY(read_volumes(r));
     TRY(read_column(r, "bodies", "inertia", 3 * (int64_t)r->bodies, &inertia));
     r->inertia = (const cairn_vec3 *)inertia;
     return CAIRN_OK;
@@ -195,10 +206,11 @@ static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_samp
     size_t count = (size_t)out->count;
     uint8_t *is_grain = cairn_arena_take(&r->frame, count, sizeof *is_grain);
     double *radius = cairn_arena_take(&r->frame, count, sizeof *radius);
+    double *volume = cairn_arena_take(&r->frame, count, sizeof *volume);
     double *mass = cairn_arena_take(&r->frame, count, sizeof *mass);
     cairn_vec3 *inertia = cairn_arena_take(&r->frame, count, sizeof *inertia);
     int32_t *material = cairn_arena_take(&r->frame, count, sizeof *material);
-    if (!is_grain || !radius || !mass || !inertia || !material)
+    if (!is_grain || !radius || !volume || !mass || !inertia || !material)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < out->count; i++) {
         int32_t row = index[i];
@@ -207,12 +219,14 @@ static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_samp
         place[row] = i;
         is_grain[i] = r->motion[row] == CAIRN_MOTION_DYNAMIC;
         radius[i] = r->shape[row] == CAIRN_SHAPE_SPHERE ? r->radius[row] : 0;
+        volume[i] = r->volume ? r->volume[row] : 0;
         mass[i] = r->mass[row];
         inertia[i] = r->inertia[row];
         material[i] = r->material[row];
     }
     out->is_grain = is_grain;
     out->radius = radius;
+    out->volume = volume;
     out->mass = mass;
     out->inertia = inertia;
     out->material = material;

@@ -17,6 +17,7 @@ typedef struct cairn_run_reader {
     int bodies; /* rows of /bodies, by which the next go */
     const int32_t *shape, *motion, *material;
     const double *radius, *mass;
+    const double *volume; /* NULL: a file of before there was one */
     const cairn_vec3 *inertia;
     int steps;
     cairn_energy *totals; /* after each step, sums since the start; NULL: not kept */

@@ -35,12 +35,19 @@ static cairn_status take_contacts(const cairn_world *world, double time_step, ca
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+double cairn_sample_volume(const cairn_shape *shape, int dimension)
+{
+    cairn_mass mass;
+    return cairn_shape_mass_tensor(shape, dimension, &mass) == CAIRN_OK ? mass.mass : 0;
+}
+
 cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
                                cairn_sample *out)
 {
     cairn_bodies b = cairn_world_bodies(world);
     uint8_t *is_grain = cairn_arena_take(arena, (size_t)b.count, sizeof *is_grain);
     double *radius = cairn_arena_take(arena, (size_t)b.count, sizeof *radius);
+    double *volume = cairn_arena_take(arena, (size_t)b.count, sizeof *volume);
     *out = (cairn_sample){ .dimension = cairn_world_dimension(world),
                            .time = cairn_world_time(world),
                            .gravity = cairn_world_gravity(world),
@@ -52,12 +59,14 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
                            .inertia = b.inertia,
                            .mass = b.mass,
                            .radius = radius,
+                           .volume = volume,
                            .material = b.material };
-    if (!is_grain || !radius)
+    if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b.count; i++) {
         is_grain[i] = b.alive[i] && b.motion[i] == CAIRN_MOTION_DYNAMIC;
         radius[i] = b.shape[i].kind == CAIRN_SHAPE_SPHERE ? b.shape[i].radius : 0;
+        volume[i] = is_grain[i] ? cairn_sample_volume(&b.shape[i], out->dimension) : 0;
     }
     return take_contacts(world, time_step, arena, out);
 }

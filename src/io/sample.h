@@ -9,6 +9,9 @@
 cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
                                cairn_sample *out);
 
+/* Volume (m^3, 2D: m^2) of a shape; 0: it has none that is finite. */
+double cairn_sample_volume(const cairn_shape *shape, int dimension);
+
 /* Contacts as files and worlds have them: impulses in the contact frame. */
 typedef struct cairn_sample_contacts {
     int count;

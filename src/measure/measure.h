@@ -19,6 +19,7 @@ typedef struct cairn_sample {
     const cairn_vec3 *omega, *inertia; /* rad/s, kg m^2, body frame                             */
     const double *mass;                /* kg                                                    */
     const double *radius;              /* m; 0: not a ball                                      */
+    const double *volume;              /* m^3, 2D: m^2; 0: not known                            */
     const int32_t *material;
     bool has_contacts; /* false: nobody knows them                                             */
     int contacts;
@@ -87,6 +88,8 @@ static inline double cairn_component(cairn_vec3 v, int k)
     return k == 0 ? v.x : k == 1 ? v.y : v.z;
 }
 
+/* Radius (m) of grain i, or of a ball of its volume; 0: not known. */
+double cairn_measure_radius(const cairn_sample *s, int i);
 /* low <= x < high on every side: neighbouring boxes share no point. */
 bool cairn_region_contains(const cairn_region *region, cairn_vec3 x);
 /* Volume, in 2D area; 0: empty. */

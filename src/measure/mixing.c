@@ -36,13 +36,14 @@ static void split(const cairn_measure *m, mixture *x)
     double low = INFINITY, high = -INFINITY, firsts = 0;
     for (int k = 0; k < x->count; k++) {
         int i = x->grain[k];
-        double value = by_radius ? s->radius[i] : s->material[i];
+        double value = by_radius ? cairn_measure_radius(s, i) : s->material[i];
         low = fmin(low, value);
         high = fmax(high, value);
     }
     for (int k = 0; k < x->count; k++) {
         int i = x->grain[k];
-        x->first[i] = by_radius ? s->radius[i] > 0.5 * (low + high) : s->material[i] == low;
+        x->first[i] =
+            by_radius ? cairn_measure_radius(s, i) > 0.5 * (low + high) : s->material[i] == low;
         firsts += x->first[i];
     }
     x->share = firsts / x->count;

@@ -99,17 +99,19 @@ static void add_all(cells *c)
 
 /* ---- the box and the shells ----------------------------------------------------------------- */
 
-/* Mean diameter of the balls in the box; without balls the mean distance of centres. */
+/* Mean diameter of the grains in the box, of equal volume where they are no balls; when no volume
+ * is known, the mean distance of centres. */
 static double diameter(const cairn_sample *s, const cairn_region *box, int centres)
 {
-    double sum = 0, balls = 0;
+    double sum = 0, known = 0;
     for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && s->radius[i] > 0 && cairn_region_contains(box, s->x[i])) {
-            sum += 2 * s->radius[i];
-            balls++;
+        if (s->is_grain[i] && cairn_region_contains(box, s->x[i])) {
+            double radius = cairn_measure_radius(s, i);
+            sum += 2 * radius;
+            known += radius > 0;
         }
     double apart = pow(cairn_region_volume(box) / centres, 1.0 / box->dimension);
-    return balls > 0 ? sum / balls : apart;
+    return known > 0 ? sum / known : apart;
 }
 
 static void choose_shells(const cairn_measure *m, cells *c)

@@ -68,14 +68,21 @@ static void close_by_quantiles(const cairn_measure *m, int k, double *scratch, c
         out->high[k] = scratch[(int)((1 - m->options->trim) * (count - 1))];
 }
 
+double cairn_measure_radius(const cairn_sample *s, int i)
+{
+    if (s->radius[i] > 0)
+        return s->radius[i];
+    return s->dimension == 2 ? sqrt(s->volume[i] / M_PI) : cbrt(3 * s->volume[i] / (4 * M_PI));
+}
+
 static void close_by_extent(const cairn_measure *m, int k, cairn_region *out)
 {
     const cairn_sample *s = m->sample;
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < s->count; i++)
         if (s->is_grain[i]) {
-            low = fmin(low, cairn_component(s->x[i], k) - s->radius[i]);
-            high = fmax(high, cairn_component(s->x[i], k) + s->radius[i]);
+            low = fmin(low, cairn_component(s->x[i], k) - cairn_measure_radius(s, i));
+            high = fmax(high, cairn_component(s->x[i], k) + cairn_measure_radius(s, i));
         }
     if (isinf(out->low[k]))
         out->low[k] = low;

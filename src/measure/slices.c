@@ -1,7 +1,8 @@
-/* slices.c - the share of a box that balls fill, as a whole and in slices.
+/* slices.c - the share of a box that grains fill, as a whole and in slices.
  *
- * Volumes of balls cut by the box are those of region.c; overlaps of balls count twice. Bodies that
- * are not balls are not counted as filling anything. */
+ * Volumes of balls cut by the box are those of region.c; overlaps count twice. Other shapes count as
+ * balls of the same volume about their centre of mass: what the box cuts off one it gives to
+ * another, so the mean is right where the packing goes on beyond the box. */
 #include <math.h>
 
 #include "base/status.h"
@@ -14,8 +15,8 @@ static double solid_in(const cairn_sample *s, const cairn_region *region)
 {
     double solid = 0;
     for (int i = 0; i < s->count; i++)
-        if (s->is_grain[i] && s->radius[i] > 0)
-            solid += cairn_region_ball(region, s->x[i], s->radius[i]);
+        if (s->is_grain[i])
+            solid += cairn_region_ball(region, s->x[i], cairn_measure_radius(s, i));
     return solid;
 }
 
@@ -29,8 +30,8 @@ static cairn_status packing(cairn_measure *m)
 }
 
 static const cairn_statistic_field packing_fields[] = {
-    { { "fraction", "", "share of the box that balls fill", true }, NULL, false },
-    { { "solid", "m^3", "volume of the balls in the box", false }, "m^2", false },
+    { { "fraction", "", "share of the box that grains fill", true }, NULL, false },
+    { { "solid", "m^3", "volume of the grains in the box", false }, "m^2", false },
     { { "volume", "m^3", "of the box", false }, "m^2", false },
 };
 
@@ -72,11 +73,11 @@ static void add_ball(const cairn_measure *m, const cairn_region *region, int i, 
 {
     const cairn_sample *s = m->sample;
     int bins = (int)m->options->bins;
-    double at = cairn_component(s->x[i], m->axis);
-    int last = slice_at(region, m->axis, at + s->radius[i], bins);
-    for (int k = slice_at(region, m->axis, at - s->radius[i], bins); k <= last; k++) {
+    double at = cairn_component(s->x[i], m->axis), radius = cairn_measure_radius(s, i);
+    int last = slice_at(region, m->axis, at + radius, bins);
+    for (int k = slice_at(region, m->axis, at - radius, bins); k <= last; k++) {
         cairn_region cut = slice_region(region, m->axis, k, bins);
-        slices[k].solid += cairn_region_ball(&cut, s->x[i], s->radius[i]);
+        slices[k].solid += cairn_region_ball(&cut, s->x[i], radius);
     }
 }
 
