@@ -35,7 +35,27 @@ static void write_data(FILE *out, const cairn_study *study, const cairn_figure *
     }
 }
 
-static void write_axes(FILE *out, const cairn_figure *f)
+/* gnuplot's own range holds the centres of disks, but cuts what sticks out. */
+static void write_disk_range(FILE *out, const cairn_study *study, const cairn_figure *f)
+{
+    double low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
+    for (int i = 0; i < f->count; i++) {
+        const cairn_series *s = &study->series[f->first + i];
+        if (s->style != CAIRN_SERIES_DISKS || f->y_low != f->y_high)
+            return;
+        for (int k = 0; k < s->count; k++)
+            for (int axis = 0; axis < 2; axis++) {
+                low[axis] = fmin(low[axis], s->points[k][axis] - s->points[k][2]);
+                high[axis] = fmax(high[axis], s->points[k][axis] + s->points[k][2]);
+            }
+    }
+    double edge = 0.02 * (high[0] - low[0]);
+    if (isfinite(edge))
+        fprintf(out, "set xrange [%g:%g]\nset yrange [%g:%g]\n", low[0] - edge, high[0] + edge,
+                low[1] - edge, high[1] + edge);
+}
+
+static void write_axes(FILE *out, const cairn_study *study, const cairn_figure *f)
 {
     fprintf(out, "set title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n", f->title, f->x_label,
             f->y_label);
@@ -49,6 +69,7 @@ static void write_axes(FILE *out, const cairn_figure *f)
         fprintf(out, "set size ratio -1\n");
     if (f->y_low != f->y_high)
         fprintf(out, "set yrange [%g:%g]\n", f->y_low, f->y_high);
+    write_disk_range(out, study, f);
 }
 
 /* Points that lie too dense would hide the line below them. */
@@ -86,7 +107,7 @@ static bool write_script(const char *path, const char *picture, const cairn_stud
     fprintf(out, "\"\n");
     fprintf(out, "set encoding utf8\nset output '%s.part'\n", picture);
     write_data(out, study, f);
-    write_axes(out, f);
+    write_axes(out, study, f);
     write_plot(out, study, f);
     return fclose(out) == 0;
 }
