@@ -34,14 +34,15 @@ static cairn_status plane_case(cairn_study *study, int n, double mu, bool draw, 
 {
     static const cairn_figure begin = { .name = "begin", .title = "Pile cut in the middle, t = 0" };
     static const cairn_figure end = { .name = "end", .title = "Pile cut in the middle, t = 2.58" };
+    const double middle = 5 + 5.0 / n; /* a layer of the grid */
     cairn_world *world = NULL;
     cairn_status status = cairn_grains_column(3, n, mu, &world);
     if (status == CAIRN_OK && draw)
-        cairn_view_balls(study, world, &begin, 1, 5);
+        cairn_view_balls(study, world, &begin, 1, middle);
     if (status == CAIRN_OK)
         status = fall_on_plane(world, n, study->threads, mean);
     if (status == CAIRN_OK && draw)
-        cairn_view_balls(study, world, &end, 1, 5);
+        cairn_view_balls(study, world, &end, 1, middle);
     cairn_world_destroy(world);
     return status;
 }

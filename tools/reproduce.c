@@ -150,7 +150,6 @@ static int compute(session *s, const cairn_arguments *arguments, bool all)
     cairn_jobs jobs = { .items = s->items,
                         .count = s->count,
                         .width = width,
-                        .threads = all && width > 1, /* one, or all that there are */
                         .quick = arguments->reproduce.quick,
                         .quiet = arguments->quiet,
                         .folder = s->folder,

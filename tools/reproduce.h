@@ -38,10 +38,9 @@ void cairn_verdict_count_add(cairn_verdict_count *count, const cairn_computed *c
 typedef struct cairn_jobs {
     cairn_computed *items;
     int count;
-    int width;   /* processes at a time              */
-    int threads; /* in each; 0: all that there are   */
+    int width; /* processes at a time */
     bool quick, quiet;
-    const char *folder; /* of the figures            */
+    const char *folder; /* of the figures */
     void (*ended)(void *context, cairn_computed *item);
     void *context;
 } cairn_jobs;
