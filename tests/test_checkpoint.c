@@ -1,6 +1,9 @@
 /* test_checkpoint.c - a run that stops and goes on, and checkpoints that cannot be used. */
 #include "io/checkpoint.h"
 
+#include "base/memory.h"
+#include "io/run_summary.h"
+
 #include "same_runs.h"
 #include "saved_world.h"
 
@@ -102,6 +105,37 @@ TEST(every_file_is_that_of_a_run_that_never_stopped)
         }
         folder_remove(whole.path);
     }
+}
+
+/* Every total that a step adds to, as summary.json tells them: one that no table of checkpoint.c
+ * names is seen here. */
+TEST(every_total_is_kept)
+{
+    folder f = folder_create(), g = folder_create();
+    const cairn_run_ending ending = { "complete", "" };
+    cairn_scene *scene = scene_text_good(scene_2d, NULL), *again = NULL;
+    cairn_run_output none = { .folder = NULL }, output = { .folder = NULL };
+    cairn_run_marks marks = { .start = 0.5, .next_frame = 3, .stored = 7, .slow_steps = 2 }, found;
+    memset(&marks.summary, 0x11, sizeof marks.summary);
+    marks.summary.interrupted = marks.summary.has_packing = false;
+    CHECK_OK(cairn_checkpoint_write(f.path, scene, &marks, &none, NULL));
+    CHECK_OK(cairn_checkpoint_read(f.path, &again, &found, &output, NULL));
+    CHECK(found.start == 0.5 && found.next_frame == 3 && found.stored == 7);
+    CHECK_INT(found.slow_steps, 2);
+    /* found at the end of a run */
+    found.summary.displacement = marks.summary.displacement;
+    found.summary.displaced = marks.summary.displaced;
+    found.summary.hash = marks.summary.hash;
+    CHECK_OK(cairn_run_summary_write(&marks.summary, scene, &ending, f.path, NULL));
+    CHECK_OK(cairn_run_summary_write(&found.summary, again, &ending, g.path, NULL));
+    check_same_lines(&f, &g, "summary.json");
+    CHECK_INT(found.summary.worst.judgement.asked.worst_contact, 0x11111111);
+    cairn_memory_free(found.places);
+    cairn_run_output_destroy(&output);
+    cairn_scene_destroy(scene);
+    cairn_scene_destroy(again);
+    folder_remove(f.path);
+    folder_remove(g.path);
 }
 
 /* The state at a checkpoint counts, not what was written later. */
@@ -221,7 +255,7 @@ TEST(a_new_run_forgets_the_checkpoint_of_an_old_one)
 int main(void)
 {
     RUN(CASE(a_run_that_was_stopped_goes_on_to_the_same_end),
-        CASE(every_file_is_that_of_a_run_that_never_stopped),
+        CASE(every_file_is_that_of_a_run_that_never_stopped), CASE(every_total_is_kept),
         CASE(what_was_written_after_the_checkpoint_is_written_again), CASE(a_finished_run_says_so),
         CASE(a_checkpoint_of_a_finished_run_is_removed),
         CASE(a_folder_without_a_checkpoint_says_what_makes_one),

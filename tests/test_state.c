@@ -1,6 +1,9 @@
 /* test_state.c - a world to bytes and back: what is loaded goes on with the same bits. */
 #include "saved_world.h"
 
+#include "shape/geometry.h"
+#include "world/world.h"
+
 static void goes_on(const char *text, const char *override, int before, int after)
 {
     cairn_scene *scene = scene_text_good(text, override);
@@ -53,6 +56,22 @@ TEST(holes_and_generations_stay)
     free(s.data);
 }
 
+/* A field that is new in a world: either the state keeps it, or a step makes it anew before it reads
+ * it; then write its size down here. */
+TEST(every_field_of_a_world_was_thought_of)
+{
+    if (sizeof(void *) != 8)
+        skip();
+    size_t scratch = sizeof(cairn_problem) + sizeof(cairn_step_inputs) + sizeof(cairn_error);
+    CHECK_INT(sizeof(cairn_world) - scratch, 1040);
+    CHECK_INT(sizeof(cairn_body_store), 144);
+    CHECK_INT(sizeof(cairn_contact_store), 184);
+    CHECK_INT(sizeof(cairn_joint), 720);
+    CHECK_INT(sizeof(cairn_inlet), 240);
+    CHECK_INT(sizeof(cairn_driven), 296);
+    CHECK_INT(sizeof(cairn_geometry), 216);
+}
+
 TEST(damaged_bytes_do_no_harm)
 {
     cairn_scene *scene = scene_text_good(scene_3d, NULL);
@@ -88,6 +107,7 @@ TEST(without_memory_nothing_is_loaded_and_nothing_leaks)
 int main(void)
 {
     RUN(CASE(a_loaded_world_goes_on_with_the_same_bits), CASE(the_saved_world_is_not_changed),
-        CASE(holes_and_generations_stay), CASE(damaged_bytes_do_no_harm),
-        CASE(another_version_is_refused), CASE(without_memory_nothing_is_loaded_and_nothing_leaks));
+        CASE(holes_and_generations_stay), CASE(every_field_of_a_world_was_thought_of),
+        CASE(damaged_bytes_do_no_harm), CASE(another_version_is_refused),
+        CASE(without_memory_nothing_is_loaded_and_nothing_leaks));
 }
