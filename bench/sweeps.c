@@ -4,7 +4,8 @@
  * Bytes of a sweep, every number read or written once, f bytes a number:
  *     contact  two indices, n, shift, mu; r and r_previous read and written:   8 + 17 f
  *     body     v and v_previous for the extrapolation, v for the sweep:        48 f
- *     without friction: 8 + 8 f and 24 f. */
+ *     without friction: 8 + 8 f and 24 f.
+ * Beside it the judge, on stored rows and on contacts of balls. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "lattice_problem.h"
+#include "problem/judge.h"
 
 typedef struct kind {
     const char *name;
@@ -84,6 +86,52 @@ static double stream_rate(double bytes)
     return rate;
 }
 
+/* Seconds of one judgement of a problem that was judged before: impulses after some sweeps. */
+static double judge_seconds(const cairn_problem *p)
+{
+    cairn_arena arena = { 0 };
+    cairn_system system;
+    cairn_norms norms = { 0 };
+    cairn_judgement judgement;
+    void *state;
+    double *r = calloc(3 * (size_t)p->contacts, sizeof(double)), best = INFINITY;
+    double *u = calloc(3 * (size_t)p->contacts, sizeof(double));
+    double *v = calloc(6 * (size_t)p->blocks, sizeof(double));
+    if (!r || !u || !v || cairn_system_create(p, &cairn_kernels_cpu, &arena, &system) != CAIRN_OK ||
+        cairn_sweeps_f32.begin(&system, &arena, r, p->v_free, &state) != CAIRN_OK || !state)
+        bench_fail("judge", CAIRN_NO_MEMORY);
+    for (int i = 0; i < 20; i++)
+        cairn_sweeps_f32.sweep(state, CAIRN_LAW_CONVEX, 0.5);
+    cairn_sweeps_f32.unload(state, r);
+    for (int round = 0; round < REPEATS; round++) {
+        double start = cairn_clock_seconds();
+        cairn_judge_again(p, CAIRN_LAW_CONVEX, r, v, u, &norms, &judgement);
+        best = fmin(best, cairn_clock_seconds() - start);
+    }
+    free(r);
+    free(u);
+    free(v);
+    cairn_arena_destroy(&arena);
+    return best;
+}
+
+/* The judge on both forms of the rows, in sweeps in float. */
+static void measure_judge(lattice_problem *l, double scalar, FILE *csv)
+{
+    static const kind sweep = { "float", &cairn_sweeps_f32, false, 4 };
+    const cairn_problem balls = lattice_of_balls(l), *const forms[2] = { &l->p, &balls };
+    static const char *const names[2] = { "judge, rows", "judge, balls" };
+    double one = sweep_seconds(&sweep, &l->p, 1);
+    for (int k = 0; k < 2; k++) {
+        double seconds = judge_seconds(forms[k]);
+        printf("%9d %-20s %8.2f %8.1f   as long as %.1f sweeps in float\n", l->p.contacts, names[k],
+               1e9 * seconds / l->p.contacts, scalar / seconds, seconds / one);
+        fprintf(csv, "%d,%d,\"%s\",%.6g,,,,\n", l->p.contacts, l->p.blocks, names[k],
+                1e9 * seconds / l->p.contacts);
+    }
+    fflush(stdout);
+}
+
 static void measure(const cairn_problem *p, const kind *k, double *scalar, FILE *csv)
 {
     double seconds = sweep_seconds(k, p, 1), bytes = bytes_of(k, p);
@@ -118,6 +166,9 @@ void bench_sweeps(const char *folder, int most)
                 l.mu[j] = kinds[k].smooth ? 0 : 0.3;
             measure(&l.p, &kinds[k], &scalar, csv);
         }
+        for (int j = 0; j < l.p.contacts; j++)
+            l.mu[j] = 0.3;
+        measure_judge(&l, scalar, csv);
         cairn_arena_destroy(&arena);
     }
     printf("\n");

@@ -8,6 +8,7 @@
 #define CAIRN_BACKEND_BATCH_H
 
 #include "backend/backend.h"
+#include "math/width.h"
 
 enum { CAIRN_BATCH = 16, CAIRN_SLABS = 8, CAIRN_EXTRA_RECORDS = 2 * (CAIRN_SLABS + 1) };
 
@@ -59,16 +60,6 @@ cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, ca
 /* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
 cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);
 
-/* Which instructions the passes use. */
-typedef enum cairn_width {
-    CAIRN_WIDTH_BASELINE, /* what every machine of the build has */
-    CAIRN_WIDTH_AVX2,
-    CAIRN_WIDTH_AVX512,
-    CAIRN_WIDTH_COUNT
-} cairn_width;
-
-/* The widest that this machine has. */
-cairn_width cairn_width_best(void);
 /* A sweep over batches; without `out`, what their impulses do to the bodies is added up. */
 void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
                           cairn_sweep *out);

@@ -60,38 +60,17 @@
 #define WIDE_(fn)  cairn_f64x8_##fn
 #include "backend/batch_sweep.h"
 
-#if defined(__x86_64__)
-#define AVX2   __attribute__((target("avx2,fma")))
-#define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")))
-
-cairn_width cairn_width_best(void)
-{
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-        return CAIRN_WIDTH_AVX512;
-    return __builtin_cpu_supports("avx2") ? CAIRN_WIDTH_AVX2 : CAIRN_WIDTH_BASELINE;
-}
-#else
-#define AVX2
-#define AVX512
-
-cairn_width cairn_width_best(void)
-{
-    return CAIRN_WIDTH_BASELINE;
-}
-#endif
-
 static void f32_baseline(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
     f32x4_work(job, begin, end, out);
 }
 
-AVX2 static void f32_avx2(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+CAIRN_AVX2 static void f32_avx2(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
     f32x8_work(job, begin, end, out);
 }
 
-AVX512 static void f32_avx512(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+CAIRN_AVX512 static void f32_avx512(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
     f32x16_work(job, begin, end, out);
 }
@@ -101,12 +80,12 @@ static void f64_baseline(const cairn_pass_f64 *job, int begin, int end, cairn_sw
     f64x2_work(job, begin, end, out);
 }
 
-AVX2 static void f64_avx2(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+CAIRN_AVX2 static void f64_avx2(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
 {
     f64x4_work(job, begin, end, out);
 }
 
-AVX512 static void f64_avx512(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+CAIRN_AVX512 static void f64_avx512(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
 {
     f64x8_work(job, begin, end, out);
 }

@@ -25,30 +25,10 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "problem/judge.h"
 #include "problem/operator.h"
 
 static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3, negligible = 1e-13;
-
-/* Sums over contacts for one law. */
-typedef struct law_sums {
-    double e2;       /* sum e_j^2                                  */
-    double fclib2;   /* sum |r - P_K(r - u^)|^2                    */
-    double closing2; /* sum of the closing part of q, squared     */
-    double worst;
-    int worst_contact;
-} law_sums;
-
-/* One judgement while it is made. */
-typedef struct judging {
-    const cairn_problem *p;
-    const double *r, *v;
-    double *u;
-    law_sums convex, coulomb;
-    double q2, r2, u2; /* squared norms, bias included              */
-    double terms2;     /* squares of all terms of H v and H v_free  */
-    double drowned2;   /* sum (2 eps w |r|)^2, (m/s)^2              */
-    double cone_violation;
-} judging;
 
 CAIRN_INLINE double square(int d, const double *x)
 {
@@ -78,7 +58,7 @@ CAIRN_INLINE double dual_violation(const cairn_problem *p, int d, int j, const d
     return natural_map(p, d, j, zero, q, 1);
 }
 
-static void add_error(int j, double e, law_sums *sums)
+static void add_error(int j, double e, cairn_law_sums *sums)
 {
     sums->e2 += e * e;
     if (!(e <= sums->worst)) {
@@ -87,8 +67,8 @@ static void add_error(int j, double e, law_sums *sums)
     }
 }
 
-CAIRN_INLINE void add_contact(const judging *judge, int d, int j, double w, const double *u,
-                              law_sums *sums)
+CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w, const double *u,
+                              cairn_law_sums *sums)
 {
     const cairn_problem *p = judge->p;
     const double *r = judge->r + (size_t)j * (size_t)d;
@@ -99,31 +79,35 @@ CAIRN_INLINE void add_contact(const judging *judge, int d, int j, double w, cons
     sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, u, 1);
 }
 
-/* Exact Coulomb: s = |u_T|; a contact closes when q_N + b < 0. q and u carry the bias. */
-CAIRN_INLINE void judge_coulomb(judging *judge, int d, int j, double w, const double *q,
-                                const double *u)
+/* Exact Coulomb: s = |u_T|. u carries the bias. */
+CAIRN_INLINE void judge_coulomb(cairn_judging *judge, int d, int j, double w, const double *u)
 {
     const cairn_problem *p = judge->p;
     double shifted[CAIRN_MAX_DIMENSION];
     memcpy(shifted, u, sizeof(double) * (size_t)d);
     shifted[0] += cairn_contact_sliding(p, j, u);
     add_contact(judge, d, j, w, shifted, &judge->coulomb);
-    judge->coulomb.closing2 += q[0] < 0 ? square(d, q) : 0;
 }
 
 /* The convex law with the s of the problem. */
-CAIRN_INLINE void judge_convex(judging *judge, int d, int j, double w, const double *q,
-                               const double *u)
+CAIRN_INLINE void judge_convex(cairn_judging *judge, int d, int j, double w, const double *u)
 {
     const cairn_problem *p = judge->p;
-    double s = p->s ? p->mu[j] * p->s[j] : 0;
-    double shifted[CAIRN_MAX_DIMENSION], free[CAIRN_MAX_DIMENSION];
+    double shifted[CAIRN_MAX_DIMENSION];
     memcpy(shifted, u, sizeof(double) * (size_t)d);
-    memcpy(free, q, sizeof(double) * (size_t)d);
-    shifted[0] += s;
-    free[0] += s;
+    shifted[0] += p->s ? p->mu[j] * p->s[j] : 0;
     add_contact(judge, d, j, w, shifted, &judge->convex);
-    judge->convex.closing2 += free[0] < 0 ? square(d, free) : dual_violation(p, d, j, free);
+}
+
+/* The closing part of q, which carries the bias, under both laws. */
+CAIRN_INLINE void measure_cone(const cairn_problem *p, int d, int j, const double *q,
+                               cairn_norms *norms)
+{
+    double free[CAIRN_MAX_DIMENSION];
+    memcpy(free, q, sizeof(double) * (size_t)d);
+    norms->coulomb2 += q[0] < 0 ? square(d, q) : 0;
+    free[0] += p->s ? p->mu[j] * p->s[j] : 0;
+    norms->convex2 += free[0] < 0 ? square(d, free) : dual_violation(p, d, j, free);
 }
 
 /* ---- rows with bounds ----------------------------------------------------------------------- */
@@ -141,23 +125,31 @@ static double rows_error2(const cairn_problem *p, int j, const double *w, const 
     return sum;
 }
 
-/* Both laws; y and q as they are without impulses. Returns sum (w r)^2. */
-static double judge_rows(judging *judge, int j, const double *q, const double *y)
+/* Both laws. Returns sum (w r)^2. */
+static double judge_rows(cairn_judging *judge, int j, const double *y)
 {
     const cairn_problem *p = judge->p;
     int d = p->dimension;
     const double *r = judge->r + (size_t)j * (size_t)d;
-    double w[CAIRN_MAX_DIMENSION], zero[CAIRN_MAX_DIMENSION] = { 0 }, weighed2 = 0;
+    double w[CAIRN_MAX_DIMENSION], weighed2 = 0;
     cairn_contact_scales(p, j, w);
-    law_sums *laws[2] = { &judge->convex, &judge->coulomb };
+    cairn_law_sums *laws[2] = { &judge->convex, &judge->coulomb };
     for (int k = 0; k < 2; k++) {
         add_error(j, sqrt(rows_error2(p, j, w, r, y)), laws[k]);
         laws[k]->fclib2 += natural_map(p, d, j, r, y, 1);
-        laws[k]->closing2 += rows_error2(p, j, w, zero, q);
     }
     for (int i = 0; i < p->dimension; i++)
         weighed2 += w[i] * w[i] * r[i] * r[i];
     return weighed2;
+}
+
+static void measure_rows(const cairn_problem *p, int j, const double *q, cairn_norms *norms)
+{
+    double w[CAIRN_MAX_DIMENSION], zero[CAIRN_MAX_DIMENSION] = { 0 };
+    cairn_contact_scales(p, j, w);
+    double closing2 = rows_error2(p, j, w, zero, q);
+    norms->convex2 += closing2;
+    norms->coulomb2 += closing2;
 }
 
 /* The squares of the terms that compliance adds. */
@@ -177,29 +169,27 @@ CAIRN_INLINE double outside_cone(const cairn_problem *p, int d, int j, const dou
     return sqrt(natural_map(p, d, j, r, zero, 0));
 }
 
-/* What the squares of a contact's rows give: the terms of H_j v and H_j v_free, squared - the size
+/* What the squares of a contact's rows give: the terms of H_j v and the bias, squared - the size
  * that rounding is relative to - and w = trace(H_j M^-1 H_j')/d. */
 typedef struct row_squares {
     double terms2, w;
 } row_squares;
 
-CAIRN_INLINE row_squares square_rows(const judging *judge, int d, int n, int j)
+CAIRN_INLINE row_squares square_rows(const cairn_problem *p, int d, int n, int j, const double *v)
 {
-    const cairn_problem *p = judge->p;
     double bias = cairn_contact_bias(p, j), trace = 0;
-    row_squares out = { .terms2 = 2 * bias * bias };
+    row_squares out = { .terms2 = bias * bias };
     for (int side = 0; side < 2; side++) {
         int block = p->block[2 * j + side];
         if (block < 0)
             continue;
         const double *H = cairn_rows_stored(p, d, n, j, side);
         size_t first = (size_t)block * (size_t)n;
-        const double *v = judge->v + first, *v_free = p->v_free + first;
         for (int k = 0; k < n; k++) {
-            double sum = 0;
+            double sum = 0, x = v[first + (size_t)k];
             for (int i = 0; i < d; i++)
                 sum += H[i * n + k] * H[i * n + k];
-            out.terms2 += sum * (v[k] * v[k] + v_free[k] * v_free[k]);
+            out.terms2 += sum * x * x;
             trace += sum * p->mass_inverse[first + (size_t)k];
         }
     }
@@ -208,26 +198,30 @@ CAIRN_INLINE row_squares square_rows(const judging *judge, int d, int n, int j)
     return out;
 }
 
-/* u_j, and q_j: the same without any impulse. */
-CAIRN_INLINE void relative_and_free(const judging *judge, int d, int n, int j, double *u, double *q)
+/* The same for balls: |v|^2 + R^2 |w|^2, which is a little more than the terms are, and
+ * w = wN + 2/3 (Ra^2/Ja + Rb^2/Jb). */
+CAIRN_INLINE row_squares square_balls(const cairn_problem *p, int j, const double *v)
 {
-    const cairn_problem *p = judge->p;
-    if (p->W) {
-        cairn_contact_relative_local(p, j, judge->r, u);
-        memcpy(q, p->q + (size_t)j * (size_t)d, sizeof(double) * (size_t)d);
-    } else {
-        cairn_contact_relative(p, d, n, j, judge->v, u);
-        cairn_contact_relative(p, d, n, j, p->v_free, q);
+    double bias = cairn_contact_bias(p, j);
+    row_squares out = { .terms2 = bias * bias };
+    for (int side = 0; side < 2; side++) {
+        int block = p->block[2 * j + side];
+        if (block < 0)
+            continue;
+        size_t first = (size_t)block * 6;
+        double R2 = p->radius[block] * p->radius[block];
+        out.terms2 += square(3, v + first) + R2 * square(3, v + first + 3);
+        out.w += p->mass_inverse[first] + 2.0 / 3 * R2 * p->mass_inverse[first + 3];
     }
+    return out;
 }
 
-/* Squares of the terms of u_j = (W r)_j + q_j, local form. */
+/* Squares of the terms of (W r)_j, local form. */
 static double local_term_squares(const cairn_problem *p, int j, const double *r)
 {
-    double bias = cairn_contact_bias(p, j), sum = bias * bias;
+    double sum = 0;
     for (int i = 0; i < p->dimension; i++) {
         size_t row = (size_t)j * (size_t)p->dimension + (size_t)i;
-        sum += p->q[row] * p->q[row];
         for (int64_t k = p->W->start[row]; k < p->W->start[row + 1]; k++) {
             double term = p->W->value[k] * r[p->W->column[k]];
             sum += term * term;
@@ -236,45 +230,33 @@ static double local_term_squares(const cairn_problem *p, int j, const double *r)
     return sum;
 }
 
-/* The same for balls: |v|^2 + R^2 |n x w|^2, and w = wN + 2/3 (Ra^2/Ja + Rb^2/Jb). */
-CAIRN_INLINE row_squares square_balls(const judging *judge, int j)
+/* With the velocities v of impulses r. */
+CAIRN_INLINE row_squares squares_of(const cairn_judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
-    double bias = cairn_contact_bias(p, j);
-    row_squares out = { .terms2 = 2 * bias * bias };
-    for (int side = 0; side < 2; side++) {
-        int block = p->block[2 * j + side];
-        if (block < 0)
-            continue;
-        size_t first = (size_t)block * 6;
-        double R2 = p->radius[block] * p->radius[block];
-        const double *states[2] = { judge->v + first, p->v_free + first };
-        for (int k = 0; k < 2; k++) {
-            const double *v = states[k];
-            cairn_vec3 w = cairn_cross(p->normal[j], cairn_vec(v[3], v[4], v[5]));
-            out.terms2 += square(3, v) + R2 * cairn_dot(w, w);
-        }
-        out.w += p->mass_inverse[first] + 2.0 / 3 * R2 * p->mass_inverse[first + 3];
-    }
-    return out;
-}
-
-CAIRN_INLINE row_squares squares_of(const judging *judge, int d, int n, int j)
-{
-    const cairn_problem *p = judge->p;
-    if (d == 3 && n == 6 && cairn_is_of_balls(p, j))
-        return square_balls(judge, j);
     if (p->W)
         return (row_squares){ local_term_squares(p, j, judge->r),
                               cairn_contact_inverse_mass(p, j) };
-    return square_rows(judge, d, n, j);
+    if (d == 3 && n == 6 && cairn_is_of_balls(p, j))
+        return square_balls(p, j, judge->v);
+    return square_rows(p, d, n, j, judge->v);
+}
+
+/* Without impulses. */
+CAIRN_INLINE double free_squares(const cairn_problem *p, int d, int n, int j)
+{
+    double bias = cairn_contact_bias(p, j);
+    if (p->W)
+        return bias * bias + square(d, p->q + (size_t)j * (size_t)d);
+    if (d == 3 && n == 6 && cairn_is_of_balls(p, j))
+        return square_balls(p, j, p->v_free).terms2;
+    return square_rows(p, d, n, j, p->v_free).terms2;
 }
 
 /* Add what one contact alone came to, without its fclib2. */
-static void merge(const law_sums *one, int j, law_sums *all)
+static void merge(const cairn_law_sums *one, int j, cairn_law_sums *all)
 {
     add_error(j, sqrt(one->e2), all);
-    all->closing2 += one->closing2;
 }
 
 /* |r - P_K(r - u - shift n)|^2 */
@@ -286,36 +268,41 @@ static double raw_map(const cairn_problem *p, int j, const double *r, const doub
     return natural_map(p, p->dimension, j, r, shifted, 1);
 }
 
-/* A contact under both laws; u and q carry the bias. Returns (w |r|)^2. */
-CAIRN_INLINE double judge_cone(judging *judge, int d, int j, double w, const double *q,
-                               const double *u)
+/* A contact under both laws; u carries the bias. Returns (w |r|)^2. */
+CAIRN_INLINE double judge_cone(cairn_judging *judge, int d, int j, double w, const double *u)
 {
-    judge_coulomb(judge, d, j, w, q, u);
-    judge_convex(judge, d, j, w, q, u);
+    judge_coulomb(judge, d, j, w, u);
+    judge_convex(judge, d, j, w, u);
     return w * w * square(d, judge->r + (size_t)j * (size_t)d);
 }
 
-/* With rolling or spinning friction: the same in the units of cone.h. The literature's measure
- * keeps the units it has. */
-static double judge_parts(judging *judge, int j, const double *q, const double *u)
+/* A contact with rolling or spinning friction in the units of cone.h; returns its w. */
+static double scale_parts(const cairn_problem *p, int j, cairn_scaled_contact *own)
+{
+    double W[CAIRN_TRIANGLE], w = 0;
+    cairn_contact_delassus(p, j, W);
+    cairn_contact_scale(p, j, W, own);
+    for (int i = 0; i < p->dimension; i++)
+        w += own->length[i] * own->length[i] * W[i * (i + 3) / 2] / p->dimension;
+    return w;
+}
+
+/* The literature's measure keeps the units it has. */
+static double judge_parts(cairn_judging *judge, int j, const double *u)
 {
     const cairn_problem *p = judge->p;
     const double *r = judge->r + (size_t)j * (size_t)p->dimension;
-    double W[CAIRN_TRIANGLE], scaled[3][CAIRN_MAX_DIMENSION], w = 0;
+    double scaled[2][CAIRN_MAX_DIMENSION];
     int d = p->dimension;
     cairn_scaled_contact own;
-    cairn_contact_delassus(p, j, W);
-    cairn_contact_scale(p, j, W, &own);
+    double w = scale_parts(p, j, &own);
     for (int i = 0; i < d; i++) {
-        double length = own.length[i];
-        scaled[0][i] = r[i] / length;
-        scaled[1][i] = length * q[i];
-        scaled[2][i] = length * u[i];
-        w += length * length * W[i * (i + 3) / 2] / d;
+        scaled[0][i] = r[i] / own.length[i];
+        scaled[1][i] = own.length[i] * u[i];
     }
-    judging view = { .p = &own.p, .r = scaled[0] };
-    judge_coulomb(&view, d, 0, w, scaled[1], scaled[2]);
-    judge_convex(&view, d, 0, w, scaled[1], scaled[2]);
+    cairn_judging view = { .p = &own.p, .r = scaled[0] };
+    judge_coulomb(&view, d, 0, w, scaled[1]);
+    judge_convex(&view, d, 0, w, scaled[1]);
     merge(&view.coulomb, j, &judge->coulomb);
     merge(&view.convex, j, &judge->convex);
     judge->coulomb.fclib2 += raw_map(p, j, r, u, cairn_contact_sliding(p, j, u));
@@ -323,29 +310,61 @@ static double judge_parts(judging *judge, int j, const double *q, const double *
     return w * w * square(d, scaled[0]);
 }
 
-CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
+static void measure_parts(const cairn_problem *p, int j, const double *q, cairn_norms *norms)
+{
+    double scaled[CAIRN_MAX_DIMENSION];
+    cairn_scaled_contact own;
+    scale_parts(p, j, &own);
+    for (int i = 0; i < p->dimension; i++)
+        scaled[i] = own.length[i] * q[i];
+    measure_cone(&own.p, p->dimension, 0, scaled, norms);
+}
+
+/* q_j, the velocity without any impulse: the norms. */
+CAIRN_INLINE void measure_contact(cairn_judging *judge, int d, int n, int j)
+{
+    const cairn_problem *p = judge->p;
+    double q[CAIRN_MAX_DIMENSION];
+    if (p->W)
+        memcpy(q, p->q + (size_t)j * (size_t)d, sizeof(double) * (size_t)d);
+    else
+        cairn_contact_relative(p, d, n, j, p->v_free, q);
+    q[0] += cairn_contact_bias(p, j);
+    if (cairn_is_bounded(p, j))
+        measure_rows(p, j, q, &judge->norms);
+    else if (p->rolling + p->spinning)
+        measure_parts(p, j, q, &judge->norms);
+    else
+        measure_cone(p, d, j, q, &judge->norms);
+    judge->norms.q2 += square(d, q);
+    judge->norms.terms2 += free_squares(p, d, n, j);
+}
+
+CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
     size_t first = (size_t)j * (size_t)d;
     const double *r = judge->r + first;
-    double q[CAIRN_MAX_DIMENSION], u[CAIRN_MAX_DIMENSION], bias = cairn_contact_bias(p, j);
-    bool rows = cairn_is_bounded(p, j);
-    relative_and_free(judge, d, n, j, u, q);
+    double u[CAIRN_MAX_DIMENSION];
+    if (p->W)
+        cairn_contact_relative_local(p, j, judge->r, u);
+    else
+        cairn_contact_relative(p, d, n, j, judge->v, u);
     memcpy(judge->u + first, u, sizeof(double) * (size_t)d);
-    u[0] += bias;
-    q[0] += bias;
+    u[0] += cairn_contact_bias(p, j);
     cairn_contact_comply(p, j, r, u);
-    bool parts = p->rolling + p->spinning > 0;
+    bool rows = cairn_is_bounded(p, j), parts = p->rolling + p->spinning > 0;
     row_squares squares = squares_of(judge, d, n, j);
-    double weighed2 = rows    ? judge_rows(judge, j, q, u)
-                      : parts ? judge_parts(judge, j, q, u)
-                              : judge_cone(judge, d, j, squares.w, q, u);
+    double weighed2 = rows    ? judge_rows(judge, j, u)
+                      : parts ? judge_parts(judge, j, u)
+                              : judge_cone(judge, d, j, squares.w, u);
     judge->terms2 += squares.terms2 + compliance_squares(p, j, r);
-    judge->q2 += square(d, q);
     judge->r2 += square(d, r);
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->u2 += square(d, u);
     judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, d, j, r));
+    if (judge->measures)
+        measure_contact(judge, d, n, j);
 }
 
 /* ---- all contacts --------------------------------------------------------------------------- */
@@ -355,22 +374,44 @@ CAIRN_INLINE void judge_contact(judging *judge, int d, int n, int j)
 enum { MOST_PARTS = 64, SMALLEST_PART = 1024 };
 
 typedef struct trial {
-    judging part[MOST_PARTS];
+    cairn_judging part[MOST_PARTS];
     int size; /* contacts of a part */
 } trial;
 
-CAIRN_INLINE void judge_some(judging *judge, int d, int n, int begin, int end)
+CAIRN_INLINE void judge_some(cairn_judging *judge, int d, int n, int begin, int end)
 {
     for (int j = begin; j < end; j++)
         judge_contact(judge, d, n, j);
 }
 
+/* Where the contacts from `begin` on cease to be, or not to be, ones for judge_balls.c. */
+static int end_of_run(const cairn_problem *p, int begin, int end, bool balls)
+{
+    while (begin < end && balls == (cairn_is_of_balls(p, begin) && !cairn_is_bounded(p, begin)))
+        begin++;
+    return begin;
+}
+
+/* Runs of contacts of balls side by side, what is left over and all others one by one. */
+static void judge_in_space(cairn_judging *judge, int begin, int end)
+{
+    const cairn_problem *p = judge->p;
+    while (begin < end && p->normal && !p->directions) {
+        int stop = end_of_run(p, begin, end, true);
+        begin = cairn_judge_balls(cairn_width_best(), judge, begin, stop);
+        stop = end_of_run(p, stop, end, false);
+        judge_some(judge, 3, 6, begin, stop);
+        begin = stop;
+    }
+    judge_some(judge, 3, 6, begin, end);
+}
+
 static void judge_part(int begin, int end, void *context)
 {
     trial *t = context;
-    judging judge = t->part[begin / t->size];
+    cairn_judging judge = t->part[begin / t->size];
     if (judge.p->dimension == 3 && judge.p->block_size == 6)
-        judge_some(&judge, 3, 6, begin, end);
+        judge_in_space(&judge, begin, end);
     else if (judge.p->dimension == 2 && judge.p->block_size == 3)
         judge_some(&judge, 2, 3, begin, end);
     else
@@ -378,22 +419,24 @@ static void judge_part(int begin, int end, void *context)
     t->part[begin / t->size] = judge;
 }
 
-static void add_law(const law_sums *part, law_sums *sums)
+static void add_law(const cairn_law_sums *part, cairn_law_sums *sums)
 {
     sums->e2 += part->e2;
     sums->fclib2 += part->fclib2;
-    sums->closing2 += part->closing2;
     if (part->worst_contact >= 0 && !(part->worst <= sums->worst)) {
         sums->worst = part->worst;
         sums->worst_contact = part->worst_contact;
     }
 }
 
-static void add_part(const judging *part, judging *sum)
+static void add_part(const cairn_judging *part, cairn_judging *sum)
 {
     add_law(&part->convex, &sum->convex);
     add_law(&part->coulomb, &sum->coulomb);
-    sum->q2 += part->q2;
+    sum->norms.convex2 += part->norms.convex2;
+    sum->norms.coulomb2 += part->norms.coulomb2;
+    sum->norms.q2 += part->norms.q2;
+    sum->norms.terms2 += part->norms.terms2;
     sum->r2 += part->r2;
     sum->u2 += part->u2;
     sum->terms2 += part->terms2;
@@ -401,7 +444,7 @@ static void add_part(const judging *part, judging *sum)
     sum->cone_violation = fmax(sum->cone_violation, part->cone_violation);
 }
 
-static void judge_all(judging *judge)
+static void judge_all(cairn_judging *judge)
 {
     trial t;
     int contacts = judge->p->contacts, least = (contacts + MOST_PARTS - 1) / MOST_PARTS;
@@ -414,13 +457,15 @@ static void judge_all(judging *judge)
         add_part(&t.part[k], judge);
 }
 
-static cairn_residual conclude(const judging *judge, const law_sums *sums)
+static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *norms,
+                               double closing2, const cairn_law_sums *sums)
 {
-    double scale = fmax(sqrt(sums->closing2), least_share * sqrt(judge->convex.closing2));
-    double size = sqrt(fmax(judge->q2, fmax(judge->r2, judge->u2)));
-    bool noise = sums->e2 <= rounding * rounding * judge->terms2;
+    double scale = fmax(sqrt(closing2), least_share * sqrt(norms->convex2));
+    double size = sqrt(fmax(norms->q2, fmax(judge->r2, judge->u2)));
+    double terms2 = judge->terms2 + norms->terms2;
+    bool noise = sums->e2 <= rounding * rounding * terms2;
     double error = noise ? 0 : sqrt(sums->e2); /* NaN stays NaN */
-    double doubt = sqrt(judge->drowned2), least = rounding * sqrt(judge->terms2);
+    double doubt = sqrt(judge->drowned2), least = rounding * sqrt(terms2);
     if (!(doubt <= fmax(negligible * scale, least)))
         error += doubt;
     return (cairn_residual){
@@ -431,17 +476,32 @@ static cairn_residual conclude(const judging *judge, const law_sums *sums)
     };
 }
 
+void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
+                       cairn_norms *norms, cairn_judgement *out)
+{
+    cairn_judging judge = { .p = p,
+                            .r = r,
+                            .v = v,
+                            .u = u,
+                            .measures = !norms->known,
+                            .convex.worst_contact = -1,
+                            .coulomb.worst_contact = -1 };
+    cairn_problem_velocity(p, r, v);
+    judge_all(&judge);
+    if (!norms->known)
+        *norms = judge.norms;
+    norms->known = true;
+    out->coulomb = conclude(&judge, norms, norms->coulomb2, &judge.coulomb);
+    out->asked = law == CAIRN_LAW_CONVEX ? conclude(&judge, norms, norms->convex2, &judge.convex)
+                                         : out->coulomb;
+    out->cone_violation = judge.cone_violation;
+}
+
 void cairn_judge(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
                  cairn_judgement *out)
 {
-    judging judge = {
-        .p = p, .r = r, .v = v, .u = u, .convex.worst_contact = -1, .coulomb.worst_contact = -1
-    };
-    cairn_problem_velocity(p, r, v);
-    judge_all(&judge);
-    out->coulomb = conclude(&judge, &judge.coulomb);
-    out->asked = law == CAIRN_LAW_CONVEX ? conclude(&judge, &judge.convex) : out->coulomb;
-    out->cone_violation = judge.cone_violation;
+    cairn_norms norms = { 0 };
+    cairn_judge_again(p, law, r, v, u, &norms, out);
 }
 
 const char *cairn_law_name(cairn_law law)

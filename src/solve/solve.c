@@ -146,7 +146,8 @@ static double measured(const cairn_task *task)
 
 bool cairn_task_judge(cairn_task *task, const double *r)
 {
-    cairn_judge(task->system.p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    cairn_judge_again(task->system.p, task->options->law, r, task->v, task->u, &task->norms,
+                      &task->report->judgement);
     double residual = measured(task);
     task->best_is_last = residual < task->best_relative;
     task->kept = false;
@@ -199,7 +200,8 @@ static cairn_status finish_task(cairn_task *task, double *r)
         return CAIRN_OK; /* judged already */
     if (!is_best && task->options->increment_tolerance <= 0)
         memcpy(r, task->best, task->system.r_count * sizeof(double));
-    cairn_judge(task->system.p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    cairn_judge_again(task->system.p, task->options->law, r, task->v, task->u, &task->norms,
+                      &task->report->judgement);
     return CAIRN_OK;
 }
 

@@ -4,12 +4,14 @@
 
 #include "backend/backend.h"
 #include "cairn/solve.h"
+#include "problem/judge.h"
 
 /* One call of cairn_solve while it lasts. */
 typedef struct cairn_task {
     cairn_system system;
     const cairn_solve_options *options;
     cairn_arena *arena;
+    cairn_norms norms;          /* of the problem, once it was judged                             */
     double *v, *u;              /* the caller's: after a judgement the velocities of the r judged */
     double *best;               /* the best impulses judged so far                                */
     double best_relative;       /* their residual                                                 */

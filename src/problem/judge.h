@@ -1,0 +1,49 @@
+/* judge.h - one judgement while it is made: sums over contacts, and what can be kept from one
+ * judgement of a problem to the next. residual.c has the formulas. */
+#ifndef CAIRN_PROBLEM_JUDGE_H
+#define CAIRN_PROBLEM_JUDGE_H
+
+#include "cairn/problem.h"
+#include "math/width.h"
+
+/* What depends on the problem alone: sums over contacts of the velocities q without impulses. */
+typedef struct cairn_norms {
+    bool known;      /* false: still to be found            */
+    double convex2;  /* the closing part of q, squared      */
+    double coulomb2; /* likewise for exact Coulomb friction */
+    double q2;       /* |q|^2, bias included                */
+    double terms2;   /* squares of all terms of q           */
+} cairn_norms;
+
+/* Sums over contacts for one law. */
+typedef struct cairn_law_sums {
+    double e2;     /* sum e_j^2                 */
+    double fclib2; /* sum |r - P_K(r - u^)|^2   */
+    double worst;
+    int worst_contact;
+} cairn_law_sums;
+
+typedef struct cairn_judging {
+    const cairn_problem *p;
+    const double *r, *v;
+    double *u;
+    bool measures; /* the norms are asked for, too             */
+    cairn_norms norms;
+    cairn_law_sums convex, coulomb;
+    double r2, u2;   /* squared norms, bias included             */
+    double terms2;   /* squares of all terms of H v              */
+    double drowned2; /* sum (2 eps w |r|)^2, (m/s)^2             */
+    double cone_violation;
+} cairn_judging;
+
+/* cairn_judge for a problem that is judged again and again: norms start as zero. */
+void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
+                       cairn_norms *norms, cairn_judgement *out);
+
+enum { CAIRN_JUDGED = 8 }; /* contacts of balls that are judged at once */
+
+/* Contacts j .. j + CAIRN_JUDGED - 1, all of balls with circular cones, whole groups up to `end`;
+ * returns where it stopped. All widths give the same bits. */
+int cairn_judge_balls(cairn_width width, cairn_judging *judge, int begin, int end);
+
+#endif
