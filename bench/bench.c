@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "bench.h"
-#include "collide/collide.h"
+#include "zones.h"
 
 void bench_fail(const char *what, cairn_status status)
 {
@@ -173,7 +173,7 @@ static double pairs_seconds(const cairn_broad_phase *broad, const cairn_collider
     cairn_arena arena = { 0 };
     cairn_pair_list list = { 0 };
     double start = cairn_clock_seconds();
-    if (cairn_pairs_find(broad, colliders, count, &arena, &list) != CAIRN_OK)
+    if (pairs_of(broad, colliders, count, &arena, &list) != CAIRN_OK)
         bench_fail("pairs", CAIRN_NO_MEMORY);
     double seconds = cairn_clock_seconds() - start;
     *found = list.count;

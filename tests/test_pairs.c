@@ -1,10 +1,11 @@
 /* test_pairs.c - the pair list, the oracle broad phase, and the sorted list of all pairs. */
 #include "check.h"
-#include "collide/collide.h"
 #include "failing_allocator.h"
+#include "zones.h"
 
 static const cairn_shape ball = { .kind = CAIRN_SHAPE_SPHERE, .radius = 0.5 };
 static const cairn_shape floor_shape = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } };
+static const cairn_shape tube_shape = { .kind = CAIRN_SHAPE_INSIDE_CYLINDER, .radius = 1 };
 
 static cairn_collider ball_at(double x)
 {
@@ -26,7 +27,7 @@ static const char *pairs_text(const cairn_broad_phase *broad, const cairn_collid
     cairn_pair_list list = { 0 };
     size_t used = 0;
     text[0] = '\0';
-    CHECK_OK(cairn_pairs_find(broad, c, count, &scratch, &list));
+    CHECK_OK(pairs_of(broad, c, count, &scratch, &list));
     for (size_t k = 0; k < list.count; k++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%d-%d", k ? " " : "",
                                  list.items[k].first, list.items[k].second);
@@ -132,8 +133,27 @@ TEST(holes_have_no_pairs)
 TEST(walls_pair_with_everything_that_moves_and_not_with_each_other)
 {
     cairn_collider all[5] = { wall(), ball_at(1e6), wall(), ball_at(-1e6), ball_at(5) };
+    all[0].shape = all[2].shape = &tube_shape;
     all[4].movable = false;
     check_pairs(all, 5, "0-1 0-3 1-2 2-3");
+}
+
+/* A ball of radius 0.5 at a height of 1.5 over a plane: 1 m for both reaches to close. */
+TEST(planes_pair_with_what_reaches_them)
+{
+    cairn_collider all[2] = { wall(), ball_at(0) };
+    all[1].x.z = 1.5;
+    cairn_collider_enclose(&all[1]);
+    check_pairs(all, 2, "");
+    all[1].reach = 0.999;
+    check_pairs(all, 2, "");
+    all[1].reach = 1.001;
+    check_pairs(all, 2, "0-1");
+    all[1].reach = all[0].reach = 0.501;
+    check_pairs(all, 2, "0-1");
+    all[1].reach = all[0].reach = 0;
+    all[0].turn = 0.1; /* one that turns is left to the narrow phase */
+    check_pairs(all, 2, "0-1");
 }
 
 TEST(nobody_and_one_alone)
@@ -149,7 +169,7 @@ TEST(a_list_is_emptied_before_it_is_filled)
     cairn_arena scratch = { 0 };
     cairn_pair_list list = { 0 };
     for (int round = 0; round < 3; round++) {
-        CHECK_OK(cairn_pairs_find(&cairn_broad_phase_all_pairs, row, 2, &scratch, &list));
+        CHECK_OK(pairs_of(&cairn_broad_phase_all_pairs, row, 2, &scratch, &list));
         CHECK_INT(list.count, 1);
     }
     cairn_pair_list_destroy(&list);
@@ -170,7 +190,7 @@ TEST(every_allocation_may_fail)
             cairn_arena scratch = { 0 };
             cairn_pair_list list = { 0 };
             m = (meter){ .fail_at = n, .alive = m.alive };
-            status = cairn_pairs_find(broad, row, 30, &scratch, &list);
+            status = pairs_of(broad, row, 30, &scratch, &list);
             CHECK_INT(status, m.calls >= n ? CAIRN_NO_MEMORY : CAIRN_OK);
             cairn_pair_list_destroy(&list);
             cairn_arena_destroy(&scratch);
@@ -188,6 +208,6 @@ int main(void)
         CASE(reaches_bring_pairs_together), CASE(two_that_do_not_move_never_pair),
         CASE(holes_have_no_pairs),
         CASE(walls_pair_with_everything_that_moves_and_not_with_each_other),
-        CASE(nobody_and_one_alone), CASE(a_list_is_emptied_before_it_is_filled),
-        CASE(every_allocation_may_fail));
+        CASE(planes_pair_with_what_reaches_them), CASE(nobody_and_one_alone),
+        CASE(a_list_is_emptied_before_it_is_filled), CASE(every_allocation_may_fail));
 }

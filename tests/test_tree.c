@@ -2,9 +2,9 @@
  * is shown for all broad phases in test_grid.c. */
 #include "base/random.h"
 #include "check.h"
-#include "collide/collide.h"
 #include "failing_allocator.h"
 #include "math/vec.h"
+#include "zones.h"
 
 enum { COUNT = 2000 };
 
@@ -27,8 +27,8 @@ TEST(rods_among_boxes_are_found_as_by_the_oracle)
     cairn_arena scratch = { 0 };
     cairn_pair_list found = { 0 }, expected = { 0 };
     fill(c);
-    CHECK_OK(cairn_pairs_find(&cairn_broad_phase_tree, c, COUNT, &scratch, &found));
-    CHECK_OK(cairn_pairs_find(&cairn_broad_phase_all_pairs, c, COUNT, &scratch, &expected));
+    CHECK_OK(pairs_of(&cairn_broad_phase_tree, c, COUNT, &scratch, &found));
+    CHECK_OK(pairs_of(&cairn_broad_phase_all_pairs, c, COUNT, &scratch, &expected));
     CHECK(expected.count > 10000);
     CHECK_INT(found.count, expected.count);
     CHECK(memcmp(found.items, expected.items, found.count * sizeof *found.items) == 0);
@@ -46,7 +46,7 @@ TEST(each_failed_allocation_is_told)
         cairn_pair_list list = { 0 };
         meter m = { .fail_at = n };
         meter_install(&m);
-        cairn_status status = cairn_broad_phase_tree.run(c, 100, &scratch, &list);
+        cairn_status status = pairs_of(&cairn_broad_phase_tree, c, 100, &scratch, &list);
         cairn_pair_list_destroy(&list);
         cairn_arena_destroy(&scratch);
         cairn_allocator_set(NULL);

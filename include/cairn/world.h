@@ -338,6 +338,8 @@ typedef struct cairn_step_options {
                                      0: only what the step can need                             */
     bool warm_start;              /* start from the last step's impulses                        */
     const char *broad_phase;      /* a name of cairn_broad_phase_name                           */
+    bool reuse_pairs;             /* pairs found once serve while nothing leaves its place; never
+                                     changes a result                                           */
     int64_t threads;              /* worker threads; 0: as many as the machine has              */
 } cairn_step_options;
 

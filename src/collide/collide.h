@@ -6,6 +6,8 @@
 #ifndef CAIRN_COLLIDE_COLLIDE_H
 #define CAIRN_COLLIDE_COLLIDE_H
 
+#include <math.h>
+
 #include "base/arena.h"
 #include "cairn/world.h"
 #include "shape/bounds.h"
@@ -30,10 +32,58 @@ void cairn_collider_enclose(cairn_collider *collider);
 /* Whether it fits in a box. */
 bool cairn_collider_bounded(const cairn_collider *collider);
 
+/* Where a collider may be in this step, in one line of the cache: all that the broad phase and the
+ * distances of balls and planes need. */
+typedef enum cairn_zone_kind {
+    CAIRN_ZONE_NONE,     /* not there                                                      */
+    CAIRN_ZONE_BALL,     /* a ball of `radius` about the centre                            */
+    CAIRN_ZONE_BOX,      /* anything else that is bounded                                  */
+    CAIRN_ZONE_PLANE,    /* a half-space that does not turn: `half` is its unit normal, the
+                            centre a point of its plane, `radius` its reach               */
+    CAIRN_ZONE_UNBOUNDED /* anything else                                                  */
+} cairn_zone_kind;
+
+typedef struct cairn_zone {
+    cairn_vec3 centre;
+    cairn_vec3 half; /* m: half lengths of the box, with the reach                         */
+    double radius;   /* m: of a ball; else the reach                                       */
+    uint8_t kind;
+    bool movable;
+} cairn_zone;
+
+/* The zone of a collider. */
+cairn_zone cairn_zone_of(const cairn_collider *collider);
+
+static inline bool cairn_zone_bounded(const cairn_zone *zone)
+{
+    return zone->kind == CAIRN_ZONE_BALL || zone->kind == CAIRN_ZONE_BOX;
+}
+
+/* Whether the boxes of two bounded zones overlap. */
+static inline bool cairn_zones_overlap(const cairn_zone *a, const cairn_zone *b)
+{
+    const cairn_vec3 p = a->centre, q = b->centre, s = a->half, t = b->half;
+    return (fabs(p.x - q.x) <= s.x + t.x) & (fabs(p.y - q.y) <= s.y + t.y) &
+           (fabs(p.z - q.z) <= s.z + t.z);
+}
+
+/* Whether two balls can touch in this step. */
+static inline bool cairn_balls_meet(const cairn_zone *a, const cairn_zone *b)
+{
+    double x = a->centre.x - b->centre.x, y = a->centre.y - b->centre.y,
+           z = a->centre.z - b->centre.z, far = a->half.x + b->half.x;
+    return x * x + y * y + z * z <= far * far;
+}
+
 /* Two colliders that may touch, first < second. */
 typedef struct cairn_pair {
     int32_t first, second;
 } cairn_pair;
+
+static inline cairn_pair cairn_pair_of(int32_t a, int32_t b)
+{
+    return (cairn_pair){ a < b ? a : b, a < b ? b : a };
+}
 
 /* A growing list of pairs that lives from step to step. */
 typedef struct cairn_pair_list {
@@ -41,12 +91,12 @@ typedef struct cairn_pair_list {
     size_t count, capacity;
 } cairn_pair_list;
 
-/* A broad phase fills `out` with all pairs whose boxes, made larger by reach, overlap, where both
- * are bounded and at least one is movable. Any order, each pair once. */
+/* A broad phase adds to `out` all pairs whose boxes overlap, where both are bounded and at least
+ * one is movable. Any order, each pair once. */
 typedef struct cairn_broad_phase {
     const char *name;
     const char *summary;
-    cairn_status (*run)(const cairn_collider *colliders, int count, cairn_arena *scratch,
+    cairn_status (*run)(const cairn_zone *zones, int count, cairn_arena *scratch,
                         cairn_pair_list *out);
 } cairn_broad_phase;
 
@@ -57,14 +107,16 @@ extern const cairn_broad_phase cairn_broad_phase_all_pairs;
 
 /* The broad phase of a name, NULL when unknown. */
 const cairn_broad_phase *cairn_broad_phase_find(const char *name);
-/* Whether the boxes of two bounded colliders overlap. */
+/* Whether the boxes of two bounded colliders, with their reaches, overlap. */
 bool cairn_boxes_overlap(const cairn_collider *a, const cairn_collider *b);
 cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b);
 void cairn_pair_list_destroy(cairn_pair_list *list);
-/* All pairs: those of the broad phase, and every movable bounded collider with every unbounded
- * one; sorted by (first, second). */
-cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_collider *colliders,
-                              int count, cairn_arena *scratch, cairn_pair_list *out);
+/* All pairs: those of the broad phase; every movable ball or box with every plane that it reaches
+ * and with every unbounded zone; sorted by (first, second). */
+cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *zones, int count,
+                              cairn_arena *scratch, cairn_pair_list *out);
+/* Whether two zones can touch; for two balls and for a ball with a plane also that they can. */
+bool cairn_zones_meet(const cairn_zone *a, const cairn_zone *b);
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
@@ -91,6 +143,8 @@ void cairn_leaf_list_destroy(cairn_leaf_list *list);
  * by their boxes; sorted by piece of a, then of b. */
 cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, int32_t pair,
                               cairn_leaf_list *list);
+/* Whether a collider is taken apart. */
+bool cairn_collider_has_pieces(const cairn_collider *collider);
 /* The shape that a piece is of. */
 const cairn_shape *cairn_piece_shape(const cairn_collider *whole, cairn_piece piece);
 /* A piece of a collider, as a collider without a box of its own: the whole itself, or made in
@@ -127,6 +181,10 @@ int cairn_witnesses_find(const cairn_collider *first, const cairn_collider *seco
 /* reduce.c: which of the points of one flat contact (one normal) to keep: at most `limit`, 2 or 4,
  * that span what all span and hold the deepest. Returns how many of `chosen` are set. */
 int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[4]);
+/* The witness of two balls or of a ball and a plane, as cairn_witnesses_find but without asking how
+ * far they are apart. */
+void cairn_zones_witness(const cairn_zone *first, const cairn_zone *second, int dimension,
+                         bool *swapped, cairn_witness *out);
 /* How many witnesses cairn_witnesses_find can give for this pair. */
 int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);
 

@@ -1,58 +1,66 @@
-/* grid.c - broad phase by a hierarchical grid in a hash table; linear for any mix of sizes.
+/* grid.c - broad phase by a hierarchical grid; linear for any mix of sizes.
  *
- * A collider of box edge e lives on level l = ceil(log2(e/e_min)), whose cells have edge
- * e_min 2^l >= e, in the one cell that holds its centre. Two boxes that overlap have centres at
- * most (e_i + e_j)/2 apart on each axis, that is one cell of the coarser of their levels: so each
- * collider looks, on its own level and on every coarser level that is occupied, into the cell of
- * its centre and the neighbours of it. Every pair is found once: on equal levels by the collider
- * of smaller index, on different levels by the smaller box. */
+ * A box of edge e lives on level l = ceil(log2(e/e_min)), whose cells have edge e_min 2^l >= e, in
+ * the one cell that holds its centre. Two boxes that overlap have centres at most (e_i + e_j)/2
+ * apart on each axis, that is one cell of the coarser of their levels: so each box looks, on its
+ * own level and on every coarser level that is occupied, into the cell of its centre and the
+ * neighbours of it. Every pair is found once: on one level by the box whose cell comes first, or
+ * who comes first in it; on different levels by the smaller box.
+ *
+ * Boxes are sorted by cell, so that a row of cells is one piece of memory. Where the cells between
+ * the outermost boxes are not many more than boxes, each has a number of its own; else they share
+ * numbers through a hash. The search runs twice over all boxes in ranges: to count, and to list. */
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "collide/collide.h"
 
-enum { LEVELS = 64 };
+enum { LEVELS = 64, GRAIN = 512, ROOMY = 4 };
 
 typedef struct cell {
     int64_t x, y, z;
     int level;
 } cell;
 
+/* A box in the order of cells. */
+typedef struct entry {
+    cairn_zone zone;
+    int32_t body;
+} entry;
+
+typedef struct level {
+    bool occupied;
+    double cells_per_length;
+    cell low, high;    /* outermost cells that may be asked for                */
+    int64_t base;      /* number of the cell `low`, where cells have their own */
+    int64_t row, slab; /* cells in a row and in a slab of rows                 */
+} level;
+
 typedef struct grid {
-    const cairn_collider *colliders;
-    int count;
+    const cairn_zone *zones;
+    int count;        /* zones                                                */
+    int entry_count;  /* those in the grid                                    */
     double smallest;  /* m: e_min                                             */
-    cell *cells;      /* of each collider; level -1: not in the grid          */
-    uint32_t mask;    /* buckets - 1                                          */
+    cell *cells;      /* of each zone; level -1: not in the grid              */
+    uint32_t *bucket; /* of each zone                                         */
+    uint32_t buckets; /* a power of two where hashed                          */
     uint32_t *start;  /* first entry of each bucket, buckets + 1              */
-    int32_t *entries; /* colliders by bucket, ascending within                */
-    bool occupied[LEVELS];
-    bool flat; /* all z are equal: 2D                                  */
+    entry *entries;
+    level levels[LEVELS];
+    int top;     /* coarsest level that is occupied                      */
+    bool flat;   /* all z are equal: 2D                                  */
+    bool hashed; /* cells share buckets                                  */
 } grid;
 
-static double edge(const cairn_collider *c)
+static double edge(const cairn_zone *zone)
 {
-    cairn_vec3 half = c->box.half;
-    return 2 * (fmax(half.x, fmax(half.y, half.z)) + c->reach);
+    return 2 * fmax(zone->half.x, fmax(zone->half.y, zone->half.z));
 }
 
-static uint32_t bucket_of(const grid *g, cell c)
-{
-    uint64_t h = (uint64_t)c.x * 0x9e3779b97f4a7c15u;
-    h = (h ^ (h >> 29)) + (uint64_t)c.y * 0xbf58476d1ce4e5b9u;
-    h = (h ^ (h >> 31)) + (uint64_t)c.z * 0x94d049bb133111ebu;
-    h = (h ^ (h >> 30)) + (uint64_t)c.level * 0xd6e8feb86659fd93u;
-    h *= 0x9e3779b97f4a7c15u;
-    return (uint32_t)(h >> 32) & g->mask;
-}
-
-static cell cell_on_level(const grid *g, cairn_vec3 x, int level)
-{
-    double size = ldexp(g->smallest, level);
-    return (cell){ (int64_t)floor(x.x / size), (int64_t)floor(x.y / size),
-                   (int64_t)floor(x.z / size), level };
-}
+/* ---- cells ---------------------------------------------------------------------------------- */
 
 /* e_min: the smallest box, but not so small that levels or cell numbers run out. */
 static void measure(grid *g)
@@ -60,109 +68,270 @@ static void measure(grid *g)
     double smallest = INFINITY, largest = 0, furthest = 0, z = NAN;
     g->flat = true;
     for (int i = 0; i < g->count; i++) {
-        const cairn_collider *c = &g->colliders[i];
-        if (!cairn_collider_bounded(c))
+        const cairn_zone *zone = &g->zones[i];
+        if (!cairn_zone_bounded(zone))
             continue;
-        smallest = fmin(smallest, edge(c));
-        largest = fmax(largest, edge(c));
-        furthest = fmax(furthest, fmax(fabs(c->box.centre.x),
-                                       fmax(fabs(c->box.centre.y), fabs(c->box.centre.z))));
-        g->flat = g->flat && (isnan(z) || z == c->box.centre.z);
-        z = c->box.centre.z;
+        smallest = fmin(smallest, edge(zone));
+        largest = fmax(largest, edge(zone));
+        furthest = fmax(
+            furthest, fmax(fabs(zone->centre.x), fmax(fabs(zone->centre.y), fabs(zone->centre.z))));
+        g->flat = g->flat && (isnan(z) || z == zone->centre.z);
+        z = zone->centre.z;
     }
-    /* at most 1e12 cells from the origin: a place in cells is then known to 1e-4 of a cell, and
+    /* at most 1e12 cells from the origin: a place in cells is then known to 2e-4 of a cell, and
      * cells wider than boxes by 1e-3 hold boxes that touch only by rounding */
     double floor_size = 1e-12 * fmax(furthest, largest);
     g->smallest = 1.001 * fmax(smallest, floor_size > 0 ? floor_size : 1);
+    for (int l = 0; l < LEVELS; l++)
+        g->levels[l].cells_per_length = 1 / ldexp(g->smallest, l);
 }
 
-/* Place every collider, then sort them into buckets by counting. */
-static void fill(grid *g)
+static cell cell_on_level(const grid *g, cairn_vec3 x, int l)
+{
+    double scale = g->levels[l].cells_per_length;
+    return (cell){ (int64_t)floor(x.x * scale), (int64_t)floor(x.y * scale),
+                   (int64_t)floor(x.z * scale), l };
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* A level reaches one cell further than the boxes on it: there its boxes look. */
+static void stretch(level *on, cell c)
+{
+    const cell low = { c.x - 1, c.y - 1, c.z - 1, c.level };
+    const cell high = { c.x + 1, c.y + 1, c.z + 1, c.level };
+    if (!on->occupied) {
+        on->low = low;
+        on->high = high;
+        on->occupied = true;
+    }
+    on->low = (cell){ smaller(on->low.x, low.x), smaller(on->low.y, low.y),
+                      smaller(on->low.z, low.z), c.level };
+    on->high = (cell){ larger(on->high.x, high.x), larger(on->high.y, high.y),
+                       larger(on->high.z, high.z), c.level };
+}
+
+static void place(grid *g)
 {
     for (int i = 0; i < g->count; i++) {
-        const cairn_collider *c = &g->colliders[i];
+        const cairn_zone *zone = &g->zones[i];
         g->cells[i].level = -1;
-        if (!cairn_collider_bounded(c))
+        if (!cairn_zone_bounded(zone))
             continue;
         /* clamped as a double: the level of a point is -infinity */
-        int level = (int)fmin(fmax(ceil(log2(edge(c) / g->smallest)), 0), LEVELS - 1);
-        g->cells[i] = cell_on_level(g, c->box.centre, level);
-        g->occupied[level] = true;
-        g->start[bucket_of(g, g->cells[i]) + 1]++;
+        double e = edge(zone);
+        int l = e <= g->smallest ? 0 : (int)fmin(ceil(log2(e / g->smallest)), LEVELS - 1);
+        g->cells[i] = cell_on_level(g, zone->centre, l);
+        stretch(&g->levels[l], g->cells[i]);
+        g->top = l > g->top ? l : g->top;
+        g->entry_count++;
     }
-    for (uint32_t b = 0; b <= g->mask; b++)
+}
+
+/* Numbers for all cells between the outermost ones, or a hash when they are too many. */
+static void number_cells(grid *g)
+{
+    double total = 0, most = (double)ROOMY * g->entry_count + 1000;
+    for (int l = 0; l <= g->top && total <= most; l++) {
+        level *on = &g->levels[l];
+        if (!on->occupied)
+            continue;
+        on->base = (int64_t)total;
+        on->row = on->high.x - on->low.x + 1;
+        int64_t rows = on->high.y - on->low.y + 1;
+        total += (double)on->row * (double)rows * (double)(on->high.z - on->low.z + 1);
+        on->slab = total <= most ? on->row * rows : 0;
+    }
+    g->hashed = total > most;
+    g->buckets = g->hashed ? 16 : (uint32_t)total + 1;
+    while (g->hashed && g->buckets < 2 * (uint32_t)g->entry_count && g->buckets < (1u << 30))
+        g->buckets *= 2;
+}
+
+/* Cells of a row follow each other. */
+static uint32_t bucket_of(const grid *g, cell c)
+{
+    const level *on = &g->levels[c.level];
+    if (!g->hashed)
+        return (uint32_t)(on->base + (c.z - on->low.z) * on->slab + (c.y - on->low.y) * on->row +
+                          c.x - on->low.x);
+    uint64_t h = (uint64_t)c.y * 0xbf58476d1ce4e5b9u;
+    h = (h ^ (h >> 31)) + (uint64_t)c.z * 0x94d049bb133111ebu;
+    h = (h ^ (h >> 30)) + (uint64_t)c.level * 0xd6e8feb86659fd93u;
+    h *= 0x9e3779b97f4a7c15u;
+    return ((uint32_t)(h >> 32) + (uint32_t)c.x) & (g->buckets - 1);
+}
+
+/* Sort by bucket, by counting. */
+static cairn_status fill(grid *g, cairn_arena *scratch)
+{
+    g->entries = cairn_arena_take(scratch, (size_t)g->entry_count, sizeof *g->entries);
+    g->start = cairn_arena_take(scratch, (size_t)g->buckets + 1, sizeof *g->start);
+    if (!g->entries || !g->start)
+        return CAIRN_NO_MEMORY;
+    memset(g->start, 0, ((size_t)g->buckets + 1) * sizeof *g->start);
+    for (int i = 0; i < g->count; i++)
+        if (g->cells[i].level >= 0)
+            g->start[g->bucket[i] = bucket_of(g, g->cells[i])]++;
+    for (uint32_t b = 0; b < g->buckets; b++)
         g->start[b + 1] += g->start[b];
-    g->start[g->mask + 2] = g->start[g->mask + 1];
     for (int i = g->count - 1; i >= 0; i--)
         if (g->cells[i].level >= 0)
-            g->entries[--g->start[bucket_of(g, g->cells[i]) + 1]] = i;
+            g->entries[--g->start[g->bucket[i]]] = (entry){ g->zones[i], i };
+    return CAIRN_OK;
 }
 
-static cairn_status build(const cairn_collider *colliders, int count, cairn_arena *scratch, grid *g)
+static cairn_status build(const cairn_zone *zones, int count, cairn_arena *scratch, grid *g)
 {
-    *g = (grid){ .colliders = colliders, .count = count };
-    uint32_t buckets = 16;
-    while (buckets < 2 * (uint32_t)count && buckets < (1u << 30))
-        buckets *= 2;
-    g->mask = buckets - 1;
+    *g = (grid){ .zones = zones, .count = count };
     g->cells = cairn_arena_take(scratch, (size_t)count, sizeof(cell));
-    g->entries = cairn_arena_take(scratch, (size_t)count, sizeof(int32_t));
-    g->start = cairn_arena_take(scratch, (size_t)buckets + 2, sizeof(uint32_t));
-    if (!g->cells || !g->entries || !g->start)
+    g->bucket = cairn_arena_take(scratch, (size_t)count, sizeof(uint32_t));
+    if (!g->cells || !g->bucket)
         return CAIRN_NO_MEMORY;
-    memset(g->start, 0, ((size_t)buckets + 2) * sizeof(uint32_t));
     measure(g);
-    fill(g);
-    return CAIRN_OK;
+    place(g);
+    number_cells(g);
+    return fill(g, scratch);
 }
 
-static bool same_cell(cell a, cell b)
+/* ---- search --------------------------------------------------------------------------------- */
+
+/* Of one row of cells those from x to `last`, as seen by entry k; entries before `from` are left
+ * out. */
+typedef struct look {
+    int k;
+    cell first;
+    int64_t last;
+    uint32_t from;
+} look;
+
+static bool is_in(const cell *c, const look *at)
 {
-    return a.x == b.x && a.y == b.y && a.z == b.z && a.level == b.level;
+    return c->y == at->first.y && c->z == at->first.z && c->level == at->first.level &&
+           c->x >= at->first.x && c->x <= at->last;
 }
 
-/* Colliders of one cell that collider i has to report. */
-static cairn_status look_into(const grid *g, int i, cell c, cairn_pair_list *out)
+/* The pairs with entries `from` to `to` - 1; `out` NULL: only their number. */
+static int meet(const grid *g, const look *at, uint32_t from, uint32_t to, cairn_pair *out)
 {
-    const cairn_collider *me = &g->colliders[i];
-    uint32_t bucket = bucket_of(g, c);
-    /* fill() moved the starts: bucket b now spans start[b + 1] .. start[b + 2] */
-    for (uint32_t k = g->start[bucket + 1]; k < g->start[bucket + 2]; k++) {
-        int j = g->entries[k];
-        if (j == i || (c.level == g->cells[i].level && j < i) || !same_cell(g->cells[j], c))
+    const entry *me = &g->entries[at->k];
+    int found = 0;
+    for (uint32_t j = from; j < to; j++) {
+        const entry *other = &g->entries[j];
+        if (g->hashed && !is_in(&g->cells[other->body], at))
             continue;
-        const cairn_collider *other = &g->colliders[j];
-        if ((me->movable || other->movable) && cairn_boxes_overlap(me, other))
-            TRY(cairn_pair_list_add(out, i, j));
+        if (!cairn_zones_overlap(&me->zone, &other->zone) ||
+            !(me->zone.movable | other->zone.movable))
+            continue;
+        if (out)
+            out[found] = cairn_pair_of(me->body, other->body);
+        found++;
     }
-    return CAIRN_OK;
+    return found;
 }
 
-static cairn_status look_around(const grid *g, int i, int level, cairn_pair_list *out)
+/* Rows of hashed cells may go on at bucket 0. */
+static int meet_row(const grid *g, const look *at, cairn_pair *out)
 {
-    cell centre = cell_on_level(g, g->colliders[i].box.centre, level);
+    uint32_t first = bucket_of(g, at->first), cells = (uint32_t)(at->last - at->first.x) + 1;
+    uint32_t end = first + cells < g->buckets ? first + cells : g->buckets;
+    uint32_t from = g->start[first] > at->from ? g->start[first] : at->from;
+    int found = meet(g, at, from, g->start[end], out);
+    if (first + cells > g->buckets)
+        found += meet(g, at, 0, g->start[first + cells - g->buckets], out ? out + found : NULL);
+    return found;
+}
+
+/* The row at (y, z), three cells wide. */
+static int meet_beside(const grid *g, int k, cell c, cairn_pair *out)
+{
+    const level *on = &g->levels[c.level];
+    look at = {
+        k, { larger(c.x - 1, on->low.x), c.y, c.z, c.level }, smaller(c.x + 1, on->high.x), 0
+    };
+    bool outside = c.y < on->low.y || c.y > on->high.y || c.z < on->low.z || c.z > on->high.z;
+    return outside || at.last < at.first.x ? 0 : meet_row(g, &at, out);
+}
+
+/* On its own level: the rest of its cell and the next one, and the rows that come later. */
+static int look_ahead(const grid *g, int k, cairn_pair *out)
+{
+    cell c = g->cells[g->entries[k].body];
+    const look own = { k, c, c.x + 1, (uint32_t)k + 1 };
+    int found = meet_row(g, &own, out);
+    for (int64_t z = 0; z <= !g->flat; z++)
+        for (int64_t y = z ? -1 : 1; y <= 1; y++)
+            found += meet_beside(g, k, (cell){ c.x, c.y + y, c.z + z, c.level },
+                                 out ? out + found : NULL);
+    return found;
+}
+
+/* On a coarser level. */
+static int look_around(const grid *g, int k, int l, cairn_pair *out)
+{
+    cell c = cell_on_level(g, g->entries[k].zone.centre, l);
     int64_t depth = g->flat ? 0 : 1;
+    int found = 0;
     for (int64_t z = -depth; z <= depth; z++)
         for (int64_t y = -1; y <= 1; y++)
-            for (int64_t x = -1; x <= 1; x++) {
-                cell c = { centre.x + x, centre.y + y, centre.z + z, level };
-                TRY(look_into(g, i, c, out));
-            }
-    return CAIRN_OK;
+            found +=
+                meet_beside(g, k, (cell){ c.x, c.y + y, c.z + z, l }, out ? out + found : NULL);
+    return found;
 }
 
-static cairn_status run(const cairn_collider *colliders, int count, cairn_arena *scratch,
+typedef struct search {
+    const grid *g;
+    size_t *first;   /* of each range: number of pairs, then where they begin */
+    cairn_pair *out; /* NULL: count                                           */
+} search;
+
+static void search_range(int begin, int end, void *context)
+{
+    const search *s = context;
+    const grid *g = s->g;
+    cairn_pair *out = s->out ? s->out + s->first[begin / GRAIN] : NULL;
+    size_t found = 0;
+    for (int k = begin; k < end; k++) {
+        found += (size_t)look_ahead(g, k, out ? out + found : NULL);
+        for (int l = g->cells[g->entries[k].body].level + 1; l <= g->top; l++)
+            if (g->levels[l].occupied)
+                found += (size_t)look_around(g, k, l, out ? out + found : NULL);
+    }
+    if (!out)
+        s->first[begin / GRAIN] = found;
+}
+
+static cairn_status run(const cairn_zone *zones, int count, cairn_arena *scratch,
                         cairn_pair_list *out)
 {
     grid g;
-    TRY(build(colliders, count, scratch, &g));
-    for (int i = 0; i < count; i++)
-        for (int level = g.cells[i].level; level >= 0 && level < LEVELS; level++)
-            if (g.occupied[level])
-                TRY(look_around(&g, i, level, out));
+    TRY(build(zones, count, scratch, &g));
+    size_t ranges = (size_t)(g.entry_count + GRAIN - 1) / GRAIN, total = out->count;
+    search s = { &g, cairn_arena_take(scratch, ranges, sizeof(size_t)), NULL };
+    if (!s.first)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(g.entry_count, GRAIN, search_range, &s);
+    for (size_t k = 0; k < ranges; k++) {
+        size_t found = s.first[k];
+        s.first[k] = total;
+        total += found;
+    }
+    TRY(cairn_memory_reserve((void **)&out->items, &out->capacity, total, sizeof *out->items));
+    s.out = out->items;
+    out->count = total;
+    if (s.out)
+        cairn_parallel_for(g.entry_count, GRAIN, search_range, &s);
     return CAIRN_OK;
 }
 
-const cairn_broad_phase cairn_broad_phase_grid = {
-    "grid", "hierarchical grid in a hash table: linear for any mix of sizes", run
-};
+const cairn_broad_phase cairn_broad_phase_grid = { "grid",
+                                                   "hierarchical grid: linear for any mix of sizes",
+                                                   run };

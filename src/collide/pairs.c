@@ -38,7 +38,7 @@ cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b)
 {
     TRY(cairn_memory_reserve((void **)&list->items, &list->capacity, list->count + 1,
                              sizeof(cairn_pair)));
-    list->items[list->count++] = (cairn_pair){ a < b ? a : b, a < b ? b : a };
+    list->items[list->count++] = cairn_pair_of(a, b);
     return CAIRN_OK;
 }
 
@@ -50,26 +50,22 @@ void cairn_pair_list_destroy(cairn_pair_list *list)
 
 bool cairn_boxes_overlap(const cairn_collider *a, const cairn_collider *b)
 {
-    const cairn_box *p = &a->box, *q = &b->box;
-    double s = a->reach, t = b->reach;
-    return fabs(p->centre.x - q->centre.x) <= p->half.x + s + q->half.x + t &&
-           fabs(p->centre.y - q->centre.y) <= p->half.y + s + q->half.y + t &&
-           fabs(p->centre.z - q->centre.z) <= p->half.z + s + q->half.z + t;
+    const cairn_zone p = cairn_zone_of(a), q = cairn_zone_of(b);
+    return cairn_zones_overlap(&p, &q);
 }
 
 /* ---- the oracle ----------------------------------------------------------------------------- */
 
-static cairn_status all_pairs(const cairn_collider *colliders, int count, cairn_arena *scratch,
+static cairn_status all_pairs(const cairn_zone *zones, int count, cairn_arena *scratch,
                               cairn_pair_list *out)
 {
     (void)scratch;
     for (int i = 0; i < count; i++) {
-        if (!cairn_collider_bounded(&colliders[i]))
+        if (!cairn_zone_bounded(&zones[i]))
             continue;
         for (int j = i + 1; j < count; j++) {
-            const cairn_collider *a = &colliders[i], *b = &colliders[j];
-            if (cairn_collider_bounded(b) && (a->movable || b->movable) &&
-                cairn_boxes_overlap(a, b))
+            const cairn_zone *a = &zones[i], *b = &zones[j];
+            if (cairn_zone_bounded(b) && (a->movable || b->movable) && cairn_zones_overlap(a, b))
                 TRY(cairn_pair_list_add(out, i, j));
         }
     }
@@ -89,13 +85,13 @@ typedef struct sizes {
     double slimness;          /* sum of longest over middle edge                        */
 } sizes;
 
-static sizes measure(const cairn_collider *colliders, int count)
+static sizes measure(const cairn_zone *zones, int count)
 {
     sizes s = { .smallest = INFINITY };
     for (int i = 0; i < count; i++) {
-        cairn_vec3 h = colliders[i].box.half;
+        cairn_vec3 h = zones[i].half;
         double longest = fmax(h.x, fmax(h.y, h.z)), shortest = fmin(h.x, fmin(h.y, h.z));
-        if (!cairn_collider_bounded(&colliders[i]) || !(longest > 0))
+        if (!cairn_zone_bounded(&zones[i]) || !(longest > 0))
             continue;
         s.count++;
         s.smallest = fmin(s.smallest, longest);
@@ -106,13 +102,13 @@ static sizes measure(const cairn_collider *colliders, int count)
 }
 
 /* The grid's cells are cubes of few sizes: good for boxes that nearly are that as well. */
-static cairn_status chosen(const cairn_collider *colliders, int count, cairn_arena *scratch,
+static cairn_status chosen(const cairn_zone *zones, int count, cairn_arena *scratch,
                            cairn_pair_list *out)
 {
-    sizes s = measure(colliders, count);
+    sizes s = measure(zones, count);
     bool alike = s.largest <= 8 * s.smallest && s.slimness <= 3 * s.count;
     return (alike ? cairn_broad_phase_grid : cairn_broad_phase_tree)
-        .run(colliders, count, scratch, out);
+        .run(zones, count, scratch, out);
 }
 
 const cairn_broad_phase cairn_broad_phase_auto = { "auto",
@@ -155,23 +151,22 @@ static cairn_status sort_pairs(cairn_pair_list *list, int count, cairn_arena *sc
     return CAIRN_OK;
 }
 
-static cairn_status add_unbounded(const cairn_collider *colliders, int count, int wall,
-                                  cairn_pair_list *out)
+static cairn_status add_wall(const cairn_zone *zones, int count, int wall, cairn_pair_list *out)
 {
     for (int i = 0; i < count; i++)
-        if (cairn_collider_bounded(&colliders[i]) &&
-            (colliders[i].movable || colliders[wall].movable))
+        if (cairn_zone_bounded(&zones[i]) && (zones[i].movable || zones[wall].movable) &&
+            cairn_zones_meet(&zones[i], &zones[wall]))
             TRY(cairn_pair_list_add(out, i, wall));
     return CAIRN_OK;
 }
 
-cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_collider *colliders,
-                              int count, cairn_arena *scratch, cairn_pair_list *out)
+cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *zones, int count,
+                              cairn_arena *scratch, cairn_pair_list *out)
 {
     out->count = 0;
-    TRY(broad->run(colliders, count, scratch, out));
+    TRY(broad->run(zones, count, scratch, out));
     for (int i = 0; i < count; i++)
-        if (colliders[i].shape && !cairn_collider_bounded(&colliders[i]))
-            TRY(add_unbounded(colliders, count, i, out));
+        if (zones[i].kind == CAIRN_ZONE_PLANE || zones[i].kind == CAIRN_ZONE_UNBOUNDED)
+            TRY(add_wall(zones, count, i, out));
     return sort_pairs(out, count, scratch);
 }

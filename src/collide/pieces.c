@@ -32,7 +32,7 @@ static bool has_faces(const cairn_shape *shape)
            shape->kind == CAIRN_SHAPE_HEIGHT_FIELD;
 }
 
-static bool has_pieces(const cairn_collider *c)
+bool cairn_collider_has_pieces(const cairn_collider *c)
 {
     return c->shape->kind == CAIRN_SHAPE_COMPOUND || has_faces(c->shape);
 }
@@ -143,7 +143,7 @@ static bool visit_pieces(const visit *v)
     const cairn_collider *c = v->c;
     const cairn_pose pose = { c->x, c->q };
     cairn_bounds near = { { -INFINITY, -INFINITY, -INFINITY }, { INFINITY, INFINITY, INFINITY } };
-    if (!has_pieces(c))
+    if (!cairn_collider_has_pieces(c))
         return v->found(v->context, (cairn_piece){ v->part, -1 }, &c->box);
     if (v->near)
         near = cairn_box_inside(v->near, &pose);
@@ -216,7 +216,7 @@ cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, 
                .reach = a->reach + b->reach,
                .leaf = { pair, { -1, -1 }, { -1, -1 } },
                .list = list };
-    if (!has_pieces(a) && !has_pieces(b))
+    if (!cairn_collider_has_pieces(a) && !cairn_collider_has_pieces(b))
         return append(list, w.leaf);
     size_t start = list->count;
     cairn_box near = enlarged(&b->box, w.reach);

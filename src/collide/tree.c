@@ -11,19 +11,19 @@
 #include "math/vec.h"
 
 typedef struct search {
-    const cairn_collider *colliders;
-    const int32_t *owner; /* collider of each box in the tree                    */
+    const cairn_zone *zones;
+    const int32_t *owner; /* zone of each box in the tree                    */
     int me;
     cairn_pair_list *out;
     cairn_status status;
 } search;
 
-/* A box with its reach, wider by more than rounding can hide. */
-static cairn_bounds bounds_of(const cairn_collider *c)
+/* A box, wider by more than rounding can hide. */
+static cairn_bounds bounds_of(const cairn_zone *zone)
 {
-    cairn_vec3 x = c->box.centre, h = c->box.half;
+    cairn_vec3 x = zone->centre, h = zone->half;
     double place = fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
-    double more = c->reach + 1e-14 * (place + h.x + h.y + h.z + c->reach);
+    double more = 1e-14 * (place + h.x + h.y + h.z);
     cairn_vec3 half = cairn_add(h, cairn_vec(more, more, more));
     return (cairn_bounds){ cairn_sub(x, half), cairn_add(x, half) };
 }
@@ -32,14 +32,14 @@ static bool visit(void *context, int32_t item)
 {
     search *s = context;
     int other = s->owner[item];
-    const cairn_collider *a = &s->colliders[s->me], *b = &s->colliders[other];
-    if (other <= s->me || !(a->movable || b->movable) || !cairn_boxes_overlap(a, b))
+    const cairn_zone *a = &s->zones[s->me], *b = &s->zones[other];
+    if (other <= s->me || !(a->movable || b->movable) || !cairn_zones_overlap(a, b))
         return true;
     s->status = cairn_pair_list_add(s->out, s->me, other);
     return s->status == CAIRN_OK;
 }
 
-static cairn_status run(const cairn_collider *colliders, int count, cairn_arena *scratch,
+static cairn_status run(const cairn_zone *zones, int count, cairn_arena *scratch,
                         cairn_pair_list *out)
 {
     cairn_bounds *boxes = cairn_arena_take(scratch, (size_t)count, sizeof *boxes);
@@ -49,12 +49,12 @@ static cairn_status run(const cairn_collider *colliders, int count, cairn_arena 
     if (!boxes || !owner)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < count; i++)
-        if (cairn_collider_bounded(&colliders[i])) {
-            boxes[bounded] = bounds_of(&colliders[i]);
+        if (cairn_zone_bounded(&zones[i])) {
+            boxes[bounded] = bounds_of(&zones[i]);
             owner[bounded++] = i;
         }
     TRY(cairn_mesh_tree_build_in(boxes, bounded, scratch, &tree));
-    search s = { .colliders = colliders, .owner = owner, .out = out };
+    search s = { .zones = zones, .owner = owner, .out = out };
     for (int k = 0; k < bounded; k++) {
         s.me = owner[k];
         cairn_mesh_tree_query(&tree, &boxes[k], visit, &s);

@@ -16,7 +16,7 @@ typedef struct column {
     size_t size;
 } column;
 
-enum { COLUMNS = 16 };
+enum { COLUMNS = 19 };
 
 static void list_columns(cairn_body_store *b, column *out)
 {
@@ -36,6 +36,9 @@ static void list_columns(cairn_body_store *b, column *out)
         { (void **)&b->mass, sizeof *b->mass },
         { (void **)&b->surface_velocity, sizeof *b->surface_velocity },
         { (void **)&b->friction_axis, sizeof *b->friction_axis },
+        { (void **)&b->extent, sizeof *b->extent },
+        { (void **)&b->arm, sizeof *b->arm },
+        { (void **)&b->ball, sizeof *b->ball },
         { (void **)&b->near, sizeof *b->near },
     };
     memcpy(out, columns, sizeof columns);
@@ -121,12 +124,12 @@ cairn_collider cairn_body_collider(const cairn_world *world, int i)
 
 double cairn_body_extent(const cairn_world *world, int i)
 {
-    return cairn_shape_extent(&world->bodies.shape[i]) + cairn_norm(world->bodies.pose[i].x);
+    return world->bodies.extent[i];
 }
 
 double cairn_body_arm(const cairn_world *world, int i)
 {
-    return cairn_body_extent(world, i) - cairn_shape_rounding(&world->bodies.shape[i]);
+    return world->bodies.arm[i];
 }
 
 /* ---- definitions ---------------------------------------------------------------------------- */
@@ -318,6 +321,16 @@ static int find_hole(const cairn_body_store *b)
     return b->count;
 }
 
+void cairn_body_measure(cairn_body_store *b, int i)
+{
+    const cairn_shape *shape = &b->shape[i];
+    double offset = cairn_norm(b->pose[i].x);
+    bool ball = shape->kind == CAIRN_SHAPE_SPHERE || shape->kind == CAIRN_SHAPE_POINT;
+    b->extent[i] = cairn_shape_extent(shape) + offset;
+    b->arm[i] = b->extent[i] - cairn_shape_rounding(shape);
+    b->ball[i] = ball && offset == 0 ? b->extent[i] : -1;
+}
+
 static void fill(cairn_world *world, int i, const cairn_body_def *def, const substance *made)
 {
     cairn_body_store *b = &world->bodies;
@@ -330,6 +343,7 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
     b->shape[i] = def->shape;
     cairn_geometry_retain(def->shape.geometry);
     b->pose[i] = made->pose;
+    cairn_body_measure(b, i);
     b->x[i] = def->position;
     b->q[i] = q;
     b->v[i] = def->velocity;

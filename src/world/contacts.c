@@ -8,11 +8,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 #include "world/scheme.h"
 #include "world/touch.h"
+
+enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 /* ---- storage -------------------------------------------------------------------------------- */
 
@@ -118,34 +121,52 @@ static double driven_reach(const cairn_stage *stage, int i)
 
 /* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
  * last step. */
-static void share_reach(cairn_stage *stage)
+static void share_reach(cairn_stage *stage, const double *way)
 {
     const cairn_contact_store *last = stage->warm;
-    const cairn_body_store *b = &stage->world->bodies;
     for (int j = 0; j < 2 * last->count; j++) {
         int i = last->body[j], other = last->body[j ^ 1];
-        if (stage->block[i] < 0 || !b->alive[other])
+        if (stage->block[i] >= 0 && 1.1 * way[other] > stage->reach[i])
+            stage->reach[i] = 1.1 * way[other];
+    }
+}
+
+typedef struct reach_job {
+    const cairn_stage *stage;
+    double *way; /* m: of each body that is there, without contact                     */
+} reach_job;
+
+static void reach_range(int begin, int end, void *context)
+{
+    const reach_job *job = context;
+    const cairn_stage *stage = job->stage;
+    const cairn_body_store *b = &stage->world->bodies;
+    for (int i = begin; i < end; i++) {
+        job->way[i] = 0;
+        if (!b->alive[i])
             continue;
-        double way = stage->h * cairn_norm(stage->v_free[other]);
-        stage->reach[i] = fmax(stage->reach[i], 1.1 * way);
+        job->way[i] = stage->h * cairn_norm(stage->v_free[i]);
+        if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
+            stage->reach[i] = first_reach(stage, i);
+        else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
+            stage->reach[i] = driven_reach(stage, i);
     }
 }
 
 static cairn_status take_reach(cairn_stage *stage)
 {
     const cairn_body_store *b = &stage->world->bodies;
-    stage->reach = cairn_arena_doubles(&stage->world->scratch, (size_t)b->count);
+    cairn_arena *scratch = &stage->world->scratch;
+    stage->reach = cairn_arena_doubles(scratch, (size_t)b->count);
     if (!stage->reach)
         return CAIRN_NO_MEMORY;
     if (stage->scheme->velocity_level)
         return CAIRN_OK; /* only what overlaps is a contact */
-    for (int i = 0; i < b->count; i++) {
-        if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC)
-            stage->reach[i] = first_reach(stage, i);
-        else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
-            stage->reach[i] = driven_reach(stage, i);
-    }
-    share_reach(stage);
+    reach_job job = { stage, cairn_arena_take(scratch, (size_t)b->count, sizeof(double)) };
+    if (!job.way)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(b->count, GRAIN, reach_range, &job);
+    share_reach(stage, job.way);
     return CAIRN_OK;
 }
 
@@ -170,22 +191,40 @@ static double moved_by(const cairn_stage *stage, int i)
     return moved + arm * angle;
 }
 
-bool cairn_stage_outran(cairn_stage *stage)
+typedef struct outran_job {
+    const cairn_stage *stage;
+    bool *any; /* of each range */
+} outran_job;
+
+static void outran_range(int begin, int end, void *context)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    bool outran = false;
-    if (stage->scheme->velocity_level)
-        return false;
-    for (int i = 0; i < b->count; i++) {
-        if (stage->block[i] < 0)
-            continue;
-        double moved = moved_by(stage, i);
+    const outran_job *job = context;
+    const cairn_stage *stage = job->stage;
+    bool any = false;
+    for (int i = begin; i < end; i++) {
+        double moved = stage->block[i] < 0 ? 0 : moved_by(stage, i);
         if (moved > stage->reach[i]) {
             stage->reach[i] = 1.5 * moved;
-            outran = true;
+            any = true;
         }
     }
-    return outran;
+    job->any[begin / GRAIN] = any;
+}
+
+cairn_status cairn_stage_outran(cairn_stage *stage, bool *outran)
+{
+    int count = stage->world->bodies.count;
+    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
+    outran_job job = { stage, cairn_arena_take(&stage->world->scratch, ranges, sizeof(bool)) };
+    *outran = false;
+    if (!job.any)
+        return CAIRN_NO_MEMORY;
+    if (stage->scheme->velocity_level)
+        return CAIRN_OK;
+    cairn_parallel_for(count, GRAIN, outran_range, &job);
+    for (size_t k = 0; k < ranges; k++)
+        *outran = *outran || job.any[k];
+    return CAIRN_OK;
 }
 
 double cairn_stage_needed_step(const cairn_stage *stage, int *body)
@@ -207,21 +246,54 @@ double cairn_stage_needed_step(const cairn_stage *stage, int *body)
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-static cairn_collider *make_colliders(const cairn_stage *stage)
+typedef struct layout_job {
+    const cairn_stage *stage;
+    cairn_zone *zones;
+    cairn_collider *colliders;
+} layout_job;
+
+static cairn_collider make_collider(const cairn_stage *stage, int i)
 {
-    cairn_world *world = stage->world;
-    const cairn_body_store *b = &world->bodies;
-    cairn_collider *colliders =
-        cairn_arena_take(&world->scratch, (size_t)b->count, sizeof *colliders);
-    for (int i = 0; colliders && i < b->count; i++) {
-        const cairn_pose body = { stage->x_eval[i], stage->q_eval[i] };
-        colliders[i] = cairn_body_collider_at(world, i, &body);
-        colliders[i].reach = stage->reach[i];
-        if (b->motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level &&
-            !cairn_collider_bounded(&colliders[i]))
-            colliders[i].turn = driven_turn(stage, i);
+    const cairn_pose body = { stage->x_eval[i], stage->q_eval[i] };
+    cairn_collider c = cairn_body_collider_at(stage->world, i, &body);
+    c.reach = stage->reach[i];
+    if (stage->world->bodies.motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level &&
+        !cairn_collider_bounded(&c))
+        c.turn = driven_turn(stage, i);
+    return c;
+}
+
+static void layout_range(int begin, int end, void *context)
+{
+    const layout_job *job = context;
+    const cairn_stage *stage = job->stage;
+    const cairn_body_store *b = &stage->world->bodies;
+    for (int i = begin; i < end; i++) {
+        if (b->alive[i] && b->ball[i] >= 0) {
+            double half = b->ball[i] + stage->reach[i];
+            job->zones[i] = (cairn_zone){ .centre = stage->x_eval[i],
+                                          .half = { half, half, half },
+                                          .radius = b->ball[i],
+                                          .kind = CAIRN_ZONE_BALL,
+                                          .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+        } else {
+            job->colliders[i] = make_collider(stage, i);
+            job->zones[i] = cairn_zone_of(&job->colliders[i]);
+        }
     }
-    return colliders;
+}
+
+static cairn_status lay_out(const cairn_stage *stage, cairn_layout *out)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    size_t count = (size_t)stage->world->bodies.count;
+    layout_job job = { stage, cairn_arena_take(scratch, count, sizeof(cairn_zone)),
+                       cairn_arena_take(scratch, count, sizeof(cairn_collider)) };
+    if (!job.zones || !job.colliders)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for((int)count, GRAIN, layout_range, &job);
+    *out = (cairn_layout){ (int)count, job.zones, job.colliders, stage->reach };
+    return CAIRN_OK;
 }
 
 /* z x n in 2D. In 3D n x z, so that cones with edges stand as in [ST96]; any direction at right
@@ -235,101 +307,159 @@ static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
                  : cairn_perpendicular(n);
 }
 
-/* Remember the least exact of all distances. */
-static void note_residual(const cairn_stage *stage, const cairn_pair *pair, double residual)
+/* The least exact of all distances. */
+typedef struct inexact {
+    double residual;
+    cairn_pair pair; /* -1: all are closed forms                                     */
+} inexact;
+
+static const inexact exact = { 0, { -1, -1 } };
+
+/* One range of contacts on the way from witnesses. */
+typedef struct gathering {
+    const cairn_stage *stage;
+    const cairn_touches *touches;
+    int next; /* contact                                                      */
+    cairn_contact_law law;
+    inexact least;
+} gathering;
+
+static void note_residual(inexact *least, const inexact *other)
 {
-    cairn_step_report *report = stage->report;
-    if (residual <= report->certificate.distance)
-        return;
-    report->certificate.distance = residual;
-    report->distance_body[0] = pair->first;
-    report->distance_body[1] = pair->second;
+    if (other->residual > least->residual)
+        *least = *other;
 }
 
 /* The contact of one witness between bodies a and b; `key` tells it from others of the pair. */
-static void add_contact(const cairn_stage *stage, int a, int b, const cairn_witness *found,
+static void add_contact(gathering *g, int a, int b, const cairn_witness *found,
                         const cairn_contact_key *key)
 {
-    cairn_world *world = stage->world;
-    cairn_contact_store *c = &world->contacts;
-    int j = c->count++;
+    const cairn_stage *stage = g->stage;
+    cairn_contact_store *c = &stage->world->contacts;
+    int j = g->next++;
     c->body[2 * j] = a;
     c->body[2 * j + 1] = b;
     c->key[j] = *key;
     c->feature[j] = key->point;
     c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
     c->normal[j] = found->normal;
-    c->tangent[j] = tangent_of(world->dimension, found->normal);
+    c->tangent[j] = tangent_of(stage->world->dimension, found->normal);
     c->arm_a[j] = cairn_sub(found->on_a, stage->x_eval[a]);
     c->arm_b[j] = cairn_sub(found->on_b, stage->x_eval[b]);
     c->gap[j] = found->gap;
-    cairn_contact_meet(stage, j);
+    cairn_contact_meet(stage, j, &g->law);
 }
 
 /* The contact of a witness of leaf k. */
-static void add_found(const cairn_stage *stage, const cairn_touches *t, size_t k,
-                      const cairn_witness *found)
+static void add_found(gathering *g, size_t k, const cairn_witness *found)
 {
-    const cairn_leaf *leaf = &t->leaves[k];
-    const cairn_pair *pair = &t->pairs[leaf->pair];
-    cairn_contact_key key = { leaf->first, leaf->second, found->feature };
-    note_residual(stage, pair, (double)found->residual);
+    const cairn_touches *t = g->touches;
+    const cairn_leaf leaf = cairn_touches_leaf(t, k);
+    const cairn_pair pair = t->pairs[leaf.pair];
+    const cairn_contact_key key = { leaf.first, leaf.second, found->feature };
+    const inexact here = { (double)found->residual, pair };
+    note_residual(&g->least, &here);
     if (t->swapped[k])
-        add_contact(stage, pair->second, pair->first, found, &key);
+        add_contact(g, pair.second, pair.first, found, &key);
     else
-        add_contact(stage, pair->first, pair->second, found, &key);
+        add_contact(g, pair.first, pair.second, found, &key);
+}
+
+/* The contacts of leaves, in the order of their features. */
+static void add_leaves(gathering *g, size_t begin, size_t end)
+{
+    const cairn_touches *t = g->touches;
+    for (size_t k = begin; k < end; k++)
+        for (int i = 0; i < t->number[k]; i++)
+            add_found(g, k, &t->found[t->first[k] + (size_t)i]);
 }
 
 /* The contacts of the pair whose leaves are [begin, end). */
-static cairn_status add_pair(const cairn_stage *stage, const cairn_touches *t, size_t begin,
-                             size_t end)
+static cairn_status add_pair(gathering *g, size_t begin, size_t end)
 {
+    const cairn_touches *t = g->touches;
     bool faces = false;
     for (size_t k = begin; k < end; k++)
         faces |= cairn_leaf_has_face(&t->leaves[k]);
     if (!faces) {
-        for (size_t k = begin; k < end; k++)
-            for (int i = 0; i < t->number[k]; i++)
-                add_found(stage, t, k, &t->found[t->first[k] + (size_t)i]);
+        add_leaves(g, begin, end);
         return CAIRN_OK;
     }
     cairn_touch *merged;
     size_t count;
-    TRY(cairn_touches_merge(stage->world, t, begin, end, &merged, &count));
+    TRY(cairn_touches_merge(g->stage->world, t, begin, end, &merged, &count));
     for (size_t i = 0; i < count; i++)
-        add_found(stage, t, merged[i].leaf, merged[i].found);
+        add_found(g, merged[i].leaf, merged[i].found);
+    return CAIRN_OK;
+}
+
+/* Bodies taken apart: pair by pair, since points of one pair may be left out. */
+static cairn_status gather_pieces(gathering *g)
+{
+    const cairn_touches *t = g->touches;
+    for (size_t k = 0, end = 0; k < t->count; k = end) {
+        while (end < t->count && t->leaves[end].pair == t->leaves[k].pair)
+            end++;
+        TRY(add_pair(g, k, end));
+    }
+    return CAIRN_OK;
+}
+
+typedef struct gather_job {
+    const gathering *start;
+    inexact *least; /* of each range */
+} gather_job;
+
+static void gather_range(int begin, int end, void *context)
+{
+    const gather_job *job = context;
+    gathering g = *job->start;
+    size_t range = (size_t)(begin / CAIRN_TOUCH_GRAIN);
+    g.next = (int)g.touches->before[range];
+    add_leaves(&g, (size_t)begin, (size_t)end);
+    job->least[range] = g.least;
+}
+
+static cairn_status gather_pairs(gathering *g)
+{
+    size_t count = g->touches->count;
+    size_t ranges = (count + CAIRN_TOUCH_GRAIN - 1) / CAIRN_TOUCH_GRAIN;
+    const gathering start = *g;
+    gather_job job = { &start,
+                       cairn_arena_take(&g->stage->world->scratch, ranges, sizeof(inexact)) };
+    if (!job.least)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for((int)count, CAIRN_TOUCH_GRAIN, gather_range, &job);
+    for (size_t k = 0; k < ranges; k++)
+        note_residual(&g->least, &job.least[k]);
+    g->next = (int)g->touches->total;
     return CAIRN_OK;
 }
 
 static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
 {
     cairn_world *world = stage->world;
-    size_t total = 0;
-    for (size_t k = 0; k < t->count; k++)
-        total += (size_t)t->number[k];
-    if (total > INT32_MAX / 2)
-        return CAIRN_NO_MEMORY;
-    TRY(cairn_contacts_reserve(&world->contacts, total, world->dimension));
-    world->contacts.count = 0;
-    stage->report->certificate.distance = 0;
-    stage->report->distance_body[0] = stage->report->distance_body[1] = -1;
-    for (size_t k = 0, end = 0; k < t->count; k = end) {
-        while (end < t->count && t->leaves[end].pair == t->leaves[k].pair)
-            end++;
-        TRY(add_pair(stage, t, k, end));
-    }
+    cairn_step_report *report = stage->report;
+    gathering g = { .stage = stage, .touches = t, .law = { .a = -1, .b = -1 }, .least = exact };
+    TRY(cairn_contacts_reserve(&world->contacts, t->total, world->dimension));
+    TRY(t->leaves ? gather_pieces(&g) : gather_pairs(&g));
+    world->contacts.count = g.next;
+    report->certificate.distance = g.least.residual;
+    report->distance_body[0] = g.least.pair.first;
+    report->distance_body[1] = g.least.pair.second;
     return CAIRN_OK;
 }
 
 cairn_status cairn_stage_collide(cairn_stage *stage)
 {
+    cairn_layout layout;
     cairn_touches touches;
     if (!stage->reach)
         TRY(take_reach(stage));
-    cairn_collider *colliders = make_colliders(stage);
-    if (!colliders)
-        return CAIRN_NO_MEMORY;
-    TRY(cairn_world_touches(stage->world, stage->broad, colliders, &touches));
+    if (!stage->options->reuse_pairs)
+        cairn_kept_pairs_forget(&stage->world->kept_pairs);
+    TRY(lay_out(stage, &layout));
+    TRY(cairn_world_touches(stage->world, stage->broad, &layout, &touches));
     return gather(stage, &touches);
 }
 
@@ -349,29 +479,50 @@ static int compare_regions(const cairn_world *world, int body, cairn_piece a, ca
     return cairn_piece_compare(cairn_piece_patch(shape, a), cairn_piece_patch(shape, b));
 }
 
-/* Contacts are sorted by (smaller body, larger body, regions of their pieces, point). */
-static int compare_keys(const cairn_world *world, int i, const cairn_contact_store *d, int j)
+/* By the smaller body, then by the larger one. */
+static int compare_bodies(const int32_t *p, const int32_t *q)
 {
-    const cairn_contact_store *c = &world->contacts;
-    const int32_t *p = d->body + 2 * j, *q = c->body + 2 * i;
-    const cairn_contact_key *k = &d->key[j], *l = &c->key[i];
-    int low = q[0] < q[1] ? q[0] : q[1], high = q[0] < q[1] ? q[1] : q[0];
-    int order = compare_numbers(p[0] < p[1] ? p[0] : p[1], low);
+    int order = compare_numbers(p[0] < p[1] ? p[0] : p[1], q[0] < q[1] ? q[0] : q[1]);
+    return order ? order : compare_numbers(p[0] < p[1] ? p[1] : p[0], q[0] < q[1] ? q[1] : q[0]);
+}
+
+/* Contacts are sorted by (smaller body, larger body, regions of their pieces, point). Old ones of a
+ * body that is gone stand before those of its successor. */
+static int compare_keys(const cairn_stage *stage, int old, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    const int32_t *q = c->body + 2 * j;
+    const cairn_contact_key *k = &last->key[old], *l = &c->key[j];
+    int low = q[0] < q[1] ? q[0] : q[1], high = q[0] + q[1] - low;
+    int order = compare_bodies(last->body + 2 * old, q);
+    if (order == 0 && k->point == CAIRN_KEY_GONE)
+        return -1;
     if (order == 0)
-        order = compare_numbers(p[0] < p[1] ? p[1] : p[0], high);
+        order = compare_regions(stage->world, low, k->low, l->low);
     if (order == 0)
-        order = compare_regions(world, low, k->low, l->low);
-    if (order == 0)
-        order = compare_regions(world, high, k->high, l->high);
+        order = compare_regions(stage->world, high, k->high, l->high);
     return order ? order : compare_numbers(k->point, l->point);
 }
 
-void cairn_stage_warm_start(cairn_stage *stage)
+/* The first contact of the last step that does not stand before contact j of this one. */
+static int first_match(const cairn_stage *stage, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
-    for (int i = 0, j = 0; i < last->count && j < c->count;) {
-        int order =
-            last->key[i].point == CAIRN_KEY_GONE ? -1 : compare_keys(stage->world, j, last, i);
+    int low = 0, high = stage->warm->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (compare_keys(stage, middle, j) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void warm_range(int begin, int end, void *context)
+{
+    const cairn_stage *stage = context;
+    for (int i = first_match(stage, begin), j = begin; i < stage->warm->count && j < end;) {
+        int order = compare_keys(stage, i, j);
         if (order == 0)
             cairn_contact_warm(stage, i, j);
         i += order <= 0;
@@ -379,8 +530,18 @@ void cairn_stage_warm_start(cairn_stage *stage)
     }
 }
 
+void cairn_stage_warm_start(cairn_stage *stage)
+{
+    cairn_parallel_for(stage->world->contacts.count, GRAIN, warm_range, stage);
+}
+
+static void store_range(int begin, int end, void *context)
+{
+    for (int j = begin; j < end; j++)
+        cairn_contact_store_result(context, j);
+}
+
 void cairn_stage_store_contacts(cairn_stage *stage)
 {
-    for (int j = 0; j < stage->world->contacts.count; j++)
-        cairn_contact_store_result(stage, j);
+    cairn_parallel_for(stage->world->contacts.count, GRAIN, store_range, stage);
 }

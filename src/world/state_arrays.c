@@ -173,10 +173,12 @@ void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world)
 /* A hole has no data; what lives has a shape that can be. */
 static cairn_status check_shapes(cairn_reader *r, cairn_world *world, int64_t holes)
 {
-    const cairn_body_store *b = &world->bodies;
+    cairn_body_store *b = &world->bodies;
     for (int i = 0; i < b->count; i++) {
-        if (b->alive[i])
+        if (b->alive[i]) {
             TRY(cairn_shape_check(&b->shape[i], world->dimension, &world->error));
+            cairn_body_measure(b, i);
+        }
         r->failed = r->failed || (!b->alive[i] && b->shape[i].geometry);
         holes -= !b->alive[i];
     }

@@ -63,6 +63,7 @@ static cairn_status find_velocities(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
     double clock = cairn_clock_seconds();
+    bool outran;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         TRY(cairn_stage_collide(stage));
         report->timing.collide += lap(&clock);
@@ -71,7 +72,8 @@ static cairn_status find_velocities(cairn_stage *stage)
         TRY(find_impulses(stage));
         TRY(cairn_stage_correct(stage));
         report->timing.solve += lap(&clock);
-        if (!cairn_stage_outran(stage))
+        TRY(cairn_stage_outran(stage, &outran));
+        if (!outran)
             return CAIRN_OK;
         set_aside(stage);
         report->attempts++;

@@ -17,7 +17,8 @@ cairn_step_options cairn_step_options_default(void)
                                  .max_fixed_point = 100,
                                  .model_tolerance = 1e-4,
                                  .warm_start = true,
-                                 .broad_phase = "auto" };
+                                 .broad_phase = "auto",
+                                 .reuse_pairs = true };
 }
 
 static void set_default(void *options)
@@ -61,6 +62,8 @@ static const cairn_option options[] = {
       "start from the impulses of the last step", NULL },
     { "broad_phase", CAIRN_OPTION_NAME, false, FIELD(broad_phase), 0, 0, "",
       "how pairs that may touch are found", cairn_broad_phase_name },
+    { "reuse_pairs", CAIRN_OPTION_FLAG, false, FIELD(reuse_pairs), 0, 0, "",
+      "pairs found once serve while nothing leaves its place; never changes a result", NULL },
     { "threads", CAIRN_OPTION_INTEGER, false, FIELD(threads), 0, 4096, "",
       "worker threads; 0: as many as the machine has", NULL },
 };

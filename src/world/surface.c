@@ -55,19 +55,29 @@ static cairn_material_def law_of(const cairn_world *world, int j)
     return cairn_material_pair(world, material[body[0]], material[body[1]]);
 }
 
+static void know_law(const cairn_world *world, int a, int b, cairn_contact_law *known)
+{
+    if (known->a == a && known->b == b)
+        return;
+    *known = (cairn_contact_law){ a, b, .def = cairn_material_pair(world, a, b) };
+    known->poisson = cairn_material_is_poisson(&known->def);
+}
+
 /* What holds at contact j, whose geometry is there; the tangent follows the axis. */
-void cairn_contact_meet(const cairn_stage *stage, int j)
+void cairn_contact_meet(const cairn_stage *stage, int j, cairn_contact_law *known)
 {
     cairn_contact_store *c = &stage->world->contacts;
-    const cairn_material_def law = law_of(stage->world, j);
-    c->mu[j] = c->mu_2[j] = law.friction;
-    if (law.friction_2 > 0 && along_axis(stage, j, &c->tangent[j]))
-        c->mu_2[j] = law.friction_2;
-    c->restitution[j] = law.restitution;
-    c->poisson[j] = cairn_material_is_poisson(&law);
-    c->mu_rolling[j] = law.rolling_friction;
-    c->mu_spinning[j] = law.spinning_friction;
-    c->adhesion[j] = law.adhesion;
+    const int32_t *body = c->body + 2 * (size_t)j, *material = stage->world->bodies.material;
+    know_law(stage->world, material[body[0]], material[body[1]], known);
+    const cairn_material_def *law = &known->def;
+    c->mu[j] = c->mu_2[j] = law->friction;
+    if (law->friction_2 > 0 && along_axis(stage, j, &c->tangent[j]))
+        c->mu_2[j] = law->friction_2;
+    c->restitution[j] = law->restitution;
+    c->poisson[j] = known->poisson;
+    c->mu_rolling[j] = law->rolling_friction;
+    c->mu_spinning[j] = law->spinning_friction;
+    c->adhesion[j] = law->adhesion;
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

@@ -6,62 +6,154 @@
 #include "base/parallel.h"
 #include "base/status.h"
 
-enum { GRAIN = 4096 }; /* leaves in one piece of parallel work */
+/* ---- layout --------------------------------------------------------------------------------- */
+
+cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
+{
+    int count = world->bodies.count;
+    cairn_zone *zones = cairn_arena_take(&world->scratch, (size_t)count, sizeof *zones);
+    cairn_collider *colliders = cairn_arena_take(&world->scratch, (size_t)count, sizeof *colliders);
+    if (!zones || !colliders)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < count; i++) {
+        colliders[i] = cairn_body_collider(world, i);
+        zones[i] = cairn_zone_of(&colliders[i]);
+    }
+    *out = (cairn_layout){ count, zones, colliders, NULL };
+    return CAIRN_OK;
+}
+
+/* The collider of a body: there already, or made from the zone of a ball. */
+static const cairn_collider *collider_of(const cairn_world *world, const cairn_layout *layout,
+                                         int i, cairn_collider *made)
+{
+    const cairn_zone *zone = &layout->zones[i];
+    if (zone->kind != CAIRN_ZONE_BALL)
+        return &layout->colliders[i];
+    *made = (cairn_collider){ .shape = &world->bodies.shape[i],
+                              .x = zone->centre,
+                              .q = { 1, 0, 0, 0 },
+                              .extent = zone->radius,
+                              .reach = layout->reach ? layout->reach[i] : 0,
+                              .movable = zone->movable };
+    cairn_collider_enclose(made);
+    return made;
+}
 
 /* ---- narrow phase --------------------------------------------------------------------------- */
 
 typedef struct narrow_job {
-    const cairn_collider *colliders;
+    const cairn_world *world;
+    const cairn_layout *layout;
     const cairn_touches *touches;
-    int dimension;
 } narrow_job;
+
+/* Two balls, or a ball and a plane: what they have in common was settled by their zones. */
+static bool is_plain(const cairn_zone *a, const cairn_zone *b)
+{
+    bool ball_a = a->kind == CAIRN_ZONE_BALL, ball_b = b->kind == CAIRN_ZONE_BALL;
+    return (ball_a && (ball_b || b->kind == CAIRN_ZONE_PLANE)) ||
+           (ball_b && a->kind == CAIRN_ZONE_PLANE);
+}
+
+static int find_any(const narrow_job *job, size_t k, bool *swapped, cairn_witness *out)
+{
+    const cairn_leaf leaf = cairn_touches_leaf(job->touches, k);
+    const cairn_pair pair = job->touches->pairs[leaf.pair];
+    cairn_collider whole[2], part[2];
+    const cairn_collider *one = collider_of(job->world, job->layout, pair.first, &whole[0]);
+    const cairn_collider *two = collider_of(job->world, job->layout, pair.second, &whole[1]);
+    return cairn_witnesses_find(cairn_collider_piece(one, leaf.first, &part[0]),
+                                cairn_collider_piece(two, leaf.second, &part[1]),
+                                job->world->dimension, swapped, out);
+}
 
 static void narrow_range(int begin, int end, void *context)
 {
     const narrow_job *job = context;
     const cairn_touches *t = job->touches;
-    for (int k = begin; k < end; k++) {
-        const cairn_leaf *leaf = &t->leaves[k];
-        const cairn_pair *pair = &t->pairs[leaf->pair];
-        cairn_collider one, two;
-        t->number[k] = (int8_t)cairn_witnesses_find(
-            cairn_collider_piece(&job->colliders[pair->first], leaf->first, &one),
-            cairn_collider_piece(&job->colliders[pair->second], leaf->second, &two), job->dimension,
-            &t->swapped[k], t->found + t->first[k]);
+    const cairn_zone *zones = job->layout->zones;
+    size_t total = 0;
+    for (size_t k = (size_t)begin; k < (size_t)end; k++) {
+        const cairn_pair pair = t->pairs[cairn_touches_leaf(t, k).pair];
+        const cairn_zone *one = &zones[pair.first], *two = &zones[pair.second];
+        cairn_witness *out = t->found + t->first[k];
+        int number = 1;
+        if (is_plain(one, two))
+            cairn_zones_witness(one, two, job->world->dimension, &t->swapped[k], out);
+        else
+            number = find_any(job, k, &t->swapped[k], out);
+        t->number[k] = (int8_t)number;
+        total += number > 0 ? (size_t)number : 0;
     }
+    t->before[begin / CAIRN_TOUCH_GRAIN] = total;
+}
+
+static bool has_pieces(const cairn_layout *layout)
+{
+    for (int i = 0; i < layout->count; i++) {
+        uint8_t kind = layout->zones[i].kind;
+        if ((kind == CAIRN_ZONE_BOX || kind == CAIRN_ZONE_UNBOUNDED) &&
+            cairn_collider_has_pieces(&layout->colliders[i]))
+            return true;
+    }
+    return false;
 }
 
 /* Leaves of all pairs. */
-static cairn_status take_apart(cairn_world *world, const cairn_collider *colliders)
+static cairn_status take_apart(cairn_world *world, const cairn_layout *layout, cairn_touches *t)
 {
     const cairn_pair_list *pairs = &world->pair_list;
-    world->leaf_list.count = 0;
+    cairn_leaf_list *list = &world->leaf_list;
+    t->pairs = pairs->items;
+    t->count = pairs->count;
     if (pairs->count > INT32_MAX / 4)
         return CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < pairs->count; k++)
-        TRY(cairn_leaves_add(&colliders[pairs->items[k].first], &colliders[pairs->items[k].second],
-                             (int32_t)k, &world->leaf_list));
-    return world->leaf_list.count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
+    if (!has_pieces(layout))
+        return CAIRN_OK;
+    list->count = 0;
+    for (size_t k = 0; k < pairs->count; k++) {
+        cairn_collider one, two;
+        TRY(cairn_leaves_add(collider_of(world, layout, pairs->items[k].first, &one),
+                             collider_of(world, layout, pairs->items[k].second, &two), (int32_t)k,
+                             list));
+    }
+    t->leaves = list->items;
+    t->count = list->count;
+    return list->count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+static size_t most_witnesses(const cairn_world *world, const cairn_layout *layout,
+                             const cairn_touches *t, size_t k)
+{
+    const cairn_leaf leaf = cairn_touches_leaf(t, k);
+    const cairn_pair pair = t->pairs[leaf.pair];
+    if (is_plain(&layout->zones[pair.first], &layout->zones[pair.second]))
+        return 1;
+    cairn_collider made[2];
+    const cairn_collider *one = collider_of(world, layout, pair.first, &made[0]);
+    const cairn_collider *two = collider_of(world, layout, pair.second, &made[1]);
+    const cairn_collider first = { .shape = cairn_piece_shape(one, leaf.first) };
+    const cairn_collider second = { .shape = cairn_piece_shape(two, leaf.second) };
+    return (size_t)cairn_witnesses_limit(&first, &second);
 }
 
 /* Room for as many witnesses as each leaf can have. */
-static cairn_status make_room(cairn_world *world, const cairn_collider *colliders, cairn_touches *t)
+static cairn_status make_room(cairn_world *world, const cairn_layout *layout, cairn_touches *t)
 {
-    size_t total = 0;
-    t->first = cairn_arena_take(&world->scratch, t->count, sizeof *t->first);
-    t->number = cairn_arena_take(&world->scratch, t->count, sizeof *t->number);
-    t->swapped = cairn_arena_take(&world->scratch, t->count, sizeof *t->swapped);
-    if (!t->first || !t->number || !t->swapped)
+    cairn_arena *scratch = &world->scratch;
+    size_t total = 0, ranges = (t->count + CAIRN_TOUCH_GRAIN - 1) / CAIRN_TOUCH_GRAIN;
+    t->first = cairn_arena_take(scratch, t->count, sizeof *t->first);
+    t->number = cairn_arena_take(scratch, t->count, sizeof *t->number);
+    t->swapped = cairn_arena_take(scratch, t->count, sizeof *t->swapped);
+    t->before = cairn_arena_take(scratch, ranges, sizeof *t->before);
+    if (!t->first || !t->number || !t->swapped || !t->before)
         return CAIRN_NO_MEMORY;
     for (size_t k = 0; k < t->count; k++) {
-        const cairn_leaf *leaf = &t->leaves[k];
-        const cairn_pair *pair = &t->pairs[leaf->pair];
-        cairn_collider one = { .shape = cairn_piece_shape(&colliders[pair->first], leaf->first) };
-        cairn_collider two = { .shape = cairn_piece_shape(&colliders[pair->second], leaf->second) };
         t->first[k] = total;
-        total += (size_t)cairn_witnesses_limit(&one, &two);
+        total += most_witnesses(world, layout, t, k);
     }
-    t->found = cairn_arena_take(&world->scratch, total, sizeof *t->found);
+    t->found = cairn_arena_take(scratch, total, sizeof *t->found);
     return t->found ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -92,39 +184,54 @@ static void leave_out_joined(cairn_world *world)
         list->count = kept;
 }
 
-cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
-                                 const cairn_collider *colliders, cairn_touches *out)
+/* From the number of witnesses in each range to that before it; a leaf without answer fails. */
+static cairn_status add_up(cairn_world *world, cairn_touches *t)
 {
-    TRY(cairn_pairs_find(broad, colliders, world->bodies.count, &world->scratch,
-                         &world->pair_list));
+    for (size_t k = 0; k < t->count; k++)
+        if (t->number[k] < 0)
+            return refuse(world, &t->pairs[cairn_touches_leaf(t, k).pair]);
+    for (size_t r = 0; r * CAIRN_TOUCH_GRAIN < t->count; r++) {
+        size_t here = t->before[r];
+        t->before[r] = t->total;
+        t->total += here;
+    }
+    return t->total > INT32_MAX / 2 ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
+                                 const cairn_layout *layout, cairn_touches *out)
+{
+    *out = (cairn_touches){ 0 };
+    TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
+                              &world->pair_list));
     leave_out_joined(world);
-    TRY(take_apart(world, colliders));
-    *out = (cairn_touches){ .pairs = world->pair_list.items,
-                            .leaves = world->leaf_list.items,
-                            .count = world->leaf_list.count };
-    TRY(make_room(world, colliders, out));
-    narrow_job job = { colliders, out, world->dimension };
-    cairn_parallel_for((int)out->count, GRAIN, narrow_range, &job);
-    for (size_t k = 0; k < out->count; k++)
-        if (out->number[k] < 0)
-            return refuse(world, &out->pairs[out->leaves[k].pair]);
-    return CAIRN_OK;
+    TRY(take_apart(world, layout, out));
+    TRY(make_room(world, layout, out));
+    narrow_job job = { world, layout, out };
+    cairn_parallel_for((int)out->count, CAIRN_TOUCH_GRAIN, narrow_range, &job);
+    return add_up(world, out);
+}
+
+/* A witness within reach 0 touches or overlaps; without an answer it might. */
+static bool meet(const cairn_world *world, const cairn_collider *a, const cairn_collider *b)
+{
+    cairn_witness found[CAIRN_WITNESSES];
+    bool swapped;
+    return cairn_witnesses_find(a, b, world->dimension, &swapped, found) != 0;
 }
 
 bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_collider *b)
 {
     cairn_leaf_list *list = &world->leaf_list;
-    cairn_witness found[CAIRN_WITNESSES];
-    bool swapped;
+    if (!cairn_collider_has_pieces(a) && !cairn_collider_has_pieces(b))
+        return meet(world, a, b);
     list->count = 0;
     if (cairn_leaves_add(a, b, 0, list) != CAIRN_OK)
         return true;
     for (size_t k = 0; k < list->count; k++) {
         cairn_collider one, two;
-        /* a witness within reach 0 touches or overlaps; without an answer it might */
-        if (cairn_witnesses_find(cairn_collider_piece(a, list->items[k].first, &one),
-                                 cairn_collider_piece(b, list->items[k].second, &two),
-                                 world->dimension, &swapped, found) != 0)
+        if (meet(world, cairn_collider_piece(a, list->items[k].first, &one),
+                 cairn_collider_piece(b, list->items[k].second, &two)))
             return true;
     }
     return false;

@@ -4,21 +4,32 @@
 
 #include "world/world.h"
 
+enum { CAIRN_TOUCH_GRAIN = 2048 }; /* leaves in one piece of parallel work */
+
 /* The witnesses of all pairs, sorted by (first body, second body, pieces, feature). */
 typedef struct cairn_touches {
     const cairn_pair *pairs;
-    const cairn_leaf *leaves;
-    size_t count;   /* leaves                                                   */
-    size_t *first;  /* of each leaf: where its witnesses begin in `found`       */
-    int8_t *number; /* of each leaf: how many it has                            */
-    bool *swapped;  /* of each leaf: the second collider plays a                */
+    const cairn_leaf *leaves; /* NULL: every pair is its own leaf                         */
+    size_t count;             /* leaves                                                   */
+    size_t *first;            /* of each leaf: where its witnesses begin in `found`       */
+    int8_t *number;           /* of each leaf: how many it has                            */
+    bool *swapped;            /* of each leaf: the second collider plays a                */
+    size_t *before;           /* of each CAIRN_TOUCH_GRAIN leaves: witnesses before them  */
+    size_t total;             /* witnesses                                                */
     cairn_witness *found;
 } cairn_touches;
 
-/* Find them, for colliders numbered as the bodies; scratch of the world holds the answer. A pair
+static inline cairn_leaf cairn_touches_leaf(const cairn_touches *t, size_t k)
+{
+    return t->leaves ? t->leaves[k] : (cairn_leaf){ (int32_t)k, { -1, -1 }, { -1, -1 } };
+}
+
+/* The zones and colliders of all bodies where they are now, without reach; in the scratch. */
+cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out);
+/* The touches of a layout numbered as the bodies; scratch of the world holds the answer. A pair
  * whose distance cannot be found fails with CAIRN_UNSUPPORTED and is named in the world's error. */
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
-                                 const cairn_collider *colliders, cairn_touches *out);
+                                 const cairn_layout *layout, cairn_touches *out);
 /* A witness of two bodies of which one has faces, and the flat regions it lies in. */
 typedef struct cairn_touch {
     const cairn_witness *found;

@@ -45,6 +45,7 @@ void cairn_world_destroy(cairn_world *world)
     cairn_contacts_release(&world->contacts);
     cairn_contacts_release(&world->last);
     cairn_contacts_release(&world->trial);
+    cairn_kept_pairs_destroy(&world->kept_pairs);
     cairn_pair_list_destroy(&world->pair_list);
     cairn_leaf_list_destroy(&world->leaf_list);
     cairn_arena_destroy(&world->scratch);
@@ -140,7 +141,7 @@ static double smaller_size(const cairn_collider *a, const cairn_collider *b)
 static void deepen(const cairn_collider *colliders, const cairn_touches *t, size_t leaf,
                    deepest *found)
 {
-    cairn_pair pair = t->pairs[t->leaves[leaf].pair];
+    cairn_pair pair = t->pairs[cairn_touches_leaf(t, leaf).pair];
     double size = 1;
     if (found->as_share)
         size = smaller_size(&colliders[pair.first], &colliders[pair.second]);
@@ -153,20 +154,15 @@ static void deepen(const cairn_collider *colliders, const cairn_touches *t, size
 
 static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
-    const cairn_body_store *bodies = &world->bodies;
+    cairn_layout layout;
     cairn_touches touches;
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;
     world->error = (cairn_error){ 0 };
-    cairn_collider *colliders =
-        cairn_arena_take(&world->scratch, (size_t)bodies->count, sizeof *colliders);
-    if (!colliders)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < bodies->count; i++)
-        colliders[i] = cairn_body_collider(world, i);
-    TRY(cairn_world_touches(world, &cairn_broad_phase_auto, colliders, &touches));
+    TRY(cairn_world_layout(world, &layout));
+    TRY(cairn_world_touches(world, &cairn_broad_phase_auto, &layout, &touches));
     for (size_t k = 0; k < touches.count; k++)
-        deepen(colliders, &touches, k, found);
+        deepen(layout.colliders, &touches, k, found);
     return CAIRN_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "cairn/world.h"
-#include "collide/collide.h"
+#include "collide/kept.h"
 #include "world/joint.h"
 
 /* Bodies, structure of arrays; index = body. Fixed and driven bodies have inverse mass 0. */
@@ -20,7 +20,9 @@ typedef struct cairn_body_store {
     cairn_quat *q;
     double *angle, *mass;
     cairn_vec3 *surface_velocity, *friction_axis; /* body frame                            */
-    int32_t *near; /* room for a list of bodies, used by inlets                    */
+    double *extent, *arm; /* m: see cairn_body_extent and cairn_body_arm                  */
+    double *ball;         /* m: radius of a ball about the body's origin; -1: no ball     */
+    int32_t *near;        /* room for a list of bodies, used by inlets                    */
 } cairn_body_store;
 
 /* A driven body: where it started, and its motions. */
@@ -98,7 +100,8 @@ struct cairn_world {
     cairn_contact_store contacts, last; /* of this step; of the last one, for warm start  */
     cairn_contact_store trial;          /* of a first attempt at this step                */
     double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
-    cairn_pair_list pair_list;
+    cairn_kept_pairs kept_pairs;
+    cairn_pair_list pair_list; /* of this step                                            */
     cairn_leaf_list leaf_list;
     cairn_arena scratch;        /* of one step                                             */
     cairn_problem problem;      /* of the last step, in the scratch                        */
@@ -175,6 +178,8 @@ void cairn_bodies_release(cairn_body_store *bodies);
 /* What cairn_body_create would refuse in this definition. */
 cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
                               cairn_error *error);
+/* Set the columns that follow from shape and pose: extent, arm, ball. */
+void cairn_body_measure(cairn_body_store *bodies, int body);
 /* The body's shape as it stands, or with the body at another pose. */
 cairn_collider cairn_body_collider(const cairn_world *world, int body);
 cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body);
@@ -207,7 +212,7 @@ void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, ca
 cairn_status cairn_contacts_reserve(cairn_contact_store *contacts, size_t count, int dimension);
 void cairn_contacts_release(cairn_contact_store *contacts);
 cairn_status cairn_stage_collide(cairn_stage *stage);
-bool cairn_stage_outran(cairn_stage *stage);
+cairn_status cairn_stage_outran(cairn_stage *stage, bool *outran);
 /* The step in which no body moves further than its own radius, and which body asks for it; half of
  * this step and -1 when none does. */
 double cairn_stage_needed_step(const cairn_stage *stage, int *body);
@@ -237,7 +242,14 @@ cairn_status cairn_stage_find_balls(cairn_stage *stage);
 bool cairn_stage_in_space(const cairn_stage *stage, int body);
 
 /* surface.c: friction beyond Coulomb's with one mu */
-void cairn_contact_meet(const cairn_stage *stage, int j);
+/* The law of two materials, for contacts one after the other that mostly have the same ones. */
+typedef struct cairn_contact_law {
+    int a, b; /* materials; -1: none yet                                                  */
+    bool poisson;
+    cairn_material_def def;
+} cairn_contact_law;
+
+void cairn_contact_meet(const cairn_stage *stage, int j, cairn_contact_law *known);
 cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
 void cairn_contact_rows(const cairn_contact_store *contacts, int j, cairn_vec3 row[3]);
 void cairn_contact_turns(const cairn_stage *stage, int j, cairn_vec3 turn[3]);

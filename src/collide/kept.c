@@ -1,0 +1,220 @@
+/* kept.c - pairs that are found once and serve many steps.
+ *
+ * The list holds the pairs of zones that are wider than those of the step by a skin,
+ *
+ *     skin = share * max(reach, 1/50 of the half length).
+ *
+ * It serves as long as every zone lies in the one it was made with. The pairs of a step are those
+ * of the list whose zones meet as they are now: the same ones, in the same order, whenever the list
+ * was made. So a list never changes a result, and nobody needs to save one.
+ *
+ * A wide skin makes the list last, a thin one makes it short. The share goes on growing (or
+ * shrinking) from list to list while that lowers the tests a step, a new list counting as REBUILD
+ * tests a zone. */
+#include "collide/kept.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+
+enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3 };
+
+static const double FIRST_SHARE = 2, LEAST_SHARE = 0.25, MOST_SHARE = 32, GROWTH = 1.5;
+static const double ROUNDING = 1e-12; /* relative: far above rounding, far below a skin */
+
+void cairn_kept_pairs_destroy(cairn_kept_pairs *kept)
+{
+    cairn_pair_list_destroy(&kept->list);
+    cairn_memory_free(kept->zones);
+    *kept = (cairn_kept_pairs){ 0 };
+}
+
+/* ---- whether a list still serves ------------------------------------------------------------ */
+
+static bool box_covers(const cairn_zone *made, const cairn_zone *now)
+{
+    cairn_vec3 d = cairn_sub(now->centre, made->centre), s = made->half, h = now->half;
+    return (fabs(d.x) + h.x <= s.x) & (fabs(d.y) + h.y <= s.y) & (fabs(d.z) + h.z <= s.z);
+}
+
+/* A plane may move along its normal, not turn. */
+static bool plane_covers(const cairn_zone *made, const cairn_zone *now)
+{
+    cairn_vec3 n = made->half;
+    bool same = n.x == now->half.x && n.y == now->half.y && n.z == now->half.z;
+    double risen = cairn_dot(cairn_sub(now->centre, made->centre), n);
+    return same && risen + now->radius <= made->radius;
+}
+
+static bool covers(const cairn_zone *made, const cairn_zone *now)
+{
+    if (now->kind == CAIRN_ZONE_NONE)
+        return true;
+    if (now->movable && !made->movable)
+        return false;
+    if (cairn_zone_bounded(now))
+        return cairn_zone_bounded(made) && box_covers(made, now);
+    return made->kind == now->kind && (now->kind != CAIRN_ZONE_PLANE || plane_covers(made, now));
+}
+
+typedef struct cover_job {
+    const cairn_zone *made, *now;
+    bool *left; /* of each range: some zone has left the one it was made with */
+} cover_job;
+
+static void cover_range(int begin, int end, void *context)
+{
+    const cover_job *job = context;
+    bool all = true;
+    for (int i = begin; all && i < end; i++)
+        all = covers(&job->made[i], &job->now[i]);
+    job->left[begin / GRAIN] = !all;
+}
+
+static cairn_status serves(const cairn_kept_pairs *kept, const cairn_zone *zones, int count,
+                           cairn_arena *scratch, bool *yes)
+{
+    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
+    cover_job job = { kept->zones, zones, cairn_arena_take(scratch, ranges, sizeof(bool)) };
+    if (!job.left)
+        return CAIRN_NO_MEMORY;
+    *yes = kept->made && count == kept->count;
+    if (*yes)
+        cairn_parallel_for(count, GRAIN, cover_range, &job);
+    for (size_t k = 0; *yes && k < ranges; k++)
+        *yes = !job.left[k];
+    return CAIRN_OK;
+}
+
+/* ---- a new list ----------------------------------------------------------------------------- */
+
+/* Balls become boxes: what is near a plane is then never missed by rounding. */
+static cairn_zone widened(const cairn_zone *zone, double share)
+{
+    cairn_zone wide = *zone;
+    bool ball = zone->kind == CAIRN_ZONE_BALL;
+    double reach = ball ? zone->half.x - zone->radius : zone->radius;
+    double size = fmax(zone->half.x, fmax(zone->half.y, zone->half.z));
+    if (zone->kind == CAIRN_ZONE_PLANE)
+        wide.radius = (1 + share + ROUNDING) * reach;
+    if (!cairn_zone_bounded(zone))
+        return wide;
+    double skin = share * fmax(reach, zone->movable ? 0.02 * size : 0);
+    wide.kind = CAIRN_ZONE_BOX;
+    wide.half = cairn_add(cairn_scale(1 + ROUNDING, zone->half), cairn_vec(skin, skin, skin));
+    return wide;
+}
+
+/* The next share, from what the last list cost. */
+static void tune(cairn_kept_pairs *kept)
+{
+    if (kept->share == 0)
+        *kept = (cairn_kept_pairs){ .list = kept->list,
+                                    .zones = kept->zones,
+                                    .capacity = kept->capacity,
+                                    .share = FIRST_SHARE,
+                                    .growth = GROWTH };
+    if (kept->uses == 0)
+        return;
+    double tests = (double)kept->list.count + (double)REBUILD * kept->count / (double)kept->uses;
+    if (kept->cost > 0 && tests > kept->cost)
+        kept->growth = 1 / kept->growth;
+    kept->cost = tests;
+    kept->share = fmin(fmax(kept->growth * kept->share, LEAST_SHARE), MOST_SHARE);
+}
+
+static cairn_status make(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
+                         const cairn_zone *zones, int count, cairn_arena *scratch)
+{
+    tune(kept);
+    kept->made = false;
+    kept->uses = 0;
+    TRY(cairn_memory_reserve((void **)&kept->zones, &kept->capacity, (size_t)count,
+                             sizeof *kept->zones));
+    for (int i = 0; i < count; i++)
+        kept->zones[i] = widened(&zones[i], kept->share);
+    TRY(cairn_pairs_find(broad, kept->zones, count, scratch, &kept->list));
+    kept->count = count;
+    kept->made = true;
+    kept->lists++;
+    return kept->list.count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+/* ---- the pairs of a step -------------------------------------------------------------------- */
+
+typedef struct live_job {
+    const cairn_pair *pairs;
+    const cairn_zone *zones;
+    cairn_pair *out; /* each range fills its own part */
+    int *found;      /* of each range                 */
+} live_job;
+
+static bool is_live(const cairn_zone *a, const cairn_zone *b)
+{
+    if (a->kind == CAIRN_ZONE_BALL && b->kind == CAIRN_ZONE_BALL)
+        return cairn_balls_meet(a, b) && (a->movable | b->movable);
+    return a->kind != CAIRN_ZONE_NONE && b->kind != CAIRN_ZONE_NONE && (a->movable || b->movable) &&
+           cairn_zones_meet(a, b);
+}
+
+static void live_range(int begin, int end, void *context)
+{
+    const live_job *job = context;
+    cairn_pair *out = job->out + begin;
+    for (int k = begin; k < end; k++) {
+        const cairn_pair pair = job->pairs[k];
+        *out = pair;
+        out += is_live(&job->zones[pair.first], &job->zones[pair.second]);
+    }
+    job->found[begin / GRAIN] = (int)(out - (job->out + begin));
+}
+
+/* Join the parts of the ranges. */
+static size_t close_up(cairn_pair *items, const int *found, size_t ranges)
+{
+    size_t total = 0;
+    for (size_t k = 0; k < ranges; k++) {
+        memmove(items + total, items + k * GRAIN, (size_t)found[k] * sizeof *items);
+        total += (size_t)found[k];
+    }
+    return total;
+}
+
+static cairn_status list_live(const cairn_kept_pairs *kept, const cairn_zone *zones,
+                              cairn_arena *scratch, cairn_pair_list *out)
+{
+    size_t count = kept->list.count, ranges = (count + GRAIN - 1) / GRAIN;
+    int *found = cairn_arena_take(scratch, ranges, sizeof *found);
+    out->count = 0;
+    if (!found)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_memory_reserve((void **)&out->items, &out->capacity, count, sizeof *out->items));
+    live_job job = { kept->list.items, zones, out->items, found };
+    cairn_parallel_for((int)count, GRAIN, live_range, &job);
+    out->count = count ? close_up(out->items, found, ranges) : 0;
+    return CAIRN_OK;
+}
+
+void cairn_kept_pairs_forget(cairn_kept_pairs *kept)
+{
+    kept->made = false;
+}
+
+cairn_status cairn_kept_pairs_live(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
+                                   const cairn_layout *at, cairn_arena *scratch,
+                                   cairn_pair_list *out)
+{
+    bool yes;
+    TRY(serves(kept, at->zones, at->count, scratch, &yes));
+    if (!yes)
+        TRY(make(kept, broad, at->zones, at->count, scratch));
+    TRY(list_live(kept, at->zones, scratch, out));
+    kept->uses++;
+    /* made while things moved more: a new one is shorter */
+    if (kept->uses >= TRIAL && kept->list.count > WASTE * out->count + (size_t)at->count)
+        kept->made = false;
+    return CAIRN_OK;
+}
