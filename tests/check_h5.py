@@ -25,7 +25,10 @@ finish_seconds""".split()
 BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
 top_radius height axis length rounding exponents size semi_axes shape_x shape_q""".split()
 STATES = ["index", "x", "q", "v", "omega"]
-JOINTS = ["kind", "body"]
+JOINTS = """kind body collide anchor_a anchor_b frame_a frame_b turn_motor slide_motor length pitch
+ratio stiffness damping turn_stiffness turn_damping break_force break_torque turn_lower turn_upper
+turn_friction turn_effort turn_spring turn_damper turn_rest slide_lower slide_upper slide_friction
+slide_effort slide_spring slide_damper slide_rest""".split()
 JOINT_STATES = "index broken point force torque turn slide drift turn_drift".split()
 CONTACTS = ["body", "point", "normal", "tangent", "gap", "impulse", "velocity", "mu"]
 SETTINGS = """format format_version version title scene dimension gravity time_step duration scheme

@@ -123,12 +123,27 @@ typedef struct cairn_joint_state {
     cairn_vec3 force, torque; /* N, N m on a about its point: mean over the step               */
     double drift, turn_drift; /* m, rad: largest defect of what it should hold                 */
     double elastic;           /* J: what its springs store                                     */
+    double phase;             /* rad: what a gear has let slip                                 */
+    int rows;                 /* of the last step, in the order of docs/run-format.md          */
+    const double *impulse;    /* N s, N m s: of each row; lent until the next step             */
+    const double *correction; /* kg m/s, kg m^2/s: of each row while overlaps were mended in the
+                                 last step (see cairn_step_inputs); lent likewise              */
 } cairn_joint_state;
 
 /** Number of joints ever made: indices run from 0. */
 CAIRN_API int cairn_world_joint_count(const cairn_world *world);
 /** The state of joint `index`; `alive` is false for a removed one. */
 CAIRN_API cairn_joint_state cairn_world_joint(const cairn_world *world, int index);
+
+/** What a joint is, as its bodies see it. */
+typedef struct cairn_joint_setup {
+    cairn_joint_def def;  /* as given; lengths as they count, targets as they are now             */
+    cairn_vec3 anchor[2]; /* m: its points in the frames of a and b (the world: as they are)      */
+    cairn_quat frame[2];  /* its frames in theirs; the first direction is its axis                */
+} cairn_joint_setup;
+
+/** How joint `index` was made; the default and no bodies where there is none. */
+CAIRN_API cairn_joint_setup cairn_world_joint_setup(const cairn_world *world, int index);
 
 #ifdef __cplusplus
 }

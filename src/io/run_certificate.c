@@ -12,19 +12,26 @@ static const struct {
     size_t rows; /* offset of the number of rows in a cairn_run_frame */
 } parts[CAIRN_CERTIFICATE_PARTS] = {
     { "bodies", "body_offset", offsetof(cairn_run_frame, bodies) },
+    { "joints", "joint_offset", offsetof(cairn_run_frame, joint.count) },
     { "contacts", "contact_offset", offsetof(cairn_run_frame, contacts) },
     { "loads", "load_offset", offsetof(cairn_run_frame, loads) },
     { "poses", "pose_offset", offsetof(cairn_run_frame, poses) },
     { "guesses", "guess_offset", offsetof(cairn_run_frame, guesses) },
+    { "rows", "row_offset", offsetof(cairn_run_frame, joint.rows) },
 };
 
-enum { BODIES, CONTACTS };
+enum { STATES = 2, CONTACTS = 2 }; /* the first parts are states: also that before the first step */
 
 static cairn_run_sources sources_of(int part, const cairn_world *world)
 {
     const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = {
-        cairn_run_state_sources(cairn_world_dimension(world)), cairn_run_contact_sources(world),
-        cairn_run_load_sources, cairn_run_pose_sources, cairn_run_guess_sources
+        cairn_run_state_sources(cairn_world_dimension(world)),
+        cairn_run_joint_detail_sources,
+        cairn_run_contact_sources(world),
+        cairn_run_load_sources,
+        cairn_run_pose_sources,
+        cairn_run_guess_sources,
+        cairn_run_joint_row_sources,
     };
     return lists[part];
 }
@@ -76,7 +83,7 @@ cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
 cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,
                                         cairn_error *error)
 {
-    int count = frame->step == 0 ? 1 : CAIRN_CERTIFICATE_PARTS;
+    int count = frame->step == 0 ? STATES : CAIRN_CERTIFICATE_PARTS;
     for (int part = 0; part < count; part++) {
         size_t rows;
         memcpy(&rows, (const char *)frame + parts[part].rows, sizeof rows);

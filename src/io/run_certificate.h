@@ -5,10 +5,10 @@
 
 #include "io/run_columns.h"
 
-enum { CAIRN_CERTIFICATE_PARTS = 5 };
+enum { CAIRN_CERTIFICATE_PARTS = 7 };
 
-/* Open columns: the parts are bodies, contacts, loads, poses, guesses. Zero is valid: nothing is
- * open. */
+/* Open columns: the parts are bodies, joints, contacts, loads, poses, guesses, rows of joints. Zero
+ * is valid: nothing is open. */
 typedef struct cairn_run_certificate {
     cairn_run_table parts[CAIRN_CERTIFICATE_PARTS];
     cairn_run_table details; /* more columns of the contacts */

@@ -11,12 +11,6 @@ static const char *shape_name(int kind)
     return record ? record->name : NULL;
 }
 
-static const char *joint_name(int kind)
-{
-    const cairn_record *record = cairn_joint_record(kind);
-    return record ? record->name : NULL;
-}
-
 #define FRAME(name, unit, type, width, field)                                                      \
     {                                                                                              \
         name, unit, type, width, offsetof(cairn_run_frame, field), NULL                            \
@@ -109,25 +103,6 @@ static const cairn_run_source poses[] = {
     FRAME("q", "1", CAIRN_HDF5_REAL, 4, pose_q),
 };
 
-static const cairn_run_source joints[] = {
-    NAMED("kind", joint.kind, joint_name),
-    FRAME("body", "", CAIRN_HDF5_INT, 2, joint.pair),
-};
-
-static const cairn_run_source joint_states[] = {
-    FRAME("index", "", CAIRN_HDF5_INT, 1, joint.index),
-    FRAME("broken", "", CAIRN_HDF5_BYTE, 1, joint.broken),
-    FRAME("point", "m", CAIRN_HDF5_REAL, 3, joint.point),
-    FRAME("force", "N", CAIRN_HDF5_REAL, 3, joint.force),
-    FRAME("torque", "N m", CAIRN_HDF5_REAL, 3, joint.torque),
-    FRAME("turn", "rad", CAIRN_HDF5_REAL, 1, joint.turn),
-    FRAME("slide", "m", CAIRN_HDF5_REAL, 1, joint.slide),
-    FRAME("drift", "m", CAIRN_HDF5_REAL, 1, joint.drift),
-    FRAME("turn_drift", "rad", CAIRN_HDF5_REAL, 1, joint.turn_drift),
-};
-
-const cairn_run_sources cairn_run_joint_sources = SOURCES(joints);
-const cairn_run_sources cairn_run_joint_state_sources = SOURCES(joint_states);
 static const cairn_run_source guesses[] = {
     FRAME("body", "", CAIRN_HDF5_INT, 1, guess_body),
     FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, guess_v),

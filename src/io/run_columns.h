@@ -38,13 +38,16 @@ extern const cairn_run_sources cairn_run_guess_sources;  /* v^ of linearised con
 cairn_run_sources cairn_run_body_sources(const cairn_world *world);
 cairn_run_sources cairn_run_contact_sources(const cairn_world *world);
 
-extern const cairn_run_sources cairn_run_joint_sources;       /* what a joint is          */
-extern const cairn_run_sources cairn_run_joint_state_sources; /* and what it does         */
+/* run_joints.c: what a joint is, what it does, the same with all that a step needs, its rows. */
+extern const cairn_run_sources cairn_run_joint_sources;
+extern const cairn_run_sources cairn_run_joint_state_sources;
+extern const cairn_run_sources cairn_run_joint_detail_sources;
+extern const cairn_run_sources cairn_run_joint_row_sources;
 
 /* Where bodies are and how they move. */
 cairn_run_sources cairn_run_state_sources(int dimension);
 
-enum { CAIRN_RUN_COLUMNS = 24 }; /* of a table, at most */
+enum { CAIRN_RUN_COLUMNS = 36 }; /* of a table, at most */
 
 /* The open columns of a list of sources. Zero is valid: nothing is open. */
 typedef struct cairn_run_table {

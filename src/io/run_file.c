@@ -448,12 +448,14 @@ cairn_status cairn_run_file_frame(cairn_run_file *f, const cairn_run_frame *fram
     return settle(f, status, error);
 }
 
-/* Bodies that no frame has shown yet come first: rows speak of them. */
+/* Bodies and joints that no frame has shown yet come first: rows speak of them. */
 static cairn_status write_detail(cairn_run_file *f, const cairn_run_frame *frame,
                                  cairn_error *error)
 {
-    if (frame->step > 0)
+    if (frame->step > 0) {
         TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
+        TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
+    }
     return cairn_run_certificate_step(&f->certificate, frame, error);
 }
 

@@ -129,8 +129,7 @@ static void fill_bodies(cairn_run_frame *f, cairn_run_roll *roll)
     }
 }
 
-/* The row of a body that a contact names; -1 when it is gone. */
-static int32_t row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int32_t i)
+int32_t cairn_run_row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int32_t i)
 {
     bool there = i >= 0 && i < f->world.count && f->world.alive[i];
     return there ? roll->seats[i].next - 1 : -1;
@@ -154,67 +153,6 @@ cairn_run_look cairn_run_look_of(const cairn_run_frame *f, int32_t slot)
     }
 }
 
-/* ---- joints --------------------------------------------------------------------------------- */
-
-static cairn_status take_joints(cairn_run_joints *j, cairn_arena *arena)
-{
-    bool good = true;
-    TAKE(j->index, j->count);
-    TAKE(j->slot, 2 * j->count);
-    TAKE(j->broken, j->count);
-    TAKE(j->force, j->count);
-    TAKE(j->torque, j->count);
-    TAKE(j->point, j->count);
-    TAKE(j->point_b, j->count);
-    TAKE(j->turn, j->count);
-    TAKE(j->slide, j->count);
-    TAKE(j->drift, j->count);
-    TAKE(j->turn_drift, j->count);
-    TAKE(j->kind, j->fresh);
-    TAKE(j->pair, 2 * j->fresh);
-    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
-}
-
-static void fill_joint(cairn_run_joints *j, size_t row, int i, const cairn_joint_state *s)
-{
-    j->index[row] = i;
-    j->slot[2 * row] = s->body[0];
-    j->slot[2 * row + 1] = s->body[1];
-    j->broken[row] = s->broken;
-    j->force[row] = s->force;
-    j->torque[row] = s->torque;
-    j->point[row] = s->point;
-    j->point_b[row] = s->point_b;
-    j->turn[row] = s->turn;
-    j->slide[row] = s->slide;
-    j->drift[row] = s->drift;
-    j->turn_drift[row] = s->turn_drift;
-}
-
-static cairn_status add_joints(const cairn_world *world, cairn_run_roll *roll, cairn_arena *arena,
-                               cairn_run_frame *f)
-{
-    cairn_run_joints *j = &f->joint;
-    int count = cairn_world_joint_count(world);
-    size_t row = 0, fresh = 0;
-    for (int i = 0; i < count; i++)
-        j->count += cairn_world_joint(world, i).alive;
-    j->fresh = (size_t)(count - roll->joints);
-    TRY(take_joints(j, arena));
-    for (int i = 0; i < count; i++) {
-        cairn_joint_state s = cairn_world_joint(world, i);
-        if (i >= roll->joints) {
-            j->kind[fresh] = (uint8_t)s.kind;
-            j->pair[2 * fresh] = row_of(f, roll, s.body[0]);
-            j->pair[2 * fresh++ + 1] = row_of(f, roll, s.body[1]);
-        }
-        if (s.alive)
-            fill_joint(j, row++, i, &s);
-    }
-    roll->joints = count;
-    return CAIRN_OK;
-}
-
 /* ---- all ------------------------------------------------------------------------------------ */
 
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
@@ -231,8 +169,8 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
     TRY(take_arrays(out, arena));
     fill_bodies(out, roll);
     for (size_t k = 0; k < 2 * out->contacts; k++)
-        out->pair[k] = row_of(out, roll, out->touch.body[k]);
-    return add_joints(world, roll, arena, out);
+        out->pair[k] = cairn_run_row_of(out, roll, out->touch.body[k]);
+    return cairn_run_joints_take(world, roll, arena, out);
 }
 
 /* ---- detail --------------------------------------------------------------------------------- */
@@ -248,7 +186,7 @@ static void fill_loads(cairn_run_frame *f, const cairn_run_roll *roll, const cai
     for (int i = 0; i < in->count; i++) {
         if (!has_load(in, i))
             continue;
-        f->load_body[f->loads] = row_of(f, roll, i);
+        f->load_body[f->loads] = cairn_run_row_of(f, roll, i);
         f->force[f->loads] = in->force[i];
         f->torque[f->loads++] = in->torque[i];
     }
@@ -260,20 +198,21 @@ static void fill_poses(cairn_run_frame *f, const cairn_run_roll *roll, const cai
     for (int i = 0; i < in->count; i++) {
         if (!f->world.alive[i] || f->world.motion[i] != CAIRN_MOTION_DRIVEN)
             continue;
-        f->pose_body[f->poses] = row_of(f, roll, i);
+        f->pose_body[f->poses] = cairn_run_row_of(f, roll, i);
         f->pose_x[f->poses] = in->x[i];
         f->pose_q[f->poses++] = in->q[i];
     }
 }
 
-/* Where contacts are linearised ahead: the velocities with which bodies in contact got there. */
+/* Where contacts are linearised ahead: the velocities with which bodies in contact, or joined, got
+ * there. */
 static void fill_guesses(cairn_run_frame *f, const cairn_run_roll *roll,
                          const cairn_step_inputs *in, const uint8_t *touched)
 {
     for (int i = 0; in->v && i < in->count; i++) {
         if (!touched[i] || f->world.motion[i] != CAIRN_MOTION_DYNAMIC)
             continue;
-        f->guess_body[f->guesses] = row_of(f, roll, i);
+        f->guess_body[f->guesses] = cairn_run_row_of(f, roll, i);
         f->guess_v[f->guesses] = in->v[i];
         f->guess_omega[f->guesses++] = in->omega[i];
     }
@@ -318,6 +257,9 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_ro
     memset(touched, 0, count);
     for (int k = 0; k < 2 * f->touch.count; k++)
         touched[f->touch.body[k]] = 1;
+    for (size_t k = 0; k < 2 * f->joint.count; k++)
+        if (f->joint.slot[k] >= 0)
+            touched[f->joint.slot[k]] = 1;
     fill_loads(f, roll, &in);
     fill_poses(f, roll, &in);
     fill_guesses(f, roll, &in, touched);

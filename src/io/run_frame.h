@@ -6,8 +6,7 @@
 #ifndef CAIRN_IO_RUN_FRAME_H
 #define CAIRN_IO_RUN_FRAME_H
 
-#include "base/arena.h"
-#include "cairn/joint.h"
+#include "io/run_joints.h"
 
 /* Which row a world index has. Zero is valid: nobody has one. */
 typedef struct cairn_run_roll {
@@ -21,19 +20,6 @@ typedef struct cairn_run_roll {
 } cairn_run_roll;
 
 void cairn_run_roll_destroy(cairn_run_roll *roll);
-
-/* The joints of a frame. */
-typedef struct cairn_run_joints {
-    size_t count;   /* alive: rows below      */
-    int32_t *index; /* row in /joints         */
-    int32_t *slot;  /* 2 per joint: indices in the world; -1: the world itself */
-    uint8_t *broken;
-    cairn_vec3 *force, *torque, *point, *point_b;
-    double *turn, *slide, *drift, *turn_drift;
-    size_t fresh; /* joints that no frame held before: their properties */
-    uint8_t *kind;
-    int32_t *pair; /* 2 per joint: rows in /bodies; -1: the world, or gone */
-} cairn_run_joints;
 
 /* Arrays come from an arena and live as long as the next reset; `world` and `touch` are lent by
  * the world. */
@@ -77,6 +63,9 @@ typedef struct cairn_run_frame {
     int32_t *guess_body;
     cairn_vec3 *guess_v, *guess_omega;
 } cairn_run_frame;
+
+/* The row in /bodies of the body at an index in the world; -1: gone, or the world itself. */
+int32_t cairn_run_row_of(const cairn_run_frame *frame, const cairn_run_roll *roll, int32_t index);
 
 /* How a body is drawn. */
 typedef enum cairn_run_look {

@@ -141,6 +141,7 @@ static cairn_status solve(cairn_stage *stage, const double *c)
     options.max_iterations = MOST_SWEEPS;
     TRY(cairn_solve(&p, &options, stage->world->workspace, r, z, u, &report));
     stage->shift = z;
+    stage->shift_r = r;
     return keep_correction(stage, r);
 }
 
@@ -148,7 +149,7 @@ cairn_status cairn_stage_correct(cairn_stage *stage)
 {
     int contacts = stage->world->contacts.count;
     bool any = false;
-    stage->shift = stage->correction = NULL;
+    stage->shift = stage->correction = stage->shift_r = NULL;
     if (stage->overlaps != CAIRN_OVERLAPS_MOVE || stage->scheme->velocity_level)
         return CAIRN_OK;
     for (int j = 0; j < contacts && !any; j++)

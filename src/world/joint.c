@@ -523,5 +523,24 @@ cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
                                 .torque = j->torque,
                                 .drift = j->drift,
                                 .turn_drift = j->turn_drift,
-                                .elastic = j->alive ? j->elastic : 0 };
+                                .elastic = j->alive ? j->elastic : 0,
+                                .phase = j->phase,
+                                .rows = j->rows,
+                                .impulse = j->impulse,
+                                .correction = j->correction };
+}
+
+cairn_joint_setup cairn_world_joint_setup(const cairn_world *world, int index)
+{
+    cairn_joint_setup setup = { .def = cairn_joint_def_default(),
+                                .frame = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } } };
+    if (index < 0 || (size_t)index >= world->joint_count)
+        return setup;
+    const cairn_joint *j = &world->joints[index];
+    setup.def = j->def;
+    for (int side = 0; side < 2; side++) {
+        setup.anchor[side] = j->anchor[side];
+        setup.frame[side] = j->frame[side];
+    }
+    return setup;
 }

@@ -71,6 +71,7 @@ typedef struct cairn_joint {
     double phase;         /* rad: what a gear has let slip                              */
     int rows;             /* of this step                                               */
     double impulse[CAIRN_JOINT_ROWS]; /* N s: of the last step                                 */
+    double correction[CAIRN_JOINT_ROWS]; /* kg m/s: while overlaps were mended in it            */
     cairn_vec3 force, torque; /* N, N m on a                                                */
     double drift, turn_drift; /* m, rad                                                     */
     double elastic;           /* J: what its springs store */

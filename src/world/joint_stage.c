@@ -223,7 +223,11 @@ void cairn_stage_joints_store(cairn_stage *stage)
             joint->force = joint->torque = cairn_vec(0, 0, 0);
             continue;
         }
-        memcpy(joint->impulse, stage->r + entry, (size_t)joint->rows * sizeof(double));
+        size_t bytes = (size_t)joint->rows * sizeof(double);
+        memcpy(joint->impulse, stage->r + entry, bytes);
+        memset(joint->correction, 0, sizeof joint->correction);
+        if (stage->shift_r)
+            memcpy(joint->correction, stage->shift_r + entry, bytes);
         react(joint, stage->joints.rows + k * CAIRN_JOINT_ROWS, stage->h);
         stage->report->broken += joint->broken;
         entry += (size_t)(blocks_for(joint->rows, stage->components) * stage->components);

@@ -166,6 +166,7 @@ typedef struct cairn_stage {
     uint8_t *exact;         /* scheme auto: marks of contacts with exact friction; else NULL */
     double *shift;          /* m/s: displacement over h that mends overlaps; NULL: none */
     double *correction;     /* its normal impulse of each contact; NULL: none           */
+    double *shift_r;        /* all its impulses; NULL: none                             */
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
     cairn_problem compression_problem; /* what the first phase solved                    */

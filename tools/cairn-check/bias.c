@@ -12,7 +12,7 @@
 
 #include "run.h"
 
-static double gap_of(const check_run *run, int j)
+double check_gap(const check_run *run, int j)
 {
     double gap = run->contacts.gap[j];
     return run->settings.linearisations > 0 ? gap - run->settings.h * run->by_contact.guess[j]
@@ -21,11 +21,11 @@ static double gap_of(const check_run *run, int j)
 
 static double before_of(const check_run *run, int j)
 {
-    return run->by_contact.before[(size_t)j * (size_t)run->settings.dimension];
+    return run->by_contact.before[(size_t)j * (size_t)run->settings.components];
 }
 
 /* What rounding of a way of this step is relative to, m. */
-static double way_size(const check_run *run, int j)
+double check_way_size(const check_run *run, int j)
 {
     return fabs(run->contacts.gap[j]) + run->settings.h * run->by_contact.size[j];
 }
@@ -46,12 +46,12 @@ static answer is_negative(double x, double doubt)
 
 static answer is_hit(const check_run *run, int j)
 {
-    size_t first = (size_t)j * (size_t)run->settings.dimension;
+    size_t first = (size_t)j * (size_t)run->settings.components;
     double before = before_of(run, j), forced = fabs(run->by_contact.free[first] - before);
-    double gap = run->settings.scheme->middle ? 0 : gap_of(run, j);
+    double gap = run->settings.scheme->middle ? 0 : check_gap(run, j);
     double way = gap + run->settings.h * before;
     answer fast = is_negative(before + forced, CHECK_ROUNDING * run->by_contact.size[j]);
-    answer closes = is_negative(way, CHECK_ROUNDING * way_size(run, j));
+    answer closes = is_negative(way, CHECK_ROUNDING * check_way_size(run, j));
     return fast < closes ? fast : closes;
 }
 
@@ -70,7 +70,8 @@ static bool is_impact(const check_run *run)
     return bouncy && (hit == YES || (hit == PERHAPS && stored));
 }
 
-/* Friction and bias of the compression; what comes after it, and its least normal impulse. */
+/* Friction and bias of the compression (there are no components that turn); what comes after it,
+ * and its least normal impulse. */
 static void split(check_run *run, int j)
 {
     int d = run->settings.dimension;
@@ -90,17 +91,18 @@ static void split(check_run *run, int j)
     c->compression_bias[j] = bouncy ? fmax(b, 0) : b;
     c->least[j] = bouncy ? run->contacts.restitution[j] * fmax(0, r[0]) : 0;
     for (int i = 0; i < d; i++)
-        c->decompression[first + (size_t)i] = run->contacts.impulse[first + (size_t)i] - r[i];
+        c->decompression[first + (size_t)i] = c->r[first + (size_t)i] - r[i];
 }
 
 void check_impact(check_run *run)
 {
-    run->impact = is_impact(run);
+    run->impact = run->settings.components == run->settings.dimension && is_impact(run);
     for (int j = 0; j < run->contacts.count; j++) {
         const double *r = run->contacts.compression + (size_t)j * (size_t)run->settings.dimension;
         for (int i = 0; i < run->settings.dimension && !run->impact; i++)
             check_same(run->report, check_at(run, "contact", j, "compression"), r[i], 0, 0);
-        split(run, j);
+        if (run->impact)
+            split(run, j);
     }
 }
 
@@ -109,13 +111,13 @@ void check_impact(check_run *run)
 /* Two values where rounding decides whether the contact closes, or is hit. */
 static void expect(const check_run *run, int j, double out[2])
 {
-    double h = run->settings.h, before = before_of(run, j), gap = gap_of(run, j);
+    double h = run->settings.h, before = before_of(run, j), gap = check_gap(run, j);
     double e = check_is_poisson(run, j) ? 0 : run->contacts.restitution[j];
     double apart = run->settings.gamma * gap / h, closed;
     if (!run->settings.push)
         apart = fmax(apart, 0);
     closed = fmin(apart, e * before);
-    answer closes = is_negative(gap + h * before, CHECK_ROUNDING * way_size(run, j));
+    answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
     bool comes = e > 0 && before < 0;
     out[0] = comes && closes != NO ? closed : apart;
     out[1] = comes && closes == YES ? closed : apart;
@@ -130,7 +132,7 @@ void check_bias(check_run *run, int j)
 {
     double stored = run->contacts.bias[j], expected[2];
     double size =
-        run->by_contact.size[j] + run->settings.gamma * way_size(run, j) / run->settings.h;
+        run->by_contact.size[j] + run->settings.gamma * check_way_size(run, j) / run->settings.h;
     expect(run, j, expected);
     bool first = fabs(stored - expected[0]) < fabs(stored - expected[1]);
     check_same(run->report, check_at(run, "contact", j, "bias"), stored, expected[first ? 0 : 1],

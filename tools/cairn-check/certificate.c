@@ -20,15 +20,20 @@ static void certify(const check_run *run, const check_phase *p, int j, entry *ou
 {
     const check_derived *c = &run->by_contact;
     cone k = check_cone(run, p, j, false);
-    size_t first = (size_t)j * (size_t)k.d;
-    const double *r = p->r + first, *u = p->u + first, *all = run->contacts.impulse + first;
-    double h = run->settings.h, length = sqrt(cone_dot(k.d, all, all));
+    int m = run->settings.components;
+    size_t first = (size_t)j * (size_t)m;
+    const double *r = p->r + first, *u = p->u + first, *all = c->r + first;
+    double h = run->settings.h,
+           length = sqrt(cone_dot(m, all, all)) + h * run->contacts.adhesion[j];
     double slide = cone_tangent(k.d, u), above = r[0] - k.least;
     k.edges = run->settings.directions;
-    double lift = run->settings.scheme->convex ? k.mu * fmax(0, cone_sliding(&k, u) - c->s[j]) : 0;
+    double lift = k.mu * fmax(0, cone_sliding(&k, u) - (p->s ? p->s[j] : 0)) + cone_turning(&k, u);
+    lift = run->settings.scheme->convex ? lift : 0;
     double push = c->weight[j] * above, open = u[0] + p->bias[j] - lift;
     double along = cone_dot(k.d, r, u) - r[0] * u[0] + cone_tangent(k.d, r) * slide;
-    double size = (1 + k.mu) * c->size[j] + c->weight[j] * length;
+    along = fmax(along, cone_against(&k, r, u));
+    double steep = 1 + k.mu + k.mu_rolling + k.mu_spinning;
+    double size = steep * c->size[j] + c->weight[j] * length;
     bool apart = above == 0 && open > CHECK_ROUNDING * size;
     take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? 0 : h * size);
     take(&out[COMPLEMENTARITY], fabs(above * open), length * size);
@@ -43,12 +48,28 @@ static void certify(const check_run *run, const check_phase *p, int j, entry *ou
 /* Distance of impulses from their cones, in every phase. */
 static void violate(const check_run *run, const check_phase *p, int j, entry *out)
 {
-    const double none[3] = { 0, 0, 0 };
+    const double none[CONE_COMPONENTS] = { 0 };
     cone k = check_cone(run, p, j, true);
-    size_t first = (size_t)j * (size_t)k.d;
-    const double *all = run->contacts.impulse + first;
-    take(&out[VIOLATION], cone_natural_map(&k, p->r + first, none, 0),
-         sqrt(cone_dot(k.d, all, all)) + sqrt(cone_dot(k.d, p->r + first, p->r + first)));
+    int m = run->settings.components;
+    const double *r = p->r + (size_t)j * (size_t)m,
+                 *all = run->by_contact.r + (size_t)j * (size_t)m;
+    take(&out[VIOLATION], cone_natural_map(&k, r, none, 0),
+         sqrt(cone_dot(m, all, all)) + sqrt(cone_dot(m, r, r)) +
+             run->settings.h * run->contacts.adhesion[j]);
+}
+
+/* The same for the rows of joints, block by block. */
+static void violate_rows(const check_run *run, entry *out)
+{
+    double sum = 0, size = 0;
+    for (int i = 0; i < run->row_count; i++) {
+        const check_joint_row *row = &run->rows[i];
+        bool same = i > 0 && row->block == row[-1].block;
+        double over = fmax(0, fmax(row->lower - row->r, row->r - row->upper));
+        sum = (same ? sum : 0) + over * over;
+        size = (same ? size : 0) + fabs(row->r);
+        take(&out[VIOLATION], sqrt(sum), size);
+    }
 }
 
 static void find_entries(const check_run *run, entry *out)
@@ -60,6 +81,7 @@ static void find_entries(const check_run *run, entry *out)
         for (int k = 0; k < count; k++)
             violate(run, &phases[k], j, out);
     }
+    violate_rows(run, out);
 }
 
 static void check_entries(check_run *run)

@@ -8,8 +8,10 @@
 
 /* ---- datasets ------------------------------------------------------------------------------- */
 
-static int width_of(const check_group *group, const check_field *field)
+int check_width(const check_group *group, const check_field *field)
 {
+    if (field->width == CHECK_TURNS)
+        return group->dimension == 2 ? 1 : 3;
     return field->width > 0 ? field->width : group->dimension;
 }
 
@@ -35,11 +37,14 @@ static bool open_field(hid_t file, check_group *group, int i, check_report *repo
     const check_field *field = &group->fields[i];
     snprintf(path, sizeof path, "%s/%s", group->name, field->name);
     group->dataset[i] = H5Dopen2(file, path, H5P_DEFAULT);
+    if (group->dataset[i] < 0 && field->optional && i > 0)
+        return true;
     if (group->dataset[i] < 0)
         return check_fail(report, "there is no dataset /%s", path);
-    int64_t rows = rows_of(group->dataset[i], width_of(group, field));
+    int64_t rows = rows_of(group->dataset[i], check_width(group, field));
     if (rows < 0)
-        return check_fail(report, "/%s: expected rows of %d numbers", path, width_of(group, field));
+        return check_fail(report, "/%s: expected rows of %d numbers", path,
+                          check_width(group, field));
     if (i > 0 && rows != group->rows)
         return check_fail(report, "/%s has %lld rows, expected %lld", path, (long long)rows,
                           (long long)group->rows);
@@ -81,7 +86,7 @@ static bool make_room(const check_group *group, size_t rows, void *record, check
     capacity = rows + rows / 4 + 1;
     for (int i = 0; i < group->count; i++) {
         const check_field *field = &group->fields[i];
-        size_t width = (size_t)width_of(group, field);
+        size_t width = (size_t)check_width(group, field);
         if (!check_memory_take((char *)record + field->offset, capacity * width, size_of(field)))
             return check_fail(report, "no memory");
     }
@@ -112,7 +117,9 @@ bool check_group_read(const check_group *group, int64_t first, int64_t rows, voi
         return false;
     for (int i = 0; i < group->count && rows > 0; i++) {
         const check_field *field = &group->fields[i];
-        hsize_t extent[2] = { (hsize_t)rows, (hsize_t)width_of(group, field) };
+        if (group->dataset[i] < 0)
+            continue;
+        hsize_t extent[2] = { (hsize_t)rows, (hsize_t)check_width(group, field) };
         void *numbers;
         memcpy(&numbers, (char *)record + field->offset, sizeof numbers);
         hid_t type = field->integer ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE;

@@ -7,25 +7,30 @@
 
 #include "report.h"
 
+enum { CHECK_TURNS = -1 }; /* width: numbers of a turning, 1 in 2D, 3 in 3D */
+
 /* A dataset, and where the pointer to its numbers is in the record it is read into. */
 typedef struct check_field {
     const char *name;
     int width;     /* numbers in a row; 0: the dimension of the world */
     bool integer;  /* int32_t, else double                            */
     size_t offset; /* of the pointer in the record                    */
+    bool optional; /* may be missing: its numbers are then 0          */
 } check_field;
 
-enum { CHECK_FIELDS = 40 }; /* of a group, at most */
+enum { CHECK_FIELDS = 48 }; /* of a group, at most */
 
 /* The open datasets of a group. Zero is valid: nothing is open. */
 typedef struct check_group {
     const char *name;
     const check_field *fields;
     int count, dimension;
-    hid_t dataset[CHECK_FIELDS];
-    int64_t rows; /* that every dataset has */
+    hid_t dataset[CHECK_FIELDS]; /* -1: an optional one that is not there */
+    int64_t rows;                /* that every dataset has */
 } check_group;
 
+/* Numbers in a row of a field. */
+int check_width(const check_group *group, const check_field *field);
 /* Open the datasets `fields` of the group `name`, checking types and widths. */
 bool check_group_open(hid_t file, check_group *group, check_report *report);
 /* Read rows into the arrays of a record, whose first member is the number of rows there is room

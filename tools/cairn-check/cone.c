@@ -5,7 +5,10 @@
 
 double cone_dot(int d, const double *a, const double *b)
 {
-    return a[0] * b[0] + a[1] * b[1] + (d == 3 ? a[2] * b[2] : 0);
+    double sum = a[0] * b[0];
+    for (int i = 1; i < d; i++)
+        sum += a[i] * b[i];
+    return sum;
 }
 
 double cone_tangent(int d, const double *a)
@@ -89,6 +92,78 @@ static void project_edges(const cone *k, const double *r, double *out)
     }
 }
 
+/* ---- rolling and spinning ------------------------------------------------------------------- */
+
+/* A part of the cone: `count` components from `first` on, no longer than mu r_N. */
+typedef struct part {
+    int first, count;
+    double mu;
+} part;
+
+static int parts_of(const cone *k, part out[3])
+{
+    int count = 1, first = k->d;
+    out[0] = (part){ 1, k->d - 1, k->mu };
+    if (k->rolling)
+        out[count++] = (part){ first, k->rolling, k->mu_rolling };
+    if (k->spinning)
+        out[count++] = (part){ first + k->rolling, 1, k->mu_spinning };
+    return count;
+}
+
+static double length_of(const part *p, const double *a)
+{
+    return p->count == 2 ? hypot(a[p->first], a[p->first + 1]) : fabs(a[p->first]);
+}
+
+/* The nearest point has the normal part x that solves x - r_N = sum mu max(0, |r_part| - mu x):
+ * Newton's method from below, where the right side is steepest, ends after a step for each part. */
+static void project_parts(const cone *k, const double *r, double *out)
+{
+    part parts[3];
+    int count = parts_of(k, parts);
+    double x = fmax(0, r[0]);
+    for (int turn = 0; turn <= count; turn++) {
+        double value = x - r[0], slope = 1;
+        for (int i = 0; i < count; i++) {
+            double over = length_of(&parts[i], r) - parts[i].mu * x;
+            value -= over > 0 ? parts[i].mu * over : 0;
+            slope += over > 0 ? parts[i].mu * parts[i].mu : 0;
+        }
+        x = fmax(0, x - value / slope);
+    }
+    out[0] = x;
+    for (int i = 0; i < count; i++) {
+        double length = length_of(&parts[i], r), most = parts[i].mu * x;
+        for (int c = parts[i].first; c < parts[i].first + parts[i].count; c++)
+            out[c] = length > most ? most / length * r[c] : r[c];
+    }
+}
+
+double cone_turning(const cone *k, const double *u)
+{
+    part parts[3];
+    double sum = 0;
+    for (int i = 1, count = parts_of(k, parts); i < count; i++)
+        sum += parts[i].mu * length_of(&parts[i], u);
+    return sum;
+}
+
+double cone_against(const cone *k, const double *r, const double *u)
+{
+    part parts[3];
+    double largest = 0;
+    for (int i = 1, count = parts_of(k, parts); i < count; i++) {
+        double sum = length_of(&parts[i], r) * length_of(&parts[i], u);
+        for (int c = parts[i].first; c < parts[i].first + parts[i].count; c++)
+            sum += r[c] * u[c];
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
+/* ---- all kinds ------------------------------------------------------------------------------ */
+
 /* The disk of friction at the least normal impulse. */
 static void project_disk(const cone *k, const double *r, double *out)
 {
@@ -98,18 +173,26 @@ static void project_disk(const cone *k, const double *r, double *out)
         out[i] = t > bound ? bound / t * r[i] : r[i];
 }
 
+static void project(const cone *k, const double *r, double *out)
+{
+    if (k->rolling + k->spinning > 0)
+        project_parts(k, r, out);
+    else if (k->edges > 0 && k->mu > 0)
+        project_edges(k, r, out);
+    else
+        project_circle(k, r, out);
+    if (out[0] < k->least)
+        project_disk(k, r, out);
+}
+
 double cone_natural_map(const cone *k, const double *r, const double *u, double scale)
 {
-    double moved[3] = { 0, 0, 0 }, nearest[3] = { 0, 0, 0 }, sum = 0;
-    for (int i = 0; i < k->d; i++)
+    double moved[CONE_COMPONENTS], nearest[CONE_COMPONENTS], sum = 0;
+    int n = cone_components(k);
+    for (int i = 0; i < n; i++)
         moved[i] = r[i] - scale * u[i];
-    if (k->edges > 0 && k->mu > 0)
-        project_edges(k, moved, nearest);
-    else
-        project_circle(k, moved, nearest);
-    if (nearest[0] < k->least)
-        project_disk(k, moved, nearest);
-    for (int i = 0; i < k->d; i++)
+    project(k, moved, nearest);
+    for (int i = 0; i < n; i++)
         sum += (r[i] - nearest[i]) * (r[i] - nearest[i]);
     return sqrt(sum);
 }

@@ -3,8 +3,8 @@
  *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm
  *     correction - sum m g.h z, z what moves overlapping bodies apart
- * and the change of kinetic + potential is entered + loads + drivers + correction - the three
- * losses. */
+ * and the change of kinetic + potential + elastic is entered + loads + drivers + motors +
+ * correction - the four losses. */
 #include <string.h>
 
 #include "run.h"
@@ -22,6 +22,7 @@ static void add(sum *s, double term, double size)
 
 typedef struct ledger {
     sum kinetic, potential, entered, load, driver, friction, impact, numerical, correction;
+    sum elastic, motor, damping;
 } ledger;
 
 /* Kinetic and potential energy of a row of a state. */
@@ -60,15 +61,61 @@ static void add_body(const check_run *run, int body, ledger *l)
 
 static void add_contact(const check_run *run, int j, ledger *l)
 {
-    int d = run->settings.dimension;
-    size_t first = (size_t)j * (size_t)d;
+    int m = run->settings.components;
+    size_t first = (size_t)j * (size_t)m;
     const check_derived *c = &run->by_contact;
-    const double *r = run->contacts.impulse + first, *u = c->velocity + first;
+    const double *r = c->r + first, *u = c->velocity + first;
     const double *before = c->before + first, *w = c->imposed + first;
-    for (int i = 0; i < d; i++) {
-        double size = fabs(r[i]) * c->size[j];
-        add(i ? &l->friction : &l->impact, -r[i] * 0.5 * (u[i] + before[i]), size);
-        add(&l->driver, -r[i] * w[i], size);
+    double pull = run->settings.h * run->contacts.adhesion[j];
+    for (int i = 0; i < m; i++) {
+        double impulse = i ? r[i] : r[0] - pull, size = (fabs(r[i]) + pull) * c->size[j];
+        add(i ? &l->friction : &l->impact, -impulse * 0.5 * (u[i] + before[i]), size);
+        add(&l->driver, -impulse * w[i], size);
+    }
+}
+
+/* A row of a joint: its impulse does r times the mean rate of work; by its role that is given, lost
+ * or stored. Springs: c rate^2 h is damped, the rest is what they store and time stepping. */
+static void add_row(const check_run *run, const check_joint_row *row, ledger *l)
+{
+    double work = row->r * 0.5 * (row->after + row->before), size = fabs(row->r) * row->rate_size;
+    double damped = run->settings.h * row->damping * row->after * row->after;
+    double damped_size = run->settings.h * row->damping * fabs(row->after) * row->rate_size;
+    add(&l->driver, -row->r * row->imposed, size);
+    switch (row->role) {
+    case CHECK_MOTOR:
+        add(&l->motor, work, size);
+        return;
+    case CHECK_DRY:
+        add(&l->friction, -work, size);
+        return;
+    case CHECK_LIMIT:
+        add(&l->impact, -work, size);
+        return;
+    case CHECK_SOFT:
+        add(&l->damping, damped, damped_size);
+        add(&l->numerical, -work - damped, size + damped_size);
+        return;
+    default:
+        add(&l->numerical, -work, size);
+    }
+}
+
+/* What joints store, and what the moments that tension adds take: C w+.wm. */
+static void add_joints(const check_run *run, ledger *l)
+{
+    for (int i = 0; i < run->row_count; i++)
+        add_row(run, &run->rows[i], l);
+    add(&l->elastic, run->elastic, run->elastic_size);
+    add(&l->numerical, run->elastic_lost, run->elastic_size);
+    for (int row = 0; row < run->before.count && run->row_count > 0; row++) {
+        int body = run->before.index[row], k = run->after.row[body];
+        if (run->bodies.motion[body] != CHECK_DYNAMIC || k < 0)
+            continue;
+        vec new = run->after.omega[k], old = run->before.omega[row], C = run->added[body];
+        vec mean = vec_times(0.5, vec_add(old, 1, new));
+        double most = fmax(C.x, fmax(C.y, C.z)), turn = vec_norm(new) + vec_norm(old);
+        add(&l->numerical, vec_dot(vec_scale(C, new), mean), most * turn * turn);
     }
 }
 
@@ -94,6 +141,7 @@ static ledger make_ledger(const check_run *run)
     add(&l.entered, kinetic.value + potential.value, l.kinetic.size + l.potential.size);
     for (int j = 0; j < run->contacts.count; j++)
         add_contact(run, j, &l);
+    add_joints(run, &l);
     return l;
 }
 
@@ -110,18 +158,23 @@ void check_energy_of(check_run *run)
     check_sum(run, "impact_loss", t->impact_loss, l.impact);
     check_sum(run, "numerical_loss", t->numerical_loss, l.numerical);
     check_sum(run, "correction", t->correction, l.correction);
+    check_sum(run, "elastic", t->elastic, l.elastic);
+    check_sum(run, "motor_work", t->motor_work, l.motor);
+    check_sum(run, "damping_loss", t->damping_loss, l.damping);
 }
 
 void check_energy_start(check_run *run)
 {
-    sum kinetic = { 0, 0 }, potential = { 0, 0 };
+    sum kinetic = { 0, 0 }, potential = { 0, 0 }, elastic = { 0, 0 };
     double stored;
+    elastic.value = check_elastic_start(run, &elastic.size);
     for (int row = 0; row < run->after.count; row++)
         add_state(run, &run->after, row, &kinetic, &potential);
     if (H5Aexists(run->file, "initial_energy") > 0 &&
         check_attribute(run->file, "initial_energy", 1, &stored, run->report))
         check_same(run->report, check_at(run, NULL, 0, "initial_energy"), stored,
-                   kinetic.value + potential.value, kinetic.size + potential.size);
+                   kinetic.value + potential.value + elastic.value,
+                   kinetic.size + potential.size + elastic.size);
 }
 
 /* What changes kinetic + potential in a step, and in which direction. */
@@ -132,7 +185,8 @@ static const struct {
     { offsetof(check_steps, entered_energy), 1 }, { offsetof(check_steps, load_work), 1 },
     { offsetof(check_steps, driver_work), 1 },    { offsetof(check_steps, friction_loss), -1 },
     { offsetof(check_steps, impact_loss), -1 },   { offsetof(check_steps, numerical_loss), -1 },
-    { offsetof(check_steps, correction), 1 },
+    { offsetof(check_steps, correction), 1 },     { offsetof(check_steps, motor_work), 1 },
+    { offsetof(check_steps, damping_loss), -1 },
 };
 
 enum { FLOWS = sizeof flows / sizeof flows[0] };
@@ -149,7 +203,7 @@ static double largest_amount(const check_steps *t)
 {
     double largest = 0;
     for (long i = 0; i < t->count; i++) {
-        double size = fabs(t->kinetic[i]) + fabs(t->potential[i]);
+        double size = fabs(t->kinetic[i]) + fabs(t->potential[i]) + fabs(t->elastic[i]);
         for (int k = 0; k < FLOWS; k++)
             size += fabs(flow(t, k, i));
         largest = fmax(largest, size);
@@ -164,13 +218,14 @@ void check_ledgers(check_run *run)
     bool known = H5Aexists(run->file, "initial_energy") > 0 &&
                  check_attribute(run->file, "initial_energy", 1, &energy, run->report);
     for (long i = 0; i < t->count; i++) {
-        double now = t->kinetic[i] + t->potential[i];
+        double now = t->kinetic[i] + t->potential[i] + t->elastic[i];
         for (int k = 0; k < FLOWS; k++)
             energy += flow(t, k, i);
         run->step = i + 1;
         if (known)
-            check_same(run->report, check_at(run, NULL, 0, "kinetic + potential by the ledger"),
-                       now, energy, size);
+            check_same(run->report,
+                       check_at(run, NULL, 0, "kinetic + potential + elastic by the ledger"), now,
+                       energy, size);
         energy = now;
         known = true;
     }

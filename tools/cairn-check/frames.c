@@ -4,19 +4,23 @@
 #include "memory.h"
 #include "run.h"
 
+/* What is repeated; contacts, which may be missing, last. */
+enum { BODIES, JOINTS, CONTACTS, PARTS };
+
 /* A frame, and the same step of the certificate. */
 typedef struct copies {
-    check_group groups[2][2]; /* frame and certificate; bodies and contacts */
-    check_list time, step, offsets[2];
-    int frames;
-    bool contacts;
+    check_group groups[2][PARTS]; /* frame and certificate */
+    check_list time, step, offsets[PARTS];
+    int frames, parts; /* parts: that are there */
     union {
         check_state state;
+        check_joint_states joint;
         check_contacts contact;
-    } rows[2][2];
+    } rows[2][PARTS];
 } copies;
 
-static const char *const offset_names[2] = { "body_offset", "contact_offset" };
+static const char *const offset_names[PARTS] = { "body_offset", "joint_offset", "contact_offset" };
+static const int certificate_parts[PARTS] = { CHECK_BODIES, CHECK_JOINTS, CHECK_CONTACTS };
 
 static bool read_list(check_run *run, const char *name, check_list *out, int expected)
 {
@@ -35,7 +39,7 @@ static bool read_list(check_run *run, const char *name, check_list *out, int exp
 
 static bool open_copies(check_run *run, copies *c)
 {
-    int d = run->settings.dimension, parts;
+    int d = run->settings.dimension;
     hid_t steps = H5Dopen2(run->file, "frames/step", H5P_DEFAULT);
     hid_t space = steps >= 0 ? H5Dget_space(steps) : -1;
     c->frames = space >= 0 ? (int)H5Sget_simple_extent_npoints(space) : 0;
@@ -43,13 +47,14 @@ static bool open_copies(check_run *run, copies *c)
         H5Sclose(space);
     if (steps >= 0)
         H5Dclose(steps);
-    c->contacts = check_has(run->file, "frames/contacts");
-    c->groups[0][0] = check_state_group("frames/bodies", d);
-    c->groups[0][1] = check_contact_group("frames/contacts", d);
-    c->groups[1][0] = check_state_group("certificate/bodies", d);
-    c->groups[1][1] = check_contact_group("certificate/contacts", d);
-    parts = c->contacts ? 2 : 1;
-    for (int part = 0; part < parts; part++)
+    c->groups[0][BODIES] = check_state_group("frames/bodies", d);
+    c->groups[0][JOINTS] = check_joint_group("frames/joints", d, false);
+    c->groups[0][CONTACTS] = check_contact_group("frames/contacts", d);
+    c->groups[1][BODIES] = check_state_group("certificate/bodies", d);
+    c->groups[1][JOINTS] = check_joint_group("certificate/joints", d, false);
+    c->groups[1][CONTACTS] = check_contact_group("certificate/contacts", d);
+    c->parts = check_has(run->file, "frames/contacts") ? PARTS : CONTACTS;
+    for (int part = 0; part < c->parts; part++)
         if (!check_group_open(run->file, &c->groups[0][part], run->report) ||
             !check_group_open(run->file, &c->groups[1][part], run->report) ||
             !read_list(run, offset_names[part], &c->offsets[part], c->frames + 1))
@@ -61,14 +66,14 @@ static bool open_copies(check_run *run, copies *c)
 static void close_copies(copies *c)
 {
     for (int from = 0; from < 2; from++)
-        for (int part = 0; part < 2; part++) {
+        for (int part = 0; part < PARTS; part++) {
             check_group_free(&c->groups[from][part], &c->rows[from][part]);
             check_group_close(&c->groups[from][part]);
         }
     check_memory_free(&c->time.value);
     check_memory_free(&c->step.value);
-    check_memory_free(&c->offsets[0].value);
-    check_memory_free(&c->offsets[1].value);
+    for (int part = 0; part < PARTS; part++)
+        check_memory_free(&c->offsets[part].value);
 }
 
 /* Column by column, number by number. */
@@ -77,7 +82,9 @@ static void compare_rows(check_run *run, const copies *c, int part, int frame, i
     const check_group *group = &c->groups[0][part];
     for (int i = 0; i < group->count; i++) {
         const check_field *field = &group->fields[i];
-        int width = field->width > 0 ? field->width : group->dimension;
+        int width = check_width(group, field);
+        if (group->dataset[i] < 0)
+            continue;
         const void *numbers[2];
         for (int from = 0; from < 2; from++)
             memcpy(&numbers[from], (const char *)&c->rows[from][part] + field->offset,
@@ -96,7 +103,7 @@ static void compare_rows(check_run *run, const copies *c, int part, int frame, i
 static bool compare_part(check_run *run, copies *c, int part, int frame, long entry)
 {
     const double *mine = c->offsets[part].value + frame;
-    const double *theirs = run->offsets[part].value + entry;
+    const double *theirs = run->offsets[certificate_parts[part]].value + entry;
     int64_t rows = (int64_t)(mine[1] - mine[0]);
     check_place place = { run->step, "frame", frame, offset_names[part] };
     check_same(run->report, place, mine[1] - mine[0], theirs[1] - theirs[0], 0);
@@ -126,13 +133,14 @@ static bool compare_frame(check_run *run, copies *c, int frame)
     double time = c->time.value[0];
     check_same(run->report, place, c->time.value[frame],
                step > 0 ? run->steps.time[run->step - 1] : time, 0);
-    if (!compare_part(run, c, 0, frame, run->step))
+    if (!compare_part(run, c, BODIES, frame, run->step) ||
+        !compare_part(run, c, JOINTS, frame, run->step))
         return false;
-    if (!c->contacts)
+    if (c->parts == CONTACTS)
         return true;
     if (step > 0)
-        return compare_part(run, c, 1, frame, run->step - 1);
-    check_same(run->report, place, c->offsets[1].value[1], 0, 0);
+        return compare_part(run, c, CONTACTS, frame, run->step - 1);
+    check_same(run->report, place, c->offsets[CONTACTS].value[1], 0, 0);
     return true;
 }
 

@@ -2,9 +2,13 @@
  * With w = trace(W_jj)/d and u^ = u + (b + mu s) n, s = 0 (convex law) or |u_T| (Coulomb):
  *     e_j = w |r - P_K(r - u^/w)|,   relative = |e| / |q_closing|,
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
- * q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law also what
- * violates K* elsewhere; for Coulomb it is at least a thousandth of the convex one. Scheme auto is
- * judged by the convex law with s = |u_T| at marked contacts.
+ * Contacts with rolling and spinning are judged in units in which these are speeds (r/l, l u), but
+ * for fclib. q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law
+ * also what violates K* elsewhere; for Coulomb it is at least a thousandth of the convex one. Scheme
+ * auto is judged by the convex law with s = |u_T| at marked contacts.
+ *
+ * Rows of joints count one by one: e = w |r - P(r - y/w)|, y = rate + gain theta + bias + eps r, P
+ * onto their bounds; their closing part is the same at r = 0. Each block of them is one "contact".
  *
  * After the compression of an impact r is what comes on top of it, K its part above the least
  * normal impulse, and q_closing has w times that impulse as well. The worse phase counts. */
@@ -21,81 +25,117 @@ typedef struct sums {
     double q2, r2, u2;
 } sums;
 
-/* u or q with bias and the s of the convex law. */
-static void shift(const check_run *run, const sums *s, int j, const double *from, double *out)
-{
-    const check_phase *p = s->phase;
-    size_t first = (size_t)j * (size_t)run->settings.dimension;
-    for (int i = 0; i < 3; i++)
-        out[i] = i < run->settings.dimension ? from[first + (size_t)i] : 0;
-    out[0] += p->bias[j];
-}
+/* A contact as the law sees it; q as it is without impulses, with the lift of the convex law. */
+typedef struct view {
+    cone k;
+    double r[CONE_COMPONENTS], u[CONE_COMPONENTS], q[CONE_COMPONENTS];
+    double w; /* 1/kg: weight                                                  */
+} view;
 
 /* mu s of the law. */
 static double lift_of(const sums *s, int j, const cone *k, const double *u)
 {
     if (!s->convex)
-        return k->mu * cone_sliding(k, u);
+        return k->mu * cone_sliding(k, u) + cone_turning(k, u);
     return s->phase->s ? k->mu * s->phase->s[j] : 0;
 }
 
-static double error_of(const check_run *run, int j, const sums *s, double *map)
+/* In the units of the file: u^ and q with bias; u^ with the lift. */
+static view plain_view(const check_run *run, const sums *s, int j)
 {
-    cone k = check_cone(run, s->phase, j, s->edges);
-    const double *r = s->phase->r + (size_t)j * (size_t)k.d, none[3] = { 0, 0, 0 };
-    double u[3], w = run->by_contact.weight[j];
-    shift(run, s, j, s->phase->u, u);
-    u[0] += lift_of(s, j, &k, u);
-    *map = cone_natural_map(&k, r, u, 1);
-    if (w > 0)
-        return w * cone_natural_map(&k, r, u, 1 / w);
-    return s->phase->least ? 0 : cone_natural_map(&k, none, u, 1);
+    const check_phase *p = s->phase;
+    view v = { .k = check_cone(run, p, j, s->edges), .w = run->by_contact.weight[j] };
+    int m = run->settings.components;
+    size_t first = (size_t)j * (size_t)m;
+    for (int i = 0; i < m; i++) {
+        v.r[i] = p->r[first + (size_t)i];
+        v.u[i] = p->u[first + (size_t)i];
+        v.q[i] = p->q[first + (size_t)i];
+    }
+    v.u[0] += p->bias[j];
+    v.q[0] += p->bias[j];
+    v.u[0] += lift_of(s, j, &v.k, v.u);
+    return v;
+}
+
+/* In units in which turning is a speed: r/l, l u, mu/l. Lifts stay what they are. */
+static view scaled_view(const check_run *run, const sums *s, int j)
+{
+    view v = plain_view(run, s, j);
+    const double *length = run->by_contact.length + 2 * j;
+    int m = run->settings.components, spin = v.k.d + v.k.rolling;
+    for (int i = v.k.d; i < m; i++) {
+        double l = length[i >= spin];
+        v.r[i] /= l;
+        v.u[i] *= l;
+        v.q[i] *= l;
+    }
+    v.k.mu_rolling /= length[0];
+    v.k.mu_spinning /= length[1];
+    v.w = run->by_contact.scaled[j];
+    return v;
+}
+
+static double error_of(const check_run *run, int j, const sums *s)
+{
+    const double none[CONE_COMPONENTS] = { 0 };
+    view v = scaled_view(run, s, j);
+    if (v.w > 0)
+        return v.w * cone_natural_map(&v.k, v.r, v.u, 1 / v.w);
+    return s->phase->least ? 0 : cone_natural_map(&v.k, none, v.u, 1);
 }
 
 static void add_closing(const check_run *run, int j, sums *s)
 {
-    cone k = check_cone(run, s->phase, j, s->edges);
+    const double none[CONE_COMPONENTS] = { 0 };
+    view v = scaled_view(run, s, j);
     bool plain = !s->phase->least;
-    double q[3], none[3] = { 0, 0, 0 }, size = run->by_contact.size[j];
-    shift(run, s, j, s->phase->q, q);
-    s->q2 += cone_dot(k.d, q, q);
+    double size = run->by_contact.size[j];
     if (s->convex && plain)
-        q[0] += lift_of(s, j, &k, q);
-    double whole = cone_dot(k.d, q, q), thrown = run->by_contact.weight[j] * k.least;
-    double part = s->convex && plain ? cone_natural_map(&k, none, q, 1) : 0;
+        v.q[0] += lift_of(s, j, &v.k, v.q);
+    double whole = cone_dot(cone_components(&v.k), v.q, v.q), thrown = v.w * v.k.least;
+    double part = s->convex && plain ? cone_natural_map(&v.k, none, v.q, 1) : 0;
     s->closing2 += thrown * thrown;
-    if (fabs(q[0]) <= CHECK_ROUNDING * size)
+    if (fabs(v.q[0]) <= CHECK_ROUNDING * size)
         s->doubtful2 += whole;
     else
-        s->closing2 += q[0] < 0 ? whole : part * part;
-    if (q[0] < 0 || part > 0 || thrown > 0)
+        s->closing2 += v.q[0] < 0 ? whole : part * part;
+    if (v.q[0] < 0 || part > 0 || thrown > 0)
         s->closing_size2 += (size + thrown) * (size + thrown);
 }
 
 /* A contact without impulse whose u^ lies in K* by more than rounding: e is exactly 0. */
 static bool is_open(const check_run *run, int j, const sums *s)
 {
-    cone k = check_cone(run, s->phase, j, s->edges);
-    const double *r = s->phase->r + (size_t)j * (size_t)k.d, none[3] = { 0, 0, 0 };
-    double u[3];
-    shift(run, s, j, s->phase->u, u);
-    u[0] += lift_of(s, j, &k, u);
-    u[0] -= CHECK_ROUNDING * (1 + k.mu) * run->by_contact.size[j];
-    return cone_dot(k.d, r, r) == 0 && k.least == 0 && cone_natural_map(&k, none, u, 1) == 0;
+    const double none[CONE_COMPONENTS] = { 0 };
+    view v = plain_view(run, s, j);
+    double steep = 1 + v.k.mu + v.k.mu_rolling + v.k.mu_spinning;
+    v.u[0] -= CHECK_ROUNDING * steep * run->by_contact.size[j];
+    return cone_dot(cone_components(&v.k), v.r, v.r) == 0 && v.k.least == 0 &&
+           cone_natural_map(&v.k, none, v.u, 1) == 0;
+}
+
+/* Length of what is stored as impulse: r of a phase may be a difference. */
+static double whole_impulse(const check_run *run, int j)
+{
+    int m = run->settings.components;
+    const double *r = run->by_contact.r + (size_t)j * (size_t)m;
+    return sqrt(cone_dot(m, r, r)) + run->settings.h * run->contacts.adhesion[j];
 }
 
 static void add_contact(const check_run *run, int j, sums *s)
 {
-    int d = run->settings.dimension;
     const check_derived *c = &run->by_contact;
-    size_t first = (size_t)j * (size_t)d;
-    const double *r = s->phase->r + first, *all = run->contacts.impulse + first;
-    double u[3], map, e = error_of(run, j, s, &map), length = sqrt(cone_dot(d, r, r));
-    double whole = fmax(length, sqrt(cone_dot(d, all, all))); /* r may be a difference */
-    double size = c->size[j] + c->weight[j] * whole;
-    shift(run, s, j, s->phase->u, u);
-    s->u2 += cone_dot(d, u, u);
-    s->r2 += length * length;
+    view raw = plain_view(run, s, j), v = scaled_view(run, s, j);
+    int m = cone_components(&raw.k);
+    double e = error_of(run, j, s), map = cone_natural_map(&raw.k, raw.r, raw.u, 1);
+    double length2 = cone_dot(m, raw.r, raw.r), scaled2 = cone_dot(m, v.r, v.r);
+    double whole = sqrt(fmax(length2, scaled2)) + whole_impulse(run, j);
+    double size = c->size[j] * (1 + c->length[2 * j] + c->length[2 * j + 1]) + v.w * whole;
+    raw.u[0] -= lift_of(s, j, &raw.k, raw.u);
+    s->u2 += cone_dot(m, raw.u, raw.u);
+    s->q2 += cone_dot(m, raw.q, raw.q);
+    s->r2 += length2;
     add_closing(run, j, s);
     if (is_open(run, j, s))
         return;
@@ -107,11 +147,81 @@ static void add_contact(const check_run *run, int j, sums *s)
     s->map_size2 += (whole + c->size[j]) * (whole + c->size[j]);
 }
 
+/* ---- rows of joints ------------------------------------------------------------------------- */
+
+/* scale |r - P(r - y/scale)| for the bounds of a row. */
+static double row_map(const check_joint_row *row, double r, double y, double scale)
+{
+    return scale * fabs(r - fmin(row->upper, fmax(row->lower, r - y / scale)));
+}
+
+/* y of a row with the impulses, and q without. */
+static double row_y(const check_joint_row *row)
+{
+    return row->after + row->gain * row->defect + row->bias + row->eps * row->r;
+}
+
+static double row_q(const check_joint_row *row)
+{
+    return row->free + row->gain * row->defect + row->bias;
+}
+
+/* e of the block of rows that begins with `first`. */
+static double block_error(const check_run *run, int first)
+{
+    double sum = 0;
+    for (int i = first; i < run->row_count && run->rows[i].block == run->rows[first].block; i++) {
+        const check_joint_row *row = &run->rows[i];
+        double e = row_map(row, row->r, row_y(row), row->weight);
+        sum += e * e;
+    }
+    return sqrt(sum);
+}
+
+static void add_row(const check_joint_row *row, sums *s)
+{
+    double y = row_y(row), q = row_q(row), r = row->r, w = row->weight;
+    double e = row_map(row, r, y, w), map = row_map(row, r, y, 1);
+    double closing = row_map(row, 0, q, w), size = row->size + w * fabs(r) + closing;
+    s->e2 += e * e;
+    s->map2 += map * map;
+    s->closing2 += closing * closing;
+    s->q2 += q * q;
+    s->r2 += r * r;
+    s->u2 += y * y;
+    s->size2 += size * size;
+    s->closing_size2 += size * size;
+    s->map_size2 += (fabs(r) + row->size) * (fabs(r) + row->size);
+    s->size = fmax(s->size, size * CONE_COMPONENTS);
+}
+
+/* Both laws mean the same for them. */
+static void add_rows(const check_run *run, sums *s)
+{
+    for (int i = 0; i < run->row_count; i++) {
+        add_row(&run->rows[i], s);
+        if (i == 0 || run->rows[i].block != run->rows[i - 1].block)
+            s->worst = fmax(s->worst, block_error(run, i));
+    }
+}
+
+/* The first row of a block; -1: there is none. */
+static int first_of_block(const check_run *run, int block)
+{
+    for (int i = 0; i < run->row_count; i++)
+        if (run->rows[i].block == block)
+            return i;
+    return -1;
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
 static sums sum_up(const check_run *run, const check_phase *phase, bool convex, bool edges)
 {
     sums s = { .phase = phase, .convex = convex, .edges = edges };
     for (int j = 0; j < run->contacts.count; j++)
         add_contact(run, j, &s);
+    add_rows(run, &s);
     return s;
 }
 
@@ -168,14 +278,17 @@ static void check_worst(check_run *run, const claim *c, const law *l)
     const residual *f = &l->found;
     check_place place = check_at(run, NULL, 0, c->contact_name);
     int worst = (int)c->contact;
-    bool there = worst >= -1 && worst < run->contacts.count && worst == c->contact;
+    int contacts = run->contacts.count;
+    bool there = worst >= -1 && worst < contacts + run->blocks && worst == c->contact;
     there = there && (worst >= 0 || f->worst <= CHECK_ROUNDING * f->size);
     check_true(run->report, place, there, "no such contact");
     if (!there || worst < 0)
         return;
-    double e = 0, map;
-    for (int k = 0; k < l->count; k++)
-        e = fmax(e, error_of(run, worst, &l->phases[k], &map));
+    double e = 0;
+    if (worst >= contacts)
+        e = block_error(run, first_of_block(run, worst - contacts));
+    for (int k = 0; k < l->count && worst < contacts; k++)
+        e = fmax(e, error_of(run, worst, &l->phases[k]));
     check_between(run->report, place, e, f->worst - CHECK_ROUNDING * f->size, HUGE_VAL);
 }
 
@@ -243,7 +356,7 @@ static void check_marks(check_run *run)
     check_phases(run, phases);
     for (int j = 0; j < run->contacts.count; j++) {
         cone k = check_cone(run, &phases[0], j, true);
-        size_t first = (size_t)j * (size_t)k.d;
+        size_t first = (size_t)j * (size_t)run->settings.components;
         double slide = cone_sliding(&k, phases[0].u + first);
         bool exact = run->contacts.exact[j] == 1;
         check_between(run->report, check_at(run, "contact", j, "exact"), run->contacts.exact[j], 0,

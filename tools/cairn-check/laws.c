@@ -84,6 +84,39 @@ static bool are_laws(check_run *run, const double *matrix)
     return true;
 }
 
+/* Laws beyond Coulomb friction: all of them are there, or none. */
+static bool read_beyond(check_run *run)
+{
+    check_materials *m = &run->materials;
+    if (!check_has(run->file, "certificate/friction_2"))
+        return true;
+    return read_matrix(run, "certificate/friction_2", &m->friction_2) &&
+           read_matrix(run, "certificate/adhesion", &m->adhesion) &&
+           read_matrix(run, "certificate/adhesion_range", &m->adhesion_range) &&
+           read_matrix(run, "certificate/rolling_friction", &m->rolling) &&
+           read_matrix(run, "certificate/spinning_friction", &m->spinning);
+}
+
+static bool has_any(const check_materials *m, const double *matrix)
+{
+    bool any = false;
+    for (int i = 0; matrix && i < m->count * m->count; i++)
+        any = any || matrix[i] > 0;
+    return any;
+}
+
+/* Contacts have components that turn where some pair has such friction. */
+static bool count_components(check_run *run)
+{
+    check_settings *s = &run->settings;
+    const check_materials *m = &run->materials;
+    bool smooth = s->scheme->frictionless;
+    s->rolling = has_any(m, m->rolling) && !smooth ? s->dimension - 1 : 0;
+    s->spinning = has_any(m, m->spinning) && !smooth && s->dimension == 3 ? 1 : 0;
+    s->components = s->dimension + s->rolling + s->spinning;
+    return true;
+}
+
 bool check_materials_read(check_run *run)
 {
     check_materials *m = &run->materials;
@@ -92,13 +125,16 @@ bool check_materials_read(check_run *run)
            read_matrix(run, "certificate/poisson", &m->poisson) &&
            read_matrix(run, "certificate/law_first", &m->law_first) &&
            read_matrix(run, "certificate/law_second", &m->law_second) && read_laws(run) &&
-           are_laws(run, m->law_first) && are_laws(run, m->law_second);
+           are_laws(run, m->law_first) && are_laws(run, m->law_second) && read_beyond(run) &&
+           count_components(run);
 }
 
 void check_materials_free(check_materials *m)
 {
-    void *blocks[] = { &m->friction,   &m->restitution, &m->poisson, &m->law_first,
-                       &m->law_second, &m->laws,        &m->points,  &m->first_point };
+    void *blocks[] = { &m->friction,   &m->restitution, &m->poisson,        &m->law_first,
+                       &m->law_second, &m->laws,        &m->points,         &m->first_point,
+                       &m->friction_2, &m->adhesion,    &m->adhesion_range, &m->rolling,
+                       &m->spinning };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         check_memory_free(blocks[i]);
 }

@@ -4,12 +4,20 @@
 #include "run.h"
 #include "shapes.h"
 
+enum { TOUCHED = 1, JOINED = 2 };
+
 static void mark_touched(check_run *run)
 {
     for (int body = 0; body < run->bodies.count; body++)
         run->touched[body] = 0;
     for (int k = 0; k < 2 * run->contacts.count; k++)
-        run->touched[run->contacts.body[k]] = 1;
+        run->touched[run->contacts.body[k]] = TOUCHED;
+    for (int k = 0; k < run->joints_after.count; k++)
+        for (int side = 0; side < 2; side++) {
+            int body = run->joints.body[2 * run->joints_after.index[k] + side];
+            if (body >= 0)
+                run->touched[body] |= JOINED;
+        }
 }
 
 static void place(check_run *run, int i)
@@ -24,7 +32,7 @@ static void place(check_run *run, int i)
     run->q_eval[body] = (quat){ q.w / norm, q.x / norm, q.y / norm, q.z / norm };
 }
 
-/* Every dynamic body in contact has one v^, and nobody else. */
+/* Every dynamic body in contact or joined has one v^, and nobody else. */
 static void count_guesses(check_run *run)
 {
     static const vec zero = { 0, 0, 0 };
@@ -48,7 +56,7 @@ void check_place_guesses(check_run *run)
         bool good = run->bodies.motion[body] == CHECK_DYNAMIC && run->before.row[body] >= 0;
         good = good && (i == 0 || body > run->guesses.body[i - 1]) && run->touched[body];
         check_true(run->report, check_at(run, "body", body, "v^"), good,
-                   "not a dynamic body in contact, in order");
+                   "not a dynamic body in contact or joined, in order");
         if (good && run->settings.linearisations > 0)
             place(run, i);
     }
@@ -85,7 +93,8 @@ void check_linearised(check_run *run)
     check_between(run->report, check_at(run, NULL, 0, "linearisations"), turns, 1,
                   most > 0 ? most : 1);
     for (int k = 0; k < run->guesses.count; k++)
-        if (run->after.row[run->guesses.body[k]] >= 0)
+        if (run->after.row[run->guesses.body[k]] >= 0 &&
+            run->touched[run->guesses.body[k]] & TOUCHED)
             add_body(run, run->guesses.body[k], &b);
     if (!b.complete)
         return;

@@ -27,11 +27,16 @@ static bool check_step(check_run *run, long step)
         return true;
     }
     check_prepare(run);
+    if (!check_rows_make(run))
+        return false;
+    check_start(run);
     check_motion_of(run);
+    check_start_law(run);
     check_contacts_of(run);
     check_law_of(run);
     check_certificate_of(run);
     check_linearised(run);
+    check_joints_of(run);
     check_energy_of(run);
     return check_complete(run);
 }

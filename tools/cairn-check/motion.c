@@ -2,7 +2,9 @@
  *     v+ = v_free + 1/m sum +-p,   w+ = w_free + J^-1 R' sum +-(arm x p),   p = n r_N + t r_T
  *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+,
  * then the same with the velocities z that the correction r_z makes from rest, z = M^-1 H_N' r_z;
- * R is the orientation before the step. The compression of an impact starts from v, without loads.
+ * R is the orientation before the step. Rolling and spinning add moments, rows of joints add
+ * +-r (e, R'(p x e + t)); where a joint pulls hard J is J + C (tension.c).
+ * The compression of an impact starts from v, without loads.
  * Fixed bodies stay; driven ones have v = (x+ - x)/h and likewise w. */
 #include "run.h"
 
@@ -12,8 +14,8 @@ typedef struct push {
     vec linear, angular; /* N s; N m s in the body frame */
 } push;
 
-/* What impulse r of contact j gives to body a (side 0) or b (side 1). */
-static push push_of(const check_run *run, int j, int side, const double *r)
+/* What impulse r and moment m of contact j give to body a (side 0) or b (side 1). */
+static push push_of(const check_run *run, int j, int side, const double *r, vec moment)
 {
     const check_contacts *c = &run->contacts;
     int d = run->settings.dimension, body = c->body[2 * j + side];
@@ -25,7 +27,19 @@ static push push_of(const check_run *run, int j, int side, const double *r)
     /* witness points: half a gap from the stored point to each side */
     vec on = vec_add(c->point[j], (side ? -0.5 : 0.5) * c->gap[j], n);
     vec arm = vec_add(on, -1, run->x_eval[body]);
-    return (push){ p, quat_rotate_back(check_rows_q(run, body), vec_cross(arm, p)) };
+    vec turn = vec_add(vec_cross(arm, p), side ? -1 : 1, moment);
+    return (push){ p, quat_rotate_back(check_rows_q(run, body), turn) };
+}
+
+/* The moment of rolling and spinning friction, world frame. */
+static vec moment_of(const check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    if (run->settings.dimension == 2)
+        return (vec){ 0, 0, c->moment[j] };
+    const double *m = c->moment + 3 * (size_t)j;
+    vec n = c->normal[j], t = c->tangent[j];
+    return vec_add(vec_add(vec_times(m[0], t), m[1], vec_cross(n, t)), m[2], n);
 }
 
 static double inverse(double x)
@@ -33,20 +47,21 @@ static double inverse(double x)
     return x > 0 ? 1 / x : 0;
 }
 
-static vec inverse_inertia(const check_run *run, int body)
+vec check_inverse_inertia(const check_run *run, int body)
 {
-    vec J = run->bodies.inertia[body];
+    vec J = run->bodies.inertia[body], C = run->added[body];
     if (run->settings.dimension == 2)
-        return (vec){ 0, 0, inverse(J.z) };
-    return (vec){ inverse(J.x), inverse(J.y), inverse(J.z) };
+        return (vec){ 0, 0, J.z > 0 ? inverse(J.z + C.z) : 0 };
+    return (vec){ J.x > 0 ? inverse(J.x + C.x) : 0, J.y > 0 ? inverse(J.y + C.y) : 0,
+                  J.z > 0 ? inverse(J.z + C.z) : 0 };
 }
 
 /* Velocities without contact; sizes are what rounding is relative to. */
 static check_velocity start(const check_run *run, int body, int row)
 {
     double h = run->settings.h, m = inverse(run->bodies.mass[body]);
-    vec J = inverse_inertia(run, body), old = run->before.omega[row];
-    check_velocity out = { run->v_free[body], run->omega_free[body], 0, 0 };
+    vec J = check_inverse_inertia(run, body), old = run->before.omega[row];
+    check_velocity out = { run->v_start[body], run->omega_start[body], 0, 0 };
     out.v_size = vec_norm(run->before.v[row]) + vec_norm(run->v_free[body]) +
                  h * vec_norm(run->settings.gravity) + h * m * vec_norm(run->force[body]);
     out.omega_size = vec_norm(old) + vec_norm(run->omega_free[body]) +
@@ -54,18 +69,39 @@ static check_velocity start(const check_run *run, int body, int row)
     return out;
 }
 
-static void add_push(const check_run *run, int j, int side, const double *r, check_velocity *out)
+/* Adds an impulse; `reach` is what rounding of its arm is relative to. */
+static void give(const check_run *run, int body, push p, double reach, check_velocity *out)
+{
+    vec J = check_inverse_inertia(run, body);
+    double m = inverse(run->bodies.mass[body]), most = fmax(J.x, fmax(J.y, J.z));
+    out->v = vec_add(out->v, m, p.linear);
+    out->omega = vec_add(out->omega, 1, vec_scale(J, p.angular));
+    out->v_size += m * vec_norm(p.linear);
+    out->omega_size += most * (reach * vec_norm(p.linear) + vec_norm(p.angular));
+}
+
+static void add_push(const check_run *run, int j, int side, const double *r, vec moment,
+                     check_velocity *out)
 {
     int body = run->contacts.body[2 * j + side];
-    push p = push_of(run, j, side, r);
-    vec turn = vec_scale(inverse_inertia(run, body), p.angular);
-    double m = inverse(run->bodies.mass[body]);
     double reach = vec_norm(run->x_eval[body]) + vec_norm(run->contacts.point[j]);
-    vec J = inverse_inertia(run, body);
-    out->v = vec_add(out->v, m, p.linear);
-    out->omega = vec_add(out->omega, 1, turn);
-    out->v_size += m * vec_norm(p.linear);
-    out->omega_size += fmax(J.x, fmax(J.y, J.z)) * reach * vec_norm(p.linear);
+    give(run, body, push_of(run, j, side, r, moment), reach, out);
+}
+
+/* Rows of joints: r (e, p x e + t) on a, the opposite on b. */
+static void add_row(check_run *run, const check_joint_row *row, int side)
+{
+    int body = row->body[side];
+    if (body < 0 || run->bodies.motion[body] != CHECK_DYNAMIC)
+        return;
+    double sign = side ? -1 : 1;
+    vec turn = vec_add(vec_cross(row->arm[side], row->e), 1, row->turn[side]);
+    push one = { vec_times(sign, row->e),
+                 quat_rotate_back(check_rows_q(run, body), vec_times(sign, turn)) };
+    push p = { vec_times(row->r, one.linear), vec_times(row->r, one.angular) };
+    push z = { vec_times(row->z, one.linear), vec_times(row->z, one.angular) };
+    give(run, body, p, row->reach, &run->expected[body]);
+    give(run, body, z, row->reach, &run->moved[body]);
 }
 
 /* ---- poses ---------------------------------------------------------------------------------- */
@@ -192,13 +228,19 @@ static void add_pushes(check_run *run, int j, int side)
 {
     const check_contacts *c = &run->contacts;
     int body = c->body[2 * j + side];
-    size_t first = (size_t)j * (size_t)run->settings.dimension;
+    int d = run->settings.dimension;
+    size_t first = (size_t)j * (size_t)d;
     const double apart[3] = { c->correction[j], 0, 0 };
+    double share[2], hit[3] = { c->compression[first], 0, 0 };
+    static const vec none = { 0, 0, 0 };
     if (run->bodies.motion[body] != CHECK_DYNAMIC)
         return;
-    add_push(run, j, side, c->impulse + first, &run->expected[body]);
-    add_push(run, j, side, apart, &run->moved[body]);
-    add_push(run, j, side, c->compression + first, &run->hit[body]);
+    check_shares(run, j, share);
+    for (int i = 1; i < d; i++)
+        hit[i] = share[i - 1] * c->compression[first + (size_t)i];
+    add_push(run, j, side, c->impulse + first, moment_of(run, j), &run->expected[body]);
+    add_push(run, j, side, apart, none, &run->moved[body]);
+    add_push(run, j, side, hit, none, &run->hit[body]);
 }
 
 void check_motion_of(check_run *run)
@@ -215,6 +257,10 @@ void check_motion_of(check_run *run)
         check_correction(run, j);
         add_pushes(run, j, 0);
         add_pushes(run, j, 1);
+    }
+    for (int i = 0; i < run->row_count; i++) {
+        add_row(run, &run->rows[i], 0);
+        add_row(run, &run->rows[i], 1);
     }
     for (int body = 0; body < run->bodies.count; body++)
         check_body(run, body);

@@ -78,6 +78,8 @@ static void look_at(const search *s, int a, int b)
     check_witness found[CHECK_WITNESSES];
     bool moves = run->bodies.motion[a] == CHECK_DYNAMIC || run->bodies.motion[b] == CHECK_DYNAMIC;
     int count = moves ? check_witnesses(run, a, b, s->x, s->q, found) : 0;
+    if (run->joints.count > 0 && check_is_joined(run, a, b))
+        count = 0;
     for (int k = 0; k < count; k++) {
         if (found[k].gap >= -CHECK_ROUNDING * found[k].size)
             continue;

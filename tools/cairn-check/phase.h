@@ -7,7 +7,7 @@
 #include "run.h"
 
 typedef struct check_phase {
-    const double *r, *u, *q; /* dimension each: impulses, velocities with and without them  */
+    const double *r, *u, *q; /* components each: impulses, velocities with and without them  */
     const double *bias, *mu; /* by contact                                                   */
     const double *s;         /* m/s: of the convex law; NULL: 0                              */
     const double *least;     /* N s: least normal impulses; NULL: 0                          */
@@ -20,7 +20,7 @@ static inline int check_phases(const check_run *run, check_phase out[2])
     const check_contacts *k = &run->contacts;
     const double *s = run->settings.scheme->mixed ? c->s : NULL;
     if (!run->impact) {
-        out[0] = (check_phase){ k->impulse, c->velocity, c->free, k->bias, c->mu, s, NULL };
+        out[0] = (check_phase){ c->r, c->velocity, c->free, k->bias, c->mu, s, NULL };
         return 1;
     }
     out[0] = (check_phase){
@@ -34,8 +34,15 @@ static inline int check_phases(const check_run *run, check_phase out[2])
 /* The cone of a contact; without edges where there is a least impulse. */
 static inline cone check_cone(const check_run *run, const check_phase *p, int j, bool edges)
 {
-    return (cone){ run->settings.dimension, edges && !p->least ? run->settings.directions : 0,
-                   p->mu[j], p->least ? p->least[j] : 0 };
+    const check_settings *s = &run->settings;
+    return (cone){ .d = s->dimension,
+                   .edges = edges && !p->least ? s->directions : 0,
+                   .rolling = s->rolling,
+                   .spinning = s->spinning,
+                   .mu = p->mu[j],
+                   .mu_rolling = run->contacts.mu_rolling[j],
+                   .mu_spinning = run->contacts.mu_spinning[j],
+                   .least = p->least ? p->least[j] : 0 };
 }
 
 #endif

@@ -8,24 +8,35 @@
 #include "memory.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+#define OPTIONAL(type, name, width)                                                                \
+    {                                                                                              \
+#name, width, false, offsetof(type, name), true                                            \
+    }
 #define REAL(type, name, width)                                                                    \
     {                                                                                              \
-#name, width, false, offsetof(type, name)                                                  \
+#name, width, false, offsetof(type, name), false                                           \
     }
 #define WHOLE(type, name, width)                                                                   \
     {                                                                                              \
-#name, width, true, offsetof(type, name)                                                   \
+#name, width, true, offsetof(type, name), false                                            \
     }
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static const check_field body_fields[] = {
-    WHOLE(check_bodies, shape, 1),     WHOLE(check_bodies, motion, 1),
-    WHOLE(check_bodies, material, 1),  REAL(check_bodies, mass, 1),
-    REAL(check_bodies, inertia, 3),    REAL(check_bodies, radius, 1),
-    REAL(check_bodies, half_angle, 1), REAL(check_bodies, bottom_radius, 1),
-    REAL(check_bodies, top_radius, 1), REAL(check_bodies, height, 1),
+    WHOLE(check_bodies, shape, 1),
+    WHOLE(check_bodies, motion, 1),
+    WHOLE(check_bodies, material, 1),
+    REAL(check_bodies, mass, 1),
+    REAL(check_bodies, inertia, 3),
+    REAL(check_bodies, radius, 1),
+    REAL(check_bodies, half_angle, 1),
+    REAL(check_bodies, bottom_radius, 1),
+    REAL(check_bodies, top_radius, 1),
+    REAL(check_bodies, height, 1),
     REAL(check_bodies, axis, 3),
+    OPTIONAL(check_bodies, surface_velocity, 3),
+    OPTIONAL(check_bodies, friction_axis, 3),
 };
 
 static const check_field state_fields[] = {
@@ -33,15 +44,28 @@ static const check_field state_fields[] = {
     REAL(check_state, v, 3),      REAL(check_state, omega, 3), REAL(check_state, angle, 1),
 };
 
-/* The first eight are also in /frames/contacts. */
+/* The first fourteen are also in /frames/contacts. */
 static const check_field contact_fields[] = {
-    WHOLE(check_contacts, body, 2),       REAL(check_contacts, point, 3),
-    REAL(check_contacts, normal, 3),      REAL(check_contacts, tangent, 3),
-    REAL(check_contacts, gap, 1),         REAL(check_contacts, impulse, 0),
-    REAL(check_contacts, velocity, 0),    REAL(check_contacts, mu, 1),
-    WHOLE(check_contacts, feature, 1),    REAL(check_contacts, restitution, 1),
-    REAL(check_contacts, bias, 1),        WHOLE(check_contacts, exact, 1),
-    REAL(check_contacts, compression, 0), REAL(check_contacts, correction, 1),
+    WHOLE(check_contacts, body, 2),
+    REAL(check_contacts, point, 3),
+    REAL(check_contacts, normal, 3),
+    REAL(check_contacts, tangent, 3),
+    REAL(check_contacts, gap, 1),
+    REAL(check_contacts, impulse, 0),
+    REAL(check_contacts, velocity, 0),
+    REAL(check_contacts, mu, 1),
+    OPTIONAL(check_contacts, mu_2, 1),
+    OPTIONAL(check_contacts, adhesion, 1),
+    OPTIONAL(check_contacts, mu_rolling, 1),
+    OPTIONAL(check_contacts, mu_spinning, 1),
+    OPTIONAL(check_contacts, moment, CHECK_TURNS),
+    OPTIONAL(check_contacts, turning, CHECK_TURNS),
+    WHOLE(check_contacts, feature, 1),
+    REAL(check_contacts, restitution, 1),
+    REAL(check_contacts, bias, 1),
+    WHOLE(check_contacts, exact, 1),
+    REAL(check_contacts, compression, 0),
+    REAL(check_contacts, correction, 1),
 };
 
 static const check_field load_fields[] = {
@@ -91,6 +115,12 @@ static const check_field step_fields[] = {
     STEP(impact_loss),
     STEP(numerical_loss),
     STEP(correction),
+    STEP(elastic),
+    STEP(motor_work),
+    STEP(damping_loss),
+    STEP(broken),
+    STEP(joint_drift),
+    STEP(joint_turn_drift),
     STEP(spurious_work),
     STEP(friction_law),
     STEP(upgraded),
@@ -101,12 +131,16 @@ static const check_field step_fields[] = {
     STEP(coulomb_worst_contact),
 };
 
+_Static_assert(COUNT(step_fields) <= CHECK_FIELDS, "room in a check_group");
+
 static const check_field offset_fields[CHECK_PARTS] = {
-    { "body_offset", 1, false, offsetof(check_list, value) },
-    { "contact_offset", 1, false, offsetof(check_list, value) },
-    { "load_offset", 1, false, offsetof(check_list, value) },
-    { "pose_offset", 1, false, offsetof(check_list, value) },
-    { "guess_offset", 1, false, offsetof(check_list, value) },
+    [CHECK_BODIES] = { "body_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_JOINTS] = { "joint_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_CONTACTS] = { "contact_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_LOADS] = { "load_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_POSES] = { "pose_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_GUESSES] = { "guess_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_ROWS] = { "row_offset", 1, false, offsetof(check_list, value), false },
 };
 
 static const char *const shapes[] = { "sphere",      "point",  "half_space", "inside_cylinder",
@@ -137,7 +171,7 @@ check_group check_state_group(const char *name, int dimension)
 check_group check_contact_group(const char *name, int dimension)
 {
     return (
-        check_group){ .name = name, .fields = contact_fields, .count = 8, .dimension = dimension };
+        check_group){ .name = name, .fields = contact_fields, .count = 14, .dimension = dimension };
 }
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -200,46 +234,6 @@ static bool read_overlaps(check_run *run)
            check_fail(run->report, "attribute overlaps: '%s' is not known here", way);
 }
 
-/* A dataset within a group. */
-static bool is_there(hid_t file, const char *name)
-{
-    char group[32];
-    snprintf(group, sizeof group, "%.*s", (int)strcspn(name, "/"), name);
-    return H5Lexists(file, group, H5P_DEFAULT) > 0 && H5Lexists(file, name, H5P_DEFAULT) > 0;
-}
-
-static hsize_t rows_of(hid_t file, const char *name)
-{
-    hsize_t rows = 0;
-    if (!is_there(file, name))
-        return 0; /* written before there were any */
-    hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset);
-    if (H5Sget_simple_extent_ndims(space) == 1)
-        H5Sget_simple_extent_dims(space, &rows, NULL);
-    H5Sclose(space);
-    H5Dclose(dataset);
-    return rows;
-}
-
-/* What this program does not know is said, not called wrong. */
-static bool is_known(check_run *run)
-{
-    static const struct {
-        const char *dataset, *what;
-    } unknown[] = {
-        { "bodies/surface_velocity", "surfaces that move along themselves" },
-        { "certificate/rolling_friction", "elliptic, rolling, spinning or adhesive contacts" },
-    };
-    for (int i = 0; i < COUNT(unknown); i++)
-        if (is_there(run->file, unknown[i].dataset))
-            return check_fail(run->report, "the run has %s, which are not known here yet",
-                              unknown[i].what);
-    hsize_t joints = rows_of(run->file, "joints/kind");
-    return joints == 0 ||
-           check_fail(run->report, "the run has %ld joints, which are not known here",
-                      (long)joints);
-}
-
 static bool read_settings(check_run *run)
 {
     char format[32] = "";
@@ -253,7 +247,7 @@ static bool read_settings(check_run *run)
         return false;
     if (strcmp(s->level, "off") == 0)
         return check_fail(run->report, "the run keeps no certificate (certificate: off)");
-    return is_known(run) && read_scheme(run) && read_numbers(run) && read_overlaps(run);
+    return read_scheme(run) && read_numbers(run) && read_overlaps(run);
 }
 
 /* ---- what does not change ------------------------------------------------------------------- */
@@ -306,7 +300,7 @@ static bool is_unfinished(const check_run *run)
     return strcmp(ending, "unfinished") == 0;
 }
 
-/* The list of where each step begins; it has two entries more than steps for bodies, else one. */
+/* The list of where each step begins; it has two entries more than steps for states, else one. */
 static bool read_offsets(check_run *run, int part)
 {
     int count;
@@ -315,7 +309,7 @@ static bool read_offsets(check_run *run, int part)
     check_group_close(&list);
     if (!good)
         return false;
-    int steps = count - (part == CHECK_BODIES ? 2 : 1);
+    int steps = count - (part < CHECK_STATES ? 2 : 1);
     if (steps < run->steps.count && run->unfinished)
         run->steps.count = steps < 0 ? 0 : steps;
     if (steps < run->steps.count || (steps > run->steps.count && !run->unfinished))
@@ -328,6 +322,8 @@ static bool open_parts(check_run *run)
 {
     int d = run->settings.dimension;
     run->parts[CHECK_BODIES] = check_state_group("certificate/bodies", d);
+    run->parts[CHECK_JOINTS] = check_joint_group("certificate/joints", d, true);
+    run->parts[CHECK_ROWS] = check_row_group();
     run->parts[CHECK_CONTACTS] = check_contact_group("certificate/contacts", d);
     run->parts[CHECK_CONTACTS].count = COUNT(contact_fields);
     run->parts[CHECK_LOADS] =
@@ -346,9 +342,10 @@ static bool open_parts(check_run *run)
 static bool take_by_body(check_run *run)
 {
     size_t n = (size_t)run->bodies.count;
-    vec **vectors[] = { &run->x_eval,     &run->force,      &run->torque,
-                        &run->x_after,    &run->gyroscopic, &run->v_free,
-                        &run->omega_free, &run->v_eval,     &run->omega_eval };
+    vec **vectors[] = { &run->x_eval,     &run->force,         &run->torque,      &run->x_after,
+                        &run->gyroscopic, &run->v_free,        &run->omega_free,  &run->v_eval,
+                        &run->omega_eval, &run->v_start,       &run->omega_start, &run->added,
+                        &run->v_adhesion, &run->omega_adhesion };
     bool good = check_memory_take(&run->q_eval, n, sizeof *run->q_eval) &&
                 check_memory_take(&run->q_after, n, sizeof *run->q_after) &&
                 check_memory_take(&run->expected, n, sizeof *run->expected) &&
@@ -362,29 +359,33 @@ static bool take_by_body(check_run *run)
     return good || check_fail(run->report, "no memory");
 }
 
-/* The numbers by contact: where the pointer is, whether there are `dimension` of them. */
-#define DERIVED(name, vector)                                                                      \
+/* The numbers by contact: where the pointer is, how many there are; 0: `components`. */
+#define DERIVED(name, width)                                                                       \
     {                                                                                              \
-        offsetof(check_derived, name), vector                                                      \
+        offsetof(check_derived, name), width                                                       \
     }
 static const struct {
     size_t offset;
-    bool vector;
+    size_t width;
 } derived[] = {
-    DERIVED(weight, false),
-    DERIVED(size, false),
-    DERIVED(velocity, true),
-    DERIVED(free, true),
-    DERIVED(before, true),
-    DERIVED(imposed, true),
-    DERIVED(guess, false),
-    DERIVED(mu, false),
-    DERIVED(s, false),
-    DERIVED(compressed, true),
-    DERIVED(compression_mu, false),
-    DERIVED(compression_bias, false),
-    DERIVED(decompression, true),
-    DERIVED(least, false),
+    DERIVED(weight, 1),
+    DERIVED(size, 1),
+    DERIVED(share, 2),
+    DERIVED(length, 2),
+    DERIVED(scaled, 1),
+    DERIVED(r, 0),
+    DERIVED(velocity, 0),
+    DERIVED(free, 0),
+    DERIVED(before, 0),
+    DERIVED(imposed, 0),
+    DERIVED(guess, 1),
+    DERIVED(mu, 1),
+    DERIVED(s, 1),
+    DERIVED(compressed, 0),
+    DERIVED(compression_mu, 1),
+    DERIVED(compression_bias, 1),
+    DERIVED(decompression, 0),
+    DERIVED(least, 1),
 };
 
 /* ---- opening and closing -------------------------------------------------------------------- */
@@ -410,24 +411,28 @@ bool check_run_open(check_run *run, const char *path)
     run->unfinished = is_unfinished(run);
     if (strcmp(run->settings.level, "full") != 0)
         return true;
-    return check_materials_read(run) && read_bodies(run) && open_parts(run) && take_by_body(run);
+    return check_materials_read(run) && read_bodies(run) && check_joints_read(run) &&
+           open_parts(run) && take_by_body(run);
 }
 
 void check_run_close(check_run *run)
 {
-    void *blocks[] = { &run->x_eval,     &run->q_eval,     &run->force,   &run->torque,
-                       &run->v_free,     &run->omega_free, &run->v_eval,  &run->omega_eval,
-                       &run->gyroscopic, &run->before.row, &run->hit,     &run->after.row,
-                       &run->expected,   &run->moved,      &run->x_after, &run->q_after,
-                       &run->touched };
-    void *records[CHECK_PARTS] = { &run->after, &run->contacts, &run->loads, &run->poses,
-                                   &run->guesses };
+    void *blocks[] = { &run->x_eval,     &run->q_eval,        &run->force,       &run->torque,
+                       &run->v_free,     &run->omega_free,    &run->v_eval,      &run->omega_eval,
+                       &run->gyroscopic, &run->before.row,    &run->hit,         &run->after.row,
+                       &run->expected,   &run->moved,         &run->x_after,     &run->q_after,
+                       &run->touched,    &run->v_start,       &run->omega_start, &run->added,
+                       &run->v_adhesion, &run->omega_adhesion };
+    void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
+                                   &run->poses, &run->guesses,      &run->row_list };
     for (int i = 0; i < COUNT(blocks); i++)
         check_memory_free(blocks[i]);
     for (int i = 0; i < COUNT(derived); i++)
         check_memory_free((char *)&run->by_contact + derived[i].offset);
     check_materials_free(&run->materials);
     check_group_free(&run->parts[CHECK_BODIES], &run->before);
+    check_group_free(&run->parts[CHECK_JOINTS], &run->joints_before);
+    check_joints_free(run);
     for (int part = 0; part < CHECK_PARTS; part++) {
         check_group_free(&run->parts[part], records[part]);
         check_memory_free(&run->offsets[part].value);
@@ -483,14 +488,14 @@ static bool index_rows(check_run *run, check_state *s)
 
 static bool take_by_contact(check_run *run)
 {
-    size_t n = (size_t)run->contacts.count, d = (size_t)run->settings.dimension;
+    size_t n = (size_t)run->contacts.count, m = (size_t)run->settings.components;
     bool good = true;
     if (n < run->by_contact.capacity)
         return true;
     n += n / 4 + 1;
     for (int i = 0; i < COUNT(derived) && good; i++)
         good = check_memory_take((char *)&run->by_contact + derived[i].offset,
-                                 derived[i].vector ? n * d : n, sizeof(double));
+                                 (derived[i].width ? derived[i].width : m) * n, sizeof(double));
     run->by_contact.capacity = good ? n : 0;
     return good || check_fail(run->report, "no memory");
 }
@@ -507,24 +512,52 @@ static bool are_there(check_run *run)
     return true;
 }
 
+/* Without directions of friction, and without column for them, mu across is mu. */
+static bool plain_across(check_run *run)
+{
+    for (int j = 0; j < run->contacts.count && !run->materials.friction_2; j++)
+        run->contacts.mu_2[j] = run->contacts.mu[j];
+    return true;
+}
+
+/* Both sides of a joint as well. */
+static bool are_joined(check_run *run)
+{
+    for (int i = 0; i < run->joints_after.count; i++)
+        for (int side = 0; side < 2; side++) {
+            int body = run->joints.body[2 * run->joints_after.index[i] + side];
+            if (body >= 0 && (run->before.row[body] < 0 || run->after.row[body] < 0))
+                return check_fail(run->report,
+                                  "step %ld: a joint names body %d, which is not there", run->step,
+                                  body);
+        }
+    return true;
+}
+
 bool check_run_load(check_run *run, long step)
 {
     check_state held = run->before;
+    check_joint_states joints = run->joints_before;
     run->before = run->after;
     run->after = held;
+    run->joints_before = run->joints_after;
+    run->joints_after = joints;
     run->step = step;
     if (!read_part(run, CHECK_BODIES, step, &run->after, &run->after.count) ||
-        !index_rows(run, &run->after))
+        !index_rows(run, &run->after) ||
+        !read_part(run, CHECK_JOINTS, step, &run->joints_after, &run->joints_after.count) ||
+        !check_joints_index(run, &run->joints_after))
         return false;
     if (step == 0)
         return true;
     return read_part(run, CHECK_CONTACTS, step - 1, &run->contacts, &run->contacts.count) &&
            read_part(run, CHECK_LOADS, step - 1, &run->loads, &run->loads.count) &&
            read_part(run, CHECK_POSES, step - 1, &run->poses, &run->poses.count) &&
+           read_part(run, CHECK_ROWS, step - 1, &run->row_list, &run->row_list.count) &&
            are_bodies(run, "contacts", run->contacts.body, 2 * run->contacts.count) &&
            are_bodies(run, "loads", run->loads.body, run->loads.count) &&
            read_part(run, CHECK_GUESSES, step - 1, &run->guesses, &run->guesses.count) &&
            are_bodies(run, "poses", run->poses.body, run->poses.count) &&
            are_bodies(run, "guesses", run->guesses.body, run->guesses.count) && are_there(run) &&
-           take_by_contact(run);
+           are_joined(run) && plain_across(run) && take_by_contact(run);
 }

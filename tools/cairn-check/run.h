@@ -35,6 +35,8 @@ typedef struct check_settings {
     double tolerance;       /* of the relative residual             */
     double gamma;           /* stabilisation                        */
     int directions;         /* edges of a cone; 0: circular         */
+    int rolling, spinning;  /* components of contacts that turn: rolling 1 or 2, spinning 1 */
+    int components;         /* of a contact in the problem: with these                      */
     double increment;       /* > 0: another test ended the steps    */
     double model_tolerance; /* m: scheme auto                 */
     int linearisations; /* > 0: contacts are those of q + h v^, found in at most so many turns */
@@ -50,6 +52,8 @@ typedef struct check_bodies {
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis;
+    vec *surface_velocity; /* m/s, body frame: of belts                               */
+    vec *friction_axis;    /* body frame: along it friction counts, across friction_2 */
 } check_bodies;
 
 /* Where bodies are. */
@@ -71,9 +75,13 @@ typedef struct check_contacts {
     vec *point, *normal, *tangent;
     double *gap, *mu, *restitution, *bias;
     double *impulse, *velocity; /* dimension each                                            */
-    int32_t *exact;             /* scheme auto: exact friction                               */
-    double *compression;        /* dimension each: of an impact by Poisson's law; else 0     */
-    double *correction;         /* normal impulses whose velocities times h move bodies apart */
+    double *mu_2;               /* across the tangent                                        */
+    double *adhesion;           /* N: the pull that the contact withstands in this step      */
+    double *mu_rolling, *mu_spinning; /* m                                                   */
+    double *moment, *turning; /* N m s, rad/s; 3 each, in 2D 1                             */
+    int32_t *exact;           /* scheme auto: exact friction                               */
+    double *compression;      /* dimension each: of an impact by Poisson's law; else 0     */
+    double *correction;       /* normal impulses whose velocities times h move bodies apart */
 } check_contacts;
 
 typedef struct check_loads {
@@ -107,9 +115,100 @@ typedef struct check_materials {
     double *friction, *restitution, *poisson, *law_first, *law_second; /* count x count */
     double *laws, *points;                                             /* 7, 2 a row    */
     int law_count, point_count;
+    /* beyond Coulomb friction, count x count; NULL: no pair has it */
+    double *friction_2, *adhesion, *adhesion_range, *rolling, *spinning;
     int *first_point; /* of each law */
     bool vary;        /* some law depends on the sliding speed */
 } check_materials;
+
+/* ---- joints --------------------------------------------------------------------------------- */
+
+typedef enum check_joint_kind {
+    CHECK_BALL,
+    CHECK_FIXED_JOINT,
+    CHECK_REVOLUTE,
+    CHECK_PRISMATIC,
+    CHECK_CYLINDRICAL,
+    CHECK_UNIVERSAL,
+    CHECK_PLANAR,
+    CHECK_SCREW,
+    CHECK_DISTANCE,
+    CHECK_ROPE,
+    CHECK_GEAR,
+    CHECK_SPRING,
+    CHECK_TORSION_SPRING,
+    CHECK_BUSHING,
+    CHECK_JOINT_KINDS
+} check_joint_kind;
+
+typedef enum check_motor {
+    CHECK_NO_MOTOR,
+    CHECK_VELOCITY,
+    CHECK_POSITION,
+    CHECK_FORCE
+} check_motor;
+
+/* What acts along a free coordinate. */
+typedef struct check_drive {
+    int32_t *motor;
+    double *lower, *upper, *friction, *effort, *spring, *damper, *rest;
+} check_drive;
+
+/* What joints are: rows of /joints. */
+typedef struct check_joints {
+    size_t capacity;
+    int count;
+    int32_t *kind, *body, *collide; /* body: a, b; -1: the world */
+    vec *anchor_a, *anchor_b;       /* m: in the bodies' frames  */
+    quat *frame_a, *frame_b;
+    double *length, *pitch, *ratio, *stiffness, *damping, *turn_stiffness, *turn_damping;
+    double *break_force, *break_torque;
+    check_drive turn, slide;
+} check_joints;
+
+/* What they do. */
+typedef struct check_joint_states {
+    size_t capacity;
+    int count;
+    int32_t *index, *broken;
+    vec *point, *force, *torque;
+    double *turn, *slide, *drift, *turn_drift, *phase, *turn_target, *slide_target;
+    int32_t *row; /* of each joint; -1: it is not there */
+} check_joint_states;
+
+/* Stored impulses of their rows. */
+typedef struct check_row_list {
+    size_t capacity;
+    int count;
+    int32_t *joint;
+    double *impulse, *correction;
+} check_row_list;
+
+typedef enum check_role {
+    CHECK_HOLD,
+    CHECK_HOLD_TURN,
+    CHECK_LIMIT,
+    CHECK_MOTOR,
+    CHECK_DRY,
+    CHECK_SOFT
+} check_role;
+
+/* A row of a joint: rate = e.(va + wa x pa) + ta.wa - the same of b, and
+ * y = rate + gain defect + bias + eps r with lower <= r <= upper. */
+typedef struct check_joint_row {
+    int joint, block; /* block: of the problem, counted after the contacts */
+    check_role role;
+    int body[2]; /* -1: the world */
+    vec e, arm[2], turn[2];
+    double defect, gain, bias, lower, upper, eps, stiffness, damping;
+    double r, z;                         /* impulse; while overlaps were mended             */
+    double after, free, before, imposed; /* rates; the last of driven bodies                */
+    double weight;                       /* 1/kg: of the residual                           */
+    double reach;                        /* m: what rounding of arms and defects is relative to */
+    double rate_size, size;              /* m/s: likewise of rates, and of y                */
+} check_joint_row;
+
+enum { CHECK_JOINT_ROWS = 18 }; /* of a joint, at most */
 
 /* The columns of /steps that are checked, whole. */
 typedef struct check_steps {
@@ -122,7 +221,8 @@ typedef struct check_steps {
         *dilatation, *asked_worst, *asked_relative, *asked_fclib, *coulomb_worst, *coulomb_relative,
         *coulomb_fclib, *judge_cone_violation;
     double *kinetic, *potential, *entered_energy, *load_work, *driver_work, *friction_loss,
-        *impact_loss, *numerical_loss, *correction;
+        *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss;
+    double *broken, *joint_drift, *joint_turn_drift;
 } check_steps;
 
 /* Numbers of a list of offsets. */
@@ -131,7 +231,18 @@ typedef struct check_list {
     double *value;
 } check_list;
 
-enum { CHECK_BODIES, CHECK_CONTACTS, CHECK_LOADS, CHECK_POSES, CHECK_GUESSES, CHECK_PARTS };
+/* The first two are states: also that before the first step. */
+enum {
+    CHECK_BODIES,
+    CHECK_JOINTS,
+    CHECK_STATES,
+    CHECK_CONTACTS = CHECK_STATES,
+    CHECK_LOADS,
+    CHECK_POSES,
+    CHECK_GUESSES,
+    CHECK_ROWS,
+    CHECK_PARTS
+};
 
 /* Velocities of a body as impulses make them; sizes are what rounding is relative to. */
 typedef struct check_velocity {
@@ -139,20 +250,26 @@ typedef struct check_velocity {
     double v_size, omega_size;
 } check_velocity;
 
-/* Numbers derived for each contact of the loaded step; `dimension` each where it says so. */
+/* Numbers derived for each contact of the loaded step, as the one-step problem has them: tangents
+ * multiplied by D where friction has directions, with what makes up for adhesion, and with rolling
+ * and spinning. `components` each where it says so. */
 typedef struct check_derived {
     size_t capacity;
-    double *weight; /* 1/kg: trace(W_jj)/d                                  */
+    double *weight; /* 1/kg: trace(W_jj)/components                         */
     double *size;   /* m/s: sum of the magnitudes of the terms of u and b   */
+    double *share;  /* 2 each: D                                            */
+    double *length; /* m, 2 each: of rolling and spinning, that make them speeds    */
+    double *scaled; /* 1/kg: the weight in these units                      */
+    double *r;      /* N s, components: impulses                            */
     double *velocity, *free,
-        *before;        /* m/s, dimension: u with the velocities after, free, before */
-    double *imposed;    /* dimension: the part of driven bodies */
+        *before;        /* m/s, components: u with the velocities after, free, before */
+    double *imposed;    /* components: the part of driven bodies and belts            */
     double *guess;      /* m/s: normal part of u with v^        */
     double *mu;         /* 0 in schemes without friction        */
     double *s;          /* m/s: of the law judged by            */
-    double *compressed; /* dimension: u after a compression     */
+    double *compressed; /* components: u after a compression    */
     double *compression_mu, *compression_bias;
-    double *decompression; /* N s, dimension: impulse without that of the compression */
+    double *decompression; /* N s, components: impulse without that of the compression */
     double *least;         /* N s: least normal part of it                            */
 } check_derived;
 
@@ -162,7 +279,8 @@ typedef struct check_run {
     check_report *report;
     check_bodies bodies;
     check_steps steps;
-    check_group parts[CHECK_PARTS], step_group, body_group;
+    check_group parts[CHECK_PARTS], step_group, body_group, joint_group;
+    check_joints joints;
     check_list offsets[CHECK_PARTS];
     bool unfinished; /* the run did not end: what is there counts */
     check_materials materials;
@@ -172,6 +290,8 @@ typedef struct check_run {
     check_loads loads;
     check_poses poses;
     check_guesses guesses;
+    check_joint_states joints_before, joints_after;
+    check_row_list row_list;
     /* derived for the loaded step, by body: */
     vec *x_eval; /* where contacts are evaluated */
     quat *q_eval;
@@ -180,12 +300,20 @@ typedef struct check_run {
     vec *force, *torque; /* loads: N; N m in the body frame              */
     vec *gyroscopic;     /* N m, body frame: as the midpoint rule has it */
     vec *v_free, *omega_free;
-    vec *v_eval, *omega_eval; /* v^                                                  */
-    char *touched;            /* 1: some contact names it                            */
-    check_velocity *expected; /* after the step                                      */
-    check_velocity *moved;    /* m/s: displacement over h that mends overlaps        */
-    check_velocity *hit;      /* after the compression of an impact                  */
+    vec *v_start, *omega_start;       /* v_free of the problem: with adhesion and tension     */
+    vec *v_adhesion, *omega_adhesion; /* what adhesion adds to it                       */
+    vec *added;                       /* kg m^2: C of joints under tension                    */
+    vec *v_eval, *omega_eval;         /* v^                                                  */
+    char *touched;                    /* 1: some contact names it                            */
+    check_velocity *expected;         /* after the step                                      */
+    check_velocity *moved;            /* m/s: displacement over h that mends overlaps        */
+    check_velocity *hit;              /* after the compression of an impact                  */
     check_derived by_contact;
+    check_joint_row *rows; /* of the joints in force */
+    int *row_first;        /* of each joint, and the end after the last */
+    int row_count, blocks; /* blocks: that rows take in the problem     */
+    /* of all joints after the step: stored energy, and what it has lost, J; defects; broken ones */
+    double elastic, elastic_lost, elastic_size, drift, turn_drift, broken;
     bool impact; /* the step is an impact by Poisson's law: two phases */
 } check_run;
 
@@ -193,15 +321,58 @@ typedef struct check_run {
 bool check_run_open(check_run *run, const char *path);
 bool check_run_load(check_run *run, long step);
 void check_run_close(check_run *run);
+/* surface.c: what contacts have beyond one mu: the tangent along an axis, D, adhesion, belts. */
+double check_tangent_along(const check_run *run, int j, vec *tangent); /* 0: no axis, else its
+                                                        part in the contact, at most 1 */
+void check_shares(const check_run *run, int j, double share[2]);
+void check_surface_prepare(check_run *run, int j); /* D, impulses of the problem */
+void check_surface(check_run *run, int j);
+vec check_belt(const check_run *run, int body, vec normal);
+/* The same number of a pair of materials; 0 where there is none. */
+double check_pair(const check_run *run, int j, const double *matrix);
 /* laws.c: read /certificate's materials; friction of the pair of a contact at a speed. */
 bool check_materials_read(check_run *run);
 void check_materials_free(check_materials *materials);
 double check_friction(const check_run *run, int j, double speed);
 bool check_is_poisson(const check_run *run, int j);
-/* bias.c: whether this is an impact by Poisson's law. */
+/* bias.c: whether this is an impact by Poisson's law; the gap at the start of the step, and what
+ * rounding of ways of this step is relative to. */
 void check_impact(check_run *run);
+double check_gap(const check_run *run, int j);
+double check_way_size(const check_run *run, int j);
 /* linearise.c: where contacts were evaluated. */
 void check_place_guesses(check_run *run);
+/* motion.c: (J + C)^-1 */
+vec check_inverse_inertia(const check_run *run, int body);
+/* tension.c: C, and the velocities that the problem starts from; then rates of rows. */
+void check_start(check_run *run);
+void check_start_law(check_run *run);
+/* joint_state.c: what springs store before the first step. */
+double check_elastic_start(check_run *run, double *size);
+/* joints.c: read /joints; the loaded step's joints. */
+bool check_joints_read(check_run *run);
+void check_joints_free(check_run *run);
+check_group check_joint_group(const char *name, int dimension, bool certificate);
+check_group check_row_group(void);
+bool check_joints_index(check_run *run, check_joint_states *states);
+bool check_rows_make(check_run *run);
+bool check_is_joined(const check_run *run, int a, int b);
+bool check_joint_in_force(const check_run *run, int joint);
+/* joint_rows.c: rows of a joint in a pose, made for the step; returns how many. With them the
+ * coordinates, turns counted on from `turn`. */
+typedef struct check_joint_pose {
+    vec x[2];
+    quat q[2];
+    double turn;  /* rad: counted so far; then what it is here */
+    double slide; /* m: what it is here                        */
+    double phase; /* rad                                       */
+    double turn_target, slide_target;
+    double reach, turn_size; /* what rounding of slide and turn is relative to */
+} check_joint_pose;
+int check_joint_rows(const check_run *run, int joint, check_joint_pose *pose,
+                     check_joint_row *rows);
+bool check_has_two_points(const check_run *run, int joint);
+bool check_has_coordinate(const check_run *run, int joint, bool turn);
 
 /* Which row of a state a body has; -1: none. */
 static inline int check_row(const check_state *state, int body)
@@ -236,6 +407,7 @@ void check_energy_start(check_run *run);   /* energy.c: of the state before the 
 void check_ledgers(check_run *run);        /* energy.c: closed, from /steps alone      */
 void check_certificate_of(check_run *run); /* certificate.c: the law in other units   */
 void check_bias(check_run *run, int j);    /* bias.c: b of the scheme                 */
+void check_joints_of(check_run *run);      /* joint_state.c: what joints did */
 bool check_complete(check_run *run);       /* pairs.c: no overlapping pair left out    */
 bool check_frames(check_run *run);         /* frames.c: /frames repeats what is stored */
 

@@ -122,3 +122,10 @@ int check_witnesses(const check_run *run, int a, int b, const vec *x, const quat
     out[0].size = size;
     return 1;
 }
+
+double check_extent(const check_run *run, int body)
+{
+    if (check_is_ball(run, body))
+        return check_radius(run, body);
+    return run->bodies.shape[body] == CHECK_OTHER ? -1 : 0;
+}

@@ -29,6 +29,10 @@ static inline double check_radius(const check_run *run, int body)
     return run->bodies.shape[body] == CHECK_SPHERE ? run->bodies.radius[body] : 0;
 }
 
+/* Radius about the centre of mass that holds a body, m: 0 for what has no bounds, -1 where the file
+ * does not say. */
+double check_extent(const check_run *run, int body);
+
 /* A unit vector at right angles to the unit vector n: the documented formula; `other` takes the
  * second branch of it. */
 vec check_perpendicular(vec n, bool other);

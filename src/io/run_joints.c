@@ -1,0 +1,238 @@
+/* run_joints.c - see run_joints.h. The plain numbers of a joint are one list: it gives their
+ * columns and where they come from. */
+#include "io/run_joints.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "io/run_columns.h"
+
+/* Name of the column, unit, place in a cairn_joint_setup. */
+#define NUMBERS(X)                                                                                 \
+    X(length, "m", def.length)                                                                     \
+    X(pitch, "m", def.pitch)                                                                       \
+    X(ratio, "1", def.ratio)                                                                       \
+    X(stiffness, "N/m", def.stiffness)                                                             \
+    X(damping, "N s/m", def.damping)                                                               \
+    X(turn_stiffness, "N m/rad", def.turn_stiffness)                                               \
+    X(turn_damping, "N m s/rad", def.turn_damping)                                                 \
+    X(break_force, "N", def.break_force)                                                           \
+    X(break_torque, "N m", def.break_torque)                                                       \
+    X(turn_lower, "rad", def.turn.lower)                                                           \
+    X(turn_upper, "rad", def.turn.upper)                                                           \
+    X(turn_friction, "N m", def.turn.friction)                                                     \
+    X(turn_effort, "N m", def.turn.effort)                                                         \
+    X(turn_spring, "N m/rad", def.turn.stiffness)                                                  \
+    X(turn_damper, "N m s/rad", def.turn.damping)                                                  \
+    X(turn_rest, "rad", def.turn.rest)                                                             \
+    X(slide_lower, "m", def.slide.lower)                                                           \
+    X(slide_upper, "m", def.slide.upper)                                                           \
+    X(slide_friction, "N", def.slide.friction)                                                     \
+    X(slide_effort, "N", def.slide.effort)                                                         \
+    X(slide_spring, "N/m", def.slide.stiffness)                                                    \
+    X(slide_damper, "N s/m", def.slide.damping)                                                    \
+    X(slide_rest, "m", def.slide.rest)
+
+#define PLACE(name, unit, field) NUMBER_##name,
+enum { NUMBERS(PLACE) COUNT };
+_Static_assert((int)COUNT == (int)CAIRN_RUN_JOINT_NUMBERS, "one column a number");
+
+#define OFFSET(name, unit, field) offsetof(cairn_joint_setup, field),
+static const size_t offsets[COUNT] = { NUMBERS(OFFSET) };
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+static const char *joint_name(int kind)
+{
+    const cairn_record *record = cairn_joint_record(kind);
+    return record ? record->name : NULL;
+}
+
+#define JOINT(name, unit, type, width, field)                                                      \
+    {                                                                                              \
+        name, unit, type, width, offsetof(cairn_run_frame, joint.field), NULL                      \
+    }
+#define NAMED(name, field, value_name)                                                             \
+    {                                                                                              \
+        name, "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.field), value_name           \
+    }
+#define NUMBER(name, unit, field) JOINT(#name, unit, CAIRN_HDF5_REAL, 1, number[NUMBER_##name]),
+#define SOURCES(items)                                                                             \
+    {                                                                                              \
+        items, sizeof items / sizeof items[0]                                                      \
+    }
+
+static const cairn_run_source joints[] = { NAMED("kind", kind, joint_name),
+                                           JOINT("body", "", CAIRN_HDF5_INT, 2, pair),
+                                           JOINT("collide", "", CAIRN_HDF5_BYTE, 1, collide),
+                                           JOINT("anchor_a", "m", CAIRN_HDF5_REAL, 3, anchor_a),
+                                           JOINT("anchor_b", "m", CAIRN_HDF5_REAL, 3, anchor_b),
+                                           JOINT("frame_a", "1", CAIRN_HDF5_REAL, 4, frame_a),
+                                           JOINT("frame_b", "1", CAIRN_HDF5_REAL, 4, frame_b),
+                                           NAMED("turn_motor", turn_motor, cairn_motor_name),
+                                           NAMED("slide_motor", slide_motor, cairn_motor_name),
+                                           NUMBERS(NUMBER) };
+
+static const cairn_run_source states[] = {
+    JOINT("index", "", CAIRN_HDF5_INT, 1, index),
+    JOINT("broken", "", CAIRN_HDF5_BYTE, 1, broken),
+    JOINT("point", "m", CAIRN_HDF5_REAL, 3, point),
+    JOINT("force", "N", CAIRN_HDF5_REAL, 3, force),
+    JOINT("torque", "N m", CAIRN_HDF5_REAL, 3, torque),
+    JOINT("turn", "rad", CAIRN_HDF5_REAL, 1, turn),
+    JOINT("slide", "m", CAIRN_HDF5_REAL, 1, slide),
+    JOINT("drift", "m", CAIRN_HDF5_REAL, 1, drift),
+    JOINT("turn_drift", "rad", CAIRN_HDF5_REAL, 1, turn_drift),
+    /* FRAME_STATE so far; the rest in the certificate alone */
+    JOINT("phase", "rad", CAIRN_HDF5_REAL, 1, phase),
+    JOINT("turn_target", "", CAIRN_HDF5_REAL, 1, turn_target),
+    JOINT("slide_target", "", CAIRN_HDF5_REAL, 1, slide_target),
+};
+
+enum { FRAME_STATE = 9 };
+
+static const cairn_run_source rows[] = {
+    JOINT("joint", "", CAIRN_HDF5_INT, 1, row_joint),
+    JOINT("impulse", "N s, N m s", CAIRN_HDF5_REAL, 1, row_impulse),
+    JOINT("correction", "kg m/s, kg m^2/s", CAIRN_HDF5_REAL, 1, row_correction),
+};
+
+const cairn_run_sources cairn_run_joint_sources = SOURCES(joints);
+const cairn_run_sources cairn_run_joint_state_sources = { states, FRAME_STATE };
+const cairn_run_sources cairn_run_joint_detail_sources = SOURCES(states);
+const cairn_run_sources cairn_run_joint_row_sources = SOURCES(rows);
+
+/* ---- one frame ------------------------------------------------------------------------------ */
+
+/* Takes `count` items for a pointer; NULL makes the whole frame fail at the end. */
+#define TAKE(pointer, count)                                                                       \
+    (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
+
+static bool take_states(cairn_run_joints *j, cairn_arena *arena)
+{
+    bool good = true;
+    TAKE(j->index, j->count);
+    TAKE(j->slot, 2 * j->count);
+    TAKE(j->broken, j->count);
+    TAKE(j->force, j->count);
+    TAKE(j->torque, j->count);
+    TAKE(j->point, j->count);
+    TAKE(j->point_b, j->count);
+    TAKE(j->turn, j->count);
+    TAKE(j->slide, j->count);
+    TAKE(j->drift, j->count);
+    TAKE(j->turn_drift, j->count);
+    TAKE(j->phase, j->count);
+    TAKE(j->turn_target, j->count);
+    TAKE(j->slide_target, j->count);
+    TAKE(j->row_joint, j->rows);
+    TAKE(j->row_impulse, j->rows);
+    TAKE(j->row_correction, j->rows);
+    return good;
+}
+
+static bool take_properties(cairn_run_joints *j, cairn_arena *arena)
+{
+    bool good = true;
+    TAKE(j->kind, j->fresh);
+    TAKE(j->pair, 2 * j->fresh);
+    TAKE(j->collide, j->fresh);
+    TAKE(j->anchor_a, j->fresh);
+    TAKE(j->anchor_b, j->fresh);
+    TAKE(j->frame_a, j->fresh);
+    TAKE(j->frame_b, j->fresh);
+    TAKE(j->turn_motor, j->fresh);
+    TAKE(j->slide_motor, j->fresh);
+    for (int k = 0; k < COUNT; k++)
+        TAKE(j->number[k], j->fresh);
+    return good;
+}
+
+static uint8_t motor_number(const char *name)
+{
+    int kind = 0;
+    while (kind < CAIRN_MOTOR_COUNT - 1 && strcmp(cairn_motor_name(kind), name) != 0)
+        kind++;
+    return (uint8_t)kind;
+}
+
+static void fill_properties(cairn_run_joints *j, size_t row, const cairn_joint_setup *s)
+{
+    j->kind[row] = (uint8_t)s->def.kind;
+    j->collide[row] = s->def.collide;
+    j->anchor_a[row] = s->anchor[0];
+    j->anchor_b[row] = s->anchor[1];
+    j->frame_a[row] = s->frame[0];
+    j->frame_b[row] = s->frame[1];
+    j->turn_motor[row] = motor_number(s->def.turn.motor);
+    j->slide_motor[row] = motor_number(s->def.slide.motor);
+    for (int k = 0; k < COUNT; k++)
+        memcpy(&j->number[k][row], (const char *)s + offsets[k], sizeof(double));
+}
+
+static void fill_state(cairn_run_joints *j, size_t row, const cairn_joint_state *s)
+{
+    j->slot[2 * row] = s->body[0];
+    j->slot[2 * row + 1] = s->body[1];
+    j->broken[row] = s->broken;
+    j->force[row] = s->force;
+    j->torque[row] = s->torque;
+    j->point[row] = s->point;
+    j->point_b[row] = s->point_b;
+    j->turn[row] = s->turn;
+    j->slide[row] = s->slide;
+    j->drift[row] = s->drift;
+    j->turn_drift[row] = s->turn_drift;
+    j->phase[row] = s->phase;
+}
+
+static void fill_rows(cairn_run_joints *j, size_t first, int joint, const cairn_joint_state *s)
+{
+    for (int i = 0; i < s->rows; i++) {
+        j->row_joint[first + (size_t)i] = joint;
+        j->row_impulse[first + (size_t)i] = s->impulse[i];
+        j->row_correction[first + (size_t)i] = s->correction[i];
+    }
+}
+
+static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run_frame *f)
+{
+    cairn_run_joints *j = &f->joint;
+    int count = cairn_world_joint_count(world);
+    size_t alive = 0, fresh = 0, row = 0;
+    for (int i = 0; i < count; i++) {
+        cairn_joint_state s = cairn_world_joint(world, i);
+        cairn_joint_setup setup = cairn_world_joint_setup(world, i);
+        if (i >= roll->joints) {
+            fill_properties(j, fresh, &setup);
+            j->pair[2 * fresh] = cairn_run_row_of(f, roll, s.body[0]);
+            j->pair[2 * fresh++ + 1] = cairn_run_row_of(f, roll, s.body[1]);
+        }
+        if (!s.alive)
+            continue;
+        j->index[alive] = i;
+        j->turn_target[alive] = setup.def.turn.target;
+        j->slide_target[alive] = setup.def.slide.target;
+        fill_state(j, alive++, &s);
+        fill_rows(j, row, i, &s);
+        row += (size_t)s.rows;
+    }
+}
+
+cairn_status cairn_run_joints_take(const cairn_world *world, cairn_run_roll *roll,
+                                   cairn_arena *arena, cairn_run_frame *f)
+{
+    cairn_run_joints *j = &f->joint;
+    int count = cairn_world_joint_count(world);
+    for (int i = 0; i < count; i++) {
+        cairn_joint_state s = cairn_world_joint(world, i);
+        j->count += s.alive;
+        j->rows += s.alive ? (size_t)s.rows : 0;
+    }
+    j->fresh = (size_t)(count - roll->joints);
+    if (!take_states(j, arena) || !take_properties(j, arena))
+        return CAIRN_NO_MEMORY;
+    fill(world, roll, f);
+    roll->joints = count;
+    return CAIRN_OK;
+}

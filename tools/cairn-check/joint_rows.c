@@ -1,0 +1,334 @@
+/* joint_rows.c - the rows of a joint in a pose (docs/joints.md). With pa, pb its points, ea, eb its
+ * frames (first axis: the joint's), d = pa - pb:
+ *
+ *   sliding   theta = eb_i.d       rate eb_i.(va + wa x (pa - xa)) - eb_i.(vb + wb x (pa - xb))
+ *   tilting   theta = ea_i.eb_k    rate (ea_i x eb_k).(wa - wb)
+ *   length    theta = |d|          rate e.(va + wa x (pa - xa) - vb - wb x (pb - xb)), e = d/|d|
+ *   turning   the angle            rate axis.(wa - wb)
+ *
+ * in the order: along the axis, across it, tilting, right angle, turning about it, screw, gear,
+ * length or rope, springs of a bushing; then what acts along the coordinate slide, and turn: lower
+ * and upper limit, motor, friction, spring. */
+#include "run.h"
+
+/* A joint in a pose. */
+typedef struct view {
+    const check_run *run;
+    int joint;
+    check_joint_pose *pose;
+    vec ea[3], eb[3], d;
+    vec arm_a, arm_b, arm_ab; /* pa - xa, pb - xb, pa - xb */
+    double reach;
+    bool flat;
+} view;
+
+/* What a kind holds, in 2D and 3D, and which coordinates it leaves. */
+enum {
+    ALONG = 1,
+    ACROSS = 2,
+    TILT = 4,
+    SQUARE = 8,
+    ABOUT = 16,
+    SCREW = 32,
+    GEAR = 64,
+    LENGTH = 128,
+    ROPE = 256,
+    SOFT = 512,
+    POINT = ALONG | ACROSS
+};
+
+static const struct {
+    int flat, full;
+    bool slides, turns, two_points;
+} kinds[CHECK_JOINT_KINDS] = {
+    [CHECK_BALL] = { 0, POINT, false, false, false },
+    [CHECK_FIXED_JOINT] = { POINT | ABOUT, POINT | TILT | ABOUT, false, false, false },
+    [CHECK_REVOLUTE] = { POINT, POINT | TILT, false, true, false },
+    [CHECK_PRISMATIC] = { ACROSS | ABOUT, ACROSS | TILT | ABOUT, true, false, false },
+    [CHECK_CYLINDRICAL] = { 0, ACROSS | TILT, true, true, false },
+    [CHECK_UNIVERSAL] = { 0, POINT | SQUARE, false, false, false },
+    [CHECK_PLANAR] = { 0, ALONG | TILT, false, true, false },
+    [CHECK_SCREW] = { 0, ACROSS | TILT | SCREW, true, true, false },
+    [CHECK_DISTANCE] = { LENGTH, LENGTH, false, false, true },
+    [CHECK_ROPE] = { ROPE, ROPE, false, false, true },
+    [CHECK_GEAR] = { GEAR, GEAR, false, false, false },
+    [CHECK_SPRING] = { 0, 0, true, false, true },
+    [CHECK_TORSION_SPRING] = { 0, 0, false, true, false },
+    [CHECK_BUSHING] = { SOFT, SOFT, false, false, false },
+};
+
+bool check_has_two_points(const check_run *run, int joint)
+{
+    return kinds[run->joints.kind[joint]].two_points;
+}
+
+bool check_has_coordinate(const check_run *run, int joint, bool turn)
+{
+    int kind = run->joints.kind[joint];
+    return turn ? kinds[kind].turns : kinds[kind].slides;
+}
+
+/* ---- geometry ------------------------------------------------------------------------------- */
+
+static void axes_of(quat q, quat frame, vec out[3])
+{
+    static const vec units[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    for (int i = 0; i < 3; i++)
+        out[i] = quat_rotate(q, quat_rotate(frame, units[i]));
+}
+
+static view look(const check_run *run, int joint, check_joint_pose *pose)
+{
+    const check_joints *j = &run->joints;
+    view v = { .run = run, .joint = joint, .pose = pose, .flat = run->settings.dimension == 2 };
+    v.arm_a = quat_rotate(pose->q[0], j->anchor_a[joint]);
+    v.arm_b = quat_rotate(pose->q[1], j->anchor_b[joint]);
+    vec pa = vec_add(pose->x[0], 1, v.arm_a), pb = vec_add(pose->x[1], 1, v.arm_b);
+    v.d = vec_add(pa, -1, pb);
+    v.arm_a = vec_add(pa, -1, pose->x[0]);
+    v.arm_b = vec_add(pb, -1, pose->x[1]);
+    v.arm_ab = vec_add(pa, -1, pose->x[1]);
+    axes_of(pose->q[0], j->frame_a[joint], v.ea);
+    axes_of(pose->q[1], j->frame_b[joint], v.eb);
+    v.reach = vec_norm(pose->x[0]) + vec_norm(pose->x[1]) + vec_norm(j->anchor_a[joint]) +
+              vec_norm(j->anchor_b[joint]);
+    return v;
+}
+
+/* The angle from b's frame to a's about the axis, nearest to the one counted so far. */
+static double angle_of(const view *v)
+{
+    double sine = v->flat ? vec_cross(v->eb[0], v->ea[0]).z : vec_dot(v->ea[1], v->eb[2]);
+    double cosine = v->flat ? vec_dot(v->eb[0], v->ea[0]) : vec_dot(v->ea[1], v->eb[1]);
+    double angle = atan2(sine, cosine), last = v->pose->turn;
+    v->pose->turn_size = fabs(angle) + 1 / fmax(hypot(sine, cosine), 1e-3);
+    return angle + 2 * M_PI * round((last - angle) / (2 * M_PI));
+}
+
+/* ---- rates ---------------------------------------------------------------------------------- */
+
+static check_joint_row sliding(const view *v, vec e)
+{
+    return (check_joint_row){
+        .e = e, .arm = { v->arm_a, v->arm_ab }, .defect = vec_dot(e, v->d), .reach = v->reach
+    };
+}
+
+static check_joint_row turning(vec axis, double angle)
+{
+    return (check_joint_row){ .turn = { axis, axis }, .defect = angle, .reach = 1 + fabs(angle) };
+}
+
+static check_joint_row stretching(const view *v)
+{
+    double length = vec_norm(v->d);
+    return (check_joint_row){ .e = length > 0 ? vec_times(1 / length, v->d) : v->eb[0],
+                              .arm = { v->arm_a, v->arm_b },
+                              .defect = length,
+                              .reach = v->reach };
+}
+
+static check_joint_row about_axis(const view *v)
+{
+    check_joint_row row = turning(v->flat ? (vec){ 0, 0, 1 } : v->eb[0], angle_of(v));
+    row.reach += v->pose->turn_size;
+    return row;
+}
+
+/* ---- laws ----------------------------------------------------------------------------------- */
+
+static check_joint_row held(const view *v, check_joint_row row, check_role role)
+{
+    row.role = role;
+    row.lower = -HUGE_VAL;
+    row.upper = HUGE_VAL;
+    row.gain = v->run->settings.gamma / v->run->settings.h;
+    return row;
+}
+
+/* rate + k theta/(c + h k) + r/(h (c + h k)) = 0 */
+static check_joint_row soft(const view *v, check_joint_row row, double k, double c)
+{
+    double h = v->run->settings.h;
+    row = held(v, row, CHECK_SOFT);
+    row.gain = k / (c + h * k);
+    row.eps = 1 / (h * (c + h * k));
+    row.stiffness = k;
+    row.damping = c;
+    return row;
+}
+
+/* sign (coordinate - bound) >= 0 */
+static check_joint_row stopped(const view *v, check_joint_row row, double bound, double sign)
+{
+    row = held(v, row, CHECK_LIMIT);
+    row.lower = 0;
+    row.defect = sign * (row.defect - bound);
+    row.reach += fabs(bound);
+    row.e = vec_times(sign, row.e);
+    row.turn[0] = vec_times(sign, row.turn[0]);
+    row.turn[1] = vec_times(sign, row.turn[1]);
+    return row;
+}
+
+static check_joint_row driven(const view *v, check_joint_row row, const check_drive *drive,
+                              double target)
+{
+    double h = v->run->settings.h, bound = h * drive->effort[v->joint];
+    int motor = drive->motor[v->joint];
+    row.role = CHECK_MOTOR;
+    row.lower = motor == CHECK_FORCE ? h * target : -bound;
+    row.upper = motor == CHECK_FORCE ? h * target : bound;
+    row.bias = motor == CHECK_VELOCITY ? -target : 0;
+    if (motor == CHECK_POSITION) {
+        row.gain = 1 / h;
+        row.defect -= target;
+        row.reach += fabs(target);
+    }
+    return row;
+}
+
+static check_joint_row dry(const view *v, check_joint_row row, double friction)
+{
+    row.role = CHECK_DRY;
+    row.upper = v->run->settings.h * friction;
+    row.lower = -row.upper;
+    return row;
+}
+
+/* All that acts along a coordinate, whose row is given with the coordinate as its defect. */
+static int act(const view *v, check_joint_row row, const check_drive *drive, double target,
+               check_joint_row *out)
+{
+    int n = 0, i = v->joint;
+    if (drive->lower[i] > -HUGE_VAL)
+        out[n++] = stopped(v, row, drive->lower[i], 1);
+    if (drive->upper[i] < HUGE_VAL)
+        out[n++] = stopped(v, row, drive->upper[i], -1);
+    if (drive->motor[i] != CHECK_NO_MOTOR)
+        out[n++] = driven(v, row, drive, target);
+    if (drive->friction[i] > 0)
+        out[n++] = dry(v, row, drive->friction[i]);
+    if (drive->spring[i] > 0 || drive->damper[i] > 0) {
+        row.defect -= drive->rest[i];
+        row.reach += fabs(drive->rest[i]);
+        out[n++] = soft(v, row, drive->spring[i], drive->damper[i]);
+    }
+    return n;
+}
+
+/* ---- what kinds hold ------------------------------------------------------------------------ */
+
+static int hold_points(const view *v, int holds, check_joint_row *out)
+{
+    int n = 0, d = v->run->settings.dimension;
+    if (holds & ALONG)
+        out[n++] = held(v, sliding(v, v->eb[0]), CHECK_HOLD);
+    for (int k = 1; (holds & ACROSS) && k < d; k++)
+        out[n++] = held(v, sliding(v, v->eb[k]), CHECK_HOLD);
+    return n;
+}
+
+static check_joint_row tilting(const view *v, int i, int k)
+{
+    vec a = v->ea[i], b = v->eb[k];
+    return held(v, turning(vec_cross(a, b), vec_dot(a, b)), CHECK_HOLD_TURN);
+}
+
+static int hold_turning(const view *v, int holds, check_joint_row *out)
+{
+    int n = 0;
+    if (holds & TILT) {
+        out[n++] = tilting(v, 0, 1);
+        out[n++] = tilting(v, 0, 2);
+    }
+    if (holds & SQUARE)
+        out[n++] = tilting(v, 0, 0);
+    if (holds & ABOUT)
+        out[n++] = v->flat ? held(v, about_axis(v), CHECK_HOLD_TURN) : tilting(v, 1, 2);
+    return n;
+}
+
+static check_joint_row screw(const view *v)
+{
+    double advance = v->run->joints.pitch[v->joint] / (2 * M_PI), angle = angle_of(v);
+    check_joint_row row = sliding(v, v->eb[0]);
+    row.turn[0] = row.turn[1] = vec_times(-advance, v->eb[0]);
+    row.defect -= advance * angle;
+    row.reach += fabs(advance * angle);
+    return held(v, row, CHECK_HOLD);
+}
+
+static check_joint_row gear(const view *v)
+{
+    static const vec up = { 0, 0, 1 };
+    check_joint_row row = { .defect = v->pose->phase, .reach = fabs(v->pose->phase) };
+    row.turn[0] = v->flat ? up : v->ea[0];
+    row.turn[1] = vec_times(-v->run->joints.ratio[v->joint], v->flat ? up : v->eb[0]);
+    return held(v, row, CHECK_HOLD_TURN);
+}
+
+static check_joint_row rod(const view *v)
+{
+    check_joint_row row = stretching(v);
+    row.defect -= v->run->joints.length[v->joint];
+    row.reach += v->run->joints.length[v->joint];
+    return held(v, row, CHECK_HOLD);
+}
+
+/* Sliding against springs, and turning by the rotation vector between the frames. */
+static int hold_softly(const view *v, check_joint_row *out)
+{
+    const check_joints *j = &v->run->joints;
+    int n = 0, i = v->joint, d = v->run->settings.dimension;
+    double k = j->stiffness[i], c = j->damping[i];
+    for (int axis = 0; (k > 0 || c > 0) && axis < d; axis++)
+        out[n++] = soft(v, sliding(v, v->eb[axis]), k, c);
+    k = j->turn_stiffness[i];
+    c = j->turn_damping[i];
+    if (!(k > 0 || c > 0))
+        return n;
+    quat a = quat_product(v->pose->q[0], j->frame_a[i]);
+    quat b = quat_product(v->pose->q[1], j->frame_b[i]);
+    vec angle = quat_angle(quat_product(quat_conjugate(b), a));
+    const double parts[3] = { angle.x, angle.y, angle.z };
+    if (v->flat)
+        out[n++] = soft(v, about_axis(v), k, c);
+    for (int axis = 0; axis < 3 && !v->flat; axis++)
+        out[n++] = soft(v, turning(v->eb[axis], parts[axis]), k, c);
+    return n;
+}
+
+int check_joint_rows(const check_run *run, int joint, check_joint_pose *pose, check_joint_row *rows)
+{
+    const check_joints *j = &run->joints;
+    int kind = j->kind[joint];
+    view v = look(run, joint, pose);
+    int holds = v.flat ? kinds[kind].flat : kinds[kind].full;
+    int n = hold_points(&v, holds, rows);
+    n += hold_turning(&v, holds, rows + n);
+    if (holds & SCREW)
+        rows[n++] = screw(&v);
+    if (holds & GEAR)
+        rows[n++] = gear(&v);
+    if (holds & LENGTH)
+        rows[n++] = rod(&v);
+    if (holds & ROPE)
+        rows[n++] = stopped(&v, stretching(&v), j->length[joint], -1);
+    if (holds & SOFT)
+        n += hold_softly(&v, rows + n);
+    check_joint_row along = kinds[kind].two_points ? stretching(&v) : sliding(&v, v.eb[0]);
+    if (kinds[kind].slides)
+        n += act(&v, along, &j->slide, pose->slide_target, rows + n);
+    if (kinds[kind].turns)
+        n += act(&v, about_axis(&v), &j->turn, pose->turn_target, rows + n);
+    for (int i = 0; i < n; i++) {
+        rows[i].joint = joint;
+        rows[i].body[0] = j->body[2 * joint];
+        rows[i].body[1] = j->body[2 * joint + 1];
+    }
+    pose->turn = angle_of(&v);
+    pose->slide = along.defect;
+    pose->reach = v.reach;
+    return n;
+}
