@@ -2,6 +2,7 @@
  * docs/schemes.md. After an impact by Poisson's law r is what came after the compression. */
 #include "phase.h"
 #include "shapes.h"
+#include "witness.h"
 
 /* A number over all contacts, and what its rounding is relative to. */
 typedef struct entry {
@@ -119,7 +120,13 @@ static void check_penetration(check_run *run)
         check_witness found[CHECK_WITNESSES];
         int a = run->contacts.body[2 * j], b = run->contacts.body[2 * j + 1];
         int count = check_witnesses(run, a, b, run->x_after, run->q_after, found);
-        complete = complete && count > 0;
+        double depth[2];
+        bool planes = count == 0 && check_depth(run, a, b, run->x_after, run->q_after, depth);
+        complete = complete && (count > 0 || planes);
+        if (planes) {
+            deepest = fmax(deepest, depth[0]);
+            size = fmax(size, depth[1] / CHECK_ROUNDING);
+        }
         for (int i = 0; i < count; i++) {
             deepest = fmax(deepest, -found[i].gap);
             size = fmax(size, found[i].size);

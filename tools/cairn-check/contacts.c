@@ -4,6 +4,7 @@
 #include "cone.h"
 #include "run.h"
 #include "shapes.h"
+#include "witness.h"
 
 /* ---- geometry ------------------------------------------------------------------------------- */
 
@@ -14,15 +15,17 @@ static void check_geometry(check_run *run, int j)
     int a = c->body[2 * j], b = c->body[2 * j + 1], k = c->feature[j];
     int count = check_witnesses(run, a, b, run->x_eval, run->q_eval, found);
     if (count == 0) { /* at least what every contact has */
-        run->report->left++;
+        bool known = check_witness_points(run, j);
+        run->report->gaps[known ? CHECK_BY_POINTS : CHECK_NOT_AT_ALL]++;
         check_same(run->report, check_at(run, "contact", j, "|normal|"), vec_norm(c->normal[j]), 1,
                    1);
         return;
     }
-    bool known = k >= 0 && k < count;
-    check_true(run->report, check_at(run, "contact", j, "feature"), known,
+    run->report->gaps[CHECK_BY_FORMULA]++;
+    bool listed = k >= 0 && k < count;
+    check_true(run->report, check_at(run, "contact", j, "feature"), listed,
                "the pair has no such contact");
-    if (!known)
+    if (!listed)
         return;
     check_same(run->report, check_at(run, "contact", j, "gap"), c->gap[j], found[k].gap,
                found[k].size);

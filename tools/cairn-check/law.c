@@ -4,7 +4,7 @@
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
  * Contacts with rolling and spinning are judged in units in which these are speeds (r/l, l u), but
  * for fclib. q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law
- * also what violates K* elsewhere; for Coulomb it is at least a thousandth of the convex one. Scheme
+ * also what violates K* elsewhere; for Coulomb it is at least 1/1000 of the convex one. Scheme
  * auto is judged by the convex law with s = |u_T| at marked contacts.
  *
  * Rows of joints count one by one: e = w |r - P(r - y/w)|, y = rate + gain theta + bias + eps r, P
@@ -59,9 +59,9 @@ static view plain_view(const check_run *run, const sums *s, int j)
 }
 
 /* In units in which turning is a speed: r/l, l u, mu/l. Lifts stay what they are. */
-static view scaled_view(const check_run *run, const sums *s, int j)
+static view scaled_view(const check_run *run, const view *plain, int j)
 {
-    view v = plain_view(run, s, j);
+    view v = *plain;
     const double *length = run->by_contact.length + 2 * j;
     int m = run->settings.components, spin = v.k.d + v.k.rolling;
     for (int i = v.k.d; i < m; i++) {
@@ -76,41 +76,43 @@ static view scaled_view(const check_run *run, const sums *s, int j)
     return v;
 }
 
-static double error_of(const check_run *run, int j, const sums *s)
+/* e of a scaled view; `doubled`: of the second phase of an impact. */
+static double error_of(const view *v, bool doubled)
 {
     const double none[CONE_COMPONENTS] = { 0 };
-    view v = scaled_view(run, s, j);
-    if (v.w > 0)
-        return v.w * cone_natural_map(&v.k, v.r, v.u, 1 / v.w);
-    return s->phase->least ? 0 : cone_natural_map(&v.k, none, v.u, 1);
+    if (v->w > 0)
+        return v->w * cone_natural_map(&v->k, v->r, v->u, 1 / v->w);
+    return doubled ? 0 : cone_natural_map(&v->k, none, v->u, 1);
 }
 
-static void add_closing(const check_run *run, int j, sums *s)
+static void add_closing(const view *v, int j, double size, sums *s)
 {
     const double none[CONE_COMPONENTS] = { 0 };
-    view v = scaled_view(run, s, j);
+    double q[CONE_COMPONENTS], thrown = v->w * v->k.least;
     bool plain = !s->phase->least;
-    double size = run->by_contact.size[j];
+    int m = cone_components(&v->k);
+    for (int i = 0; i < m; i++)
+        q[i] = v->q[i];
     if (s->convex && plain)
-        v.q[0] += lift_of(s, j, &v.k, v.q);
-    double whole = cone_dot(cone_components(&v.k), v.q, v.q), thrown = v.w * v.k.least;
-    double part = s->convex && plain ? cone_natural_map(&v.k, none, v.q, 1) : 0;
+        q[0] += lift_of(s, j, &v->k, q);
+    double whole = cone_dot(m, q, q);
+    double part = s->convex && plain ? cone_natural_map(&v->k, none, q, 1) : 0;
     s->closing2 += thrown * thrown;
-    if (fabs(v.q[0]) <= CHECK_ROUNDING * size)
+    if (fabs(q[0]) <= CHECK_ROUNDING * size)
         s->doubtful2 += whole;
     else
-        s->closing2 += v.q[0] < 0 ? whole : part * part;
-    if (v.q[0] < 0 || part > 0 || thrown > 0)
+        s->closing2 += q[0] < 0 ? whole : part * part;
+    if (q[0] < 0 || part > 0 || thrown > 0)
         s->closing_size2 += (size + thrown) * (size + thrown);
 }
 
 /* A contact without impulse whose u^ lies in K* by more than rounding: e is exactly 0. */
-static bool is_open(const check_run *run, int j, const sums *s)
+static bool is_open(const view *plain, double size)
 {
     const double none[CONE_COMPONENTS] = { 0 };
-    view v = plain_view(run, s, j);
+    view v = *plain;
     double steep = 1 + v.k.mu + v.k.mu_rolling + v.k.mu_spinning;
-    v.u[0] -= CHECK_ROUNDING * steep * run->by_contact.size[j];
+    v.u[0] -= CHECK_ROUNDING * steep * size;
     return cone_dot(cone_components(&v.k), v.r, v.r) == 0 && v.k.least == 0 &&
            cone_natural_map(&v.k, none, v.u, 1) == 0;
 }
@@ -123,28 +125,47 @@ static double whole_impulse(const check_run *run, int j)
     return sqrt(cone_dot(m, r, r)) + run->settings.h * run->contacts.adhesion[j];
 }
 
-static void add_contact(const check_run *run, int j, sums *s)
+/* A contact that is not open: its errors. */
+static void add_error(const check_run *run, int j, const view *raw, const view *v, sums *s)
 {
     const check_derived *c = &run->by_contact;
-    view raw = plain_view(run, s, j), v = scaled_view(run, s, j);
-    int m = cone_components(&raw.k);
-    double e = error_of(run, j, s), map = cone_natural_map(&raw.k, raw.r, raw.u, 1);
-    double length2 = cone_dot(m, raw.r, raw.r), scaled2 = cone_dot(m, v.r, v.r);
-    double whole = sqrt(fmax(length2, scaled2)) + whole_impulse(run, j);
-    double size = c->size[j] * (1 + c->length[2 * j] + c->length[2 * j + 1]) + v.w * whole;
-    raw.u[0] -= lift_of(s, j, &raw.k, raw.u);
-    s->u2 += cone_dot(m, raw.u, raw.u);
-    s->q2 += cone_dot(m, raw.q, raw.q);
-    s->r2 += length2;
-    add_closing(run, j, s);
-    if (is_open(run, j, s))
-        return;
+    int m = cone_components(&raw->k);
+    double e = error_of(v, s->phase->least != NULL);
+    double map = cone_natural_map(&raw->k, raw->r, raw->u, 1);
+    double longest2 = fmax(cone_dot(m, raw->r, raw->r), cone_dot(m, v->r, v->r));
+    double whole = sqrt(longest2) + whole_impulse(run, j);
+    bool turns = m > raw->k.d;
+    double lengths = turns ? c->length[2 * j] + c->length[2 * j + 1] : 0;
+    double size = c->size[j] * (1 + lengths) + v->w * whole;
     s->e2 += e * e;
     s->map2 += map * map;
     s->worst = fmax(s->worst, e);
     s->size = fmax(s->size, size);
     s->size2 += size * size;
     s->map_size2 += (whole + c->size[j]) * (whole + c->size[j]);
+}
+
+static void add_contact(const check_run *run, int j, sums *s)
+{
+    double size = run->by_contact.size[j];
+    view raw = plain_view(run, s, j), v = scaled_view(run, &raw, j);
+    int m = cone_components(&raw.k);
+    double lifted = raw.u[0];
+    raw.u[0] -= lift_of(s, j, &raw.k, raw.u);
+    s->u2 += cone_dot(m, raw.u, raw.u);
+    raw.u[0] = lifted;
+    s->q2 += cone_dot(m, raw.q, raw.q);
+    s->r2 += cone_dot(m, raw.r, raw.r);
+    add_closing(&v, j, size, s);
+    if (!is_open(&raw, size))
+        add_error(run, j, &raw, &v, s);
+}
+
+/* e of one contact. */
+static double contact_error(const check_run *run, int j, const sums *s)
+{
+    view raw = plain_view(run, s, j), v = scaled_view(run, &raw, j);
+    return error_of(&v, s->phase->least != NULL);
 }
 
 /* ---- rows of joints ------------------------------------------------------------------------- */
@@ -288,7 +309,7 @@ static void check_worst(check_run *run, const claim *c, const law *l)
     if (worst >= contacts)
         e = block_error(run, first_of_block(run, worst - contacts));
     for (int k = 0; k < l->count && worst < contacts; k++)
-        e = fmax(e, error_of(run, worst, &l->phases[k]));
+        e = fmax(e, contact_error(run, worst, &l->phases[k]));
     check_between(run->report, place, e, f->worst - CHECK_ROUNDING * f->size, HUGE_VAL);
 }
 

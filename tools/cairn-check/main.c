@@ -65,6 +65,21 @@ static void check_summary(check_run *run)
     }
 }
 
+/* How gaps and normals were checked. */
+static void print_gaps(const check_report *report)
+{
+    const long *gaps = report->gaps;
+    long all = gaps[CHECK_BY_FORMULA] + gaps[CHECK_BY_POINTS] + gaps[CHECK_NOT_AT_ALL];
+    if (all > 0)
+        printf("gaps: %ld computed again, %ld proved by their points", gaps[CHECK_BY_FORMULA],
+               gaps[CHECK_BY_POINTS]);
+    if (gaps[CHECK_NOT_AT_ALL] > 0)
+        printf(", %ld of %ld (%.0f %%) not checked: shapes without measures in the file",
+               gaps[CHECK_NOT_AT_ALL], all, 100.0 * (double)gaps[CHECK_NOT_AT_ALL] / (double)all);
+    if (all > 0)
+        putchar('\n');
+}
+
 static int conclude(const check_run *run, bool full)
 {
     const check_report *report = run->report;
@@ -92,9 +107,7 @@ static int conclude(const check_run *run, bool full)
            largest(t->penetration, t->count));
     if (run->unfinished)
         puts("the run did not end: it was checked as far as it goes");
-    if (report->left > 0)
-        printf("%ld contacts are of shapes without a closed form: their gaps were not checked\n",
-               report->left);
+    print_gaps(report);
     return CERTIFIED;
 }
 

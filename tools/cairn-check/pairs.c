@@ -11,6 +11,8 @@
 #include "memory.h"
 #include "run.h"
 #include "shapes.h"
+#include "solid.h"
+#include "witness.h"
 
 enum { FEATURES = 4 }; /* room for feature numbers in a key */
 
@@ -24,9 +26,11 @@ typedef struct search {
     const quat *q;
     bool features; /* the very contact must be there, not just one of the pair */
     const char *when;
-    uint64_t *keys; /* of the `known` contacts of the step between shapes known here, sorted */
+    uint64_t *keys; /* of the `known` contacts of the step, sorted */
     int known;
     int *small, *large, *next, *bucket;
+    int *solids, *walls; /* convex bodies that are no balls; half-spaces and insides of boxes */
+    int solid_count, wall_count;
     cell *cells; /* of each small ball */
     int small_count, large_count;
     unsigned buckets; /* a power of 2 */
@@ -160,8 +164,30 @@ static void look_at_large(const search *s, int large)
             look_at(s, s->large[i], body);
 }
 
+/* A solid in a wall of planes, of which no contact speaks. */
+static void look_at_solid(const search *s, int a, int b)
+{
+    const check_run *run = s->run;
+    double depth[2];
+    bool moves = run->bodies.motion[a] == CHECK_DYNAMIC || run->bodies.motion[b] == CHECK_DYNAMIC;
+    if (!moves || check_is_ball(run, a) || !check_depth(run, a, b, s->x, s->q, depth))
+        return;
+    uint64_t key = key_of(run, a, b, 0);
+    bool joined = run->joints.count > 0 && check_is_joined(run, a, b);
+    if (depth[0] > depth[1] && !joined && !is_listed(s, key, key + FEATURES - 1))
+        report_missing(s, a, b, -depth[0]);
+}
+
+static void look_at_solids(const search *s)
+{
+    for (int i = 0; i < s->wall_count; i++)
+        for (int k = 0; k < s->solid_count; k++)
+            look_at_solid(s, s->solids[k], s->walls[i]);
+}
+
 static void find_overlaps(search *s)
 {
+    look_at_solids(s);
     if (s->width > 0) {
         fill_grid(s);
         for (int i = 0; i < s->small_count; i++)
@@ -178,6 +204,15 @@ static bool is_there(const check_run *run, int body)
     return run->before.row[body] >= 0 && run->after.row[body] >= 0;
 }
 
+static void list_solid(search *s, int i)
+{
+    int kind = s->run->bodies.shape[i];
+    if (kind == CHECK_HALF_SPACE || kind == CHECK_INSIDE_BOX)
+        s->walls[s->wall_count++] = i;
+    else if (check_class_of(s->run, i) != CHECK_NO_SOLID && !check_is_ball(s->run, i))
+        s->solids[s->solid_count++] = i;
+}
+
 /* Balls up to four times the mean radius go to the grid. */
 static void sort_bodies(search *s)
 {
@@ -191,7 +226,10 @@ static void sort_bodies(search *s)
     }
     for (int i = 0; i < run->bodies.count; i++) {
         double radius = check_radius(run, i);
-        if (!is_there(run, i) || run->bodies.shape[i] == CHECK_OTHER)
+        if (!is_there(run, i))
+            continue;
+        list_solid(s, i);
+        if (run->bodies.shape[i] >= CHECK_BOX)
             continue;
         if (check_is_ball(run, i) && radius * balls <= 4 * sum) {
             s->small[s->small_count++] = i;
@@ -210,6 +248,8 @@ static bool take_room(search *s)
         s->buckets *= 2;
     return check_memory_take(&s->keys, m, sizeof *s->keys) &&
            check_memory_take(&s->small, n, sizeof *s->small) &&
+           check_memory_take(&s->solids, n, sizeof *s->solids) &&
+           check_memory_take(&s->walls, n, sizeof *s->walls) &&
            check_memory_take(&s->large, n, sizeof *s->large) &&
            check_memory_take(&s->next, n, sizeof *s->next) &&
            check_memory_take(&s->cells, n, sizeof *s->cells) &&
@@ -218,31 +258,45 @@ static bool take_room(search *s)
 
 static void give_back(search *s)
 {
-    void *blocks[] = { &s->keys, &s->small, &s->large, &s->next, &s->cells, &s->bucket };
+    void *blocks[] = { &s->keys,  &s->small,  &s->large,  &s->next,
+                       &s->cells, &s->bucket, &s->solids, &s->walls };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         check_memory_free(blocks[i]);
 }
 
+static bool is_other(const check_run *run, int body)
+{
+    return run->bodies.shape[body] >= CHECK_BOX;
+}
+
 static bool has_other_shape(const check_run *run, int j)
 {
-    const int32_t *body = run->contacts.body + 2 * j;
-    return run->bodies.shape[body[0]] == CHECK_OTHER || run->bodies.shape[body[1]] == CHECK_OTHER;
+    return is_other(run, run->contacts.body[2 * j]) || is_other(run, run->contacts.body[2 * j + 1]);
+}
+
+/* Sorted keys of all contacts. Other shapes have more features than a key has room for: feature 0,
+ * as often as there are points. */
+static void list_contacts(search *s)
+{
+    check_run *run = s->run;
+    for (int j = 0; j < run->contacts.count; j++)
+        s->keys[j] =
+            key_of(run, run->contacts.body[2 * j], run->contacts.body[2 * j + 1],
+                   has_other_shape(run, j) ? 0 : run->contacts.feature[j] & (FEATURES - 1));
+    s->known = run->contacts.count;
+    qsort(s->keys, (size_t)s->known, sizeof *s->keys, compare_keys);
+    for (int j = 0; j + 1 < s->known; j++) {
+        uint64_t pair = s->keys[j] / FEATURES, n = (uint64_t)run->bodies.count;
+        bool other = is_other(run, (int)(pair / n)) || is_other(run, (int)(pair % n));
+        check_true(run->report, check_at(run, NULL, 0, "contacts"),
+                   other || s->keys[j] != s->keys[j + 1], "one contact is there twice");
+    }
 }
 
 static void look_for_pairs(search *s)
 {
     check_run *run = s->run;
-    s->known = 0;
-    for (int j = 0; j < run->contacts.count; j++) {
-        if (has_other_shape(run, j)) /* its feature numbers are not all of its key */
-            continue;
-        s->keys[s->known++] = key_of(run, run->contacts.body[2 * j], run->contacts.body[2 * j + 1],
-                                     run->contacts.feature[j] & (FEATURES - 1));
-    }
-    qsort(s->keys, (size_t)s->known, sizeof *s->keys, compare_keys);
-    for (int j = 0; j + 1 < s->known; j++)
-        check_true(run->report, check_at(run, NULL, 0, "contacts"), s->keys[j] != s->keys[j + 1],
-                   "one contact is there twice");
+    list_contacts(s);
     sort_bodies(s);
     s->x = run->x_eval;
     s->q = run->q_eval;

@@ -9,6 +9,8 @@
 /* Two roundings of one number may differ by this share of the terms that it is made of. */
 #define CHECK_ROUNDING 1e-12
 
+enum { CHECK_BY_FORMULA, CHECK_BY_POINTS, CHECK_NOT_AT_ALL }; /* how gaps were checked */
+
 /* Which number. Zero is valid: of the whole run. */
 typedef struct check_place {
     long step;        /* from 1; 0: none       */
@@ -21,7 +23,7 @@ typedef struct check_report {
     int most;          /* findings to print                              */
     long findings;     /* that do not agree                              */
     long compared;     /* numbers that were looked at                    */
-    long left;         /* contacts whose geometry has no closed form     */
+    long gaps[3];      /* contacts: gap by a formula, by its points, not */
     char problem[512]; /* why the file cannot be checked; "": it can     */
 } check_report;
 

@@ -35,6 +35,13 @@ static const check_field body_fields[] = {
     REAL(check_bodies, top_radius, 1),
     REAL(check_bodies, height, 1),
     REAL(check_bodies, axis, 3),
+    REAL(check_bodies, length, 1),
+    REAL(check_bodies, rounding, 1),
+    REAL(check_bodies, exponents, 2),
+    REAL(check_bodies, size, 3),
+    REAL(check_bodies, semi_axes, 3),
+    REAL(check_bodies, shape_x, 3),
+    REAL(check_bodies, shape_q, 4),
     OPTIONAL(check_bodies, surface_velocity, 3),
     OPTIONAL(check_bodies, friction_axis, 3),
 };
@@ -144,7 +151,9 @@ static const check_field offset_fields[CHECK_PARTS] = {
 };
 
 static const char *const shapes[] = { "sphere",      "point",  "half_space", "inside_cylinder",
-                                      "inside_cone", "funnel", NULL };
+                                      "inside_cone", "funnel", "box",        "capsule",
+                                      "cylinder",    "cone",   "ellipsoid",  "superellipsoid",
+                                      "inside_box",  NULL };
 static const char *const motions[] = { "dynamic", "fixed", "driven", NULL };
 
 static const check_scheme schemes[] = {

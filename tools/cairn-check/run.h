@@ -4,7 +4,7 @@
 
 #include "columns.h"
 
-/* Shapes with closed forms; the names are those of the file. */
+/* Shapes; the names are those of the file. */
 typedef enum check_shape {
     CHECK_SPHERE,
     CHECK_POINT,
@@ -12,7 +12,14 @@ typedef enum check_shape {
     CHECK_CYLINDER, /* inside */
     CHECK_CONE,     /* inside */
     CHECK_FUNNEL,
-    CHECK_OTHER /* no closed form here */
+    CHECK_BOX, /* from here on by the points of contacts, see witness.c */
+    CHECK_CAPSULE,
+    CHECK_SOLID_CYLINDER,
+    CHECK_SOLID_CONE,
+    CHECK_ELLIPSOID,
+    CHECK_SUPERELLIPSOID,
+    CHECK_INSIDE_BOX,
+    CHECK_OTHER /* the file has not its measures */
 } check_shape;
 
 typedef enum check_motion { CHECK_DYNAMIC, CHECK_FIXED, CHECK_DRIVEN } check_motion;
@@ -51,7 +58,10 @@ typedef struct check_bodies {
     int count;
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
-    vec *inertia, *axis;
+    vec *inertia, *axis, *size, *semi_axes;
+    double *length, *rounding, *exponents; /* exponents: 2 each           */
+    vec *shape_x;                          /* m: the shape in the body    */
+    quat *shape_q;
     vec *surface_velocity; /* m/s, body frame: of belts                               */
     vec *friction_axis;    /* body frame: along it friction counts, across friction_2 */
 } check_bodies;

@@ -23,13 +23,13 @@ vec check_perpendicular(vec n, bool other)
     return vec_times(1 / vec_norm(t), t);
 }
 
-static vec unit_axis(const check_run *run, int b, const quat *q)
+static vec unit_axis(const check_run *run, int b, quat q)
 {
     vec axis = run->bodies.axis[b];
-    return quat_rotate(q[b], vec_times(1 / vec_norm(axis), axis));
+    return quat_rotate(q, vec_times(1 / vec_norm(axis), axis));
 }
 
-static revolution revolution_of(const check_run *run, int b, vec d, const quat *q)
+static revolution revolution_of(const check_run *run, int b, vec d, quat q)
 {
     revolution s = { .axis = unit_axis(run, b, q), .d = d };
     bool wedge = run->settings.dimension == 2 && run->bodies.shape[b] != CHECK_CYLINDER;
@@ -85,7 +85,7 @@ static int against_wall(const check_run *run, int a, int b, const vec *x, const 
 {
     vec d = vec_add(x[a], -1, x[b]);
     double size = vec_norm(x[a]) + vec_norm(x[b]), radius = check_radius(run, a), distance;
-    revolution s = revolution_of(run, b, d, q);
+    revolution s = revolution_of(run, b, d, q[b]);
     size += run->bodies.radius[b] + run->bodies.top_radius[b] + run->bodies.bottom_radius[b];
     for (int k = 0; k < s.count; k++) {
         vec n = wall(run, b, &s, s.e[k], &distance);
@@ -103,10 +103,10 @@ int check_witnesses(const check_run *run, int a, int b, const vec *x, const quat
     check_shape other = (check_shape)run->bodies.shape[b];
     vec d = vec_add(x[a], -1, x[b]);
     double radius = check_radius(run, a), size = vec_norm(x[a]) + vec_norm(x[b]) + radius;
-    if (!check_is_ball(run, a) || other == CHECK_OTHER)
+    if (!check_is_ball(run, a) || other >= CHECK_BOX)
         return 0;
     if (other == CHECK_HALF_SPACE) {
-        vec n = unit_axis(run, b, q);
+        vec n = unit_axis(run, b, q[b]);
         out[0] = witness(x[a], radius, n, vec_dot(d, n));
         out[0].turn = 1;
     } else if (check_is_ball(run, b)) {
@@ -123,9 +123,60 @@ int check_witnesses(const check_run *run, int a, int b, const vec *x, const quat
     return 1;
 }
 
+/* The farthest of (x^n + y^n)^(1/n) <= 1 stretched by a and b: by Hoelder's inequality the norm of
+ * (a, b) with the exponent 2n/(n - 2); a corner of the axes for n <= 2. */
+static double farthest(double a, double b, double n)
+{
+    double most = fmax(a, b);
+    if (n <= 2 || !(most > 0))
+        return most;
+    double e = 2 * n / (n - 2);
+    return most * pow(pow(a / most, e) + pow(b / most, e), 1 / e);
+}
+
+static double extent_of_shape(const check_run *run, int body)
+{
+    const check_bodies *b = &run->bodies;
+    vec half = vec_times(0.5, b->size[body]), a = b->semi_axes[body];
+    double round = b->rounding[body], h = b->height[body];
+    bool flat = run->settings.dimension == 2;
+    const double *n = b->exponents + 2 * body;
+    switch (b->shape[body]) {
+    case CHECK_BOX:
+        half = vec_add(half, -round, (vec){ 1, 1, 1 });
+        half.z = flat ? 0 : half.z;
+        return vec_norm(half) + round;
+    case CHECK_CAPSULE:
+        return 0.5 * b->length[body] + b->radius[body];
+    case CHECK_SOLID_CYLINDER:
+        return hypot(b->radius[body], 0.5 * h);
+    case CHECK_SOLID_CONE:
+        return fmax(0.75 * h, hypot(b->radius[body], 0.25 * h));
+    case CHECK_ELLIPSOID:
+        return fmax(a.x, fmax(a.y, flat ? 0 : a.z));
+    case CHECK_SUPERELLIPSOID:
+        return farthest(farthest(a.x, a.y, n[0]), flat ? 0 : a.z, n[1] > 0 ? n[1] : n[0]);
+    case CHECK_OTHER:
+        return -1;
+    default:
+        return check_radius(run, body);
+    }
+}
+
 double check_extent(const check_run *run, int body)
 {
-    if (check_is_ball(run, body))
-        return check_radius(run, body);
-    return run->bodies.shape[body] == CHECK_OTHER ? -1 : 0;
+    double extent = extent_of_shape(run, body);
+    return extent > 0 ? extent + vec_norm(run->bodies.shape_x[body]) : extent;
+}
+
+check_witness check_nearest_wall(const check_run *run, vec x, double radius, int b, vec xb, quat q)
+{
+    double distance;
+    vec d = vec_add(x, -1, xb);
+    revolution s = revolution_of(run, b, d, q);
+    vec n = wall(run, b, &s, s.e[0], &distance);
+    check_witness out = witness(x, radius, n, distance);
+    out.size = vec_norm(x) + vec_norm(xb) + radius + run->bodies.radius[b];
+    out.turn = 1 + out.size * s.turn;
+    return out;
 }

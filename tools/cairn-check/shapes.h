@@ -33,6 +33,9 @@ static inline double check_radius(const check_run *run, int body)
  * does not say. */
 double check_extent(const check_run *run, int body);
 
+/* A ball of that radius at x against the inside of a cylinder or cone, where it is nearest. */
+check_witness check_nearest_wall(const check_run *run, vec x, double radius, int b, vec xb, quat q);
+
 /* A unit vector at right angles to the unit vector n: the documented formula; `other` takes the
  * second branch of it. */
 vec check_perpendicular(vec n, bool other);

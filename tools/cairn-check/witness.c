@@ -1,0 +1,252 @@
+/* witness.c - see witness.h. A contact says: the point a = p + g/2 n is on one shape, b = p - g/2 n
+ * on the other. For two convex solids A and B
+ *
+ *     a in A, b in B           their distance is at most |a - b| = g
+ *     n.a = min over A of n.p, n.b = max over B of n.p     and it is at least g
+ *
+ * so these four facts prove gap and normal; of overlapping solids they prove that moving them apart
+ * along n takes exactly -g, and that no small turn of n needs less. Of the points of one pair and
+ * normal the deepest must have the last two; all are on both surfaces.
+ *
+ * Walls: half-space and inside of a box have n and b on a plane of theirs; inside of a cylinder or
+ * cone a point (less the rounding of its body) meets the wall along its own radius. */
+#include "witness.h"
+
+#include "shapes.h"
+#include "solid.h"
+
+/* Two bodies, as they are when contacts are evaluated. */
+typedef struct couple {
+    int a, b;
+    check_place_of at_a, at_b;
+    double size;      /* m: what rounding is relative to          */
+    double tolerance; /* m: how well points are promised to fit    */
+} couple;
+
+/* Promised residuals, of the size of both bodies (docs/collision.md): how far points may be off.
+ * Corners count as over a face when they miss it by less than 1e-9. */
+static const double flat_share = 2e-9, smooth_share = 1e-9, rimmed_share = 2e-5, deep_share = 2e-3;
+static const double deep = 0.02;         /* overlaps beyond this are found less well */
+static const double lowest_share = 4e-8; /* of a body: a point as low as this is the lowest */
+
+static check_place_of placed(const check_run *run, int body)
+{
+    return (check_place_of){ run->x_eval[body], run->q_eval[body] };
+}
+
+static couple couple_of(const check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    couple p = { .a = c->body[2 * j], .b = c->body[2 * j + 1] };
+    p.at_a = placed(run, p.a);
+    p.at_b = placed(run, p.b);
+    p.size = vec_norm(p.at_a.x) + vec_norm(p.at_b.x) + check_extent(run, p.a) +
+             fmax(0, check_extent(run, p.b)) + vec_norm(c->point[j]);
+    p.tolerance = 10 * CHECK_ROUNDING * p.size;
+    return p;
+}
+
+static vec point_of(const check_run *run, int j, bool on_a)
+{
+    const check_contacts *c = &run->contacts;
+    return vec_add(c->point[j], (on_a ? 0.5 : -0.5) * c->gap[j], c->normal[j]);
+}
+
+/* Whether two contacts are points of one pair and normal. */
+static bool belong_together(const check_run *run, int i, int j)
+{
+    const int32_t *p = run->contacts.body + 2 * i, *q = run->contacts.body + 2 * j;
+    vec apart = vec_add(run->contacts.normal[i], -1, run->contacts.normal[j]);
+    return p[0] == q[0] && p[1] == q[1] && vec_norm(apart) < 1e-9;
+}
+
+static void check_near(check_run *run, int j, const char *what, double value, double tolerance)
+{
+    check_between(run->report, check_at(run, "contact", j, what), value, -tolerance, tolerance);
+}
+
+static bool is_wall_of_planes(const check_run *run, int b)
+{
+    return run->bodies.shape[b] == CHECK_HALF_SPACE || run->bodies.shape[b] == CHECK_INSIDE_BOX;
+}
+
+static bool is_round_wall(const check_run *run, int b)
+{
+    bool cone = run->bodies.shape[b] == CHECK_CONE && run->settings.dimension == 3;
+    return cone || run->bodies.shape[b] == CHECK_CYLINDER;
+}
+
+/* How far above the lowest point of a body the points of a contact may be. */
+static double lowest_doubt(const check_run *run, int body)
+{
+    return check_class_of(run, body) == CHECK_FLAT ? 0 : lowest_share * check_extent(run, body);
+}
+
+static bool is_deepest(const check_run *run, int j)
+{
+    for (int i = j; i >= 0 && belong_together(run, i, j); i--)
+        if (run->contacts.gap[i] < run->contacts.gap[j])
+            return false;
+    for (int i = j; i < run->contacts.count && belong_together(run, i, j); i++)
+        if (run->contacts.gap[i] < run->contacts.gap[j])
+            return false;
+    return true;
+}
+
+/* On the surface. Corners of the core are moved by the rounding along n: where n does not look away
+ * from a corner, as at points that are not deepest, that ends up to the rounding inside. */
+static void check_on(check_run *run, int j, const couple *p, bool on_a, double tolerance)
+{
+    int body = on_a ? p->a : p->b;
+    double out = check_outside(run, body, on_a ? p->at_a : p->at_b, point_of(run, j, on_a));
+    bool along = is_deepest(run, j) && !is_round_wall(run, p->b);
+    double inside = along ? 0 : check_rounding_of(run, body);
+    check_between(
+        run->report,
+        check_at(run, "contact", j, on_a ? "witness on a: outside" : "witness on b: outside"), out,
+        -tolerance - inside, tolerance);
+}
+
+/* ---- two solids ----------------------------------------------------------------------------- */
+
+static double tolerance_of(const check_run *run, const couple *p, int j)
+{
+    check_class one = check_class_of(run, p->a), two = check_class_of(run, p->b);
+    double size = check_extent(run, p->a) + check_extent(run, p->b);
+    check_class worse = one > two ? one : two;
+    bool both = one == CHECK_SMOOTH && two == CHECK_SMOOTH;
+    bool ball = check_is_ball(run, p->a) || check_is_ball(run, p->b);
+    if (worse == CHECK_FLAT)
+        return p->tolerance + flat_share * size;
+    if (both || (worse == CHECK_SMOOTH && ball))
+        return p->tolerance + smooth_share * size;
+    bool far_in = run->contacts.gap[j] < -deep * size;
+    return p->tolerance + (far_in ? deep_share : rimmed_share) * size;
+}
+
+/* n.a - min over A, and max over B - n.b: 0 where n is normal to both surfaces. */
+static double slack_of(const check_run *run, const couple *p, int j)
+{
+    vec n = run->contacts.normal[j];
+    double low = -check_reach(run, p->a, p->at_a, vec_times(-1, n));
+    double high = check_reach(run, p->b, p->at_b, n);
+    return fmax(fabs(vec_dot(n, point_of(run, j, true)) - low),
+                fabs(high - vec_dot(n, point_of(run, j, false))));
+}
+
+static void check_solids(check_run *run, int j, const couple *p)
+{
+    double tolerance = tolerance_of(run, p, j);
+    check_on(run, j, p, true, tolerance);
+    check_on(run, j, p, false, tolerance);
+    double size = check_extent(run, p->a) + check_extent(run, p->b);
+    if (is_deepest(run, j))
+        check_near(run, j, "normal of both surfaces: slack", slack_of(run, p, j),
+                   tolerance + lowest_share * size);
+}
+
+/* ---- walls ---------------------------------------------------------------------------------- */
+
+/* The planes of a wall: n and level, n.(p - origin) >= level; returns how many. */
+static int planes_of(const check_run *run, int b, quat q, vec n[6], double level[6])
+{
+    vec size = run->bodies.size[b], axis = run->bodies.axis[b];
+    const vec units[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    const double sides[3] = { size.x, size.y, size.z };
+    if (run->bodies.shape[b] == CHECK_HALF_SPACE) {
+        n[0] = quat_rotate(q, vec_times(1 / vec_norm(axis), axis));
+        level[0] = 0;
+        return 1;
+    }
+    for (int k = 0; k < 2 * run->settings.dimension; k++) {
+        n[k] = quat_rotate(q, vec_times(k % 2 ? -1 : 1, units[k / 2]));
+        level[k] = -0.5 * sides[k / 2];
+    }
+    return 2 * run->settings.dimension;
+}
+
+/* The plane that looks along n. */
+static int plane_along(const check_run *run, const couple *p, vec n, vec *axis, double *level)
+{
+    vec normals[6];
+    double levels[6];
+    int best = -1, count = planes_of(run, p->b, p->at_b.q, normals, levels);
+    for (int k = 0; k < count; k++)
+        if (best < 0 || vec_dot(normals[k], n) > vec_dot(normals[best], n))
+            best = k;
+    *axis = normals[best];
+    *level = levels[best];
+    return best;
+}
+
+/* A lowest point must be among those of the pair and plane. */
+static double lowest_of(const check_run *run, int j, const couple *p)
+{
+    vec n = run->contacts.normal[j];
+    double low = -check_reach(run, p->a, p->at_a, vec_times(-1, n)), least = HUGE_VAL;
+    for (int i = j; i < run->contacts.count && belong_together(run, i, j); i++)
+        least = fmin(least, vec_dot(n, point_of(run, i, true)) - low);
+    return least;
+}
+
+static void check_on_plane(check_run *run, int j, const couple *p)
+{
+    vec n = run->contacts.normal[j], axis;
+    double level;
+    plane_along(run, p, n, &axis, &level);
+    check_same_vec(run->report, check_at(run, "contact", j, "normal of the wall"), n, axis, 1);
+    vec on = vec_add(point_of(run, j, false), -1, p->at_b.x);
+    check_near(run, j, "witness on the wall", vec_dot(on, n) - level, p->tolerance);
+    check_on(run, j, p, true, p->tolerance);
+    if (j == 0 || !belong_together(run, j, j - 1))
+        check_near(run, j, "lowest point: missed by", lowest_of(run, j, p),
+                   p->tolerance + lowest_doubt(run, p->a));
+}
+
+/* The point of the core as a ball of its rounding, in the direction where it is nearest. */
+static void check_in_round(check_run *run, int j, const couple *p)
+{
+    double round = check_rounding_of(run, p->a);
+    vec n = run->contacts.normal[j], core = vec_add(point_of(run, j, true), round, n);
+    check_witness w = check_nearest_wall(run, core, round, p->b, p->at_b.x, p->at_b.q);
+    check_same(run->report, check_at(run, "contact", j, "gap"), run->contacts.gap[j], w.gap,
+               10 * w.size);
+    check_same_vec(run->report, check_at(run, "contact", j, "normal"), n, w.normal, 10 * w.turn);
+    check_on(run, j, p, true, p->tolerance);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+bool check_witness_points(check_run *run, int j)
+{
+    couple p = couple_of(run, j);
+    if (check_class_of(run, p.a) == CHECK_NO_SOLID)
+        return false;
+    if (is_wall_of_planes(run, p.b))
+        check_on_plane(run, j, &p);
+    else if (is_round_wall(run, p.b))
+        check_in_round(run, j, &p);
+    else if (check_class_of(run, p.b) != CHECK_NO_SOLID)
+        check_solids(run, j, &p);
+    else
+        return false;
+    return true;
+}
+
+bool check_depth(const check_run *run, int a, int b, const vec *x, const quat *q, double depth[2])
+{
+    vec n[6];
+    double level[6];
+    if (check_class_of(run, a) == CHECK_NO_SOLID || !is_wall_of_planes(run, b))
+        return false;
+    int count = planes_of(run, b, q[b], n, level);
+    depth[0] = -HUGE_VAL;
+    for (int k = 0; k < count; k++) {
+        double low = -check_reach(run, a, (check_place_of){ x[a], q[a] }, vec_times(-1, n[k]));
+        depth[0] = fmax(depth[0], level[k] + vec_dot(x[b], n[k]) - low);
+    }
+    double size =
+        vec_norm(x[a]) + vec_norm(x[b]) + check_extent(run, a) + vec_norm(run->bodies.size[b]);
+    depth[1] = 10 * CHECK_ROUNDING * size + lowest_doubt(run, a);
+    return true;
+}
