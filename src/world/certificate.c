@@ -76,13 +76,14 @@ static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *
     const double *u = stage->u + (size_t)j * (size_t)p->dimension;
     double r[CAIRN_MAX_DIMENSION] = { 0 }, h = stage->h, least = stage->floor ? stage->floor[j] : 0;
     last_impulse(stage, j, r);
-    double push = cairn_contact_inverse_mass(p, j) * (r[0] - least);
+    double above = r[0] - least; /* mostly 0: then the weight does not matter */
+    double push = above != 0 ? cairn_contact_inverse_mass(p, j) * above : 0;
     double against = tangent_dot(d, r, u) + tangent_norm(d, r) * tangent_norm(d, u);
     double lift = p->rolling + p->spinning ? add_turning(p, j, r, u, &against) : 0;
     lift = stage->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * uncorrected(stage, j, u) : 0;
     double open = u[0] + stage->b[j] - lift;
     c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
-    c->complementarity = fmax(c->complementarity, fabs((r[0] - least) * open));
+    c->complementarity = fmax(c->complementarity, fabs(above * open));
     c->friction_direction = fmax(c->friction_direction, against / h);
     if (push > 0) {
         c->dilatation = fmax(c->dilatation, h * lift);

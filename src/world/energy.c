@@ -44,12 +44,25 @@ static void add_body(const cairn_stage *stage, int i, cairn_energy *energy)
         0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
 }
 
+/* Most candidates have no impulse and do no work. */
+static bool does_nothing(const cairn_stage *stage, int j)
+{
+    int d = stage->problem.dimension;
+    const double *r = stage->r + (size_t)j * (size_t)d;
+    bool idle = stage->world->contacts.adhesion[j] == 0;
+    for (int i = 0; i < d; i++)
+        idle = idle && r[i] == 0;
+    return idle;
+}
+
 static void add_contact(const cairn_stage *stage, int j, const double *v_old, cairn_energy *energy)
 {
     const cairn_problem *p = &stage->problem;
     int d = p->dimension;
     size_t first = (size_t)j * (size_t)d;
     const double *r = stage->r + first, *u = stage->u + first, *w = stage->w + first;
+    if (does_nothing(stage, j))
+        return;
     double before[CAIRN_MAX_DIMENSION];
     double normal = r[0] - stage->h * stage->world->contacts.adhesion[j];
     cairn_contact_relative(p, d, p->block_size, j, v_old, before);
