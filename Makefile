@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RUN ?= pebble_bed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test soak bench repose build setup setup-test install format clean
+.PHONY: help run test soak bench bench-large repose build setup setup-test install format clean
 
 help: ## this list
 	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
@@ -24,6 +24,10 @@ soak: build ## kill runs 1000 times at random moments, and see that each resumes
 bench: build ## build, then run the benchmarks
 	@test -x bench/run || { echo "make bench: there is no bench/run yet" >&2; exit 1; }
 	bench/run
+
+bench-large: build ## 1,000,000 spheres, 200 certified steps, about an hour; N=50 STEPS=20 for less
+	@mkdir -p bench/out && cmake --build --preset release --target cairn_bench >/dev/null
+	build/release/bench/cairn_bench bench/out large $(or $(N),100) $(or $(STEPS),200)
 
 repose: build ## plot the angle of repose over rolling friction into out/repose
 	scripts/repose

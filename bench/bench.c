@@ -4,7 +4,8 @@
  *     cairn_bench FOLDER [N [SOLVERS]]    N^3 spheres, default 8; SOLVERS: names with commas between,
  *                                         default all, each with 10 s for a solve
  *     cairn_bench FOLDER sweeps [MOST]    sweeps.c, up to so many contacts, default 1,000,000
- *     cairn_bench FOLDER settle [MOST]    settle.c, up to so many spheres, default 4,000 */
+ *     cairn_bench FOLDER settle [MOST]    settle.c, up to so many spheres, default 4,000
+ *     cairn_bench FOLDER large [N [STEPS]]  large.c, N^3 spheres, default 100, steps, default 200 */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,11 +231,16 @@ int main(int argc, char **argv)
         bench_settle(argv[1], argc > 3 ? atoi(argv[3]) : 4000);
         return 0;
     }
+    if (argc > 2 && strcmp(argv[2], "large") == 0) {
+        bench_large(argv[1], argc > 3 ? atoi(argv[3]) : 100, argc > 4 ? atoi(argv[4]) : 200);
+        return 0;
+    }
     int n = argc > 2 ? atoi(argv[2]) : 8;
     const char *wanted = argc > 3 ? argv[3] : NULL;
     if (argc < 2 || n < 2 || n > 50) {
         fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
-                        "       cairn_bench FOLDER sweeps|settle [MOST]\n");
+                        "       cairn_bench FOLDER sweeps|settle [MOST]\n"
+                        "       cairn_bench FOLDER large [N [STEPS]]\n");
         return 2;
     }
     printf("cairn %s, one thread\n\n%d spheres in a box, mu 0.3, at t = 8 s\n", cairn_version(),

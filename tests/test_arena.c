@@ -116,6 +116,45 @@ TEST(no_memory_gives_null_and_the_arena_goes_on)
     CHECK_INT(m.alive, 0);
 }
 
+TEST(what_was_taken_since_a_moment_is_given_back)
+{
+    cairn_arena arena = { 0 };
+    double *kept = cairn_arena_doubles(&arena, 8);
+    kept[7] = 3;
+    cairn_arena_moment moment = cairn_arena_now(&arena);
+    char *first = cairn_arena_take(&arena, 64, 1);
+    CHECK(cairn_arena_take(&arena, 1 << 20, 8) != NULL); /* in a block of its own */
+    cairn_arena_return(&arena, moment);
+    CHECK_INT(arena.used, 64);
+    CHECK_NEAR(kept[7], 3, 0);
+    CHECK(cairn_arena_take(&arena, 64, 1) == first);
+    CHECK_INT(arena.most, 2 * 64 + 8 * (1 << 20));
+    cairn_arena_destroy(&arena);
+}
+
+/* A round takes 8 MB, gives them back and takes 64 bytes: the first one alone allocates. */
+TEST(rounds_that_give_back_allocate_nothing_once_they_are_steady)
+{
+    meter m = { 0 };
+    cairn_arena arena = { 0 };
+    meter_install(&m);
+    long calls = 0;
+    for (int round = 0; round < 4; round++) {
+        CHECK(cairn_arena_take(&arena, 64, 1) != NULL);
+        cairn_arena_moment moment = cairn_arena_now(&arena);
+        CHECK(cairn_arena_take(&arena, 1 << 20, 8) != NULL);
+        cairn_arena_return(&arena, moment);
+        CHECK(cairn_arena_take(&arena, 64, 1) != NULL);
+        cairn_arena_reset(&arena);
+        if (round > 0)
+            CHECK_INT(m.calls, calls);
+        calls = m.calls;
+    }
+    CHECK(cairn_arena_capacity(&arena) >= 8 << 20);
+    cairn_arena_destroy(&arena);
+    cairn_allocator_set(NULL);
+}
+
 TEST(sizes_that_overflow_give_null)
 {
     cairn_arena arena = { 0 };
@@ -144,5 +183,7 @@ int main(void)
         CASE(used_counts_bytes_rounded_up_to_64), CASE(doubles_are_zero_also_in_used_memory),
         CASE(a_steady_round_allocates_nothing), CASE(zero_items_give_a_pointer),
         CASE(no_memory_gives_null_and_the_arena_goes_on), CASE(sizes_that_overflow_give_null),
+        CASE(what_was_taken_since_a_moment_is_given_back),
+        CASE(rounds_that_give_back_allocate_nothing_once_they_are_steady),
         CASE(destroy_leaves_an_empty_arena_that_can_be_used_again));
 }

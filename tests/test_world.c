@@ -266,6 +266,31 @@ static cairn_status build(cairn_world **out)
     return cairn_inlet_create(*out, &inlet);
 }
 
+/* Bytes are counted where they are: bodies at once, the rest with the first step that needs them. */
+TEST(the_memory_of_a_world_is_told)
+{
+    cairn_world *world;
+    cairn_world_def def = cairn_world_def_default();
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_INT(cairn_world_memory(world).bodies, 0);
+    CHECK_OK(cairn_material_create(world, &(cairn_material_def){ .friction = 0.3 }, NULL));
+    add_wall(world, cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3), (cairn_vec3){ 0, 0, 0 });
+    cairn_body_def ball = cairn_body_def_default();
+    ball.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    ball.position.z = ball.shape.radius = 0.1;
+    CHECK_OK(cairn_body_create(world, &ball, NULL));
+    cairn_memory_use before = cairn_world_memory(world);
+    CHECK(before.bodies > 400 && before.contacts == 0 && before.step == 0);
+    cairn_step_options options = cairn_step_options_default();
+    cairn_step_report report;
+    options.time_step = 0.01;
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    cairn_memory_use after = cairn_world_memory(world);
+    CHECK(after.bodies == before.bodies && after.contacts > 200);
+    CHECK(after.step > 0 && after.solver > 0 && after.pairs > 0);
+    cairn_world_destroy(world);
+}
+
 TEST(a_world_can_be_built_or_given_up_at_any_allocation)
 {
     cairn_status status = CAIRN_NO_MEMORY;
@@ -406,6 +431,7 @@ int main(void)
         CASE(the_deepest_overlap_is_found_with_its_bodies),
         CASE(the_largest_share_need_not_be_the_deepest),
         CASE(touching_and_walls_among_themselves_are_no_overlap),
+        CASE(the_memory_of_a_world_is_told),
         CASE(a_world_can_be_built_or_given_up_at_any_allocation),
         CASE(a_body_that_found_no_memory_is_not_there_and_can_be_made_again),
         CASE(a_step_without_memory_changes_nothing_and_can_be_done_again));

@@ -502,6 +502,17 @@ typedef struct cairn_step_inputs {
                                  a normal impulse from rest for h; NULL: nothing was moved     */
 } cairn_step_inputs;
 
+/** Bytes that a world holds. All but the bodies grow with the largest step so far. */
+typedef struct cairn_memory_use {
+    size_t bodies;   /* shapes, states, materials of bodies: arrays of them                  */
+    size_t contacts; /* of this step, of the last one, and of a first attempt at a step      */
+    size_t pairs;    /* of bodies and of their pieces that may meet                          */
+    size_t step;     /* what one step needs, the one-step problem among it                   */
+    size_t solver;   /* workspace of the solver                                              */
+} cairn_memory_use;
+
+CAIRN_API cairn_memory_use cairn_world_memory(const cairn_world *world);
+
 /** The inputs of the last step, lent as long as cairn_world_problem; count 0: there are none. */
 CAIRN_API cairn_step_inputs cairn_world_step_inputs(const cairn_world *world);
 

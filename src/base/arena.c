@@ -57,6 +57,7 @@ void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size)
     void *piece = block->start + block->used;
     block->used += bytes;
     arena->used += bytes;
+    arena->most = arena->used > arena->most ? arena->used : arena->most;
     return piece;
 }
 
@@ -68,25 +69,53 @@ double *cairn_arena_doubles(cairn_arena *arena, size_t count)
     return numbers;
 }
 
-void cairn_arena_destroy(cairn_arena *arena)
+cairn_arena_moment cairn_arena_now(const cairn_arena *arena)
 {
-    while (arena->newest) {
+    return (cairn_arena_moment){ arena->newest, arena->newest ? arena->newest->used : 0,
+                                 arena->used };
+}
+
+/* Blocks younger than `last` are freed. */
+static void drop_blocks(cairn_arena *arena, const cairn_arena_block *last)
+{
+    while (arena->newest && arena->newest != last) {
         cairn_arena_block *older = arena->newest->older;
         cairn_memory_free(arena->newest);
         arena->newest = older;
     }
-    arena->used = 0;
+}
+
+void cairn_arena_return(cairn_arena *arena, cairn_arena_moment moment)
+{
+    drop_blocks(arena, moment.block);
+    if (arena->newest)
+        arena->newest->used = moment.block_used;
+    arena->used = moment.used;
+}
+
+size_t cairn_arena_capacity(const cairn_arena *arena)
+{
+    size_t sum = 0;
+    for (const cairn_arena_block *block = arena->newest; block; block = block->older)
+        sum += block->capacity;
+    return sum;
+}
+
+void cairn_arena_destroy(cairn_arena *arena)
+{
+    drop_blocks(arena, NULL);
+    arena->used = arena->most = 0;
 }
 
 void cairn_arena_reset(cairn_arena *arena)
 {
     cairn_arena_block *newest = arena->newest;
-    if (newest && newest->older) {
-        size_t wanted = rounded_up(arena->used + arena->used / 4);
+    if (newest && (newest->older || newest->capacity < arena->most)) {
+        size_t wanted = rounded_up(arena->most + arena->most / 4);
         cairn_arena_destroy(arena);
         arena->newest = block_create(wanted, NULL); /* NULL: starts anew at the next take */
     } else if (newest) {
         newest->used = 0;
     }
-    arena->used = 0;
+    arena->used = arena->most = 0;
 }

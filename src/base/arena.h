@@ -11,13 +11,25 @@ typedef struct cairn_arena_block cairn_arena_block;
 typedef struct cairn_arena {
     cairn_arena_block *newest; /* chain of blocks, the newest first        */
     size_t used;               /* bytes taken since the last reset         */
+    size_t most;               /* the most that were at once               */
 } cairn_arena;
+
+/* A moment in the life of an arena. */
+typedef struct cairn_arena_moment {
+    cairn_arena_block *block;
+    size_t block_used, used;
+} cairn_arena_moment;
 
 /* `count` items of `size` bytes, aligned to 64 bytes, not initialised. NULL: no memory.
  * A count of 0 gives a pointer that must not be followed. */
 void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size);
 /* `count` doubles, all zero. NULL: no memory. */
 double *cairn_arena_doubles(cairn_arena *arena, size_t count);
+/* Now; and everything taken since a moment is given back. */
+cairn_arena_moment cairn_arena_now(const cairn_arena *arena);
+void cairn_arena_return(cairn_arena *arena, cairn_arena_moment moment);
+/* Bytes that the arena holds, taken or not. */
+size_t cairn_arena_capacity(const cairn_arena *arena);
 /* Everything taken is given back; the memory is kept. */
 void cairn_arena_reset(cairn_arena *arena);
 /* Free all. */

@@ -19,6 +19,17 @@
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
+/* Whether something without a block moves a contact: w is needed. */
+static bool imposes(const cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    bool any = stage->joints.blocks > 0;
+    for (int i = 0; i < b->count && !any; i++)
+        any = b->alive[i] && stage->block[i] < 0 &&
+              (b->motion[i] == CAIRN_MOTION_DRIVEN || cairn_norm(b->surface_velocity[i]) > 0);
+    return any;
+}
+
 static cairn_status take_arrays(cairn_stage *stage)
 {
     size_t d = (size_t)stage->components, n = (size_t)stage->block_size;
@@ -33,7 +44,7 @@ static cairn_status take_arrays(cairn_stage *stage)
         { &stage->v, velocities },
         { &stage->v_old, velocities },
         { &stage->H, (size_t)stage->stored * 2 * d * n },
-        { &stage->w, m * d },
+        { &stage->w, imposes(stage) ? m * d : 0 },
         { &stage->r, m * d },
         { &stage->u, m * d },
         { &stage->b, m },
@@ -47,6 +58,8 @@ static cairn_status take_arrays(cairn_stage *stage)
         if (!*wanted[k].array)
             return CAIRN_NO_MEMORY;
     }
+    if (!imposes(stage))
+        stage->w = NULL;
     stage->contact_block =
         cairn_arena_take(&stage->world->scratch, 2 * m, sizeof *stage->contact_block);
     return stage->contact_block ? CAIRN_OK : CAIRN_NO_MEMORY;
@@ -300,7 +313,7 @@ static void fill_contact(cairn_stage *stage, int j)
         stage->contact_block[2 * j + side] = block;
         if (block >= 0 && !cairn_is_of_balls(&stage->problem, j))
             fill_rows(stage, j, side, &f);
-        else if (block < 0)
+        else if (block < 0 && stage->w)
             fill_imposed(stage, j, side, &f);
     }
     stage->b[j] = bias(stage, j);

@@ -52,12 +52,14 @@ cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count)
     if (count > INT32_MAX)
         return CAIRN_NO_MEMORY;
     list_columns(bodies, columns);
-    size_t capacity = bodies->capacity;
+    size_t capacity = bodies->capacity, each = 0;
     for (int i = 0; i < COLUMNS; i++) {
+        each += columns[i].size;
         capacity = bodies->capacity; /* a column that grew before a failure just stays larger */
         TRY(cairn_memory_reserve(columns[i].block, &capacity, count, columns[i].size));
     }
     bodies->capacity = capacity;
+    bodies->bytes = capacity * each;
     return CAIRN_OK;
 }
 

@@ -47,12 +47,14 @@ cairn_status cairn_contacts_reserve(cairn_contact_store *c, size_t count, int di
         { (void **)&c->moment, turns * sizeof *c->moment },
         { (void **)&c->turning, turns * sizeof *c->turning },
     };
-    size_t capacity = c->capacity;
+    size_t capacity = c->capacity, each = 0;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        each += columns[i].size;
         capacity = c->capacity;
         TRY(cairn_memory_reserve(columns[i].block, &capacity, count, columns[i].size));
     }
     c->capacity = capacity;
+    c->bytes = capacity * each;
     return CAIRN_OK;
 }
 
@@ -450,17 +452,27 @@ static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
     return CAIRN_OK;
 }
 
-cairn_status cairn_stage_collide(cairn_stage *stage)
+/* The candidates, out of scratch that is not needed after them. */
+static cairn_status find_candidates(cairn_stage *stage)
 {
     cairn_layout layout;
     cairn_touches touches;
-    if (!stage->reach)
-        TRY(take_reach(stage));
     if (!stage->options->reuse_pairs)
         cairn_kept_pairs_forget(&stage->world->kept_pairs);
     TRY(lay_out(stage, &layout));
     TRY(cairn_world_touches(stage->world, stage->broad, &layout, &touches));
     return gather(stage, &touches);
+}
+
+cairn_status cairn_stage_collide(cairn_stage *stage)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    if (!stage->reach)
+        TRY(take_reach(stage));
+    stage->before_collide = cairn_arena_now(scratch);
+    TRY(find_candidates(stage));
+    cairn_arena_return(scratch, stage->before_collide);
+    return CAIRN_OK;
 }
 
 /* ---- warm start ----------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static void add_contact(const cairn_stage *stage, int j, const double *v_old, ca
     const cairn_problem *p = &stage->problem;
     int d = p->dimension;
     size_t first = (size_t)j * (size_t)d;
-    const double *r = stage->r + first, *u = stage->u + first, *w = stage->w + first;
+    const double *r = stage->r + first, *u = stage->u + first;
     if (does_nothing(stage, j))
         return;
     double before[CAIRN_MAX_DIMENSION];
@@ -69,9 +69,11 @@ static void add_contact(const cairn_stage *stage, int j, const double *v_old, ca
     energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
     for (int i = 1; i < d; i++)
         energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
-    energy->driver_work -= normal * w[0];
+    if (!stage->w)
+        return;
+    energy->driver_work -= normal * stage->w[first];
     for (int i = 1; i < d; i++)
-        energy->driver_work -= r[i] * w[i];
+        energy->driver_work -= r[i] * stage->w[first + (size_t)i];
 }
 
 void cairn_stage_energy(cairn_stage *stage)

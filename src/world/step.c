@@ -27,10 +27,11 @@ static void swap(cairn_contact_store *a, cairn_contact_store *b)
     *b = held;
 }
 
-/* Set this attempt aside and start the next one from its impulses. */
+/* Set this attempt aside and start the next one from its impulses, in the same memory. */
 static void set_aside(cairn_stage *stage)
 {
     cairn_stage_store_contacts(stage);
+    cairn_arena_return(&stage->world->scratch, stage->before_collide);
     swap(&stage->world->contacts, &stage->world->trial);
     stage->world->contacts.count = 0;
     stage->warm = &stage->world->trial;
@@ -64,7 +65,7 @@ static cairn_status find_velocities(cairn_stage *stage)
     cairn_step_report *report = stage->report;
     double clock = cairn_clock_seconds();
     bool outran;
-    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
         TRY(cairn_stage_collide(stage));
         report->timing.collide += lap(&clock);
         TRY(cairn_stage_assemble(stage));
@@ -75,6 +76,8 @@ static cairn_status find_velocities(cairn_stage *stage)
         TRY(cairn_stage_outran(stage, &outran));
         if (!outran)
             return CAIRN_OK;
+        if (attempt == MOST_ATTEMPTS)
+            break;
         set_aside(stage);
         report->attempts++;
     }

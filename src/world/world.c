@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "solve/solver.h"
 #include "world/touch.h"
 
 cairn_world_def cairn_world_def_default(void)
@@ -88,6 +89,19 @@ const cairn_problem *cairn_world_problem(const cairn_world *world, const double 
 cairn_step_inputs cairn_world_step_inputs(const cairn_world *world)
 {
     return world->problem_r ? world->inputs : (cairn_step_inputs){ 0 };
+}
+
+cairn_memory_use cairn_world_memory(const cairn_world *world)
+{
+    const cairn_pair_list *pairs = &world->pair_list;
+    const cairn_leaf_list *leaves = &world->leaf_list;
+    return (cairn_memory_use){
+        .bodies = world->bodies.bytes,
+        .contacts = world->contacts.bytes + world->last.bytes + world->trial.bytes,
+        .pairs = pairs->capacity * sizeof *pairs->items + leaves->capacity * sizeof *leaves->items,
+        .step = cairn_arena_capacity(&world->scratch),
+        .solver = cairn_arena_capacity(&world->workspace->arena),
+    };
 }
 
 /* ---- hash ----------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 typedef struct cairn_body_store {
     int count, free_count; /* entries in use or holes; holes                              */
     size_t capacity;
+    size_t bytes; /* of all columns                                                      */
     uint8_t *alive, *motion;
     uint32_t *generation;
     int32_t *material;
@@ -60,6 +61,7 @@ typedef struct cairn_contact_key {
 typedef struct cairn_contact_store {
     int count;
     size_t capacity;
+    size_t bytes;  /* of all columns                                          */
     int32_t *body; /* a, b                                                   */
     cairn_contact_key *key;
     int32_t *feature; /* the point of the key, for readers                      */
@@ -144,9 +146,10 @@ typedef struct cairn_stage {
     cairn_vec3 *v_free, *omega_free; /* of each body                                        */
     cairn_vec3 *gyroscopic;          /* N m, body frame: what the implicit midpoint rule used    */
     cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                          */
-    double *reach;                   /* m: how far each body may move in this step               */
-    int linearisations;              /* at most, at q + h v^; 0: contacts are those of the start */
-    cairn_vec3 *x_eval;              /* where contacts are evaluated: now, at mid-step, or ...   */
+    cairn_arena_moment before_collide; /* what is taken after it counts for one attempt alone   */
+    double *reach;      /* m: how far each body may move in this step               */
+    int linearisations; /* at most, at q + h v^; 0: contacts are those of the start */
+    cairn_vec3 *x_eval; /* where contacts are evaluated: now, at mid-step, or ...   */
     cairn_quat *q_eval;
     cairn_vec3 *v_eval, *omega_eval; /* ... with this v^, of dynamic bodies, at q + h v^         */
     cairn_vec3 *x_next;              /* driven bodies: where they will be                        */
