@@ -100,6 +100,20 @@ TEST(reserve_grows_by_half_as_much_again)
     end(&m);
 }
 
+/* Capacity grows as with reserve: 0 -> 8, then to what is needed. */
+TEST(extend_keeps_old_items)
+{
+    int *items = NULL;
+    size_t capacity = 0;
+    CHECK_OK(cairn_memory_extend((void **)&items, &capacity, 2, sizeof *items));
+    CHECK_INT(capacity, 8);
+    items[1] = 5;
+    CHECK_OK(cairn_memory_extend((void **)&items, &capacity, 100, sizeof *items));
+    CHECK_INT(capacity, 100);
+    CHECK_INT(items[1], 5);
+    cairn_memory_free(items);
+}
+
 TEST(reserve_keeps_old_items_and_zeroes_new_ones)
 {
     meter m;
@@ -165,6 +179,6 @@ int main(void)
         CASE(nothing_and_too_much_give_null_without_asking_the_allocator),
         CASE(resize_keeps_what_was_there_and_leaves_it_on_failure), CASE(free_takes_null),
         CASE(a_text_is_copied_with_its_end), CASE(reserve_grows_by_half_as_much_again),
-        CASE(reserve_keeps_old_items_and_zeroes_new_ones),
+        CASE(reserve_keeps_old_items_and_zeroes_new_ones), CASE(extend_keeps_old_items),
         CASE(a_reserve_that_fails_changes_nothing), CASE(without_a_hook_the_c_library_serves));
 }

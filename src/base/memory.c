@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
+
 static void *c_library_resize(void *context, void *block, size_t bytes)
 {
     (void)context;
@@ -60,18 +62,26 @@ cairn_status cairn_memory_own_list(cairn_list *list)
     return CAIRN_OK;
 }
 
-cairn_status cairn_memory_reserve(void **block, size_t *capacity, size_t needed, size_t size)
+cairn_status cairn_memory_extend(void **block, size_t *capacity, size_t needed, size_t size)
 {
     if (needed <= *capacity)
         return CAIRN_OK;
     size_t wanted = *capacity + *capacity / 2 + 8;
     if (wanted < needed)
         wanted = needed;
-    char *grown = cairn_memory_resize(*block, wanted, size);
+    void *grown = cairn_memory_resize(*block, wanted, size);
     if (!grown)
         return CAIRN_NO_MEMORY;
-    memset(grown + *capacity * size, 0, (wanted - *capacity) * size);
     *block = grown;
     *capacity = wanted;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_memory_reserve(void **block, size_t *capacity, size_t needed, size_t size)
+{
+    size_t before = *capacity;
+    TRY(cairn_memory_extend(block, capacity, needed, size));
+    if (*capacity > before)
+        memset((char *)*block + before * size, 0, (*capacity - before) * size);
     return CAIRN_OK;
 }

@@ -51,7 +51,7 @@ cairn_status cairn_contacts_reserve(cairn_contact_store *c, size_t count, int di
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         each += columns[i].size;
         capacity = c->capacity;
-        TRY(cairn_memory_reserve(columns[i].block, &capacity, count, columns[i].size));
+        TRY(cairn_memory_extend(columns[i].block, &capacity, count, columns[i].size));
     }
     c->capacity = capacity;
     c->bytes = capacity * each;

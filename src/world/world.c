@@ -95,10 +95,13 @@ cairn_memory_use cairn_world_memory(const cairn_world *world)
 {
     const cairn_pair_list *pairs = &world->pair_list;
     const cairn_leaf_list *leaves = &world->leaf_list;
+    const cairn_kept_pairs *kept = &world->kept_pairs;
+    size_t all_pairs = pairs->capacity + kept->list.capacity;
     return (cairn_memory_use){
         .bodies = world->bodies.bytes,
         .contacts = world->contacts.bytes + world->last.bytes + world->trial.bytes,
-        .pairs = pairs->capacity * sizeof *pairs->items + leaves->capacity * sizeof *leaves->items,
+        .pairs = all_pairs * sizeof *pairs->items + leaves->capacity * sizeof *leaves->items +
+                 kept->capacity * sizeof *kept->zones,
         .step = cairn_arena_capacity(&world->scratch),
         .solver = cairn_arena_capacity(&world->workspace->arena),
     };
