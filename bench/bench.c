@@ -5,7 +5,9 @@
  *                                         default all, each with 10 s for a solve
  *     cairn_bench FOLDER sweeps [MOST]    sweeps.c, up to so many contacts, default 1,000,000
  *     cairn_bench FOLDER settle [MOST]    settle.c, up to so many spheres, default 4,000
- *     cairn_bench FOLDER large [N [STEPS]]  large.c, N^3 spheres, default 100, steps, default 200 */
+ *     cairn_bench FOLDER large [N [STEPS]]  large.c, N^3 spheres, default 100, steps, default 200
+ *     cairn_bench FILE export N|column    export.c: a scene of the comparison with other engines
+ *     cairn_bench FILE problem N          export.c: the problem of a settled box, as a file */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -235,12 +237,22 @@ int main(int argc, char **argv)
         bench_large(argv[1], argc > 3 ? atoi(argv[3]) : 100, argc > 4 ? atoi(argv[4]) : 200);
         return 0;
     }
+    if (argc > 3 && strcmp(argv[2], "export") == 0) {
+        bench_export(argv[1], argv[3]);
+        return 0;
+    }
+    if (argc > 3 && strcmp(argv[2], "problem") == 0) {
+        bench_problem(argv[1], argv[3]);
+        return 0;
+    }
     int n = argc > 2 ? atoi(argv[2]) : 8;
     const char *wanted = argc > 3 ? argv[3] : NULL;
     if (argc < 2 || n < 2 || n > 50) {
         fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
                         "       cairn_bench FOLDER sweeps|settle [MOST]\n"
-                        "       cairn_bench FOLDER large [N [STEPS]]\n");
+                        "       cairn_bench FOLDER large [N [STEPS]]\n"
+                        "       cairn_bench FILE export N|column\n"
+                        "       cairn_bench FILE problem N\n");
         return 2;
     }
     printf("cairn %s, one thread\n\n%d spheres in a box, mu 0.3, at t = 8 s\n", cairn_version(),

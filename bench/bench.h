@@ -19,6 +19,9 @@ void bench_sweeps(const char *folder, int most);
 void bench_settle(const char *folder, int most);
 /* A box of n^3 spheres for some steps: time, sweeps, contacts, memory of each. */
 void bench_large(const char *folder, int n, int steps);
+/* A scene of the comparison with other engines: "column", or n for n^3 spheres in a box. */
+void bench_export(const char *path, const char *which);
+/* The exact-friction problem of the last step of the box of n^3 spheres, as an FCLib file. */
+void bench_problem(const char *path, const char *which);
 
 #endif
-
