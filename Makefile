@@ -21,7 +21,7 @@ test: setup-test ## build twice (optimised, checked) and run all tests in both
 soak: build ## kill runs 1000 times at random moments, and see that each resumes to the same bits
 	CAIRN=build/release/tools/cairn $(firstword $(wildcard /usr/bin/python3) python3) tests/kills.py 1000 7
 
-bench: build ## build, then run the benchmarks
+bench: build ## build, then run the benchmarks into out/bench; scripts/setup bench installs peers
 	@test -x bench/run || { echo "make bench: there is no bench/run yet" >&2; exit 1; }
 	bench/run
 

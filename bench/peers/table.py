@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Put times and quality of one comparison side by side.
+
+usage: table.py FOLDER CSV      FOLDER holds scene.csv, times.csv and quality.csv
+
+Times are the least over the rounds. The last columns name the fastest setting of cairn (with the same
+friction and the scene's time step) that overlaps no more than this engine, at most and on average, and
+the ratio of the times of the last quarter of the steps, and of the whole run: above 1 cairn is faster.
+The last one is the ratio of the whole run when cairn, too, may choose its time step.
+"""
+import csv
+import os
+import re
+import sys
+
+COLUMNS = ["engine", "setting", "step_ms", "mean_step_ms", "total_s", "overlap_max", "overlap_mean",
+           "overlap_worst", "approach", "kinetic", "energy_rise", "height", "cairn", "ratio", "ratio_total",
+           "ratio_any_step"]
+HEAD = ["engine", "setting", "ms/step", "total s", "max %", "mean %", "worst %", "v_n", "kinetic",
+        "rise", "height", "cairn as good", "ratio", "total", "any h"]
+# SCoPI, the program of [BL23]: CPU ms a step of one thread, no friction, its tolerance 1e-3, its own
+# scene of as many spheres, measured once on a 2-core virtual Xeon: (mean of 1,000 steps, settled)
+SCOPI = {512: (51, None), 4096: (690, 1000), 32768: (26000, 35000)}
+
+
+def read(path):
+    with open(path, newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def least_times(rows):
+    """(engine, setting) -> (ms a step settled, ms a step of all, s of all)"""
+    best = {}
+    for row in rows:
+        key, steps = (row["engine"], row["setting"]), int(row["steps"])
+        quarter = steps // 4
+        found = (1e3 * float(row["last_s"]) / quarter, 1e3 * float(row["total_s"]) / steps, float(row["total_s"]))
+        best[key] = tuple(map(min, zip(found, best.get(key, found))))
+    return best
+
+
+def joined(times, quality):
+    rows = []
+    for q in quality:
+        key = (q["engine"], q["setting"])
+        if key not in times:
+            continue
+        row = {name: float(q[name]) for name in COLUMNS[5:12]}
+        row.update(zip(COLUMNS[:5], key + times[key]))
+        rows.append(row)
+    return rows
+
+
+def is_longer(setting):
+    """Whether the time steps are longer than the scene's."""
+    return re.search(r":\d+x$", setting) is not None
+
+
+def overlaps_no_more(a, b):
+    return a["overlap_max"] <= b["overlap_max"] and a["overlap_mean"] <= b["overlap_mean"]
+
+
+def judge(rows):
+    """Name the fastest cairn that overlaps no more."""
+    cairn = [r for r in rows if r["engine"] == "cairn" and not r["setting"].startswith("frictionless")]
+    for row in rows:
+        row.update(cairn="", ratio="", ratio_total="", ratio_any_step="")
+        as_good = [c for c in cairn if overlaps_no_more(c, row)]
+        equal = [c for c in as_good if not is_longer(c["setting"])]
+        if row["engine"] == "cairn" or not equal:
+            continue
+        settled = min(equal, key=lambda c: c["step_ms"])
+        row.update(cairn=settled["setting"], ratio=row["step_ms"] / settled["step_ms"],
+                   ratio_total=row["total_s"] / min(c["total_s"] for c in equal),
+                   ratio_any_step=row["total_s"] / min(c["total_s"] for c in as_good))
+
+
+def show(rows):
+    line = "%-9s %-18s %8s %9s %8s %8s %8s %7s %8s %8s %7s  %-15s %6s %6s %6s"
+    print(line % tuple(HEAD))
+    for r in rows:
+        ratios = tuple("%.2f" % r[k] if r[k] != "" else "" for k in ("ratio", "ratio_total", "ratio_any_step"))
+        numbers = ("%.3g" % r["step_ms"], "%.3g" % r["total_s"], "%.2g" % r["overlap_max"], "%.2g" % r["overlap_mean"],
+                   "%.2g" % r["overlap_worst"], "%.2g" % r["approach"], "%.2g" % r["kinetic"], "%.1g" % r["energy_rise"],
+                   "%.3f" % r["height"])
+        print(line % ((r["engine"], r["setting"]) + numbers + (r["cairn"] or "",) + ratios))
+
+
+def show_scopi(rows, count):
+    ours = [r for r in rows if (r["engine"], r["setting"]) == ("cairn", "frictionless:1e-3")]
+    if not ours or count not in SCOPI:
+        return
+    mean, settled = SCOPI[count]
+    print("\nSCoPI, no friction, %d spheres (its times from another machine, its own scene; not of this run):" % count)
+    print("  mean step %g ms, %.0f times cairn's %.3g ms" % (mean, mean / ours[0]["mean_step_ms"], ours[0]["mean_step_ms"]))
+    if settled:
+        print("  settled %g ms, %.0f times cairn's %.3g ms" % (settled, settled / ours[0]["step_ms"], ours[0]["step_ms"]))
+
+
+def main():
+    folder, target = sys.argv[1:]
+    rows = joined(least_times(read(os.path.join(folder, "times.csv"))), read(os.path.join(folder, "quality.csv")))
+    scene = read(os.path.join(folder, "scene.csv"))[0]
+    rows.sort(key=lambda r: (r["engine"] != "cairn", r["engine"], r["step_ms"]))
+    judge(rows)
+    with open(target, "w", newline="") as stream:
+        table = csv.DictWriter(stream, COLUMNS, extrasaction="ignore")
+        table.writeheader()
+        table.writerows(rows)
+    print("\n%s balls, %s steps; CPU time of one thread, settled: the last quarter of the steps" % (scene["count"], scene["steps"]))
+    show(rows)
+    show_scopi(rows, int(scene["count"]))
+    print()
+
+
+if __name__ == "__main__":
+    main()
