@@ -130,6 +130,36 @@ TEST(sizes_are_held_against_what_is_left)
 TEST(the_check_sum_is_crc_64)
 {
     CHECK(cairn_bytes_check("123456789", 9) == 0x995dc9bbdf1939fau);
+    CHECK(cairn_bytes_check("", 0) == 0);
+}
+
+/* The sum bit by bit, for every length up to a few steps of eight bytes. */
+TEST(the_check_sum_is_that_of_its_definition)
+{
+    unsigned char data[40];
+    for (int i = 0; i < 40; i++)
+        data[i] = (unsigned char)(i * 151 + 7);
+    for (size_t bytes = 0; bytes <= sizeof data; bytes++) {
+        uint64_t sum = ~(uint64_t)0;
+        for (size_t i = 0; i < 8 * bytes; i++) {
+            uint64_t bit = data[i / 8] >> i % 8 & 1;
+            sum = sum >> 1 ^ ((sum ^ bit) & 1 ? 0xc96c5795d7870f42u : 0);
+        }
+        CHECK(cairn_bytes_check(data, bytes) == ~sum);
+    }
+}
+
+TEST(a_number_can_be_written_again)
+{
+    cairn_writer w = { 0 };
+    cairn_write_whole(&w, 1);
+    cairn_write_whole(&w, 2);
+    cairn_rewrite_whole(&w, 8, -5);
+    cairn_reader r = { .data = w.data, .size = w.size };
+    CHECK_INT(cairn_read_whole(&r), 1);
+    CHECK_INT(cairn_read_whole(&r), -5);
+    CHECK_INT(w.size, 16);
+    cairn_writer_destroy(&w);
 }
 
 TEST(without_memory_a_writer_says_so_and_goes_on)
@@ -151,5 +181,6 @@ int main(void)
         CASE(a_record_comes_back_with_all_its_options),
         CASE(a_name_that_the_table_does_not_have_is_refused),
         CASE(sizes_are_held_against_what_is_left), CASE(the_check_sum_is_crc_64),
+        CASE(the_check_sum_is_that_of_its_definition), CASE(a_number_can_be_written_again),
         CASE(without_memory_a_writer_says_so_and_goes_on));
 }

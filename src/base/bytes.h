@@ -17,6 +17,8 @@ typedef struct cairn_writer {
 void cairn_writer_destroy(cairn_writer *w);
 void cairn_write_raw(cairn_writer *w, const void *data, size_t bytes);
 void cairn_write_whole(cairn_writer *w, int64_t value);
+/* A number that was written before, as byte `at` on, gets another value. */
+void cairn_rewrite_whole(cairn_writer *w, size_t at, int64_t value);
 void cairn_write_real(cairn_writer *w, double value);
 void cairn_write_vector(cairn_writer *w, cairn_vec3 value);
 void cairn_write_text(cairn_writer *w, const char *text); /* NULL is kept */

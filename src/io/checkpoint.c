@@ -323,22 +323,20 @@ static cairn_status append(const void *data, size_t bytes, void *context)
     return CAIRN_OK;
 }
 
+/* The length is known, and put into its place, when all is there. */
 static cairn_status fill(cairn_writer *w, const cairn_scene *scene, const cairn_run_marks *marks,
                          const cairn_run_output *output)
 {
-    cairn_writer body = { 0 };
-    write_scene(&body, scene);
-    write_marks(&body, marks);
-    write_output(&body, output);
-    cairn_status status = cairn_world_save(scene->world, append, &body);
     cairn_write_raw(w, MAGIC, 16);
     cairn_write_whole(w, VERSION);
-    cairn_write_whole(w, (int64_t)body.size);
-    cairn_write_raw(w, body.data, body.size);
+    cairn_write_whole(w, 0);
+    write_scene(w, scene);
+    write_marks(w, marks);
+    write_output(w, output);
+    TRY(cairn_world_save(scene->world, append, w));
+    cairn_rewrite_whole(w, HEAD - 8, (int64_t)w->size - HEAD);
     cairn_write_whole(w, w->failed ? 0 : (int64_t)cairn_bytes_check(w->data, w->size));
-    bool failed = body.failed || w->failed;
-    cairn_writer_destroy(&body);
-    return status != CAIRN_OK ? status : failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+    return w->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
 cairn_status cairn_checkpoint_write(const char *folder, const cairn_scene *scene,
