@@ -223,53 +223,61 @@ static void compare_broad_phases(double spread, FILE *csv)
     printf("\n");
 }
 
-int main(int argc, char **argv)
+/* Every solver on one settled box, and the broad phases. */
+static int compare_all(const char *folder, int n, const char *wanted)
 {
-    if (argc > 2 && strcmp(argv[2], "sweeps") == 0) {
-        bench_sweeps(argv[1], argc > 3 ? atoi(argv[3]) : 1000000);
-        return 0;
-    }
-    if (argc > 2 && strcmp(argv[2], "settle") == 0) {
-        bench_settle(argv[1], argc > 3 ? atoi(argv[3]) : 4000);
-        return 0;
-    }
-    if (argc > 2 && strcmp(argv[2], "large") == 0) {
-        bench_large(argv[1], argc > 3 ? atoi(argv[3]) : 100, argc > 4 ? atoi(argv[4]) : 200);
-        return 0;
-    }
-    if (argc > 3 && strcmp(argv[2], "export") == 0) {
-        bench_export(argv[1], argv[3]);
-        return 0;
-    }
-    if (argc > 3 && strcmp(argv[2], "problem") == 0) {
-        bench_problem(argv[1], argv[3]);
-        return 0;
-    }
-    int n = argc > 2 ? atoi(argv[2]) : 8;
-    const char *wanted = argc > 3 ? argv[3] : NULL;
-    if (argc < 2 || n < 2 || n > 50) {
-        fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
-                        "       cairn_bench FOLDER sweeps|settle [MOST]\n"
-                        "       cairn_bench FOLDER large [N [STEPS]]\n"
-                        "       cairn_bench FILE export N|column\n"
-                        "       cairn_bench FILE problem N\n");
-        return 2;
-    }
     printf("cairn %s, one thread\n\n%d spheres in a box, mu 0.3, at t = 8 s\n", cairn_version(),
            n * n * n);
     cairn_scene *scene = bench_box(n, "convex", 1);
     scene->step.threads = 1;
     settle(scene);
-    FILE *csv = bench_table(argv[1], "solvers.csv",
+    FILE *csv = bench_table(folder, "solvers.csv",
                             "law,solver,tolerance,converged,iterations,seconds,residual");
     const cairn_problem *problem = cairn_world_problem(scene->world, NULL);
     compare_solvers(problem, CAIRN_LAW_CONVEX, wanted, csv);
     compare_solvers(problem, CAIRN_LAW_COULOMB, wanted, csv);
     fclose(csv);
     cairn_scene_destroy(scene);
-    csv = bench_table(argv[1], "broad_phases.csv", "spread,balls,pairs,grid_s,tree_s,all_pairs_s");
+    csv = bench_table(folder, "broad_phases.csv", "spread,balls,pairs,grid_s,tree_s,all_pairs_s");
     compare_broad_phases(1, csv);
     compare_broad_phases(100, csv);
     fclose(csv);
+    return 0;
+}
+
+static int explain_usage(void)
+{
+    fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
+                    "       cairn_bench FOLDER sweeps|settle [MOST]\n"
+                    "       cairn_bench FOLDER large [N [STEPS]]\n"
+                    "       cairn_bench FILE export N|column\n"
+                    "       cairn_bench FILE problem N\n");
+    return 2;
+}
+
+/* A number given in place `at`, or its default. */
+static int number_at(int argc, char **argv, int at, int otherwise)
+{
+    return argc > at ? atoi(argv[at]) : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 2 ? argv[2] : "";
+    int n = number_at(argc, argv, 2, 8);
+    if (strcmp(what, "sweeps") == 0)
+        bench_sweeps(argv[1], number_at(argc, argv, 3, 1000000));
+    else if (strcmp(what, "settle") == 0)
+        bench_settle(argv[1], number_at(argc, argv, 3, 4000));
+    else if (strcmp(what, "large") == 0)
+        bench_large(argv[1], number_at(argc, argv, 3, 100), number_at(argc, argv, 4, 200));
+    else if (argc > 3 && strcmp(what, "export") == 0)
+        bench_export(argv[1], argv[3]);
+    else if (argc > 3 && strcmp(what, "problem") == 0)
+        bench_problem(argv[1], argv[3]);
+    else if (argc > 1 && n >= 2 && n <= 50)
+        return compare_all(argv[1], n, argc > 3 ? argv[3] : NULL);
+    else
+        return explain_usage();
     return 0;
 }

@@ -1,4 +1,4 @@
-/* bl23_box.c - [BL23] 3.3.1: spheres falling in a box without friction, by five gradient methods. */
+/* bl23_box.c - [BL23] 3.3.1: spheres fall in a box without friction, by five gradient methods. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* shaken.c - [A06] Fig. 10.6 and the slides [A05]: size segregation in a shaken box. Chaotic motions:
- * only statements are tested. */
+/* shaken.c - [A06] Fig. 10.6 and the slides [A05]: size segregation in a shaken box. Motions are
+ * chaotic: only statements are tested. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static void draw_frame(cairn_study *study, const cairn_world *world, const char 
     cairn_study_point(study, big, b.x[NUT_BIG].x, b.x[NUT_BIG].y, b.shape[NUT_BIG].radius);
 }
 
-/* Where a run is drawn: series of disks above, and whether frames are taken; study NULL: nowhere. */
+/* Where a run is drawn: series of disks above, and whether frames are taken; NULL: nowhere. */
 typedef struct nut_drawing {
     cairn_study *study;
     int series;

@@ -23,7 +23,7 @@ cairn_status cairn_memory_own_list(cairn_list *list);
 /* Make room for `needed` items of `size` bytes in *block, growing by half as much again.
  * *capacity counts items. New items are zero. On failure nothing changes. */
 cairn_status cairn_memory_reserve(void **block, size_t *capacity, size_t needed, size_t size);
-/* The same, but new items hold anything: memory that nobody writes to is then never really taken. */
+/* The same, but new items hold anything: memory that nobody writes to is never really taken. */
 cairn_status cairn_memory_extend(void **block, size_t *capacity, size_t needed, size_t size);
 
 #endif

@@ -101,7 +101,7 @@ cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_ru
 cairn_status cairn_run_certificate_cut(cairn_run_certificate *c, int64_t steps, cairn_error *error)
 {
     for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++) {
-        int64_t rows, blocks = part == BODIES ? steps + 1 : steps;
+        int64_t rows, blocks = part < STATES ? steps + 1 : steps;
         TRY(cairn_hdf5_column_at(&c->offsets[part], blocks, &rows, error));
         TRY(cairn_hdf5_column_cut(&c->offsets[part], blocks + 1, error));
         TRY(cairn_run_table_cut(&c->parts[part], rows, error));

@@ -1,7 +1,7 @@
 /* slices.c - the share of a box that grains fill, as a whole and in slices.
  *
- * Volumes of balls cut by the box are those of region.c; overlaps count twice. Other shapes count as
- * balls of the same volume about their centre of mass: what the box cuts off one it gives to
+ * Volumes of balls cut by the box are those of region.c; overlaps count twice. Other shapes count
+ * as balls of the same volume about their centre of mass: what the box cuts off one it gives to
  * another, so the mean is right where the packing goes on beyond the box. */
 #include <math.h>
 
