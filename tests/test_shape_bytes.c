@@ -145,6 +145,7 @@ static void check_same_data(const cairn_geometry *g, const cairn_geometry *h)
     SAME(v->face_normal, w->face_normal, v->face_count);
     SAME(v->edge, w->edge, 4 * v->edge_count);
     SAME(g->neighbour, h->neighbour, g->neighbour ? corners : 0);
+    SAME(g->patch, h->patch, g->patch ? v->face_count : 0);
     SAME(&g->moments, &h->moments, 1);
     CHECK(g->extent == h->extent);
     CHECK_INT(h->tree.leaf_count, g->tree.leaf_count);

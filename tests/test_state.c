@@ -38,6 +38,41 @@ TEST(the_saved_world_is_not_changed)
     free(s.data);
 }
 
+/* Hulls that are poured, some of them there and some to come: they share the data of the inlet, and
+ * go on doing so. */
+static const char *const scene_hulls =
+    "cairn: 1\n"
+    "materials: {a: {friction: 0.4}}\n"
+    "bodies: [{motion: fixed, shape: half_space}]\n"
+    "generators:\n"
+    "  - pour: {count: 12, rate: 100, centre: [0, 0, 0.6], size: [0.8, 0.8, 0.2], turned: true,\n"
+    "           shape: {polyhedron: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1],\n"
+    "                                         [0.1, 0.1, 0.1]]}}}\n"
+    "  - pour: {count: 5, rate: 50, centre: [2, 0, 0.6], size: [0.3, 0.3, 0.2], radius: 0.08,\n"
+    "           shape: {box: {size: [1, 0.5, 0.8]}}}\n"
+    "run: {time_step: 4e-3, duration: 0.24, scheme: coulomb}\n";
+
+TEST(inlets_pour_the_same_shapes)
+{
+    static const int before[] = { 0, 1, 10, 40 };
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++)
+        goes_on(scene_hulls, NULL, before[i], 40);
+    cairn_scene *scene = scene_text_good(scene_hulls, NULL);
+    advance(scene->world, &scene->step, 10);
+    saved s = save(scene->world);
+    cairn_world *copy = load(&s);
+    advance(copy, &scene->step, 40);
+    cairn_bodies b = cairn_world_bodies(copy);
+    CHECK_INT(b.count, 1 + 12 + 5);
+    for (int k = 2; k < b.count; k++)
+        CHECK(b.shape[k].kind == CAIRN_SHAPE_BOX || b.shape[k].geometry == b.shape[1].geometry);
+    cairn_world_destroy(copy);
+    check_damage_does_no_harm(&s, 97);
+    check_without_memory(&s);
+    cairn_scene_destroy(scene);
+    free(s.data);
+}
+
 TEST(holes_and_generations_stay)
 {
     cairn_world *world = world_create(3);
@@ -56,8 +91,9 @@ TEST(holes_and_generations_stay)
     free(s.data);
 }
 
-/* A field that is new in a world: either the state keeps it, or a step makes it anew before it reads
- * it; then write its size down here. */
+/* This fails where a struct below got a new field. Before its size is written down here: if a later
+ * step, or a reader of the world, can see what the field held before the step, then state.c,
+ * state_arrays.c, state_joints.c or shape_bytes.c must write and read it. */
 TEST(every_field_of_a_world_was_thought_of)
 {
     if (sizeof(void *) != 8)
@@ -66,10 +102,10 @@ TEST(every_field_of_a_world_was_thought_of)
     CHECK_INT(sizeof(cairn_world) - scratch, 1200);
     CHECK_INT(sizeof(cairn_body_store), 176);
     CHECK_INT(sizeof(cairn_contact_store), 192);
-    CHECK_INT(sizeof(cairn_joint), 720);
-    CHECK_INT(sizeof(cairn_inlet), 240);
+    CHECK_INT(sizeof(cairn_joint), 864);
+    CHECK_INT(sizeof(cairn_inlet), 408);
     CHECK_INT(sizeof(cairn_driven), 296);
-    CHECK_INT(sizeof(cairn_geometry), 216);
+    CHECK_INT(sizeof(cairn_geometry), 224);
 }
 
 TEST(damaged_bytes_do_no_harm)
@@ -107,7 +143,7 @@ TEST(without_memory_nothing_is_loaded_and_nothing_leaks)
 int main(void)
 {
     RUN(CASE(a_loaded_world_goes_on_with_the_same_bits), CASE(the_saved_world_is_not_changed),
-        CASE(holes_and_generations_stay), CASE(every_field_of_a_world_was_thought_of),
-        CASE(damaged_bytes_do_no_harm), CASE(another_version_is_refused),
-        CASE(without_memory_nothing_is_loaded_and_nothing_leaks));
+        CASE(inlets_pour_the_same_shapes), CASE(holes_and_generations_stay),
+        CASE(every_field_of_a_world_was_thought_of), CASE(damaged_bytes_do_no_harm),
+        CASE(another_version_is_refused), CASE(without_memory_nothing_is_loaded_and_nothing_leaks));
 }

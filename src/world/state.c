@@ -3,14 +3,15 @@
  * waiting radii, joints, and the contacts of the last step with their keys and impulses, which the
  * next one starts from.
  *
- * Left out is what a step makes anew before it reads it: lists of pairs, scratch, the workspace of
- * the solver, from which no solver reads what an earlier call left.
+ * Left out is what a step makes anew before it reads it: scratch, the workspace of the solver, from
+ * which no solver reads what an earlier call left; and what cannot change a result: kept pairs.
  *
  * What users define is written by its option table and made again by the function that makes it, so
  * its checks hold for bytes from anywhere; bodies, contacts and joints are columns of numbers. */
 #include "world/state.h"
 
 #include "base/status.h"
+#include "shape/shape_bytes.h"
 
 enum { VERSION = 1 };
 
@@ -139,6 +140,41 @@ static cairn_status read_load(cairn_reader *r, cairn_world *world)
 
 /* ---- inlets --------------------------------------------------------------------------------- */
 
+/* The first body that shares the data of a shape; -1: none does. */
+static int find_holder(const cairn_world *world, const cairn_geometry *geometry)
+{
+    for (int i = 0; geometry && i < world->bodies.count; i++)
+        if (world->bodies.shape[i].geometry == geometry)
+            return i;
+    return -1;
+}
+
+/* The shape of an inlet; data that it shares with a body are those of the body. */
+static void write_shape(cairn_writer *w, const cairn_world *world, cairn_shape shape)
+{
+    const cairn_shape_list list = { &shape, sizeof shape, 1, world->dimension, false };
+    int holder = find_holder(world, shape.geometry);
+    cairn_write_whole(w, holder);
+    if (holder >= 0)
+        shape.geometry = NULL;
+    cairn_shapes_write(w, &list);
+}
+
+/* The reader has a hold on the data, also after a failure. */
+static cairn_status read_shape(cairn_reader *r, cairn_world *world, cairn_shape *out)
+{
+    const cairn_shape_list list = { out, sizeof *out, 1, world->dimension, false };
+    *out = (cairn_shape){ 0 };
+    int holder = (int)cairn_read_within(r, -1, world->bodies.count - 1);
+    TRY(cairn_state_settle(r));
+    TRY(cairn_shapes_read(r, &list, &world->error));
+    if (holder < 0)
+        return CAIRN_OK;
+    cairn_geometry_release(out->geometry);
+    out->geometry = cairn_geometry_retain(world->bodies.shape[holder].geometry);
+    return CAIRN_OK;
+}
+
 static void write_inlets(cairn_writer *w, const cairn_world *world)
 {
     cairn_write_whole(w, (int64_t)world->inlet_count);
@@ -149,10 +185,26 @@ static void write_inlets(cairn_writer *w, const cairn_world *world)
         cairn_write_whole(w, inlet->def.material);
         cairn_write_whole(w, (int64_t)radius->kind);
         cairn_write_record(w, cairn_distribution_record((int)radius->kind), radius);
+        write_shape(w, world, inlet->def.shape);
         cairn_write_whole(w, (int64_t)inlet->state);
         cairn_write_whole(w, inlet->released);
         cairn_write_real(w, inlet->waiting);
     }
+}
+
+/* An inlet of a definition that was read, with what it has done so far. */
+static cairn_status make_inlet(cairn_reader *r, cairn_world *world, const cairn_inlet_def *def)
+{
+    uint64_t state = (uint64_t)cairn_read_whole(r);
+    int64_t released = cairn_read_within(r, 0, INT64_MAX);
+    double waiting = cairn_read_real(r);
+    TRY(cairn_state_settle(r));
+    TRY(cairn_inlet_create(world, def));
+    cairn_inlet *made = &world->inlets[world->inlet_count - 1];
+    made->state = state;
+    made->released = released;
+    made->waiting = waiting;
+    return CAIRN_OK;
 }
 
 static cairn_status read_inlet(cairn_reader *r, cairn_world *world)
@@ -163,16 +215,11 @@ static cairn_status read_inlet(cairn_reader *r, cairn_world *world)
     int kind = (int)cairn_read_within(r, 0, CAIRN_DISTRIBUTION_COUNT - 1);
     def.radius = cairn_distribution_default((cairn_distribution_kind)kind);
     cairn_read_record(r, cairn_distribution_record(kind), &def.radius);
-    uint64_t state = (uint64_t)cairn_read_whole(r);
-    int64_t released = cairn_read_within(r, 0, INT64_MAX);
-    double waiting = cairn_read_real(r);
-    TRY(cairn_state_settle(r));
-    TRY(cairn_inlet_create(world, &def));
-    cairn_inlet *made = &world->inlets[world->inlet_count - 1];
-    made->state = state;
-    made->released = released;
-    made->waiting = waiting;
-    return CAIRN_OK;
+    cairn_status status = read_shape(r, world, &def.shape);
+    if (status == CAIRN_OK)
+        status = make_inlet(r, world, &def);
+    cairn_geometry_release(def.shape.geometry);
+    return status;
 }
 
 /* ---- the world ------------------------------------------------------------------------------ */

@@ -42,6 +42,7 @@ static const reals kept[] = {
     REALS(drift),
     REALS(turn_drift),
     REALS(elastic),
+    REALS(correction),
 };
 
 enum { KEPT = sizeof kept / sizeof kept[0] };
