@@ -152,6 +152,25 @@ TEST(overlaps_can_be_pushed_or_kept)
 }
 
 /* Balls in the air: b is gamma g/h to the bit, and nothing is moved. */
+/* a row of 12 balls without gravity, the first two 1e-3 m in each other: in one step the bodies up
+ * to three contacts beyond them move, and nobody further away; step by step all find room */
+TEST(few_overlaps_move_what_is_near_them)
+{
+    cairn_world *world = new_world(3, 0, 0.5, 0);
+    for (int i = 0; i < 12; i++)
+        add_ball(world, 0.1, (cairn_vec3){ 0.2 * i - (i > 0 ? 1e-3 : 0), 0, 0 }, zero);
+    cairn_step_options options = step_by(0.01, "convex", 1e-6);
+    advance(world, &options, 1);
+    const cairn_vec3 *x = cairn_world_bodies(world).x;
+    CHECK(x[0].x < -1e-5);
+    CHECK(x[4].x > 0.8 - 1e-3 + 1e-5);
+    for (int i = 5; i < 12; i++)
+        CHECK(x[i].x == 0.2 * i - 1e-3);
+    CHECK(advance(world, &options, 200).certificate.penetration < 1e-5);
+    CHECK_NEAR(cairn_world_bodies(world).v[4].x, 0, 1e-15);
+    cairn_world_destroy(world);
+}
+
 TEST(what_does_not_overlap_is_not_moved)
 {
     cairn_world *world = new_world(3, 9.81, 0.3, 0);
@@ -314,7 +333,8 @@ int main(void)
         CASE(motors_do_not_move_bodies_when_overlaps_are_mended),
         CASE(two_balls_that_part_fall_as_if_alone), CASE(a_sunken_ball_comes_up_at_rest),
         CASE(stabilisation_is_the_share_that_a_step_mends), CASE(overlaps_can_be_pushed_or_kept),
-        CASE(what_does_not_overlap_is_not_moved), CASE(a_pile_with_overlaps_is_not_thrown),
+        CASE(few_overlaps_move_what_is_near_them), CASE(what_does_not_overlap_is_not_moved),
+        CASE(a_pile_with_overlaps_is_not_thrown),
         CASE(a_tight_packing_with_large_friction_stays_solvable),
         CASE(without_memory_nothing_is_moved));
 }

@@ -19,10 +19,14 @@
  * positions. */
 #include <math.h>
 
+#include "base/parallel.h"
 #include "base/status.h"
+#include "math/vec.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
 #include "world/scheme.h"
+
+enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
 static double tangent_norm(int d, const double *x)
 {
@@ -101,6 +105,55 @@ void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judge
     judgement->coulomb = exact.coulomb;
 }
 
+/* What one range of contacts says. */
+typedef struct finding {
+    cairn_certificate certificate;
+    int active;
+} finding;
+
+typedef struct certify_job {
+    const cairn_stage *stage;
+    finding *found; /* of each range */
+} certify_job;
+
+static void certify_range(int begin, int end, void *context)
+{
+    const certify_job *job = context;
+    finding found = { 0 };
+    for (int j = begin; j < end; j++) {
+        certify_contact(job->stage, j, &found.certificate);
+        found.active += job->stage->r[(size_t)j * (size_t)job->stage->problem.dimension] > 0;
+    }
+    job->found[begin / GRAIN] = found;
+}
+
+static void add_finding(const finding *found, cairn_step_report *report)
+{
+    const cairn_certificate *part = &found->certificate;
+    cairn_certificate *c = &report->certificate;
+    c->gap_error = fmax(c->gap_error, part->gap_error);
+    c->complementarity = fmax(c->complementarity, part->complementarity);
+    c->friction_direction = fmax(c->friction_direction, part->friction_direction);
+    c->dilatation = fmax(c->dilatation, part->dilatation);
+    c->spurious_work += part->spurious_work;
+    report->active += found->active;
+}
+
+static cairn_status certify_contacts(cairn_stage *stage)
+{
+    int count = stage->world->contacts.count;
+    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
+    cairn_arena *scratch = &stage->world->scratch;
+    certify_job job = { stage, cairn_arena_take(scratch, ranges, sizeof(finding)) };
+    stage->depths = cairn_arena_doubles(scratch, ranges);
+    if (!job.found || !stage->depths)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(count, GRAIN, certify_range, &job);
+    for (size_t k = 0; k < ranges; k++)
+        add_finding(&job.found[k], stage->report);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_stage_certify(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
@@ -110,10 +163,7 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     if (stage->problem.directions && !stage->compression)
         cairn_stage_judge_circular(stage, &c->judgement);
     report->candidates = stage->world->contacts.count;
-    for (int j = 0; j < stage->world->contacts.count; j++) {
-        certify_contact(stage, j, c);
-        report->active += stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
-    }
+    TRY(certify_contacts(stage));
     return isfinite(c->judgement.asked.worst) ? CAIRN_OK : CAIRN_NOT_FINITE;
 }
 
@@ -136,22 +186,43 @@ static bool is_repeated(const cairn_contact_store *c, int j)
            cairn_piece_compare(c->key[j].high, c->key[j - 1].high) == 0;
 }
 
+/* How deep the two pieces of contact j overlap where the bodies are now; < 0: they do not. */
+static double depth_of(const cairn_stage *stage, int j)
+{
+    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
+    const cairn_body_store *b = &stage->world->bodies;
+    double depth = -INFINITY, r[2] = { b->ball[body[0]], b->ball[body[1]] };
+    if (r[0] >= 0 && r[1] >= 0)
+        return r[0] + r[1] - cairn_norm(cairn_sub(b->x[body[0]], b->x[body[1]]));
+    if (is_repeated(&stage->world->contacts, j))
+        return depth;
+    bool swapped;
+    cairn_witness found[CAIRN_WITNESSES];
+    cairn_collider whole[2], made[2];
+    int count = cairn_witnesses_find(side_of(stage, j, 0, &whole[0], &made[0]),
+                                     side_of(stage, j, 1, &whole[1], &made[1]),
+                                     stage->world->dimension, &swapped, found);
+    for (int k = 0; k < count; k++)
+        depth = fmax(depth, -found[k].gap);
+    return depth;
+}
+
+static void depth_range(int begin, int end, void *context)
+{
+    const cairn_stage *stage = context;
+    double deepest = 0;
+    for (int j = begin; j < end; j++)
+        deepest = fmax(deepest, depth_of(stage, j));
+    stage->depths[begin / GRAIN] = deepest;
+}
+
 /* Deepest overlap of the candidates where the bodies are now. */
 void cairn_stage_penetration(cairn_stage *stage)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    double deepest = 0;
-    for (int j = 0; j < c->count; j++) {
-        bool swapped;
-        cairn_witness found[CAIRN_WITNESSES];
-        cairn_collider a, b, one, two;
-        if (is_repeated(c, j))
-            continue;
-        int count =
-            cairn_witnesses_find(side_of(stage, j, 0, &a, &one), side_of(stage, j, 1, &b, &two),
-                                 stage->world->dimension, &swapped, found);
-        for (int k = 0; k < count; k++)
-            deepest = fmax(deepest, -found[k].gap);
-    }
-    stage->report->certificate.penetration = deepest;
+    int count = stage->world->contacts.count;
+    double *deepest = &stage->report->certificate.penetration;
+    cairn_parallel_for(count, GRAIN, depth_range, stage);
+    *deepest = 0;
+    for (int k = 0; k * GRAIN < count; k++)
+        *deepest = fmax(*deepest, stage->depths[k]);
 }

@@ -17,21 +17,26 @@
  *     min 1/2 |z|_M^2   s.t.   H_N z + c >= 0
  *
  * which is a one-step problem without friction. It is solved only roughly: what is left is mended
- * in the next step. The potential it adds is a line of the energy ledger. The other ways to treat
- * overlaps are there for comparison; schemes of velocity level always keep them. */
+ * in the next step. Where few contacts overlap, z moves the bodies of these and those up to RINGS
+ * contacts further on; contacts wider open than z can close are left out. What is pushed together
+ * at the rim is less than what was mended, and is mended when it is worth it. The potential that z
+ * adds is a line of the energy ledger. The other ways to treat overlaps are there for comparison;
+ * schemes of velocity level always keep them. */
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "problem/operator.h"
+#include "problem/part.h"
 #include "world/scheme.h"
 
 static const double PORTION = 0.02;    /* of the smaller body: most that a step mends */
 static const double NEGLIGIBLE = 1e-9; /* of the smaller body: rounding               */
 static const double SLACK = 0.02;      /* of h^2 |gravity|: too little to be worth it */
 static const double ROUGH = 0.1;       /* relative residual                           */
-enum { MOST_SWEEPS = 100 };
+static const double WIDE = 8;          /* of the worst overlap: z closes no more      */
+enum { MOST_SWEEPS = 100, RINGS = 3, GRAIN = 2048 };
 
 static const char *const ways[] = {
     [CAIRN_OVERLAPS_MOVE] = "move", [CAIRN_OVERLAPS_PUSH] = "push", [CAIRN_OVERLAPS_KEEP] = "keep"
@@ -78,6 +83,94 @@ static double left_open(const cairn_stage *stage, int j)
     return -c * h <= slack ? 0 : fmax(c, -PORTION * size / h);
 }
 
+/* ---- which contacts take part --------------------------------------------------------------- */
+
+typedef struct open_job {
+    const cairn_stage *stage;
+    double *c, *least; /* of each contact; of each range */
+} open_job;
+
+static void open_range(int begin, int end, void *context)
+{
+    const open_job *job = context;
+    double least = 0;
+    for (int j = begin; j < end; j++) {
+        job->c[j] = left_open(job->stage, j);
+        least = job->c[j] < least ? job->c[j] : least;
+    }
+    job->least[begin / GRAIN] = least;
+}
+
+/* c of all contacts, 0 for the rows of joints; *worst is the least of them. */
+static cairn_status find_open(const cairn_stage *stage, double **c, double *worst)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    int contacts = stage->world->contacts.count;
+    size_t ranges = (size_t)(contacts + GRAIN - 1) / GRAIN;
+    open_job job = { stage, cairn_arena_doubles(scratch, (size_t)stage->problem.contacts),
+                     cairn_arena_doubles(scratch, ranges) };
+    if (!job.c || !job.least)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(contacts, GRAIN, open_range, &job);
+    *c = job.c;
+    *worst = 0;
+    for (size_t k = 0; k < ranges; k++)
+        *worst = fmin(*worst, job.least[k]);
+    return CAIRN_OK;
+}
+
+/* Contacts around those that overlap. */
+typedef struct region {
+    const cairn_problem *p;
+    const double *c;
+    double widest;    /* m/s: c of those that z might close                      */
+    uint8_t *ring;    /* of each block: in how many contacts it is reached, + 1  */
+    uint8_t *chosen;  /* of each contact                                         */
+    int32_t *contact; /* the chosen ones, ascending                              */
+    int count;
+} region;
+
+/* The blocks of overlaps are ring 1; each turn reaches one contact further. */
+static void grow(region *g, int ring)
+{
+    const int32_t *block = g->p->block;
+    for (int j = 0; j < g->p->contacts; j++) {
+        if (g->chosen[j] || g->c[j] > g->widest || (ring == 0 && !(g->c[j] < 0)))
+            continue;
+        bool reached = ring == 0;
+        for (int side = 0; side < 2; side++)
+            reached |= block[2 * j + side] >= 0 && g->ring[block[2 * j + side]] > 0 &&
+                       g->ring[block[2 * j + side]] <= ring;
+        for (int side = 0; reached && side < 2; side++)
+            if (block[2 * j + side] >= 0 && g->ring[block[2 * j + side]] == 0)
+                g->ring[block[2 * j + side]] = (uint8_t)(ring + 1);
+        g->chosen[j] = reached;
+        g->count += reached;
+    }
+}
+
+static cairn_status find_region(cairn_arena *scratch, region *g)
+{
+    size_t contacts = (size_t)g->p->contacts, blocks = (size_t)g->p->blocks;
+    g->ring = cairn_arena_take(scratch, blocks, sizeof *g->ring);
+    g->chosen = cairn_arena_take(scratch, contacts, sizeof *g->chosen);
+    if (!g->ring || !g->chosen)
+        return CAIRN_NO_MEMORY;
+    memset(g->ring, 0, blocks);
+    memset(g->chosen, 0, contacts);
+    for (int ring = 0; ring <= RINGS; ring++)
+        grow(g, ring);
+    g->contact = cairn_arena_take(scratch, (size_t)g->count, sizeof *g->contact);
+    if (!g->contact)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0, k = 0; j < g->p->contacts; j++)
+        if (g->chosen[j])
+            g->contact[k++] = j;
+    return CAIRN_OK;
+}
+
+/* ---- the displacement ----------------------------------------------------------------------- */
+
 /* Of the rows of joints those that hold go on to hold; motors, springs and the like do not move
  * anything here. */
 static cairn_status keep_held(cairn_arena *scratch, cairn_problem *p)
@@ -96,72 +189,80 @@ static cairn_status keep_held(cairn_arena *scratch, cairn_problem *p)
     return CAIRN_OK;
 }
 
-/* The problem of z: the rows and masses of the step, without friction, from rest. */
-static cairn_status pose(const cairn_stage *stage, const double *c, cairn_problem *p)
+/* The problem of z: rows and masses of the step, without friction, from rest. */
+static cairn_status pose(const cairn_stage *stage, const region *g, cairn_problem_part *part)
 {
     cairn_arena *scratch = &stage->world->scratch;
-    size_t velocities = (size_t)stage->blocks * (size_t)stage->block_size;
-    *p = stage->problem;
-    p->directions = 0;
-    p->w = p->mu_rolling = p->mu_spinning = NULL;
-    p->b = c;
-    p->v_free = cairn_arena_doubles(scratch, velocities);
+    cairn_problem whole = stage->problem;
+    whole.directions = 0;
+    whole.w = whole.mu_rolling = whole.mu_spinning = whole.v_free = whole.mu = NULL;
+    whole.b = g->c;
+    TRY(cairn_problem_take_part(&whole, g->contact, g->count, scratch, part));
+    cairn_problem *p = &part->problem;
+    p->v_free = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     p->mu = cairn_arena_doubles(scratch, (size_t)p->contacts);
     if (!p->v_free || !p->mu)
         return CAIRN_NO_MEMORY;
     return p->bounded ? keep_held(scratch, p) : CAIRN_OK;
 }
 
-/* The normal impulses, for whoever wants to compute z again. */
-static cairn_status keep_correction(cairn_stage *stage, const double *r)
+/* z of all blocks, and the normal impulses for whoever wants to compute it again; joints ask for
+ * all of theirs. */
+static cairn_status keep(cairn_stage *stage, const cairn_problem_part *part, const double *r,
+                         const double *z)
 {
-    int contacts = stage->problem.contacts, d = stage->problem.dimension;
-    stage->correction = cairn_arena_doubles(&stage->world->scratch, (size_t)contacts);
-    if (!stage->correction)
+    const cairn_problem *p = &part->problem;
+    cairn_arena *scratch = &stage->world->scratch;
+    size_t velocities = (size_t)stage->blocks * (size_t)stage->block_size;
+    stage->correction = cairn_arena_doubles(scratch, (size_t)stage->problem.contacts);
+    stage->shift = cairn_arena_doubles(scratch, velocities);
+    if (!stage->correction || !stage->shift)
         return CAIRN_NO_MEMORY;
-    for (int j = 0; j < contacts; j++)
-        stage->correction[j] = r[(size_t)j * (size_t)d];
+    if (stage->joints.blocks > 0) {
+        size_t rows = (size_t)stage->problem.contacts * (size_t)p->dimension;
+        stage->shift_r = cairn_arena_doubles(scratch, rows);
+        if (!stage->shift_r)
+            return CAIRN_NO_MEMORY;
+        cairn_part_spread(part->contact, p->contacts, p->dimension, r, stage->shift_r);
+    }
+    cairn_part_spread(part->block, p->blocks, p->block_size, z, stage->shift);
+    for (int k = 0; k < p->contacts; k++)
+        stage->correction[part->contact[k]] = r[(size_t)k * (size_t)p->dimension];
     return CAIRN_OK;
 }
 
-static cairn_status solve(cairn_stage *stage, const double *c)
+static cairn_status solve(cairn_stage *stage, const region *g)
 {
-    cairn_problem p;
+    cairn_problem_part part;
     cairn_solve_report report;
     cairn_solve_options options = cairn_solve_options_default();
     cairn_arena *scratch = &stage->world->scratch;
-    TRY(pose(stage, c, &p));
-    size_t rows = (size_t)p.contacts * (size_t)p.dimension;
+    TRY(pose(stage, g, &part));
+    const cairn_problem *p = &part.problem;
+    size_t rows = (size_t)p->contacts * (size_t)p->dimension;
     double *r = cairn_arena_doubles(scratch, rows), *u = cairn_arena_doubles(scratch, rows);
-    double *z = cairn_arena_doubles(scratch, (size_t)p.blocks * (size_t)p.block_size);
+    double *z = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     if (!r || !u || !z)
         return CAIRN_NO_MEMORY;
     options.solver = "ngs";
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
-    TRY(cairn_solve(&p, &options, stage->world->workspace, r, z, u, &report));
-    stage->shift = z;
-    stage->shift_r = r;
-    return keep_correction(stage, r);
+    TRY(cairn_solve(p, &options, stage->world->workspace, r, z, u, &report));
+    return keep(stage, &part, r, z);
 }
 
 cairn_status cairn_stage_correct(cairn_stage *stage)
 {
-    int contacts = stage->world->contacts.count;
-    bool any = false;
+    double *c, worst;
     stage->shift = stage->correction = stage->shift_r = NULL;
     if (stage->overlaps != CAIRN_OVERLAPS_MOVE || stage->scheme->velocity_level)
         return CAIRN_OK;
-    for (int j = 0; j < contacts && !any; j++)
-        any = left_open(stage, j) < 0;
-    if (!any)
+    TRY(find_open(stage, &c, &worst));
+    if (worst >= 0)
         return CAIRN_OK;
-    double *c = cairn_arena_doubles(&stage->world->scratch, (size_t)stage->problem.contacts);
-    if (!c)
-        return CAIRN_NO_MEMORY;
-    for (int j = 0; j < contacts; j++)
-        c[j] = left_open(stage, j);
-    return solve(stage, c);
+    region g = { .p = &stage->problem, .c = c, .widest = -WIDE * worst };
+    TRY(find_region(&stage->world->scratch, &g));
+    return solve(stage, &g);
 }
 
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)

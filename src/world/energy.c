@@ -10,9 +10,13 @@
  * The first part of the last line is what moving by v+ instead of vm does to the potential. */
 #include <math.h>
 
+#include "base/parallel.h"
+#include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 #include "world/world.h"
+
+enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 static double kinetic_energy(double mass, cairn_vec3 J, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -76,13 +80,56 @@ static void add_contact(const cairn_stage *stage, int j, const double *v_old, ca
         energy->driver_work -= r[i] * stage->w[first + (size_t)i];
 }
 
-void cairn_stage_energy(cairn_stage *stage)
+/* ---- sums in ranges, in order --------------------------------------------------------------- */
+
+typedef struct energy_job {
+    const cairn_stage *stage;
+    cairn_energy *sum; /* of each range */
+} energy_job;
+
+static void body_range(int begin, int end, void *context)
+{
+    const energy_job *job = context;
+    cairn_energy *sum = &job->sum[begin / GRAIN];
+    *sum = (cairn_energy){ 0 };
+    for (int i = begin; i < end; i++)
+        if (job->stage->block[i] >= 0)
+            add_body(job->stage, i, sum);
+}
+
+static void contact_range(int begin, int end, void *context)
+{
+    const energy_job *job = context;
+    cairn_energy *sum = &job->sum[begin / GRAIN];
+    *sum = (cairn_energy){ 0 };
+    for (int j = begin; j < end; j++)
+        add_contact(job->stage, j, job->stage->v_old, sum);
+}
+
+static void add_up(const energy_job *job, int count, cairn_energy *energy)
+{
+    for (int k = 0; k * GRAIN < count; k++) {
+        energy->load_work += job->sum[k].load_work;
+        energy->numerical_loss += job->sum[k].numerical_loss;
+        energy->impact_loss += job->sum[k].impact_loss;
+        energy->friction_loss += job->sum[k].friction_loss;
+        energy->driver_work += job->sum[k].driver_work;
+    }
+}
+
+cairn_status cairn_stage_energy(cairn_stage *stage)
 {
     cairn_energy *energy = &stage->report->energy;
-    for (int i = 0; i < stage->world->bodies.count; i++)
-        if (stage->block[i] >= 0)
-            add_body(stage, i, energy);
-    for (int j = 0; j < stage->world->contacts.count; j++)
-        add_contact(stage, j, stage->v_old, energy);
+    int bodies = stage->world->bodies.count, contacts = stage->world->contacts.count;
+    size_t ranges = (size_t)((bodies > contacts ? bodies : contacts) + GRAIN - 1) / GRAIN;
+    energy_job job = { stage,
+                       cairn_arena_take(&stage->world->scratch, ranges, sizeof(cairn_energy)) };
+    if (!job.sum)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(bodies, GRAIN, body_range, &job);
+    add_up(&job, bodies, energy);
+    cairn_parallel_for(contacts, GRAIN, contact_range, &job);
+    add_up(&job, contacts, energy);
     cairn_stage_joints_energy(stage);
+    return CAIRN_OK;
 }

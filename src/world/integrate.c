@@ -5,11 +5,12 @@
  * Positions: x += h v; orientation by the exponential map of h w. Loads count at mid-step. */
 #include <math.h>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "world/scheme.h"
 
-enum { NEWTON_STEPS = 12 };
+enum { NEWTON_STEPS = 12, GRAIN = 1024 };
 
 static cairn_status take_arrays(cairn_stage *stage)
 {
@@ -143,28 +144,33 @@ static void predict(cairn_stage *stage, int i)
     stage->omega_eval[i] = b->omega[i];
 }
 
+static void free_range(int begin, int end, void *context)
+{
+    cairn_stage *stage = context;
+    const cairn_body_store *b = &stage->world->bodies;
+    double ahead = stage->h * cairn_scheme_ahead(stage->scheme, stage->linearisations);
+    for (int i = begin; i < end; i++) {
+        stage->q_next[i] = b->q[i];
+        stage->x_next[i] = b->x[i];
+        predict(stage, i);
+        cairn_stage_place(stage, i, ahead);
+        if (stage->block[i] >= 0)
+            fly(stage, i);
+        else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
+            drive(stage, i);
+    }
+}
+
 cairn_status cairn_stage_free_motion(cairn_stage *stage)
 {
     cairn_world *world = stage->world;
     const cairn_body_store *b = &world->bodies;
     TRY(take_arrays(stage));
     cairn_loads_at(world, world->time + 0.5 * stage->h, stage->force, stage->torque);
-    double ahead = stage->h * cairn_scheme_ahead(stage->scheme, stage->linearisations);
-    for (int i = 0; i < b->count; i++) {
-        stage->block[i] = -1;
-        stage->q_next[i] = b->q[i];
-        stage->x_next[i] = b->x[i];
-        predict(stage, i);
-        cairn_stage_place(stage, i, ahead);
-        if (!b->alive[i])
-            continue;
-        if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
-            stage->block[i] = stage->blocks++;
-            fly(stage, i);
-        } else if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
-            drive(stage, i);
-        }
-    }
+    for (int i = 0; i < b->count; i++)
+        stage->block[i] =
+            b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC ? stage->blocks++ : -1;
+    cairn_parallel_for(b->count, GRAIN, free_range, stage);
     return CAIRN_OK;
 }
 
@@ -226,10 +232,11 @@ static void advance_clock(cairn_world *world, double h)
     world->time = world->clock_start + (double)world->clock_count * h;
 }
 
-void cairn_stage_commit(cairn_stage *stage)
+static void commit_range(int begin, int end, void *context)
 {
+    cairn_stage *stage = context;
     const cairn_body_store *b = &stage->world->bodies;
-    for (int i = 0; i < b->count; i++) {
+    for (int i = begin; i < end; i++) {
         if (!b->alive[i])
             continue;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
@@ -237,5 +244,10 @@ void cairn_stage_commit(cairn_stage *stage)
         else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
             move_driven(stage, i);
     }
+}
+
+void cairn_stage_commit(cairn_stage *stage)
+{
+    cairn_parallel_for(stage->world->bodies.count, GRAIN, commit_range, stage);
     advance_clock(stage->world, stage->h);
 }

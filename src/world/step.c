@@ -123,7 +123,7 @@ static cairn_status advance(cairn_stage *stage)
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
     TRY(cairn_stage_certify(stage));
-    cairn_stage_energy(stage);
+    TRY(cairn_stage_energy(stage));
     TRY(make_room(stage));
     /* x += h v, and overlaps apart */
     cairn_stage_store_contacts(stage);

@@ -173,6 +173,7 @@ typedef struct cairn_stage {
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
     cairn_problem compression_problem; /* what the first phase solved                    */
+    double *depths; /* m: deepest overlap in each range of contacts             */
     cairn_step_report *report;
 } cairn_stage;
 
@@ -289,7 +290,7 @@ cairn_status cairn_stage_certify(cairn_stage *stage);
 void cairn_stage_penetration(cairn_stage *stage);
 
 /* energy.c */
-void cairn_stage_energy(cairn_stage *stage);
+cairn_status cairn_stage_energy(cairn_stage *stage);
 
 /* inlet.c */
 size_t cairn_inlets_due(const cairn_world *world, double time);
