@@ -163,4 +163,17 @@ static inline int tamper_with_integers(const folder *f, const char *const *integ
     return changes;
 }
 
+/* A run with all that a scene of check_runs.h has. */
+static inline void tamper_with_run(const char *text, const char *override, const char *left_out,
+                                   int tries)
+{
+    folder f = folder_create();
+    run_into(&f, text, override);
+    CHECK_INT(verdict(&f), CERTIFIED);
+    CHECK(tamper_with_reals(&f, all_reals, left_out, tries) >= 45 * tries);
+    CHECK(tamper_with_integers(&f, all_integers, tries) >= 15 * tries);
+    CHECK_INT(verdict(&f), CERTIFIED); /* all was put back */
+    folder_remove(f.path);
+}
+
 #endif

@@ -64,9 +64,11 @@ bool check_group_open(hid_t file, check_group *group, check_report *report)
 
 void check_group_close(check_group *group)
 {
-    for (int i = 0; i < group->count; i++)
+    for (int i = 0; i < group->count; i++) {
         if (group->dataset[i] > 0)
             H5Dclose(group->dataset[i]);
+        check_memory_free(&group->ahead[i]);
+    }
     group->count = 0;
 }
 
@@ -107,25 +109,72 @@ static bool read_rows(hid_t dataset, hsize_t first, const hsize_t extent[2], hid
     return good;
 }
 
-bool check_group_read(const check_group *group, int64_t first, int64_t rows, void *record,
-                      check_report *report)
+/* Rows of every column into `out`, one array a column. */
+static bool read_columns(const check_group *group, int64_t first, int64_t rows, void *const *out,
+                         check_report *report)
 {
-    if (first < 0 || rows < 0 || first > group->rows - rows)
-        return check_fail(report, "/%s has %lld rows, expected %lld and more", group->name,
-                          (long long)group->rows, (long long)(first + rows));
-    if (!make_room(group, (size_t)rows, record, report))
-        return false;
     for (int i = 0; i < group->count && rows > 0; i++) {
         const check_field *field = &group->fields[i];
         if (group->dataset[i] < 0)
             continue;
         hsize_t extent[2] = { (hsize_t)rows, (hsize_t)check_width(group, field) };
-        void *numbers;
-        memcpy(&numbers, (char *)record + field->offset, sizeof numbers);
         hid_t type = field->integer ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE;
-        if (!read_rows(group->dataset[i], (hsize_t)first, extent, type, numbers))
+        if (!read_rows(group->dataset[i], (hsize_t)first, extent, type, out[i]))
             return check_fail(report, "/%s/%s cannot be read", group->name, field->name);
     }
+    return true;
+}
+
+enum { AHEAD = 2048 }; /* rows */
+
+/* Have the rows from `first` on, as many as fit, in memory. */
+static bool read_ahead(check_group *group, int64_t first, check_report *report)
+{
+    int64_t rows = group->rows - first < AHEAD ? group->rows - first : AHEAD;
+    for (int i = 0; i < group->count; i++) {
+        size_t width = (size_t)check_width(group, &group->fields[i]);
+        if (!group->ahead[i] &&
+            !check_memory_take(&group->ahead[i], AHEAD * width, size_of(&group->fields[i])))
+            return check_fail(report, "no memory");
+    }
+    group->ahead_first = first;
+    group->ahead_rows = 0;
+    if (!read_columns(group, first, rows, group->ahead, report))
+        return false;
+    group->ahead_rows = rows;
+    return true;
+}
+
+/* Copy rows that were read ahead. */
+static void copy_ahead(const check_group *group, int64_t first, int64_t rows, void *const *out)
+{
+    for (int i = 0; i < group->count; i++) {
+        size_t size = (size_t)check_width(group, &group->fields[i]) * size_of(&group->fields[i]);
+        const char *from = group->ahead[i];
+        if (group->dataset[i] >= 0)
+            memcpy(out[i], from + (size_t)(first - group->ahead_first) * size, (size_t)rows * size);
+    }
+}
+
+bool check_group_read(check_group *group, int64_t first, int64_t rows, void *record,
+                      check_report *report)
+{
+    void *arrays[CHECK_FIELDS];
+    if (first < 0 || rows < 0 || first > group->rows - rows)
+        return check_fail(report, "/%s has %lld rows, expected %lld and more", group->name,
+                          (long long)group->rows, (long long)(first + rows));
+    if (!make_room(group, (size_t)rows, record, report))
+        return false;
+    for (int i = 0; i < group->count; i++)
+        memcpy(&arrays[i], (const char *)record + group->fields[i].offset, sizeof arrays[i]);
+    if (rows >= AHEAD)
+        return read_columns(group, first, rows, arrays, report);
+    int64_t end = group->ahead_first + group->ahead_rows;
+    bool there = rows == 0 || (first >= group->ahead_first && first + rows <= end);
+    if (!there && !read_ahead(group, first, report))
+        return false;
+    if (rows > 0)
+        copy_ahead(group, first, rows, arrays);
     return true;
 }
 

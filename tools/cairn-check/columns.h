@@ -26,7 +26,10 @@ typedef struct check_group {
     const check_field *fields;
     int count, dimension;
     hid_t dataset[CHECK_FIELDS]; /* -1: an optional one that is not there */
-    int64_t rows;                /* that every dataset has */
+    int64_t rows;                /* that every dataset has                */
+    /* rows read ahead: most steps have few, and every call of HDF5 costs */
+    void *ahead[CHECK_FIELDS];
+    int64_t ahead_first, ahead_rows;
 } check_group;
 
 /* Numbers in a row of a field. */
@@ -35,7 +38,7 @@ int check_width(const check_group *group, const check_field *field);
 bool check_group_open(hid_t file, check_group *group, check_report *report);
 /* Read rows into the arrays of a record, whose first member is the number of rows there is room
  * for (size_t): arrays grow as needed. */
-bool check_group_read(const check_group *group, int64_t first, int64_t rows, void *record,
+bool check_group_read(check_group *group, int64_t first, int64_t rows, void *record,
                       check_report *report);
 void check_group_close(check_group *group);
 /* Free the arrays of a record. */
