@@ -73,12 +73,27 @@ static double uncorrected(const cairn_stage *stage, int j, const double *u)
     return stage->s_held ? fmax(speed - stage->s_held[j], 0) : speed;
 }
 
+/* Most candidates have no impulse and stay open, o >= mu |u_T|: all their entries are 0. */
+static bool stays_open(const cairn_stage *stage, int j)
+{
+    const cairn_problem *p = &stage->problem;
+    bool plain = stage->world->dimension == 3 && p->dimension == 3 && !p->directions;
+    if (!plain || stage->compression)
+        return false;
+    const double *u = stage->u + 3 * (size_t)j, *r = stage->r + 3 * (size_t)j;
+    double o = u[0] + stage->b[j], mu = p->mu[j];
+    bool idle = r[0] == 0 && r[1] == 0 && r[2] == 0;
+    return idle && o >= 0 && o * o >= mu * mu * (u[1] * u[1] + u[2] * u[2]);
+}
+
 static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
 {
     const cairn_problem *p = &stage->problem;
     int d = stage->world->dimension;
     const double *u = stage->u + (size_t)j * (size_t)p->dimension;
     double r[CAIRN_MAX_DIMENSION] = { 0 }, h = stage->h, least = stage->floor ? stage->floor[j] : 0;
+    if (stays_open(stage, j))
+        return;
     last_impulse(stage, j, r);
     double above = r[0] - least; /* mostly 0: then the weight does not matter */
     double push = above != 0 ? cairn_contact_inverse_mass(p, j) * above : 0;
@@ -186,6 +201,13 @@ static bool is_repeated(const cairn_contact_store *c, int j)
            cairn_piece_compare(c->key[j].high, c->key[j - 1].high) == 0;
 }
 
+/* How deep a ball is in a half-space. */
+static double depth_in_plane(const cairn_body_store *b, int ball, int wall)
+{
+    cairn_vec3 n = cairn_rotate(b->q[wall], cairn_unit(b->shape[wall].axis));
+    return b->ball[ball] - cairn_dot(n, cairn_sub(b->x[ball], b->x[wall]));
+}
+
 /* How deep the two pieces of contact j overlap where the bodies are now; < 0: they do not. */
 static double depth_of(const cairn_stage *stage, int j)
 {
@@ -194,6 +216,9 @@ static double depth_of(const cairn_stage *stage, int j)
     double depth = -INFINITY, r[2] = { b->ball[body[0]], b->ball[body[1]] };
     if (r[0] >= 0 && r[1] >= 0)
         return r[0] + r[1] - cairn_norm(cairn_sub(b->x[body[0]], b->x[body[1]]));
+    for (int side = 0; side < 2; side++)
+        if (r[side] >= 0 && b->shape[body[1 - side]].kind == CAIRN_SHAPE_HALF_SPACE)
+            return depth_in_plane(b, body[side], body[1 - side]);
     if (is_repeated(&stage->world->contacts, j))
         return depth;
     bool swapped;
