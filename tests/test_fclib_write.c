@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "cairn/fclib.h"
 #include "fclib_files.h"
+#include "lattice_problem.h"
 #include "random_problem.h"
 #include "run_scene.h"
 
@@ -303,6 +304,35 @@ TEST(no_memory_at_any_place_is_reported_and_nothing_leaks)
     folder_remove(f.path);
 }
 
+/* Contacts of balls are written out: a file has rows. */
+TEST(contacts_of_balls_are_saved_with_rows)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "balls.hdf5");
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_fclib *stored, *compact;
+    CHECK(make_lattice_problem(2, 0.3, &arena, &l));
+    cairn_problem both = lattice_of_both(&l);
+    CHECK_OK(cairn_fclib_save_problem(p.text, &l.p, NULL, NULL, NULL, NULL));
+    CHECK_OK(cairn_fclib_load(p.text, &stored, NULL));
+    CHECK_OK(cairn_fclib_save_problem(p.text, &both, NULL, NULL, NULL, NULL));
+    CHECK_OK(cairn_fclib_load(p.text, &compact, NULL));
+    CHECK_INT(compact->problem.W->rows, 3 * l.p.contacts);
+    for (int i = 0; i < 3 * l.p.contacts; i++) {
+        double r[72] = { 0 }, u[2][72];
+        r[i] = 1;
+        cairn_problem_apply(&stored->problem, r, NULL, u[0]);
+        cairn_problem_apply(&compact->problem, r, NULL, u[1]);
+        for (int k = 0; k < 3 * l.p.contacts; k++)
+            CHECK_NEAR(u[1][k], u[0][k], 1e-13);
+    }
+    cairn_fclib_destroy(stored);
+    cairn_fclib_destroy(compact);
+    cairn_arena_destroy(&arena);
+    folder_remove(f.path);
+}
+
 int main(void)
 {
     RUN(CASE(files_of_other_laboratories_come_back_bit_by_bit),
@@ -314,5 +344,5 @@ int main(void)
         CASE(what_has_no_place_in_a_file_is_refused),
         CASE(a_folder_that_is_not_there_is_an_error_with_its_name),
         CASE(no_memory_at_any_place_is_reported_and_nothing_leaks),
-        CASE(a_full_disk_leaves_the_old_file));
+        CASE(a_full_disk_leaves_the_old_file), CASE(contacts_of_balls_are_saved_with_rows));
 }

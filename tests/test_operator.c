@@ -98,27 +98,34 @@ TEST(the_shift_is_bias_plus_friction_times_sliding)
     CHECK_NEAR(cairn_contact_shift(&random.p, 1), 0, 0);
 }
 
+static void check_threads(const cairn_problem *p, cairn_arena *arena)
+{
+    size_t r_count = 3 * (size_t)p->contacts, v_count = 6 * (size_t)p->blocks;
+    double *r = cairn_arena_doubles(arena, r_count);
+    double *v[2], *u[2];
+    for (size_t i = 0; i < r_count; i++)
+        r[i] = i % 7 < 2 ? 0 : sin((double)i);
+    for (int k = 0; k < 2; k++) {
+        v[k] = cairn_arena_doubles(arena, v_count);
+        u[k] = cairn_arena_doubles(arena, r_count);
+        cairn_parallel_threads(k ? 3 : 1);
+        cairn_problem_apply(p, r, v[k], u[k]);
+    }
+    cairn_parallel_threads(1);
+    CHECK(v[0][0] != 0 && u[0][0] != 0);
+    CHECK(memcmp(v[0], v[1], v_count * sizeof(double)) == 0);
+    CHECK(memcmp(u[0], u[1], r_count * sizeof(double)) == 0);
+}
+
 /* The sums of a block are the same ones in the same order, whoever makes them. */
 TEST(threads_change_no_bit_of_a_product)
 {
     cairn_arena arena = { 0 };
     lattice_problem l;
     CHECK(make_lattice_problem(14, 0.3, &arena, &l));
-    size_t r_count = 3 * (size_t)l.p.contacts, v_count = 6 * (size_t)l.p.blocks;
-    double *r = cairn_arena_doubles(&arena, r_count);
-    double *v[2], *u[2];
-    for (size_t i = 0; i < r_count; i++)
-        r[i] = i % 7 < 2 ? 0 : sin((double)i);
-    for (int k = 0; k < 2; k++) {
-        v[k] = cairn_arena_doubles(&arena, v_count);
-        u[k] = cairn_arena_doubles(&arena, r_count);
-        cairn_parallel_threads(k ? 3 : 1);
-        cairn_problem_apply(&l.p, r, v[k], u[k]);
-    }
-    cairn_parallel_threads(1);
-    CHECK(v[0][0] != 0 && u[0][0] != 0);
-    CHECK(memcmp(v[0], v[1], v_count * sizeof(double)) == 0);
-    CHECK(memcmp(u[0], u[1], r_count * sizeof(double)) == 0);
+    cairn_problem balls = lattice_of_balls(&l);
+    check_threads(&l.p, &arena);
+    check_threads(&balls, &arena);
     cairn_arena_destroy(&arena);
 }
 

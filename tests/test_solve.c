@@ -245,6 +245,7 @@ TEST(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly)
     lattice_problem l;
     cairn_judgement said;
     CHECK(make_lattice_problem(15, 0.3, &arena, &l));
+    l.p = lattice_of_balls(&l);
     size_t r_bytes = 3 * (size_t)l.p.contacts * sizeof(double);
     size_t v_bytes = 6 * (size_t)l.p.blocks * sizeof(double);
     large_answer one = solve_lattice(&l, "ngs", 1, &arena);
