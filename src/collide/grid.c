@@ -9,7 +9,8 @@
  *
  * Boxes are sorted by cell, so that a row of cells is one piece of memory. Where the cells between
  * the outermost boxes are not many more than boxes, each has a number of its own; else they share
- * numbers through a hash. The search runs twice over all boxes in ranges: to count, and to list. */
+ * numbers through a hash. Ranges of boxes are searched on their own, each with room for as many
+ * pairs as is usual, and then joined. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #include "base/status.h"
 #include "collide/collide.h"
 
-enum { LEVELS = 64, GRAIN = 512, ROOMY = 4 };
+enum { LEVELS = 64, GRAIN = 512, ROOMY = 4, USUAL = 12 };
 
 typedef struct cell {
     int64_t x, y, z;
@@ -204,6 +205,12 @@ static cairn_status build(const cairn_zone *zones, int count, cairn_arena *scrat
 
 /* ---- search --------------------------------------------------------------------------------- */
 
+/* Where the pairs of one range of entries go: as many as there is room for, all are counted. */
+typedef struct sink {
+    cairn_pair *out;
+    size_t room, found;
+} sink;
+
 /* Of one row of cells those from x to `last`, as seen by entry k; entries before `from` are left
  * out. */
 typedef struct look {
@@ -219,11 +226,10 @@ static bool is_in(const cell *c, const look *at)
            c->x >= at->first.x && c->x <= at->last;
 }
 
-/* The pairs with entries `from` to `to` - 1; `out` NULL: only their number. */
-static int meet(const grid *g, const look *at, uint32_t from, uint32_t to, cairn_pair *out)
+/* The pairs with entries `from` to `to` - 1. */
+static void meet(const grid *g, const look *at, uint32_t from, uint32_t to, sink *s)
 {
     const entry *me = &g->entries[at->k];
-    int found = 0;
     for (uint32_t j = from; j < to; j++) {
         const entry *other = &g->entries[j];
         if (g->hashed && !is_in(&g->cells[other->body], at))
@@ -231,82 +237,93 @@ static int meet(const grid *g, const look *at, uint32_t from, uint32_t to, cairn
         if (!cairn_zones_overlap(&me->zone, &other->zone) ||
             !(me->zone.movable | other->zone.movable))
             continue;
-        if (out)
-            out[found] = cairn_pair_of(me->body, other->body);
-        found++;
+        if (s->found < s->room)
+            s->out[s->found] = cairn_pair_of(me->body, other->body);
+        s->found++;
     }
-    return found;
 }
 
 /* Rows of hashed cells may go on at bucket 0. */
-static int meet_row(const grid *g, const look *at, cairn_pair *out)
+static void meet_row(const grid *g, const look *at, sink *s)
 {
     uint32_t first = bucket_of(g, at->first), cells = (uint32_t)(at->last - at->first.x) + 1;
     uint32_t end = first + cells < g->buckets ? first + cells : g->buckets;
     uint32_t from = g->start[first] > at->from ? g->start[first] : at->from;
-    int found = meet(g, at, from, g->start[end], out);
+    meet(g, at, from, g->start[end], s);
     if (first + cells > g->buckets)
-        found += meet(g, at, 0, g->start[first + cells - g->buckets], out ? out + found : NULL);
-    return found;
+        meet(g, at, 0, g->start[first + cells - g->buckets], s);
 }
 
 /* The row at (y, z), three cells wide. */
-static int meet_beside(const grid *g, int k, cell c, cairn_pair *out)
+static void meet_beside(const grid *g, int k, cell c, sink *s)
 {
     const level *on = &g->levels[c.level];
-    look at = {
+    const look at = {
         k, { larger(c.x - 1, on->low.x), c.y, c.z, c.level }, smaller(c.x + 1, on->high.x), 0
     };
     bool outside = c.y < on->low.y || c.y > on->high.y || c.z < on->low.z || c.z > on->high.z;
-    return outside || at.last < at.first.x ? 0 : meet_row(g, &at, out);
+    if (!outside && at.last >= at.first.x)
+        meet_row(g, &at, s);
 }
 
 /* On its own level: the rest of its cell and the next one, and the rows that come later. */
-static int look_ahead(const grid *g, int k, cairn_pair *out)
+static void look_ahead(const grid *g, int k, sink *s)
 {
     cell c = g->cells[g->entries[k].body];
     const look own = { k, c, c.x + 1, (uint32_t)k + 1 };
-    int found = meet_row(g, &own, out);
+    meet_row(g, &own, s);
     for (int64_t z = 0; z <= !g->flat; z++)
         for (int64_t y = z ? -1 : 1; y <= 1; y++)
-            found += meet_beside(g, k, (cell){ c.x, c.y + y, c.z + z, c.level },
-                                 out ? out + found : NULL);
-    return found;
+            meet_beside(g, k, (cell){ c.x, c.y + y, c.z + z, c.level }, s);
 }
 
 /* On a coarser level. */
-static int look_around(const grid *g, int k, int l, cairn_pair *out)
+static void look_around(const grid *g, int k, int l, sink *s)
 {
     cell c = cell_on_level(g, g->entries[k].zone.centre, l);
     int64_t depth = g->flat ? 0 : 1;
-    int found = 0;
     for (int64_t z = -depth; z <= depth; z++)
         for (int64_t y = -1; y <= 1; y++)
-            found +=
-                meet_beside(g, k, (cell){ c.x, c.y + y, c.z + z, l }, out ? out + found : NULL);
-    return found;
+            meet_beside(g, k, (cell){ c.x, c.y + y, c.z + z, l }, s);
 }
 
 typedef struct search {
     const grid *g;
-    size_t *first;   /* of each range: number of pairs, then where they begin */
-    cairn_pair *out; /* NULL: count                                           */
+    cairn_pair *found; /* USUAL for each entry: the pairs of a range, where they fit */
+    size_t *count;     /* of each range                                              */
+    size_t *first;     /* of each range: where its pairs begin in `out`              */
+    cairn_pair *out;
 } search;
+
+static void search_entries(const grid *g, int begin, int end, sink *s)
+{
+    for (int k = begin; k < end; k++) {
+        look_ahead(g, k, s);
+        for (int l = g->cells[g->entries[k].body].level + 1; l <= g->top; l++)
+            if (g->levels[l].occupied)
+                look_around(g, k, l, s);
+    }
+}
 
 static void search_range(int begin, int end, void *context)
 {
-    const search *s = context;
-    const grid *g = s->g;
-    cairn_pair *out = s->out ? s->out + s->first[begin / GRAIN] : NULL;
-    size_t found = 0;
-    for (int k = begin; k < end; k++) {
-        found += (size_t)look_ahead(g, k, out ? out + found : NULL);
-        for (int l = g->cells[g->entries[k].body].level + 1; l <= g->top; l++)
-            if (g->levels[l].occupied)
-                found += (size_t)look_around(g, k, l, out ? out + found : NULL);
-    }
-    if (!out)
-        s->first[begin / GRAIN] = found;
+    const search *job = context;
+    sink s = { job->found + (size_t)begin * USUAL, (size_t)(end - begin) * USUAL, 0 };
+    search_entries(job->g, begin, end, &s);
+    job->count[begin / GRAIN] = s.found;
+}
+
+/* Pairs that did not fit are looked for again. */
+static void list_range(int begin, int end, void *context)
+{
+    const search *job = context;
+    size_t range = (size_t)(begin / GRAIN), count = job->count[range];
+    cairn_pair *out = job->out + job->first[range];
+    sink s = { out, count, 0 };
+    if (count <= (size_t)(end - begin) * USUAL)
+        memcpy(out, job->found + (size_t)begin * USUAL, count * sizeof *out);
+    else
+        search_entries(job->g, begin, end, &s);
 }
 
 static cairn_status run(const cairn_zone *zones, int count, cairn_arena *scratch,
@@ -314,21 +331,24 @@ static cairn_status run(const cairn_zone *zones, int count, cairn_arena *scratch
 {
     grid g;
     TRY(build(zones, count, scratch, &g));
-    size_t ranges = (size_t)(g.entry_count + GRAIN - 1) / GRAIN, total = out->count;
-    search s = { &g, cairn_arena_take(scratch, ranges, sizeof(size_t)), NULL };
-    if (!s.first)
+    size_t entries = (size_t)g.entry_count, ranges = (entries + GRAIN - 1) / GRAIN;
+    search s = { .g = &g,
+                 .found = cairn_arena_take(scratch, entries * USUAL, sizeof(cairn_pair)),
+                 .count = cairn_arena_take(scratch, ranges, sizeof(size_t)),
+                 .first = cairn_arena_take(scratch, ranges, sizeof(size_t)) };
+    if (!s.found || !s.count || !s.first)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for(g.entry_count, GRAIN, search_range, &s);
+    size_t total = out->count;
     for (size_t k = 0; k < ranges; k++) {
-        size_t found = s.first[k];
         s.first[k] = total;
-        total += found;
+        total += s.count[k];
     }
     TRY(cairn_memory_reserve((void **)&out->items, &out->capacity, total, sizeof *out->items));
     s.out = out->items;
+    if (total > out->count)
+        cairn_parallel_for(g.entry_count, GRAIN, list_range, &s);
     out->count = total;
-    if (s.out)
-        cairn_parallel_for(g.entry_count, GRAIN, search_range, &s);
     return CAIRN_OK;
 }
 
