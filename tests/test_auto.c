@@ -1,5 +1,6 @@
 /* test_auto.c - the ladder: what it picks, that it climbs, and what it says. */
 #include "hard_problems.h"
+#include "lattice_problem.h"
 #include "random_problem.h"
 
 static cairn_solve_report solve_limited(const cairn_problem *p, cairn_law law, double tolerance,
@@ -68,6 +69,33 @@ TEST(the_iteration_limit_holds_over_all_rungs)
     hard_problem_free(&column);
 }
 
+/* 1,408 contacts: newton counts as 100 + 1,408 + 0.0005 x 1,408^2 = 2,499 sweeps, so 600 of them
+ * are a fair try, whatever the first 150 promise */
+TEST(a_large_problem_is_not_climbed_from_at_the_first_slow_stage)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem lattice;
+    cairn_workspace *workspace;
+    cairn_solve_options options = cairn_solve_options_default();
+    cairn_solve_report report;
+    CHECK(make_lattice_problem(8, 1, &arena, &lattice));
+    CHECK_INT(lattice.p.contacts, 1408);
+    double *r = cairn_arena_doubles(&arena, 3 * 1408);
+    double *v = cairn_arena_doubles(&arena, 6 * 512);
+    double *u = cairn_arena_doubles(&arena, 3 * 1408);
+    CHECK(r && v && u);
+    memset(r, 0, 3 * 1408 * sizeof *r);
+    options.law = CAIRN_LAW_COULOMB;
+    options.tolerance = 1e-13;
+    options.max_iterations = 600;
+    CHECK_OK(cairn_workspace_create(&workspace));
+    CHECK_OK(cairn_solve(&lattice.p, &options, workspace, r, v, u, &report));
+    CHECK_INT(report.iterations, 600);
+    CHECK(strstr(report.remark, "newton") == NULL);
+    cairn_workspace_destroy(workspace);
+    cairn_arena_destroy(&arena);
+}
+
 TEST(cones_with_edges_go_to_the_exact_methods)
 {
     hard_problem column = make_column(3, 1, 0.3);
@@ -87,5 +115,6 @@ int main(void)
     RUN(CASE(an_easy_problem_stays_on_the_first_rung),
         CASE(a_tall_stack_climbs_to_a_second_order_method), CASE(a_heavy_top_is_solved_too),
         CASE(the_iteration_limit_holds_over_all_rungs),
+        CASE(a_large_problem_is_not_climbed_from_at_the_first_slow_stage),
         CASE(cones_with_edges_go_to_the_exact_methods));
 }
