@@ -1,6 +1,6 @@
 /* export.c - scenes of the comparison as files that every engine reads (bench/peers/peer.h), made
- * from the scenes of cairn: box_of_spheres with n^3 spheres, and column_collapse_2d. And the contact
- * problem of a box that has settled, as a file that solvers of others read. */
+ * from the scenes of cairn: box_of_spheres with n^3 spheres, and column_collapse_2d. And the
+ * contact problem of a box that has settled, as a file that solvers of others read. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 // box2d.cpp - Box2D 2.4 on a 2D scene of the comparison (Debian: libbox2d-dev).
 //
-// Setting "HERTZ:VELOCITY+POSITION:SCALE": steps a second (0: the scene's own time step), velocity and
-// position iterations, and how many of Box2D's metres a metre of the scene is. By the manual
+// Setting "HERTZ:VELOCITY+POSITION:SCALE": steps a second (0: the scene's own time step), velocity
+// and position iterations, and how many of Box2D's metres a metre of the scene is. By the manual
 // (box2d.org/documentation, "Simulation"): 60 Hz with 8 and 3 iterations; moving bodies of 0.1 to
-// 10 m ("Units"), in which overlaps of 0.005 m are meant to stay: so a larger scale is finer. No sleep.
+// 10 m ("Units"), in which overlaps of 0.005 m are meant to stay: so a larger scale is finer.
+// Nothing is put to sleep.
 #include "peer.h"
 
 #include <box2d/box2d.h>

@@ -1,11 +1,11 @@
 // bullet.cpp - Bullet on a scene of the comparison (Debian: libbullet-dev).
 //
-// Setting: iterations of the sequential-impulse solver, as "50"; "nncg-50": of the conjugate-gradient
-// solver that the manual offers for higher quality. By the user manual (Bullet_User_Manual.pdf in
-// the package's documentation) and btContactSolverInfo.h: the dynamic tree as broad phase, shapes
-// shared where they can be, two friction directions so that friction does not depend on the
-// direction of sliding, split impulses at any depth (the threshold 0) so that mending an overlap adds
-// no speed; 10 iterations are the default and more are for accuracy. Nothing is put to sleep.
+// Setting: iterations of the sequential-impulse solver, as "50"; "nncg-50": of its nonlinear
+// conjugate gradients, which converge better (btNNCGConstraintSolver.h). By the user manual ("Rigid
+// body dynamics") and btContactSolverInfo.h: the dynamic tree as broad phase, two friction
+// directions so that friction does not depend on the direction of sliding, split impulses at any
+// depth (the threshold 0) so that mending an overlap adds no speed; 10 iterations are the default
+// and more are for accuracy. Nothing is put to sleep.
 #include "peer.h"
 
 #include <btBulletDynamicsCommon.h>
@@ -32,7 +32,8 @@ btVector3 vector(const double *x)
     return {btScalar(x[0]), btScalar(x[1]), btScalar(x[2])};
 }
 
-btRigidBody *add_body(engine *e, double mass, btCollisionShape *shape, const btVector3 &x, double mu)
+btRigidBody *add_body(engine *e, double mass, btCollisionShape *shape, const btVector3 &x,
+                      double mu)
 {
     btVector3 inertia(0, 0, 0);
     if (mass > 0)
@@ -94,8 +95,8 @@ void step(void *engine_)
 void state(void *engine_, double *out)
 {
     for (const btRigidBody *body : static_cast<engine *>(engine_)->body) {
-        const btVector3 parts[3] = {body->getWorldTransform().getOrigin(), body->getLinearVelocity(),
-                                    body->getAngularVelocity()};
+        const btVector3 parts[3] = {body->getWorldTransform().getOrigin(),
+                                    body->getLinearVelocity(), body->getAngularVelocity()};
         for (const btVector3 &part : parts)
             for (int k = 0; k < 3; k++)
                 *out++ = double(part[k]);

@@ -2,9 +2,9 @@
  *
  * Setting: the number of iterations of QuickStep, as "50". By the manual (ode.org/wiki, Manual):
  * QuickStep for many bodies ("Stepping functions"), 20 iterations are its default and more are for
- * accuracy ("QuickStep"); friction bounded by mu times the normal force, dContactApprox1 ("Contact");
- * ERP 0.2 and CFM as they come ("How to use ERP and CFM"); the sweep-and-prune space for scenes with
- * many bodies ("Collision detection: spaces"). Nothing is put to sleep. */
+ * accuracy ("QuickStep"); friction bounded by mu times the normal force, dContactApprox1
+ * ("Contact"); ERP 0.2 and CFM as they come ("How to use ERP and CFM"); the sweep-and-prune space
+ * for scenes with many bodies ("Collision detection: spaces"). Nothing is put to sleep. */
 #include "peer.h"
 
 #include <ode/ode.h>

@@ -1,6 +1,6 @@
-/* peer.h - what all engines of the comparison share, cairn among them: the scene they read, the loop
- * that steps them and measures CPU time, the frames they leave for quality.c. C and C++; peer.py is
- * the same for Python. */
+/* peer.h - what all engines of the comparison share, cairn among them: the scene they read, the
+ * loop that steps them and measures CPU time, the frames they leave for quality.c. C and C++;
+ * peer.py is the same for Python. */
 #ifndef CAIRN_BENCH_PEER_H
 #define CAIRN_BENCH_PEER_H
 
@@ -44,10 +44,10 @@ typedef struct peer_engine {
     void (*state)(void *engine, double *out); /* PEER_STATE numbers a ball                    */
 } peer_engine;
 
-/* The whole program: NAME SCENE SETTING FRAMES TIMES. A setting that ends in ":4x" (any number) takes
- * steps four times longer than the scene's; the engine sees what stands before. Writes frames (doubles: time, then all states;
- * the start is the first) and appends to TIMES a line
- *     engine,setting,steps,CPU seconds of all steps,CPU seconds of the last quarter of the steps. */
+/* The whole program: NAME SCENE SETTING FRAMES TIMES. A setting that ends in ":4x" (any number)
+ * takes steps four times longer than the scene's; the engine sees what stands before. Writes frames
+ * (doubles: time, then all states; the start is the first) and appends to TIMES a line
+ *     engine,setting,steps,CPU seconds of all steps,CPU seconds of their last quarter */
 int peer_main(int argc, char **argv, const peer_engine *engine);
 
 #ifdef __cplusplus

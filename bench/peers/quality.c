@@ -1,5 +1,5 @@
-/* quality.c - overlaps, approach speeds and energies of frames. Shares nothing with any engine: pairs
- * come from a plain grid of cells as wide as the largest ball. */
+/* quality.c - overlaps, approach speeds and energies of frames. Shares nothing with any engine:
+ * pairs come from a plain grid of cells as wide as the largest ball. */
 #include "quality.h"
 
 #include <math.h>

@@ -3,9 +3,9 @@
  *   (1) Gauss-Seidel with momentum in stages of 50, 100, 200, ... sweeps. After each stage the rate
  *       of the residual predicts how many more the tolerance would take.
  *   (2) When that is more than a second-order method costs (in sweeps, from the size), or the
- *       residual no longer falls, climb: `newton` for exact Coulomb friction, `ipm` for the convex
- *       law; `newton` also there when `ipm` fails. With rows of bounds, which are mostly linear and
- *       on which sweeps are slow, climb early.
+ *       residual no longer falls, climb, but not before a quarter of that cost: `newton` for exact
+ *       Coulomb friction, `ipm` for the convex law; `newton` also there when `ipm` fails. With rows
+ *       of bounds, which are mostly linear and on which sweeps are slow, climb early.
  *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
  * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
  * and `ipm`. Every rung starts from the best impulses so far, and the best are what is
@@ -75,8 +75,8 @@ static double second_order_cost(int contacts)
     return 100 + c + 5e-4 * c * c;
 }
 
-/* Momentum makes residuals fall unevenly, so a prediction counts only once a quarter of the cost of the
- * other method has been spent. */
+/* Momentum makes residuals fall unevenly, so a prediction counts only once a quarter of the other
+ * method's cost has been spent. */
 static bool sweeps_promise(int64_t spent, double expected, double cost)
 {
     double sweeps = (double)spent;
