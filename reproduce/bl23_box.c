@@ -299,11 +299,11 @@ static cairn_status table_2_125k(cairn_study *study)
 
 const cairn_entry cairn_entries_bl23_box[] = {
     { "bl23-table-2", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 512 and 4,096 spheres",
-      CAIRN_QUICK, 150, table_2 },
+      CAIRN_QUICK, 60, table_2 },
     { "bl23-table-2-32k", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 32,768 spheres",
-      CAIRN_FULL, 1000, table_2_32k },
+      CAIRN_FULL, 700, table_2_32k },
     { "bl23-table-2-125k", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 125,000 spheres",
-      CAIRN_LARGE, 9000, table_2_125k },
+      CAIRN_LARGE, 6000, table_2_125k },
 };
 const int cairn_entries_bl23_box_count =
     sizeof cairn_entries_bl23_box / sizeof cairn_entries_bl23_box[0];
