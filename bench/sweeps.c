@@ -1,10 +1,11 @@
 /* sweeps.c - the cost of one sweep of accelerated Gauss-Seidel over contacts of balls on a lattice,
- * scalar and in batches, against the bytes it must move and the stream rate measured beside it.
+ * and of solids with oblique arms and unequal moments, scalar and in batches, against the bytes it
+ * must move and the stream rate measured beside it.
  *
  * Bytes of a sweep, every number read or written once, f bytes a number:
  *     contact  two indices, n, shift, mu; r and r_previous read and written:   8 + 17 f
  *     body     v and v_previous for the extrapolation, v for the sweep:        48 f
- *     without friction: 8 + 8 f and 24 f.
+ *     without friction: 8 + 8 f and 24 f; solids, with their rows and W: 8 + 49 f and 52 f.
  * Beside it the judge, on stored rows and on contacts of balls. */
 #include <math.h>
 #include <stdlib.h>
@@ -20,24 +21,48 @@
 typedef struct kind {
     const char *name;
     const cairn_sweeps *sweeps;
-    bool smooth;
+    bool smooth, solid;
     int number; /* bytes of a number; 0: not counted */
 } kind;
 
 static const kind kinds[] = {
-    { "scalar", &cairn_sweeps_scalar, false, 0 },
-    { "double", &cairn_sweeps_f64, false, 8 },
-    { "float", &cairn_sweeps_f32, false, 4 },
-    { "double, no friction", &cairn_sweeps_f64, true, 8 },
-    { "float, no friction", &cairn_sweeps_f32, true, 4 },
+    { "scalar", &cairn_sweeps_scalar, false, false, 0 },
+    { "double", &cairn_sweeps_f64, false, false, 8 },
+    { "float", &cairn_sweeps_f32, false, false, 4 },
+    { "double, no friction", &cairn_sweeps_f64, true, false, 8 },
+    { "float, no friction", &cairn_sweeps_f32, true, false, 4 },
+    { "scalar, solids", &cairn_sweeps_scalar, false, true, 0 },
+    { "double, solids", &cairn_sweeps_general_f64, false, true, 8 },
+    { "float, solids", &cairn_sweeps_general_f32, false, true, 4 },
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0], REPEATS = 25 };
 
 static double bytes_of(const kind *k, const cairn_problem *p)
 {
-    double f = k->number, contact = 8 + (k->smooth ? 8 : 17) * f, body = (k->smooth ? 24 : 48) * f;
+    double f = k->number, contact = 8 + (k->solid ? 49 : k->smooth ? 8 : 17) * f;
+    double body = (k->solid ? 52 : k->smooth ? 24 : 48) * f;
     return k->number ? contact * p->contacts + body * p->blocks : 0;
+}
+
+/* Unequal moments, and arms that are not along the normal: W_jj becomes full. */
+static void make_solids(lattice_problem *l)
+{
+    for (int i = 0; i < l->p.blocks; i++) {
+        l->mass_inverse[6 * i + 4] *= 1.7;
+        l->mass_inverse[6 * i + 5] *= 0.6;
+    }
+    for (int row = 0; row < 6 * l->p.contacts; row++) {
+        int j = row / 6, block = l->block[row / 3];
+        double *H = l->H + 6 * (size_t)row;
+        if (block < 0)
+            continue;
+        cairn_vec3 aside = cairn_scale(0.2, l->tangent[j]), e = { H[0], H[1], H[2] };
+        cairn_vec3 turn = cairn_rotate_back(l->q[block], cairn_cross(aside, e));
+        H[3] += turn.x;
+        H[4] += turn.y;
+        H[5] += turn.z;
+    }
 }
 
 /* Seconds of one sweep: the best of some rounds of some sweeps. */
@@ -162,6 +187,8 @@ void bench_sweeps(const char *folder, int most)
         if (!make_lattice_problem(n, 0.3, &arena, &l))
             bench_fail("memory", CAIRN_NO_MEMORY);
         for (int k = 0; k < KINDS; k++) {
+            if (kinds[k].solid && !kinds[k - 1].solid)
+                make_solids(&l);
             for (int j = 0; j < l.p.contacts; j++)
                 l.mu[j] = kinds[k].smooth ? 0 : 0.3;
             measure(&l.p, &kinds[k], &scalar, csv);

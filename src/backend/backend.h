@@ -27,6 +27,8 @@ typedef struct cairn_system {
     uint8_t *kind; /* how each contact is solved, a cairn_local_kind; likewise                    */
     struct cairn_batches
         *batches; /* NULL until asked for: batch.h                                */
+    struct cairn_batches
+        *general; /* likewise, of any bodies: batch_general.h                     */
 } cairn_system;
 
 /* What a sweep noticed on its way. */
@@ -38,6 +40,7 @@ typedef struct cairn_sweep {
 /* Sweeps of block Gauss-Seidel with exact local solves, on a state in a layout of their own. */
 typedef struct cairn_sweeps {
     const char *name;
+    bool single; /* in float */
     /* The state in the arena, from r and its velocities v; NULL: not for this problem. */
     cairn_status (*begin)(cairn_system *s, cairn_arena *arena, const double *r, const double *v,
                           void **out);
@@ -55,9 +58,11 @@ typedef struct cairn_sweeps {
 
 enum { CAIRN_WORTH_BATCHES = 200 }; /* contacts: fewer are swept one by one */
 
-extern const cairn_sweeps cairn_sweeps_scalar; /* any problem, in double          */
-extern const cairn_sweeps cairn_sweeps_f32;    /* balls, in batches, in float     */
-extern const cairn_sweeps cairn_sweeps_f64;    /* balls, in batches, in double    */
+extern const cairn_sweeps cairn_sweeps_scalar;      /* any problem, in double          */
+extern const cairn_sweeps cairn_sweeps_f32;         /* balls, in batches, in float     */
+extern const cairn_sweeps cairn_sweeps_f64;         /* balls, in batches, in double    */
+extern const cairn_sweeps cairn_sweeps_general_f32; /* 3D, any bodies, in batches      */
+extern const cairn_sweeps cairn_sweeps_general_f64; /* likewise in double               */
 
 struct cairn_kernels {
     const char *name;

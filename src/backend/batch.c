@@ -1,4 +1,4 @@
-/* batch.c - cutting the contacts of a problem of balls into batches.
+/* batch.c - cutting the contacts of a problem into batches: of balls, or of any bodies.
  *
  * They are filled through a window of open ones: a contact goes into the first in which neither of
  * its bodies is. */
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/operator.h"
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
@@ -18,7 +19,9 @@ typedef struct filling {
     int batch[WINDOW]; /* open batches                                     */
     int held[WINDOW];  /* contacts in them                                 */
     int most;          /* batches that there is room for                   */
+    bool full;         /* it was not enough                                */
     int32_t *order;    /* the contacts in the order of their blocks        */
+    int ordered;       /* how many; rows with bounds are not among them    */
     int at;            /* the next of them                                 */
     int now;           /* the group being filled                           */
 } filling;
@@ -37,8 +40,9 @@ static int ghost_record(const filling *f)
 static void open_batch(filling *f, int slot)
 {
     cairn_batches *s = f->s;
-    if (s->count == f->most)
-        return; /* noticed at the end */
+    f->full = s->count == f->most;
+    if (f->full)
+        return;
     f->batch[slot] = s->count++;
     f->held[slot] = 0;
     size_t first = (size_t)f->batch[slot] * CAIRN_BATCH;
@@ -80,6 +84,8 @@ static void place(filling *f, int j)
     uint32_t taken = used_by(f, block[0]) | used_by(f, block[1]);
     if (taken == UINT32_MAX)
         close_batch(f, fullest(f));
+    if (f->full)
+        return;
     taken = used_by(f, block[0]) | used_by(f, block[1]);
     int slot = __builtin_ctz(~taken);
     size_t lane = (size_t)f->batch[slot] * CAIRN_BATCH + (size_t)f->held[slot]++;
@@ -118,20 +124,66 @@ static int group_of(const cairn_batches *s, int j)
 
 /* Contacts by the lower of their blocks, then by number: neighbours in space where the numbering of
  * the blocks follows space, whatever order they came in. */
-static cairn_status order_contacts(const cairn_problem *p, cairn_arena *arena, int32_t **out)
+static cairn_status order_contacts(filling *f, cairn_arena *arena)
 {
+    const cairn_problem *p = f->s->p;
     int32_t *next = cairn_arena_take(arena, (size_t)p->blocks + 1, sizeof *next);
     int32_t *order = cairn_arena_take(arena, (size_t)p->contacts, sizeof *order);
     if (!next || !order)
         return CAIRN_NO_MEMORY;
     memset(next, 0, ((size_t)p->blocks + 1) * sizeof *next);
     for (int j = 0; j < p->contacts; j++)
-        next[lower_block(p, j) + 1]++;
+        if (!cairn_is_bounded(p, j))
+            next[lower_block(p, j) + 1]++;
     for (int i = 0; i < p->blocks; i++)
         next[i + 1] += next[i];
+    f->ordered = next[p->blocks];
     for (int j = 0; j < p->contacts; j++)
-        order[next[lower_block(p, j)]++] = j;
-    *out = order;
+        if (!cairn_is_bounded(p, j))
+            order[next[lower_block(p, j)]++] = j;
+    f->order = order;
+    return CAIRN_OK;
+}
+
+enum { NEIGHBOURS = 512 };
+
+/* Whether contacts i and j, in the order of their blocks, take turns with each other. */
+static bool are_neighbours(const cairn_batches *s, int i, int j)
+{
+    int one = lower_block(s->p, i), two = lower_block(s->p, j);
+    return one / NEIGHBOURS == two / NEIGHBOURS && slab_of(s, one) == slab_of(s, two);
+}
+
+/* How many of the contacts [k, end) have the lower block of the first. */
+static int run_length(const filling *f, int k, int end)
+{
+    const cairn_problem *p = f->s->p;
+    int next = k, block = lower_block(p, f->order[k]);
+    while (next < end && lower_block(p, f->order[next]) == block)
+        next++;
+    return next - k;
+}
+
+/* Bodies that are no balls have many contacts, several with each neighbour, and these stand
+ * together in the order of blocks: batches would stay almost empty. Among each 512 blocks of a slab
+ * they take turns: first the first contact of each block, then the second ones, and so on. */
+static cairn_status take_turns(filling *f, cairn_arena *arena)
+{
+    int32_t *turns = cairn_arena_take(arena, (size_t)f->ordered, sizeof *turns);
+    int count = 0;
+    if (!turns)
+        return CAIRN_NO_MEMORY;
+    for (int begin = 0, end = 0; begin < f->ordered; begin = end) {
+        while (end < f->ordered && are_neighbours(f->s, f->order[begin], f->order[end]))
+            end++;
+        for (int round = 0; count < end; round++)
+            for (int k = begin, length; k < end; k += length) {
+                length = run_length(f, k, end);
+                if (round < length)
+                    turns[count++] = f->order[k + round];
+            }
+    }
+    f->order = turns;
     return CAIRN_OK;
 }
 
@@ -144,12 +196,12 @@ static void fill_group(filling *f, int group)
     for (int k = 0; k < WINDOW; k++)
         open_batch(f, k);
     bool between = group == f->s->slabs;
-    for (int k = between ? 0 : f->at; k < p->contacts; k++) {
+    for (int k = between ? 0 : f->at; k < f->ordered; k++) {
         int j = f->order[k], own = slab_of(f->s, lower_block(p, j));
         f->at = k;
         if (!between && own != group)
             return;
-        if (group_of(f->s, j) == group)
+        if (group_of(f->s, j) == group && !f->full)
             place(f, j);
     }
 }
@@ -176,14 +228,16 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
     f.used = cairn_arena_take(arena, (size_t)s->p->blocks, sizeof *f.used);
     if (!f.used)
         return CAIRN_NO_MEMORY;
-    TRY(order_contacts(s->p, arena, &f.order));
-    for (int group = 0; group <= s->slabs && s->count < most; group++) {
+    TRY(order_contacts(&f, arena));
+    if (s->general)
+        TRY(take_turns(&f, arena));
+    for (int group = 0; group <= s->slabs && !f.full; group++) {
         s->start[group] = s->count;
         fill_group(&f, group);
         drop_empty(s, s->start[group]);
     }
     s->start[s->slabs + 1] = s->count;
-    s->usable = s->count < most;
+    s->usable = !f.full;
     return CAIRN_OK;
 }
 
@@ -195,21 +249,60 @@ static bool is_smooth(const cairn_problem *p)
     return smooth;
 }
 
+/* Room for the batches of the contacts, and the filling. */
+static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
+{
+    int most = s->p->contacts / (CAIRN_BATCH / 2) + 2 * WINDOW * (s->slabs + 1);
+    size_t lanes = (size_t)most * CAIRN_BATCH;
+    s->contact = cairn_arena_take(arena, lanes, sizeof *s->contact);
+    s->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *s->bodies);
+    if (!s->contact || !s->bodies)
+        return CAIRN_NO_MEMORY;
+    return fill_batches(s, arena, most);
+}
+
+/* A contact between two blocks, or a block and none, whose linear parts are opposite. */
+static bool is_between_bodies(const cairn_problem *p, int j)
+{
+    const int32_t *block = p->block + 2 * (size_t)j;
+    double H[2][18];
+    bool even = block[0] != block[1], both = block[0] >= 0 && block[1] >= 0;
+    for (int side = 0; side < 2 && even; side++) {
+        if (block[side] < 0)
+            continue;
+        const double *m = p->mass_inverse + 6 * (size_t)block[side];
+        even = m[0] == m[1] && m[1] == m[2];
+        cairn_problem_rows(p, j, side, H[side]);
+    }
+    for (int i = 0; i < 9 && even && both; i++)
+        even = H[0][6 * (i / 3) + i % 3] == -H[1][6 * (i / 3) + i % 3];
+    return even;
+}
+
+cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *arena,
+                                          cairn_batches *out)
+{
+    *out = (cairn_batches){ .p = p, .general = true };
+    out->slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS;
+    bool solid = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->W &&
+                 p->rolling + p->spinning == 0;
+    if (!solid || p->blocks == 0 || p->contacts < CAIRN_WORTH_BATCHES)
+        return CAIRN_OK;
+    for (int j = 0; j < p->contacts; j++)
+        if (!cairn_is_bounded(p, j) && !is_between_bodies(p, j))
+            return CAIRN_OK;
+    return make_batches(out, arena);
+}
+
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out)
 {
     *out = (cairn_batches){ .p = p, .slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS };
     bool balls = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->bounded;
     if (p->W || !balls || p->blocks == 0)
         return CAIRN_OK;
-    int most = p->contacts / (CAIRN_BATCH / 2) + 2 * WINDOW * (out->slabs + 1);
-    size_t lanes = (size_t)most * CAIRN_BATCH;
     TRY(cairn_batches_find_balls(out, arena, &balls));
     if (!balls)
         return CAIRN_OK;
-    out->contact = cairn_arena_take(arena, lanes, sizeof *out->contact);
-    out->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *out->bodies);
-    if (!out->contact || !out->bodies)
-        return CAIRN_NO_MEMORY;
     out->smooth = is_smooth(p);
-    return fill_batches(out, arena, most);
+    return make_batches(out, arena);
 }

@@ -50,12 +50,18 @@ typedef struct cairn_batches {
     int32_t *bodies;  /* a and b of each lane                                                  */
     const double *radius;    /* m: R of each block; 0: nothing touches it, or a point             */
     const cairn_quat *frame; /* of each block: its axes to those of space; NULL: the same         */
-    bool smooth; /* no contact has friction                                               */
-    bool usable; /* the problem is one of balls, and its batches are well filled          */
+    bool general; /* of any bodies, not of balls                                          */
+    bool smooth;  /* no contact has friction                                               */
+    bool usable;  /* the problem is of the kind asked for, and its batches are well filled */
 } cairn_batches;
 
 /* The batches of a problem, made in the arena; not usable where it is not one of balls. */
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out);
+
+/* The batches of a problem of any bodies in 3D; rows with bounds are left out. Not usable where it
+ * has too few contacts, or other ones. */
+cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *arena,
+                                          cairn_batches *out);
 
 /* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
 cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);

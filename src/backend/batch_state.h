@@ -284,6 +284,7 @@ static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const 
 
 const cairn_sweeps KERNELS = {
     .name = TEXT,
+    .single = sizeof(REAL) < sizeof(double),
     .begin = NAME(begin),
     .sweep = NAME(sweep),
     .unload = NAME(unload),

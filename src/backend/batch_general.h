@@ -1,0 +1,49 @@
+/* batch_general.h - contacts of any bodies in 3D in batches, for wide arithmetic: rows with arms,
+ * full 3 x 3 blocks W_jj. Rows with bounds (joints) are swept one by one after the batches. */
+#ifndef CAIRN_BACKEND_BATCH_GENERAL_H
+#define CAIRN_BACKEND_BATCH_GENERAL_H
+
+#include "backend/batch.h"
+
+/* The rows of contact i of a batch are (line, turn_a) on body a and (-line, turn_b) on b. */
+typedef struct cairn_general_f32 {
+    int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
+    float line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
+    float W[6][CAIRN_BATCH];     /* lower triangle, see problem/local.h */
+    float shift[3][CAIRN_BATCH]; /* w + (b + mu s) n                    */
+    float mu[CAIRN_BATCH];
+} cairn_general_f32;
+
+typedef struct cairn_general_f64 {
+    int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
+    double line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
+    double W[6][CAIRN_BATCH];
+    double shift[3][CAIRN_BATCH];
+    double mu[CAIRN_BATCH];
+} cairn_general_f64;
+
+/* One pass over batches. Records of bodies are (v, w, 1/m, 0); `inertia` has (1/J1, 1/J2, 1/J3, 0)
+ * of each; impulses are in the contact frame. */
+typedef struct cairn_general_pass_f32 {
+    const cairn_general_f32 *batches;
+    const float *inertia;
+    cairn_law law;
+    double beta;
+    float *v, *r, *previous;
+} cairn_general_pass_f32;
+
+typedef struct cairn_general_pass_f64 {
+    const cairn_general_f64 *batches;
+    const double *inertia;
+    cairn_law law;
+    double beta;
+    double *v, *r, *previous;
+} cairn_general_pass_f64;
+
+/* A sweep over batches; without `out`, what their impulses do to the bodies is added up. */
+void cairn_general_sweep_f32(cairn_width width, const cairn_general_pass_f32 *job, int begin,
+                             int end, cairn_sweep *out);
+void cairn_general_sweep_f64(cairn_width width, const cairn_general_pass_f64 *job, int begin,
+                             int end, cairn_sweep *out);
+
+#endif
