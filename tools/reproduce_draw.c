@@ -35,6 +35,13 @@ static void write_data(FILE *out, const cairn_study *study, const cairn_figure *
     }
 }
 
+/* 1, 2 or 5 times a power of ten that is near to x > 0. */
+static double round_number(double x)
+{
+    double power = pow(10, floor(log10(x))), digit = x / power;
+    return power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+}
+
 /* gnuplot's own range holds the centres of disks, but cuts what sticks out. */
 static void write_disk_range(FILE *out, const cairn_study *study, const cairn_figure *f)
 {
@@ -50,9 +57,12 @@ static void write_disk_range(FILE *out, const cairn_study *study, const cairn_fi
             }
     }
     double edge = 0.02 * (high[0] - low[0]);
-    if (isfinite(edge))
-        fprintf(out, "set xrange [%g:%g]\nset yrange [%g:%g]\n", low[0] - edge, high[0] + edge,
-                low[1] - edge, high[1] + edge);
+    if (!isfinite(edge))
+        return;
+    if (f->equal && high[0] - low[0] < 0.7 * (high[1] - low[1])) /* room for few numbers */
+        fprintf(out, "set xtics %g\n", round_number((high[0] - low[0]) / 3));
+    fprintf(out, "set xrange [%g:%g]\nset yrange [%g:%g]\n", low[0] - edge, high[0] + edge,
+            low[1] - edge, high[1] + edge);
 }
 
 static void write_axes(FILE *out, const cairn_study *study, const cairn_figure *f)
