@@ -348,7 +348,7 @@ const cairn_entry cairn_entries_bl23_grains[] = {
     { "bl23-fig-11", "[BL23]", "Fig. 11", "fixed-point iterations of spheres on a plane",
       CAIRN_QUICK, 10, fig_11 },
     { "bl23-fig-12", "[BL23]", "Fig. 12", "column collapse, convex against fixed point",
-      CAIRN_QUICK, 60, fig_12 },
+      CAIRN_QUICK, 110, fig_12 },
     { "bl23-fig-13", "[BL23]", "Fig. 13", "collapse of 100 ellipses on glued disks", CAIRN_QUICK, 5,
       fig_13 },
 };
