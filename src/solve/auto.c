@@ -91,9 +91,9 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
     while (sweeps_promise(task->report->iterations, expected, cost)) {
         double before = residual;
         TRY(climb(task, &cairn_solver_ngs, stage, r));
-        if (!goes_on(task))
-            return CAIRN_OK;
         residual = task->best_relative;
+        if (!goes_on(task) || residual == INFINITY) /* done, or the sweeps broke */
+            return CAIRN_OK;
         double rate = log(before / residual) / (double)stage; /* infinite at first */
         expected = rate > 0 ? log(residual / task->options->tolerance) / rate : INFINITY;
         stage *= 2;
