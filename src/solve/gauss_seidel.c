@@ -8,8 +8,15 @@
  *   (2) r+ = one sweep from y;
  *   (3) theta+ = (theta sqrt(4 + theta^2) - theta^2)/2
  *       beta = theta (1 - theta)/(theta^2 + theta+);
- *   (4) restart (theta = 1) when (y - r+).(r+ - r) > 0, or after a period that adapts: longer while
- *       the residual falls slowly but surely, shorter when it grew.
+ *   (4) convex law: restart (theta = 1) when (y - r+).(r+ - r) > 0, or after a period that adapts:
+ *       longer while the residual falls slowly but surely, shorter when it grew; without friction
+ *       beta <= 1 - min(0.05, 10/k) in sweep k;
+ *   (5) exact friction: beta <= 1 - gap for 40 sweeps, <= 1 - 3.75 gap for 20, over and over; the
+ *       gap grows when the residual did over such a cycle, and shrinks slowly while it falls.
+ * Why (5): Coulomb's law makes the linearised operator unsymmetric. To a mode that plain sweeps
+ * damp by 1 - e, e complex, momentum with g = 1 - beta gives (g +- sqrt(g^2 - 4 e))/2, so modes
+ * grow once g < |Im e|/sqrt(Re e), whatever restarts there are: at mu = 0.3 in settled boxes for
+ * g < 0.05. Sweeps with a large g damp what those with a small one have let grow.
  * Both solve the convex law and, with Coulomb's local solve, the exact one (then known as NSGS);
  * for Coulomb's there is no proof of convergence, and ngs goes on without momentum when it does
  * harm. Velocities are recomputed from r now and then, so rounding does not add up. */
@@ -23,19 +30,28 @@ enum { PLAIN, ACCELERATED };
 enum { REFRESH = 50 }; /* sweeps after which velocities are computed anew */
 enum { MOST_PATIENCE = 250, SHORTEST_PERIOD = 10 };
 
-/* Forced restarts, in sweeps: the first period and the longest. Found on settled boxes of 2,744 and
- * 32,768 spheres: the convex law wants long ones, exact friction at most 100. */
-static const struct {
-    int first, longest;
-} periods[CAIRN_LAW_COUNT] = { { 200, 1600 }, { 100, 100 } };
+/* Forced restarts of the convex law, in sweeps; found on settled boxes of 2,744 and 32,768 balls. */
+enum { FIRST_PERIOD = 200, LONGEST_PERIOD = 1600 };
+
+/* (5) sweeps of a cycle, and how many of them push; found on settled boxes of 32,768 balls. */
+enum { CYCLE = 60, PUSHING = 40 };
+static const double least_gap = 0.04, settling = 3.75, gap_grows = 1.6, gap_shrinks = 0.93;
+
+/* (4) without friction, by 32,768 balls */
+static const double smooth_gap = 0.05, smooth_sweeps = 10;
+
+/* What bounds beta. */
+typedef enum bound { FREE, SMOOTH, CYCLES } bound;
 
 /* Momentum of ngs; pgs runs with `off`. */
 typedef struct momentum {
     bool off;
+    bound bound;
     double theta, beta;
     int64_t age, period; /* sweeps since the restart, and when to force one   */
-    int64_t longest;     /* that the period may become                        */
-    double residual;     /* the sweeps' estimate at the last forced restart   */
+    double residual;     /* the sweeps' estimate when last compared           */
+    int64_t sweeps;      /* in all                                            */
+    double gap;          /* (5)                                               */
 } momentum;
 
 static void restart(momentum *m)
@@ -45,14 +61,37 @@ static void restart(momentum *m)
     m->age = 0;
 }
 
-static momentum start_momentum(bool off, cairn_law law)
+static bool is_smooth(const cairn_problem *p)
 {
+    bool smooth = true;
+    for (int j = 0; j < p->contacts && smooth; j++)
+        smooth = p->mu[j] == 0;
+    return smooth;
+}
+
+static momentum start_momentum(bool off, cairn_law law, const cairn_problem *p)
+{
+    bool smooth = is_smooth(p);
     momentum m = { .off = off,
-                   .period = periods[law].first,
-                   .longest = periods[law].longest,
-                   .residual = INFINITY };
+                   .bound = smooth                     ? SMOOTH
+                            : law == CAIRN_LAW_COULOMB ? CYCLES
+                                                       : FREE,
+                   .period = FIRST_PERIOD,
+                   .residual = INFINITY,
+                   .gap = least_gap };
     restart(&m);
     return m;
+}
+
+/* The largest beta that (4) and (5) allow. */
+static double most_beta(const momentum *m)
+{
+    double gap = m->sweeps % CYCLE < PUSHING ? m->gap : settling * m->gap;
+    if (m->bound == FREE)
+        return 1;
+    if (m->bound == SMOOTH)
+        return 1 - fmin(smooth_gap, smooth_sweeps / (double)(m->sweeps + 1));
+    return fmax(0, 1 - gap);
 }
 
 /* (3) the next beta, (4) restart when momentum points uphill */
@@ -60,7 +99,8 @@ static void advance(momentum *m, const cairn_sweep *sweep)
 {
     double theta = m->theta, theta2 = theta * theta;
     double next = 0.5 * (theta * sqrt(4 + theta2) - theta2);
-    m->beta = theta * (1 - theta) / (theta2 + next);
+    m->sweeps++;
+    m->beta = fmin(most_beta(m), theta * (1 - theta) / (theta2 + next));
     m->theta = next;
     m->age++;
     if (sweep->uphill > 0)
@@ -75,6 +115,18 @@ static void check_momentum(const cairn_task *task, momentum *m)
         m->off = true;
 }
 
+/* (5) at the end of a cycle */
+static void adapt_gap(momentum *m, double residual)
+{
+    if (m->sweeps % CYCLE)
+        return;
+    if (residual > m->residual)
+        m->gap = fmin(1, m->gap * gap_grows);
+    else if (residual < 0.9 * m->residual)
+        m->gap = fmax(least_gap, m->gap * gap_shrinks);
+    m->residual = residual;
+}
+
 /* (4) the forced restart, by the residual as the sweeps estimate it */
 static void adapt_period(momentum *m, double residual)
 {
@@ -82,7 +134,7 @@ static void adapt_period(momentum *m, double residual)
         return;
     if (residual > m->residual && m->period > SHORTEST_PERIOD)
         m->period /= 2;
-    else if (residual > 0.37 * m->residual && m->period < m->longest)
+    else if (residual > 0.37 * m->residual && m->period < LONGEST_PERIOD)
         m->period *= 2;
     m->residual = residual;
     restart(m);
@@ -178,7 +230,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     cairn_solve_report *report = task->report;
     cairn_watch watch = { .patience = patience_for(task->system.p->contacts) };
-    momentum m = start_momentum(self->variant == PLAIN, task->options->law);
+    momentum m = start_momentum(self->variant == PLAIN, task->options->law, task->system.p);
     precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
     double first = report->judgement.asked.relative;
@@ -192,7 +244,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
         if (report->iterations++ == 0 && estimate > 0)
             watch.ratio = first / estimate;
         advance(&m, &sweep);
-        adapt_period(&m, estimate);
+        (m.bound == CYCLES ? adapt_gap : adapt_period)(&m, estimate);
         if (!cairn_watch_due(&watch, task, estimate)) {
             if (report->iterations % REFRESH == 0)
                 at.sweeps->refresh(at.state);

@@ -167,8 +167,11 @@ bool cairn_task_may_go_on(const cairn_task *task)
 
 bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double estimate)
 {
+    enum { CLOSE_PATIENCE = 50 };
     int64_t waited = task->report->iterations - watch->judged_at;
-    return watch->ratio * estimate <= task->options->tolerance || waited >= watch->patience;
+    double residual = watch->ratio * estimate, tolerance = task->options->tolerance;
+    bool close = residual <= 3 * tolerance && waited >= CLOSE_PATIENCE;
+    return residual <= tolerance || close || waited >= watch->patience;
 }
 
 void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estimate)

@@ -62,7 +62,8 @@ bool cairn_task_judge(cairn_task *task, const double *r);
 
 /* Iterations that judge themselves by a cheap estimate between judgements. The estimate is
  * calibrated against the judge, so the judge is asked only when it is likely to say yes, and
- * every so often anyway. */
+ * every so often anyway: more often near the tolerance, where rounding in float makes the estimate
+ * too large. */
 typedef struct cairn_watch {
     double ratio;      /* judge's residual over the estimate when last compared; 0: not yet  */
     int64_t judged_at; /* iteration of the last judgement                                    */
