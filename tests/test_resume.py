@@ -105,7 +105,7 @@ class Resume(unittest.TestCase):
         words = ("run", self.scene, "--quiet", "--set", "run.certificate=full", "--out")
         self.cairn(*words, self.path("enough"))
         size = os.path.getsize(self.path("enough/run.h5"))
-        for i, room in enumerate((int(0.8 * size), int(0.95 * size))):
+        for i, room in enumerate((int(0.5 * size), int(0.8 * size))):  # sizes vary with flushes
             folder = "full%d" % i
             done = self.cairn(*words, self.path(folder), code=1, preexec_fn=limit)
             self.assertIn("File too large", done.stderr)

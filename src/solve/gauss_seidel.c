@@ -30,7 +30,7 @@ enum { PLAIN, ACCELERATED };
 enum { REFRESH = 50 }; /* sweeps after which velocities are computed anew */
 enum { MOST_PATIENCE = 250, SHORTEST_PERIOD = 10 };
 
-/* Forced restarts of the convex law, in sweeps; found on settled boxes of 2,744 and 32,768 balls. */
+/* Forced restarts of the convex law, in sweeps; found on boxes of 2,744 and 32,768 balls. */
 enum { FIRST_PERIOD = 200, LONGEST_PERIOD = 1600 };
 
 /* (5) sweeps of a cycle, and how many of them push; found on settled boxes of 32,768 balls. */
