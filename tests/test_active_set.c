@@ -2,11 +2,11 @@
 #include "solve/active_set.h"
 
 #include "check.h"
-#include "reproduce/classic_problems.h"
 #include "failing_allocator.h"
 #include "math/dense.h"
 #include "problem/delassus.h"
 #include "random_problem.h"
+#include "reproduce/classic_problems.h"
 #include "solve/solver.h"
 
 typedef struct answer {

@@ -2,8 +2,8 @@
 #include "problem/lcp.h"
 
 #include "check.h"
-#include "reproduce/classic_problems.h"
 #include "random_problem.h"
+#include "reproduce/classic_problems.h"
 
 enum { MOST = 6 * 10 };
 

@@ -2,9 +2,9 @@
 #include "solve/lemke.h"
 
 #include "check.h"
-#include "reproduce/classic_problems.h"
 #include "failing_allocator.h"
 #include "random_problem.h"
+#include "reproduce/classic_problems.h"
 
 /* ---- complementarity problems --------------------------------------------------------------- */
 

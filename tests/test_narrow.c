@@ -593,8 +593,9 @@ int main(void)
         CASE(a_chute_in_the_plane_has_two_walls), CASE(witnesses_fit_together_in_every_couple),
         CASE(the_normal_is_the_gradient_of_the_gap), CASE(swapping_the_pair_tells_the_same_contact),
         CASE(a_rigid_motion_of_both_changes_nothing),
-        CASE(no_witness_of_a_tube_or_cone_cuts_into_the_inside), CASE(what_cannot_meet_is_unresolved),
-        CASE(a_witness_counts_up_to_the_sum_of_the_reaches), CASE(touching_counts_without_reach),
+        CASE(no_witness_of_a_tube_or_cone_cuts_into_the_inside),
+        CASE(what_cannot_meet_is_unresolved), CASE(a_witness_counts_up_to_the_sum_of_the_reaches),
+        CASE(touching_counts_without_reach),
         CASE(a_turning_wall_reaches_further_out_than_near_its_origin),
         CASE(a_pair_left_out_cannot_touch_in_the_step));
 }

@@ -6,8 +6,8 @@
 
 #include "base/status.h"
 #include "cairn/run.h"
-#include "io/hdf5_read.h"
 #include "io/file.h"
+#include "io/hdf5_read.h"
 #include "io/run_file.h"
 
 /* Columns of /steps; NULL: the run does not keep it. */

@@ -545,8 +545,8 @@ cairn_status cairn_run_file_commit(cairn_run_file *f, cairn_error *error)
 {
     if (rename(f->part, f->path) == 0)
         return CAIRN_OK;
-    cairn_status status = cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot rename to run.h5: %s",
-                                     strerror(errno));
+    cairn_status status =
+        cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot rename to run.h5: %s", strerror(errno));
     cairn_error_set_file(error, f->part);
     return status;
 }

@@ -218,8 +218,8 @@ static cairn_status read_shape(cairn_reader *r, const cairn_shape_list *list, in
     cairn_read_record(r, cairn_shape_record(kind), shape);
     int first = (int)cairn_read_within(r, NONE, i);
     bool has_data = cairn_shape_class_of(shape)->has_geometry;
-    r->failed = r->failed || (list->parts && kind == CAIRN_SHAPE_COMPOUND) ||
-                (first != NONE && !has_data);
+    r->failed =
+        r->failed || (list->parts && kind == CAIRN_SHAPE_COMPOUND) || (first != NONE && !has_data);
     TRY(settle(r));
     if (first == i)
         return read_geometry(r, shape, list->dimension, &shape->geometry, error);

@@ -70,7 +70,7 @@ typedef struct cairn_joint {
     double turn, slide;   /* coordinates at the last commit, turns counted              */
     double phase;         /* rad: what a gear has let slip                              */
     int rows;             /* of this step                                               */
-    double impulse[CAIRN_JOINT_ROWS]; /* N s: of the last step                                 */
+    double impulse[CAIRN_JOINT_ROWS];    /* N s: of the last step                                 */
     double correction[CAIRN_JOINT_ROWS]; /* kg m/s: while overlaps were mended in it            */
     cairn_vec3 force, torque; /* N, N m on a                                                */
     double drift, turn_drift; /* m, rad                                                     */
