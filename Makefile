@@ -25,8 +25,8 @@ bench: build ## build, then run the benchmarks into out/bench; scripts/setup ben
 	bench/run
 
 bench-large: build ## 1,000,000 spheres, 200 certified steps, about an hour; N=50 STEPS=20 for less
-	@mkdir -p bench/out && cmake --build --preset release --target cairn_bench >/dev/null
-	build/release/bench/cairn_bench bench/out large $(or $(N),100) $(or $(STEPS),200)
+	@mkdir -p out/bench && cmake --build --preset release --target cairn_bench >/dev/null
+	build/release/bench/cairn_bench out/bench large $(or $(N),100) $(or $(STEPS),200)
 
 repose: build ## plot the angle of repose over rolling friction into out/repose
 	scripts/repose
