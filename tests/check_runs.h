@@ -145,4 +145,16 @@ static inline double swap_number(const folder *f, const char *name, hsize_t plac
     return old;
 }
 
+/* A scene, run with one override, is certified, and the program says so in these words. */
+static inline void check_verdict(const char *text, const char *override, const char *words)
+{
+    folder f = folder_create();
+    run_into(&f, text, override);
+    int code = verdict(&f);
+    const char *said = file_text(&f, "said.txt");
+    if (code != CERTIFIED || !strstr(said, words))
+        fail_msg("%s: %s", override ? override : "", said);
+    folder_remove(f.path);
+}
+
 #endif

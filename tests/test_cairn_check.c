@@ -4,27 +4,16 @@
 
 #include "io/run_output.h"
 
-/* Certified after 60 steps, and by a scheme that the program knows. */
-static void check_certified(const char *text, const char *override)
-{
-    folder f = folder_create();
-    run_into(&f, text, override);
-    int code = verdict(&f);
-    const char *said = file_text(&f, "said.txt");
-    if (code != CERTIFIED || !strstr(said, "certified: 60 steps"))
-        fail_msg("%s: %s", override, said);
-    folder_remove(f.path);
-}
-
 TEST(runs_of_every_scheme_are_certified)
 {
     char override[64];
     for (int i = 0; cairn_scheme_name(i); i++) {
         snprintf(override, sizeof override, "run.scheme=%s", cairn_scheme_name(i));
-        check_certified(scene_3d, override);
-        check_certified(scene_2d, override);
+        check_verdict(scene_3d, override, "certified: 60 steps");
+        check_verdict(scene_2d, override, "certified: 60 steps");
         if (cairn_scheme_law(cairn_scheme_name(i)) == CAIRN_LAW_COULOMB)
-            check_certified(scene_bounce, override); /* friction laws: exact friction alone */
+            check_verdict(scene_bounce, override,
+                          "certified: 60 steps"); /* friction laws: exact friction alone */
     }
 }
 
@@ -33,8 +22,8 @@ TEST(options_that_change_the_step_are_known)
     static const char *const overrides[] = { "run.overlaps=push", "run.overlaps=keep",
                                              "run.linearisations=1", "run.stabilisation=0.3" };
     for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++) {
-        check_certified(scene_3d, overrides[i]);
-        check_certified(scene_2d, overrides[i]);
+        check_verdict(scene_3d, overrides[i], "certified: 60 steps");
+        check_verdict(scene_2d, overrides[i], "certified: 60 steps");
     }
 }
 

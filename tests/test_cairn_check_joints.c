@@ -2,26 +2,14 @@
  * scheme, and no number of theirs can be changed without its notice. */
 #include "check_more_runs.h"
 
-/* Steps are as many as the scene says: 60. */
-static void check_certified(const char *text, const char *override)
-{
-    folder f = folder_create();
-    run_into(&f, text, override);
-    int code = verdict(&f);
-    const char *said = file_text(&f, "said.txt");
-    if (code != CERTIFIED || !strstr(said, "certified: 60 steps"))
-        fail_msg("%s: %s", override, said);
-    folder_remove(f.path);
-}
-
 TEST(every_kind_of_joint_is_certified_with_every_scheme)
 {
     char override[64];
     for (int i = 0; cairn_scheme_name(i); i++) {
         snprintf(override, sizeof override, "run.scheme=%s", cairn_scheme_name(i));
-        check_certified(scene_joints_3d, override);
-        check_certified(scene_joints_2d, override);
-        check_certified(scene_tension, override);
+        check_verdict(scene_joints_3d, override, "certified: 60 steps");
+        check_verdict(scene_joints_2d, override, "certified: 60 steps");
+        check_verdict(scene_tension, override, "certified: 60 steps");
     }
 }
 
@@ -30,8 +18,8 @@ TEST(options_that_change_the_rows_are_known)
     static const char *const overrides[] = { "run.overlaps=push", "run.linearisations=1",
                                              "run.stabilisation=0.3" };
     for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++) {
-        check_certified(scene_joints_3d, overrides[i]);
-        check_certified(scene_joints_2d, overrides[i]);
+        check_verdict(scene_joints_3d, overrides[i], "certified: 60 steps");
+        check_verdict(scene_joints_2d, overrides[i], "certified: 60 steps");
     }
 }
 

@@ -59,24 +59,13 @@ static const char *const scene_shapes_2d =
     "run: {time_step: 4e-3, duration: 0.24, frame_interval: 0.02, certificate: full, "
     "paraview: false, picture: false}\n";
 
-static void check_proved(const char *text, const char *override)
-{
-    folder f = folder_create();
-    run_into(&f, text, override);
-    int code = verdict(&f);
-    const char *said = file_text(&f, "said.txt");
-    if (code != CERTIFIED || !strstr(said, "proved by their points\n"))
-        fail_msg("%s: %s", override, said);
-    folder_remove(f.path);
-}
-
 TEST(all_gaps_of_solids_are_proved)
 {
     static const char *const overrides[] = { "run.scheme=coulomb", "run.scheme=convex",
                                              "run.scheme=moreau-jean" };
     for (size_t i = 0; i < sizeof overrides / sizeof overrides[0]; i++) {
-        check_proved(scene_shapes_3d, overrides[i]);
-        check_proved(scene_shapes_2d, overrides[i]);
+        check_verdict(scene_shapes_3d, overrides[i], "proved by their points\n");
+        check_verdict(scene_shapes_2d, overrides[i], "proved by their points\n");
     }
 }
 

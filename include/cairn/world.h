@@ -511,6 +511,7 @@ typedef struct cairn_memory_use {
     size_t solver;   /* workspace of the solver                                              */
 } cairn_memory_use;
 
+/** How many bytes the world holds now, by what for. */
 CAIRN_API cairn_memory_use cairn_world_memory(const cairn_world *world);
 
 /** The inputs of the last step, lent as long as cairn_world_problem; count 0: there are none. */

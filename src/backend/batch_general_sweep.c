@@ -6,32 +6,14 @@
 #include "math/simd.h"
 #include "problem/local.h"
 
+#define TEXT "backend/batch_general_sweep.h"
+
 #define REAL  float
 #define TINY  1e-30f
 #define SMALL 2e-6f
 #define BATCH cairn_general_f32
 #define JOB   cairn_general_pass_f32
-
-#define WIDE       cairn_f32x4
-#define MASK       cairn_i32x4
-#define LANES      4
-#define NAME(name) f32x4_##name
-#define WIDE_(fn)  cairn_f32x4_##fn
-#include "backend/batch_general_sweep.h"
-
-#define WIDE       cairn_f32x8
-#define MASK       cairn_i32x8
-#define LANES      8
-#define NAME(name) f32x8_##name
-#define WIDE_(fn)  cairn_f32x8_##fn
-#include "backend/batch_general_sweep.h"
-
-#define WIDE       cairn_f32x16
-#define MASK       cairn_i32x16
-#define LANES      16
-#define NAME(name) f32x16_##name
-#define WIDE_(fn)  cairn_f32x16_##fn
-#include "backend/batch_general_sweep.h"
+#include "backend/batch_widths_f32.h"
 
 #undef REAL
 #undef TINY
@@ -44,48 +26,21 @@
 #define SMALL 4e-15
 #define BATCH cairn_general_f64
 #define JOB   cairn_general_pass_f64
-
-#define WIDE       cairn_f64x2
-#define MASK       cairn_i64x2
-#define LANES      2
-#define NAME(name) f64x2_##name
-#define WIDE_(fn)  cairn_f64x2_##fn
-#include "backend/batch_general_sweep.h"
-
-#define WIDE       cairn_f64x4
-#define MASK       cairn_i64x4
-#define LANES      4
-#define NAME(name) f64x4_##name
-#define WIDE_(fn)  cairn_f64x4_##fn
-#include "backend/batch_general_sweep.h"
-
-#define WIDE       cairn_f64x8
-#define MASK       cairn_i64x8
-#define LANES      8
-#define NAME(name) f64x8_##name
-#define WIDE_(fn)  cairn_f64x8_##fn
-#include "backend/batch_general_sweep.h"
-
-#if defined(__x86_64__)
-#define AVX2   __attribute__((target("avx2,fma")))
-#define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")))
-#else
-#define AVX2
-#define AVX512
-#endif
+#include "backend/batch_widths_f64.h"
 
 static void f32_baseline(const cairn_general_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {
     f32x4_work(job, begin, end, out);
 }
 
-AVX2 static void f32_avx2(const cairn_general_pass_f32 *job, int begin, int end, cairn_sweep *out)
+CAIRN_AVX2 static void f32_avx2(const cairn_general_pass_f32 *job, int begin, int end,
+                                cairn_sweep *out)
 {
     f32x8_work(job, begin, end, out);
 }
 
-AVX512 static void f32_avx512(const cairn_general_pass_f32 *job, int begin, int end,
-                              cairn_sweep *out)
+CAIRN_AVX512 static void f32_avx512(const cairn_general_pass_f32 *job, int begin, int end,
+                                    cairn_sweep *out)
 {
     f32x16_work(job, begin, end, out);
 }
@@ -95,13 +50,14 @@ static void f64_baseline(const cairn_general_pass_f64 *job, int begin, int end, 
     f64x2_work(job, begin, end, out);
 }
 
-AVX2 static void f64_avx2(const cairn_general_pass_f64 *job, int begin, int end, cairn_sweep *out)
+CAIRN_AVX2 static void f64_avx2(const cairn_general_pass_f64 *job, int begin, int end,
+                                cairn_sweep *out)
 {
     f64x4_work(job, begin, end, out);
 }
 
-AVX512 static void f64_avx512(const cairn_general_pass_f64 *job, int begin, int end,
-                              cairn_sweep *out)
+CAIRN_AVX512 static void f64_avx512(const cairn_general_pass_f64 *job, int begin, int end,
+                                    cairn_sweep *out)
 {
     f64x8_work(job, begin, end, out);
 }

@@ -3,31 +3,13 @@
 #include "backend/batch.h"
 #include "math/simd.h"
 
+#define TEXT "backend/batch_sweep.h"
+
 #define REAL  float
 #define TINY  1e-37f
 #define BATCH cairn_batch_f32
 #define JOB   cairn_pass_f32
-
-#define WIDE       cairn_f32x4
-#define MASK       cairn_i32x4
-#define LANES      4
-#define NAME(name) f32x4_##name
-#define WIDE_(fn)  cairn_f32x4_##fn
-#include "backend/batch_sweep.h"
-
-#define WIDE       cairn_f32x8
-#define MASK       cairn_i32x8
-#define LANES      8
-#define NAME(name) f32x8_##name
-#define WIDE_(fn)  cairn_f32x8_##fn
-#include "backend/batch_sweep.h"
-
-#define WIDE       cairn_f32x16
-#define MASK       cairn_i32x16
-#define LANES      16
-#define NAME(name) f32x16_##name
-#define WIDE_(fn)  cairn_f32x16_##fn
-#include "backend/batch_sweep.h"
+#include "backend/batch_widths_f32.h"
 
 #undef REAL
 #undef TINY
@@ -38,27 +20,7 @@
 #define TINY  1e-300
 #define BATCH cairn_batch_f64
 #define JOB   cairn_pass_f64
-
-#define WIDE       cairn_f64x2
-#define MASK       cairn_i64x2
-#define LANES      2
-#define NAME(name) f64x2_##name
-#define WIDE_(fn)  cairn_f64x2_##fn
-#include "backend/batch_sweep.h"
-
-#define WIDE       cairn_f64x4
-#define MASK       cairn_i64x4
-#define LANES      4
-#define NAME(name) f64x4_##name
-#define WIDE_(fn)  cairn_f64x4_##fn
-#include "backend/batch_sweep.h"
-
-#define WIDE       cairn_f64x8
-#define MASK       cairn_i64x8
-#define LANES      8
-#define NAME(name) f64x8_##name
-#define WIDE_(fn)  cairn_f64x8_##fn
-#include "backend/batch_sweep.h"
+#include "backend/batch_widths_f64.h"
 
 static void f32_baseline(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
 {

@@ -265,24 +265,28 @@ static cairn_collider make_collider(const cairn_stage *stage, int i)
     return c;
 }
 
+static cairn_zone ball_zone(const cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double half = b->ball[i] + stage->reach[i];
+    return (cairn_zone){ .centre = stage->x_eval[i],
+                         .half = { half, half, half },
+                         .radius = b->ball[i],
+                         .kind = CAIRN_ZONE_BALL,
+                         .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+}
+
 static void layout_range(int begin, int end, void *context)
 {
     const layout_job *job = context;
-    const cairn_stage *stage = job->stage;
-    const cairn_body_store *b = &stage->world->bodies;
-    for (int i = begin; i < end; i++) {
+    const cairn_body_store *b = &job->stage->world->bodies;
+    for (int i = begin; i < end; i++)
         if (b->alive[i] && b->ball[i] >= 0) {
-            double half = b->ball[i] + stage->reach[i];
-            job->zones[i] = (cairn_zone){ .centre = stage->x_eval[i],
-                                          .half = { half, half, half },
-                                          .radius = b->ball[i],
-                                          .kind = CAIRN_ZONE_BALL,
-                                          .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+            job->zones[i] = ball_zone(job->stage, i);
         } else {
-            job->colliders[i] = make_collider(stage, i);
+            job->colliders[i] = make_collider(job->stage, i);
             job->zones[i] = cairn_zone_of(&job->colliders[i]);
         }
-    }
 }
 
 static cairn_status lay_out(const cairn_stage *stage, cairn_layout *out)
