@@ -17,8 +17,8 @@ cairn_scene *bench_box(int n, const char *scheme, double longer);
 void bench_sweeps(const char *folder, int most);
 /* Boxes of 1,000 to `most` spheres that settle: where the time of a step goes, and how it grows. */
 void bench_settle(const char *folder, int most);
-/* A box of n^3 spheres for some steps: time, sweeps, contacts, memory of each. */
-void bench_large(const char *folder, int n, int steps);
+/* A box of n^3 spheres for some steps by a scheme: time, sweeps, contacts, memory of each. */
+void bench_large(const char *folder, int n, int steps, const char *scheme);
 /* A scene of the comparison with other engines: "column", or n for n^3 spheres in a box. */
 void bench_export(const char *path, const char *which);
 /* The exact-friction problem of the last step of the box of n^3 spheres, as an FCLib file. */

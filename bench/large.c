@@ -77,18 +77,18 @@ static void show_memory(const cairn_world *world, int spheres, const progress *a
                (double)lines[k].bytes / fmax(lines[k].each, 1));
 }
 
-void bench_large(const char *folder, int n, int steps)
+void bench_large(const char *folder, int n, int steps, const char *scheme)
 {
     FILE *csv = bench_table(folder, "large.csv",
                             "step,candidates,pushing,sweeps,residual,seconds,processor_s,peak_gb");
-    printf("%d spheres in a box, mu 0.3, convex, tolerance 1e-3, %d steps, all threads. A million "
+    printf("%d spheres in a box, mu 0.3, %s, tolerance 1e-3, %d steps, all threads. A million "
            "spheres\nare expected to take some hours for 200 steps on two quiet cores, and 4 "
            "GB.\n\n",
-           n * n * n, steps);
+           n * n * n, scheme, steps);
     printf("%6s %9s %9s %7s %9s %8s %8s %7s\n", "step", "contacts", "pushing", "sweeps", "residual",
            "s", "cpu s", "peak GB");
     fflush(stdout);
-    cairn_scene *scene = bench_box(n, "convex", longer);
+    cairn_scene *scene = bench_box(n, scheme, longer);
     cairn_step_report report;
     progress at = { .started = cairn_clock_seconds(), .processor = processor_time() };
     scene->step.threads = 0;
