@@ -23,7 +23,7 @@ motor_work correction friction_loss impact_loss damping_loss numerical_loss coll
 assemble_seconds solve_seconds
 finish_seconds""".split()
 BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
-top_radius height axis length rounding exponents size semi_axes shape_x shape_q volume""".split()
+top_radius height axis length rounding exponents size semi_axes shape_x shape_q geometry volume""".split()
 STATES = ["index", "x", "q", "v", "omega"]
 JOINTS = """kind body collide anchor_a anchor_b frame_a frame_b turn_motor slide_motor length pitch
 ratio stiffness damping turn_stiffness turn_damping break_force break_torque turn_lower turn_upper

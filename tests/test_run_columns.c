@@ -51,14 +51,14 @@ TEST(bodies_tell_of_surfaces_that_move)
 {
     cairn_world *world = world_create(2);
     cairn_body_def def = cairn_body_def_default();
-    CHECK_INT(cairn_run_body_sources(world).count, 20);
+    CHECK_INT(cairn_run_body_sources(world).count, 21);
     def.motion = CAIRN_MOTION_FIXED;
     def.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 2);
     def.surface_velocity.x = 1;
     CHECK_OK(cairn_body_create(world, &def, NULL));
     cairn_run_sources sources = cairn_run_body_sources(world);
-    CHECK_INT(sources.count, 22);
-    CHECK_TEXT(sources.items[20].name, "surface_velocity");
+    CHECK_INT(sources.count, 23);
+    CHECK_TEXT(sources.items[21].name, "surface_velocity");
     CHECK(sources.count <= CAIRN_RUN_COLUMNS);
     cairn_world_destroy(world);
 }

@@ -384,6 +384,22 @@ cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, co
     return CAIRN_OK;
 }
 
+cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
+                                      cairn_hdf5_strided numbers, cairn_error *error)
+{
+    char packed[8192]; /* some rows side by side */
+    size_t size = cairn_hdf5_size(column->type) * (size_t)column->width;
+    size_t most = sizeof packed / size;
+    for (size_t done = 0, some; done < rows; done += some) {
+        some = rows - done < most ? rows - done : most;
+        for (size_t i = 0; i < some; i++)
+            memcpy(packed + i * size, (const char *)numbers.first + (done + i) * numbers.stride,
+                   size);
+        TRY(cairn_hdf5_column_append(column, some, packed, error));
+    }
+    return CAIRN_OK;
+}
+
 void cairn_hdf5_column_close(cairn_hdf5_column *column)
 {
     if (column->dataset > 0)

@@ -97,6 +97,14 @@ cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, 
 /* Add rows at the end. */
 cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, const void *data,
                                       cairn_error *error);
+/* Numbers of records that follow each other `stride` bytes apart. */
+typedef struct cairn_hdf5_strided {
+    const void *first;
+    size_t stride;
+} cairn_hdf5_strided;
+/* The same, the numbers of each row being part of a record. */
+cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
+                                      cairn_hdf5_strided numbers, cairn_error *error);
 void cairn_hdf5_column_close(cairn_hdf5_column *column);
 
 #endif

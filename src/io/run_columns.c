@@ -45,12 +45,13 @@ static const cairn_run_source bodies[] = {
     FRAME("semi_axes", "m", CAIRN_HDF5_REAL, 3, semi_axes),
     FRAME("shape_x", "m", CAIRN_HDF5_REAL, 3, shape_x),
     FRAME("shape_q", "1", CAIRN_HDF5_REAL, 4, shape_q),
+    FRAME("geometry", "", CAIRN_HDF5_INT, 1, geometry),
     /* PLAIN_BODY so far; the rest where surfaces move or have directions */
     FRAME("surface_velocity", "m/s", CAIRN_HDF5_REAL, 3, surface_velocity),
     FRAME("friction_axis", "1", CAIRN_HDF5_REAL, 3, friction_axis),
 };
 
-enum { PLAIN_BODY = 20 };
+enum { PLAIN_BODY = 21 };
 
 static const cairn_run_source states[] = {
     FRAME("index", "", CAIRN_HDF5_INT, 1, index),

@@ -14,6 +14,7 @@
 #include "io/hdf5_record.h"
 #include "io/run_certificate.h"
 #include "io/run_columns.h"
+#include "io/run_geometry.h"
 #include "io/run_statistics.h"
 #include "io/run_table.h"
 
@@ -69,6 +70,7 @@ struct cairn_run_file {
     int dimension;
     bool certified, full; /* a certificate is stored; with all that it is made of */
     cairn_run_table steps, worst, bodies, states, contacts, joints, joint_states;
+    cairn_run_geometry geometry;
     cairn_run_certificate certificate;
     cairn_run_statistics statistics;
     cairn_hdf5_column entries[ENTRIES];
@@ -262,6 +264,27 @@ static cairn_status cut_frames(cairn_run_file *f, int64_t count, cairn_error *er
     return cairn_run_table_cut(&f->contacts, rows, error);
 }
 
+/* The data of the bodies that are there: each body names a row, -1 for none. */
+static cairn_status cut_geometry(cairn_run_file *f, cairn_error *error)
+{
+    const cairn_hdf5_column *column = NULL;
+    int64_t rows = 0;
+    for (int i = 0; i < f->bodies.sources.count; i++)
+        if (strcmp(f->bodies.sources.items[i].name, "geometry") == 0)
+            column = &f->bodies.columns[i];
+    size_t count = column ? (size_t)column->rows : 0;
+    int32_t *named = cairn_memory_zeroed(count, sizeof *named);
+    if (!named && count > 0)
+        return CAIRN_NO_MEMORY;
+    cairn_status status =
+        count > 0 ? cairn_hdf5_column_read(column, 0, count, named, error) : CAIRN_OK;
+    for (size_t i = 0; i < count; i++)
+        rows = named[i] >= rows ? named[i] + 1 : rows;
+    cairn_memory_free(named);
+    TRY(status);
+    return cairn_run_geometry_go_on(f->file, rows, &f->geometry, error);
+}
+
 /* Back to where the marks are: a run may have written on after its checkpoint. */
 static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_error *error)
 {
@@ -271,6 +294,7 @@ static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_err
         if (f->entries[i].dataset > 0)
             TRY(cairn_hdf5_column_cut(&f->entries[i], to->steps, error));
     TRY(cairn_run_table_cut(&f->bodies, to->bodies, error));
+    TRY(cut_geometry(f, error));
     TRY(cairn_run_table_cut(&f->joints, to->joints, error));
     TRY(cairn_run_statistics_cut(&f->statistics, to->statistics, &to->totals, error));
     TRY(cut_frames(f, to->frames, error));
@@ -319,17 +343,19 @@ cairn_run_extent cairn_run_file_tell(const cairn_run_file *f)
     return extent;
 }
 
+int32_t cairn_run_file_geometries(const cairn_run_file *f)
+{
+    return f->geometry.vertices.dataset > 0 ? (int32_t)f->geometry.offsets[0].rows - 1 : 0;
+}
+
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* One column of the waiting steps: their numbers side by side. */
+/* One column of the waiting steps. */
 static cairn_status write_waiting(const cairn_run_file *f, size_t offset, cairn_hdf5_column *column,
                                   cairn_error *error)
 {
-    char packed[STEP_BUFFER * sizeof(double)]; /* one double or two ints a step */
-    size_t size = cairn_hdf5_size(column->type) * (size_t)column->width;
-    for (int i = 0; i < f->waiting_count; i++)
-        memcpy(packed + (size_t)i * size, (const char *)&f->waiting[i] + offset, size);
-    return cairn_hdf5_column_append(column, (size_t)f->waiting_count, packed, error);
+    const cairn_hdf5_strided numbers = { (const char *)f->waiting + offset, sizeof *f->waiting };
+    return cairn_hdf5_column_gather(column, (size_t)f->waiting_count, numbers, error);
 }
 
 static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
@@ -421,6 +447,7 @@ static cairn_status write_first_names(const cairn_run_file *f, const cairn_run_f
 static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error)
 {
     TRY(write_first_names(f, frame, error));
+    TRY(cairn_run_geometry_append(f->file, frame->shelf, &f->geometry, error));
     TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
     TRY(cairn_run_table_append(&f->states, frame, frame->bodies, error));
     TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
@@ -453,6 +480,7 @@ static cairn_status write_detail(cairn_run_file *f, const cairn_run_frame *frame
                                  cairn_error *error)
 {
     if (frame->step > 0) {
+        TRY(cairn_run_geometry_append(f->file, frame->shelf, &f->geometry, error));
         TRY(cairn_run_table_append(&f->bodies, frame, frame->fresh, error));
         TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
     }
@@ -505,6 +533,7 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_run_certificate_close(&f->certificate);
     cairn_run_statistics_close(&f->statistics);
     cairn_run_table_close(&f->bodies);
+    cairn_run_geometry_close(&f->geometry);
     cairn_run_table_close(&f->states);
     cairn_run_table_close(&f->contacts);
     cairn_run_table_close(&f->joints);

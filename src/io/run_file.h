@@ -36,6 +36,8 @@ cairn_status cairn_run_file_open(const char *folder, const cairn_scene *scene,
                                  cairn_error *error);
 /* How far it goes, without the steps that wait for a flush. */
 cairn_run_extent cairn_run_file_tell(const cairn_run_file *file);
+/* Rows of /geometry. */
+int32_t cairn_run_file_geometries(const cairn_run_file *file);
 /* Add a step; kept in memory until some hundred are together or a flush. */
 cairn_status cairn_run_file_step(cairn_run_file *file, int64_t step, double time,
                                  const cairn_step_report *report, cairn_error *error);

@@ -10,6 +10,7 @@
 void cairn_run_roll_destroy(cairn_run_roll *roll)
 {
     cairn_memory_free(roll->seats);
+    cairn_run_shelf_destroy(&roll->shelf);
     *roll = (cairn_run_roll){ 0 };
 }
 
@@ -52,6 +53,7 @@ static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->motion, f->fresh);
     TAKE(f->material, f->fresh);
     TAKE(f->fresh_slot, f->fresh);
+    TAKE(f->geometry, f->fresh);
     TAKE(f->radius, f->fresh);
     TAKE(f->half_angle, f->fresh);
     TAKE(f->bottom_radius, f->fresh);
@@ -82,6 +84,7 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->motion[row] = f->world.motion[i];
     f->material[row] = f->world.material[i];
     f->fresh_slot[row] = i;
+    f->geometry[row] = cairn_run_shelf_row(f->shelf, shape->geometry);
     f->radius[row] = shape->radius;
     f->half_angle[row] = shape->half_angle;
     f->bottom_radius[row] = shape->bottom_radius;
@@ -112,6 +115,14 @@ static void fill_state(cairn_run_frame *f, size_t row, int i, int32_t index)
     f->angle[row] = f->dimension == 2 ? f->world.angle[i] : 0;
     f->v[row] = f->world.v[i];
     f->omega[row] = f->world.omega[i];
+}
+
+static cairn_status shelve(const cairn_run_frame *f, cairn_run_roll *roll)
+{
+    for (int i = 0; i < f->world.count; i++)
+        if (f->world.alive[i] && is_new(roll, &f->world, i))
+            TRY(cairn_run_shelf_add(&roll->shelf, f->world.shape[i].geometry));
+    return CAIRN_OK;
 }
 
 static void fill_bodies(cairn_run_frame *f, cairn_run_roll *roll)
@@ -155,6 +166,24 @@ cairn_run_look cairn_run_look_of(const cairn_run_frame *f, int32_t slot)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
+/* Data get their rows in the order of bodies, so those that are there tell them again. */
+cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world, int32_t rows)
+{
+    cairn_bodies all = cairn_world_bodies(world);
+    size_t count = (size_t)roll->count;
+    int32_t *slots = cairn_memory_zeroed(count, sizeof *slots); /* index + 1, by row */
+    cairn_status status = slots || count == 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
+    for (int i = 0; slots && i < all.count && (size_t)i < roll->capacity; i++)
+        if (all.alive[i] && !is_new(roll, &all, i))
+            slots[roll->seats[i].next - 1] = i + 1;
+    for (size_t row = 0; slots && row < count && status == CAIRN_OK; row++)
+        if (slots[row] > 0)
+            status = cairn_run_shelf_add(&roll->shelf, all.shape[slots[row] - 1].geometry);
+    cairn_memory_free(slots);
+    cairn_run_shelf_settle(&roll->shelf, rows);
+    return status;
+}
+
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
                                   cairn_arena *arena, cairn_run_frame *out)
 {
@@ -162,11 +191,14 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
     *out = (cairn_run_frame){ .time = cairn_world_time(world),
                               .dimension = cairn_world_dimension(world),
                               .world = cairn_world_bodies(world),
-                              .touch = cairn_world_contacts(world) };
+                              .touch = cairn_world_contacts(world),
+                              .shelf = &roll->shelf };
     out->contacts = (size_t)out->touch.count;
     TRY(make_room(roll, out->world.count));
     count_rows(roll, out);
     TRY(take_arrays(out, arena));
+    if (out->fresh > 0)
+        TRY(shelve(out, roll));
     fill_bodies(out, roll);
     for (size_t k = 0; k < 2 * out->contacts; k++)
         out->pair[k] = cairn_run_row_of(out, roll, out->touch.body[k]);

@@ -7,6 +7,7 @@
 #define CAIRN_IO_RUN_FRAME_H
 
 #include "io/run_joints.h"
+#include "io/run_shelf.h"
 
 /* Which row a world index has. Zero is valid: nobody has one. */
 typedef struct cairn_run_roll {
@@ -15,11 +16,15 @@ typedef struct cairn_run_roll {
         int32_t next; /* row + 1; 0: none */
     } * seats;        /* by world index   */
     size_t capacity;
-    int32_t count; /* rows given       */
-    int joints;    /* rows of /joints given: they equal the index in the world */
+    int32_t count;         /* rows given       */
+    int joints;            /* rows of /joints given: they equal the index in the world */
+    cairn_run_shelf shelf; /* rows of /geometry given */
 } cairn_run_roll;
 
 void cairn_run_roll_destroy(cairn_run_roll *roll);
+/* A roll that was read from a checkpoint: find the rows of /geometry, of which the file has that
+ * many, again. */
+cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world, int32_t rows);
 
 /* Arrays come from an arena and live as long as the next reset; `world` and `touch` are lent by
  * the world. */
@@ -38,7 +43,8 @@ typedef struct cairn_run_frame {
     double *angle;
     size_t fresh; /* bodies that no frame held before: their properties */
     uint8_t *kind, *motion;
-    int32_t *material, *fresh_slot;
+    int32_t *material, *fresh_slot, *geometry; /* geometry: row in /geometry, -1: none */
+    const cairn_run_shelf *shelf;              /* of the roll                          */
     double *radius, *half_angle, *bottom_radius, *top_radius, *height, *volume, *mass;
     double *length, *rounding, *exponents; /* exponents: two each */
     cairn_vec3 *axis, *inertia, *size, *semi_axes, *surface_velocity, *friction_axis;

@@ -48,6 +48,7 @@ cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene
     out->scene = scene;
     TRY(take_back(folder, error));
     TRY(cairn_run_file_open(folder, scene, extent, &out->file, error));
+    TRY(cairn_run_roll_go_on(&out->roll, scene->world, cairn_run_file_geometries(out->file)));
     if (scene->run.paraview)
         TRY(cairn_run_paraview_go_on(folder, scene->run.contacts, &out->paraview, error));
     return CAIRN_OK;

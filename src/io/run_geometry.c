@@ -1,0 +1,195 @@
+/* run_geometry.c - see run_geometry.h. A geometry has rows [o[g], o[g+1]) of the vertices, faces
+ * and parts; face f has corners [o[f], o[f+1]), numbers of vertices counted from the first of its
+ * geometry. */
+#include "io/run_geometry.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+
+/* A part as it is stored. */
+typedef struct part_row {
+    uint8_t kind;
+    int32_t geometry;
+    cairn_part part;
+} part_row;
+
+static const char *shape_name(int kind)
+{
+    const cairn_record *record = cairn_shape_record(kind);
+    return record ? record->name : NULL;
+}
+
+#define PART(name, unit, width, field)                                                             \
+    {                                                                                              \
+        name, unit, CAIRN_HDF5_REAL, width, offsetof(part_row, part.field), NULL                   \
+    }
+static const cairn_run_source part_sources[] = {
+    { "shape", "", CAIRN_HDF5_BYTE, 1, offsetof(part_row, kind), shape_name },
+    { "geometry", "", CAIRN_HDF5_INT, 1, offsetof(part_row, geometry), NULL },
+    PART("x", "m", 3, pose.x),
+    PART("q", "1", 4, pose.q),
+    PART("radius", "m", 1, shape.radius),
+    PART("height", "m", 1, shape.height),
+    PART("length", "m", 1, shape.length),
+    PART("rounding", "m", 1, shape.rounding),
+    PART("exponents", "1", 2, shape.exponent), /* and exponent_z, which follows it */
+    PART("size", "m", 3, shape.size),
+    PART("semi_axes", "m", 3, shape.semi_axes),
+    PART("axis", "1", 3, shape.axis),
+};
+
+_Static_assert(offsetof(cairn_shape, exponent_z) == offsetof(cairn_shape, exponent) + 8,
+               "both exponents are one column");
+
+static const char *const offset_names[CAIRN_GEOMETRY_LISTS] = {
+    [CAIRN_GEOMETRY_VERTICES] = "vertex_offset",
+    [CAIRN_GEOMETRY_FACES] = "face_offset",
+    [CAIRN_GEOMETRY_PARTS] = "part_offset",
+    [CAIRN_GEOMETRY_CORNERS] = "corner_offset",
+};
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+static cairn_status create_parts(hid_t group, cairn_run_geometry *g, cairn_error *error)
+{
+    hid_t parts;
+    const cairn_run_sources sources = { part_sources,
+                                        sizeof part_sources / sizeof part_sources[0] };
+    TRY(cairn_hdf5_group(group, "parts", &parts, error));
+    cairn_status status = cairn_run_table_create(parts, sources, 3, true, &g->parts, error);
+    H5Gclose(parts);
+    return status;
+}
+
+static cairn_status create_columns(hid_t group, cairn_run_geometry *g, cairn_error *error)
+{
+    const cairn_hdf5_column_def vertices = { "vertices", "m", CAIRN_HDF5_REAL, 3, 512, true };
+    const cairn_hdf5_column_def corners = { "corners", "", CAIRN_HDF5_INT, 1, 1024, true };
+    int64_t zero = 0;
+    for (int i = 0; i < CAIRN_GEOMETRY_LISTS; i++) {
+        const cairn_hdf5_column_def def = { offset_names[i],  "",   CAIRN_HDF5_LONG, 1,
+                                            CAIRN_STEP_CHUNK, false };
+        TRY(cairn_hdf5_column_create(group, &def, &g->offsets[i], error));
+        if (g->offsets[i].rows == 0)
+            TRY(cairn_hdf5_column_append(&g->offsets[i], 1, &zero, error));
+    }
+    TRY(cairn_hdf5_column_create(group, &vertices, &g->vertices, error));
+    TRY(cairn_hdf5_column_create(group, &corners, &g->corners, error));
+    return create_parts(group, g, error);
+}
+
+static cairn_status create(hid_t file, cairn_run_geometry *g, cairn_error *error)
+{
+    hid_t group;
+    TRY(cairn_hdf5_group(file, "geometry", &group, error));
+    cairn_status status = create_columns(group, g, error);
+    H5Gclose(group);
+    return status;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* Where each face ends, counted from the first corner of the file. */
+static cairn_status append_faces(const cairn_geometry_view *view, cairn_run_geometry *g,
+                                 cairn_error *error)
+{
+    size_t count = (size_t)view->face_count;
+    if (count == 0)
+        return CAIRN_OK;
+    int64_t *ends = cairn_memory_zeroed(count, sizeof *ends);
+    if (!ends)
+        return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        ends[i] = (int64_t)g->corners.rows + view->face_first[i + 1];
+    cairn_status status = cairn_hdf5_column_append(&g->corners, (size_t)view->face_first[count],
+                                                   view->face_vertex, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_column_append(&g->offsets[CAIRN_GEOMETRY_CORNERS], count, ends, error);
+    cairn_memory_free(ends);
+    return status;
+}
+
+static cairn_status append_parts(const cairn_geometry_view *view, const cairn_run_shelf *shelf,
+                                 cairn_run_geometry *g, cairn_error *error)
+{
+    size_t count = (size_t)view->part_count;
+    part_row *rows = cairn_memory_zeroed(count, sizeof *rows);
+    cairn_status status = rows || count == 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
+    for (size_t i = 0; rows && i < count; i++)
+        rows[i] =
+            (part_row){ (uint8_t)view->parts[i].shape.kind,
+                        cairn_run_shelf_row(shelf, view->parts[i].shape.geometry), view->parts[i] };
+    for (int i = 0; rows && i < g->parts.sources.count && status == CAIRN_OK; i++) {
+        const cairn_hdf5_strided numbers = { (const char *)rows + part_sources[i].offset,
+                                             sizeof *rows };
+        status = cairn_hdf5_column_gather(&g->parts.columns[i], count, numbers, error);
+    }
+    cairn_memory_free(rows);
+    return status;
+}
+
+/* The offsets last, so that a geometry counts only when all of it is there. */
+static cairn_status append_one(const cairn_geometry *geometry, const cairn_run_shelf *shelf,
+                               cairn_run_geometry *g, cairn_error *error)
+{
+    cairn_geometry_view view = cairn_geometry_look(geometry);
+    TRY(cairn_hdf5_column_append(&g->vertices, (size_t)view.vertex_count, view.vertices, error));
+    TRY(append_faces(&view, g, error));
+    TRY(append_parts(&view, shelf, g, error));
+    const int64_t ends[] = {
+        [CAIRN_GEOMETRY_VERTICES] = (int64_t)g->vertices.rows,
+        [CAIRN_GEOMETRY_FACES] = (int64_t)g->offsets[CAIRN_GEOMETRY_CORNERS].rows - 1,
+        [CAIRN_GEOMETRY_PARTS] = cairn_run_table_rows(&g->parts),
+    };
+    for (int i = 0; i < CAIRN_GEOMETRY_CORNERS; i++)
+        TRY(cairn_hdf5_column_append(&g->offsets[i], 1, &ends[i], error));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_geometry_append(hid_t file, const cairn_run_shelf *shelf,
+                                       cairn_run_geometry *g, cairn_error *error)
+{
+    int64_t all = shelf->forgotten + shelf->count;
+    if (shelf->count == 0)
+        return CAIRN_OK;
+    if (g->vertices.dataset <= 0)
+        TRY(create(file, g, error));
+    for (int64_t row = (int64_t)g->offsets[0].rows - 1; row < all; row++)
+        TRY(append_one(shelf->items[row - shelf->forgotten], shelf, g, error));
+    return CAIRN_OK;
+}
+
+/* ---- going on ------------------------------------------------------------------------------- */
+
+static cairn_status cut(cairn_run_geometry *g, int64_t rows, cairn_error *error)
+{
+    int64_t ends[CAIRN_GEOMETRY_LISTS];
+    for (int i = 0; i < CAIRN_GEOMETRY_CORNERS; i++) {
+        TRY(cairn_hdf5_column_at(&g->offsets[i], rows, &ends[i], error));
+        TRY(cairn_hdf5_column_cut(&g->offsets[i], rows + 1, error));
+    }
+    int64_t faces = ends[CAIRN_GEOMETRY_FACES], corners;
+    TRY(cairn_hdf5_column_at(&g->offsets[CAIRN_GEOMETRY_CORNERS], faces, &corners, error));
+    TRY(cairn_hdf5_column_cut(&g->offsets[CAIRN_GEOMETRY_CORNERS], faces + 1, error));
+    TRY(cairn_hdf5_column_cut(&g->corners, corners, error));
+    TRY(cairn_hdf5_column_cut(&g->vertices, ends[CAIRN_GEOMETRY_VERTICES], error));
+    return cairn_run_table_cut(&g->parts, ends[CAIRN_GEOMETRY_PARTS], error);
+}
+
+cairn_status cairn_run_geometry_go_on(hid_t file, int64_t rows, cairn_run_geometry *g,
+                                      cairn_error *error)
+{
+    if (H5Lexists(file, "geometry", H5P_DEFAULT) <= 0)
+        return CAIRN_OK;
+    TRY(create(file, g, error));
+    return cut(g, rows, error);
+}
+
+void cairn_run_geometry_close(cairn_run_geometry *g)
+{
+    for (int i = 0; i < CAIRN_GEOMETRY_LISTS; i++)
+        cairn_hdf5_column_close(&g->offsets[i]);
+    cairn_hdf5_column_close(&g->vertices);
+    cairn_hdf5_column_close(&g->corners);
+    cairn_run_table_close(&g->parts);
+}
