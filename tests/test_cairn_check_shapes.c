@@ -142,26 +142,8 @@ TEST(a_solid_in_a_wall_must_be_a_contact)
     folder_remove(f.path);
 }
 
-/* A hull is told in the scene alone: its gap is taken as stored, and that is said. */
-TEST(what_was_not_checked_is_counted)
-{
-    static const char *const scene =
-        HEAD "bodies:\n"
-             "  - {motion: fixed, shape: half_space}\n"
-             "  - {shape: {polyhedron: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}}\n";
-    folder f = folder_create();
-    cairn_scene *s = scene_text_good(scene, "run.certificate=full");
-    s->run.duration = 5e-3;
-    CHECK_OK(cairn_run(s, f.path, NULL, NULL, NULL, NULL));
-    cairn_scene_destroy(s);
-    CHECK_INT(verdict(&f), CERTIFIED);
-    CHECK_CONTAINS(file_text(&f, "said.txt"), "15 of 15 (100 %) not checked");
-    folder_remove(f.path);
-}
-
 int main(void)
 {
     RUN(CASE(all_gaps_of_solids_are_proved), CASE(points_and_normals_cannot_be_changed),
-        CASE(measures_of_solids_cannot_be_changed), CASE(a_solid_in_a_wall_must_be_a_contact),
-        CASE(what_was_not_checked_is_counted));
+        CASE(measures_of_solids_cannot_be_changed), CASE(a_solid_in_a_wall_must_be_a_contact));
 }

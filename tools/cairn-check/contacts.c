@@ -8,7 +8,7 @@
 
 /* ---- geometry ------------------------------------------------------------------------------- */
 
-static void check_geometry(check_run *run, int j)
+static void check_gap_and_normal(check_run *run, int j)
 {
     const check_contacts *c = &run->contacts;
     check_witness found[CHECK_WITNESSES];
@@ -279,7 +279,7 @@ void check_contacts_of(check_run *run)
     int count = run->contacts.count;
     double active = 0, doubtful = 0;
     for (int j = 0; j < count; j++) {
-        check_geometry(run, j);
+        check_gap_and_normal(run, j);
         check_tangent(run, j);
         check_materials_of(run, j);
         find_velocities(run, j);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "memory.h"
+#include "pieces.h"
 #include "run.h"
 #include "shapes.h"
-#include "solid.h"
 #include "witness.h"
 
 enum { FEATURES = 4 }; /* room for feature numbers in a key */
@@ -209,7 +209,7 @@ static void list_solid(search *s, int i)
     int kind = s->run->bodies.shape[i];
     if (kind == CHECK_HALF_SPACE || kind == CHECK_INSIDE_BOX)
         s->walls[s->wall_count++] = i;
-    else if (check_class_of(s->run, i) != CHECK_NO_SOLID && !check_is_ball(s->run, i))
+    else if (check_has_pieces(s->run, i) && !check_is_ball(s->run, i))
         s->solids[s->solid_count++] = i;
 }
 

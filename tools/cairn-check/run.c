@@ -42,6 +42,7 @@ static const check_field body_fields[] = {
     REAL(check_bodies, semi_axes, 3),
     REAL(check_bodies, shape_x, 3),
     REAL(check_bodies, shape_q, 4),
+    { "geometry", 1, true, offsetof(check_bodies, geometry), true },
     OPTIONAL(check_bodies, surface_velocity, 3),
     OPTIONAL(check_bodies, friction_axis, 3),
 };
@@ -150,10 +151,11 @@ static const check_field offset_fields[CHECK_PARTS] = {
     [CHECK_ROWS] = { "row_offset", 1, false, offsetof(check_list, value), false },
 };
 
-static const char *const shapes[] = { "sphere",      "point",  "half_space", "inside_cylinder",
-                                      "inside_cone", "funnel", "box",        "capsule",
-                                      "cylinder",    "cone",   "ellipsoid",  "superellipsoid",
-                                      "inside_box",  NULL };
+static const char *const shapes[] = { "sphere",       "point",      "half_space", "inside_cylinder",
+                                      "inside_cone",  "funnel",     "box",        "capsule",
+                                      "cylinder",     "cone",       "ellipsoid",  "superellipsoid",
+                                      "inside_box",   "polyhedron", "mesh",       "polyline",
+                                      "height_field", "compound",   NULL };
 static const char *const motions[] = { "dynamic", "fixed", "driven", NULL };
 
 static const check_scheme schemes[] = {
@@ -270,15 +272,25 @@ static bool read_all(check_run *run, check_group *group, void *record, int *coun
 }
 
 /* Numbers of the file to those of an enum, by name. */
-static bool translate(check_run *run, const char *dataset, const char *const *known, int32_t *value)
+static bool translate(check_run *run, const char *dataset, const char *const *known, int rows,
+                      int32_t *value)
 {
     int names[64];
     int count = check_names(run->file, dataset, known, COUNT(names), names);
-    for (int i = 0; i < run->bodies.count; i++) {
+    for (int i = 0; i < rows; i++) {
         if (value[i] < 0 || value[i] >= count)
-            return check_fail(run->report, "%s: body %d has a number without a name", dataset, i);
+            return check_fail(run->report, "%s: row %d has a number without a name", dataset, i);
         value[i] = names[value[i]];
     }
+    return true;
+}
+
+bool check_shapes_translate(check_run *run, const char *dataset, int count, int32_t *shape)
+{
+    if (!translate(run, dataset, shapes, count, shape))
+        return false;
+    for (int i = 0; i < count; i++)
+        shape[i] = shape[i] < 0 ? CHECK_OTHER : shape[i];
     return true;
 }
 
@@ -287,12 +299,10 @@ static bool read_bodies(check_run *run)
     check_bodies *b = &run->bodies;
     run->body_group = (check_group){ "bodies", body_fields, COUNT(body_fields), 3, { 0 }, 0 };
     if (!read_all(run, &run->body_group, b, &b->count) ||
-        !translate(run, "bodies/shape", shapes, b->shape) ||
-        !translate(run, "bodies/motion", motions, b->motion))
+        !check_shapes_translate(run, "bodies/shape", b->count, b->shape) ||
+        !translate(run, "bodies/motion", motions, b->count, b->motion))
         return false;
     for (int i = 0; i < b->count; i++) {
-        if (b->shape[i] < 0)
-            b->shape[i] = CHECK_OTHER;
         if (b->motion[i] < 0)
             return check_fail(run->report, "body %d: its motion is not known here", i);
         if (b->material[i] < 0 || b->material[i] >= run->materials.count)
@@ -420,8 +430,8 @@ bool check_run_open(check_run *run, const char *path)
     run->unfinished = is_unfinished(run);
     if (strcmp(run->settings.level, "full") != 0)
         return true;
-    return check_materials_read(run) && read_bodies(run) && check_joints_read(run) &&
-           open_parts(run) && take_by_body(run);
+    return check_materials_read(run) && read_bodies(run) && check_geometries_read(run) &&
+           check_joints_read(run) && open_parts(run) && take_by_body(run);
 }
 
 void check_run_close(check_run *run)
@@ -447,6 +457,7 @@ void check_run_close(check_run *run)
         check_memory_free(&run->offsets[part].value);
         check_group_close(&run->parts[part]);
     }
+    check_geometries_free(&run->geometries);
     check_group_free(&run->body_group, &run->bodies);
     check_group_free(&run->step_group, &run->steps);
     check_group_close(&run->body_group);

@@ -3,6 +3,7 @@
 #define CHECK_RUN_H
 
 #include "columns.h"
+#include "geometry.h"
 
 /* Shapes; the names are those of the file. */
 typedef enum check_shape {
@@ -19,7 +20,12 @@ typedef enum check_shape {
     CHECK_ELLIPSOID,
     CHECK_SUPERELLIPSOID,
     CHECK_INSIDE_BOX,
-    CHECK_OTHER /* the file has not its measures */
+    CHECK_HULL, /* from here on with a row of /geometry */
+    CHECK_MESH,
+    CHECK_POLYLINE,
+    CHECK_HEIGHT_FIELD,
+    CHECK_COMPOUND,
+    CHECK_OTHER /* not known here */
 } check_shape;
 
 typedef enum check_motion { CHECK_DYNAMIC, CHECK_FIXED, CHECK_DRIVEN } check_motion;
@@ -60,6 +66,7 @@ typedef struct check_bodies {
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis, *size, *semi_axes;
     double *length, *rounding, *exponents; /* exponents: 2 each           */
+    int32_t *geometry;                     /* row of /geometry; -1: none  */
     vec *shape_x;                          /* m: the shape in the body    */
     quat *shape_q;
     vec *surface_velocity; /* m/s, body frame: of belts                               */
@@ -288,6 +295,7 @@ typedef struct check_run {
     check_settings settings;
     check_report *report;
     check_bodies bodies;
+    check_geometries geometries;
     check_steps steps;
     check_group parts[CHECK_PARTS], step_group, body_group, joint_group;
     check_joints joints;
@@ -331,6 +339,8 @@ typedef struct check_run {
 bool check_run_open(check_run *run, const char *path);
 bool check_run_load(check_run *run, long step);
 void check_run_close(check_run *run);
+/* Kinds of shapes as the file numbers them to the enum, by the names of a dataset. */
+bool check_shapes_translate(check_run *run, const char *dataset, int count, int32_t *shape);
 /* surface.c: what contacts have beyond one mu: the tangent along an axis, D, adhesion, belts. */
 double check_tangent_along(const check_run *run, int j, vec *tangent); /* 0: no axis, else its
                                                         part in the contact, at most 1 */

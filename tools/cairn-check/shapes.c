@@ -123,60 +123,19 @@ int check_witnesses(const check_run *run, int a, int b, const vec *x, const quat
     return 1;
 }
 
-/* The farthest of (x^n + y^n)^(1/n) <= 1 stretched by a and b: by Hoelder's inequality the norm of
- * (a, b) with the exponent 2n/(n - 2); a corner of the axes for n <= 2. */
-static double farthest(double a, double b, double n)
+check_witness check_in_wall(const check_run *run, check_ball ball, int b, vec normal, bool all)
 {
-    double most = fmax(a, b);
-    if (n <= 2 || !(most > 0))
-        return most;
-    double e = 2 * n / (n - 2);
-    return most * pow(pow(a / most, e) + pow(b / most, e), 1 / e);
-}
-
-static double extent_of_shape(const check_run *run, int body)
-{
-    const check_bodies *b = &run->bodies;
-    vec half = vec_times(0.5, b->size[body]), a = b->semi_axes[body];
-    double round = b->rounding[body], h = b->height[body];
-    bool flat = run->settings.dimension == 2;
-    const double *n = b->exponents + 2 * body;
-    switch (b->shape[body]) {
-    case CHECK_BOX:
-        half = vec_add(half, -round, (vec){ 1, 1, 1 });
-        half.z = flat ? 0 : half.z;
-        return vec_norm(half) + round;
-    case CHECK_CAPSULE:
-        return 0.5 * b->length[body] + b->radius[body];
-    case CHECK_SOLID_CYLINDER:
-        return hypot(b->radius[body], 0.5 * h);
-    case CHECK_SOLID_CONE:
-        return fmax(0.75 * h, hypot(b->radius[body], 0.25 * h));
-    case CHECK_ELLIPSOID:
-        return fmax(a.x, fmax(a.y, flat ? 0 : a.z));
-    case CHECK_SUPERELLIPSOID:
-        return farthest(farthest(a.x, a.y, n[0]), flat ? 0 : a.z, n[1] > 0 ? n[1] : n[0]);
-    case CHECK_OTHER:
-        return -1;
-    default:
-        return check_radius(run, body);
+    vec xb = run->x_eval[b];
+    revolution s = revolution_of(run, b, vec_add(ball.x, -1, xb), run->q_eval[b]);
+    check_witness best = { .size = 0 };
+    for (int k = 0; k < (all ? s.count : 1); k++) {
+        double distance;
+        vec n = wall(run, b, &s, s.e[k], &distance);
+        if (k > 0 && vec_dot(n, normal) <= vec_dot(best.normal, normal))
+            continue;
+        best = witness(ball.x, ball.radius, n, distance);
+        best.size = vec_norm(ball.x) + vec_norm(xb) + ball.radius + run->bodies.radius[b];
+        best.turn = 1 + best.size * s.turn;
     }
-}
-
-double check_extent(const check_run *run, int body)
-{
-    double extent = extent_of_shape(run, body);
-    return extent > 0 ? extent + vec_norm(run->bodies.shape_x[body]) : extent;
-}
-
-check_witness check_nearest_wall(const check_run *run, vec x, double radius, int b, vec xb, quat q)
-{
-    double distance;
-    vec d = vec_add(x, -1, xb);
-    revolution s = revolution_of(run, b, d, q);
-    vec n = wall(run, b, &s, s.e[0], &distance);
-    check_witness out = witness(x, radius, n, distance);
-    out.size = vec_norm(x) + vec_norm(xb) + radius + run->bodies.radius[b];
-    out.turn = 1 + out.size * s.turn;
-    return out;
+    return best;
 }

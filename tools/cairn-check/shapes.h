@@ -29,12 +29,13 @@ static inline double check_radius(const check_run *run, int body)
     return run->bodies.shape[body] == CHECK_SPHERE ? run->bodies.radius[body] : 0;
 }
 
-/* Radius about the centre of mass that holds a body, m: 0 for what has no bounds, -1 where the file
- * does not say. */
-double check_extent(const check_run *run, int body);
-
-/* A ball of that radius at x against the inside of a cylinder or cone, where it is nearest. */
-check_witness check_nearest_wall(const check_run *run, vec x, double radius, int b, vec xb, quat q);
+/* A ball against the inside of cylinder or cone b: what a contact along the direction nearest to
+ * `normal` is, of those where the ball is nearest to the wall (`all` false: the nearest alone). */
+typedef struct check_ball {
+    vec x;
+    double radius;
+} check_ball;
+check_witness check_in_wall(const check_run *run, check_ball ball, int b, vec normal, bool all);
 
 /* A unit vector at right angles to the unit vector n: the documented formula; `other` takes the
  * second branch of it. */

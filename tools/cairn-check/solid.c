@@ -6,18 +6,19 @@
  *   cone            from the base z = -height/4 to the apex z = 3/4 height
  *   ellipsoid       F = |(x/a, y/b, z/c)| = 1
  *   superellipsoid  F = ((|x/a|^n + |y/b|^n)^(k/n) + |z/c|^k)^(1/k) = 1
- * The last two are norms; their reach is the dual norm, with n/(n - 1) and k/(k - 1). */
+ *   hull            in front of no face, swept by a ball of the rounding; a face: its points
+ * Ellipsoids and superellipsoids are norms; their reach is the dual norm, with n/(n - 1) and
+ * k/(k - 1). */
 #include "solid.h"
 
-#include "shapes.h"
-
-check_class check_class_of(const check_run *run, int body)
+check_class check_class_of(int32_t shape)
 {
-    switch (run->bodies.shape[body]) {
+    switch (shape) {
     case CHECK_SPHERE:
     case CHECK_POINT:
     case CHECK_BOX:
     case CHECK_CAPSULE:
+    case CHECK_HULL:
         return CHECK_FLAT;
     case CHECK_ELLIPSOID:
     case CHECK_SUPERELLIPSOID:
@@ -30,41 +31,33 @@ check_class check_class_of(const check_run *run, int body)
     }
 }
 
-double check_rounding_of(const check_run *run, int body)
+double check_rounding_of(const check_solid *s)
 {
-    int kind = run->bodies.shape[body];
-    bool swept = kind == CHECK_SPHERE || kind == CHECK_CAPSULE;
-    return swept ? run->bodies.radius[body] : kind == CHECK_BOX ? run->bodies.rounding[body] : 0;
+    bool swept = s->shape == CHECK_SPHERE || s->shape == CHECK_CAPSULE;
+    bool rounded = s->shape == CHECK_BOX || s->shape == CHECK_HULL;
+    return swept ? s->radius : rounded ? s->rounding : 0;
 }
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-static vec centre_of(const check_run *run, int body, check_place_of at)
+static vec into_shape(const check_solid *s, vec direction)
 {
-    return vec_add(at.x, 1, quat_rotate(at.q, run->bodies.shape_x[body]));
+    return quat_rotate_back(s->at.q, direction);
 }
 
-static vec into_shape(const check_run *run, int body, check_place_of at, vec direction)
+/* Parts of a vector along the unit axis of a shape, and across it. */
+static void split(const check_solid *s, vec p, double *along, double *across)
 {
-    return quat_rotate_back(run->bodies.shape_q[body], quat_rotate_back(at.q, direction));
-}
-
-/* Parts of a vector along the unit axis of a body's shape, and across it. */
-static void split(const check_run *run, int body, vec p, double *along, double *across)
-{
-    vec axis = run->bodies.axis[body];
-    axis = vec_times(1 / vec_norm(axis), axis);
+    vec axis = vec_times(1 / vec_norm(s->axis), s->axis);
     *along = vec_dot(p, axis);
     *across = vec_norm(vec_add(p, -*along, axis));
 }
 
 /* Half the core of a box; in 2D there is no z. */
-static vec half_core(const check_run *run, int body)
+static vec half_core(const check_solid *s)
 {
-    vec size = run->bodies.size[body];
-    double round = run->bodies.rounding[body];
-    vec half = { 0.5 * size.x - round, 0.5 * size.y - round, 0.5 * size.z - round };
-    half.z = run->settings.dimension == 2 ? 0 : half.z;
+    vec half = vec_add(vec_times(0.5, s->size), -s->rounding, (vec){ 1, 1, 1 });
+    half.z = s->flat ? 0 : half.z;
     return half;
 }
 
@@ -77,22 +70,20 @@ static double norm_of(double x, double y, double n)
     return most > 0 ? most * pow(pow(fabs(x) / most, n) + pow(fabs(y) / most, n), 1 / n) : 0;
 }
 
-static void exponents_of(const check_run *run, int body, double *n, double *k)
+static void exponents_of(const check_solid *s, double *n, double *k)
 {
-    bool plain = run->bodies.shape[body] == CHECK_ELLIPSOID;
-    const double *stored = run->bodies.exponents + 2 * body;
-    *n = plain ? 2 : stored[0];
-    *k = plain ? 2 : stored[1] > 0 ? stored[1] : stored[0];
+    bool plain = s->shape == CHECK_ELLIPSOID;
+    *n = plain ? 2 : s->exponents[0];
+    *k = plain ? 2 : s->exponents[1] > 0 ? s->exponents[1] : s->exponents[0];
 }
 
 /* p with each part divided by the semi-axis, or multiplied. */
-static vec stretch(const check_run *run, int body, vec p, bool divide)
+static vec stretch(const check_solid *s, vec p, bool divide)
 {
-    vec a = run->bodies.semi_axes[body];
-    bool flat = run->settings.dimension == 2;
+    vec a = s->semi_axes;
     if (divide)
-        return (vec){ p.x / a.x, p.y / a.y, flat ? 0 : p.z / a.z };
-    return (vec){ p.x * a.x, p.y * a.y, flat ? 0 : p.z * a.z };
+        return (vec){ p.x / a.x, p.y / a.y, s->flat ? 0 : p.z / a.z };
+    return (vec){ p.x * a.x, p.y * a.y, s->flat ? 0 : p.z * a.z };
 }
 
 /* dF/ds of F = |(|(s_x, s_y)|_n, s_z)|_k: powers of s_i/F, which are at most 1. */
@@ -109,15 +100,15 @@ static vec gradient_of(vec s, double n, double k)
 }
 
 /* (F - 1)/|grad F| */
-static double outside_norm(const check_run *run, int body, vec p)
+static double outside_norm(const check_solid *s, vec p)
 {
     double n, k;
-    vec s = stretch(run, body, p, true);
-    exponents_of(run, body, &n, &k);
-    double F = norm_of(norm_of(s.x, s.y, n), s.z, k);
+    vec t = stretch(s, p, true);
+    exponents_of(s, &n, &k);
+    double F = norm_of(norm_of(t.x, t.y, n), t.z, k);
     if (!(F > 0))
-        return -vec_norm(run->bodies.semi_axes[body]);
-    vec g = stretch(run, body, gradient_of(s, n, k), true);
+        return -vec_norm(s->semi_axes);
+    vec g = stretch(s, gradient_of(t, n, k), true);
     return (F - 1) / vec_norm(g);
 }
 
@@ -142,70 +133,147 @@ static double outside_cone(double R, double height, double r, double z)
     return fmin(to_side, hypot(fmax(0, r - R), z - low));
 }
 
-double check_outside(const check_run *run, int body, check_place_of at, vec point)
+/* Inside, the way to the nearest plane of a face; outside, the distance from the nearest face. */
+static double outside_hull(const check_solid *s, vec p)
 {
-    const check_bodies *b = &run->bodies;
-    vec p = into_shape(run, body, at, vec_add(point, -1, centre_of(run, body, at)));
+    double highest = -HUGE_VAL, least = HUGE_VAL;
+    for (int f = 0; f < s->row->faces; f++) {
+        vec away = vec_add(p, -1, check_corner(s->data, s->row, f, 0));
+        highest = fmax(highest, vec_dot(s->data->normals[s->row->first_face + f], away));
+    }
+    for (int f = 0; f < s->row->faces && highest > 0; f++)
+        least = fmin(least, check_face_distance(s->data, s->row, f, p));
+    return highest > 0 ? least : highest;
+}
+
+double check_outside(const check_solid *s, vec point)
+{
+    vec p = into_shape(s, vec_add(point, -1, s->at.x)), half;
     double along = 0, across = 0;
-    vec half;
-    switch (b->shape[body]) {
+    switch (s->shape) {
     case CHECK_BOX:
-        half = half_core(run, body);
+        half = half_core(s);
         return outside_sides(fabs(p.x) - half.x, fabs(p.y) - half.y,
-                             run->settings.dimension == 2 ? -HUGE_VAL : fabs(p.z) - half.z) -
-               b->rounding[body];
+                             s->flat ? -HUGE_VAL : fabs(p.z) - half.z) -
+               s->rounding;
     case CHECK_CAPSULE:
-        split(run, body, p, &along, &across);
-        return hypot(fmax(0, fabs(along) - 0.5 * b->length[body]), across) - b->radius[body];
+        split(s, p, &along, &across);
+        return hypot(fmax(0, fabs(along) - 0.5 * s->length), across) - s->radius;
     case CHECK_SOLID_CYLINDER:
-        split(run, body, p, &along, &across);
-        return outside_sides(across - b->radius[body], fabs(along) - 0.5 * b->height[body],
-                             -HUGE_VAL);
+        split(s, p, &along, &across);
+        return outside_sides(across - s->radius, fabs(along) - 0.5 * s->height, -HUGE_VAL);
     case CHECK_SOLID_CONE:
-        split(run, body, p, &along, &across);
-        return outside_cone(b->radius[body], b->height[body], across, along);
+        split(s, p, &along, &across);
+        return outside_cone(s->radius, s->height, across, along);
     case CHECK_ELLIPSOID:
     case CHECK_SUPERELLIPSOID:
-        return outside_norm(run, body, p);
+        return outside_norm(s, p);
+    case CHECK_HULL:
+        return outside_hull(s, p) - s->rounding;
+    case CHECK_MESH:
+    case CHECK_POLYLINE:
+    case CHECK_HEIGHT_FIELD:
+        return check_face_distance(s->data, s->row, s->face, p);
     default:
-        return vec_norm(p) - check_radius(run, body);
+        return vec_norm(p) - (s->shape == CHECK_SPHERE ? s->radius : 0);
     }
 }
 
 /* ---- how far it reaches --------------------------------------------------------------------- */
 
-static double reach_of_norm(const check_run *run, int body, vec d)
+static double reach_of_norm(const check_solid *s, vec d)
 {
     double n, k;
-    vec s = stretch(run, body, d, false);
-    exponents_of(run, body, &n, &k);
-    return norm_of(norm_of(s.x, s.y, n / (n - 1)), s.z, k / (k - 1));
+    vec t = stretch(s, d, false);
+    exponents_of(s, &n, &k);
+    return norm_of(norm_of(t.x, t.y, n / (n - 1)), t.z, k / (k - 1));
 }
 
-double check_reach(const check_run *run, int body, check_place_of at, vec direction)
+static double reach_of_hull(const check_solid *s, vec d)
 {
-    const check_bodies *b = &run->bodies;
-    vec d = into_shape(run, body, at, direction), half;
-    double origin = vec_dot(centre_of(run, body, at), direction), along = 0, across = 0;
-    switch (b->shape[body]) {
+    double most = -HUGE_VAL;
+    for (int i = 0; i < s->row->vertices; i++)
+        most = fmax(most, vec_dot(d, s->data->vertices.value[s->row->first_vertex + i]));
+    return most + s->rounding;
+}
+
+static double reach_of_face(const check_solid *s, vec d)
+{
+    double most = -HUGE_VAL;
+    for (int k = 0; k < check_corner_count(s->data, s->row, s->face); k++)
+        most = fmax(most, vec_dot(d, check_corner(s->data, s->row, s->face, k)));
+    return most;
+}
+
+double check_reach(const check_solid *s, vec direction)
+{
+    vec d = into_shape(s, direction), half;
+    double origin = vec_dot(s->at.x, direction), along = 0, across = 0;
+    switch (s->shape) {
     case CHECK_BOX:
-        half = half_core(run, body);
-        return origin + half.x * fabs(d.x) + half.y * fabs(d.y) + half.z * fabs(d.z) +
-               b->rounding[body];
+        half = half_core(s);
+        return origin + half.x * fabs(d.x) + half.y * fabs(d.y) + half.z * fabs(d.z) + s->rounding;
     case CHECK_CAPSULE:
-        split(run, body, d, &along, &across);
-        return origin + 0.5 * b->length[body] * fabs(along) + b->radius[body];
+        split(s, d, &along, &across);
+        return origin + 0.5 * s->length * fabs(along) + s->radius;
     case CHECK_SOLID_CYLINDER:
-        split(run, body, d, &along, &across);
-        return origin + 0.5 * b->height[body] * fabs(along) + b->radius[body] * across;
+        split(s, d, &along, &across);
+        return origin + 0.5 * s->height * fabs(along) + s->radius * across;
     case CHECK_SOLID_CONE:
-        split(run, body, d, &along, &across);
-        return origin + fmax(0.75 * b->height[body] * along,
-                             b->radius[body] * across - 0.25 * b->height[body] * along);
+        split(s, d, &along, &across);
+        return origin +
+               fmax(0.75 * s->height * along, s->radius * across - 0.25 * s->height * along);
     case CHECK_ELLIPSOID:
     case CHECK_SUPERELLIPSOID:
-        return origin + reach_of_norm(run, body, d);
+        return origin + reach_of_norm(s, d);
+    case CHECK_HULL:
+        return origin + reach_of_hull(s, d);
+    case CHECK_MESH:
+    case CHECK_POLYLINE:
+    case CHECK_HEIGHT_FIELD:
+        return origin + reach_of_face(s, d);
     default:
-        return origin + check_radius(run, body);
+        return origin + (s->shape == CHECK_SPHERE ? s->radius : 0);
+    }
+}
+
+/* ---- how large it is ------------------------------------------------------------------------ */
+
+/* The farthest of (x^n + y^n)^(1/n) <= 1 stretched by a and b: by Hoelder's inequality the norm of
+ * (a, b) with the exponent 2n/(n - 2); a corner of the axes for n <= 2. */
+static double farthest(double a, double b, double n)
+{
+    double most = fmax(a, b);
+    if (n <= 2 || !(most > 0))
+        return most;
+    double e = 2 * n / (n - 2);
+    return most * pow(pow(a / most, e) + pow(b / most, e), 1 / e);
+}
+
+double check_solid_extent(const check_solid *s)
+{
+    vec half = half_core(s), a = s->semi_axes;
+    const double *n = s->exponents;
+    switch (s->shape) {
+    case CHECK_BOX:
+        return vec_norm(half) + s->rounding;
+    case CHECK_CAPSULE:
+        return 0.5 * s->length + s->radius;
+    case CHECK_SOLID_CYLINDER:
+        return hypot(s->radius, 0.5 * s->height);
+    case CHECK_SOLID_CONE:
+        return fmax(0.75 * s->height, hypot(s->radius, 0.25 * s->height));
+    case CHECK_ELLIPSOID:
+        return fmax(a.x, fmax(a.y, s->flat ? 0 : a.z));
+    case CHECK_SUPERELLIPSOID:
+        return farthest(farthest(a.x, a.y, n[0]), s->flat ? 0 : a.z, n[1] > 0 ? n[1] : n[0]);
+    case CHECK_HULL:
+        return s->row->extent + s->rounding;
+    case CHECK_MESH:
+    case CHECK_POLYLINE:
+    case CHECK_HEIGHT_FIELD:
+        return s->row->extent;
+    default:
+        return s->shape == CHECK_SPHERE ? s->radius : 0;
     }
 }

@@ -5,8 +5,8 @@
  *   adhesion  c where the gap is within its range: r_N + h c obeys the law, -h c n acts too
  *   belts     the velocity of a surface along itself, turned with its body
  *   rolling, spinning  moments, at most mu_R r_N and mu_S r_N */
+#include "pieces.h"
 #include "run.h"
-#include "shapes.h"
 
 /* A part of an axis in the contact that still is a direction; the smaller mu, of the larger. */
 static const double upright = 1e-6, flattest = 1e-6;

@@ -8,12 +8,16 @@
  * along n takes exactly -g, and that no small turn of n needs less. Of the points of one pair and
  * normal the deepest must have the last two; all are on both surfaces.
  *
+ * Bodies of several pieces (compounds, surfaces) touch where some piece of each has these facts. A
+ * face may instead push along its own normal, whatever lies beyond its edges: then both points are
+ * on their surfaces, and n is the face's.
+ *
  * Walls: half-space and inside of a box have n and b on a plane of theirs; inside of a cylinder or
  * cone a point (less the rounding of its body) meets the wall along its own radius. */
 #include "witness.h"
 
+#include "pieces.h"
 #include "shapes.h"
-#include "solid.h"
 
 /* Two bodies, as they are when contacts are evaluated. */
 typedef struct couple {
@@ -79,70 +83,197 @@ static bool is_round_wall(const check_run *run, int b)
 /* How far above the lowest point of a body the points of a contact may be. */
 static double lowest_doubt(const check_run *run, int body)
 {
-    return check_class_of(run, body) == CHECK_FLAT ? 0 : lowest_share * check_extent(run, body);
+    bool flat = check_pieces_class(run, body) == CHECK_FLAT && check_is_one_piece(run, body);
+    return flat ? 0 : lowest_share * check_extent(run, body);
+}
+
+/* Contacts of the pair of contact j, which follow each other: [first, end). */
+typedef struct group {
+    int first, end;
+} group;
+
+static bool are_of_one_pair(const check_run *run, int i, int j)
+{
+    const int32_t *p = run->contacts.body + 2 * i, *q = run->contacts.body + 2 * j;
+    return (p[0] == q[0] && p[1] == q[1]) || (p[0] == q[1] && p[1] == q[0]);
+}
+
+static group group_of(const check_run *run, int j)
+{
+    group g = { j, j + 1 };
+    while (g.first > 0 && are_of_one_pair(run, g.first - 1, j))
+        g.first--;
+    while (g.end < run->contacts.count && are_of_one_pair(run, g.end, j))
+        g.end++;
+    return g;
 }
 
 static bool is_deepest(const check_run *run, int j)
 {
-    for (int i = j; i >= 0 && belong_together(run, i, j); i--)
-        if (run->contacts.gap[i] < run->contacts.gap[j])
-            return false;
-    for (int i = j; i < run->contacts.count && belong_together(run, i, j); i++)
-        if (run->contacts.gap[i] < run->contacts.gap[j])
+    group g = group_of(run, j);
+    for (int i = g.first; i < g.end; i++)
+        if (belong_together(run, i, j) && run->contacts.gap[i] < run->contacts.gap[j])
             return false;
     return true;
 }
 
-/* On the surface. Corners of the core are moved by the rounding along n: where n does not look away
- * from a corner, as at points that are not deepest, that ends up to the rounding inside. */
-static void check_on(check_run *run, int j, const couple *p, bool on_a, double tolerance)
+/* ---- on the surface ------------------------------------------------------------------------- */
+
+/* Corners of the core are moved by the rounding along n: where n does not look away from a corner,
+ * as at points that are not deepest, that ends up to the rounding inside; the core of a ball has no
+ * corners. */
+static double allowed_inside(const check_solid *s, bool along)
 {
-    int body = on_a ? p->a : p->b;
-    double out = check_outside(run, body, on_a ? p->at_a : p->at_b, point_of(run, j, on_a));
-    bool along = is_deepest(run, j) && !is_round_wall(run, p->b);
-    double inside = along ? 0 : check_rounding_of(run, body);
+    return along || s->shape == CHECK_SPHERE ? 0 : check_rounding_of(s);
+}
+
+/* One side of a contact: which point of which body. */
+typedef struct side {
+    int body;
+    check_place_of at;
+    vec point;
+    bool along;       /* n looks away from the body at the point  */
+    double tolerance; /* m                                        */
+} side;
+
+static side side_of(const check_run *run, int j, const couple *p, bool on_a, double tolerance)
+{
+    /* what meets a face along the face's own normal may have its deepest point beyond an edge */
+    bool faces = check_has_faces(run, p->a) || check_has_faces(run, p->b);
+    bool along = !faces && !is_round_wall(run, p->b) && is_deepest(run, j);
+    return (side){ on_a ? p->a : p->b, on_a ? p->at_a : p->at_b, point_of(run, j, on_a), along,
+                   tolerance };
+}
+
+/* m: how far a point is from where it may be. */
+static double missed_by(const check_solid *s, const side *x)
+{
+    double out = check_outside(s, x->point);
+    return fmax(0, fmax(out, -out - allowed_inside(s, x->along)));
+}
+
+/* The next piece that has the point on its surface. */
+static bool next_on(const check_run *run, const side *x, check_piece *piece)
+{
+    while (check_piece_next(run, x->body, x->at, x->point, x->tolerance, piece)) {
+        check_solid s = check_piece_at(run, x->body, x->at, *piece);
+        if (missed_by(&s, x) <= x->tolerance)
+            return true;
+    }
+    return false;
+}
+
+/* The piece that has the point on its surface, or is nearest to that. */
+static check_solid find_piece(const check_run *run, const side *x, double *missed)
+{
+    check_piece piece = CHECK_FIRST_PIECE;
+    check_solid best = { .shape = CHECK_OTHER };
+    bool good = next_on(run, x, &piece);
+    *missed = HUGE_VAL;
+    if (good) {
+        best = check_piece_at(run, x->body, x->at, piece);
+        *missed = missed_by(&best, x);
+        return best;
+    }
+    piece = CHECK_FIRST_PIECE;
+    while (check_piece_next(run, x->body, x->at, x->point, HUGE_VAL, &piece)) {
+        check_solid s = check_piece_at(run, x->body, x->at, piece);
+        double off = missed_by(&s, x);
+        best = off < *missed ? s : best;
+        *missed = fmin(off, *missed);
+    }
+    return best;
+}
+
+static check_solid check_on(check_run *run, int j, const couple *p, bool on_a, double tolerance)
+{
+    double missed;
+    side x = side_of(run, j, p, on_a, tolerance);
+    check_solid s = find_piece(run, &x, &missed);
     check_between(
         run->report,
-        check_at(run, "contact", j, on_a ? "witness on a: outside" : "witness on b: outside"), out,
-        -tolerance - inside, tolerance);
+        check_at(run, "contact", j,
+                 on_a ? "witness on a: off the surface" : "witness on b: off the surface"),
+        missed, 0, tolerance);
+    return s;
 }
 
 /* ---- two solids ----------------------------------------------------------------------------- */
 
 static double tolerance_of(const check_run *run, const couple *p, int j)
 {
-    check_class one = check_class_of(run, p->a), two = check_class_of(run, p->b);
+    check_class one = check_pieces_class(run, p->a), two = check_pieces_class(run, p->b);
     double size = check_extent(run, p->a) + check_extent(run, p->b);
     check_class worse = one > two ? one : two;
     bool both = one == CHECK_SMOOTH && two == CHECK_SMOOTH;
+    bool plain = check_is_one_piece(run, p->a) && check_is_one_piece(run, p->b);
     bool ball = check_is_ball(run, p->a) || check_is_ball(run, p->b);
     if (worse == CHECK_FLAT)
         return p->tolerance + flat_share * size;
-    if (both || (worse == CHECK_SMOOTH && ball))
+    if (plain && (both || (worse == CHECK_SMOOTH && ball)))
         return p->tolerance + smooth_share * size;
     bool far_in = run->contacts.gap[j] < -deep * size;
     return p->tolerance + (far_in ? deep_share : rimmed_share) * size;
 }
 
-/* n.a - min over A, and max over B - n.b: 0 where n is normal to both surfaces. */
-static double slack_of(const check_run *run, const couple *p, int j)
+/* n.a - min over A, and max over B - n.b: 0 where n is normal to both surfaces, or a face's own. */
+static double slack_of(const check_run *run, int j, const check_solid *a, const check_solid *b)
 {
-    vec n = run->contacts.normal[j];
-    double low = -check_reach(run, p->a, p->at_a, vec_times(-1, n));
-    double high = check_reach(run, p->b, p->at_b, n);
+    vec n = run->contacts.normal[j], back = vec_times(-1, n);
+    if (check_is_face_normal(b, n) || check_is_face_normal(a, back))
+        return 0;
+    double low = -check_reach(a, back), high = check_reach(b, n);
     return fmax(fabs(vec_dot(n, point_of(run, j, true)) - low),
                 fabs(high - vec_dot(n, point_of(run, j, false))));
+}
+
+/* The least slack of contact j over pieces with both points on them, of these parts (-1: any). */
+static double least_slack(const check_run *run, int j, const couple *p, double tolerance,
+                          const int part[2])
+{
+    side on_a = side_of(run, j, p, true, tolerance), on_b = side_of(run, j, p, false, tolerance);
+    double least = HUGE_VAL;
+    for (check_piece i = CHECK_FIRST_PIECE; next_on(run, &on_a, &i);) {
+        check_solid a = check_piece_at(run, p->a, p->at_a, i);
+        for (check_piece k = CHECK_FIRST_PIECE; next_on(run, &on_b, &k);) {
+            check_solid b = check_piece_at(run, p->b, p->at_b, k);
+            if ((part[0] < 0 || part[0] == i.part) && (part[1] < 0 || part[1] == k.part))
+                least = fmin(least, slack_of(run, j, &a, &b));
+        }
+    }
+    return least;
+}
+
+/* A contact that is not the deepest of its parts is proved by the one that is. */
+static double slack_in_group(const check_run *run, int j, const couple *p, double tolerance)
+{
+    side on_a = side_of(run, j, p, true, tolerance), on_b = side_of(run, j, p, false, tolerance);
+    group g = group_of(run, j);
+    double least = HUGE_VAL;
+    for (check_piece i = CHECK_FIRST_PIECE; next_on(run, &on_a, &i);)
+        for (check_piece k = CHECK_FIRST_PIECE; next_on(run, &on_b, &k);)
+            for (int c = g.first; c < g.end && least > tolerance; c++)
+                if (belong_together(run, c, j))
+                    least = fmin(
+                        least, least_slack(run, c, p, tolerance, (const int[2]){ i.part, k.part }));
+    return least;
 }
 
 static void check_solids(check_run *run, int j, const couple *p)
 {
     double tolerance = tolerance_of(run, p, j);
+    double size = check_extent(run, p->a) + check_extent(run, p->b);
+    double most = tolerance + lowest_share * size;
+    bool plain = check_is_one_piece(run, p->a) && check_is_one_piece(run, p->b);
     check_on(run, j, p, true, tolerance);
     check_on(run, j, p, false, tolerance);
-    double size = check_extent(run, p->a) + check_extent(run, p->b);
-    if (is_deepest(run, j))
-        check_near(run, j, "normal of both surfaces: slack", slack_of(run, p, j),
-                   tolerance + lowest_share * size);
+    if (plain && !is_deepest(run, j))
+        return;
+    double slack = least_slack(run, j, p, tolerance, (const int[2]){ -1, -1 });
+    if (slack > most && !plain)
+        slack = slack_in_group(run, j, p, tolerance);
+    if (slack < HUGE_VAL) /* else no points are on the surfaces, which has been said */
+        check_near(run, j, "normal of both surfaces: slack", slack, most);
 }
 
 /* ---- walls ---------------------------------------------------------------------------------- */
@@ -183,10 +314,20 @@ static int plane_along(const check_run *run, const couple *p, vec n, vec *axis, 
 static double lowest_of(const check_run *run, int j, const couple *p)
 {
     vec n = run->contacts.normal[j];
-    double low = -check_reach(run, p->a, p->at_a, vec_times(-1, n)), least = HUGE_VAL;
-    for (int i = j; i < run->contacts.count && belong_together(run, i, j); i++)
-        least = fmin(least, vec_dot(n, point_of(run, i, true)) - low);
+    double low = -check_body_reach(run, p->a, p->at_a, vec_times(-1, n)), least = HUGE_VAL;
+    group g = group_of(run, j);
+    for (int i = g.first; i < g.end; i++)
+        if (belong_together(run, i, j))
+            least = fmin(least, vec_dot(n, point_of(run, i, true)) - low);
     return least;
+}
+
+static bool is_first(const check_run *run, int j)
+{
+    for (int i = group_of(run, j).first; i < j; i++)
+        if (belong_together(run, i, j))
+            return false;
+    return true;
 }
 
 static void check_on_plane(check_run *run, int j, const couple *p)
@@ -198,21 +339,23 @@ static void check_on_plane(check_run *run, int j, const couple *p)
     vec on = vec_add(point_of(run, j, false), -1, p->at_b.x);
     check_near(run, j, "witness on the wall", vec_dot(on, n) - level, p->tolerance);
     check_on(run, j, p, true, p->tolerance);
-    if (j == 0 || !belong_together(run, j, j - 1))
+    if (is_first(run, j))
         check_near(run, j, "lowest point: missed by", lowest_of(run, j, p),
                    p->tolerance + lowest_doubt(run, p->a));
 }
 
-/* The point of the core as a ball of its rounding, in the direction where it is nearest. */
+/* The point of the core as a ball of its rounding, in the direction where it is nearest; of a ball
+ * in the other directions, too. */
 static void check_in_round(check_run *run, int j, const couple *p)
 {
-    double round = check_rounding_of(run, p->a);
+    check_solid s = check_on(run, j, p, true, p->tolerance);
+    double round = check_rounding_of(&s);
+    bool ball = s.shape == CHECK_SPHERE || s.shape == CHECK_POINT;
     vec n = run->contacts.normal[j], core = vec_add(point_of(run, j, true), round, n);
-    check_witness w = check_nearest_wall(run, core, round, p->b, p->at_b.x, p->at_b.q);
+    check_witness w = check_in_wall(run, (check_ball){ core, round }, p->b, n, ball);
     check_same(run->report, check_at(run, "contact", j, "gap"), run->contacts.gap[j], w.gap,
                10 * w.size);
     check_same_vec(run->report, check_at(run, "contact", j, "normal"), n, w.normal, 10 * w.turn);
-    check_on(run, j, p, true, p->tolerance);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -220,13 +363,13 @@ static void check_in_round(check_run *run, int j, const couple *p)
 bool check_witness_points(check_run *run, int j)
 {
     couple p = couple_of(run, j);
-    if (check_class_of(run, p.a) == CHECK_NO_SOLID)
+    if (!check_has_pieces(run, p.a))
         return false;
     if (is_wall_of_planes(run, p.b))
         check_on_plane(run, j, &p);
     else if (is_round_wall(run, p.b))
         check_in_round(run, j, &p);
-    else if (check_class_of(run, p.b) != CHECK_NO_SOLID)
+    else if (check_has_pieces(run, p.b))
         check_solids(run, j, &p);
     else
         return false;
@@ -237,12 +380,13 @@ bool check_depth(const check_run *run, int a, int b, const vec *x, const quat *q
 {
     vec n[6];
     double level[6];
-    if (check_class_of(run, a) == CHECK_NO_SOLID || !is_wall_of_planes(run, b))
+    if (!check_has_pieces(run, a) || !is_wall_of_planes(run, b))
         return false;
     int count = planes_of(run, b, q[b], n, level);
     depth[0] = -HUGE_VAL;
     for (int k = 0; k < count; k++) {
-        double low = -check_reach(run, a, (check_place_of){ x[a], q[a] }, vec_times(-1, n[k]));
+        check_place_of at = { x[a], q[a] };
+        double low = -check_body_reach(run, a, at, vec_times(-1, n[k]));
         depth[0] = fmax(depth[0], level[k] + vec_dot(x[b], n[k]) - low);
     }
     double size =
