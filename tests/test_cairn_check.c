@@ -55,6 +55,7 @@ TEST(every_scene_is_certified)
         "ellipse_2d",
         "ellipse_collapse_2d",
         "hook",
+        "gears",
         "plank_tower",
         "rod_2d",
         "superellipsoid_drum",
