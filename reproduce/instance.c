@@ -125,8 +125,8 @@ cairn_status cairn_newton_solve(const cairn_problem *p, const char *inner, doubl
     options.tolerance = 1e-11;
     options.max_iterations = 200000;
     TRY(cairn_workspace_create(&workspace));
-    cairn_status status = cairn_solve_coulomb_newton(p, &options, increment, 100, workspace, s,
-                                                     out->r, out->v, out->u, &out->report);
+    const cairn_sliding_loop loop = { increment, 100, s, out->r, out->v, out->u };
+    cairn_status status = cairn_solve_coulomb_newton(p, &options, &loop, workspace, &out->report);
     cairn_workspace_destroy(workspace);
     out->steps = steps_of(out->report.remark);
     return status;

@@ -370,13 +370,13 @@ TEST(every_failing_allocation_ends_cleanly)
         cairn_workspace *workspace = NULL;
         cairn_solve_options options = cairn_solve_options_default();
         cairn_solve_report report;
+        const cairn_sliding_loop loop = { 1e-10, 50, s, r, v, u };
         make_bead(&b, M_PI / 6, 1);
         options.solver = "active-set";
         meter_install(&m);
         cairn_status status = cairn_workspace_create(&workspace);
         if (status == CAIRN_OK)
-            status = cairn_solve_coulomb_newton(&b.p, &options, 1e-10, 50, workspace, s, r, v, u,
-                                                &report);
+            status = cairn_solve_coulomb_newton(&b.p, &options, &loop, workspace, &report);
         cairn_workspace_destroy(workspace);
         cairn_allocator_set(NULL);
         CHECK_INT(m.alive, 0);

@@ -32,8 +32,8 @@ static cairn_solve_report solve(double mu, double increment, int64_t most, doubl
     options.solver = "pgs";
     options.tolerance = 1e-12;
     CHECK_OK(cairn_workspace_create(&workspace));
-    CHECK_OK(
-        cairn_solve_fixed_point(&p, &options, increment, most, workspace, s, r, v, u, &report));
+    const cairn_sliding_loop loop = { increment, most, s, r, v, u };
+    CHECK_OK(cairn_solve_fixed_point(&p, &options, &loop, workspace, &report));
     cairn_workspace_destroy(workspace);
     return report;
 }

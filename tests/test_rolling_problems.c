@@ -230,6 +230,7 @@ TEST(what_does_not_treat_rolling_friction_refuses)
     const double friction[2] = { 0.5, 0.01 }, fast[3] = { 1, -0.1, -2 };
     cairn_problem p = rolling_cylinder(fast, friction);
     double s[1] = { 0 }, r[3] = { 0 }, v[3], u[3];
+    const cairn_sliding_loop loop = { 0, 10, s, r, v, u };
     cairn_solve_options options = cairn_solve_options_default();
     cairn_solve_report report;
     cairn_workspace *workspace;
@@ -238,9 +239,8 @@ TEST(what_does_not_treat_rolling_friction_refuses)
         CHECK(cairn_solver_accepts(cairn_solver_name(i), CAIRN_LAW_CONVEX, &p) ==
               cairn_solver_treats_rolling(cairn_solver_name(i)));
     CHECK_OK(cairn_workspace_create(&workspace));
-    CHECK_INT(cairn_solve_fixed_point(&p, &options, 0, 10, workspace, s, r, v, u, &report),
-              CAIRN_UNSUPPORTED);
-    CHECK_INT(cairn_solve_coulomb_newton(&p, &options, 0, 10, workspace, s, r, v, u, &report),
+    CHECK_INT(cairn_solve_fixed_point(&p, &options, &loop, workspace, &report), CAIRN_UNSUPPORTED);
+    CHECK_INT(cairn_solve_coulomb_newton(&p, &options, &loop, workspace, &report),
               CAIRN_UNSUPPORTED);
     cairn_workspace_destroy(workspace);
 }

@@ -354,8 +354,9 @@ TEST(outer_loops_keep_s_zero_on_rows)
         options.tolerance = 1e-9;
         memset(&a, 0, sizeof a);
         CHECK_OK(cairn_workspace_create(&workspace));
-        CHECK_OK((loop ? cairn_solve_coulomb_newton : cairn_solve_fixed_point)(
-            p, &options, 0, 200, workspace, s, a.r, a.v, a.u, &a.report));
+        const cairn_sliding_loop on = { 0, 200, s, a.r, a.v, a.u };
+        CHECK_OK((loop ? cairn_solve_coulomb_newton
+                       : cairn_solve_fixed_point)(p, &options, &on, workspace, &a.report));
         cairn_workspace_destroy(workspace);
         CHECK(a.report.converged);
         CHECK(a.report.judgement.coulomb.relative <= 1e-9);

@@ -83,8 +83,8 @@ TEST(fixed_point_meets_the_coulomb_law)
         cairn_solve_options options = cairn_solve_options_default();
         options.tolerance = 1e-9;
         double s[MOST_CONTACTS] = { 0 };
-        CHECK_OK(cairn_solve_fixed_point(&random.p, &options, 0, 1000, workspace, s, a.r, a.v, a.u,
-                                         &a.report));
+        const cairn_sliding_loop loop = { 0, 1000, s, a.r, a.v, a.u };
+        CHECK_OK(cairn_solve_fixed_point(&random.p, &options, &loop, workspace, &a.report));
         CHECK(a.report.converged);
         CHECK(a.report.judgement.coulomb.relative <= 1e-9);
         CHECK(a.report.outer_iterations > 1);

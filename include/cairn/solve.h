@@ -53,24 +53,31 @@ CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_opt
                                    cairn_workspace *workspace, double *r, double *v, double *u,
                                    cairn_solve_report *report);
 
-/** Exact Coulomb friction by the fixed point s <- |u_T(s)| around convex solves [BL23].
- *  Stops when max |s+ - s|/(s+ + 1) <= increment_tolerance if that is > 0, else when the judge's
- *  Coulomb residual meets options->tolerance. `s` (one per contact) is the start in, answer out. */
+/** A loop on the sliding speeds s around convex solves: when it ends, and what it works on. */
+typedef struct cairn_sliding_loop {
+    double increment_tolerance; /* > 0: stop when max |s+ - s|/(s+ + 1) is at most this, else when
+                                   the judge's Coulomb residual meets the tolerance of the solver */
+    int64_t max_outer;          /* convex solves at most                                          */
+    double *s;                  /* m/s, one per contact: start in, answer out                     */
+    double *r, *v, *u;          /* as in cairn_solve                                              */
+} cairn_sliding_loop;
+
+/** Exact Coulomb friction by the fixed point s <- |u_T(s)| around convex solves [BL23]. */
 CAIRN_API cairn_status cairn_solve_fixed_point(const cairn_problem *p,
                                                const cairn_solve_options *options,
-                                               double increment_tolerance, int64_t max_outer,
-                                               cairn_workspace *workspace, double *s, double *r,
-                                               double *v, double *u, cairn_solve_report *report);
+                                               const cairn_sliding_loop *loop,
+                                               cairn_workspace *workspace,
+                                               cairn_solve_report *report);
 
 /** Exact Coulomb friction by a damped nonsmooth Newton method on s - |u_T(s)| around convex solves
- *  [C09]; circular cones. Arguments and stopping tests as in cairn_solve_fixed_point; phi =
- *  1/2 sum (s - |u_T|)^2 falls at every step. Where it gets stuck at a phi > 0, that is reported:
- *  not converged, with a remark. Fails with CAIRN_UNSUPPORTED on cones with edges. */
+ *  [C09]; circular cones. phi = 1/2 sum (s - |u_T|)^2 falls at every step. Where it gets stuck at a
+ *  phi > 0, that is reported: not converged, with a remark. Fails with CAIRN_UNSUPPORTED on cones
+ *  with edges. */
 CAIRN_API cairn_status cairn_solve_coulomb_newton(const cairn_problem *p,
                                                   const cairn_solve_options *options,
-                                                  double increment_tolerance, int64_t max_outer,
-                                                  cairn_workspace *workspace, double *s, double *r,
-                                                  double *v, double *u, cairn_solve_report *report);
+                                                  const cairn_sliding_loop *loop,
+                                                  cairn_workspace *workspace,
+                                                  cairn_solve_report *report);
 
 /** Where exact Coulomb friction is worth its price. */
 typedef struct cairn_upgrade {

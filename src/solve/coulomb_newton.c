@@ -224,19 +224,18 @@ static void write_report(const newton *n, bool converged, cairn_solve_report *re
 }
 
 cairn_status cairn_solve_coulomb_newton(const cairn_problem *p, const cairn_solve_options *options,
-                                        double increment_tolerance, int64_t max_outer,
-                                        cairn_workspace *workspace, double *s, double *r, double *v,
-                                        double *u, cairn_solve_report *report)
+                                        const cairn_sliding_loop *loop, cairn_workspace *workspace,
+                                        cairn_solve_report *report)
 {
     if (p->directions || p->rolling + p->spinning)
         return CAIRN_UNSUPPORTED;
     newton n = { .p = p,
                  .inner = *options,
                  .tolerance = options->tolerance,
-                 .increment_tolerance = increment_tolerance,
-                 .max_outer = max_outer,
+                 .increment_tolerance = loop->increment_tolerance,
+                 .max_outer = loop->max_outer,
                  .workspace = workspace,
-                 .now = { .s = s, .r = r, .v = v, .u = u } };
+                 .now = { .s = loop->s, .r = loop->r, .v = loop->v, .u = loop->u } };
     bool converged = false;
     n.inner.law = CAIRN_LAW_CONVEX;
     n.inner.tolerance = 0.1 * options->tolerance;
@@ -244,7 +243,7 @@ cairn_status cairn_solve_coulomb_newton(const cairn_problem *p, const cairn_solv
     if (status == CAIRN_OK)
         write_report(&n, converged, report);
     for (int j = 0; converged && j < p->contacts; j++)
-        s[j] = speed_of(&n, &n.now, j);
+        loop->s[j] = speed_of(&n, &n.now, j);
     cairn_lu_destroy(n.step.lu);
     cairn_arena_destroy(&n.step_arena);
     cairn_arena_destroy(&n.arena);

@@ -34,33 +34,31 @@ static double inner_tolerance(const cairn_solve_options *options, double coulomb
 }
 
 cairn_status cairn_solve_fixed_point(const cairn_problem *p, const cairn_solve_options *options,
-                                     double increment_tolerance, int64_t max_outer,
-                                     cairn_workspace *workspace, double *s, double *r, double *v,
-                                     double *u, cairn_solve_report *report)
+                                     const cairn_sliding_loop *loop, cairn_workspace *workspace,
+                                     cairn_solve_report *report)
 {
     if (p->rolling + p->spinning)
         return CAIRN_UNSUPPORTED; /* s speaks of sliding only */
     cairn_problem convex = *p;
     cairn_solve_options inner = *options;
-    convex.s = s;
+    convex.s = loop->s;
     inner.law = CAIRN_LAW_CONVEX;
     int64_t outer = 0, iterations = 0;
-    bool converged = false;
+    bool converged = false, by_change = loop->increment_tolerance > 0;
     double coulomb = 1;
-    while (!converged && outer < max_outer) {
-        if (increment_tolerance <= 0)
+    while (!converged && outer < loop->max_outer) {
+        if (!by_change)
             inner.tolerance = inner_tolerance(options, coulomb);
-        TRY(cairn_solve(&convex, &inner, workspace, r, v, u, report));
-        double change = update_sliding(p, u, s);
+        TRY(cairn_solve(&convex, &inner, workspace, loop->r, loop->v, loop->u, report));
+        double change = update_sliding(p, loop->u, loop->s);
         coulomb = report->judgement.coulomb.relative;
-        converged =
-            increment_tolerance > 0 ? change <= increment_tolerance : coulomb <= options->tolerance;
+        converged = by_change ? change <= loop->increment_tolerance : coulomb <= options->tolerance;
         iterations += report->iterations;
         outer++;
     }
     report->converged = converged && report->converged;
     report->iterations = iterations;
     report->outer_iterations = outer;
-    cairn_judge(p, CAIRN_LAW_COULOMB, r, v, u, &report->judgement);
+    cairn_judge(p, CAIRN_LAW_COULOMB, loop->r, loop->v, loop->u, &report->judgement);
     return CAIRN_OK;
 }

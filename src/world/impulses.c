@@ -147,13 +147,9 @@ static cairn_status solve_whole(cairn_stage *stage)
     const cairn_step_options *options = stage->options;
     cairn_scheme_job job = { .problem = &stage->problem,
                              .options = cairn_solve_options_default(),
-                             .fixed_point_tolerance = options->fixed_point_tolerance,
-                             .max_outer = options->max_fixed_point,
+                             .loop = { options->fixed_point_tolerance, options->max_fixed_point,
+                                       stage->s, stage->r, stage->v, stage->u },
                              .workspace = stage->world->workspace,
-                             .s = stage->s,
-                             .r = stage->r,
-                             .v = stage->v,
-                             .u = stage->u,
                              .report = &stage->report->solve };
     job.options.solver = options->solver;
     job.options.tolerance = options->tolerance;

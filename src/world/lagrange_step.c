@@ -259,15 +259,11 @@ static cairn_status find_impulses(stage *t, const cairn_problem *p)
         return CAIRN_NO_MEMORY;
     cairn_scheme_job job = { .problem = p,
                              .options = cairn_solve_options_default(),
-                             .max_outer = o->max_outer,
+                             .loop = { 0, o->max_outer, t->s, t->r, &none, t->u },
                              .allowed = o->model_tolerance / o->time_step,
                              .exact = exact,
                              .upgraded = &upgraded,
                              .workspace = t->l->workspace,
-                             .s = t->s,
-                             .r = t->r,
-                             .v = &none,
-                             .u = t->u,
                              .report = &t->report->solve };
     job.options.solver = o->solver;
     job.options.tolerance = o->tolerance;

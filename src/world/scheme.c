@@ -22,22 +22,20 @@
 /* One call of the solver, with the law of the scheme. */
 static cairn_status solve_directly(const cairn_scheme_job *job)
 {
-    return cairn_solve(job->problem, &job->options, job->workspace, job->r, job->v, job->u,
-                       job->report);
+    return cairn_solve(job->problem, &job->options, job->workspace, job->loop.r, job->loop.v,
+                       job->loop.u, job->report);
 }
 
-typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options *, double, int64_t,
-                                cairn_workspace *, double *, double *, double *, double *,
+typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options *,
+                                const cairn_sliding_loop *, cairn_workspace *,
                                 cairn_solve_report *);
 
 /* An outer loop on s around convex solves. */
 static cairn_status solve_around(const cairn_scheme_job *job, outer_loop *loop)
 {
-    double paper_test = job->fixed_point_tolerance;
-    if (paper_test > 0) /* [BL23] starts each step from s = 0 */
-        memset(job->s, 0, (size_t)job->problem->contacts * sizeof(double));
-    return loop(job->problem, &job->options, paper_test, job->max_outer, job->workspace, job->s,
-                job->r, job->v, job->u, job->report);
+    if (job->loop.increment_tolerance > 0) /* [BL23] starts each step from s = 0 */
+        memset(job->loop.s, 0, (size_t)job->problem->contacts * sizeof(double));
+    return loop(job->problem, &job->options, &job->loop, job->workspace, job->report);
 }
 
 static cairn_status solve_fixed_point(const cairn_scheme_job *job)

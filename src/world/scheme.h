@@ -8,14 +8,12 @@
 /* A one-step problem for a scheme to solve, and how. */
 typedef struct cairn_scheme_job {
     const cairn_problem *problem;
-    cairn_solve_options options;  /* solver, tolerance, iterations; the law is set by the scheme */
-    double fixed_point_tolerance; /* > 0: the test of [BL23] on s                                */
-    int64_t max_outer;            /* iterations of a loop on s                                   */
+    cairn_solve_options options; /* solver, tolerance, iterations; the law is set by the scheme */
     cairn_workspace *workspace;
     double allowed; /* m/s: scheme auto: largest mu |u_T| that stays without exact friction  */
     uint8_t *exact; /* scheme auto: room for a mark of each contact                          */
     int *upgraded;  /* scheme auto: how many have exact friction                             */
-    double *s, *r, *v, *u; /* sliding, impulses: start and result; velocities: results       */
+    cairn_sliding_loop loop; /* sliding, impulses, velocities; how a loop on s ends          */
     cairn_solve_report *report;
 } cairn_scheme_job;
 
