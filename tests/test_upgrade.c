@@ -34,12 +34,14 @@ static void solve(double allowed, int64_t most, answer *a)
                         .H = H,
                         .mu = mu };
     cairn_solve_options options = cairn_solve_options_default();
-    cairn_upgrade upgrade = { .allowed = allowed, .max_outer = most, .exact = a->exact, .s = a->s };
+    cairn_upgrade upgrade = { .allowed = allowed,
+                              .exact = a->exact,
+                              .loop = { 0, most, a->s, a->r, v, a->u } };
     cairn_workspace *workspace;
     options.solver = "pgs";
     options.tolerance = 1e-12;
     CHECK_OK(cairn_workspace_create(&workspace));
-    CHECK_OK(cairn_solve_upgrade(&p, &options, &upgrade, workspace, a->r, v, a->u, &a->report));
+    CHECK_OK(cairn_solve_upgrade(&p, &options, &upgrade, workspace, &a->report));
     a->count = upgrade.count;
     cairn_workspace_destroy(workspace);
 }

@@ -81,20 +81,19 @@ CAIRN_API cairn_status cairn_solve_coulomb_newton(const cairn_problem *p,
 
 /** Where exact Coulomb friction is worth its price. */
 typedef struct cairn_upgrade {
-    double allowed;    /* m/s: largest mu |u_T| of a pushing contact under the convex law     */
-    int64_t max_outer; /* convex solves at most                                               */
-    uint8_t *exact;    /* per contact, in and out: 1: upgraded to exact friction              */
-    double *s;         /* per contact, in: start where upgraded; out: |u_T| there, else 0     */
-    int count;         /* out: how many are upgraded                                          */
+    double allowed; /* m/s: largest mu |u_T| of a pushing contact under the convex law        */
+    uint8_t *exact; /* per contact, in and out: 1: upgraded to exact friction                 */
+    cairn_sliding_loop loop; /* s: start where upgraded in; |u_T| there, else 0 out; ends by the
+                                tolerance of the solver alone                                 */
+    int count;               /* out: how many are upgraded                                    */
 } cairn_upgrade;
 
 /** The convex law with exact Coulomb friction at the contacts of `exact`, which grows until no
  *  other pushing contact has mu |u_T| > allowed. judgement.asked is the residual of that mixed law:
- *  the convex one with the s returned. Other arguments as in cairn_solve. */
+ *  the convex one with the s returned. */
 CAIRN_API cairn_status cairn_solve_upgrade(const cairn_problem *p,
                                            const cairn_solve_options *options,
                                            cairn_upgrade *upgrade, cairn_workspace *workspace,
-                                           double *r, double *v, double *u,
                                            cairn_solve_report *report);
 
 /** Name of solver `index`, NULL past the last. */

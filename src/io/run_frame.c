@@ -39,7 +39,7 @@ static void count_rows(const cairn_run_roll *roll, cairn_run_frame *f)
 #define TAKE(pointer, count)                                                                       \
     (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
 
-static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
+static cairn_status take_states(cairn_run_frame *f, cairn_arena *arena)
 {
     bool good = true;
     TAKE(f->index, f->bodies);
@@ -49,6 +49,13 @@ static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->angle, f->bodies);
     TAKE(f->v, f->bodies);
     TAKE(f->omega, f->bodies);
+    TAKE(f->pair, 2 * f->contacts);
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
+{
+    bool good = true;
     TAKE(f->kind, f->fresh);
     TAKE(f->motion, f->fresh);
     TAKE(f->material, f->fresh);
@@ -72,7 +79,6 @@ static cairn_status take_arrays(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->shape_q, f->fresh);
     TAKE(f->surface_velocity, f->fresh);
     TAKE(f->friction_axis, f->fresh);
-    TAKE(f->pair, 2 * f->contacts);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -196,7 +202,8 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
     out->contacts = (size_t)out->touch.count;
     TRY(make_room(roll, out->world.count));
     count_rows(roll, out);
-    TRY(take_arrays(out, arena));
+    TRY(take_states(out, arena));
+    TRY(take_properties(out, arena));
     if (out->fresh > 0)
         TRY(shelve(out, roll));
     fill_bodies(out, roll);

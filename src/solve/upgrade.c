@@ -22,18 +22,20 @@ static double sliding(const cairn_problem *p, const double *u, int j)
 }
 
 /* (2), and the residual of the mixed law */
-static double judge_mixed(const cairn_problem *mixed, cairn_upgrade *upgrade, const double *r,
-                          double *v, double *u, cairn_solve_report *report)
+static double judge_mixed(const cairn_problem *mixed, cairn_upgrade *upgrade,
+                          cairn_solve_report *report)
 {
+    const cairn_sliding_loop *loop = &upgrade->loop;
     for (int j = 0; j < mixed->contacts; j++)
-        upgrade->s[j] = upgrade->exact[j] ? sliding(mixed, u, j) : 0;
-    cairn_judge(mixed, CAIRN_LAW_CONVEX, r, v, u, &report->judgement);
+        loop->s[j] = upgrade->exact[j] ? sliding(mixed, loop->u, j) : 0;
+    cairn_judge(mixed, CAIRN_LAW_CONVEX, loop->r, loop->v, loop->u, &report->judgement);
     return report->judgement.asked.relative;
 }
 
 /* (3): how many were added */
-static int grow(const cairn_problem *p, const double *r, const double *u, cairn_upgrade *upgrade)
+static int grow(const cairn_problem *p, cairn_upgrade *upgrade)
 {
+    const double *r = upgrade->loop.r, *u = upgrade->loop.u;
     int added = 0;
     for (int j = 0; j < p->contacts; j++) {
         bool pushes = r[(size_t)j * (size_t)p->dimension] > 0;
@@ -60,28 +62,29 @@ static void count_upgraded(int contacts, cairn_upgrade *upgrade)
 }
 
 cairn_status cairn_solve_upgrade(const cairn_problem *p, const cairn_solve_options *options,
-                                 cairn_upgrade *upgrade, cairn_workspace *workspace, double *r,
-                                 double *v, double *u, cairn_solve_report *report)
+                                 cairn_upgrade *upgrade, cairn_workspace *workspace,
+                                 cairn_solve_report *report)
 {
+    const cairn_sliding_loop *loop = &upgrade->loop;
     cairn_problem mixed = *p;
     cairn_solve_options inner = *options;
     int64_t outer = 0, iterations = 0;
     bool converged = false;
     double residual = 1;
-    mixed.s = upgrade->s;
+    mixed.s = loop->s;
     inner.law = CAIRN_LAW_CONVEX;
     count_upgraded(p->contacts, upgrade);
-    while (!converged && outer < upgrade->max_outer) {
+    while (!converged && outer < loop->max_outer) {
         inner.tolerance = inner_tolerance(upgrade, options->tolerance, residual);
-        TRY(cairn_solve(&mixed, &inner, workspace, r, v, u, report));
+        TRY(cairn_solve(&mixed, &inner, workspace, loop->r, loop->v, loop->u, report));
         iterations += report->iterations;
         outer++;
-        residual = judge_mixed(&mixed, upgrade, r, v, u, report);
+        residual = judge_mixed(&mixed, upgrade, report);
         if (residual > options->tolerance)
             continue;
-        converged = grow(p, r, u, upgrade) == 0;
+        converged = grow(p, upgrade) == 0;
         if (!converged) /* by how much the larger set is off */
-            residual = judge_mixed(&mixed, upgrade, r, v, u, report);
+            residual = judge_mixed(&mixed, upgrade, report);
     }
     report->converged = converged;
     report->iterations = iterations;

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "world/scheme.h"
+#include "world/option_lines.h"
 
 /* ---- options -------------------------------------------------------------------------------- */
 
@@ -34,30 +34,15 @@ static void set_default(void *options)
 #define FIELD(name) offsetof(cairn_lagrange_options, name)
 
 static const cairn_option options[] = {
-    { "time_step", CAIRN_OPTION_REAL, true, FIELD(time_step), CAIRN_POSITIVE, 1e9, "s",
-      "length of a step", NULL },
-    { "scheme", CAIRN_OPTION_NAME, false, FIELD(scheme), 0, 0, "", "time-stepping scheme",
-      cairn_scheme_name },
-    { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
-      "method for the one-step problem", cairn_solver_name },
-    { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
-      "relative residual of the scheme's law at which a step is solved", NULL },
-    { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 1, 1e12, "",
-      "sweeps or gradient steps after which a solve gives up and says so", NULL },
+    CAIRN_LINES_SOLVING(cairn_lagrange_options),
     { "max_outer", CAIRN_OPTION_INTEGER, false, FIELD(max_outer), 1, 1e6, "",
       "fixed-point, coulomb-newton, auto: most outer iterations", NULL },
-    { "model_tolerance", CAIRN_OPTION_REAL, false, FIELD(model_tolerance), 0, CAIRN_UNBOUNDED, "m",
-      "auto: largest gap h mu |u_T| that a sliding contact may keep", NULL },
-    { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
-      "lcp, stewart-trinkle, convex-polyhedral in 3D: edges of a friction cone, an even number",
-      NULL },
+    CAIRN_LINE_MODEL_TOLERANCE(cairn_lagrange_options),
+    CAIRN_LINE_DIRECTIONS(cairn_lagrange_options),
     { "velocity_level", CAIRN_OPTION_FLAG, false, FIELD(velocity_level), 0, 1, "",
       "only contacts that touch, with their velocities; else gaps are kept open", NULL },
-    { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
-      "gamma: share of a gap or overlap that one step may close", NULL },
-    { "linearisations", CAIRN_OPTION_INTEGER, false, FIELD(linearisations), 0, 1000, "",
-      "n: gaps linearised at q + h v, then at the result, n times at most; 0: as the scheme has it",
-      NULL },
+    CAIRN_LINE_STABILISATION(cairn_lagrange_options),
+    CAIRN_LINE_LINEARISATIONS(cairn_lagrange_options),
     { "reach", CAIRN_OPTION_REAL, false, FIELD(reach), 0, CAIRN_UNBOUNDED, "m",
       "contacts with a larger gap are left out", NULL },
 };

@@ -8,16 +8,13 @@ cairn_status cairn_scheme_upgrade(const cairn_scheme_job *job)
 {
     const cairn_problem *p = job->problem;
     const cairn_sliding_loop *loop = &job->loop;
-    cairn_upgrade upgrade = {
-        .allowed = job->allowed, .max_outer = loop->max_outer, .exact = job->exact, .s = loop->s
-    };
+    cairn_upgrade upgrade = { .allowed = job->allowed, .exact = job->exact, .loop = *loop };
     for (int j = 0; j < p->contacts; j++) {
         bool pushed = loop->r[(size_t)j * (size_t)p->dimension] > 0;
         upgrade.exact[j] = pushed && p->mu[j] * loop->s[j] > upgrade.allowed;
         loop->s[j] = upgrade.exact[j] ? loop->s[j] : 0;
     }
-    TRY(cairn_solve_upgrade(p, &job->options, &upgrade, job->workspace, loop->r, loop->v, loop->u,
-                            job->report));
+    TRY(cairn_solve_upgrade(p, &job->options, &upgrade, job->workspace, job->report));
     *job->upgraded = upgrade.count;
     return CAIRN_OK;
 }

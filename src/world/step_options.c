@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "world/scheme.h"
+#include "world/option_lines.h"
 
 cairn_step_options cairn_step_options_default(void)
 {
@@ -29,33 +29,18 @@ static void set_default(void *options)
 #define FIELD(name) offsetof(cairn_step_options, name)
 
 static const cairn_option options[] = {
-    { "time_step", CAIRN_OPTION_REAL, true, FIELD(time_step), CAIRN_POSITIVE, 1e9, "s",
-      "length of a step", NULL },
-    { "scheme", CAIRN_OPTION_NAME, false, FIELD(scheme), 0, 0, "", "time-stepping scheme",
-      cairn_scheme_name },
-    { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
-      "method for the one-step problem", cairn_solver_name },
-    { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
-      "relative residual of the scheme's law at which a step is solved", NULL },
-    { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 1, 1e12, "",
-      "sweeps or gradient steps after which a solve gives up and says so", NULL },
-    { "stabilisation", CAIRN_OPTION_REAL, false, FIELD(stabilisation), CAIRN_POSITIVE, 1, "",
-      "gamma: share of a gap or overlap that one step may close", NULL },
+    CAIRN_LINES_SOLVING(cairn_step_options),
+    CAIRN_LINE_STABILISATION(cairn_step_options),
     { "overlaps", CAIRN_OPTION_NAME, false, FIELD(overlaps), 0, 0, "",
       "move: mended without velocity; push: by velocities, as in the papers; keep: left",
       cairn_overlaps_name },
-    { "directions", CAIRN_OPTION_INTEGER, false, FIELD(directions), 4, 1000, "",
-      "lcp, stewart-trinkle, convex-polyhedral in 3D: edges of a friction cone, an even number",
-      NULL },
-    { "linearisations", CAIRN_OPTION_INTEGER, false, FIELD(linearisations), 0, 1000, "",
-      "n: gaps linearised at q + h v, then at the result, n times at most; 0: as the scheme has it",
-      NULL },
+    CAIRN_LINE_DIRECTIONS(cairn_step_options),
+    CAIRN_LINE_LINEARISATIONS(cairn_step_options),
     { "fixed_point_tolerance", CAIRN_OPTION_REAL, false, FIELD(fixed_point_tolerance), 0, 1, "",
       "fixed-point: > 0 stops on the change of s as in [BL23]; 0 on the tolerance", NULL },
     { "max_fixed_point", CAIRN_OPTION_INTEGER, false, FIELD(max_fixed_point), 1, 1e6, "",
       "fixed-point, auto: most outer iterations; friction laws: most updates of mu", NULL },
-    { "model_tolerance", CAIRN_OPTION_REAL, false, FIELD(model_tolerance), 0, CAIRN_UNBOUNDED, "m",
-      "auto: largest gap h mu |u_T| that a sliding contact may keep", NULL },
+    CAIRN_LINE_MODEL_TOLERANCE(cairn_step_options),
     { "margin", CAIRN_OPTION_REAL, false, FIELD(margin), 0, 1e12, "m",
       "candidates cover at least this much motion of each body; 0: what the step can need", NULL },
     { "warm_start", CAIRN_OPTION_FLAG, false, FIELD(warm_start), 0, 0, "",
