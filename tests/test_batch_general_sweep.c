@@ -74,11 +74,10 @@ static void fill(example *e)
     for (int lane = 0; lane < LANES; lane++)
         fill_lane(e, lane, &state);
     for (int k = 0; k < BATCHES; k++) {
-        const double *from = e->wide[k].line[0];
-        float *to = e->narrow[k].line[0];
         memcpy(e->narrow[k].a, e->wide[k].a, 2 * sizeof e->narrow[k].a);
-        for (int c = 0; c < 37 * CAIRN_BATCH; c++)
-            to[c] = (float)from[c];
+        for (int c = 0; c < CAIRN_GENERAL_NUMBERS * CAIRN_BATCH; c++)
+            e->narrow[k].number[c / CAIRN_BATCH][c % CAIRN_BATCH] =
+                (float)e->wide[k].number[c / CAIRN_BATCH][c % CAIRN_BATCH];
     }
     for (int c = 0; c < 8 * RECORDS; c++)
         e->v32[c] = (float)e->v64[c];

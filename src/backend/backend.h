@@ -63,6 +63,8 @@ extern const cairn_sweeps cairn_sweeps_f32;         /* balls, in batches, in flo
 extern const cairn_sweeps cairn_sweeps_f64;         /* balls, in batches, in double    */
 extern const cairn_sweeps cairn_sweeps_general_f32; /* 3D, any bodies, in batches      */
 extern const cairn_sweeps cairn_sweeps_general_f64; /* likewise in double               */
+extern const cairn_sweeps cairn_sweeps_plane_f32;   /* 2D, any bodies, in batches      */
+extern const cairn_sweeps cairn_sweeps_plane_f64;   /* likewise in double               */
 
 struct cairn_kernels {
     const char *name;

@@ -105,7 +105,7 @@ static void place(filling *f, int j)
  * beside the others; those between slabs come last. The slabs depend on the problem alone. */
 static int slab_of(const cairn_batches *s, int block)
 {
-    return (int)((int64_t)block * s->slabs / s->p->blocks);
+    return s->slabs == 1 ? 0 : (int)((int64_t)block * s->slabs / s->p->blocks);
 }
 
 static int lower_block(const cairn_problem *p, int j)
@@ -147,21 +147,46 @@ static cairn_status order_contacts(filling *f, cairn_arena *arena)
 
 enum { NEIGHBOURS = 512 };
 
-/* Whether contacts i and j, in the order of their blocks, take turns with each other. */
-static bool are_neighbours(const cairn_batches *s, int i, int j)
-{
-    int one = lower_block(s->p, i), two = lower_block(s->p, j);
-    return one / NEIGHBOURS == two / NEIGHBOURS && slab_of(s, one) == slab_of(s, two);
-}
+/* Contacts in the order of their lower blocks, and of each block where its own end. */
+typedef struct runs {
+    const int32_t *order;
+    int32_t *end;
+} runs;
 
-/* How many of the contacts [k, end) have the lower block of the first. */
-static int run_length(const filling *f, int k, int end)
+static cairn_status find_runs(const filling *f, cairn_arena *arena, runs *out)
 {
     const cairn_problem *p = f->s->p;
-    int next = k, block = lower_block(p, f->order[k]);
-    while (next < end && lower_block(p, f->order[next]) == block)
-        next++;
-    return next - k;
+    *out = (runs){ f->order, cairn_arena_take(arena, (size_t)p->blocks, sizeof *out->end) };
+    if (!out->end)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0, k = 0; i < p->blocks; i++) {
+        while (k < f->ordered && lower_block(p, f->order[k]) == i)
+            k++;
+        out->end[i] = k;
+    }
+    return CAIRN_OK;
+}
+
+/* The `round`th contact of each of the blocks [begin, end) that has one; returns how many. */
+static int take_round(const runs *from, int begin, int end, int round, int32_t *turns)
+{
+    int count = 0;
+    for (int i = begin; i < end; i++) {
+        int at = (i > 0 ? from->end[i - 1] : 0) + round;
+        if (at < from->end[i])
+            turns[count++] = from->order[at];
+    }
+    return count;
+}
+
+/* Where the blocks that take turns with `begin` end: the next slab or the next 512. */
+static int end_of_neighbours(const cairn_batches *s, int begin)
+{
+    int end = (begin / NEIGHBOURS + 1) * NEIGHBOURS, slab = slab_of(s, begin);
+    end = end < s->p->blocks ? end : s->p->blocks;
+    while (slab_of(s, end - 1) != slab)
+        end--;
+    return end;
 }
 
 /* Bodies that are no balls have many contacts, several with each neighbour, and these stand
@@ -171,17 +196,14 @@ static cairn_status take_turns(filling *f, cairn_arena *arena)
 {
     int32_t *turns = cairn_arena_take(arena, (size_t)f->ordered, sizeof *turns);
     int count = 0;
+    runs all;
     if (!turns)
         return CAIRN_NO_MEMORY;
-    for (int begin = 0, end = 0; begin < f->ordered; begin = end) {
-        while (end < f->ordered && are_neighbours(f->s, f->order[begin], f->order[end]))
-            end++;
-        for (int round = 0; count < end; round++)
-            for (int k = begin, length; k < end; k += length) {
-                length = run_length(f, k, end);
-                if (round < length)
-                    turns[count++] = f->order[k + round];
-            }
+    TRY(find_runs(f, arena, &all));
+    for (int begin = 0, end; begin < f->s->p->blocks; begin = end) {
+        end = end_of_neighbours(f->s, begin);
+        for (int round = 0; count < all.end[end - 1]; round++)
+            count += take_round(&all, begin, end, round, turns + count);
     }
     f->order = turns;
     return CAIRN_OK;
@@ -265,17 +287,20 @@ static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
 static bool is_between_bodies(const cairn_problem *p, int j)
 {
     const int32_t *block = p->block + 2 * (size_t)j;
-    double H[2][18];
+    int d = p->dimension, n = p->block_size;
+    double room[2][18];
+    const double *H[2];
     bool even = block[0] != block[1], both = block[0] >= 0 && block[1] >= 0;
     for (int side = 0; side < 2 && even; side++) {
         if (block[side] < 0)
             continue;
-        const double *m = p->mass_inverse + 6 * (size_t)block[side];
-        even = m[0] == m[1] && m[1] == m[2];
-        cairn_problem_rows(p, j, side, H[side]);
+        const double *m = p->mass_inverse + (size_t)n * (size_t)block[side];
+        even = m[0] == m[1] && m[0] == m[d - 1];
+        H[side] = cairn_rows(p, j, side, room[side]);
     }
-    for (int i = 0; i < 9 && even && both; i++)
-        even = H[0][6 * (i / 3) + i % 3] == -H[1][6 * (i / 3) + i % 3];
+    for (int i = 0; i < d && even && both; i++)
+        for (int c = 0; c < d; c++)
+            even = even && H[0][n * i + c] == -H[1][n * i + c];
     return even;
 }
 
@@ -284,14 +309,27 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
 {
     *out = (cairn_batches){ .p = p, .general = true };
     out->slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS;
-    bool solid = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->W &&
-                 p->rolling + p->spinning == 0;
+    bool space = p->dimension == 3 && p->block_size == 6;
+    bool plane = p->dimension == 2 && p->block_size == 3;
+    bool solid = (space || plane) && !p->directions && !p->W && p->rolling + p->spinning == 0;
     if (!solid || p->blocks == 0 || p->contacts < CAIRN_WORTH_BATCHES)
         return CAIRN_OK;
     for (int j = 0; j < p->contacts; j++)
         if (!cairn_is_bounded(p, j) && !is_between_bodies(p, j))
             return CAIRN_OK;
     return make_batches(out, arena);
+}
+
+cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena)
+{
+    if (s->general)
+        return CAIRN_OK;
+    cairn_batches *batches = cairn_arena_take(arena, 1, sizeof *batches);
+    if (!batches)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_batches_create_general(s->p, arena, batches));
+    s->general = batches;
+    return CAIRN_OK;
 }
 
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out)

@@ -58,10 +58,13 @@ typedef struct cairn_batches {
 /* The batches of a problem, made in the arena; not usable where it is not one of balls. */
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out);
 
-/* The batches of a problem of any bodies in 3D; rows with bounds are left out. Not usable where it
- * has too few contacts, or other ones. */
+/* The batches of a problem of any bodies, in 3D or 2D; rows with bounds are left out. Not usable
+ * where it has too few contacts, or other ones. */
 cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *arena,
                                           cairn_batches *out);
+
+/* Sees to it that the system has these batches, usable or not: made once for a problem. */
+cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena);
 
 /* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
 cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);

@@ -5,21 +5,35 @@
 
 #include "backend/batch.h"
 
+enum { CAIRN_LOADED = 4096, CAIRN_MOVED = 16384 }; /* lanes or bodies a thread takes at a time */
+
+enum { CAIRN_GENERAL_NUMBERS = 37 };
+
 /* The rows of contact i of a batch are (line, turn_a) on body a and (-line, turn_b) on b. */
 typedef struct cairn_general_f32 {
     int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
-    float line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
-    float W[6][CAIRN_BATCH];     /* lower triangle, see problem/local.h */
-    float shift[3][CAIRN_BATCH]; /* w + (b + mu s) n                    */
-    float mu[CAIRN_BATCH];
+    union {
+        struct {
+            float line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
+            float W[6][CAIRN_BATCH];     /* lower triangle, see problem/local.h */
+            float shift[3][CAIRN_BATCH]; /* w + (b + mu s) n                    */
+            float mu[CAIRN_BATCH];
+        };
+        float number[CAIRN_GENERAL_NUMBERS][CAIRN_BATCH]; /* all of them */
+    };
 } cairn_general_f32;
 
 typedef struct cairn_general_f64 {
     int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
-    double line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
-    double W[6][CAIRN_BATCH];
-    double shift[3][CAIRN_BATCH];
-    double mu[CAIRN_BATCH];
+    union {
+        struct {
+            double line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
+            double W[6][CAIRN_BATCH];
+            double shift[3][CAIRN_BATCH];
+            double mu[CAIRN_BATCH];
+        };
+        double number[CAIRN_GENERAL_NUMBERS][CAIRN_BATCH];
+    };
 } cairn_general_f64;
 
 /* One pass over batches. Records of bodies are (v, w, 1/m, 0); `inertia` has (1/J1, 1/J2, 1/J3, 0)

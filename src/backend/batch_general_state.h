@@ -1,5 +1,11 @@
 /* batch_general_state.h - the state of sweeps over batches of contacts of any bodies, for one type
- * of number. Included by batch_general_state.c. */
+ * of number and one dimension. Included by batch_general_state.c and batch_plane_state.c with
+ *   REAL, NAME(name)      the type of number, and what is made of it
+ *   D, N, RECORD          dimension, numbers of a block, and of a body's record: (v, 1/m, 0)
+ *   NUMBERS, BATCH        of each contact of a batch, filled by find_lane; a batch of them
+ *   JOB, PASS             one pass over batches, and what runs it
+ *   INERTIA, USE_INERTIA  numbers of inverse inertia beside each record, and how they join a job
+ *   KERNELS, TEXT         the result and its name */
 
 typedef struct NAME(state) {
     const cairn_problem *p;
@@ -7,7 +13,7 @@ typedef struct NAME(state) {
     BATCH *data;
     REAL *inertia;
     REAL *v, *v_previous, *r, *r_previous;
-    special_rows special;
+    cairn_special_rows special;
     cairn_width width;
 } NAME(state);
 
@@ -18,22 +24,22 @@ static size_t NAME(record_count)(const NAME(state) * s)
 
 static size_t NAME(impulse_count)(const NAME(state) * s)
 {
-    return (size_t)s->batches->count * 3 * CAIRN_BATCH;
+    return (size_t)s->batches->count * D * CAIRN_BATCH;
 }
 
 /* The first number of a lane's impulse; the others follow CAIRN_BATCH apart. */
 static REAL *NAME(impulse_at)(const NAME(state) * s, int lane)
 {
-    return s->r + (size_t)(lane / CAIRN_BATCH) * 3 * CAIRN_BATCH + lane % CAIRN_BATCH;
+    return s->r + (size_t)(lane / CAIRN_BATCH) * D * CAIRN_BATCH + lane % CAIRN_BATCH;
 }
 
 static cairn_status NAME(reserve)(NAME(state) * s, cairn_arena *arena)
 {
     size_t records = NAME(record_count)(s), impulses = NAME(impulse_count)(s);
     s->data = cairn_arena_take(arena, (size_t)s->batches->count, sizeof *s->data);
-    s->inertia = cairn_arena_take(arena, 4 * records, sizeof(REAL));
-    s->v = cairn_arena_take(arena, 8 * records, sizeof(REAL));
-    s->v_previous = cairn_arena_take(arena, 8 * records, sizeof(REAL));
+    s->inertia = cairn_arena_take(arena, INERTIA * records, sizeof(REAL));
+    s->v = cairn_arena_take(arena, RECORD * records, sizeof(REAL));
+    s->v_previous = cairn_arena_take(arena, RECORD * records, sizeof(REAL));
     s->r = cairn_arena_take(arena, impulses, sizeof(REAL));
     s->r_previous = cairn_arena_take(arena, impulses, sizeof(REAL));
     bool complete = s->data && s->inertia && s->v && s->v_previous && s->r && s->r_previous;
@@ -52,35 +58,27 @@ static void NAME(fill_batches)(int begin, int end, void *context)
         find_lane(s->p, s->batches->contact[lane], &n);
         batch->a[i] = s->batches->bodies[2 * lane];
         batch->b[i] = s->batches->bodies[2 * lane + 1];
-        for (int c = 0; c < 9; c++) {
-            batch->line[c][i] = (REAL)n.line[c];
-            batch->turn_a[c][i] = (REAL)n.turn[0][c];
-            batch->turn_b[c][i] = (REAL)n.turn[1][c];
-        }
-        for (int c = 0; c < 6; c++)
-            batch->W[c][i] = (REAL)n.W[c];
-        for (int c = 0; c < 3; c++)
-            batch->shift[c][i] = (REAL)n.shift[c];
-        batch->mu[i] = (REAL)n.mu;
+        for (int c = 0; c < NUMBERS; c++)
+            batch->number[c][i] = (REAL)n.number[c];
     }
 }
 
 static void NAME(fill_inertia)(NAME(state) * s)
 {
-    memset(s->inertia, 0, 4 * NAME(record_count)(s) * sizeof(REAL));
-    for (int i = 0; i < s->p->blocks; i++)
-        for (int c = 0; c < 3; c++)
-            s->inertia[4 * i + c] = (REAL)s->p->mass_inverse[6 * (size_t)i + 3 + (size_t)c];
+    memset(s->inertia, 0, INERTIA * NAME(record_count)(s) * sizeof(REAL));
+    for (size_t i = 0; i < (size_t)s->p->blocks; i++)
+        for (int c = 0; c < INERTIA - 1; c++)
+            s->inertia[INERTIA * i + (size_t)c] = (REAL)s->p->mass_inverse[N * i + D + (size_t)c];
 }
 
 /* Walls and padding stand and have no inverse mass. */
 static void NAME(set_velocities)(NAME(state) * s, const double *v)
 {
-    memset(s->v, 0, 8 * NAME(record_count)(s) * sizeof(REAL));
+    memset(s->v, 0, RECORD * NAME(record_count)(s) * sizeof(REAL));
     for (size_t i = 0; i < (size_t)s->p->blocks; i++) {
-        for (size_t c = 0; c < 6; c++)
-            s->v[8 * i + c] = (REAL)v[6 * i + c];
-        s->v[8 * i + 6] = (REAL)s->p->mass_inverse[6 * i];
+        for (size_t c = 0; c < N; c++)
+            s->v[RECORD * i + c] = (REAL)v[N * i + c];
+        s->v[RECORD * i + N] = (REAL)s->p->mass_inverse[N * i];
     }
 }
 
@@ -88,11 +86,11 @@ static void NAME(load_impulses)(NAME(state) * s, const double *r)
 {
     for (int lane = 0; lane < s->batches->count * CAIRN_BATCH; lane++) {
         int j = s->batches->contact[lane];
-        for (int c = 0; c < 3; c++)
-            NAME(impulse_at)
-        (s, lane)[c * CAIRN_BATCH] = j < 0 ? 0 : (REAL)r[3 * (size_t)j + (size_t)c];
+        REAL *to = NAME(impulse_at)(s, lane);
+        for (int c = 0; c < D; c++)
+            to[c * CAIRN_BATCH] = j < 0 ? 0 : (REAL)r[D * (size_t)j + (size_t)c];
     }
-    special_load(&s->special, r);
+    cairn_special_load(&s->special, r);
 }
 
 /* Impulses out of the state, on their cones in double. */
@@ -103,21 +101,21 @@ static void NAME(unload)(const void *state, double *r)
         int j = s->batches->contact[lane];
         if (j < 0)
             continue;
-        double *to = r + 3 * (size_t)j;
-        for (int c = 0; c < 3; c++)
+        double *to = r + D * (size_t)j;
+        for (int c = 0; c < D; c++)
             to[c] = (double)NAME(impulse_at)(s, lane)[c * CAIRN_BATCH];
-        cairn_circle_project(3, s->p->mu[j], to);
+        cairn_circle_project(D, s->p->mu[j], to);
     }
-    special_unload(&s->special, r);
+    cairn_special_unload(&s->special, r);
 }
 
 /* What the previous ones were no longer counts. */
 static void NAME(forget)(void *state)
 {
     NAME(state) *s = state;
-    memcpy(s->v_previous, s->v, 8 * NAME(record_count)(s) * sizeof(REAL));
+    memcpy(s->v_previous, s->v, RECORD * NAME(record_count)(s) * sizeof(REAL));
     memcpy(s->r_previous, s->r, NAME(impulse_count)(s) * sizeof(REAL));
-    special_forget(&s->special);
+    cairn_special_forget(&s->special);
 }
 
 /* ---- rows with bounds, one by one ----------------------------------------------------------- */
@@ -125,23 +123,22 @@ static void NAME(forget)(void *state)
 static void NAME(fetch_special)(const NAME(state) * s, int k, double v[2][6])
 {
     const int32_t *block = s->p->block + 2 * (size_t)s->special.contact[k];
-    for (int side = 0; side < 2; side++)
-        for (int c = 0; c < 6; c++)
-            v[side][c] = block[side] < 0 ? 0 : (double)s->v[8 * (size_t)block[side] + (size_t)c];
+    for (size_t side = 0; side < 2; side++)
+        for (size_t c = 0; c < N; c++)
+            v[side][c] = block[side] < 0 ? 0 : (double)s->v[RECORD * (size_t)block[side] + c];
 }
 
-static void NAME(push_special)(NAME(state) * s, int k, const double change[3])
+static void NAME(push_special)(NAME(state) * s, int k, const double change[D])
 {
     const int32_t *block = s->p->block + 2 * (size_t)s->special.contact[k];
     for (int side = 0; side < 2; side++) {
-        const double *H = s->special.H + (size_t)(36 * k + 18 * side);
+        double force[N];
         if (block[side] < 0)
             continue;
-        for (int c = 0; c < 6; c++) {
-            double force = H[c] * change[0] + H[6 + c] * change[1] + H[12 + c] * change[2];
-            size_t at = (size_t)block[side];
-            s->v[8 * at + (size_t)c] += (REAL)(s->p->mass_inverse[6 * at + (size_t)c] * force);
-        }
+        size_t at = (size_t)block[side];
+        cairn_special_force(&s->special, k, side, change, force);
+        for (size_t c = 0; c < N; c++)
+            s->v[RECORD * at + c] += (REAL)(s->p->mass_inverse[N * at + c] * force[c]);
     }
 }
 
@@ -149,9 +146,9 @@ static void NAME(sweep_special)(NAME(state) * s, double beta, cairn_sweep *out)
 {
     s->special.noted = *out;
     for (int k = 0; k < s->special.count; k++) {
-        double v[2][6], change[3];
+        double v[2][6], change[D];
         NAME(fetch_special)(s, k, v);
-        special_solve(&s->special, k, beta, v, change);
+        cairn_special_solve(&s->special, k, beta, v, change);
         NAME(push_special)(s, k, change);
     }
     *out = s->special.noted;
@@ -170,7 +167,7 @@ static void NAME(extrapolate)(int begin, int end, void *context)
 {
     const NAME(work) *w = context;
     REAL beta = (REAL)w->job.beta, *v = w->s->v, *previous = w->s->v_previous;
-    for (size_t i = 8 * (size_t)begin; i < 8 * (size_t)end; i++) {
+    for (size_t i = RECORD * (size_t)begin; i < RECORD * (size_t)end; i++) {
         REAL old = v[i];
         v[i] = old + beta * (old - previous[i]);
         previous[i] = old;
@@ -179,13 +176,14 @@ static void NAME(extrapolate)(int begin, int end, void *context)
 
 static JOB NAME(job_of)(const NAME(state) * s, cairn_law law, double beta)
 {
-    return (JOB){ .batches = s->data,
-                  .inertia = s->inertia,
-                  .law = law,
-                  .beta = beta,
-                  .v = s->v,
-                  .r = s->r,
-                  .previous = s->r_previous };
+    JOB job = { .batches = s->data,
+                .law = law,
+                .beta = beta,
+                .v = s->v,
+                .r = s->r,
+                .previous = s->r_previous };
+    USE_INERTIA(s, job);
+    return job;
 }
 
 static void NAME(groups)(int begin, int end, void *context)
@@ -202,7 +200,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
     int slabs = s->batches->slabs;
     NAME(work) w = { .s = s, .job = NAME(job_of)(s, law, beta) };
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_for(s->p->blocks, MOVED, NAME(extrapolate), &w);
+    cairn_parallel_for(s->p->blocks, CAIRN_MOVED, NAME(extrapolate), &w);
     cairn_parallel_for(slabs, 1, NAME(groups), &w);
     NAME(groups)(slabs, slabs + 1, &w);
     for (int g = 0; g <= slabs; g++) {
@@ -217,7 +215,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
  * only taken from v, momentum would take it for a move and repeat it 1/(1 - beta) times. */
 static void NAME(renew)(NAME(state) * s, const double *v, bool add_impulses)
 {
-    size_t count = 8 * NAME(record_count)(s);
+    size_t count = RECORD * NAME(record_count)(s);
     const JOB job = NAME(job_of)(s, CAIRN_LAW_CONVEX, 0);
     for (size_t i = 0; i < count; i++)
         s->v_previous[i] = s->v[i] - s->v_previous[i];
@@ -225,7 +223,7 @@ static void NAME(renew)(NAME(state) * s, const double *v, bool add_impulses)
     if (add_impulses) {
         PASS(s->width, &job, 0, s->batches->count, NULL);
         for (int k = 0; k < s->special.count; k++)
-            NAME(push_special)(s, k, s->special.r + 3 * (size_t)k);
+            NAME(push_special)(s, k, s->special.r + D * (size_t)k);
     }
     for (size_t i = 0; i < count; i++)
         s->v_previous[i] = s->v[i] - s->v_previous[i];
@@ -249,14 +247,14 @@ static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const 
     *out = NULL;
     if (!s)
         return CAIRN_NO_MEMORY;
-    TRY(make_batches(system, arena));
-    if (!system->general->usable)
+    TRY(cairn_system_cut(system, arena));
+    if (system->p->dimension != D || !system->general->usable)
         return CAIRN_OK;
     *s = (NAME(state)){ .p = system->p, .batches = system->general };
     s->width = cairn_width_best();
     TRY(NAME(reserve)(s, arena));
-    TRY(special_reserve(system->p, arena, &s->special));
-    cairn_parallel_for(s->batches->count, LOADED / CAIRN_BATCH, NAME(fill_batches), s);
+    TRY(cairn_special_create(system->p, arena, &s->special));
+    cairn_parallel_for(s->batches->count, CAIRN_LOADED / CAIRN_BATCH, NAME(fill_batches), s);
     NAME(fill_inertia)(s);
     NAME(set_velocities)(s, v);
     NAME(load_impulses)(s, r);

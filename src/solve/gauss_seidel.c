@@ -177,14 +177,15 @@ static cairn_status begin(cairn_task *task, const double *r, const cairn_sweeps 
 static cairn_status begin_in_double(cairn_task *task, const double *r, precision *out)
 {
     static const cairn_sweeps *const choices[] = { &cairn_sweeps_f64, &cairn_sweeps_general_f64,
-                                                   &cairn_sweeps_scalar, NULL };
+                                                   &cairn_sweeps_plane_f64, &cairn_sweeps_scalar,
+                                                   NULL };
     return begin(task, r, choices, out);
 }
 
 static cairn_status begin_in_float(cairn_task *task, const double *r, precision *out)
 {
     static const cairn_sweeps *const choices[] = { &cairn_sweeps_f32, &cairn_sweeps_general_f32,
-                                                   NULL };
+                                                   &cairn_sweeps_plane_f32, NULL };
     const cairn_solve_options *o = task->options;
     bool other_test = o->fclib_measure || o->increment_tolerance > 0;
     bool coarse = task->report->judgement.asked.relative > float_floor;
