@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "lattice_problem.h"
+#include "problem/cone.h"
 
 /* 325 contacts of 125 balls with impulses of all kinds: none, inside, outside and beyond the cone. */
 static cairn_problem sample(cairn_arena *arena, lattice_problem *l, double **r)
@@ -51,6 +52,109 @@ TEST(all_widths_give_the_same_bits)
         CHECK(memcmp(one.u, other.u, 3 * (size_t)p.contacts * sizeof(double)) == 0);
     }
     cairn_arena_destroy(&arena);
+}
+
+/* The contact problem of balls by their normals, and by rows that are stored: to rounding the same. */
+TEST(rows_are_judged_as_balls_are)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    double *r;
+    cairn_problem balls = sample(&arena, &l, &r);
+    stand_lattice_upright(&l);
+    cairn_judging one = judged(&balls, r, 0, &arena);
+    for (int width = 0; width <= (int)cairn_width_best(); width++) {
+        cairn_judging rows = one;
+        rows.p = &l.p;
+        rows.convex = rows.coulomb = (cairn_law_sums){ .worst_contact = -1 };
+        rows.r2 = rows.u2 = rows.drowned2 = rows.cone_violation = 0;
+        rows.norms = (cairn_norms){ 0 };
+        cairn_judge_rows((cairn_width)width, &rows, 0, l.p.contacts);
+        CHECK_NEAR(rows.convex.e2, one.convex.e2, 1e-12 * one.convex.e2);
+        CHECK_NEAR(rows.coulomb.e2, one.coulomb.e2, 1e-12 * one.coulomb.e2);
+        CHECK_NEAR(rows.coulomb.fclib2, one.coulomb.fclib2, 1e-12 * one.coulomb.fclib2);
+        CHECK_NEAR(rows.u2, one.u2, 1e-12 * one.u2);
+        CHECK_NEAR(rows.drowned2, one.drowned2, 1e-12 * one.drowned2);
+        CHECK_NEAR(rows.norms.convex2, one.norms.convex2, 1e-12 * one.norms.convex2);
+        CHECK_NEAR(rows.norms.coulomb2, one.norms.coulomb2, 1e-12 * one.norms.coulomb2);
+        CHECK_INT(rows.convex.worst_contact, one.convex.worst_contact);
+        CHECK_NEAR(rows.cone_violation, one.cone_violation, 0);
+    }
+    cairn_arena_destroy(&arena);
+}
+
+/* 13 disks on a floor, pressed by impulses of all kinds; 8 of them are judged side by side. */
+enum { DISKS = 13 };
+
+typedef struct disks {
+    cairn_problem p;
+    double mass_inverse[3 * DISKS], v_free[3 * DISKS], H[12 * DISKS], mu[DISKS], b[DISKS];
+    double r[2 * DISKS], v[3 * DISKS], u[2 * DISKS];
+    int32_t block[2 * DISKS];
+} disks;
+
+static void fill_disks(disks *d)
+{
+    *d = (disks){ 0 };
+    for (int j = 0; j < DISKS; j++) {
+        const double rows[6] = {
+            0, 1, 0, -1, 0, 0.5
+        }; /* normal up, tangent to the left, radius 1/2 */
+        memcpy(d->H + 12 * j, rows, sizeof rows);
+        d->block[2 * j] = j;
+        d->block[2 * j + 1] = -1;
+        d->mu[j] = j % 3 ? 0.3 : 0;
+        d->b[j] = 0.01 * (j % 2);
+        for (int c = 0; c < 3; c++) {
+            d->mass_inverse[3 * j + c] = c < 2 ? 1 : 8;
+            d->v_free[3 * j + c] = sin(3 * j + c);
+        }
+        d->r[2 * j] = j % 4 ? cos(j) : 0;
+        d->r[2 * j + 1] = j % 4 ? 0.2 * sin(5 * j) : 0;
+    }
+    d->p = (cairn_problem){ .dimension = 2,
+                            .block_size = 3,
+                            .blocks = DISKS,
+                            .contacts = DISKS,
+                            .mass_inverse = d->mass_inverse,
+                            .v_free = d->v_free,
+                            .block = d->block,
+                            .H = d->H,
+                            .b = d->b,
+                            .mu = d->mu };
+}
+
+/* e = w |r - P(r - u/w)| by hand, w = (1 + 1 + 8/4)/2: v = v_free + M^-1 H'r. */
+static double error_by_hand(const disks *d, int j, cairn_law law)
+{
+    const double *v = d->v_free + 3 * j, *r = d->r + 2 * j;
+    double w = 2, u = v[1] + r[0] + d->b[j], t = -v[0] + r[1] + 0.5 * (v[2] + 8 * 0.5 * r[1]);
+    double x[2] = { r[0] - u / w, r[1] - t / w };
+    if (law == CAIRN_LAW_COULOMB)
+        x[0] -= d->mu[j] * fabs(t) / w;
+    cairn_cone_project(2, d->mu[j], x);
+    return w * hypot(x[0] - r[0], x[1] - r[1]);
+}
+
+TEST(contacts_in_2d_are_judged_side_by_side)
+{
+    disks d;
+    fill_disks(&d);
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        cairn_judgement judgement;
+        double worst = 0;
+        int where = -1;
+        cairn_judge(&d.p, (cairn_law)law, d.r, d.v, d.u, &judgement);
+        for (int j = 0; j < DISKS; j++) {
+            double e = error_by_hand(&d, j, (cairn_law)law);
+            where = e > worst ? j : where;
+            worst = fmax(worst, e);
+        }
+        CHECK_NEAR(judgement.asked.worst, worst, 1e-14);
+        CHECK_INT(judgement.asked.worst_contact, where);
+    }
+    for (int j = 0; j < DISKS; j++)
+        CHECK_NEAR(d.u[2 * j], d.v_free[3 * j + 1] + d.r[2 * j], 1e-15);
 }
 
 /* Seven at a time is too few for a group: these are judged one by one. */
@@ -125,6 +229,8 @@ TEST(a_second_judgement_needs_no_norms)
 
 int main(void)
 {
-    RUN(CASE(all_widths_give_the_same_bits), CASE(a_group_is_as_bad_as_its_worst_contact_alone),
+    RUN(CASE(all_widths_give_the_same_bits), CASE(rows_are_judged_as_balls_are),
+        CASE(contacts_in_2d_are_judged_side_by_side),
+        CASE(a_group_is_as_bad_as_its_worst_contact_alone),
         CASE(a_second_judgement_needs_no_norms));
 }

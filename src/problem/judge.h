@@ -40,10 +40,12 @@ typedef struct cairn_judging {
 void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
                        cairn_norms *norms, cairn_judgement *out);
 
-enum { CAIRN_JUDGED = 8 }; /* contacts of balls that are judged at once */
+enum { CAIRN_JUDGED = 8 }; /* contacts that are judged at once */
 
-/* Contacts j .. j + CAIRN_JUDGED - 1, all of balls with circular cones, whole groups up to `end`;
- * returns where it stopped. All widths give the same bits. */
+/* Contacts of balls, with circular cones, whole groups up to `end`; returns where it stopped. All
+ * widths give the same bits. */
 int cairn_judge_balls(cairn_width width, cairn_judging *judge, int begin, int end);
+/* Likewise contacts of any two bodies, whose rows are stored, in 3D or 2D. */
+int cairn_judge_rows(cairn_width width, cairn_judging *judge, int begin, int end);
 
 #endif

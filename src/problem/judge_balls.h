@@ -1,4 +1,4 @@
-/* judge_balls.h - contacts of balls judged side by side; the text, for one type of register.
+/* judge_balls.h - contacts judged side by side; the text, for one type of register.
  * Included by judge_balls.c with WIDE, MASK, LANES, NAME(name) and WIDE_(name) set.
  *
  * As residual.c does it, with w r for r: w |r - P(r - u/w)| = |w r - P(w r - u)| on a cone. */
@@ -35,58 +35,85 @@ typedef struct NAME(sums) {
     WIDE off_cone2[CAIRN_JUDGED / LANES];
 } NAME(sums);
 
-/* The frame of a contact, its law, its impulse, and what its balls are. */
-typedef struct NAME(contact) {
-    NAME(vector) n, t, across, r;
-    WIDE mu, bias, shift, Ra, Rb, w;
-    WIDE part;   /* 1/(1 + mu^2)         */
-    WIDE number; /* of the contact       */
-    int at;      /* where its sums are   */
-} NAME(contact);
+/* ---- velocities of contacts of balls -------------------------------------------------------- */
 
-CAIRN_WIDE NAME(contact) NAME(contact_of)(const loaded *in, int lane)
+CAIRN_WIDE void NAME(store3)(double to[3][CAIRN_JUDGED], int lane, NAME(vector) x)
 {
-    NAME(contact) c = { .n = NAME(load3)(in->n, lane), .t = NAME(load3)(in->t, lane) };
-    c.r = NAME(load3)(in->r, lane);
-    c.w = WIDE_(load)(in->inverse_mass + lane);
-    c.shift = WIDE_(load)(in->shift + lane);
-    c.number = WIDE_(load)(in->number + lane);
-    c.at = lane / LANES;
-    c.across = NAME(cross)(c.n, c.t);
-    c.mu = WIDE_(load)(in->mu + lane);
-    c.bias = WIDE_(load)(in->bias + lane);
-    c.Ra = WIDE_(load)(in->radius[0] + lane);
-    c.Rb = WIDE_(load)(in->radius[1] + lane);
-    c.part = 1 / (1 + c.mu * c.mu);
-    return c;
+    WIDE_(store)(to[0] + lane, x.x);
+    WIDE_(store)(to[1] + lane, x.y);
+    WIDE_(store)(to[2] + lane, x.z);
 }
 
 /* u = va - vb + n x (Ra wa + Rb wb) + w in the frame of the contact, without the bias, and the
  * squares of its terms, with it. */
-CAIRN_WIDE NAME(vector) NAME(relative)(const NAME(contact) * c, const loaded *in, const sides *of,
-                                       int lane, WIDE *terms2)
+CAIRN_WIDE NAME(vector)
+    NAME(relative)(const balls *in, const sides *of, WIDE bias, int lane, WIDE *terms2)
 {
+    NAME(vector) n = NAME(load3)(in->n, lane), t = NAME(load3)(in->t, lane);
+    WIDE Ra = WIDE_(load)(in->radius[0] + lane), Rb = WIDE_(load)(in->radius[1] + lane);
     NAME(vector) va = NAME(load3)(of->v[0], lane), vb = NAME(load3)(of->v[1], lane);
     NAME(vector) wa = NAME(load3)(of->w[0], lane), wb = NAME(load3)(of->w[1], lane);
-    const NAME(vector) y = { c->Ra * wa.x + c->Rb * wb.x, c->Ra * wa.y + c->Rb * wb.y,
-                             c->Ra * wa.z + c->Rb * wb.z };
-    NAME(vector) s = NAME(cross)(c->n, y), out, imposed = NAME(load3)(in->w, lane);
+    const NAME(vector) y = { Ra * wa.x + Rb * wb.x, Ra * wa.y + Rb * wb.y, Ra * wa.z + Rb * wb.z };
+    NAME(vector) s = NAME(cross)(n, y), out, imposed = NAME(load3)(in->w, lane);
     s.x += va.x - vb.x;
     s.y += va.y - vb.y;
     s.z += va.z - vb.z;
-    out.x = NAME(dot)(c->n, s) + imposed.x;
-    out.y = NAME(dot)(c->t, s) + imposed.y;
-    out.z = NAME(dot)(c->across, s) + imposed.z;
-    *terms2 = NAME(dot)(va, va) + NAME(dot)(vb, vb) + c->Ra * c->Ra * NAME(dot)(wa, wa) +
-              c->Rb * c->Rb * NAME(dot)(wb, wb) + c->bias * c->bias;
+    out.x = NAME(dot)(n, s) + imposed.x;
+    out.y = NAME(dot)(t, s) + imposed.y;
+    out.z = NAME(dot)(NAME(cross)(n, t), s) + imposed.z;
+    *terms2 = NAME(dot)(va, va) + NAME(dot)(vb, vb) + Ra * Ra * NAME(dot)(wa, wa) +
+              Rb * Rb * NAME(dot)(wb, wb) + bias * bias;
     return out;
+}
+
+CAIRN_WIDE void NAME(find_velocities)(const balls *in, bool measures, int lane, group *out)
+{
+    WIDE terms2, bias = WIDE_(load)(out->bias + lane);
+    NAME(store3)(out->u, lane, NAME(relative)(in, &in->now, bias, lane, &terms2));
+    WIDE_(store)(out->terms2 + lane, terms2);
+    if (!measures)
+        return;
+    NAME(store3)(out->q, lane, NAME(relative)(in, &in->free, bias, lane, &terms2));
+    WIDE_(store)(out->free_terms2 + lane, terms2);
+}
+
+/* ---- laws ----------------------------------------------------------------------------------- */
+
+/* A contact's law and impulse. */
+typedef struct NAME(contact) {
+    NAME(vector) r;
+    WIDE mu, bias, shift, w;
+    WIDE part;   /* 1/(1 + mu^2)         */
+    WIDE number; /* of the contact       */
+    int at;      /* where its sums are   */
+    int d;       /* dimension            */
+} NAME(contact);
+
+CAIRN_WIDE NAME(contact) NAME(contact_of)(const group *in, int d, int lane)
+{
+    NAME(contact) c = { .r = NAME(load3)(in->r, lane), .at = lane / LANES, .d = d };
+    c.w = WIDE_(load)(in->inverse_mass + lane);
+    c.shift = WIDE_(load)(in->shift + lane);
+    c.number = WIDE_(load)(in->number + lane);
+    c.mu = WIDE_(load)(in->mu + lane);
+    c.bias = WIDE_(load)(in->bias + lane);
+    c.part = 1 / (1 + c.mu * c.mu);
+    return c;
+}
+
+/* |y_T| */
+CAIRN_WIDE WIDE NAME(tangential)(const NAME(contact) * c, NAME(vector) y)
+{
+    if (c->d == 2)
+        return WIDE_(choose)(y.y < WIDE_(spread)(0), -y.y, y.y);
+    return WIDE_(root)(y.y * y.y + y.z * y.z);
 }
 
 /* |r - P_K(y)|^2 */
 CAIRN_WIDE WIDE NAME(map2)(const NAME(contact) * c, NAME(vector) r, NAME(vector) y)
 {
     const WIDE zero = WIDE_(spread)(0), tiny = WIDE_(spread)(1e-300);
-    WIDE T = WIDE_(root)(y.y * y.y + y.z * y.z);
+    WIDE T = NAME(tangential)(c, y);
     MASK inside = T <= c->mu * y.x; /* or mu = T = 0: then y.x may be negative */
     WIDE along = y.x + c->mu * T;
     WIDE normal = WIDE_(choose)(along > zero, along * c->part, zero);
@@ -111,16 +138,14 @@ CAIRN_WIDE void NAME(add_law)(const NAME(contact) * c, NAME(vector) u, NAME(law)
 }
 
 /* q without impulses: the norms. */
-CAIRN_WIDE void NAME(measure)(const NAME(contact) * c, const loaded *in, int lane,
-                              NAME(sums) * sums)
+CAIRN_WIDE void NAME(measure)(const NAME(contact) * c, const group *in, int lane, NAME(sums) * sums)
 {
     const WIDE zero = WIDE_(spread)(0);
     const NAME(vector) nothing = { zero, zero, zero };
-    WIDE terms2;
-    NAME(vector) q = NAME(relative)(c, in, &in->free, lane, &terms2);
+    NAME(vector) q = NAME(load3)(in->q, lane);
     q.x += c->bias;
     WIDE q2 = NAME(dot)(q, q);
-    sums->plain[FREE_TERMS2][c->at] += terms2;
+    sums->plain[FREE_TERMS2][c->at] += WIDE_(load)(in->free_terms2 + lane);
     sums->plain[Q2][c->at] += q2;
     sums->plain[COULOMB2][c->at] += WIDE_(choose)(q.x < zero, q2, zero);
     q.x += c->shift;
@@ -129,30 +154,35 @@ CAIRN_WIDE void NAME(measure)(const NAME(contact) * c, const loaded *in, int lan
         WIDE_(choose)(q.x < zero, NAME(dot)(q, q), NAME(map2)(c, nothing, back));
 }
 
-CAIRN_WIDE void NAME(judge_lanes)(loaded *in, int lane, bool measures, NAME(sums) * sums)
+CAIRN_WIDE void NAME(judge_lanes)(const group *in, int d, int lane, bool measures,
+                                  NAME(sums) * sums)
 {
-    NAME(contact) c = NAME(contact_of)(in, lane);
-    WIDE terms2;
-    NAME(vector) u = NAME(relative)(&c, in, &in->now, lane, &terms2);
-    WIDE_(store)(in->u[0] + lane, u.x);
-    WIDE_(store)(in->u[1] + lane, u.y);
-    WIDE_(store)(in->u[2] + lane, u.z);
+    NAME(contact) c = NAME(contact_of)(in, d, lane);
+    NAME(vector) u = NAME(load3)(in->u, lane);
     u.x += c.bias;
     WIDE r2 = NAME(dot)(c.r, c.r);
-    sums->plain[TERMS2][c.at] += terms2;
+    sums->plain[TERMS2][c.at] += WIDE_(load)(in->terms2 + lane);
     sums->plain[R2][c.at] += r2;
     sums->plain[U2][c.at] += NAME(dot)(u, u);
     sums->plain[WEIGHED2][c.at] += c.w * c.w * r2;
     NAME(vector) shifted = u;
     shifted.x += c.shift;
     NAME(add_law)(&c, shifted, &sums->convex);
-    shifted.x = u.x + c.mu * WIDE_(root)(u.y * u.y + u.z * u.z);
+    shifted.x = u.x + c.mu * NAME(tangential)(&c, u);
     NAME(add_law)(&c, shifted, &sums->coulomb);
     WIDE off = NAME(map2)(&c, c.r, c.r);
     sums->off_cone2[c.at] = WIDE_(choose)(off > sums->off_cone2[c.at], off, sums->off_cone2[c.at]);
     if (measures)
         NAME(measure)(&c, in, lane, sums);
 }
+
+CAIRN_WIDE void NAME(judge_group)(const group *in, int d, bool measures, NAME(sums) * sums)
+{
+    for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
+        NAME(judge_lanes)(in, d, lane, measures, sums);
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
 
 /* What the lanes came to, in their order. */
 CAIRN_WIDE void NAME(collect_law)(const NAME(law) * from, law_lanes *to)
@@ -163,22 +193,44 @@ CAIRN_WIDE void NAME(collect_law)(const NAME(law) * from, law_lanes *to)
     memcpy(to->where, from->where, sizeof to->where);
 }
 
+CAIRN_WIDE void NAME(collect)(const NAME(sums) * sums, lanes *out)
+{
+    NAME(collect_law)(&sums->convex, &out->convex);
+    NAME(collect_law)(&sums->coulomb, &out->coulomb);
+    memcpy(out->plain, sums->plain, sizeof out->plain);
+    memcpy(out->off_cone2, sums->off_cone2, sizeof out->off_cone2);
+}
+
 /* Whole groups from begin on; returns where the next one would begin. */
-CAIRN_WIDE int NAME(judge_groups)(cairn_judging *judge, int begin, int end, lanes *out)
+CAIRN_WIDE int NAME(judge_balls)(cairn_judging *judge, int begin, int end, lanes *out)
 {
     NAME(sums) sums = { 0 };
     int j = begin;
     for (; j + CAIRN_JUDGED <= end; j += CAIRN_JUDGED) {
-        loaded in;
-        load(judge, j, &in);
+        balls in;
+        group now;
+        load_balls(judge, j, &in, &now);
         for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
-            NAME(judge_lanes)(&in, lane, judge->measures, &sums);
-        unload(&in, judge->u + 3 * (size_t)j);
+            NAME(find_velocities)(&in, judge->measures, lane, &now);
+        unload(&now, 3, judge->u + 3 * (size_t)j);
+        NAME(judge_group)(&now, 3, judge->measures, &sums);
     }
-    NAME(collect_law)(&sums.convex, &out->convex);
-    NAME(collect_law)(&sums.coulomb, &out->coulomb);
-    memcpy(out->plain, sums.plain, sizeof out->plain);
-    memcpy(out->off_cone2, sums.off_cone2, sizeof out->off_cone2);
+    NAME(collect)(&sums, out);
+    return j;
+}
+
+/* Likewise of contacts whose rows are stored. */
+CAIRN_WIDE int NAME(judge_rows)(cairn_judging *judge, int d, int n, int begin, int end, lanes *out)
+{
+    NAME(sums) sums = { 0 };
+    int j = begin;
+    for (; j + CAIRN_JUDGED <= end; j += CAIRN_JUDGED) {
+        group now;
+        load_rows(judge, d, n, j, &now);
+        unload(&now, d, judge->u + (size_t)d * (size_t)j);
+        NAME(judge_group)(&now, d, judge->measures, &sums);
+    }
+    NAME(collect)(&sums, out);
     return j;
 }
 

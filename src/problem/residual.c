@@ -384,38 +384,45 @@ CAIRN_INLINE void judge_some(cairn_judging *judge, int d, int n, int begin, int 
         judge_contact(judge, d, n, j);
 }
 
-/* Where the contacts from `begin` on cease to be, or not to be, ones for judge_balls.c. */
-static int end_of_run(const cairn_problem *p, int begin, int end, bool balls)
+/* How contacts can be judged: one by one, or many side by side. */
+typedef enum manner { ALONE, AS_BALLS, AS_ROWS } manner;
+
+static manner manner_of(const cairn_problem *p, int j)
 {
-    while (begin < end && balls == (cairn_is_of_balls(p, begin) && !cairn_is_bounded(p, begin)))
-        begin++;
-    return begin;
+    if (cairn_is_bounded(p, j) || p->block[2 * j] == p->block[2 * j + 1])
+        return ALONE;
+    return cairn_is_of_balls(p, j) ? AS_BALLS : AS_ROWS;
 }
 
-/* Runs of contacts of balls side by side, what is left over and all others one by one. */
-static void judge_in_space(cairn_judging *judge, int begin, int end)
+/* Runs of contacts of a kind side by side, what is left over of them and all others one by one. */
+CAIRN_INLINE void judge_runs(cairn_judging *judge, int d, int n, int begin, int end)
 {
-    const cairn_problem *p = judge->p;
-    while (begin < end && p->normal && !p->directions) {
-        int stop = end_of_run(p, begin, end, true);
-        begin = cairn_judge_balls(cairn_width_best(), judge, begin, stop);
-        stop = end_of_run(p, stop, end, false);
-        judge_some(judge, 3, 6, begin, stop);
+    while (begin < end) {
+        manner how = manner_of(judge->p, begin);
+        int stop = begin + 1;
+        while (stop < end && manner_of(judge->p, stop) == how)
+            stop++;
+        if (how == AS_BALLS)
+            begin = cairn_judge_balls(cairn_width_best(), judge, begin, stop);
+        else if (how == AS_ROWS)
+            begin = cairn_judge_rows(cairn_width_best(), judge, begin, stop);
+        judge_some(judge, d, n, begin, stop);
         begin = stop;
     }
-    judge_some(judge, 3, 6, begin, end);
 }
 
 static void judge_part(int begin, int end, void *context)
 {
     trial *t = context;
     cairn_judging judge = t->part[begin / t->size];
-    if (judge.p->dimension == 3 && judge.p->block_size == 6)
-        judge_in_space(&judge, begin, end);
-    else if (judge.p->dimension == 2 && judge.p->block_size == 3)
-        judge_some(&judge, 2, 3, begin, end);
+    const cairn_problem *p = judge.p;
+    bool circular = !p->W && !p->directions && p->rolling + p->spinning == 0;
+    if (circular && p->dimension == 3 && p->block_size == 6)
+        judge_runs(&judge, 3, 6, begin, end);
+    else if (circular && p->dimension == 2 && p->block_size == 3)
+        judge_runs(&judge, 2, 3, begin, end);
     else
-        judge_some(&judge, judge.p->dimension, judge.p->block_size, begin, end);
+        judge_some(&judge, p->dimension, p->block_size, begin, end);
     t->part[begin / t->size] = judge;
 }
 
