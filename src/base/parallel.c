@@ -15,13 +15,22 @@ int cairn_parallel_width(void)
     return omp_get_max_threads();
 }
 
+static void work_on(int k, int count, int grain, cairn_range_fn *work, void *context)
+{
+    int begin = k * grain;
+    work(begin, begin + grain < count ? begin + grain : count, context);
+}
+
+/* OpenMP makes a team even of one thread, which takes longer than a sweep over a hundred contacts. */
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context)
 {
     int ranges = (count + grain - 1) / grain;
-#pragma omp parallel for schedule(dynamic) if (ranges >= WORTH_IT)
-    for (int k = 0; k < ranges; k++) {
-        int begin = k * grain;
-        int end = begin + grain < count ? begin + grain : count;
-        work(begin, end, context);
+    if (ranges < WORTH_IT || omp_get_max_threads() == 1) {
+        for (int k = 0; k < ranges; k++)
+            work_on(k, count, grain, work, context);
+        return;
     }
+#pragma omp parallel for schedule(dynamic)
+    for (int k = 0; k < ranges; k++)
+        work_on(k, count, grain, work, context);
 }

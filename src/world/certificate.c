@@ -77,13 +77,17 @@ static double uncorrected(const cairn_stage *stage, int j, const double *u)
 static bool stays_open(const cairn_stage *stage, int j)
 {
     const cairn_problem *p = &stage->problem;
-    bool plain = stage->world->dimension == 3 && p->dimension == 3 && !p->directions;
-    if (!plain || stage->compression)
+    int d = p->dimension;
+    if (stage->world->dimension != d || p->directions || stage->compression)
         return false;
-    const double *u = stage->u + 3 * (size_t)j, *r = stage->r + 3 * (size_t)j;
-    double o = u[0] + stage->b[j], mu = p->mu[j];
-    bool idle = r[0] == 0 && r[1] == 0 && r[2] == 0;
-    return idle && o >= 0 && o * o >= mu * mu * (u[1] * u[1] + u[2] * u[2]);
+    const double *u = stage->u + (size_t)d * (size_t)j, *r = stage->r + (size_t)d * (size_t)j;
+    double o = u[0] + stage->b[j], mu = p->mu[j], sliding2 = 0;
+    bool idle = r[0] == 0;
+    for (int i = 1; i < d; i++) {
+        idle = idle && r[i] == 0;
+        sliding2 += u[i] * u[i];
+    }
+    return idle && o >= 0 && o * o >= mu * mu * sliding2;
 }
 
 static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)

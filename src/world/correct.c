@@ -289,10 +289,10 @@ static void move(cairn_stage *stage, int i)
     cairn_vec3 angle = cairn_scale(h, cairn_stage_shift_turn(stage, i));
     b->x[i] = cairn_add(b->x[i], way);
     stage->report->energy.correction -= b->mass[i] * cairn_dot(stage->world->gravity, way);
-    if (stage->world->dimension == 2) {
+    if (stage->world->dimension == 2 && angle.z != 0) {
         b->angle[i] += angle.z;
         b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
-    } else {
+    } else if (stage->world->dimension == 3) {
         b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], cairn_quat_exp(angle)));
     }
 }
