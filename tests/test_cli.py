@@ -104,6 +104,26 @@ class Usage(Program):
                       ["run", "x", "y"], ["run"], ["check"], ["info"], ["run", ""]):
             self.assertIn("Try 'cairn help", self.run_cairn(*words, code=2).stderr)
 
+    def test_a_missing_operand_is_named_alone(self):
+        for command, operand in (("run", "SCENE"), ("stat", "RUN"), ("solve", "FILE")):
+            self.assertTrue(self.run_cairn(command, code=2).stderr.startswith(
+                f"cairn {command}: {operand}: is missing\n"))
+
+    def test_what_is_written_to_must_be_a_folder(self):
+        problem = "ball.yaml: found a file, expected a folder\n"
+        for command in ("run", "compare"):
+            done = self.run_cairn(command, self.scene, "--out", self.scene, code=1)
+            self.assertTrue(done.stderr.endswith(problem), done.stderr)
+            self.assertEqual(done.stdout, "")  # said before any work is done
+        self.assertTrue(self.run_cairn("reproduce", "--out", self.scene, code=1).stderr.endswith(problem))
+
+    def test_what_is_resumed_must_be_the_folder_of_a_run(self):
+        expected = "expected the folder of a run\n"
+        self.assertEqual(self.run_cairn("resume", "nowhere", code=1).stderr,
+                         "nowhere: there is no such folder, " + expected)
+        self.assertEqual(self.run_cairn("resume", "ball.yaml", code=1).stderr,
+                         "ball.yaml: found a file, " + expected)
+
     def test_full_disk_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([CAIRN, "list"], stdout=full, stderr=subprocess.PIPE, text=True,

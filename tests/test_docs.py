@@ -10,6 +10,7 @@ import unittest
 
 ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
 CAIRN = os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn"))
+CHECK = os.environ.get("CAIRN_CHECK", CAIRN + "-check")
 
 
 def read(path):
@@ -18,23 +19,41 @@ def read(path):
 
 
 def pages():
-    found = glob.glob(os.path.join(ROOT, "*.md")) + glob.glob(os.path.join(ROOT, "docs", "*.md"))
+    found = (glob.glob(os.path.join(ROOT, "*.md")) +
+             glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True))
     return sorted(os.path.relpath(path, ROOT) for path in found)
+
+
+def anchors(page):
+    """Names that headings get where pages are shown: in small letters, dashes for spaces."""
+    text = re.sub(r"```.*?```", "", read(page), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 class Pages(unittest.TestCase):
     def test_links_lead_somewhere(self):
         for page in pages():
-            for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(page)):
-                if not link.startswith("http"):
-                    target = os.path.join(ROOT, os.path.dirname(page), link)
-                    self.assertTrue(os.path.exists(target), f"{page}: {link}")
+            for link in re.findall(r"\]\(([^)\s]+)[^)]*\)", read(page)):
+                if link.startswith("http"):
+                    continue
+                path, _, anchor = link.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+                self.assertTrue(os.path.exists(os.path.join(ROOT, target)), f"{page}: {link}")
+                if anchor:
+                    self.assertIn(anchor, anchors(target), f"{page}: {link}")
 
     def test_the_index_names_every_page(self):
         index = read("docs/index.md")
         for page in pages():
-            if page.startswith("docs/") and page != "docs/index.md":
+            if os.path.dirname(page) == "docs" and page != "docs/index.md":
                 self.assertIn(f"({os.path.basename(page)})", index)
+
+    def test_pages_below_are_named_by_the_one_above(self):
+        for page in pages():
+            above, name = os.path.split(page)
+            if os.path.dirname(above):
+                self.assertIn(f"({os.path.basename(above)}/{name}", read(above + ".md"))
 
     def test_the_two_commands_come_first(self):
         lines = read("README.md").splitlines()
@@ -49,8 +68,11 @@ class Pages(unittest.TestCase):
             done = subprocess.run([CAIRN, "run", "first.yaml", "--set", "run.duration=0.5"],
                                   cwd=folder, capture_output=True, text=True, timeout=200,
                                   check=False)
+            checked = subprocess.run([CHECK, "out/first"], cwd=folder, capture_output=True, text=True,
+                                     timeout=200, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("WARNING", done.stderr)
+        self.assertTrue(checked.stdout.startswith("certified: 500 steps"), checked)
 
     def test_the_joints_of_the_page_are_right(self):
         blocks = re.findall(r"```yaml\n(.*?)```", read("docs/joints.md"), re.DOTALL)

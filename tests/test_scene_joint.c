@@ -114,6 +114,15 @@ TEST(joined_bodies_may_overlap)
     CHECK_CONTAINS(error.message, "overlap by 0.15 m");
 }
 
+TEST(where_no_body_has_a_name_that_is_said)
+{
+    static const refused nameless = { HEAD "bodies:\n  - {shape: point, mass: 1}\n"
+                                           "joints:\n  - ball: {a: left}\n",
+                                      6, 15, "joints.0.ball.a",
+                                      "unknown body 'left': none has a name" };
+    check_refused(&nameless, CAIRN_BAD_INPUT, NULL);
+}
+
 TEST(overrides_of_joints_are_refused_by_their_path)
 {
     static const refused table[] = {
@@ -130,5 +139,6 @@ int main(void)
     RUN(CASE(unknown_bodies_kinds_and_keys_are_refused_with_a_hint),
         CASE(impossible_joints_are_refused_at_their_key), CASE(wrong_drives_are_refused),
         CASE(a_scene_makes_its_joints), CASE(joined_bodies_may_overlap),
+        CASE(where_no_body_has_a_name_that_is_said),
         CASE(overrides_of_joints_are_refused_by_their_path));
 }

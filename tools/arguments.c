@@ -201,7 +201,11 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
     add_override(out, out->problems);
     add_override(out, out->strict ? "run.on_uncertified=stop" : "");
     bool needed = command->operand && command->operand[0] != '[';
-    if (needed && !out->operand && !out->help)
-        return usage(command, command->operand, "is missing");
+    if (needed && !out->operand && !out->help) {
+        char first[32]; /* of "RUN [NAME]..." or "FILE..." */
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(command->operand, " ."),
+                 command->operand);
+        return usage(command, first, "is missing");
+    }
     return EXIT_DONE;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "folder.h"
 #include "interrupt.h"
 #include "plot.h"
 
@@ -180,6 +181,8 @@ static int compare(const cairn_arguments *arguments)
     cairn_comparison *comparison = NULL;
     cairn_error error = { 0 };
     bool quiet = arguments->quiet;
+    if (arguments->out && cairn_folder_prepare("compare", arguments->out) != EXIT_DONE)
+        return EXIT_FAILED;
     cairn_interrupt_watch();
     cairn_status status =
         cairn_compare(arguments->operand, arguments->overrides, arguments->override_count, &options,

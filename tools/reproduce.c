@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "folder.h"
 #include "interrupt.h"
 
 /* What a call of the command works with. */
@@ -19,21 +19,6 @@ typedef struct session {
 } session;
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static bool make_folder(const char *folder)
-{
-    char path[REPRODUCE_PATH];
-    if (snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path)
-        return false;
-    for (char *slash = path + 1; *slash; slash++)
-        if (*slash == '/') {
-            *slash = 0;
-            if (mkdir(path, 0777) != 0 && errno != EEXIST)
-                return false;
-            *slash = '/';
-        }
-    return mkdir(path, 0777) == 0 || errno == EEXIST;
-}
 
 static void complain(session *s, const char *name, const char *end)
 {
@@ -217,10 +202,11 @@ static int reproduce(const cairn_arguments *arguments)
     }
     if (!entry && strcmp(name, "all") != 0)
         return unknown(name);
-    int code = EXIT_FAILED;
-    if (!make_folder(s.folder))
-        fprintf(stderr, "cairn reproduce: %s: %s\n", s.folder, strerror(errno));
-    else if (!choose_items(&s, entry, arguments->reproduce.quick))
+    int code = cairn_folder_prepare("reproduce", s.folder);
+    if (code != EXIT_DONE)
+        return code;
+    code = EXIT_FAILED;
+    if (!choose_items(&s, entry, arguments->reproduce.quick))
         fprintf(stderr, "cairn reproduce: %s\n", cairn_status_text(CAIRN_NO_MEMORY));
     else
         code = compute(&s, arguments, !entry);

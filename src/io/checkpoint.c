@@ -362,7 +362,7 @@ cairn_status cairn_checkpoint_remove(const char *folder, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
     TRY(cairn_path_join(folder, "checkpoint", path, error));
-    if (unlink(path) == 0 || errno == ENOENT)
+    if (unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR)
         return CAIRN_OK;
     cairn_status status =
         cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot remove: %s", strerror(errno));

@@ -42,6 +42,12 @@ bool cairn_is_file(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool cairn_is_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 cairn_status cairn_folder_create(const char *path, cairn_error *error)
 {
     char partial[CAIRN_PATH_BYTES];
@@ -63,11 +69,10 @@ cairn_status cairn_folder_create(const char *path, cairn_error *error)
     }
     if (mkdir(partial, 0777) != 0 && errno != EEXIST)
         return fail_errno(error, path, "make the folder");
-    struct stat found;
-    if (stat(path, &found) != 0)
-        return fail_errno(error, path, "look into the folder");
-    if (S_ISDIR(found.st_mode))
+    if (cairn_is_folder(path))
         return CAIRN_OK;
+    if (!cairn_is_file(path))
+        return fail_errno(error, path, "look into the folder");
     cairn_error_set_file(error, path);
     return cairn_fail(error, CAIRN_IO_FAILED, NULL, "found a file, expected a folder");
 }

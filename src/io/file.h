@@ -19,6 +19,8 @@ bool cairn_is_file(const char *path);
 
 /* Make a folder and those above it; one that exists is fine. */
 cairn_status cairn_folder_create(const char *path, cairn_error *error);
+/* Whether there is a folder of that name. */
+bool cairn_is_folder(const char *path);
 
 /* A file written as `path`.part and renamed at the end. Zero is valid: nothing is open. */
 typedef struct cairn_file {

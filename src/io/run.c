@@ -387,6 +387,9 @@ static cairn_status explain_missing(const char *folder, cairn_error *error)
     *error = (cairn_error){ 0 };
     bool there = cairn_run_read_info(folder, &info, &unused) == CAIRN_OK;
     cairn_error_set_file(error, folder);
+    if (!cairn_is_folder(folder))
+        return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "%s, expected the folder of a run",
+                          cairn_is_file(folder) ? "found a file" : "there is no such folder");
     if (there && is_over(info.ending))
         return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
                           "this run is finished (%s, t = %g s): there is nothing to resume",
@@ -409,6 +412,8 @@ static bool is_complete(const char *folder)
 static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent)
 {
     cairn_run_marks marks = { .places = NULL };
+    if (!cairn_is_folder(folder))
+        return explain_missing(folder, &r->error);
     if (is_complete(folder)) {
         TRY(cairn_checkpoint_remove(folder, &r->error));
         return explain_missing(folder, &r->error);

@@ -34,9 +34,11 @@ static cairn_status take_back(const char *folder, cairn_error *error)
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
     TRY(cairn_path_join(folder, "run.h5", path, error));
     TRY(cairn_path_join(folder, "run.h5.part", part, error));
-    if (!cairn_is_file(part) && rename(path, part) != 0)
+    if (!cairn_is_file(part) && rename(path, part) != 0) {
+        cairn_error_set_file(error, folder);
         return cairn_fail(error, CAIRN_IO_FAILED, NULL, "there is no run.h5.part to go on with: %s",
                           strerror(errno));
+    }
     return cairn_overlay_recover(part, error);
 }
 

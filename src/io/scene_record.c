@@ -28,25 +28,34 @@ static void known_keys(const cairn_scene_keys *keys, const char *names[MAX_KNOWN
     names[count] = NULL;
 }
 
+/* "a, b, c", ending with dots where more are known than fit. */
 static void join(const char *const *words, char *text, size_t capacity)
 {
+    static const char more[] = ", ...";
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; words[i] && used + 1 < capacity; i++)
-        used += (size_t)snprintf(text + used, capacity - used, "%s%s", i ? ", " : "", words[i]);
+    for (int i = 0; words[i]; i++) {
+        bool fits = used + strlen(words[i]) + 2 + sizeof more <= capacity;
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s", fits && i ? ", " : "",
+                                 fits ? words[i] : more);
+        if (!fits)
+            return;
+    }
 }
 
 cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
                                    const char *noun, const char *const *known)
 {
     const char *word = at_key ? node->key : node->text;
-    char message[400], list[300];
+    char message[500], list[400];
     int count = 0;
     while (known[count])
         count++;
     const char *nearest = cairn_nearest_name(word, known, count);
     join(known, list, sizeof list);
-    if (nearest)
+    if (count == 0)
+        snprintf(message, sizeof message, "unknown %s '%.60s': none has a name", noun, word);
+    else if (nearest)
         snprintf(message, sizeof message, "unknown %s '%.60s'; did you mean '%s'?", noun, word,
                  nearest);
     else

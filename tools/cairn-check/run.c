@@ -414,10 +414,14 @@ static bool open_file(check_run *run, const char *path)
     char inside[4096];
     struct stat about;
     if (stat(path, &about) != 0)
-        return check_fail(run->report, "there is no such file or folder");
-    snprintf(inside, sizeof inside, S_ISDIR(about.st_mode) ? "%s/run.h5" : "%s", path);
+        return check_fail(run->report, "%s: there is no such file or folder", path);
+    bool folder = S_ISDIR(about.st_mode);
+    snprintf(inside, sizeof inside, folder ? "%s/run.h5" : "%s", path);
+    if (folder && stat(inside, &about) != 0)
+        return check_fail(run->report, "%s: there is no run.h5 in this folder", path);
     run->file = H5Fopen(inside, H5F_ACC_RDONLY, H5P_DEFAULT);
-    return run->file >= 0 || check_fail(run->report, "%s cannot be opened as HDF5", inside);
+    return run->file >= 0 ||
+           check_fail(run->report, "%s: not an HDF5 file, or one that is not complete", inside);
 }
 
 bool check_run_open(check_run *run, const char *path)
