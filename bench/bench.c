@@ -7,7 +7,8 @@
  *     cairn_bench FOLDER settle [MOST]    settle.c, up to so many spheres, default 4,000
  *     cairn_bench FOLDER large [N [STEPS [SCHEME]]]  large.c, N^3 spheres, default 100, steps, default
  *                                         200, scheme, default convex
- *     cairn_bench FILE export N|column    export.c: a scene of the comparison with other engines
+ *     cairn_bench FOLDER scopi [MOST]     scopi.c, up to so many spheres along an edge, default 16
+ *     cairn_bench FILE export N|rest-N|column  export.c: a scene of the comparison with other engines
  *     cairn_bench FILE problem N          export.c: the problem of a settled box, as a file */
 #include <math.h>
 #include <stdio.h>
@@ -251,7 +252,8 @@ static int explain_usage(void)
     fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
                     "       cairn_bench FOLDER sweeps|settle [MOST]\n"
                     "       cairn_bench FOLDER large [N [STEPS [SCHEME]]]\n"
-                    "       cairn_bench FILE export N|column\n"
+                    "       cairn_bench FOLDER scopi [MOST]\n"
+                    "       cairn_bench FILE export N|rest-N|column\n"
                     "       cairn_bench FILE problem N\n");
     return 2;
 }
@@ -273,6 +275,8 @@ int main(int argc, char **argv)
     else if (strcmp(what, "large") == 0)
         bench_large(argv[1], number_at(argc, argv, 3, 100), number_at(argc, argv, 4, 200),
                     argc > 5 ? argv[5] : "convex");
+    else if (strcmp(what, "scopi") == 0)
+        bench_scopi(argv[1], number_at(argc, argv, 3, 16));
     else if (argc > 3 && strcmp(what, "export") == 0)
         bench_export(argv[1], argv[3]);
     else if (argc > 3 && strcmp(what, "problem") == 0)

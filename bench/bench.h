@@ -19,7 +19,10 @@ void bench_sweeps(const char *folder, int most);
 void bench_settle(const char *folder, int most);
 /* A box of n^3 spheres for some steps by a scheme: time, sweeps, contacts, memory of each. */
 void bench_large(const char *folder, int n, int steps, const char *scheme);
-/* A scene of the comparison with other engines: "column", or n for n^3 spheres in a box. */
+/* The closed box of [BL23] with n^3 spheres, n = 8, 16, 32 up to `most`, beside SCoPI's times. */
+void bench_scopi(const char *folder, int most);
+/* A scene of the comparison with other engines: "column", "16" for 16^3 spheres in a box, "rest-16"
+ * for the same once it has settled. */
 void bench_export(const char *path, const char *which);
 /* The exact-friction problem of the last step of the box of n^3 spheres, as an FCLib file. */
 void bench_problem(const char *path, const char *which);

@@ -1,6 +1,7 @@
 /* export.c - scenes of the comparison as files that every engine reads (bench/peers/peer.h), made
- * from the scenes of cairn: box_of_spheres with n^3 spheres, and column_collapse_2d. And the
- * contact problem of a box that has settled, as a file that solvers of others read. */
+ * from the scenes of cairn: box_of_spheres with n^3 spheres, the same after it has settled, and
+ * column_collapse_2d. And the contact problem of a box that has settled, as a file that solvers of
+ * others read. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "bench.h"
 #include "peers/peer.h"
 
-enum { FRAMES = 80 };
+enum { FRAMES = 80, REST_STEPS = 160 };
 
 /* Dynamic bodies of the world, which are balls; their numbers go into the scene. */
 static void take_balls(const cairn_scene *scene, peer_scene *out)
@@ -60,13 +61,40 @@ static cairn_scene *column(void)
     return scene;
 }
 
+/* A box of n^3 spheres with exact friction, at the end of its run with steps longer by a factor. */
+static cairn_scene *settled_box(int n, double longer)
+{
+    cairn_scene *scene = bench_box(n, "coulomb", longer);
+    cairn_step_report report;
+    int steps = (int)(scene->run.duration / scene->step.time_step);
+    scene->step.threads = 1;
+    for (int k = 0; k < steps; k++) {
+        cairn_status status = cairn_world_step(scene->world, &scene->step, &report);
+        if (status != CAIRN_OK)
+            bench_fail("a step", status);
+    }
+    return scene;
+}
+
+/* n spheres along an edge, after `before` in the name of the scene; 0: not one of these. */
+static int edge_of(const char *which, const char *before)
+{
+    size_t length = strlen(before);
+    int n = strncmp(which, before, length) == 0 ? atoi(which + length) : 0;
+    return n >= 2 && n <= 100 ? n : 0;
+}
+
 void bench_export(const char *path, const char *which)
 {
+    int n = edge_of(which, ""), rest = edge_of(which, "rest-");
     bool flat = strcmp(which, "column") == 0;
-    int n = atoi(which);
-    if (!flat && (n < 2 || n > 100))
-        bench_fail("export: expected column, or a number from 2 to 100", CAIRN_BAD_INPUT);
-    cairn_scene *scene = flat ? column() : bench_box(n, "convex", 1);
+    if (!flat && !n && !rest)
+        bench_fail("export: expected column, N or rest-N, N from 2 to 100", CAIRN_BAD_INPUT);
+    cairn_scene *scene = flat ? column() : rest ? settled_box(rest, 3) : bench_box(n, "convex", 1);
+    if (rest) {
+        scene->step.time_step /= 3;
+        scene->run.duration = REST_STEPS * scene->step.time_step;
+    }
     write_scene(scene, flat ? 0 : 10, path);
     cairn_scene_destroy(scene);
 }
@@ -76,16 +104,8 @@ void bench_problem(const char *path, const char *which)
     int n = atoi(which);
     if (n < 2 || n > 50)
         bench_fail("problem: expected a number from 2 to 50", CAIRN_BAD_INPUT);
-    cairn_scene *scene = bench_box(n, "coulomb", 1);
-    cairn_step_report report;
+    cairn_scene *scene = settled_box(n, 1);
     cairn_error error = { 0 };
-    int steps = (int)(scene->run.duration / scene->step.time_step);
-    scene->step.threads = 1;
-    for (int k = 0; k < steps; k++) {
-        cairn_status status = cairn_world_step(scene->world, &scene->step, &report);
-        if (status != CAIRN_OK)
-            bench_fail("a step", status);
-    }
     const cairn_problem *problem = cairn_world_problem(scene->world, NULL);
     if (cairn_fclib_save_problem(path, problem, "box_of_spheres", NULL, NULL, &error) != CAIRN_OK)
         bench_fail(error.message, CAIRN_IO_FAILED);

@@ -18,9 +18,6 @@ COLUMNS = ["engine", "setting", "step_ms", "mean_step_ms", "total_s", "overlap_m
            "ratio_any_step"]
 HEAD = ["engine", "setting", "ms/step", "total s", "max %", "mean %", "worst %", "v_n", "kinetic",
         "rise", "height", "cairn as good", "ratio", "total", "any h"]
-# SCoPI, the program of [BL23]: CPU ms a step of one thread, no friction, its tolerance 1e-3, its own
-# scene of as many spheres, measured once on a 2-core virtual Xeon: (mean of 1,000 steps, settled)
-SCOPI = {512: (51, None), 4096: (690, 1000), 32768: (26000, 35000)}
 
 
 def read(path):
@@ -86,17 +83,6 @@ def show(rows):
         print(line % ((r["engine"], r["setting"]) + numbers + (r["cairn"] or "",) + ratios))
 
 
-def show_scopi(rows, count):
-    ours = [r for r in rows if (r["engine"], r["setting"]) == ("cairn", "frictionless:1e-3")]
-    if not ours or count not in SCOPI:
-        return
-    mean, settled = SCOPI[count]
-    print("\nSCoPI, no friction, %d spheres (its times from another machine, its own scene; not of this run):" % count)
-    print("  mean step %g ms, %.0f times cairn's %.3g ms" % (mean, mean / ours[0]["mean_step_ms"], ours[0]["mean_step_ms"]))
-    if settled:
-        print("  settled %g ms, %.0f times cairn's %.3g ms" % (settled, settled / ours[0]["step_ms"], ours[0]["step_ms"]))
-
-
 def main():
     folder, target = sys.argv[1:]
     rows = joined(least_times(read(os.path.join(folder, "times.csv"))), read(os.path.join(folder, "quality.csv")))
@@ -109,7 +95,6 @@ def main():
         table.writerows(rows)
     print("\n%s balls, %s steps; CPU time of one thread, settled: the last quarter of the steps" % (scene["count"], scene["steps"]))
     show(rows)
-    show_scopi(rows, int(scene["count"]))
     print()
 
 
