@@ -1,5 +1,5 @@
-/* batch_plane_state.c - what sweeps over batches of contacts in 2D run on, float or double: impulses
- * in contact frames, records (v, w, 1/m) of the bodies. The text is that of 3D. */
+/* batch_plane_state.c - what sweeps over batches of contacts in 2D run on, float or double:
+ * impulses in contact frames, records (v, w, 1/m) of the bodies. The text is that of 3D. */
 #include <math.h>
 #include <string.h>
 

@@ -21,7 +21,7 @@ static void work_on(int k, int count, int grain, cairn_range_fn *work, void *con
     work(begin, begin + grain < count ? begin + grain : count, context);
 }
 
-/* OpenMP makes a team even of one thread, which takes longer than a sweep over a hundred contacts. */
+/* OpenMP makes a team even of one thread, which takes longer than some sweeps do. */
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context)
 {
     int ranges = (count + grain - 1) / grain;
