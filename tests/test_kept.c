@@ -117,6 +117,28 @@ TEST(a_list_serves_while_everyone_stays)
     cairn_arena_destroy(&scratch);
 }
 
+/* A share of 32 was right for balls that move 0.01 of their radius in a step. When all move half of
+ * it, the list is still of neighbours: zones of half length 2 radii at most, where 16.5 would list
+ * every pair there is. */
+TEST(a_list_made_when_slow_things_turn_fast_is_of_neighbours)
+{
+    static cairn_zone zones[COUNT];
+    cairn_kept_pairs kept = { .share = 32, .growth = 1.5 };
+    cairn_pair_list found = { 0 };
+    cairn_arena scratch = { 0 };
+    uint64_t state = 3;
+    fill(zones, &state);
+    for (int i = 2; i < COUNT; i++)
+        zones[i] = ball_zone(zones[i].centre, 0.25, 0.125);
+    const cairn_layout at = { COUNT, zones, NULL, NULL };
+    CHECK_OK(cairn_kept_pairs_live(&kept, &cairn_broad_phase_grid, &at, &scratch, &found));
+    CHECK_NEAR(kept.zones[2].half.x, 0.5, 1e-9);
+    CHECK(kept.list.count < BALLS * BALLS / 20);
+    cairn_kept_pairs_destroy(&kept);
+    cairn_pair_list_destroy(&found);
+    cairn_arena_destroy(&scratch);
+}
+
 TEST(every_allocation_may_fail)
 {
     static cairn_zone zones[COUNT];
@@ -196,6 +218,7 @@ TEST(what_suddenly_flies_does_not_pass_through_walls)
 int main(void)
 {
     RUN(CASE(pairs_are_those_of_a_search_in_each_step), CASE(a_list_serves_while_everyone_stays),
+        CASE(a_list_made_when_slow_things_turn_fast_is_of_neighbours),
         CASE(every_allocation_may_fail), CASE(kept_pairs_never_change_a_result),
         CASE(what_suddenly_flies_does_not_pass_through_walls));
 }

@@ -2,8 +2,10 @@
  *
  * The list holds the pairs of zones that are wider than those of the step by a skin,
  *
- *     skin = share * max(reach, 1/50 of the half length).
+ *     skin = share * max(reach, 1/50 of the half length),
  *
+ * but at most half a body or, for what flies further than that in a step, LEAST_SHARE of its reach:
+ * a share that was right while all was slow would list thousands for each body when they are fast.
  * It serves as long as every zone lies in the one it was made with. The pairs of a step are those
  * of the list whose zones meet as they are now: the same ones, in the same order, whenever the list
  * was made. So a list never changes a result, and nobody needs to save one.
@@ -23,6 +25,7 @@
 enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3 };
 
 static const double FIRST_SHARE = 2, LEAST_SHARE = 0.25, MOST_SHARE = 32, GROWTH = 1.5;
+static const double MOST_SKIN = 0.5;  /* of the half length without the reach           */
 static const double ROUNDING = 1e-12; /* relative: far above rounding, far below a skin */
 
 void cairn_kept_pairs_destroy(cairn_kept_pairs *kept)
@@ -102,7 +105,8 @@ static cairn_zone widened(const cairn_zone *zone, double share)
         wide.radius = (1 + share + ROUNDING) * reach;
     if (!cairn_zone_bounded(zone))
         return wide;
-    double skin = share * fmax(reach, zone->movable ? 0.02 * size : 0);
+    double most = fmax(MOST_SKIN * (size - reach), LEAST_SHARE * reach);
+    double skin = fmin(share * fmax(reach, zone->movable ? 0.02 * size : 0), most);
     wide.kind = CAIRN_ZONE_BOX;
     wide.half = cairn_add(cairn_scale(1 + ROUNDING, zone->half), cairn_vec(skin, skin, skin));
     return wide;
