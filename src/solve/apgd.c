@@ -15,10 +15,11 @@
  * masses w_j: (1) r+_j = P_K(y_j - g_j/(L w_j)), (2) with w_j |r+_j - y_j|^2; cones do not mind the
  * scaling, and unequal masses no longer spoil the step; rows with bounds have one each.
  * One application of W per trial. Convex law only: around it, the fixed point of fixed_point.c
- * gives Coulomb's. */
+ * gives Coulomb's. Without friction all vectors are of normal impulses alone (normals.h). */
 #include <math.h>
 #include <string.h>
 
+#include "backend/normals.h"
 #include "base/status.h"
 #include "problem/operator.h"
 #include "solve/solver.h"
@@ -29,32 +30,43 @@ enum { PATIENCE = 50, DOUBLINGS = 10, POWER_STEPS = 40 };
 enum { ACCELERATE = 1, ADAPT_STEP = 2, ADAPT_RESTART = 4, SCALE = 8 };
 
 typedef struct descent {
+    cairn_system space; /* of the task, or of its normals                  */
+    bool normals;
     double L; /* 1/step, kg^-1                                  */
     double theta;
-    double *y, *g;               /* where the gradient is taken, and the gradient  */
-    double *old_r, *r_g, *old_g; /* last r; gradients at r and at old_r        */
-    double *weight;              /* of each component: w_j, or 1               */
+    double *y, *g;         /* where the gradient is taken, and the gradient  */
+    double *r, *r_g;       /* the newest point, and the gradient there       */
+    double *last, *last_g; /* the one before                                 */
+    double *weight;        /* of each component: w_j; NULL: 1                */
 } descent;
 
-static void gradient_at(cairn_task *task, const double *r, double *g)
+/* Sums over all components at a new point. */
+typedef struct measures {
+    double curvature, length2; /* (r - y)'W(r - y), where W(r - y) is the difference of gradients;
+                                  sum w (r - y)^2                                              */
+    double change, size;       /* |r - last|_inf, |last|_inf                                   */
+    double way2;               /* sum (w (r - y))^2                                            */
+    double uphill;             /* g.(r - last)                                                 */
+} measures;
+
+static void gradient_at(const descent *d, cairn_task *task, const double *r, double *g)
 {
-    const cairn_system *s = &task->system;
-    s->kernels->gradient(s, r, task->v, g);
+    d->space.kernels->gradient(&d->space, r, task->v, g);
 }
 
 /* Largest eigenvalue of W by the power method from a fixed start, with a tenth to spare. */
 static double estimate_largest(cairn_task *task, descent *d)
 {
-    const cairn_system *s = &task->system;
-    double *x = d->y, *Wx = d->g, *q = d->old_g, largest = 0;
+    const cairn_system *s = &d->space;
+    double *x = d->y, *Wx = d->g, *q = d->last_g, largest = 0;
     memset(x, 0, s->r_count * sizeof(double));
-    gradient_at(task, x, q);
+    gradient_at(d, task, x, q);
     for (size_t i = 0; i < s->r_count; i++)
         x[i] = 1 + 0.5 * (double)(i % 7); /* not orthogonal to any simple mode */
     for (int k = 0; k < POWER_STEPS; k++) {
         double length = sqrt(s->kernels->dot(s->r_count, x, x));
         s->kernels->axpby(s->r_count, 0, x, length > 0 ? 1 / length : 0, x);
-        gradient_at(task, x, Wx);
+        gradient_at(d, task, x, Wx);
         s->kernels->axpby(s->r_count, -1, q, 1, Wx);
         largest = sqrt(s->kernels->dot(s->r_count, Wx, Wx));
         memcpy(x, Wx, s->r_count * sizeof(double));
@@ -62,116 +74,141 @@ static double estimate_largest(cairn_task *task, descent *d)
     return largest > 0 ? 1.1 * largest : 1;
 }
 
-/* 1, or the scales of the contacts with SCALE */
+/* With SCALE, the scales of the contacts. */
 static cairn_status take_weights(unsigned does, cairn_task *task, descent *d)
 {
     const cairn_problem *p = task->system.p;
-    d->weight = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
+    size_t each = d->normals ? 1 : (size_t)p->dimension;
+    double scale[CAIRN_MAX_DIMENSION];
+    if (!(does & SCALE))
+        return CAIRN_OK;
+    d->weight = cairn_arena_take(task->arena, d->space.r_count, sizeof(double));
     if (!d->weight)
         return CAIRN_NO_MEMORY;
-    for (size_t i = 0; i < task->system.r_count; i++)
-        d->weight[i] = 1;
-    for (int j = 0; (does & SCALE) && j < p->contacts; j++)
-        cairn_contact_scales(p, j, d->weight + (size_t)j * (size_t)p->dimension);
+    for (int j = 0; j < p->contacts; j++) {
+        cairn_contact_scales(p, j, scale);
+        memcpy(d->weight + (size_t)j * each, scale, each * sizeof(double));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status take_space(cairn_task *task, descent *d)
+{
+    d->normals = cairn_problem_is_normal(task->system.p);
+    d->space = task->system;
+    if (d->normals)
+        TRY(cairn_system_create(task->system.p, &cairn_kernels_normals, task->arena, &d->space));
+    double **arrays[] = { &d->y, &d->g, &d->r, &d->r_g, &d->last, &d->last_g };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        *arrays[i] = cairn_arena_take(task->arena, d->space.r_count, sizeof(double));
+        if (!*arrays[i])
+            return CAIRN_NO_MEMORY;
+    }
     return CAIRN_OK;
 }
 
 static cairn_status start(unsigned does, cairn_task *task, const double *r, descent *d)
 {
-    size_t n = task->system.r_count;
+    TRY(take_space(task, d));
     TRY(take_weights(does, task, d));
-    double **arrays[] = { &d->y, &d->g, &d->old_r, &d->r_g, &d->old_g };
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        *arrays[i] = cairn_arena_take(task->arena, n, sizeof(double));
-        if (!*arrays[i])
-            return CAIRN_NO_MEMORY;
-    }
+    size_t bytes = d->space.r_count * sizeof(double);
     double step = task->options->step_length;
     d->L = step > 0 ? 1 / step : does & SCALE ? 1 : estimate_largest(task, d);
     d->theta = 1;
-    memcpy(d->y, r, n * sizeof(double));
-    memcpy(d->old_r, r, n * sizeof(double));
-    gradient_at(task, r, d->r_g);
-    memcpy(d->g, d->r_g, n * sizeof(double));
-    memcpy(d->old_g, d->r_g, n * sizeof(double));
+    if (d->normals)
+        cairn_normals_pack(task->system.p, r, d->r);
+    else
+        memcpy(d->r, r, bytes);
+    gradient_at(d, task, d->r, d->r_g);
+    memcpy(d->y, d->r, bytes);
+    memcpy(d->g, d->r_g, bytes);
     return CAIRN_OK;
 }
 
+/* The newest point into r, and the judge's word on it. */
+static bool judged(const descent *d, cairn_task *task, double *r)
+{
+    if (d->normals)
+        cairn_normals_unpack(task->system.p, d->r, r);
+    else
+        memcpy(r, d->r, d->space.r_count * sizeof(double));
+    return cairn_task_judge(task, r);
+}
+
+/* The newest point becomes the one before; its place is free for the next. */
+static void make_room(descent *d)
+{
+    double *r = d->r, *r_g = d->r_g;
+    d->r = d->last;
+    d->r_g = d->last_g;
+    d->last = r;
+    d->last_g = r_g;
+}
+
 /* (1) r = P_K(y - g/L), and the gradient there */
-static void gradient_step(cairn_task *task, descent *d, double *r)
+static void gradient_step(cairn_task *task, descent *d)
 {
-    const cairn_system *s = &task->system;
-    for (size_t i = 0; i < s->r_count; i++)
-        r[i] = d->y[i] - d->g[i] / (d->L * d->weight[i]);
-    s->kernels->project(s, r);
-    gradient_at(task, r, d->r_g);
+    for (size_t i = 0; i < d->space.r_count; i++)
+        d->r[i] = d->y[i] - d->g[i] / (d->weight ? d->L * d->weight[i] : d->L);
+    d->space.kernels->project(&d->space, d->r);
+    gradient_at(d, task, d->r, d->r_g);
 }
 
-/* (2) (r - y)'W(r - y) > L |r - y|^2, where W(r - y) is the difference of gradients */
-static bool step_too_long(const cairn_task *task, const descent *d, const double *r)
+static measures measure(const descent *d)
 {
-    double curvature = 0, length2 = 0;
-    for (size_t i = 0; i < task->system.r_count; i++) {
-        double move = r[i] - d->y[i];
-        curvature += move * (d->r_g[i] - d->g[i]);
-        length2 += d->weight[i] * move * move;
+    measures m = { 0 };
+    const double *r = d->r, *last = d->last, *y = d->y, *g = d->g, *r_g = d->r_g;
+    for (size_t i = 0; i < d->space.r_count; i++) {
+        double move = r[i] - y[i], weight = d->weight ? d->weight[i] : 1, way = weight * move;
+        double change = r[i] - last[i];
+        m.curvature += move * (r_g[i] - g[i]);
+        m.length2 += way * move;
+        m.way2 += way * way;
+        m.uphill += g[i] * change;
+        m.change = fabs(change) > m.change ? fabs(change) : m.change;
+        m.size = fabs(last[i]) > m.size ? fabs(last[i]) : m.size;
     }
-    return curvature > d->L * length2;
-}
-
-/* |r+ - r|_inf/(|r|_inf + 1) and, for the watch, L |r+ - y|_2 in m/s */
-static double increment(const cairn_task *task, const descent *d, const double *r, double *estimate)
-{
-    double largest = 0, size = 0, length2 = 0;
-    for (size_t i = 0; i < task->system.r_count; i++) {
-        largest = fmax(largest, fabs(r[i] - d->old_r[i]));
-        size = fmax(size, fabs(d->old_r[i]));
-        double way = d->weight[i] * (r[i] - d->y[i]);
-        length2 += way * way;
-    }
-    *estimate = d->L * sqrt(length2);
-    return largest / (size + 1);
+    return m;
 }
 
 /* (4) and (5) */
-static void extrapolate(unsigned does, const cairn_task *task, descent *d, const double *r)
+static void extrapolate(unsigned does, descent *d, double uphill)
 {
-    double theta = d->theta, theta2 = theta * theta, uphill = 0;
+    double theta = d->theta, theta2 = theta * theta;
     double next = 0.5 * (theta * sqrt(4 + theta2) - theta2);
     double beta = does & ACCELERATE ? theta * (1 - theta) / (theta2 + next) : 0;
-    for (size_t i = 0; i < task->system.r_count; i++)
-        uphill += d->g[i] * (r[i] - d->old_r[i]);
     bool restart = (does & ADAPT_RESTART) && uphill > 0;
     if (restart)
         beta = 0;
     d->theta = restart ? 1 : next;
-    for (size_t i = 0; i < task->system.r_count; i++) {
-        d->y[i] = r[i] + beta * (r[i] - d->old_r[i]);
-        d->g[i] = d->r_g[i] + beta * (d->r_g[i] - d->old_g[i]);
-        d->old_r[i] = r[i];
-        d->old_g[i] = d->r_g[i];
+    for (size_t i = 0; i < d->space.r_count; i++) {
+        d->y[i] = d->r[i] + beta * (d->r[i] - d->last[i]);
+        d->g[i] = d->r_g[i] + beta * (d->r_g[i] - d->last_g[i]);
     }
 }
 
 /* (1) to (6) once; returns whether (3) said stop */
 static bool iterate(unsigned does, cairn_task *task, descent *d, cairn_watch *watch, double *r)
 {
-    double estimate, by_increment = task->options->increment_tolerance;
-    gradient_step(task, d, r);
-    for (int k = 0; (does & ADAPT_STEP) && k < DOUBLINGS && step_too_long(task, d, r); k++) {
+    double by_increment = task->options->increment_tolerance;
+    make_room(d);
+    gradient_step(task, d);
+    measures m = measure(d);
+    for (int k = 0; (does & ADAPT_STEP) && k < DOUBLINGS && m.curvature > d->L * m.length2; k++) {
         d->L *= 2;
-        gradient_step(task, d, r);
+        gradient_step(task, d);
+        m = measure(d);
     }
-    double change = increment(task, d, r, &estimate);
+    double estimate = d->L * sqrt(m.way2); /* m/s, for the watch */
     task->report->iterations++;
-    if (by_increment > 0 && change < by_increment)
+    if (by_increment > 0 && m.change / (m.size + 1) < by_increment)
         return true;
-    extrapolate(does, task, d, r);
+    extrapolate(does, d, m.uphill);
     if (does & ADAPT_STEP)
         d->L *= 0.97;
     if (by_increment > 0 || !cairn_watch_due(watch, task, estimate))
         return false;
-    bool converged = cairn_task_judge(task, r);
+    bool converged = judged(d, task, r);
     cairn_watch_learn(watch, task, estimate);
     return converged;
 }
@@ -180,7 +217,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     cairn_solve_report *report = task->report;
     cairn_watch watch = { .patience = PATIENCE };
-    descent d = { 0 };
+    descent d = { .L = 0 };
     report->converged = cairn_task_judge(task, r) && task->options->increment_tolerance <= 0;
     if (report->converged)
         return CAIRN_OK;
@@ -191,7 +228,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
             return CAIRN_NOT_FINITE;
     }
     report->step_length = 1 / d.L;
-    cairn_task_judge(task, r);
+    judged(&d, task, r);
     return CAIRN_OK;
 }
 

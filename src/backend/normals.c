@@ -1,0 +1,166 @@
+/* normals.c - see normals.h. Sums go in the order of the contacts whichever thread takes them. */
+#include "backend/normals.h"
+
+#include <string.h>
+
+#include "base/parallel.h"
+#include "problem/operator.h"
+
+enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */
+
+bool cairn_problem_is_normal(const cairn_problem *p)
+{
+    if (p->W || p->blocks == 0 || p->rolling + p->spinning)
+        return false;
+    for (int j = 0; j < p->contacts; j++)
+        if (p->mu[j] != 0 || cairn_is_bounded(p, j))
+            return false;
+    return true;
+}
+
+void cairn_normals_pack(const cairn_problem *p, const double *r, double *normals)
+{
+    for (int j = 0; j < p->contacts; j++)
+        normals[j] = r[(size_t)j * (size_t)p->dimension];
+}
+
+void cairn_normals_unpack(const cairn_problem *p, const double *normals, double *r)
+{
+    memset(r, 0, sizeof(double) * (size_t)p->dimension * (size_t)p->contacts);
+    for (int j = 0; j < p->contacts; j++)
+        r[(size_t)j * (size_t)p->dimension] = normals[j];
+}
+
+static cairn_status setup(cairn_system *s, cairn_arena *arena)
+{
+    s->r_count = (size_t)s->p->contacts;
+    s->shift = cairn_arena_take(arena, s->r_count, sizeof(double));
+    if (!s->shift)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < s->p->contacts; j++) {
+        double w = s->p->w ? s->p->w[(size_t)j * (size_t)s->p->dimension] : 0;
+        s->shift[j] = w + cairn_contact_bias(s->p, j);
+    }
+    return CAIRN_OK;
+}
+
+/* ---- v = v_free + M^-1 N' r ------------------------------------------------------------------ */
+
+typedef struct product {
+    const cairn_system *s;
+    const double *r, *known; /* impulses; velocities, where they are given */
+    double *v, *g;
+    int ranges; /* of blocks */
+} product;
+
+/* Balls turn by friction alone: the angular part stays. */
+CAIRN_INLINE void push_side(const cairn_problem *p, int j, int side, double r, double *v)
+{
+    size_t n = (size_t)p->block_size, first = (size_t)p->block[2 * j + side] * n;
+    const double *inverse = p->mass_inverse + first;
+    v += first;
+    if (cairn_is_of_balls(p, j)) {
+        double push = (side ? -r : r) * inverse[0];
+        v[0] += push * p->normal[j].x;
+        v[1] += push * p->normal[j].y;
+        v[2] += push * p->normal[j].z;
+        return;
+    }
+    const double *H = cairn_rows_stored(p, p->dimension, p->block_size, j, side);
+    for (size_t k = 0; k < n; k++)
+        v[k] += inverse[k] * H[k] * r;
+}
+
+/* What goes to blocks first .. last-1. */
+static void push_some(const product *job, int first, int last)
+{
+    const cairn_problem *p = job->s->p;
+    for (int j = 0; j < p->contacts; j++)
+        for (int side = 0; side < 2 && job->r[j] != 0; side++) {
+            int block = p->block[2 * j + side];
+            if (block >= first && block < last)
+                push_side(p, j, side, job->r[j], job->v);
+        }
+}
+
+static void push_ranges(int begin, int end, void *context)
+{
+    const product *job = context;
+    int64_t blocks = job->s->p->blocks;
+    push_some(job, (int)(begin * blocks / job->ranges), (int)(end * blocks / job->ranges));
+}
+
+static void velocity(const cairn_system *s, const double *r, double *v)
+{
+    int threads = s->p->contacts < WORTH_THREADS ? 1 : cairn_parallel_width();
+    product job = { .s = s, .r = r, .v = v, .ranges = 2 * threads };
+    memcpy(v, s->p->v_free, s->v_count * sizeof(double));
+    if (threads > 1)
+        cairn_parallel_for(job.ranges, 1, push_ranges, &job);
+    else
+        push_some(&job, 0, s->p->blocks);
+}
+
+/* ---- g = N v + w_N + b ----------------------------------------------------------------------- */
+
+/* What side `side` of contact j adds to its normal velocity. */
+CAIRN_INLINE double closing(const cairn_problem *p, int j, int side, const double *v)
+{
+    int block = p->block[2 * j + side];
+    if (block < 0)
+        return 0;
+    v += (size_t)block * (size_t)p->block_size;
+    if (cairn_is_of_balls(p, j)) {
+        double along = p->normal[j].x * v[0] + p->normal[j].y * v[1] + p->normal[j].z * v[2];
+        return side ? -along : along;
+    }
+    const double *H = cairn_rows_stored(p, p->dimension, p->block_size, j, side);
+    double sum = 0;
+    for (int k = 0; k < p->block_size; k++)
+        sum += H[k] * v[k];
+    return sum;
+}
+
+static void closing_range(int begin, int end, void *context)
+{
+    const product *job = context;
+    const cairn_problem *p = job->s->p;
+    for (int j = begin; j < end; j++)
+        job->g[j] = closing(p, j, 0, job->known) + closing(p, j, 1, job->known) + job->s->shift[j];
+}
+
+static void gradient(const cairn_system *s, const double *r, double *v, double *g)
+{
+    product job = { .s = s, .known = v, .g = g };
+    velocity(s, r, v);
+    cairn_parallel_for(s->p->contacts, GRAIN, closing_range, &job);
+}
+
+/* NaN stays NaN. */
+static void project(const cairn_system *s, double *r)
+{
+    for (size_t j = 0; j < s->r_count; j++)
+        r[j] = r[j] < 0 ? 0 : r[j];
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void axpby(size_t n, double a, const double *x, double b, double *y)
+{
+    cairn_kernels_cpu.axpby(n, a, x, b, y);
+}
+
+static double dot(size_t n, const double *x, const double *y)
+{
+    return cairn_kernels_cpu.dot(n, x, y);
+}
+
+const cairn_kernels cairn_kernels_normals = {
+    .name = "normals",
+    .setup = setup,
+    .velocity = velocity,
+    .gradient = gradient,
+    .project = project,
+    .axpby = axpby,
+    .dot = dot,
+};
