@@ -177,12 +177,12 @@ static cairn_status fig_12(cairn_study *study)
     static const cairn_figure figures[2] = {
         { .name = "profiles-01",
           .title = "Column collapse, μ = 0.1",
-          .x_label = "x",
-          .y_label = "height" },
+          .x_label = "x (m)",
+          .y_label = "height (m)" },
         { .name = "profiles-1",
           .title = "Column collapse, μ = 1",
-          .x_label = "x",
-          .y_label = "height" },
+          .x_label = "x (m)",
+          .y_label = "height (m)" },
     };
     int n = study->quick ? 10 : 30;
     cairn_study_note(study, study->quick
@@ -224,8 +224,8 @@ static void draw_ellipses(cairn_study *study, const cairn_world *world, const ch
     cairn_bodies b = cairn_world_bodies(world);
     cairn_study_figure(study, &(cairn_figure){ .name = name,
                                                .title = title,
-                                               .x_label = "x",
-                                               .y_label = "y",
+                                               .x_label = "x (m)",
+                                               .y_label = "y (m)",
                                                .equal = true,
                                                .bare = true,
                                                .y_low = -1,

@@ -35,8 +35,8 @@ static void draw_frame(cairn_study *study, const cairn_world *world, const char 
     cairn_bodies b = cairn_world_bodies(world);
     cairn_study_figure(study, &(cairn_figure){ .name = name,
                                                .title = title,
-                                               .x_label = "x",
-                                               .y_label = "y",
+                                               .x_label = "x (m)",
+                                               .y_label = "y (m)",
                                                .equal = true,
                                                .bare = true });
     int small = cairn_study_series(study, CAIRN_SERIES_DISKS, "small");

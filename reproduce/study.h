@@ -110,8 +110,7 @@ void cairn_study_break(cairn_study *study, int series);
 /* Which calls of `cairn reproduce` compute an entry. */
 typedef enum cairn_entry_size {
     CAIRN_QUICK, /* all of them                                                                 */
-    CAIRN_FULL,  /* `all` without --quick                                                       */
-    CAIRN_LARGE  /* only when it is named                                                       */
+    CAIRN_FULL   /* `all` without --quick                                                       */
 } cairn_entry_size;
 
 /* An item of a paper. */

@@ -73,8 +73,8 @@ static bool send_bytes(int pipe, const void *bytes, size_t count)
 static int compute(const cairn_jobs *jobs, cairn_computed *c, int pipe)
 {
     cairn_study *study = &c->study;
-    /* others may be at work beside it, so only what takes hours has all threads */
-    *study = (cairn_study){ .quick = jobs->quick, .threads = c->entry->size < CAIRN_LARGE };
+    /* others may be at work beside it, and times are of one core */
+    *study = (cairn_study){ .quick = jobs->quick, .threads = 1 };
     cairn_status status = c->entry->run(study);
     for (int i = 0; i < study->figure_count; i++)
         cairn_figure_draw(jobs->folder, c, i);

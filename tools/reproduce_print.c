@@ -64,16 +64,11 @@ void cairn_print_count(const cairn_verdict_count *count)
 
 void cairn_print_entries(void)
 {
-    static const char *const when[] = {
-        [CAIRN_QUICK] = "", [CAIRN_FULL] = " (not in --quick)", [CAIRN_LARGE] = " (only by name"
-    };
+    static const char *const when[] = { [CAIRN_QUICK] = "", [CAIRN_FULL] = " (not in --quick)" };
     const cairn_entry *entry;
     for (int i = 0; (entry = cairn_entry_at(i)); i++) {
-        printf("%-20s %-7s %-22s %s%s", entry->name, entry->paper, entry->item, entry->summary,
+        printf("%-20s %-7s %-22s %s%s\n", entry->name, entry->paper, entry->item, entry->summary,
                when[entry->size]);
-        if (entry->size == CAIRN_LARGE)
-            printf(": about %.0f minutes)", entry->cpu / 60);
-        puts("");
     }
 }
 
