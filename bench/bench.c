@@ -8,6 +8,9 @@
  *     cairn_bench FOLDER large [N [STEPS [SCHEME]]]  large.c, N^3 spheres, default 100, steps, default
  *                                         200, scheme, default convex
  *     cairn_bench FOLDER scopi [MOST]     scopi.c, up to so many spheres along an edge, default 16
+ *     cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS]]]]]  rest.c, N^3 spheres, default 32,
+ *                                         COPIES as 2x2x1, default 1x1x1, steps to settle, default
+ *                                         20, and to measure, default 20
  *     cairn_bench FILE export N|rest-N|column  export.c: a scene of the comparison with other engines
  *     cairn_bench FILE problem N          export.c: the problem of a settled box, as a file */
 #include <math.h>
@@ -253,6 +256,7 @@ static int explain_usage(void)
                     "       cairn_bench FOLDER sweeps|settle [MOST]\n"
                     "       cairn_bench FOLDER large [N [STEPS [SCHEME]]]\n"
                     "       cairn_bench FOLDER scopi [MOST]\n"
+                    "       cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS]]]]]\n"
                     "       cairn_bench FILE export N|rest-N|column\n"
                     "       cairn_bench FILE problem N\n");
     return 2;
@@ -262,6 +266,18 @@ static int explain_usage(void)
 static int number_at(int argc, char **argv, int at, int otherwise)
 {
     return argc > at ? atoi(argv[at]) : otherwise;
+}
+
+static void measure_rest(int argc, char **argv)
+{
+    bench_rest_options o = { .n = number_at(argc, argv, 3, 32),
+                             .copies = { 1, 1, 1 },
+                             .scheme = argc > 4 ? argv[4] : "convex",
+                             .before = number_at(argc, argv, 6, 20),
+                             .steps = number_at(argc, argv, 7, 20) };
+    if (argc > 5)
+        sscanf(argv[5], "%dx%dx%d", &o.copies[0], &o.copies[1], &o.copies[2]);
+    bench_rest(argv[1], &o);
 }
 
 int main(int argc, char **argv)
@@ -277,6 +293,8 @@ int main(int argc, char **argv)
                     argc > 5 ? argv[5] : "convex");
     else if (strcmp(what, "scopi") == 0)
         bench_scopi(argv[1], number_at(argc, argv, 3, 16));
+    else if (strcmp(what, "rest") == 0)
+        measure_rest(argc, argv);
     else if (argc > 3 && strcmp(what, "export") == 0)
         bench_export(argv[1], argv[3]);
     else if (argc > 3 && strcmp(what, "problem") == 0)

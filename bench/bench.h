@@ -21,6 +21,15 @@ void bench_settle(const char *folder, int most);
 void bench_large(const char *folder, int n, int steps, const char *scheme);
 /* The closed box of [BL23] with n^3 spheres, n = 8, 16, 32 up to `most`, beside SCoPI's times. */
 void bench_scopi(const char *folder, int most);
+/* Boxes of n^3 spheres that have settled, put together: a step at rest, and what it is made of. */
+typedef struct bench_rest_options {
+    int n;
+    int copies[3]; /* along x, y and z */
+    const char *scheme;
+    int before, steps; /* to settle after that; to measure */
+} bench_rest_options;
+
+void bench_rest(const char *folder, const bench_rest_options *options);
 /* A scene of the comparison with other engines: "column", "16" for 16^3 spheres in a box, "rest-16"
  * for the same once it has settled. */
 void bench_export(const char *path, const char *which);
