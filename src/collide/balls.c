@@ -6,6 +6,7 @@
  *               inside: through the nearest face
  *   capsule     from the nearest point of its segment */
 #include "collide/narrow.h"
+#include "collide/plain.h"
 #include "math/vec.h"
 
 double cairn_ball_radius(const cairn_collider *c)
@@ -13,52 +14,12 @@ double cairn_ball_radius(const cairn_collider *c)
     return c->shape->kind == CAIRN_SHAPE_SPHERE ? c->shape->radius : 0;
 }
 
-/* The witness of a ball against the point at `distance` from its centre, against the normal. */
-static cairn_witness witness_of(cairn_vec3 centre, double radius, cairn_vec3 normal,
-                                double distance)
-{
-    return (cairn_witness){ .on_a = cairn_add_scaled(centre, -radius, normal),
-                            .on_b = cairn_add_scaled(centre, -distance, normal),
-                            .normal = normal,
-                            .gap = distance - radius };
-}
-
 cairn_witness cairn_ball_witness(const cairn_collider *a, cairn_vec3 normal, double distance,
                                  int feature)
 {
-    cairn_witness found = witness_of(a->x, cairn_ball_radius(a), normal, distance);
+    cairn_witness found = cairn_point_witness(a->x, cairn_ball_radius(a), normal, distance);
     found.feature = feature;
     return found;
-}
-
-/* The witness against a ball of radius `other` whose centre is at a's centre minus d. */
-static cairn_witness against_ball(const cairn_zone *a, cairn_vec3 d, double other, cairn_vec3 up)
-{
-    double distance = cairn_norm(d);
-    cairn_vec3 normal = distance > 0 ? cairn_scale(1 / distance, d) : up;
-    return witness_of(a->centre, a->radius, normal, distance - other);
-}
-
-static cairn_witness ball_ball(const cairn_zone *a, const cairn_zone *b, int dimension)
-{
-    cairn_vec3 up = dimension == 2 ? cairn_vec(0, 1, 0) : cairn_vec(0, 0, 1);
-    return against_ball(a, cairn_sub(a->centre, b->centre), b->radius, up);
-}
-
-static cairn_witness ball_plane(const cairn_zone *a, const cairn_zone *b)
-{
-    double distance = cairn_dot(cairn_sub(a->centre, b->centre), b->half);
-    return witness_of(a->centre, a->radius, b->half, distance);
-}
-
-/* A ball plays a, a point only against another point. */
-void cairn_zones_witness(const cairn_zone *first, const cairn_zone *second, int dimension,
-                         bool *swapped, cairn_witness *out)
-{
-    bool balls = first->kind == second->kind;
-    *swapped = balls ? first->radius == 0 && second->radius > 0 : first->kind == CAIRN_ZONE_PLANE;
-    const cairn_zone *a = *swapped ? second : first, *b = *swapped ? first : second;
-    *out = balls ? ball_ball(a, b, dimension) : ball_plane(a, b);
 }
 
 static cairn_zone zone_of_ball(const cairn_collider *c)
@@ -70,7 +31,7 @@ int cairn_ball_ball(const cairn_collider *a, const cairn_collider *b, int dimens
                     cairn_witness *out)
 {
     const cairn_zone one = zone_of_ball(a), two = zone_of_ball(b);
-    out[0] = ball_ball(&one, &two, dimension);
+    out[0] = cairn_balls_witness(&one, &two, dimension);
     return out[0].gap <= margin;
 }
 
@@ -83,7 +44,7 @@ int cairn_ball_half_space(const cairn_collider *a, const cairn_collider *b, int 
     const cairn_zone plane = { .centre = b->x,
                                .half =
                                    cairn_rotate(b->q, cairn_scale(1 / cairn_norm(axis), axis)) };
-    out[0] = ball_plane(&ball, &plane);
+    out[0] = cairn_plane_witness(&ball, &plane);
     return out[0].gap <= margin;
 }
 
@@ -133,6 +94,6 @@ int cairn_ball_capsule(const cairn_collider *a, const cairn_collider *b, int dim
     double t = clamp(cairn_dot(d, axis), 0.5 * b->shape->length);
     cairn_vec3 side = dimension == 2 ? cairn_vec(-axis.y, axis.x, 0) : cairn_perpendicular(axis);
     const cairn_zone ball = zone_of_ball(a);
-    out[0] = against_ball(&ball, cairn_add_scaled(d, -t, axis), b->shape->radius, side);
+    out[0] = cairn_centre_witness(&ball, cairn_add_scaled(d, -t, axis), b->shape->radius, side);
     return out[0].gap <= margin;
 }

@@ -181,10 +181,6 @@ int cairn_witnesses_find(const cairn_collider *first, const cairn_collider *seco
 /* reduce.c: which of the points of one flat contact (one normal) to keep: at most `limit`, 2 or 4,
  * that span what all span and hold the deepest. Returns how many of `chosen` are set. */
 int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[4]);
-/* The witness of two balls or of a ball and a plane, as cairn_witnesses_find but without asking how
- * far they are apart. */
-void cairn_zones_witness(const cairn_zone *first, const cairn_zone *second, int dimension,
-                         bool *swapped, cairn_witness *out);
 /* How many witnesses cairn_witnesses_find can give for this pair. */
 int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);
 

@@ -4,7 +4,7 @@
  *
  *     skin = share * max(reach, 1/50 of the half length),
  *
- * but at most half a body or, for what flies further than that in a step, LEAST_SHARE of its reach:
+ * but at most a radius or, for what flies further than that in a step, LEAST_SHARE of its reach:
  * a share that was right while all was slow would list thousands for each body when they are fast.
  * It serves as long as every zone lies in the one it was made with. The pairs of a step are those
  * of the list whose zones meet as they are now: the same ones, in the same order, whenever the list
@@ -12,7 +12,7 @@
  *
  * A wide skin makes the list last, a thin one makes it short. The share goes on growing (or
  * shrinking) from list to list while that lowers the tests a step, a new list counting as REBUILD
- * tests a zone. */
+ * tests a zone. A list of more than MOST_PAIRS a zone shrinks: it costs memory. */
 #include "collide/kept.h"
 
 #include <string.h>
@@ -22,10 +22,10 @@
 #include "base/status.h"
 #include "math/vec.h"
 
-enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3 };
+enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3, MOST_PAIRS = 32 };
 
 static const double FIRST_SHARE = 2, LEAST_SHARE = 0.25, MOST_SHARE = 32, GROWTH = 1.5;
-static const double MOST_SKIN = 0.5;  /* of the half length without the reach           */
+static const double MOST_SKIN = 1;    /* of the half length without the reach           */
 static const double ROUNDING = 1e-12; /* relative: far above rounding, far below a skin */
 
 void cairn_kept_pairs_destroy(cairn_kept_pairs *kept)
@@ -124,8 +124,11 @@ static void tune(cairn_kept_pairs *kept)
     if (kept->uses == 0)
         return;
     double tests = (double)kept->list.count + (double)REBUILD * kept->count / (double)kept->uses;
+    bool long_list = kept->list.count > (size_t)MOST_PAIRS * (size_t)kept->count;
     if (kept->cost > 0 && tests > kept->cost)
         kept->growth = 1 / kept->growth;
+    if (long_list)
+        kept->growth = 1 / GROWTH;
     kept->cost = tests;
     kept->share = fmin(fmax(kept->growth * kept->share, LEAST_SHARE), MOST_SHARE);
 }

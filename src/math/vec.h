@@ -111,10 +111,11 @@ static inline cairn_vec3 cairn_rotate_back(cairn_quat q, cairn_vec3 v)
 static inline cairn_quat cairn_quat_exp(cairn_vec3 angle)
 {
     double half = 0.5 * cairn_norm(angle);
-    /* sin(x)/x near 0 by its series, exact to rounding below 1e-4 */
-    double ratio = half > 1e-4 ? sin(half) / half : 1 - half * half / 6;
+    /* near 0 by their series, exact to rounding below 1e-4 */
+    bool near = !(half > 1e-4);
+    double ratio = near ? 1 - half * half / 6 : sin(half) / half;
     cairn_vec3 s = cairn_scale(0.5 * ratio, angle);
-    return (cairn_quat){ cos(half), s.x, s.y, s.z };
+    return (cairn_quat){ near ? 1 - 0.5 * half * half : cos(half), s.x, s.y, s.z };
 }
 
 /* Inverse of the exponential map, angle in [0, pi]. */

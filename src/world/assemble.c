@@ -12,10 +12,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 #include "world/scheme.h"
+
+enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
@@ -30,110 +33,63 @@ static bool imposes(const cairn_stage *stage)
     return any;
 }
 
+/* Whether impulses and velocities of the problem are those of the list of contacts as they are. */
+static bool shares_arrays(const cairn_stage *stage)
+{
+    const cairn_world *world = stage->world;
+    return world->contacts.count > 0 && stage->joints.blocks == 0 && !world->laws.anisotropic &&
+           !world->laws.adhesive && stage->components == world->dimension;
+}
+
+static void share_arrays(cairn_stage *stage)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    stage->r = c->impulse;
+    stage->u = c->velocity;
+    if (!stage->scheme->frictionless)
+        stage->mu = c->mu;
+}
+
 static cairn_status take_arrays(cairn_stage *stage)
 {
+    cairn_arena *scratch = &stage->world->scratch;
+    bool shared = shares_arrays(stage), frictionless = stage->scheme->frictionless;
     size_t d = (size_t)stage->components, n = (size_t)stage->block_size;
     size_t velocities = (size_t)stage->blocks * n,
            m = (size_t)(stage->world->contacts.count + stage->joints.blocks);
-    struct {
+    const struct {
         double **array;
         size_t count;
+        bool filled; /* all of it before anyone reads it */
     } wanted[] = {
-        { &stage->mass_inverse, velocities },
-        { &stage->v_problem, velocities },
+        { &stage->mass_inverse, velocities, true },
+        { &stage->v_problem, velocities, true },
         { &stage->v, velocities },
-        { &stage->v_old, velocities },
+        { &stage->v_old, velocities, true },
         { &stage->H, (size_t)stage->stored * 2 * d * n },
         { &stage->w, imposes(stage) ? m * d : 0 },
-        { &stage->r, m * d },
-        { &stage->u, m * d },
-        { &stage->b, m },
-        { &stage->mu, m },
+        { &stage->r, shared ? 0 : m * d },
+        { &stage->u, shared ? 0 : m * d },
+        { &stage->b, m, stage->joints.blocks == 0 },
+        { &stage->mu, shared && !frictionless ? 0 : m, stage->joints.blocks == 0 },
         { &stage->mu_rolling, stage->rolling ? m : 0 },
         { &stage->mu_spinning, stage->spinning ? m : 0 },
-        { &stage->s, m },
+        { &stage->s, m, stage->joints.blocks == 0 },
     };
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
-        *wanted[k].array = cairn_arena_doubles(&stage->world->scratch, wanted[k].count);
+        *wanted[k].array = wanted[k].filled
+                               ? cairn_arena_take(scratch, wanted[k].count, sizeof(double))
+                               : cairn_arena_doubles(scratch, wanted[k].count);
         if (!*wanted[k].array)
             return CAIRN_NO_MEMORY;
     }
     if (!imposes(stage))
         stage->w = NULL;
+    if (shared)
+        share_arrays(stage);
     stage->contact_block =
         cairn_arena_take(&stage->world->scratch, 2 * m, sizeof *stage->contact_block);
     return stage->contact_block ? CAIRN_OK : CAIRN_NO_MEMORY;
-}
-
-/* ---- the order of blocks -------------------------------------------------------------------- */
-
-/* Blocks of many bodies are numbered along a curve through space: cells of a grid with 2^k cells on
- * a side, in the order of the interleaved bits of their places. Neighbours then lie close in memory
- * and a range of blocks is a region, wherever the bodies have moved. */
-enum { WORTH_ORDER = 2048, MOST_LEVELS = 6 };
-
-typedef struct curve {
-    cairn_vec3 low;
-    double cells_per_length;
-    int levels; /* k */
-} curve;
-
-static curve curve_through(const cairn_stage *stage)
-{
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 low = { INFINITY, INFINITY, INFINITY }, high = { -INFINITY, -INFINITY, -INFINITY };
-    for (int i = 0; i < b->count; i++) {
-        if (stage->block[i] < 0)
-            continue;
-        low = cairn_vec(fmin(low.x, b->x[i].x), fmin(low.y, b->x[i].y), fmin(low.z, b->x[i].z));
-        high = cairn_vec(fmax(high.x, b->x[i].x), fmax(high.y, b->x[i].y), fmax(high.z, b->x[i].z));
-    }
-    double side = fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
-    curve c = { .low = low };
-    while (c.levels < MOST_LEVELS && 4 << (3 * c.levels) < stage->blocks)
-        c.levels++;
-    c.cells_per_length = side > 0 ? ldexp(1, c.levels) / side : 0;
-    return c;
-}
-
-static int cell_along(const curve *c, double distance)
-{
-    int most = (1 << c->levels) - 1, cell = (int)(distance * c->cells_per_length);
-    return cell < most ? cell : most;
-}
-
-/* The place of a cell along the curve. */
-static int place_of(const curve *c, cairn_vec3 x)
-{
-    const int cell[3] = { cell_along(c, x.x - c->low.x), cell_along(c, x.y - c->low.y),
-                          cell_along(c, x.z - c->low.z) };
-    int place = 0;
-    for (int bit = c->levels - 1; bit >= 0; bit--)
-        for (int i = 2; i >= 0; i--)
-            place = 2 * place + (cell[i] >> bit & 1);
-    return place;
-}
-
-static cairn_status order_blocks(cairn_stage *stage)
-{
-    const cairn_body_store *b = &stage->world->bodies;
-    if (stage->blocks < WORTH_ORDER)
-        return CAIRN_OK;
-    curve c = curve_through(stage);
-    size_t places = (size_t)1 << (3 * c.levels);
-    int32_t *next = cairn_arena_take(&stage->world->scratch, places + 1, sizeof *next);
-    if (!next)
-        return CAIRN_NO_MEMORY;
-    memset(next, 0, (places + 1) * sizeof *next);
-    for (int i = 0; i < b->count; i++)
-        if (stage->block[i] >= 0)
-            next[(stage->block[i] = place_of(&c, b->x[i])) + 1]++;
-    for (size_t k = 0; k < places; k++)
-        next[k + 1] += next[k];
-    for (int i = 0; i < b->count; i++)
-        if (stage->block[i] >= 0)
-            stage->block[i] = next[stage->block[i]]++;
-    return CAIRN_OK;
 }
 
 /* ---- bodies --------------------------------------------------------------------------------- */
@@ -164,13 +120,16 @@ static void fill_block(cairn_stage *stage, int i)
         const double values[3] = { m, m, inverse(J.z) };
         memcpy(mass, values, sizeof values);
     } else {
-        const double values[6] = { m, m, m, inverse(J.x), inverse(J.y), inverse(J.z) };
+        double x = inverse(J.x), y = J.y == J.x ? x : inverse(J.y),
+               z = J.z == J.x ? x : inverse(J.z);
+        const double values[6] = { m, m, m, x, y, z };
         memcpy(mass, values, sizeof values);
     }
     cairn_vec3 free = stage->omega_free[i], old = b->omega[i];
     if (cairn_stage_in_space(stage, i)) {
-        free = cairn_rotate(b->q[i], free);
+        bool same = free.x == old.x && free.y == old.y && free.z == old.z;
         old = cairn_rotate(b->q[i], old);
+        free = same ? old : cairn_rotate(b->q[i], free);
     }
     fill_velocity(stage->world->dimension, stage->v_free[i], free, stage->v_problem + first);
     fill_velocity(stage->world->dimension, b->v[i], old, stage->v_old + first);
@@ -208,7 +167,7 @@ static void fill_rows(const cairn_stage *stage, int j, int side, const frame *f)
     int d = stage->world->dimension, n = stage->block_size, body = c->body[2 * j + side];
     double sign = side ? -1 : 1;
     double *H = cairn_stage_rows(stage, j, side);
-    cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j];
+    cairn_vec3 arm = cairn_contact_arm(stage, j, side);
     for (int i = 0; i < d; i++, H += n) {
         cairn_vec3 e = cairn_scale(sign, f->row[i]);
         H[0] = e.x;
@@ -242,7 +201,7 @@ static void fill_imposed(const cairn_stage *stage, int j, int side, const frame 
         w[i] += sign * cairn_dot(surface, f->row[i]);
     if (stage->world->bodies.motion[body] != CAIRN_MOTION_DRIVEN)
         return;
-    cairn_vec3 arm = side ? c->arm_b[j] : c->arm_a[j], omega = stage->omega_free[body];
+    cairn_vec3 arm = cairn_contact_arm(stage, j, side), omega = stage->omega_free[body];
     cairn_vec3 v = point_velocity(stage, body, arm, stage->v_free[body], omega);
     for (int i = 0; i < d; i++)
         w[i] += sign * cairn_dot(v, f->row[i]);
@@ -261,7 +220,7 @@ static double normal_velocity(const cairn_stage *stage, int j, const cairn_vec3 
     for (int side = 0; side < 2; side++) {
         int body = c->body[2 * j + side];
         bool driven = b->motion[body] == CAIRN_MOTION_DRIVEN;
-        cairn_vec3 v = point_velocity(stage, body, side ? c->arm_b[j] : c->arm_a[j],
+        cairn_vec3 v = point_velocity(stage, body, cairn_contact_arm(stage, j, side),
                                       driven ? stage->v_free[body] : linear[body],
                                       driven ? stage->omega_free[body] : angular[body]);
         u += (side ? -1 : 1) * cairn_dot(v, c->normal[j]);
@@ -290,7 +249,7 @@ static double bias(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
     double gap = cairn_stage_gap(stage, j), apart = stage->options->stabilisation * gap / stage->h;
-    double e = c->poisson[j] ? 0 : c->restitution[j];
+    double e = c->poisson && c->poisson[j] ? 0 : c->restitution[j];
     if (stage->overlaps != CAIRN_OVERLAPS_PUSH)
         apart = fmax(apart, 0);
     if (stage->scheme->velocity_level)
@@ -302,28 +261,60 @@ static double bias(const cairn_stage *stage, int j)
     return closes ? fmin(apart, e * before) : apart;
 }
 
-static void fill_contact(cairn_stage *stage, int j)
+/* Rows and what is imposed, of a contact that has any. */
+static void fill_sides(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
+    bool of_balls = cairn_is_of_balls(&stage->problem, j);
     frame f;
+    if (of_balls && !stage->w)
+        return;
     cairn_contact_rows(c, j, f.row);
     cairn_contact_turns(stage, j, f.turn);
     for (int side = 0; side < 2; side++) {
         int block = stage->block[c->body[2 * j + side]];
-        stage->contact_block[2 * j + side] = block;
-        if (block >= 0 && !cairn_is_of_balls(&stage->problem, j))
+        if (block >= 0 && !of_balls)
             fill_rows(stage, j, side, &f);
         else if (block < 0 && stage->w)
             fill_imposed(stage, j, side, &f);
     }
+}
+
+static void fill_contact(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    for (int side = 0; side < 2; side++)
+        stage->contact_block[2 * j + side] = stage->block[c->body[2 * j + side]];
+    fill_sides(stage, j);
     stage->b[j] = bias(stage, j);
     stage->mu[j] = stage->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);
     if (stage->rolling)
         stage->mu_rolling[j] = c->mu_rolling[j];
     if (stage->spinning)
         stage->mu_spinning[j] = c->mu_spinning[j];
-    if (c->adhesion[j] > 0)
-        cairn_stage_adhere(stage, j);
+}
+
+static void block_range(int begin, int end, void *context)
+{
+    cairn_stage *stage = context;
+    for (int i = begin; i < end; i++)
+        if (stage->block[i] >= 0)
+            fill_block(stage, i);
+}
+
+static void contact_range(int begin, int end, void *context)
+{
+    for (int j = begin; j < end; j++)
+        fill_contact(context, j);
+}
+
+/* What adhesion pulls adds up in v_free: contact by contact. */
+static void adhere(cairn_stage *stage)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    for (int j = 0; stage->world->laws.adhesive && j < c->count; j++)
+        if (c->adhesion[j] > 0)
+            cairn_stage_adhere(stage, j);
 }
 
 /* All contacts of a problem have the same components: rolling and spinning ones where some material
@@ -370,18 +361,14 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
     choose_components(stage);
-    TRY(order_blocks(stage));
     TRY(cairn_stage_joints_prepare(stage));
     TRY(cairn_stage_find_balls(stage));
     TRY(take_arrays(stage));
-    for (int i = 0; i < world->bodies.count; i++)
-        if (stage->block[i] >= 0)
-            fill_block(stage, i);
+    cairn_parallel_for(world->bodies.count, GRAIN, block_range, stage);
     TRY(cairn_stage_joints_steady(stage));
     pose_problem(stage);
-    for (int j = 0; j < world->contacts.count; j++)
-        fill_contact(stage, j);
-    if (stage->options->warm_start)
-        cairn_stage_warm_start(stage);
+    cairn_parallel_for(world->contacts.count, GRAIN, contact_range, stage);
+    adhere(stage);
+    cairn_stage_warm_start(stage);
     return cairn_stage_joints_fill(stage);
 }

@@ -404,7 +404,7 @@ static void forget_contacts(cairn_contact_store *contacts, int body)
 {
     for (int j = 0; j < contacts->count; j++)
         if (contacts->body[2 * j] == body || contacts->body[2 * j + 1] == body)
-            contacts->key[j].point = CAIRN_KEY_GONE;
+            contacts->feature[j] = CAIRN_KEY_GONE;
 }
 
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)

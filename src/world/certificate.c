@@ -193,16 +193,18 @@ static const cairn_collider *side_of(const cairn_stage *stage, int j, int side,
     const cairn_contact_store *c = &stage->world->contacts;
     int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
     *whole = cairn_body_collider(stage->world, body);
-    return cairn_collider_piece(whole, body < other ? c->key[j].low : c->key[j].high, made);
+    return cairn_collider_piece(whole, cairn_contact_piece(c, j, body < other ? 0 : 1), made);
 }
 
 /* Whether contact j is one more point of the same two pieces as the one before. */
 static bool is_repeated(const cairn_contact_store *c, int j)
 {
     const int32_t *pair = c->body + 2 * j;
-    return j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1] &&
-           cairn_piece_compare(c->key[j].low, c->key[j - 1].low) == 0 &&
-           cairn_piece_compare(c->key[j].high, c->key[j - 1].high) == 0;
+    bool same = j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1];
+    for (int i = 0; i < 2 && same; i++)
+        same = cairn_piece_compare(cairn_contact_piece(c, j, i),
+                                   cairn_contact_piece(c, j - 1, i)) == 0;
+    return same;
 }
 
 /* How deep a ball is in a half-space. */

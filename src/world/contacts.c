@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "collide/plain.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 #include "world/scheme.h"
@@ -17,91 +17,17 @@
 
 enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
-/* ---- storage -------------------------------------------------------------------------------- */
-
-cairn_status cairn_contacts_reserve(cairn_contact_store *c, size_t count, int dimension)
-{
-    size_t turns = dimension == 2 ? 1 : 3;
-    struct {
-        void **block;
-        size_t size;
-    } columns[] = {
-        { (void **)&c->body, 2 * sizeof *c->body },
-        { (void **)&c->key, sizeof *c->key },
-        { (void **)&c->feature, sizeof *c->feature },
-        { (void **)&c->point, sizeof *c->point },
-        { (void **)&c->normal, sizeof *c->normal },
-        { (void **)&c->tangent, sizeof *c->tangent },
-        { (void **)&c->arm_a, sizeof *c->arm_a },
-        { (void **)&c->arm_b, sizeof *c->arm_b },
-        { (void **)&c->gap, sizeof *c->gap },
-        { (void **)&c->mu, sizeof *c->mu },
-        { (void **)&c->restitution, sizeof *c->restitution },
-        { (void **)&c->poisson, sizeof *c->poisson },
-        { (void **)&c->impulse, (size_t)dimension * sizeof *c->impulse },
-        { (void **)&c->velocity, (size_t)dimension * sizeof *c->velocity },
-        { (void **)&c->mu_2, sizeof *c->mu_2 },
-        { (void **)&c->mu_rolling, sizeof *c->mu_rolling },
-        { (void **)&c->mu_spinning, sizeof *c->mu_spinning },
-        { (void **)&c->adhesion, sizeof *c->adhesion },
-        { (void **)&c->moment, turns * sizeof *c->moment },
-        { (void **)&c->turning, turns * sizeof *c->turning },
-    };
-    size_t capacity = c->capacity, each = 0;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        each += columns[i].size;
-        capacity = c->capacity;
-        TRY(cairn_memory_extend(columns[i].block, &capacity, count, columns[i].size));
-    }
-    c->capacity = capacity;
-    c->bytes = capacity * each;
-    return CAIRN_OK;
-}
-
-void cairn_contacts_release(cairn_contact_store *c)
-{
-    void *blocks[] = { c->body,        c->key,        c->point,       c->normal,   c->tangent,
-                       c->arm_a,       c->arm_b,      c->gap,         c->mu,       c->impulse,
-                       c->restitution, c->velocity,   c->poisson,     c->feature,  c->mu_2,
-                       c->turning,     c->mu_rolling, c->mu_spinning, c->adhesion, c->moment };
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        cairn_memory_free(blocks[i]);
-    *c = (cairn_contact_store){ 0 };
-}
-
-cairn_contacts cairn_world_contacts(const cairn_world *world)
-{
-    const cairn_contact_store *c = &world->contacts;
-    return (cairn_contacts){ .count = c->count,
-                             .dimension = world->dimension,
-                             .body = c->body,
-                             .point = c->point,
-                             .normal = c->normal,
-                             .tangent = c->tangent,
-                             .gap = c->gap,
-                             .impulse = c->impulse,
-                             .velocity = c->velocity,
-                             .mu = c->mu,
-                             .restitution = c->restitution,
-                             .feature = c->feature,
-                             .mu_2 = c->mu_2,
-                             .adhesion = c->adhesion,
-                             .mu_rolling = c->mu_rolling,
-                             .mu_spinning = c->mu_spinning,
-                             .moments = c->moments,
-                             .moment = c->moment,
-                             .turning = c->turning };
-}
-
 /* ---- reach ---------------------------------------------------------------------------------- */
 
 /* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size; and the
  * margin that the user asked for. Turning moves the surface by at most arm |omega| h. */
 static double first_reach(const cairn_stage *stage, int i)
 {
-    double h = stage->h, extent = cairn_shape_extent(&stage->world->bodies.shape[i]);
+    const cairn_body_store *b = &stage->world->bodies;
+    double h = stage->h, extent = b->ball[i] >= 0 ? b->ball[i] : cairn_shape_extent(&b->shape[i]);
     double speed = cairn_norm(stage->v_free[i]);
-    double turning = cairn_body_arm(stage->world, i) * cairn_norm(stage->omega_free[i]);
+    double arm = cairn_body_arm(stage->world, i);
+    double turning = arm > 0 ? arm * cairn_norm(stage->omega_free[i]) : 0;
     double reach = 1.25 * h * (speed + turning) + 2 * h * h * cairn_norm(stage->world->gravity);
     return fmax(reach + 0.02 * extent, stage->options->margin);
 }
@@ -133,9 +59,15 @@ static void share_reach(cairn_stage *stage, const double *way)
     }
 }
 
+/* How far bodies go, in one range of them. */
+typedef struct ways {
+    double longest, least_reach; /* m: of all; of dynamic bodies */
+} ways;
+
 typedef struct reach_job {
     const cairn_stage *stage;
     double *way; /* m: of each body that is there, without contact                     */
+    ways *range;
 } reach_job;
 
 static void reach_range(int begin, int end, void *context)
@@ -143,32 +75,53 @@ static void reach_range(int begin, int end, void *context)
     const reach_job *job = context;
     const cairn_stage *stage = job->stage;
     const cairn_body_store *b = &stage->world->bodies;
+    ways w = { 0, INFINITY };
     for (int i = begin; i < end; i++) {
         job->way[i] = 0;
         if (!b->alive[i])
             continue;
         job->way[i] = stage->h * cairn_norm(stage->v_free[i]);
-        if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
+        w.longest = job->way[i] > w.longest ? job->way[i] : w.longest;
+        if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
             stage->reach[i] = first_reach(stage, i);
-        else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
+            w.least_reach = stage->reach[i] < w.least_reach ? stage->reach[i] : w.least_reach;
+        } else if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
             stage->reach[i] = driven_reach(stage, i);
+        }
     }
+    job->range[begin / GRAIN] = w;
+}
+
+/* Where nobody goes further than each can reach anyway there is nothing to share. */
+static bool someone_goes_far(const reach_job *job, size_t ranges)
+{
+    ways w = { 0, INFINITY };
+    for (size_t k = 0; k < ranges; k++) {
+        w.longest = fmax(w.longest, job->range[k].longest);
+        w.least_reach = fmin(w.least_reach, job->range[k].least_reach);
+    }
+    return 1.1 * w.longest > w.least_reach;
 }
 
 static cairn_status take_reach(cairn_stage *stage)
 {
     const cairn_body_store *b = &stage->world->bodies;
     cairn_arena *scratch = &stage->world->scratch;
+    size_t ranges = (size_t)(b->count + GRAIN - 1) / GRAIN;
     stage->reach = cairn_arena_doubles(scratch, (size_t)b->count);
     if (!stage->reach)
         return CAIRN_NO_MEMORY;
     if (stage->scheme->velocity_level)
         return CAIRN_OK; /* only what overlaps is a contact */
-    reach_job job = { stage, cairn_arena_take(scratch, (size_t)b->count, sizeof(double)) };
-    if (!job.way)
+    cairn_arena_moment before = cairn_arena_now(scratch);
+    reach_job job = { stage, cairn_arena_take(scratch, (size_t)b->count, sizeof(double)),
+                      cairn_arena_take(scratch, ranges, sizeof(ways)) };
+    if (!job.way || !job.range)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for(b->count, GRAIN, reach_range, &job);
-    share_reach(stage, job.way);
+    if (someone_goes_far(&job, ranges))
+        share_reach(stage, job.way);
+    cairn_arena_return(scratch, before);
     return CAIRN_OK;
 }
 
@@ -177,13 +130,13 @@ static cairn_status take_reach(cairn_stage *stage)
 static double moved_by(const cairn_stage *stage, int i)
 {
     const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 v, omega, before = cairn_sub(b->x[i], stage->x_eval[i]);
+    cairn_vec3 before = cairn_sub(b->x[i], stage->x_eval[i]);
     double arm = cairn_body_arm(stage->world, i);
-    cairn_stage_new_velocity(stage, i, &v, &omega);
-    v = cairn_add(v, cairn_stage_shift(stage, i));
+    cairn_vec3 v = cairn_add(cairn_stage_moving(stage, i), cairn_stage_shift(stage, i));
     double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
     if (arm == 0)
         return moved;
+    cairn_vec3 omega = cairn_stage_turning(stage, i, stage->v);
     omega = cairn_add(omega, cairn_stage_shift_turn(stage, i));
     cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(stage->q_eval[i]), b->q[i]);
     turn = cairn_quat_multiply(turn, cairn_quat_exp(cairn_scale(stage->h, omega)));
@@ -309,7 +262,7 @@ static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
     if (dimension == 2)
         return cairn_vec(-n.y, n.x, 0);
     bool level = fabs(n.z) <= 0.9;
-    return level ? cairn_scale(1 / hypot(n.x, n.y), cairn_vec(n.y, -n.x, 0))
+    return level ? cairn_scale(1 / sqrt(n.x * n.x + n.y * n.y), cairn_vec(n.y, -n.x, 0))
                  : cairn_perpendicular(n);
 }
 
@@ -336,22 +289,23 @@ static void note_residual(inexact *least, const inexact *other)
         *least = *other;
 }
 
-/* The contact of one witness between bodies a and b; `key` tells it from others of the pair. */
-static void add_contact(gathering *g, int a, int b, const cairn_witness *found,
-                        const cairn_contact_key *key)
+/* The contact of one witness of leaf `leaf` between bodies a and b. */
+static inline void add_contact(gathering *g, int a, int b, const cairn_witness *found,
+                               const cairn_leaf *leaf)
 {
     const cairn_stage *stage = g->stage;
     cairn_contact_store *c = &stage->world->contacts;
     int j = g->next++;
     c->body[2 * j] = a;
     c->body[2 * j + 1] = b;
-    c->key[j] = *key;
-    c->feature[j] = key->point;
+    c->feature[j] = found->feature;
+    if (c->piece) {
+        c->piece[2 * j] = leaf->first;
+        c->piece[2 * j + 1] = leaf->second;
+    }
     c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
     c->normal[j] = found->normal;
     c->tangent[j] = tangent_of(stage->world->dimension, found->normal);
-    c->arm_a[j] = cairn_sub(found->on_a, stage->x_eval[a]);
-    c->arm_b[j] = cairn_sub(found->on_b, stage->x_eval[b]);
     c->gap[j] = found->gap;
     cairn_contact_meet(stage, j, &g->law);
 }
@@ -362,13 +316,12 @@ static void add_found(gathering *g, size_t k, const cairn_witness *found)
     const cairn_touches *t = g->touches;
     const cairn_leaf leaf = cairn_touches_leaf(t, k);
     const cairn_pair pair = t->pairs[leaf.pair];
-    const cairn_contact_key key = { leaf.first, leaf.second, found->feature };
     const inexact here = { (double)found->residual, pair };
     note_residual(&g->least, &here);
     if (t->swapped[k])
-        add_contact(g, pair.second, pair.first, found, &key);
+        add_contact(g, pair.second, pair.first, found, &leaf);
     else
-        add_contact(g, pair.first, pair.second, found, &key);
+        add_contact(g, pair.first, pair.second, found, &leaf);
 }
 
 /* The contacts of leaves, in the order of their features. */
@@ -442,17 +395,76 @@ static cairn_status gather_pairs(gathering *g)
     return CAIRN_OK;
 }
 
-static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
+/* ---- balls and planes ----------------------------------------------------------------------- */
+
+typedef struct plain_job {
+    const cairn_stage *stage;
+    const cairn_zone *zones;
+} plain_job;
+
+/* Contact k is the one witness of pair k. */
+static void plain_range(int begin, int end, void *context)
+{
+    static const cairn_leaf wholes = { .first = { -1, -1 }, .second = { -1, -1 } };
+    const plain_job *job = context;
+    const cairn_world *world = job->stage->world;
+    gathering g = { .stage = job->stage, .next = begin, .law = { .a = -1, .b = -1 } };
+    for (int k = begin; k < end; k++) {
+        const cairn_pair pair = world->pair_list.items[k];
+        bool swapped;
+        cairn_witness found;
+        cairn_zones_witness(&job->zones[pair.first], &job->zones[pair.second], world->dimension,
+                            &swapped, &found);
+        if (swapped)
+            add_contact(&g, pair.second, pair.first, &found, &wholes);
+        else
+            add_contact(&g, pair.first, pair.second, &found, &wholes);
+    }
+}
+
+/* ---- all candidates ------------------------------------------------------------------------- */
+
+static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
+{
+    const cairn_surface_laws *laws = &world->laws;
+    unsigned set = pieces ? CAIRN_CONTACTS_PIECES : 0;
+    set |= laws->anisotropic ? CAIRN_CONTACTS_AXES : 0;
+    set |= world->bouncing ? CAIRN_CONTACTS_BOUNCE : 0;
+    set |= laws->adhesive ? CAIRN_CONTACTS_ADHERE : 0;
+    set |= laws->rolling || laws->spinning ? CAIRN_CONTACTS_TURN : 0;
+    return cairn_contacts_reserve(&world->contacts, contacts, set, world->dimension);
+}
+
+static void report_inexact(cairn_step_report *report, const inexact *least)
+{
+    report->certificate.distance = least->residual;
+    report->distance_body[0] = least->pair.first;
+    report->distance_body[1] = least->pair.second;
+}
+
+static cairn_status gather_plain(const cairn_stage *stage, const cairn_layout *layout)
 {
     cairn_world *world = stage->world;
-    cairn_step_report *report = stage->report;
-    gathering g = { .stage = stage, .touches = t, .law = { .a = -1, .b = -1 }, .least = exact };
-    TRY(cairn_contacts_reserve(&world->contacts, t->total, world->dimension));
-    TRY(t->leaves ? gather_pieces(&g) : gather_pairs(&g));
+    plain_job job = { stage, layout->zones };
+    TRY(cairn_world_pairs(world, stage->broad, layout));
+    int count = (int)world->pair_list.count;
+    TRY(make_room(world, (size_t)count, false));
+    cairn_parallel_for(count, CAIRN_TOUCH_GRAIN, plain_range, &job);
+    world->contacts.count = count;
+    report_inexact(stage->report, &exact);
+    return CAIRN_OK;
+}
+
+static cairn_status gather_any(const cairn_stage *stage, const cairn_layout *layout)
+{
+    cairn_world *world = stage->world;
+    cairn_touches t;
+    gathering g = { .stage = stage, .touches = &t, .law = { .a = -1, .b = -1 }, .least = exact };
+    TRY(cairn_world_touches(world, stage->broad, layout, &t));
+    TRY(make_room(world, t.total, t.leaves));
+    TRY(t.leaves ? gather_pieces(&g) : gather_pairs(&g));
     world->contacts.count = g.next;
-    report->certificate.distance = g.least.residual;
-    report->distance_body[0] = g.least.pair.first;
-    report->distance_body[1] = g.least.pair.second;
+    report_inexact(stage->report, &g.least);
     return CAIRN_OK;
 }
 
@@ -460,104 +472,22 @@ static cairn_status gather(const cairn_stage *stage, const cairn_touches *t)
 static cairn_status find_candidates(cairn_stage *stage)
 {
     cairn_layout layout;
-    cairn_touches touches;
     if (!stage->options->reuse_pairs)
         cairn_kept_pairs_forget(&stage->world->kept_pairs);
     TRY(lay_out(stage, &layout));
-    TRY(cairn_world_touches(stage->world, stage->broad, &layout, &touches));
-    return gather(stage, &touches);
+    stage->plain = cairn_layout_plain(&layout);
+    return stage->plain ? gather_plain(stage, &layout) : gather_any(stage, &layout);
 }
 
 cairn_status cairn_stage_collide(cairn_stage *stage)
 {
     cairn_arena *scratch = &stage->world->scratch;
-    if (!stage->reach)
+    if (!stage->reach) {
         TRY(take_reach(stage));
-    stage->before_collide = cairn_arena_now(scratch);
+        stage->before_attempts = cairn_arena_now(scratch);
+    }
+    cairn_arena_moment before = cairn_arena_now(scratch);
     TRY(find_candidates(stage));
-    cairn_arena_return(scratch, stage->before_collide);
+    cairn_arena_return(scratch, before);
     return CAIRN_OK;
-}
-
-/* ---- warm start ----------------------------------------------------------------------------- */
-
-static int compare_numbers(int32_t a, int32_t b)
-{
-    return (a > b) - (a < b);
-}
-
-/* Flat regions of a body, compared. */
-static int compare_regions(const cairn_world *world, int body, cairn_piece a, cairn_piece b)
-{
-    const cairn_shape *shape = &world->bodies.shape[body];
-    if (a.face == b.face)
-        return cairn_piece_compare(a, b);
-    return cairn_piece_compare(cairn_piece_patch(shape, a), cairn_piece_patch(shape, b));
-}
-
-/* By the smaller body, then by the larger one. */
-static int compare_bodies(const int32_t *p, const int32_t *q)
-{
-    int order = compare_numbers(p[0] < p[1] ? p[0] : p[1], q[0] < q[1] ? q[0] : q[1]);
-    return order ? order : compare_numbers(p[0] < p[1] ? p[1] : p[0], q[0] < q[1] ? q[1] : q[0]);
-}
-
-/* Contacts are sorted by (smaller body, larger body, regions of their pieces, point). Old ones of a
- * body that is gone stand before those of its successor. */
-static int compare_keys(const cairn_stage *stage, int old, int j)
-{
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
-    const int32_t *q = c->body + 2 * j;
-    const cairn_contact_key *k = &last->key[old], *l = &c->key[j];
-    int low = q[0] < q[1] ? q[0] : q[1], high = q[0] + q[1] - low;
-    int order = compare_bodies(last->body + 2 * old, q);
-    if (order == 0 && k->point == CAIRN_KEY_GONE)
-        return -1;
-    if (order == 0)
-        order = compare_regions(stage->world, low, k->low, l->low);
-    if (order == 0)
-        order = compare_regions(stage->world, high, k->high, l->high);
-    return order ? order : compare_numbers(k->point, l->point);
-}
-
-/* The first contact of the last step that does not stand before contact j of this one. */
-static int first_match(const cairn_stage *stage, int j)
-{
-    int low = 0, high = stage->warm->count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (compare_keys(stage, middle, j) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void warm_range(int begin, int end, void *context)
-{
-    const cairn_stage *stage = context;
-    for (int i = first_match(stage, begin), j = begin; i < stage->warm->count && j < end;) {
-        int order = compare_keys(stage, i, j);
-        if (order == 0)
-            cairn_contact_warm(stage, i, j);
-        i += order <= 0;
-        j += order >= 0;
-    }
-}
-
-void cairn_stage_warm_start(cairn_stage *stage)
-{
-    cairn_parallel_for(stage->world->contacts.count, GRAIN, warm_range, stage);
-}
-
-static void store_range(int begin, int end, void *context)
-{
-    for (int j = begin; j < end; j++)
-        cairn_contact_store_result(context, j);
-}
-
-void cairn_stage_store_contacts(cairn_stage *stage)
-{
-    cairn_parallel_for(stage->world->contacts.count, GRAIN, store_range, stage);
 }

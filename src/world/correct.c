@@ -208,14 +208,15 @@ static cairn_status pose(const cairn_stage *stage, const region *g, cairn_proble
 
 /* z of all blocks, and the normal impulses for whoever wants to compute it again; joints ask for
  * all of theirs. */
-static cairn_status keep(cairn_stage *stage, const cairn_problem_part *part, const double *r,
-                         const double *z)
+static cairn_status keep(cairn_stage *stage, const region *g, const cairn_problem_part *part,
+                         const double *r, const double *z)
 {
     const cairn_problem *p = &part->problem;
     cairn_arena *scratch = &stage->world->scratch;
     size_t velocities = (size_t)stage->blocks * (size_t)stage->block_size;
     stage->correction = cairn_arena_doubles(scratch, (size_t)stage->problem.contacts);
     stage->shift = cairn_arena_doubles(scratch, velocities);
+    stage->shifted = g->ring;
     if (!stage->correction || !stage->shift)
         return CAIRN_NO_MEMORY;
     if (stage->joints.blocks > 0) {
@@ -248,7 +249,7 @@ static cairn_status solve(cairn_stage *stage, const region *g)
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
     TRY(cairn_solve(p, &options, stage->world->workspace, r, z, u, &report));
-    return keep(stage, &part, r, z);
+    return keep(stage, g, &part, r, z);
 }
 
 cairn_status cairn_stage_correct(cairn_stage *stage)
@@ -265,9 +266,14 @@ cairn_status cairn_stage_correct(cairn_stage *stage)
     return solve(stage, &g);
 }
 
+static bool is_shifted(const cairn_stage *stage, int i)
+{
+    return stage->shift && stage->shifted[stage->block[i]];
+}
+
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)
 {
-    if (!stage->shift)
+    if (!is_shifted(stage, i))
         return cairn_vec(0, 0, 0);
     const double *z = stage->shift + (size_t)stage->block[i] * (size_t)stage->block_size;
     return cairn_vec(z[0], z[1], stage->world->dimension == 3 ? z[2] : 0);
@@ -275,7 +281,7 @@ cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)
 
 cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
 {
-    if (!stage->shift)
+    if (!is_shifted(stage, i))
         return cairn_vec(0, 0, 0);
     return cairn_stage_turning(stage, i, stage->shift);
 }
@@ -300,6 +306,6 @@ static void move(cairn_stage *stage, int i)
 void cairn_stage_move_apart(cairn_stage *stage)
 {
     for (int i = 0; stage->shift && i < stage->world->bodies.count; i++)
-        if (stage->block[i] >= 0)
+        if (stage->block[i] >= 0 && is_shifted(stage, i))
             move(stage, i);
 }

@@ -16,7 +16,7 @@
 #include "problem/operator.h"
 #include "world/world.h"
 
-enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
+enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
 static double kinetic_energy(double mass, cairn_vec3 J, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -35,11 +35,11 @@ void cairn_world_energy(const cairn_world *world, double *kinetic, double *poten
     }
 }
 
-static void add_body(const cairn_stage *stage, int i, cairn_energy *energy)
+void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega,
+                           cairn_energy *energy)
 {
     const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 v, omega, g = stage->world->gravity;
-    cairn_stage_new_velocity(stage, i, &v, &omega);
+    cairn_vec3 g = stage->world->gravity;
     cairn_vec3 vm = cairn_scale(0.5, cairn_add(v, b->v[i]));
     cairn_vec3 wm = cairn_scale(0.5, cairn_add(omega, b->omega[i]));
     double h = stage->h, m = b->mass[i];
@@ -87,16 +87,6 @@ typedef struct energy_job {
     cairn_energy *sum; /* of each range */
 } energy_job;
 
-static void body_range(int begin, int end, void *context)
-{
-    const energy_job *job = context;
-    cairn_energy *sum = &job->sum[begin / GRAIN];
-    *sum = (cairn_energy){ 0 };
-    for (int i = begin; i < end; i++)
-        if (job->stage->block[i] >= 0)
-            add_body(job->stage, i, sum);
-}
-
 static void contact_range(int begin, int end, void *context)
 {
     const energy_job *job = context;
@@ -106,30 +96,26 @@ static void contact_range(int begin, int end, void *context)
         add_contact(job->stage, j, job->stage->v_old, sum);
 }
 
-static void add_up(const energy_job *job, int count, cairn_energy *energy)
+void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy)
 {
-    for (int k = 0; k * GRAIN < count; k++) {
-        energy->load_work += job->sum[k].load_work;
-        energy->numerical_loss += job->sum[k].numerical_loss;
-        energy->impact_loss += job->sum[k].impact_loss;
-        energy->friction_loss += job->sum[k].friction_loss;
-        energy->driver_work += job->sum[k].driver_work;
+    for (int k = 0; k < ranges; k++) {
+        energy->load_work += sum[k].load_work;
+        energy->numerical_loss += sum[k].numerical_loss;
+        energy->impact_loss += sum[k].impact_loss;
+        energy->friction_loss += sum[k].friction_loss;
+        energy->driver_work += sum[k].driver_work;
     }
 }
 
 cairn_status cairn_stage_energy(cairn_stage *stage)
 {
-    cairn_energy *energy = &stage->report->energy;
-    int bodies = stage->world->bodies.count, contacts = stage->world->contacts.count;
-    size_t ranges = (size_t)((bodies > contacts ? bodies : contacts) + GRAIN - 1) / GRAIN;
-    energy_job job = { stage,
-                       cairn_arena_take(&stage->world->scratch, ranges, sizeof(cairn_energy)) };
+    int contacts = stage->world->contacts.count, ranges = (contacts + GRAIN - 1) / GRAIN;
+    cairn_arena *scratch = &stage->world->scratch;
+    energy_job job = { stage, cairn_arena_take(scratch, (size_t)ranges, sizeof(cairn_energy)) };
     if (!job.sum)
         return CAIRN_NO_MEMORY;
-    cairn_parallel_for(bodies, GRAIN, body_range, &job);
-    add_up(&job, bodies, energy);
     cairn_parallel_for(contacts, GRAIN, contact_range, &job);
-    add_up(&job, contacts, energy);
+    cairn_energy_add_up(job.sum, ranges, &stage->report->energy);
     cairn_stage_joints_energy(stage);
-    return CAIRN_OK;
+    return cairn_stage_make_ledger(stage);
 }

@@ -173,7 +173,7 @@ static const phase whole = { solve_whole, judge_whole };
 static bool bounces(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
-    return c->poisson[j] && c->restitution[j] > 0;
+    return c->poisson && c->poisson[j] && c->restitution[j] > 0;
 }
 
 /* The velocity before closes the gap in this step, and is more than what forces give in a step:
@@ -195,8 +195,8 @@ static bool find_impacts(cairn_stage *stage)
 {
     bool hit = false, can_bounce = false;
     int contacts = stage->world->contacts.count;
-    for (int j = 0; j < contacts; j++)
-        can_bounce = can_bounce || bounces(stage, j);
+    for (int j = 0; stage->world->bouncing && !can_bounce && j < contacts; j++)
+        can_bounce = bounces(stage, j);
     for (int j = 0; can_bounce && j < contacts; j++) {
         if (!hits(stage, j))
             continue;

@@ -12,23 +12,26 @@
 
 enum { NEWTON_STEPS = 12, GRAIN = 1024 };
 
+/* What only driven bodies have, and what only a look ahead needs, may hold anything elsewhere. */
 static cairn_status take_arrays(cairn_stage *stage)
 {
     cairn_arena *scratch = &stage->world->scratch;
     size_t n = (size_t)stage->world->bodies.count;
-    cairn_vec3 **vectors[] = { &stage->v_free, &stage->omega_free, &stage->gyroscopic,
-                               &stage->force,  &stage->torque,     &stage->x_next,
-                               &stage->x_eval, &stage->v_eval,     &stage->omega_eval };
+    cairn_vec3 **vectors[] = { &stage->v_free,    &stage->omega_free, &stage->gyroscopic,
+                               &stage->x_next,    &stage->x_eval,     &stage->v_eval,
+                               &stage->omega_eval };
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
-        *vectors[k] = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
+        *vectors[k] = cairn_arena_take(scratch, n, sizeof(cairn_vec3));
         if (!*vectors[k])
             return CAIRN_NO_MEMORY;
     }
+    stage->force = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
+    stage->torque = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
     stage->q_next = cairn_arena_take(scratch, n, sizeof *stage->q_next);
     stage->q_eval = cairn_arena_take(scratch, n, sizeof *stage->q_eval);
-    stage->angle_next = cairn_arena_doubles(scratch, n);
-    stage->block = cairn_arena_take(scratch, n, sizeof *stage->block);
-    bool complete = stage->q_next && stage->q_eval && stage->angle_next && stage->block;
+    stage->angle_next = cairn_arena_take(scratch, n, sizeof *stage->angle_next);
+    bool complete =
+        stage->force && stage->torque && stage->q_next && stage->q_eval && stage->angle_next;
     return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -150,9 +153,9 @@ static void free_range(int begin, int end, void *context)
     const cairn_body_store *b = &stage->world->bodies;
     double ahead = stage->h * cairn_scheme_ahead(stage->scheme, stage->linearisations);
     for (int i = begin; i < end; i++) {
-        stage->q_next[i] = b->q[i];
-        stage->x_next[i] = b->x[i];
-        predict(stage, i);
+        stage->v_free[i] = stage->omega_free[i] = stage->gyroscopic[i] = cairn_vec(0, 0, 0);
+        if (ahead != 0 || stage->linearisations)
+            predict(stage, i);
         cairn_stage_place(stage, i, ahead);
         if (stage->block[i] >= 0)
             fly(stage, i);
@@ -167,9 +170,7 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
     const cairn_body_store *b = &world->bodies;
     TRY(take_arrays(stage));
     cairn_loads_at(world, world->time + 0.5 * stage->h, stage->force, stage->torque);
-    for (int i = 0; i < b->count; i++)
-        stage->block[i] =
-            b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC ? stage->blocks++ : -1;
+    TRY(cairn_stage_number_blocks(stage));
     cairn_parallel_for(b->count, GRAIN, free_range, stage);
     return CAIRN_OK;
 }
@@ -186,20 +187,28 @@ cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int i, const double *x)
     return turned ? cairn_rotate_back(stage->world->bodies.q[i], omega) : omega;
 }
 
+cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int i)
+{
+    const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
+    return cairn_vec(x[0], x[1], stage->world->dimension == 2 ? 0 : x[2]);
+}
+
 /* The velocity of a dynamic body out of the problem's. */
 void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
-    const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
-    bool flat = stage->world->dimension == 2;
-    *v = cairn_vec(x[0], x[1], flat ? 0 : x[2]);
+    *v = cairn_stage_moving(stage, i);
     *omega = cairn_stage_turning(stage, i, stage->v);
 }
 
-static void move_dynamic(cairn_stage *stage, int i)
+static void move_dynamic(cairn_stage *stage, int i, cairn_energy *energy)
 {
     cairn_body_store *b = &stage->world->bodies;
     double h = stage->h;
-    cairn_stage_new_velocity(stage, i, &b->v[i], &b->omega[i]);
+    cairn_vec3 v, omega;
+    cairn_stage_new_velocity(stage, i, &v, &omega);
+    cairn_energy_add_body(stage, i, v, omega, energy);
+    b->v[i] = v;
+    b->omega[i] = omega;
     if (stage->world->dimension == 2) {
         b->angle[i] += h * b->omega[i].z;
         b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
@@ -236,18 +245,32 @@ static void commit_range(int begin, int end, void *context)
 {
     cairn_stage *stage = context;
     const cairn_body_store *b = &stage->world->bodies;
+    cairn_energy *energy = &stage->ledger[begin / GRAIN];
     for (int i = begin; i < end; i++) {
         if (!b->alive[i])
             continue;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
-            move_dynamic(stage, i);
+            move_dynamic(stage, i, energy);
         else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
             move_driven(stage, i);
     }
 }
 
+cairn_status cairn_stage_make_ledger(cairn_stage *stage)
+{
+    size_t ranges = (size_t)(stage->world->bodies.count + GRAIN - 1) / GRAIN;
+    stage->ledger = cairn_arena_take(&stage->world->scratch, ranges, sizeof *stage->ledger);
+    if (!stage->ledger)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < ranges; k++)
+        stage->ledger[k] = (cairn_energy){ 0 };
+    return CAIRN_OK;
+}
+
 void cairn_stage_commit(cairn_stage *stage)
 {
-    cairn_parallel_for(stage->world->bodies.count, GRAIN, commit_range, stage);
+    int count = stage->world->bodies.count;
+    cairn_parallel_for(count, GRAIN, commit_range, stage);
+    cairn_energy_add_up(stage->ledger, (count + GRAIN - 1) / GRAIN, &stage->report->energy);
     advance_clock(stage->world, stage->h);
 }

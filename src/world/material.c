@@ -141,6 +141,7 @@ static bool varies(const cairn_material_def *def)
 static void note_needs(cairn_world *world, const cairn_material_def *def)
 {
     world->friction_varies = world->friction_varies || varies(def);
+    world->bouncing = world->bouncing || def->restitution > 0;
     world->laws.anisotropic = world->laws.anisotropic || def->friction_2 > 0;
     world->laws.adhesive = world->laws.adhesive || def->adhesion > 0;
     world->laws.rolling = world->laws.rolling || def->rolling_friction > 0;

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "shape/shape_bytes.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 /* Each failure of a reader is one of the bytes. */
 cairn_status cairn_state_settle(const cairn_reader *r)

@@ -20,11 +20,12 @@ typedef struct column {
     column_type type;
     int width;
     enum { ANY, NO_YES, MOTION, MATERIAL, BODY } range;
+    unsigned only; /* contacts: where the list has columns for it; 0: always            */
 } column;
 
 #define BODY_COLUMN(name, type, width, range)                                                      \
     {                                                                                              \
-        offsetof(cairn_body_store, name), type, width, range                                       \
+        offsetof(cairn_body_store, name), type, width, range, 0                                    \
     }
 static const column body_columns[] = {
     BODY_COLUMN(alive, BYTE, 1, NO_YES),
@@ -43,34 +44,32 @@ static const column body_columns[] = {
     BODY_COLUMN(friction_axis, REAL, 3, ANY),
 };
 
-#define CONTACT_COLUMN(name, type, width, range)                                                   \
+#define CONTACT_COLUMN(name, type, width, range, only)                                             \
     {                                                                                              \
-        offsetof(cairn_contact_store, name), type, width, range                                    \
+        offsetof(cairn_contact_store, name), type, width, range, only                              \
     }
 static const column contact_columns[] = {
-    CONTACT_COLUMN(body, INT, 2, BODY),
-    CONTACT_COLUMN(key, INT, 5, ANY),
-    CONTACT_COLUMN(feature, INT, 1, ANY),
-    CONTACT_COLUMN(point, REAL, 3, ANY),
-    CONTACT_COLUMN(normal, REAL, 3, ANY),
-    CONTACT_COLUMN(tangent, REAL, 3, ANY),
-    CONTACT_COLUMN(arm_a, REAL, 3, ANY),
-    CONTACT_COLUMN(arm_b, REAL, 3, ANY),
-    CONTACT_COLUMN(gap, REAL, 1, ANY),
-    CONTACT_COLUMN(mu, REAL, 1, ANY),
-    CONTACT_COLUMN(mu_2, REAL, 1, ANY),
-    CONTACT_COLUMN(mu_rolling, REAL, 1, ANY),
-    CONTACT_COLUMN(mu_spinning, REAL, 1, ANY),
-    CONTACT_COLUMN(adhesion, REAL, 1, ANY),
-    CONTACT_COLUMN(restitution, REAL, 1, ANY),
-    CONTACT_COLUMN(poisson, FLAG, 1, NO_YES),
-    CONTACT_COLUMN(impulse, REAL, DIMENSION, ANY),
-    CONTACT_COLUMN(velocity, REAL, DIMENSION, ANY),
-    CONTACT_COLUMN(moment, REAL, MOMENTS, ANY),
-    CONTACT_COLUMN(turning, REAL, MOMENTS, ANY),
+    CONTACT_COLUMN(body, INT, 2, BODY, 0),
+    CONTACT_COLUMN(piece, INT, 4, ANY, CAIRN_CONTACTS_PIECES),
+    CONTACT_COLUMN(feature, INT, 1, ANY, 0),
+    CONTACT_COLUMN(point, REAL, 3, ANY, 0),
+    CONTACT_COLUMN(normal, REAL, 3, ANY, 0),
+    CONTACT_COLUMN(tangent, REAL, 3, ANY, 0),
+    CONTACT_COLUMN(gap, REAL, 1, ANY, 0),
+    CONTACT_COLUMN(mu, REAL, 1, ANY, 0),
+    CONTACT_COLUMN(mu_2, REAL, 1, ANY, CAIRN_CONTACTS_AXES),
+    CONTACT_COLUMN(mu_rolling, REAL, 1, ANY, CAIRN_CONTACTS_TURN),
+    CONTACT_COLUMN(mu_spinning, REAL, 1, ANY, CAIRN_CONTACTS_TURN),
+    CONTACT_COLUMN(adhesion, REAL, 1, ANY, CAIRN_CONTACTS_ADHERE),
+    CONTACT_COLUMN(restitution, REAL, 1, ANY, CAIRN_CONTACTS_BOUNCE),
+    CONTACT_COLUMN(poisson, FLAG, 1, NO_YES, CAIRN_CONTACTS_BOUNCE),
+    CONTACT_COLUMN(impulse, REAL, DIMENSION, ANY, 0),
+    CONTACT_COLUMN(velocity, REAL, DIMENSION, ANY, 0),
+    CONTACT_COLUMN(moment, REAL, MOMENTS, ANY, CAIRN_CONTACTS_TURN),
+    CONTACT_COLUMN(turning, REAL, MOMENTS, ANY, CAIRN_CONTACTS_TURN),
 };
 
-_Static_assert(sizeof(cairn_contact_key) == 5 * sizeof(int32_t), "a key is five numbers");
+_Static_assert(sizeof(cairn_piece) == 2 * sizeof(int32_t), "a piece is two numbers");
 _Static_assert(sizeof(cairn_pose) == 7 * sizeof(double), "a pose is seven numbers");
 
 /* A set of columns of one store. */
@@ -98,7 +97,8 @@ static size_t count_of(const column *c, const cairn_world *world, int rows)
     int width = c->width == DIMENSION ? world->dimension
                 : c->width == MOMENTS ? world->contacts.moments
                                       : c->width;
-    return (size_t)width * (size_t)rows;
+    bool there = (c->only & ~world->contacts.set) == 0;
+    return there ? (size_t)width * (size_t)rows : 0;
 }
 
 static void write_columns(cairn_writer *w, const cairn_world *world, columns set, const void *store,
@@ -209,6 +209,7 @@ void cairn_state_write_contacts(cairn_writer *w, const cairn_world *world)
 {
     cairn_write_real(w, world->contacts_step);
     cairn_write_whole(w, world->contacts.moments);
+    cairn_write_whole(w, world->contacts.set);
     cairn_write_whole(w, world->contacts.count);
     write_columns(w, world, contacts_kept, &world->contacts, world->contacts.count);
 }
@@ -218,10 +219,13 @@ cairn_status cairn_state_read_contacts(cairn_reader *r, cairn_world *world)
     int turns = 2 * world->dimension - 3;
     world->contacts_step = cairn_read_real(r);
     int64_t moments = cairn_read_within(r, 0, turns);
+    unsigned set = (unsigned)cairn_read_within(r, 0, CAIRN_CONTACTS_ALL);
     size_t count = cairn_read_count(r, 8);
-    r->failed = r->failed || (moments != 0 && moments != turns);
+    bool turn = set & CAIRN_CONTACTS_TURN;
+    r->failed =
+        r->failed || (count > 0 && moments != 0 && !turn) || (moments != 0 && moments != turns);
     TRY(cairn_state_settle(r));
-    TRY(cairn_contacts_reserve(&world->contacts, count, world->dimension));
+    TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
     world->contacts.moments = (int)moments;
     read_columns(r, world, contacts_kept, &world->contacts, (int)count);
     TRY(cairn_state_settle(r));

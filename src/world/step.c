@@ -27,17 +27,6 @@ static void swap(cairn_contact_store *a, cairn_contact_store *b)
     *b = held;
 }
 
-/* Set this attempt aside and start the next one from its impulses, in the same memory. */
-static void set_aside(cairn_stage *stage)
-{
-    cairn_stage_store_contacts(stage);
-    cairn_arena_return(&stage->world->scratch, stage->before_collide);
-    swap(&stage->world->contacts, &stage->world->trial);
-    stage->world->contacts.count = 0;
-    stage->warm = &stage->world->trial;
-    stage->warm_ratio = 1;
-}
-
 /* Attempt after attempt somebody went further: say which step would do. */
 static cairn_status refuse_step(const cairn_stage *stage)
 {
@@ -78,7 +67,7 @@ static cairn_status find_velocities(cairn_stage *stage)
             return CAIRN_OK;
         if (attempt == MOST_ATTEMPTS)
             break;
-        set_aside(stage);
+        TRY(cairn_stage_set_aside(stage));
         report->attempts++;
     }
     return refuse_step(stage);
@@ -90,7 +79,7 @@ static cairn_status find_end(cairn_stage *stage)
     stage->report->attempts = 1;
     TRY(find_velocities(stage));
     while (!cairn_stage_linearised(stage)) {
-        set_aside(stage);
+        TRY(cairn_stage_set_aside(stage));
         TRY(find_velocities(stage));
     }
     return CAIRN_OK;
@@ -99,11 +88,13 @@ static cairn_status find_end(cairn_stage *stage)
 static void pour(cairn_world *world, cairn_step_report *report)
 {
     cairn_energy *energy = &report->energy;
-    double kinetic, potential;
-    cairn_world_energy(world, &kinetic, &potential);
-    report->entered = cairn_inlets_pour(world);
     cairn_world_energy(world, &energy->kinetic, &energy->potential);
-    energy->entered = energy->kinetic + energy->potential - kinetic - potential;
+    double before = energy->kinetic + energy->potential;
+    report->entered = cairn_inlets_pour(world);
+    if (report->entered == 0)
+        return;
+    cairn_world_energy(world, &energy->kinetic, &energy->potential);
+    energy->entered = energy->kinetic + energy->potential - before;
 }
 
 /* Room for what the inlets owe: after this nothing in a step can fail. */

@@ -73,11 +73,16 @@ void cairn_contact_meet(const cairn_stage *stage, int j, cairn_contact_law *know
     c->mu[j] = c->mu_2[j] = law->friction;
     if (law->friction_2 > 0 && along_axis(stage, j, &c->tangent[j]))
         c->mu_2[j] = law->friction_2;
-    c->restitution[j] = law->restitution;
-    c->poisson[j] = known->poisson;
-    c->mu_rolling[j] = law->rolling_friction;
-    c->mu_spinning[j] = law->spinning_friction;
-    c->adhesion[j] = law->adhesion;
+    if (c->set & CAIRN_CONTACTS_BOUNCE) {
+        c->restitution[j] = law->restitution;
+        c->poisson[j] = known->poisson;
+    }
+    if (c->set & CAIRN_CONTACTS_ADHERE)
+        c->adhesion[j] = law->adhesion;
+    if (c->set & CAIRN_CONTACTS_TURN) {
+        c->mu_rolling[j] = law->rolling_friction;
+        c->mu_spinning[j] = law->spinning_friction;
+    }
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -87,8 +92,7 @@ cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *c, int j)
     return cairn_cross(c->normal[j], c->tangent[j]);
 }
 
-/* D */
-static void find_shares(const cairn_contact_store *c, int j, double share[2])
+void cairn_contact_shares(const cairn_contact_store *c, int j, double share[2])
 {
     double largest = fmax(c->mu[j], c->mu_2[j]);
     bool same = c->mu[j] == c->mu_2[j];
@@ -100,7 +104,7 @@ static void find_shares(const cairn_contact_store *c, int j, double share[2])
 void cairn_contact_rows(const cairn_contact_store *c, int j, cairn_vec3 row[3])
 {
     double share[2];
-    find_shares(c, j, share);
+    cairn_contact_shares(c, j, share);
     row[0] = c->normal[j];
     row[1] = cairn_scale(share[0], c->tangent[j]);
     row[2] = cairn_scale(share[1], cairn_contact_bitangent(c, j));
@@ -154,53 +158,7 @@ void cairn_stage_adhere(cairn_stage *stage, int j)
                        stage->v_problem);
 }
 
-/* ---- to and from what is stored ------------------------------------------------------------- */
-
-static cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
-{
-    const double *impulse = c->impulse + (size_t)j * (size_t)d;
-    cairn_vec3 p = cairn_scale(impulse[0], c->normal[j]);
-    p = cairn_add_scaled(p, impulse[1], c->tangent[j]);
-    return d == 3 ? cairn_add_scaled(p, impulse[2], cairn_contact_bitangent(c, j)) : p;
-}
-
-static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
-{
-    const double *m = c->moment + (size_t)j * (size_t)c->moments;
-    if (c->moments < 3)
-        return cairn_vec(0, 0, c->moments ? m[0] : 0);
-    cairn_vec3 sum = cairn_scale(m[0], c->tangent[j]);
-    sum = cairn_add_scaled(sum, m[1], cairn_contact_bitangent(c, j));
-    return cairn_add_scaled(sum, m[2], c->normal[j]);
-}
-
-static void warm_moment(const cairn_stage *stage, int old, int j, double *r)
-{
-    cairn_vec3 turn[3], moment = moment_of(stage->warm, old);
-    cairn_contact_turns(stage, j, turn);
-    for (int i = 0; i < stage->rolling + stage->spinning; i++)
-        r[stage->world->dimension + i] = stage->warm_ratio * cairn_dot(moment, turn[i]);
-}
-
-/* The first guess of contact j: the old impulse as a vector in space, seen in the new frame. */
-void cairn_contact_warm(const cairn_stage *stage, int old, int j)
-{
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
-    int d = stage->world->dimension;
-    double *r = stage->r + (size_t)j * (size_t)stage->components, ratio = stage->warm_ratio;
-    const double *u = last->velocity + (size_t)old * (size_t)d;
-    double share[2];
-    cairn_vec3 p = impulse_of(last, old, d);
-    find_shares(c, j, share);
-    r[0] = ratio * cairn_dot(p, c->normal[j]) + stage->h * c->adhesion[j];
-    r[1] = ratio * cairn_dot(p, c->tangent[j]) / share[0];
-    if (d == 3)
-        r[2] = ratio * cairn_dot(p, cairn_contact_bitangent(c, j)) / share[1];
-    double slide[2] = { share[0] * u[1], d == 3 ? share[1] * u[2] : 0 };
-    stage->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
-    if (stage->components > d)
-        warm_moment(stage, old, j, r);
-}
+/* ---- what is stored ------------------------------------------------------------------------- */
 
 /* Number i of the moments of a contact: where it is in the problem; -1: it is not. */
 static int moment_row(const cairn_stage *stage, int i)
@@ -220,7 +178,7 @@ void cairn_contact_store_result(cairn_stage *stage, int j)
     const double *r = stage->r + (size_t)j * (size_t)stage->components;
     const double *u = stage->u + (size_t)j * (size_t)stage->components;
     double share[2];
-    find_shares(c, j, share);
+    cairn_contact_shares(c, j, share);
     c->impulse[at] = r[0] - stage->h * c->adhesion[j];
     c->velocity[at] = u[0];
     for (size_t i = 1; i < d; i++) {

@@ -5,6 +5,7 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
+#include "collide/plain.h"
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
@@ -107,8 +108,6 @@ static cairn_status take_apart(cairn_world *world, const cairn_layout *layout, c
     cairn_leaf_list *list = &world->leaf_list;
     t->pairs = pairs->items;
     t->count = pairs->count;
-    if (pairs->count > INT32_MAX / 4)
-        return CAIRN_NO_MEMORY;
     if (!has_pieces(layout))
         return CAIRN_OK;
     list->count = 0;
@@ -198,13 +197,29 @@ static cairn_status add_up(cairn_world *world, cairn_touches *t)
     return t->total > INT32_MAX / 2 ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
+cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
+                               const cairn_layout *layout)
+{
+    TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
+                              &world->pair_list));
+    leave_out_joined(world);
+    return world->pair_list.count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+bool cairn_layout_plain(const cairn_layout *layout)
+{
+    unsigned kinds = 0,
+             plain = 1u << CAIRN_ZONE_NONE | 1u << CAIRN_ZONE_BALL | 1u << CAIRN_ZONE_PLANE;
+    for (int i = 0; i < layout->count; i++)
+        kinds |= 1u << layout->zones[i].kind;
+    return (kinds & ~plain) == 0;
+}
+
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
                                  const cairn_layout *layout, cairn_touches *out)
 {
     *out = (cairn_touches){ 0 };
-    TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
-                              &world->pair_list));
-    leave_out_joined(world);
+    TRY(cairn_world_pairs(world, broad, layout));
     TRY(take_apart(world, layout, out));
     TRY(make_room(world, layout, out));
     narrow_job job = { world, layout, out };

@@ -45,7 +45,6 @@ void cairn_world_destroy(cairn_world *world)
     cairn_bodies_release(&world->bodies);
     cairn_contacts_release(&world->contacts);
     cairn_contacts_release(&world->last);
-    cairn_contacts_release(&world->trial);
     cairn_kept_pairs_destroy(&world->kept_pairs);
     cairn_pair_list_destroy(&world->pair_list);
     cairn_leaf_list_destroy(&world->leaf_list);
@@ -99,7 +98,7 @@ cairn_memory_use cairn_world_memory(const cairn_world *world)
     size_t all_pairs = pairs->capacity + kept->list.capacity;
     return (cairn_memory_use){
         .bodies = world->bodies.bytes,
-        .contacts = world->contacts.bytes + world->last.bytes + world->trial.bytes,
+        .contacts = world->contacts.bytes + world->last.bytes,
         .pairs = all_pairs * sizeof *pairs->items + leaves->capacity * sizeof *leaves->items +
                  kept->capacity * sizeof *kept->zones,
         .step = cairn_arena_capacity(&world->scratch),

@@ -48,29 +48,34 @@ typedef struct cairn_inlet {
     double waiting; /* m: radius drawn for a body that found no place; 0: none */
 } cairn_inlet;
 
-/* Which contact of two bodies it is: pieces of the body of smaller and of larger index, and the
- * point between them. */
-typedef struct cairn_contact_key {
-    cairn_piece low, high;
-    int32_t point; /* CAIRN_KEY_GONE: matches no other                       */
-} cairn_contact_key;
+#define CAIRN_KEY_GONE INT32_MIN /* feature of an old contact that matches no other          */
 
-#define CAIRN_KEY_GONE INT32_MIN
+/* What contacts need beyond the columns that all have: sets of cairn_contact_store. */
+enum {
+    CAIRN_CONTACTS_PIECES = 1, /* bodies are taken apart                                  */
+    CAIRN_CONTACTS_AXES = 2,   /* friction differs by direction                           */
+    CAIRN_CONTACTS_BOUNCE = 4, /* restitution                                             */
+    CAIRN_CONTACTS_ADHERE = 8,
+    CAIRN_CONTACTS_TURN = 16, /* rolling or spinning friction                            */
+    CAIRN_CONTACTS_ALL = 31
+};
 
-/* A contact of the step: geometry, law, and after the solve its impulse. */
+/* A contact of the step: geometry, law, and after the solve its impulse. Sorted by (smaller body,
+ * larger body, pieces, feature). */
 typedef struct cairn_contact_store {
     int count;
     size_t capacity;
-    size_t bytes;  /* of all columns                                          */
-    int32_t *body; /* a, b                                                   */
-    cairn_contact_key *key;
-    int32_t *feature; /* the point of the key, for readers                      */
+    size_t bytes;       /* of all columns                                          */
+    unsigned set;       /* of what has columns of its own: CAIRN_CONTACTS_...      */
+    int32_t *body;      /* a, b                                                   */
+    cairn_piece *piece; /* 2 each: of the body of smaller and of larger index; NULL: wholes */
+    int32_t *feature;   /* tells apart several contacts of two pieces              */
     cairn_vec3 *point, *normal, *tangent;
-    cairn_vec3 *arm_a, *arm_b; /* m: from the centres to the witness points      */
     double *gap, *mu, *restitution;
     double *mu_2, *mu_rolling, *mu_spinning, *adhesion; /* surface.c                     */
-    bool *poisson;              /* whether the restitution is Poisson's                      */
-    double *impulse, *velocity; /* dimension each                                */
+    bool *poisson;              /* whether the restitution is Poisson's; NULL: there is none */
+    double *zeros;              /* instead of columns that nothing has                       */
+    double *impulse, *velocity; /* dimension each; without normals impulses in space axes   */
     int moments;                /* numbers of moment and turning per contact; 0: none         */
     double *moment, *turning;
 } cairn_contact_store;
@@ -87,6 +92,7 @@ struct cairn_world {
     cairn_material_def *pairs; /* material_count^2, made when materials change            */
     bool *pair_given;
     bool friction_varies;       /* some friction depends on the sliding speed                  */
+    bool bouncing;              /* some pair has restitution                                   */
     cairn_surface_laws laws;    /* beyond Coulomb friction with one mu                     */
     cairn_arena friction_lists; /* of the friction laws                                      */
     cairn_driven *driven;
@@ -100,7 +106,6 @@ struct cairn_world {
     uint64_t *joined; /* sorted keys of bodies that a joint keeps from meeting            */
     size_t joined_count, joined_capacity;
     cairn_contact_store contacts, last; /* of this step; of the last one, for warm start  */
-    cairn_contact_store trial;          /* of a first attempt at this step                */
     double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
     cairn_kept_pairs kept_pairs;
     cairn_pair_list pair_list; /* of this step                                            */
@@ -137,6 +142,7 @@ typedef struct cairn_stage {
     const cairn_broad_phase *broad;
     cairn_overlaps overlaps;
     const cairn_contact_store *warm; /* whose impulses to start from                        */
+    cairn_contact_store aside;       /* those of the last attempt, in the scratch                */
     double warm_ratio;               /* time step now over the one of `warm`                     */
     int32_t *block;                  /* of each body in the problem; -1: not dynamic             */
     int blocks;
@@ -146,7 +152,8 @@ typedef struct cairn_stage {
     cairn_vec3 *v_free, *omega_free; /* of each body                                        */
     cairn_vec3 *gyroscopic;          /* N m, body frame: what the implicit midpoint rule used    */
     cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                          */
-    cairn_arena_moment before_collide; /* what is taken after it counts for one attempt alone   */
+    bool plain;                      /* there are balls and planes alone                         */
+    cairn_arena_moment before_attempts; /* what is taken after it counts for one attempt alone  */
     double *reach;      /* m: how far each body may move in this step               */
     int linearisations; /* at most, at q + h v^; 0: contacts are those of the start */
     cairn_vec3 *x_eval; /* where contacts are evaluated: now, at mid-step, or ...   */
@@ -168,12 +175,14 @@ typedef struct cairn_stage {
     double *v_old;          /* velocities of blocks before the step                     */
     uint8_t *exact;         /* scheme auto: marks of contacts with exact friction; else NULL */
     double *shift;          /* m/s: displacement over h that mends overlaps; NULL: none */
+    const uint8_t *shifted; /* of each block: > 0 where the shift can be other than 0   */
     double *correction;     /* its normal impulse of each contact; NULL: none           */
     double *shift_r;        /* all its impulses; NULL: none                             */
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
     cairn_problem compression_problem; /* what the first phase solved                    */
-    double *depths; /* m: deepest overlap in each range of contacts             */
+    cairn_energy *ledger; /* of each range of bodies in cairn_stage_commit              */
+    double *depths;       /* m: deepest overlap in each range of contacts             */
     cairn_step_report *report;
 } cairn_stage;
 
@@ -213,27 +222,48 @@ cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load
 void cairn_drivers_remove(cairn_world *world, int body);
 void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, cairn_vec3 *torque);
 
-/* contacts.c: candidates, their law, and their impulses of the last step */
-cairn_status cairn_contacts_reserve(cairn_contact_store *contacts, size_t count, int dimension);
+/* contact_store.c */
+/* Room for so many contacts, with the columns of a set and of those before. On failure there is
+ * room for none. */
+cairn_status cairn_contacts_reserve(cairn_contact_store *contacts, size_t count, unsigned set,
+                                    int dimension);
 void cairn_contacts_release(cairn_contact_store *contacts);
+/* The piece of the body of smaller (0) or larger index (1). */
+cairn_piece cairn_contact_piece(const cairn_contact_store *contacts, int j, int which);
+/* From the centre of the body on one side to its witness point, m. */
+cairn_vec3 cairn_contact_arm(const cairn_stage *stage, int j, int side);
+
+/* contacts.c: candidates and their law */
 cairn_status cairn_stage_collide(cairn_stage *stage);
 cairn_status cairn_stage_outran(cairn_stage *stage, bool *outran);
 /* The step in which no body moves further than its own radius, and which body asks for it; half of
  * this step and -1 when none does. */
 double cairn_stage_needed_step(const cairn_stage *stage, int *body);
+
+/* warm.c: impulses of the last step and of the last attempt */
+/* The first guess: r and s of contacts that were there before, 0 of others. */
 void cairn_stage_warm_start(cairn_stage *stage);
 void cairn_stage_store_contacts(cairn_stage *stage);
+/* Start the next attempt from the impulses of this one, in the same memory. */
+cairn_status cairn_stage_set_aside(cairn_stage *stage);
 
 /* integrate.c: motion without contact before the solve, the new state after it */
 cairn_status cairn_stage_free_motion(cairn_stage *stage);
 void cairn_stage_place(cairn_stage *stage, int body, double ahead);
 void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v, cairn_vec3 *omega);
+/* Its linear part alone. */
+cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int body);
 /* The angular velocity in the body frame out of the numbers x of all blocks. */
 cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int body, const double *x);
+/* Room for what the next one adds to the energy ledger. */
+cairn_status cairn_stage_make_ledger(cairn_stage *stage);
 void cairn_stage_commit(cairn_stage *stage);
 
 /* linearise.c: gaps that hold where the step ends */
 bool cairn_stage_linearised(cairn_stage *stage);
+
+/* blocks.c: stage->block and stage->blocks, for the whole step */
+cairn_status cairn_stage_number_blocks(cairn_stage *stage);
 
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
@@ -260,7 +290,8 @@ void cairn_contact_rows(const cairn_contact_store *contacts, int j, cairn_vec3 r
 void cairn_contact_turns(const cairn_stage *stage, int j, cairn_vec3 turn[3]);
 cairn_vec3 cairn_surface_velocity(const cairn_stage *stage, int body, cairn_vec3 normal);
 void cairn_stage_adhere(cairn_stage *stage, int j);
-void cairn_contact_warm(const cairn_stage *stage, int old, int j);
+/* D: what the rows of both tangents are multiplied by. */
+void cairn_contact_shares(const cairn_contact_store *contacts, int j, double share[2]);
 void cairn_contact_store_result(cairn_stage *stage, int j);
 
 /* impulses.c */
@@ -289,8 +320,11 @@ void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judge
 cairn_status cairn_stage_certify(cairn_stage *stage);
 void cairn_stage_penetration(cairn_stage *stage);
 
-/* energy.c */
+/* energy.c: what contacts and joints do; bodies are added as they get their velocities v, omega */
 cairn_status cairn_stage_energy(cairn_stage *stage);
+void cairn_energy_add_body(const cairn_stage *stage, int body, cairn_vec3 v, cairn_vec3 omega,
+                           cairn_energy *energy);
+void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy);
 
 /* inlet.c */
 size_t cairn_inlets_due(const cairn_world *world, double time);

@@ -1,0 +1,121 @@
+/* blocks.c - which velocity block of the one-step problem each dynamic body is.
+ *
+ * Blocks of many bodies are numbered along a curve through space: cells of a grid with 2^k cells on
+ * a side, in the order of the interleaved bits of their places. Neighbours then lie close in memory
+ * and a range of blocks is a region, wherever the bodies have moved. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+enum { WORTH_ORDER = 2048, MOST_LEVELS = 6, GRAIN = 4096 };
+
+typedef struct curve {
+    cairn_vec3 low;
+    double cells_per_length;
+    int levels; /* k */
+} curve;
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static curve curve_through(const cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 low = { INFINITY, INFINITY, INFINITY }, high = { -INFINITY, -INFINITY, -INFINITY };
+    for (int i = 0; i < b->count; i++) {
+        if (stage->block[i] < 0)
+            continue;
+        cairn_vec3 x = b->x[i];
+        low = cairn_vec(smaller(low.x, x.x), smaller(low.y, x.y), smaller(low.z, x.z));
+        high = cairn_vec(larger(high.x, x.x), larger(high.y, x.y), larger(high.z, x.z));
+    }
+    double side = larger(high.x - low.x, larger(high.y - low.y, high.z - low.z));
+    curve c = { .low = low };
+    while (c.levels < MOST_LEVELS && 4 << (3 * c.levels) < stage->blocks)
+        c.levels++;
+    c.cells_per_length = side > 0 ? ldexp(1, c.levels) / side : 0;
+    return c;
+}
+
+static unsigned cell_along(const curve *c, double distance)
+{
+    int most = (1 << c->levels) - 1, cell = (int)(distance * c->cells_per_length);
+    return (unsigned)(cell < most ? cell : most);
+}
+
+/* The bits of a number with two zeros after each; MOST_LEVELS bits at most. */
+static unsigned spread(unsigned x)
+{
+    x = (x | x << 16) & 0x030000ff;
+    x = (x | x << 8) & 0x0300f00f;
+    x = (x | x << 4) & 0x030c30c3;
+    return (x | x << 2) & 0x09249249;
+}
+
+/* The place of a cell along the curve. */
+static int place_of(const curve *c, cairn_vec3 x)
+{
+    return (int)(spread(cell_along(c, x.x - c->low.x)) |
+                 spread(cell_along(c, x.y - c->low.y)) << 1 |
+                 spread(cell_along(c, x.z - c->low.z)) << 2);
+}
+
+typedef struct place_job {
+    const cairn_stage *stage;
+    curve c;
+} place_job;
+
+static void place_range(int begin, int end, void *context)
+{
+    const place_job *job = context;
+    const cairn_vec3 *x = job->stage->world->bodies.x;
+    int32_t *block = job->stage->block;
+    for (int i = begin; i < end; i++)
+        if (block[i] >= 0)
+            block[i] = place_of(&job->c, x[i]);
+}
+
+static cairn_status order(cairn_stage *stage)
+{
+    int count = stage->world->bodies.count;
+    place_job job = { stage, curve_through(stage) };
+    size_t places = (size_t)1 << (3 * job.c.levels);
+    int32_t *next = cairn_arena_take(&stage->world->scratch, places + 1, sizeof *next);
+    if (!next)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(count, GRAIN, place_range, &job);
+    memset(next, 0, (places + 1) * sizeof *next);
+    for (int i = 0; i < count; i++)
+        if (stage->block[i] >= 0)
+            next[stage->block[i] + 1]++;
+    for (size_t k = 0; k < places; k++)
+        next[k + 1] += next[k];
+    for (int i = 0; i < count; i++)
+        if (stage->block[i] >= 0)
+            stage->block[i] = next[stage->block[i]]++;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stage_number_blocks(cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    stage->block = cairn_arena_take(&stage->world->scratch, (size_t)b->count, sizeof *stage->block);
+    if (!stage->block)
+        return CAIRN_NO_MEMORY;
+    stage->blocks = 0;
+    for (int i = 0; i < b->count; i++)
+        stage->block[i] =
+            b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC ? stage->blocks++ : -1;
+    return stage->blocks < WORTH_ORDER ? CAIRN_OK : order(stage);
+}

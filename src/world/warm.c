@@ -1,0 +1,229 @@
+/* warm.c - impulses to start a solve from: those that a contact had in the last step, or in the
+ * last attempt at this one.
+ *
+ * Contacts are matched by bodies, flat regions of their pieces and feature; both lists are sorted
+ * by that. What is carried over is the impulse as a vector in space, seen in the new frame. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
+
+/* ---- matching ------------------------------------------------------------------------------- */
+
+static int compare_numbers(int32_t a, int32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Flat regions of a body, compared. */
+static int compare_regions(const cairn_world *world, int body, cairn_piece a, cairn_piece b)
+{
+    const cairn_shape *shape = &world->bodies.shape[body];
+    if (a.face == b.face)
+        return cairn_piece_compare(a, b);
+    return cairn_piece_compare(cairn_piece_patch(shape, a), cairn_piece_patch(shape, b));
+}
+
+/* The two bodies of a contact as one number: by the smaller, then by the larger one. */
+static uint64_t bodies_of(const cairn_contact_store *c, int j)
+{
+    uint32_t a = (uint32_t)c->body[2 * (size_t)j], b = (uint32_t)c->body[2 * (size_t)j + 1];
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+/* Where both contacts are of the same bodies: regions of their pieces. */
+static int compare_pieces(const cairn_stage *stage, int old, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    uint64_t bodies = bodies_of(c, j);
+    const int body[2] = { (int)(bodies >> 32), (int)(bodies & UINT32_MAX) };
+    int order = 0;
+    for (int i = 0; i < 2 && order == 0; i++)
+        order = compare_regions(stage->world, body[i], cairn_contact_piece(last, old, i),
+                                cairn_contact_piece(c, j, i));
+    return order;
+}
+
+/* Old contacts of a body that is gone stand before those of its successor. */
+static int compare_keys(const cairn_stage *stage, int old, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    uint64_t then = bodies_of(last, old), now = bodies_of(c, j);
+    if (then != now)
+        return then < now ? -1 : 1;
+    if (last->feature[old] == CAIRN_KEY_GONE)
+        return -1;
+    int order = last->piece || c->piece ? compare_pieces(stage, old, j) : 0;
+    return order ? order : compare_numbers(last->feature[old], c->feature[j]);
+}
+
+/* The first contact of the last step that does not stand before contact j of this one. */
+static int first_match(const cairn_stage *stage, int j)
+{
+    int low = 0, high = stage->warm->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (compare_keys(stage, middle, j) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- from the old frame to the new one ------------------------------------------------------ */
+
+static cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
+{
+    const double *impulse = c->impulse + (size_t)j * (size_t)d;
+    if (!c->normal)
+        return cairn_vec(impulse[0], impulse[1], d == 3 ? impulse[2] : 0);
+    cairn_vec3 p = cairn_scale(impulse[0], c->normal[j]);
+    p = cairn_add_scaled(p, impulse[1], c->tangent[j]);
+    return d == 3 ? cairn_add_scaled(p, impulse[2], cairn_contact_bitangent(c, j)) : p;
+}
+
+static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
+{
+    const double *m = c->moment + (size_t)j * (size_t)c->moments;
+    if (c->moments < 3)
+        return cairn_vec(0, 0, c->moments ? m[0] : 0);
+    if (!c->normal)
+        return cairn_vec(m[0], m[1], m[2]);
+    cairn_vec3 sum = cairn_scale(m[0], c->tangent[j]);
+    sum = cairn_add_scaled(sum, m[1], cairn_contact_bitangent(c, j));
+    return cairn_add_scaled(sum, m[2], c->normal[j]);
+}
+
+static void warm_moment(const cairn_stage *stage, int old, int j, double *r)
+{
+    cairn_vec3 turn[3], moment = moment_of(stage->warm, old);
+    cairn_contact_turns(stage, j, turn);
+    for (int i = 0; i < stage->rolling + stage->spinning; i++)
+        r[stage->world->dimension + i] = stage->warm_ratio * cairn_dot(moment, turn[i]);
+}
+
+static void warm_contact(const cairn_stage *stage, int old, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    int d = stage->world->dimension;
+    double *r = stage->r + (size_t)j * (size_t)stage->components, ratio = stage->warm_ratio;
+    const double *u = last->velocity + (size_t)old * (size_t)d;
+    double share[2];
+    cairn_vec3 p = impulse_of(last, old, d);
+    cairn_contact_shares(c, j, share);
+    r[0] = ratio * cairn_dot(p, c->normal[j]) + stage->h * c->adhesion[j];
+    r[1] = ratio * cairn_dot(p, c->tangent[j]) / share[0];
+    if (d == 3)
+        r[2] = ratio * cairn_dot(p, cairn_contact_bitangent(c, j)) / share[1];
+    double slide[2] = { share[0] * u[1], d == 3 ? share[1] * u[2] : 0 };
+    stage->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
+    if (stage->components > d)
+        warm_moment(stage, old, j, r);
+}
+
+static void warm_range(int begin, int end, void *context)
+{
+    const cairn_stage *stage = context;
+    for (int i = first_match(stage, begin), j = begin; i < stage->warm->count && j < end;) {
+        int order = compare_keys(stage, i, j);
+        if (order == 0)
+            warm_contact(stage, i, j);
+        i += order <= 0;
+        j += order >= 0;
+    }
+}
+
+static void clear_range(int begin, int end, void *context)
+{
+    const cairn_stage *stage = context;
+    size_t d = (size_t)stage->components, count = (size_t)(end - begin);
+    memset(stage->r + (size_t)begin * d, 0, count * d * sizeof *stage->r);
+    memset(stage->s + begin, 0, count * sizeof *stage->s);
+    if (stage->options->warm_start)
+        warm_range(begin, end, context);
+}
+
+void cairn_stage_warm_start(cairn_stage *stage)
+{
+    cairn_parallel_for(stage->world->contacts.count, GRAIN, clear_range, stage);
+}
+
+/* ---- what is kept --------------------------------------------------------------------------- */
+
+static void store_range(int begin, int end, void *context)
+{
+    for (int j = begin; j < end; j++)
+        cairn_contact_store_result(context, j);
+}
+
+void cairn_stage_store_contacts(cairn_stage *stage)
+{
+    if (stage->r != stage->world->contacts.impulse)
+        cairn_parallel_for(stage->world->contacts.count, GRAIN, store_range, stage);
+}
+
+/* A list that holds no more than a warm start needs, with impulses in space axes. */
+static cairn_status take_aside(cairn_stage *stage)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    cairn_arena *scratch = &stage->world->scratch;
+    cairn_contact_store *a = &stage->aside;
+    size_t count = (size_t)c->count, d = (size_t)stage->world->dimension;
+    *a = (cairn_contact_store){ .count = c->count, .moments = c->moments };
+    a->body = cairn_arena_take(scratch, 2 * count, sizeof *a->body);
+    a->feature = cairn_arena_take(scratch, count, sizeof *a->feature);
+    a->impulse = cairn_arena_take(scratch, d * count, sizeof *a->impulse);
+    a->velocity = cairn_arena_take(scratch, d * count, sizeof *a->velocity);
+    a->moment = cairn_arena_take(scratch, (size_t)c->moments * count, sizeof *a->moment);
+    if (!a->body || !a->feature || !a->impulse || !a->velocity || !a->moment)
+        return CAIRN_NO_MEMORY;
+    if (!c->piece)
+        return CAIRN_OK;
+    a->piece = cairn_arena_take(scratch, 2 * count, sizeof *a->piece);
+    return a->piece ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* The first `count` components. */
+static void write_vector(cairn_vec3 v, int count, double *out)
+{
+    const double parts[3] = { v.x, v.y, v.z };
+    memcpy(out, parts, (size_t)count * sizeof *out);
+}
+
+static void aside_range(int begin, int end, void *context)
+{
+    const cairn_stage *stage = context;
+    const cairn_contact_store *c = &stage->world->contacts, *a = &stage->aside;
+    size_t first = (size_t)begin, count = (size_t)(end - begin),
+           d = (size_t)stage->world->dimension;
+    memcpy(a->body + 2 * first, c->body + 2 * first, 2 * count * sizeof *a->body);
+    memcpy(a->feature + first, c->feature + first, count * sizeof *a->feature);
+    memcpy(a->velocity + d * first, c->velocity + d * first, d * count * sizeof *a->velocity);
+    if (a->piece)
+        memcpy(a->piece + 2 * first, c->piece + 2 * first, 2 * count * sizeof *a->piece);
+    for (int j = begin; j < end; j++) {
+        write_vector(impulse_of(c, j, (int)d), (int)d, a->impulse + (size_t)j * d);
+        if (c->moments == 3)
+            write_vector(moment_of(c, j), 3, a->moment + 3 * (size_t)j);
+        else if (c->moments == 1)
+            a->moment[j] = c->moment[j];
+    }
+}
+
+cairn_status cairn_stage_set_aside(cairn_stage *stage)
+{
+    cairn_stage_store_contacts(stage);
+    cairn_arena_return(&stage->world->scratch, stage->before_attempts);
+    TRY(take_aside(stage));
+    cairn_parallel_for(stage->aside.count, GRAIN, aside_range, stage);
+    stage->world->contacts.count = 0;
+    stage->warm = &stage->aside;
+    stage->warm_ratio = 1;
+    return CAIRN_OK;
+}
