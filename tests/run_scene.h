@@ -86,6 +86,19 @@ static inline void disk_limit(rlim_t bytes)
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
+/* HDF5 does not open a file twice in two ways in one program: look at a copy. */
+static inline path file_copy(const folder *f, const char *name)
+{
+    path copy = path_in(f, "copy.h5");
+    FILE *from = fopen(path_in(f, name).text, "rb"), *to = fopen(copy.text, "wb");
+    CHECK(from && to);
+    for (int c = fgetc(from); c != EOF; c = fgetc(from))
+        fputc(c, to);
+    fclose(from);
+    fclose(to);
+    return copy;
+}
+
 /* ---- numbers out of HDF5 files -------------------------------------------------------------- */
 
 /* All numbers of a dataset, at most `capacity`; returns how many it has, -1: no such dataset. */

@@ -1,32 +1,6 @@
-/* test_hdf5.c - columns that grow, attributes, and HDF5's failures as cairn errors. */
+/* test_hdf5.c - attributes, and HDF5's failures as cairn errors. */
 #include "io/hdf5.h"
 #include "run_scene.h"
-
-TEST(a_column_grows_row_by_row)
-{
-    folder f = folder_create();
-    path p = path_in(&f, "a.h5");
-    hid_t file;
-    cairn_hdf5_sink sink;
-    cairn_hdf5_column column = { 0 };
-    cairn_hdf5_column_def def = { "x", "m", CAIRN_HDF5_REAL, 3, 2, true };
-    const double rows[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
-    double found[9];
-    char unit[8];
-    CHECK_OK(cairn_hdf5_create(p.text, &sink, &file, NULL));
-    CHECK_OK(cairn_hdf5_column_create(file, &def, &column, NULL));
-    CHECK_OK(cairn_hdf5_column_append(&column, 1, rows, NULL));
-    CHECK_OK(cairn_hdf5_column_append(&column, 0, NULL, NULL));
-    CHECK_OK(cairn_hdf5_column_append(&column, 2, rows + 3, NULL));
-    CHECK_INT(column.rows, 3);
-    cairn_hdf5_column_close(&column);
-    H5Fclose(file);
-    CHECK_INT(h5_numbers(p.text, "x", found, 9), 9);
-    CHECK(memcmp(found, rows, sizeof rows) == 0);
-    h5_text(p.text, "x", "unit", unit, sizeof unit);
-    CHECK_TEXT(unit, "m");
-    folder_remove(f.path);
-}
 
 TEST(every_type_has_its_size)
 {
@@ -88,8 +62,7 @@ TEST(nothing_stays_open)
 
 int main(void)
 {
-    RUN(CASE(a_column_grows_row_by_row), CASE(every_type_has_its_size),
-        CASE(a_text_attribute_may_be_long_and_may_be_replaced),
+    RUN(CASE(every_type_has_its_size), CASE(a_text_attribute_may_be_long_and_may_be_replaced),
         CASE(a_failure_says_the_reason_of_the_system), CASE(quiet_ends_as_it_began),
         CASE(nothing_stays_open));
 }

@@ -1,7 +1,7 @@
 /* test_hdf5_sink.c - a disk that refuses is found out by asking the sink. */
 #include "io/hdf5_sink.h"
 
-#include "io/hdf5.h"
+#include "io/hdf5_column.h"
 #include "run_scene.h"
 
 /* Writes 8 kB into a file on a disk that takes `room` bytes a file; returns what the sink says. */
@@ -10,7 +10,7 @@ static cairn_status write_some(const char *name, rlim_t room, cairn_error *error
     static const double numbers[1000] = { 1, 2, 3 };
     cairn_hdf5_sink sink;
     cairn_hdf5_column column = { 0 };
-    cairn_hdf5_column_def def = { "x", "", CAIRN_HDF5_REAL, 1, 1000, false };
+    cairn_hdf5_column_def def = { "x", "", CAIRN_HDF5_REAL, 1, 1000, NULL };
     hid_t file;
     disk_limit(room);
     CHECK_OK(cairn_hdf5_create(name, &sink, &file, error));

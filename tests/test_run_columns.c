@@ -74,11 +74,16 @@ TEST(rows_are_added_at_the_end)
     cairn_vec3 force[2] = { { 1, 2, 3 }, { 4, 5, 6 } }, torque[2] = { { 0, 0, 0 } };
     cairn_run_frame frame = { .load_body = body, .force = force, .torque = torque };
     CHECK_INT(cairn_run_table_rows(&table), 0);
-    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources, 3, true, &table, NULL));
+    cairn_hdf5_writer writer;
+    CHECK_OK(cairn_hdf5_writer_create(&writer));
+    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources, 3, &writer, &table, NULL));
     CHECK_OK(cairn_run_table_append(&table, &frame, 2, NULL));
     CHECK_OK(cairn_run_table_append(&table, &frame, 1, NULL));
     CHECK_INT(cairn_run_table_rows(&table), 3);
+    CHECK_OK(cairn_hdf5_writer_push(&writer, NULL));
+    CHECK_OK(cairn_hdf5_writer_collect(&writer, true, NULL));
     cairn_run_table_close(&table);
+    cairn_hdf5_writer_destroy(&writer);
     H5Fclose(file);
     CHECK_INT(h5_numbers(path_in(&f, "table.h5").text, "force", numbers, 18), 9);
     CHECK_NEAR(numbers[4], 5, 0);

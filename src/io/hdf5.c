@@ -111,7 +111,7 @@ cairn_status cairn_hdf5_group(hid_t parent, const char *name, hid_t *out, cairn_
     return *out < 0 ? cairn_hdf5_fail(error, "cannot make a group") : CAIRN_OK;
 }
 
-static hid_t memory_type(cairn_hdf5_type type)
+hid_t cairn_hdf5_memory_type(cairn_hdf5_type type)
 {
     switch (type) {
     case CAIRN_HDF5_REAL:
@@ -129,10 +129,10 @@ static hid_t memory_type(cairn_hdf5_type type)
 
 size_t cairn_hdf5_size(cairn_hdf5_type type)
 {
-    return H5Tget_size(memory_type(type));
+    return H5Tget_size(cairn_hdf5_memory_type(type));
 }
 
-static hid_t disk_type(cairn_hdf5_type type)
+hid_t cairn_hdf5_disk_type(cairn_hdf5_type type)
 {
     switch (type) {
     case CAIRN_HDF5_REAL:
@@ -178,7 +178,8 @@ static cairn_status write_attribute(hid_t object, const char *name, attribute_ty
 cairn_status cairn_hdf5_attribute(hid_t object, const char *name, cairn_hdf5_values values,
                                   cairn_error *error)
 {
-    attribute_types types = { disk_type(values.type), memory_type(values.type), values.count,
+    attribute_types types = { cairn_hdf5_disk_type(values.type),
+                              cairn_hdf5_memory_type(values.type), values.count,
                               values.count == 1 };
     return write_attribute(object, name, types, values.data, error);
 }
@@ -245,164 +246,4 @@ cairn_status cairn_hdf5_text_dataset(hid_t group, const char *name, const char *
     if (type >= 0)
         H5Tclose(type);
     return status;
-}
-
-/* ---- columns ------------------------------------------------------------------------------- */
-
-/* Chunks; long columns are shuffled and deflated at the fastest level. */
-static hid_t layout_create(const cairn_hdf5_column_def *def, int rank)
-{
-    hsize_t chunk[2] = { (hsize_t)def->chunk, (hsize_t)def->width };
-    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
-    bool good = layout >= 0 && H5Pset_chunk(layout, rank, chunk) >= 0;
-    if (good && def->packed)
-        good = H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, 1) >= 0;
-    if (good)
-        return layout;
-    if (layout >= 0)
-        H5Pclose(layout);
-    return -1;
-}
-
-/* Rows of a dataset of `width` numbers a row; -1: it is something else. */
-static hssize_t rows_of(hid_t dataset, int width)
-{
-    hsize_t extent[2] = { 0, 1 };
-    hid_t space = H5Dget_space(dataset);
-    int rank = H5Sget_simple_extent_ndims(space);
-    bool good = rank == (width > 1 ? 2 : 1);
-    good = good && H5Sget_simple_extent_dims(space, extent, NULL) == rank;
-    H5Sclose(space);
-    return good && (width == 1 || extent[1] == (hsize_t)width) ? (hssize_t)extent[0] : -1;
-}
-
-static cairn_status open_column(hid_t group, const cairn_hdf5_column_def *def,
-                                cairn_hdf5_column *out, cairn_error *error)
-{
-    *out = (cairn_hdf5_column){ H5I_INVALID_HID, def->type, def->width, 0 };
-    out->dataset = H5Dopen2(group, def->name, H5P_DEFAULT);
-    if (out->dataset < 0)
-        return cairn_hdf5_fail(error, "cannot open a dataset");
-    hssize_t rows = rows_of(out->dataset, def->width);
-    if (rows < 0)
-        return cairn_fail(error, CAIRN_BAD_INPUT, def->name, "expected rows of %d numbers",
-                          def->width);
-    out->rows = (hsize_t)rows;
-    return CAIRN_OK;
-}
-
-cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *def,
-                                      cairn_hdf5_column *out, cairn_error *error)
-{
-    if (H5Lexists(group, def->name, H5P_DEFAULT) > 0)
-        return open_column(group, def, out, error);
-    int rank = def->width > 1 ? 2 : 1;
-    hsize_t start[2] = { 0, (hsize_t)def->width };
-    hsize_t limit[2] = { H5S_UNLIMITED, (hsize_t)def->width };
-    hid_t space = H5Screate_simple(rank, start, limit);
-    hid_t layout = layout_create(def, rank);
-    *out = (cairn_hdf5_column){ H5I_INVALID_HID, def->type, def->width, 0 };
-    if (space >= 0 && layout >= 0)
-        out->dataset = H5Dcreate2(group, def->name, disk_type(def->type), space, H5P_DEFAULT,
-                                  layout, H5P_DEFAULT);
-    cairn_status status =
-        out->dataset < 0 ? cairn_hdf5_fail(error, "cannot make a dataset") : CAIRN_OK;
-    if (layout >= 0)
-        H5Pclose(layout);
-    if (space >= 0)
-        H5Sclose(space);
-    return status == CAIRN_OK ? cairn_hdf5_text(out->dataset, "unit", def->unit, error) : status;
-}
-
-cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cairn_error *error)
-{
-    if (rows < 0 || (hsize_t)rows > column->rows)
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
-                          "a dataset has %lld rows, expected %lld at least",
-                          (long long)column->rows, (long long)rows);
-    hsize_t extent[2] = { (hsize_t)rows, (hsize_t)column->width };
-    if (H5Dset_extent(column->dataset, extent) < 0)
-        return cairn_hdf5_fail(error, "cannot cut a dataset");
-    column->rows = (hsize_t)rows;
-    return CAIRN_OK;
-}
-
-cairn_status cairn_hdf5_column_read(const cairn_hdf5_column *column, int64_t first, size_t rows,
-                                    void *out, cairn_error *error)
-{
-    hsize_t at[2] = { (hsize_t)first, 0 }, extent[2] = { rows, (hsize_t)column->width };
-    int rank = column->width > 1 ? 2 : 1;
-    if (first < 0 || at[0] > column->rows || rows > column->rows - at[0])
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "a dataset has %lld rows, expected %lld",
-                          (long long)column->rows, (long long)first + (long long)rows);
-    hid_t file = H5Dget_space(column->dataset), memory = H5Screate_simple(rank, extent, NULL);
-    H5Sselect_hyperslab(file, H5S_SELECT_SET, at, NULL, extent, NULL);
-    herr_t result =
-        H5Dread(column->dataset, memory_type(column->type), memory, file, H5P_DEFAULT, out);
-    cairn_status status = result < 0 ? cairn_hdf5_fail(error, "cannot read") : CAIRN_OK;
-    H5Sclose(file);
-    H5Sclose(memory);
-    return status;
-}
-
-cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, int64_t *out,
-                                  cairn_error *error)
-{
-    return cairn_hdf5_column_read(column, row, 1, out, error);
-}
-
-/* Write into the last `rows` rows of a dataset that is already long enough. */
-static cairn_status write_rows(const cairn_hdf5_column *column, hsize_t rows, const void *data,
-                               cairn_error *error)
-{
-    hsize_t first[2] = { column->rows, 0 };
-    hsize_t extent[2] = { rows, (hsize_t)column->width };
-    int rank = column->width > 1 ? 2 : 1;
-    hid_t memory = H5Screate_simple(rank, extent, NULL);
-    hid_t file = H5Dget_space(column->dataset);
-    herr_t result = H5Sselect_hyperslab(file, H5S_SELECT_SET, first, NULL, extent, NULL);
-    if (result >= 0)
-        result =
-            H5Dwrite(column->dataset, memory_type(column->type), memory, file, H5P_DEFAULT, data);
-    /* closing would clear the error stack, so the message is taken before */
-    cairn_status status = result < 0 ? cairn_hdf5_fail(error, "cannot write") : CAIRN_OK;
-    H5Sclose(file);
-    H5Sclose(memory);
-    return status;
-}
-
-cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, const void *data,
-                                      cairn_error *error)
-{
-    if (rows == 0)
-        return CAIRN_OK;
-    hsize_t grown[2] = { column->rows + rows, (hsize_t)column->width };
-    if (H5Dset_extent(column->dataset, grown) < 0)
-        return cairn_hdf5_fail(error, "cannot write");
-    TRY(write_rows(column, rows, data, error));
-    column->rows += rows;
-    return CAIRN_OK;
-}
-
-cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
-                                      cairn_hdf5_strided numbers, cairn_error *error)
-{
-    char packed[8192]; /* some rows side by side */
-    size_t size = cairn_hdf5_size(column->type) * (size_t)column->width;
-    size_t most = sizeof packed / size;
-    for (size_t done = 0, some; done < rows; done += some) {
-        some = rows - done < most ? rows - done : most;
-        for (size_t i = 0; i < some; i++)
-            memcpy(packed + i * size, (const char *)numbers.first + (done + i) * numbers.stride,
-                   size);
-        TRY(cairn_hdf5_column_append(column, some, packed, error));
-    }
-    return CAIRN_OK;
-}
-
-void cairn_hdf5_column_close(cairn_hdf5_column *column)
-{
-    if (column->dataset > 0)
-        H5Dclose(column->dataset);
-    column->dataset = 0;
 }

@@ -1,5 +1,5 @@
-/* hdf5.h - the little of HDF5 that run files need: attributes, columns that grow, and failures as
- * cairn errors. Nothing here prints; HDF5's own messages end up in cairn_error. */
+/* hdf5.h - the little of HDF5 that run files need: attributes, texts, and failures as cairn errors;
+ * columns are in hdf5_column.h. Nothing here prints; HDF5's own messages end up in cairn_error. */
 #ifndef CAIRN_IO_HDF5_H
 #define CAIRN_IO_HDF5_H
 
@@ -43,6 +43,9 @@ typedef enum cairn_hdf5_type {
 
 /* Bytes of one number. */
 size_t cairn_hdf5_size(cairn_hdf5_type type);
+/* HDF5's own types: of this machine, and of the file. */
+hid_t cairn_hdf5_memory_type(cairn_hdf5_type type);
+hid_t cairn_hdf5_disk_type(cairn_hdf5_type type);
 
 /* Numbers lent for an attribute. */
 typedef struct cairn_hdf5_values {
@@ -64,47 +67,5 @@ cairn_status cairn_hdf5_texts(hid_t object, const char *name, const char *const 
 /* A dataset of texts, written once. */
 cairn_status cairn_hdf5_text_dataset(hid_t group, const char *name, const char *const *texts,
                                      size_t count, cairn_error *error);
-
-/* How a column looks: `width` 1 gives a list of numbers, more a table with that many columns. */
-typedef struct cairn_hdf5_column_def {
-    const char *name;
-    const char *unit; /* stored as attribute `unit`                             */
-    cairn_hdf5_type type;
-    int width;
-    int chunk;   /* rows stored together                                   */
-    bool packed; /* shuffle and deflate: for long columns                  */
-} cairn_hdf5_column_def;
-
-/* A dataset that grows by rows. Zero is valid: nothing is open. */
-typedef struct cairn_hdf5_column {
-    hid_t dataset;
-    cairn_hdf5_type type;
-    int width;
-    hsize_t rows;
-} cairn_hdf5_column;
-
-/* Make a column, or open the one that is there in a file that goes on, with all its rows. */
-cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *def,
-                                      cairn_hdf5_column *out, cairn_error *error);
-/* Keep its first `rows` rows. */
-cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cairn_error *error);
-/* `rows` rows from `first` on, of the column's type. */
-cairn_status cairn_hdf5_column_read(const cairn_hdf5_column *column, int64_t first, size_t rows,
-                                    void *out, cairn_error *error);
-/* One number of a column of whole numbers. */
-cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, int64_t *out,
-                                  cairn_error *error);
-/* Add rows at the end. */
-cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, const void *data,
-                                      cairn_error *error);
-/* Numbers of records that follow each other `stride` bytes apart. */
-typedef struct cairn_hdf5_strided {
-    const void *first;
-    size_t stride;
-} cairn_hdf5_strided;
-/* The same, the numbers of each row being part of a record. */
-cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
-                                      cairn_hdf5_strided numbers, cairn_error *error);
-void cairn_hdf5_column_close(cairn_hdf5_column *column);
 
 #endif

@@ -41,17 +41,18 @@ static cairn_status create_part(hid_t parent, int part, const cairn_world *world
 {
     hid_t group;
     int dimension = cairn_world_dimension(world);
-    cairn_hdf5_column_def def = { parts[part].offset, "",   CAIRN_HDF5_LONG, 1,
-                                  CAIRN_STEP_CHUNK,   false };
+    cairn_hdf5_column_def def = {
+        parts[part].offset, "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL
+    };
     int64_t zero = 0;
     TRY(cairn_hdf5_column_create(parent, &def, &c->offsets[part], error));
     if (c->offsets[part].rows == 0)
         TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &zero, error));
     TRY(cairn_hdf5_group(parent, parts[part].group, &group, error));
-    cairn_status status = cairn_run_table_create(group, sources_of(part, world), dimension, true,
-                                                 &c->parts[part], error);
+    cairn_status status = cairn_run_table_create(group, sources_of(part, world), dimension,
+                                                 c->writer, &c->parts[part], error);
     if (part == CONTACTS && status == CAIRN_OK)
-        status = cairn_run_table_create(group, cairn_run_detail_sources, dimension, true,
+        status = cairn_run_table_create(group, cairn_run_detail_sources, dimension, c->writer,
                                         &c->details, error);
     H5Gclose(group);
     return status;
@@ -69,10 +70,11 @@ static cairn_status create_all(hid_t group, const cairn_world *world, cairn_run_
 }
 
 cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
-                                          cairn_run_certificate *out, cairn_error *error)
+                                          cairn_hdf5_writer *writer, cairn_run_certificate *out,
+                                          cairn_error *error)
 {
     hid_t group;
-    *out = (cairn_run_certificate){ 0 };
+    *out = (cairn_run_certificate){ .writer = writer };
     TRY(cairn_hdf5_group(file, "certificate", &group, error));
     cairn_status status = create_all(group, world, out, error);
     H5Gclose(group);

@@ -13,11 +13,13 @@ typedef struct cairn_run_certificate {
     cairn_run_table parts[CAIRN_CERTIFICATE_PARTS];
     cairn_run_table details; /* more columns of the contacts */
     cairn_hdf5_column offsets[CAIRN_CERTIFICATE_PARTS];
+    cairn_hdf5_writer *writer;
 } cairn_run_certificate;
 
 /* Make the group in a file, with the laws of all pairs of materials. */
 cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
-                                          cairn_run_certificate *out, cairn_error *error);
+                                          cairn_hdf5_writer *writer, cairn_run_certificate *out,
+                                          cairn_error *error);
 /* Add the state after a step, and the contacts, loads and poses of that step. The first call, with
  * frame->step 0, is for the state before the first step. */
 cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,

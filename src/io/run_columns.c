@@ -165,7 +165,8 @@ static int width_of(const cairn_run_source *from, int dimension)
 }
 
 cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int dimension,
-                                    bool packed, cairn_run_table *out, cairn_error *error)
+                                    cairn_hdf5_writer *writer, cairn_run_table *out,
+                                    cairn_error *error)
 {
     out->sources = sources;
     if (sources.count > CAIRN_RUN_COLUMNS)
@@ -176,8 +177,8 @@ cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int 
                                       .unit = from->unit,
                                       .type = from->type,
                                       .width = width_of(from, dimension),
-                                      .chunk = packed ? CAIRN_ROW_CHUNK : CAIRN_STEP_CHUNK,
-                                      .packed = packed };
+                                      .chunk = writer ? CAIRN_ROW_CHUNK : CAIRN_STEP_CHUNK,
+                                      .writer = writer };
         TRY(cairn_hdf5_column_create(group, &def, &out->columns[i], error));
         if (from->value_name)
             TRY(name_values(&out->columns[i], from->value_name, error));

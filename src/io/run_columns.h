@@ -4,7 +4,7 @@
 #ifndef CAIRN_IO_RUN_COLUMNS_H
 #define CAIRN_IO_RUN_COLUMNS_H
 
-#include "io/hdf5.h"
+#include "io/hdf5_column.h"
 #include "io/run_frame.h"
 
 /* Rows stored together: of columns with one row a step, and of the long ones. */
@@ -55,9 +55,10 @@ typedef struct cairn_run_table {
     cairn_hdf5_column columns[CAIRN_RUN_COLUMNS];
 } cairn_run_table;
 
-/* Make the columns in a group: packed ones are long, others have one row a step. */
+/* Make the columns in a group: long ones by a writer, or (NULL) those with one row a step. */
 cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int dimension,
-                                    bool packed, cairn_run_table *out, cairn_error *error);
+                                    cairn_hdf5_writer *writer, cairn_run_table *out,
+                                    cairn_error *error);
 /* Add `rows` rows out of the arrays of a frame. */
 cairn_status cairn_run_table_append(cairn_run_table *table, const cairn_run_frame *frame,
                                     size_t rows, cairn_error *error);

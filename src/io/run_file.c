@@ -1,7 +1,8 @@
 /* run_file.c - see run_file.h. The columns are tables (run_columns.c, run_table.c and below).
  *
  * Columns of steps are short and written in place; columns of frames and bodies are long, so they
- * are cut in chunks of 4096 rows (32 to 128 KiB), shuffled and deflated. */
+ * are cut in chunks of 4096 rows (32 to 128 KiB), which a thread shuffles and deflates while the
+ * next steps are computed (packer.c). */
 #include "io/run_file.h"
 
 #include <errno.h>
@@ -66,6 +67,7 @@ struct cairn_run_file {
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
     const cairn_scene *scene;
     cairn_hdf5_sink sink;
+    cairn_hdf5_writer writer; /* of the long columns */
     hid_t file;
     int dimension;
     bool certified, full; /* a certificate is stored; with all that it is made of */
@@ -77,6 +79,7 @@ struct cairn_run_file {
     cairn_hdf5_column frame_step, frame_time, body_offset, joint_offset, contact_offset;
     step_row *waiting; /* STEP_BUFFER rows */
     int waiting_count;
+    bool flushing; /* begun, and not ended yet */
 };
 
 /* ---- settings ------------------------------------------------------------------------------ */
@@ -114,13 +117,14 @@ static cairn_status write_materials(cairn_run_file *f, cairn_error *error)
 /* ---- columns ------------------------------------------------------------------------------- */
 
 /* Make a group with the columns of a table in it. */
-static cairn_status create_group_table(const cairn_run_file *f, const char *name,
+static cairn_status create_group_table(cairn_run_file *f, const char *name,
                                        cairn_run_sources sources, cairn_run_table *t,
                                        cairn_error *error)
 {
     hid_t group;
     TRY(cairn_hdf5_group(f->file, name, &group, error));
-    cairn_status status = cairn_run_table_create(group, sources, f->dimension, true, t, error);
+    cairn_status status =
+        cairn_run_table_create(group, sources, f->dimension, &f->writer, t, error);
     H5Gclose(group);
     return status;
 }
@@ -145,7 +149,7 @@ static cairn_status create_entries(cairn_run_file *f, hid_t group, cairn_error *
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {
             const cairn_entry *entry = &entry_groups[g].entries->items[i];
             cairn_hdf5_column_def def = { entry->name, entry->unit,      CAIRN_HDF5_REAL,
-                                          1,           CAIRN_STEP_CHUNK, false };
+                                          1,           CAIRN_STEP_CHUNK, NULL };
             TRY(cairn_hdf5_column_create(group, &def, &f->entries[next++], error));
         }
     }
@@ -159,9 +163,9 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
     cairn_run_sources steps = { step_sources, COUNT(step_sources) };
     cairn_run_sources worst = { worst_sources, f->certified ? COUNT(worst_sources) : 0 };
     cairn_status status =
-        cairn_run_table_create(group, steps, f->dimension, false, &f->steps, error);
+        cairn_run_table_create(group, steps, f->dimension, NULL, &f->steps, error);
     if (status == CAIRN_OK)
-        status = cairn_run_table_create(group, worst, f->dimension, false, &f->worst, error);
+        status = cairn_run_table_create(group, worst, f->dimension, NULL, &f->worst, error);
     if (status == CAIRN_OK)
         status = create_entries(f, group, error);
     H5Gclose(group);
@@ -175,13 +179,13 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
         cairn_hdf5_column_def def;
         cairn_hdf5_column *column;
     } columns[] = {
-        { { "frames/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false }, &f->frame_step },
-        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, false }, &f->frame_time },
-        { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
+        { { "frames/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL }, &f->frame_step },
+        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, NULL }, &f->frame_time },
+        { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL },
           &f->body_offset },
-        { { "frames/joint_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
+        { { "frames/joint_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL },
           &f->joint_offset },
-        { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, false },
+        { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL },
           &f->contact_offset },
     };
     int64_t zero = 0;
@@ -215,7 +219,7 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
         TRY(create_group_table(f, "frames/contacts", cairn_run_contact_sources(world), &f->contacts,
                                error));
     if (f->full)
-        TRY(cairn_run_certificate_create(f->file, world, &f->certificate, error));
+        TRY(cairn_run_certificate_create(f->file, world, &f->writer, &f->certificate, error));
     return cairn_run_statistics_create(f->file, f->folder, f->scene, &f->statistics, error);
 }
 
@@ -239,6 +243,8 @@ static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_
     f->full = strcmp(scene->run.certificate, "full") == 0;
     TRY(cairn_path_join(folder, "run.h5", f->path, error));
     TRY(cairn_path_join(folder, "run.h5.part", f->part, error));
+    TRY(cairn_hdf5_writer_create(&f->writer));
+    f->geometry.writer = &f->writer;
     f->waiting = cairn_memory_zeroed(STEP_BUFFER, sizeof *f->waiting);
     return f->waiting ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -400,6 +406,29 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
     return settle(f, status, error);
 }
 
+/* ---- flushing ------------------------------------------------------------------------------ */
+
+static cairn_status begin_flush(cairn_run_file *f, cairn_error *error)
+{
+    TRY(write_steps(f, error));
+    TRY(cairn_hdf5_writer_push(&f->writer, error));
+    f->flushing = true;
+    return CAIRN_OK;
+}
+
+/* Only when every row that was there at the beginning is written: until then no row of a frame or
+ * a detail is added, so that what reaches the disk fits together. */
+static cairn_status end_flush(cairn_run_file *f, bool wait, cairn_error *error)
+{
+    if (!f->flushing)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_writer_collect(&f->writer, wait, error));
+    if (cairn_hdf5_writer_waits(&f->writer))
+        return CAIRN_OK;
+    f->flushing = false;
+    return cairn_hdf5_flush(f->file, error);
+}
+
 /* ---- frames -------------------------------------------------------------------------------- */
 
 /* Names of the bodies that the scene names, by row; bodies made later have none. */
@@ -416,7 +445,7 @@ static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *
     }
     hid_t group;
     cairn_hdf5_column column = { 0 };
-    cairn_hdf5_column_def def = { "body", "", CAIRN_HDF5_INT, 1, CAIRN_STEP_CHUNK, false };
+    cairn_hdf5_column_def def = { "body", "", CAIRN_HDF5_INT, 1, CAIRN_STEP_CHUNK, NULL };
     TRY(cairn_hdf5_group(f->file, "names", &group, error));
     cairn_status status = cairn_hdf5_text_dataset(group, "name", names, count, error);
     if (status == CAIRN_OK)
@@ -470,7 +499,9 @@ cairn_status cairn_run_file_frame(cairn_run_file *f, const cairn_run_frame *fram
                                   cairn_error *error)
 {
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = write_frame(f, frame, error);
+    cairn_status status = end_flush(f, true, error);
+    if (status == CAIRN_OK)
+        status = write_frame(f, frame, error);
     cairn_hdf5_quiet_end(quiet);
     return settle(f, status, error);
 }
@@ -496,19 +527,38 @@ cairn_status cairn_run_file_detail(cairn_run_file *f, const cairn_run_frame *fra
                                    cairn_error *error)
 {
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = write_detail(f, frame, error);
+    cairn_status status = end_flush(f, true, error);
+    if (status == CAIRN_OK)
+        status = write_detail(f, frame, error);
+    cairn_hdf5_quiet_end(quiet);
+    return settle(f, status, error);
+}
+
+cairn_status cairn_run_file_begin_flush(cairn_run_file *f, cairn_error *error)
+{
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = begin_flush(f, error);
+    cairn_hdf5_quiet_end(quiet);
+    return settle(f, status, error);
+}
+
+bool cairn_run_file_is_flushing(const cairn_run_file *f)
+{
+    return f->flushing;
+}
+
+cairn_status cairn_run_file_end_flush(cairn_run_file *f, bool wait, cairn_error *error)
+{
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = end_flush(f, wait, error);
     cairn_hdf5_quiet_end(quiet);
     return settle(f, status, error);
 }
 
 cairn_status cairn_run_file_flush(cairn_run_file *f, cairn_error *error)
 {
-    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = write_steps(f, error);
-    if (status == CAIRN_OK)
-        status = cairn_hdf5_flush(f->file, error);
-    cairn_hdf5_quiet_end(quiet);
-    return settle(f, status, error);
+    TRY(cairn_run_file_begin_flush(f, error));
+    return cairn_run_file_end_flush(f, true, error);
 }
 
 /* ---- the end ------------------------------------------------------------------------------- */
@@ -545,6 +595,7 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_hdf5_column_close(&f->body_offset);
     cairn_hdf5_column_close(&f->joint_offset);
     cairn_hdf5_column_close(&f->contact_offset);
+    cairn_hdf5_writer_destroy(&f->writer);
     hid_t file = f->file;
     f->file = 0;
     return file > 0 && H5Fclose(file) < 0 ? cairn_hdf5_fail(error, "cannot close") : CAIRN_OK;
@@ -553,9 +604,9 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
 static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
                            const cairn_run_ending *ending, cairn_error *error)
 {
-    TRY(write_steps(f, error));
     TRY(write_totals(f->file, summary, ending, error));
-    TRY(cairn_hdf5_flush(f->file, error));
+    TRY(begin_flush(f, error));
+    TRY(end_flush(f, true, error));
     TRY(close_file(f, error));
     TRY(cairn_hdf5_sink_check(&f->sink, error));
     return cairn_run_statistics_commit(&f->statistics, error);

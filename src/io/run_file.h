@@ -51,6 +51,11 @@ cairn_status cairn_run_file_detail(cairn_run_file *file, const cairn_run_frame *
                                    cairn_error *error);
 /* Bring everything to the disk in a state that can be read. */
 cairn_status cairn_run_file_flush(cairn_run_file *file, cairn_error *error);
+/* The same in two parts, so that steps can go on while chunks are packed: the second does nothing
+ * until they are, unless it is to wait. A frame or a detail that comes before ends it first. */
+cairn_status cairn_run_file_begin_flush(cairn_run_file *file, cairn_error *error);
+cairn_status cairn_run_file_end_flush(cairn_run_file *file, bool wait, cairn_error *error);
+bool cairn_run_file_is_flushing(const cairn_run_file *file);
 /* Add the totals and close: all is there but the name. */
 cairn_status cairn_run_file_finish(cairn_run_file *file, const cairn_run_summary *summary,
                                    const cairn_run_ending *ending, cairn_error *error);

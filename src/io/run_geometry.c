@@ -56,19 +56,19 @@ static cairn_status create_parts(hid_t group, cairn_run_geometry *g, cairn_error
     const cairn_run_sources sources = { part_sources,
                                         sizeof part_sources / sizeof part_sources[0] };
     TRY(cairn_hdf5_group(group, "parts", &parts, error));
-    cairn_status status = cairn_run_table_create(parts, sources, 3, true, &g->parts, error);
+    cairn_status status = cairn_run_table_create(parts, sources, 3, g->writer, &g->parts, error);
     H5Gclose(parts);
     return status;
 }
 
 static cairn_status create_columns(hid_t group, cairn_run_geometry *g, cairn_error *error)
 {
-    const cairn_hdf5_column_def vertices = { "vertices", "m", CAIRN_HDF5_REAL, 3, 512, true };
-    const cairn_hdf5_column_def corners = { "corners", "", CAIRN_HDF5_INT, 1, 1024, true };
+    const cairn_hdf5_column_def vertices = { "vertices", "m", CAIRN_HDF5_REAL, 3, 512, g->writer };
+    const cairn_hdf5_column_def corners = { "corners", "", CAIRN_HDF5_INT, 1, 1024, g->writer };
     int64_t zero = 0;
     for (int i = 0; i < CAIRN_GEOMETRY_LISTS; i++) {
-        const cairn_hdf5_column_def def = { offset_names[i],  "",   CAIRN_HDF5_LONG, 1,
-                                            CAIRN_STEP_CHUNK, false };
+        const cairn_hdf5_column_def def = { offset_names[i],  "",  CAIRN_HDF5_LONG, 1,
+                                            CAIRN_STEP_CHUNK, NULL };
         TRY(cairn_hdf5_column_create(group, &def, &g->offsets[i], error));
         if (g->offsets[i].rows == 0)
             TRY(cairn_hdf5_column_append(&g->offsets[i], 1, &zero, error));

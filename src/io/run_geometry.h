@@ -14,8 +14,9 @@ enum {
     CAIRN_GEOMETRY_LISTS
 };
 
-/* Open columns. Zero is valid: nothing is open, the file has no such group. */
+/* Open columns. Zero with a writer is valid: nothing is open, the file has no such group. */
 typedef struct cairn_run_geometry {
+    cairn_hdf5_writer *writer;
     cairn_hdf5_column offsets[CAIRN_GEOMETRY_LISTS];
     cairn_hdf5_column vertices, corners;
     cairn_run_table parts;

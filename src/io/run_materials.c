@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/hdf5_column.h"
 
 /* The pairs of a world. */
 typedef struct pairs {
@@ -111,7 +112,7 @@ static cairn_status write_matrix(hid_t group, const pairs *p, int k, double *row
 {
     cairn_hdf5_column column = { 0 };
     cairn_hdf5_column_def def = {
-        matrices[k].name, matrices[k].unit, CAIRN_HDF5_REAL, p->count, 16, false
+        matrices[k].name, matrices[k].unit, CAIRN_HDF5_REAL, p->count, 16, NULL
     };
     cairn_status status = cairn_hdf5_column_create(group, &def, &column, error);
     for (int a = 0; a < p->count && status == CAIRN_OK; a++) {
@@ -181,8 +182,8 @@ static cairn_status write_laws(hid_t group, const pairs *p, cairn_error *error)
 {
     const char *names[CAIRN_FRICTION_SMALLER];
     cairn_hdf5_column columns[2] = { { 0 }, { 0 } };
-    cairn_hdf5_column_def laws = { "laws", "", CAIRN_HDF5_REAL, LAW_NUMBERS, 16, false };
-    cairn_hdf5_column_def points = { "law_points", "m/s, 1", CAIRN_HDF5_REAL, 2, 64, false };
+    cairn_hdf5_column_def laws = { "laws", "", CAIRN_HDF5_REAL, LAW_NUMBERS, 16, NULL };
+    cairn_hdf5_column_def points = { "law_points", "m/s, 1", CAIRN_HDF5_REAL, 2, 64, NULL };
     for (int kind = 0; kind < CAIRN_FRICTION_SMALLER; kind++)
         names[kind] = law_name(kind);
     cairn_status status = cairn_hdf5_column_create(group, &laws, &columns[0], error);

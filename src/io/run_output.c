@@ -66,12 +66,24 @@ static cairn_status store_detail(cairn_run_output *o, int64_t step, cairn_error 
     return cairn_run_file_detail(o->file, &frame, error);
 }
 
+/* End the flush that is under way, if all is packed by now. */
+static cairn_status flush_on(cairn_run_output *o, cairn_error *error)
+{
+    if (!cairn_run_file_is_flushing(o->file))
+        return CAIRN_OK;
+    double now = cairn_clock_seconds();
+    TRY(cairn_run_file_end_flush(o->file, false, error));
+    o->flush_costs += cairn_clock_seconds() - now;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
                                    const cairn_step_report *report, cairn_error *error)
 {
     if (!output->folder)
         return CAIRN_OK;
     double time = cairn_world_time(output->scene->world);
+    TRY(flush_on(output, error));
     TRY(cairn_run_problems_step(&output->problems, output->folder, output->scene, step, report,
                                 error));
     if (cairn_run_file_is_full(output->file))
@@ -87,13 +99,18 @@ cairn_status cairn_run_output_flush(cairn_run_output *o, cairn_error *error)
     return o->scene->run.paraview ? cairn_run_paraview_flush(&o->paraview, error) : CAIRN_OK;
 }
 
-/* Flush after a frame, unless flushes would then take more than their share of the time. */
+/* Begin a flush after a frame, unless flushes would then take more than their share of the time. */
 static cairn_status flush_in_time(cairn_run_output *o, cairn_error *error)
 {
     double now = cairn_clock_seconds();
+    bool first = o->last_flush == 0;
     if (now - o->last_flush < o->flush_costs / FLUSH_SHARE)
         return CAIRN_OK;
-    TRY(cairn_run_output_flush(o, error));
+    TRY(cairn_run_file_begin_flush(o->file, error));
+    if (first) /* from now on there is a file to read */
+        TRY(cairn_run_file_end_flush(o->file, true, error));
+    if (o->scene->run.paraview)
+        TRY(cairn_run_paraview_flush(&o->paraview, error));
     o->last_flush = cairn_clock_seconds();
     o->flush_costs = o->last_flush - now;
     return CAIRN_OK;

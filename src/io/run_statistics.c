@@ -29,7 +29,7 @@ static cairn_status create_columns(hid_t parent, cairn_run_statistic *item, cair
     for (int i = 0; i < item->table.column_count && status == CAIRN_OK; i++) {
         const cairn_statistic_column *column = &item->table.columns[i];
         cairn_hdf5_column_def def = { column->name,     column->unit, CAIRN_HDF5_REAL, 1,
-                                      CAIRN_STEP_CHUNK, false };
+                                      CAIRN_STEP_CHUNK, NULL };
         status = cairn_hdf5_column_create(group, &def, &item->columns[i], error);
     }
     H5Gclose(group);

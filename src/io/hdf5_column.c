@@ -1,0 +1,351 @@
+/* hdf5_column.c - see hdf5_column.h. Every object that is opened for one call is closed in it. */
+#include "io/hdf5_column.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/status.h"
+
+static int rank_of(int width)
+{
+    return width > 1 ? 2 : 1;
+}
+
+static cairn_status set_rows(hid_t dataset, int width, uint64_t rows, cairn_error *error)
+{
+    hsize_t extent[2] = { rows, (hsize_t)width };
+    return H5Dset_extent(dataset, extent) < 0 ? cairn_hdf5_fail(error, "cannot write") : CAIRN_OK;
+}
+
+/* ---- chunks --------------------------------------------------------------------------------- */
+
+/* A packed chunk, both filters already done; the dataset ends with its rows or later. */
+static cairn_status write_chunk(const cairn_chunk *chunk, cairn_error *error)
+{
+    hsize_t at[2] = { chunk->row, 0 };
+    if (!chunk->data)
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot compress a chunk");
+    TRY(set_rows(chunk->owner, chunk->width, chunk->rows, error));
+    if (H5Dwrite_chunk(chunk->owner, H5P_DEFAULT, 0, at, chunk->bytes, chunk->data) < 0)
+        return cairn_hdf5_fail(error, "cannot write");
+    return CAIRN_OK;
+}
+
+/* Write what is ready; wait until no more than `most` are inside. */
+static cairn_status collect(cairn_packer *packer, int most, cairn_error *error)
+{
+    cairn_chunk chunk;
+    while (cairn_packer_first(packer, cairn_packer_count(packer) > most, &chunk)) {
+        TRY(write_chunk(&chunk, error));
+        cairn_packer_drop(packer);
+    }
+    return CAIRN_OK;
+}
+
+static size_t row_bytes(const cairn_hdf5_column *c)
+{
+    return cairn_hdf5_size(c->type) * (size_t)c->width;
+}
+
+/* The chunk that holds the last row; what lies behind that row is of no meaning. */
+static cairn_status put_tail(cairn_hdf5_column *c, cairn_error *error)
+{
+    hsize_t chunk_rows = (hsize_t)c->chunk;
+    cairn_chunk chunk = { .owner = c->dataset,
+                          .row = (c->rows - 1) / chunk_rows * chunk_rows,
+                          .rows = c->rows,
+                          .width = c->width,
+                          .number_bytes = cairn_hdf5_size(c->type),
+                          .bytes = chunk_rows * row_bytes(c),
+                          .data = c->tail };
+    TRY(collect(c->writer->packer, CAIRN_PACKER_ROOM - 1, error));
+    TRY(cairn_packer_put(c->writer->packer, &chunk));
+    c->changed = false;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_hdf5_writer_create(cairn_hdf5_writer *out)
+{
+    *out = (cairn_hdf5_writer){ 0 };
+    return cairn_packer_create(&out->packer);
+}
+
+cairn_status cairn_hdf5_writer_push(cairn_hdf5_writer *writer, cairn_error *error)
+{
+    for (cairn_hdf5_column *c = writer->columns; c; c = c->next)
+        if (c->changed)
+            TRY(put_tail(c, error));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_hdf5_writer_collect(cairn_hdf5_writer *writer, bool all, cairn_error *error)
+{
+    return collect(writer->packer, all ? 0 : CAIRN_PACKER_ROOM, error);
+}
+
+bool cairn_hdf5_writer_waits(const cairn_hdf5_writer *writer)
+{
+    return writer->packer && cairn_packer_count(writer->packer) > 0;
+}
+
+void cairn_hdf5_writer_destroy(cairn_hdf5_writer *writer)
+{
+    cairn_packer_destroy(writer->packer);
+    for (cairn_hdf5_column *c = writer->columns; c; c = c->next)
+        c->writer = NULL;
+    *writer = (cairn_hdf5_writer){ 0 };
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/* Chunks; long columns are shuffled and deflated at the fastest level. */
+static hid_t layout_create(const cairn_hdf5_column_def *def)
+{
+    hsize_t chunk[2] = { (hsize_t)def->chunk, (hsize_t)def->width };
+    hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    bool good = layout >= 0 && H5Pset_chunk(layout, rank_of(def->width), chunk) >= 0;
+    if (good && def->writer)
+        good = H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, CAIRN_PACKER_LEVEL) >= 0;
+    if (good)
+        return layout;
+    if (layout >= 0)
+        H5Pclose(layout);
+    return -1;
+}
+
+/* Rows of a dataset of `width` numbers a row; -1: it is something else. */
+static hssize_t rows_of(hid_t dataset, int width)
+{
+    hsize_t extent[2] = { 0, 1 };
+    hid_t space = H5Dget_space(dataset);
+    int rank = H5Sget_simple_extent_ndims(space);
+    bool good = rank == rank_of(width);
+    good = good && H5Sget_simple_extent_dims(space, extent, NULL) == rank;
+    H5Sclose(space);
+    return good && (width == 1 || extent[1] == (hsize_t)width) ? (hssize_t)extent[0] : -1;
+}
+
+/* Whether rows are stored together as a definition says: only then may chunks be written whole. */
+static bool has_layout(hid_t dataset, const cairn_hdf5_column_def *def)
+{
+    hsize_t chunk[2] = { 0, (hsize_t)def->width };
+    hid_t layout = H5Dget_create_plist(dataset);
+    bool good = layout >= 0 && H5Pget_layout(layout) == H5D_CHUNKED &&
+                H5Pget_chunk(layout, 2, chunk) == rank_of(def->width) &&
+                H5Pget_nfilters(layout) == (def->writer ? 2 : 0);
+    if (layout >= 0)
+        H5Pclose(layout);
+    return good && chunk[0] == (hsize_t)def->chunk && chunk[1] == (hsize_t)def->width;
+}
+
+/* The tail is needed as soon as there are rows; its end is zero at first. */
+static cairn_status make_tail(cairn_hdf5_column *c)
+{
+    if (!c->tail)
+        c->tail = cairn_memory_zeroed((size_t)c->chunk, row_bytes(c));
+    return c->tail ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static cairn_status read_rows(const cairn_hdf5_column *c, hid_t type, hsize_t first, hsize_t rows,
+                              void *out, cairn_error *error)
+{
+    hsize_t at[2] = { first, 0 }, extent[2] = { rows, (hsize_t)c->width };
+    hid_t file = H5Dget_space(c->dataset);
+    hid_t memory = H5Screate_simple(rank_of(c->width), extent, NULL);
+    H5Sselect_hyperslab(file, H5S_SELECT_SET, at, NULL, extent, NULL);
+    herr_t result = H5Dread(c->dataset, type, memory, file, H5P_DEFAULT, out);
+    cairn_status status = result < 0 ? cairn_hdf5_fail(error, "cannot read") : CAIRN_OK;
+    H5Sclose(file);
+    H5Sclose(memory);
+    return status;
+}
+
+/* Fetch the rows of the last chunk, which will be written again with more. */
+static cairn_status load_tail(cairn_hdf5_column *c, cairn_error *error)
+{
+    hsize_t rows = c->rows % (hsize_t)c->chunk;
+    if (!c->writer || rows == 0)
+        return CAIRN_OK;
+    TRY(make_tail(c));
+    return read_rows(c, cairn_hdf5_disk_type(c->type), c->rows - rows, rows, c->tail, error);
+}
+
+static cairn_status open_column(hid_t group, const cairn_hdf5_column_def *def,
+                                cairn_hdf5_column *out, cairn_error *error)
+{
+    out->dataset = H5Dopen2(group, def->name, H5P_DEFAULT);
+    if (out->dataset < 0)
+        return cairn_hdf5_fail(error, "cannot open a dataset");
+    hssize_t rows = rows_of(out->dataset, def->width);
+    if (rows < 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, def->name, "expected rows of %d numbers",
+                          def->width);
+    if (!has_layout(out->dataset, def))
+        return cairn_fail(error, CAIRN_BAD_INPUT, def->name, "expected chunks of %d rows%s",
+                          def->chunk, def->writer ? ", shuffled and deflated" : "");
+    out->rows = (hsize_t)rows;
+    return load_tail(out, error);
+}
+
+static cairn_status make_column(hid_t group, const cairn_hdf5_column_def *def,
+                                cairn_hdf5_column *out, cairn_error *error)
+{
+    hsize_t start[2] = { 0, (hsize_t)def->width };
+    hsize_t limit[2] = { H5S_UNLIMITED, (hsize_t)def->width };
+    hid_t space = H5Screate_simple(rank_of(def->width), start, limit);
+    hid_t layout = layout_create(def);
+    if (space >= 0 && layout >= 0)
+        out->dataset = H5Dcreate2(group, def->name, cairn_hdf5_disk_type(def->type), space,
+                                  H5P_DEFAULT, layout, H5P_DEFAULT);
+    cairn_status status =
+        out->dataset < 0 ? cairn_hdf5_fail(error, "cannot make a dataset") : CAIRN_OK;
+    if (layout >= 0)
+        H5Pclose(layout);
+    if (space >= 0)
+        H5Sclose(space);
+    return status == CAIRN_OK ? cairn_hdf5_text(out->dataset, "unit", def->unit, error) : status;
+}
+
+cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *def,
+                                      cairn_hdf5_column *out, cairn_error *error)
+{
+    *out = (cairn_hdf5_column){ .dataset = H5I_INVALID_HID,
+                                .type = def->type,
+                                .width = def->width,
+                                .chunk = def->chunk,
+                                .writer = def->writer };
+    if (def->writer) {
+        out->next = def->writer->columns;
+        def->writer->columns = out;
+    }
+    return H5Lexists(group, def->name, H5P_DEFAULT) > 0 ? open_column(group, def, out, error)
+                                                        : make_column(group, def, out, error);
+}
+
+static void leave_writer(cairn_hdf5_column *c)
+{
+    cairn_hdf5_column **link = c->writer ? &c->writer->columns : NULL;
+    while (link && *link && *link != c)
+        link = &(*link)->next;
+    if (link && *link)
+        *link = c->next;
+}
+
+void cairn_hdf5_column_close(cairn_hdf5_column *c)
+{
+    leave_writer(c);
+    cairn_memory_free(c->tail);
+    if (c->dataset > 0)
+        H5Dclose(c->dataset);
+    c->dataset = 0;
+    c->tail = NULL;
+    c->writer = NULL;
+    c->next = NULL;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cairn_error *error)
+{
+    if (rows < 0 || (hsize_t)rows > column->rows)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "a dataset has %lld rows, expected %lld at least",
+                          (long long)column->rows, (long long)rows);
+    hsize_t extent[2] = { (hsize_t)rows, (hsize_t)column->width };
+    if (H5Dset_extent(column->dataset, extent) < 0)
+        return cairn_hdf5_fail(error, "cannot cut a dataset");
+    column->rows = (hsize_t)rows;
+    return load_tail(column, error);
+}
+
+cairn_status cairn_hdf5_column_read(const cairn_hdf5_column *column, int64_t first, size_t rows,
+                                    void *out, cairn_error *error)
+{
+    hsize_t at = (hsize_t)first;
+    if (first < 0 || at > column->rows || rows > column->rows - at)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "a dataset has %lld rows, expected %lld",
+                          (long long)column->rows, (long long)first + (long long)rows);
+    return read_rows(column, cairn_hdf5_memory_type(column->type), at, rows, out, error);
+}
+
+cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, int64_t *out,
+                                  cairn_error *error)
+{
+    return cairn_hdf5_column_read(column, row, 1, out, error);
+}
+
+/* Write into the last `rows` rows of a dataset that is already long enough. */
+static cairn_status write_rows(const cairn_hdf5_column *column, hsize_t rows, const void *data,
+                               cairn_error *error)
+{
+    hsize_t first[2] = { column->rows, 0 };
+    hsize_t extent[2] = { rows, (hsize_t)column->width };
+    hid_t memory = H5Screate_simple(rank_of(column->width), extent, NULL);
+    hid_t file = H5Dget_space(column->dataset);
+    herr_t result = H5Sselect_hyperslab(file, H5S_SELECT_SET, first, NULL, extent, NULL);
+    if (result >= 0)
+        result = H5Dwrite(column->dataset, cairn_hdf5_memory_type(column->type), memory, file,
+                          H5P_DEFAULT, data);
+    /* closing would clear the error stack, so the message is taken before */
+    cairn_status status = result < 0 ? cairn_hdf5_fail(error, "cannot write") : CAIRN_OK;
+    H5Sclose(file);
+    H5Sclose(memory);
+    return status;
+}
+
+static cairn_status append_short(cairn_hdf5_column *c, size_t rows, const void *data,
+                                 cairn_error *error)
+{
+    TRY(set_rows(c->dataset, c->width, c->rows + rows, error));
+    TRY(write_rows(c, rows, data, error));
+    c->rows += rows;
+    return CAIRN_OK;
+}
+
+/* Fill the tail; each time that it is full it goes to the packer. */
+static cairn_status append_long(cairn_hdf5_column *c, size_t rows, const unsigned char *data,
+                                cairn_error *error)
+{
+    size_t size = row_bytes(c), chunk = (size_t)c->chunk;
+    TRY(make_tail(c));
+    while (rows > 0) {
+        size_t at = (size_t)(c->rows % chunk), part = rows < chunk - at ? rows : chunk - at;
+        unsigned char *place = c->tail + at * size;
+        memcpy(place, data, part * size);
+        if (H5Tconvert(cairn_hdf5_memory_type(c->type), cairn_hdf5_disk_type(c->type),
+                       part * (size_t)c->width, place, NULL, H5P_DEFAULT) < 0)
+            return cairn_hdf5_fail(error, "cannot write");
+        c->rows += part;
+        c->changed = true;
+        if (at + part == chunk)
+            TRY(put_tail(c, error));
+        data += part * size;
+        rows -= part;
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, const void *data,
+                                      cairn_error *error)
+{
+    if (rows == 0)
+        return CAIRN_OK;
+    return column->writer ? append_long(column, rows, data, error)
+                          : append_short(column, rows, data, error);
+}
+
+cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
+                                      cairn_hdf5_strided numbers, cairn_error *error)
+{
+    char packed[8192]; /* some rows side by side */
+    size_t size = cairn_hdf5_size(column->type) * (size_t)column->width;
+    size_t most = sizeof packed / size;
+    for (size_t done = 0, some; done < rows; done += some) {
+        some = rows - done < most ? rows - done : most;
+        for (size_t i = 0; i < some; i++)
+            memcpy(packed + i * size, (const char *)numbers.first + (done + i) * numbers.stride,
+                   size);
+        TRY(cairn_hdf5_column_append(column, some, packed, error));
+    }
+    return CAIRN_OK;
+}
