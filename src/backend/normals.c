@@ -53,13 +53,20 @@ typedef struct product {
     int ranges; /* of blocks */
 } product;
 
-/* Balls turn by friction alone: the angular part stays. */
-CAIRN_INLINE void push_side(const cairn_problem *p, int j, int side, double r, double *v)
+/* Whether all contacts are of balls: loops are written for any and called with this known. */
+static bool is_all_balls(const cairn_problem *p)
 {
-    size_t n = (size_t)p->block_size, first = (size_t)p->block[2 * j + side] * n;
+    return p->normal && !p->rows;
+}
+
+/* Balls turn by friction alone: the angular part stays. */
+CAIRN_INLINE void push_side(const cairn_problem *p, bool balls, int j, int side, double r,
+                            double *v)
+{
+    size_t n = balls ? 6 : (size_t)p->block_size, first = (size_t)p->block[2 * j + side] * n;
     const double *inverse = p->mass_inverse + first;
     v += first;
-    if (cairn_is_of_balls(p, j)) {
+    if (balls || cairn_is_of_balls(p, j)) {
         double push = (side ? -r : r) * inverse[0];
         v[0] += push * p->normal[j].x;
         v[1] += push * p->normal[j].y;
@@ -71,16 +78,24 @@ CAIRN_INLINE void push_side(const cairn_problem *p, int j, int side, double r, d
         v[k] += inverse[k] * H[k] * r;
 }
 
-/* What goes to blocks first .. last-1. */
-static void push_some(const product *job, int first, int last)
+CAIRN_INLINE void push_each(const product *job, bool balls, int first, int last)
 {
     const cairn_problem *p = job->s->p;
     for (int j = 0; j < p->contacts; j++)
         for (int side = 0; side < 2 && job->r[j] != 0; side++) {
             int block = p->block[2 * j + side];
             if (block >= first && block < last)
-                push_side(p, j, side, job->r[j], job->v);
+                push_side(p, balls, j, side, job->r[j], job->v);
         }
+}
+
+/* What goes to blocks first .. last-1. */
+static void push_some(const product *job, int first, int last)
+{
+    if (is_all_balls(job->s->p))
+        push_each(job, true, first, last);
+    else
+        push_each(job, false, first, last);
 }
 
 static void push_ranges(int begin, int end, void *context)
@@ -104,13 +119,13 @@ static void velocity(const cairn_system *s, const double *r, double *v)
 /* ---- g = N v + w_N + b ----------------------------------------------------------------------- */
 
 /* What side `side` of contact j adds to its normal velocity. */
-CAIRN_INLINE double closing(const cairn_problem *p, int j, int side, const double *v)
+CAIRN_INLINE double closing(const cairn_problem *p, bool balls, int j, int side, const double *v)
 {
     int block = p->block[2 * j + side];
     if (block < 0)
         return 0;
-    v += (size_t)block * (size_t)p->block_size;
-    if (cairn_is_of_balls(p, j)) {
+    v += (size_t)block * (balls ? 6 : (size_t)p->block_size);
+    if (balls || cairn_is_of_balls(p, j)) {
         double along = p->normal[j].x * v[0] + p->normal[j].y * v[1] + p->normal[j].z * v[2];
         return side ? -along : along;
     }
@@ -121,12 +136,21 @@ CAIRN_INLINE double closing(const cairn_problem *p, int j, int side, const doubl
     return sum;
 }
 
+CAIRN_INLINE void closing_each(const product *job, bool balls, int begin, int end)
+{
+    const cairn_problem *p = job->s->p;
+    for (int j = begin; j < end; j++)
+        job->g[j] = closing(p, balls, j, 0, job->known) + closing(p, balls, j, 1, job->known) +
+                    job->s->shift[j];
+}
+
 static void closing_range(int begin, int end, void *context)
 {
     const product *job = context;
-    const cairn_problem *p = job->s->p;
-    for (int j = begin; j < end; j++)
-        job->g[j] = closing(p, j, 0, job->known) + closing(p, j, 1, job->known) + job->s->shift[j];
+    if (is_all_balls(job->s->p))
+        closing_each(job, true, begin, end);
+    else
+        closing_each(job, false, begin, end);
 }
 
 static void gradient(const cairn_system *s, const double *r, double *v, double *g)
