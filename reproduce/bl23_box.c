@@ -1,5 +1,6 @@
 /* bl23_box.c - [BL23] 3.3.1: spheres fall in a box without friction, by five gradient methods. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,6 +23,7 @@ typedef struct box_case {
 
 /* Sums over the steps that were solved by each method. */
 typedef struct method_sums {
+    double residual[METHODS];                 /* relative, where the paper's test stops        */
     double cpu[METHODS], iterations[METHODS]; /* cpu: s                                        */
     int samples, constraints, active;
     int steps, missed; /* of the motion: all, and those that missed 1e-3 */
@@ -83,6 +85,7 @@ static cairn_status try_methods(cairn_study *study, const scaled *s, double dt, 
             break;
         sums->cpu[i] += cpu_so_far() - began;
         sums->iterations[i] += (double)trial->report.iterations;
+        sums->residual[i] += trial->report.judgement.asked.relative;
         if (series && sums->active > 0)
             cairn_study_point(study, series[i], sums->active, (double)trial->report.iterations, 0);
     }
@@ -235,13 +238,26 @@ static void contact_rows(cairn_study *study, int n, const method_sums *sums)
 
 /* Why a ratio of times is not the published one. */
 static const char same_work[] =
-    "an iteration takes the same work as one of pgd, so this is the ratio of the iterations, of "
-    "steps of one motion; theirs is of whole runs, one with each method";
+    "an iteration takes the same work as one of pgd: this is the ratio of the iterations, of steps "
+    "of one motion; theirs is of whole runs, one with each method";
 static const char cheap_test[] =
     "the step is tested by a difference of gradients that are at hand (apgd.c), not by two more "
     "products for the cost: adapting it costs less than published";
 static const char *const time_whys[METHODS] = { NULL, same_work, cheap_test, same_work,
                                                 cheap_test };
+
+static void time_row(cairn_study *study, const table_line *line, int i, const method_sums *sums)
+{
+    char why[sizeof((cairn_finding *)0)->why];
+    snprintf(why, sizeof why, "%s; pgd stops with a residual %.1f times that of %s", time_whys[i],
+             sums->residual[0] / sums->residual[i], methods[i]);
+    cairn_row row = { .published = line->time[i],
+                      .ours = sums->cpu[i] / sums->cpu[0],
+                      .within = 1.0 / 3,
+                      .why = why };
+    cairn_study_row(study, &row, "N = %d: %s, CPU time over that of pgd",
+                    line->n * line->n * line->n, methods[i]);
+}
 
 static void method_rows(cairn_study *study, int n, const method_sums *sums)
 {
@@ -251,15 +267,15 @@ static void method_rows(cairn_study *study, int n, const method_sums *sums)
     for (int i = 1; i < METHODS; i++) {
         double ratio = sums->iterations[i] / sums->iterations[0];
         cairn_row row = { .ours = ratio };
+        if (!(ratio < 1))
+            row.why =
+                "the paper's test looks at the change of r, which pgd makes in small steps: it "
+                "stops farther from the solution, see the next row";
         cairn_study_claim(study, ratio < 1, &row,
                           "N = %d: %s, iterations over those of pgd, below 1", spheres, methods[i]);
         least = least && sums->iterations[4] <= sums->iterations[i];
-        if (!line)
-            continue;
-        row = (cairn_row){ .published = line->time[i], .ours = sums->cpu[i] / sums->cpu[0] };
-        row.within = 1.0 / 3;
-        row.why = time_whys[i];
-        cairn_study_row(study, &row, "N = %d: %s, CPU time over that of pgd", spheres, methods[i]);
+        if (line)
+            time_row(study, line, i, sums);
     }
     cairn_row row = { .ours = sums->iterations[4] / sums->samples };
     row.why = least ? NULL : "another took fewer on these steps";
