@@ -55,6 +55,48 @@ class Pages(unittest.TestCase):
             if os.path.dirname(above):
                 self.assertIn(f"({os.path.basename(above)}/{name}", read(above + ".md"))
 
+    def test_files_that_pages_name_are_there(self):
+        found = [os.path.relpath(os.path.join(folder, name), ROOT)
+                 for folder, _, names in os.walk(ROOT) for name in names
+                 if not os.path.relpath(folder, ROOT).startswith(("build", ".git", "out"))]
+        for page in pages():
+            if page == "CHANGELOG.md":
+                continue
+            for name in re.findall(r"`([\w./-]+\.(?:c|h|py|sh|md|obj|cmake))`", read(page)):
+                self.assertTrue(any(("/" + path).endswith("/" + name) for path in found),
+                                f"{page}: {name}")
+            for name in re.findall(r"`((?:src|tests|tools|scenes|reproduce|bench)/[\w./-]*)`",
+                                   read(page)):
+                self.assertTrue(os.path.exists(os.path.join(ROOT, name)), f"{page}: {name}")
+
+    def test_symbols_that_pages_name_are_public(self):
+        known = set()
+        for path in (glob.glob(os.path.join(ROOT, "include", "cairn", "*.h")) +
+                     [os.path.join(ROOT, "bench", "CMakeLists.txt")]):  # programs
+            known.update(re.findall(r"\bcairn_\w+", read(os.path.relpath(path, ROOT))))
+        for page in pages():
+            if page not in ("CHANGELOG.md", "CONTRIBUTING.md"):
+                for name in re.findall(r"`(cairn_\w+)", read(page)):
+                    self.assertTrue(name in known, f"{page}: {name}")
+
+    def test_the_page_of_the_program_names_every_flag_and_topic(self):
+        page = read("docs/cli.md")
+
+        def told(*words):
+            return subprocess.run([CAIRN, *words], capture_output=True, text=True, timeout=60,
+                                  check=False).stdout
+
+        commands = re.findall(r"^  (\w+) ", told("help"), re.MULTILINE)
+        self.assertGreater(len(commands), 10)
+        for command in commands:
+            self.assertIn(f"cairn {command}", page)
+            for flag in re.findall(r"--[a-z-]+", told("help", command)):
+                self.assertIn(flag, page, command)
+        topics = re.findall(r"^([\w-]+) - ", told("list"), re.MULTILINE)
+        self.assertGreater(len(topics), 8)
+        for topic in topics:
+            self.assertIn(f"`{topic}`", page)
+
     def test_the_two_commands_come_first(self):
         lines = read("README.md").splitlines()
         self.assertTrue(lines[1].startswith("make run"))
