@@ -17,7 +17,7 @@ static cairn_comparison *compare(const char *path, const cairn_compare_options *
 {
     cairn_comparison *c = NULL;
     cairn_error error = { 0 };
-    if (cairn_compare(path, NULL, 0, options, NULL, NULL, &c, &error) != CAIRN_OK)
+    if (cairn_compare(path, options, &c, &error) != CAIRN_OK)
         fail_msg("%s: %s", error.key, error.message);
     return c;
 }
@@ -153,7 +153,9 @@ TEST(a_run_that_fails_does_not_end_the_others)
                                       .time_steps = { steps, 2 } };
     cairn_comparison *c = NULL;
     cairn_error error = { 0 };
-    CHECK_OK(cairn_compare(INCLINE, overrides, 1, &options, NULL, NULL, &c, &error));
+    options.overrides = overrides;
+    options.override_count = 1;
+    CHECK_OK(cairn_compare(INCLINE, &options, &c, &error));
     CHECK_INT(find(c, "convex", 1e6)->status, CAIRN_NOT_FINITE);
     CHECK_CONTAINS(find(c, "convex", 1e6)->error.message, "step 1");
     CHECK_OK(find(c, "convex", 0.1)->status);
@@ -194,8 +196,7 @@ TEST(what_is_not_right_is_refused_by_name)
     for (int i = 0; i < 6; i++) {
         cairn_comparison *c = (cairn_comparison *)1;
         cairn_error error = { 0 };
-        CHECK_INT(cairn_compare(INCLINE, NULL, 0, &bad[i], NULL, NULL, &c, &error),
-                  CAIRN_BAD_INPUT);
+        CHECK_INT(cairn_compare(INCLINE, &bad[i], &c, &error), CAIRN_BAD_INPUT);
         CHECK(c == NULL);
         CHECK_TEXT(error.key, keys[i]);
     }
@@ -216,8 +217,9 @@ TEST(the_caller_may_stop_and_keeps_the_runs_that_ended)
     cairn_comparison *c = NULL;
     cairn_error error = { 0 };
     int left = 3;
-    CHECK_INT(cairn_compare(INCLINE, NULL, 0, &options, count_down, &left, &c, &error),
-              CAIRN_STOPPED);
+    options.progress = count_down;
+    options.context = &left;
+    CHECK_INT(cairn_compare(INCLINE, &options, &c, &error), CAIRN_STOPPED);
     CHECK_INT(left, -1);
     CHECK_INT(cairn_comparison_count(c), 1);
     CHECK_INT(cairn_comparison_at(c, 0)->summary.steps, 1000);
@@ -231,7 +233,9 @@ TEST(overrides_hold_for_every_run)
     cairn_compare_options options = { .schemes = schemes, .scheme_count = 2 };
     cairn_comparison *c = NULL;
     cairn_error error = { 0 };
-    CHECK_OK(cairn_compare(INCLINE, overrides, 2, &options, NULL, NULL, &c, &error));
+    options.overrides = overrides;
+    options.override_count = 2;
+    CHECK_OK(cairn_compare(INCLINE, &options, &c, &error));
     for (int i = 0; i < 2; i++)
         CHECK_INT(cairn_comparison_at(c, i)->summary.steps, 5);
     cairn_comparison_destroy(c);
@@ -241,7 +245,9 @@ TEST(any_allocation_may_fail)
 {
     const char *const schemes[] = { "convex" };
     const char *const overrides[] = { "run.duration=0.3" };
-    cairn_compare_options options = { .schemes = schemes, .scheme_count = 1 };
+    cairn_compare_options options = {
+        .schemes = schemes, .scheme_count = 1, .overrides = overrides, .override_count = 1
+    };
     cairn_status status = CAIRN_NO_MEMORY;
     long n = 0;
     scene_text_write(FALL, strlen(FALL));
@@ -250,7 +256,7 @@ TEST(any_allocation_may_fail)
         cairn_comparison *c = NULL;
         cairn_error error = { 0 };
         meter_install(&m);
-        status = cairn_compare(scene_text_path(), overrides, 1, &options, NULL, NULL, &c, &error);
+        status = cairn_compare(scene_text_path(), &options, &c, &error);
         CHECK((status == CAIRN_OK) == (c != NULL));
         CHECK(status == CAIRN_OK || status == CAIRN_NO_MEMORY);
         cairn_comparison_destroy(c);

@@ -140,15 +140,20 @@ static bool on_progress(const cairn_compare_progress *progress, void *context)
     return cairn_interrupt_signal() == 0;
 }
 
-static cairn_compare_options options_of(const cairn_compare_arguments *a)
+static cairn_compare_options options_of(const cairn_arguments *arguments)
 {
+    const cairn_compare_arguments *a = &arguments->compare;
     return (cairn_compare_options){ .schemes = a->schemes,
                                     .scheme_count = a->scheme_count,
                                     .solvers = a->solvers,
                                     .solver_count = a->solver_count,
                                     .time_steps = { a->time_steps, a->time_step_count },
                                     .reference = a->reference,
-                                    .reference_step = a->reference_step };
+                                    .reference_step = a->reference_step,
+                                    .overrides = arguments->overrides,
+                                    .override_count = arguments->override_count,
+                                    .progress = on_progress,
+                                    .context = (void *)&arguments->quiet };
 }
 
 static bool any_failed(const cairn_comparison *c)
@@ -177,16 +182,13 @@ static int report(const cairn_comparison *c, const cairn_arguments *arguments, b
 
 static int compare(const cairn_arguments *arguments)
 {
-    cairn_compare_options options = options_of(&arguments->compare);
+    cairn_compare_options options = options_of(arguments);
     cairn_comparison *comparison = NULL;
     cairn_error error = { 0 };
-    bool quiet = arguments->quiet;
     if (arguments->out && cairn_folder_prepare("compare", arguments->out) != EXIT_DONE)
         return EXIT_FAILED;
     cairn_interrupt_watch();
-    cairn_status status =
-        cairn_compare(arguments->operand, arguments->overrides, arguments->override_count, &options,
-                      on_progress, &quiet, &comparison, &error);
+    cairn_status status = cairn_compare(arguments->operand, &options, &comparison, &error);
     if (!error.file[0])
         snprintf(error.file, sizeof error.file, "%s", arguments->operand);
     int code = comparison ? report(comparison, arguments, status == CAIRN_STOPPED)

@@ -8,18 +8,6 @@
 extern "C" {
 #endif
 
-/** What to compare. Zero is valid: every scheme, with the solver and the time step of the scene. */
-typedef struct cairn_compare_options {
-    const char *const *schemes; /* names of cairn_scheme_name                                  */
-    int scheme_count;           /* 0: all there are                                            */
-    const char *const *solvers; /* names of cairn_solver_name                                  */
-    int solver_count;           /* 0: the one of the scene                                     */
-    cairn_list time_steps;      /* s; empty: the one of the scene                              */
-    const char *reference;      /* scheme of the reference run; NULL: "fixed-point"            */
-    double reference_step;      /* s: its time step; 0: the one compared, a tenth of the smallest
-                                   when there are several                                      */
-} cairn_compare_options;
-
 /** How far apart two runs are: distances between the places of a dynamic body in both, at times
  *  common to both. Bodies are matched by index; one that a run does not have is left out. */
 typedef struct cairn_run_difference {
@@ -57,20 +45,34 @@ typedef struct cairn_compare_progress {
 /** Returning false ends the comparison; the run under way is dropped. */
 typedef bool cairn_compare_fn(const cairn_compare_progress *progress, void *context);
 
+/** What to compare. Zero is valid: every scheme, with the solver and the time step of the scene. */
+typedef struct cairn_compare_options {
+    const char *const *schemes;   /* names of cairn_scheme_name                                  */
+    int scheme_count;             /* 0: all there are                                            */
+    const char *const *solvers;   /* names of cairn_solver_name                                  */
+    int solver_count;             /* 0: the one of the scene                                     */
+    cairn_list time_steps;        /* s; empty: the one of the scene                              */
+    const char *reference;        /* scheme of the reference run; NULL: "fixed-point"            */
+    double reference_step;        /* s: its time step; 0: the one compared, a tenth of the smallest
+                                   when there are several                                      */
+    const char *const *overrides; /* of the scene, as cairn_scene_load takes them              */
+    int override_count;
+    cairn_compare_fn *progress; /* NULL: nobody                                                */
+    void *context;
+} cairn_compare_options;
+
 /** Runs, the reference first. */
 typedef struct cairn_comparison cairn_comparison;
 
 /** Run every combination of scheme, solver and time step on the scene file `path`, each from a new
- *  load of it with `overrides`; nothing is written. The reference runs first, with the first of
+ *  load of it with the overrides; nothing is written. The reference runs first, with the first of
  *  the solvers that goes with its scheme, else "auto". Runs that miss tolerances go on to the end
  *  (run.on_uncertified is taken as warn). A run that fails, or a scheme and a solver that do not
- *  go together, is an entry like the others. `progress` may be NULL.
+ *  go together, is an entry like the others.
  *  Fails with what cairn_scene_load says of the scene, with CAIRN_BAD_INPUT (an unknown name, a
  *  time step out of range), CAIRN_NO_MEMORY, or with CAIRN_STOPPED when the callback
  *  said so: then *out holds the runs that ended before, else it is NULL. */
-CAIRN_API cairn_status cairn_compare(const char *path, const char *const *overrides,
-                                     int override_count, const cairn_compare_options *options,
-                                     cairn_compare_fn *progress, void *context,
+CAIRN_API cairn_status cairn_compare(const char *path, const cairn_compare_options *options,
                                      cairn_comparison **out, cairn_error *error);
 /** Free; NULL is allowed. */
 CAIRN_API void cairn_comparison_destroy(cairn_comparison *comparison);

@@ -19,14 +19,11 @@ enum { MOST_SCHEMES = 64 };
 
 typedef struct session {
     const char *path;
-    const char **overrides; /* the caller's, then room for scheme, solver and time step */
-    int override_count;
+    const char **overrides;        /* the caller's, then room for scheme, solver and time step */
     cairn_compare_options options; /* complete: no defaults left */
     const char *all_schemes[MOST_SCHEMES];
     const char *scene_solver;
     double scene_step;
-    cairn_compare_fn *progress;
-    void *context;
     cairn_scene *probe; /* the scene as it is, never run */
     cairn_sample_times times;
     cairn_trajectory reference;
@@ -153,7 +150,7 @@ static bool caller_goes_on(const watch *w, const cairn_progress *step)
 {
     const session *s = w->s;
     cairn_compare_progress progress = { (int)s->comparison->count + 1, s->runs, w->item, step };
-    return !s->progress || s->progress(&progress, s->context);
+    return !s->options.progress || s->options.progress(&progress, s->options.context);
 }
 
 static bool after_step(const cairn_progress *progress, void *context)
@@ -189,7 +186,7 @@ static cairn_status load(session *s, const cairn_compared *item, cairn_scene **o
                          cairn_error *error)
 {
     char scheme[96], solver[96], time_step[64], number[32];
-    const char **extra = s->overrides + s->override_count;
+    const char **extra = s->overrides + s->options.override_count;
     cairn_number_text(item->time_step, number);
     snprintf(scheme, sizeof scheme, "run.scheme=%s", item->scheme);
     snprintf(solver, sizeof solver, "run.solver=%s", item->solver);
@@ -198,7 +195,7 @@ static cairn_status load(session *s, const cairn_compared *item, cairn_scene **o
     extra[1] = solver;
     extra[2] = time_step;
     cairn_status status =
-        cairn_scene_load(s->path, s->overrides, s->override_count + 3, out, error);
+        cairn_scene_load(s->path, s->overrides, s->options.override_count + 3, out, error);
     extra[0] = extra[1] = extra[2] = NULL;
     return status;
 }
@@ -329,31 +326,27 @@ static void estimate_orders(cairn_comparison *c)
 
 /* ---- the public face ------------------------------------------------------------------------ */
 
-static cairn_status compare(session *s, const char *const *overrides, cairn_error *error)
+static cairn_status compare(session *s, cairn_error *error)
 {
+    const char *const *overrides = s->options.overrides;
     s->comparison = cairn_memory_zeroed(1, sizeof *s->comparison);
-    s->overrides = cairn_memory_zeroed((size_t)s->override_count + 3, sizeof *s->overrides);
+    s->overrides = cairn_memory_zeroed((size_t)s->options.override_count + 3, sizeof *s->overrides);
     if (!s->comparison || !s->overrides)
         return CAIRN_NO_MEMORY;
-    for (int i = 0; i < s->override_count; i++)
+    for (int i = 0; i < s->options.override_count; i++)
         s->overrides[i] = overrides[i];
-    TRY(cairn_scene_load(s->path, overrides, s->override_count, &s->probe, error));
+    TRY(cairn_scene_load(s->path, overrides, s->options.override_count, &s->probe, error));
     TRY(complete(s, error));
     cairn_status status = run_all(s);
     estimate_orders(s->comparison);
     return status;
 }
 
-cairn_status cairn_compare(const char *path, const char *const *overrides, int override_count,
-                           const cairn_compare_options *options, cairn_compare_fn *progress,
-                           void *context, cairn_comparison **out, cairn_error *error)
+cairn_status cairn_compare(const char *path, const cairn_compare_options *options,
+                           cairn_comparison **out, cairn_error *error)
 {
-    session s = { .path = path,
-                  .override_count = override_count,
-                  .options = *options,
-                  .progress = progress,
-                  .context = context };
-    cairn_status status = compare(&s, overrides, error);
+    session s = { .path = path, .options = *options };
+    cairn_status status = compare(&s, error);
     cairn_scene_destroy(s.probe);
     cairn_trajectory_destroy(&s.reference);
     cairn_memory_free(s.overrides);
