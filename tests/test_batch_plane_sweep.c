@@ -16,6 +16,7 @@ typedef struct example {
     cairn_plane_f32 narrow[BATCHES];
     double v64[4 * RECORDS], r64[2 * LANES], previous64[2 * LANES];
     float v32[4 * RECORDS], r32[2 * LANES], previous32[2 * LANES];
+    bool smooth; /* swept as one without friction */
 } example;
 
 static double draw(uint64_t *state)
@@ -85,7 +86,9 @@ static void fill(example *e)
 
 static cairn_sweep sweep64(example *e, cairn_width width, cairn_law law, double beta)
 {
-    const cairn_plane_pass_f64 job = { e->wide, law, beta, e->v64, e->r64, e->previous64 };
+    const cairn_plane_pass_f64 job = {
+        e->wide, e->smooth, law, beta, e->v64, e->r64, e->previous64
+    };
     cairn_sweep out = { 0, 0 };
     cairn_plane_sweep_f64(width, &job, 0, BATCHES, &out);
     return out;
@@ -93,7 +96,8 @@ static cairn_sweep sweep64(example *e, cairn_width width, cairn_law law, double 
 
 static cairn_sweep sweep32(example *e, cairn_width width, cairn_law law, double beta)
 {
-    const cairn_plane_pass_f32 job = { e->narrow, law, beta, e->v32, e->r32, e->previous32 };
+    const cairn_plane_pass_f32 job = { e->narrow, e->smooth, law,          beta,
+                                       e->v32,    e->r32,    e->previous32 };
     cairn_sweep out = { 0, 0 };
     cairn_plane_sweep_f32(width, &job, 0, BATCHES, &out);
     return out;
@@ -189,14 +193,48 @@ TEST(impulses_add_up_to_the_velocities)
     fill(&e);
     f = e;
     sweep64(&f, cairn_width_best(), CAIRN_LAW_CONVEX, 0);
-    const cairn_plane_pass_f64 job = { e.wide, 0, 0, e.v64, f.r64, e.previous64 };
+    const cairn_plane_pass_f64 job = { e.wide, false, 0, 0, e.v64, f.r64, e.previous64 };
     cairn_plane_sweep_f64(cairn_width_best(), &job, 0, BATCHES, NULL);
     for (int c = 0; c < 4 * RECORDS; c++)
         CHECK_NEAR(e.v64[c], f.v64[c], 1e-13);
 }
 
+static void take_friction(example *e)
+{
+    for (int lane = 0; lane < LANES; lane++) {
+        e->wide[lane / CAIRN_BATCH].mu[lane % CAIRN_BATCH] = 0;
+        e->narrow[lane / CAIRN_BATCH].mu[lane % CAIRN_BATCH] = 0;
+    }
+}
+
+/* Without friction a contact has one multiplier: a sweep that knows gives what one does that does
+ * not, on every width. */
+TEST(without_friction_the_normals_are_enough)
+{
+    static example general, smooth, first;
+    for (int width = 0; width <= (int)cairn_width_best(); width++) {
+        fill(&general);
+        take_friction(&general);
+        smooth = general;
+        smooth.smooth = true;
+        for (int k = 0; k < 5; k++) {
+            cairn_sweep a = sweep64(&general, (cairn_width)width, CAIRN_LAW_CONVEX, 0.3);
+            cairn_sweep b = sweep64(&smooth, (cairn_width)width, CAIRN_LAW_CONVEX, 0.3);
+            CHECK_NEAR(a.change2, b.change2, 1e-12 * (1 + a.change2));
+            CHECK_NEAR(a.uphill, b.uphill, 1e-12 * (1 + a.change2));
+        }
+        for (int i = 0; i < 2 * LANES; i++)
+            CHECK_NEAR(general.r64[i], smooth.r64[i], 1e-12 * (1 + fabs(general.r64[i])));
+        for (int i = 0; i < 4 * RECORDS; i++)
+            CHECK_NEAR(general.v64[i], smooth.v64[i], 1e-11);
+        if (width == 0)
+            first = smooth;
+        CHECK(memcmp(&first, &smooth, sizeof first) == 0);
+    }
+}
+
 int main(void)
 {
-    RUN(CASE(each_lane_solves_its_contact), CASE(all_instruction_sets_give_the_same_bits),
-        CASE(impulses_add_up_to_the_velocities));
+    RUN(CASE(without_friction_the_normals_are_enough), CASE(each_lane_solves_its_contact),
+        CASE(all_instruction_sets_give_the_same_bits), CASE(impulses_add_up_to_the_velocities));
 }

@@ -317,6 +317,7 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
     for (int j = 0; j < p->contacts; j++)
         if (!cairn_is_bounded(p, j) && !is_between_bodies(p, j))
             return CAIRN_OK;
+    out->smooth = is_smooth(p);
     return make_batches(out, arena);
 }
 

@@ -44,12 +44,12 @@ static void find_lane(const cairn_problem *p, int j, lane_numbers *out)
 
 /* ---- float and double ----------------------------------------------------------------------- */
 
-#define D                   3
-#define N                   6
-#define RECORD              8
-#define NUMBERS             CAIRN_GENERAL_NUMBERS
-#define INERTIA             4
-#define USE_INERTIA(s, job) ((job).inertia = (s)->inertia)
+#define D                3
+#define N                6
+#define RECORD           8
+#define NUMBERS          CAIRN_GENERAL_NUMBERS
+#define INERTIA          4
+#define COMPLETE(s, job) ((job).inertia = (s)->inertia)
 
 #define REAL       float
 #define NAME(name) f32_##name

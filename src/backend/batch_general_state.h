@@ -4,7 +4,8 @@
  *   D, N, RECORD          dimension, numbers of a block, and of a body's record: (v, 1/m, 0)
  *   NUMBERS, BATCH        of each contact of a batch, filled by find_lane; a batch of them
  *   JOB, PASS             one pass over batches, and what runs it
- *   INERTIA, USE_INERTIA  numbers of inverse inertia beside each record, and how they join a job
+ *   INERTIA               numbers of inverse inertia beside each record
+ *   COMPLETE(s, job)      what a job has in this dimension alone
  *   KERNELS, TEXT         the result and its name */
 
 typedef struct NAME(state) {
@@ -182,7 +183,7 @@ static JOB NAME(job_of)(const NAME(state) * s, cairn_law law, double beta)
                 .v = s->v,
                 .r = s->r,
                 .previous = s->r_previous };
-    USE_INERTIA(s, job);
+    COMPLETE(s, job);
     return job;
 }
 

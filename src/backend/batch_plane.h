@@ -42,6 +42,7 @@ typedef struct cairn_plane_f64 {
 /* One pass over batches. Records of bodies are (v, w, 1/m); impulses are in the contact frame. */
 typedef struct cairn_plane_pass_f32 {
     const cairn_plane_f32 *batches;
+    bool smooth; /* no contact has friction: impulses are normal */
     cairn_law law;
     double beta;
     float *v, *r, *previous;
@@ -49,6 +50,7 @@ typedef struct cairn_plane_pass_f32 {
 
 typedef struct cairn_plane_pass_f64 {
     const cairn_plane_f64 *batches;
+    bool smooth;
     cairn_law law;
     double beta;
     double *v, *r, *previous;

@@ -55,12 +55,12 @@ static void find_lane(const cairn_problem *p, int j, lane_numbers *out)
 
 /* ---- float and double ----------------------------------------------------------------------- */
 
-#define D                   2
-#define N                   3
-#define RECORD              4
-#define NUMBERS             CAIRN_PLANE_NUMBERS
-#define INERTIA             0 /* the lanes have it */
-#define USE_INERTIA(s, job) ((void)(s), (void)(job))
+#define D                2
+#define N                3
+#define RECORD           4
+#define NUMBERS          CAIRN_PLANE_NUMBERS
+#define INERTIA          0 /* the lanes have it */
+#define COMPLETE(s, job) ((job).smooth = (s)->batches->smooth)
 
 #define REAL       float
 #define NAME(name) f32_##name

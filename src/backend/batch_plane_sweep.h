@@ -206,6 +206,32 @@ CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes
     notes->uphill[lane / LANES] -= NAME(dot)(change, progress);
 }
 
+/* The same without friction: the normal alone, r = max(0, -q/W_NN). */
+CAIRN_WIDE void NAME(visit_smooth)(const JOB *job, int k, int lane, NAME(notes) * notes)
+{
+    const BATCH *batch = &job->batches[k];
+    REAL *r = job->r + (size_t)k * 2 * CAIRN_BATCH + lane;
+    REAL *previous = job->previous + (size_t)k * 2 * CAIRN_BATCH + lane;
+    const WIDE zero = WIDE_(spread)(0), W = WIDE_(load)(batch->W[0] + lane);
+    const NAME(two) n = NAME(load2)(batch->line[0] + lane);
+    NAME(bodies) s;
+    NAME(fetch)(job, batch, lane, &s);
+    WIDE old = WIDE_(load)(r), before = WIDE_(load)(previous);
+    WIDE_(store)(previous, old);
+    WIDE y = old + WIDE_(spread)((REAL)job->beta) * (old - before);
+    WIDE q = WIDE_(load)(batch->shift[0] + lane) + n.x * (s.a[0] - s.b[0]) +
+             n.y * (s.a[1] - s.b[1]) +
+             (WIDE_(load)(batch->turn_a[0] + lane) * s.a[2] +
+              WIDE_(load)(batch->turn_b[0] + lane) * s.b[2]) -
+             W * y;
+    WIDE found = WIDE_(choose)(q < zero, -q / W, zero), change = found - y;
+    WIDE_(store)(r, found);
+    NAME(push)(job, batch, lane, (NAME(two)){ change, zero }, &s);
+    WIDE w = (W + WIDE_(load)(batch->W[2] + lane)) * WIDE_(spread)((REAL)0.5);
+    notes->change2[lane / LANES] += w * w * change * change;
+    notes->uphill[lane / LANES] -= change * (found - old);
+}
+
 enum { NAME(STRETCH) = 32 }; /* batches whose lanes are summed before they are collected */
 
 CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
@@ -215,7 +241,10 @@ CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
         NAME(notes) notes = { 0 };
         for (int k = start; k < stop; k++)
             for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-                NAME(visit)(job, k, lane, &notes);
+                if (job->smooth)
+                    NAME(visit_smooth)(job, k, lane, &notes);
+                else
+                    NAME(visit)(job, k, lane, &notes);
         for (int i = 0; i < CAIRN_BATCH; i++) {
             out->change2 += (double)notes.change2[i / LANES][i % LANES];
             out->uphill += (double)notes.uphill[i / LANES][i % LANES];
