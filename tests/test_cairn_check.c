@@ -175,9 +175,10 @@ TEST(what_is_no_run_is_refused)
 {
     folder f = folder_create();
     CHECK_INT(verdict(&f), CANNOT_CHECK);
-    CHECK_CONTAINS(file_text(&f, "said.txt"), "cannot be opened");
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "there is no run.h5 in this folder");
     file_write(&f, "run.h5", "cairn run");
     CHECK_INT(verdict(&f), CANNOT_CHECK);
+    CHECK_CONTAINS(file_text(&f, "said.txt"), "/run.h5: not an HDF5 file");
     folder_remove(f.path);
 }
 

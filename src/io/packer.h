@@ -2,7 +2,8 @@
  * these names do, while its owner goes on with something else.
  *
  * Chunks come out in the order in which they went in; at most CAIRN_PACKER_ROOM are inside. All
- * functions are for the one thread that owns the packer. Memory is asked for in that thread only. */
+ * functions are for the one thread that owns the packer. Memory is asked for in that thread
+ * only. */
 #ifndef CAIRN_IO_PACKER_H
 #define CAIRN_IO_PACKER_H
 
