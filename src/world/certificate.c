@@ -238,12 +238,33 @@ static double depth_of(const cairn_stage *stage, int j)
     return depth;
 }
 
+static bool is_shifted(const cairn_stage *stage, int j)
+{
+    bool any = false;
+    for (int side = 0; stage->shift && side < 2; side++) {
+        int block = stage->contact_block[2 * j + side];
+        any = any || (block >= 0 && stage->shifted[block]);
+    }
+    return any;
+}
+
+/* How deep contact j can be at most: balls, and planes that do not turn, are no closer than along
+ * the normal they had before they moved, gap + h u_N. */
+static double depth_at_most(const cairn_stage *stage, int j)
+{
+    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension];
+    bool told = stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
+    return told && !is_shifted(stage, j) ? -(stage->world->contacts.gap[j] + stage->h * u)
+                                         : INFINITY;
+}
+
 static void depth_range(int begin, int end, void *context)
 {
     const cairn_stage *stage = context;
     double deepest = 0;
     for (int j = begin; j < end; j++)
-        deepest = fmax(deepest, depth_of(stage, j));
+        if (depth_at_most(stage, j) > deepest)
+            deepest = fmax(deepest, depth_of(stage, j));
     stage->depths[begin / GRAIN] = deepest;
 }
 

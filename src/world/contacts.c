@@ -205,6 +205,7 @@ typedef struct layout_job {
     const cairn_stage *stage;
     cairn_zone *zones;
     cairn_collider *colliders;
+    unsigned *kinds; /* of each range: bits of the kinds of zones that are there */
 } layout_job;
 
 static cairn_collider make_collider(const cairn_stage *stage, int i)
@@ -233,24 +234,35 @@ static void layout_range(int begin, int end, void *context)
 {
     const layout_job *job = context;
     const cairn_body_store *b = &job->stage->world->bodies;
-    for (int i = begin; i < end; i++)
+    unsigned kinds = 0;
+    for (int i = begin; i < end; i++) {
         if (b->alive[i] && b->ball[i] >= 0) {
             job->zones[i] = ball_zone(job->stage, i);
         } else {
             job->colliders[i] = make_collider(job->stage, i);
             job->zones[i] = cairn_zone_of(&job->colliders[i]);
         }
+        kinds |= 1u << job->zones[i].kind;
+    }
+    job->kinds[begin / GRAIN] = kinds;
 }
 
-static cairn_status lay_out(const cairn_stage *stage, cairn_layout *out)
+/* Also whether there are balls and planes alone: each pair then has one witness. */
+static cairn_status lay_out(cairn_stage *stage, cairn_layout *out)
 {
     cairn_arena *scratch = &stage->world->scratch;
-    size_t count = (size_t)stage->world->bodies.count;
+    size_t count = (size_t)stage->world->bodies.count, ranges = (count + GRAIN - 1) / GRAIN;
+    unsigned kinds = 0,
+             plain = 1u << CAIRN_ZONE_NONE | 1u << CAIRN_ZONE_BALL | 1u << CAIRN_ZONE_PLANE;
     layout_job job = { stage, cairn_arena_take(scratch, count, sizeof(cairn_zone)),
-                       cairn_arena_take(scratch, count, sizeof(cairn_collider)) };
-    if (!job.zones || !job.colliders)
+                       cairn_arena_take(scratch, count, sizeof(cairn_collider)),
+                       cairn_arena_take(scratch, ranges, sizeof(unsigned)) };
+    if (!job.zones || !job.colliders || !job.kinds)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for((int)count, GRAIN, layout_range, &job);
+    for (size_t k = 0; k < ranges; k++)
+        kinds |= job.kinds[k];
+    stage->plain = (kinds & ~plain) == 0;
     *out = (cairn_layout){ (int)count, job.zones, job.colliders, stage->reach };
     return CAIRN_OK;
 }
@@ -475,7 +487,6 @@ static cairn_status find_candidates(cairn_stage *stage)
     if (!stage->options->reuse_pairs)
         cairn_kept_pairs_forget(&stage->world->kept_pairs);
     TRY(lay_out(stage, &layout));
-    stage->plain = cairn_layout_plain(&layout);
     return stage->plain ? gather_plain(stage, &layout) : gather_any(stage, &layout);
 }
 

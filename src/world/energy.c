@@ -43,7 +43,8 @@ void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_
     cairn_vec3 vm = cairn_scale(0.5, cairn_add(v, b->v[i]));
     cairn_vec3 wm = cairn_scale(0.5, cairn_add(omega, b->omega[i]));
     double h = stage->h, m = b->mass[i];
-    energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
+    if (stage->world->loaded_count > 0)
+        energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
     energy->numerical_loss +=
         0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
 }

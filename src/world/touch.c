@@ -206,15 +206,6 @@ cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broa
     return world->pair_list.count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
-bool cairn_layout_plain(const cairn_layout *layout)
-{
-    unsigned kinds = 0,
-             plain = 1u << CAIRN_ZONE_NONE | 1u << CAIRN_ZONE_BALL | 1u << CAIRN_ZONE_PLANE;
-    for (int i = 0; i < layout->count; i++)
-        kinds |= 1u << layout->zones[i].kind;
-    return (kinds & ~plain) == 0;
-}
-
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
                                  const cairn_layout *layout, cairn_touches *out)
 {

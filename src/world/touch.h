@@ -29,8 +29,6 @@ cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out);
 /* The pairs of a layout, in world->pair_list. */
 cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
                                const cairn_layout *layout);
-/* Whether there are balls and planes alone: each pair then has one witness, cairn_zones_witness. */
-bool cairn_layout_plain(const cairn_layout *layout);
 /* The touches of a layout numbered as the bodies; scratch of the world holds the answer. A pair
  * whose distance cannot be found fails with CAIRN_UNSUPPORTED and is named in the world's error. */
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
