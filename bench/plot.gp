@@ -1,4 +1,5 @@
-# plot.gp - charts of sweeps.csv and settle.csv; run in their folder: gnuplot plot.gp
+# plot.gp - charts of sweeps.csv, settle.csv and rest.csv, those that are there; run in their folder:
+# gnuplot plot.gp
 set datafile separator ","
 set terminal svg size 640,420 background "white"
 set logscale x
@@ -14,3 +15,11 @@ set output "settle.svg"
 set xlabel "spheres"
 set ylabel "s a step"
 plot for [k in "frictionless convex"] "settle.csv" using 2:(strcol(1) eq k ? $9 : NaN) every ::1 with linespoints title k
+if (system("test -f rest.csv && echo yes") eq "yes") {
+    set output "rest.svg"
+    set ylabel "us a sphere and step, at rest"
+    stages = "collide assemble solve finish"
+    plot for [k in "frictionless convex"] for [i=1:4] "rest.csv" \
+        using 2:(strcol(1) eq k ? 1e6*column(4 + i)/$2 : NaN) every ::1 \
+        with linespoints dashtype (k eq "convex" ? 1 : 2) title k." ".word(stages, i)
+}

@@ -222,11 +222,30 @@ static void show(const char *scheme, double spheres, const cost *c, int steps)
            c->missed ? "  some missed" : "");
 }
 
+/* One more row of rest.csv; a size that was measured before has the last one count. */
+static void keep_row(const char *folder, const char *scheme, double spheres, const cost *c,
+                     int steps)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/rest.csv", folder);
+    FILE *csv = fopen(path, "r");
+    if (csv)
+        fclose(csv);
+    else
+        fclose(bench_table(folder, "rest.csv",
+                           "scheme,bodies,candidates,sweeps,collide_s,assemble_s,solve_s,finish_s,"
+                           "processor_s"));
+    csv = fopen(path, "a");
+    if (!csv)
+        bench_fail(path, CAIRN_IO_FAILED);
+    fprintf(csv, "%s,%.0f,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", scheme, spheres, c->candidates,
+            (double)c->sweeps / steps, c->sum.collide, c->sum.assemble, c->sum.solve, c->sum.finish,
+            c->processor);
+    fclose(csv);
+}
+
 void bench_rest(const char *folder, const bench_rest_options *o)
 {
-    char name[64];
-    snprintf(name, sizeof name, "rest-%d-%d%d%d-%s.csv", o->n, o->copies[0], o->copies[1],
-             o->copies[2], o->scheme);
     heap h = settled_box(folder, o->n, o->scheme);
     cairn_world *world = put_together(&h, o->copies);
     cairn_step_options options = cairn_step_options_default();
@@ -244,13 +263,7 @@ void bench_rest(const char *folder, const bench_rest_options *o)
         step(world, &options);
     cost c = measure(world, &options, o->steps);
     show(o->scheme, spheres, &c, o->steps);
-    FILE *csv = bench_table(folder, name,
-                            "scheme,bodies,candidates,sweeps,collide_s,assemble_s,solve_s,finish_s,"
-                            "processor_s");
-    fprintf(csv, "%s,%.0f,%d,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g\n", o->scheme, spheres, c.candidates,
-            (double)c.sweeps / o->steps, c.sum.collide, c.sum.assemble, c.sum.solve, c.sum.finish,
-            c.processor);
-    fclose(csv);
+    keep_row(folder, o->scheme, spheres, &c, o->steps);
     cairn_world_destroy(world);
     free(h.balls);
 }

@@ -460,7 +460,8 @@ typedef struct cairn_contacts {
     const double *velocity;    /* m/s: of a's point relative to b's after the step            */
     const double *mu;
     const double *restitution; /* Newton's e of the pair                                      */
-    const int32_t *feature;    /* tells apart several contacts of one pair                    */
+    const int32_t *feature;    /* tells apart several contacts of one pair; INT32_MIN once one of
+                                  the bodies was destroyed                                    */
     const double *mu_2;        /* along the second tangent; `mu` but for anisotropic friction   */
     const double *adhesion;    /* N: pull withstood in this step; 0 where it did not touch. The
                                   normal impulse is at least - h times this                   */
