@@ -13,18 +13,18 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-STEPS = """step time candidates active upgraded attempts entered broken linearisations
+STEPS = """step time candidates active upgraded attempts entered broken asleep woken linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
 dilatation spurious_work friction_law joint_drift joint_turn_drift distance distance_body asked_worst asked_relative
 asked_fclib coulomb_worst coulomb_relative
 coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy load_work driver_work
-motor_work correction friction_loss impact_loss damping_loss numerical_loss collide_seconds
+motor_work correction friction_loss impact_loss damping_loss sleep_loss numerical_loss collide_seconds
 assemble_seconds solve_seconds
 finish_seconds""".split()
 BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
 top_radius height axis length rounding exponents size semi_axes shape_x shape_q geometry volume""".split()
-STATES = ["index", "x", "q", "v", "omega"]
+STATES = ["index", "x", "q", "v", "omega", "asleep"]
 JOINTS = """kind body collide anchor_a anchor_b frame_a frame_b turn_motor slide_motor length pitch
 ratio stiffness damping turn_stiffness turn_damping break_force break_torque turn_lower turn_upper
 turn_friction turn_effort turn_spring turn_damper turn_rest slide_lower slide_upper slide_friction
@@ -123,7 +123,8 @@ def check_energy(f):
     total = s["kinetic"] + s["potential"] + s["elastic"]
     before = np.concatenate([[f.attrs["initial_energy"]], total[:-1]])
     flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] -
-            s["friction_loss"] - s["impact_loss"] - s["damping_loss"] - s["numerical_loss"])
+            s["friction_loss"] - s["impact_loss"] - s["damping_loss"] - s["sleep_loss"] -
+            s["numerical_loss"])
     scale = 1 + np.abs(total).max() + np.abs(s["kinetic"]).max()
     left = np.abs(total - before - flow)
     assert left.max() <= 1e-9 * scale, left.max()

@@ -71,6 +71,7 @@ static const target all_reals[] = {
     { "steps/friction_loss", 1 },
     { "steps/impact_loss", 1 },
     { "steps/numerical_loss", 1 },
+    { "steps/sleep_loss", 1 },
     { "steps/correction", 1 },
     { NULL, 0 },
 };
@@ -78,6 +79,7 @@ static const target all_reals[] = {
 /* Whole numbers: changed by 1, or to the other value of two. */
 static const char *const all_integers[] = {
     "certificate/bodies/index",
+    "certificate/bodies/asleep",
     "certificate/contacts/body",
     "certificate/contacts/feature",
     "certificate/contacts/exact",
@@ -89,12 +91,15 @@ static const char *const all_integers[] = {
     "frames/step",
     "frames/body_offset",
     "frames/bodies/index",
+    "frames/bodies/asleep",
     "frames/contacts/body",
     "steps/step",
     "steps/candidates",
     "steps/active",
     "steps/entered",
     "steps/upgraded",
+    "steps/asleep",
+    "steps/woken",
     "steps/converged",
     NULL,
 };
@@ -155,8 +160,8 @@ static inline int tamper_with_integers(const folder *f, const char *const *integ
         for (int i = 0; i < tries && count > 0; i++, changes++) {
             hsize_t place = draw(&state) % count;
             double old = swap_number(f, *name, place, NULL);
-            bool flag =
-                strstr(*name, "converged") || strstr(*name, "exact") || strstr(*name, "broken");
+            bool flag = strstr(*name, "converged") || strstr(*name, "exact") ||
+                        strstr(*name, "broken") || strstr(*name, "bodies/asleep");
             check_noticed(f, *name, place, flag ? 1 - old : i % 2 && old > 0 ? old - 1 : old + 1);
         }
     }

@@ -3,6 +3,8 @@
 #include "cairn/cairn.h"
 #include "check.h"
 #include "lattice_problem.h"
+#include "problem/judge.h"
+#include "problem/operator.h"
 
 /* One ball of mass 2 on a plane in 2D, radius 1, J = 1: W = diag(1/2, 1/2 + 1). */
 static const double mass_inverse[3] = { 0.5, 0.5, 1 };
@@ -51,6 +53,22 @@ TEST(doing_nothing_has_residual_one)
     CHECK_NEAR(j.asked.relative, 1, 1e-15);
     CHECK_NEAR(j.asked.fclib, 1, 1e-15);
     CHECK_INT(j.asked.worst_contact, 0);
+}
+
+/* half the impulse needed, by itself: e = 1/2 and q = (-1, 0) as above */
+TEST(one_contact_can_be_judged_alone)
+{
+    const double v_free[3] = { 0, -1, 0 }, mu[1] = { 0.3 }, r[2] = { 1, 0 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    double v[3], u[2], e2, q2;
+    cairn_problem_velocity(&p, r, v);
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        const cairn_judging judging = { .p = &p, .r = r, .v = v, .u = u };
+        cairn_judge_one(&judging, (cairn_law)law, 0, &e2, &q2);
+        CHECK_NEAR(e2, 0.25, 1e-15);
+        CHECK_NEAR(q2, 1, 1e-15);
+        CHECK_NEAR(u[0], -0.5, 1e-15);
+    }
 }
 
 /* half the impulse needed: u = (-1/2, 0), r - u/w = 1 + 1/2, e = 1/2 */
@@ -225,7 +243,7 @@ TEST(contacts_of_balls_are_judged_like_their_rows)
 int main(void)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
-        CASE(half_the_impulse_has_half_the_residual),
+        CASE(one_contact_can_be_judged_alone), CASE(half_the_impulse_has_half_the_residual),
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),

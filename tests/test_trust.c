@@ -208,6 +208,7 @@ static double ledger_gap(const folder *f)
         { "steps/entered_energy", 1 }, { "steps/load_work", 1 },     { "steps/driver_work", 1 },
         { "steps/motor_work", 1 },     { "steps/correction", 1 },    { "steps/friction_loss", -1 },
         { "steps/impact_loss", -1 },   { "steps/damping_loss", -1 }, { "steps/numerical_loss", -1 },
+        { "steps/sleep_loss", -1 },
     };
     static const char *const energies[] = { "steps/kinetic", "steps/potential", "steps/elastic" };
     size_t count;

@@ -65,11 +65,13 @@ static void format_state(const cairn_progress_view *view, const cairn_progress *
     char left[32];
     double rest = view->speed > 0 ? (p->duration - p->time) / view->speed : -1;
     cairn_progress_left(rest, left, sizeof left);
-    snprintf(text, capacity,
-             "%3.0f%% %s left  t %.4g/%.4g s  step %lld  bodies %lld  contacts %d  res %.1e",
-             100 * fmin(1, p->time / p->duration), left, p->time, p->duration, (long long)p->step,
-             (long long)p->bodies, p->report->active,
-             p->report->certificate.judgement.asked.relative);
+    int length = snprintf(
+        text, capacity,
+        "%3.0f%% %s left  t %.4g/%.4g s  step %lld  bodies %lld  contacts %d  res %.1e",
+        100 * fmin(1, p->time / p->duration), left, p->time, p->duration, (long long)p->step,
+        (long long)p->bodies, p->report->active, p->report->certificate.judgement.asked.relative);
+    if (p->report->asleep > 0 && length > 0 && (size_t)length < capacity)
+        snprintf(text + length, capacity - (size_t)length, "  asleep %d", p->report->asleep);
 }
 
 /* "[######....] state", in one line whatever the width. */

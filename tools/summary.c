@@ -28,6 +28,9 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
     if (s->joints + s->broken > 0)
         cairn_line_print("joints", "%lld, %lld broken", (long long)s->joints, (long long)s->broken);
     cairn_line_print("contacts", "%.1f a step pushing, %d at most", s->mean_active, s->max_active);
+    if (s->max_asleep > 0)
+        cairn_line_print("asleep", "%.1f bodies in a mean step, %d at most; %lld times one woke",
+                         s->mean_asleep, s->max_asleep, (long long)s->woken);
     if (s->max_upgraded > 0)
         cairn_line_print("upgraded", "%.1f a step to exact friction, %d at most", s->mean_upgraded,
                          s->max_upgraded);
@@ -95,14 +98,14 @@ static void print_certificate(const cairn_run_summary *s)
 }
 
 /* E_end = E_start + inlets + loads + drivers + motors
- *         - friction - impacts - damping - time stepping + rounding */
+ *         - friction - impacts - damping - falling asleep - time stepping + rounding */
 static void print_energy(const cairn_run_summary *s)
 {
     const cairn_energy *e = &s->energy;
     double end = e->kinetic + e->potential + e->elastic;
     double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work + e->motor_work +
                     e->correction - e->friction_loss - e->impact_loss - e->damping_loss -
-                    e->numerical_loss;
+                    e->sleep_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
     cairn_line_print("+ inlets", "%14.6g J", e->entered);
@@ -113,6 +116,7 @@ static void print_energy(const cairn_run_summary *s)
     cairn_line_print("- friction", "%14.6g J", e->friction_loss);
     cairn_line_print("- impacts", "%14.6g J", e->impact_loss);
     cairn_line_print("- damping", "%14.6g J", e->damping_loss);
+    cairn_line_print("- falling asleep", "%14.6g J", e->sleep_loss);
     cairn_line_print("- time stepping", "%14.6g J", e->numerical_loss);
     cairn_line_print("+ rounding", "%14.6g J", end - ledger);
     cairn_line_print("= at the end", "%14.6g J  (kinetic %.6g, potential %.6g, elastic %.6g)", end,

@@ -42,6 +42,9 @@ typedef struct cairn_run_summary {
     double mean_candidates, mean_active;
     int max_upgraded; /* scheme auto: contacts with exact friction                           */
     double mean_upgraded;
+    int max_asleep; /* bodies that rest, most and in a mean step; and how many times one woke */
+    double mean_asleep;
+    int64_t woken;
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */

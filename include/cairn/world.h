@@ -240,6 +240,7 @@ typedef struct cairn_bodies {
     const cairn_vec3 *inertia;
     const cairn_vec3 *surface_velocity; /* m/s, body frame                           */
     const cairn_vec3 *friction_axis;    /* body frame; 0: none                       */
+    const uint8_t *asleep;              /* 1: rests, with v and omega 0              */
 } cairn_bodies;
 
 /** The bodies of a world. */
@@ -340,6 +341,8 @@ typedef struct cairn_step_options {
     const char *broad_phase;      /* a name of cairn_broad_phase_name                           */
     bool reuse_pairs;             /* pairs found once serve while nothing leaves its place; never
                                      changes a result                                           */
+    bool sleep;                   /* groups at rest whose impulses still meet the tolerance are
+                                     not solved again                                           */
     int64_t threads;              /* worker threads; 0: as many as the machine has              */
 } cairn_step_options;
 
@@ -385,6 +388,7 @@ typedef struct cairn_energy {
                                   apart counts here                                             */
     double correction;         /* potential added by moving overlapping bodies apart            */
     double damping_loss;       /* h c rate^2 of dampers                                         */
+    double sleep_loss;         /* what stopping bodies that fall asleep takes                   */
     double numerical_loss;     /* of the time stepping: h m g.(v+ - v)/2 and the turning of
                                   unequal inertias; may have either sign                        */
 } cairn_energy;
@@ -428,6 +432,8 @@ typedef struct cairn_step_report {
     int upgraded;             /* scheme auto: contacts with exact Coulomb friction            */
     int broken;               /* joints that broke                                            */
     int entered;              /* bodies that came in through inlets                           */
+    int asleep;               /* bodies that rest when the step ends: their v is 0            */
+    int woken;                /* bodies that rested before it and do not any more             */
     int32_t distance_body[2]; /* the pair of certificate.distance; -1, -1: closed forms only  */
     cairn_solve_report solve;
     cairn_certificate certificate;

@@ -158,7 +158,7 @@ static bool after_step(const cairn_progress *progress, void *context)
     watch *w = context;
     const double rounding = 1e-6;
     const cairn_energy *e = &progress->report->energy;
-    double rise = -(e->friction_loss + e->impact_loss + e->numerical_loss);
+    double rise = -(e->friction_loss + e->impact_loss + e->sleep_loss + e->numerical_loss);
     if (rise > w->item->energy_rise)
         w->item->energy_rise = rise;
     w->status = sample_until(w, progress->time + rounding * w->item->time_step);

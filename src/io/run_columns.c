@@ -59,6 +59,7 @@ static const cairn_run_source states[] = {
     FRAME("q", "1", CAIRN_HDF5_REAL, 4, q),
     FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, v),
     FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, omega),
+    FRAME("asleep", "", CAIRN_HDF5_BYTE, 1, asleep),
     FRAME("angle", "rad", CAIRN_HDF5_REAL, 1, angle), /* last: 2D only */
 };
 

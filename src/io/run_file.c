@@ -42,6 +42,8 @@ static const cairn_run_source step_sources[] = {
     STEP("attempts", "", CAIRN_HDF5_INT, report.attempts),
     STEP("entered", "", CAIRN_HDF5_INT, report.entered),
     STEP("broken", "", CAIRN_HDF5_INT, report.broken),
+    STEP("asleep", "", CAIRN_HDF5_INT, report.asleep),
+    STEP("woken", "", CAIRN_HDF5_INT, report.woken),
     STEP("linearisations", "", CAIRN_HDF5_INT, report.linearisations),
     STEP("linearisation_error", "m", CAIRN_HDF5_REAL, report.linearisation_error),
     STEP("converged", "", CAIRN_HDF5_BYTE, report.solve.converged),

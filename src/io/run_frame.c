@@ -49,6 +49,7 @@ static cairn_status take_states(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->angle, f->bodies);
     TAKE(f->v, f->bodies);
     TAKE(f->omega, f->bodies);
+    TAKE(f->asleep, f->bodies);
     TAKE(f->pair, 2 * f->contacts);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -121,6 +122,7 @@ static void fill_state(cairn_run_frame *f, size_t row, int i, int32_t index)
     f->angle[row] = f->dimension == 2 ? f->world.angle[i] : 0;
     f->v[row] = f->world.v[i];
     f->omega[row] = f->world.omega[i];
+    f->asleep[row] = f->world.asleep[i];
 }
 
 static cairn_status shelve(const cairn_run_frame *f, cairn_run_roll *roll)

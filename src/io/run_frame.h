@@ -40,6 +40,7 @@ typedef struct cairn_run_frame {
     int32_t *slot;        /* index in the world   */
     cairn_vec3 *x, *v, *omega;
     cairn_quat *q;
+    uint8_t *asleep; /* 1: rests             */
     double *angle;
     size_t fresh; /* bodies that no frame held before: their properties */
     uint8_t *kind, *motion;

@@ -99,7 +99,7 @@ static cairn_status read_totals(cairn_run_reader *r)
     TRY(read_list(r, "steps", "step", CAIRN_HDF5_REAL, &steps));
     r->steps = steps.count;
     hid_t group = H5Gopen2(r->file, "steps", H5P_DEFAULT);
-    bool kept = cairn_hdf5_has(group, "friction_loss");
+    bool kept = cairn_hdf5_has(group, "friction_loss"), stops = cairn_hdf5_has(group, "sleep_loss");
     H5Gclose(group);
     if (!kept)
         return CAIRN_OK;
@@ -109,11 +109,13 @@ static cairn_status read_totals(cairn_run_reader *r)
     r->totals[0] = (cairn_energy){ 0 };
     for (int i = 0; i < cairn_energy_entries.count; i++) {
         const cairn_entry *entry = &cairn_energy_entries.items[i];
-        const double *column;
+        const double *column = NULL;
         double sum = 0;
-        TRY(read_column(r, "steps", entry->name, r->steps, &column));
+        bool there = stops || strcmp(entry->name, "sleep_loss") != 0; /* not in older files */
+        if (there)
+            TRY(read_column(r, "steps", entry->name, r->steps, &column));
         for (int k = 0; k < r->steps; k++) {
-            sum += column[k];
+            sum += there ? column[k] : 0;
             cairn_entry_set(entry, &r->totals[k + 1], sum);
         }
     }

@@ -92,6 +92,9 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->max_active = report->active > s->max_active ? report->active : s->max_active;
     s->max_upgraded = report->upgraded > s->max_upgraded ? report->upgraded : s->max_upgraded;
     s->mean_upgraded += report->upgraded;
+    s->max_asleep = report->asleep > s->max_asleep ? report->asleep : s->max_asleep;
+    s->mean_asleep += report->asleep;
+    s->woken += report->woken;
     s->mean_candidates += report->candidates;
     s->mean_active += report->active;
     s->mean_iterations += (double)report->solve.iterations;
@@ -113,6 +116,7 @@ void cairn_run_summary_finish(cairn_run_summary *s)
     s->mean_candidates /= steps;
     s->mean_active /= steps;
     s->mean_upgraded /= steps;
+    s->mean_asleep /= steps;
     s->mean_iterations /= steps;
     for (int i = 0; i < cairn_certificate_entries.count; i++) {
         const cairn_entry *entry = &cairn_certificate_entries.items[i];
@@ -166,6 +170,11 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_real(json, "mean_active", s->mean_active);
     cairn_json_integer(json, "max_upgraded", s->max_upgraded);
     cairn_json_real(json, "mean_upgraded", s->mean_upgraded);
+    cairn_json_end(json);
+    cairn_json_begin(json, "sleep");
+    cairn_json_integer(json, "max_asleep", s->max_asleep);
+    cairn_json_real(json, "mean_asleep", s->mean_asleep);
+    cairn_json_integer(json, "woken", s->woken);
     cairn_json_end(json);
     cairn_json_begin(json, "iterations");
     cairn_json_integer(json, "max", s->max_iterations);

@@ -45,6 +45,7 @@ static const cairn_entry energy_items[] = {
     ENTRY(cairn_energy, "friction_loss", "J", friction_loss),
     ENTRY(cairn_energy, "impact_loss", "J", impact_loss),
     ENTRY(cairn_energy, "damping_loss", "J", damping_loss),
+    ENTRY(cairn_energy, "sleep_loss", "J", sleep_loss),
     ENTRY(cairn_energy, "numerical_loss", "J", numerical_loss),
 };
 

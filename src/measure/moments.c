@@ -154,7 +154,8 @@ static cairn_status energy(cairn_measure *m)
                                           .friction_loss = NAN,
                                           .impact_loss = NAN,
                                           .correction = NAN,
-                                          .numerical_loss = NAN };
+                                          .numerical_loss = NAN,
+                                          .sleep_loss = NAN };
     const cairn_sample *s = m->sample;
     const cairn_energy *sum = s->totals ? s->totals : &unknown;
     double kinetic = 0, potential = 0;
@@ -164,10 +165,16 @@ static cairn_status energy(cairn_measure *m)
             kinetic += 0.5 * cairn_dot(s->omega[i], cairn_times(s->inertia[i], s->omega[i]));
             potential -= s->mass[i] * cairn_dot(s->gravity, s->x[i]);
         }
-    const double row[] = {
-        kinetic,         potential,          sum->entered,     sum->load_work,     sum->driver_work,
-        sum->correction, sum->friction_loss, sum->impact_loss, sum->numerical_loss
-    };
+    const double row[] = { kinetic,
+                           potential,
+                           sum->entered,
+                           sum->load_work,
+                           sum->driver_work,
+                           sum->correction,
+                           sum->friction_loss,
+                           sum->impact_loss,
+                           sum->numerical_loss,
+                           sum->sleep_loss };
     return cairn_measure_row(m, row);
 }
 
@@ -181,6 +188,7 @@ static const cairn_statistic_field energy_fields[] = {
     { { "friction_loss", "J", "since the start", true }, NULL, false },
     { { "impact_loss", "J", "since the start", true }, NULL, false },
     { { "numerical_loss", "J", "since the start", true }, NULL, false },
+    { { "sleep_loss", "J", "since the start", false }, NULL, false },
 };
 
 const cairn_statistic cairn_statistic_energy = {

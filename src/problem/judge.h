@@ -40,6 +40,10 @@ typedef struct cairn_judging {
 void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
                        cairn_norms *norms, cairn_judgement *out);
 
+/* What contact j alone adds to the residual of a law, e^2, and to the norm that it is relative to,
+ * (m/s)^2. Of the judging p, r, v and u are used: v are the velocities of r; u_j is written. */
+void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2);
+
 enum { CAIRN_JUDGED = 8 }; /* contacts that are judged at once */
 
 /* Contacts of balls, with circular cones, whole groups up to `end`; returns where it stopped. All

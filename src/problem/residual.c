@@ -367,6 +367,16 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
         measure_contact(judge, d, n, j);
 }
 
+void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2)
+{
+    const cairn_problem *p = judge->p;
+    cairn_judging one = { .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .measures = true };
+    judge_contact(&one, p->dimension, p->block_size, j);
+    bool exact = law == CAIRN_LAW_COULOMB;
+    *e2 = exact ? one.coulomb.e2 : one.convex.e2;
+    *q2 = exact ? one.norms.coulomb2 : one.norms.convex2;
+}
+
 /* ---- all contacts --------------------------------------------------------------------------- */
 
 /* Contacts are judged in parts, and what the parts come to is added up in their order. How contacts

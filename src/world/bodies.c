@@ -16,7 +16,7 @@ typedef struct column {
     size_t size;
 } column;
 
-enum { COLUMNS = 19 };
+enum { COLUMNS = 21 };
 
 static void list_columns(cairn_body_store *b, column *out)
 {
@@ -40,6 +40,8 @@ static void list_columns(cairn_body_store *b, column *out)
         { (void **)&b->arm, sizeof *b->arm },
         { (void **)&b->ball, sizeof *b->ball },
         { (void **)&b->near, sizeof *b->near },
+        { (void **)&b->asleep, sizeof *b->asleep },
+        { (void **)&b->calm, sizeof *b->calm },
     };
     memcpy(out, columns, sizeof columns);
 }
@@ -99,7 +101,8 @@ cairn_bodies cairn_world_bodies(const cairn_world *world)
                            .mass = b->mass,
                            .inertia = b->inertia,
                            .surface_velocity = b->surface_velocity,
-                           .friction_axis = b->friction_axis };
+                           .friction_axis = b->friction_axis,
+                           .asleep = b->asleep };
 }
 
 cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index)
@@ -360,6 +363,8 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
     b->surface_velocity[i] = def->surface_velocity;
     b->friction_axis[i] = cairn_rotate(made->pose.q, def->friction_axis);
     world->laws.moving = world->laws.moving || cairn_norm(def->surface_velocity) > 0;
+    b->asleep[i] = 0;
+    b->calm[i] = 0;
     b->mass[i] = made->mass;
     b->inertia[i] = flat ? cairn_vec(0, 0, made->inertia.z) : made->inertia;
 }

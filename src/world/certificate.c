@@ -25,6 +25,7 @@
 #include "problem/cone.h"
 #include "problem/operator.h"
 #include "world/scheme.h"
+#include "world/sleep.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
@@ -179,8 +180,10 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     cairn_certificate *c = &report->certificate;
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
-    if (stage->problem.directions && !stage->compression)
+    if (stage->problem.directions && !stage->compression) {
         cairn_stage_judge_circular(stage, &c->judgement);
+        cairn_stage_hold_still(stage);
+    }
     report->candidates = stage->world->contacts.count;
     TRY(certify_contacts(stage));
     return isfinite(c->judgement.asked.worst) ? CAIRN_OK : CAIRN_NOT_FINITE;

@@ -7,6 +7,7 @@
  *     friction loss  - sum r_T.um_T      um = H vm + w
  *     impact loss    - sum r_N um_N      r_N with what adhesion pulls
  *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm
+ *     sleep loss     vm.M v(r) of bodies that are stopped: sleep.c
  * The first part of the last line is what moving by v+ instead of vm does to the potential. */
 #include <math.h>
 

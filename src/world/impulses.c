@@ -22,9 +22,12 @@
 
 #include "base/status.h"
 #include "problem/operator.h"
+#include "problem/part.h"
 #include "solve/decompression.h"
 #include "world/scheme.h"
+#include "world/sleep.h"
 
+static const double CLOSER = 0.1; /* of the tolerance, for groups that should sleep on */
 enum { MOST_MISSED = 3 }; /* solves in a row that miss their tolerance: more will not help */
 
 /* One call that finds stage->r, and the judge of what it found. */
@@ -142,7 +145,7 @@ static cairn_status prepare_upgrade(cairn_stage *stage, cairn_scheme_job *job)
     return job->exact ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-static cairn_status solve_whole(cairn_stage *stage)
+static cairn_scheme_job job_of(const cairn_stage *stage)
 {
     const cairn_step_options *options = stage->options;
     cairn_scheme_job job = { .problem = &stage->problem,
@@ -154,11 +157,88 @@ static cairn_status solve_whole(cairn_stage *stage)
     job.options.solver = options->solver;
     job.options.tolerance = options->tolerance;
     job.options.max_iterations = options->max_iterations;
+    return job;
+}
+
+static cairn_status solve_all(cairn_stage *stage)
+{
+    cairn_scheme_job job = job_of(stage);
     stage->s_held = NULL;
     stage->exact = NULL;
     if (cairn_scheme_is_mixed(stage->scheme))
         TRY(prepare_upgrade(stage, &job));
     return cairn_scheme_solve(stage->scheme, &job);
+}
+
+/* ---- what is awake -------------------------------------------------------------------------- */
+
+/* Numbers of some contacts out of those of all. */
+static double *collect(cairn_stage *stage, const int32_t *contacts, int count, int width,
+                       const double *from)
+{
+    size_t n = (size_t)width;
+    double *to = cairn_arena_doubles(&stage->world->scratch, (size_t)count * n);
+    for (size_t k = 0; to && k < (size_t)count; k++)
+        memcpy(to + k * n, from + (size_t)contacts[k] * n, n * sizeof *to);
+    return to;
+}
+
+/* Some contacts as a problem of their own. */
+static cairn_status solve_some(cairn_stage *stage, const int32_t *contacts, int count,
+                               double tolerance, cairn_solve_report *report)
+{
+    cairn_problem_part part;
+    cairn_arena *scratch = &stage->world->scratch;
+    cairn_scheme_job job = job_of(stage);
+    int d = stage->problem.dimension;
+    *report = (cairn_solve_report){ .converged = true, .solver = stage->options->solver };
+    if (count == 0)
+        return CAIRN_OK;
+    TRY(cairn_problem_take_part(&stage->problem, contacts, count, scratch, &part));
+    const cairn_problem *p = &part.problem;
+    job.problem = p;
+    job.options.tolerance = tolerance;
+    job.report = report;
+    cairn_sliding_loop *loop = &job.loop;
+    loop->r = collect(stage, contacts, count, d, stage->r);
+    loop->s = collect(stage, contacts, count, 1, stage->s);
+    loop->u = cairn_arena_doubles(scratch, (size_t)count * (size_t)d);
+    loop->v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
+    if (!loop->r || !loop->s || !loop->u || !loop->v)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_scheme_solve(stage->scheme, &job));
+    cairn_part_spread(contacts, count, d, loop->r, stage->r);
+    cairn_part_spread(contacts, count, 1, loop->s, stage->s);
+    return CAIRN_OK;
+}
+
+/* What sleeps keeps its impulses; drowsy groups are solved one by one, the others together. */
+static cairn_status solve_groups(cairn_stage *stage)
+{
+    cairn_solve_report *report = &stage->report->solve, part;
+    double tolerance = stage->options->tolerance;
+    const int32_t *contacts;
+    int count, next = 0;
+    TRY(cairn_stage_find_groups(stage));
+    if (stage->groups.sleepers == 0)
+        return solve_all(stage);
+    stage->s_held = NULL;
+    stage->exact = NULL;
+    TRY(solve_some(stage, stage->groups.list, stage->groups.awake, tolerance, report));
+    while (cairn_stage_next_drowsy(stage, &next, &contacts, &count)) {
+        TRY(solve_some(stage, contacts, count, CLOSER * tolerance, &part));
+        report->iterations += part.iterations;
+        report->outer_iterations += part.outer_iterations;
+        report->converged = report->converged && part.judgement.asked.relative <= tolerance;
+    }
+    cairn_judge(&stage->problem, stage->scheme->law, stage->r, stage->v, stage->u,
+                &report->judgement);
+    return CAIRN_OK;
+}
+
+static cairn_status solve_whole(cairn_stage *stage)
+{
+    return stage->by_groups ? solve_groups(stage) : solve_all(stage);
 }
 
 static void judge_whole(cairn_stage *stage, cairn_judgement *out)
@@ -298,5 +378,8 @@ static cairn_status solve_impact(cairn_stage *stage)
 cairn_status cairn_stage_impulses(cairn_stage *stage)
 {
     stage->compression = stage->floor = NULL;
-    return find_impacts(stage) ? solve_impact(stage) : solve_phase(stage, &whole);
+    bool impact = find_impacts(stage);
+    stage->by_groups = stage->options->sleep && !impact; /* two phases are for all together */
+    TRY(impact ? solve_impact(stage) : solve_phase(stage, &whole));
+    return cairn_stage_settle(stage);
 }

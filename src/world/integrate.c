@@ -209,6 +209,8 @@ static void move_dynamic(cairn_stage *stage, int i, cairn_energy *energy)
     cairn_energy_add_body(stage, i, v, omega, energy);
     b->v[i] = v;
     b->omega[i] = omega;
+    b->asleep[i] = stage->asleep ? stage->asleep[i] : 0;
+    b->calm[i] = stage->calm ? stage->calm[i] : 0;
     if (stage->world->dimension == 2) {
         b->angle[i] += h * b->omega[i].z;
         b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };

@@ -42,6 +42,8 @@ static const column body_columns[] = {
     BODY_COLUMN(mass, REAL, 1, ANY),
     BODY_COLUMN(surface_velocity, REAL, 3, ANY),
     BODY_COLUMN(friction_axis, REAL, 3, ANY),
+    BODY_COLUMN(asleep, BYTE, 1, NO_YES),
+    BODY_COLUMN(calm, INT, 1, ANY),
 };
 
 #define CONTACT_COLUMN(name, type, width, range, only)                                             \

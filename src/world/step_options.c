@@ -51,6 +51,8 @@ static const cairn_option options[] = {
       "how pairs that may touch are found", cairn_broad_phase_name },
     { "reuse_pairs", CAIRN_OPTION_FLAG, false, FIELD(reuse_pairs), 0, 0, "",
       "pairs found once serve while nothing leaves its place; never changes a result", NULL },
+    { "sleep", CAIRN_OPTION_FLAG, false, FIELD(sleep), 0, 0, "",
+      "groups at rest whose impulses still meet the tolerance are not solved again", NULL },
     { "threads", CAIRN_OPTION_INTEGER, false, FIELD(threads), 0, 4096, "",
       "worker threads; 0: as many as the machine has", NULL },
 };
@@ -91,6 +93,15 @@ cairn_status cairn_step_options_check(const cairn_step_options *step, int dimens
         return cairn_fail(error, CAIRN_BAD_INPUT, "linearisations",
                           "found %lld, expected 0: the scheme %s does not use gaps",
                           (long long)step->linearisations, step->scheme);
+    if (step->sleep && cairn_scheme_is_mixed(scheme))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
+                          "found true with the scheme %s, expected another scheme: which of its "
+                          "contacts have exact friction is found for all together",
+                          step->scheme);
+    if (step->sleep && !step->warm_start)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "sleep",
+                          "found true with warm_start false, expected true: what sleeps keeps its "
+                          "impulses");
     if (!solver_goes_with(step, dimension, 0, 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
                           "%s does not treat the %s cones in %dD that the scheme %s has; "
@@ -173,6 +184,10 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
         return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
                           "a material has friction_2 and one a friction_law that depends on the "
                           "sliding speed, expected one of the two");
+    if (world->friction_varies && step->sleep && !scheme->frictionless)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
+                          "found true, expected false: a friction law depends on the sliding "
+                          "speed, which who sleeps has not");
     TRY(check_turning(world, step, error));
     return check_joints(world, step, error);
 }

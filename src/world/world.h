@@ -24,6 +24,8 @@ typedef struct cairn_body_store {
     double *extent, *arm; /* m: see cairn_body_extent and cairn_body_arm                  */
     double *ball;         /* m: radius of a ball about the body's origin; -1: no ball     */
     int32_t *near;        /* room for a list of bodies, used by inlets                    */
+    uint8_t *asleep;      /* 1: rests with its group, see sleep.h                         */
+    int32_t *calm;        /* steps in a row that it has been slow enough to fall asleep   */
 } cairn_body_store;
 
 /* A driven body: where it started, and its motions. */
@@ -133,6 +135,15 @@ typedef struct cairn_joint_stage {
     cairn_vec3 *added; /* kg m^2 that the moments of bodies get, see joint_tension.c    */
 } cairn_joint_stage;
 
+/* Bodies joined by candidate contacts, see sleep.h. */
+typedef struct cairn_groups {
+    int32_t *first;            /* of each block: the first block of its group               */
+    struct cairn_group *group; /* of each block that is first                               */
+    int32_t *list;             /* contacts to be solved: of groups awake, then of drowsy ones */
+    int awake;                 /* contacts of groups awake                                  */
+    int sleepers;              /* groups that slept when the step began                     */
+} cairn_groups;
+
 /* What the stages of one step pass on to each other. All arrays are scratch. */
 typedef struct cairn_stage {
     cairn_world *world;
@@ -183,6 +194,10 @@ typedef struct cairn_stage {
     cairn_problem compression_problem; /* what the first phase solved                    */
     cairn_energy *ledger; /* of each range of bodies in cairn_stage_commit              */
     double *depths;       /* m: deepest overlap in each range of contacts             */
+    bool by_groups;       /* what sleeps is not solved again                          */
+    cairn_groups groups;
+    uint8_t *asleep; /* of each body: rests when the step ends; NULL: nobody     */
+    int32_t *calm;   /* of each body, after the step; NULL: 0                    */
     cairn_step_report *report;
 } cairn_stage;
 

@@ -199,10 +199,18 @@ static void add_side(check_run *run, int j, int which, const frame *f, double *W
     vec free[2] = { run->v_start[s.body], run->omega_start[s.body] };
     vec new[2] = { run->after.v[after], run->after.omega[after] };
     vec old[2] = { run->before.v[before], run->before.omega[before] };
+    vec made[2] = { run->expected[s.body].v, run->expected[s.body].omega };
+    bool asleep = dynamic && run->after.asleep[after];
     vec hit[2] = { run->hit[s.body].v, run->hit[s.body].omega };
     vec guessed[2] = { run->v_eval[s.body], run->omega_eval[s.body] };
     double normal[CONE_COMPONENTS] = { 0 };
     out->size[j] += add_velocity(run, f, &s, dynamic ? new : free, out->velocity + first);
+    double size = add_velocity(run, f, &s,
+                               asleep    ? made
+                               : dynamic ? new
+                                         : free,
+                               out->judged + first);
+    out->size[j] += asleep ? size : 0;
     out->size[j] += add_velocity(run, f, &s, free, out->free + first);
     out->size[j] += add_velocity(run, f, &s, dynamic ? old : free, out->before + first);
     out->size[j] += add_velocity(run, f, &s, dynamic ? hit : free, out->compressed + first);
@@ -219,7 +227,8 @@ static void add_belt(check_run *run, int j, int which, const frame *f)
 {
     size_t first = (size_t)j * (size_t)run->settings.components;
     check_derived *out = &run->by_contact;
-    double *all[] = { out->velocity, out->free, out->before, out->compressed, out->imposed };
+    double *all[] = { out->velocity, out->judged,     out->free,
+                      out->before,   out->compressed, out->imposed };
     int body = run->contacts.body[2 * j + which];
     if (run->bodies.motion[body] == CHECK_DYNAMIC)
         return;
@@ -265,7 +274,8 @@ static void find_velocities(check_run *run, int j)
     out->guess[j] = 0;
     out->size[j] = fabs(run->contacts.bias[j]);
     for (size_t i = first; i < first + (size_t)m; i++)
-        out->velocity[i] = out->free[i] = out->before[i] = out->imposed[i] = out->compressed[i] = 0;
+        out->velocity[i] = out->judged[i] = out->free[i] = out->before[i] = out->imposed[i] =
+            out->compressed[i] = 0;
     for (int which = 0; which < 2; which++) {
         add_side(run, j, which, &f, W);
         add_belt(run, j, which, &f);

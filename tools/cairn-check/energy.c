@@ -2,9 +2,10 @@
  * means:
  *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm
+ *     sleep loss vm.M v(r) of bodies that sleep, v(r) what their impulses would leave
  *     correction - sum m g.h z, z what moves overlapping bodies apart
  * and the change of kinetic + potential + elastic is entered + loads + drivers + motors +
- * correction - the four losses. */
+ * correction - the losses. */
 #include <string.h>
 
 #include "run.h"
@@ -22,7 +23,7 @@ static void add(sum *s, double term, double size)
 
 typedef struct ledger {
     sum kinetic, potential, entered, load, driver, friction, impact, numerical, correction;
-    sum elastic, motor, damping;
+    sum elastic, motor, damping, sleep;
 } ledger;
 
 /* Kinetic and potential energy of a row of a state. */
@@ -55,6 +56,10 @@ static void add_body(const check_run *run, int body, ledger *l)
         h * (vec_norm(F) * speed + vec_norm(T) * spin));
     add(&l->numerical, 0.5 * h * m * vec_dot(g, vec_add(new, -1, old)) - h * vec_dot(G, wm),
         h * m * vec_norm(g) * speed + h * fmax(J.x, fmax(J.y, J.z)) * turn * turn * turn);
+    const check_velocity *made = &run->expected[body];
+    if (run->after.asleep[k])
+        add(&l->sleep, m * vec_dot(vm, made->v) + vec_dot(wm, vec_scale(J, made->omega)),
+            m * speed * made->v_size + fmax(J.x, fmax(J.y, J.z)) * turn * made->omega_size);
     add(&l->correction, -h * m * vec_dot(g, run->moved[body].v),
         h * m * vec_norm(g) * run->moved[body].v_size);
 }
@@ -161,6 +166,7 @@ void check_energy_of(check_run *run)
     check_sum(run, "elastic", t->elastic, l.elastic);
     check_sum(run, "motor_work", t->motor_work, l.motor);
     check_sum(run, "damping_loss", t->damping_loss, l.damping);
+    check_sum(run, "sleep_loss", t->sleep_loss, l.sleep);
 }
 
 void check_energy_start(check_run *run)
@@ -186,7 +192,7 @@ static const struct {
     { offsetof(check_steps, driver_work), 1 },    { offsetof(check_steps, friction_loss), -1 },
     { offsetof(check_steps, impact_loss), -1 },   { offsetof(check_steps, numerical_loss), -1 },
     { offsetof(check_steps, correction), 1 },     { offsetof(check_steps, motor_work), 1 },
-    { offsetof(check_steps, damping_loss), -1 },
+    { offsetof(check_steps, damping_loss), -1 },  { offsetof(check_steps, sleep_loss), -1 },
 };
 
 enum { FLOWS = sizeof flows / sizeof flows[0] };

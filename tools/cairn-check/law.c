@@ -49,7 +49,7 @@ static view plain_view(const check_run *run, const sums *s, int j)
     size_t first = (size_t)j * (size_t)m;
     for (int i = 0; i < m; i++) {
         v.r[i] = p->r[first + (size_t)i];
-        v.u[i] = p->u[first + (size_t)i];
+        v.u[i] = p->judged[first + (size_t)i];
         v.q[i] = p->q[first + (size_t)i];
     }
     v.u[0] += p->bias[j];

@@ -5,7 +5,7 @@
  * R is the orientation before the step. Rolling and spinning add moments, rows of joints add
  * +-r (e, R'(p x e + t)); where a joint pulls hard J is J + C (tension.c).
  * The compression of an impact starts from v, without loads.
- * Fixed bodies stay; driven ones have v = (x+ - x)/h and likewise w. */
+ * Who sleeps has v+ = 0 instead; fixed bodies stay; driven ones have v = (x+ - x)/h and w alike. */
 #include "run.h"
 
 /* ---- momentum ------------------------------------------------------------------------------- */
@@ -134,16 +134,39 @@ static void check_turn(check_run *run, int body, int before, int after)
                     1 + h * vec_norm(b->omega[after]) + h * z->omega_size);
 }
 
+/* Who sleeps has no velocity at all, and its impulses would leave it next to none. */
+static void check_sleeper(check_run *run, int body, const check_velocity *expected)
+{
+    static const vec zero = { 0, 0, 0 };
+    static const double slow = 10; /* of tolerance h |g + F/m|: docs/schemes.md */
+    int before = run->before.row[body], after = run->after.row[body];
+    vec pull = vec_add(run->v_free[body], -1, run->before.v[before]);
+    check_true(run->report, check_at(run, "body", body, "asleep"),
+               run->settings.sleep && run->after.asleep[after] == 1,
+               "nobody may sleep in this run");
+    check_same_vec(run->report, check_at(run, "body", body, "v"), run->after.v[after], zero, 0);
+    check_same_vec(run->report, check_at(run, "body", body, "omega"), run->after.omega[after], zero,
+                   0);
+    check_between(run->report, check_at(run, "body", body, "speed that its impulses leave"),
+                  vec_norm(expected->v), 0,
+                  slow * run->settings.tolerance * vec_norm(pull) +
+                      CHECK_ROUNDING * expected->v_size);
+}
+
 static void check_dynamic(check_run *run, int body, const check_velocity *expected)
 {
     const check_state *a = &run->before, *b = &run->after;
     int before = a->row[body], after = b->row[body];
     double h = run->settings.h;
     const check_velocity *z = &run->moved[body];
-    check_same_vec(run->report, check_at(run, "body", body, "v"), b->v[after], expected->v,
-                   expected->v_size);
-    check_same_vec(run->report, check_at(run, "body", body, "omega"), b->omega[after],
-                   expected->omega, expected->omega_size);
+    if (b->asleep[after]) {
+        check_sleeper(run, body, expected);
+    } else {
+        check_same_vec(run->report, check_at(run, "body", body, "v"), b->v[after], expected->v,
+                       expected->v_size);
+        check_same_vec(run->report, check_at(run, "body", body, "omega"), b->omega[after],
+                       expected->omega, expected->omega_size);
+    }
     check_same_vec(run->report, check_at(run, "body", body, "x"), b->x[after],
                    vec_add(vec_add(a->x[before], h, b->v[after]), h, z->v),
                    vec_norm(a->x[before]) + h * vec_norm(b->v[after]) + h * z->v_size);
@@ -202,6 +225,21 @@ static void count_entered(check_run *run)
     check_same(run->report, check_at(run, NULL, 0, "entered"), run->steps.entered[run->step - 1],
                (double)entered, 0);
     check_same(run->report, check_at(run, NULL, 0, "bodies that are gone"), 0, (double)gone, 0);
+}
+
+/* How many sleep, and how many do not any more. */
+static void count_asleep(check_run *run)
+{
+    long asleep = 0, woken = 0, i = run->step - 1;
+    for (int body = 0; body < run->bodies.count; body++) {
+        int before = run->before.row[body], after = run->after.row[body];
+        bool now = after >= 0 && run->after.asleep[after];
+        asleep += now;
+        woken += before >= 0 && run->before.asleep[before] && !now;
+    }
+    check_same(run->report, check_at(run, NULL, 0, "asleep"), run->steps.asleep[i], (double)asleep,
+               0);
+    check_same(run->report, check_at(run, NULL, 0, "woken"), run->steps.woken[i], (double)woken, 0);
 }
 
 static void check_body(check_run *run, int body)
@@ -265,4 +303,5 @@ void check_motion_of(check_run *run)
     for (int body = 0; body < run->bodies.count; body++)
         check_body(run, body);
     count_entered(run);
+    count_asleep(run);
 }

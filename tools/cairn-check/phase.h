@@ -11,6 +11,7 @@ typedef struct check_phase {
     const double *bias, *mu; /* by contact                                                   */
     const double *s;         /* m/s: of the convex law; NULL: 0                              */
     const double *least;     /* N s: least normal impulses; NULL: 0                          */
+    const double *judged;    /* like u, as impulses make it: differs for who sleeps          */
 } check_phase;
 
 /* The phases of the loaded step, in order; returns how many. */
@@ -20,14 +21,15 @@ static inline int check_phases(const check_run *run, check_phase out[2])
     const check_contacts *k = &run->contacts;
     const double *s = run->settings.scheme->mixed ? c->s : NULL;
     if (!run->impact) {
-        out[0] = (check_phase){ c->r, c->velocity, c->free, k->bias, c->mu, s, NULL };
+        out[0] = (check_phase){ c->r, c->velocity, c->free, k->bias, c->mu, s, NULL, c->judged };
         return 1;
     }
     out[0] = (check_phase){
-        k->compression, c->compressed, c->before, c->compression_bias, c->compression_mu, s, NULL
+        k->compression, c->compressed, c->before, c->compression_bias, c->compression_mu, s,
+        NULL,           c->compressed
     };
-    out[1] =
-        (check_phase){ c->decompression, c->velocity, c->free, k->bias, c->mu, NULL, c->least };
+    out[1] = (check_phase){ c->decompression, c->velocity, c->free, k->bias, c->mu, NULL,
+                            c->least,         c->judged };
     return 2;
 }
 

@@ -21,6 +21,12 @@
 #name, width, true, offsetof(type, name), false                                            \
     }
 
+/* One whole number that may be missing. */
+#define MARK(type, name)                                                                           \
+    {                                                                                              \
+#name, 1, true, offsetof(type, name), true                                                 \
+    }
+
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static const check_field body_fields[] = {
@@ -49,7 +55,8 @@ static const check_field body_fields[] = {
 
 static const check_field state_fields[] = {
     WHOLE(check_state, index, 1), REAL(check_state, x, 3),     REAL(check_state, q, 4),
-    REAL(check_state, v, 3),      REAL(check_state, omega, 3), REAL(check_state, angle, 1),
+    REAL(check_state, v, 3),      REAL(check_state, omega, 3), MARK(check_state, asleep),
+    REAL(check_state, angle, 1),
 };
 
 /* The first fourteen are also in /frames/contacts. */
@@ -126,6 +133,9 @@ static const check_field step_fields[] = {
     STEP(elastic),
     STEP(motor_work),
     STEP(damping_loss),
+    OPTIONAL(check_steps, sleep_loss, 1),
+    OPTIONAL(check_steps, asleep, 1),
+    OPTIONAL(check_steps, woken, 1),
     STEP(broken),
     STEP(joint_drift),
     STEP(joint_turn_drift),
@@ -202,7 +212,7 @@ static bool read_scheme(check_run *run)
 static bool read_numbers(check_run *run)
 {
     check_settings *s = &run->settings;
-    double dimension = 0, directions = 0, turns = 0, gravity[3];
+    double dimension = 0, directions = 0, turns = 0, sleep = 0, gravity[3];
     struct {
         const char *name;
         int count;
@@ -220,6 +230,9 @@ static bool read_numbers(check_run *run)
         if (!check_attribute(run->file, wanted[i].name, wanted[i].count, wanted[i].out,
                              run->report))
             return false;
+    if (H5Aexists(run->file, "sleep") > 0 && /* not in older files */
+        !check_attribute(run->file, "sleep", 1, &sleep, run->report))
+        return false;
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
     if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
@@ -228,6 +241,7 @@ static bool read_numbers(check_run *run)
         return check_fail(run->report, "attribute linearisations: out of range");
     s->linearisations = turns > 0 ? (int)turns : s->scheme->linearisations;
     s->dimension = (int)dimension;
+    s->sleep = sleep != 0;
     s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };
     s->directions = s->scheme->edges && s->dimension == 3 ? (int)directions : 0;
     return true;
@@ -394,6 +408,7 @@ static const struct {
     DERIVED(scaled, 1),
     DERIVED(r, 0),
     DERIVED(velocity, 0),
+    DERIVED(judged, 0),
     DERIVED(free, 0),
     DERIVED(before, 0),
     DERIVED(imposed, 0),

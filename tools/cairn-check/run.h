@@ -53,6 +53,7 @@ typedef struct check_settings {
     double increment;       /* > 0: another test ended the steps    */
     double model_tolerance; /* m: scheme auto                 */
     int linearisations; /* > 0: contacts are those of q + h v^, found in at most so many turns */
+    bool sleep;         /* bodies may rest, with v = 0                                        */
     bool push, move;    /* overlaps are pushed apart; moved apart                             */
     const check_scheme *scheme;
     char level[16]; /* what was stored: off, summary, full          */
@@ -80,6 +81,7 @@ typedef struct check_state {
     int32_t *index; /* of the body, of each row             */
     vec *x, *v, *omega;
     quat *q;
+    int32_t *asleep; /* 1: rests, with v = 0 whatever its impulses leave */
     double *angle;
     int32_t *row; /* of each body; -1: it is not there    */
 } check_state;
@@ -238,7 +240,9 @@ typedef struct check_steps {
         *dilatation, *asked_worst, *asked_relative, *asked_fclib, *coulomb_worst, *coulomb_relative,
         *coulomb_fclib, *judge_cone_violation;
     double *kinetic, *potential, *entered_energy, *load_work, *driver_work, *friction_loss,
-        *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss;
+        *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss,
+        *sleep_loss;
+    double *asleep, *woken;
     double *broken, *joint_drift, *joint_turn_drift;
 } check_steps;
 
@@ -280,6 +284,8 @@ typedef struct check_derived {
     double *r;      /* N s, components: impulses                            */
     double *velocity, *free,
         *before;        /* m/s, components: u with the velocities after, free, before */
+    double *judged;     /* components: u with the velocities that impulses make, which who sleeps
+                           has not                                                            */
     double *imposed;    /* components: the part of driven bodies and belts            */
     double *guess;      /* m/s: normal part of u with v^        */
     double *mu;         /* 0 in schemes without friction        */

@@ -1,0 +1,309 @@
+/* test_sleep.c - groups at rest are not solved again, and wake when something happens to them. */
+#include "world/sleep.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "scene_text.h"
+#include "worlds.h"
+
+static const cairn_vec3 zero = { 0, 0, 0 };
+
+enum { STACKS = 4, HIGH = 4, CUBES = STACKS * HIGH };
+
+/* Stacks of cubes of edge 0.2 on a floor, 2 m apart, dropped by a few millimetres: each is a group.
+ * Body 0 is the floor, then cube by cube from below. */
+static cairn_world *new_stacks(void)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    cairn_body_def def = cairn_body_def_default();
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = (cairn_vec3){ 0.2, 0.2, 0.2 };
+    for (int k = 0; k < STACKS; k++)
+        for (int i = 0; i < HIGH; i++) {
+            def.position = (cairn_vec3){ 2 * k, 0.001 * i * k, 0.1 + 0.203 * i };
+            CHECK_OK(cairn_body_create(world, &def, NULL));
+        }
+    return world;
+}
+
+static cairn_step_options options_with(const char *scheme, bool sleep)
+{
+    cairn_step_options options = step_by(0.005, scheme, 1e-4);
+    options.sleep = sleep;
+    options.threads = 1;
+    return options;
+}
+
+/* Steps until all dynamic bodies sleep; fails after 800. */
+static void advance_to_sleep(cairn_world *world, const cairn_step_options *options, int bodies)
+{
+    int steps = 0;
+    while (advance(world, options, 1).asleep < bodies && steps < 800)
+        steps++;
+    CHECK(steps < 800);
+}
+
+/* Steps in which all sleep on: nobody wakes, nothing is solved, the certificate stands. */
+static void check_sleeps_on(cairn_world *world, const cairn_step_options *options, int bodies,
+                            int steps)
+{
+    size_t bytes = (size_t)world->bodies.count * sizeof(cairn_vec3);
+    cairn_vec3 *places = malloc(bytes);
+    memcpy(places, world->bodies.x, bytes);
+    for (int k = 0; k < steps; k++) {
+        cairn_step_report report = advance(world, options, 1);
+        CHECK_INT(report.asleep, bodies);
+        CHECK_INT(report.woken, 0);
+        CHECK_INT(report.solve.iterations, 0);
+        CHECK(report.certificate.judgement.asked.relative <= options->tolerance);
+        CHECK_NEAR(report.energy.kinetic, 0, 0);
+        CHECK_NEAR(report.energy.sleep_loss, 0, 0);
+    }
+    CHECK(memcmp(places, world->bodies.x, bytes) == 0); /* not a bit */
+    free(places);
+}
+
+TEST(stacks_fall_asleep_and_stay_so_by_every_scheme)
+{
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        cairn_step_options options = options_with(cairn_scheme_name(i), true);
+        if (strcmp(options.scheme, "auto") == 0)
+            continue;
+        cairn_world *world = new_stacks();
+        advance_to_sleep(world, &options, CUBES);
+        advance(world, &options, 2); /* the first steps from v = 0 may still be solved */
+        check_sleeps_on(world, &options, CUBES, strcmp(options.scheme, "convex") ? 20 : 200);
+        cairn_world_destroy(world);
+    }
+}
+
+/* 30 balls of 80 to 100 mm with rolling and spinning friction that fall into a cylinder of 0.6 m */
+static cairn_world *new_bed(void)
+{
+    cairn_world *world = new_world(3, 9.81, 0.4, 0);
+    cairn_material_def rough = { .friction = 0.4,
+                                 .rolling_friction = 0.004,
+                                 .spinning_friction = 0.002 };
+    uint64_t state = 5;
+    CHECK_OK(cairn_material_pair_set(world, 0, 0, &rough));
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 0.3, zero);
+    for (int k = 0; k < 30; k++) {
+        double angle = 1.3 * k, from_axis = k % 5 == 4 ? 0 : 0.18;
+        double radius = 0.08 + 0.02 * cairn_random_uniform(&state);
+        double jitter = 0.02 * cairn_random_uniform(&state);
+        cairn_vec3 at = { from_axis * cos(angle) + jitter, from_axis * sin(angle),
+                          0.12 + 0.21 * (k / 2) };
+        add_ball(world, radius, at, zero);
+    }
+    return world;
+}
+
+TEST(a_heap_of_balls_falls_asleep_and_stays_so)
+{
+    cairn_world *world = new_bed();
+    cairn_step_options options = options_with("coulomb", true);
+    options.tolerance = 1e-3;
+    advance_to_sleep(world, &options, 30);
+    advance(world, &options, 2);
+    check_sleeps_on(world, &options, 30, 200);
+    cairn_world_destroy(world);
+}
+
+/* a ball of 50 mm falls from 0.4 m onto the first stack: in the step in which it comes near, the
+ * stack is one group with it, and awake; the others sleep on */
+TEST(a_hit_wakes_the_group_that_is_hit_and_no_other)
+{
+    cairn_world *world = new_stacks();
+    cairn_step_options options = options_with("convex", true);
+    advance_to_sleep(world, &options, CUBES);
+    int ball = add_ball(world, 0.05, (cairn_vec3){ 0.02, 0, 0.2 * HIGH + 0.45 }, zero);
+    bool touched = false;
+    for (int k = 0; k < 80 && !touched; k++) {
+        cairn_step_report report = advance(world, &options, 1);
+        cairn_contacts c = cairn_world_contacts(world);
+        for (int j = 0; j < 2 * c.count; j++)
+            touched = touched || (c.body[j] == ball);
+        CHECK_INT(report.asleep, touched ? CUBES - HIGH : CUBES);
+        CHECK_INT(report.woken, touched ? HIGH : 0);
+    }
+    CHECK(touched);
+    double fastest = 0;
+    for (int k = 0; k < 5; k++) {
+        CHECK_INT(advance(world, &options, 1).asleep, CUBES - HIGH);
+        for (int i = 1; i <= HIGH; i++)
+            fastest = fmax(fastest, fabs(world->bodies.v[i].z) + fabs(world->bodies.v[i].x));
+    }
+    CHECK(fastest > 1e-6);                           /* 1e-4 g h is 5e-6: the cubes feel it */
+    advance_to_sleep(world, &options, CUBES - HIGH); /* the ball may roll on for long */
+    cairn_world_destroy(world);
+}
+
+/* gravity that turns by 0.03 is held by friction 0.5, by other impulses: solved again, and asleep;
+ * turned by 1, beyond the angle of friction, it wakes everyone in that step */
+TEST(another_load_is_solved_again_and_wakes_who_moves)
+{
+    cairn_world *world = new_stacks();
+    cairn_step_options options = options_with("coulomb", true);
+    advance_to_sleep(world, &options, CUBES);
+    advance(world, &options, 5);
+    world->gravity.x = 0.3;
+    cairn_step_report report = advance(world, &options, 1);
+    CHECK(report.solve.iterations > 0);
+    CHECK_INT(report.asleep, CUBES);
+    check_sleeps_on(world, &options, CUBES, 10);
+    world->gravity.x = 9.81;
+    report = advance(world, &options, 1);
+    CHECK_INT(report.asleep, 0);
+    CHECK_INT(report.woken, CUBES);
+    CHECK(world->bodies.v[HIGH].x > 0.1 * 9.81 * 0.005); /* the top tips over */
+    cairn_world_destroy(world);
+}
+
+/* without a floor all fall with g h at once */
+TEST(what_loses_its_support_wakes)
+{
+    cairn_world *world = new_stacks();
+    cairn_step_options options = options_with("convex", true);
+    advance_to_sleep(world, &options, CUBES);
+    CHECK_OK(cairn_body_destroy(world, (cairn_body_id){ 0, world->bodies.generation[0] }));
+    cairn_step_report report = advance(world, &options, 1);
+    CHECK_INT(report.woken, CUBES);
+    for (int i = 1; i <= CUBES; i++)
+        CHECK_NEAR(world->bodies.v[i].z, -9.81 * 0.005, 1e-3 * 9.81 * 0.005);
+    cairn_world_destroy(world);
+}
+
+/* a velocity given from outside counts: the group goes on as one that is awake */
+TEST(who_is_pushed_is_awake)
+{
+    cairn_world *world = new_stacks();
+    cairn_step_options options = options_with("convex", true);
+    advance_to_sleep(world, &options, CUBES);
+    world->bodies.v[HIGH].x = 0.5; /* the top of the first stack */
+    cairn_step_report report = advance(world, &options, 1);
+    CHECK_INT(report.woken, HIGH);
+    CHECK_INT(report.asleep, CUBES - HIGH);
+    CHECK(world->bodies.v[HIGH].x > 0.3); /* friction and tipping take some of it */
+    cairn_world_destroy(world);
+}
+
+/* 0.002 g h below the limit of 10 tolerance g h a floor that moves would carry the ball for ever */
+TEST(what_is_moved_or_joined_never_sleeps)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    cairn_driver driver = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+    cairn_body_def def = cairn_body_def_default();
+    driver.velocity.x = 1e-5;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    def.motion = CAIRN_MOTION_DRIVEN;
+    def.drivers = &driver;
+    def.driver_count = 1;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    add_ball(world, 0.1, (cairn_vec3){ 0, 0, 0.1 }, zero);
+    cairn_step_options options = options_with("coulomb", true);
+    for (int k = 0; k < 40; k++)
+        CHECK_INT(advance(world, &options, 1).asleep, 0);
+    cairn_world_destroy(world);
+    /* two balls on the floor, tied to each other: at rest from the start */
+    cairn_scene *scene = scene_text_good(
+        "cairn: 1\n"
+        "bodies:\n"
+        "  - {motion: fixed, shape: half_space}\n"
+        "  - {name: a, shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.1]}\n"
+        "  - {name: b, shape: {sphere: {radius: 0.1}}, position: [0.5, 0, 0.1]}\n"
+        "joints: [distance: {a: a, b: b, anchor: [0, 0, 0.1], anchor_b: [0.5, 0, 0.1]}]\n"
+        "run: {time_step: 5e-3, duration: 1, sleep: true}\n",
+        NULL);
+    for (int k = 0; k < 60; k++) {
+        cairn_step_report report;
+        CHECK_OK(cairn_world_step(scene->world, &scene->step, &report));
+        CHECK_INT(report.asleep, 0);
+    }
+    cairn_scene_destroy(scene);
+}
+
+/* with and without: each of n steps may differ by the limit 10 tolerance g h, while awake ones add
+ * up to as much */
+TEST(sleep_changes_nothing_beyond_the_tolerance)
+{
+    enum { STEPS = 200 };
+    cairn_world *worlds[2];
+    for (int k = 0; k < 2; k++) {
+        worlds[k] = new_stacks();
+        add_ball(worlds[k], 0.05, (cairn_vec3){ 0.02, 0, 0.2 * HIGH + 1.5 }, zero);
+        cairn_step_options options = options_with("convex", k == 1);
+        advance(worlds[k], &options, STEPS);
+    }
+    cairn_bodies a = cairn_world_bodies(worlds[0]), b = cairn_world_bodies(worlds[1]);
+    double most = STEPS * 10 * 1e-4 * 9.81 * 0.005 * 0.005; /* 5e-5 m */
+    for (int i = 1 + HIGH; i <= CUBES; i++) {               /* the first stack is hit */
+        CHECK(b.asleep[i] && !a.asleep[i]);
+        CHECK_NEAR(a.x[i].x, b.x[i].x, most);
+        CHECK_NEAR(a.x[i].y, b.x[i].y, most);
+        CHECK_NEAR(a.x[i].z, b.x[i].z, most);
+    }
+    cairn_world_destroy(worlds[0]);
+    cairn_world_destroy(worlds[1]);
+}
+
+/* what stopping takes is in the ledger, and is next to nothing: at most (10 tolerance g h)^2/2 a kg */
+TEST(the_ledger_closes_when_bodies_fall_asleep)
+{
+    cairn_world *world = new_stacks();
+    cairn_step_options options = options_with("moreau-jean", true);
+    double lost = 0, mass = CUBES * 8, slow = 10 * 1e-4 * 9.81 * 0.005;
+    for (int k = 0; k < 150; k++) {
+        double before = total_energy(world);
+        cairn_step_report report = advance(world, &options, 1);
+        const cairn_energy *e = &report.energy;
+        double flow = e->load_work + e->driver_work + e->correction - e->friction_loss -
+                      e->impact_loss - e->numerical_loss - e->sleep_loss;
+        CHECK_NEAR(total_energy(world) - before, flow, 1e-12 * fabs(before));
+        lost += fabs(e->sleep_loss);
+    }
+    CHECK_INT(advance(world, &options, 1).asleep, CUBES);
+    CHECK(lost > 0 && lost < 0.5 * mass * slow * slow);
+    cairn_world_destroy(world);
+}
+
+TEST(what_cannot_sleep_is_refused_by_name)
+{
+    cairn_error error = { 0 };
+    cairn_step_options options = options_with("auto", true);
+    CHECK_INT(cairn_step_options_check(&options, 3, &error), CAIRN_UNSUPPORTED);
+    CHECK_TEXT(error.key, "sleep");
+    CHECK_CONTAINS(error.message, "found true with the scheme auto, expected another scheme");
+    options.scheme = "convex";
+    CHECK_OK(cairn_step_options_check(&options, 3, NULL));
+    options.warm_start = false;
+    CHECK_INT(cairn_step_options_check(&options, 3, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "found true with warm_start false, expected true");
+}
+
+/* switching it off wakes everyone */
+TEST(sleep_can_be_switched_off)
+{
+    cairn_world *world = new_stacks();
+    cairn_step_options options = options_with("convex", true);
+    advance_to_sleep(world, &options, CUBES);
+    options.sleep = false;
+    cairn_step_report report = advance(world, &options, 1);
+    CHECK_INT(report.asleep, 0);
+    CHECK_INT(report.woken, CUBES);
+    cairn_world_destroy(world);
+}
+
+int main(void)
+{
+    RUN(CASE(stacks_fall_asleep_and_stay_so_by_every_scheme),
+        CASE(a_heap_of_balls_falls_asleep_and_stays_so),
+        CASE(a_hit_wakes_the_group_that_is_hit_and_no_other),
+        CASE(another_load_is_solved_again_and_wakes_who_moves), CASE(what_loses_its_support_wakes),
+        CASE(who_is_pushed_is_awake), CASE(what_is_moved_or_joined_never_sleeps),
+        CASE(sleep_changes_nothing_beyond_the_tolerance),
+        CASE(the_ledger_closes_when_bodies_fall_asleep), CASE(what_cannot_sleep_is_refused_by_name),
+        CASE(sleep_can_be_switched_off));
+}
