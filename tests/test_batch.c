@@ -122,6 +122,71 @@ TEST(velocities_made_anew_do_not_disturb_momentum)
     cairn_world_destroy(world);
 }
 
+/* Whether a body of a batch is one of another. */
+static bool share_a_body(const cairn_batches *s, int one, int other)
+{
+    bool shared = false;
+    for (int i = 0; i < 4 * CAIRN_BATCH * CAIRN_BATCH; i++) {
+        int32_t body = s->bodies[2 * one * CAIRN_BATCH + i / (2 * CAIRN_BATCH)];
+        shared = shared || (body < s->p->blocks &&
+                            body == s->bodies[2 * other * CAIRN_BATCH + i % (2 * CAIRN_BATCH)]);
+    }
+    return shared;
+}
+
+/* A sweep begins a batch before it has ended the one before; the last of a group is begun only. */
+static void check_order(const cairn_problem *p, double least_filled)
+{
+    cairn_arena arena = { 0 };
+    cairn_batches s;
+    int held = 0;
+    CHECK_OK(cairn_batches_create(p, &arena, &s));
+    CHECK(s.usable);
+    for (int group = 0; group <= s.slabs; group++) {
+        int last = s.start[group + 1] - 1;
+        CHECK((last - s.start[group]) % 2 == 0);
+        for (int k = s.start[group]; k < last; k++)
+            CHECK(!share_a_body(&s, k, k + 1));
+        for (int i = 0; i < CAIRN_BATCH; i++)
+            CHECK_INT(s.contact[last * CAIRN_BATCH + i], -1);
+    }
+    for (int lane = 0; lane < s.count * CAIRN_BATCH; lane++)
+        held += s.contact[lane] >= 0;
+    CHECK_INT(held, p->contacts);
+    CHECK(held > least_filled * CAIRN_BATCH * s.count);
+    cairn_arena_destroy(&arena);
+}
+
+TEST(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one)
+{
+    static const int sizes[] = { 4, 8, 15 }; /* the last in slabs */
+    static const double least_filled[] = { 0.6, 0.85, 0.9 };
+    for (int k = 0; k < 3; k++) {
+        cairn_arena arena = { 0 };
+        lattice_problem l;
+        CHECK(make_lattice_problem(sizes[k], 0.3, &arena, &l));
+        check_order(&l.p, least_filled[k]);
+        cairn_arena_destroy(&arena);
+    }
+}
+
+/* 1408 contacts of 200 balls, 14 each, two of them with 40 more: beyond the window. */
+TEST(batches_of_a_crowd_are_in_order)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(8, 0.3, &arena, &l));
+    cairn_problem p = lattice_of_balls(&l);
+    CHECK_INT(p.contacts, 1408);
+    for (int j = 0; j < p.contacts; j++) {
+        int a = j < 80 ? j / 40 : (int)(200 * cairn_random_uniform(&l.state));
+        l.block[2 * j] = a;
+        l.block[2 * j + 1] = (a + 1 + (int)(199 * cairn_random_uniform(&l.state))) % 200;
+    }
+    check_order(&p, 0.4);
+    cairn_arena_destroy(&arena);
+}
+
 /* No body twice in a batch, and every contact once. */
 TEST(batches_hold_every_contact_once_and_no_body_twice)
 {
@@ -148,13 +213,15 @@ TEST(batches_hold_every_contact_once_and_no_body_twice)
 
 /* ---- the same bits -------------------------------------------------------------------------- */
 
-enum { BATCHES = 3, BODIES = 40 };
+enum { BATCHES = 4, BODIES = 80 }; /* and an empty batch */
 
 typedef struct example {
-    cairn_batch_f32 f32[BATCHES];
-    cairn_batch_f64 f64[BATCHES];
-    float mu32[16 * BATCHES], v32[8 * BODIES], r32[48 * BATCHES], before32[48 * BATCHES];
-    double mu64[16 * BATCHES], v64[8 * BODIES], r64[48 * BATCHES], before64[48 * BATCHES];
+    cairn_batch_f32 f32[BATCHES + 1];
+    cairn_batch_f64 f64[BATCHES + 1];
+    float mu32[16 * (BATCHES + 1)], v32[8 * BODIES];
+    float r32[48 * (BATCHES + 1)], before32[48 * (BATCHES + 1)];
+    double mu64[16 * (BATCHES + 1)], v64[8 * BODIES];
+    double r64[48 * (BATCHES + 1)], before64[48 * (BATCHES + 1)];
     cairn_sweep noted[2];
 } example;
 
@@ -167,8 +234,9 @@ static void fill_example(example *e, bool smooth)
             double x = cairn_random_uniform(&state) - 0.5, y = cairn_random_uniform(&state) - 0.5;
             double z = cairn_random_uniform(&state) + 0.1, l = sqrt(x * x + y * y + z * z);
             const double n[3] = { x / l, y / l, z / l };
-            e->f32[k].a[i] = e->f64[k].a[i] = i + k;
-            e->f32[k].b[i] = e->f64[k].b[i] = i + k + CAIRN_BATCH;
+            int first = k % 2 * 40 + k / 2; /* bodies of the last but one batch */
+            e->f32[k].a[i] = e->f64[k].a[i] = first + i;
+            e->f32[k].b[i] = e->f64[k].b[i] = first + i + CAIRN_BATCH;
             for (int c = 0; c < 3; c++)
                 e->f32[k].n[c][i] = (float)(e->f64[k].n[c][i] = n[c]);
             e->f32[k].shift[i] = (float)(e->f64[k].shift[i] = -cairn_random_uniform(&state));
@@ -293,7 +361,8 @@ int main(void)
         CASE(a_start_with_tangential_impulses_ends_without_them),
         CASE(velocities_made_anew_do_not_disturb_momentum),
         CASE(batches_hold_every_contact_once_and_no_body_twice),
-        CASE(all_instruction_sets_give_the_same_bits),
+        CASE(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one),
+        CASE(batches_of_a_crowd_are_in_order), CASE(all_instruction_sets_give_the_same_bits),
         CASE(a_ball_with_very_many_contacts_is_swept_one_by_one),
         CASE(unequal_moments_are_not_a_ball),
         CASE(rows_that_are_stored_and_normals_make_the_same_batches),

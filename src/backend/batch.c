@@ -1,7 +1,9 @@
 /* batch.c - cutting the contacts of a problem into batches: of balls, or of any bodies.
  *
- * They are filled through a window of open ones: a contact goes into the first in which neither of
- * its bodies is. */
+ * They are filled through a window of open ones, and a contact goes into the first in which neither
+ * of its bodies is. Batches of balls are filled and closed in their order, and neighbours share no
+ * body either: a sweep begins the next one before it has ended the last (batch_sweep.h). So a group
+ * of them is an even number of batches and an empty one, which is begun and never ended. */
 #include "backend/batch.h"
 
 #include <string.h>
@@ -11,13 +13,17 @@
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-enum { WINDOW = 32, WORTH_SLABS = 8192 };
+enum { WINDOW = 64, GENERAL_WINDOW = 32, WORTH_SLABS = 8192 };
 
+/* The slots of the window hold batches. Those of balls stand there in their order, as in a ring:
+ * from slot `oldest` on the open ones, before it the last that was closed, whose bodies count. */
 typedef struct filling {
     cairn_batches *s;
-    uint32_t *used;    /* of each block: slots of the window that hold it  */
-    int batch[WINDOW]; /* open batches                                     */
+    uint64_t *used;    /* of each block: slots of the window that hold it  */
+    int batch[WINDOW]; /* in each slot; -1: none                           */
     int held[WINDOW];  /* contacts in them                                 */
+    uint64_t shut;     /* slots with batches that are full or closed       */
+    int oldest;        /* slot                                             */
     int most;          /* batches that there is room for                   */
     bool full;         /* it was not enough                                */
     int32_t *order;    /* the contacts in the order of their blocks        */
@@ -37,6 +43,21 @@ static int ghost_record(const filling *f)
     return wall_record(f) + 1;
 }
 
+static uint64_t bit_of(int slot)
+{
+    return UINT64_C(1) << slot;
+}
+
+static int slot_at(int place)
+{
+    return place & (WINDOW - 1);
+}
+
+static uint64_t turned(uint64_t bits, int by)
+{
+    return bits << slot_at(by) | bits >> slot_at(-by);
+}
+
 static void open_batch(filling *f, int slot)
 {
     cairn_batches *s = f->s;
@@ -45,6 +66,7 @@ static void open_batch(filling *f, int slot)
         return;
     f->batch[slot] = s->count++;
     f->held[slot] = 0;
+    f->shut &= ~bit_of(slot);
     size_t first = (size_t)f->batch[slot] * CAIRN_BATCH;
     for (size_t i = first; i < first + CAIRN_BATCH; i++) {
         s->contact[i] = -1;
@@ -53,50 +75,84 @@ static void open_batch(filling *f, int slot)
     }
 }
 
-/* The bodies of a full batch may meet again. */
-static void close_batch(filling *f, int slot)
+/* The bodies of the batch that was there may meet again. */
+static void reopen(filling *f, int slot)
 {
     const cairn_batches *s = f->s;
     size_t first = (size_t)f->batch[slot] * CAIRN_BATCH;
-    for (size_t i = 2 * first; i < 2 * (first + CAIRN_BATCH); i++)
+    for (size_t i = 2 * first; f->batch[slot] >= 0 && i < 2 * (first + CAIRN_BATCH); i++)
         if (s->bodies[i] < s->p->blocks)
-            f->used[s->bodies[i]] &= ~(1u << slot);
+            f->used[s->bodies[i]] &= ~bit_of(slot);
     open_batch(f, slot);
 }
 
-static uint32_t used_by(const filling *f, int block)
+static void close_oldest(filling *f)
+{
+    f->shut |= bit_of(f->oldest);
+    reopen(f, slot_at(f->oldest - 1));
+    f->oldest = slot_at(f->oldest + 1);
+}
+
+static uint64_t used_by(const filling *f, int block)
 {
     return block < 0 ? 0 : f->used[block];
+}
+
+/* Slots that may not have a contact of these blocks. */
+static uint64_t taken_by(const filling *f, const int32_t block[2])
+{
+    uint64_t held = used_by(f, block[0]) | used_by(f, block[1]);
+    if (!f->s->general)
+        held |= turned(held, 1) | turned(held, -1);
+    return held | f->shut;
 }
 
 static int fullest(const filling *f)
 {
     int best = 0;
-    for (int k = 1; k < WINDOW; k++)
+    for (int k = 1; k < GENERAL_WINDOW; k++)
         best = f->held[k] > f->held[best] ? k : best;
     return best;
 }
 
-static void place(filling *f, int j)
+static void make_room(filling *f)
+{
+    if (f->s->general)
+        reopen(f, fullest(f));
+    else
+        close_oldest(f);
+}
+
+static void put(filling *f, int j, int slot)
 {
     cairn_batches *s = f->s;
     const int32_t *block = s->p->block + 2 * (size_t)j;
-    uint32_t taken = used_by(f, block[0]) | used_by(f, block[1]);
-    if (taken == UINT32_MAX)
-        close_batch(f, fullest(f));
-    if (f->full)
-        return;
-    taken = used_by(f, block[0]) | used_by(f, block[1]);
-    int slot = __builtin_ctz(~taken);
     size_t lane = (size_t)f->batch[slot] * CAIRN_BATCH + (size_t)f->held[slot]++;
     s->contact[lane] = j;
     for (int side = 0; side < 2; side++) {
         s->bodies[2 * lane + (size_t)side] = block[side] < 0 ? wall_record(f) : block[side];
         if (block[side] >= 0)
-            f->used[block[side]] |= 1u << slot;
+            f->used[block[side]] |= bit_of(slot);
     }
-    if (f->held[slot] == CAIRN_BATCH)
-        close_batch(f, slot);
+}
+
+static void place(filling *f, int j)
+{
+    const int32_t *block = f->s->p->block + 2 * (size_t)j;
+    uint64_t taken = taken_by(f, block);
+    for (; taken == UINT64_MAX && !f->full; taken = taken_by(f, block))
+        make_room(f);
+    if (f->full)
+        return;
+    int slot = slot_at(f->oldest + __builtin_ctzll(turned(~taken, -f->oldest)));
+    put(f, j, slot);
+    if (f->held[slot] < CAIRN_BATCH)
+        return;
+    f->shut |= bit_of(slot);
+    if (f->s->general)
+        reopen(f, slot);
+    while (f->shut & bit_of(f->oldest) && !f->full)
+        close_oldest(f);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -209,14 +265,23 @@ static cairn_status take_turns(filling *f, cairn_arena *arena)
     return CAIRN_OK;
 }
 
+/* Of balls the last slot, before the oldest one in the ring, waits for it to be closed. */
+static void open_window(filling *f, int group)
+{
+    int slots = f->s->general ? GENERAL_WINDOW : WINDOW - 1;
+    f->now = group;
+    f->oldest = 0;
+    f->shut = UINT64_MAX;
+    f->batch[WINDOW - 1] = -1;
+    memset(f->used, 0, (size_t)f->s->p->blocks * sizeof *f->used);
+    for (int k = 0; k < slots; k++)
+        open_batch(f, k);
+}
+
 /* In the order of contacts, those of a slab stand together, with those between slabs among them. */
 static void fill_group(filling *f, int group)
 {
     const cairn_problem *p = f->s->p;
-    f->now = group;
-    memset(f->used, 0, (size_t)p->blocks * sizeof *f->used);
-    for (int k = 0; k < WINDOW; k++)
-        open_batch(f, k);
     bool between = group == f->s->slabs;
     for (int k = between ? 0 : f->at; k < f->ordered; k++) {
         int j = f->order[k], own = slab_of(f->s, lower_block(p, j));
@@ -228,7 +293,7 @@ static void fill_group(filling *f, int group)
     }
 }
 
-/* Open batches that hold nothing are taken back: they are at the end, or swapped there. */
+/* Open batches that hold nothing are taken back. */
 static void drop_empty(cairn_batches *s, int first)
 {
     int kept = first;
@@ -243,6 +308,19 @@ static void drop_empty(cairn_batches *s, int first)
     s->count = kept;
 }
 
+/* Of balls only those at the end, so that none become neighbours; then an even number and one. */
+static void drop_last(filling *f, int first)
+{
+    cairn_batches *s = f->s;
+    int count = s->count - first;
+    while (count > 0 && s->contact[(size_t)(first + count - 1) * CAIRN_BATCH] < 0)
+        count--;
+    count += count % 2 + 1;
+    while (s->count < first + count && !f->full)
+        open_batch(f, 0);
+    s->count = first + count;
+}
+
 /* Not filled: some body has so many contacts that batches stay half empty. */
 static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
 {
@@ -255,8 +333,12 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
         TRY(take_turns(&f, arena));
     for (int group = 0; group <= s->slabs && !f.full; group++) {
         s->start[group] = s->count;
+        open_window(&f, group);
         fill_group(&f, group);
-        drop_empty(s, s->start[group]);
+        if (s->general)
+            drop_empty(s, s->start[group]);
+        else
+            drop_last(&f, s->start[group]);
     }
     s->start[s->slabs + 1] = s->count;
     s->usable = !f.full;
@@ -274,7 +356,7 @@ static bool is_smooth(const cairn_problem *p)
 /* Room for the batches of the contacts, and the filling. */
 static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
 {
-    int most = s->p->contacts / (CAIRN_BATCH / 2) + 2 * WINDOW * (s->slabs + 1);
+    int most = s->p->contacts / (CAIRN_BATCH / 2) + WINDOW * (s->slabs + 1);
     size_t lanes = (size_t)most * CAIRN_BATCH;
     s->contact = cairn_arena_take(arena, lanes, sizeof *s->contact);
     s->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *s->bodies);

@@ -69,7 +69,9 @@ cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena);
 /* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
 cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);
 
-/* A sweep over batches; without `out`, what their impulses do to the bodies is added up. */
+/* A sweep over batches [begin, end), an even number, of which neighbours share no body; batch `end`
+ * is begun as well, and must be empty. Without `out`, what their impulses do to the bodies is added
+ * up. */
 void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
                           cairn_sweep *out);
 void cairn_batch_pass_f64(cairn_width width, const cairn_pass_f64 *job, int begin, int end,

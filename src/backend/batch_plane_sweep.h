@@ -270,6 +270,7 @@ CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
 }
 
 #undef WIDE
+#undef TARGET
 #undef MASK
 #undef LANES
 #undef NAME

@@ -66,7 +66,7 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     memcpy(out, padding, sizeof padding);
     if (j < 0)
         return;
-    cairn_vec3 n = axes_of(s->p, j).n;
+    cairn_vec3 n = cairn_is_of_balls(s->p, j) ? s->p->normal[j] : axes_of(s->p, j).n;
     const double values[5] = { n.x, n.y, n.z, cairn_contact_shift(s->p, j), s->p->mu[j] };
     memcpy(out, values, sizeof values);
 }

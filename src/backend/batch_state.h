@@ -184,7 +184,7 @@ static void NAME(push_groups)(int begin, int end, void *context)
     NAME(work) *w = context;
     const int *start = w->s->batches->start;
     for (int g = begin; g < end; g++)
-        PASS(w->s->width, &w->job, start[g], start[g + 1], NULL);
+        PASS(w->s->width, &w->job, start[g], start[g + 1] - 1, NULL);
 }
 
 /* The previous velocities from the present ones, and back. */
@@ -227,7 +227,7 @@ static void NAME(groups)(int begin, int end, void *context)
     NAME(work) *w = context;
     const int *start = w->s->batches->start;
     for (int g = begin; g < end; g++)
-        PASS(w->s->width, &w->job, start[g], start[g + 1], &w->partial[g]);
+        PASS(w->s->width, &w->job, start[g], start[g + 1] - 1, &w->partial[g]);
 }
 
 static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)

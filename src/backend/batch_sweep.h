@@ -75,93 +75,155 @@ CAIRN_WIDE void NAME(push)(NAME(bodies) * s, NAME(impulse) n, NAME(impulse) p)
     }
 }
 
-/* The exact solution of each lane's own contact: q = u - W y + b n without its impulse.
- * Stick: r = -q/w. Slide: on the cone, see problem/local.h. */
-CAIRN_WIDE NAME(impulse)
-    NAME(solve)(NAME(impulse) q, NAME(impulse) n, WIDE wn, WIDE wt, WIDE mu, int convex)
+/* ---- with friction -------------------------------------------------------------------------- */
+
+/* A visit of LANES contacts that has begun: its bodies, W, and what moves the contact without its
+ * own impulse, q = u - W y + b n, by its part along n and the rest. */
+typedef struct NAME(visit) {
+    NAME(bodies) s;
+    WIDE wn, wt, q_normal;
+    NAME(impulse) q_sliding;
+} NAME(visit);
+
+/* Visit number `at`: its batch, and the first of its lanes there. */
+enum { NAME(VISITS) = CAIRN_BATCH / LANES };
+
+CAIRN_WIDE const BATCH *NAME(batch)(const JOB *job, int at)
 {
-    const WIDE zero = WIDE_(spread)(0), tiny = WIDE_(spread)(TINY);
-    WIDE q_normal = NAME(dot)(q, n);
-    NAME(impulse) q_sliding = NAME(add)(q, -q_normal, n);
-    WIDE speed = WIDE_(root)(NAME(dot)(q_sliding, q_sliding));
-    WIDE normal = -q_normal / wn;
-    normal = WIDE_(choose)(normal > zero, normal, zero);
-    MASK sticks = speed <= mu * normal * wt;
-    WIDE slid = normal;
-    if (convex) {
-        slid = (mu * speed - q_normal) / (wn + mu * mu * wt);
-        slid = WIDE_(choose)(slid > zero, slid, zero);
-    }
-    WIDE pull = WIDE_(choose)(sticks, 1 / wt, mu * slid / (speed + tiny));
-    normal = WIDE_(choose)(sticks, normal, slid);
-    NAME(impulse) r = { normal * n.x, normal * n.y, normal * n.z };
-    return NAME(add)(r, -pull, q_sliding);
+    return &job->batches[at / NAME(VISITS)];
 }
 
-/* One group of LANES contacts of a batch. */
-CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes)
+CAIRN_WIDE size_t NAME(first)(int at, int parts)
 {
-    const BATCH *batch = &job->batches[k];
-    size_t first = (size_t)k * 3 * CAIRN_BATCH;
-    REAL *r = job->r + first, *previous = job->previous + first;
-    const WIDE beta = WIDE_(spread)((REAL)job->beta);
-    NAME(bodies) s;
+    return (size_t)(at / NAME(VISITS) * parts * CAIRN_BATCH + at % NAME(VISITS) * LANES);
+}
+
+/* (1) y = r + beta (r - r_previous), kept in place of r; (2) q */
+CAIRN_WIDE void NAME(begin)(const JOB *job, int at, NAME(visit) * visit)
+{
+    const BATCH *batch = NAME(batch)(job, at);
+    int lane = at % NAME(VISITS) * LANES;
+    REAL *r = job->r + NAME(first)(at, 3), *previous = job->previous + NAME(first)(at, 3);
+    NAME(bodies) *s = &visit->s;
+    WIDE_(gather)(job->v, batch->a + lane, 8, s->a);
+    WIDE_(gather)(job->v, batch->b + lane, 8, s->b);
+    NAME(impulse) old = NAME(load3)(r), before = NAME(load3)(previous), y = old;
     NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
-    WIDE_(gather)(job->v, batch->a + lane, 8, s.a);
-    WIDE_(gather)(job->v, batch->b + lane, 8, s.b);
-    /* (1) y = r + beta (r - r_previous) */
-    NAME(impulse) old = NAME(load3)(r + lane), before = NAME(load3)(previous + lane), y = old;
-    NAME(store3)(previous + lane, old);
+    const WIDE beta = WIDE_(spread)((REAL)job->beta);
     y.x += beta * (old.x - before.x);
     y.y += beta * (old.y - before.y);
     y.z += beta * (old.z - before.z);
-    /* (2) q = u - W y + b n, and its exact solution */
-    WIDE wn = s.a[6] + s.b[6], wt = wn + (s.a[7] + s.b[7]);
-    WIDE mu = WIDE_(load)(job->mu + (size_t)k * CAIRN_BATCH + lane);
-    NAME(impulse) q = NAME(relative)(&s, n);
-    WIDE along = NAME(dot)(y, n);
-    q = NAME(add)(q, -wt, y);
-    q = NAME(add)(q, (wt - wn) * along + WIDE_(load)(batch->shift + lane), n);
-    NAME(impulse) found = NAME(solve)(q, n, wn, wt, mu, job->convex);
-    NAME(store3)(r + lane, found);
-    /* (3) pass the change on, note its size and whether momentum points uphill */
-    NAME(impulse) change = { found.x - y.x, found.y - y.y, found.z - y.z };
-    NAME(impulse) progress = { found.x - old.x, found.y - old.y, found.z - old.z };
-    NAME(push)(&s, n, change);
-    WIDE_(scatter)(job->v, batch->a + lane, 8, s.a);
-    WIDE_(scatter)(job->v, batch->b + lane, 8, s.b);
-    WIDE w = (wn + 2 * wt) * WIDE_(spread)((REAL)(1.0 / 3));
-    notes->change2[lane / LANES] += w * w * NAME(dot)(change, change);
-    notes->uphill[lane / LANES] -= NAME(dot)(change, progress);
+    NAME(store3)(previous, old);
+    NAME(store3)(r, y);
+    WIDE turning = s->a[7] + s->b[7];
+    visit->wn = s->a[6] + s->b[6];
+    visit->wt = visit->wn + turning;
+    NAME(impulse) q = NAME(add)(NAME(relative)(s, n), -visit->wt, y);
+    WIDE along = NAME(dot)(q, n);
+    visit->q_sliding = NAME(add)(q, -along, n);
+    visit->q_normal = along + (turning * NAME(dot)(y, n) + WIDE_(load)(batch->shift + lane));
 }
 
-/* The same without friction: r >= 0, u_N = n.(va - vb). */
-CAIRN_WIDE void NAME(visit_smooth)(const JOB *job, int k, int lane, NAME(notes) * notes)
+/* The exact solution of each lane's own contact. It sticks where r = -q/w is within the cone;
+ * slides on the cone otherwise, see problem/local.h. */
+CAIRN_WIDE NAME(impulse) NAME(solve)(const JOB *job, int at, const NAME(visit) * visit)
 {
-    const BATCH *batch = &job->batches[k];
-    const WIDE beta = WIDE_(spread)((REAL)job->beta), zero = WIDE_(spread)(0);
-    REAL *r = job->r + (size_t)k * CAIRN_BATCH + lane;
-    REAL *previous = job->previous + (size_t)k * CAIRN_BATCH + lane;
-    WIDE a[4], b[4];
-    NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
+    const WIDE one = WIDE_(spread)(1), tiny = WIDE_(spread)(TINY);
+    NAME(impulse) n = NAME(load3)(NAME(batch)(job, at)->n[0] + at % NAME(VISITS) * LANES);
+    NAME(impulse) q = visit->q_sliding;
+    WIDE mu = WIDE_(load)(job->mu + NAME(first)(at, 1)), wn = visit->wn, wt = visit->wt;
+    WIDE speed = WIDE_(root)(NAME(dot)(q, q)), push = -visit->q_normal, resists = wn;
+    MASK sticks = speed * wn <= mu * WIDE_(positive)(push) * wt;
+    if (job->convex) {
+        push = WIDE_(choose)(sticks, push, push + mu * speed);
+        resists = WIDE_(choose)(sticks, wn, wn + mu * mu * wt);
+    }
+    WIDE normal = WIDE_(positive)(push) / resists;
+    WIDE pull = WIDE_(choose)(sticks, one, mu * normal) / WIDE_(choose)(sticks, wt, speed + tiny);
+    NAME(impulse) r = { normal * n.x, normal * n.y, normal * n.z };
+    return NAME(add)(r, -pull, q);
+}
+
+/* (3) pass the change on, note its size and whether momentum points uphill */
+CAIRN_WIDE void NAME(end)(const JOB *job, int at, NAME(visit) * visit, NAME(impulse) found,
+                          NAME(notes) * notes)
+{
+    const BATCH *batch = NAME(batch)(job, at);
+    int part = at % NAME(VISITS), lane = part * LANES;
+    REAL *r = job->r + NAME(first)(at, 3);
+    NAME(impulse) y = NAME(load3)(r), old = NAME(load3)(job->previous + NAME(first)(at, 3));
+    NAME(impulse) change = { found.x - y.x, found.y - y.y, found.z - y.z };
+    NAME(impulse) progress = { found.x - old.x, found.y - old.y, found.z - old.z };
+    NAME(store3)(r, found);
+    NAME(push)(&visit->s, NAME(load3)(batch->n[0] + lane), change);
+    WIDE_(scatter)(job->v, batch->a + lane, 8, visit->s.a);
+    WIDE_(scatter)(job->v, batch->b + lane, 8, visit->s.b);
+    WIDE w = (visit->wn + 2 * visit->wt) * WIDE_(spread)((REAL)(1.0 / 3));
+    notes->change2[part] += w * w * NAME(dot)(change, change);
+    notes->uphill[part] -= NAME(dot)(change, progress);
+}
+
+/* ---- without: r >= 0, u_N = n.(va - vb) ----------------------------------------------------- */
+
+typedef struct NAME(smooth_visit) {
+    WIDE a[4], b[4], y, w, step; /* step: how far r would go from y */
+} NAME(smooth_visit);
+
+CAIRN_WIDE void NAME(begin_smooth)(const JOB *job, int at, NAME(smooth_visit) * visit)
+{
+    const BATCH *batch = NAME(batch)(job, at);
+    int lane = at % NAME(VISITS) * LANES;
+    WIDE *a = visit->a, *b = visit->b;
     WIDE_(gather)(job->v, batch->a + lane, 4, a);
     WIDE_(gather)(job->v, batch->b + lane, 4, b);
-    WIDE old = WIDE_(load)(r), y = old + beta * (old - WIDE_(load)(previous)), w = a[3] + b[3];
+    NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
+    WIDE old = WIDE_(load)(job->r + NAME(first)(at, 1));
+    WIDE before = WIDE_(load)(job->previous + NAME(first)(at, 1));
+    visit->y = old + WIDE_(spread)((REAL)job->beta) * (old - before);
+    visit->w = a[3] + b[3];
     WIDE u = n.x * (a[0] - b[0]) + n.y * (a[1] - b[1]) + n.z * (a[2] - b[2]);
-    WIDE found = y - (u + WIDE_(load)(batch->shift + lane)) / w;
-    found = WIDE_(choose)(found > zero, found, zero);
-    WIDE_(store)(previous, old);
-    WIDE_(store)(r, found);
-    WIDE change = found - y;
-    const WIDE to_a = a[3] * change, to_b = b[3] * change, axis[3] = { n.x, n.y, n.z };
+    visit->step = (u + WIDE_(load)(batch->shift + lane)) / visit->w;
+}
+
+CAIRN_WIDE void NAME(end_smooth)(const JOB *job, int at, NAME(smooth_visit) * visit,
+                                 NAME(notes) * notes)
+{
+    const BATCH *batch = NAME(batch)(job, at);
+    int part = at % NAME(VISITS), lane = part * LANES;
+    REAL *r = job->r + NAME(first)(at, 1);
+    WIDE *a = visit->a, *b = visit->b, old = WIDE_(load)(r), found;
+    found = WIDE_(positive)(visit->y - visit->step);
+    WIDE change = found - visit->y, to_a = a[3] * change, to_b = b[3] * change;
     for (int i = 0; i < 3; i++) {
-        a[i] += to_a * axis[i];
-        b[i] -= to_b * axis[i];
+        WIDE n = WIDE_(load)(batch->n[i] + lane);
+        a[i] += to_a * n;
+        b[i] -= to_b * n;
     }
+    WIDE_(store)(job->previous + NAME(first)(at, 1), old);
+    WIDE_(store)(r, found);
     WIDE_(scatter)(job->v, batch->a + lane, 4, a);
     WIDE_(scatter)(job->v, batch->b + lane, 4, b);
-    notes->change2[lane / LANES] += w * w * change * change;
-    notes->uphill[lane / LANES] -= change * (found - old);
+    notes->change2[part] += visit->w * visit->w * change * change;
+    notes->uphill[part] -= change * (found - old);
+}
+
+/* ---- passes --------------------------------------------------------------------------------- */
+
+/* One visit. The next begins before it ends, so that its loads and shuffles fill the time in which
+ * this one waits for roots and quotients: they share no body, see batch.c. */
+CAIRN_WIDE void NAME(turn)(const JOB *job, int at, NAME(visit) * now, NAME(visit) * next,
+                           NAME(notes) * notes)
+{
+    NAME(impulse) found = NAME(solve)(job, at, now);
+    NAME(begin)(job, at + 1, next);
+    NAME(end)(job, at, now, found, notes);
+}
+
+CAIRN_WIDE void NAME(turn_smooth)(const JOB *job, int at, NAME(smooth_visit) * now,
+                                  NAME(smooth_visit) * next, NAME(notes) * notes)
+{
+    NAME(begin_smooth)(job, at + 1, next);
+    NAME(end_smooth)(job, at, now, notes);
 }
 
 /* What lanes have noticed goes to the sum, in the order of the lanes. */
@@ -173,19 +235,35 @@ CAIRN_WIDE void NAME(collect)(const NAME(notes) * notes, cairn_sweep *out)
     }
 }
 
-enum { NAME(STRETCH) = 32 }; /* batches whose lanes are summed before they are collected */
+/* Visits whose lanes are summed before they are collected: those of 32 batches. */
+enum { NAME(STRETCH) = 32 * NAME(VISITS) };
 
 CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
 {
+    NAME(visit) one, two;
+    NAME(begin)(job, begin, &one);
     for (int start = begin; start < end; start += NAME(STRETCH)) {
         int stop = start + NAME(STRETCH) < end ? start + NAME(STRETCH) : end;
         NAME(notes) notes = { 0 };
-        for (int k = start; k < stop && job->mu; k++)
-            for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-                NAME(visit)(job, k, lane, &notes);
-        for (int k = start; k < stop && !job->mu; k++)
-            for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-                NAME(visit_smooth)(job, k, lane, &notes);
+        for (int at = start; at < stop; at += 2) {
+            NAME(turn)(job, at, &one, &two, &notes);
+            NAME(turn)(job, at + 1, &two, &one, &notes);
+        }
+        NAME(collect)(&notes, out);
+    }
+}
+
+CAIRN_WIDE void NAME(pass_smooth)(const JOB *job, int begin, int end, cairn_sweep *out)
+{
+    NAME(smooth_visit) one, two;
+    NAME(begin_smooth)(job, begin, &one);
+    for (int start = begin; start < end; start += NAME(STRETCH)) {
+        int stop = start + NAME(STRETCH) < end ? start + NAME(STRETCH) : end;
+        NAME(notes) notes = { 0 };
+        for (int at = start; at < stop; at += 2) {
+            NAME(turn_smooth)(job, at, &one, &two, &notes);
+            NAME(turn_smooth)(job, at + 1, &two, &one, &notes);
+        }
         NAME(collect)(&notes, out);
     }
 }
@@ -228,16 +306,19 @@ CAIRN_WIDE void NAME(accumulate)(const JOB *job, int begin, int end)
                 NAME(add_smooth)(job, k, lane);
 }
 
-/* One of the two passes over a range of batches. */
+/* One of the passes over a range of batches. */
 CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
 {
-    if (out)
-        NAME(pass)(job, begin, end, out);
-    else
+    if (!out)
         NAME(accumulate)(job, begin, end);
+    else if (begin < end && job->mu)
+        NAME(pass)(job, begin * NAME(VISITS), end * NAME(VISITS), out);
+    else if (begin < end)
+        NAME(pass_smooth)(job, begin * NAME(VISITS), end * NAME(VISITS), out);
 }
 
 #undef WIDE
+#undef TARGET
 #undef MASK
 #undef LANES
 #undef NAME

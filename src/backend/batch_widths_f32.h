@@ -2,7 +2,8 @@
  * WIDE, MASK, LANES, NAME(name) and WIDE_(name) set, which TEXT undefines. No guard: it is meant to
  * be included once for each TEXT. */
 
-#define WIDE       cairn_f32x4
+#define WIDE cairn_f32x4
+#define TARGET
 #define MASK       cairn_i32x4
 #define LANES      4
 #define NAME(name) f32x4_##name
@@ -10,6 +11,7 @@
 #include TEXT
 
 #define WIDE       cairn_f32x8
+#define TARGET     CAIRN_AVX2
 #define MASK       cairn_i32x8
 #define LANES      8
 #define NAME(name) f32x8_##name
@@ -17,6 +19,7 @@
 #include TEXT
 
 #define WIDE       cairn_f32x16
+#define TARGET     CAIRN_AVX512
 #define MASK       cairn_i32x16
 #define LANES      16
 #define NAME(name) f32x16_##name

@@ -14,9 +14,17 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "math/width.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #pragma GCC diagnostic ignored "-Wpsabi" /* no vector crosses a call */
 
-#define CAIRN_WIDE static inline __attribute__((always_inline))
+/* TARGET: the instruction set of the register. Without it on every function on the way, gcc makes
+ * masks of a kind that the wider sets do not have, and compares lane by lane. */
+#define CAIRN_WIDE static inline __attribute__((always_inline)) TARGET
 
 typedef float cairn_f32x4 __attribute__((vector_size(16)));
 typedef float cairn_f32x8 __attribute__((vector_size(32)));
@@ -37,13 +45,39 @@ typedef int64_t cairn_i64x8 __attribute__((vector_size(64)));
 #define CAIRN_FOUR_TIMES(a, b, c, d)                                                               \
     CAIRN_TWICE(a, b, c, d), CAIRN_TWICE(a + 8, b + 8, c + 8, d + 8)
 
+/* Two halves side by side; the upper half; and quarters of two registers in turn, the even or the
+ * odd ones. Of x86 by name: of the shuffles below, which mean the same, gcc makes slower ones. */
+#if defined(__x86_64__)
+#define CAIRN_JOIN_F32X8(a, b)   _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1)
+#define CAIRN_UPPER_F32X8(x)     _mm256_extractf128_ps(x, 1)
+#define CAIRN_JOIN_F32X16(a, b)  _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1)
+#define CAIRN_UPPER_F32X16(x)    _mm512_extractf32x8_ps(x, 1)
+#define CAIRN_LEFT_F32X16(a, b)  _mm512_mask_shuffle_f32x4(a, 0xf0f0, b, b, 0xa0)
+#define CAIRN_RIGHT_F32X16(a, b) _mm512_mask_shuffle_f32x4(b, 0x0f0f, a, a, 0xf5)
+#define CAIRN_JOIN_F64X8(a, b)   _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1)
+#define CAIRN_UPPER_F64X8(x)     _mm512_extractf64x4_pd(x, 1)
+#else
+#define CAIRN_JOIN_F32X8(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#define CAIRN_UPPER_F32X8(x)   __builtin_shufflevector(x, x, 4, 5, 6, 7)
+#define CAIRN_JOIN_F32X16(a, b)                                                                    \
+    __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#define CAIRN_UPPER_F32X16(x) __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15)
+#define CAIRN_LEFT_F32X16(a, b)                                                                    \
+    __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27)
+#define CAIRN_RIGHT_F32X16(a, b)                                                                   \
+    __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31)
+#define CAIRN_JOIN_F64X8(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
+#define CAIRN_UPPER_F64X8(x)   __builtin_shufflevector(x, x, 4, 5, 6, 7)
+#endif
+
 /* ---- float ---------------------------------------------------------------------------------- */
 
 #define REAL       float
 #define ROOT       __builtin_sqrtf
 #define SECOND_ROW 1
 
-#define WIDE        cairn_f32x4
+#define WIDE cairn_f32x4
+#define TARGET
 #define MASK        cairn_i32x4
 #define LANES       4
 #define WIDE_(name) cairn_f32x4_##name
@@ -54,35 +88,39 @@ typedef int64_t cairn_i64x8 __attribute__((vector_size(64)));
 #include "math/simd_type.h"
 
 #define WIDE        cairn_f32x8
+#define TARGET      CAIRN_AVX2
 #define MASK        cairn_i32x8
 #define LANES       8
 #define WIDE_(name) cairn_f32x8_##name
 #define HALF_(name) cairn_f32x4_##name
-#define ALL         0, 1, 2, 3, 4, 5, 6, 7
 #define LOWER       0, 1, 2, 3
-#define UPPER       4, 5, 6, 7
+#define JOIN        CAIRN_JOIN_F32X8
+#define UPPER       CAIRN_UPPER_F32X8
 #define LOW         CAIRN_TWICE(0, 8, 1, 9)
 #define HIGH        CAIRN_TWICE(2, 10, 3, 11)
 #define FIRST       CAIRN_TWICE(0, 1, 8, 9)
 #define SECOND      CAIRN_TWICE(2, 3, 10, 11)
-#define LEFT        0, 1, 2, 3, 8, 9, 10, 11
-#define RIGHT       4, 5, 6, 7, 12, 13, 14, 15
+#define LEFT(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+#define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 #include "math/simd_type.h"
 
 #define WIDE        cairn_f32x16
+#define TARGET      CAIRN_AVX512
 #define MASK        cairn_i32x16
 #define LANES       16
 #define WIDE_(name) cairn_f32x16_##name
 #define HALF_(name) cairn_f32x8_##name
-#define ALL         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
 #define LOWER       0, 1, 2, 3, 4, 5, 6, 7
-#define UPPER       8, 9, 10, 11, 12, 13, 14, 15
+#define JOIN        CAIRN_JOIN_F32X16
+#define UPPER       CAIRN_UPPER_F32X16
 #define LOW         CAIRN_FOUR_TIMES(0, 16, 1, 17)
 #define HIGH        CAIRN_FOUR_TIMES(2, 18, 3, 19)
 #define FIRST       CAIRN_FOUR_TIMES(0, 1, 16, 17)
 #define SECOND      CAIRN_FOUR_TIMES(2, 3, 18, 19)
-#define LEFT        0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
-#define RIGHT       4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
+#define LEFT        CAIRN_LEFT_F32X16
+#define RIGHT       CAIRN_RIGHT_F32X16
+#define EVEN        0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27
+#define ODD         4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31
 #include "math/simd_type.h"
 
 #undef REAL
@@ -95,13 +133,15 @@ typedef int64_t cairn_i64x8 __attribute__((vector_size(64)));
 #define ROOT       __builtin_sqrt
 #define SECOND_ROW 2
 
-#define WIDE        cairn_f64x2
+#define WIDE cairn_f64x2
+#define TARGET
 #define MASK        cairn_i64x2
 #define LANES       2
 #define WIDE_(name) cairn_f64x2_##name
 #include "math/simd_type.h"
 
 #define WIDE        cairn_f64x4
+#define TARGET      CAIRN_AVX2
 #define MASK        cairn_i64x4
 #define LANES       4
 #define WIDE_(name) cairn_f64x4_##name
@@ -112,19 +152,20 @@ typedef int64_t cairn_i64x8 __attribute__((vector_size(64)));
 #include "math/simd_type.h"
 
 #define WIDE        cairn_f64x8
+#define TARGET      CAIRN_AVX512
 #define MASK        cairn_i64x8
 #define LANES       8
 #define WIDE_(name) cairn_f64x8_##name
 #define HALF_(name) cairn_f64x4_##name
-#define ALL         0, 1, 2, 3, 4, 5, 6, 7
 #define LOWER       0, 1, 2, 3
-#define UPPER       4, 5, 6, 7
+#define JOIN        CAIRN_JOIN_F64X8
+#define UPPER       CAIRN_UPPER_F64X8
 #define LOW         CAIRN_TWICE(0, 8, 2, 10)
 #define HIGH        CAIRN_TWICE(1, 9, 3, 11)
 #define FIRST       CAIRN_TWICE(0, 1, 8, 9)
 #define SECOND      CAIRN_TWICE(2, 3, 10, 11)
-#define LEFT        0, 1, 2, 3, 8, 9, 10, 11
-#define RIGHT       4, 5, 6, 7, 12, 13, 14, 15
+#define LEFT(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
+#define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
 #include "math/simd_type.h"
 
 #undef REAL

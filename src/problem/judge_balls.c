@@ -181,7 +181,8 @@ CAIRN_INLINE void unload(const group *in, int d, double *u)
 
 /* ---- the text, for each register ------------------------------------------------------------ */
 
-#define WIDE       cairn_f64x2
+#define WIDE cairn_f64x2
+#define TARGET
 #define MASK       cairn_i64x2
 #define LANES      2
 #define NAME(name) x2_##name
@@ -189,6 +190,7 @@ CAIRN_INLINE void unload(const group *in, int d, double *u)
 #include "problem/judge_balls.h"
 
 #define WIDE       cairn_f64x4
+#define TARGET     CAIRN_AVX2
 #define MASK       cairn_i64x4
 #define LANES      4
 #define NAME(name) x4_##name
@@ -196,6 +198,7 @@ CAIRN_INLINE void unload(const group *in, int d, double *u)
 #include "problem/judge_balls.h"
 
 #define WIDE       cairn_f64x8
+#define TARGET     CAIRN_AVX512
 #define MASK       cairn_i64x8
 #define LANES      8
 #define NAME(name) x8_##name

@@ -235,6 +235,7 @@ CAIRN_WIDE int NAME(judge_rows)(cairn_judging *judge, int d, int n, int begin, i
 }
 
 #undef WIDE
+#undef TARGET
 #undef MASK
 #undef LANES
 #undef NAME
