@@ -1,0 +1,35 @@
+#!/bin/sh
+# The kernels give the same bits on ARM (NEON registers) as on this machine: kernel_bits.c is built
+# with the library, and for ARM with Debian's cross compiler; qemu runs that one. Skipped when they
+# are not there (gcc-aarch64-linux-gnu, qemu-user).
+set -eu
+skip() {
+    echo "skipped: $1"
+    exit 77
+}
+
+[ "$CAIRN_SANITIZE" = ON ] && skip "sanitized builds are not for other machines"
+cross=aarch64-linux-gnu-gcc
+command -v $cross >/dev/null || skip "there is no $cross"
+command -v qemu-aarch64 >/dev/null || skip "there is no qemu-aarch64"
+
+# flags as in cmake/options.cmake
+home=$CAIRN_BINARY_DIR/arm
+mkdir -p "$home"
+cd "$CAIRN_SOURCE_DIR"
+build() {
+    "$@" -O3 -DNDEBUG -std=c17 -D_XOPEN_SOURCE=700 -ffp-contract=off -fno-math-errno -fopenmp \
+        -DCAIRN_VERSION='""' -Wall -Werror
+}
+build "$CC" -Iinclude -Isrc -Itests -o "$home/native" tests/kernel_bits.c "$CAIRN_LIBRARY" -lm
+
+# for ARM what the kernels need, without what calls other libraries
+cd src/problem
+build $cross -I../../include -I.. -I../../tests -o "$home/arm" ../../tests/kernel_bits.c \
+    ../backend/*.c ../base/*.c ../math/dense.c ../math/width.c \
+    cone.c judge_balls.c local.c local_parts.c local_rows.c map.c operator.c residual.c -lm
+
+"$home/native" >"$home/native.txt"
+qemu-aarch64 -L /usr/aarch64-linux-gnu "$home/arm" >"$home/arm.txt"
+diff "$home/native.txt" "$home/arm.txt"
+cat "$home/arm.txt"
