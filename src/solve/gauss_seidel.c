@@ -12,11 +12,12 @@
  *       longer while the residual falls slowly but surely, shorter when it grew; without friction
  *       beta <= 1 - min(0.05, 10/k) in sweep k;
  *   (5) exact friction: beta <= 1 - gap for 40 sweeps, <= 1 - 3.75 gap for 20, over and over; the
- *       gap grows when the residual did over such a cycle, and shrinks slowly while it falls.
+ *       gap is 0.15 mu for 600 sweeps, then grows with them to twice that.
  * Why (5): Coulomb's law makes the linearised operator unsymmetric. To a mode that plain sweeps
  * damp by 1 - e, e complex, momentum with g = 1 - beta gives (g +- sqrt(g^2 - 4 e))/2, so modes
  * grow once g < |Im e|/sqrt(Re e), whatever restarts there are: at mu = 0.3 in settled boxes for
- * g < 0.05. Sweeps with a large g damp what those with a small one have let grow.
+ * g < 0.05. What is not symmetric, and with it Im e, is proportional to mu. Sweeps with a large g
+ * damp what those with a small one have let grow.
  * Both solve the convex law and, with Coulomb's local solve, the exact one (then known as NSGS);
  * for Coulomb's there is no proof of convergence, and ngs goes on without momentum when it does
  * harm. Velocities are recomputed from r now and then, so rounding does not add up. */
@@ -33,9 +34,10 @@ enum { MOST_PATIENCE = 250, SHORTEST_PERIOD = 10 };
 /* Forced restarts of the convex law, in sweeps; found on boxes of 2,744 and 32,768 balls. */
 enum { FIRST_PERIOD = 200, LONGEST_PERIOD = 1600 };
 
-/* (5) sweeps of a cycle, and how many of them push; found on settled boxes of 32,768 balls. */
-enum { CYCLE = 60, PUSHING = 40 };
-static const double least_gap = 0.04, settling = 3.75, gap_grows = 1.6, gap_shrinks = 0.93;
+/* (5) sweeps of a cycle, how many of them push, and after how many the gap grows; the gap as a share
+ * of mu. Found on boxes at rest of 1,000 to 32,768 balls, mu from 0.3 to 1. */
+enum { CYCLE = 60, PUSHING = 40, FADING = 600 };
+static const double gap_of_mu = 0.15, settling = 3.75, most_fading = 2;
 
 /* (4) without friction, by 32,768 balls */
 static const double smooth_gap = 0.05, smooth_sweeps = 10;
@@ -61,24 +63,24 @@ static void restart(momentum *m)
     m->age = 0;
 }
 
-static bool is_smooth(const cairn_problem *p)
+static double largest_friction(const cairn_problem *p)
 {
-    bool smooth = true;
-    for (int j = 0; j < p->contacts && smooth; j++)
-        smooth = p->mu[j] == 0;
-    return smooth;
+    double mu = 0;
+    for (int j = 0; j < p->contacts; j++)
+        mu = fmax(mu, p->mu[j]);
+    return mu;
 }
 
 static momentum start_momentum(bool off, cairn_law law, const cairn_problem *p)
 {
-    bool smooth = is_smooth(p);
+    double mu = largest_friction(p), gap = fmin(1, gap_of_mu * mu);
     momentum m = { .off = off,
-                   .bound = smooth                     ? SMOOTH
+                   .bound = mu == 0                    ? SMOOTH
                             : law == CAIRN_LAW_COULOMB ? CYCLES
                                                        : FREE,
                    .period = FIRST_PERIOD,
                    .residual = INFINITY,
-                   .gap = least_gap };
+                   .gap = gap };
     restart(&m);
     return m;
 }
@@ -86,7 +88,8 @@ static momentum start_momentum(bool off, cairn_law law, const cairn_problem *p)
 /* The largest beta that (4) and (5) allow. */
 static double most_beta(const momentum *m)
 {
-    double gap = m->sweeps % CYCLE < PUSHING ? m->gap : settling * m->gap;
+    double fading = fmin(most_fading, fmax(1, (double)m->sweeps / FADING));
+    double gap = fading * (m->sweeps % CYCLE < PUSHING ? m->gap : settling * m->gap);
     if (m->bound == FREE)
         return 1;
     if (m->bound == SMOOTH)
@@ -115,22 +118,10 @@ static void check_momentum(const cairn_task *task, momentum *m)
         m->off = true;
 }
 
-/* (5) at the end of a cycle */
-static void adapt_gap(momentum *m, double residual)
-{
-    if (m->sweeps % CYCLE)
-        return;
-    if (residual > m->residual)
-        m->gap = fmin(1, m->gap * gap_grows);
-    else if (residual < 0.9 * m->residual)
-        m->gap = fmax(least_gap, m->gap * gap_shrinks);
-    m->residual = residual;
-}
-
 /* (4) the forced restart, by the residual as the sweeps estimate it */
 static void adapt_period(momentum *m, double residual)
 {
-    if (m->age < m->period)
+    if (m->bound == CYCLES || m->age < m->period)
         return;
     if (residual > m->residual && m->period > SHORTEST_PERIOD)
         m->period /= 2;
@@ -245,7 +236,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
         if (report->iterations++ == 0 && estimate > 0)
             watch.ratio = first / estimate;
         advance(&m, &sweep);
-        (m.bound == CYCLES ? adapt_gap : adapt_period)(&m, estimate);
+        adapt_period(&m, estimate);
         if (!cairn_watch_due(&watch, task, estimate)) {
             if (report->iterations % REFRESH == 0)
                 at.sweeps->refresh(at.state);
