@@ -69,6 +69,25 @@ TEST(wide_sweeps_solve_what_scalar_ones_solve)
     check_sweeps(0, CAIRN_LAW_CONVEX);
 }
 
+/* Balls that fly side by side, all but the same: squares of such velocities are 0 in float. */
+TEST(open_contacts_have_no_impulse_however_slowly_they_slide)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem lattice;
+    CHECK(make_lattice_problem(6, 0.3, &arena, &lattice));
+    for (int j = 0; j < lattice.p.contacts; j++)
+        lattice.b[j] = 1;
+    for (int i = 0; i < 6 * lattice.p.blocks; i++)
+        lattice.v_free[i] = i % 6 < 3 ? 0 : 1e-25 * (i % 7);
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        const sweeping narrow =
+            sweep_from_zero(&lattice.p, &cairn_sweeps_f32, (cairn_law)law, 3, &arena);
+        for (int i = 0; i < 3 * lattice.p.contacts; i++)
+            CHECK(narrow.r[i] == 0);
+    }
+    cairn_arena_destroy(&arena);
+}
+
 /* Without friction the sweeps drop tangential impulses of the start, and what these did to v. */
 TEST(a_start_with_tangential_impulses_ends_without_them)
 {
@@ -358,6 +377,7 @@ TEST(some_stored_rows_among_balls_are_not_for_batches)
 int main(void)
 {
     RUN(CASE(wide_sweeps_solve_what_scalar_ones_solve),
+        CASE(open_contacts_have_no_impulse_however_slowly_they_slide),
         CASE(a_start_with_tangential_impulses_ends_without_them),
         CASE(velocities_made_anew_do_not_disturb_momentum),
         CASE(batches_hold_every_contact_once_and_no_body_twice),

@@ -133,7 +133,7 @@ CAIRN_WIDE NAME(impulse) NAME(solve)(const JOB *job, int at, const NAME(visit) *
     NAME(impulse) q = visit->q_sliding;
     WIDE mu = WIDE_(load)(job->mu + NAME(first)(at, 1)), wn = visit->wn, wt = visit->wt;
     WIDE speed = WIDE_(root)(NAME(dot)(q, q)), push = -visit->q_normal, resists = wn;
-    MASK sticks = speed * wn <= mu * WIDE_(positive)(push) * wt;
+    MASK sticks = speed * wn < mu * WIDE_(positive)(push) * wt; /* never where it opens */
     if (job->convex) {
         push = WIDE_(choose)(sticks, push, push + mu * speed);
         resists = WIDE_(choose)(sticks, wn, wn + mu * mu * wt);
