@@ -9,26 +9,11 @@
  * Newton's method on the slope starts from the direction of the sticking impulse. Each lane stops
  * by itself; one that does not settle on a solution is solved by cairn_local_solve. */
 
+#include "backend/batch_lanes.h"
+
 typedef struct NAME(three) {
     WIDE x[3];
 } NAME(three);
-
-typedef struct NAME(notes) {
-    WIDE change2[CAIRN_BATCH / LANES], uphill[CAIRN_BATCH / LANES];
-} NAME(notes);
-
-CAIRN_WIDE bool NAME(any)(MASK mask)
-{
-    bool found = false;
-    for (int i = 0; i < LANES; i++)
-        found |= mask[i] != 0;
-    return found;
-}
-
-CAIRN_WIDE WIDE NAME(size)(WIDE x)
-{
-    return WIDE_(choose)(x < WIDE_(spread)(0), -x, x);
-}
 
 CAIRN_WIDE NAME(three) NAME(load3)(const REAL *from)
 {
@@ -283,43 +268,13 @@ CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes
     notes->uphill[lane / LANES] -= NAME(dot)(&change, &progress);
 }
 
-enum { NAME(STRETCH) = 32 }; /* batches whose lanes are summed before they are collected */
-
-CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE void NAME(bring)(const JOB *job, int k, int lane)
 {
-    for (int start = begin; start < end; start += NAME(STRETCH)) {
-        int stop = start + NAME(STRETCH) < end ? start + NAME(STRETCH) : end;
-        NAME(notes) notes = { 0 };
-        for (int k = start; k < stop; k++)
-            for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-                NAME(visit)(job, k, lane, &notes);
-        for (int i = 0; i < CAIRN_BATCH; i++) {
-            out->change2 += (double)notes.change2[i / LANES][i % LANES];
-            out->uphill += (double)notes.uphill[i / LANES][i % LANES];
-        }
-    }
+    const BATCH *batch = &job->batches[k];
+    NAME(three) r = NAME(load3)(job->r + (size_t)k * 3 * CAIRN_BATCH + lane);
+    NAME(bodies) s;
+    NAME(fetch)(job, batch, lane, &s);
+    NAME(push)(job, batch, lane, &r, &s);
 }
 
-/* One of the two passes over a range of batches. */
-CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
-{
-    if (out) {
-        NAME(pass)(job, begin, end, out);
-        return;
-    }
-    for (int k = begin; k < end; k++)
-        for (int lane = 0; lane < CAIRN_BATCH; lane += LANES) {
-            const BATCH *batch = &job->batches[k];
-            NAME(three) r = NAME(load3)(job->r + (size_t)k * 3 * CAIRN_BATCH + lane);
-            NAME(bodies) s;
-            NAME(fetch)(job, batch, lane, &s);
-            NAME(push)(job, batch, lane, &r, &s);
-        }
-}
-
-#undef WIDE
-#undef TARGET
-#undef MASK
-#undef LANES
-#undef NAME
-#undef WIDE_
+#include "backend/batch_passes.h"

@@ -7,27 +7,11 @@
  *     convex law   rho = -q.a/(a'W a), the edge of the larger (q.a)^2/(a'W a)
  *     Coulomb      rho = -q_N/(W a)_N, the first edge that friction opposes */
 
+#include "backend/batch_lanes.h"
+
 typedef struct NAME(two) {
     WIDE x, y;
 } NAME(two);
-
-typedef struct NAME(notes) {
-    WIDE change2[CAIRN_BATCH / LANES], uphill[CAIRN_BATCH / LANES];
-} NAME(notes);
-
-CAIRN_WIDE bool NAME(any)(MASK mask)
-{
-    uint64_t part[sizeof mask / 8], found = 0;
-    memcpy(part, &mask, sizeof mask);
-    for (size_t i = 0; i < sizeof mask / 8; i++)
-        found |= part[i];
-    return found != 0;
-}
-
-CAIRN_WIDE WIDE NAME(size)(WIDE x)
-{
-    return WIDE_(choose)(x < WIDE_(spread)(0), -x, x);
-}
 
 CAIRN_WIDE NAME(two) NAME(load2)(const REAL *from)
 {
@@ -177,7 +161,7 @@ CAIRN_WIDE void NAME(push)(const JOB *job, const BATCH *batch, int lane, NAME(tw
 }
 
 /* One group of LANES contacts of a batch. */
-CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes)
+CAIRN_WIDE void NAME(visit_rough)(const JOB *job, int k, int lane, NAME(notes) * notes)
 {
     const BATCH *batch = &job->batches[k];
     REAL *r = job->r + (size_t)k * 2 * CAIRN_BATCH + lane;
@@ -232,46 +216,21 @@ CAIRN_WIDE void NAME(visit_smooth)(const JOB *job, int k, int lane, NAME(notes) 
     notes->uphill[lane / LANES] -= change * (found - old);
 }
 
-enum { NAME(STRETCH) = 32 }; /* batches whose lanes are summed before they are collected */
-
-CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes)
 {
-    for (int start = begin; start < end; start += NAME(STRETCH)) {
-        int stop = start + NAME(STRETCH) < end ? start + NAME(STRETCH) : end;
-        NAME(notes) notes = { 0 };
-        for (int k = start; k < stop; k++)
-            for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-                if (job->smooth)
-                    NAME(visit_smooth)(job, k, lane, &notes);
-                else
-                    NAME(visit)(job, k, lane, &notes);
-        for (int i = 0; i < CAIRN_BATCH; i++) {
-            out->change2 += (double)notes.change2[i / LANES][i % LANES];
-            out->uphill += (double)notes.uphill[i / LANES][i % LANES];
-        }
-    }
+    if (job->smooth)
+        NAME(visit_smooth)(job, k, lane, notes);
+    else
+        NAME(visit_rough)(job, k, lane, notes);
 }
 
-/* One of the two passes over a range of batches. */
-CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE void NAME(bring)(const JOB *job, int k, int lane)
 {
-    if (out) {
-        NAME(pass)(job, begin, end, out);
-        return;
-    }
-    for (int k = begin; k < end; k++)
-        for (int lane = 0; lane < CAIRN_BATCH; lane += LANES) {
-            const BATCH *batch = &job->batches[k];
-            NAME(two) r = NAME(load2)(job->r + (size_t)k * 2 * CAIRN_BATCH + lane);
-            NAME(bodies) s;
-            NAME(fetch)(job, batch, lane, &s);
-            NAME(push)(job, batch, lane, r, &s);
-        }
+    const BATCH *batch = &job->batches[k];
+    NAME(two) r = NAME(load2)(job->r + (size_t)k * 2 * CAIRN_BATCH + lane);
+    NAME(bodies) s;
+    NAME(fetch)(job, batch, lane, &s);
+    NAME(push)(job, batch, lane, r, &s);
 }
 
-#undef WIDE
-#undef TARGET
-#undef MASK
-#undef LANES
-#undef NAME
-#undef WIDE_
+#include "backend/batch_passes.h"

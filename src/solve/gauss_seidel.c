@@ -34,8 +34,8 @@ enum { MOST_PATIENCE = 250, SHORTEST_PERIOD = 10 };
 /* Forced restarts of the convex law, in sweeps; found on boxes of 2,744 and 32,768 balls. */
 enum { FIRST_PERIOD = 200, LONGEST_PERIOD = 1600 };
 
-/* (5) sweeps of a cycle, how many of them push, after how many the gap grows, its share of mu. Found
- * on boxes at rest of 1,000 to 32,768 balls, mu from 0.3 to 1. */
+/* (5) sweeps of a cycle, how many of them push, after how many the gap grows, its share of mu.
+ * Found on boxes at rest of 1,000 to 32,768 balls, mu from 0.3 to 1. */
 enum { CYCLE = 60, PUSHING = 40, FADING = 600 };
 static const double gap_of_mu = 0.15, settling = 3.75, most_fading = 2;
 
