@@ -389,7 +389,7 @@ const cairn_entry cairn_entries_bl23_box[] = {
     { "bl23-table-2-32k", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 32,768 spheres",
       CAIRN_FULL, 350, table_2_32k },
     { "bl23-table-2-125k", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 125,000 spheres",
-      CAIRN_FULL, 2000, table_2_125k },
+      CAIRN_FULL, 1420, table_2_125k },
 };
 const int cairn_entries_bl23_box_count =
     sizeof cairn_entries_bl23_box / sizeof cairn_entries_bl23_box[0];
