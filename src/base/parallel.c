@@ -15,6 +15,11 @@ int cairn_parallel_width(void)
     return omp_get_max_threads();
 }
 
+int cairn_parallel_cores(void)
+{
+    return omp_get_num_procs();
+}
+
 static void work_on(int k, int count, int grain, cairn_range_fn *work, void *context)
 {
     int begin = k * grain;

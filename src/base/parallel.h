@@ -13,5 +13,7 @@ void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *contex
 void cairn_parallel_threads(int threads);
 /* How many that is; to choose how to work, never what comes out. */
 int cairn_parallel_width(void);
+/* Threads that can run at the same time. */
+int cairn_parallel_cores(void);
 
 #endif

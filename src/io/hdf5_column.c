@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 
 static int rank_of(int width)
@@ -78,9 +79,16 @@ cairn_status cairn_hdf5_writer_push(cairn_hdf5_writer *writer, cairn_error *erro
     return CAIRN_OK;
 }
 
+/* Where loops have every core, one thread more makes them wait for each other: the owner then packs
+ * as well, and goes on when all is done. */
+static bool cores_are_taken(void)
+{
+    return cairn_parallel_width() >= cairn_parallel_cores();
+}
+
 cairn_status cairn_hdf5_writer_collect(cairn_hdf5_writer *writer, bool all, cairn_error *error)
 {
-    return collect(writer->packer, all ? 0 : CAIRN_PACKER_ROOM, error);
+    return collect(writer->packer, all || cores_are_taken() ? 0 : CAIRN_PACKER_ROOM, error);
 }
 
 bool cairn_hdf5_writer_waits(const cairn_hdf5_writer *writer)
