@@ -24,7 +24,7 @@ soak: build ## kill runs 1000 times at random moments, and see that each resumes
 bench: build ## build, then run the benchmarks into out/bench; scripts/setup bench installs peers
 	bench/run
 
-bench-large: build ## 1,000,000 spheres, 200 certified steps, some ten minutes; N=50 STEPS=20 for less
+bench-large: build ## 1,000,000 spheres, 200 certified steps, some four minutes; N=50 STEPS=20 for less
 	@mkdir -p out/bench && cmake --build --preset release --target cairn_bench >/dev/null
 	build/release/bench/cairn_bench out/bench large $(or $(N),100) $(or $(STEPS),200)
 

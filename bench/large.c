@@ -82,7 +82,7 @@ void bench_large(const char *folder, int n, int steps, const char *scheme)
     FILE *csv = bench_table(folder, "large.csv",
                             "step,candidates,pushing,sweeps,residual,seconds,processor_s,peak_gb");
     printf("%d spheres in a box, mu 0.3, %s, tolerance 1e-3, %d steps, all threads. A million "
-           "spheres\ntake some ten minutes for 200 steps on two quiet cores.\n\n",
+           "spheres\ntake some four minutes for 200 steps on two quiet cores.\n\n",
            n * n * n, scheme, steps);
     printf("%6s %9s %9s %7s %9s %8s %8s %7s\n", "step", "contacts", "pushing", "sweeps", "residual",
            "s", "cpu s", "peak GB");
