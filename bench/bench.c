@@ -229,7 +229,7 @@ static void compare_broad_phases(double spread, FILE *csv)
 }
 
 /* Every solver on one settled box, and the broad phases. */
-static int compare_all(const char *folder, int n, const char *wanted)
+static void compare_all(const char *folder, int n, const char *wanted)
 {
     printf("cairn %s, one thread\n\n%d spheres in a box, mu 0.3, at t = 8 s\n", cairn_version(),
            n * n * n);
@@ -247,10 +247,9 @@ static int compare_all(const char *folder, int n, const char *wanted)
     compare_broad_phases(1, csv);
     compare_broad_phases(100, csv);
     fclose(csv);
-    return 0;
 }
 
-static int explain_usage(void)
+static void explain_usage(void)
 {
     fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
                     "       cairn_bench FOLDER sweeps|settle [MOST]\n"
@@ -259,13 +258,48 @@ static int explain_usage(void)
                     "       cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS]]]]]\n"
                     "       cairn_bench FILE export N|rest-N|column\n"
                     "       cairn_bench FILE problem N\n");
-    return 2;
+    exit(2);
+}
+
+/* A whole number from 1 on that ends at `*end`. */
+static int read_number(const char *text, const char **end)
+{
+    char *stop;
+    long number = strtol(text, &stop, 10);
+    *end = stop;
+    if (stop == text || number < 1 || number > 1000000000) {
+        fprintf(stderr, "bench: %s: expected a number from 1 on\n", text);
+        explain_usage();
+    }
+    return (int)number;
 }
 
 /* A number given in place `at`, or its default. */
 static int number_at(int argc, char **argv, int at, int otherwise)
 {
-    return argc > at ? atoi(argv[at]) : otherwise;
+    if (argc <= at)
+        return otherwise;
+    const char *end;
+    int number = read_number(argv[at], &end);
+    if (*end != '\0') {
+        fprintf(stderr, "bench: %s: expected a number from 1 on\n", argv[at]);
+        explain_usage();
+    }
+    return number;
+}
+
+/* Copies along x, y and z, as in 2x2x1. */
+static void read_copies(const char *text, int copies[3])
+{
+    const char *at = text;
+    for (int i = 0; i < 3; i++) {
+        copies[i] = read_number(at, &at);
+        if (*at != (i < 2 ? 'x' : '\0')) {
+            fprintf(stderr, "bench: %s: expected copies along x, y and z, as in 2x2x1\n", text);
+            explain_usage();
+        }
+        at++;
+    }
 }
 
 static void measure_rest(int argc, char **argv)
@@ -276,14 +310,15 @@ static void measure_rest(int argc, char **argv)
                              .before = number_at(argc, argv, 6, 20),
                              .steps = number_at(argc, argv, 7, 20) };
     if (argc > 5)
-        sscanf(argv[5], "%dx%dx%d", &o.copies[0], &o.copies[1], &o.copies[2]);
+        read_copies(argv[5], o.copies);
     bench_rest(argv[1], &o);
 }
 
 int main(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[2] : "";
-    int n = number_at(argc, argv, 2, 8);
+    bool numbered = argc > 1 && (argc == 2 || (what[0] >= '0' && what[0] <= '9'));
+    int n = numbered ? number_at(argc, argv, 2, 8) : 0;
     if (strcmp(what, "sweeps") == 0)
         bench_sweeps(argv[1], number_at(argc, argv, 3, 1000000));
     else if (strcmp(what, "settle") == 0)
@@ -299,9 +334,9 @@ int main(int argc, char **argv)
         bench_export(argv[1], argv[3]);
     else if (argc > 3 && strcmp(what, "problem") == 0)
         bench_problem(argv[1], argv[3]);
-    else if (argc > 1 && n >= 2 && n <= 50)
-        return compare_all(argv[1], n, argc > 3 ? argv[3] : NULL);
+    else if (n >= 2 && n <= 50)
+        compare_all(argv[1], n, argc > 3 ? argv[3] : NULL);
     else
-        return explain_usage();
+        explain_usage();
     return 0;
 }

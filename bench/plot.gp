@@ -21,5 +21,5 @@ if (system("test -f rest.csv && echo yes") eq "yes") {
     stages = "collide assemble solve finish"
     plot for [k in "frictionless convex"] for [i=1:4] "rest.csv" \
         using 2:(strcol(1) eq k ? 1e6*column(4 + i)/$2 : NaN) every ::1 \
-        with linespoints dashtype (k eq "convex" ? 1 : 2) title k." ".word(stages, i)
+        with linespoints dashtype 1 + (k eq "frictionless") title k." ".word(stages, i)
 }
