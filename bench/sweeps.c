@@ -80,7 +80,7 @@ static double sweep_seconds(const kind *k, const cairn_problem *p, int threads)
     for (int round = 0; round < REPEATS; round++) {
         double start = cairn_clock_seconds();
         for (int i = 0; i < sweeps; i++)
-            k->sweeps->sweep(state, CAIRN_LAW_CONVEX, 0.5);
+            k->sweeps->sweep(state, CAIRN_LAW_CONVEX, (cairn_momentum){ 0.5, 0.2 });
         best = fmin(best, (cairn_clock_seconds() - start) / sweeps);
     }
     cairn_parallel_threads(1);
@@ -126,7 +126,7 @@ static double judge_seconds(const cairn_problem *p)
         cairn_sweeps_f32.begin(&system, &arena, r, p->v_free, &state) != CAIRN_OK || !state)
         bench_fail("judge", CAIRN_NO_MEMORY);
     for (int i = 0; i < 20; i++)
-        cairn_sweeps_f32.sweep(state, CAIRN_LAW_CONVEX, 0.5);
+        cairn_sweeps_f32.sweep(state, CAIRN_LAW_CONVEX, (cairn_momentum){ 0.5, 0.2 });
     cairn_sweeps_f32.unload(state, r);
     for (int round = 0; round < REPEATS; round++) {
         double start = cairn_clock_seconds();

@@ -65,7 +65,7 @@ static uint64_t hash_sweeps(const trial *t, const cairn_problem *p, cairn_arena 
     status = t->sweeps->begin(&system, arena, r, p->v_free, &state);
     require(status == CAIRN_OK && state, "no sweeps");
     for (int k = 0; k < 12; k++) {
-        noted = t->sweeps->sweep(state, t->law, k % 6 ? 0.7 : 0);
+        noted = t->sweeps->sweep(state, t->law, (cairn_momentum){ k % 6 ? 0.7 : 0, 0.25 });
         if (k == 8)
             t->sweeps->refresh(state);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lattice_problem.h"
+#include "problem/operator.h"
 #include "worlds.h"
 
 static const cairn_vec3 zero = { 0, 0, 0 };
@@ -38,7 +39,7 @@ static sweeping sweep_from_zero(const cairn_problem *p, const cairn_sweeps *swee
     CHECK_OK(sweeps->begin(&system, arena, out.r, out.v, &state));
     CHECK(state != NULL);
     for (int k = 0; k < count; k++)
-        sweeps->sweep(state, law, k % 50 ? 0.5 : 0);
+        sweeps->sweep(state, law, (cairn_momentum){ k % 50 ? 0.5 : 0, 0 });
     sweeps->unload(state, out.r);
     cairn_judge(p, law, out.r, out.v, out.u, &out.judgement);
     return out;
@@ -106,7 +107,7 @@ TEST(a_start_with_tangential_impulses_ends_without_them)
     cairn_judge(p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
     CHECK_OK(cairn_sweeps_f64.begin(&system, &arena, r, v, &state));
     for (int k = 0; k < 3000; k++)
-        cairn_sweeps_f64.sweep(state, CAIRN_LAW_CONVEX, k % 50 ? 0.5 : 0);
+        cairn_sweeps_f64.sweep(state, CAIRN_LAW_CONVEX, (cairn_momentum){ k % 50 ? 0.5 : 0, 0 });
     cairn_sweeps_f64.unload(state, r);
     cairn_judge(p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
     CHECK(judgement.asked.relative < 1e-9);
@@ -130,7 +131,7 @@ TEST(velocities_made_anew_do_not_disturb_momentum)
     double *u = cairn_arena_doubles(&arena, system.r_count);
     CHECK_OK(cairn_sweeps_f32.begin(&system, &arena, r, p->v_free, &state));
     for (int k = 1; k <= 4000; k++) {
-        cairn_sweeps_f32.sweep(state, CAIRN_LAW_CONVEX, k % 400 ? 0.97 : 0);
+        cairn_sweeps_f32.sweep(state, CAIRN_LAW_CONVEX, (cairn_momentum){ k % 400 ? 0.97 : 0, 0 });
         if (k % 50 == 0)
             cairn_sweeps_f32.refresh(state);
     }
@@ -207,6 +208,52 @@ TEST(batches_of_a_crowd_are_in_order)
 }
 
 /* No body twice in a batch, and every contact once. */
+/* One sweep without momentum from r and its velocities. */
+static void sweep_once(cairn_system *system, const cairn_sweeps *sweeps, cairn_arena *arena,
+                       double *r)
+{
+    double *v = cairn_arena_doubles(arena, system->v_count);
+    void *state;
+    cairn_problem_velocity(system->p, r, v);
+    CHECK_OK(sweeps->begin(system, arena, r, v, &state));
+    sweeps->sweep(state, CAIRN_LAW_CONVEX, (cairn_momentum){ 0 });
+    sweeps->unload(state, r);
+}
+
+/* With beta (1 + gamma) and a point gamma/(1 + gamma) of the way to y, the third sweep starts from
+ * y = z + beta (z - z_before) + beta gamma (z - y_before), z what the second one found. */
+TEST(a_sweep_starts_further_on_by_a_part_of_what_the_last_one_changed)
+{
+    static const cairn_sweeps *const kinds[] = { &cairn_sweeps_scalar, &cairn_sweeps_f64 };
+    const double beta = 0.8, gamma = 0.25;
+    const cairn_momentum momentum = { beta * (1 + gamma), gamma / (1 + gamma) };
+    for (int k = 0; k < 2; k++) {
+        cairn_world *world;
+        const cairn_problem *p = heap_problem(&world, 0.3);
+        cairn_arena arena = { 0 };
+        cairn_system system;
+        void *state;
+        CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+        double *z[4]; /* z[0] = 0, then the impulses after each sweep */
+        for (int i = 0; i < 4; i++)
+            z[i] = cairn_arena_doubles(&arena, system.r_count);
+        CHECK_OK(kinds[k]->begin(&system, &arena, z[0], p->v_free, &state));
+        for (int i = 1; i < 4; i++) {
+            kinds[k]->sweep(state, CAIRN_LAW_CONVEX, momentum);
+            kinds[k]->unload(state, z[i]);
+        }
+        for (size_t i = 0; i < system.r_count; i++) {
+            double before = z[1][i] + beta * (1 + gamma) * z[1][i];
+            z[0][i] = z[2][i] + beta * (z[2][i] - z[1][i]) + beta * gamma * (z[2][i] - before);
+        }
+        sweep_once(&system, kinds[k], &arena, z[0]);
+        for (size_t i = 0; i < system.r_count; i++)
+            CHECK_NEAR(z[0][i], z[3][i], 1e-11);
+        cairn_arena_destroy(&arena);
+        cairn_world_destroy(world);
+    }
+}
+
 TEST(batches_hold_every_contact_once_and_no_body_twice)
 {
     cairn_world *world;
@@ -276,8 +323,8 @@ static void run_example(example *e, cairn_width width, int law)
     bool smooth = law == 2;
     fill_example(e, smooth);
     for (int k = 0; k < 5; k++) {
-        cairn_pass_f32 one = { e->f32, e->mu32, law, 0.3, e->v32, e->r32, e->before32 };
-        cairn_pass_f64 other = { e->f64, e->mu64, law, 0.3, e->v64, e->r64, e->before64 };
+        cairn_pass_f32 one = { e->f32, e->mu32, law, { 0.3, 0.25 }, e->v32, e->r32, e->before32 };
+        cairn_pass_f64 other = { e->f64, e->mu64, law, { 0.3, 0.25 }, e->v64, e->r64, e->before64 };
         one.mu = smooth ? NULL : one.mu;
         other.mu = smooth ? NULL : other.mu;
         cairn_batch_pass_f32(width, &one, 0, BATCHES, &e->noted[0]);
@@ -380,6 +427,7 @@ int main(void)
         CASE(open_contacts_have_no_impulse_however_slowly_they_slide),
         CASE(a_start_with_tangential_impulses_ends_without_them),
         CASE(velocities_made_anew_do_not_disturb_momentum),
+        CASE(a_sweep_starts_further_on_by_a_part_of_what_the_last_one_changed),
         CASE(batches_hold_every_contact_once_and_no_body_twice),
         CASE(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one),
         CASE(batches_of_a_crowd_are_in_order), CASE(all_instruction_sets_give_the_same_bits),

@@ -66,7 +66,7 @@ static sweeping sweep_from_zero(const cairn_problem *p, const cairn_sweeps *swee
     CHECK_OK(sweeps->begin(&system, arena, out.r, out.v, &state));
     CHECK(state != NULL);
     for (int k = 0; k < count; k++) {
-        sweeps->sweep(state, law, k % 200 ? 0.95 : 0);
+        sweeps->sweep(state, law, (cairn_momentum){ k % 200 ? 0.95 : 0, 0 });
         if (sweeps->single && k % 50 == 49)
             sweeps->refresh(state);
     }

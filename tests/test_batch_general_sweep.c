@@ -87,7 +87,7 @@ static void fill(example *e)
 
 static cairn_sweep sweep64(example *e, cairn_width width, cairn_law law, double beta)
 {
-    const cairn_general_pass_f64 job = { e->wide, e->inertia64, law,          beta,
+    const cairn_general_pass_f64 job = { e->wide, e->inertia64, law,          { beta, 0.25 },
                                          e->v64,  e->r64,       e->previous64 };
     cairn_sweep out = { 0, 0 };
     cairn_general_sweep_f64(width, &job, 0, BATCHES, &out);
@@ -96,7 +96,7 @@ static cairn_sweep sweep64(example *e, cairn_width width, cairn_law law, double 
 
 static cairn_sweep sweep32(example *e, cairn_width width, cairn_law law, double beta)
 {
-    const cairn_general_pass_f32 job = { e->narrow, e->inertia32, law,          beta,
+    const cairn_general_pass_f32 job = { e->narrow, e->inertia32, law,          { beta, 0.25 },
                                          e->v32,    e->r32,       e->previous32 };
     cairn_sweep out = { 0, 0 };
     cairn_general_sweep_f32(width, &job, 0, BATCHES, &out);
@@ -196,7 +196,9 @@ TEST(impulses_add_up_to_the_velocities)
     fill(&e);
     f = e;
     sweep64(&f, cairn_width_best(), CAIRN_LAW_CONVEX, 0);
-    const cairn_general_pass_f64 job = { e.wide, e.inertia64, 0, 0, e.v64, f.r64, e.previous64 };
+    const cairn_general_pass_f64 job = {
+        e.wide, e.inertia64, 0, { 0 }, e.v64, f.r64, e.previous64
+    };
     cairn_general_sweep_f64(cairn_width_best(), &job, 0, BATCHES, NULL);
     for (int c = 0; c < 8 * RECORDS; c++)
         CHECK_NEAR(e.v64[c], f.v64[c], 1e-13);

@@ -31,10 +31,16 @@ typedef struct cairn_system {
         *general; /* likewise, of any bodies: batch_general.h                     */
 } cairn_system;
 
+/* Momentum before a sweep: r moves on to y = r + beta (r - point), velocities by the same rule, and
+ * the point from which the next move counts becomes r + lean (y - r). With lean = 0 it is r. */
+typedef struct cairn_momentum {
+    double beta, lean;
+} cairn_momentum;
+
 /* What a sweep noticed on its way. */
 typedef struct cairn_sweep {
     double change2; /* sum (w_j |r+ - r|)^2, (m/s)^2: an estimate of the judge's |e|^2            */
-    double uphill;  /* sum (y - r+).(r+ - r_previous): > 0 means momentum points the wrong way    */
+    double uphill;  /* sum (y - r+).(r+ - point): > 0 means momentum points the wrong way         */
 } cairn_sweep;
 
 /* Sweeps of block Gauss-Seidel with exact local solves, on a state in a layout of their own. */
@@ -44,8 +50,8 @@ typedef struct cairn_sweeps {
     /* The state in the arena, from r and its velocities v; NULL: not for this problem. */
     cairn_status (*begin)(cairn_system *s, cairn_arena *arena, const double *r, const double *v,
                           void **out);
-    /* r and v move on by beta times what they moved last, then one sweep. */
-    cairn_sweep (*sweep)(void *state, cairn_law law, double beta);
+    /* r and v move on by their momentum, then one sweep. */
+    cairn_sweep (*sweep)(void *state, cairn_law law, cairn_momentum momentum);
     /* The impulses of the state. */
     void (*unload)(const void *state, double *r);
     /* Velocities computed anew. */

@@ -28,7 +28,7 @@ typedef struct cairn_pass_f32 {
     const cairn_batch_f32 *batches;
     const float *mu;
     int convex;
-    double beta;
+    cairn_momentum momentum;
     float *v, *r, *previous;
 } cairn_pass_f32;
 
@@ -36,7 +36,7 @@ typedef struct cairn_pass_f64 {
     const cairn_batch_f64 *batches;
     const double *mu;
     int convex;
-    double beta;
+    cairn_momentum momentum;
     double *v, *r, *previous;
 } cairn_pass_f64;
 

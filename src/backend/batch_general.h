@@ -42,7 +42,7 @@ typedef struct cairn_general_pass_f32 {
     const cairn_general_f32 *batches;
     const float *inertia;
     cairn_law law;
-    double beta;
+    cairn_momentum momentum;
     float *v, *r, *previous;
 } cairn_general_pass_f32;
 
@@ -50,7 +50,7 @@ typedef struct cairn_general_pass_f64 {
     const cairn_general_f64 *batches;
     const double *inertia;
     cairn_law law;
-    double beta;
+    cairn_momentum momentum;
     double *v, *r, *previous;
 } cairn_general_pass_f64;
 

@@ -143,13 +143,13 @@ static void NAME(push_special)(NAME(state) * s, int k, const double change[D])
     }
 }
 
-static void NAME(sweep_special)(NAME(state) * s, double beta, cairn_sweep *out)
+static void NAME(sweep_special)(NAME(state) * s, cairn_momentum momentum, cairn_sweep *out)
 {
     s->special.noted = *out;
     for (int k = 0; k < s->special.count; k++) {
         double v[2][6], change[D];
         NAME(fetch_special)(s, k, v);
-        cairn_special_solve(&s->special, k, beta, v, change);
+        cairn_special_solve(&s->special, k, momentum, v, change);
         NAME(push_special)(s, k, change);
     }
     *out = s->special.noted;
@@ -163,23 +163,25 @@ typedef struct NAME(work) {
     cairn_sweep partial[CAIRN_SLABS + 1];
 } NAME(work);
 
-/* v <- v + beta (v - v_previous); the constant entries of a record stay */
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move); the constant entries of a
+ * record stay */
 static void NAME(extrapolate)(int begin, int end, void *context)
 {
     const NAME(work) *w = context;
-    REAL beta = (REAL)w->job.beta, *v = w->s->v, *previous = w->s->v_previous;
+    REAL beta = (REAL)w->job.momentum.beta, lean = (REAL)w->job.momentum.lean;
+    REAL *v = w->s->v, *previous = w->s->v_previous;
     for (size_t i = RECORD * (size_t)begin; i < RECORD * (size_t)end; i++) {
-        REAL old = v[i];
-        v[i] = old + beta * (old - previous[i]);
-        previous[i] = old;
+        REAL old = v[i], move = beta * (old - previous[i]);
+        v[i] = old + move;
+        previous[i] = old + lean * move;
     }
 }
 
-static JOB NAME(job_of)(const NAME(state) * s, cairn_law law, double beta)
+static JOB NAME(job_of)(const NAME(state) * s, cairn_law law, cairn_momentum momentum)
 {
     JOB job = { .batches = s->data,
                 .law = law,
-                .beta = beta,
+                .momentum = momentum,
                 .v = s->v,
                 .r = s->r,
                 .previous = s->r_previous };
@@ -195,11 +197,11 @@ static void NAME(groups)(int begin, int end, void *context)
         PASS(w->s->width, &w->job, start[g], start[g + 1], &w->partial[g]);
 }
 
-static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
+static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum momentum)
 {
     NAME(state) *s = state;
     int slabs = s->batches->slabs;
-    NAME(work) w = { .s = s, .job = NAME(job_of)(s, law, beta) };
+    NAME(work) w = { .s = s, .job = NAME(job_of)(s, law, momentum) };
     cairn_sweep sum = { 0, 0 };
     cairn_parallel_for(s->p->blocks, CAIRN_MOVED, NAME(extrapolate), &w);
     cairn_parallel_for(slabs, 1, NAME(groups), &w);
@@ -208,7 +210,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
         sum.change2 += w.partial[g].change2;
         sum.uphill += w.partial[g].uphill;
     }
-    NAME(sweep_special)(s, beta, &sum);
+    NAME(sweep_special)(s, momentum, &sum);
     return sum;
 }
 
@@ -217,7 +219,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
 static void NAME(renew)(NAME(state) * s, const double *v, bool add_impulses)
 {
     size_t count = RECORD * NAME(record_count)(s);
-    const JOB job = NAME(job_of)(s, CAIRN_LAW_CONVEX, 0);
+    const JOB job = NAME(job_of)(s, CAIRN_LAW_CONVEX, (cairn_momentum){ 0 });
     for (size_t i = 0; i < count; i++)
         s->v_previous[i] = s->v[i] - s->v_previous[i];
     NAME(set_velocities)(s, v);

@@ -240,17 +240,21 @@ CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes
     const BATCH *batch = &job->batches[k];
     REAL *r = job->r + (size_t)k * 3 * CAIRN_BATCH + lane;
     REAL *previous = job->previous + (size_t)k * 3 * CAIRN_BATCH + lane;
-    const WIDE beta = WIDE_(spread)((REAL)job->beta);
+    const WIDE beta = WIDE_(spread)((REAL)job->momentum.beta);
+    const WIDE lean = WIDE_(spread)((REAL)job->momentum.lean);
     NAME(bodies) s;
     NAME(local) c = { .mu = WIDE_(load)(batch->mu + lane), .law = job->law };
     NAME(fetch)(job, batch, lane, &s);
     for (int i = 0; i < 6; i++)
         c.W[i] = WIDE_(load)(batch->W[i] + lane);
-    /* (1) y = r + beta (r - r_previous) */
-    NAME(three) old = NAME(load3)(r), before = NAME(load3)(previous), y, change, progress;
-    NAME(store3)(previous, &old);
-    for (int i = 0; i < 3; i++)
-        y.x[i] = old.x[i] + beta * (old.x[i] - before.x[i]);
+    /* (1) y = r + beta (r - point), the next point */
+    NAME(three) y = NAME(load3)(r), point = NAME(load3)(previous), change, progress;
+    for (int i = 0; i < 3; i++) {
+        WIDE move = beta * (y.x[i] - point.x[i]);
+        point.x[i] = y.x[i] + lean * move;
+        y.x[i] += move;
+    }
+    NAME(store3)(previous, &point);
     /* (2) q = u - W y, and its exact solution */
     NAME(three) u = NAME(relative)(batch, lane, &s), own = NAME(times)(c.W, &y);
     for (int i = 0; i < 3; i++)
@@ -260,7 +264,7 @@ CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes
     /* (3) pass the change on, note its size and whether momentum points uphill */
     for (int i = 0; i < 3; i++) {
         change.x[i] = found.x[i] - y.x[i];
-        progress.x[i] = found.x[i] - old.x[i];
+        progress.x[i] = found.x[i] - point.x[i];
     }
     NAME(push)(job, batch, lane, &change, &s);
     WIDE w = (c.W[0] + c.W[2] + c.W[5]) * WIDE_(spread)((REAL)(1.0 / 3));

@@ -44,7 +44,7 @@ typedef struct cairn_plane_pass_f32 {
     const cairn_plane_f32 *batches;
     bool smooth; /* no contact has friction: impulses are normal */
     cairn_law law;
-    double beta;
+    cairn_momentum momentum;
     float *v, *r, *previous;
 } cairn_plane_pass_f32;
 
@@ -52,7 +52,7 @@ typedef struct cairn_plane_pass_f64 {
     const cairn_plane_f64 *batches;
     bool smooth;
     cairn_law law;
-    double beta;
+    cairn_momentum momentum;
     double *v, *r, *previous;
 } cairn_plane_pass_f64;
 

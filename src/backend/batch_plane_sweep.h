@@ -166,16 +166,19 @@ CAIRN_WIDE void NAME(visit_rough)(const JOB *job, int k, int lane, NAME(notes) *
     const BATCH *batch = &job->batches[k];
     REAL *r = job->r + (size_t)k * 2 * CAIRN_BATCH + lane;
     REAL *previous = job->previous + (size_t)k * 2 * CAIRN_BATCH + lane;
-    const WIDE beta = WIDE_(spread)((REAL)job->beta);
+    const WIDE beta = WIDE_(spread)((REAL)job->momentum.beta);
+    const WIDE lean = WIDE_(spread)((REAL)job->momentum.lean);
     NAME(bodies) s;
     NAME(local) c = { .mu = WIDE_(load)(batch->mu + lane), .law = job->law };
     NAME(fetch)(job, batch, lane, &s);
     for (int i = 0; i < 3; i++)
         c.W[i] = WIDE_(load)(batch->W[i] + lane);
-    /* (1) y = r + beta (r - r_previous) */
-    NAME(two) old = NAME(load2)(r), before = NAME(load2)(previous);
-    NAME(store2)(previous, old);
-    const NAME(two) y = { old.x + beta * (old.x - before.x), old.y + beta * (old.y - before.y) };
+    /* (1) y = r + beta (r - point), the next point */
+    const NAME(two) old = NAME(load2)(r), before = NAME(load2)(previous);
+    const NAME(two) move = { beta * (old.x - before.x), beta * (old.y - before.y) };
+    const NAME(two) y = { old.x + move.x, old.y + move.y };
+    const NAME(two) point = { old.x + lean * move.x, old.y + lean * move.y };
+    NAME(store2)(previous, point);
     /* (2) q = u - W y, and its exact solution */
     NAME(two) u = NAME(relative)(batch, lane, &s), own = NAME(times)(c.W, y);
     c.q = (NAME(two)){ u.x - own.x, u.y - own.y };
@@ -183,7 +186,7 @@ CAIRN_WIDE void NAME(visit_rough)(const JOB *job, int k, int lane, NAME(notes) *
     NAME(store2)(r, found);
     /* (3) pass the change on, note its size and whether momentum points uphill */
     const NAME(two) change = { found.x - y.x, found.y - y.y };
-    const NAME(two) progress = { found.x - old.x, found.y - old.y };
+    const NAME(two) progress = { found.x - point.x, found.y - point.y };
     NAME(push)(job, batch, lane, change, &s);
     WIDE w = (c.W[0] + c.W[2]) * WIDE_(spread)((REAL)0.5);
     notes->change2[lane / LANES] += w * w * NAME(dot)(change, change);
@@ -201,8 +204,9 @@ CAIRN_WIDE void NAME(visit_smooth)(const JOB *job, int k, int lane, NAME(notes) 
     NAME(bodies) s;
     NAME(fetch)(job, batch, lane, &s);
     WIDE old = WIDE_(load)(r), before = WIDE_(load)(previous);
-    WIDE_(store)(previous, old);
-    WIDE y = old + WIDE_(spread)((REAL)job->beta) * (old - before);
+    WIDE move = WIDE_(spread)((REAL)job->momentum.beta) * (old - before), y = old + move;
+    WIDE point = old + WIDE_(spread)((REAL)job->momentum.lean) * move;
+    WIDE_(store)(previous, point);
     WIDE q = WIDE_(load)(batch->shift[0] + lane) + n.x * (s.a[0] - s.b[0]) +
              n.y * (s.a[1] - s.b[1]) +
              (WIDE_(load)(batch->turn_a[0] + lane) * s.a[2] +
@@ -213,7 +217,7 @@ CAIRN_WIDE void NAME(visit_smooth)(const JOB *job, int k, int lane, NAME(notes) 
     NAME(push)(job, batch, lane, (NAME(two)){ change, zero }, &s);
     WIDE w = (W + WIDE_(load)(batch->W[2] + lane)) * WIDE_(spread)((REAL)0.5);
     notes->change2[lane / LANES] += w * w * change * change;
-    notes->uphill[lane / LANES] -= change * (found - old);
+    notes->uphill[lane / LANES] -= change * (found - point);
 }
 
 CAIRN_WIDE void NAME(visit)(const JOB *job, int k, int lane, NAME(notes) * notes)

@@ -107,16 +107,17 @@ static double own_inverse_mass(int d, const double *W)
     return sum / d;
 }
 
-void cairn_special_solve(cairn_special_rows *s, int k, double beta, double v[2][6], double *change)
+void cairn_special_solve(cairn_special_rows *s, int k, cairn_momentum momentum, double v[2][6],
+                         double *change)
 {
     int d = s->p->dimension, j = s->contact[k];
     const double *W = s->W + triangle(s) * (size_t)k;
     double *r = numbers_of(s, s->r, k), *previous = numbers_of(s, s->previous, k);
-    double u[3] = { 0 }, old[3], y[3], scale = own_inverse_mass(d, W);
+    double u[3] = { 0 }, y[3], scale = own_inverse_mass(d, W);
     for (int i = 0; i < d; i++) {
-        old[i] = r[i];
-        y[i] = r[i] = old[i] + beta * (old[i] - previous[i]);
-        previous[i] = old[i];
+        double move = momentum.beta * (r[i] - previous[i]);
+        previous[i] = r[i] + momentum.lean * move;
+        y[i] = r[i] += move;
     }
     find_relative(s, k, v, u);
     cairn_contact_comply(s->p, j, y, u);
@@ -125,7 +126,7 @@ void cairn_special_solve(cairn_special_rows *s, int k, double beta, double v[2][
     for (int i = 0; i < d; i++) {
         change[i] = r[i] - y[i];
         s->noted.change2 += scale * scale * change[i] * change[i];
-        s->noted.uphill -= change[i] * (r[i] - old[i]);
+        s->noted.uphill -= change[i] * (r[i] - previous[i]);
     }
 }
 

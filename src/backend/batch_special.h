@@ -26,7 +26,8 @@ void cairn_special_forget(cairn_special_rows *s);
 
 /* The exact solution of block k, with the velocities of both sides; `change` is what it adds to
  * r + beta (r - r_previous). */
-void cairn_special_solve(cairn_special_rows *s, int k, double beta, double v[2][6], double *change);
+void cairn_special_solve(cairn_special_rows *s, int k, cairn_momentum momentum, double v[2][6],
+                         double *change);
 
 /* H' p of block k on one side. */
 void cairn_special_force(const cairn_special_rows *s, int k, int side, const double *p,

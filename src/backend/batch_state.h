@@ -165,16 +165,18 @@ typedef struct NAME(work) {
     cairn_sweep partial[CAIRN_SLABS + 1];
 } NAME(work);
 
-/* v <- v + beta (v - v_previous); the constant entries of a record stay */
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move); the constant entries of a
+ * record stay */
 static void NAME(extrapolate)(int begin, int end, void *context)
 {
     const NAME(work) *w = context;
-    REAL beta = (REAL)w->job.beta, *v = w->s->v, *previous = w->s->v_previous;
+    REAL beta = (REAL)w->job.momentum.beta, lean = (REAL)w->job.momentum.lean;
+    REAL *v = w->s->v, *previous = w->s->v_previous;
     size_t size = (size_t)w->s->record;
     for (size_t i = (size_t)begin * size; i < (size_t)end * size; i++) {
-        REAL old = v[i];
-        v[i] = old + beta * (old - previous[i]);
-        previous[i] = old;
+        REAL old = v[i], move = beta * (old - previous[i]);
+        v[i] = old + move;
+        previous[i] = old + lean * move;
     }
 }
 
@@ -230,7 +232,7 @@ static void NAME(groups)(int begin, int end, void *context)
         PASS(w->s->width, &w->job, start[g], start[g + 1] - 1, &w->partial[g]);
 }
 
-static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
+static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum momentum)
 {
     NAME(state) *s = state;
     int slabs = s->batches->slabs;
@@ -239,7 +241,7 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, double beta)
           .job = { .batches = s->data,
                    .mu = s->mu,
                    .convex = law == CAIRN_LAW_CONVEX,
-                   .beta = beta,
+                   .momentum = momentum,
                    .v = s->v,
                    .r = s->r,
                    .previous = s->r_previous } };

@@ -98,7 +98,7 @@ CAIRN_WIDE size_t NAME(first)(int at, int parts)
     return (size_t)(at / NAME(VISITS) * parts * CAIRN_BATCH + at % NAME(VISITS) * LANES);
 }
 
-/* (1) y = r + beta (r - r_previous), kept in place of r; (2) q */
+/* (1) y = r + beta (r - point), kept in place of r; the next point; (2) q */
 CAIRN_WIDE void NAME(begin)(const JOB *job, int at, NAME(visit) * visit)
 {
     const BATCH *batch = NAME(batch)(job, at);
@@ -107,13 +107,13 @@ CAIRN_WIDE void NAME(begin)(const JOB *job, int at, NAME(visit) * visit)
     NAME(bodies) *s = &visit->s;
     WIDE_(gather)(job->v, batch->a + lane, 8, s->a);
     WIDE_(gather)(job->v, batch->b + lane, 8, s->b);
-    NAME(impulse) old = NAME(load3)(r), before = NAME(load3)(previous), y = old;
+    NAME(impulse) old = NAME(load3)(r), before = NAME(load3)(previous);
     NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
-    const WIDE beta = WIDE_(spread)((REAL)job->beta);
-    y.x += beta * (old.x - before.x);
-    y.y += beta * (old.y - before.y);
-    y.z += beta * (old.z - before.z);
-    NAME(store3)(previous, old);
+    const WIDE beta = WIDE_(spread)((REAL)job->momentum.beta);
+    NAME(impulse)
+    move = { beta * (old.x - before.x), beta * (old.y - before.y), beta * (old.z - before.z) };
+    NAME(impulse) y = NAME(add)(old, WIDE_(spread)(1), move);
+    NAME(store3)(previous, NAME(add)(old, WIDE_(spread)((REAL)job->momentum.lean), move));
     NAME(store3)(r, y);
     WIDE turning = s->a[7] + s->b[7];
     visit->wn = s->a[6] + s->b[6];
@@ -151,9 +151,9 @@ CAIRN_WIDE void NAME(end)(const JOB *job, int at, NAME(visit) * visit, NAME(impu
     const BATCH *batch = NAME(batch)(job, at);
     int part = at % NAME(VISITS), lane = part * LANES;
     REAL *r = job->r + NAME(first)(at, 3);
-    NAME(impulse) y = NAME(load3)(r), old = NAME(load3)(job->previous + NAME(first)(at, 3));
+    NAME(impulse) y = NAME(load3)(r), point = NAME(load3)(job->previous + NAME(first)(at, 3));
     NAME(impulse) change = { found.x - y.x, found.y - y.y, found.z - y.z };
-    NAME(impulse) progress = { found.x - old.x, found.y - old.y, found.z - old.z };
+    NAME(impulse) progress = { found.x - point.x, found.y - point.y, found.z - point.z };
     NAME(store3)(r, found);
     NAME(push)(&visit->s, NAME(load3)(batch->n[0] + lane), change);
     WIDE_(scatter)(job->v, batch->a + lane, 8, visit->s.a);
@@ -166,7 +166,7 @@ CAIRN_WIDE void NAME(end)(const JOB *job, int at, NAME(visit) * visit, NAME(impu
 /* ---- without: r >= 0, u_N = n.(va - vb) ----------------------------------------------------- */
 
 typedef struct NAME(smooth_visit) {
-    WIDE a[4], b[4], y, w, step; /* step: how far r would go from y */
+    WIDE a[4], b[4], y, point, w, step; /* step: how far r would go from y */
 } NAME(smooth_visit);
 
 CAIRN_WIDE void NAME(begin_smooth)(const JOB *job, int at, NAME(smooth_visit) * visit)
@@ -179,7 +179,9 @@ CAIRN_WIDE void NAME(begin_smooth)(const JOB *job, int at, NAME(smooth_visit) * 
     NAME(impulse) n = NAME(load3)(batch->n[0] + lane);
     WIDE old = WIDE_(load)(job->r + NAME(first)(at, 1));
     WIDE before = WIDE_(load)(job->previous + NAME(first)(at, 1));
-    visit->y = old + WIDE_(spread)((REAL)job->beta) * (old - before);
+    WIDE move = WIDE_(spread)((REAL)job->momentum.beta) * (old - before);
+    visit->y = old + move;
+    visit->point = old + WIDE_(spread)((REAL)job->momentum.lean) * move;
     visit->w = a[3] + b[3];
     WIDE u = n.x * (a[0] - b[0]) + n.y * (a[1] - b[1]) + n.z * (a[2] - b[2]);
     visit->step = (u + WIDE_(load)(batch->shift + lane)) / visit->w;
@@ -191,20 +193,19 @@ CAIRN_WIDE void NAME(end_smooth)(const JOB *job, int at, NAME(smooth_visit) * vi
     const BATCH *batch = NAME(batch)(job, at);
     int part = at % NAME(VISITS), lane = part * LANES;
     REAL *r = job->r + NAME(first)(at, 1);
-    WIDE *a = visit->a, *b = visit->b, old = WIDE_(load)(r), found;
-    found = WIDE_(positive)(visit->y - visit->step);
+    WIDE *a = visit->a, *b = visit->b, found = WIDE_(positive)(visit->y - visit->step);
     WIDE change = found - visit->y, to_a = a[3] * change, to_b = b[3] * change;
     for (int i = 0; i < 3; i++) {
         WIDE n = WIDE_(load)(batch->n[i] + lane);
         a[i] += to_a * n;
         b[i] -= to_b * n;
     }
-    WIDE_(store)(job->previous + NAME(first)(at, 1), old);
+    WIDE_(store)(job->previous + NAME(first)(at, 1), visit->point);
     WIDE_(store)(r, found);
     WIDE_(scatter)(job->v, batch->a + lane, 4, a);
     WIDE_(scatter)(job->v, batch->b + lane, 4, b);
     notes->change2[part] += visit->w * visit->w * change * change;
-    notes->uphill[part] -= change * (found - old);
+    notes->uphill[part] -= change * (found - visit->point);
 }
 
 /* ---- passes --------------------------------------------------------------------------------- */

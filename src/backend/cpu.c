@@ -194,13 +194,13 @@ static cairn_sweep sweep(const cairn_system *s, cairn_law law, const double *pre
     return sweep_all(s, d, n, law, previous, r, v);
 }
 
-/* y = x + beta (x - previous), previous = x, x = y */
-static void extrapolate(size_t n, double beta, double *previous, double *x)
+/* y = x + beta (x - previous), previous = x + lean (y - x), x = y */
+static void extrapolate(size_t n, cairn_momentum momentum, double *previous, double *x)
 {
     for (size_t i = 0; i < n; i++) {
-        double old = x[i];
-        x[i] = old + beta * (old - previous[i]);
-        previous[i] = old;
+        double move = momentum.beta * (x[i] - previous[i]);
+        previous[i] = x[i] + momentum.lean * move;
+        x[i] += move;
     }
 }
 
@@ -277,11 +277,11 @@ static cairn_status begin(cairn_system *system, cairn_arena *arena, const double
     return CAIRN_OK;
 }
 
-static cairn_sweep accelerated_sweep(void *context, cairn_law law, double beta)
+static cairn_sweep accelerated_sweep(void *context, cairn_law law, cairn_momentum momentum)
 {
     state *s = context;
-    extrapolate(s->system->r_count, beta, s->r_previous, s->r);
-    extrapolate(s->system->v_count, beta, s->v_previous, s->v);
+    extrapolate(s->system->r_count, momentum, s->r_previous, s->r);
+    extrapolate(s->system->v_count, momentum, s->v_previous, s->v);
     return sweep(s->system, law, s->r_previous, s->r, s->v);
 }
 
