@@ -16,9 +16,9 @@
  *       gap is 0.15 mu for 600 sweeps, then grows with them to twice that.
  * Why gamma: to a mode that plain sweeps damp by 1 - e momentum with g = 1 - beta and gamma gives
  *     x^2 - ((1 - e)(1 + beta + beta gamma) - beta gamma) x + beta (1 - e) = 0,
- * critical at g = 2 sqrt(e (1 + gamma)) for small e, and the slowest modes fall as exp(-g/2): faster
- * by sqrt(1 + gamma). That is the step of the optimised gradient method (there gamma = 1); modes
- * with e near 1 or complex bound gamma for sweeps that are not symmetric.
+ * critical at g = 2 sqrt(e (1 + gamma)) for small e, and the slowest modes fall as exp(-g/2):
+ * faster by sqrt(1 + gamma). That is the step of the optimised gradient method (there gamma = 1);
+ * modes with e near 1 or complex bound gamma for sweeps that are not symmetric.
  * Why (5): Coulomb's law makes the linearised operator unsymmetric. To a mode that plain sweeps
  * damp by 1 - e, e complex, momentum with g = 1 - beta gives (g +- sqrt(g^2 - 4 e))/2, so modes
  * grow once g < |Im e|/sqrt(Re e), whatever restarts there are: at mu = 0.3 in settled boxes for
