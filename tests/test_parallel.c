@@ -1,5 +1,9 @@
-/* test_parallel.c - the one loop: every item once, in ranges that do not depend on threads. */
+/* test_parallel.c - the one loop: every item once, in ranges that do not depend on threads; and
+ * pieces of work, in an order that does not depend on them. */
 #include "base/parallel.h"
+
+#include <stdatomic.h>
+
 #include "check.h"
 
 enum { MOST = 10007 };
@@ -76,8 +80,74 @@ TEST(sums_by_range_have_the_same_bits_on_1_to_4_threads)
     cairn_parallel_threads(0);
 }
 
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+enum { PARTS = 8, MOST_ON_A_PART = 64 };
+
+/* What each part has seen, and who is at work on it. */
+typedef struct diary {
+    const cairn_pieces *pieces;
+    int seen[PARTS][MOST_ON_A_PART], count[PARTS];
+    atomic_int busy[PARTS];
+    atomic_int clashes;
+} diary;
+
+static void write_diary(int begin, int end, void *context)
+{
+    diary *d = context;
+    const int *part = d->pieces->part[begin];
+    int sides = part[0] == part[1] ? 1 : 2;
+    for (int side = 0; side < sides; side++)
+        d->clashes += atomic_fetch_add(&d->busy[part[side]], 1) > 0;
+    for (int side = 0; side < sides; side++)
+        d->seen[part[side]][d->count[part[side]]++] = begin;
+    for (volatile int wait = 0; wait < 200 * (begin % 7); wait++) /* some take longer */
+        ;
+    for (int side = 0; side < sides; side++)
+        atomic_fetch_sub(&d->busy[part[side]], 1);
+    d->clashes += end != begin + 1;
+}
+
+/* Each part alone, then each with each other: 8 + 28 pieces, 8 on each part. */
+static cairn_pieces all_pieces(void)
+{
+    cairn_pieces pieces = { 0 };
+    for (int round = 0; round < PARTS; round++)
+        for (int i = 0; i < PARTS; i++)
+            if (i <= (i ^ round))
+                cairn_pieces_add(&pieces, i, i ^ round);
+    return pieces;
+}
+
+TEST(parts_see_their_pieces_in_order_and_one_at_a_time)
+{
+    const cairn_pieces pieces = all_pieces();
+    static const int threads[] = { 1, 2, 3, 8, 11 };
+    CHECK_INT(pieces.count, CAIRN_MOST_PIECES);
+    CHECK_INT(pieces.parts, PARTS);
+    for (int trial = 0; trial < 200; trial++) {
+        diary d = { .pieces = &pieces };
+        cairn_parallel_threads(threads[trial % 5]);
+        cairn_parallel_pieces(&pieces, write_diary, &d);
+        CHECK_INT(d.clashes, 0);
+        for (int i = 0; i < PARTS; i++) {
+            CHECK_INT(d.count[i], 8);
+            for (int k = 1; k < 8; k++)
+                CHECK(d.seen[i][k] > d.seen[i][k - 1]);
+        }
+    }
+    cairn_parallel_threads(0);
+}
+
+TEST(no_pieces_no_call)
+{
+    const cairn_pieces none = { 0 };
+    cairn_parallel_pieces(&none, write_diary, NULL);
+}
+
 int main(void)
 {
     RUN(CASE(every_item_is_visited_once_in_its_range), CASE(no_items_no_call),
-        CASE(sums_by_range_have_the_same_bits_on_1_to_4_threads));
+        CASE(sums_by_range_have_the_same_bits_on_1_to_4_threads),
+        CASE(parts_see_their_pieces_in_order_and_one_at_a_time), CASE(no_pieces_no_call));
 }

@@ -3,7 +3,9 @@
  * They are filled through a window of open ones, and a contact goes into the first in which neither
  * of its bodies is. Batches of balls are filled and closed in their order, and neighbours share no
  * body either: a sweep begins the next one before it has ended the last (batch_sweep.h). So a group
- * of them is an even number of batches and an empty one, which is begun and never ended. */
+ * of them is an even number of batches and an empty one, which is begun and never ended.
+ *
+ * Groups of different slabs run side by side. The slabs and groups depend on the problem alone. */
 #include "backend/batch.h"
 
 #include <string.h>
@@ -13,29 +15,39 @@
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-enum { WINDOW = 64, GENERAL_WINDOW = 32, WORTH_SLABS = 8192 };
+enum {
+    WINDOW = 64,
+    GENERAL_WINDOW = 32,
+    WORTH_SLABS = 8192, /* contacts with friction: fewer are one slab */
+    MANY_SLABS = 32768, /* fewer are four                             */
+    WORTH_GROUP = 64,   /* contacts between two slabs: fewer go last  */
+};
 
 /* The slots of the window hold batches. Those of balls stand there in their order, as in a ring:
  * from slot `oldest` on the open ones, before it the last that was closed, whose bodies count. */
 typedef struct filling {
     cairn_batches *s;
-    uint64_t *used;    /* of each block: slots of the window that hold it  */
-    int batch[WINDOW]; /* in each slot; -1: none                           */
-    int held[WINDOW];  /* contacts in them                                 */
-    uint64_t shut;     /* slots with batches that are full or closed       */
-    int oldest;        /* slot                                             */
-    int most;          /* batches that there is room for                   */
-    bool full;         /* it was not enough                                */
-    int32_t *order;    /* the contacts in the order of their blocks        */
-    int ordered;       /* how many; rows with bounds are not among them    */
-    int at;            /* the next of them                                 */
-    int now;           /* the group being filled                           */
+    uint64_t *used;        /* of each block: slots of the window that hold it             */
+    int batch[WINDOW];     /* in each slot; -1: none                                      */
+    int held[WINDOW];      /* contacts in them                                            */
+    uint64_t shut;         /* slots with batches that are full or closed                  */
+    int oldest;            /* slot                                                        */
+    int most;              /* batches that there is room for                              */
+    bool full;             /* it was not enough                                           */
+    int32_t *order;        /* the contacts in the order of their blocks, then by groups   */
+    int ordered;           /* how many; rows with bounds are not among them               */
+    uint8_t *slab;         /* of each block                                               */
+    int end[CAIRN_GROUPS]; /* of each group in `order`                                    */
+    int now;               /* the group being filled                                      */
+    int8_t group[CAIRN_SLABS][CAIRN_SLABS]; /* of contacts between two slabs or within one */
 } filling;
 
-/* Walls and padding have records after those of the blocks, of their own in each group. */
+/* Walls and padding have records after those of the blocks, of their own in each slab. */
 static int wall_record(const filling *f)
 {
-    return f->s->p->blocks + 2 * f->now;
+    const cairn_pieces *pieces = &f->s->pieces;
+    int slab = f->now < pieces->count ? pieces->part[f->now][0] : 0;
+    return f->s->p->blocks + CAIRN_WALL_RECORDS * slab;
 }
 
 static int ghost_record(const filling *f)
@@ -76,13 +88,19 @@ static void open_batch(filling *f, int slot)
 }
 
 /* The bodies of the batch that was there may meet again. */
-static void reopen(filling *f, int slot)
+static void release(filling *f, int slot)
 {
     const cairn_batches *s = f->s;
     size_t first = (size_t)f->batch[slot] * CAIRN_BATCH;
     for (size_t i = 2 * first; f->batch[slot] >= 0 && i < 2 * (first + CAIRN_BATCH); i++)
         if (s->bodies[i] < s->p->blocks)
             f->used[s->bodies[i]] &= ~bit_of(slot);
+    f->batch[slot] = -1;
+}
+
+static void reopen(filling *f, int slot)
+{
+    release(f, slot);
     open_batch(f, slot);
 }
 
@@ -155,13 +173,16 @@ static void place(filling *f, int j)
         close_oldest(f);
 }
 
-/* ---- groups --------------------------------------------------------------------------------- */
+/* ---- slabs ---------------------------------------------------------------------------------- */
 
-/* Contacts whose bodies all lie in one slab of the numbering are a group of their own, which runs
- * beside the others; those between slabs come last. The slabs depend on the problem alone. */
-static int slab_of(const cairn_batches *s, int block)
+/* A power of two. Where cores pass cache lines to each other slowly, slabs of fewer contacts make
+ * two threads slower than one; a contact without friction takes less than half as long. */
+static int slabs_for(const cairn_batches *s)
 {
-    return s->slabs == 1 ? 0 : (int)((int64_t)block * s->slabs / s->p->blocks);
+    int work = s->p->contacts / (s->smooth ? 2 : 1);
+    if (work < WORTH_SLABS)
+        return 1;
+    return work < MANY_SLABS ? CAIRN_SLABS / 2 : CAIRN_SLABS;
 }
 
 static int lower_block(const cairn_problem *p, int j)
@@ -170,12 +191,51 @@ static int lower_block(const cairn_problem *p, int j)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-static int group_of(const cairn_batches *s, int j)
+/* The blocks of a contact; twice the same where the other side is a wall. */
+static void find_blocks(const cairn_problem *p, int j, int32_t out[2])
 {
-    int a = s->p->block[2 * j], b = s->p->block[2 * j + 1];
-    if (a < 0 || b < 0)
-        return slab_of(s, a < 0 ? b : a);
-    return slab_of(s, a) == slab_of(s, b) ? slab_of(s, a) : s->slabs;
+    const int32_t *block = p->block + 2 * (size_t)j;
+    out[0] = block[0] < 0 ? block[1] : block[0];
+    out[1] = block[1] < 0 ? block[0] : block[1];
+}
+
+/* The work of a block in a sweep: a contact takes as long as four bodies, half for each of its
+ * blocks. */
+static void find_work(const cairn_problem *p, int32_t *work)
+{
+    for (int i = 0; i < p->blocks; i++)
+        work[i] = 1;
+    for (int j = 0; j < p->contacts; j++) {
+        int32_t block[2];
+        if (cairn_is_bounded(p, j))
+            continue;
+        find_blocks(p, j, block);
+        work[block[0]] += 2;
+        work[block[1]] += 2;
+    }
+}
+
+/* Slabs are ranges of blocks with about as much work each. */
+static cairn_status cut_slabs(filling *f, cairn_arena *arena)
+{
+    cairn_batches *s = f->s;
+    int blocks = s->p->blocks;
+    int64_t before = 0, all = 0;
+    int32_t *work = cairn_arena_take(arena, (size_t)blocks, sizeof *work);
+    f->slab = cairn_arena_take(arena, (size_t)blocks, sizeof *f->slab);
+    if (!work || !f->slab)
+        return CAIRN_NO_MEMORY;
+    find_work(s->p, work);
+    for (int i = 0; i < blocks; i++)
+        all += work[i];
+    for (int i = 0, slab = -1; i < blocks; before += work[i++]) {
+        while (slab < s->slabs - 1 && before * s->slabs >= (slab + 1) * all)
+            s->first[++slab] = i;
+        f->slab[i] = (uint8_t)slab;
+    }
+    for (int slab = f->slab[blocks - 1] + 1; slab <= s->slabs; slab++)
+        s->first[slab] = blocks;
+    return CAIRN_OK;
 }
 
 /* Contacts by the lower of their blocks, then by number: neighbours in space where the numbering of
@@ -184,8 +244,8 @@ static cairn_status order_contacts(filling *f, cairn_arena *arena)
 {
     const cairn_problem *p = f->s->p;
     int32_t *next = cairn_arena_take(arena, (size_t)p->blocks + 1, sizeof *next);
-    int32_t *order = cairn_arena_take(arena, (size_t)p->contacts, sizeof *order);
-    if (!next || !order)
+    f->order = cairn_arena_take(arena, (size_t)p->contacts, sizeof *f->order);
+    if (!next || !f->order)
         return CAIRN_NO_MEMORY;
     memset(next, 0, ((size_t)p->blocks + 1) * sizeof *next);
     for (int j = 0; j < p->contacts; j++)
@@ -196,8 +256,7 @@ static cairn_status order_contacts(filling *f, cairn_arena *arena)
     f->ordered = next[p->blocks];
     for (int j = 0; j < p->contacts; j++)
         if (!cairn_is_bounded(p, j))
-            order[next[lower_block(p, j)]++] = j;
-    f->order = order;
+            f->order[next[lower_block(p, j)]++] = j;
     return CAIRN_OK;
 }
 
@@ -236,13 +295,10 @@ static int take_round(const runs *from, int begin, int end, int round, int32_t *
 }
 
 /* Where the blocks that take turns with `begin` end: the next slab or the next 512. */
-static int end_of_neighbours(const cairn_batches *s, int begin)
+static int end_of_neighbours(const filling *f, int begin)
 {
-    int end = (begin / NEIGHBOURS + 1) * NEIGHBOURS, slab = slab_of(s, begin);
-    end = end < s->p->blocks ? end : s->p->blocks;
-    while (slab_of(s, end - 1) != slab)
-        end--;
-    return end;
+    int end = (begin / NEIGHBOURS + 1) * NEIGHBOURS, slab_end = f->s->first[f->slab[begin] + 1];
+    return end < slab_end ? end : slab_end;
 }
 
 /* Bodies that are no balls have many contacts, several with each neighbour, and these stand
@@ -257,11 +313,72 @@ static cairn_status take_turns(filling *f, cairn_arena *arena)
         return CAIRN_NO_MEMORY;
     TRY(find_runs(f, arena, &all));
     for (int begin = 0, end; begin < f->s->p->blocks; begin = end) {
-        end = end_of_neighbours(f->s, begin);
+        end = end_of_neighbours(f, begin);
         for (int round = 0; count < all.end[end - 1]; round++)
             count += take_round(&all, begin, end, round, turns + count);
     }
     f->order = turns;
+    return CAIRN_OK;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static int group_of(const filling *f, int j)
+{
+    int32_t block[2];
+    find_blocks(f->s->p, j, block);
+    return f->group[f->slab[block[0]]][f->slab[block[1]]];
+}
+
+/* Slabs are groups, and so are two with enough contacts between them: in round k slab i with slab
+ * i ^ k, so that no slab waits for another in a round. The contacts that are left are the last
+ * group, which is no piece and runs alone. */
+static void choose_groups(filling *f, int between[CAIRN_SLABS][CAIRN_SLABS])
+{
+    cairn_pieces *pieces = &f->s->pieces;
+    memset(f->group, -1, sizeof f->group);
+    for (int round = 0; round < f->s->slabs; round++)
+        for (int i = 0; i < f->s->slabs; i++) {
+            int other = i ^ round;
+            if (other < i || (round > 0 && between[i][other] + between[other][i] < WORTH_GROUP))
+                continue;
+            f->group[i][other] = f->group[other][i] = (int8_t)pieces->count;
+            cairn_pieces_add(pieces, i, other);
+        }
+    for (int i = 0; i < CAIRN_SLABS * CAIRN_SLABS; i++)
+        if (f->group[i / CAIRN_SLABS][i % CAIRN_SLABS] < 0)
+            f->group[i / CAIRN_SLABS][i % CAIRN_SLABS] = (int8_t)pieces->count;
+}
+
+/* How many contacts there are between each two slabs, and within each. */
+static void count_between(const filling *f, int between[CAIRN_SLABS][CAIRN_SLABS])
+{
+    memset(between, 0, sizeof(int[CAIRN_SLABS][CAIRN_SLABS]));
+    for (int k = 0; k < f->ordered; k++) {
+        int32_t block[2];
+        find_blocks(f->s->p, f->order[k], block);
+        between[f->slab[block[0]]][f->slab[block[1]]]++;
+    }
+}
+
+/* The contacts group by group, in each in their order. */
+static cairn_status group_contacts(filling *f, cairn_arena *arena)
+{
+    int between[CAIRN_SLABS][CAIRN_SLABS], next[CAIRN_GROUPS + 1] = { 0 };
+    int32_t *grouped = cairn_arena_take(arena, (size_t)f->ordered, sizeof *grouped);
+    if (!grouped)
+        return CAIRN_NO_MEMORY;
+    count_between(f, between);
+    choose_groups(f, between);
+    for (int i = 0; i < CAIRN_SLABS * CAIRN_SLABS; i++)
+        next[f->group[i / CAIRN_SLABS][i % CAIRN_SLABS] + 1] +=
+            between[i / CAIRN_SLABS][i % CAIRN_SLABS];
+    for (int g = 0; g < CAIRN_GROUPS; g++)
+        next[g + 1] += next[g];
+    for (int k = 0; k < f->ordered; k++)
+        grouped[next[group_of(f, f->order[k])]++] = f->order[k];
+    memcpy(f->end, next, sizeof f->end);
+    f->order = grouped;
     return CAIRN_OK;
 }
 
@@ -272,25 +389,17 @@ static void open_window(filling *f, int group)
     f->now = group;
     f->oldest = 0;
     f->shut = UINT64_MAX;
-    f->batch[WINDOW - 1] = -1;
-    memset(f->used, 0, (size_t)f->s->p->blocks * sizeof *f->used);
     for (int k = 0; k < slots; k++)
         open_batch(f, k);
 }
 
-/* In the order of contacts, those of a slab stand together, with those between slabs among them. */
 static void fill_group(filling *f, int group)
 {
-    const cairn_problem *p = f->s->p;
-    bool between = group == f->s->slabs;
-    for (int k = between ? 0 : f->at; k < f->ordered; k++) {
-        int j = f->order[k], own = slab_of(f->s, lower_block(p, j));
-        f->at = k;
-        if (!between && own != group)
-            return;
-        if (group_of(f->s, j) == group && !f->full)
-            place(f, j);
-    }
+    open_window(f, group);
+    for (int k = group > 0 ? f->end[group - 1] : 0; k < f->end[group] && !f->full; k++)
+        place(f, f->order[k]);
+    for (int slot = 0; slot < WINDOW; slot++)
+        release(f, slot);
 }
 
 /* Open batches that hold nothing are taken back. */
@@ -322,26 +431,35 @@ static void drop_last(filling *f, int first)
 }
 
 /* Not filled: some body has so many contacts that batches stay half empty. */
+static void fill_groups(filling *f)
+{
+    cairn_batches *s = f->s;
+    memset(f->used, 0, (size_t)s->p->blocks * sizeof *f->used);
+    memset(f->batch, -1, sizeof f->batch);
+    for (int group = 0; group <= s->pieces.count && !f->full; group++) {
+        s->start[group] = s->count;
+        fill_group(f, group);
+        if (s->general)
+            drop_empty(s, s->start[group]);
+        else
+            drop_last(f, s->start[group]);
+    }
+    s->start[s->pieces.count + 1] = s->count;
+    s->usable = !f->full;
+}
+
 static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
 {
     filling f = { .s = s, .most = most };
     f.used = cairn_arena_take(arena, (size_t)s->p->blocks, sizeof *f.used);
     if (!f.used)
         return CAIRN_NO_MEMORY;
+    TRY(cut_slabs(&f, arena));
     TRY(order_contacts(&f, arena));
     if (s->general)
         TRY(take_turns(&f, arena));
-    for (int group = 0; group <= s->slabs && !f.full; group++) {
-        s->start[group] = s->count;
-        open_window(&f, group);
-        fill_group(&f, group);
-        if (s->general)
-            drop_empty(s, s->start[group]);
-        else
-            drop_last(&f, s->start[group]);
-    }
-    s->start[s->slabs + 1] = s->count;
-    s->usable = !f.full;
+    TRY(group_contacts(&f, arena));
+    fill_groups(&f);
     return CAIRN_OK;
 }
 
@@ -356,13 +474,18 @@ static bool is_smooth(const cairn_problem *p)
 /* Room for the batches of the contacts, and the filling. */
 static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
 {
+    s->smooth = is_smooth(s->p);
+    s->slabs = slabs_for(s);
     int most = s->p->contacts / (CAIRN_BATCH / 2) + WINDOW * (s->slabs + 1);
     size_t lanes = (size_t)most * CAIRN_BATCH;
     s->contact = cairn_arena_take(arena, lanes, sizeof *s->contact);
     s->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *s->bodies);
     if (!s->contact || !s->bodies)
         return CAIRN_NO_MEMORY;
-    return fill_batches(s, arena, most);
+    cairn_arena_moment before = cairn_arena_now(arena);
+    TRY(fill_batches(s, arena, most));
+    cairn_arena_return(arena, before);
+    return CAIRN_OK;
 }
 
 /* A contact between two blocks, or a block and none, whose linear parts are opposite. */
@@ -390,7 +513,6 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
                                           cairn_batches *out)
 {
     *out = (cairn_batches){ .p = p, .general = true };
-    out->slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS;
     bool space = p->dimension == 3 && p->block_size == 6;
     bool plane = p->dimension == 2 && p->block_size == 3;
     bool solid = (space || plane) && !p->directions && !p->W && p->rolling + p->spinning == 0;
@@ -399,7 +521,6 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
     for (int j = 0; j < p->contacts; j++)
         if (!cairn_is_bounded(p, j) && !is_between_bodies(p, j))
             return CAIRN_OK;
-    out->smooth = is_smooth(p);
     return make_batches(out, arena);
 }
 
@@ -417,13 +538,12 @@ cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena)
 
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out)
 {
-    *out = (cairn_batches){ .p = p, .slabs = p->contacts < WORTH_SLABS ? 1 : CAIRN_SLABS };
+    *out = (cairn_batches){ .p = p };
     bool balls = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->bounded;
     if (p->W || !balls || p->blocks == 0)
         return CAIRN_OK;
     TRY(cairn_batches_find_balls(out, arena, &balls));
     if (!balls)
         return CAIRN_OK;
-    out->smooth = is_smooth(p);
     return make_batches(out, arena);
 }

@@ -8,9 +8,16 @@
 #define CAIRN_BACKEND_BATCH_H
 
 #include "backend/backend.h"
+#include "base/parallel.h"
 #include "math/width.h"
 
-enum { CAIRN_BATCH = 16, CAIRN_SLABS = 8, CAIRN_EXTRA_RECORDS = 2 * (CAIRN_SLABS + 1) };
+enum {
+    CAIRN_BATCH = 16,
+    CAIRN_SLABS = CAIRN_MOST_PARTS,
+    CAIRN_GROUPS = CAIRN_MOST_PIECES + 1,
+    CAIRN_WALL_RECORDS = 8, /* of a slab: its own cache lines for the smallest records as well */
+    CAIRN_EXTRA_RECORDS = CAIRN_WALL_RECORDS * CAIRN_SLABS,
+};
 
 typedef struct cairn_batch_f32 {
     int32_t a[CAIRN_BATCH], b[CAIRN_BATCH];
@@ -40,12 +47,15 @@ typedef struct cairn_pass_f64 {
     double *v, *r, *previous;
 } cairn_pass_f64;
 
-/* A problem cut into batches. */
+/* A problem cut into batches. Blocks are cut into slabs; contacts within a slab are a group of
+ * batches, those between two slabs another, and what is left is the last one. */
 typedef struct cairn_batches {
     const cairn_problem *p;
-    int slabs; /* groups that may run side by side                                      */
-    int start[CAIRN_SLABS + 2]; /* first batch of each group; the last one is between the slabs */
-    int count;        /* batches                                                               */
+    int slabs;
+    int first[CAIRN_SLABS + 1];  /* block of each slab, and the end                            */
+    cairn_pieces pieces;         /* groups but the last; group k < slabs is slab k             */
+    int start[CAIRN_GROUPS + 1]; /* first batch of each group, and the end                     */
+    int count;                   /* batches                                                    */
     int32_t *contact; /* of each lane; -1: padding                                             */
     int32_t *bodies;  /* a and b of each lane                                                  */
     const double *radius;    /* m: R of each block; 0: nothing touches it, or a point             */

@@ -5,7 +5,7 @@
 
 #include "backend/batch.h"
 
-enum { CAIRN_LOADED = 4096, CAIRN_MOVED = 16384 }; /* lanes or bodies a thread takes at a time */
+enum { CAIRN_LOADED = 4096 }; /* lanes a thread takes at a time */
 
 enum { CAIRN_GENERAL_NUMBERS = 37 };
 

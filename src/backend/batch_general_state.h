@@ -160,17 +160,17 @@ static void NAME(sweep_special)(NAME(state) * s, cairn_momentum momentum, cairn_
 typedef struct NAME(work) {
     NAME(state) * s;
     JOB job;
-    cairn_sweep partial[CAIRN_SLABS + 1];
+    cairn_sweep partial[CAIRN_GROUPS];
 } NAME(work);
 
-/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move); the constant entries of a
- * record stay */
-static void NAME(extrapolate)(int begin, int end, void *context)
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
+ * entries of a record stay */
+static void NAME(extrapolate)(const NAME(work) * w, int slab)
 {
-    const NAME(work) *w = context;
     REAL beta = (REAL)w->job.momentum.beta, lean = (REAL)w->job.momentum.lean;
     REAL *v = w->s->v, *previous = w->s->v_previous;
-    for (size_t i = RECORD * (size_t)begin; i < RECORD * (size_t)end; i++) {
+    const int *first = w->s->batches->first;
+    for (size_t i = RECORD * (size_t)first[slab]; i < RECORD * (size_t)first[slab + 1]; i++) {
         REAL old = v[i], move = beta * (old - previous[i]);
         v[i] = old + move;
         previous[i] = old + lean * move;
@@ -189,24 +189,36 @@ static JOB NAME(job_of)(const NAME(state) * s, cairn_law law, cairn_momentum mom
     return job;
 }
 
+/* The bodies of a slab move on just before its contacts need them; pieces between slabs follow. */
 static void NAME(groups)(int begin, int end, void *context)
 {
     NAME(work) *w = context;
     const int *start = w->s->batches->start;
-    for (int g = begin; g < end; g++)
-        PASS(w->s->width, &w->job, start[g], start[g + 1], &w->partial[g]);
+    for (int g = begin; g < end; g++) {
+        cairn_sweep noted = { 0, 0 };
+        if (g < w->s->batches->slabs)
+            NAME(extrapolate)(w, g);
+        PASS(w->s->width, &w->job, start[g], start[g + 1], &noted);
+        w->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+    }
+}
+
+static void NAME(push_groups)(int begin, int end, void *context)
+{
+    const NAME(work) *w = context;
+    const int *start = w->s->batches->start;
+    PASS(w->s->width, &w->job, start[begin], start[end], NULL);
 }
 
 static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum momentum)
 {
     NAME(state) *s = state;
-    int slabs = s->batches->slabs;
+    int last = s->batches->pieces.count;
     NAME(work) w = { .s = s, .job = NAME(job_of)(s, law, momentum) };
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_for(s->p->blocks, CAIRN_MOVED, NAME(extrapolate), &w);
-    cairn_parallel_for(slabs, 1, NAME(groups), &w);
-    NAME(groups)(slabs, slabs + 1, &w);
-    for (int g = 0; g <= slabs; g++) {
+    cairn_parallel_pieces(&s->batches->pieces, NAME(groups), &w);
+    NAME(groups)(last, last + 1, &w);
+    for (int g = 0; g <= last; g++) {
         sum.change2 += w.partial[g].change2;
         sum.uphill += w.partial[g].uphill;
     }
@@ -219,12 +231,14 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum moment
 static void NAME(renew)(NAME(state) * s, const double *v, bool add_impulses)
 {
     size_t count = RECORD * NAME(record_count)(s);
-    const JOB job = NAME(job_of)(s, CAIRN_LAW_CONVEX, (cairn_momentum){ 0 });
+    int last = s->batches->pieces.count;
+    NAME(work) w = { .s = s, .job = NAME(job_of)(s, CAIRN_LAW_CONVEX, (cairn_momentum){ 0 }) };
     for (size_t i = 0; i < count; i++)
         s->v_previous[i] = s->v[i] - s->v_previous[i];
     NAME(set_velocities)(s, v);
     if (add_impulses) {
-        PASS(s->width, &job, 0, s->batches->count, NULL);
+        cairn_parallel_pieces(&s->batches->pieces, NAME(push_groups), &w);
+        NAME(push_groups)(last, last + 1, &w);
         for (int k = 0; k < s->special.count; k++)
             NAME(push_special)(s, k, s->special.r + D * (size_t)k);
     }

@@ -95,7 +95,7 @@ static void NAME(set_velocities)(NAME(state) * s, const double *v)
     /* walls stand and have no inverse mass; padding has some, and never moves */
     REAL *wall = s->v + (size_t)s->p->blocks * (size_t)s->record;
     memset(wall, 0, (size_t)(s->record * CAIRN_EXTRA_RECORDS) * sizeof(REAL));
-    for (int k = 1; k < CAIRN_EXTRA_RECORDS; k += 2)
+    for (int k = 1; k < CAIRN_EXTRA_RECORDS; k += CAIRN_WALL_RECORDS)
         for (int c = s->mu ? 6 : 3; c < s->record; c++)
             wall[k * s->record + c] = 1;
 }
@@ -162,18 +162,18 @@ static void NAME(forget)(void *state)
 typedef struct NAME(work) {
     const NAME(state) * s;
     JOB job;
-    cairn_sweep partial[CAIRN_SLABS + 1];
+    cairn_sweep partial[CAIRN_GROUPS];
 } NAME(work);
 
-/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move); the constant entries of a
- * record stay */
-static void NAME(extrapolate)(int begin, int end, void *context)
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
+ * entries of a record stay */
+static void NAME(extrapolate)(const NAME(work) * w, int slab)
 {
-    const NAME(work) *w = context;
     REAL beta = (REAL)w->job.momentum.beta, lean = (REAL)w->job.momentum.lean;
     REAL *v = w->s->v, *previous = w->s->v_previous;
     size_t size = (size_t)w->s->record;
-    for (size_t i = (size_t)begin * size; i < (size_t)end * size; i++) {
+    const int *first = w->s->batches->first;
+    for (size_t i = (size_t)first[slab] * size; i < (size_t)first[slab + 1] * size; i++) {
         REAL old = v[i], move = beta * (old - previous[i]);
         v[i] = old + move;
         previous[i] = old + lean * move;
@@ -202,13 +202,13 @@ static void NAME(hold_move)(int begin, int end, void *context)
  * only taken from v, momentum would take it for a move and repeat it 1/(1 - beta) times. */
 static void NAME(renew)(NAME(state) * s, const double *v, bool add_impulses)
 {
-    int slabs = s->batches->slabs;
+    int last = s->batches->pieces.count;
     NAME(work) w = { .s = s, .job = { .batches = s->data, .mu = s->mu, .v = s->v, .r = s->r } };
     cairn_parallel_for(s->p->blocks, MOVED, NAME(hold_move), &w);
     NAME(set_velocities)(s, v);
     if (add_impulses) {
-        cairn_parallel_for(slabs, 1, NAME(push_groups), &w);
-        NAME(push_groups)(slabs, slabs + 1, &w);
+        cairn_parallel_pieces(&s->batches->pieces, NAME(push_groups), &w);
+        NAME(push_groups)(last, last + 1, &w);
     }
     cairn_parallel_for(s->p->blocks, MOVED, NAME(hold_move), &w);
 }
@@ -224,18 +224,24 @@ static void NAME(load_velocities)(void *state, const double *v)
     NAME(renew)(state, v, false);
 }
 
+/* The bodies of a slab move on just before its contacts need them; pieces between slabs follow. */
 static void NAME(groups)(int begin, int end, void *context)
 {
     NAME(work) *w = context;
     const int *start = w->s->batches->start;
-    for (int g = begin; g < end; g++)
-        PASS(w->s->width, &w->job, start[g], start[g + 1] - 1, &w->partial[g]);
+    for (int g = begin; g < end; g++) {
+        cairn_sweep noted = { 0, 0 };
+        if (g < w->s->batches->slabs)
+            NAME(extrapolate)(w, g);
+        PASS(w->s->width, &w->job, start[g], start[g + 1] - 1, &noted);
+        w->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+    }
 }
 
 static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum momentum)
 {
     NAME(state) *s = state;
-    int slabs = s->batches->slabs;
+    int last = s->batches->pieces.count;
     NAME(work)
     w = { .s = s,
           .job = { .batches = s->data,
@@ -246,10 +252,9 @@ static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum moment
                    .r = s->r,
                    .previous = s->r_previous } };
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_for(s->p->blocks, MOVED, NAME(extrapolate), &w);
-    cairn_parallel_for(slabs, 1, NAME(groups), &w);
-    NAME(groups)(slabs, slabs + 1, &w);
-    for (int g = 0; g <= slabs; g++) {
+    cairn_parallel_pieces(&s->batches->pieces, NAME(groups), &w);
+    NAME(groups)(last, last + 1, &w);
+    for (int g = 0; g <= last; g++) {
         sum.change2 += w.partial[g].change2;
         sum.uphill += w.partial[g].uphill;
     }

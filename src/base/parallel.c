@@ -1,7 +1,15 @@
-/* parallel.c - the one parallel loop, on OpenMP. */
+/* parallel.c - the one parallel loop, and pieces of work in turns, on OpenMP.
+ *
+ * Pieces have no barriers between them: a thread takes the next one whose parts have come to its
+ * turn. The first that is not done always may begin, so threads never wait for each other in a
+ * circle, and what a part goes through does not depend on who does it. */
 #include "base/parallel.h"
 
 #include <omp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
 
 enum { WORTH_IT = 4 }; /* ranges: below that, waking threads costs more than it saves */
 
@@ -38,4 +46,107 @@ void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *contex
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < ranges; k++)
         work_on(k, count, grain, work, context);
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+void cairn_pieces_add(cairn_pieces *p, int one, int other)
+{
+    int k = p->count++;
+    p->part[k][0] = one;
+    p->part[k][1] = other;
+    p->turn[k][0] = p->on[one]++;
+    p->turn[k][1] = other == one ? p->turn[k][0] : p->on[other]++;
+    p->parts = larger(p->parts, 1 + larger(one, other));
+}
+
+/* How far parts have come, each in a cache line of its own. */
+typedef struct progress {
+    _Alignas(64) atomic_int done; /* pieces on this part */
+} progress;
+
+typedef struct crew {
+    const cairn_pieces *pieces;
+    cairn_range_fn *work;
+    void *context;
+    progress at[CAIRN_MOST_PARTS];
+    atomic_bool taken[CAIRN_MOST_PIECES];
+    atomic_int left; /* that nobody has taken */
+} crew;
+
+static bool is_ready(const crew *c, int k)
+{
+    const int *part = c->pieces->part[k], *turn = c->pieces->turn[k];
+    return !atomic_load_explicit(&c->taken[k], memory_order_relaxed) &&
+           atomic_load_explicit(&c->at[part[0]].done, memory_order_acquire) == turn[0] &&
+           atomic_load_explicit(&c->at[part[1]].done, memory_order_acquire) == turn[1];
+}
+
+/* How many parts of a piece are in a thread's own share of the parts. */
+static int own_parts(const crew *c, int k, int thread, int threads)
+{
+    const int *part = c->pieces->part[k], parts = c->pieces->parts;
+    return (part[0] * threads / parts == thread) + (part[1] * threads / parts == thread);
+}
+
+/* A piece that may begin, with most of the thread's own parts: its cache may still hold them. Every
+ * other thread looks from the end on, so that neighbours leave each other the same pieces each
+ * time. -1: none now. */
+static int find_piece(const crew *c, int thread, int threads)
+{
+    int best = -1, most = -1, count = c->pieces->count;
+    for (int i = 0; i < count && most < 2; i++) {
+        int k = thread % 2 ? count - 1 - i : i;
+        int own = is_ready(c, k) ? own_parts(c, k, thread, threads) : -1;
+        if (own > most) {
+            most = own;
+            best = k;
+        }
+    }
+    return best;
+}
+
+static void do_piece(crew *c, int k)
+{
+    const int *part = c->pieces->part[k];
+    if (atomic_exchange_explicit(&c->taken[k], true, memory_order_relaxed))
+        return; /* another thread was faster */
+    atomic_fetch_sub_explicit(&c->left, 1, memory_order_relaxed);
+    c->work(k, k + 1, c->context);
+    for (int side = 0; side < (part[0] == part[1] ? 1 : 2); side++)
+        atomic_fetch_add_explicit(&c->at[part[side]].done, 1, memory_order_release);
+}
+
+/* Looks in vain, some hundred microseconds, before the thread sleeps: on a machine that others use
+ * it waits for one that has lost its core. (sched_yield would put it behind all others.) */
+enum { PATIENCE = 10000, NAP = 50000 /* ns */ };
+
+static void do_pieces(crew *c, int thread, int threads)
+{
+    for (int vain = 0; atomic_load_explicit(&c->left, memory_order_relaxed) > 0; vain++) {
+        int k = find_piece(c, thread, threads);
+        if (k >= 0) {
+            do_piece(c, k);
+            vain = 0;
+        } else if (vain > PATIENCE) {
+            nanosleep(&(struct timespec){ .tv_nsec = NAP }, NULL);
+        }
+    }
+}
+
+void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context)
+{
+    crew c = { .pieces = p, .work = work, .context = context, .left = p->count };
+    if (p->count < 2 || omp_get_max_threads() == 1) {
+        for (int k = 0; k < p->count; k++)
+            work(k, k + 1, context);
+        return;
+    }
+#pragma omp parallel
+    do_pieces(&c, omp_get_thread_num(), omp_get_num_threads());
 }

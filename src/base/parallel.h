@@ -1,4 +1,4 @@
-/* parallel.h - the one parallel loop. */
+/* parallel.h - the one parallel loop, and pieces of work of which some must wait for others. */
 #ifndef CAIRN_BASE_PARALLEL_H
 #define CAIRN_BASE_PARALLEL_H
 
@@ -8,6 +8,24 @@ typedef void cairn_range_fn(int begin, int end, void *context);
 /* Call `work` on ranges of at most `grain` items that cover 0 .. count-1, on several threads when
  * that pays. The ranges depend on count and grain alone, never on the number of threads. */
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context);
+
+enum { CAIRN_MOST_PARTS = 8, CAIRN_MOST_PIECES = 36 }; /* each part alone, and with each other */
+
+/* Pieces of work, each on one part of something or on two: those that share a part have their turns
+ * in the order in which they were added. Zero: none. */
+typedef struct cairn_pieces {
+    int count, parts;
+    int part[CAIRN_MOST_PIECES][2]; /* twice the same: one part                */
+    int turn[CAIRN_MOST_PIECES][2]; /* pieces on that part that were added before */
+    int on[CAIRN_MOST_PARTS];       /* pieces on each part                     */
+} cairn_pieces;
+
+/* One more; at most CAIRN_MOST_PIECES on parts below CAIRN_MOST_PARTS. */
+void cairn_pieces_add(cairn_pieces *p, int one, int other);
+
+/* Call `work(k, k + 1, context)` for each piece k; pieces that share no part may run at the same
+ * time. A part goes through the same work in the same order on any number of threads. */
+void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context);
 
 /* How many threads loops may use from now on; 0: as many as the machine has. */
 void cairn_parallel_threads(int threads);
