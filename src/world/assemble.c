@@ -297,9 +297,13 @@ static void fill_contact(const cairn_stage *stage, int j)
 static void block_range(int begin, int end, void *context)
 {
     cairn_stage *stage = context;
-    for (int i = begin; i < end; i++)
+    for (int i = begin; i < end; i++) {
+        cairn_stage_ask_to_write(stage, i + CAIRN_AHEAD, stage->mass_inverse);
+        cairn_stage_ask_to_write(stage, i + CAIRN_AHEAD, stage->v_problem);
+        cairn_stage_ask_to_write(stage, i + CAIRN_AHEAD, stage->v_old);
         if (stage->block[i] >= 0)
             fill_block(stage, i);
+    }
 }
 
 static void contact_range(int begin, int end, void *context)

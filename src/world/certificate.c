@@ -29,6 +29,17 @@
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
+/* The larger one; not a number counts as the smaller one, as in fmax. */
+static double larger(double so_far, double x)
+{
+    return x > so_far ? x : so_far;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static double tangent_norm(int d, const double *x)
 {
     return d == 3 ? sqrt(x[1] * x[1] + x[2] * x[2]) : fabs(x[1]);
@@ -40,13 +51,12 @@ static double tangent_dot(int d, const double *x, const double *y)
 }
 
 /* What the contact law of the end of the step speaks of: the impulse, without its compression. */
-static void last_impulse(const cairn_stage *stage, int j, double *r)
+static inline const double *last_impulse(const cairn_stage *stage, int j, double *room)
 {
-    int d = stage->problem.dimension;
-    for (int i = 0; i < d; i++) {
-        size_t k = (size_t)j * (size_t)d + (size_t)i;
-        r[i] = stage->r[k] - (stage->compression ? stage->compression[k] : 0);
-    }
+    size_t d = (size_t)stage->problem.dimension, first = (size_t)j * d;
+    for (size_t i = 0; stage->compression && i < d; i++)
+        room[i] = stage->r[first + i] - stage->compression[first + i];
+    return stage->compression ? room : stage->r + first;
 }
 
 /* What rolling and spinning add to the shift of the convex law, and how far their moments are from
@@ -74,45 +84,40 @@ static double uncorrected(const cairn_stage *stage, int j, const double *u)
     return stage->s_held ? fmax(speed - stage->s_held[j], 0) : speed;
 }
 
-/* Most candidates have no impulse and stay open, o >= mu |u_T|: all their entries are 0. */
-static bool stays_open(const cairn_stage *stage, int j)
+/* The gap error so far, or that of contact j where it is larger. A contact that pushes has at most
+ * h |o|, so its weight w, for which two bodies must be fetched, hardly ever matters. */
+static inline double largest_gap_error(const cairn_stage *stage, int j, double open, double above,
+                                       double so_far)
 {
-    const cairn_problem *p = &stage->problem;
-    int d = p->dimension;
-    if (stage->world->dimension != d || p->directions || stage->compression)
-        return false;
-    const double *u = stage->u + (size_t)d * (size_t)j, *r = stage->r + (size_t)d * (size_t)j;
-    double o = u[0] + stage->b[j], mu = p->mu[j], sliding2 = 0;
-    bool idle = r[0] == 0;
-    for (int i = 1; i < d; i++) {
-        idle = idle && r[i] == 0;
-        sliding2 += u[i] * u[i];
-    }
-    return idle && o >= 0 && o * o >= mu * mu * sliding2;
+    double h = stage->h, error = h * (open < 0 ? -open : 0);
+    if ((above > 0) & (h * open > so_far))
+        error = h * smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above);
+    else if (above < 0)
+        error = h * fabs(smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above));
+    return larger(so_far, error);
 }
 
-static void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
+/* Candidates without impulse that stay open, most of them, add nothing: they are not told apart,
+ * since arithmetic costs less than a branch that cannot be foreseen. */
+static inline void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
 {
     const cairn_problem *p = &stage->problem;
     int d = stage->world->dimension;
     const double *u = stage->u + (size_t)j * (size_t)p->dimension;
-    double r[CAIRN_MAX_DIMENSION] = { 0 }, h = stage->h, least = stage->floor ? stage->floor[j] : 0;
-    if (stays_open(stage, j))
-        return;
-    last_impulse(stage, j, r);
-    double above = r[0] - least; /* mostly 0: then the weight does not matter */
-    double push = above != 0 ? cairn_contact_inverse_mass(p, j) * above : 0;
-    double against = tangent_dot(d, r, u) + tangent_norm(d, r) * tangent_norm(d, u);
+    double room[CAIRN_MAX_DIMENSION], h = stage->h;
+    const double *r = last_impulse(stage, j, room);
+    double above = r[0] - (stage->floor ? stage->floor[j] : 0), speed = tangent_norm(d, u);
+    double against = tangent_dot(d, r, u) + tangent_norm(d, r) * speed;
     double lift = p->rolling + p->spinning ? add_turning(p, j, r, u, &against) : 0;
-    lift = stage->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * uncorrected(stage, j, u) : 0;
-    double open = u[0] + stage->b[j] - lift;
-    c->gap_error = fmax(c->gap_error, h * fabs(fmin(open, push)));
-    c->complementarity = fmax(c->complementarity, fabs(above * open));
-    c->friction_direction = fmax(c->friction_direction, against / h);
-    if (push > 0) {
-        c->dilatation = fmax(c->dilatation, h * lift);
-        c->spurious_work += r[0] * lift;
-    }
+    if (p->directions || stage->s_held)
+        speed = uncorrected(stage, j, u);
+    lift = stage->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * speed : 0;
+    double open = u[0] + stage->b[j] - lift, pushing = above > 0 ? 1 : 0;
+    c->gap_error = largest_gap_error(stage, j, open, above, c->gap_error);
+    c->complementarity = larger(c->complementarity, fabs(above * open));
+    c->friction_direction = larger(c->friction_direction, against / h);
+    c->dilatation = larger(c->dilatation, pushing * h * lift);
+    c->spurious_work += pushing * r[0] * lift;
 }
 
 /* Exact Coulomb friction means circular cones, whatever cones the scheme has. */
@@ -128,6 +133,7 @@ void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judge
 /* What one range of contacts says. */
 typedef struct finding {
     cairn_certificate certificate;
+    cairn_energy energy;
     int active;
 } finding;
 
@@ -144,6 +150,8 @@ static void certify_range(int begin, int end, void *context)
         certify_contact(job->stage, j, &found.certificate);
         found.active += job->stage->r[(size_t)j * (size_t)job->stage->problem.dimension] > 0;
     }
+    cairn_energy_add_contacts(job->stage, begin, end,
+                              &found.energy); /* they are in the cache now */
     job->found[begin / GRAIN] = found;
 }
 
@@ -157,6 +165,7 @@ static void add_finding(const finding *found, cairn_step_report *report)
     c->dilatation = fmax(c->dilatation, part->dilatation);
     c->spurious_work += part->spurious_work;
     report->active += found->active;
+    cairn_energy_add_up(&found->energy, 1, &report->energy);
 }
 
 static cairn_status certify_contacts(cairn_stage *stage)

@@ -157,6 +157,7 @@ static void outran_range(int begin, int end, void *context)
     const cairn_stage *stage = job->stage;
     bool any = false;
     for (int i = begin; i < end; i++) {
+        cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
         double moved = stage->block[i] < 0 ? 0 : moved_by(stage, i);
         if (moved > stage->reach[i]) {
             stage->reach[i] = 1.5 * moved;

@@ -11,13 +11,10 @@
  * The first part of the last line is what moving by v+ instead of vm does to the potential. */
 #include <math.h>
 
-#include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
-#include "world/world.h"
-
-enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
+#include "world/scheme.h"
 
 static double kinetic_energy(double mass, cairn_vec3 J, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -50,30 +47,36 @@ void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_
         0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
 }
 
-/* Most candidates have no impulse and do no work. */
-static bool does_nothing(const cairn_stage *stage, int j)
-{
-    int d = stage->problem.dimension;
-    const double *r = stage->r + (size_t)j * (size_t)d;
-    bool idle = stage->world->contacts.adhesion[j] == 0;
-    for (int i = 0; i < d; i++)
-        idle = idle && r[i] == 0;
-    return idle;
-}
-
-static void add_contact(const cairn_stage *stage, int j, const double *v_old, cairn_energy *energy)
+/* H v of contact j before the step; where nothing holds along the tangent its normal part alone, in
+ * which the turning of balls has none. */
+static inline void relative_before(const cairn_stage *stage, int j, bool slides, double *before)
 {
     const cairn_problem *p = &stage->problem;
-    int d = p->dimension;
+    if (slides || stage->w || !cairn_is_of_balls(p, j)) {
+        cairn_contact_relative(p, p->dimension, p->block_size, j, stage->v_old, before);
+        return;
+    }
+    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
+    const cairn_vec3 *v = stage->world->bodies.v; /* neighbours in the list, unlike blocks */
+    before[0] = cairn_dot(p->normal[j], cairn_sub(v[body[0]], v[body[1]]));
+}
+
+/* Most candidates have no impulse and do no work. */
+static inline void add_contact(const cairn_stage *stage, int j, cairn_energy *energy)
+{
+    int d = stage->problem.dimension;
     size_t first = (size_t)j * (size_t)d;
     const double *r = stage->r + first, *u = stage->u + first;
-    if (does_nothing(stage, j))
-        return;
-    double before[CAIRN_MAX_DIMENSION];
-    double normal = r[0] - stage->h * stage->world->contacts.adhesion[j];
-    cairn_contact_relative(p, d, p->block_size, j, v_old, before);
-    energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
+    double before[CAIRN_MAX_DIMENSION], pull = stage->h * stage->world->contacts.adhesion[j];
+    bool slides = false;
     for (int i = 1; i < d; i++)
+        slides |= r[i] != 0;
+    if (!slides && r[0] == 0 && pull == 0)
+        return;
+    double normal = r[0] - pull;
+    relative_before(stage, j, slides, before);
+    energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
+    for (int i = 1; slides && i < d; i++)
         energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
     if (!stage->w)
         return;
@@ -84,18 +87,25 @@ static void add_contact(const cairn_stage *stage, int j, const double *v_old, ca
 
 /* ---- sums in ranges, in order --------------------------------------------------------------- */
 
-typedef struct energy_job {
-    const cairn_stage *stage;
-    cairn_energy *sum; /* of each range */
-} energy_job;
-
-static void contact_range(int begin, int end, void *context)
+/* The velocities of the bodies of a contact are elsewhere in memory. */
+CAIRN_ASKING void ask_for(const cairn_stage *stage, int j)
 {
-    const energy_job *job = context;
-    cairn_energy *sum = &job->sum[begin / GRAIN];
-    *sum = (cairn_energy){ 0 };
-    for (int j = begin; j < end; j++)
-        add_contact(job->stage, j, job->stage->v_old, sum);
+    for (int side = 0; side < 2; side++) {
+        int block = stage->contact_block[2 * (size_t)j + (size_t)side];
+        if (block >= 0)
+            cairn_prefetch(stage->v_old + (size_t)block * (size_t)stage->block_size,
+                           stage->block_size * (int)sizeof *stage->v_old);
+    }
+}
+
+void cairn_energy_add_contacts(const cairn_stage *stage, int begin, int end, cairn_energy *sum)
+{
+    int last = stage->scheme->frictionless ? begin : stage->world->contacts.count - CAIRN_AHEAD;
+    for (int j = begin; j < end; j++) {
+        if (j < last)
+            ask_for(stage, j + CAIRN_AHEAD);
+        add_contact(stage, j, sum);
+    }
 }
 
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy)
@@ -111,13 +121,6 @@ void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *ener
 
 cairn_status cairn_stage_energy(cairn_stage *stage)
 {
-    int contacts = stage->world->contacts.count, ranges = (contacts + GRAIN - 1) / GRAIN;
-    cairn_arena *scratch = &stage->world->scratch;
-    energy_job job = { stage, cairn_arena_take(scratch, (size_t)ranges, sizeof(cairn_energy)) };
-    if (!job.sum)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for(contacts, GRAIN, contact_range, &job);
-    cairn_energy_add_up(job.sum, ranges, &stage->report->energy);
     cairn_stage_joints_energy(stage);
     return cairn_stage_make_ledger(stage);
 }

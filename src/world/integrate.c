@@ -249,6 +249,7 @@ static void commit_range(int begin, int end, void *context)
     const cairn_body_store *b = &stage->world->bodies;
     cairn_energy *energy = &stage->ledger[begin / GRAIN];
     for (int i = begin; i < end; i++) {
+        cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
         if (!b->alive[i])
             continue;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC)

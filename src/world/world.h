@@ -3,6 +3,7 @@
 #define CAIRN_WORLD_WORLD_H
 
 #include "base/arena.h"
+#include "base/prefetch.h"
 #include "cairn/world.h"
 #include "collide/kept.h"
 #include "world/joint.h"
@@ -201,6 +202,24 @@ typedef struct cairn_stage {
     cairn_step_report *report;
 } cairn_stage;
 
+enum { CAIRN_AHEAD = 16 }; /* bodies or contacts between asking for memory and using it */
+
+/* Blocks are in another order than bodies: ask for the numbers x of a body that comes soon, if
+ * there is one. */
+CAIRN_ASKING void cairn_stage_ask_for(const cairn_stage *stage, int body, const double *x)
+{
+    if (body < stage->world->bodies.count && stage->block[body] >= 0)
+        cairn_prefetch(x + (size_t)stage->block[body] * (size_t)stage->block_size,
+                       stage->block_size * (int)sizeof *x);
+}
+
+CAIRN_ASKING void cairn_stage_ask_to_write(const cairn_stage *stage, int body, const double *x)
+{
+    if (body < stage->world->bodies.count && stage->block[body] >= 0)
+        cairn_prefetch_write(x + (size_t)stage->block[body] * (size_t)stage->block_size,
+                             stage->block_size * (int)sizeof *x);
+}
+
 /* bodies.c */
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
 void cairn_bodies_release(cairn_body_store *bodies);
@@ -332,11 +351,14 @@ void cairn_stage_joints_steady_loss(cairn_stage *stage);
 
 /* certificate.c */
 void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement);
+/* How well the law holds; also what contacts add to the energy ledger. */
 cairn_status cairn_stage_certify(cairn_stage *stage);
 void cairn_stage_penetration(cairn_stage *stage);
 
-/* energy.c: what contacts and joints do; bodies are added as they get their velocities v, omega */
+/* energy.c: what joints do; contacts are added by ranges, bodies as they get their velocities v,
+ * omega */
 cairn_status cairn_stage_energy(cairn_stage *stage);
+void cairn_energy_add_contacts(const cairn_stage *stage, int begin, int end, cairn_energy *energy);
 void cairn_energy_add_body(const cairn_stage *stage, int body, cairn_vec3 v, cairn_vec3 omega,
                            cairn_energy *energy);
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy);
