@@ -111,6 +111,8 @@ const cairn_broad_phase *cairn_broad_phase_find(const char *name);
 bool cairn_boxes_overlap(const cairn_collider *a, const cairn_collider *b);
 cairn_status cairn_pair_list_add(cairn_pair_list *list, int32_t a, int32_t b);
 void cairn_pair_list_destroy(cairn_pair_list *list);
+/* Sort pairs of bodies 0 .. bodies - 1 by (first, second). */
+cairn_status cairn_pair_list_sort(cairn_pair_list *list, int bodies, cairn_arena *scratch);
 /* All pairs: those of the broad phase; every movable ball or box with every plane that it reaches
  * and with every unbounded zone; sorted by (first, second). */
 cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *zones, int count,

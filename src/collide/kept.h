@@ -21,8 +21,13 @@ typedef struct cairn_kept_pairs {
     bool made;    /* the list is there                                           */
     double share; /* skin over reach                                             */
     double growth, cost;
-    int64_t uses;  /* steps that the list served                                  */
-    int64_t lists; /* that were made                                              */
+    size_t most;           /* pairs that the list may grow to                             */
+    double usual;          /* m: mean edge of the bounded zones                           */
+    double mending;        /* tests that mending the list has cost                        */
+    cairn_pair_list fresh; /* pairs of zones that left, on their way into the list        */
+    int64_t uses;          /* steps that the list served                                  */
+    int64_t lists;         /* that were made                                              */
+    int64_t mended;        /* steps in which one was mended                               */
 } cairn_kept_pairs;
 
 void cairn_kept_pairs_destroy(cairn_kept_pairs *kept);

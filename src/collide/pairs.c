@@ -130,7 +130,7 @@ static void sort_run(cairn_pair *run, size_t count)
 }
 
 /* Counting sort by the first body, then each run by the second: linear for granular scenes. */
-static cairn_status sort_pairs(cairn_pair_list *list, int count, cairn_arena *scratch)
+cairn_status cairn_pair_list_sort(cairn_pair_list *list, int count, cairn_arena *scratch)
 {
     size_t *start = cairn_arena_take(scratch, (size_t)count + 2, sizeof *start);
     cairn_pair *copy = cairn_arena_take(scratch, list->count, sizeof *copy);
@@ -168,5 +168,5 @@ cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *
     for (int i = 0; i < count; i++)
         if (zones[i].kind == CAIRN_ZONE_PLANE || zones[i].kind == CAIRN_ZONE_UNBOUNDED)
             TRY(add_wall(zones, count, i, out));
-    return sort_pairs(out, count, scratch);
+    return cairn_pair_list_sort(out, count, scratch);
 }

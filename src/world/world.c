@@ -95,7 +95,7 @@ cairn_memory_use cairn_world_memory(const cairn_world *world)
     const cairn_pair_list *pairs = &world->pair_list;
     const cairn_leaf_list *leaves = &world->leaf_list;
     const cairn_kept_pairs *kept = &world->kept_pairs;
-    size_t all_pairs = pairs->capacity + kept->list.capacity;
+    size_t all_pairs = pairs->capacity + kept->list.capacity + kept->fresh.capacity;
     return (cairn_memory_use){
         .bodies = world->bodies.bytes,
         .contacts = world->contacts.bytes + world->last.bytes,
