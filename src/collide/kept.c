@@ -14,7 +14,7 @@
  * A wide skin makes the list last, a thin one makes it short. The share goes on growing (or
  * shrinking) from list to list while that lowers the tests a step. A new list counts as REBUILD
  * tests a zone, a list that is mended as LOOK tests a zone and STRAY for each zone that left. When
- * mending has cost as much as a new list, or the list has grown by GROWN, there is a new one. A list
+ * mending has cost as much as a new list, or the list has grown by GROWN, there is a new one. One
  * of more than MOST_PAIRS a zone shrinks: it costs memory. */
 #include "collide/kept.h"
 
@@ -22,11 +22,13 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 #include "collide/strays.h"
 #include "math/vec.h"
 
 enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3, MOST_PAIRS = 32 };
+enum { AHEAD = 16 };                      /* pairs between asking for a zone and looking at it */
 enum { STRAY = 200, LOOK = 2, FEW = 64 }; /* few: at most one in so many */
 
 static const double FIRST_SHARE = 2, LEAST_SHARE = 0.25, MOST_SHARE = 32, GROWTH = 1.5;
@@ -290,7 +292,7 @@ typedef struct live_job {
 static bool is_live(const cairn_zone *a, const cairn_zone *b)
 {
     if (a->kind == CAIRN_ZONE_BALL && b->kind == CAIRN_ZONE_BALL)
-        return cairn_balls_meet(a, b) && (a->movable | b->movable);
+        return cairn_balls_meet(a, b) & (a->movable | b->movable); /* half of them: no branch */
     return a->kind != CAIRN_ZONE_NONE && b->kind != CAIRN_ZONE_NONE && (a->movable || b->movable) &&
            cairn_zones_meet(a, b);
 }
@@ -301,6 +303,8 @@ static void live_range(int begin, int end, void *context)
     cairn_pair *out = job->out + begin;
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = job->pairs[k];
+        int soon = k + AHEAD < end ? k + AHEAD : k;
+        cairn_prefetch(&job->zones[job->pairs[soon].second], sizeof(cairn_zone));
         *out = pair;
         out += is_live(&job->zones[pair.first], &job->zones[pair.second]);
     }

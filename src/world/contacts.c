@@ -424,6 +424,8 @@ static void plain_range(int begin, int end, void *context)
     gathering g = { .stage = job->stage, .next = begin, .law = { .a = -1, .b = -1 } };
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = world->pair_list.items[k];
+        int soon = k + CAIRN_AHEAD < end ? k + CAIRN_AHEAD : k;
+        cairn_prefetch(&job->zones[world->pair_list.items[soon].second], sizeof(cairn_zone));
         bool swapped;
         cairn_witness found;
         cairn_zones_witness(&job->zones[pair.first], &job->zones[pair.second], world->dimension,
