@@ -115,7 +115,7 @@ static inline void certify_contact(const cairn_stage *stage, int j, cairn_certif
     double open = u[0] + stage->b[j] - lift, pushing = above > 0 ? 1 : 0;
     c->gap_error = largest_gap_error(stage, j, open, above, c->gap_error);
     c->complementarity = larger(c->complementarity, fabs(above * open));
-    c->friction_direction = larger(c->friction_direction, against / h);
+    c->friction_direction = larger(c->friction_direction, against); /* not yet over h */
     c->dilatation = larger(c->dilatation, pushing * h * lift);
     c->spurious_work += pushing * r[0] * lift;
 }
@@ -145,14 +145,17 @@ typedef struct certify_job {
 static void certify_range(int begin, int end, void *context)
 {
     const certify_job *job = context;
-    finding found = { 0 };
+    const cairn_stage *stage = job->stage;
+    cairn_certificate c = { 0 };
+    finding *found = &job->found[begin / GRAIN];
+    int active = 0;
     for (int j = begin; j < end; j++) {
-        certify_contact(job->stage, j, &found.certificate);
-        found.active += job->stage->r[(size_t)j * (size_t)job->stage->problem.dimension] > 0;
+        certify_contact(stage, j, &c);
+        active += stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
     }
-    cairn_energy_add_contacts(job->stage, begin, end,
-                              &found.energy); /* they are in the cache now */
-    job->found[begin / GRAIN] = found;
+    c.friction_direction /= stage->h;
+    *found = (finding){ .certificate = c, .active = active };
+    cairn_energy_add_contacts(stage, begin, end, &found->energy); /* they are in the cache now */
 }
 
 static void add_finding(const finding *found, cairn_step_report *report)

@@ -98,14 +98,16 @@ CAIRN_ASKING void ask_for(const cairn_stage *stage, int j)
     }
 }
 
-void cairn_energy_add_contacts(const cairn_stage *stage, int begin, int end, cairn_energy *sum)
+void cairn_energy_add_contacts(const cairn_stage *stage, int begin, int end, cairn_energy *energy)
 {
     int last = stage->scheme->frictionless ? begin : stage->world->contacts.count - CAIRN_AHEAD;
+    cairn_energy sum = { 0 };
     for (int j = begin; j < end; j++) {
         if (j < last)
             ask_for(stage, j + CAIRN_AHEAD);
-        add_contact(stage, j, sum);
+        add_contact(stage, j, &sum);
     }
+    cairn_energy_add_up(&sum, 1, energy);
 }
 
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy)

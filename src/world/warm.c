@@ -78,14 +78,14 @@ static int first_match(const cairn_stage *stage, int j)
 
 /* ---- from the old frame to the new one ------------------------------------------------------ */
 
-static cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
+static inline cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
 {
     const double *impulse = c->impulse + (size_t)j * (size_t)d;
     if (!c->normal)
         return cairn_vec(impulse[0], impulse[1], d == 3 ? impulse[2] : 0);
     cairn_vec3 p = cairn_scale(impulse[0], c->normal[j]);
     p = cairn_add_scaled(p, impulse[1], c->tangent[j]);
-    return d == 3 ? cairn_add_scaled(p, impulse[2], cairn_contact_bitangent(c, j)) : p;
+    return d == 3 ? cairn_add_scaled(p, impulse[2], cairn_cross(c->normal[j], c->tangent[j])) : p;
 }
 
 static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
@@ -108,20 +108,32 @@ static void warm_moment(const cairn_stage *stage, int old, int j, double *r)
         r[stage->world->dimension + i] = stage->warm_ratio * cairn_dot(moment, turn[i]);
 }
 
-static void warm_contact(const cairn_stage *stage, int old, int j)
+/* r and u are of the tangents multiplied by D (surface.c). */
+static void warm_along_axes(const cairn_stage *stage, int j, double *r, double *slide)
+{
+    double share[2];
+    cairn_contact_shares(&stage->world->contacts, j, share);
+    for (int i = 0; i < stage->world->dimension - 1; i++) {
+        r[1 + i] /= share[i];
+        slide[i] *= share[i];
+    }
+}
+
+static inline void warm_contact(const cairn_stage *stage, int old, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
     int d = stage->world->dimension;
     double *r = stage->r + (size_t)j * (size_t)stage->components, ratio = stage->warm_ratio;
     const double *u = last->velocity + (size_t)old * (size_t)d;
-    double share[2];
-    cairn_vec3 p = impulse_of(last, old, d);
-    cairn_contact_shares(c, j, share);
-    r[0] = ratio * cairn_dot(p, c->normal[j]) + stage->h * c->adhesion[j];
-    r[1] = ratio * cairn_dot(p, c->tangent[j]) / share[0];
+    double slide[2] = { u[1], d == 3 ? u[2] : 0 };
+    cairn_vec3 p = cairn_scale(ratio, impulse_of(last, old, d));
+    cairn_vec3 n = c->normal[j], t = c->tangent[j];
+    r[0] = cairn_dot(p, n) + stage->h * c->adhesion[j];
+    r[1] = cairn_dot(p, t);
     if (d == 3)
-        r[2] = ratio * cairn_dot(p, cairn_contact_bitangent(c, j)) / share[1];
-    double slide[2] = { share[0] * u[1], d == 3 ? share[1] * u[2] : 0 };
+        r[2] = cairn_dot(p, cairn_cross(n, t));
+    if (c->set & CAIRN_CONTACTS_AXES)
+        warm_along_axes(stage, j, r, slide);
     stage->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
     if (stage->components > d)
         warm_moment(stage, old, j, r);
