@@ -263,23 +263,25 @@ static bool is_shifted(const cairn_stage *stage, int j)
     return any;
 }
 
-/* How deep contact j can be at most: balls, and planes that do not turn, are no closer than along
- * the normal they had before they moved, gap + h u_N. */
-static double depth_at_most(const cairn_stage *stage, int j)
+/* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are no
+ * closer than along the normal they had before they moved, gap + h u_N. */
+static bool gaps_tell(const cairn_stage *stage)
 {
-    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension];
-    bool told = stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
-    return told && !is_shifted(stage, j) ? -(stage->world->contacts.gap[j] + stage->h * u)
-                                         : INFINITY;
+    return stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
 }
 
 static void depth_range(int begin, int end, void *context)
 {
     const cairn_stage *stage = context;
-    double deepest = 0;
-    for (int j = begin; j < end; j++)
-        if (depth_at_most(stage, j) > deepest)
-            deepest = fmax(deepest, depth_of(stage, j));
+    const double *gap = stage->world->contacts.gap, *u = stage->u;
+    size_t d = (size_t)stage->problem.dimension;
+    bool told = gaps_tell(stage);
+    double deepest = 0, h = stage->h;
+    for (int j = begin; j < end; j++) {
+        bool may_be = !told || -(gap[j] + h * u[(size_t)j * d]) > deepest || is_shifted(stage, j);
+        if (may_be)
+            deepest = larger(deepest, depth_of(stage, j));
+    }
     stage->depths[begin / GRAIN] = deepest;
 }
 

@@ -70,17 +70,25 @@ static double size_of(const cairn_stage *stage, int j)
     return size;
 }
 
-/* c of contact j in m/s, at least 0 where nothing is to be mended: errors of the solver are not. */
-static double left_open(const cairn_stage *stage, int j)
+/* c of a contact that overlaps by -c h after this step, more than SLACK allows; 0 where rounding
+ * does. */
+static double to_be_mended(const cairn_stage *stage, int j, double c)
 {
-    double gap = stage->world->contacts.gap[j], h = stage->h;
-    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension];
-    double c = (gap < 0 ? fmax(u, 0) : u) + stage->options->stabilisation * gap / h;
-    if (gap >= 0 || c >= 0)
-        return fmax(c, 0);
-    double size = size_of(stage, j), g = cairn_norm(stage->world->gravity);
-    double slack = fmax(SLACK * h * h * g, isfinite(size) ? NEGLIGIBLE * size : 0);
-    return -c * h <= slack ? 0 : fmax(c, -PORTION * size / h);
+    double size = size_of(stage, j), h = stage->h;
+    return -c * h <= NEGLIGIBLE * size && isfinite(size) ? 0 : fmax(c, -PORTION * size / h);
+}
+
+/* c of contact j in m/s, at least 0 where nothing is to be mended: errors of the solver are not.
+ * `slack` is the overlap over h that is not worth it. */
+static inline double left_open(const cairn_stage *stage, int j, double slack)
+{
+    double gap = stage->world->contacts.gap[j];
+    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension], closing = u < 0 ? u : 0;
+    u -= (gap < 0) * closing; /* signs cannot be foreseen: no branches */
+    double c = u + stage->options->stabilisation * gap / stage->h, open = c > 0 ? c : 0;
+    if ((gap < 0) & (-c > slack))
+        open = to_be_mended(stage, j, c);
+    return open;
 }
 
 /* ---- which contacts take part --------------------------------------------------------------- */
@@ -93,10 +101,11 @@ typedef struct open_job {
 static void open_range(int begin, int end, void *context)
 {
     const open_job *job = context;
-    double least = 0;
+    double least = 0, slack = SLACK * job->stage->h * cairn_norm(job->stage->world->gravity);
     for (int j = begin; j < end; j++) {
-        job->c[j] = left_open(job->stage, j);
-        least = job->c[j] < least ? job->c[j] : least;
+        double c = left_open(job->stage, j, slack);
+        job->c[j] = c;
+        least = c < least ? c : least;
     }
     job->least[begin / GRAIN] = least;
 }
@@ -124,41 +133,58 @@ typedef struct region {
     const cairn_problem *p;
     const double *c;
     double widest;    /* m/s: c of those that z might close                      */
-    uint8_t *ring;    /* of each block: in how many contacts it is reached, + 1  */
+    uint8_t *ring;    /* of each block: in how many contacts it is reached, + 1; of -1: 0 */
     uint8_t *chosen;  /* of each contact                                         */
     int32_t *contact; /* the chosen ones, ascending                              */
     int count;
 } region;
 
-/* The blocks of overlaps are ring 1; each turn reaches one contact further. */
+/* Contact j is chosen if it overlaps (ring 0) or a block of a ring before this one is in it; its
+ * blocks are then of the next ring. */
+static void reach(region *g, int j, int ring)
+{
+    const int32_t *block = g->p->block + 2 * (size_t)j;
+    bool reached = ring == 0;
+    if (g->chosen[j] || g->c[j] > g->widest)
+        return;
+    for (int side = 0; side < 2; side++)
+        reached |= g->ring[block[side]] > 0 && g->ring[block[side]] <= ring;
+    for (int side = 0; reached && side < 2; side++)
+        if (block[side] >= 0 && g->ring[block[side]] == 0)
+            g->ring[block[side]] = (uint8_t)(ring + 1);
+    g->chosen[j] = reached;
+    g->count += reached;
+}
+
+/* The blocks of overlaps are ring 1. */
+static void find_overlaps(region *g)
+{
+    for (int j = 0; j < g->p->contacts; j++)
+        if (g->c[j] < 0)
+            reach(g, j, 0);
+}
+
+/* Each turn reaches one contact further. Few are near: no more than that is asked of most. */
 static void grow(region *g, int ring)
 {
     const int32_t *block = g->p->block;
-    for (int j = 0; j < g->p->contacts; j++) {
-        if (g->chosen[j] || g->c[j] > g->widest || (ring == 0 && !(g->c[j] < 0)))
-            continue;
-        bool reached = ring == 0;
-        for (int side = 0; side < 2; side++)
-            reached |= block[2 * j + side] >= 0 && g->ring[block[2 * j + side]] > 0 &&
-                       g->ring[block[2 * j + side]] <= ring;
-        for (int side = 0; reached && side < 2; side++)
-            if (block[2 * j + side] >= 0 && g->ring[block[2 * j + side]] == 0)
-                g->ring[block[2 * j + side]] = (uint8_t)(ring + 1);
-        g->chosen[j] = reached;
-        g->count += reached;
-    }
+    for (int j = 0; j < g->p->contacts; j++)
+        if (g->ring[block[2 * j]] | g->ring[block[2 * j + 1]])
+            reach(g, j, ring);
 }
 
 static cairn_status find_region(cairn_arena *scratch, region *g)
 {
     size_t contacts = (size_t)g->p->contacts, blocks = (size_t)g->p->blocks;
-    g->ring = cairn_arena_take(scratch, blocks, sizeof *g->ring);
+    uint8_t *rings = cairn_arena_take(scratch, blocks + 1, sizeof *rings);
     g->chosen = cairn_arena_take(scratch, contacts, sizeof *g->chosen);
-    if (!g->ring || !g->chosen)
+    if (!rings || !g->chosen)
         return CAIRN_NO_MEMORY;
-    memset(g->ring, 0, blocks);
+    memset(rings, 0, blocks + 1);
     memset(g->chosen, 0, contacts);
-    for (int ring = 0; ring <= RINGS; ring++)
+    g->ring = rings + 1;
+    find_overlaps(g);
+    for (int ring = 1; ring <= RINGS; ring++)
         grow(g, ring);
     g->contact = cairn_arena_take(scratch, (size_t)g->count, sizeof *g->contact);
     if (!g->contact)
