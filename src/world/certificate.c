@@ -263,8 +263,8 @@ static bool is_shifted(const cairn_stage *stage, int j)
     return any;
 }
 
-/* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are no
- * closer than along the normal they had before they moved, gap + h u_N. */
+/* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are
+ * no closer than along the normal they had before they moved, gap + h u_N. */
 static bool gaps_tell(const cairn_stage *stage)
 {
     return stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
