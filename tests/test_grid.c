@@ -259,6 +259,14 @@ TEST(equal_sizes_cost_half_the_neighbourhood_however_many_they_are)
     }
 }
 
+/* Edges from 0.8 to 1, one body in each cube of edge 1: cells are as long as the largest box, and
+ * the cost is that of equal sizes. Cells twice as long as the smallest would make it 4 times so. */
+TEST(sizes_that_are_alike_cost_as_much_as_equal_ones)
+{
+    cloud c = { "alike", 20 * 20 * 20, 20, 0.4, 0.5 };
+    CHECK_CLOSE(tests_per_body(fill_cloud(&c, 3, 1), c.count), 0.5 * pow(2.9, 3), 0.05);
+}
+
 TEST(the_cost_does_not_depend_on_the_unit_of_length)
 {
     const double scales[3] = { 1e-9, 1, 1e9 };
@@ -327,6 +335,7 @@ int main(void)
         CASE(touching_balls_on_a_lattice_are_found_as_the_oracle_finds_them),
         CASE(boxes_that_touch_by_rounding_are_found), CASE(an_infinite_reach_meets_everything),
         CASE(equal_sizes_cost_half_the_neighbourhood_however_many_they_are),
+        CASE(sizes_that_are_alike_cost_as_much_as_equal_ones),
         CASE(the_cost_does_not_depend_on_the_unit_of_length),
         CASE(in_the_plane_it_is_half_of_nine_cells),
         CASE(mixed_sizes_cost_ten_tests_for_each_doubling_of_size_however_many_they_are),

@@ -1,11 +1,12 @@
 /* grid.c - broad phase by a hierarchical grid; linear for any mix of sizes.
  *
- * A box of edge e lives on level l = ceil(log2(e/e_min)), whose cells have edge e_min 2^l >= e, in
- * the one cell that holds its centre. Two boxes that overlap have centres at most (e_i + e_j)/2
- * apart on each axis, that is one cell of the coarser of their levels: so each box looks, on its
- * own level and on every coarser level that is occupied, into the cell of its centre and the
- * neighbours of it. Every pair is found once: on one level by the box whose cell comes first, or
- * who comes first in it; on different levels by the smaller box.
+ * A box of edge e lives on level l = ceil(log2(e/e_0)), whose cells have edge e_0 2^l >= e, in the
+ * one cell that holds its centre. Of the e_0 from the smallest edge to twice that, the one is
+ * taken with which boxes fill their cells best. Two boxes that overlap have centres at most
+ * (e_i + e_j)/2 apart on each axis, that is one cell of the coarser of their levels: so each box
+ * looks, on its own level and on every coarser level that is occupied, into the cell of its centre
+ * and the neighbours of it. Every pair is found once: on one level by the box whose cell comes
+ * first, or who comes first in it; on different levels by the smaller box.
  *
  * Boxes are sorted by cell, so that a row of cells is one piece of memory. Where the cells between
  * the outermost boxes are not many more than boxes, each has a number of its own; else they share
@@ -19,7 +20,7 @@
 #include "base/status.h"
 #include "collide/collide.h"
 
-enum { LEVELS = 64, GRAIN = 512, ROOMY = 4, USUAL = 12 };
+enum { LEVELS = 64, GRAIN = 512, ROOMY = 4, USUAL = 12, STEPS = 16 };
 
 typedef struct cell {
     int64_t x, y, z;
@@ -44,7 +45,7 @@ typedef struct grid {
     const cairn_zone *zones;
     int count;        /* zones                                                */
     int entry_count;  /* those in the grid                                    */
-    double smallest;  /* m: e_min                                             */
+    double smallest;  /* m: e_0                                               */
     cell *cells;      /* of each zone; level -1: not in the grid              */
     uint32_t *bucket; /* of each zone                                         */
     uint32_t buckets; /* a power of two where hashed                          */
@@ -63,7 +64,57 @@ static double edge(const cairn_zone *zone)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* e_min: the smallest box, but not so small that levels or cell numbers run out. */
+/* Edges as numbers in [1/2, 1) times powers of two, in STEPS ranges: how many are in each, and the
+ * largest. A cell with the largest edge of a range is as long as boxes there, and up to twice as
+ * long as those above it. */
+typedef struct edges {
+    int64_t count[STEPS];
+    double most[STEPS];
+} edges;
+
+static edges count_edges(const grid *g)
+{
+    edges all = { { 0 }, { 0 } };
+    for (int i = 0; i < g->count; i++) {
+        double e = edge(&g->zones[i]);
+        int power;
+        if (!cairn_zone_bounded(&g->zones[i]) || !(e > 0) || !isfinite(e))
+            continue;
+        double part = frexp(e, &power);
+        int k = (int)((part - 0.5) * 2 * STEPS);
+        all.count[k]++;
+        all.most[k] = part > all.most[k] ? part : all.most[k];
+    }
+    return all;
+}
+
+/* How many others boxes meet in cells of the largest edge of a range, relatively: as many as cells
+ * are larger than they are. */
+static double crowd(const edges *all, int range)
+{
+    double sum = 0;
+    for (int k = 0; k < STEPS; k++) {
+        double ratio = all->count[k] ? (k <= range ? 1 : 2) * all->most[range] / all->most[k] : 0;
+        sum += (double)all->count[k] * ratio * ratio * ratio;
+    }
+    return sum;
+}
+
+/* e_0, at least `least`. */
+static double best_edge(const grid *g, double least)
+{
+    const edges all = count_edges(g);
+    int best = -1, power;
+    for (int k = 0; k < STEPS; k++)
+        if (all.count[k] && (best < 0 || crowd(&all, k) < crowd(&all, best)))
+            best = k;
+    if (best < 0 || !isfinite(least))
+        return least;
+    bool next = frexp(least, &power) > all.most[best];
+    return ldexp(all.most[best], power + next);
+}
+
+/* e_0 is not so small that levels or cell numbers run out. */
 static void measure(grid *g)
 {
     double smallest = INFINITY, largest = 0, furthest = 0, z = NAN;
@@ -82,7 +133,7 @@ static void measure(grid *g)
     /* at most 1e12 cells from the origin: a place in cells is then known to 2e-4 of a cell, and
      * cells wider than boxes by 1e-3 hold boxes that touch only by rounding */
     double floor_size = 1e-12 * fmax(furthest, largest);
-    g->smallest = 1.001 * fmax(smallest, floor_size > 0 ? floor_size : 1);
+    g->smallest = 1.001 * best_edge(g, fmax(smallest, floor_size > 0 ? floor_size : 1));
     for (int l = 0; l < LEVELS; l++)
         g->levels[l].cells_per_length = 1 / ldexp(g->smallest, l);
 }
