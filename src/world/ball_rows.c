@@ -43,7 +43,7 @@ static void find_radii(cairn_stage *stage)
 
 bool cairn_stage_in_space(const cairn_stage *stage, int i)
 {
-    return stage->radius && stage->radius[stage->block[i]] >= 0;
+    return stage->all_balls || (stage->radius && stage->radius[stage->block[i]] >= 0);
 }
 
 /* a is touched at -R n, b at R n */
@@ -89,6 +89,7 @@ cairn_status cairn_stage_find_balls(cairn_stage *stage)
 {
     int contacts = stage->world->contacts.count, balls = 0;
     stage->radius = NULL;
+    stage->all_balls = false;
     stage->rows = NULL;
     stage->stored = contacts + stage->joints.blocks;
     if (stage->world->dimension == 2 || stage->components != 3)
@@ -98,10 +99,10 @@ cairn_status cairn_stage_find_balls(cairn_stage *stage)
     if (!stage->radius)
         return CAIRN_NO_MEMORY;
     find_radii(stage);
-    bool all = all_balls(stage);
-    for (int j = 0; !all && j < contacts; j++)
+    stage->all_balls = all_balls(stage);
+    for (int j = 0; !stage->all_balls && j < contacts; j++)
         balls += is_of_balls(stage, j);
-    if (!all && (balls < contacts || stage->joints.blocks))
+    if (!stage->all_balls && (balls < contacts || stage->joints.blocks))
         return give_places(stage);
     stage->stored = 0;
     return CAIRN_OK;

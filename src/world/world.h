@@ -179,6 +179,7 @@ typedef struct cairn_stage {
     double *mass_inverse, *v_problem, *H, *w, *b, *mu; /* behind `problem`                  */
     double *mu_rolling, *mu_spinning;                  /* likewise                          */
     double *radius;         /* of each block that is a ball, else -1; NULL: none is one     */
+    bool all_balls;         /* every block is a ball, and every contact one of balls        */
     int32_t *rows;          /* of each contact: its place in H; -1: follows from n; NULL: j */
     int stored;             /* contacts and blocks of joints whose rows are in H            */
     int32_t *contact_block; /* likewise                                                 */
