@@ -1,4 +1,5 @@
 /* test_certificate.c - what a step says about itself, against what one can see from outside. */
+#include "problem/operator.h"
 #include "worlds.h"
 
 static const cairn_vec3 zero = { 0, 0, 0 };
@@ -29,6 +30,41 @@ TEST(a_loose_solve_shows_in_the_certificate)
     CHECK(loose.certificate.judgement.asked.relative > 1e-6);
     CHECK(tight.certificate.gap_error < 1e-3 * loose.certificate.gap_error);
     CHECK(tight.certificate.complementarity < 1e-3 * loose.certificate.complementarity);
+}
+
+/* The largest h |min(o, w r_N)| and |r_N o| of all contacts, each with its own weight. */
+static void worst_entries(const cairn_world *world, bool convex, double h, double worst[2])
+{
+    const double *r;
+    const cairn_problem *p = cairn_world_problem(world, &r);
+    cairn_contacts c = cairn_world_contacts(world);
+    worst[0] = worst[1] = 0;
+    for (int j = 0; j < c.count; j++) {
+        const double *u = c.velocity + 3 * j;
+        double open = u[0] + p->b[j] - (convex ? p->mu[j] * hypot(u[1], u[2]) : 0);
+        double push = cairn_contact_inverse_mass(p, j) * r[3 * j];
+        worst[0] = fmax(worst[0], h * fabs(fmin(open, push)));
+        worst[1] = fmax(worst[1], fabs(r[3 * j] * open));
+    }
+}
+
+/* The certificate looks up a weight only where it can matter: what it says is the worst of all. */
+TEST(the_gap_error_is_the_worst_of_all_contacts)
+{
+    const char *const schemes[3] = { "frictionless", "convex", "fixed-point" };
+    for (int i = 0; i < 3; i++) {
+        cairn_world *world = new_heap(3, 0.3, 4);
+        cairn_step_options options = step_by(0.005, schemes[i], 3e-2);
+        for (int k = 0; k < 60; k++) {
+            cairn_certificate seen = advance(world, &options, 1).certificate;
+            double worst[2];
+            worst_entries(world, i == 1, 0.005, worst);
+            CHECK_NEAR(seen.gap_error, worst[0], 1e-12 * worst[0]);
+            CHECK_NEAR(seen.complementarity, worst[1], 1e-12 * worst[1]);
+        }
+        CHECK(cairn_world_contacts(world).count > 20);
+        cairn_world_destroy(world);
+    }
 }
 
 /* friction opposes sliding exactly in a converged step */
@@ -80,6 +116,8 @@ TEST(an_empty_world_is_perfect)
 int main(void)
 {
     RUN(CASE(penetration_is_the_overlap_after_the_step),
-        CASE(a_loose_solve_shows_in_the_certificate), CASE(friction_direction_is_right_when_solved),
+        CASE(a_loose_solve_shows_in_the_certificate),
+        CASE(the_gap_error_is_the_worst_of_all_contacts),
+        CASE(friction_direction_is_right_when_solved),
         CASE(edges_show_in_the_residual_of_exact_coulomb), CASE(an_empty_world_is_perfect));
 }
