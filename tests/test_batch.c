@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lattice_problem.h"
+#include "problem/judge.h"
 #include "problem/operator.h"
 #include "worlds.h"
 
@@ -144,6 +145,48 @@ TEST(velocities_made_anew_do_not_disturb_momentum)
     CHECK(judgement.asked.relative < 1e-4);
     cairn_arena_destroy(&arena);
     cairn_world_destroy(world);
+}
+
+/* |e| as the sweeps measure it after 20 of them, over what the judge finds. */
+static double measured_share(const cairn_problem *p, const cairn_sweeps *sweeps, cairn_law law,
+                             cairn_arena *arena)
+{
+    cairn_system system;
+    cairn_judgement judgement;
+    cairn_norms norms = { 0 };
+    void *state;
+    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &system));
+    double *r = cairn_arena_doubles(arena, system.r_count);
+    double *v = cairn_arena_doubles(arena, system.v_count);
+    double *u = cairn_arena_doubles(arena, system.r_count);
+    CHECK_OK(sweeps->begin(&system, arena, r, p->v_free, &state));
+    for (int k = 0; k < 20; k++)
+        sweeps->sweep(state, law, (cairn_momentum){ .beta = k % 10 ? 0.5 : 0 });
+    double measured = sweeps->measure(state, law), again = sweeps->measure(state, law);
+    CHECK_NEAR(again, measured, 0); /* nothing has moved */
+    sweeps->unload(state, r);
+    cairn_judge_again(p, law, r, v, u, &norms, &judgement);
+    CHECK(judgement.asked.relative > 1e-3);
+    return measured / (judgement.asked.relative * cairn_norms_scale(&norms, law));
+}
+
+TEST(sweeps_measure_the_residual_that_the_judge_finds)
+{
+    static const int sizes[] = { 8, 15 }; /* the second in slabs */
+    for (int k = 0; k < 6; k++) {
+        cairn_arena arena = { 0 };
+        lattice_problem l;
+        cairn_law law = k / 2 == 1 ? CAIRN_LAW_COULOMB : CAIRN_LAW_CONVEX;
+        bool smooth = k / 2 == 2;
+        CHECK(make_lattice_problem(sizes[k % 2], smooth ? 0 : 0.3, &arena, &l));
+        cairn_problem balls = lattice_of_balls(&l);
+        double wide = measured_share(&balls, &cairn_sweeps_f64, law, &arena);
+        double narrow = measured_share(&balls, &cairn_sweeps_f32, law, &arena);
+        CHECK_NEAR(wide, 1, smooth ? 0.02 : 1e-12);
+        CHECK(wide <= 1 + 1e-12); /* without friction w_N stands for w */
+        CHECK_NEAR(narrow, wide, 1e-4);
+        cairn_arena_destroy(&arena);
+    }
 }
 
 /* Whether a body of a batch is one of another. */
@@ -445,6 +488,9 @@ static void run_example(example *e, cairn_width width, int law)
         cairn_batch_pass_f64(width, &other, 0, BATCHES, &e->noted[1]);
         cairn_batch_pass_f32(width, &one, 0, BATCHES, k % 2 ? NULL : &e->noted[0]);
         cairn_batch_pass_f64(width, &other, 0, BATCHES, k % 2 ? NULL : &e->noted[1]);
+        one.measures = other.measures = true;
+        cairn_batch_pass_f32(width, &one, 0, BATCHES, &e->noted[0]);
+        cairn_batch_pass_f64(width, &other, 0, BATCHES, &e->noted[1]);
     }
 }
 
@@ -542,6 +588,7 @@ int main(void)
         CASE(a_start_with_tangential_impulses_ends_without_them),
         CASE(velocities_made_anew_do_not_disturb_momentum),
         CASE(a_sweep_starts_further_on_by_a_part_of_what_the_last_one_changed),
+        CASE(sweeps_measure_the_residual_that_the_judge_finds),
         CASE(batches_hold_every_contact_once_and_no_body_twice),
         CASE(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one),
         CASE(groups_keep_to_the_bodies_of_their_slabs), CASE(slabs_have_as_much_work_as_each_other),

@@ -1,4 +1,5 @@
 /* test_gauss_seidel.c - plain and accelerated sweeps: how many, and that they end. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cairn/cairn.h"
@@ -27,16 +28,13 @@ TEST(acceleration_saves_sweeps_on_a_heap_at_rest)
     CHECK(2 * fast <= plain);
 }
 
-/* The residual of exact friction that so many sweeps from nothing leave in a heap at rest. */
-static double left_by_exact_friction(double mu, int64_t sweeps)
+/* The residual of exact friction that so many sweeps from nothing leave of the last problem. */
+static double left_by_exact_friction(const cairn_world *world, int64_t sweeps)
 {
-    cairn_world *world = new_heap(3, mu, 20);
-    cairn_step_options options = step_by(0.005, "convex", 1e-3);
     cairn_solve_options ask = cairn_solve_options_default();
     cairn_workspace *workspace;
     cairn_solve_report report = { 0 };
     const double *r_last;
-    advance(world, &options, 400);
     const cairn_problem *p = cairn_world_problem(world, &r_last);
     size_t n = 3 * (size_t)p->contacts;
     double *numbers = calloc(2 * n + 6 * (size_t)p->blocks, sizeof(double));
@@ -49,15 +47,29 @@ static double left_by_exact_friction(double mu, int64_t sweeps)
               CAIRN_OK);
     free(numbers);
     cairn_workspace_destroy(workspace);
-    cairn_world_destroy(world);
     return report.judgement.asked.relative;
 }
 
-/* Without its bounds momentum leaves 2.2e-2 and 6.4e-2 here. */
+/* Likewise in a heap at rest, the geometric mean of five steps: single ones differ sevenfold. */
+static double left_in_a_heap(double mu, int64_t sweeps)
+{
+    cairn_world *world = new_heap(3, mu, 20);
+    cairn_step_options options = step_by(0.005, "convex", 1e-3);
+    double sum = 0;
+    advance(world, &options, 370);
+    for (int k = 0; k < 5; k++) {
+        advance(world, &options, 10);
+        sum += log(left_by_exact_friction(world, sweeps));
+    }
+    cairn_world_destroy(world);
+    return exp(sum / 5);
+}
+
+/* Without its bounds momentum leaves 4.0e-2 and 7.2e-2 here. */
 TEST(momentum_of_exact_friction_is_bounded)
 {
-    CHECK(left_by_exact_friction(0.4, 200) < 1e-2); /* 3.4e-3 */
-    CHECK(left_by_exact_friction(0.8, 200) < 3e-2); /* 1.7e-2 */
+    CHECK(left_in_a_heap(0.4, 200) < 2e-2); /* 1.1e-2 */
+    CHECK(left_in_a_heap(0.8, 200) < 2e-2); /* 8.7e-3 */
 }
 
 /* one contact: the first sweep is the exact answer */

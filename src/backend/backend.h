@@ -52,6 +52,8 @@ typedef struct cairn_sweeps {
                           void **out);
     /* r and v move on by their momentum, then one sweep. */
     cairn_sweep (*sweep)(void *state, cairn_law law, cairn_momentum momentum);
+    /* The judge's |e| of a law, m/s, as the state's own numbers have it; NULL: ask the judge. */
+    double (*measure)(const void *state, cairn_law law);
     /* The impulses of the state. */
     void (*unload)(const void *state, double *r);
     /* Velocities computed anew. */

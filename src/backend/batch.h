@@ -37,6 +37,7 @@ typedef struct cairn_pass_f32 {
     int convex;
     cairn_momentum momentum;
     float *v, *r, *previous;
+    bool measures; /* the residual is asked for: nothing moves */
 } cairn_pass_f32;
 
 typedef struct cairn_pass_f64 {
@@ -45,6 +46,7 @@ typedef struct cairn_pass_f64 {
     int convex;
     cairn_momentum momentum;
     double *v, *r, *previous;
+    bool measures;
 } cairn_pass_f64;
 
 /* A problem cut into batches. Blocks are cut into slabs; contacts within a slab are a group of
@@ -80,8 +82,8 @@ cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena);
 cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);
 
 /* A sweep over batches [begin, end), an even number, of which neighbours share no body; batch `end`
- * is begun as well, and must be empty. Without `out`, what their impulses do to the bodies is added
- * up. */
+ * is begun as well, and must be empty. A job that measures adds sum e_j^2 to out->change2 instead,
+ * and moves nothing. Without `out`, what their impulses do to the bodies is added up. */
 void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
                           cairn_sweep *out);
 void cairn_batch_pass_f64(cairn_width width, const cairn_pass_f64 *job, int begin, int end,

@@ -231,34 +231,50 @@ static void NAME(groups)(int begin, int end, void *context)
     const int *start = w->s->batches->start;
     for (int g = begin; g < end; g++) {
         cairn_sweep noted = { 0, 0 };
-        if (g < w->s->batches->slabs)
+        if (g < w->s->batches->slabs && !w->job.measures)
             NAME(extrapolate)(w, g);
         PASS(w->s->width, &w->job, start[g], start[g + 1] - 1, &noted);
         w->partial[g] = noted; /* once: other threads have theirs in the same cache line */
     }
 }
 
-static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum momentum)
+static cairn_sweep NAME(sum_groups)(NAME(work) * w)
 {
-    NAME(state) *s = state;
-    int last = s->batches->pieces.count;
-    NAME(work)
-    w = { .s = s,
-          .job = { .batches = s->data,
-                   .mu = s->mu,
-                   .convex = law == CAIRN_LAW_CONVEX,
-                   .momentum = momentum,
-                   .v = s->v,
-                   .r = s->r,
-                   .previous = s->r_previous } };
+    const cairn_pieces *pieces = &w->s->batches->pieces;
+    int last = pieces->count;
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_pieces(&s->batches->pieces, NAME(groups), &w);
-    NAME(groups)(last, last + 1, &w);
+    cairn_parallel_pieces(pieces, NAME(groups), w);
+    NAME(groups)(last, last + 1, w);
     for (int g = 0; g <= last; g++) {
-        sum.change2 += w.partial[g].change2;
-        sum.uphill += w.partial[g].uphill;
+        sum.change2 += w->partial[g].change2;
+        sum.uphill += w->partial[g].uphill;
     }
     return sum;
+}
+
+static NAME(work) NAME(work_of)(const NAME(state) * s, cairn_law law, cairn_momentum momentum)
+{
+    return (NAME(work)){ .s = s,
+                         .job = { .batches = s->data,
+                                  .mu = s->mu,
+                                  .convex = law == CAIRN_LAW_CONVEX,
+                                  .momentum = momentum,
+                                  .v = s->v,
+                                  .r = s->r,
+                                  .previous = s->r_previous } };
+}
+
+static cairn_sweep NAME(sweep)(void *state, cairn_law law, cairn_momentum momentum)
+{
+    NAME(work) w = NAME(work_of)(state, law, momentum);
+    return NAME(sum_groups)(&w);
+}
+
+static double NAME(measure)(const void *state, cairn_law law)
+{
+    NAME(work) w = NAME(work_of)(state, law, (cairn_momentum){ 0 });
+    w.job.measures = true;
+    return sqrt(NAME(sum_groups)(&w).change2);
 }
 
 static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const double *r,
@@ -294,6 +310,7 @@ const cairn_sweeps KERNELS = {
     .single = sizeof(REAL) < sizeof(double),
     .begin = NAME(begin),
     .sweep = NAME(sweep),
+    .measure = NAME(measure),
     .unload = NAME(unload),
     .load_velocities = NAME(load_velocities),
     .refresh = NAME(refresh),

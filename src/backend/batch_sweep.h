@@ -269,6 +269,8 @@ CAIRN_WIDE void NAME(pass_smooth)(const JOB *job, int begin, int end, cairn_swee
     }
 }
 
+#include "backend/batch_measure.h"
+
 /* v and y by the impulses of the batches alone, on top of what the records hold. */
 CAIRN_WIDE void NAME(add_impulses)(const JOB *job, int k, int lane)
 {
@@ -312,6 +314,8 @@ CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
 {
     if (!out)
         NAME(accumulate)(job, begin, end);
+    else if (job->measures)
+        NAME(measure)(job, begin * NAME(VISITS), end * NAME(VISITS), out);
     else if (begin < end && job->mu)
         NAME(pass)(job, begin * NAME(VISITS), end * NAME(VISITS), out);
     else if (begin < end)

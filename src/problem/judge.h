@@ -40,6 +40,9 @@ typedef struct cairn_judging {
 void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
                        cairn_norms *norms, cairn_judgement *out);
 
+/* What the residual of a law is relative to, m/s. */
+double cairn_norms_scale(const cairn_norms *norms, cairn_law law);
+
 /* What contact j alone adds to the residual of a law, e^2, and to the norm that it is relative to,
  * (m/s)^2. Of the judging p, r, v and u are used: v are the velocities of r; u_j is written. */
 void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2);

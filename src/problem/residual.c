@@ -474,10 +474,16 @@ static void judge_all(cairn_judging *judge)
         add_part(&t.part[k], judge);
 }
 
-static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *norms,
-                               double closing2, const cairn_law_sums *sums)
+double cairn_norms_scale(const cairn_norms *norms, cairn_law law)
 {
-    double scale = fmax(sqrt(closing2), least_share * sqrt(norms->convex2));
+    double closing2 = law == CAIRN_LAW_CONVEX ? norms->convex2 : norms->coulomb2;
+    return fmax(sqrt(closing2), least_share * sqrt(norms->convex2));
+}
+
+static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *norms, cairn_law law)
+{
+    const cairn_law_sums *sums = law == CAIRN_LAW_CONVEX ? &judge->convex : &judge->coulomb;
+    double scale = cairn_norms_scale(norms, law);
     double size = sqrt(fmax(norms->q2, fmax(judge->r2, judge->u2)));
     double terms2 = judge->terms2 + norms->terms2;
     bool noise = sums->e2 <= rounding * rounding * terms2;
@@ -508,9 +514,8 @@ void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, d
     if (!norms->known)
         *norms = judge.norms;
     norms->known = true;
-    out->coulomb = conclude(&judge, norms, norms->coulomb2, &judge.coulomb);
-    out->asked = law == CAIRN_LAW_CONVEX ? conclude(&judge, norms, norms->convex2, &judge.convex)
-                                         : out->coulomb;
+    out->coulomb = conclude(&judge, norms, CAIRN_LAW_COULOMB);
+    out->asked = law == CAIRN_LAW_CONVEX ? conclude(&judge, norms, law) : out->coulomb;
     out->cone_violation = judge.cone_violation;
 }
 

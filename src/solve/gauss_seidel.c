@@ -35,7 +35,11 @@
 
 enum { PLAIN, ACCELERATED };
 enum { REFRESH = 50 }; /* sweeps after which velocities are computed anew */
-enum { MOST_PATIENCE = 250, SHORTEST_PERIOD = 10 };
+enum { SHORTEST_PERIOD = 10 };
+
+/* Sweeps after which the judge is asked whatever they say: the best impulses that it saw are the
+ * answer of a solve that misses its tolerance. Those that can measure go on for longer. */
+enum { MOST_PATIENCE = 250, LONGEST_PATIENCE = 1000 };
 
 /* Forced restarts of the convex law, in sweeps; found on boxes of 2,744 and 32,768 balls. */
 enum { FIRST_PERIOD = 200, LONGEST_PERIOD = 1600 };
@@ -128,9 +132,8 @@ static cairn_momentum next_move(const momentum *m, const cairn_sweeps *sweeps)
 }
 
 /* A residual that grew tenfold over its best ends momentum for good. */
-static void check_momentum(const cairn_task *task, momentum *m)
+static void check_momentum(const cairn_task *task, double residual, momentum *m)
 {
-    double residual = task->report->judgement.asked.relative;
     if (residual > 10 * task->best_relative && residual > 1)
         m->off = true;
 }
@@ -149,10 +152,10 @@ static void adapt_period(momentum *m, double residual)
 }
 
 /* Few contacts are judged after every sweep: one or two sweeps may do. */
-static int64_t patience_for(int contacts)
+static int64_t patience_for(int contacts, bool can_measure)
 {
-    int64_t patience = 1 + contacts / 8;
-    return patience < MOST_PATIENCE ? patience : MOST_PATIENCE;
+    int64_t patience = 1 + contacts / 8, most = can_measure ? LONGEST_PATIENCE : MOST_PATIENCE;
+    return patience < most ? patience : most;
 }
 
 /* ---- precision ------------------------------------------------------------------------------ */
@@ -167,6 +170,7 @@ typedef struct precision {
     void *state;
     int64_t looked_at; /* sweep and residual of the last look back */
     double residual;
+    bool done; /* float has done what it can */
 } precision;
 
 static cairn_status begin(cairn_task *task, const double *r, const cairn_sweeps *const *choices,
@@ -179,6 +183,7 @@ static cairn_status begin(cairn_task *task, const double *r, const cairn_sweeps 
     }
     out->looked_at = task->report->iterations;
     out->residual = task->report->judgement.asked.relative;
+    out->done = false;
     return CAIRN_OK;
 }
 
@@ -202,20 +207,88 @@ static cairn_status begin_in_float(cairn_task *task, const double *r, precision 
     return out->state ? CAIRN_OK : begin_in_double(task, r, out);
 }
 
-/* Whether float has done what it can. */
-static bool float_is_done(const cairn_task *task, precision *at)
+/* Whether float has done what it can, by the present residual. */
+static void note_residual(const cairn_task *task, double residual, precision *at)
 {
-    double residual = task->report->judgement.asked.relative;
     if (!at->sweeps->single)
-        return false;
-    if (residual <= float_floor)
-        return true;
+        return;
+    at->done = at->done || residual <= float_floor;
     if (task->report->iterations < at->looked_at + LOOK_BACK)
-        return false;
+        return;
     bool slow = residual > float_slow * at->residual && residual < 20 * float_floor;
+    at->done = at->done || slow;
     at->looked_at = task->report->iterations;
     at->residual = residual;
-    return slow;
+}
+
+/* ---- when to judge -------------------------------------------------------------------------- */
+
+/* Looks: in tolerances from where on the estimate is followed closely, and where sweeps are at the
+ * door; what the residual must have come down to since the last one; sweeps between them there; and
+ * for how many sweeps velocities made anew are as good as new. */
+static const double near = 2.5, at_door = 1.3, lower = 0.5;
+enum { WAIT_AT_DOOR = 10, FRESH = 5 };
+
+static const double certain = 0.998; /* of the tolerance: the judge will hardly say no         */
+static const double fine = 1e-9; /* below this tolerance rounding counts, which the judge knows */
+
+/* Whether the sweeps can measure what the tolerance means. */
+static bool can_measure(const cairn_task *task, const precision *at)
+{
+    const cairn_solve_options *o = task->options;
+    return at->sweeps->measure && !o->fclib_measure && o->tolerance >= fine;
+}
+
+/* What sweeps are known to have come to. */
+typedef struct outlook {
+    cairn_watch watch;
+    int64_t looked_at; /* sweep of the last look                   */
+    double residual;   /* that it, or the judge since, found       */
+    int64_t fresh_at;  /* sweep after which velocities were made anew */
+    double bias;       /* what the judge found over what was measured  */
+} outlook;
+
+/* Whether to take a look: with each refresh; where the estimate says that the tolerance is met or,
+ * near it, that much was gained; and now and then at the door, where rounding in float may be all
+ * that is in the way. */
+static bool is_worth_a_look(const cairn_task *task, const outlook *o, double estimate)
+{
+    int64_t sweeps = task->report->iterations;
+    double tolerance = task->options->tolerance, residual = o->watch.ratio * estimate;
+    return sweeps % REFRESH == 0 || residual <= tolerance ||
+           (residual <= near * tolerance && residual <= lower * o->residual) ||
+           (residual <= at_door * tolerance && sweeps >= o->looked_at + WAIT_AT_DOOR);
+}
+
+/* Velocities made anew and the residual measured, for the price of two sweeps at most; the estimate
+ * is calibrated by it. Returns whether to ask the judge. */
+static bool look(const cairn_task *task, precision *at, outlook *o, double estimate)
+{
+    cairn_law law = task->options->law;
+    if (task->report->iterations > o->fresh_at + FRESH) {
+        at->sweeps->refresh(at->state);
+        o->fresh_at = task->report->iterations;
+    }
+    double error = at->sweeps->measure(at->state, law);
+    o->residual = error == 0 ? 0 : o->bias * error / cairn_norms_scale(&task->norms, law);
+    o->looked_at = task->report->iterations;
+    o->watch.ratio = estimate > 0 ? o->residual / estimate : 0;
+    note_residual(task, o->residual, at);
+    return o->residual <= certain * task->options->tolerance || at->done;
+}
+
+static bool is_due(const cairn_task *task, precision *at, outlook *o, double estimate)
+{
+    int64_t sweeps = task->report->iterations;
+    bool measures = can_measure(task, at);
+    o->watch.patience = patience_for(task->system.p->contacts, measures);
+    if (measures)
+        return (is_worth_a_look(task, o, estimate) && look(task, at, o, estimate)) ||
+               sweeps >= o->watch.judged_at + o->watch.patience;
+    bool due = cairn_watch_due(&o->watch, task, estimate);
+    if (!due && sweeps % REFRESH == 0)
+        at->sweeps->refresh(at->state);
+    return due;
 }
 
 /* ---- the loop ------------------------------------------------------------------------------- */
@@ -227,7 +300,8 @@ static cairn_status judge(cairn_task *task, precision *at, momentum *m, double *
     task->report->converged = cairn_task_judge(task, r);
     if (task->report->converged)
         return CAIRN_OK;
-    if (float_is_done(task, at)) {
+    note_residual(task, task->report->judgement.asked.relative, at);
+    if (at->done) {
         restart(m);
         return begin_in_double(task, r, at);
     }
@@ -235,14 +309,25 @@ static cairn_status judge(cairn_task *task, precision *at, momentum *m, double *
     return CAIRN_OK;
 }
 
+/* What a judgement teaches, after a look or without one. */
+static void learn(const cairn_task *task, outlook *o, double estimate)
+{
+    double judged = task->report->judgement.asked.relative;
+    cairn_watch_learn(&o->watch, task, estimate);
+    bool looked = o->looked_at == task->report->iterations;
+    if (looked && o->residual > 0 && judged > o->residual)
+        o->bias *= judged / o->residual;
+    o->residual = judged;
+}
+
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     cairn_solve_report *report = task->report;
-    cairn_watch watch = { .patience = patience_for(task->system.p->contacts) };
     momentum m = start_momentum(self->variant == PLAIN, task->options->law, task->system.p);
+    outlook o = { .bias = 1 };
     precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
-    double first = report->judgement.asked.relative;
+    o.residual = report->judgement.asked.relative;
     if (!report->converged)
         TRY(begin_in_float(task, r, &at));
     while (!report->converged && cairn_task_may_go_on(task)) {
@@ -252,19 +337,16 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
         if (!isfinite(estimate))
             return CAIRN_NOT_FINITE;
         if (report->iterations++ == 0 && estimate > 0)
-            watch.ratio = first / estimate;
+            o.watch.ratio = o.residual / estimate;
         advance(&m, &sweep);
         adapt_period(&m, estimate);
-        if (!cairn_watch_due(&watch, task, estimate)) {
-            if (report->iterations % REFRESH == 0)
-                at.sweeps->refresh(at.state);
-            continue;
+        if (is_due(task, &at, &o, estimate)) {
+            TRY(judge(task, &at, &m, r));
+            learn(task, &o, estimate);
         }
-        TRY(judge(task, &at, &m, r));
-        cairn_watch_learn(&watch, task, estimate);
-        check_momentum(task, &m);
+        check_momentum(task, o.residual, &m);
     }
-    if (!report->converged && watch.judged_at < report->iterations)
+    if (!report->converged && o.watch.judged_at < report->iterations)
         TRY(judge(task, &at, &m, r));
     task->kept = true; /* sweeps have velocities of their own */
     return CAIRN_OK;
