@@ -17,8 +17,8 @@ static cairn_problem sample(cairn_arena *arena, lattice_problem *l, double **r)
         (*r)[i] = i / 3 % 4 ? (i % 3 ? 0.3 : 1) * cos(i) : 0;
         l->w[i] = 0.01 * sin(i);
     }
-    for (int j = 0; j < l->p.contacts; j += 5)
-        l->mu[j] = 0;
+    for (int j = 0; j < l->p.contacts; j++)
+        l->mu[j] = j % 5 == 0 || j < 5 * CAIRN_JUDGED ? 0 : l->mu[j]; /* also in whole groups */
     return lattice_of_balls(l);
 }
 
@@ -51,6 +51,43 @@ TEST(all_widths_give_the_same_bits)
         CHECK(one.drowned2 == other.drowned2 && one.cone_violation == other.cone_violation);
         CHECK(memcmp(one.u, other.u, 3 * (size_t)p.contacts * sizeof(double)) == 0);
     }
+    cairn_arena_destroy(&arena);
+}
+
+/* Groups without friction are judged by fewer operations; a friction that is lost in rounding takes
+ * the others. */
+TEST(without_friction_both_laws_are_one_and_give_the_bits_of_hardly_any)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    double *r;
+    cairn_problem p = sample(&arena, &l, &r);
+    cairn_judging of[2];
+    for (int k = 0; k < 2; k++) {
+        for (int j = 0; j < p.contacts; j++)
+            l.mu[j] = k ? 1e-300 : 0;
+        of[k] = judged(&p, r, (int)cairn_width_best(), &arena);
+        CHECK(memcmp(&of[k].convex, &of[k].coulomb, sizeof of[k].convex) == 0);
+    }
+    CHECK(of[0].convex.e2 > 0 && of[0].cone_violation > 0);
+    CHECK(memcmp(&of[0].convex, &of[1].convex, sizeof of[0].convex) == 0);
+    CHECK(memcmp(&of[0].norms, &of[1].norms, sizeof of[0].norms) == 0);
+    CHECK(of[0].u2 == of[1].u2 && of[0].terms2 == of[1].terms2 && of[0].r2 == of[1].r2);
+    CHECK(of[0].drowned2 == of[1].drowned2 && of[0].cone_violation == of[1].cone_violation);
+    cairn_arena_destroy(&arena);
+}
+
+/* What is not a number is never taken for good. */
+TEST(not_a_number_is_told_without_friction_too)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    double *r;
+    cairn_problem p = sample(&arena, &l, &r);
+    CHECK(p.block[0] >= 0 && p.mu[0] == 0);
+    l.v_free[6 * p.block[0]] = NAN;
+    cairn_judging one = judged(&p, r, (int)cairn_width_best(), &arena);
+    CHECK(isnan(one.convex.e2) && isnan(one.coulomb.e2));
     cairn_arena_destroy(&arena);
 }
 
@@ -229,7 +266,9 @@ TEST(a_second_judgement_needs_no_norms)
 
 int main(void)
 {
-    RUN(CASE(all_widths_give_the_same_bits), CASE(rows_are_judged_as_balls_are),
+    RUN(CASE(all_widths_give_the_same_bits),
+        CASE(without_friction_both_laws_are_one_and_give_the_bits_of_hardly_any),
+        CASE(not_a_number_is_told_without_friction_too), CASE(rows_are_judged_as_balls_are),
         CASE(contacts_in_2d_are_judged_side_by_side),
         CASE(a_group_is_as_bad_as_its_worst_contact_alone),
         CASE(a_second_judgement_needs_no_norms));

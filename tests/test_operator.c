@@ -176,6 +176,28 @@ TEST(contacts_of_balls_act_like_their_rows)
     cairn_arena_destroy(&arena);
 }
 
+/* Not even by rounding, on one thread or more. */
+TEST(impulses_along_normals_do_not_turn_balls)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(12, 0.3, &arena, &l));
+    cairn_problem p = lattice_of_balls(&l);
+    CHECK(p.contacts > 4096); /* worth threads */
+    double *r = cairn_arena_doubles(&arena, 3 * (size_t)p.contacts);
+    double *v = cairn_arena_doubles(&arena, 6 * (size_t)p.blocks);
+    for (int j = 0; j < p.contacts; j++)
+        r[3 * j] = 1 + cos(j);
+    for (int threads = 1; threads <= 2; threads++) {
+        cairn_parallel_threads(threads);
+        cairn_problem_velocity(&p, r, v);
+        for (int i = 0; i < 6 * p.blocks; i++)
+            CHECK(i % 6 < 3 ? v[i] != p.v_free[i] : v[i] == p.v_free[i]);
+    }
+    cairn_parallel_threads(1);
+    cairn_arena_destroy(&arena);
+}
+
 TEST(rows_of_balls_can_be_written_out)
 {
     cairn_arena arena = { 0 };
@@ -198,5 +220,5 @@ int main(void)
         CASE(delassus_blocks_are_the_diagonal_of_w),
         CASE(the_shift_is_bias_plus_friction_times_sliding),
         CASE(threads_change_no_bit_of_a_product), CASE(contacts_of_balls_act_like_their_rows),
-        CASE(rows_of_balls_can_be_written_out));
+        CASE(impulses_along_normals_do_not_turn_balls), CASE(rows_of_balls_can_be_written_out));
 }

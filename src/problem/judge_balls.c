@@ -18,6 +18,7 @@ typedef struct group {
     double inverse_mass[CAIRN_JUDGED], number[CAIRN_JUDGED];
     double u[3][CAIRN_JUDGED], terms2[CAIRN_JUDGED];      /* without the bias; squares of terms */
     double q[3][CAIRN_JUDGED], free_terms2[CAIRN_JUDGED]; /* likewise without impulses          */
+    bool slides;                                          /* some mu is not 0                   */
 } group;
 
 /* Velocities of the balls of a group, side a and side b: linear and angular. */
@@ -61,6 +62,7 @@ CAIRN_INLINE void load_law(const cairn_judging *judge, int d, int j, int i, grou
     in->bias[i] = p->b ? p->b[j] : 0;
     in->shift[i] = p->s ? p->mu[j] * p->s[j] : 0;
     in->number[i] = j;
+    in->slides = in->slides || p->mu[j] != 0;
 }
 
 /* Side `side` of contact j, lane i; returns its part of w = trace(W_jj)/3. */
@@ -84,12 +86,22 @@ CAIRN_INLINE double load_side(const cairn_judging *judge, int j, int side, int i
     return inverse[0] + 2.0 / 3 * R * R * inverse[3];
 }
 
+CAIRN_INLINE void fetch_balls(const cairn_judging *judge, int j)
+{
+    cairn_contact_fetch(judge->p, 6, j, judge->v);
+    cairn_contact_fetch(judge->p, 6, j, judge->p->mass_inverse);
+    if (judge->measures)
+        cairn_contact_fetch(judge->p, 6, j, judge->p->v_free);
+}
+
 CAIRN_INLINE void load_balls(const cairn_judging *judge, int first, balls *in, group *out)
 {
     static const double nothing[3] = { 0 };
     const cairn_problem *p = judge->p;
+    out->slides = false;
     for (int j = first; j < first + CAIRN_JUDGED; j++) {
         int i = j - first;
+        fetch_balls(judge, j + 2 * CAIRN_JUDGED);
         load_law(judge, 3, j, i, out);
         spread3(in->n, i, &p->normal[j].x);
         spread3(in->t, i, &p->tangent[j].x);
@@ -162,6 +174,7 @@ CAIRN_INLINE motions find_motions(const cairn_judging *judge, int d, int n, int 
 /* Contacts whose rows are stored, with their velocities. */
 CAIRN_INLINE void load_rows(const cairn_judging *judge, int d, int n, int first, group *out)
 {
+    out->slides = false;
     for (int i = 0; i < CAIRN_JUDGED; i++) {
         motions m = find_motions(judge, d, n, first + i);
         load_law(judge, d, first + i, i, out);

@@ -123,18 +123,22 @@ CAIRN_WIDE WIDE NAME(map2)(const NAME(contact) * c, NAME(vector) r, NAME(vector)
     return NAME(dot)(off, off);
 }
 
+CAIRN_WIDE void NAME(add_errors)(const NAME(contact) * c, WIDE e2, WIDE fclib2, NAME(law) * sums)
+{
+    MASK worse = ~(e2 <= sums->worst2[c->at]); /* NaN is */
+    sums->e2[c->at] += e2;
+    sums->fclib2[c->at] += fclib2;
+    sums->worst2[c->at] = WIDE_(choose)(worse, e2, sums->worst2[c->at]);
+    sums->where[c->at] = WIDE_(choose)(worse, c->number, sums->where[c->at]);
+}
+
 /* One law: u carries bias and shift. */
 CAIRN_WIDE void NAME(add_law)(const NAME(contact) * c, NAME(vector) u, NAME(law) * sums)
 {
     NAME(vector) r = c->r, wr = { c->w * r.x, c->w * r.y, c->w * r.z };
     const NAME(vector) strict = { wr.x - u.x, wr.y - u.y, wr.z - u.z };
     const NAME(vector) plain = { r.x - u.x, r.y - u.y, r.z - u.z };
-    WIDE e2 = NAME(map2)(c, wr, strict);
-    MASK worse = ~(e2 <= sums->worst2[c->at]); /* NaN is */
-    sums->e2[c->at] += e2;
-    sums->fclib2[c->at] += NAME(map2)(c, r, plain);
-    sums->worst2[c->at] = WIDE_(choose)(worse, e2, sums->worst2[c->at]);
-    sums->where[c->at] = WIDE_(choose)(worse, c->number, sums->where[c->at]);
+    NAME(add_errors)(c, NAME(map2)(c, wr, strict), NAME(map2)(c, r, plain), sums);
 }
 
 /* q without impulses: the norms. */
@@ -154,32 +158,86 @@ CAIRN_WIDE void NAME(measure)(const NAME(contact) * c, const group *in, int lane
         WIDE_(choose)(q.x < zero, NAME(dot)(q, q), NAME(map2)(c, nothing, back));
 }
 
+/* What does not depend on a law; u carries the bias. */
+CAIRN_WIDE void NAME(add_plain)(const NAME(contact) * c, const group *in, int lane, NAME(vector) u,
+                                NAME(sums) * sums)
+{
+    WIDE r2 = NAME(dot)(c->r, c->r);
+    sums->plain[TERMS2][c->at] += WIDE_(load)(in->terms2 + lane);
+    sums->plain[R2][c->at] += r2;
+    sums->plain[U2][c->at] += NAME(dot)(u, u);
+    sums->plain[WEIGHED2][c->at] += c->w * c->w * r2;
+}
+
+CAIRN_WIDE void NAME(add_off_cone)(int at, WIDE off, NAME(sums) * sums)
+{
+    sums->off_cone2[at] = WIDE_(choose)(off > sums->off_cone2[at], off, sums->off_cone2[at]);
+}
+
 CAIRN_WIDE void NAME(judge_lanes)(const group *in, int d, int lane, bool measures,
                                   NAME(sums) * sums)
 {
     NAME(contact) c = NAME(contact_of)(in, d, lane);
     NAME(vector) u = NAME(load3)(in->u, lane);
     u.x += c.bias;
-    WIDE r2 = NAME(dot)(c.r, c.r);
-    sums->plain[TERMS2][c.at] += WIDE_(load)(in->terms2 + lane);
-    sums->plain[R2][c.at] += r2;
-    sums->plain[U2][c.at] += NAME(dot)(u, u);
-    sums->plain[WEIGHED2][c.at] += c.w * c.w * r2;
+    NAME(add_plain)(&c, in, lane, u, sums);
     NAME(vector) shifted = u;
     shifted.x += c.shift;
     NAME(add_law)(&c, shifted, &sums->convex);
     shifted.x = u.x + c.mu * NAME(tangential)(&c, u);
     NAME(add_law)(&c, shifted, &sums->coulomb);
-    WIDE off = NAME(map2)(&c, c.r, c.r);
-    sums->off_cone2[c.at] = WIDE_(choose)(off > sums->off_cone2[c.at], off, sums->off_cone2[c.at]);
+    NAME(add_off_cone)(c.at, NAME(map2)(&c, c.r, c.r), sums);
     if (measures)
         NAME(measure)(&c, in, lane, sums);
+}
+
+/* ---- without friction ----------------------------------------------------------------------- */
+
+/* Both laws are one, and K is a ray: the same bits as above, without roots and quotients. */
+
+/* |r - P_K(y)|^2 = (r_N - max(0, y_N))^2 + |r_T|^2; NaN stays NaN */
+CAIRN_WIDE WIDE NAME(ray2)(NAME(vector) r, WIDE y)
+{
+    const WIDE zero = WIDE_(spread)(0);
+    const NAME(vector) off = { r.x - WIDE_(choose)(y <= zero, zero, y), r.y, r.z };
+    return NAME(dot)(off, off);
+}
+
+CAIRN_WIDE void NAME(measure_smooth)(const NAME(contact) * c, const group *in, int lane,
+                                     NAME(sums) * sums)
+{
+    const WIDE zero = WIDE_(spread)(0);
+    NAME(vector) q = NAME(load3)(in->q, lane);
+    q.x += c->bias;
+    WIDE q2 = NAME(dot)(q, q), closing2 = WIDE_(choose)(q.x < zero, q2, zero);
+    sums->plain[FREE_TERMS2][c->at] += WIDE_(load)(in->free_terms2 + lane);
+    sums->plain[Q2][c->at] += q2;
+    sums->plain[COULOMB2][c->at] += closing2;
+    sums->plain[CONVEX2][c->at] += closing2;
+}
+
+CAIRN_WIDE void NAME(judge_smooth)(const group *in, int d, int lane, bool measures,
+                                   NAME(sums) * sums)
+{
+    NAME(contact) c = NAME(contact_of)(in, d, lane);
+    NAME(vector) u = NAME(load3)(in->u, lane), r = c.r, wr = { c.w * r.x, c.w * r.y, c.w * r.z };
+    u.x += c.bias;
+    NAME(add_plain)(&c, in, lane, u, sums);
+    WIDE e2 = NAME(ray2)(wr, wr.x - u.x), fclib2 = NAME(ray2)(r, r.x - u.x);
+    NAME(add_errors)(&c, e2, fclib2, &sums->convex);
+    NAME(add_errors)(&c, e2, fclib2, &sums->coulomb);
+    NAME(add_off_cone)(c.at, NAME(ray2)(r, r.x), sums);
+    if (measures)
+        NAME(measure_smooth)(&c, in, lane, sums);
 }
 
 CAIRN_WIDE void NAME(judge_group)(const group *in, int d, bool measures, NAME(sums) * sums)
 {
     for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
-        NAME(judge_lanes)(in, d, lane, measures, sums);
+        if (in->slides)
+            NAME(judge_lanes)(in, d, lane, measures, sums);
+        else
+            NAME(judge_smooth)(in, d, lane, measures, sums);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */

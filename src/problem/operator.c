@@ -5,7 +5,7 @@
 
 #include "base/parallel.h"
 
-enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */
+enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 }; /* contacts */
 
 typedef struct product {
     const cairn_problem *p;
@@ -28,9 +28,12 @@ CAIRN_INLINE bool pushes(int d, const double *r)
 
 CAIRN_INLINE void push_all(const cairn_problem *p, int d, int n, const double *r, double *v)
 {
-    for (int j = 0; j < p->contacts; j++, r += d)
+    for (int j = 0; j < p->contacts; j++, r += d) {
+        cairn_contact_fetch(p, n, j + AHEAD, v);
+        cairn_contact_fetch(p, n, j + AHEAD, p->mass_inverse);
         if (pushes(d, r))
             cairn_contact_push(p, d, n, j, r, v);
+    }
 }
 
 /* Only what goes to blocks first .. last-1. A block gets the same terms in the same order however
@@ -172,7 +175,8 @@ void cairn_problem_rows(const cairn_problem *p, int j, int side, double *H)
     memcpy(H, cairn_rows(p, j, side, room), numbers * sizeof *H);
 }
 
-static void ball_delassus(const cairn_problem *p, int j, double *W)
+/* W = diag(wN, wT, wT) */
+static void ball_weights(const cairn_problem *p, int j, double *wN, double *wT)
 {
     double linear = 0, angular = 0;
     for (int side = 0; side < 2; side++) {
@@ -183,7 +187,15 @@ static void ball_delassus(const cairn_problem *p, int j, double *W)
         linear += inverse[0];
         angular += p->radius[block] * p->radius[block] * inverse[3];
     }
-    const double values[6] = { linear, 0, linear + angular, 0, 0, linear + angular };
+    *wN = linear;
+    *wT = linear + angular;
+}
+
+static void ball_delassus(const cairn_problem *p, int j, double *W)
+{
+    double wN, wT;
+    ball_weights(p, j, &wN, &wT);
+    const double values[6] = { wN, 0, wT, 0, 0, wT };
     memcpy(W, values, sizeof values);
 }
 
@@ -243,6 +255,10 @@ static double mean_diagonal(int d, const double *W)
 double cairn_contact_inverse_mass(const cairn_problem *p, int j)
 {
     double W[CAIRN_TRIANGLE];
+    if (!p->W && !p->bounded && cairn_is_of_balls(p, j)) {
+        ball_weights(p, j, &W[0], &W[1]);
+        return (W[0] + W[1] + W[1]) / 3;
+    }
     cairn_contact_delassus(p, j, W);
     return mean_diagonal(p->dimension, W);
 }

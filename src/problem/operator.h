@@ -110,28 +110,44 @@ CAIRN_INLINE void cairn_ball_relative(const cairn_problem *p, int j, const doubl
         u[i] += p->w[(size_t)j * 3 + (size_t)i];
 }
 
-/* r_N n + r_1 t + r_2 (n x t) */
-CAIRN_INLINE cairn_vec3 cairn_ball_impulse(const cairn_problem *p, int j, const double *r)
+/* An impulse on balls as a vector in space, and what turns them, push x n. */
+typedef struct cairn_ball_impulses {
+    cairn_vec3 push, turn;
+    bool turns; /* impulses along the normal do not, not even by rounding */
+} cairn_ball_impulses;
+
+CAIRN_INLINE cairn_ball_impulses cairn_ball_impulse(const cairn_problem *p, int j, const double *r)
 {
-    cairn_vec3 n = p->normal[j], t = p->tangent[j], across = cairn_cross(n, t);
-    return (cairn_vec3){ r[0] * n.x + r[1] * t.x + r[2] * across.x,
-                         r[0] * n.y + r[1] * t.y + r[2] * across.y,
-                         r[0] * n.z + r[1] * t.z + r[2] * across.z };
+    cairn_vec3 n = p->normal[j];
+    cairn_ball_impulses out = { .push = { r[0] * n.x, r[0] * n.y, r[0] * n.z } };
+    out.turns = r[1] != 0 || r[2] != 0; /* NaN does */
+    if (!out.turns)
+        return out;
+    /* r_N n + r_1 t + r_2 (n x t) */
+    cairn_vec3 t = p->tangent[j], across = cairn_cross(n, t);
+    out.push.x = out.push.x + r[1] * t.x + r[2] * across.x;
+    out.push.y = out.push.y + r[1] * t.y + r[2] * across.y;
+    out.push.z = out.push.z + r[1] * t.z + r[2] * across.z;
+    out.turn = cairn_cross(out.push, n);
+    return out;
 }
 
-/* v += M^-1 H_j' r_j on one side; `turn` is p x n. */
-CAIRN_INLINE void cairn_ball_push(const cairn_problem *p, int block, double sign, cairn_vec3 push,
-                                  cairn_vec3 turn, double *v)
+/* v += M^-1 H_j' r_j on one side. */
+CAIRN_INLINE void cairn_ball_push(const cairn_problem *p, int block, double sign,
+                                  const cairn_ball_impulses *by, double *v)
 {
     const double *inverse = p->mass_inverse + (size_t)block * 6;
-    double linear = sign * inverse[0], angular = p->radius[block] * inverse[3];
+    double linear = sign * inverse[0];
     v += (size_t)block * 6;
-    v[0] += linear * push.x;
-    v[1] += linear * push.y;
-    v[2] += linear * push.z;
-    v[3] += angular * turn.x;
-    v[4] += angular * turn.y;
-    v[5] += angular * turn.z;
+    v[0] += linear * by->push.x;
+    v[1] += linear * by->push.y;
+    v[2] += linear * by->push.z;
+    if (!by->turns)
+        return;
+    double angular = p->radius[block] * inverse[3];
+    v[3] += angular * by->turn.x;
+    v[4] += angular * by->turn.y;
+    v[5] += angular * by->turn.z;
 }
 
 /* ---- any contact ---------------------------------------------------------------------------- */
@@ -158,11 +174,24 @@ CAIRN_INLINE void cairn_side_push(const cairn_problem *p, int d, int n, int j, i
     int block = p->block[2 * j + side];
     size_t first = (size_t)block * (size_t)n;
     if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
-        cairn_vec3 push = cairn_ball_impulse(p, j, r), turn = cairn_cross(push, p->normal[j]);
-        cairn_ball_push(p, block, side ? -1 : 1, push, turn, v);
+        cairn_ball_impulses by = cairn_ball_impulse(p, j, r);
+        cairn_ball_push(p, block, side ? -1 : 1, &by, v);
     } else {
         cairn_rows_push(d, n, cairn_rows_stored(p, d, n, j, side), p->mass_inverse + first, r,
                         v + first);
+    }
+}
+
+/* Contact j has its turn soon, and its blocks lie anywhere: numbers x of theirs, n each, are asked
+ * for now. Nothing where there is no contact j. Always inlined: gcc drops calls that do no more. */
+CAIRN_INLINE void cairn_contact_fetch(const cairn_problem *p, int n, int j, const double *x)
+{
+    for (int side = 0; side < 2 && j < p->contacts; side++) {
+        int block = p->block[2 * j + side];
+        if (block < 0)
+            continue;
+        __builtin_prefetch(x + (size_t)block * (size_t)n);
+        __builtin_prefetch(x + (size_t)block * (size_t)n + n - 1);
     }
 }
 
@@ -170,9 +199,19 @@ CAIRN_INLINE void cairn_side_push(const cairn_problem *p, int d, int n, int j, i
 CAIRN_INLINE void cairn_contact_push(const cairn_problem *p, int d, int n, int j, const double *r,
                                      double *v)
 {
-    for (int side = 0; side < 2; side++)
-        if (p->block[2 * j + side] >= 0)
-            cairn_side_push(p, d, n, j, side, r, v);
+    int a = p->block[2 * j], b = p->block[2 * j + 1];
+    if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
+        cairn_ball_impulses by = cairn_ball_impulse(p, j, r);
+        if (a >= 0)
+            cairn_ball_push(p, a, 1, &by, v);
+        if (b >= 0)
+            cairn_ball_push(p, b, -1, &by, v);
+        return;
+    }
+    if (a >= 0)
+        cairn_side_push(p, d, n, j, 0, r, v);
+    if (b >= 0)
+        cairn_side_push(p, d, n, j, 1, r, v);
 }
 
 /* Whether contact j is a block of rows with bounds. */
