@@ -15,7 +15,7 @@ typedef struct axes {
     cairn_vec3 n, t1, t2;
 } axes;
 
-static axes axes_of(const cairn_problem *p, int j)
+CAIRN_INLINE axes axes_of(const cairn_problem *p, int j)
 {
     if (cairn_is_of_balls(p, j))
         return (axes){ p->normal[j], p->tangent[j], cairn_cross(p->normal[j], p->tangent[j]) };
@@ -42,20 +42,13 @@ static void impulse_in_frame(const cairn_problem *p, int j, cairn_vec3 in, doubl
     r[2] = cairn_dot(in, e.t2);
 }
 
-static void record_of(const cairn_batches *s, int block, const double *v, double *out)
+/* R w of a block in space axes, from its six velocities. */
+CAIRN_INLINE cairn_vec3 turning_of(const cairn_batches *s, int block, const double *v)
 {
-    const double *m = s->p->mass_inverse + (size_t)block * 6;
-    if (s->smooth) {
-        const double record[4] = { v[0], v[1], v[2], m[0] };
-        memcpy(out, record, sizeof record);
-        return;
-    }
-    double R = fmax(0, s->radius[block]);
     cairn_vec3 w = cairn_vec(v[3], v[4], v[5]);
     if (s->frame)
         w = cairn_rotate(s->frame[block], w);
-    const double record[8] = { v[0], v[1], v[2], R * w.x, R * w.y, R * w.z, m[0], R * R * m[3] };
-    memcpy(out, record, sizeof record);
+    return cairn_scale(fmax(0, s->radius[block]), w);
 }
 
 /* Lane i of batch k: its normal, shift and mu; padding never pushes. */
@@ -67,8 +60,49 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     if (j < 0)
         return;
     cairn_vec3 n = cairn_is_of_balls(s->p, j) ? s->p->normal[j] : axes_of(s->p, j).n;
-    const double values[5] = { n.x, n.y, n.z, cairn_contact_shift(s->p, j), s->p->mu[j] };
+    double mu = s->smooth ? 0 : s->p->mu[j];
+    const double values[5] = { n.x, n.y, n.z, cairn_contact_shift(s->p, j), mu };
     memcpy(out, values, sizeof values);
+}
+
+/* Contacts stand in other places of the problem than of the batches: what lanes need a little later
+ * is asked for now, by the first and the last of each three numbers, which may be in two lines. */
+enum { AHEAD = 32 }; /* lanes */
+
+CAIRN_INLINE int contact_ahead(const cairn_batches *s, int lane)
+{
+    return lane < s->count * CAIRN_BATCH ? s->contact[lane] : -1;
+}
+
+CAIRN_INLINE void fetch3(const double *three)
+{
+    __builtin_prefetch(three);
+    __builtin_prefetch(three + 2);
+}
+
+CAIRN_INLINE void fetch_lane(const cairn_batches *s, int lane)
+{
+    int j = contact_ahead(s, lane);
+    if (j < 0 || !s->p->normal)
+        return;
+    fetch3(&s->p->normal[j].x);
+    if (s->p->b)
+        __builtin_prefetch(s->p->b + j);
+    if (!s->smooth)
+        __builtin_prefetch(s->p->mu + j);
+}
+
+CAIRN_INLINE void fetch_impulse(const cairn_batches *s, int lane, const double *r)
+{
+    int j = contact_ahead(s, lane);
+    if (j < 0)
+        return;
+    fetch3(r + 3 * (size_t)j);
+    if (!s->smooth && s->p->normal) {
+        fetch3(&s->p->normal[j].x);
+        fetch3(&s->p->tangent[j].x);
+        __builtin_prefetch(s->p->mu + j);
+    }
 }
 
 enum { LOADED = 4096, MOVED = 16384 }; /* lanes or bodies that a thread takes at a time */

@@ -52,6 +52,7 @@ static void NAME(fill_batch)(const NAME(state) * s, int k)
     for (int i = 0; i < CAIRN_BATCH; i++) {
         size_t lane = (size_t)k * CAIRN_BATCH + (size_t)i;
         double values[5];
+        fetch_lane(s->batches, (int)lane + AHEAD);
         lane_of(s->batches, k, i, values);
         batch->a[i] = s->batches->bodies[2 * lane];
         batch->b[i] = s->batches->bodies[2 * lane + 1];
@@ -76,15 +77,37 @@ static void NAME(fill_batches)(int begin, int end, void *context)
         NAME(fill_batch)(job->s, k);
 }
 
+/* The velocities of records. */
 static void NAME(load_records)(int begin, int end, void *context)
 {
     const NAME(loading) *job = context;
     const NAME(state) *s = job->s;
     for (int i = begin; i < end; i++) {
-        double record[8];
-        record_of(s->batches, i, job->v + (size_t)i * 6, record);
-        for (int c = 0; c < s->record; c++)
-            s->v[i * s->record + c] = (REAL)record[c];
+        const double *v = job->v + (size_t)i * 6;
+        REAL *to = s->v + (size_t)i * (size_t)s->record;
+        for (int c = 0; c < 3; c++)
+            to[c] = (REAL)v[c];
+        if (s->batches->smooth)
+            continue;
+        cairn_vec3 y = turning_of(s->batches, i, v);
+        to[3] = (REAL)y.x;
+        to[4] = (REAL)y.y;
+        to[5] = (REAL)y.z;
+    }
+}
+
+/* What stays in them: 1/m and R^2/J. */
+static void NAME(load_masses)(int begin, int end, void *context)
+{
+    const NAME(loading) *job = context;
+    const NAME(state) *s = job->s;
+    for (int i = begin; i < end; i++) {
+        const double *m = s->p->mass_inverse + (size_t)i * 6;
+        REAL *to = s->v + (size_t)i * (size_t)s->record;
+        double R = fmax(0, s->batches->radius[i]);
+        to[s->batches->smooth ? 3 : 6] = (REAL)m[0];
+        if (!s->batches->smooth)
+            to[7] = (REAL)(R * R * m[3]);
     }
 }
 
@@ -107,6 +130,7 @@ static void NAME(load_lanes)(int begin, int end, void *context)
     for (int lane = begin; lane < end; lane++) {
         int j = s->batches->contact[lane];
         REAL *to = NAME(impulse_at)(s, lane);
+        fetch_impulse(s->batches, lane + AHEAD, job->r);
         cairn_vec3 p = { 0, 0, 0 };
         if (j >= 0 && s->mu)
             p = impulse_in_space(s->p, j, job->r + (size_t)j * 3);
@@ -133,13 +157,14 @@ static void NAME(unload_lanes)(int begin, int end, void *context)
         int j = s->batches->contact[lane];
         const REAL *from = NAME(impulse_at)(s, lane);
         double *r = job->found + (size_t)j * 3;
+        fetch_impulse(s->batches, lane + AHEAD, job->found);
         if (j < 0)
             continue;
-        r[0] = from[0];
+        r[0] = from[0] < 0 ? 0 : from[0];
         r[1] = r[2] = 0;
-        if (s->mu)
-            impulse_in_frame(s->p, j, cairn_vec(from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH]),
-                             r);
+        if (!s->mu)
+            continue;
+        impulse_in_frame(s->p, j, cairn_vec(from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH]), r);
         cairn_circle_project(3, s->p->mu[j], r);
     }
 }
@@ -295,6 +320,7 @@ static cairn_status NAME(begin)(cairn_system *system, cairn_arena *arena, const 
     TRY(NAME(reserve)(s, arena));
     NAME(loading) job = { .s = s };
     cairn_parallel_for(s->batches->count, LOADED / CAIRN_BATCH, NAME(fill_batches), &job);
+    cairn_parallel_for(s->p->blocks, LOADED, NAME(load_masses), &job);
     NAME(set_velocities)(s, v);
     NAME(load_impulses)(s, r);
     NAME(forget)(s);
