@@ -6,6 +6,7 @@
 
 #include "backend/batch.h"
 #include "base/parallel.h"
+#include "base/prefetch.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
@@ -76,8 +77,7 @@ CAIRN_INLINE int contact_ahead(const cairn_batches *s, int lane)
 
 CAIRN_INLINE void fetch3(const double *three)
 {
-    __builtin_prefetch(three);
-    __builtin_prefetch(three + 2);
+    cairn_prefetch(three, 3 * sizeof *three);
 }
 
 CAIRN_INLINE void fetch_lane(const cairn_batches *s, int lane)
@@ -87,9 +87,9 @@ CAIRN_INLINE void fetch_lane(const cairn_batches *s, int lane)
         return;
     fetch3(&s->p->normal[j].x);
     if (s->p->b)
-        __builtin_prefetch(s->p->b + j);
+        cairn_prefetch(s->p->b + j, sizeof *s->p->b);
     if (!s->smooth)
-        __builtin_prefetch(s->p->mu + j);
+        cairn_prefetch(s->p->mu + j, sizeof *s->p->mu);
 }
 
 CAIRN_INLINE void fetch_impulse(const cairn_batches *s, int lane, const double *r)
@@ -101,7 +101,7 @@ CAIRN_INLINE void fetch_impulse(const cairn_batches *s, int lane, const double *
     if (!s->smooth && s->p->normal) {
         fetch3(&s->p->normal[j].x);
         fetch3(&s->p->tangent[j].x);
-        __builtin_prefetch(s->p->mu + j);
+        cairn_prefetch(s->p->mu + j, sizeof *s->p->mu);
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef CAIRN_PROBLEM_OPERATOR_H
 #define CAIRN_PROBLEM_OPERATOR_H
 
+#include "base/prefetch.h"
 #include "math/vec.h"
 #include "problem/cone.h"
 
@@ -183,15 +184,13 @@ CAIRN_INLINE void cairn_side_push(const cairn_problem *p, int d, int n, int j, i
 }
 
 /* Contact j has its turn soon, and its blocks lie anywhere: numbers x of theirs, n each, are asked
- * for now. Nothing where there is no contact j. Always inlined: gcc drops calls that do no more. */
+ * for now. Nothing where there is no contact j. */
 CAIRN_INLINE void cairn_contact_fetch(const cairn_problem *p, int n, int j, const double *x)
 {
     for (int side = 0; side < 2 && j < p->contacts; side++) {
         int block = p->block[2 * j + side];
-        if (block < 0)
-            continue;
-        __builtin_prefetch(x + (size_t)block * (size_t)n);
-        __builtin_prefetch(x + (size_t)block * (size_t)n + n - 1);
+        if (block >= 0)
+            cairn_prefetch(x + (size_t)block * (size_t)n, n * (int)sizeof *x);
     }
 }
 
