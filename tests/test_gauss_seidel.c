@@ -65,11 +65,11 @@ static double left_in_a_heap(double mu, int64_t sweeps)
     return exp(sum / 5);
 }
 
-/* Without its bounds momentum leaves 4.0e-2 and 7.2e-2 here. */
+/* Without its bounds momentum leaves 4.2e-2 and 1.7e-1 here. */
 TEST(momentum_of_exact_friction_is_bounded)
 {
-    CHECK(left_in_a_heap(0.4, 200) < 2e-2); /* 1.1e-2 */
-    CHECK(left_in_a_heap(0.8, 200) < 2e-2); /* 8.7e-3 */
+    CHECK(left_in_a_heap(0.4, 200) < 2e-2); /* 5.2e-3 */
+    CHECK(left_in_a_heap(0.8, 200) < 2e-2); /* 1.4e-2 */
 }
 
 /* one contact: the first sweep is the exact answer */
