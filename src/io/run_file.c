@@ -504,6 +504,8 @@ cairn_status cairn_run_file_frame(cairn_run_file *f, const cairn_run_frame *fram
     cairn_status status = end_flush(f, true, error);
     if (status == CAIRN_OK)
         status = write_frame(f, frame, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_writer_collect(&f->writer, false, error);
     cairn_hdf5_quiet_end(quiet);
     return settle(f, status, error);
 }
