@@ -13,6 +13,7 @@
 
 #include "backend/batch.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "bench.h"
 #include "lattice_problem.h"
@@ -89,11 +90,12 @@ static double sweep_seconds(const kind *k, const cairn_problem *p, int threads)
     return best;
 }
 
-/* Bytes a second of a = a c + b over as much memory as a sweep walks through. */
+/* Bytes a second of a = a c + b over as much memory as a sweep walks through, in pages as large as
+ * those of a sweep. */
 static double stream_rate(double bytes)
 {
     size_t count = (size_t)(bytes / 2 / sizeof(float)) + 64, passes = 1 + (size_t)(4e6 / bytes);
-    float *a = malloc(count * sizeof *a);
+    float *a = cairn_memory_resize(NULL, count, sizeof *a);
     double best = INFINITY;
     if (!a)
         bench_fail("memory", CAIRN_NO_MEMORY);
@@ -107,7 +109,7 @@ static double stream_rate(double bytes)
         best = fmin(best, (cairn_clock_seconds() - start) / (double)passes);
     }
     double rate = a[count / 2] > 0 ? 2 * (double)(count * sizeof *a) / best : 0;
-    free(a);
+    cairn_memory_free(a);
     return rate;
 }
 
