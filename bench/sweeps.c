@@ -30,11 +30,11 @@ static const kind kinds[] = {
     { "scalar", &cairn_sweeps_scalar, false, false, 0 },
     { "double", &cairn_sweeps_f64, false, false, 8 },
     { "float", &cairn_sweeps_f32, false, false, 4 },
-    { "double, no friction", &cairn_sweeps_f64, true, false, 8 },
-    { "float, no friction", &cairn_sweeps_f32, true, false, 4 },
-    { "scalar, solids", &cairn_sweeps_scalar, false, true, 0 },
-    { "double, solids", &cairn_sweeps_general_f64, false, true, 8 },
-    { "float, solids", &cairn_sweeps_general_f32, false, true, 4 },
+    { "double no friction", &cairn_sweeps_f64, true, false, 8 },
+    { "float no friction", &cairn_sweeps_f32, true, false, 4 },
+    { "scalar solids", &cairn_sweeps_scalar, false, true, 0 },
+    { "double solids", &cairn_sweeps_general_f64, false, true, 8 },
+    { "float solids", &cairn_sweeps_general_f32, false, true, 4 },
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0], REPEATS = 25 };
@@ -147,13 +147,13 @@ static void measure_judge(lattice_problem *l, double scalar, FILE *csv)
 {
     static const kind sweep = { "float", &cairn_sweeps_f32, .number = 4 };
     const cairn_problem balls = lattice_of_balls(l), *const forms[2] = { &l->p, &balls };
-    static const char *const names[2] = { "judge, rows", "judge, balls" };
+    static const char *const names[2] = { "judge of rows", "judge of balls" };
     double one = sweep_seconds(&sweep, &l->p, 1);
     for (int k = 0; k < 2; k++) {
         double seconds = judge_seconds(forms[k]);
         printf("%9d %-20s %8.2f %8.1f   as long as %.1f sweeps in float\n", l->p.contacts, names[k],
                1e9 * seconds / l->p.contacts, scalar / seconds, seconds / one);
-        fprintf(csv, "%d,%d,\"%s\",%.6g,,,,\n", l->p.contacts, l->p.blocks, names[k],
+        fprintf(csv, "%d,%d,%s,%.6g,,,,\n", l->p.contacts, l->p.blocks, names[k],
                 1e9 * seconds / l->p.contacts);
     }
     fflush(stdout);
@@ -169,7 +169,7 @@ static void measure(const cairn_problem *p, const kind *k, double *scalar, FILE 
     printf("%9d %-20s %8.2f %8.1f %8.0f %8.1f %7.0f %% %8.2f\n", p->contacts, k->name,
            1e9 * seconds / p->contacts, *scalar / seconds, bytes / p->contacts, stream / 1e9,
            100 * bytes / seconds / stream, seconds / two);
-    fprintf(csv, "%d,%d,\"%s\",%.6g,%.6g,%.6g,%.6g,%.6g\n", p->contacts, p->blocks, k->name,
+    fprintf(csv, "%d,%d,%s,%.6g,%.6g,%.6g,%.6g,%.6g\n", p->contacts, p->blocks, k->name,
             1e9 * seconds / p->contacts, bytes, bytes / seconds / 1e9, stream / 1e9, seconds / two);
     fflush(stdout);
 }
