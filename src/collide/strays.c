@@ -112,13 +112,18 @@ static cairn_status look(const table *t, int32_t i, cairn_pair_list *out)
                 out);
 }
 
+static bool is_same(cairn_pair one, cairn_pair other)
+{
+    return one.first == other.first && one.second == other.second;
+}
+
 /* Hashed cells may show the same two more than once, and two of the few see each other. */
 static void drop_repeated(cairn_pair_list *list)
 {
     size_t kept = 0;
     for (size_t k = 0; k < list->count; k++) {
-        const cairn_pair pair = list->items[k], *last = list->items + kept - 1;
-        if (kept == 0 || pair.first != last->first || pair.second != last->second)
+        const cairn_pair pair = list->items[k];
+        if (kept == 0 || !is_same(pair, list->items[kept - 1]))
             list->items[kept++] = pair;
     }
     list->count = kept;
