@@ -68,7 +68,7 @@ static double left_in_a_heap(double mu, int64_t sweeps)
 /* Without its bounds momentum leaves 4.2e-2 and 1.7e-1 here. */
 TEST(momentum_of_exact_friction_is_bounded)
 {
-    CHECK(left_in_a_heap(0.4, 200) < 2e-2); /* 5.2e-3 */
+    CHECK(left_in_a_heap(0.4, 200) < 1e-2); /* 5.2e-3 */
     CHECK(left_in_a_heap(0.8, 200) < 2e-2); /* 1.4e-2 */
 }
 

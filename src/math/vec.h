@@ -6,6 +6,17 @@
 
 #include "cairn/base.h"
 
+/* One instruction each; where b is not a number it is a, as with fmin and fmax. */
+static inline double cairn_smaller(double a, double b)
+{
+    return b < a ? b : a;
+}
+
+static inline double cairn_larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 static inline cairn_vec3 cairn_vec(double x, double y, double z)
 {
     return (cairn_vec3){ x, y, z };

@@ -19,16 +19,6 @@ typedef struct curve {
     int levels; /* k */
 } curve;
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 static curve curve_through(const cairn_stage *stage)
 {
     const cairn_body_store *b = &stage->world->bodies;
@@ -37,10 +27,12 @@ static curve curve_through(const cairn_stage *stage)
         if (stage->block[i] < 0)
             continue;
         cairn_vec3 x = b->x[i];
-        low = cairn_vec(smaller(low.x, x.x), smaller(low.y, x.y), smaller(low.z, x.z));
-        high = cairn_vec(larger(high.x, x.x), larger(high.y, x.y), larger(high.z, x.z));
+        low = cairn_vec(cairn_smaller(low.x, x.x), cairn_smaller(low.y, x.y),
+                        cairn_smaller(low.z, x.z));
+        high = cairn_vec(cairn_larger(high.x, x.x), cairn_larger(high.y, x.y),
+                         cairn_larger(high.z, x.z));
     }
-    double side = larger(high.x - low.x, larger(high.y - low.y, high.z - low.z));
+    double side = cairn_larger(high.x - low.x, cairn_larger(high.y - low.y, high.z - low.z));
     curve c = { .low = low };
     while (c.levels < MOST_LEVELS && 4 << (3 * c.levels) < stage->blocks)
         c.levels++;

@@ -27,18 +27,7 @@
 #include "world/scheme.h"
 #include "world/sleep.h"
 
-enum { GRAIN = 2048, AHEAD = 16 }; /* contacts in one piece of parallel work; asked for early */
-
-/* The larger one; not a number counts as the smaller one, as in fmax. */
-static double larger(double so_far, double x)
-{
-    return x > so_far ? x : so_far;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
+enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
 static double tangent_norm(int d, const double *x)
 {
@@ -91,10 +80,11 @@ static inline double largest_gap_error(const cairn_stage *stage, int j, double o
 {
     double h = stage->h, error = h * (open < 0 ? -open : 0);
     if ((above > 0) & (h * open > so_far))
-        error = h * smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above);
+        error = h * cairn_smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above);
     else if (above < 0)
-        error = h * fabs(smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above));
-    return larger(so_far, error);
+        error =
+            h * fabs(cairn_smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above));
+    return cairn_larger(so_far, error);
 }
 
 /* Candidates without impulse that stay open, most of them, add nothing: they are not told apart,
@@ -114,9 +104,9 @@ static inline void certify_contact(const cairn_stage *stage, int j, cairn_certif
     lift = stage->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * speed : 0;
     double open = u[0] + stage->b[j] - lift, pushing = above > 0 ? 1 : 0;
     c->gap_error = largest_gap_error(stage, j, open, above, c->gap_error);
-    c->complementarity = larger(c->complementarity, fabs(above * open));
-    c->friction_direction = larger(c->friction_direction, against); /* not yet over h */
-    c->dilatation = larger(c->dilatation, pushing * h * lift);
+    c->complementarity = cairn_larger(c->complementarity, fabs(above * open));
+    c->friction_direction = cairn_larger(c->friction_direction, against); /* not yet over h */
+    c->dilatation = cairn_larger(c->dilatation, pushing * h * lift);
     c->spurious_work += pushing * r[0] * lift;
 }
 
@@ -151,7 +141,7 @@ static void certify_range(int begin, int end, void *context)
     finding *found = &job->found[begin / GRAIN];
     int active = 0;
     for (int j = begin; j < end; j++) {
-        cairn_contact_fetch(p, p->block_size, j + AHEAD, p->mass_inverse);
+        cairn_contact_fetch(p, p->block_size, j + CAIRN_AHEAD, p->mass_inverse);
         certify_contact(stage, j, &c);
         active += stage->r[(size_t)j * (size_t)p->dimension] > 0;
     }
@@ -282,7 +272,7 @@ static void depth_range(int begin, int end, void *context)
     for (int j = begin; j < end; j++) {
         bool may_be = !told || -(gap[j] + h * u[(size_t)j * d]) > deepest || is_shifted(stage, j);
         if (may_be)
-            deepest = larger(deepest, depth_of(stage, j));
+            deepest = cairn_larger(deepest, depth_of(stage, j));
     }
     stage->depths[begin / GRAIN] = deepest;
 }
