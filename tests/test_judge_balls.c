@@ -245,6 +245,33 @@ TEST(a_group_is_as_bad_as_its_worst_contact_alone)
     cairn_arena_destroy(&arena);
 }
 
+/* At mu = 1000 the conditions of contacts stand out, each by itself, not the natural map. */
+TEST(conditions_are_judged_side_by_side_as_one_by_one)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    double *r;
+    cairn_problem p = sample(&arena, &l, &r);
+    for (int j = 0; j < p.contacts; j++)
+        l.mu[j] = 1000;
+    for (int i = 0; i < 3 * p.contacts; i++) /* on, in and outside their cones */
+        r[i] *= i % 3 ? 100 : 1;
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        double e2 = 0, q2 = 0, one[2], *v = cairn_arena_doubles(&arena, 6 * (size_t)p.blocks);
+        double *u = cairn_arena_doubles(&arena, 3 * (size_t)p.contacts);
+        cairn_judgement said;
+        cairn_judge(&p, (cairn_law)law, r, v, u, &said);
+        const cairn_judging judge = { .p = &p, .r = r, .v = v, .u = u };
+        for (int j = 0; j < p.contacts; j++) {
+            cairn_judge_one(&judge, (cairn_law)law, j, &one[0], &one[1]);
+            e2 += one[0];
+            q2 += one[1];
+        }
+        CHECK_NEAR(said.asked.relative, sqrt(e2 / q2), 1e-11 * sqrt(e2 / q2));
+    }
+    cairn_arena_destroy(&arena);
+}
+
 /* What was found out about a problem once is not looked for again, and gives the same verdict. */
 TEST(a_second_judgement_needs_no_norms)
 {
@@ -271,5 +298,6 @@ int main(void)
         CASE(not_a_number_is_told_without_friction_too), CASE(rows_are_judged_as_balls_are),
         CASE(contacts_in_2d_are_judged_side_by_side),
         CASE(a_group_is_as_bad_as_its_worst_contact_alone),
+        CASE(conditions_are_judged_side_by_side_as_one_by_one),
         CASE(a_second_judgement_needs_no_norms));
 }

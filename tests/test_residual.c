@@ -128,6 +128,84 @@ TEST(not_a_number_is_never_small)
     CHECK(!(j.coulomb.relative <= 1));
 }
 
+/* ---- conditions, each by itself ---------------------------------------------------------------
+ * W = diag(1/2, 3/2) and w = 1 as above, mu = 1000: the natural map alone shows each of these errors
+ * as a thousandth of what it is, or as a half at most. */
+
+/* u = (-1, 1/2), no impulse: the bodies approach at 1 m/s; natural map: 1e-3 */
+TEST(a_speed_of_approach_is_not_divided_by_friction)
+{
+    const double v_free[3] = { 0.5, -1, 0 }, mu[1] = { 1000 }, s[1] = { 0.5 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    cairn_judgement exact = judge(&p, CAIRN_LAW_COULOMB, 0, 0);
+    CHECK_NEAR(exact.coulomb.worst, 1, 1e-15);
+    CHECK_NEAR(exact.coulomb.relative, 1 / sqrt(1.25), 1e-15);
+    p.s = s; /* the convex law with s = |u_T| is Coulomb's */
+    CHECK_NEAR(judge(&p, CAIRN_LAW_CONVEX, 0, 0).asked.worst, 1, 1e-12);
+}
+
+/* r = (1, -1000) on the edge of the cone, u = (1, 1/2): it pushes and opens; natural map: 1e-3 */
+TEST(a_contact_that_pushes_must_not_open_whatever_the_friction)
+{
+    const double v_free[3] = { 1500.5, 0.5, 0 }, mu[1] = { 1000 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    CHECK_NEAR(judge(&p, CAIRN_LAW_COULOMB, 1, -1000).coulomb.worst, 1, 1e-12);
+}
+
+/* r = (1, -1100) leaves the cone by 100 N s, u = 0; natural map: 0.1 */
+TEST(an_impulse_outside_the_cone_is_not_divided_by_friction)
+{
+    const double v_free[3] = { 1650, -0.5, 0 }, mu[1] = { 1000 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++)
+        CHECK_NEAR(judge(&p, (cairn_law)law, 1, -1100).asked.worst, 100, 1e-12);
+}
+
+/* r = (1, -500), half of the friction there is, sliding at 10 m/s; natural map: 0.5 */
+TEST(friction_that_lets_slide_is_not_divided_by_friction)
+{
+    const double v_free[3] = { 760, -0.5, 0 }, mu[1] = { 1000 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    CHECK_NEAR(judge(&p, CAIRN_LAW_COULOMB, 1, -500).coulomb.worst, 10, 1e-12);
+}
+
+/* A mass of 1 kg in space, W = 1, u = 0. Of the cone with 8 edges 1000 cos(pi/8) is allowed towards
+ * the middle of a face, and r has 990 there. */
+TEST(an_impulse_outside_a_cone_with_edges_is_not_divided_by_friction)
+{
+    const double r_T = 990, a = M_PI / 8, inverse[3] = { 1, 1, 1 }, mu[1] = { 1000 };
+    const double r[3] = { 1, r_T * cos(a), r_T * sin(a) }, v_free[3] = { -1, -r[1], -r[2] };
+    const double eye[18] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    double v[3], u[3];
+    cairn_problem p = { .dimension = 3,
+                        .directions = 8,
+                        .block_size = 3,
+                        .blocks = 1,
+                        .contacts = 1,
+                        .mass_inverse = inverse,
+                        .v_free = v_free,
+                        .block = block,
+                        .H = eye,
+                        .mu = mu };
+    cairn_judgement j;
+    cairn_judge(&p, CAIRN_LAW_CONVEX, r, v, u, &j);
+    CHECK_NEAR(j.asked.worst, r_T - 1000 * cos(a), 1e-9);
+    p.directions = 0; /* within the circle nothing is wrong */
+    cairn_judge(&p, CAIRN_LAW_CONVEX, r, v, u, &j);
+    CHECK_NEAR(j.asked.worst, 0, 1e-9);
+}
+
+/* 1e155 squared is more than any number: nothing is known of it then, least of all that it is 0. */
+TEST(sums_that_overflow_are_never_small)
+{
+    const double v_free[3] = { 0, -1, 0 }, mu[1] = { 0.3 };
+    cairn_problem p = one_contact(v_free, NULL, mu);
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        cairn_judgement j = judge(&p, (cairn_law)law, 1e155, 0);
+        CHECK(isinf(j.asked.relative) && isinf(j.asked.fclib) && isinf(j.coulomb.relative));
+    }
+}
+
 /* The ball flies away, nothing closes: what is left of an impulse by rounding is no error. */
 TEST(an_impulse_of_rounding_at_an_open_contact_counts_as_none)
 {
@@ -246,6 +324,12 @@ int main(void)
         CASE(one_contact_can_be_judged_alone), CASE(half_the_impulse_has_half_the_residual),
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
+        CASE(a_speed_of_approach_is_not_divided_by_friction),
+        CASE(a_contact_that_pushes_must_not_open_whatever_the_friction),
+        CASE(an_impulse_outside_the_cone_is_not_divided_by_friction),
+        CASE(friction_that_lets_slide_is_not_divided_by_friction),
+        CASE(an_impulse_outside_a_cone_with_edges_is_not_divided_by_friction),
+        CASE(sums_that_overflow_are_never_small),
         CASE(an_impulse_of_rounding_at_an_open_contact_counts_as_none),
         CASE(rows_are_judged_row_by_row), CASE(compliance_counts_in_the_residual),
         CASE(many_contacts_are_judged_in_parts_with_the_same_bits_on_threads),

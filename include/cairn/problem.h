@@ -113,10 +113,10 @@ CAIRN_API void cairn_cone_project_polygon(int directions, double mu, double *r);
 /** The sliding speed that a law uses for s: |u_T|, for cones with edges max_k |d_k . u_T|. */
 CAIRN_API double cairn_sliding_speed(int dimension, int directions, const double *u);
 
-/** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. */
+/** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. All are
+ *  INFINITY where a sum overflows or something is not a number. */
 typedef struct cairn_residual {
-    double worst;      /* m/s: largest e_j = w_j |r_j - P_K(r_j - (u_j + (b + mu s) n)/w_j)|,
-                        w_j = trace(W_jj)/dimension; for rows with bounds y for u, row by row  */
+    double worst;      /* m/s: largest e_j, see docs/notation.md: natural map and conditions     */
     double relative;   /* |e|_2 over the norm of the closing part of q; what tolerances mean     */
     double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)                */
     int worst_contact; /* index of the contact with the largest e_j, -1 when there is none     */

@@ -1,7 +1,32 @@
 /* batch_measure.h - the judge's residual in the numbers of a sweep, contact by contact; the text,
  * for one type of register. Included by batch_sweep.h.
  *
- * With w r for r, as problem/judge_balls.h has it: e = |w r - P(w r - u^)|. */
+ * With x = w r for r, as problem/judge_balls.h has it: the larger of |x - P(x - u^)| and of the
+ * conditions e_N and e_T of problem/residual.c. Of the convex law u_N + b is taken for s = 0; with
+ * another s the judge may find a little more. */
+
+CAIRN_WIDE WIDE NAME(larger)(WIDE a, WIDE b)
+{
+    return WIDE_(choose)(b > a, b, a);
+}
+
+/* e_N^2 of a contact that opens at speed o under its law, and at u_N with the bias */
+CAIRN_WIDE WIDE NAME(signorini2)(WIDE x, WIDE o, WIDE u_N)
+{
+    WIDE both = x - WIDE_(positive)(x - o), approach = x - WIDE_(positive)(x - u_N);
+    WIDE e = NAME(larger)(WIDE_(positive)(both), WIDE_(positive)(-approach));
+    return e * e;
+}
+
+/* e_T^2, by x along n and across it */
+CAIRN_WIDE WIDE NAME(friction2)(WIDE mu, WIDE along, NAME(impulse) across, NAME(impulse) sliding)
+{
+    const WIDE one = WIDE_(spread)(1), tiny = WIDE_(spread)(TINY);
+    NAME(impulse) y = NAME(add)(across, -one, sliding);
+    WIDE T = WIDE_(root)(NAME(dot)(y, y)), bound = mu * WIDE_(positive)(along);
+    NAME(impulse) off = NAME(add)(across, -WIDE_(choose)(T <= bound, one, bound / (T + tiny)), y);
+    return NAME(dot)(off, off);
+}
 
 /* |x - P_K(x - u)|^2, K the cone of mu about n; u by its part along n and the rest. */
 CAIRN_WIDE WIDE NAME(map2)(NAME(impulse) n, WIDE mu, NAME(impulse) x, WIDE u, NAME(impulse) sliding)
@@ -30,13 +55,16 @@ CAIRN_WIDE WIDE NAME(error2)(const JOB *job, int at)
     WIDE mu = WIDE_(load)(job->mu + NAME(first)(at, 1)), along = NAME(dot)(u, n);
     NAME(impulse) sliding = NAME(add)(u, -along, n);
     along += WIDE_(load)(batch->shift + lane);
-    if (!job->convex)
-        along += mu * WIDE_(root)(NAME(dot)(sliding, sliding));
+    WIDE lift = mu * WIDE_(root)(NAME(dot)(sliding, sliding));
     WIDE w = s.a[6] + s.b[6] + (s.a[7] + s.b[7]) * WIDE_(spread)((REAL)(2.0 / 3));
     r.x *= w;
     r.y *= w;
     r.z *= w;
-    return NAME(map2)(n, mu, r, along, sliding);
+    WIDE x = NAME(dot)(r, n);
+    WIDE friction2 = NAME(friction2)(mu, x, NAME(add)(r, -x, n), sliding);
+    WIDE normal2 = NAME(signorini2)(x, job->convex ? along - lift : along, along);
+    WIDE map2 = NAME(map2)(n, mu, r, job->convex ? along : along + lift, sliding);
+    return NAME(larger)(map2, NAME(larger)(normal2, friction2));
 }
 
 /* Without friction: |w r - max(0, w r - u)|^2 = min(w r, u)^2, with w_N for w: the judge finds a

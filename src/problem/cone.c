@@ -167,6 +167,72 @@ double cairn_contact_sliding(const cairn_problem *p, int j, const double *u)
     return sum;
 }
 
+/* ---- the conditions of a contact, each by itself -------------------------------------------- */
+
+/* The point of the regular polygon with corners bound d_k that is nearest to x, in place. The sides
+ * beyond which x lies farthest are those of its own sector, and the nearest point is on it. */
+static void project_on_polygon(int directions, double bound, double *x)
+{
+    double sector = floor(atan2(x[1], x[0]) * directions / (2 * M_PI)) + 0.5;
+    double angle = 2 * M_PI * sector / directions, apothem = bound * cos(M_PI / directions);
+    double out[2] = { cos(angle), sin(angle) }, half = bound * sin(M_PI / directions);
+    double height = out[0] * x[0] + out[1] * x[1], along = out[0] * x[1] - out[1] * x[0];
+    if (height <= apothem)
+        return;
+    along = fmax(-half, fmin(half, along));
+    x[0] = apothem * out[0] - along * out[1];
+    x[1] = apothem * out[1] + along * out[0];
+}
+
+/* Likewise of the disk, or in one dimension the interval, of that radius. */
+static void project_on_disk(int count, double bound, double *x)
+{
+    double length = count == 1 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]);
+    for (int i = 0; length > bound && i < count; i++)
+        x[i] *= bound / length;
+}
+
+/* |w r_k - P(w r_k - u_k)|^2 of a part, P onto what w mu r_N allows. */
+static double part_error2(int edges, const cairn_cone_part *part, double w, double bound,
+                          const double *r, const double *u)
+{
+    double x[2] = { 0, 0 }, sum = 0;
+    for (int i = 0; i < part->count; i++)
+        x[i] = w * r[part->first + i] - u[part->first + i];
+    if (edges)
+        project_on_polygon(edges, bound, x);
+    else
+        project_on_disk(part->count, bound, x);
+    for (int i = 0; i < part->count; i++) {
+        double off = w * r[part->first + i] - x[i];
+        sum += off * off;
+    }
+    return sum;
+}
+
+/* min(a, b), rounded as in a - P(a - b). */
+static double least_of(double a, double b)
+{
+    return a - fmax(0, a - b);
+}
+
+double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
+                                 const double *r, const double *u, double lift)
+{
+    cairn_cone_part part[CAIRN_CONE_PARTS];
+    int parts = cairn_cone_parts(p, j, part);
+    double excess = lift - cairn_contact_sliding(p, j, u), friction2 = 0;
+    double pushes = w * (r[0] - least), opens = u[0] + excess;
+    double both = least_of(pushes, opens), approach = least_of(pushes, fmax(u[0], opens));
+    double normal = both > 0 ? both : fmin(0, approach);
+    for (int k = 0; k < parts; k++)
+        friction2 += part_error2(k == 0 ? p->directions : 0, &part[k], w,
+                                 w * part[k].mu * fmax(r[0], least), r, u);
+    return fmax(normal * normal, friction2);
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
 static double length_of(const cairn_cone_part *part, const double *W)
 {
     double sum = 0;

@@ -51,6 +51,12 @@ void cairn_cone_project_parts(const cairn_problem *p, int j, double *r);
 /* The shift of the exact law: mu |u_T| + mu_R |u_R| + mu_S |u_S|; 0 for rows with bounds. */
 double cairn_contact_sliding(const cairn_problem *p, int j, const double *u);
 
+/* Signorini's condition and the law of friction of contact j, each by itself: the larger of e_N^2
+ * and e_T^2, (m/s)^2 (residual.c has the formulas). u carries the bias but not the lift mu s; r_N is at
+ * least `least`, which is 0 for all but the second phase of an impact. */
+double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
+                                 const double *r, const double *u, double lift);
+
 /* Contact j alone, in units in which rolling and spinning are speeds: with the length l of a part,
  * r' = r/l, u' = l u and mu' = mu/l, so that r'u' = r u and the cone is of the same kind. */
 typedef struct cairn_scaled_contact {

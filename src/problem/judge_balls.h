@@ -1,7 +1,8 @@
 /* judge_balls.h - contacts judged side by side; the text, for one type of register.
  * Included by judge_balls.c with WIDE, MASK, LANES, NAME(name) and WIDE_(name) set.
  *
- * As residual.c does it, with w r for r: w |r - P(r - u/w)| = |w r - P(w r - u)| on a cone. */
+ * As residual.c does it, with w r for r: w |r - P(r - u/w)| = |w r - P(w r - u)| on a cone, and the
+ * conditions of a contact, e_N and e_T, as they stand there. */
 
 typedef struct NAME(vector) {
     WIDE x, y, z;
@@ -132,13 +133,59 @@ CAIRN_WIDE void NAME(add_errors)(const NAME(contact) * c, WIDE e2, WIDE fclib2, 
     sums->where[c->at] = WIDE_(choose)(worse, c->number, sums->where[c->at]);
 }
 
-/* One law: u carries bias and shift. */
-CAIRN_WIDE void NAME(add_law)(const NAME(contact) * c, NAME(vector) u, NAME(law) * sums)
+CAIRN_WIDE WIDE NAME(larger)(WIDE a, WIDE b)
+{
+    return WIDE_(choose)(b > a, b, a); /* a NaN in a stays */
+}
+
+/* e_T^2 = |x_T - P_D(x_T - u_T)|^2, x = w r, D the disk of radius mu max(x_N, 0) */
+CAIRN_WIDE WIDE NAME(friction2)(const NAME(contact) * c, NAME(vector) x, NAME(vector) u)
+{
+    const WIDE zero = WIDE_(spread)(0), one = WIDE_(spread)(1), tiny = WIDE_(spread)(1e-300);
+    const NAME(vector) y = { zero, x.y - u.y, x.z - u.z };
+    WIDE T = NAME(tangential)(c, y), bound = c->mu * NAME(larger)(zero, x.x);
+    WIDE scale = WIDE_(choose)(T <= bound, one, bound / (T + tiny));
+    const NAME(vector) off = { zero, x.y - scale * y.y, x.z - scale * y.z };
+    return NAME(dot)(off, off);
+}
+
+/* min(x, y), rounded as in x - P(x - y) */
+CAIRN_WIDE WIDE NAME(least_of)(WIDE x, WIDE y)
+{
+    return x - NAME(larger)(WIDE_(spread)(0), x - y);
+}
+
+/* e_N^2, x = w r_N: of a contact that opens at speed o under its law, and at u_N with the bias */
+CAIRN_WIDE WIDE NAME(signorini2)(WIDE x, WIDE o, WIDE u_N)
+{
+    const WIDE zero = WIDE_(spread)(0);
+    WIDE both = NAME(least_of)(x, o), approach = NAME(least_of)(x, NAME(larger)(u_N, o));
+    WIDE e = WIDE_(choose)(both > zero, both, WIDE_(choose)(approach < zero, approach, zero));
+    return e * e;
+}
+
+/* One law: u carries bias and shift; apart2 is what its conditions come to, each by itself. */
+CAIRN_WIDE void NAME(add_law)(const NAME(contact) * c, NAME(vector) u, WIDE apart2,
+                              NAME(law) * sums)
 {
     NAME(vector) r = c->r, wr = { c->w * r.x, c->w * r.y, c->w * r.z };
     const NAME(vector) strict = { wr.x - u.x, wr.y - u.y, wr.z - u.z };
     const NAME(vector) plain = { r.x - u.x, r.y - u.y, r.z - u.z };
-    NAME(add_errors)(c, NAME(map2)(c, wr, strict), NAME(map2)(c, r, plain), sums);
+    NAME(add_errors)
+    (c, NAME(larger)(NAME(map2)(c, wr, strict), apart2), NAME(map2)(c, r, plain), sums);
+}
+
+/* Both laws; u carries the bias. */
+CAIRN_WIDE void NAME(add_laws)(const NAME(contact) * c, NAME(vector) u, NAME(sums) * sums)
+{
+    NAME(vector) x = { c->w * c->r.x, c->w * c->r.y, c->w * c->r.z }, shifted = u;
+    WIDE slide = c->mu * NAME(tangential)(c, u), friction2 = NAME(friction2)(c, x, u);
+    shifted.x = u.x + c->shift;
+    WIDE normal2 = NAME(signorini2)(x.x, shifted.x - slide, u.x);
+    NAME(add_law)(c, shifted, NAME(larger)(normal2, friction2), &sums->convex);
+    shifted.x = u.x + slide;
+    normal2 = NAME(signorini2)(x.x, u.x, u.x);
+    NAME(add_law)(c, shifted, NAME(larger)(normal2, friction2), &sums->coulomb);
 }
 
 /* q without impulses: the norms. */
@@ -181,11 +228,7 @@ CAIRN_WIDE void NAME(judge_lanes)(const group *in, int d, int lane, bool measure
     NAME(vector) u = NAME(load3)(in->u, lane);
     u.x += c.bias;
     NAME(add_plain)(&c, in, lane, u, sums);
-    NAME(vector) shifted = u;
-    shifted.x += c.shift;
-    NAME(add_law)(&c, shifted, &sums->convex);
-    shifted.x = u.x + c.mu * NAME(tangential)(&c, u);
-    NAME(add_law)(&c, shifted, &sums->coulomb);
+    NAME(add_laws)(&c, u, sums);
     NAME(add_off_cone)(c.at, NAME(map2)(&c, c.r, c.r), sums);
     if (measures)
         NAME(measure)(&c, in, lane, sums);

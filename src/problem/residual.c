@@ -2,9 +2,30 @@
  *
  * strict, unit free, what a tolerance means: with w = trace(W_jj)/d and
  *     u^ = u + (b + mu s) n,     s given (convex law) or s = |u_T| (Coulomb),
- *     e_j = w |r_j - P_K(r_j - u^_j / w)|                             (m/s)
+ *     e_j = max(w |r_j - P_K(r_j - u^_j / w)|, |e_N|, |e_T|)           (m/s)
  *     relative = |e|_2 / |q_closing|_2
- * where q = H v_free + w + (b + mu s) n and q_closing takes the contacts that would act if all
+ * with Signorini's condition and the law of friction, each by itself:
+ *     o   = u_N + b + mu (s - |u_T|)          speed of opening that the law sees; Coulomb: u_N + b
+ *     e_N = min(w r_N, o)             where that is positive: a contact that pushes and opens,
+ *           min(w r_N, max(o, u_N + b), 0)     elsewhere: it pulls, or its bodies approach
+ *     e_T = w r_T - P_D(w r_T - u_T),  D the disk (polygon, interval) of radius w mu max(r_N, 0)
+ *
+ * What a tolerance bounds. relative <= tol says e_j <= E = tol |q_closing| for every j, and then
+ *     -(u_N + b) <= E for Coulomb's law, and for the convex law with s = 0 or s <= |u_T|;
+ *     -r_N <= E/w,   min(w r_N, o) <= E,   |r_T| - mu r_N <= E/w   if r_N >= 0,
+ *     |u_T| <= E, or |r_T| >= mu r_N - E/w and r_T opposes u_T,
+ * none of them with a factor that depends on mu.
+ * Proof. The first three are |e_N| <= E read off. With x = P_D(w r_T - u_T), |x| <= w mu r_N,
+ * |w r_T| <= |x| + |e_T| is the fourth. For the last, either x = w r_T - u_T and |e_T| = |u_T|; or
+ * |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|, and x is a positive multiple, at most 1, of
+ * w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x and points against it, and w r_T is
+ * x up to e_T.
+ * Both vanish where the law holds, for it is 0 <= r_N, 0 <= o, r_N o = 0 and r_T = P_D(r_T - u_T/w):
+ * K* asks for o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum of terms that are never
+ * negative. The natural map alone shows a speed of approach as -(u_N + b)/sqrt(1 + mu^2), and where
+ * mu tol > 1 it lets bodies fall through floors.
+ *
+ * In relative q = H v_free + w + (b + mu s) n and q_closing takes the contacts that would act if all
  * others were absent: those with q_N < 0, whole; for the convex law also those with q_N >= 0
  * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
  * So that a residual of Coulomb's law means something for a convex solution in which no contact
@@ -67,36 +88,38 @@ static void add_error(int j, double e, cairn_law_sums *sums)
     }
 }
 
+/* u carries the bias, and lift is mu s. */
 CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w, const double *u,
-                              cairn_law_sums *sums)
+                              double lift, cairn_law_sums *sums)
 {
     const cairn_problem *p = judge->p;
     const double *r = judge->r + (size_t)j * (size_t)d;
-    double r2 = square(d, r), violation2 = r2 == 0 || !(w > 0) ? dual_violation(p, d, j, u) : 0;
-    /* without an impulse, or where nothing can move, e = |P_K(-u)| whatever w is */
-    double e = r2 == 0 || !(w > 0) ? sqrt(violation2) : w * sqrt(natural_map(p, d, j, r, u, 1 / w));
-    add_error(j, e, sums);
-    sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, u, 1);
+    double lifted[CAIRN_MAX_DIMENSION], r2 = square(d, r);
+    memcpy(lifted, u, sizeof(double) * (size_t)d);
+    lifted[0] += lift;
+    bool plain = r2 == 0 || !(w > 0);
+    double violation2 = plain ? dual_violation(p, d, j, lifted) : 0;
+    /* without an impulse, or where nothing can move, the map is |P_K(-u)| whatever w is */
+    double e2 = plain ? violation2 : w * w * natural_map(p, d, j, r, lifted, 1 / w);
+    double apart2 = cairn_contact_conditions2(p, j, w, 0, r, u, lift);
+    add_error(j, sqrt(apart2 > e2 ? apart2 : e2), sums); /* NaN stays */
+    sums->fclib2 += r2 == 0 ? violation2 : natural_map(p, d, j, r, lifted, 1);
 }
 
-/* Exact Coulomb: s = |u_T|. u carries the bias. */
-CAIRN_INLINE void judge_coulomb(cairn_judging *judge, int d, int j, double w, const double *u)
+/* mu s of the law: s = |u_T| for exact Coulomb, the s of the problem for the convex one. */
+CAIRN_INLINE double lift_of(const cairn_problem *p, cairn_law law, int j, const double *u)
 {
-    const cairn_problem *p = judge->p;
-    double shifted[CAIRN_MAX_DIMENSION];
-    memcpy(shifted, u, sizeof(double) * (size_t)d);
-    shifted[0] += cairn_contact_sliding(p, j, u);
-    add_contact(judge, d, j, w, shifted, &judge->coulomb);
+    if (law == CAIRN_LAW_COULOMB)
+        return cairn_contact_sliding(p, j, u);
+    return p->s ? p->mu[j] * p->s[j] : 0;
 }
 
-/* The convex law with the s of the problem. */
-CAIRN_INLINE void judge_convex(cairn_judging *judge, int d, int j, double w, const double *u)
+/* Both laws. u carries the bias. */
+CAIRN_INLINE void judge_laws(cairn_judging *judge, int d, int j, double w, const double *u)
 {
     const cairn_problem *p = judge->p;
-    double shifted[CAIRN_MAX_DIMENSION];
-    memcpy(shifted, u, sizeof(double) * (size_t)d);
-    shifted[0] += p->s ? p->mu[j] * p->s[j] : 0;
-    add_contact(judge, d, j, w, shifted, &judge->convex);
+    add_contact(judge, d, j, w, u, lift_of(p, CAIRN_LAW_COULOMB, j, u), &judge->coulomb);
+    add_contact(judge, d, j, w, u, lift_of(p, CAIRN_LAW_CONVEX, j, u), &judge->convex);
 }
 
 /* The closing part of q, which carries the bias, under both laws. */
@@ -106,7 +129,7 @@ CAIRN_INLINE void measure_cone(const cairn_problem *p, int d, int j, const doubl
     double free[CAIRN_MAX_DIMENSION];
     memcpy(free, q, sizeof(double) * (size_t)d);
     norms->coulomb2 += q[0] < 0 ? square(d, q) : 0;
-    free[0] += p->s ? p->mu[j] * p->s[j] : 0;
+    free[0] += lift_of(p, CAIRN_LAW_CONVEX, j, q);
     norms->convex2 += free[0] < 0 ? square(d, free) : dual_violation(p, d, j, free);
 }
 
@@ -271,8 +294,7 @@ static double raw_map(const cairn_problem *p, int j, const double *r, const doub
 /* A contact under both laws; u carries the bias. Returns (w |r|)^2. */
 CAIRN_INLINE double judge_cone(cairn_judging *judge, int d, int j, double w, const double *u)
 {
-    judge_coulomb(judge, d, j, w, u);
-    judge_convex(judge, d, j, w, u);
+    judge_laws(judge, d, j, w, u);
     return w * w * square(d, judge->r + (size_t)j * (size_t)d);
 }
 
@@ -301,12 +323,11 @@ static double judge_parts(cairn_judging *judge, int j, const double *u)
         scaled[1][i] = own.length[i] * u[i];
     }
     cairn_judging view = { .p = &own.p, .r = scaled[0] };
-    judge_coulomb(&view, d, 0, w, scaled[1]);
-    judge_convex(&view, d, 0, w, scaled[1]);
+    judge_laws(&view, d, 0, w, scaled[1]);
     merge(&view.coulomb, j, &judge->coulomb);
     merge(&view.convex, j, &judge->convex);
-    judge->coulomb.fclib2 += raw_map(p, j, r, u, cairn_contact_sliding(p, j, u));
-    judge->convex.fclib2 += raw_map(p, j, r, u, p->s ? p->mu[j] * p->s[j] : 0);
+    judge->coulomb.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_COULOMB, j, u));
+    judge->convex.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_CONVEX, j, u));
     return w * w * square(d, scaled[0]);
 }
 
@@ -480,14 +501,17 @@ double cairn_norms_scale(const cairn_norms *norms, cairn_law law)
     return fmax(sqrt(closing2), least_share * sqrt(norms->convex2));
 }
 
+/* Sums that overflow, or that NaN has come into, prove nothing: that is worse than any error. */
 static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *norms, cairn_law law)
 {
     const cairn_law_sums *sums = law == CAIRN_LAW_CONVEX ? &judge->convex : &judge->coulomb;
     double scale = cairn_norms_scale(norms, law);
     double size = sqrt(fmax(norms->q2, fmax(judge->r2, judge->u2)));
     double terms2 = judge->terms2 + norms->terms2;
+    if (!isfinite(sums->e2 + sums->fclib2 + terms2 + size + scale + judge->drowned2))
+        return (cairn_residual){ INFINITY, INFINITY, INFINITY, sums->worst_contact };
     bool noise = sums->e2 <= rounding * rounding * terms2;
-    double error = noise ? 0 : sqrt(sums->e2); /* NaN stays NaN */
+    double error = noise ? 0 : sqrt(sums->e2);
     double doubt = sqrt(judge->drowned2), least = rounding * sqrt(terms2);
     if (!(doubt <= fmax(negligible * scale, least)))
         error += doubt;

@@ -89,9 +89,11 @@ static void add_residual(const cairn_decompression *d, int j, const double *x, c
     int n = d->p->dimension;
     double w = cairn_contact_inverse_mass(d->p, j);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
-        double s = law == CAIRN_LAW_COULOMB ? cairn_sliding_speed(n, 0, u) : 0;
-        double shifted[3] = { u[0] + d->p->mu[j] * s, u[1], n == 3 ? u[2] : 0 };
-        double e = w > 0 ? w * sqrt(natural_map(d, j, x, shifted, 1 / w)) : 0;
+        double lift = law == CAIRN_LAW_COULOMB ? cairn_contact_sliding(d->p, j, u) : 0;
+        double shifted[3] = { u[0] + lift, u[1], n == 3 ? u[2] : 0 };
+        double e2 = w > 0 ? w * w * natural_map(d, j, x, shifted, 1 / w) : 0;
+        double apart2 = w > 0 ? cairn_contact_conditions2(d->p, j, w, d->floor[j], x, u, lift) : 0;
+        double e = sqrt(apart2 > e2 ? apart2 : e2);
         sum->e2[law] += e * e;
         sum->fclib2[law] += natural_map(d, j, x, shifted, 1);
         if (!(e <= sum->worst[law])) {
@@ -124,9 +126,11 @@ static void judge_contact(const cairn_decompression *d, int j, const double *r, 
 static cairn_residual conclude(const sums *sum, int law)
 {
     double rounding = 8 * DBL_EPSILON;
+    double size = sqrt(fmax(sum->q2, fmax(sum->r2, sum->u2)));
+    if (!isfinite(sum->e2[law] + sum->fclib2[law] + sum->terms2 + sum->scale2 + size))
+        return (cairn_residual){ INFINITY, INFINITY, INFINITY, sum->worst_contact[law] };
     bool noise = sum->e2[law] <= rounding * rounding * sum->terms2;
     double error = noise ? 0 : sqrt(sum->e2[law]);
-    double size = sqrt(fmax(sum->q2, fmax(sum->r2, sum->u2)));
     return (cairn_residual){ .worst = sum->worst[law],
                              .relative = error == 0 ? 0 : error / sqrt(sum->scale2),
                              .fclib = size > 0 ? sqrt(sum->fclib2[law]) / size : 0,
@@ -137,11 +141,14 @@ void cairn_decompression_judge(const cairn_decompression *d, cairn_law law, cons
                                double *v, double *u, cairn_judgement *out)
 {
     sums sum = { .worst_contact = { -1, -1 } };
+    cairn_problem p = *d->p;
+    const cairn_decompression circular = { &p, d->compression, d->floor };
+    p.directions = 0; /* of cones with edges only the first phase knows */
     cairn_problem_velocity(d->p, r, v);
     cairn_problem_relative(d->p, r, v, u);
     for (int j = 0; j < d->p->contacts; j++) {
         size_t first = (size_t)j * (size_t)d->p->dimension;
-        judge_contact(d, j, r + first, u + first, &sum);
+        judge_contact(&circular, j, r + first, u + first, &sum);
     }
     out->coulomb = conclude(&sum, CAIRN_LAW_COULOMB);
     out->asked = conclude(&sum, law);

@@ -208,3 +208,69 @@ double cone_sliding(const cone *k, const double *u)
     }
     return largest;
 }
+
+/* ---- conditions ----------------------------------------------------------------------------- */
+
+/* Distance between x and the segment from a to b; `near` becomes the nearest point of it. */
+static double segment(const double *a, const double *b, const double *x, double *near)
+{
+    double along[2] = { b[0] - a[0], b[1] - a[1] };
+    double length2 = along[0] * along[0] + along[1] * along[1];
+    double s = ((x[0] - a[0]) * along[0] + (x[1] - a[1]) * along[1]) / length2;
+    s = length2 > 0 ? fmin(1, fmax(0, s)) : 0;
+    near[0] = a[0] + s * along[0];
+    near[1] = a[1] + s * along[1];
+    return hypot(x[0] - near[0], x[1] - near[1]);
+}
+
+/* The nearest point to x of the polygon with corners at `bound`, side by side. */
+static void into_polygon(int edges, double bound, const double *x, double *out)
+{
+    double best = HUGE_VAL;
+    bool inside = true;
+    for (int i = 0; i < edges; i++) {
+        double from = 2 * M_PI * i / edges, to = 2 * M_PI * (i + 1) / edges;
+        double a[2] = { bound * cos(from), bound * sin(from) }, near[2];
+        double b[2] = { bound * cos(to), bound * sin(to) };
+        double far = segment(a, b, x, near);
+        double left = (b[0] - a[0]) * (x[1] - a[1]) - (b[1] - a[1]) * (x[0] - a[0]);
+        inside = inside && left >= 0 && bound > 0;
+        if (far < best) {
+            best = far;
+            out[0] = near[0];
+            out[1] = near[1];
+        }
+    }
+    for (int i = 0; i < 2 && inside; i++)
+        out[i] = x[i];
+}
+
+/* Squared distance of w r from the nearest impulse to w r - u that the bound of a part allows. */
+static double slip2(const part *p, int edges, const double *r, const double *u, double w,
+                    double bound)
+{
+    double x[2] = { 0, 0 }, near[2], sum = 0;
+    for (int i = 0; i < p->count; i++)
+        x[i] = w * r[p->first + i] - u[p->first + i];
+    double length = hypot(x[0], x[1]);
+    for (int i = 0; i < 2; i++)
+        near[i] = length > bound ? bound / length * x[i] : x[i];
+    if (edges > 0)
+        into_polygon(edges, bound, x, near);
+    for (int i = 0; i < p->count; i++)
+        sum += (w * r[p->first + i] - near[i]) * (w * r[p->first + i] - near[i]);
+    return sum;
+}
+
+double cone_conditions(const cone *k, const double *r, const double *u, double lift, double w)
+{
+    part parts[3];
+    double slide = k->mu * cone_sliding(k, u) + cone_turning(k, u), friction2 = 0;
+    double push = w * (r[0] - k->least), opening = u[0] - slide, speed = u[0] - lift;
+    double pull = -push, approach = -fmax(opening, speed), both = fmin(push, opening);
+    for (int i = 0, count = parts_of(k, parts); i < count; i++)
+        friction2 += slip2(&parts[i], i == 0 ? k->edges : 0, r, u, w,
+                           w * parts[i].mu * fmax(r[0], k->least));
+    double normal = fmax(fmax(pull, approach), fmax(both, 0));
+    return fmax(normal, sqrt(friction2));
+}

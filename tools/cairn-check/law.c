@@ -1,6 +1,7 @@
 /* law.c - how well the stored impulses satisfy the law asked for and exact Coulomb friction.
  * With w = trace(W_jj)/d and u^ = u + (b + mu s) n, s = 0 (convex law) or |u_T| (Coulomb):
- *     e_j = w |r - P_K(r - u^/w)|,   relative = |e| / |q_closing|,
+ *     e_j = max(w |r - P_K(r - u^/w)|, the conditions of the law one by one: cone.h),
+ *     relative = |e| / |q_closing|,
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
  * Contacts with rolling and spinning are judged in units in which these are speeds (r/l, l u), but
  * for fclib. q is u without impulses. q_closing takes the contacts with q_N < 0, for the convex law
@@ -29,7 +30,8 @@ typedef struct sums {
 typedef struct view {
     cone k;
     double r[CONE_COMPONENTS], u[CONE_COMPONENTS], q[CONE_COMPONENTS];
-    double w; /* 1/kg: weight                                                  */
+    double w;    /* 1/kg: weight     */
+    double lift; /* m/s: mu s, in u  */
 } view;
 
 /* mu s of the law. */
@@ -54,7 +56,8 @@ static view plain_view(const check_run *run, const sums *s, int j)
     }
     v.u[0] += p->bias[j];
     v.q[0] += p->bias[j];
-    v.u[0] += lift_of(s, j, &v.k, v.u);
+    v.lift = lift_of(s, j, &v.k, v.u);
+    v.u[0] += v.lift;
     return v;
 }
 
@@ -80,9 +83,12 @@ static view scaled_view(const check_run *run, const view *plain, int j)
 static double error_of(const view *v, bool doubled)
 {
     const double none[CONE_COMPONENTS] = { 0 };
-    if (v->w > 0)
-        return v->w * cone_natural_map(&v->k, v->r, v->u, 1 / v->w);
-    return doubled ? 0 : cone_natural_map(&v->k, none, v->u, 1);
+    if (doubled && !(v->w > 0))
+        return 0;
+    double map = v->w > 0 ? v->w * cone_natural_map(&v->k, v->r, v->u, 1 / v->w)
+                          : cone_natural_map(&v->k, none, v->u, 1);
+    double apart = cone_conditions(&v->k, v->r, v->u, v->lift, v->w);
+    return apart > map ? apart : map;
 }
 
 static void add_closing(const view *v, int j, double size, sums *s)
@@ -106,13 +112,18 @@ static void add_closing(const view *v, int j, double size, sums *s)
         s->closing_size2 += (size + thrown) * (size + thrown);
 }
 
+/* How much larger mu u_T may be than u_T. */
+static double steepness(const cone *k)
+{
+    return 1 + k->mu + k->mu_rolling + k->mu_spinning;
+}
+
 /* A contact without impulse whose u^ lies in K* by more than rounding: e is exactly 0. */
 static bool is_open(const view *plain, double size)
 {
     const double none[CONE_COMPONENTS] = { 0 };
     view v = *plain;
-    double steep = 1 + v.k.mu + v.k.mu_rolling + v.k.mu_spinning;
-    v.u[0] -= CHECK_ROUNDING * steep * size;
+    v.u[0] -= CHECK_ROUNDING * steepness(&v.k) * size;
     return cone_dot(cone_components(&v.k), v.r, v.r) == 0 && v.k.least == 0 &&
            cone_natural_map(&v.k, none, v.u, 1) == 0;
 }
@@ -136,7 +147,7 @@ static void add_error(const check_run *run, int j, const view *raw, const view *
     double whole = sqrt(longest2) + whole_impulse(run, j);
     bool turns = m > raw->k.d;
     double lengths = turns ? c->length[2 * j] + c->length[2 * j + 1] : 0;
-    double size = c->size[j] * (1 + lengths) + v->w * whole;
+    double size = c->size[j] * (1 + lengths) * steepness(&v->k) + v->w * whole;
     s->e2 += e * e;
     s->map2 += map * map;
     s->worst = fmax(s->worst, e);
