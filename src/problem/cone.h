@@ -52,8 +52,8 @@ void cairn_cone_project_parts(const cairn_problem *p, int j, double *r);
 double cairn_contact_sliding(const cairn_problem *p, int j, const double *u);
 
 /* Signorini's condition and the law of friction of contact j, each by itself: the larger of e_N^2
- * and e_T^2, (m/s)^2 (residual.c has the formulas). u carries the bias but not the lift mu s; r_N is at
- * least `least`, which is 0 for all but the second phase of an impact. */
+ * and e_T^2, (m/s)^2 (residual.c has the formulas). u carries the bias but not the lift mu s; r_N
+ * is at least `least`, which is 0 for all but the second phase of an impact. */
 double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
                                  const double *r, const double *u, double lift);
 

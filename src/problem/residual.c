@@ -18,14 +18,14 @@
  * Proof. The first three are |e_N| <= E read off. With x = P_D(w r_T - u_T), |x| <= w mu r_N,
  * |w r_T| <= |x| + |e_T| is the fourth. For the last, either x = w r_T - u_T and |e_T| = |u_T|; or
  * |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|, and x is a positive multiple, at most 1, of
- * w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x and points against it, and w r_T is
- * x up to e_T.
- * Both vanish where the law holds, for it is 0 <= r_N, 0 <= o, r_N o = 0 and r_T = P_D(r_T - u_T/w):
+ * w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x and points against it, and w r_T
+ * is x up to e_T.
+ * Both vanish where the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0, r_T = P_D(r_T - u_T/w):
  * K* asks for o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum of terms that are never
  * negative. The natural map alone shows a speed of approach as -(u_N + b)/sqrt(1 + mu^2), and where
  * mu tol > 1 it lets bodies fall through floors.
  *
- * In relative q = H v_free + w + (b + mu s) n and q_closing takes the contacts that would act if all
+ * There q = H v_free + w + (b + mu s) n, and q_closing takes the contacts that would act if all
  * others were absent: those with q_N < 0, whole; for the convex law also those with q_N >= 0
  * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
  * So that a residual of Coulomb's law means something for a convex solution in which no contact

@@ -26,7 +26,7 @@ double cone_tangent(int d, const double *a); /* |a_T| */
 double cone_natural_map(const cone *k, const double *r, const double *u, double scale);
 /* The law's conditions, each by itself, at impulse w r: the largest of what a contact pulls (below
  * its least impulse), at what speed its bodies approach, how fast it opens while it pushes, and how
- * far friction is from what the normal impulse allows and the sliding asks for. m/s. u is lifted. */
+ * far friction is from what the normal impulse allows and the sliding asks for, m/s. u is lifted */
 double cone_conditions(const cone *k, const double *r, const double *u, double lift, double w);
 /* |u_T|, for cones with edges its largest part along one of them. */
 double cone_sliding(const cone *k, const double *u);
