@@ -191,6 +191,35 @@ TEST(every_broad_phase_agrees_with_the_oracle_on_wild_scales)
     CHECK(pairs > 1000);
 }
 
+/* A row of balls of diameter 1 at places 0, 0.75, 1.5, ... in a unit of 1e-310 m, 1/unit of which is
+ * infinite: each meets the next. */
+TEST(cells_of_boxes_near_the_smallest_number_are_counted)
+{
+    cairn_collider c[20];
+    for (int i = 0; i < 20; i++) {
+        c[i] = (cairn_collider){ .shape = &ball, .extent = 0.5e-310, .movable = true };
+        c[i].x = cairn_vec(0.75e-310 * i, -0.75e-310 * i, 1e-310);
+    }
+    enclose(c, 20);
+    CHECK_INT(check_all_phases(c, 20, "subnormal"), 19);
+}
+
+/* Of four balls in a row the third is nowhere: at infinity, or at no number. It meets nobody, and the
+ * first two meet. */
+TEST(a_box_that_is_nowhere_meets_nobody)
+{
+    const double nowhere[3] = { INFINITY, -INFINITY, NAN };
+    for (int k = 0; k < 3; k++) {
+        cairn_collider c[4];
+        for (int i = 0; i < 4; i++) {
+            c[i] = (cairn_collider){ .shape = &ball, .extent = 0.5, .movable = true };
+            c[i].x = i == 2 ? cairn_vec(nowhere[k], 0, nowhere[k]) : cairn_vec(0.9 * i, 0, 0);
+        }
+        enclose(c, 4);
+        CHECK_INT(check_against_oracle(&counted_grid, c, 4, "nowhere"), 1);
+    }
+}
+
 /* Balls of diameter 0.1 on a lattice of step 0.1: whether neighbours touch is decided by the last
  * bit of their places, and the grid has to decide the same way. */
 TEST(touching_balls_on_a_lattice_are_found_as_the_oracle_finds_them)
@@ -332,6 +361,8 @@ int main(void)
 {
     RUN(CASE(every_broad_phase_agrees_with_the_oracle_on_random_clouds),
         CASE(every_broad_phase_agrees_with_the_oracle_on_wild_scales),
+        CASE(cells_of_boxes_near_the_smallest_number_are_counted),
+        CASE(a_box_that_is_nowhere_meets_nobody),
         CASE(touching_balls_on_a_lattice_are_found_as_the_oracle_finds_them),
         CASE(boxes_that_touch_by_rounding_are_found), CASE(an_infinite_reach_meets_everything),
         CASE(equal_sizes_cost_half_the_neighbourhood_however_many_they_are),

@@ -22,6 +22,9 @@
 
 enum { LEVELS = 64, GRAIN = 512, ROOMY = 4, USUAL = 12, STEPS = 16 };
 
+static const double FARTHEST = 0x1p52; /* cells from the origin: numbers beyond are not used   */
+static const double TINIEST = 1e-280;  /* m: of e_0, so that cells per length are finite       */
+
 typedef struct cell {
     int64_t x, y, z;
     int level;
@@ -132,17 +135,27 @@ static void measure(grid *g)
     }
     /* at most 1e12 cells from the origin: a place in cells is then known to 2e-4 of a cell, and
      * cells wider than boxes by 1e-3 hold boxes that touch only by rounding */
-    double floor_size = 1e-12 * fmax(furthest, largest);
-    g->smallest = 1.001 * best_edge(g, fmax(smallest, floor_size > 0 ? floor_size : 1));
+    double floor_size = fmax(1e-12 * fmax(furthest, largest), TINIEST);
+    g->smallest = 1.001 * best_edge(g, fmax(smallest, furthest + largest > 0 ? floor_size : 1));
     for (int l = 0; l < LEVELS; l++)
         g->levels[l].cells_per_length = 1 / ldexp(g->smallest, l);
+}
+
+/* The number of a cell from a place in cells: within 1e12 of 0 by the choice of e_0. A place that is
+ * no number meets nobody, and an infinite one is beyond the last cell. */
+static int64_t cell_number(double place)
+{
+    double whole = floor(place);
+    if (whole >= -FARTHEST && whole <= FARTHEST)
+        return (int64_t)whole;
+    return (int64_t)(whole > 0 ? FARTHEST : -FARTHEST);
 }
 
 static cell cell_on_level(const grid *g, cairn_vec3 x, int l)
 {
     double scale = g->levels[l].cells_per_length;
-    return (cell){ (int64_t)floor(x.x * scale), (int64_t)floor(x.y * scale),
-                   (int64_t)floor(x.z * scale), l };
+    return (cell){ cell_number(x.x * scale), cell_number(x.y * scale), cell_number(x.z * scale),
+                   l };
 }
 
 static int64_t smaller(int64_t a, int64_t b)

@@ -71,8 +71,7 @@ typedef enum couple_kind {
     ANY,
     ANY_FACE,
     ANY_PLANE,
-    ANY_TUBE,
-    ANY_CONE,
+    ANY_ROUND,
     ANY_INSIDE
 } couple_kind;
 
@@ -93,8 +92,7 @@ static const couple couples[] = {
     [ANY] = { cairn_convex_convex, 4 },
     [ANY_FACE] = { cairn_convex_face_of, 4 },
     [ANY_PLANE] = { cairn_convex_half_space, 4 },
-    [ANY_TUBE] = { cairn_convex_inside_cylinder, CAIRN_WALL_WITNESSES },
-    [ANY_CONE] = { cairn_convex_inside_cone, CAIRN_WALL_WITNESSES },
+    [ANY_ROUND] = { cairn_convex_inside_round, CAIRN_WALL_WITNESSES },
     [ANY_INSIDE] = { cairn_convex_inside_box, CAIRN_WITNESSES },
 };
 
@@ -104,13 +102,13 @@ static const couple_kind triangle[ROLES][ROLES] = {
     [BALL]    = { BALL_BALL, BALL_BOX, BALL_CAPSULE, ANY,    ANY_FACE,
                   BALL_PLANE, BALL_TUBE, BALL_CONE, BALL_FUNNEL, ANY_INSIDE },
     [BOX]     = { NONE,      ANY,      ANY,          ANY,    ANY_FACE,
-                  ANY_PLANE,  ANY_TUBE,  ANY_CONE,  NONE,        ANY_INSIDE },
+                  ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
     [CAPSULE] = { NONE,      NONE,     CAPSULES,     ANY,    ANY_FACE,
-                  ANY_PLANE,  ANY_TUBE,  ANY_CONE,  NONE,        ANY_INSIDE },
+                  ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
     [CONVEX]  = { NONE,      NONE,     NONE,         ANY,    ANY_FACE,
-                  ANY_PLANE,  ANY_TUBE,  ANY_CONE,  NONE,        ANY_INSIDE },
+                  ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
     [FACE]    = { NONE,      NONE,     NONE,         NONE,   ANY_FACE,
-                  ANY_PLANE,  ANY_TUBE,  ANY_CONE,  NONE,        ANY_INSIDE },
+                  ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
     /*            half-space  tube  cone  funnel  inside of a box: the second lines */
 };
 /* clang-format on */

@@ -27,8 +27,7 @@ cairn_couple_fn cairn_capsule_capsule;
 cairn_couple_fn cairn_ball_inside_cylinder;
 cairn_couple_fn cairn_ball_inside_cone;
 cairn_couple_fn cairn_ball_funnel;
-cairn_couple_fn cairn_convex_inside_cylinder;
-cairn_couple_fn cairn_convex_inside_cone;
+cairn_couple_fn cairn_convex_inside_round; /* of a cylinder or a cone */
 
 /* planes.c: b is made of half-spaces */
 cairn_couple_fn cairn_convex_half_space;

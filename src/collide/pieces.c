@@ -223,6 +223,7 @@ cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, 
     const visit first = { a, cairn_collider_bounded(b) ? &near : NULL, -1, found_first, &w };
     visit_pieces(&first);
     TRY(w.status);
-    sort(list->items + start, list->count - start);
+    if (list->count > start) /* else there may be no items at all to point to */
+        sort(list->items + start, list->count - start);
     return CAIRN_OK;
 }

@@ -20,18 +20,19 @@
 
 enum { DIRECTIONS = 3, MAX_CLIMB = 60 };
 
-/* A ball's centre in the frame of a surface of revolution. */
+/* A point (the centre of a ball, the origin of a convex shape) in the frame of a surface of
+ * revolution. */
 typedef struct revolution {
     cairn_vec3 axis;                   /* unit, world                                            */
-    cairn_vec3 d;                      /* centre minus origin of the surface                     */
+    cairn_vec3 d;                      /* the point minus the origin of the surface              */
     double z;                          /* along the axis                                         */
     cairn_vec3 directions[DIRECTIONS]; /* unit, at right angles to the axis; nearest first */
     int count;
 } revolution;
 
-static revolution revolution_of(const cairn_collider *a, const cairn_collider *b, int dimension)
+static revolution revolution_of(cairn_vec3 x, const cairn_collider *b, int dimension)
 {
-    revolution s = { .d = cairn_sub(a->x, b->x) };
+    revolution s = { .d = cairn_sub(x, b->x) };
     cairn_vec3 axis = b->shape->axis;
     s.axis = cairn_rotate(b->q, cairn_scale(1 / cairn_norm(axis), axis));
     s.z = cairn_dot(s.d, s.axis);
@@ -56,7 +57,7 @@ static revolution revolution_of(const cairn_collider *a, const cairn_collider *b
 int cairn_ball_inside_cylinder(const cairn_collider *a, const cairn_collider *b, int dimension,
                                double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a, b, dimension);
+    revolution s = revolution_of(a->x, b, dimension);
     int found = 0;
     for (int k = 0; k < s.count; k++) {
         double distance = b->shape->radius - cairn_dot(s.d, s.directions[k]);
@@ -69,7 +70,7 @@ int cairn_ball_inside_cylinder(const cairn_collider *a, const cairn_collider *b,
 int cairn_ball_inside_cone(const cairn_collider *a, const cairn_collider *b, int dimension,
                            double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a, b, dimension);
+    revolution s = revolution_of(a->x, b, dimension);
     double sine = sin(b->shape->half_angle), cosine = cos(b->shape->half_angle);
     int found = 0;
     for (int k = 0; k < s.count; k++) {
@@ -93,7 +94,7 @@ static cairn_vec3 nearest_on_meridian(const revolution *s, const cairn_shape *f,
 int cairn_ball_funnel(const cairn_collider *a, const cairn_collider *b, int dimension,
                       double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a, b, dimension);
+    revolution s = revolution_of(a->x, b, dimension);
     const cairn_shape *f = b->shape;
     int found = 0;
     for (int k = 0; k < s.count; k++) {
@@ -164,6 +165,13 @@ typedef struct point_list {
     cairn_witness points[DIRECTIONS * (CAIRN_FACE_POINTS + 1)];
 } point_list;
 
+/* A corner near both walls of a wedge is a contact with each of them: the normals tell. */
+static bool is_same_contact(const cairn_witness *p, const cairn_witness *q, double size)
+{
+    return cairn_norm(cairn_sub(p->on_a, q->on_a)) <= 1e-9 * size &&
+           cairn_norm(cairn_sub(p->normal, q->normal)) <= 1e-9;
+}
+
 static void add_point(const wall *w, const cairn_convex *a, cairn_vec3 point, int32_t feature,
                       point_list *list)
 {
@@ -178,7 +186,7 @@ static void add_point(const wall *w, const cairn_convex *a, cairn_vec3 point, in
     p->residual = 0;
     bool known = !(p->gap <= list->margin);
     for (int k = 0; k < list->count; k++)
-        known |= cairn_norm(cairn_sub(list->points[k].on_a, p->on_a)) <= 1e-9 * a->extent;
+        known |= is_same_contact(&list->points[k], p, a->extent);
     list->count += !known;
 }
 
@@ -197,13 +205,16 @@ static void add_direction(const wall *all, const cairn_convex *a, int k, point_l
     add_point(&w, a, cairn_convex_support(a, toward), k, list);
 }
 
-static wall wall_of(const cairn_collider *a, const cairn_collider *b, int dimension)
+/* The wall of b, seen by the shape a. */
+static wall wall_of(const cairn_convex *a, const cairn_collider *b, int dimension)
 {
-    wall w = { .s = revolution_of(a, b, dimension), .shape = b->shape, .cosine = 1 };
+    wall w = { .s = revolution_of(a->x, b, dimension), .shape = b->shape, .cosine = 1 };
+    w.meet = meet_cylinder;
     w.wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_INSIDE_CYLINDER;
     if (b->shape->kind == CAIRN_SHAPE_INSIDE_CONE) {
         w.sine = sin(b->shape->half_angle);
         w.cosine = cos(b->shape->half_angle);
+        w.meet = meet_cone;
     }
     w.e = w.s.directions[0];
     return w;
@@ -220,36 +231,23 @@ static int give(point_list *list, cairn_witness *out)
     return count;
 }
 
-static int meet_wall(const cairn_collider *a, const wall *w, double margin, cairn_witness *out)
+/* Of a face of a mesh the origin of the face counts, not that of the mesh. */
+int cairn_convex_inside_round(const cairn_collider *a, const cairn_collider *b, int dimension,
+                              double margin, cairn_witness *out)
 {
     cairn_convex convex;
     if (!cairn_convex_make(a, &convex))
         return CAIRN_UNRESOLVED;
+    const wall w = wall_of(&convex, b, dimension);
     cairn_vec3 normal;
     double distance; /* of the origin of the shape */
-    w->meet(w, w->s.d, &normal, &distance);
+    w.meet(&w, w.s.d, &normal, &distance);
     if (distance > convex.extent + margin)
         return 0;
     point_list list;
     list.count = 0;
     list.margin = margin;
-    for (int k = 0; k < w->s.count; k++)
-        add_direction(w, &convex, k, &list);
+    for (int k = 0; k < w.s.count; k++)
+        add_direction(&w, &convex, k, &list);
     return give(&list, out);
-}
-
-int cairn_convex_inside_cylinder(const cairn_collider *a, const cairn_collider *b, int dimension,
-                                 double margin, cairn_witness *out)
-{
-    wall w = wall_of(a, b, dimension);
-    w.meet = meet_cylinder;
-    return meet_wall(a, &w, margin, out);
-}
-
-int cairn_convex_inside_cone(const cairn_collider *a, const cairn_collider *b, int dimension,
-                             double margin, cairn_witness *out)
-{
-    wall w = wall_of(a, b, dimension);
-    w.meet = meet_cone;
-    return meet_wall(a, &w, margin, out);
 }
