@@ -57,37 +57,84 @@ typedef struct merge {
     cairn_witness *points; /* likewise                                        */
 } merge;
 
+/* Flat to 1e-6 rad is flat: normals that differ by less than 4.5e-5 rad may share a polygon. */
 static bool are_parallel(const cairn_witness *a, const cairn_witness *b)
 {
     return cairn_dot(a->normal, b->normal) > 1 - 1e-9;
 }
 
-/* Two triangles at an edge, each with the same point there. */
+/* Equal to rounding: the depth along one normal is that along the other. */
+static bool have_one_normal(const cairn_witness *a, const cairn_witness *b)
+{
+    return cairn_norm(cairn_sub(a->normal, b->normal)) <= 1e-9;
+}
+
+/* Two triangles at an edge, each with the same point there. Witnesses of curved rims all have the
+ * feature 0, wherever they are. */
+static bool are_same(const cairn_witness *a, const cairn_witness *b)
+{
+    return a->feature == b->feature && have_one_normal(a, b) &&
+           cairn_norm(cairn_sub(a->on_a, b->on_a)) <= 1e-9 * (fabs(b->gap) + cairn_norm(b->on_a));
+}
+
 static bool is_repeated(const merge *m, const cairn_touch *t)
 {
-    for (size_t k = 0; k < m->kept; k++) {
-        const cairn_witness *known = m->items[k].found;
-        double apart = cairn_norm(cairn_sub(known->on_a, t->found->on_a));
-        if (known->feature == t->found->feature && are_parallel(known, t->found) &&
-            apart <= 1e-9 * (fabs(t->found->gap) + cairn_norm(t->found->on_a)))
+    for (size_t k = 0; k < m->kept; k++)
+        if (are_same(m->items[k].found, t->found))
             return true;
-    }
     return false;
 }
 
-/* The points of one region with one normal. */
+/* The deepest of the points of a group that have the normal of point k. */
+static int deepest_along(const merge *m, int count, int k)
+{
+    int deepest = k;
+    for (int i = 0; i < count; i++)
+        if (m->points[i].gap < m->points[deepest].gap &&
+            have_one_normal(&m->points[i], &m->points[k]))
+            deepest = i;
+    return deepest;
+}
+
+/* Every normal that is left keeps its deepest point: the depth of the bodies along it. Returns how
+ * many are chosen, at most twice as many as before. */
+static int add_deepest(const merge *m, int count, int *chosen, int kept)
+{
+    int total = kept;
+    for (int k = 0; k < kept; k++) {
+        int deepest = deepest_along(m, count, chosen[k]), known = 0;
+        while (known < total && chosen[known] != deepest)
+            known++;
+        chosen[known] = deepest;
+        total += known == total;
+    }
+    return total;
+}
+
+/* The points of one region with one normal, to 4.5e-5 rad. */
 static void keep_group(merge *m, int count)
 {
-    int chosen[4] = { 0, 1, 2, 3 }, kept = count;
+    int chosen[8] = { 0, 1, 2, 3 }, kept = count;
     for (int k = 0; k < count; k++)
         m->points[k] = *m->group[k].found;
-    if (count > m->limit)
+    if (count > m->limit) {
         kept = cairn_witnesses_choose(m->points, count, m->limit, chosen);
+        kept = add_deepest(m, count, chosen, kept);
+    }
     for (int k = 0; k < kept; k++) {
         cairn_touch t = m->group[chosen[k]];
         if (!is_repeated(m, &t))
             m->items[m->kept++] = t;
     }
+}
+
+/* The place in the group of a point that t repeats, `count`: none. Features of the group descend. */
+static int place_in_group(const merge *m, int count, const cairn_touch *t)
+{
+    for (int k = count; k-- > 0 && m->group[k].found->feature == t->found->feature;)
+        if (are_same(m->group[k].found, t->found))
+            return k;
+    return count;
 }
 
 /* The items [begin, end), sorted by feature, are of one region: one group for each normal. */
@@ -99,14 +146,14 @@ static void keep_region(merge *m, size_t begin, size_t end)
         size_t left = end;
         for (size_t i = end; i-- > begin;) {
             cairn_touch t = m->items[i];
-            bool mine = are_parallel(first, t.found);
-            bool again = count > 0 && m->group[count - 1].found->feature == t.found->feature;
-            if (mine && again)
-                m->group[count - 1] = t; /* of the triangle with the smaller number */
-            else if (mine)
-                m->group[count++] = t;
-            else
+            if (!are_parallel(first, t.found)) {
                 m->items[--left] = t;
+                continue;
+            }
+            /* of two the one of the triangle with the smaller number */
+            int place = place_in_group(m, count, &t);
+            m->group[place] = t;
+            count += place == count;
         }
         keep_group(m, count);
         begin = left;
