@@ -1,8 +1,6 @@
 /* certificate.c - the contact law in units a person understands; formulas in docs/run-format.md and
  * docs/schemes.md. After an impact by Poisson's law r is what came after the compression. */
 #include "phase.h"
-#include "shapes.h"
-#include "witness.h"
 
 /* A number over all contacts, and what its rounding is relative to. */
 typedef struct entry {
@@ -111,37 +109,7 @@ static void check_entries(check_run *run)
                   run->materials.vary ? HUGE_VAL : 0);
 }
 
-/* The deepest overlap of the candidates where the bodies are after the step. */
-static void check_penetration(check_run *run)
-{
-    double deepest = 0, size = 0;
-    bool complete = true;
-    for (int j = 0; j < run->contacts.count; j++) {
-        check_witness found[CHECK_WITNESSES];
-        int a = run->contacts.body[2 * j], b = run->contacts.body[2 * j + 1];
-        int count = check_witnesses(run, a, b, run->x_after, run->q_after, found);
-        double depth[2];
-        bool planes = count == 0 && check_depth(run, a, b, run->x_after, run->q_after, depth);
-        complete = complete && (count > 0 || planes);
-        if (planes) {
-            deepest = fmax(deepest, depth[0]);
-            size = fmax(size, depth[1] / CHECK_ROUNDING);
-        }
-        for (int i = 0; i < count; i++) {
-            deepest = fmax(deepest, -found[i].gap);
-            size = fmax(size, found[i].size);
-        }
-    }
-    double stored = run->steps.penetration[run->step - 1];
-    if (complete)
-        check_same(run->report, check_at(run, NULL, 0, "penetration"), stored, deepest, size);
-    else
-        check_between(run->report, check_at(run, NULL, 0, "penetration"), stored,
-                      deepest - CHECK_ROUNDING * size, HUGE_VAL);
-}
-
 void check_certificate_of(check_run *run)
 {
     check_entries(run);
-    check_penetration(run);
 }

@@ -1,48 +1,53 @@
-/* pairs.c - no contact was left out: every pair of bodies that overlaps where contacts are
- * evaluated must be among the contacts of the step, and so must every pair that overlaps after it
- * (not for schemes that take contacts at mid-step: they let those pass).
+/* pairs.c - no contact was left out, and the penetration is right.
  *
- * Balls are found by a hash grid with cells as wide as the largest of them; bodies much larger
- * than the mean, and unbounded ones, are held against all balls. */
+ * Where contacts are evaluated every pair of bodies that overlaps must have a contact that is as
+ * deep; in a wall of planes one for every plane, a ball in a round wall one for every direction. Where
+ * the bodies are after the step every such pair must be among the contacts of the step (not for
+ * schemes that take contacts at mid-step: they let those pass), and the deepest overlap of all is the
+ * `penetration` of the step. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "memory.h"
+#include "near.h"
+#include "overlap.h"
 #include "pieces.h"
-#include "run.h"
 #include "shapes.h"
-#include "witness.h"
+#include "walls.h"
 
-enum { FEATURES = 4 }; /* room for feature numbers in a key */
+enum { HINTS = 8 };
 
-typedef struct cell {
-    int64_t x, y, z;
-} cell;
+/* A contact of the step, by its pair. */
+typedef struct entry {
+    uint64_t pair;
+    int feature, contact;
+} entry;
 
 typedef struct search {
     check_run *run;
     const vec *x; /* poses, by body */
     const quat *q;
-    bool features; /* the very contact must be there, not just one of the pair */
+    bool after; /* the step: else where contacts are evaluated */
     const char *when;
-    uint64_t *keys; /* of the `known` contacts of the step, sorted */
-    int known;
-    int *small, *large, *next, *bucket;
-    int *solids, *walls; /* convex bodies that are no balls; half-spaces and insides of boxes */
-    int solid_count, wall_count;
-    cell *cells; /* of each small ball */
-    int small_count, large_count;
-    unsigned buckets; /* a power of 2 */
-    double width;     /* m: of a cell */
+    entry *contacts;  /* sorted */
+    uint64_t *joined; /* pairs that do not collide, sorted */
+    int joined_count;
+    double low, high; /* m: the range of the deepest overlap */
+    bool complete;    /* all shapes have measures            */
 } search;
+
+/* Contacts [first, end) of a pair. */
+typedef struct group {
+    int first, end;
+} group;
 
 /* ---- the contacts of the step --------------------------------------------------------------- */
 
-static uint64_t key_of(const check_run *run, int a, int b, int feature)
+static uint64_t key_of(const check_run *run, int a, int b)
 {
     uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);
-    return (low * (uint64_t)run->bodies.count + high) * FEATURES + (uint64_t)feature;
+    return low * (uint64_t)run->bodies.count + high;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -51,217 +56,14 @@ static int compare_keys(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Whether some key lies in [low, high]. */
-static bool is_listed(const search *s, uint64_t low, uint64_t high)
+static int compare_entries(const void *a, const void *b)
 {
-    int first = 0, end = s->known;
-    while (first < end) {
-        int middle = first + (end - first) / 2;
-        if (s->keys[middle] < low)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first < s->known && s->keys[first] <= high;
-}
-
-/* ---- pairs ---------------------------------------------------------------------------------- */
-
-static void report_missing(const search *s, int a, int b, double gap)
-{
-    char words[160];
-    snprintf(words, sizeof words, "bodies %d and %d overlap by %.3e m %s and are no contact", a, b,
-             -gap, s->when);
-    check_true(s->run->report, check_at(s->run, NULL, 0, "candidates"), false, words);
-}
-
-/* Holds one pair against the list; body a is a ball. */
-static void look_at(const search *s, int a, int b)
-{
-    const check_run *run = s->run;
-    check_witness found[CHECK_WITNESSES];
-    bool moves = run->bodies.motion[a] == CHECK_DYNAMIC || run->bodies.motion[b] == CHECK_DYNAMIC;
-    int count = moves ? check_witnesses(run, a, b, s->x, s->q, found) : 0;
-    if (run->joints.count > 0 && check_is_joined(run, a, b))
-        count = 0;
-    for (int k = 0; k < count; k++) {
-        if (found[k].gap >= -CHECK_ROUNDING * found[k].size)
-            continue;
-        uint64_t low = key_of(run, a, b, s->features ? k : 0);
-        uint64_t high = s->features ? low : low + FEATURES - 1;
-        if (!is_listed(s, low, high))
-            report_missing(s, a, b, found[k].gap);
-    }
-}
-
-/* ---- the grid ------------------------------------------------------------------------------- */
-
-static unsigned hash(const search *s, cell c)
-{
-    uint64_t mixed =
-        (uint64_t)c.x * 73856093u ^ (uint64_t)c.y * 19349663u ^ (uint64_t)c.z * 83492791u;
-    return (unsigned)(mixed ^ mixed >> 17) & (s->buckets - 1);
-}
-
-static int64_t whole(double x)
-{
-    return fabs(x) < 1e15 ? (int64_t)floor(x) : 0;
-}
-
-static void fill_grid(search *s)
-{
-    for (unsigned i = 0; i < s->buckets; i++)
-        s->bucket[i] = -1;
-    for (int i = 0; i < s->small_count; i++) {
-        vec x = s->x[s->small[i]];
-        s->cells[i] = (cell){ whole(x.x / s->width), whole(x.y / s->width), whole(x.z / s->width) };
-        unsigned place = hash(s, s->cells[i]);
-        s->next[i] = s->bucket[place];
-        s->bucket[place] = i;
-    }
-}
-
-/* Whether two balls of the grid overlap at all: most do not. */
-static bool are_near(const search *s, int i, int k)
-{
-    int a = s->small[i], b = s->small[k];
-    vec d = vec_add(s->x[a], -1, s->x[b]);
-    double reach = check_radius(s->run, a) + check_radius(s->run, b);
-    return vec_dot(d, d) < reach * reach;
-}
-
-static void look_into(const search *s, int i, cell c, bool own)
-{
-    for (int k = s->bucket[hash(s, c)]; k >= 0; k = s->next[k]) {
-        bool same = s->cells[k].x == c.x && s->cells[k].y == c.y && s->cells[k].z == c.z;
-        if (same && (k > i || !own) && are_near(s, i, k))
-            look_at(s, s->small[i], s->small[k]);
-    }
-}
-
-/* Its own cell, and that half of the cells around it that comes later in order: each pair once. */
-static void look_around(const search *s, int i)
-{
-    cell c = s->cells[i];
-    int deep = s->run->settings.dimension == 3 ? 1 : 0;
-    for (int dx = 0; dx <= 1; dx++)
-        for (int dy = -1; dy <= 1; dy++)
-            for (int dz = -deep; dz <= deep; dz++)
-                if (dx > 0 || dy > 0 || (dy == 0 && dz >= 0))
-                    look_into(s, i, (cell){ c.x + dx, c.y + dy, c.z + dz },
-                              dx == 0 && dy == 0 && dz == 0);
-}
-
-/* A large body against every ball; two large balls once. */
-static void look_at_large(const search *s, int large)
-{
-    int body = s->large[large];
-    for (int i = 0; i < s->small_count; i++)
-        look_at(s, s->small[i], body);
-    for (int i = 0; i < s->large_count; i++)
-        if (check_is_ball(s->run, s->large[i]) && (!check_is_ball(s->run, body) || i < large) &&
-            i != large)
-            look_at(s, s->large[i], body);
-}
-
-/* A solid in a wall of planes, of which no contact speaks. */
-static void look_at_solid(const search *s, int a, int b)
-{
-    const check_run *run = s->run;
-    double depth[2];
-    bool moves = run->bodies.motion[a] == CHECK_DYNAMIC || run->bodies.motion[b] == CHECK_DYNAMIC;
-    if (!moves || check_is_ball(run, a) || !check_depth(run, a, b, s->x, s->q, depth))
-        return;
-    uint64_t key = key_of(run, a, b, 0);
-    bool joined = run->joints.count > 0 && check_is_joined(run, a, b);
-    if (depth[0] > depth[1] && !joined && !is_listed(s, key, key + FEATURES - 1))
-        report_missing(s, a, b, -depth[0]);
-}
-
-static void look_at_solids(const search *s)
-{
-    for (int i = 0; i < s->wall_count; i++)
-        for (int k = 0; k < s->solid_count; k++)
-            look_at_solid(s, s->solids[k], s->walls[i]);
-}
-
-static void find_overlaps(search *s)
-{
-    look_at_solids(s);
-    if (s->width > 0) {
-        fill_grid(s);
-        for (int i = 0; i < s->small_count; i++)
-            look_around(s, i);
-    }
-    for (int i = 0; i < s->large_count; i++)
-        look_at_large(s, i);
-}
-
-/* ---- all of it ------------------------------------------------------------------------------ */
-
-static bool is_there(const check_run *run, int body)
-{
-    return run->before.row[body] >= 0 && run->after.row[body] >= 0;
-}
-
-static void list_solid(search *s, int i)
-{
-    int kind = s->run->bodies.shape[i];
-    if (kind == CHECK_HALF_SPACE || kind == CHECK_INSIDE_BOX)
-        s->walls[s->wall_count++] = i;
-    else if (check_has_pieces(s->run, i) && !check_is_ball(s->run, i))
-        s->solids[s->solid_count++] = i;
-}
-
-/* Balls up to four times the mean radius go to the grid. */
-static void sort_bodies(search *s)
-{
-    const check_run *run = s->run;
-    double sum = 0;
-    int balls = 0;
-    for (int i = 0; i < run->bodies.count; i++) {
-        bool ball = is_there(run, i) && check_is_ball(run, i);
-        sum += ball ? check_radius(run, i) : 0;
-        balls += ball;
-    }
-    for (int i = 0; i < run->bodies.count; i++) {
-        double radius = check_radius(run, i);
-        if (!is_there(run, i))
-            continue;
-        list_solid(s, i);
-        if (run->bodies.shape[i] >= CHECK_BOX)
-            continue;
-        if (check_is_ball(run, i) && radius * balls <= 4 * sum) {
-            s->small[s->small_count++] = i;
-            s->width = fmax(s->width, 2 * radius);
-        } else {
-            s->large[s->large_count++] = i;
-        }
-    }
-}
-
-static bool take_room(search *s)
-{
-    size_t n = (size_t)s->run->bodies.count, m = (size_t)s->run->contacts.count;
-    s->buckets = 16;
-    while (s->buckets < n)
-        s->buckets *= 2;
-    return check_memory_take(&s->keys, m, sizeof *s->keys) &&
-           check_memory_take(&s->small, n, sizeof *s->small) &&
-           check_memory_take(&s->solids, n, sizeof *s->solids) &&
-           check_memory_take(&s->walls, n, sizeof *s->walls) &&
-           check_memory_take(&s->large, n, sizeof *s->large) &&
-           check_memory_take(&s->next, n, sizeof *s->next) &&
-           check_memory_take(&s->cells, n, sizeof *s->cells) &&
-           check_memory_take(&s->bucket, s->buckets, sizeof *s->bucket);
-}
-
-static void give_back(search *s)
-{
-    void *blocks[] = { &s->keys,  &s->small,  &s->large,  &s->next,
-                       &s->cells, &s->bucket, &s->solids, &s->walls };
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        check_memory_free(blocks[i]);
+    const entry *p = a, *q = b;
+    if (p->pair != q->pair)
+        return p->pair < q->pair ? -1 : 1;
+    if (p->feature != q->feature)
+        return p->feature < q->feature ? -1 : 1;
+    return (p->contact > q->contact) - (p->contact < q->contact);
 }
 
 static bool is_other(const check_run *run, int body)
@@ -269,56 +71,226 @@ static bool is_other(const check_run *run, int body)
     return run->bodies.shape[body] >= CHECK_BOX;
 }
 
-static bool has_other_shape(const check_run *run, int j)
-{
-    return is_other(run, run->contacts.body[2 * j]) || is_other(run, run->contacts.body[2 * j + 1]);
-}
-
-/* Sorted keys of all contacts. Other shapes have more features than a key has room for: feature 0,
- * as often as there are points. */
+/* All contacts, sorted. Balls among each other and in walls have each contact once. */
 static void list_contacts(search *s)
 {
     check_run *run = s->run;
-    for (int j = 0; j < run->contacts.count; j++)
-        s->keys[j] =
-            key_of(run, run->contacts.body[2 * j], run->contacts.body[2 * j + 1],
-                   has_other_shape(run, j) ? 0 : run->contacts.feature[j] & (FEATURES - 1));
-    s->known = run->contacts.count;
-    qsort(s->keys, (size_t)s->known, sizeof *s->keys, compare_keys);
-    for (int j = 0; j + 1 < s->known; j++) {
-        uint64_t pair = s->keys[j] / FEATURES, n = (uint64_t)run->bodies.count;
-        bool other = is_other(run, (int)(pair / n)) || is_other(run, (int)(pair % n));
+    const check_contacts *c = &run->contacts;
+    for (int j = 0; j < c->count; j++)
+        s->contacts[j] =
+            (entry){ key_of(run, c->body[2 * j], c->body[2 * j + 1]), c->feature[j], j };
+    qsort(s->contacts, (size_t)c->count, sizeof *s->contacts, compare_entries);
+    for (int i = 0; i + 1 < c->count; i++) {
+        const entry *e = &s->contacts[i];
+        const int32_t *body = c->body + 2 * e->contact;
+        bool again = e[0].pair == e[1].pair && e[0].feature == e[1].feature;
         check_true(run->report, check_at(run, NULL, 0, "contacts"),
-                   other || s->keys[j] != s->keys[j + 1], "one contact is there twice");
+                   !again || is_other(run, body[0]) || is_other(run, body[1]),
+                   "one contact is there twice");
     }
 }
 
-static void look_for_pairs(search *s)
+static group contacts_of(const search *s, int a, int b)
+{
+    uint64_t key = key_of(s->run, a, b);
+    int first = 0, end = s->run->contacts.count;
+    while (first < end) {
+        int middle = first + (end - first) / 2;
+        if (s->contacts[middle].pair < key)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    while (end < s->run->contacts.count && s->contacts[end].pair == key)
+        end++;
+    return (group){ first, end };
+}
+
+/* m: the least gap of some contacts, only of those along n unless it is 0. */
+static double least_gap(const search *s, group g, vec n)
+{
+    const check_contacts *c = &s->run->contacts;
+    double least = HUGE_VAL;
+    for (int i = g.first; i < g.end; i++) {
+        int j = s->contacts[i].contact;
+        if (!(vec_norm(n) > 0) || vec_norm(vec_add(c->normal[j], -1, n)) < 1e-6)
+            least = fmin(least, c->gap[j]);
+    }
+    return least;
+}
+
+static void list_joined(search *s)
+{
+    const check_joints *j = &s->run->joints;
+    for (int i = 0; i < j->count; i++)
+        if (!j->collide[i] && j->body[2 * i] >= 0 && j->body[2 * i + 1] >= 0 &&
+            check_joint_in_force(s->run, i))
+            s->joined[s->joined_count++] = key_of(s->run, j->body[2 * i], j->body[2 * i + 1]);
+    qsort(s->joined, (size_t)s->joined_count, sizeof *s->joined, compare_keys);
+}
+
+static bool is_joined(const search *s, int a, int b)
+{
+    uint64_t key = key_of(s->run, a, b);
+    return s->joined_count > 0 && bsearch(&key, s->joined, (size_t)s->joined_count,
+                                          sizeof *s->joined, compare_keys) != NULL;
+}
+
+/* ---- what is missing ------------------------------------------------------------------------ */
+
+/* A pair overlaps by at least `depth`, and by its contacts `told` (-infinite: it has none). */
+static void hold_against(const search *s, int a, int b, double depth, double told)
+{
+    char words[200];
+    bool lets_pass = s->after && s->run->settings.scheme->middle;
+    bool good = depth <= fmax(0, told) || lets_pass || (s->after && told > -HUGE_VAL);
+    if (good)
+        return;
+    bool turned = b < a && !check_is_wall(s->run, b); /* walls come last */
+    int length = snprintf(words, sizeof words, "bodies %d and %d overlap by %.3e m %s",
+                          turned ? b : a, turned ? a : b, depth, s->when);
+    if (told > -HUGE_VAL)
+        snprintf(words + length, sizeof words - (size_t)length, ", by their contacts by %.3e m",
+                 told);
+    else
+        snprintf(words + length, sizeof words - (size_t)length, " and are no contact");
+    check_true(s->run->report, check_at(s->run, NULL, 0, "candidates"), false, words);
+}
+
+static void take(search *s, double low, double high)
+{
+    s->low = fmax(s->low, low);
+    s->high = fmax(s->high, high);
+}
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+/* Closed forms; where contacts are evaluated the very contact must be there. false: there is none. */
+static bool look_at_ball(search *s, int a, int b, group g)
+{
+    check_witness found[CHECK_WITNESSES];
+    int count = check_witnesses(s->run, a, b, s->x, s->q, found);
+    for (int k = 0; k < count; k++) {
+        double doubt = CHECK_ROUNDING * found[k].size;
+        bool listed = s->after && g.end > g.first;
+        for (int i = g.first; i < g.end; i++)
+            listed = listed || s->contacts[i].feature == k;
+        take(s, -found[k].gap - doubt, -found[k].gap + doubt);
+        if (-found[k].gap > doubt)
+            hold_against(s, a, b, -found[k].gap, listed ? HUGE_VAL : -HUGE_VAL);
+    }
+    return count > 0;
+}
+
+/* A body in a wall of planes: each of them for itself. */
+static bool look_at_planes(search *s, int a, int b, group g)
+{
+    const check_run *run = s->run;
+    check_plane planes[CHECK_PLANES], then[CHECK_PLANES];
+    int count = check_planes(run, b, s->q[b], planes);
+    if (count == 0 || !check_has_pieces(run, a))
+        return false;
+    check_planes(run, b, run->q_eval[b], then);
+    double size = vec_norm(s->x[a]) + vec_norm(s->x[b]) + check_extent(run, a) +
+                  vec_norm(run->bodies.size[b]);
+    double doubt = 10 * CHECK_ROUNDING * size + check_lowest_doubt(run, a);
+    for (int k = 0; k < count; k++) {
+        const check_place_of at = { s->x[a], s->q[a] };
+        double depth = check_plane_depth(run, a, at, s->x[b], &planes[k]);
+        take(s, depth - doubt, depth + doubt);
+        if (depth > doubt)
+            hold_against(s, a, b, depth - doubt, -least_gap(s, g, then[k].n));
+    }
+    return true;
+}
+
+/* What a pair needs to be known to: of a contact, after the step, whether it is the deepest of all;
+ * else whether it overlaps more than its contacts say. A depth just below the stored penetration
+ * can neither be it nor be more. */
+static double enough_for(const search *s, double told)
+{
+    double stored = s->run->steps.penetration[s->run->step - 1];
+    if (!s->after)
+        return fmax(0, told);
+    return told > -HUGE_VAL || s->run->settings.scheme->middle
+               ? fmax(s->low, fmax(0, stored) * (1 - 1e-9))
+               : 0;
+}
+
+static void look_at_solids(search *s, int a, int b, group g)
+{
+    const check_contacts *c = &s->run->contacts;
+    vec hints[HINTS];
+    check_couple pair = { .a = a, .b = b, .x = s->x, .q = s->q, .hints = hints };
+    for (int i = g.first; i < g.end && pair.hint_count < HINTS; i++) {
+        int j = s->contacts[i].contact;
+        pair.a = c->body[2 * j]; /* normals look from b to a */
+        pair.b = c->body[2 * j + 1];
+        hints[pair.hint_count++] = c->normal[j];
+    }
+    double told = -least_gap(s, g, (vec){ 0, 0, 0 });
+    check_range found;
+    pair.enough = enough_for(s, told);
+    s->complete = check_overlap(s->run, &pair, &found) && s->complete;
+    take(s, found.low, found.high);
+    hold_against(s, a, b, found.low, told);
+}
+
+static void look_at(void *context, int a, int b)
+{
+    search *s = context;
+    group g = contacts_of(s, a, b);
+    if (is_joined(s, a, b))
+        return;
+    bool first = check_is_ball(s->run, a), second = check_is_ball(s->run, b);
+    if ((first && look_at_ball(s, a, b, g)) || (second && look_at_ball(s, b, a, g)))
+        return;
+    if (!look_at_planes(s, a, b, g))
+        look_at_solids(s, a, b, g);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static bool look_for_pairs(search *s, bool after)
 {
     check_run *run = s->run;
+    int unknown = 0;
+    s->after = after;
+    s->x = after ? run->x_after : run->x_eval;
+    s->q = after ? run->q_after : run->q_eval;
+    s->when = after ? "after the step" : "where contacts are evaluated";
+    s->low = s->high = 0;
+    s->complete = true;
+    bool good = check_near_pairs(run, s->x, look_at, s, &unknown);
+    s->complete = s->complete && unknown == 0;
+    return good;
+}
+
+static void check_penetration(const search *s)
+{
+    check_run *run = s->run;
+    check_between(run->report, check_at(run, NULL, 0, "penetration"),
+                  run->steps.penetration[run->step - 1], s->low, s->complete ? s->high : HUGE_VAL);
+}
+
+static bool look_twice(search *s)
+{
+    bool known = s->run->settings.linearisations == 0; /* else only bodies in contact say where */
     list_contacts(s);
-    sort_bodies(s);
-    s->x = run->x_eval;
-    s->q = run->q_eval;
-    s->features = true;
-    s->when = "where contacts are evaluated";
-    if (run->settings.linearisations == 0) /* else only bodies in contact say where that is */
-        find_overlaps(s);
-    if (run->settings.scheme->middle)
-        return;
-    s->x = run->x_after;
-    s->q = run->q_after;
-    s->features = false;
-    s->when = "after the step";
-    find_overlaps(s);
+    list_joined(s);
+    if ((known && !look_for_pairs(s, false)) || !look_for_pairs(s, true))
+        return false;
+    check_penetration(s);
+    return true;
 }
 
 bool check_complete(check_run *run)
 {
     search s = { .run = run };
-    bool good = take_room(&s);
-    if (good)
-        look_for_pairs(&s);
-    give_back(&s);
+    bool good = check_memory_take(&s.contacts, (size_t)run->contacts.count, sizeof *s.contacts) &&
+                check_memory_take(&s.joined, (size_t)run->joints.count, sizeof *s.joined) &&
+                look_twice(&s);
+    check_memory_free(&s.contacts);
+    check_memory_free(&s.joined);
     return good || check_fail(run->report, "no memory");
 }

@@ -237,6 +237,117 @@ double check_reach(const check_solid *s, vec direction)
     }
 }
 
+/* ---- points --------------------------------------------------------------------------------- */
+
+static vec into_space(const check_solid *s, vec p)
+{
+    return vec_add(s->at.x, 1, quat_rotate(s->at.q, p));
+}
+
+int check_point_count(const check_solid *s)
+{
+    switch (s->shape) {
+    case CHECK_SPHERE:
+    case CHECK_POINT:
+        return 1;
+    case CHECK_CAPSULE:
+        return 2;
+    case CHECK_BOX:
+        return s->flat ? 4 : 8;
+    case CHECK_HULL:
+        return s->row->vertices;
+    case CHECK_MESH:
+    case CHECK_POLYLINE:
+    case CHECK_HEIGHT_FIELD:
+        return check_corner_count(s->data, s->row, s->face);
+    default:
+        return 0;
+    }
+}
+
+/* In the frame of the shape. */
+static vec local_point(const check_solid *s, int k)
+{
+    vec half = half_core(s);
+    switch (s->shape) {
+    case CHECK_CAPSULE:
+        return vec_times((k ? -0.5 : 0.5) * s->length / vec_norm(s->axis), s->axis);
+    case CHECK_BOX:
+        return (vec){ k & 1 ? -half.x : half.x, k & 2 ? -half.y : half.y,
+                      k & 4 ? -half.z : half.z };
+    case CHECK_HULL:
+        return s->data->vertices.value[s->row->first_vertex + k];
+    case CHECK_MESH:
+    case CHECK_POLYLINE:
+    case CHECK_HEIGHT_FIELD:
+        return check_corner(s->data, s->row, s->face, k);
+    default:
+        return (vec){ 0, 0, 0 };
+    }
+}
+
+vec check_point(const check_solid *s, int k)
+{
+    return into_space(s, local_point(s, k));
+}
+
+vec check_middle(const check_solid *s)
+{
+    int count = check_point_count(s);
+    vec sum = { 0, 0, 0 };
+    for (int k = 0; k < count; k++)
+        sum = vec_add(sum, 1.0 / count, local_point(s, k));
+    return into_space(s, sum);
+}
+
+/* The point of a disk of radius R at right angles to the axis that is farthest along d. */
+static vec on_rim(vec axis, double R, vec d)
+{
+    vec across = vec_add(d, -vec_dot(d, axis), axis);
+    double length = vec_norm(across);
+    return length > 0 ? vec_times(R / length, across) : (vec){ 0, 0, 0 };
+}
+
+static vec support_of_round(const check_solid *s, vec d)
+{
+    vec axis = vec_times(1 / vec_norm(s->axis), s->axis), rim = on_rim(axis, s->radius, d);
+    double along = vec_dot(d, axis);
+    if (s->shape == CHECK_SOLID_CYLINDER)
+        return vec_add(rim, along < 0 ? -0.5 * s->height : 0.5 * s->height, axis);
+    vec base = vec_add(rim, -0.25 * s->height, axis), apex = vec_times(0.75 * s->height, axis);
+    return vec_dot(base, d) > vec_dot(apex, d) ? base : apex;
+}
+
+/* The gradient of the dual norm. */
+static vec support_of_norm(const check_solid *s, vec d)
+{
+    double n, k;
+    vec t = stretch(s, d, false);
+    exponents_of(s, &n, &k);
+    if (!(vec_norm(t) > 0))
+        return (vec){ 0, 0, 0 };
+    return stretch(s, gradient_of(t, n / (n - 1), k / (k - 1)), false);
+}
+
+static vec farthest_point(const check_solid *s, vec d)
+{
+    vec best = local_point(s, 0);
+    for (int k = 1; k < check_point_count(s); k++) {
+        vec p = local_point(s, k);
+        best = vec_dot(p, d) > vec_dot(best, d) ? p : best;
+    }
+    return best;
+}
+
+vec check_support(const check_solid *s, vec direction)
+{
+    vec d = into_shape(s, direction);
+    bool rimmed = s->shape == CHECK_SOLID_CYLINDER || s->shape == CHECK_SOLID_CONE;
+    bool norm = s->shape == CHECK_ELLIPSOID || s->shape == CHECK_SUPERELLIPSOID;
+    vec p = rimmed ? support_of_round(s, d) : norm ? support_of_norm(s, d) : farthest_point(s, d);
+    return into_space(s, p);
+}
+
 /* ---- how large it is ------------------------------------------------------------------------ */
 
 /* The farthest of (x^n + y^n)^(1/n) <= 1 stretched by a and b: by Hoelder's inequality the norm of

@@ -39,6 +39,14 @@ typedef struct check_solid {
 double check_outside(const check_solid *s, vec point);
 /* m: max of p.direction over the solid, for a unit direction; p in space. */
 double check_reach(const check_solid *s, vec direction);
+/* The farthest point of its core (without the ball that sweeps it) along a direction, in space. */
+vec check_support(const check_solid *s, vec direction);
+/* Corners of the core of flat solids and faces, in space: how many, and which. Solids that are
+ * curved have none. */
+int check_point_count(const check_solid *s);
+vec check_point(const check_solid *s, int k);
+/* A point inside, in space; of a face one on it. */
+vec check_middle(const check_solid *s);
 /* m: radius about the origin of its shape that holds it; of a face: all of its surface. */
 double check_solid_extent(const check_solid *s);
 /* m: radius of the ball that sweeps its core. */

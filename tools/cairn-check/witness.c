@@ -16,8 +16,10 @@
  * cone a point (less the rounding of its body) meets the wall along its own radius. */
 #include "witness.h"
 
+#include "overlap.h"
 #include "pieces.h"
 #include "shapes.h"
+#include "walls.h"
 
 /* Two bodies, as they are when contacts are evaluated. */
 typedef struct couple {
@@ -27,10 +29,6 @@ typedef struct couple {
     double tolerance; /* m: how well points are promised to fit    */
 } couple;
 
-/* Promised residuals, of the size of both bodies (docs/collision.md): how far points may be off.
- * Corners count as over a face when they miss it by less than 1e-9. */
-static const double flat_share = 2e-9, smooth_share = 1e-9, rimmed_share = 2e-5, deep_share = 2e-3;
-static const double deep = 0.02;         /* overlaps beyond this are found less well */
 static const double lowest_share = 4e-8; /* of a body: a point as low as this is the lowest */
 
 static check_place_of placed(const check_run *run, int body)
@@ -67,24 +65,6 @@ static bool belong_together(const check_run *run, int i, int j)
 static void check_near(check_run *run, int j, const char *what, double value, double tolerance)
 {
     check_between(run->report, check_at(run, "contact", j, what), value, -tolerance, tolerance);
-}
-
-static bool is_wall_of_planes(const check_run *run, int b)
-{
-    return run->bodies.shape[b] == CHECK_HALF_SPACE || run->bodies.shape[b] == CHECK_INSIDE_BOX;
-}
-
-static bool is_round_wall(const check_run *run, int b)
-{
-    bool cone = run->bodies.shape[b] == CHECK_CONE && run->settings.dimension == 3;
-    return cone || run->bodies.shape[b] == CHECK_CYLINDER;
-}
-
-/* How far above the lowest point of a body the points of a contact may be. */
-static double lowest_doubt(const check_run *run, int body)
-{
-    bool flat = check_pieces_class(run, body) == CHECK_FLAT && check_is_one_piece(run, body);
-    return flat ? 0 : lowest_share * check_extent(run, body);
 }
 
 /* Contacts of the pair of contact j, which follow each other: [first, end). */
@@ -140,7 +120,7 @@ static side side_of(const check_run *run, int j, const couple *p, bool on_a, dou
 {
     /* what meets a face along the face's own normal may have its deepest point beyond an edge */
     bool faces = check_has_faces(run, p->a) || check_has_faces(run, p->b);
-    bool along = !faces && !is_round_wall(run, p->b) && is_deepest(run, j);
+    bool along = !faces && !check_is_round_wall(run, p->b) && is_deepest(run, j);
     return (side){ on_a ? p->a : p->b, on_a ? p->at_a : p->at_b, point_of(run, j, on_a), along,
                    tolerance };
 }
@@ -204,16 +184,11 @@ static double tolerance_of(const check_run *run, const couple *p, int j)
 {
     check_class one = check_pieces_class(run, p->a), two = check_pieces_class(run, p->b);
     double size = check_extent(run, p->a) + check_extent(run, p->b);
-    check_class worse = one > two ? one : two;
-    bool both = one == CHECK_SMOOTH && two == CHECK_SMOOTH;
     bool plain = check_is_one_piece(run, p->a) && check_is_one_piece(run, p->b);
     bool ball = check_is_ball(run, p->a) || check_is_ball(run, p->b);
-    if (worse == CHECK_FLAT)
-        return p->tolerance + flat_share * size;
-    if (plain && (both || (worse == CHECK_SMOOTH && ball)))
-        return p->tolerance + smooth_share * size;
-    bool far_in = run->contacts.gap[j] < -deep * size;
-    return p->tolerance + (far_in ? deep_share : rimmed_share) * size;
+    if (!plain && (one == CHECK_SMOOTH || two == CHECK_SMOOTH))
+        one = CHECK_RIMMED; /* faces and parts may be what the smooth one meets */
+    return p->tolerance + check_promise(one, two, ball, -run->contacts.gap[j], size);
 }
 
 /* n.a - min over A, and max over B - n.b: 0 where n is normal to both surfaces, or a face's own. */
@@ -278,36 +253,14 @@ static void check_solids(check_run *run, int j, const couple *p)
 
 /* ---- walls ---------------------------------------------------------------------------------- */
 
-/* The planes of a wall: n and level, n.(p - origin) >= level; returns how many. */
-static int planes_of(const check_run *run, int b, quat q, vec n[6], double level[6])
-{
-    vec size = run->bodies.size[b], axis = run->bodies.axis[b];
-    const vec units[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-    const double sides[3] = { size.x, size.y, size.z };
-    if (run->bodies.shape[b] == CHECK_HALF_SPACE) {
-        n[0] = quat_rotate(q, vec_times(1 / vec_norm(axis), axis));
-        level[0] = 0;
-        return 1;
-    }
-    for (int k = 0; k < 2 * run->settings.dimension; k++) {
-        n[k] = quat_rotate(q, vec_times(k % 2 ? -1 : 1, units[k / 2]));
-        level[k] = -0.5 * sides[k / 2];
-    }
-    return 2 * run->settings.dimension;
-}
-
 /* The plane that looks along n. */
-static int plane_along(const check_run *run, const couple *p, vec n, vec *axis, double *level)
+static check_plane plane_along(const check_run *run, const couple *p, vec n)
 {
-    vec normals[6];
-    double levels[6];
-    int best = -1, count = planes_of(run, p->b, p->at_b.q, normals, levels);
-    for (int k = 0; k < count; k++)
-        if (best < 0 || vec_dot(normals[k], n) > vec_dot(normals[best], n))
-            best = k;
-    *axis = normals[best];
-    *level = levels[best];
-    return best;
+    check_plane planes[CHECK_PLANES];
+    int best = 0, count = check_planes(run, p->b, p->at_b.q, planes);
+    for (int k = 1; k < count; k++)
+        best = vec_dot(planes[k].n, n) > vec_dot(planes[best].n, n) ? k : best;
+    return planes[best];
 }
 
 /* A lowest point must be among those of the pair and plane. */
@@ -332,16 +285,15 @@ static bool is_first(const check_run *run, int j)
 
 static void check_on_plane(check_run *run, int j, const couple *p)
 {
-    vec n = run->contacts.normal[j], axis;
-    double level;
-    plane_along(run, p, n, &axis, &level);
-    check_same_vec(run->report, check_at(run, "contact", j, "normal of the wall"), n, axis, 1);
+    vec n = run->contacts.normal[j];
+    check_plane plane = plane_along(run, p, n);
+    check_same_vec(run->report, check_at(run, "contact", j, "normal of the wall"), n, plane.n, 1);
     vec on = vec_add(point_of(run, j, false), -1, p->at_b.x);
-    check_near(run, j, "witness on the wall", vec_dot(on, n) - level, p->tolerance);
+    check_near(run, j, "witness on the wall", vec_dot(on, n) - plane.level, p->tolerance);
     check_on(run, j, p, true, p->tolerance);
     if (is_first(run, j))
         check_near(run, j, "lowest point: missed by", lowest_of(run, j, p),
-                   p->tolerance + lowest_doubt(run, p->a));
+                   p->tolerance + check_lowest_doubt(run, p->a));
 }
 
 /* The point of the core as a ball of its rounding, in the direction where it is nearest; of a ball
@@ -365,32 +317,14 @@ bool check_witness_points(check_run *run, int j)
     couple p = couple_of(run, j);
     if (!check_has_pieces(run, p.a))
         return false;
-    if (is_wall_of_planes(run, p.b))
+    check_plane planes[CHECK_PLANES];
+    if (check_planes(run, p.b, p.at_b.q, planes) > 0)
         check_on_plane(run, j, &p);
-    else if (is_round_wall(run, p.b))
+    else if (check_is_round_wall(run, p.b))
         check_in_round(run, j, &p);
     else if (check_has_pieces(run, p.b))
         check_solids(run, j, &p);
     else
         return false;
-    return true;
-}
-
-bool check_depth(const check_run *run, int a, int b, const vec *x, const quat *q, double depth[2])
-{
-    vec n[6];
-    double level[6];
-    if (!check_has_pieces(run, a) || !is_wall_of_planes(run, b))
-        return false;
-    int count = planes_of(run, b, q[b], n, level);
-    depth[0] = -HUGE_VAL;
-    for (int k = 0; k < count; k++) {
-        check_place_of at = { x[a], q[a] };
-        double low = -check_body_reach(run, a, at, vec_times(-1, n[k]));
-        depth[0] = fmax(depth[0], level[k] + vec_dot(x[b], n[k]) - low);
-    }
-    double size =
-        vec_norm(x[a]) + vec_norm(x[b]) + check_extent(run, a) + vec_norm(run->bodies.size[b]);
-    depth[1] = 10 * CHECK_ROUNDING * size + lowest_doubt(run, a);
     return true;
 }
