@@ -210,13 +210,13 @@ static check_range piece_range(const check_question *question, double slack)
     if (one < 0 || two < 0)
         return (check_range){ -HUGE_VAL, -HUGE_VAL, { 0, 0, 0 } };
     check_range found = check_convex_depth(question);
-    bool faces = is_face(a) || is_face(b);
+    bool faces = is_face(a) || is_face(b), both = is_face(a) && is_face(b);
     bool own = (is_face(b) && vec_norm(vec_add(found.n, -1, n[0])) < 1e-7) ||
                (is_face(a) && vec_norm(vec_add(found.n, 1, n[1])) < 1e-7);
-    if (faces && !own && found.high > -slack)
+    if (faces && (both || !own) && found.high > -slack)
         found.high = fmax(found.high, fmax(over[0], over[1]));
-    if (one == 0 || two == 0 || (is_face(a) && is_face(b)))
-        found.low = -HUGE_VAL; /* of two faces either may be the body */
+    if (one == 0 || two == 0 || both) /* of two faces either may be the body */
+        found.low = -HUGE_VAL;
     return found;
 }
 
