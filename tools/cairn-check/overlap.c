@@ -200,6 +200,14 @@ static int ask_face(const check_solid *face, const check_solid *s, double slack,
     return looks;
 }
 
+/* m: what the rule may miss of a least way that is not along the normal of the face. Caps and bases
+ * of cylinders and cones are octagons to it, and these are R (1 - cos(pi/8)) smaller than disks. */
+static double missed_by_rule(const check_solid *s)
+{
+    bool rimmed = s->shape == CHECK_SOLID_CYLINDER || s->shape == CHECK_SOLID_CONE;
+    return rimmed ? 0.0762 * s->radius : 0;
+}
+
 static check_range piece_range(const check_question *question, double slack)
 {
     const check_solid *a = question->a, *b = question->b;
@@ -215,6 +223,8 @@ static check_range piece_range(const check_question *question, double slack)
                (is_face(a) && vec_norm(vec_add(found.n, 1, n[1])) < 1e-7);
     if (faces && (both || !own) && found.high > -slack)
         found.high = fmax(found.high, fmax(over[0], over[1]));
+    if (faces && !own)
+        found.low -= fmax(missed_by_rule(a), missed_by_rule(b));
     if (one == 0 || two == 0 || both) /* of two faces either may be the body */
         found.low = -HUGE_VAL;
     return found;
@@ -274,7 +284,8 @@ static void add_wall(const check_run *run, const check_couple *pair, check_range
     for (int k = 0; k < count; k++)
         add_depth(out, check_plane_depth(run, a, at, pair->x[b], &planes[k]), doubt);
     if (count == 0)
-        add_depth(out, check_round_depth(run, a, at, b, place_of(pair, b)), doubt);
+        add_depth(out, check_round_depth(run, a, at, b, place_of(pair, b)),
+                  doubt + check_round_doubt(run, a));
 }
 
 /* Closed forms; false: there is none. */

@@ -69,6 +69,14 @@ double check_lowest_doubt(const check_run *run, int body)
     return flat ? 0 : lowest_share * check_extent(run, body);
 }
 
+/* Around a round wall the deepest point of a curved body is found by a walk that may creep where the
+ * body is about as round as the wall; it is promised as well as between other curved bodies. */
+double check_round_doubt(const check_run *run, int body)
+{
+    bool flat = check_pieces_class(run, body) == CHECK_FLAT;
+    return flat ? 0 : 2e-5 * check_extent(run, body);
+}
+
 /* ---- round walls ---------------------------------------------------------------------------- */
 
 bool check_is_round_wall(const check_run *run, int body)

@@ -27,5 +27,7 @@ double check_round_depth(const check_run *run, int a, check_place_of at, int wal
                          check_place_of at_wall);
 /* m: how far above the lowest point of a body the contacts with a wall may end. */
 double check_lowest_doubt(const check_run *run, int body);
+/* m: how far above the deepest point in a round wall they may end. */
+double check_round_doubt(const check_run *run, int body);
 
 #endif
