@@ -24,7 +24,7 @@ TEST(a_text_attribute_may_be_long_and_may_be_replaced)
     CHECK_OK(cairn_hdf5_text(file, "scene", NULL, NULL));
     CHECK_OK(cairn_hdf5_text(file, "scene", text, NULL));
     CHECK_OK(cairn_hdf5_flush(file, NULL));
-    H5Fclose(file);
+    CHECK_OK(cairn_hdf5_close(file, &sink, NULL));
     h5_text(p.text, "/", "scene", found, sizeof found);
     CHECK_TEXT(found, text);
     folder_remove(f.path);

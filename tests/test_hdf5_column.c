@@ -36,7 +36,7 @@ static void go_on(fixture *f, cairn_hdf5_writer *writer)
 static void end(fixture *f)
 {
     cairn_hdf5_column_close(&f->column);
-    H5Fclose(f->file);
+    CHECK_OK(cairn_hdf5_close(f->file, &f->sink, NULL));
 }
 
 /* Rows [first, first + count) of the numbers 0, 1, 2, ... */

@@ -18,7 +18,7 @@ static cairn_status write_some(const char *name, rlim_t room, cairn_error *error
     CHECK_OK(cairn_hdf5_column_append(&column, 1000, numbers, error));
     CHECK_OK(cairn_hdf5_flush(file, error)); /* HDF5 must believe that all is well */
     cairn_hdf5_column_close(&column);
-    CHECK(H5Fclose(file) >= 0);
+    CHECK_OK(cairn_hdf5_close(file, &sink, error));
     disk_limit(RLIM_INFINITY);
     return cairn_hdf5_sink_check(&sink, error);
 }
@@ -58,7 +58,7 @@ TEST(two_writers_of_one_file_are_kept_apart)
     cairn_hdf5_quiet_end(quiet);
     CHECK_INT(status, CAIRN_IO_FAILED);
     CHECK_CONTAINS(error.message, "another run is writing this file");
-    CHECK(H5Fclose(first) >= 0);
+    CHECK_OK(cairn_hdf5_close(first, &one, &error));
     struct stat found;
     CHECK_INT(stat(p.text, &found), 0);
     CHECK(found.st_size > 0); /* the second did not cut it to nothing */

@@ -84,7 +84,7 @@ TEST(rows_are_added_at_the_end)
     CHECK_OK(cairn_hdf5_writer_collect(&writer, true, NULL));
     cairn_run_table_close(&table);
     cairn_hdf5_writer_destroy(&writer);
-    H5Fclose(file);
+    CHECK_OK(cairn_hdf5_close(file, &sink, NULL));
     CHECK_INT(h5_numbers(path_in(&f, "table.h5").text, "force", numbers, 18), 9);
     CHECK_NEAR(numbers[4], 5, 0);
     CHECK_NEAR(numbers[6], 1, 0);

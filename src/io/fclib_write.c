@@ -204,8 +204,8 @@ static cairn_status write_part(const char *part, const cairn_fclib *face, cairn_
     cairn_status status = write_all(file, face, error);
     if (status == CAIRN_OK)
         status = cairn_hdf5_flush(file, error);
-    if (H5Fclose(file) < 0 && status == CAIRN_OK)
-        status = cairn_hdf5_fail(error, "cannot close");
+    cairn_status closed = cairn_hdf5_close(file, &sink, status == CAIRN_OK ? error : NULL);
+    status = status == CAIRN_OK ? closed : status;
     return status == CAIRN_OK ? cairn_hdf5_sink_check(&sink, error) : status;
 }
 

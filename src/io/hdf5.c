@@ -83,6 +83,8 @@ static cairn_status open_through(const char *path, bool anew, cairn_hdf5_sink *s
         return cairn_hdf5_fail(error, "cannot prepare a file");
     cairn_status status = open_file(path, anew, sink, access, out, error);
     H5Pclose(access);
+    if (status != CAIRN_OK)
+        cairn_hdf5_sink_detach(sink);
     return status;
 }
 
@@ -96,6 +98,13 @@ cairn_status cairn_hdf5_go_on(const char *path, cairn_hdf5_sink *sink, hid_t *ou
                               cairn_error *error)
 {
     return open_through(path, false, sink, out, error);
+}
+
+cairn_status cairn_hdf5_close(hid_t file, cairn_hdf5_sink *sink, cairn_error *error)
+{
+    cairn_status status = H5Fclose(file) < 0 ? cairn_hdf5_fail(error, "cannot close") : CAIRN_OK;
+    cairn_hdf5_sink_detach(sink);
+    return status;
 }
 
 cairn_status cairn_hdf5_flush(hid_t file, cairn_error *error)

@@ -28,6 +28,8 @@ cairn_status cairn_hdf5_create(const char *path, cairn_hdf5_sink *sink, hid_t *o
 cairn_status cairn_hdf5_go_on(const char *path, cairn_hdf5_sink *sink, hid_t *out,
                               cairn_error *error);
 cairn_status cairn_hdf5_flush(hid_t file, cairn_error *error);
+/* Close it; all that was opened in it is closed before. */
+cairn_status cairn_hdf5_close(hid_t file, cairn_hdf5_sink *sink, cairn_error *error);
 
 /* A group inside `parent`: made, or opened when the file goes on and has it. */
 cairn_status cairn_hdf5_group(hid_t parent, const char *name, hid_t *out, cairn_error *error);

@@ -161,14 +161,17 @@ static const H5FD_class_t driver = {
 cairn_status cairn_hdf5_sink_attach(cairn_hdf5_sink *sink, hid_t access, cairn_error *error)
 {
     *sink = (cairn_hdf5_sink){ .overlay.descriptor = -1 };
-    hid_t id = H5FDregister(&driver);
-    if (id < 0)
+    sink->driver = H5FDregister(&driver);
+    if (sink->driver < 0 || H5Pset_driver(access, sink->driver, &sink) < 0)
         return cairn_hdf5_fail(error, "cannot prepare a file");
-    cairn_status status = CAIRN_OK;
-    if (H5Pset_driver(access, id, &sink) < 0)
-        status = cairn_hdf5_fail(error, "cannot prepare a file");
-    H5FDunregister(id); /* the list and the file keep their own hold on it */
-    return status;
+    return CAIRN_OK;
+}
+
+void cairn_hdf5_sink_detach(cairn_hdf5_sink *sink)
+{
+    if (sink->driver > 0)
+        H5FDunregister(sink->driver);
+    sink->driver = 0;
 }
 
 cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *error)

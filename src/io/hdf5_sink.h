@@ -19,10 +19,14 @@ typedef struct cairn_hdf5_sink {
     haddr_t end_of_space;  /* what HDF5 has given away                        */
     haddr_t end_of_file;   /* what it believes to have written                */
     int reason;            /* errno of the first failure; 0: none             */
+    hid_t driver;          /* what HDF5 calls it; 0: not attached             */
 } cairn_hdf5_sink;
 
 /* Make a file access list use the sink. */
 cairn_status cairn_hdf5_sink_attach(cairn_hdf5_sink *sink, hid_t access, cairn_error *error);
+/* To be called when the file is closed, not before: while HDF5 closes a file it lets go of the
+ * driver first and calls it then, so somebody else must hold it. Nothing attached: nothing done. */
+void cairn_hdf5_sink_detach(cairn_hdf5_sink *sink);
 
 /* CAIRN_IO_FAILED when something could not be written. */
 cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *error);

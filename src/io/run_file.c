@@ -602,7 +602,7 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_hdf5_writer_destroy(&f->writer);
     hid_t file = f->file;
     f->file = 0;
-    return file > 0 && H5Fclose(file) < 0 ? cairn_hdf5_fail(error, "cannot close") : CAIRN_OK;
+    return file > 0 ? cairn_hdf5_close(file, &f->sink, error) : CAIRN_OK;
 }
 
 static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
