@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/status.h"
 
 cairn_hdf5_quiet cairn_hdf5_quiet_begin(void)
@@ -56,16 +57,25 @@ static herr_t never_evict(hid_t access)
     return failed < 0 ? failed : H5Pset_mdc_config(access, &config);
 }
 
+/* The format of what is made from here on: metadata with check sums, chunks found by extensible
+ * arrays. Not so the first block, which in this format would carry a mark of its writer, and a file
+ * whose writer was killed could not be opened any more. */
+static herr_t use_new_format(hid_t file)
+{
+    return H5Fset_libver_bounds(file, H5F_LIBVER_V110, H5F_LIBVER_V110);
+}
+
 static cairn_status open_file(const char *path, bool anew, cairn_hdf5_sink *sink, hid_t access,
                               hid_t *out, cairn_error *error)
 {
     const char *verb = anew ? "create" : "open";
-    if (never_evict(access) < 0)
+    if (never_evict(access) < 0 ||
+        H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110) < 0)
         return cairn_hdf5_fail(error, "cannot prepare a file");
     TRY(cairn_hdf5_sink_attach(sink, access, error));
     *out = anew ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                 : H5Fopen(path, H5F_ACC_RDWR, access);
-    if (*out >= 0)
+    if (*out >= 0 && use_new_format(*out) >= 0)
         return CAIRN_OK;
     if (sink->reason == 0)
         return cairn_hdf5_fail(error, anew ? "cannot create" : "cannot open");
@@ -205,54 +215,94 @@ cairn_status cairn_hdf5_long(hid_t object, const char *name, int64_t value, cair
     return cairn_hdf5_attribute(object, name, values, error);
 }
 
-/* UTF-8 of any length. */
-static hid_t text_type(void)
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* Texts side by side as they are stored: UTF-8, all of one length, filled up with zeros. HDF5 keeps
+ * texts of any length in a heap without check sums, and crashes when that is damaged. */
+typedef struct text_block {
+    hid_t type;
+    char *bytes;
+} text_block;
+
+static hid_t text_type(size_t bytes)
 {
     hid_t type = H5Tcopy(H5T_C_S1);
     if (type >= 0) {
-        H5Tset_size(type, H5T_VARIABLE);
+        H5Tset_size(type, bytes);
+        H5Tset_strpad(type, H5T_STR_NULLPAD);
         H5Tset_cset(type, H5T_CSET_UTF8);
     }
     return type;
 }
 
+static cairn_status make_texts(const char *const *texts, size_t count, text_block *out)
+{
+    size_t longest = 1; /* HDF5 has no type of 0 bytes */
+    for (size_t i = 0; i < count; i++)
+        if (texts[i] && strlen(texts[i]) > longest)
+            longest = strlen(texts[i]);
+    *out = (text_block){ -1, cairn_memory_zeroed(count + 1, longest) };
+    if (!out->bytes)
+        return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        if (texts[i])
+            memcpy(out->bytes + i * longest, texts[i], strlen(texts[i]));
+    out->type = text_type(longest);
+    return CAIRN_OK;
+}
+
+static void free_texts(text_block *block)
+{
+    if (block->type >= 0)
+        H5Tclose(block->type);
+    cairn_memory_free(block->bytes);
+}
+
+static cairn_status write_texts(hid_t object, const char *name, const char *const *texts, int count,
+                                bool scalar, cairn_error *error)
+{
+    text_block block;
+    TRY(make_texts(texts, (size_t)count, &block));
+    attribute_types types = { block.type, block.type, count, scalar };
+    cairn_status status = write_attribute(object, name, types, block.bytes, error);
+    free_texts(&block);
+    return status;
+}
+
 cairn_status cairn_hdf5_text(hid_t object, const char *name, const char *text, cairn_error *error)
 {
-    const char *stored = text ? text : "";
-    hid_t type = text_type();
-    attribute_types types = { type, type, 1, true };
-    cairn_status status = write_attribute(object, name, types, &stored, error);
-    if (type >= 0)
-        H5Tclose(type);
-    return status;
+    return write_texts(object, name, &text, 1, true, error);
 }
 
 cairn_status cairn_hdf5_texts(hid_t object, const char *name, const char *const *texts, int count,
                               cairn_error *error)
 {
-    hid_t type = text_type();
-    attribute_types types = { type, type, count, false };
-    cairn_status status = write_attribute(object, name, types, texts, error);
-    if (type >= 0)
-        H5Tclose(type);
+    return write_texts(object, name, texts, count, false, error);
+}
+
+static cairn_status write_text_dataset(hid_t group, const char *name, const text_block *block,
+                                       hsize_t count, cairn_error *error)
+{
+    hid_t space = H5Screate_simple(1, &count, NULL);
+    hid_t dataset =
+        H5Dcreate2(group, name, block->type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    cairn_status status = CAIRN_OK;
+    if (dataset < 0 || (count > 0 && H5Dwrite(dataset, block->type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                                              block->bytes) < 0))
+        status = cairn_hdf5_fail(error, "cannot write texts");
+    if (dataset >= 0)
+        H5Dclose(dataset);
+    if (space >= 0)
+        H5Sclose(space);
     return status;
 }
 
 cairn_status cairn_hdf5_text_dataset(hid_t group, const char *name, const char *const *texts,
                                      size_t count, cairn_error *error)
 {
-    hsize_t extent = count;
-    hid_t type = text_type(), space = H5Screate_simple(1, &extent, NULL);
-    hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    cairn_status status = CAIRN_OK;
-    if (dataset < 0 ||
-        (count > 0 && H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0))
-        status = cairn_hdf5_fail(error, "cannot write texts");
-    if (dataset >= 0)
-        H5Dclose(dataset);
-    if (space >= 0)
-        H5Sclose(space);
-    if (type >= 0)
-        H5Tclose(type);
+    text_block block;
+    TRY(make_texts(texts, count, &block));
+    cairn_status status = write_text_dataset(group, name, &block, count, error);
+    free_texts(&block);
     return status;
 }

@@ -216,6 +216,17 @@ static const char *variable_text(text_source source, hid_t type, cairn_arena *ar
     return copy;
 }
 
+/* What is filled up with zeros has nothing behind the first: no C text could show it. */
+static bool holds_one_text(const char *text, size_t bytes, hid_t type)
+{
+    size_t length = strlen(text);
+    if (H5Tget_strpad(type) != H5T_STR_NULLPAD)
+        return true;
+    while (length < bytes && text[length] == '\0')
+        length++;
+    return length == bytes;
+}
+
 static const char *fixed_text(text_source source, hid_t type, cairn_arena *arena)
 {
     size_t bytes = H5Tget_size(type);
@@ -223,7 +234,7 @@ static const char *fixed_text(text_source source, hid_t type, cairn_arena *arena
     if (!text || read_as(source, type, text) < 0)
         return NULL;
     text[bytes] = '\0';
-    return text;
+    return holds_one_text(text, bytes, type) ? text : NULL;
 }
 
 /* NULL: not a text, or no memory. */

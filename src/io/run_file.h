@@ -5,9 +5,10 @@
 #include "cairn/run.h"
 #include "io/run_frame.h"
 
-/* What every reader must find in the root attributes `format` and `format_version`. */
+/* What every reader must find in the root attributes `format` and `format_version`. Version 1 had
+ * texts of any length, and no checksums. */
 #define CAIRN_RUN_FORMAT "cairn run"
-enum { CAIRN_RUN_FORMAT_VERSION = 1 };
+enum { CAIRN_RUN_FORMAT_OLDEST = 1, CAIRN_RUN_FORMAT_VERSION = 2 };
 
 /* How a run ended: "complete", "rest", "interrupted", "stopped" or "failed". */
 typedef struct cairn_run_ending {

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "io/file.h"
-#include "io/hdf5.h"
+#include "io/hdf5_read.h"
 #include "io/overlay.h"
 #include "io/run_file.h"
 #include "io/run_summary.h"
@@ -22,41 +22,15 @@ static cairn_status bad_attribute(cairn_error *error, const char *name, const ch
                       name, expected);
 }
 
-/* The first bytes of a text attribute that HDF5 stores as a pointer. */
-static herr_t copy_text(hid_t attribute, hid_t type, char *text, size_t capacity)
-{
-    char *stored = NULL;
-    hid_t memory = H5Tcopy(H5T_C_S1);
-    H5Tset_size(memory, H5T_VARIABLE);
-    H5Tset_cset(memory, H5Tget_cset(type));
-    herr_t result = H5Aread(attribute, memory, &stored);
-    if (result >= 0 && stored)
-        snprintf(text, capacity, "%s", stored);
-    H5free_memory(stored);
-    H5Tclose(memory);
-    return result;
-}
-
-static bool is_one_text(hid_t attribute, hid_t type)
-{
-    hid_t space = H5Aget_space(attribute);
-    bool one = H5Sget_simple_extent_npoints(space) == 1;
-    H5Sclose(space);
-    return one && H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) > 0;
-}
-
 static cairn_status read_text(hid_t file, const char *name, char *text, size_t capacity,
                               cairn_error *error)
 {
     text[0] = '\0';
-    hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
-    if (attribute < 0)
+    if (H5Aexists(file, name) <= 0)
         return bad_attribute(error, name, "there");
-    hid_t type = H5Aget_type(attribute);
-    bool good = is_one_text(attribute, type) && copy_text(attribute, type, text, capacity) >= 0;
-    H5Tclose(type);
-    H5Aclose(attribute);
-    return good ? CAIRN_OK : bad_attribute(error, name, "a text");
+    return cairn_hdf5_read_text_attribute(file, name, text, capacity)
+               ? CAIRN_OK
+               : bad_attribute(error, name, "a text");
 }
 
 /* One number of any type, as `type`. */
@@ -169,10 +143,10 @@ static cairn_status check_format(hid_t file, cairn_error *error)
                           "attribute 'format' to be '%s'",
                           CAIRN_RUN_FORMAT);
     TRY(read_number(file, "format_version", H5T_NATIVE_INT64, &version, error));
-    if (version != CAIRN_RUN_FORMAT_VERSION)
+    if (version < CAIRN_RUN_FORMAT_OLDEST || version > CAIRN_RUN_FORMAT_VERSION)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "format_version",
-                          "found a run of format %lld, expected %d", (long long)version,
-                          CAIRN_RUN_FORMAT_VERSION);
+                          "found a run of format %lld, expected %d to %d", (long long)version,
+                          CAIRN_RUN_FORMAT_OLDEST, CAIRN_RUN_FORMAT_VERSION);
     return CAIRN_OK;
 }
 

@@ -206,60 +206,79 @@ bool check_attribute(hid_t file, const char *name, int count, double *out, check
     return good || check_fail(report, "attribute %s: expected %d numbers", name, count);
 }
 
-/* Type of texts of any length, in the character set of `stored`. */
-static hid_t text_type(hid_t stored)
+/* Texts of an attribute. Older files have them of any length, each in a block of HDF5; since
+ * version 2 of the format they stand side by side. */
+enum { MOST_TEXTS = 64 };
+typedef struct texts {
+    size_t size; /* bytes of each; 0: of any length */
+    char *block;
+    char *any[MOST_TEXTS];
+    char one[CHECK_TEXT]; /* the one that was asked for */
+} texts;
+
+static void free_texts(texts *t)
 {
-    hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, H5T_VARIABLE);
-    H5Tset_cset(type, H5Tget_cset(stored));
-    return type;
+    check_memory_free(&t->block);
+    for (int i = 0; i < MOST_TEXTS; i++)
+        H5free_memory(t->any[i]);
 }
 
-/* `count` texts of an attribute into `texts`; each is freed by H5free_memory. */
-static bool read_texts(hid_t attribute, int count, char **texts)
+/* Exactly `count` texts; what was taken is freed by free_texts, also after a failure. */
+static bool read_texts(hid_t attribute, int count, texts *out)
 {
     hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    bool good = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) > 0 &&
+    bool any = H5Tis_variable_str(stored) > 0;
+    bool good = count <= MOST_TEXTS && H5Tget_class(stored) == H5T_STRING &&
                 H5Sget_simple_extent_npoints(space) == count;
-    hid_t type = good ? text_type(stored) : -1;
-    good = good && H5Aread(attribute, type, texts) >= 0;
-    if (type >= 0)
-        H5Tclose(type);
+    out->size = any ? 0 : H5Tget_size(stored);
+    good = good && out->size < 1 << 24 &&
+           (any || check_memory_take(&out->block, (size_t)count + 1, out->size));
+    good = good && H5Aread(attribute, stored, any ? (void *)out->any : (void *)out->block) >= 0;
     H5Sclose(space);
     H5Tclose(stored);
     return good;
 }
 
+/* Text i, cut to what fits. */
+static const char *text_at(texts *t, int i)
+{
+    size_t bytes = t->size < CHECK_TEXT - 1 ? t->size : CHECK_TEXT - 1;
+    if (t->size == 0)
+        return t->any[i] ? t->any[i] : "";
+    memcpy(t->one, t->block + (size_t)i * t->size, bytes);
+    t->one[bytes] = '\0';
+    return t->one;
+}
+
 bool check_attribute_text(hid_t file, const char *name, char *text, size_t capacity,
                           check_report *report)
 {
-    char *stored = NULL;
+    texts found = { .size = 0 };
     hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
     if (attribute < 0)
         return check_fail(report, "there is no attribute %s", name);
-    bool good = read_texts(attribute, 1, &stored) && stored;
+    bool good = read_texts(attribute, 1, &found);
     if (good)
-        snprintf(text, capacity, "%s", stored);
-    H5free_memory(stored);
+        snprintf(text, capacity, "%s", text_at(&found, 0));
+    free_texts(&found);
     H5Aclose(attribute);
     return good || check_fail(report, "attribute %s: expected a text", name);
 }
 
 int check_names(hid_t file, const char *dataset, const char *const *known, int most, int *out)
 {
-    enum { MOST = 64 };
-    char *texts[MOST] = { NULL };
+    texts found = { .size = 0 };
     hid_t attribute = H5Aopen_by_name(file, dataset, "names", H5P_DEFAULT, H5P_DEFAULT);
     hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
     int count = space >= 0 ? (int)H5Sget_simple_extent_npoints(space) : 0;
-    count = count > most || count > MOST || !read_texts(attribute, count, texts) ? 0 : count;
+    count = count > most || !read_texts(attribute, count, &found) ? 0 : count;
     for (int i = 0; i < count; i++) {
         out[i] = -1;
-        for (int k = 0; known[k] && texts[i]; k++)
-            if (strcmp(known[k], texts[i]) == 0)
+        for (int k = 0; known[k]; k++)
+            if (strcmp(known[k], text_at(&found, i)) == 0)
                 out[i] = k;
-        H5free_memory(texts[i]);
     }
+    free_texts(&found);
     if (space >= 0)
         H5Sclose(space);
     if (attribute >= 0)

@@ -44,6 +44,7 @@ void check_group_close(check_group *group);
 /* Free the arrays of a record. */
 void check_group_free(const check_group *group, void *record);
 
+enum { CHECK_TEXT = 256 }; /* bytes of a text, at most: what is longer is cut */
 /* Whether there is a dataset or group of that name. */
 bool check_has(hid_t file, const char *name);
 /* A number, several of them, or a text from the attributes of the root. */
