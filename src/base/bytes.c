@@ -263,38 +263,42 @@ void cairn_read_record(cairn_reader *r, const cairn_record *record, void *option
 
 /* ---- check ---------------------------------------------------------------------------------- */
 
-/* table[k][b]: what byte b does to the sum with k bytes of 0 behind it. */
-typedef uint64_t check_table[8][256];
-
 /* Polynomial x^64 + x^62 + ..., bits reversed. */
-static void make_table(check_table table)
+void cairn_check_table_make(cairn_check_table *out)
 {
     static const uint64_t polynomial = 0xc96c5795d7870f42u;
     for (uint64_t b = 0; b < 256; b++) {
         uint64_t sum = b;
         for (int bit = 0; bit < 8; bit++)
             sum = sum >> 1 ^ (sum & 1 ? polynomial : 0);
-        table[0][b] = sum;
+        out->of[0][b] = sum;
     }
     for (int k = 1; k < 8; k++)
         for (int b = 0; b < 256; b++)
-            table[k][b] = table[k - 1][b] >> 8 ^ table[0][table[k - 1][b] & 255];
+            out->of[k][b] = out->of[k - 1][b] >> 8 ^ out->of[0][out->of[k - 1][b] & 255];
 }
 
-/* Eight bytes at a time (slicing by 8), then the rest one by one. */
-uint64_t cairn_bytes_check(const void *data, size_t bytes)
+/* Eight bytes at a time (slicing by 8), then the rest one by one. The sum that is told is the
+ * complement of the one that is computed, so that zeros in front count. */
+uint64_t cairn_check_add(const cairn_check_table *table, uint64_t told, const void *data,
+                         size_t bytes)
 {
-    check_table table;
-    make_table(table);
-    uint64_t sum = ~(uint64_t)0;
+    uint64_t sum = ~told;
     const unsigned char *byte = data;
     for (; bytes >= 8; bytes -= 8, byte += 8) {
         uint64_t next = 0;
         for (int i = 0; i < 8; i++)
-            next ^= table[7 - i][byte[i] ^ (sum >> 8 * i & 255)];
+            next ^= table->of[7 - i][byte[i] ^ (sum >> 8 * i & 255)];
         sum = next;
     }
     for (; bytes > 0; bytes--, byte++)
-        sum = sum >> 8 ^ table[0][*byte ^ (sum & 255)];
+        sum = sum >> 8 ^ table->of[0][*byte ^ (sum & 255)];
     return ~sum;
+}
+
+uint64_t cairn_bytes_check(const void *data, size_t bytes)
+{
+    cairn_check_table table;
+    cairn_check_table_make(&table);
+    return cairn_check_add(&table, 0, data, bytes);
 }

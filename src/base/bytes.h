@@ -48,4 +48,15 @@ void cairn_read_record(cairn_reader *r, const cairn_record *record, void *option
 /* CRC-64 (ECMA-182, as in XZ) of bytes. */
 uint64_t cairn_bytes_check(const void *data, size_t bytes);
 
+/* The same of bytes that come piece by piece. `of[k][b]` is what byte b does to the sum with k
+ * bytes of 0 behind it. */
+typedef struct cairn_check_table {
+    uint64_t of[8][256];
+} cairn_check_table;
+
+void cairn_check_table_make(cairn_check_table *out);
+/* The sum of bytes that have `sum` (at first 0), and of these behind them. */
+uint64_t cairn_check_add(const cairn_check_table *table, uint64_t sum, const void *data,
+                         size_t bytes);
+
 #endif

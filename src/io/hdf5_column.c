@@ -43,6 +43,11 @@ static cairn_status collect(cairn_packer *packer, int most, cairn_error *error)
     return CAIRN_OK;
 }
 
+static bool keeps_sum(const cairn_hdf5_column *c)
+{
+    return c->writer && c->writer->sums;
+}
+
 static size_t row_bytes(const cairn_hdf5_column *c)
 {
     return cairn_hdf5_size(c->type) * (size_t)c->width;
@@ -112,7 +117,7 @@ static hid_t layout_create(const cairn_hdf5_column_def *def)
     hsize_t chunk[2] = { (hsize_t)def->chunk, (hsize_t)def->width };
     hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
     bool good = layout >= 0 && H5Pset_chunk(layout, rank_of(def->width), chunk) >= 0;
-    if (good && def->writer)
+    if (good && def->packed)
         good = H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, CAIRN_PACKER_LEVEL) >= 0;
     if (good)
         return layout;
@@ -140,7 +145,7 @@ static bool has_layout(hid_t dataset, const cairn_hdf5_column_def *def)
     hid_t layout = H5Dget_create_plist(dataset);
     bool good = layout >= 0 && H5Pget_layout(layout) == H5D_CHUNKED &&
                 H5Pget_chunk(layout, 2, chunk) == rank_of(def->width) &&
-                H5Pget_nfilters(layout) == (def->writer ? 2 : 0);
+                H5Pget_nfilters(layout) == (def->packed ? 2 : 0);
     if (layout >= 0)
         H5Pclose(layout);
     return good && chunk[0] == (hsize_t)def->chunk && chunk[1] == (hsize_t)def->width;
@@ -172,7 +177,7 @@ static cairn_status read_rows(const cairn_hdf5_column *c, hid_t type, hsize_t fi
 static cairn_status load_tail(cairn_hdf5_column *c, cairn_error *error)
 {
     hsize_t rows = c->rows % (hsize_t)c->chunk;
-    if (!c->writer || rows == 0)
+    if (!c->packed || rows == 0)
         return CAIRN_OK;
     TRY(make_tail(c));
     return read_rows(c, cairn_hdf5_disk_type(c->type), c->rows - rows, rows, c->tail, error);
@@ -190,7 +195,7 @@ static cairn_status open_column(hid_t group, const cairn_hdf5_column_def *def,
                           def->width);
     if (!has_layout(out->dataset, def))
         return cairn_fail(error, CAIRN_BAD_INPUT, def->name, "expected chunks of %d rows%s",
-                          def->chunk, def->writer ? ", shuffled and deflated" : "");
+                          def->chunk, def->packed ? ", shuffled and deflated" : "");
     out->rows = (hsize_t)rows;
     return load_tail(out, error);
 }
@@ -221,13 +226,17 @@ cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *
                                 .type = def->type,
                                 .width = def->width,
                                 .chunk = def->chunk,
-                                .writer = def->writer };
+                                .writer = def->writer,
+                                .packed = def->packed };
     if (def->writer) {
         out->next = def->writer->columns;
         def->writer->columns = out;
     }
-    return H5Lexists(group, def->name, H5P_DEFAULT) > 0 ? open_column(group, def, out, error)
-                                                        : make_column(group, def, out, error);
+    TRY(H5Lexists(group, def->name, H5P_DEFAULT) > 0 ? open_column(group, def, out, error)
+                                                     : make_column(group, def, out, error));
+    return keeps_sum(out)
+               ? cairn_hdf5_sums_follow(out->writer->sums, out->dataset, &out->sum, error)
+               : CAIRN_OK;
 }
 
 static void leave_writer(cairn_hdf5_column *c)
@@ -260,6 +269,9 @@ cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cair
                           "a dataset has %lld rows, expected %lld at least",
                           (long long)column->rows, (long long)rows);
     hsize_t extent[2] = { (hsize_t)rows, (hsize_t)column->width };
+    if (keeps_sum(column) && (hsize_t)rows < column->rows)
+        TRY(cairn_hdf5_sums_cut(column->writer->sums, column->sum, column->dataset, extent[0],
+                                error));
     if (H5Dset_extent(column->dataset, extent) < 0)
         return cairn_hdf5_fail(error, "cannot cut a dataset");
     column->rows = (hsize_t)rows;
@@ -301,9 +313,37 @@ static cairn_status write_rows(const cairn_hdf5_column *column, hsize_t rows, co
     return status;
 }
 
+/* Numbers as they are on the disk, in place. */
+static cairn_status convert(const cairn_hdf5_column *c, size_t rows, void *data, cairn_error *error)
+{
+    if (H5Tconvert(cairn_hdf5_memory_type(c->type), cairn_hdf5_disk_type(c->type),
+                   rows * (size_t)c->width, data, NULL, H5P_DEFAULT) < 0)
+        return cairn_hdf5_fail(error, "cannot write");
+    return CAIRN_OK;
+}
+
+/* The checksum of rows that HDF5 will convert by itself. */
+static cairn_status add_to_sum(const cairn_hdf5_column *c, size_t rows, const void *data,
+                               cairn_error *error)
+{
+    unsigned char some[8192];
+    size_t size = row_bytes(c), most = sizeof some / size;
+    if (most == 0)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "a row has %zu bytes", size);
+    for (size_t done = 0, part; done < rows; done += part) {
+        part = rows - done < most ? rows - done : most;
+        memcpy(some, (const unsigned char *)data + done * size, part * size);
+        TRY(convert(c, part, some, error));
+        cairn_hdf5_sums_add(c->writer->sums, c->sum, some, part * size);
+    }
+    return CAIRN_OK;
+}
+
 static cairn_status append_short(cairn_hdf5_column *c, size_t rows, const void *data,
                                  cairn_error *error)
 {
+    if (keeps_sum(c))
+        TRY(add_to_sum(c, rows, data, error));
     TRY(set_rows(c->dataset, c->width, c->rows + rows, error));
     TRY(write_rows(c, rows, data, error));
     c->rows += rows;
@@ -320,9 +360,9 @@ static cairn_status append_long(cairn_hdf5_column *c, size_t rows, const unsigne
         size_t at = (size_t)(c->rows % chunk), part = rows < chunk - at ? rows : chunk - at;
         unsigned char *place = c->tail + at * size;
         memcpy(place, data, part * size);
-        if (H5Tconvert(cairn_hdf5_memory_type(c->type), cairn_hdf5_disk_type(c->type),
-                       part * (size_t)c->width, place, NULL, H5P_DEFAULT) < 0)
-            return cairn_hdf5_fail(error, "cannot write");
+        TRY(convert(c, part, place, error));
+        if (keeps_sum(c))
+            cairn_hdf5_sums_add(c->writer->sums, c->sum, place, part * size);
         c->rows += part;
         c->changed = true;
         if (at + part == chunk)
@@ -338,7 +378,7 @@ cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, co
 {
     if (rows == 0)
         return CAIRN_OK;
-    return column->writer ? append_long(column, rows, data, error)
+    return column->packed ? append_long(column, rows, data, error)
                           : append_short(column, rows, data, error);
 }
 

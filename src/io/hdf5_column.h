@@ -6,13 +6,14 @@
 #ifndef CAIRN_IO_HDF5_COLUMN_H
 #define CAIRN_IO_HDF5_COLUMN_H
 
-#include "io/hdf5.h"
+#include "io/hdf5_sums.h"
 #include "io/packer.h"
 
-/* What the long columns of a file share. Zero is valid: nothing waits. */
+/* What the columns of a file share. Zero is valid: nothing waits. */
 typedef struct cairn_hdf5_writer {
     cairn_packer *packer;
-    struct cairn_hdf5_column *columns; /* those that are open, the last one first */
+    cairn_hdf5_sums *sums;             /* lent: checksums of the columns; NULL: none are kept */
+    struct cairn_hdf5_column *columns; /* those that are open, the last one first             */
 } cairn_hdf5_writer;
 
 cairn_status cairn_hdf5_writer_create(cairn_hdf5_writer *out);
@@ -31,8 +32,9 @@ typedef struct cairn_hdf5_column_def {
     const char *unit; /* stored as attribute `unit`                             */
     cairn_hdf5_type type;
     int width;
-    int chunk;                 /* rows stored together                          */
-    cairn_hdf5_writer *writer; /* shuffles and deflates it; NULL: a short column */
+    int chunk;                 /* rows stored together                                 */
+    cairn_hdf5_writer *writer; /* NULL: a short column without a checksum that runs    */
+    bool packed;               /* a long column, which the writer shuffles and deflates */
 } cairn_hdf5_column_def;
 
 /* A dataset that grows by rows. Zero is valid: nothing is open. One with a writer stays where it is
@@ -43,6 +45,8 @@ typedef struct cairn_hdf5_column {
     int width, chunk;
     hsize_t rows; /* added so far                                            */
     cairn_hdf5_writer *writer;
+    bool packed;
+    size_t sum;                     /* number of its checksum                */
     struct cairn_hdf5_column *next; /* of the same writer                    */
     unsigned char *tail;            /* the last chunk, which is not full yet, as on the disk */
     bool changed;                   /* the tail has rows that were not put in */

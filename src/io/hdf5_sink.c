@@ -174,6 +174,11 @@ void cairn_hdf5_sink_detach(cairn_hdf5_sink *sink)
     sink->driver = 0;
 }
 
+void cairn_hdf5_sink_drop(cairn_hdf5_sink *sink)
+{
+    remember(sink, ECANCELED);
+}
+
 cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *error)
 {
     if (sink->reason == 0)

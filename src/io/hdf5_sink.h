@@ -28,6 +28,9 @@ cairn_status cairn_hdf5_sink_attach(cairn_hdf5_sink *sink, hid_t access, cairn_e
  * driver first and calls it then, so somebody else must hold it. Nothing attached: nothing done. */
 void cairn_hdf5_sink_detach(cairn_hdf5_sink *sink);
 
+/* What was written since the last flush shall not count: the file stays as that left it. */
+void cairn_hdf5_sink_drop(cairn_hdf5_sink *sink);
+
 /* CAIRN_IO_FAILED when something could not be written. */
 cairn_status cairn_hdf5_sink_check(const cairn_hdf5_sink *sink, cairn_error *error);
 

@@ -178,8 +178,9 @@ cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int 
                                       .unit = from->unit,
                                       .type = from->type,
                                       .width = width_of(from, dimension),
-                                      .chunk = writer ? CAIRN_ROW_CHUNK : CAIRN_STEP_CHUNK,
-                                      .writer = writer };
+                                      .chunk = sources.plain ? CAIRN_STEP_CHUNK : CAIRN_ROW_CHUNK,
+                                      .writer = writer,
+                                      .packed = !sources.plain };
         TRY(cairn_hdf5_column_create(group, &def, &out->columns[i], error));
         if (from->value_name)
             TRY(name_values(&out->columns[i], from->value_name, error));

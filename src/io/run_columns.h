@@ -26,6 +26,7 @@ typedef struct cairn_run_source {
 typedef struct cairn_run_sources {
     const cairn_run_source *items;
     int count;
+    bool plain; /* one row a step: not packed */
 } cairn_run_sources;
 
 extern const cairn_run_sources cairn_run_detail_sources; /* the rest of their data      */

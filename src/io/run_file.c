@@ -69,7 +69,9 @@ struct cairn_run_file {
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
     const cairn_scene *scene;
     cairn_hdf5_sink sink;
-    cairn_hdf5_writer writer; /* of the long columns */
+    cairn_hdf5_writer writer;
+    cairn_hdf5_sums sums; /* of all that is in the file */
+    bool complete;        /* all is written             */
     hid_t file;
     int dimension;
     bool certified, full; /* a certificate is stored; with all that it is made of */
@@ -151,7 +153,7 @@ static cairn_status create_entries(cairn_run_file *f, hid_t group, cairn_error *
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {
             const cairn_entry *entry = &entry_groups[g].entries->items[i];
             cairn_hdf5_column_def def = { entry->name, entry->unit,      CAIRN_HDF5_REAL,
-                                          1,           CAIRN_STEP_CHUNK, NULL };
+                                          1,           CAIRN_STEP_CHUNK, &f->writer };
             TRY(cairn_hdf5_column_create(group, &def, &f->entries[next++], error));
         }
     }
@@ -162,12 +164,12 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
 {
     hid_t group;
     TRY(cairn_hdf5_group(f->file, "steps", &group, error));
-    cairn_run_sources steps = { step_sources, COUNT(step_sources) };
-    cairn_run_sources worst = { worst_sources, f->certified ? COUNT(worst_sources) : 0 };
+    cairn_run_sources steps = { step_sources, COUNT(step_sources), true };
+    cairn_run_sources worst = { worst_sources, f->certified ? COUNT(worst_sources) : 0, true };
     cairn_status status =
-        cairn_run_table_create(group, steps, f->dimension, NULL, &f->steps, error);
+        cairn_run_table_create(group, steps, f->dimension, &f->writer, &f->steps, error);
     if (status == CAIRN_OK)
-        status = cairn_run_table_create(group, worst, f->dimension, NULL, &f->worst, error);
+        status = cairn_run_table_create(group, worst, f->dimension, &f->writer, &f->worst, error);
     if (status == CAIRN_OK)
         status = create_entries(f, group, error);
     H5Gclose(group);
@@ -181,13 +183,13 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
         cairn_hdf5_column_def def;
         cairn_hdf5_column *column;
     } columns[] = {
-        { { "frames/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL }, &f->frame_step },
-        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, NULL }, &f->frame_time },
-        { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL },
+        { { "frames/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer }, &f->frame_step },
+        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, &f->writer }, &f->frame_time },
+        { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer },
           &f->body_offset },
-        { { "frames/joint_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL },
+        { { "frames/joint_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer },
           &f->joint_offset },
-        { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, NULL },
+        { { "frames/contact_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer },
           &f->contact_offset },
     };
     int64_t zero = 0;
@@ -245,8 +247,10 @@ static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_
     f->full = strcmp(scene->run.certificate, "full") == 0;
     TRY(cairn_path_join(folder, "run.h5", f->path, error));
     TRY(cairn_path_join(folder, "run.h5.part", f->part, error));
+    cairn_hdf5_sums_start(&f->sums);
     TRY(cairn_hdf5_writer_create(&f->writer));
-    f->geometry.writer = &f->writer;
+    f->writer.sums = &f->sums;
+    f->geometry.writer = f->statistics.writer = &f->writer;
     f->waiting = cairn_memory_zeroed(STEP_BUFFER, sizeof *f->waiting);
     return f->waiting ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -314,6 +318,8 @@ static cairn_status open_all(cairn_run_file *f, const cairn_run_extent *to, cair
 {
     TRY(to ? cairn_hdf5_go_on(f->part, &f->sink, &f->file, error)
            : cairn_hdf5_create(f->part, &f->sink, &f->file, error));
+    if (to)
+        TRY(cairn_hdf5_sums_verify(&f->sums, f->file, error));
     TRY(create_all(f, error));
     return to ? cut(f, to, error) : CAIRN_OK;
 }
@@ -428,6 +434,7 @@ static cairn_status end_flush(cairn_run_file *f, bool wait, cairn_error *error)
     if (cairn_hdf5_writer_waits(&f->writer))
         return CAIRN_OK;
     f->flushing = false;
+    TRY(cairn_hdf5_sums_write(&f->sums, f->file, error));
     return cairn_hdf5_flush(f->file, error);
 }
 
@@ -609,8 +616,10 @@ static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
                            const cairn_run_ending *ending, cairn_error *error)
 {
     TRY(write_totals(f->file, summary, ending, error));
+    f->sums.stale = true;
     TRY(begin_flush(f, error));
     TRY(end_flush(f, true, error));
+    f->complete = true;
     TRY(close_file(f, error));
     TRY(cairn_hdf5_sink_check(&f->sink, error));
     return cairn_run_statistics_commit(&f->statistics, error);
@@ -640,8 +649,11 @@ void cairn_run_file_destroy(cairn_run_file *f)
     if (!f)
         return;
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    if (!f->complete)
+        cairn_hdf5_sink_drop(&f->sink);
     close_file(f, NULL);
     cairn_hdf5_quiet_end(quiet);
+    cairn_hdf5_sums_destroy(&f->sums);
     cairn_run_statistics_destroy(&f->statistics);
     cairn_memory_free(f->waiting);
     cairn_memory_free(f);

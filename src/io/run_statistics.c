@@ -21,7 +21,8 @@ typedef struct cairn_run_statistic {
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
-static cairn_status create_columns(hid_t parent, cairn_run_statistic *item, cairn_error *error)
+static cairn_status create_columns(hid_t parent, cairn_hdf5_writer *writer,
+                                   cairn_run_statistic *item, cairn_error *error)
 {
     hid_t group;
     cairn_status status = CAIRN_OK;
@@ -29,7 +30,7 @@ static cairn_status create_columns(hid_t parent, cairn_run_statistic *item, cair
     for (int i = 0; i < item->table.column_count && status == CAIRN_OK; i++) {
         const cairn_statistic_column *column = &item->table.columns[i];
         cairn_hdf5_column_def def = { column->name,     column->unit, CAIRN_HDF5_REAL, 1,
-                                      CAIRN_STEP_CHUNK, NULL };
+                                      CAIRN_STEP_CHUNK, writer };
         status = cairn_hdf5_column_create(group, &def, &item->columns[i], error);
     }
     H5Gclose(group);
@@ -50,7 +51,7 @@ static cairn_status start_item(cairn_run_statistics *s, hid_t group, const char 
     char path[CAIRN_PATH_BYTES];
     int dimension = cairn_world_dimension(s->scene->world);
     TRY(cairn_statistic_table_create(name, dimension, &item->table));
-    TRY(create_columns(group, item, error));
+    TRY(create_columns(group, s->writer, item, error));
     TRY(csv_path(s, name, path, error));
     TRY(cairn_file_create(path, &item->csv, error));
     cairn_statistic_write_head(item->csv.stream, &item->table);
@@ -72,7 +73,7 @@ cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const c
     char path[CAIRN_PATH_BYTES];
     hid_t group;
     int count = scene->run.statistics.count;
-    *out = (cairn_run_statistics){ .scene = scene, .folder = folder };
+    *out = (cairn_run_statistics){ .scene = scene, .folder = folder, .writer = out->writer };
     if (count == 0)
         return CAIRN_OK;
     TRY(cairn_path_join(folder, "statistics", path, error));
