@@ -128,10 +128,11 @@ static inline void h5_text(const char *file_name, const char *object, const char
     hid_t a = H5Aopen_by_name(file, object, attribute, H5P_DEFAULT, H5P_DEFAULT);
     CHECK(a >= 0);
     hid_t type = H5Aget_type(a);
-    char *text = NULL;
-    CHECK(H5Aread(a, type, &text) >= 0);
+    size_t bytes = H5Tget_size(type);
+    char *text = calloc(bytes + 1, 1);
+    CHECK(H5Tis_variable_str(type) == 0 && H5Aread(a, type, text) >= 0);
     snprintf(out, capacity, "%s", text);
-    H5free_memory(text);
+    free(text);
     H5Tclose(type);
     H5Aclose(a);
     H5Fclose(file);

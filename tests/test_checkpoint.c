@@ -56,7 +56,7 @@ TEST(a_run_that_was_stopped_goes_on_to_the_same_end)
         CHECK_INT(summary.steps, 60);
         CHECK_INT(summary.frames, 13);
         CHECK(!file_exists(&f, "checkpoint"));
-        CHECK_INT(verdict(&f), CERTIFIED); /* every row of the file, across the seam */
+        CHECK_INT(full_verdict(&f), CERTIFIED); /* every row of the file, across the seam */
         folder_remove(f.path);
     }
 }
@@ -150,7 +150,7 @@ TEST(what_was_written_after_the_checkpoint_is_written_again)
     CHECK_INT(rename(path_in(&early, "checkpoint").text, path_in(&f, "checkpoint").text), 0);
     CHECK_OK(resume(&f, &summary, NULL));
     CHECK(summary.hash == whole_hash(scene_2d, NULL));
-    CHECK_INT(verdict(&f), CERTIFIED);
+    CHECK_INT(full_verdict(&f), CERTIFIED);
     folder_remove(early.path);
     folder_remove(f.path);
 }

@@ -16,7 +16,7 @@ static void run_certified_with(const folder *f, const char *name, const char *co
     scene->run.paraview = scene->run.picture = false;
     CHECK_OK(cairn_run(scene, f->path, NULL, NULL, NULL, NULL));
     cairn_scene_destroy(scene);
-    if (verdict(f) != CERTIFIED)
+    if (full_verdict(f) != CERTIFIED)
         fail_msg("%s, %s: %s", name, sets[0], file_text(f, "said.txt"));
 }
 

@@ -70,11 +70,11 @@ static cairn_status path_of(hid_t object, char path[CAIRN_HDF5_PATH_BYTES], cair
 static void tell_kind(hid_t type, char kind[24])
 {
     H5T_class_t class = H5Tget_class(type);
-    char letter = class == H5T_FLOAT                              ? 'f'
+    char letter = class == H5T_FLOAT                                 ? 'f'
                   : class == H5T_STRING && !H5Tis_variable_str(type) ? 'S'
-                  : class != H5T_INTEGER                          ? 0
-                  : H5Tget_sign(type) == H5T_SGN_NONE             ? 'u'
-                                                                  : 'i';
+                  : class != H5T_INTEGER                             ? 0
+                  : H5Tget_sign(type) == H5T_SGN_NONE                ? 'u'
+                                                                     : 'i';
     kind[0] = '\0';
     if (letter)
         snprintf(kind, 24, "%c%zu", letter, H5Tget_size(type));
@@ -82,7 +82,8 @@ static void tell_kind(hid_t type, char kind[24])
 
 static cairn_status bad_kind(const char *name, cairn_error *error)
 {
-    return cairn_fail(error, CAIRN_BAD_INPUT, name, "found neither numbers nor texts of one length");
+    return cairn_fail(error, CAIRN_BAD_INPUT, name,
+                      "found neither numbers nor texts of one length");
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -255,8 +256,7 @@ static cairn_status see_all(cairn_hdf5_sums *sums, hid_t object, int depth, cair
 static cairn_status see_member(cairn_hdf5_sums *sums, hid_t group, hsize_t i, int depth,
                                cairn_error *error)
 {
-    hid_t object =
-        H5Oopen_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT);
+    hid_t object = H5Oopen_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, H5P_DEFAULT);
     if (object < 0)
         return cairn_hdf5_fail(error, "cannot open an object");
     cairn_status status = see_all(sums, object, depth, error);
@@ -314,8 +314,7 @@ cairn_status cairn_hdf5_sums_cut(cairn_hdf5_sums *sums, size_t number, hid_t dat
 {
     rows r;
     TRY(open_rows(dataset, &r, error));
-    cairn_status status =
-        sum_rows(&sums->table, &r, count, &sums->items[number].data, error);
+    cairn_status status = sum_rows(&sums->table, &r, count, &sums->items[number].data, error);
     close_rows(&r);
     return status;
 }
@@ -384,8 +383,8 @@ static cairn_status write_list(const cairn_hdf5_sums *sums, hid_t group, int k, 
         memcpy(packed + i * lists[k].bytes, (const char *)&sums->items[i] + lists[k].offset,
                lists[k].bytes);
     hid_t list = H5Dopen2(group, lists[k].name, H5P_DEFAULT);
-    bool good = list >= 0 && H5Dset_extent(list, &count) >= 0 &&
-                move_list(list, k, true, packed) >= 0;
+    bool good =
+        list >= 0 && H5Dset_extent(list, &count) >= 0 && move_list(list, k, true, packed) >= 0;
     cairn_status status = good ? CAIRN_OK : cairn_hdf5_fail(error, "cannot write checksums");
     if (list >= 0)
         H5Dclose(list);

@@ -41,9 +41,8 @@ static cairn_status create_part(hid_t parent, int part, const cairn_world *world
 {
     hid_t group;
     int dimension = cairn_world_dimension(world);
-    cairn_hdf5_column_def def = {
-        parts[part].offset, "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, c->writer
-    };
+    cairn_hdf5_column_def def = { parts[part].offset, "",       CAIRN_HDF5_LONG, 1,
+                                  CAIRN_STEP_CHUNK,   c->writer };
     int64_t zero = 0;
     TRY(cairn_hdf5_column_create(parent, &def, &c->offsets[part], error));
     if (c->offsets[part].rows == 0)

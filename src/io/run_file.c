@@ -184,7 +184,8 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
         cairn_hdf5_column *column;
     } columns[] = {
         { { "frames/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer }, &f->frame_step },
-        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, &f->writer }, &f->frame_time },
+        { { "frames/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, &f->writer },
+          &f->frame_time },
         { { "frames/body_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer },
           &f->body_offset },
         { { "frames/joint_offset", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer },

@@ -63,11 +63,14 @@ static cairn_status create_parts(hid_t group, cairn_run_geometry *g, cairn_error
 
 static cairn_status create_columns(hid_t group, cairn_run_geometry *g, cairn_error *error)
 {
-    const cairn_hdf5_column_def vertices = { "vertices", "m", CAIRN_HDF5_REAL, 3, 512, g->writer, true };
-    const cairn_hdf5_column_def corners = { "corners", "", CAIRN_HDF5_INT, 1, 1024, g->writer, true };
+    const cairn_hdf5_column_def vertices = { "vertices", "m", CAIRN_HDF5_REAL, 3, 512,
+                                             g->writer,  true };
+    const cairn_hdf5_column_def corners = {
+        "corners", "", CAIRN_HDF5_INT, 1, 1024, g->writer, true
+    };
     int64_t zero = 0;
     for (int i = 0; i < CAIRN_GEOMETRY_LISTS; i++) {
-        const cairn_hdf5_column_def def = { offset_names[i],  "",  CAIRN_HDF5_LONG, 1,
+        const cairn_hdf5_column_def def = { offset_names[i],  "",       CAIRN_HDF5_LONG, 1,
                                             CAIRN_STEP_CHUNK, g->writer };
         TRY(cairn_hdf5_column_create(group, &def, &g->offsets[i], error));
         if (g->offsets[i].rows == 0)

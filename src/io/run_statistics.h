@@ -11,7 +11,7 @@
 typedef struct cairn_run_statistics {
     const cairn_scene *scene;
     const char *folder;
-    cairn_hdf5_writer *writer; /* set by the owner, before all else */
+    cairn_hdf5_writer *writer;         /* set by the owner, before all else */
     struct cairn_run_statistic *items; /* one for each name of run.statistics */
     int count;
     cairn_energy totals; /* over the steps so far */

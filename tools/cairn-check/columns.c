@@ -96,7 +96,7 @@ static bool make_room(const check_group *group, size_t rows, void *record, check
     return true;
 }
 
-static bool read_rows(hid_t dataset, hsize_t first, const hsize_t extent[2], hid_t type, void *out)
+bool check_read_rows(hid_t dataset, hsize_t first, const hsize_t extent[2], hid_t type, void *out)
 {
     hsize_t start[2] = { first, 0 };
     hid_t space = H5Dget_space(dataset);
@@ -119,7 +119,7 @@ static bool read_columns(const check_group *group, int64_t first, int64_t rows, 
             continue;
         hsize_t extent[2] = { (hsize_t)rows, (hsize_t)check_width(group, field) };
         hid_t type = field->integer ? H5T_NATIVE_INT32 : H5T_NATIVE_DOUBLE;
-        if (!read_rows(group->dataset[i], (hsize_t)first, extent, type, out[i]))
+        if (!check_read_rows(group->dataset[i], (hsize_t)first, extent, type, out[i]))
             return check_fail(report, "/%s/%s cannot be read", group->name, field->name);
     }
     return true;
@@ -263,6 +263,18 @@ bool check_attribute_text(hid_t file, const char *name, char *text, size_t capac
     free_texts(&found);
     H5Aclose(attribute);
     return good || check_fail(report, "attribute %s: expected a text", name);
+}
+
+bool check_attribute_is_fixed(hid_t file, const char *name)
+{
+    hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : -1;
+    hid_t type = attribute >= 0 ? H5Aget_type(attribute) : -1;
+    bool fixed = type >= 0 && H5Tis_variable_str(type) == 0;
+    if (type >= 0)
+        H5Tclose(type);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    return fixed;
 }
 
 int check_names(hid_t file, const char *dataset, const char *const *known, int most, int *out)

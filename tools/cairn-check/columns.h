@@ -41,6 +41,8 @@ bool check_group_open(hid_t file, check_group *group, check_report *report);
 bool check_group_read(check_group *group, int64_t first, int64_t rows, void *record,
                       check_report *report);
 void check_group_close(check_group *group);
+/* Rows of one dataset from `first` on: extent[0] of them, extent[1] numbers each. */
+bool check_read_rows(hid_t dataset, hsize_t first, const hsize_t extent[2], hid_t type, void *out);
 /* Free the arrays of a record. */
 void check_group_free(const check_group *group, void *record);
 
@@ -51,6 +53,8 @@ bool check_has(hid_t file, const char *name);
 bool check_attribute(hid_t file, const char *name, int count, double *out, check_report *report);
 bool check_attribute_text(hid_t file, const char *name, char *text, size_t capacity,
                           check_report *report);
+/* Whether a text attribute of the root has a fixed length, as since version 2 of the format. */
+bool check_attribute_is_fixed(hid_t file, const char *name);
 /* Attribute `names` of a dataset: for each of its texts the place in `known` (ended by NULL), -1
  * when it is not there. Returns how many, at most `most`. */
 int check_names(hid_t file, const char *dataset, const char *const *known, int most, int *out);

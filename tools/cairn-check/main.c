@@ -80,6 +80,16 @@ static void print_gaps(const check_report *report)
         putchar('\n');
 }
 
+static void print_checksums(const check_run *run)
+{
+    if (run->skip_checksums)
+        puts("checksums: not looked at");
+    else if (run->settings.version < 2)
+        puts("checksums: there are none in a file of version 1");
+    else
+        printf("checksums: those of %ld groups and datasets agree\n", run->report->checksums);
+}
+
 static int conclude(const check_run *run, bool full)
 {
     const check_report *report = run->report;
@@ -108,13 +118,14 @@ static int conclude(const check_run *run, bool full)
     if (run->unfinished)
         puts("the run did not end: it was checked as far as it goes");
     print_gaps(report);
+    print_checksums(run);
     return CERTIFIED;
 }
 
-static int check_path(const char *path, int most)
+static int check_path(const char *path, int most, bool skip_checksums)
 {
     check_report report = { .most = most };
-    check_run run = { .report = &report };
+    check_run run = { .report = &report, .skip_checksums = skip_checksums };
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     bool good = check_run_open(&run, path), full = strcmp(run.settings.level, "full") == 0;
     if (good && full)
@@ -128,22 +139,30 @@ static int check_path(const char *path, int most)
 
 static int usage(FILE *out)
 {
-    fputs("usage: cairn-check [--all] RUN\n"
-          "Compute the run in RUN (a folder or its run.h5) again and compare. It needs a run made\n"
-          "with certificate: full. Prints the first 10 numbers that do not agree, with --all\n"
-          "every one. Exit codes: 0 certified, 1 not certified, 2 could not be checked.\n",
+    fputs("usage: cairn-check [--all] [--no-checksums] RUN\n"
+          "Compute the run in RUN (a folder or its run.h5) again and compare, and see that the\n"
+          "file agrees with its checksums (not with --no-checksums). It needs a run made with\n"
+          "certificate: full. Prints the first 10 numbers that do not agree, with --all every\n"
+          "one. Exit codes: 0 certified, 1 not certified, 2 could not be checked.\n",
           out);
     return CANNOT_CHECK;
 }
 
 int main(int count, char **words)
 {
-    bool all = count > 1 && strcmp(words[1], "--all") == 0;
-    if (count > 1 && (strcmp(words[1], "--help") == 0 || strcmp(words[1], "-h") == 0)) {
-        usage(stdout);
-        return 0;
+    bool all = false, skip_checksums = false;
+    int at = 1;
+    for (; at < count && words[at][0] == '-'; at++) {
+        if (strcmp(words[at], "--help") == 0 || strcmp(words[at], "-h") == 0) {
+            usage(stdout);
+            return 0;
+        }
+        all = all || strcmp(words[at], "--all") == 0;
+        skip_checksums = skip_checksums || strcmp(words[at], "--no-checksums") == 0;
+        if (strcmp(words[at], "--all") != 0 && strcmp(words[at], "--no-checksums") != 0)
+            return usage(stderr);
     }
-    if (count != 2 + all || words[1 + all][0] == '-')
+    if (at + 1 != count)
         return usage(stderr);
-    return check_path(words[1 + all], all ? INT32_MAX : 10);
+    return check_path(words[at], all ? INT32_MAX : 10, skip_checksums);
 }

@@ -23,6 +23,7 @@ typedef struct check_report {
     int most;          /* findings to print                              */
     long findings;     /* that do not agree                              */
     long compared;     /* numbers that were looked at                    */
+    long checksums;    /* objects of the file that have one              */
     long gaps[3];      /* contacts: gap by a formula, by its points, not */
     char problem[512]; /* why the file cannot be checked; "": it can     */
 } check_report;

@@ -259,14 +259,32 @@ static bool read_overlaps(check_run *run)
            check_fail(run->report, "attribute overlaps: '%s' is not known here", way);
 }
 
-static bool read_settings(check_run *run)
+/* What kind of file it is. Since version 2 there are checksums, and texts have a fixed length. */
+static bool read_format(check_run *run)
 {
     char format[32] = "";
-    check_settings *s = &run->settings;
-    strcpy(s->level, "summary"); /* what runs kept before there was a choice */
+    double version = 0;
     if (!check_attribute_text(run->file, "format", format, sizeof format, run->report) ||
         strcmp(format, "cairn run") != 0)
         return check_fail(run->report, "this is not a run");
+    if (!check_attribute(run->file, "format_version", 1, &version, run->report))
+        return false;
+    if (version != 1 && version != 2)
+        return check_fail(run->report, "format version %.17g is not known here", version);
+    run->settings.version = (int)version;
+    check_true(run->report, check_at(run, NULL, 0, "format_version"),
+               check_attribute_is_fixed(run->file, "format") == (version == 2) &&
+                   check_has(run->file, "checksums") == (version == 2),
+               "the file is of another version than it says");
+    if (run->skip_checksums || !check_has(run->file, "checksums"))
+        return true;
+    return check_checksums(run);
+}
+
+static bool read_settings(check_run *run)
+{
+    check_settings *s = &run->settings;
+    strcpy(s->level, "summary"); /* what runs kept before there was a choice */
     if (H5Aexists(run->file, "certificate") > 0 &&
         !check_attribute_text(run->file, "certificate", s->level, sizeof s->level, run->report))
         return false;
@@ -443,7 +461,7 @@ bool check_run_open(check_run *run, const char *path)
 {
     run->file = -1;
     run->step_group = (check_group){ "steps", step_fields, COUNT(step_fields), 3, { 0 }, 0 };
-    if (!open_file(run, path) || !read_settings(run) ||
+    if (!open_file(run, path) || !read_format(run) || !read_settings(run) ||
         !read_all(run, &run->step_group, &run->steps, &run->steps.count))
         return false;
     run->unfinished = is_unfinished(run);

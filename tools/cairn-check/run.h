@@ -42,6 +42,7 @@ typedef struct check_scheme {
 } check_scheme;
 
 typedef struct check_settings {
+    int version; /* of the format: 1, or 2 with checksums */
     int dimension;
     vec gravity;
     double h;               /* s: time step                         */
@@ -298,6 +299,7 @@ typedef struct check_derived {
 
 typedef struct check_run {
     hid_t file;
+    bool skip_checksums; /* only recomputation counts */
     check_settings settings;
     check_report *report;
     check_bodies bodies;
@@ -341,6 +343,8 @@ typedef struct check_run {
     bool impact; /* the step is an impact by Poisson's law: two phases */
 } check_run;
 
+/* checksums.c: compare the whole file with /checksums; false: that cannot be read. */
+bool check_checksums(check_run *run);
 /* run.c: open a run file, read what does not change; load step 0, 1, ... in order. */
 bool check_run_open(check_run *run, const char *path);
 bool check_run_load(check_run *run, long step);
