@@ -212,6 +212,37 @@ TEST(not_a_number_is_an_error_not_an_answer)
                       CAIRN_NOT_FINITE);
 }
 
+/* 1e155 squared is more than a double holds: sums of squares were infinite, ratios of them 0, and
+ * the start was the answer. */
+TEST(an_impulse_whose_square_overflows_is_no_start)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 4, 4, 1);
+    for (int i = 0; cairn_solver_name(i); i++) {
+        double r[MOST_CONTACTS * 3] = { 1e155 }, v[MOST_BLOCKS * 6], u[MOST_CONTACTS * 3];
+        cairn_solve_options options = cairn_solve_options_default();
+        cairn_solve_report report;
+        cairn_workspace *workspace;
+        options.solver = cairn_solver_name(i);
+        if (!cairn_solver_accepts(options.solver, CAIRN_LAW_CONVEX, &random.p))
+            continue;
+        CHECK_OK(cairn_workspace_create(&workspace));
+        CHECK_INT(cairn_solve(&random.p, &options, workspace, r, v, u, &report), CAIRN_NOT_FINITE);
+        cairn_workspace_destroy(workspace);
+    }
+}
+
+TEST(a_velocity_whose_square_overflows_has_no_answer)
+{
+    random_problem random;
+    make_random_problem(&random, 3, 4, 4, 1);
+    random.v_free[5] = -1e155;
+    for (int i = 0; cairn_solver_name(i); i++)
+        if (cairn_solver_accepts(cairn_solver_name(i), CAIRN_LAW_CONVEX, &random.p))
+            CHECK_INT(solve(&random.p, cairn_solver_name(i), CAIRN_LAW_CONVEX, 1e-3).status,
+                      CAIRN_NOT_FINITE);
+}
+
 /* ---- many balls ----------------------------------------------------------------------------- */
 
 typedef struct large_answer {
@@ -296,6 +327,8 @@ int main(void)
         CASE(duplicate_contacts_share_the_load), CASE(the_coulomb_law_ignores_a_given_s),
         CASE(unknown_solver_and_untreated_law_are_refused),
         CASE(not_a_number_is_an_error_not_an_answer),
+        CASE(an_impulse_whose_square_overflows_is_no_start),
+        CASE(a_velocity_whose_square_overflows_has_no_answer),
         CASE(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly),
         CASE(every_solver_solves_contacts_of_balls_like_their_rows));
 }

@@ -137,6 +137,28 @@ void cairn_workspace_destroy(cairn_workspace *workspace)
 
 /* ---- judging -------------------------------------------------------------------------------- */
 
+/* Whether x.x is a number: neither x nor its square overflows. Four sums, so that they overlap. */
+static bool has_length(const double *x, size_t count)
+{
+    double sum[4] = { 0, 0, 0, 0 };
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4)
+        for (size_t k = 0; k < 4; k++)
+            sum[k] += x[i + k] * x[i + k];
+    for (; i < count; i++)
+        sum[0] += x[i] * x[i];
+    return isfinite(sum[0] + sum[1] + sum[2] + sum[3]);
+}
+
+/* A residual is a ratio of sums of squares: where one of them overflows it means nothing, and may
+ * well be 0. */
+static bool is_judged(const cairn_task *task, const double *r)
+{
+    const cairn_problem *p = task->system.p;
+    size_t rows = task->system.r_count, velocities = (size_t)p->blocks * (size_t)p->block_size;
+    return has_length(r, rows) && has_length(task->u, rows) && has_length(task->v, velocities);
+}
+
 /* The residual that the tolerance means. */
 static double measured(const cairn_task *task)
 {
@@ -149,6 +171,8 @@ bool cairn_task_judge(cairn_task *task, const double *r)
     cairn_judge_again(task->system.p, task->options->law, r, task->v, task->u, &task->norms,
                       &task->report->judgement);
     double residual = measured(task);
+    if (residual < task->best_relative && !is_judged(task, r))
+        residual = INFINITY;
     task->best_is_last = residual < task->best_relative;
     task->kept = false;
     if (task->best_is_last) {
@@ -205,7 +229,7 @@ static cairn_status finish_task(cairn_task *task, double *r)
         memcpy(r, task->best, task->system.r_count * sizeof(double));
     cairn_judge_again(task->system.p, task->options->law, r, task->v, task->u, &task->norms,
                       &task->report->judgement);
-    return CAIRN_OK;
+    return is_judged(task, r) ? CAIRN_OK : CAIRN_NOT_FINITE;
 }
 
 static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *p,
@@ -244,6 +268,8 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     if (!cairn_solver_accepts(solver->name, solve_options->law, p))
         return CAIRN_UNSUPPORTED;
     *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
+    if (!has_length(r, (size_t)p->dimension * (size_t)p->contacts))
+        return CAIRN_NOT_FINITE; /* no method finds back from there */
     cairn_task task = { .options = solve_options, .v = v, .u = u, .report = report };
     cairn_problem asked = *p;
     if (solve_options->law == CAIRN_LAW_COULOMB)
