@@ -18,9 +18,8 @@ static void world_default(void *options)
 static const cairn_option world_options[] = {
     { "dimension", CAIRN_OPTION_INTEGER, false, offsetof(cairn_world_def, dimension), 2, 3, "",
       "2: a plane with disks; 3: space with spheres", NULL },
-    { "gravity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_world_def, gravity), -CAIRN_UNBOUNDED,
-      CAIRN_UNBOUNDED, "m/s^2", "acceleration of free fall; in 2D [0, -9.81] when not given",
-      NULL },
+    { "gravity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_world_def, gravity), -1e30, 1e30,
+      "m/s^2", "acceleration of free fall; in 2D [0, -9.81] when not given", NULL },
 };
 
 static const cairn_record world_record = {

@@ -178,6 +178,41 @@ static cairn_status certify_contacts(cairn_stage *stage)
     return CAIRN_OK;
 }
 
+/* Whether all that was found about the contacts can be written as numbers. NaN, and an infinity of
+ * either sign, stay in sums. */
+static bool is_finite(const cairn_step_report *report)
+{
+    const cairn_certificate *c = &report->certificate;
+    const cairn_energy *e = &report->energy;
+    const cairn_residual *asked = &c->judgement.asked, *coulomb = &c->judgement.coulomb;
+    return isfinite(asked->worst + asked->relative + coulomb->worst + coulomb->relative) &&
+           isfinite(c->gap_error + c->complementarity + c->friction_direction + c->dilatation) &&
+           isfinite(c->spurious_work + c->cone_violation) &&
+           isfinite(e->impact_loss + e->friction_loss + e->driver_work);
+}
+
+/* Name the contact with the largest impulse, or the first that is none. */
+static cairn_status refuse_impulse(const cairn_stage *stage)
+{
+    size_t d = (size_t)stage->problem.dimension;
+    const int32_t *body = stage->world->contacts.body;
+    double largest = -1;
+    int worst = -1;
+    for (int j = 0; j < stage->world->contacts.count && !isnan(largest); j++) {
+        double size = fabs(stage->r[(size_t)j * d]);
+        if (size > largest || isnan(size)) {
+            largest = size;
+            worst = j;
+        }
+    }
+    if (worst < 0)
+        return CAIRN_NOT_FINITE;
+    return cairn_fail(&stage->world->error, CAIRN_NOT_FINITE, NULL,
+                      "the impulses of this step are too large for numbers, first of all %g N s "
+                      "between bodies %d and %d",
+                      largest, body[2 * worst], body[2 * worst + 1]);
+}
+
 cairn_status cairn_stage_certify(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
@@ -190,7 +225,7 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     }
     report->candidates = stage->world->contacts.count;
     TRY(certify_contacts(stage));
-    return isfinite(c->judgement.asked.worst) ? CAIRN_OK : CAIRN_NOT_FINITE;
+    return is_finite(report) ? CAIRN_OK : refuse_impulse(stage);
 }
 
 /* The piece of the body on one side of a contact, where the body is now. */

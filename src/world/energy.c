@@ -16,9 +16,11 @@
 #include "problem/operator.h"
 #include "world/scheme.h"
 
-static double kinetic_energy(double mass, cairn_vec3 J, cairn_vec3 v, cairn_vec3 omega)
+double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_vec3 omega)
 {
-    return 0.5 * mass * cairn_dot(v, v) + 0.5 * cairn_dot(omega, cairn_times(J, omega));
+    cairn_vec3 J = world->bodies.inertia[i];
+    return 0.5 * world->bodies.mass[i] * cairn_dot(v, v) +
+           0.5 * cairn_dot(omega, cairn_times(J, omega));
 }
 
 void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential)
@@ -28,7 +30,7 @@ void cairn_world_energy(const cairn_world *world, double *kinetic, double *poten
     for (int i = 0; i < b->count; i++) {
         if (!b->alive[i] || b->motion[i] != CAIRN_MOTION_DYNAMIC)
             continue;
-        *kinetic += kinetic_energy(b->mass[i], b->inertia[i], b->v[i], b->omega[i]);
+        *kinetic += cairn_body_kinetic(world, i, b->v[i], b->omega[i]);
         *potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
     }
 }
@@ -119,10 +121,4 @@ void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *ener
         energy->friction_loss += sum[k].friction_loss;
         energy->driver_work += sum[k].driver_work;
     }
-}
-
-cairn_status cairn_stage_energy(cairn_stage *stage)
-{
-    cairn_stage_joints_energy(stage);
-    return cairn_stage_make_ledger(stage);
 }

@@ -30,6 +30,7 @@ static void set_default(void *def)
 
 #define FIELD(name) offsetof(cairn_inlet_def, name)
 #define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+#define STATE       -1e30, 1e30 /* as of bodies */
 
 static const cairn_option options[] = {
     { "count", CAIRN_OPTION_INTEGER, true, FIELD(count), 1, 1e9, "", "how many bodies in all",
@@ -37,12 +38,13 @@ static const cairn_option options[] = {
     { "rate", CAIRN_OPTION_REAL, true, FIELD(rate), CAIRN_POSITIVE, 1e12, "1/s",
       "bodies per second", NULL },
     { "start", CAIRN_OPTION_REAL, false, FIELD(start), ANY, "s", "when it begins", NULL },
-    { "centre", CAIRN_OPTION_VECTOR, true, FIELD(centre), ANY, "m", "middle of the region", NULL },
+    { "centre", CAIRN_OPTION_VECTOR, true, FIELD(centre), STATE, "m", "middle of the region",
+      NULL },
     { "size", CAIRN_OPTION_VECTOR, false, FIELD(size), 0, 1e12, "m",
       "extents of the region in which bodies appear", NULL },
     { "disk_radius", CAIRN_OPTION_REAL, false, FIELD(disk_radius), 0, 1e12, "m",
       "> 0: the region is a vertical cylinder of this radius, height size.z", NULL },
-    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), ANY, "m/s", "of what comes in",
+    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), STATE, "m/s", "of what comes in",
       NULL },
     { "turned", CAIRN_OPTION_FLAG, false, FIELD(turned), 0, 0, "",
       "bodies that are no spheres get a random orientation", NULL },

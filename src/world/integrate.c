@@ -172,7 +172,7 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
     cairn_loads_at(world, world->time + 0.5 * stage->h, stage->force, stage->torque);
     TRY(cairn_stage_number_blocks(stage));
     cairn_parallel_for(b->count, GRAIN, free_range, stage);
-    return CAIRN_OK;
+    return cairn_stage_check_free_motion(stage);
 }
 
 /* ---- after the solve ------------------------------------------------------------------------ */
@@ -200,13 +200,12 @@ void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, ca
     *omega = cairn_stage_turning(stage, i, stage->v);
 }
 
-static void move_dynamic(cairn_stage *stage, int i, cairn_energy *energy)
+static void move_dynamic(cairn_stage *stage, int i)
 {
     cairn_body_store *b = &stage->world->bodies;
     double h = stage->h;
     cairn_vec3 v, omega;
     cairn_stage_new_velocity(stage, i, &v, &omega);
-    cairn_energy_add_body(stage, i, v, omega, energy);
     b->v[i] = v;
     b->omega[i] = omega;
     b->asleep[i] = stage->asleep ? stage->asleep[i] : 0;
@@ -247,33 +246,19 @@ static void commit_range(int begin, int end, void *context)
 {
     cairn_stage *stage = context;
     const cairn_body_store *b = &stage->world->bodies;
-    cairn_energy *energy = &stage->ledger[begin / GRAIN];
     for (int i = begin; i < end; i++) {
         cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
         if (!b->alive[i])
             continue;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
-            move_dynamic(stage, i, energy);
+            move_dynamic(stage, i);
         else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
             move_driven(stage, i);
     }
 }
 
-cairn_status cairn_stage_make_ledger(cairn_stage *stage)
-{
-    size_t ranges = (size_t)(stage->world->bodies.count + GRAIN - 1) / GRAIN;
-    stage->ledger = cairn_arena_take(&stage->world->scratch, ranges, sizeof *stage->ledger);
-    if (!stage->ledger)
-        return CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < ranges; k++)
-        stage->ledger[k] = (cairn_energy){ 0 };
-    return CAIRN_OK;
-}
-
 void cairn_stage_commit(cairn_stage *stage)
 {
-    int count = stage->world->bodies.count;
-    cairn_parallel_for(count, GRAIN, commit_range, stage);
-    cairn_energy_add_up(stage->ledger, (count + GRAIN - 1) / GRAIN, &stage->report->energy);
+    cairn_parallel_for(stage->world->bodies.count, GRAIN, commit_range, stage);
     advance_clock(stage->world, stage->h);
 }

@@ -194,9 +194,8 @@ typedef struct cairn_stage {
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
     cairn_problem compression_problem; /* what the first phase solved                    */
-    cairn_energy *ledger; /* of each range of bodies in cairn_stage_commit              */
-    double *depths;       /* m: deepest overlap in each range of contacts             */
-    bool by_groups;       /* what sleeps is not solved again                          */
+    double *depths; /* m: deepest overlap in each range of contacts             */
+    bool by_groups; /* what sleeps is not solved again                          */
     cairn_groups groups;
     uint8_t *asleep; /* of each body: rests when the step ends; NULL: nobody     */
     int32_t *calm;   /* of each body, after the step; NULL: 0                    */
@@ -290,8 +289,6 @@ void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v,
 cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int body);
 /* The angular velocity in the body frame out of the numbers x of all blocks. */
 cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int body, const double *x);
-/* Room for what the next one adds to the energy ledger. */
-cairn_status cairn_stage_make_ledger(cairn_stage *stage);
 void cairn_stage_commit(cairn_stage *stage);
 
 /* linearise.c: gaps that hold where the step ends */
@@ -356,13 +353,19 @@ void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judge
 cairn_status cairn_stage_certify(cairn_stage *stage);
 void cairn_stage_penetration(cairn_stage *stage);
 
-/* energy.c: what joints do; contacts are added by ranges, bodies as they get their velocities v,
- * omega */
-cairn_status cairn_stage_energy(cairn_stage *stage);
+/* energy.c: contacts and bodies, with their new velocities v and omega, are added by ranges */
+double cairn_body_kinetic(const cairn_world *world, int body, cairn_vec3 v, cairn_vec3 omega);
 void cairn_energy_add_contacts(const cairn_stage *stage, int begin, int end, cairn_energy *energy);
 void cairn_energy_add_body(const cairn_stage *stage, int body, cairn_vec3 v, cairn_vec3 omega,
                            cairn_energy *energy);
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy);
+
+/* motion.c: what the bodies are about to do, before anything is changed. All fail with
+ * CAIRN_NOT_FINITE and name the body that does it. */
+/* The free motion, before contacts are looked for. */
+cairn_status cairn_stage_check_free_motion(cairn_stage *stage);
+/* What joints and bodies add to the energy ledger. */
+cairn_status cairn_stage_energy(cairn_stage *stage);
 
 /* inlet.c */
 size_t cairn_inlets_due(const cairn_world *world, double time);

@@ -1,0 +1,160 @@
+/* motion.c - what bodies are about to do in a step, looked at before anything is changed: what they
+ * add to the energy ledger, and whether all of it can be written as numbers.
+ *
+ * A number that is not finite spoils everything after it, and hides: a comparison with NaN is
+ * false, and a ratio of infinities is judged as anything. So a step ends where it makes one, with
+ * the world as it was. Squares count: energies and distances are made of them. */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/scheme.h"
+
+enum { GRAIN = 1024 };
+
+/* What the bodies of one range do. */
+typedef struct tally {
+    cairn_energy added;
+    double energy; /* J: kinetic, and the size of the potential, after the step          */
+    double most;   /* J: the most that one of them has; not finite: too much for a number */
+    int body;      /* which; -1: none has any                                             */
+} tally;
+
+typedef struct tally_job {
+    const cairn_stage *stage;
+    tally *range;
+} tally_job;
+
+/* How much energy a body has with velocities v, omega when it gets to x; not finite where one of
+ * these, or its square, is not. */
+static double energy_of(const cairn_stage *stage, int i, cairn_vec3 x, const cairn_vec3 v[2])
+{
+    const cairn_world *world = stage->world;
+    double potential = world->bodies.mass[i] * cairn_dot(world->gravity, x);
+    double energy = cairn_body_kinetic(world, i, v[0], v[1]) + fabs(potential);
+    return isfinite(cairn_dot(x, x)) ? energy : INFINITY;
+}
+
+static void count_body(tally *t, int i, double energy)
+{
+    t->energy += energy;
+    if (t->body < 0 || (isfinite(t->most) && !(energy <= t->most))) {
+        t->most = energy;
+        t->body = i;
+    }
+}
+
+/* A length that may be too large for its square. */
+static double length_of(cairn_vec3 a)
+{
+    return hypot(hypot(a.x, a.y), a.z);
+}
+
+static cairn_status refuse_speed(const cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega)
+{
+    return cairn_fail(
+        &stage->world->error, CAIRN_NOT_FINITE, NULL,
+        "body %d would get a velocity of %g m/s and %g rad/s: its energy is too large "
+        "for a number",
+        i, length_of(v), length_of(omega));
+}
+
+/* The tallies of all ranges together; what is added goes to the ledger, range by range. */
+static tally add_up(const tally *range, size_t ranges, cairn_energy *ledger)
+{
+    tally all = { .body = -1 };
+    for (size_t k = 0; k < ranges; k++) {
+        cairn_energy_add_up(&range[k].added, 1, ledger);
+        if (range[k].body < 0)
+            continue;
+        double before = all.energy;
+        count_body(&all, range[k].body, range[k].most);
+        all.energy = before + range[k].energy;
+    }
+    return all;
+}
+
+static cairn_status tally_bodies(const cairn_stage *stage, void (*count)(int, int, void *),
+                                 tally *out)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    int bodies = stage->world->bodies.count;
+    size_t ranges = (size_t)(bodies + GRAIN - 1) / GRAIN;
+    cairn_arena_moment before = cairn_arena_now(scratch);
+    tally_job job = { stage, cairn_arena_take(scratch, ranges, sizeof(tally)) };
+    if (!job.range)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(bodies, GRAIN, count, &job);
+    *out = add_up(job.range, ranges, &stage->report->energy);
+    cairn_arena_return(scratch, before);
+    return CAIRN_OK;
+}
+
+/* ---- before contacts are looked for --------------------------------------------------------- */
+
+static void free_range(int begin, int end, void *context)
+{
+    const tally_job *job = context;
+    const cairn_stage *stage = job->stage;
+    const cairn_body_store *b = &stage->world->bodies;
+    tally t = { .body = -1 };
+    for (int i = begin; i < end; i++) {
+        const cairn_vec3 v[2] = { stage->v_free[i], stage->omega_free[i] };
+        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
+            count_body(&t, i, energy_of(stage, i, cairn_add_scaled(b->x[i], stage->h, v[0]), v));
+    }
+    job->range[begin / GRAIN] = t;
+}
+
+cairn_status cairn_stage_check_free_motion(cairn_stage *stage)
+{
+    tally all;
+    TRY(tally_bodies(stage, free_range, &all));
+    if (isfinite(all.energy))
+        return CAIRN_OK;
+    return refuse_speed(stage, all.body, stage->v_free[all.body], stage->omega_free[all.body]);
+}
+
+/* ---- before the new state ------------------------------------------------------------------- */
+
+static void end_range(int begin, int end, void *context)
+{
+    const tally_job *job = context;
+    const cairn_stage *stage = job->stage;
+    const cairn_body_store *b = &stage->world->bodies;
+    tally t = { .body = -1 };
+    for (int i = begin; i < end; i++) {
+        cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
+        if (stage->block[i] < 0)
+            continue;
+        cairn_vec3 v[2];
+        cairn_stage_new_velocity(stage, i, &v[0], &v[1]);
+        cairn_energy_add_body(stage, i, v[0], v[1], &t.added);
+        count_body(&t, i, energy_of(stage, i, cairn_add_scaled(b->x[i], stage->h, v[0]), v));
+    }
+    job->range[begin / GRAIN] = t;
+}
+
+/* Whether every line of the ledger is a number. */
+static bool is_finite(const cairn_energy *e)
+{
+    return isfinite(e->load_work + e->driver_work + e->motor_work + e->friction_loss +
+                    e->impact_loss + e->damping_loss + e->numerical_loss + e->sleep_loss);
+}
+
+cairn_status cairn_stage_energy(cairn_stage *stage)
+{
+    tally all;
+    cairn_stage_joints_energy(stage);
+    TRY(tally_bodies(stage, end_range, &all));
+    if (!isfinite(all.energy)) {
+        cairn_vec3 v, omega;
+        cairn_stage_new_velocity(stage, all.body, &v, &omega);
+        return refuse_speed(stage, all.body, v, omega);
+    }
+    if (is_finite(&stage->report->energy))
+        return CAIRN_OK;
+    return cairn_fail(&stage->world->error, CAIRN_NOT_FINITE, NULL,
+                      "the work of this step is too large for a number");
+}
