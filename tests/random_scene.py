@@ -584,6 +584,8 @@ def make_scene(seed):
         scene["pairs"] = [{"materials": ["rock", "wall"], "restitution": 0.3}]
     if bodies and c.is_so(0.2):
         scene["joints"] = [make_joint(c, d, bodies) for _ in range(c.whole(1, 3))]
+        for law in laws.values():
+            law.pop("restitution_law", None)  # Poisson's is refused together with joints
     if c.is_so(0.1) and parts:
         pour = make_pour(c, d, middle)
         if "wall" in laws:

@@ -191,12 +191,13 @@ def sunk(scene, run):
     start = max([depth for _, depth, _ in deepest(scene, poses_of(run, 0))] + [0.0])
     radii = [t.solid.radius for t, moves in zip(scene.things, scene.moving) if moves]
     size = min([r for r in radii if r > 0] + [0.1])
+    late = options.get("scheme") == "moreau-jean" or options.get("overlaps") == "keep"
+    furthest = 0.0
     for step, depth in enumerate(told, 1):
-        fast = max(list(speeds(run, step - 1).values()) + list(speeds(run, step).values()) + [0.0])
-        way = h * fast
-        late = options.get("scheme") == "moreau-jean" or options.get("overlaps") == "keep"
-        allowed = start + 0.05 * size + 4 * way * way / size + (2 * way * step if late else 0)
-        if depth > min(allowed, start + size):
+        way = h * max(list(speeds(run, step - 1).values()) + list(speeds(run, step).values()) + [0.0])
+        furthest = max(furthest, way)
+        allowed = min(0.05 * size + 4 * way * way / size, size) + (4 * furthest if late else 0)
+        if depth > start + allowed:
             return "step %d: overlap of %.3g m (bodies of %.3g m) is certified" % (step, depth, size)
     return None
 
@@ -236,23 +237,39 @@ def judge_run(seed, scene, folder):
     return Verdict(seed, "missed" if missed else "certified", "")
 
 
+def told_of(scene):
+    """What one wants to know first of a scene that failed."""
+    run, laws = scene["run"], scene["materials"].values()
+    words = ["%dD" % scene["dimension"], run["scheme"], "h %g" % run["time_step"], "tol %g" % run["tolerance"],
+             "mu " + ",".join(str(m.get("friction", "law")) for m in laws)]
+    return ", ".join(words + [key for key in ("overlaps", "linearisations", "sleep", "solver") if key in run])
+
+
 def try_seed(seed):
-    """Makes, runs and judges one scene."""
-    folder = tempfile.mkdtemp(prefix="cairn-random-")
+    """Makes, runs and judges one scene; what fails is told with its settings."""
+    folder, scene = tempfile.mkdtemp(prefix="cairn-random-"), None
     try:
         scene, files = write_scene(seed, folder)
-        code, _, err = call([CAIRN, "run", "scene.yaml", "--out", "run", "--quiet"], folder)
-        broken = crashed(code, err)
-        if broken:
-            return Verdict(seed, "crash", "cairn " + broken)
-        if code != 0:
-            clear = len(err.strip()) > 10
-            return Verdict(seed, "refused" if clear else "wrong", reason(err) if clear else "no message")
-        return judge_run(seed, Scene(scene, files), os.path.join(folder, "run"))
+        verdict = run_and_judge(seed, scene, files, folder)
     except Exception as error:  # a scene that breaks the soak is named like one that breaks cairn
-        return Verdict(seed, "crash", "random_scenes.py: %s: %s" % (type(error).__name__, error))
+        verdict = Verdict(seed, "crash", "random_scenes.py: %s: %s" % (type(error).__name__, error))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if scene and verdict.kind in FAILURES:
+        return verdict._replace(text="%s [%s]" % (verdict.text, told_of(scene)))
+    return verdict
+
+
+def run_and_judge(seed, scene, files, folder):
+    """The verdict of one scene, which lies in the folder."""
+    code, _, err = call([CAIRN, "run", "scene.yaml", "--out", "run", "--quiet"], folder)
+    broken = crashed(code, err)
+    if broken:
+        return Verdict(seed, "crash", "cairn " + broken)
+    if code != 0:
+        clear = len(err.strip()) > 10
+        return Verdict(seed, "refused" if clear else "wrong", reason(err) if clear else "no message")
+    return judge_run(seed, Scene(scene, files), os.path.join(folder, "run"))
 
 
 # ---- many

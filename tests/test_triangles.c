@@ -68,6 +68,40 @@ TEST(the_back_of_a_triangle)
     CHECK_INT(touch(&ball, cairn_vec(2.1, 2.1, -0.4), &t, w), 0);
 }
 
+/* A point has no thickness: rounding puts it behind the face it lies on. It is seen down to half of
+ * 0.02 of the edge of 4, which is 0.04, however small the margin. */
+TEST(a_point_that_sank_a_little)
+{
+    cairn_triangle t = lower_half(up);
+    cairn_shape point = { .kind = CAIRN_SHAPE_POINT };
+    cairn_collider at = upright(&point, 1, 1, 0);
+    cairn_witness w[4];
+    for (double depth = 0; depth <= 0.039; depth = depth > 0 ? 10 * depth : 1e-12) {
+        cairn_convex a;
+        at.x.z = -depth;
+        CHECK(cairn_convex_make(&at, &a));
+        CHECK_INT(cairn_triangle_witnesses(&a, &t, 3, 0, w), 1);
+        CHECK_NEAR(w[0].gap, -depth, 1e-15);
+        CHECK_VEC(w[0].normal, 0, 0, 1, 1e-15);
+    }
+    CHECK_INT(touch(&point, cairn_vec(1, 1, -0.041), &t, w), 0);
+}
+
+/* A tetrahedron whose origin lies 1 below its base: the base is 0.1 above the triangle. */
+TEST(a_hull_beside_its_origin)
+{
+    const cairn_vec3 corner[4] = { { 0, 0, 1 }, { 1, 0, 1 }, { 0, 1, 1 }, { 0, 0, 2 } };
+    cairn_shape hull = cairn_shape_default(CAIRN_SHAPE_POLYHEDRON, 3);
+    cairn_error error;
+    cairn_triangle t = lower_half(up);
+    cairn_witness w[4];
+    CHECK_INT(cairn_hull_create(corner, 4, 3, &hull.geometry, &error), CAIRN_OK);
+    CHECK_INT(touch(&hull, cairn_vec(1, 1, -0.9), &t, w), 3);
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(w[k].gap, 0.1, 1e-14);
+    cairn_geometry_release(hull.geometry);
+}
+
 /* A cube that sinks 0.01 into the square, over the diagonal: all normals are up, and no triangle
  * pushes it aside although that way out is shorter for the smaller part. */
 TEST(a_cube_slides_over_an_inner_edge)
@@ -111,5 +145,6 @@ int main(void)
 {
     RUN(CASE(a_ball_over_a_triangle), CASE(inner_edges_are_not_touched),
         CASE(ridges_have_the_normals_between_their_sides), CASE(the_back_of_a_triangle),
+        CASE(a_point_that_sank_a_little), CASE(a_hull_beside_its_origin),
         CASE(a_cube_slides_over_an_inner_edge), CASE(sides_of_a_polyline));
 }

@@ -80,12 +80,22 @@ static void give(const check_run *run, int body, push p, double reach, check_vel
     out->omega_size += most * (reach * vec_norm(p.linear) + vec_norm(p.angular));
 }
 
+/* Adhesion is taken off and put on again: what cancels is rounded as well. */
+static void give_rounding(const check_run *run, int body, double impulse, double reach,
+                          check_velocity *out)
+{
+    vec J = check_inverse_inertia(run, body);
+    out->v_size += inverse(run->bodies.mass[body]) * impulse;
+    out->omega_size += fmax(J.x, fmax(J.y, J.z)) * reach * impulse;
+}
+
 static void add_push(const check_run *run, int j, int side, const double *r, vec moment,
                      check_velocity *out)
 {
     int body = run->contacts.body[2 * j + side];
     double reach = vec_norm(run->x_eval[body]) + vec_norm(run->contacts.point[j]);
     give(run, body, push_of(run, j, side, r, moment), reach, out);
+    give_rounding(run, body, run->settings.h * run->contacts.adhesion[j], reach, out);
 }
 
 /* Rows of joints: r (e, p x e + t) on a, the opposite on b. */
