@@ -59,6 +59,18 @@ cairn_vec3 cairn_convex_support(const cairn_convex *c, cairn_vec3 direction)
     return to_space(c, c->class->support(c->shape, to_local(c, direction)));
 }
 
+bool cairn_convex_corner(const cairn_convex *c, int k, cairn_vec3 *out)
+{
+    if (!c->shape && k < c->corner_count)
+        *out = c->corners[k];
+    if (!c->shape)
+        return k < c->corner_count;
+    if (!c->class->corner || !c->class->corner(c->shape, k, out))
+        return false;
+    *out = to_space(c, *out);
+    return true;
+}
+
 static cairn_vec3 corner_normal(const cairn_convex *c)
 {
     cairn_vec3 e = cairn_sub(c->corners[1], c->corners[0]);

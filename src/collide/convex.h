@@ -33,6 +33,9 @@ bool cairn_convex_make(const cairn_collider *collider, cairn_convex *out);
 cairn_convex cairn_convex_triangle(const cairn_vec3 *corners, int count);
 /* The farthest point of the core in a direction, relative to x. */
 cairn_vec3 cairn_convex_support(const cairn_convex *c, cairn_vec3 direction);
+/* Corner number k of a core that is the hull of its corners, relative to x; false: there is none,
+ * or the core is curved. */
+bool cairn_convex_corner(const cairn_convex *c, int k, cairn_vec3 *out);
 /* The face of the core that looks in a direction; points relative to x. */
 void cairn_convex_face(const cairn_convex *c, cairn_vec3 direction, cairn_face *out);
 /* A symmetric 2 x 2 matrix in the plane of two vectors t and u. */

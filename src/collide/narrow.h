@@ -27,11 +27,12 @@ cairn_couple_fn cairn_capsule_capsule;
 cairn_couple_fn cairn_ball_inside_cylinder;
 cairn_couple_fn cairn_ball_inside_cone;
 cairn_couple_fn cairn_ball_funnel;
-cairn_couple_fn cairn_convex_inside_round; /* of a cylinder or a cone */
+cairn_couple_fn cairn_convex_inside_round; /* of a cylinder or a cone (2D: a wedge) */
 
 /* planes.c: b is made of half-spaces */
 cairn_couple_fn cairn_convex_half_space;
 cairn_couple_fn cairn_convex_inside_box;
+cairn_couple_fn cairn_convex_inside_wedge; /* 2D: inside of a cone */
 
 /* faces.c: b is a triangle of a mesh or height field, or a segment of a polyline */
 cairn_couple_fn cairn_convex_face_of;

@@ -1,4 +1,5 @@
-/* planes.c - convex shapes against half-spaces: one, or the six (2D: four) of the inside of a box.
+/* planes.c - convex shapes against half-spaces: one, the six (2D: four) of the inside of a box, or
+ * the two of a wedge.
  *
  * Each point p of the face that looks at the plane is a constraint p.n >= c of its own, exact for
  * any motion. If the shape has a lower point than those (curved rims) that joins. */
@@ -76,6 +77,24 @@ int cairn_convex_inside_box(const cairn_collider *a, const cairn_collider *b, in
     for (int k = 0; k < 2 * dimension; k++) {
         plane p = { .origin = b->x, .level = -0.5 * size[k / 2], .feature = k << 24 };
         p.n = cairn_rotate(b->q, cairn_scale(k % 2 ? -1 : 1, axes[k / 2]));
+        found += touch(&p, &convex, dimension, margin, out + found);
+    }
+    return found;
+}
+
+int cairn_convex_inside_wedge(const cairn_collider *a, const cairn_collider *b, int dimension,
+                              double margin, cairn_witness *out)
+{
+    cairn_convex convex;
+    if (!cairn_convex_make(a, &convex))
+        return CAIRN_UNRESOLVED;
+    cairn_vec3 axis = cairn_rotate(b->q, cairn_unit(b->shape->axis));
+    double sine = sin(b->shape->half_angle), cosine = cos(b->shape->half_angle);
+    int found = 0;
+    for (int k = 0; k < 2; k++) {
+        double side = k ? -cosine : cosine;
+        plane p = { .origin = b->x, .feature = k << 24 };
+        p.n = cairn_add_scaled(cairn_scale(sine, axis), side, cairn_vec(axis.y, -axis.x, 0));
         found += touch(&p, &convex, dimension, margin, out + found);
     }
     return found;

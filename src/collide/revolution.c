@@ -10,29 +10,32 @@
  * nearest point of its meridian segment at each of these directions, gap = distance - R on
  * whichever side the ball is.
  *
- * Another convex shape starts from the same three directions and climbs to where it is nearest to
- * the wall: e <- radial part of the support point along m(e), which never moves away. The points
- * of the face there are balls of radius `rounding` with an e of their own. A funnel, which other
- * shapes can touch from both sides and with its rims, meets balls only. */
+ * Of another convex shape every point p of its core is a ball of radius `rounding` with an e of its
+ * own, along its radial part. The inside is convex, so a shape that is the hull of corners stays
+ * within it as long as they do: all corners within the margin are contacts. A curved shape reaches
+ * F(e) = max over p of p.m(e) along m(e); it is nearest to the wall where F has a maximum. With phi
+ * the angle round the axis and s the support point along m, F' = s.dm/dphi: all maxima are found
+ * from changes of its sign on a ring of directions, and there the points of the face. Two more
+ * directions hold a shape that fits tightly. In 2D a wedge is two half-planes, see planes.c. A
+ * funnel, which other shapes can touch from both sides and with its rims, meets balls only. */
 #include "collide/convex.h"
 #include "collide/narrow.h"
 #include "math/vec.h"
 
-enum { DIRECTIONS = 3, MAX_CLIMB = 60 };
+enum { DIRECTIONS = 3, RING = 32, HALVINGS = 9, MAXIMA = 8, MAX_ROUNDS = 60 };
 
-/* A point (the centre of a ball, the origin of a convex shape) in the frame of a surface of
- * revolution. */
+/* A ball's centre in the frame of a surface of revolution. */
 typedef struct revolution {
     cairn_vec3 axis;                   /* unit, world                                            */
-    cairn_vec3 d;                      /* the point minus the origin of the surface              */
+    cairn_vec3 d;                      /* centre minus origin of the surface                     */
     double z;                          /* along the axis                                         */
     cairn_vec3 directions[DIRECTIONS]; /* unit, at right angles to the axis; nearest first */
     int count;
 } revolution;
 
-static revolution revolution_of(cairn_vec3 x, const cairn_collider *b, int dimension)
+static revolution revolution_of(const cairn_collider *a, const cairn_collider *b, int dimension)
 {
-    revolution s = { .d = cairn_sub(x, b->x) };
+    revolution s = { .d = cairn_sub(a->x, b->x) };
     cairn_vec3 axis = b->shape->axis;
     s.axis = cairn_rotate(b->q, cairn_scale(1 / cairn_norm(axis), axis));
     s.z = cairn_dot(s.d, s.axis);
@@ -57,7 +60,7 @@ static revolution revolution_of(cairn_vec3 x, const cairn_collider *b, int dimen
 int cairn_ball_inside_cylinder(const cairn_collider *a, const cairn_collider *b, int dimension,
                                double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a->x, b, dimension);
+    revolution s = revolution_of(a, b, dimension);
     int found = 0;
     for (int k = 0; k < s.count; k++) {
         double distance = b->shape->radius - cairn_dot(s.d, s.directions[k]);
@@ -70,7 +73,7 @@ int cairn_ball_inside_cylinder(const cairn_collider *a, const cairn_collider *b,
 int cairn_ball_inside_cone(const cairn_collider *a, const cairn_collider *b, int dimension,
                            double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a->x, b, dimension);
+    revolution s = revolution_of(a, b, dimension);
     double sine = sin(b->shape->half_angle), cosine = cos(b->shape->half_angle);
     int found = 0;
     for (int k = 0; k < s.count; k++) {
@@ -94,7 +97,7 @@ static cairn_vec3 nearest_on_meridian(const revolution *s, const cairn_shape *f,
 int cairn_ball_funnel(const cairn_collider *a, const cairn_collider *b, int dimension,
                       double margin, cairn_witness *out)
 {
-    revolution s = revolution_of(a->x, b, dimension);
+    revolution s = revolution_of(a, b, dimension);
     const cairn_shape *f = b->shape;
     int found = 0;
     for (int k = 0; k < s.count; k++) {
@@ -112,123 +115,276 @@ int cairn_ball_funnel(const cairn_collider *a, const cairn_collider *b, int dime
 
 /* A wall seen by points: the gap and normal of a point p relative to the wall's origin. */
 typedef struct wall {
-    revolution s;
-    const cairn_shape *shape;
-    double sine, cosine; /* of the angle between axis and wall                       */
-    bool wedge;          /* 2D: the wall at e, and no other, is meant                */
-    cairn_vec3 e;
-    void (*meet)(const struct wall *w, cairn_vec3 p, cairn_vec3 *normal, double *distance);
+    const cairn_convex *a;
+    cairn_vec3 d;        /* origin of a minus that of the wall                       */
+    cairn_vec3 axis;     /* unit                                                     */
+    cairn_vec3 t, u;     /* unit: e = t cos(phi) + u sin(phi)                        */
+    double level;        /* p.m(e) <= level: the radius of a cylinder, 0 of a cone   */
+    double sine, cosine; /* of the angle between axis and wall                   */
+    double margin;
 } wall;
 
-/* Unit radial direction of p; that of the wall in a wedge, and for points on the axis. */
-static cairn_vec3 radial_of(const wall *w, cairn_vec3 p)
+static wall wall_of(const cairn_convex *a, const cairn_collider *b, double margin)
 {
-    cairn_vec3 e = w->wedge ? w->e : cairn_radial(p, w->s.axis);
-    return cairn_dot(e, e) > 0 ? e : w->e;
+    wall w = { .a = a, .d = cairn_sub(a->x, b->x), .cosine = 1, .margin = margin };
+    w.axis = cairn_rotate(b->q, cairn_unit(b->shape->axis));
+    w.t = cairn_perpendicular(w.axis);
+    w.u = cairn_cross(w.axis, w.t);
+    w.level = b->shape->radius;
+    if (b->shape->kind == CAIRN_SHAPE_INSIDE_CONE) {
+        w.sine = sin(b->shape->half_angle);
+        w.cosine = cos(b->shape->half_angle);
+        w.level = 0;
+    }
+    return w;
 }
 
 /* m(e): out of the inside, through the wall */
 static cairn_vec3 outward(const wall *w, cairn_vec3 e)
 {
-    return cairn_add_scaled(cairn_scale(w->cosine, e), -w->sine, w->s.axis);
+    return cairn_add_scaled(cairn_scale(w->cosine, e), -w->sine, w->axis);
 }
 
-static void meet_cylinder(const wall *w, cairn_vec3 p, cairn_vec3 *normal, double *distance)
+/* A point of the core, relative to its origin, as a ball against the wall. */
+static cairn_witness point_at(const wall *w, cairn_vec3 point, int32_t feature)
 {
-    cairn_vec3 e = radial_of(w, p);
-    *normal = cairn_scale(-1, e);
-    *distance = w->shape->radius - cairn_dot(p, e);
+    cairn_vec3 p = cairn_add(w->d, point), here = cairn_add(w->a->x, point);
+    cairn_vec3 e = cairn_radial(p, w->axis);
+    cairn_vec3 m = outward(w, cairn_dot(e, e) > 0 ? e : w->t);
+    double distance = w->level - cairn_dot(p, m), r = w->a->rounding;
+    return (cairn_witness){ .on_a = cairn_add_scaled(here, r, m),
+                            .on_b = cairn_add_scaled(here, distance, m),
+                            .normal = cairn_scale(-1, m),
+                            .gap = distance - r,
+                            .feature = feature };
 }
 
-static void meet_cone(const wall *w, cairn_vec3 p, cairn_vec3 *normal, double *distance)
+/* How far a point is from the nearest of some others. */
+static double away_from(const cairn_witness *points, int count, const cairn_witness *p)
 {
-    *normal = cairn_scale(-1, outward(w, radial_of(w, p)));
-    *distance = cairn_dot(p, *normal);
+    double least = INFINITY;
+    for (int k = 0; k < count; k++)
+        least = fmin(least, cairn_norm(cairn_sub(points[k].on_a, p->on_a)));
+    return least;
 }
 
-/* Turn w->e to where the shape is nearest to the wall. */
-static void climb(wall *w, const cairn_convex *a)
+/* ---- hulls of corners ----------------------------------------------------------------------- */
+
+/* Corner number k, false: there is none. Faces of one mesh name a corner alike. */
+static bool corner_at(const wall *w, int k, cairn_witness *out)
 {
-    for (int k = 0; k < MAX_CLIMB; k++) {
-        cairn_vec3 p = cairn_add(w->s.d, cairn_convex_support(a, outward(w, w->e)));
-        cairn_vec3 next = radial_of(w, p);
-        double change = cairn_norm(cairn_sub(next, w->e));
-        w->e = next;
-        if (change < 1e-14)
-            break;
+    cairn_vec3 corner;
+    bool there = cairn_convex_corner(w->a, k, &corner);
+    if (there)
+        *out = point_at(w, corner, w->a->shape ? k : w->a->corner_name[k]);
+    return there;
+}
+
+/* Within the margin, and not behind others: of a shape that is larger than its container a rounded
+ * corner may look inward, and its ball is nowhere near the surface. */
+static bool is_wanted(const wall *w, const cairn_witness *p)
+{
+    double r = w->a->rounding;
+    if (!(p->gap <= w->margin) || r == 0)
+        return p->gap <= w->margin;
+    cairn_vec3 m = cairn_scale(-1, p->normal), here = cairn_sub(p->on_a, w->a->x);
+    return cairn_dot(m, cairn_convex_support(w->a, m)) <= cairn_dot(m, here);
+}
+
+/* More corners are near than there is room for: the deepest, then always the one that is farthest
+ * from those already chosen. */
+static int spread_corners(const wall *w, cairn_witness *out)
+{
+    cairn_witness p;
+    out[0].gap = INFINITY;
+    for (int k = 0; corner_at(w, k, &p); k++)
+        out[0] = p.gap < out[0].gap ? p : out[0];
+    for (int found = 1; found < CAIRN_WALL_WITNESSES; found++) {
+        double farthest = -1;
+        for (int k = 0; corner_at(w, k, &p); k++) {
+            double away = is_wanted(w, &p) ? away_from(out, found, &p) : -1;
+            out[found] = away > farthest ? p : out[found];
+            farthest = fmax(farthest, away);
+        }
     }
+    return cairn_witnesses_reduce(out, CAIRN_WALL_WITNESSES, CAIRN_WALL_WITNESSES);
+}
+
+/* Cores that a large rounding has made flat have corners in one place. */
+static int meet_corners(const wall *w, cairn_witness *out)
+{
+    cairn_witness p;
+    int found = 0;
+    for (int k = 0; corner_at(w, k, &p); k++) {
+        if (!is_wanted(w, &p) || away_from(out, found, &p) <= 1e-9 * w->a->extent)
+            continue;
+        if (found == CAIRN_WALL_WITNESSES)
+            return spread_corners(w, out);
+        out[found++] = p;
+    }
+    return cairn_witnesses_reduce(out, found, CAIRN_WALL_WITNESSES);
+}
+
+/* ---- curved shapes -------------------------------------------------------------------------- */
+
+static cairn_vec3 direction_at(const wall *w, double angle)
+{
+    return cairn_add_scaled(cairn_scale(cos(angle), w->t), sin(angle), w->u);
+}
+
+/* What a shape does at an angle. */
+typedef struct view {
+    double angle;
+    cairn_vec3 point; /* m: the support point along m(e), relative to the origin of the wall */
+    double reach;     /* m: F                                                               */
+    double slope;     /* m: F' = point.dm/dphi                                              */
+} view;
+
+static view view_at(const wall *w, double angle)
+{
+    cairn_vec3 e = direction_at(w, angle), m = outward(w, e);
+    view v = { .angle = angle, .point = cairn_add(w->d, cairn_convex_support(w->a, m)) };
+    v.reach = cairn_dot(v.point, m);
+    v.slope = w->cosine * cairn_dot(v.point, cairn_cross(w->axis, e));
+    return v;
+}
+
+/* The angle between low, where F rises, and high, where it does not: by false position, the end that
+ * stays counting half as much each time (Illinois). */
+static double maximum_between(const wall *w, view low, view high)
+{
+    for (int k = 0; k < MAX_ROUNDS && high.angle - low.angle > 1e-15; k++) {
+        double share = k % 8 == 7 ? 0.5 : low.slope / (low.slope - high.slope);
+        view middle = view_at(w, low.angle + (high.angle - low.angle) * share);
+        if (middle.slope == 0 || middle.angle <= low.angle || middle.angle >= high.angle)
+            return middle.angle;
+        if (middle.slope > 0) {
+            low = middle;
+            high.slope *= 0.5;
+        } else {
+            high = middle;
+            low.slope *= 0.5;
+        }
+    }
+    return 0.5 * (low.angle + high.angle);
 }
 
 typedef struct point_list {
     int count;
-    double margin;
-    cairn_witness points[DIRECTIONS * (CAIRN_FACE_POINTS + 1)];
+    cairn_witness points[(MAXIMA + DIRECTIONS) * (CAIRN_FACE_POINTS + 1)];
 } point_list;
 
-/* A corner near both walls of a wedge is a contact with each of them: the normals tell. */
-static bool is_same_contact(const cairn_witness *p, const cairn_witness *q, double size)
+static void add_point(const wall *w, cairn_vec3 point, int32_t feature, point_list *list)
 {
-    return cairn_norm(cairn_sub(p->on_a, q->on_a)) <= 1e-9 * size &&
-           cairn_norm(cairn_sub(p->normal, q->normal)) <= 1e-9;
+    cairn_witness p = point_at(w, point, feature);
+    if (p.gap <= w->margin && away_from(list->points, list->count, &p) > 1e-9 * w->a->extent)
+        list->points[list->count++] = p;
 }
 
-static void add_point(const wall *w, const cairn_convex *a, cairn_vec3 point, int32_t feature,
-                      point_list *list)
+/* Angles where F has a maximum. */
+typedef struct maxima {
+    double angle[MAXIMA];
+    int count;
+} maxima;
+
+/* Whether F may have more maxima between low and high than the slopes there tell. F'' is at least
+ * minus the reach, and rises alone where the support point moves: F' rises by no more than the point
+ * moves along the wall. Slopes of one sign that are steeper than that keep it. */
+static bool may_turn(const wall *w, const view *low, const view *high)
 {
-    cairn_witness *p = &list->points[list->count];
-    double distance;
-    cairn_vec3 here = cairn_add(a->x, point);
-    w->meet(w, cairn_add(w->s.d, point), &p->normal, &distance);
-    p->gap = distance - a->rounding;
-    p->on_a = cairn_add_scaled(here, -a->rounding, p->normal);
-    p->on_b = cairn_add_scaled(here, -distance, p->normal);
-    p->feature = feature;
-    p->residual = 0;
-    bool known = !(p->gap <= list->margin);
-    for (int k = 0; k < list->count; k++)
-        known |= is_same_contact(&list->points[k], p, a->extent);
-    list->count += !known;
+    double moved = cairn_norm(cairn_sub(high->point, low->point));
+    double least = fmin(fabs(low->slope), fabs(high->slope));
+    bool one_sign = (low->slope > 0) == (high->slope > 0);
+    return moved > 0.01 * w->a->extent && (!one_sign || moved > least);
 }
 
-/* Points of the face at direction k, and the support point unless it is one of them. */
-static void add_direction(const wall *all, const cairn_convex *a, int k, point_list *list)
+/* Those between low and high. */
+static void find_between(const wall *w, const view *low, const view *high, int depth, maxima *out)
 {
-    wall w = *all;
-    w.e = w.s.directions[k];
-    climb(&w, a);
-    cairn_vec3 toward = outward(&w, w.e);
-    int32_t base = DIRECTIONS + (w.wedge ? k << 24 : 0);
-    cairn_face face;
-    cairn_convex_face(a, toward, &face);
-    for (int i = 0; i < face.count; i++)
-        add_point(&w, a, face.point[i], base + face.vertex[i], list);
-    add_point(&w, a, cairn_convex_support(a, toward), k, list);
-}
-
-/* The wall of b, seen by the shape a. */
-static wall wall_of(const cairn_convex *a, const cairn_collider *b, int dimension)
-{
-    wall w = { .s = revolution_of(a->x, b, dimension), .shape = b->shape, .cosine = 1 };
-    w.meet = meet_cylinder;
-    w.wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_INSIDE_CYLINDER;
-    if (b->shape->kind == CAIRN_SHAPE_INSIDE_CONE) {
-        w.sine = sin(b->shape->half_angle);
-        w.cosine = cos(b->shape->half_angle);
-        w.meet = meet_cone;
+    if (depth > 0 && may_turn(w, low, high)) {
+        view middle = view_at(w, 0.5 * (low->angle + high->angle));
+        find_between(w, low, &middle, depth - 1, out);
+        find_between(w, &middle, high, depth - 1, out);
+    } else if (low->slope > 0 && high->slope <= 0 && out->count < MAXIMA) {
+        out->angle[out->count++] = maximum_between(w, *low, *high);
     }
-    w.e = w.s.directions[0];
-    return w;
 }
 
-/* Few enough to be stored: the deepest of each part of the list first. */
-static int give(point_list *list, cairn_witness *out)
+/* All of them, at least one: F of a shape that is round about the axis is constant. */
+static maxima find_maxima(const wall *w)
 {
-    int count = list->count <= CAIRN_WALL_WITNESSES
-                    ? cairn_witnesses_reduce(list->points, list->count, CAIRN_WALL_WITNESSES)
-                    : cairn_witnesses_reduce(list->points, list->count, 4);
-    for (int k = 0; k < count; k++)
+    maxima all = { .count = 0 };
+    view first = view_at(w, 0), low = first, best = first;
+    for (int k = 1; k <= RING; k++) {
+        view high = first;
+        if (k < RING)
+            high = view_at(w, k * 2 * M_PI / RING);
+        high.angle = k * 2 * M_PI / RING;
+        find_between(w, &low, &high, HALVINGS, &all);
+        best = high.reach > best.reach ? high : best;
+        low = high;
+    }
+    if (all.count == 0)
+        all.angle[all.count++] = best.angle;
+    return all;
+}
+
+/* The angle of the deepest of them. */
+static double deepest_of(const wall *w, const maxima *all)
+{
+    view best = view_at(w, all->angle[0]);
+    for (int k = 1; k < all->count; k++) {
+        view next = view_at(w, all->angle[k]);
+        best = next.reach > best.reach ? next : best;
+    }
+    return best.angle;
+}
+
+/* Points where the shape is nearest, and of the faces there; few enough to be stored: the nearest
+ * points first, of the others always the one that is farthest from those already kept. */
+static int give(point_list *list, int first, cairn_witness *out)
+{
+    int kept = first < CAIRN_WALL_WITNESSES ? first : CAIRN_WALL_WITNESSES;
+    while (kept < CAIRN_WALL_WITNESSES && kept < list->count) {
+        int best = kept;
+        double farthest = -1;
+        for (int k = kept; k < list->count; k++) {
+            double away = away_from(list->points, kept, &list->points[k]);
+            best = away > farthest ? k : best;
+            farthest = fmax(farthest, away);
+        }
+        cairn_witness p = list->points[best];
+        list->points[best] = list->points[kept];
+        list->points[kept++] = p;
+    }
+    for (int k = 0; k < kept; k++)
         out[k] = list->points[k];
-    return count;
+    return kept;
+}
+
+static void add_support(const wall *w, double angle, int32_t feature, point_list *list)
+{
+    cairn_vec3 m = outward(w, direction_at(w, angle));
+    add_point(w, cairn_convex_support(w->a, m), feature, list);
+}
+
+static int meet_curved(const wall *w, cairn_witness *out)
+{
+    const maxima all = find_maxima(w);
+    point_list list;
+    list.count = 0;
+    for (int k = 0; k < all.count; k++)
+        add_support(w, all.angle[k], DIRECTIONS + k, &list);
+    for (int k = 1; k < DIRECTIONS; k++)
+        add_support(w, deepest_of(w, &all) + 2 * M_PI * k / DIRECTIONS, k, &list);
+    int first = list.count;
+    for (int k = 0; k < all.count; k++) {
+        cairn_face face;
+        cairn_convex_face(w->a, outward(w, direction_at(w, all.angle[k])), &face);
+        for (int i = 0; i < face.count; i++)
+            add_point(w, face.point[i], 64 * (k + 1) + face.vertex[i], &list);
+    }
+    return cairn_witnesses_reduce(out, give(&list, first, out), CAIRN_WALL_WITNESSES);
 }
 
 /* Of a face of a mesh the origin of the face counts, not that of the mesh. */
@@ -236,18 +392,14 @@ int cairn_convex_inside_round(const cairn_collider *a, const cairn_collider *b, 
                               double margin, cairn_witness *out)
 {
     cairn_convex convex;
+    cairn_vec3 corner;
+    if (b->shape->kind == CAIRN_SHAPE_INSIDE_CONE && dimension == 2)
+        return cairn_convex_inside_wedge(a, b, dimension, margin, out);
     if (!cairn_convex_make(a, &convex))
         return CAIRN_UNRESOLVED;
-    const wall w = wall_of(&convex, b, dimension);
-    cairn_vec3 normal;
-    double distance; /* of the origin of the shape */
-    w.meet(&w, w.s.d, &normal, &distance);
-    if (distance > convex.extent + margin)
+    const wall w = wall_of(&convex, b, margin);
+    double least = point_at(&w, cairn_vec(0, 0, 0), 0).gap + convex.rounding;
+    if (least > convex.extent + margin)
         return 0;
-    point_list list;
-    list.count = 0;
-    list.margin = margin;
-    for (int k = 0; k < w.s.count; k++)
-        add_direction(&w, &convex, k, &list);
-    return give(&list, out);
+    return cairn_convex_corner(&convex, 0, &corner) ? meet_corners(&w, out) : meet_curved(&w, out);
 }

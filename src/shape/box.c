@@ -119,6 +119,14 @@ static cairn_vec3 corner(const double half[3], int32_t vertex)
                      vertex & 4 ? half[2] : -half[2]);
 }
 
+static bool core_corner(const cairn_shape *shape, int k, cairn_vec3 *out)
+{
+    double half[3];
+    core(shape, half);
+    *out = corner(half, k);
+    return k < (shape->size.z > 0 ? 8 : 4);
+}
+
 static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
 {
     double half[3];
@@ -173,5 +181,6 @@ const cairn_shape_class cairn_shape_class_box = {
     .extent = extent,
     .support = support,
     .face = face,
+    .corner = core_corner,
     .rounding = rounding,
 };

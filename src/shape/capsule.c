@@ -54,6 +54,12 @@ static cairn_vec3 end(const cairn_shape *shape, bool upper)
     return cairn_scale((upper ? 0.5 : -0.5) * shape->length, cairn_unit(shape->axis));
 }
 
+static bool corner(const cairn_shape *shape, int k, cairn_vec3 *out)
+{
+    *out = end(shape, k > 0);
+    return k < (shape->length > 0 ? 2 : 1);
+}
+
 static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
 {
     return end(shape, cairn_dot(d, shape->axis) > 0);
@@ -102,6 +108,7 @@ const cairn_shape_class cairn_shape_class_capsule = {
     .extent = extent,
     .support = support,
     .face = face,
+    .corner = corner,
     .rounding = rounding,
     .has_axis = true,
 };

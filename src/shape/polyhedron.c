@@ -23,6 +23,14 @@ static double extent(const cairn_shape *shape)
     return shape->geometry->extent + shape->rounding;
 }
 
+static bool corner(const cairn_shape *shape, int k, cairn_vec3 *out)
+{
+    const cairn_geometry_view *view = &shape->geometry->view;
+    if (k < view->vertex_count)
+        *out = view->vertices[k];
+    return k < view->vertex_count;
+}
+
 static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
 {
     const cairn_geometry_view *view = &shape->geometry->view;
@@ -80,6 +88,7 @@ const cairn_shape_class cairn_shape_class_polyhedron = {
     .extent = extent,
     .support = support,
     .face = face,
+    .corner = corner,
     .rounding = rounding,
     .complete = cairn_hull_complete,
     .has_geometry = true,

@@ -35,6 +35,9 @@ typedef struct cairn_shape_class {
     /* The piece of the core whose outward normal is nearest to `direction` (any length > 0): of a
      * polyhedron always a face (2D: a side), also when the direction points at an edge. */
     void (*face)(const cairn_shape *shape, cairn_vec3 direction, cairn_face *out);
+    /* Corner number k of a core that is the hull of its corners, false: there is none; NULL: the
+     * core is curved. */
+    bool (*corner)(const cairn_shape *shape, int k, cairn_vec3 *out);
     /* Radius of the ball that sweeps the core; NULL: 0. */
     double (*rounding)(const cairn_shape *shape);
     /* Smooth cores only: outward unit normal at a point of the surface (of another point but the
