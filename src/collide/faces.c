@@ -50,7 +50,8 @@ bool cairn_convex_make_face(const cairn_collider *c, cairn_convex *out)
 static cairn_triangle triangle_of(const cairn_collider *c)
 {
     const cairn_geometry *g = c->shape->geometry;
-    cairn_triangle t = { .two_sided = c->shape->kind == CAIRN_SHAPE_MESH && !g->view.closed };
+    cairn_triangle t = { .two_sided = c->shape->kind == CAIRN_SHAPE_MESH && !g->view.closed,
+                         .of = c };
     int count = corners_of(c, t.corner, t.name), first = g->view.face_first[c->face];
     for (int k = 0; k < count; k++) {
         int32_t next = g->neighbour[first + k];

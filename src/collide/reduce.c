@@ -63,7 +63,7 @@ static int admit_deepest(const cairn_witness *p, int count, int limit, int *chos
             nearest = k;
     }
     double size = sqrt(apart(&p[chosen[0]], &p[chosen[1]]));
-    if (p[deepest].gap >= p[chosen[deepest_chosen]].gap - 1e-8 * size)
+    if (p[deepest].gap >= p[chosen[deepest_chosen]].gap - 1e-10 * size)
         return kept;
     chosen[kept < limit ? kept : nearest] = deepest;
     return kept < limit ? kept + 1 : kept;

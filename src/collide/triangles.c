@@ -5,18 +5,23 @@
  *
  *   - A body that is more than half way behind a one-sided triangle does not see it. A two-sided
  *     triangle turns its front to the larger half of the body.
- *   - A normal that leans over an edge is taken only if the edge is open, or if it bends away from
- *     the body and the normal lies between those of the triangle and of its neighbour.
+ *   - The points of the triangle that are farthest along the normal n are all of it, an edge, or a
+ *     corner. A normal at an edge or corner is taken only if the mesh falls away from it there: if
+ *     n.t <= 0 for all directions t in which the surface leaves the edge or corner, and n looks to
+ *     the front of one of its triangles. So the body is nowhere nearer to the mesh round about.
  *   - Otherwise the normal of the triangle takes its place, and only points where the facing
- *     face lies over the triangle count; what lies beyond the edge is the neighbour's business. */
+ *     face lies over the triangle count; what lies beyond the edge is the neighbour's business. A
+ *     body that does not meet the triangle is not behind it either. */
 #include <math.h>
 
 #include "collide/convex.h"
 #include "math/vec.h"
+#include "shape/geometry.h"
 
 /* The triangle with its front to the body. */
 typedef struct front {
     const cairn_triangle *t;
+    double side; /* -1: turned over                                                           */
     int count;
     cairn_vec3 corner[3];
     int32_t name[3];
@@ -38,6 +43,7 @@ static void turn_over(front *f)
     front old = *f;
     int n = f->count;
     f->normal = cairn_scale(-1, f->normal);
+    f->side = -1;
     for (int k = 0; k < n; k++) {
         int edge = n == 2 ? n - 1 - k : (2 * n - 2 - k) % n;
         f->corner[k] = old.corner[n - 1 - k];
@@ -71,7 +77,7 @@ static double in_front(const cairn_convex *a, front *f)
 /* False: the body is behind a one-sided triangle. */
 static bool make_front(const cairn_triangle *t, int dimension, const cairn_convex *a, front *f)
 {
-    *f = (front){ .t = t, .count = dimension };
+    *f = (front){ .t = t, .count = dimension, .side = 1 };
     for (int k = 0; k < dimension; k++) {
         f->corner[k] = t->corner[k];
         f->name[k] = t->name[k];
@@ -86,31 +92,119 @@ static bool make_front(const cairn_triangle *t, int dimension, const cairn_conve
     return !behind || t->two_sided;
 }
 
-/* In the plane of the triangle, at right angles to edge k, away from the triangle. */
-static cairn_vec3 out_over(const front *f, int k)
+/* ---- whose normal --------------------------------------------------------------------------- */
+
+/* rad: a normal within this of a right angle to a direction is at right angles. */
+static const double UPRIGHT = 1e-7;
+
+/* The direction in which the neighbour leaves edge k: in its plane, at right angles to the edge. */
+static cairn_vec3 leaves_over(const front *f, int k)
 {
-    cairn_vec3 e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
-    return cairn_unit(f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal));
+    cairn_vec3 other = f->beyond[k], e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
+    if (f->count == 2)
+        return cairn_scale(k == 0 ? -1 : 1, cairn_vec(-other.y, other.x, 0));
+    return cairn_unit(cairn_cross(e, other));
 }
 
-/* Whether the normal n, which leans over edge k, belongs to this triangle. */
-static bool may_lean(const front *f, int k, cairn_vec3 n)
+/* Whether the mesh falls away from n at edge k (2D: corner k). */
+static bool falls_at_edge(const front *f, int k, cairn_vec3 n)
 {
     cairn_vec3 other = f->beyond[k];
-    if (!(cairn_norm(other) > 0))
-        return true;
-    bool bends_away = cairn_dot(other, out_over(f, k)) > 1e-9;
-    return bends_away && cairn_dot(n, f->normal) >= cairn_dot(other, f->normal) - 1e-9;
+    bool open = !(cairn_norm(other) > 0);
+    if (!open && cairn_dot(n, leaves_over(f, k)) > UPRIGHT)
+        return false;
+    return f->t->two_sided || cairn_dot(n, f->normal) >= 0 || cairn_dot(n, other) > 0;
+}
+
+/* A walk over the triangles round a corner. */
+typedef struct fan {
+    const front *f;
+    const cairn_geometry *g;
+    cairn_quat q;
+    int32_t vertex;
+    cairn_vec3 n;
+    bool falls; /* n.t <= 0 for the edges of all triangles so far      */
+    bool front; /* n looks to the front of one of them                 */
+} fan;
+
+/* Which corner of a face the vertex is. */
+static int corner_of(const fan *w, int32_t face)
+{
+    const cairn_geometry_view *v = &w->g->view;
+    int k = 0;
+    while (k < 2 && v->face_vertex[v->face_first[face] + k] != w->vertex)
+        k++;
+    return k;
+}
+
+static void visit(fan *w, int32_t face)
+{
+    const cairn_geometry_view *v = &w->g->view;
+    cairn_vec3 here = v->vertices[w->vertex];
+    for (int k = 0; k < 3; k++) {
+        cairn_vec3 t = cairn_sub(v->vertices[v->face_vertex[v->face_first[face] + k]], here);
+        w->falls &= cairn_dot(w->n, cairn_rotate(w->q, t)) <= UPRIGHT * cairn_norm(t);
+    }
+    w->front |= w->f->side * cairn_dot(w->n, cairn_rotate(w->q, v->face_normal[face])) >= 0;
+}
+
+/* From face to face over the sides at the vertex that begin there, or (`back`) end there. False: it
+ * came to an open edge before it was round. */
+static bool walk(fan *w, int32_t start, bool back)
+{
+    int32_t face = start;
+    do {
+        visit(w, face);
+        int side = (corner_of(w, face) + (back ? 2 : 0)) % 3;
+        face = w->g->neighbour[w->g->view.face_first[face] + side];
+    } while (face >= 0 && face != start && w->falls);
+    return face == start;
+}
+
+/* Whether the mesh falls away from n at corner k. */
+static bool falls_at_corner(const front *f, int k, cairn_vec3 n)
+{
+    const cairn_collider *c = f->t->of;
+    if (f->count == 2)
+        return falls_at_edge(f, k, n);
+    if (!c)
+        return falls_at_edge(f, k, n) && falls_at_edge(f, (k + 2) % 3, n);
+    fan w = { f, c->shape->geometry, c->q, f->name[k], n, true, false };
+    if (!walk(&w, c->face, false) && w.falls)
+        walk(&w, c->face, true);
+    return w.falls && (w.front || f->t->two_sided);
 }
 
 static bool is_own_normal(const front *f, cairn_vec3 n)
 {
-    if (cairn_dot(n, f->normal) < 0)
-        return false;
+    double height[3], most = -INFINITY, size = 0;
+    int top[3], count = 0;
+    for (int k = 0; k < f->count; k++) {
+        cairn_vec3 p = cairn_sub(f->corner[k], f->corner[0]);
+        height[k] = cairn_dot(n, p);
+        most = fmax(most, height[k]);
+        size = fmax(size, cairn_norm(p));
+    }
     for (int k = 0; k < f->count; k++)
-        if (cairn_dot(n, out_over(f, k)) > 1e-7 && !may_lean(f, k, n))
-            return false;
-    return true;
+        if (height[k] >= most - UPRIGHT * size)
+            top[count++] = k;
+    if (count == f->count)
+        return cairn_dot(n, f->normal) >= 0;
+    if (count == 1)
+        return falls_at_corner(f, top[0], n);
+    return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
+}
+
+/* Points along the normal of the triangle; none where a body that is apart from the triangle, and
+ * not wholly behind it, would be behind it. */
+static int meet_along(const front *f, const cairn_couple *c, double gap, double margin,
+                      cairn_witness *out)
+{
+    int count = cairn_manifold_along(c, f->normal, margin, out), kept = 0;
+    for (int k = 0; k < count; k++)
+        if (gap <= 0 || f->sunk > 0 || out[k].gap >= 0)
+            out[kept++] = out[k];
+    return kept;
 }
 
 int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int dimension,
@@ -128,6 +222,7 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
         return 0;
     if (!cairn_distance_is_sound(&c, &d))
         return CAIRN_UNRESOLVED;
-    return is_own_normal(&f, d.normal) ? cairn_manifold_find(&c, &d, margin, out)
-                                       : cairn_manifold_along(&c, f.normal, margin, out);
+    if (is_own_normal(&f, d.normal))
+        return cairn_manifold_find(&c, &d, margin, out);
+    return meet_along(&f, &c, d.gap - a->rounding, margin, out);
 }
