@@ -435,6 +435,9 @@ typedef struct cairn_step_report {
     int asleep;               /* bodies that rest when the step ends: their v is 0            */
     int woken;                /* bodies that rested before it and do not any more             */
     int32_t distance_body[2]; /* the pair of certificate.distance; -1, -1: closed forms only  */
+    double overlap;           /* 1: deepest overlap after the step as a share of the radius of
+                                 the smaller of its two bodies; >= 0                          */
+    int32_t overlap_body[2];  /* that pair; -1, -1: nothing overlaps                          */
     cairn_solve_report solve;
     cairn_certificate certificate;
     cairn_energy energy;

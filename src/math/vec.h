@@ -104,6 +104,12 @@ static inline cairn_quat cairn_quat_normalised(cairn_quat q)
     return (cairn_quat){ s * q.w, s * q.x, s * q.y, s * q.z };
 }
 
+/* A turn by an angle, rad, in the plane z = 0. */
+static inline cairn_quat cairn_quat_in_plane(double angle)
+{
+    return (cairn_quat){ cos(0.5 * angle), 0, 0, sin(0.5 * angle) };
+}
+
 /* R(q) v: body coordinates to world coordinates. */
 static inline cairn_vec3 cairn_rotate(cairn_quat q, cairn_vec3 v)
 {

@@ -341,8 +341,7 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
 {
     cairn_body_store *b = &world->bodies;
     bool flat = world->dimension == 2;
-    cairn_quat from_angle = { cos(0.5 * def->angle), 0, 0, sin(0.5 * def->angle) };
-    cairn_quat q = flat ? from_angle : cairn_quat_normalised(def->orientation);
+    cairn_quat q = flat ? cairn_quat_in_plane(def->angle) : cairn_quat_normalised(def->orientation);
     b->alive[i] = 1;
     b->motion[i] = (uint8_t)def->motion;
     b->material[i] = def->material;

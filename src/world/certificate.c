@@ -15,8 +15,8 @@
  * held: normal force r_N/h times the gap h mu |u_T|. Coulomb's law has none. With a sliding
  * correction s, |u_T| - s stands for |u_T|.
  * In an impact by Poisson's law r is the impulse of the decompression, and r_N in the second and
- * third line what it has above its least value. The penetration is measured afterwards, in the new
- * positions. */
+ * third line what it has above its least value. The penetration is found afterwards, by
+ * penetration.c. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -169,8 +169,7 @@ static cairn_status certify_contacts(cairn_stage *stage)
     size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
     cairn_arena *scratch = &stage->world->scratch;
     certify_job job = { stage, cairn_arena_take(scratch, ranges, sizeof(finding)) };
-    stage->depths = cairn_arena_doubles(scratch, ranges);
-    if (!job.found || !stage->depths)
+    if (!job.found)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for(count, GRAIN, certify_range, &job);
     for (size_t k = 0; k < ranges; k++)
@@ -226,99 +225,4 @@ cairn_status cairn_stage_certify(cairn_stage *stage)
     report->candidates = stage->world->contacts.count;
     TRY(certify_contacts(stage));
     return is_finite(report) ? CAIRN_OK : refuse_impulse(stage);
-}
-
-/* The piece of the body on one side of a contact, where the body is now. */
-static const cairn_collider *side_of(const cairn_stage *stage, int j, int side,
-                                     cairn_collider *whole, cairn_collider *made)
-{
-    const cairn_contact_store *c = &stage->world->contacts;
-    int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
-    *whole = cairn_body_collider(stage->world, body);
-    return cairn_collider_piece(whole, cairn_contact_piece(c, j, body < other ? 0 : 1), made);
-}
-
-/* Whether contact j is one more point of the same two pieces as the one before. */
-static bool is_repeated(const cairn_contact_store *c, int j)
-{
-    const int32_t *pair = c->body + 2 * j;
-    bool same = j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1];
-    for (int i = 0; i < 2 && same; i++)
-        same = cairn_piece_compare(cairn_contact_piece(c, j, i),
-                                   cairn_contact_piece(c, j - 1, i)) == 0;
-    return same;
-}
-
-/* How deep a ball is in a half-space. */
-static double depth_in_plane(const cairn_body_store *b, int ball, int wall)
-{
-    cairn_vec3 n = cairn_rotate(b->q[wall], cairn_unit(b->shape[wall].axis));
-    return b->ball[ball] - cairn_dot(n, cairn_sub(b->x[ball], b->x[wall]));
-}
-
-/* How deep the two pieces of contact j overlap where the bodies are now; < 0: they do not. */
-static double depth_of(const cairn_stage *stage, int j)
-{
-    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
-    const cairn_body_store *b = &stage->world->bodies;
-    double depth = -INFINITY, r[2] = { b->ball[body[0]], b->ball[body[1]] };
-    if (r[0] >= 0 && r[1] >= 0)
-        return r[0] + r[1] - cairn_norm(cairn_sub(b->x[body[0]], b->x[body[1]]));
-    for (int side = 0; side < 2; side++)
-        if (r[side] >= 0 && b->shape[body[1 - side]].kind == CAIRN_SHAPE_HALF_SPACE)
-            return depth_in_plane(b, body[side], body[1 - side]);
-    if (is_repeated(&stage->world->contacts, j))
-        return depth;
-    bool swapped;
-    cairn_witness found[CAIRN_WITNESSES];
-    cairn_collider whole[2], made[2];
-    int count = cairn_witnesses_find(side_of(stage, j, 0, &whole[0], &made[0]),
-                                     side_of(stage, j, 1, &whole[1], &made[1]),
-                                     stage->world->dimension, &swapped, found);
-    for (int k = 0; k < count; k++)
-        depth = fmax(depth, -found[k].gap);
-    return depth;
-}
-
-static bool is_shifted(const cairn_stage *stage, int j)
-{
-    bool any = false;
-    for (int side = 0; stage->shift && side < 2; side++) {
-        int block = stage->contact_block[2 * j + side];
-        any = any || (block >= 0 && stage->shifted[block]);
-    }
-    return any;
-}
-
-/* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are
- * no closer than along the normal they had before they moved, gap + h u_N. */
-static bool gaps_tell(const cairn_stage *stage)
-{
-    return stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
-}
-
-static void depth_range(int begin, int end, void *context)
-{
-    const cairn_stage *stage = context;
-    const double *gap = stage->world->contacts.gap, *u = stage->u;
-    size_t d = (size_t)stage->problem.dimension;
-    bool told = gaps_tell(stage);
-    double deepest = 0, h = stage->h;
-    for (int j = begin; j < end; j++) {
-        bool may_be = !told || -(gap[j] + h * u[(size_t)j * d]) > deepest || is_shifted(stage, j);
-        if (may_be)
-            deepest = cairn_larger(deepest, depth_of(stage, j));
-    }
-    stage->depths[begin / GRAIN] = deepest;
-}
-
-/* Deepest overlap of the candidates where the bodies are now. */
-void cairn_stage_penetration(cairn_stage *stage)
-{
-    int count = stage->world->contacts.count;
-    double *deepest = &stage->report->certificate.penetration;
-    cairn_parallel_for(count, GRAIN, depth_range, stage);
-    *deepest = 0;
-    for (int k = 0; k * GRAIN < count; k++)
-        *deepest = fmax(*deepest, stage->depths[k]);
 }

@@ -315,17 +315,18 @@ cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
 /* x += h z; turned by h times its angular part */
 static void move(cairn_stage *stage, int i)
 {
-    cairn_body_store *b = &stage->world->bodies;
     double h = stage->h;
     cairn_vec3 way = cairn_scale(h, cairn_stage_shift(stage, i));
     cairn_vec3 angle = cairn_scale(h, cairn_stage_shift_turn(stage, i));
-    b->x[i] = cairn_add(b->x[i], way);
-    stage->report->energy.correction -= b->mass[i] * cairn_dot(stage->world->gravity, way);
+    double mass = stage->world->bodies.mass[i];
+    cairn_quat *q = &stage->q_next[i];
+    stage->x_next[i] = cairn_add(stage->x_next[i], way);
+    stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, way);
     if (stage->world->dimension == 2 && angle.z != 0) {
-        b->angle[i] += angle.z;
-        b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
+        stage->angle_next[i] += angle.z;
+        *q = cairn_quat_in_plane(stage->angle_next[i]);
     } else if (stage->world->dimension == 3) {
-        b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], cairn_quat_exp(angle)));
+        *q = cairn_quat_normalised(cairn_quat_multiply(*q, cairn_quat_exp(angle)));
     }
 }
 

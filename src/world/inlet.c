@@ -203,8 +203,7 @@ static int find_near(cairn_world *world, const cairn_inlet_def *def, double radi
 static bool is_free(cairn_world *world, int near_count, const cairn_body_def *def)
 {
     cairn_collider me = { .shape = &def->shape };
-    cairn_quat in_plane = { cos(0.5 * def->angle), 0, 0, sin(0.5 * def->angle) };
-    cairn_quat q = world->dimension == 2 ? in_plane : def->orientation;
+    cairn_quat q = world->dimension == 2 ? cairn_quat_in_plane(def->angle) : def->orientation;
     cairn_collider_place(&me, (cairn_pose){ def->position, q });
     for (int k = 0; k < near_count; k++) {
         cairn_collider other = cairn_body_collider(world, world->bodies.near[k]);

@@ -12,7 +12,7 @@
 
 enum { NEWTON_STEPS = 12, GRAIN = 1024 };
 
-/* What only driven bodies have, and what only a look ahead needs, may hold anything elsewhere. */
+/* What only a look ahead needs may hold anything elsewhere. */
 static cairn_status take_arrays(cairn_stage *stage)
 {
     cairn_arena *scratch = &stage->world->scratch;
@@ -200,34 +200,36 @@ void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, ca
     *omega = cairn_stage_turning(stage, i, stage->v);
 }
 
-static void move_dynamic(cairn_stage *stage, int i)
+/* x += h v, orientation by the exponential map: where a dynamic body will be. */
+void cairn_stage_arrive(cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega)
 {
-    cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &stage->world->bodies;
     double h = stage->h;
-    cairn_vec3 v, omega;
-    cairn_stage_new_velocity(stage, i, &v, &omega);
-    b->v[i] = v;
-    b->omega[i] = omega;
-    b->asleep[i] = stage->asleep ? stage->asleep[i] : 0;
-    b->calm[i] = stage->calm ? stage->calm[i] : 0;
+    stage->x_next[i] = cairn_add_scaled(b->x[i], h, v);
+    stage->angle_next[i] = b->angle[i];
     if (stage->world->dimension == 2) {
-        b->angle[i] += h * b->omega[i].z;
-        b->q[i] = (cairn_quat){ cos(0.5 * b->angle[i]), 0, 0, sin(0.5 * b->angle[i]) };
+        stage->angle_next[i] += h * omega.z;
+        stage->q_next[i] = cairn_quat_in_plane(stage->angle_next[i]);
     } else {
-        cairn_quat turn = cairn_quat_exp(cairn_scale(h, b->omega[i]));
-        b->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+        cairn_quat turn = cairn_quat_exp(cairn_scale(h, omega));
+        stage->q_next[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
     }
-    b->x[i] = cairn_add_scaled(b->x[i], h, b->v[i]);
 }
 
-static void move_driven(cairn_stage *stage, int i)
+static void commit_body(cairn_stage *stage, int i)
 {
     cairn_body_store *b = &stage->world->bodies;
+    bool dynamic = b->motion[i] == CAIRN_MOTION_DYNAMIC;
+    b->v[i] = stage->v_free[i];
+    b->omega[i] = stage->omega_free[i];
+    if (dynamic) {
+        cairn_stage_new_velocity(stage, i, &b->v[i], &b->omega[i]);
+        b->asleep[i] = stage->asleep ? stage->asleep[i] : 0;
+        b->calm[i] = stage->calm ? stage->calm[i] : 0;
+    }
     b->x[i] = stage->x_next[i];
     b->q[i] = stage->q_next[i];
     b->angle[i] = stage->angle_next[i];
-    b->v[i] = stage->v_free[i];
-    b->omega[i] = stage->omega_free[i];
 }
 
 /* Time as start + steps * h, so that many equal steps do not add up rounding. */
@@ -248,12 +250,8 @@ static void commit_range(int begin, int end, void *context)
     const cairn_body_store *b = &stage->world->bodies;
     for (int i = begin; i < end; i++) {
         cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
-        if (!b->alive[i])
-            continue;
-        if (b->motion[i] == CAIRN_MOTION_DYNAMIC)
-            move_dynamic(stage, i);
-        else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
-            move_driven(stage, i);
+        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
+            commit_body(stage, i);
     }
 }
 

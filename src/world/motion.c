@@ -1,5 +1,5 @@
 /* motion.c - what bodies are about to do in a step, looked at before anything is changed: what they
- * add to the energy ledger, and whether all of it can be written as numbers.
+ * add to the energy ledger, where they will be, and whether all of it can be written as numbers.
  *
  * A number that is not finite spoils everything after it, and hides: a comparison with NaN is
  * false, and a ratio of infinities is judged as anything. So a step ends where it makes one, with
@@ -16,13 +16,17 @@ enum { GRAIN = 1024 };
 /* What the bodies of one range do. */
 typedef struct tally {
     cairn_energy added;
-    double energy; /* J: kinetic, and the size of the potential, after the step          */
-    double most;   /* J: the most that one of them has; not finite: too much for a number */
-    int body;      /* which; -1: none has any                                             */
+    double energy;  /* J: kinetic, and the size of the potential, after the step          */
+    double most;    /* J: the most that one of them has; not finite: too much for a number */
+    int body;       /* which; -1: none has any                                             */
+    double longest; /* m: the longest way of a point of one of them                       */
+    double least;   /* m: the smallest radius of those that are dynamic                   */
 } tally;
 
+static const tally nothing = { .body = -1, .least = INFINITY };
+
 typedef struct tally_job {
-    const cairn_stage *stage;
+    cairn_stage *stage;
     tally *range;
 } tally_job;
 
@@ -63,9 +67,11 @@ static cairn_status refuse_speed(const cairn_stage *stage, int i, cairn_vec3 v, 
 /* The tallies of all ranges together; what is added goes to the ledger, range by range. */
 static tally add_up(const tally *range, size_t ranges, cairn_energy *ledger)
 {
-    tally all = { .body = -1 };
+    tally all = nothing;
     for (size_t k = 0; k < ranges; k++) {
         cairn_energy_add_up(&range[k].added, 1, ledger);
+        all.longest = fmax(all.longest, range[k].longest);
+        all.least = fmin(all.least, range[k].least);
         if (range[k].body < 0)
             continue;
         double before = all.energy;
@@ -75,8 +81,7 @@ static tally add_up(const tally *range, size_t ranges, cairn_energy *ledger)
     return all;
 }
 
-static cairn_status tally_bodies(const cairn_stage *stage, void (*count)(int, int, void *),
-                                 tally *out)
+static cairn_status tally_bodies(cairn_stage *stage, void (*count)(int, int, void *), tally *out)
 {
     cairn_arena *scratch = &stage->world->scratch;
     int bodies = stage->world->bodies.count;
@@ -98,7 +103,7 @@ static void free_range(int begin, int end, void *context)
     const tally_job *job = context;
     const cairn_stage *stage = job->stage;
     const cairn_body_store *b = &stage->world->bodies;
-    tally t = { .body = -1 };
+    tally t = nothing;
     for (int i = begin; i < end; i++) {
         const cairn_vec3 v[2] = { stage->v_free[i], stage->omega_free[i] };
         if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
@@ -118,20 +123,43 @@ cairn_status cairn_stage_check_free_motion(cairn_stage *stage)
 
 /* ---- before the new state ------------------------------------------------------------------- */
 
+/* How far the points of a body can get with these velocities. */
+static void count_way(const cairn_stage *stage, int i, const cairn_vec3 v[2], tally *t)
+{
+    double arm = cairn_body_arm(stage->world, i), turning = cairn_norm(v[1]);
+    double speed = cairn_norm(v[0]) + (turning > 0 && arm > 0 ? arm * turning : 0);
+    t->longest = cairn_larger(t->longest, stage->h * speed);
+}
+
+static void end_dynamic(cairn_stage *stage, int i, tally *t)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 v[2];
+    cairn_stage_new_velocity(stage, i, &v[0], &v[1]);
+    cairn_stage_arrive(stage, i, v[0], v[1]);
+    cairn_energy_add_body(stage, i, v[0], v[1], &t->added);
+    count_body(t, i, energy_of(stage, i, stage->x_next[i], v));
+    count_way(stage, i, v, t);
+    if (b->extent[i] > 0)
+        t->least = cairn_smaller(t->least, b->extent[i]);
+}
+
 static void end_range(int begin, int end, void *context)
 {
     const tally_job *job = context;
-    const cairn_stage *stage = job->stage;
+    cairn_stage *stage = job->stage;
     const cairn_body_store *b = &stage->world->bodies;
-    tally t = { .body = -1 };
+    tally t = nothing;
     for (int i = begin; i < end; i++) {
         cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
-        if (stage->block[i] < 0)
-            continue;
-        cairn_vec3 v[2];
-        cairn_stage_new_velocity(stage, i, &v[0], &v[1]);
-        cairn_energy_add_body(stage, i, v[0], v[1], &t.added);
-        count_body(&t, i, energy_of(stage, i, cairn_add_scaled(b->x[i], stage->h, v[0]), v));
+        if (stage->block[i] >= 0) {
+            end_dynamic(stage, i, &t);
+        } else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN) {
+            count_way(stage, i, (const cairn_vec3[]){ stage->v_free[i], stage->omega_free[i] }, &t);
+        } else {
+            stage->x_next[i] = b->x[i];
+            stage->q_next[i] = b->q[i];
+        }
     }
     job->range[begin / GRAIN] = t;
 }
@@ -148,6 +176,7 @@ cairn_status cairn_stage_energy(cairn_stage *stage)
     tally all;
     cairn_stage_joints_energy(stage);
     TRY(tally_bodies(stage, end_range, &all));
+    stage->far = 2 * all.longest > all.least;
     if (!isfinite(all.energy)) {
         cairn_vec3 v, omega;
         cairn_stage_new_velocity(stage, all.body, &v, &omega);

@@ -115,14 +115,16 @@ static cairn_status advance(cairn_stage *stage)
     double clock = cairn_clock_seconds();
     TRY(cairn_stage_certify(stage));
     TRY(cairn_stage_energy(stage));
+    /* x += h v, and overlaps apart: what is deepest then, and whether it went too far */
+    cairn_stage_move_apart(stage);
+    TRY(cairn_stage_penetration(stage));
+    TRY(cairn_stage_limit(stage));
     TRY(make_room(stage));
-    /* x += h v, and overlaps apart */
+    /* the new state */
     cairn_stage_store_contacts(stage);
     cairn_stage_joints_store(stage);
     cairn_stage_commit(stage);
-    cairn_stage_move_apart(stage);
     cairn_stage_joints_commit(stage);
-    cairn_stage_penetration(stage);
     /* what comes in through inlets */
     pour(stage->world, stage->report);
     stage->report->timing.finish = lap(&clock);

@@ -9,7 +9,8 @@
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
-cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
+cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, const cairn_quat *q,
+                                   const double *reach, cairn_layout *out)
 {
     int count = world->bodies.count;
     cairn_zone *zones = cairn_arena_take(&world->scratch, (size_t)count, sizeof *zones);
@@ -17,11 +18,18 @@ cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
     if (!zones || !colliders)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < count; i++) {
-        colliders[i] = cairn_body_collider(world, i);
+        const cairn_pose body = { x[i], q[i] };
+        colliders[i] = cairn_body_collider_at(world, i, &body);
+        colliders[i].reach = reach ? reach[i] : 0;
         zones[i] = cairn_zone_of(&colliders[i]);
     }
-    *out = (cairn_layout){ count, zones, colliders, NULL };
+    *out = (cairn_layout){ count, zones, colliders, reach };
     return CAIRN_OK;
+}
+
+cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
+{
+    return cairn_world_layout_at(world, world->bodies.x, world->bodies.q, NULL, out);
 }
 
 /* The collider of a body: there already, or made from the zone of a ball. */

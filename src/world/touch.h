@@ -26,6 +26,9 @@ static inline cairn_leaf cairn_touches_leaf(const cairn_touches *t, size_t k)
 
 /* The zones and colliders of all bodies where they are now, without reach; in the scratch. */
 cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out);
+/* Likewise where each body is at x with orientation q and may move by `reach` (NULL: 0). */
+cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, const cairn_quat *q,
+                                   const double *reach, cairn_layout *out);
 /* The pairs of a layout, in world->pair_list. */
 cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
                                const cairn_layout *layout);

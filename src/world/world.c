@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "shape/shape.h"
 #include "solve/solver.h"
 #include "world/touch.h"
 
@@ -143,10 +144,10 @@ typedef struct deepest {
     cairn_pair who;
 } deepest;
 
-/* Radius of the smaller body; 1 mm where neither has a size. */
-static double smaller_size(const cairn_collider *a, const cairn_collider *b)
+double cairn_pair_radius(const cairn_world *world, int a, int b)
 {
-    const double sizes[2] = { a->extent, b->extent };
+    const cairn_shape *shape = world->bodies.shape;
+    const double sizes[2] = { cairn_shape_extent(&shape[a]), cairn_shape_extent(&shape[b]) };
     double size = INFINITY;
     for (int i = 0; i < 2; i++)
         if (sizes[i] > 0)
@@ -154,13 +155,10 @@ static double smaller_size(const cairn_collider *a, const cairn_collider *b)
     return isfinite(size) ? size : 1e-3;
 }
 
-static void deepen(const cairn_collider *colliders, const cairn_touches *t, size_t leaf,
-                   deepest *found)
+static void deepen(const cairn_world *world, const cairn_touches *t, size_t leaf, deepest *found)
 {
     cairn_pair pair = t->pairs[cairn_touches_leaf(t, leaf).pair];
-    double size = 1;
-    if (found->as_share)
-        size = smaller_size(&colliders[pair.first], &colliders[pair.second]);
+    double size = found->as_share ? cairn_pair_radius(world, pair.first, pair.second) : 1;
     for (int k = 0; k < t->number[leaf]; k++) {
         double depth = -t->found[t->first[leaf] + (size_t)k].gap;
         if (depth / size > found->measure)
@@ -178,7 +176,7 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
     TRY(cairn_world_layout(world, &layout));
     TRY(cairn_world_touches(world, &cairn_broad_phase_auto, &layout, &touches));
     for (size_t k = 0; k < touches.count; k++)
-        deepen(layout.colliders, &touches, k, found);
+        deepen(world, &touches, k, found);
     return CAIRN_OK;
 }
 

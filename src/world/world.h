@@ -156,7 +156,8 @@ typedef struct cairn_stage {
     const cairn_contact_store *warm; /* whose impulses to start from                        */
     cairn_contact_store aside;       /* those of the last attempt, in the scratch                */
     double warm_ratio;               /* time step now over the one of `warm`                     */
-    int32_t *block;                  /* of each body in the problem; -1: not dynamic             */
+    bool far;       /* some body may have moved by more than its size relative to another        */
+    int32_t *block; /* of each body in the problem; -1: not dynamic             */
     int blocks;
     int block_size; /* 3 or 6                                                   */
     int components; /* of a contact in the problem, rolling and spinning ones   */
@@ -171,7 +172,7 @@ typedef struct cairn_stage {
     cairn_vec3 *x_eval; /* where contacts are evaluated: now, at mid-step, or ...   */
     cairn_quat *q_eval;
     cairn_vec3 *v_eval, *omega_eval; /* ... with this v^, of dynamic bodies, at q + h v^         */
-    cairn_vec3 *x_next;              /* driven bodies: where they will be                        */
+    cairn_vec3 *x_next;              /* where bodies will be: driven ones at once, others after  */
     cairn_quat *q_next;
     double *angle_next;
     cairn_joint_stage joints;
@@ -238,6 +239,11 @@ double cairn_body_extent(const cairn_world *world, int body);
  * about the centre, or swept over the core, looks the same. Infinite for unbounded shapes. */
 double cairn_body_arm(const cairn_world *world, int body);
 
+/* world.c */
+/* Radius of the smaller of two bodies, m, about the origins of their shapes; 1 mm where neither has
+ * a size. */
+double cairn_pair_radius(const cairn_world *world, int a, int b);
+
 /* friction.c */
 double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
 
@@ -285,6 +291,8 @@ cairn_status cairn_stage_set_aside(cairn_stage *stage);
 cairn_status cairn_stage_free_motion(cairn_stage *stage);
 void cairn_stage_place(cairn_stage *stage, int body, double ahead);
 void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v, cairn_vec3 *omega);
+/* Where a dynamic body will be with these velocities. */
+void cairn_stage_arrive(cairn_stage *stage, int body, cairn_vec3 v, cairn_vec3 omega);
 /* Its linear part alone. */
 cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int body);
 /* The angular velocity in the body frame out of the numbers x of all blocks. */
@@ -329,7 +337,7 @@ void cairn_contact_store_result(cairn_stage *stage, int j);
 /* impulses.c */
 cairn_status cairn_stage_impulses(cairn_stage *stage);
 /* correct.c: overlaps are mended by moving, not by velocity: the displacement over h of all blocks,
- * that of body i, and the move */
+ * that of body i, and the move of where bodies will be */
 cairn_overlaps cairn_overlaps_find(const char *name);
 cairn_status cairn_stage_correct(cairn_stage *stage);
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i);
@@ -351,7 +359,15 @@ void cairn_stage_joints_steady_loss(cairn_stage *stage);
 void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement);
 /* How well the law holds; also what contacts add to the energy ledger. */
 cairn_status cairn_stage_certify(cairn_stage *stage);
-void cairn_stage_penetration(cairn_stage *stage);
+
+/* penetration.c: overlaps where the bodies will be */
+cairn_status cairn_stage_penetration(cairn_stage *stage);
+/* The least gap of all pieces of two bodies, m; infinite where it is more than `reach`. */
+cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, double reach,
+                                   double *gap);
+
+/* limit.c: refuse a step in which a body goes further than linearised gaps can tell */
+cairn_status cairn_stage_limit(cairn_stage *stage);
 
 /* energy.c: contacts and bodies, with their new velocities v and omega, are added by ranges */
 double cairn_body_kinetic(const cairn_world *world, int body, cairn_vec3 v, cairn_vec3 omega);
@@ -364,7 +380,7 @@ void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *ener
  * CAIRN_NOT_FINITE and name the body that does it. */
 /* The free motion, before contacts are looked for. */
 cairn_status cairn_stage_check_free_motion(cairn_stage *stage);
-/* What joints and bodies add to the energy ledger. */
+/* What joints and bodies add to the energy ledger, and where bodies will be. */
 cairn_status cairn_stage_energy(cairn_stage *stage);
 
 /* inlet.c */

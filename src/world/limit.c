@@ -1,0 +1,223 @@
+/* limit.c - a step is refused in which a body goes further than linearised gaps can tell.
+ *
+ * Gaps are linear in the velocities of the step. For convex pieces that only shift this is safe
+ * however far they go: with the normal n of the start they are apart by at least g + h n.(v_a - v_b)
+ * along n. It is not when they turn, nor along curved walls; and a plane that was tangent at the
+ * start may stop a body that passes by. So where a dynamic body moves relative to one that it may
+ * meet, a candidate, by more than its size,
+ *
+ *     h |v_i - v_k - omega_k x (x_i - x_k)| + arm_i h |omega_i|  >  R_i,
+ *
+ * R_i the radius that holds it, the step fails, unless it is right by itself: no contact turned the
+ * body (it is a ball, or not pushed), its surface turned by at most SLIGHT R_i, and the true gap at
+ * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. Who is
+ * far from everything has no candidates.
+ *
+ * Contacts of velocity level, and contacts taken at q + h v once, need not be seen at all by a fast
+ * body. There the gaps of the start are asked for, within the way of each body. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/scheme.h"
+#include "world/touch.h"
+
+static const double SLIGHT = 0.1; /* of the size of a body: an error that is let pass */
+static const double SPARE = 0.9;  /* of the time step that is recommended             */
+enum { GRAIN = 2048 };
+
+/* A body on its way past another. */
+typedef struct passage {
+    int body, other;
+    double way, turn; /* m: of its centre relative to the other; of its surface by turning */
+} passage;
+
+/* ---- ways ----------------------------------------------------------------------------------- */
+
+/* Of a body in this step, both in the world's axes. */
+static void velocity_of(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    *v = stage->v_free[i];
+    *omega = stage->omega_free[i];
+    if (stage->block[i] >= 0)
+        cairn_stage_new_velocity(stage, i, v, omega);
+    *omega = cairn_rotate(b->q[i], *omega);
+}
+
+static double surface_way(const cairn_stage *stage, int i, cairn_vec3 omega)
+{
+    double arm = cairn_body_arm(stage->world, i), turning = cairn_norm(omega);
+    return arm > 0 && turning > 0 ? arm * stage->h * turning : 0;
+}
+
+static passage passage_of(const cairn_stage *stage, int i, int k)
+{
+    const cairn_vec3 *x = stage->world->bodies.x;
+    cairn_vec3 v, omega, v_other, omega_other;
+    velocity_of(stage, i, &v, &omega);
+    velocity_of(stage, k, &v_other, &omega_other);
+    v = cairn_sub(v, v_other);
+    if (cairn_body_arm(stage->world, k) > 0) /* the turning of a ball is not seen */
+        v = cairn_sub(v, cairn_cross(omega_other, cairn_sub(x[i], x[k])));
+    return (passage){ i, k, stage->h * cairn_norm(v), surface_way(stage, i, omega) };
+}
+
+/* Of a body that has a size. */
+static bool is_far(const cairn_stage *stage, const passage *p)
+{
+    double size = stage->world->bodies.extent[p->body];
+    return stage->block[p->body] >= 0 && size > 0 && p->way + p->turn > size;
+}
+
+/* ---- refusal -------------------------------------------------------------------------------- */
+
+/* The step in which the body would go no further than its size: h (s + h a) = R with its speed s
+ * and what forces add to it, and not more than this step shows. */
+static double needed_step(const cairn_stage *stage, const passage *p)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    int i = p->body;
+    double size = b->extent[i], arm = cairn_body_arm(stage->world, i), h = stage->h;
+    double speed = cairn_norm(b->v[i]) + arm * cairn_norm(b->omega[i]);
+    double gained = cairn_norm(cairn_sub(stage->v_free[i], b->v[i])) +
+                    arm * cairn_norm(cairn_sub(stage->omega_free[i], b->omega[i]));
+    double by_forces = 2 * size / (speed + sqrt(speed * speed + 4 * gained / h * size));
+    return SPARE * fmin(by_forces, h * size / (p->way + p->turn));
+}
+
+static cairn_status refuse(const cairn_stage *stage, const passage *p)
+{
+    return cairn_fail(
+        &stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+        "body %d would move by %.3g m relative to body %d in one step of %g s, further "
+        "than its size of %.3g m: what happens between them cannot be told, expected "
+        "at most %.2g s",
+        p->body, p->way + p->turn, p->other, stage->h, stage->world->bodies.extent[p->body],
+        needed_step(stage, p));
+}
+
+/* ---- contacts ------------------------------------------------------------------------------- */
+
+/* The gap that the solve counts with where the step ends. */
+static double foreseen_gap(const cairn_stage *stage, int j)
+{
+    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension], h = stage->h;
+    bool at_start = cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
+    return at_start ? stage->world->contacts.gap[j] + h * u : h * fmax(0, u + stage->b[j]);
+}
+
+static cairn_status is_wrong(const cairn_stage *stage, int j, const passage *p, bool *wrong)
+{
+    double slight = SLIGHT * stage->world->bodies.extent[p->body], gap = INFINITY;
+    double foreseen = foreseen_gap(stage, j), most = fmax(foreseen, 0) + slight;
+    bool pushes = stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
+    *wrong = p->turn > slight || (pushes && cairn_body_arm(stage->world, p->body) > 0);
+    if (*wrong || (stage->plain && !pushes)) /* balls and planes are as far apart as foreseen */
+        return CAIRN_OK;
+    TRY(cairn_stage_gap_after(stage, p->body, p->other, most, &gap));
+    *wrong = (pushes && gap > most) || gap < fmin(foreseen, 0) - slight;
+    return CAIRN_OK;
+}
+
+typedef struct limit_job {
+    const cairn_stage *stage;
+    uint8_t *far; /* of each contact: one of its bodies goes far */
+} limit_job;
+
+static void limit_range(int begin, int end, void *context)
+{
+    const limit_job *job = context;
+    const int32_t *body = job->stage->world->contacts.body;
+    for (int j = begin; j < end; j++) {
+        passage p = passage_of(job->stage, body[2 * j], body[2 * j + 1]);
+        passage q = passage_of(job->stage, body[2 * j + 1], body[2 * j]);
+        job->far[j] = is_far(job->stage, &p) || is_far(job->stage, &q);
+    }
+}
+
+static cairn_status limit_contacts(const cairn_stage *stage)
+{
+    int count = stage->world->contacts.count;
+    const int32_t *body = stage->world->contacts.body;
+    limit_job job = { stage, cairn_arena_take(&stage->world->scratch, (size_t)count, 1) };
+    if (!job.far)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(count, GRAIN, limit_range, &job);
+    for (int j = 0; j < 2 * count; j++) {
+        if (!job.far[j / 2])
+            continue;
+        passage p = passage_of(stage, body[j], body[j ^ 1]);
+        bool wrong = false;
+        if (is_far(stage, &p))
+            TRY(is_wrong(stage, j / 2, &p, &wrong));
+        if (wrong)
+            return refuse(stage, &p);
+    }
+    return CAIRN_OK;
+}
+
+/* ---- what was not seen ---------------------------------------------------------------------- */
+
+/* Whether the linear gap says that the bodies of a witness of the start pass into each other. */
+static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_witness *w,
+                      cairn_vec3 from_other)
+{
+    cairn_vec3 v, omega, v_other, omega_other;
+    velocity_of(stage, p->body, &v, &omega);
+    velocity_of(stage, p->other, &v_other, &omega_other);
+    double closing = stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
+    double gap = w->gap + closing - p->turn;
+    return is_far(stage, p) &&
+           gap < fmin(w->gap, 0) - SLIGHT * stage->world->bodies.extent[p->body];
+}
+
+static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pair, bool swapped,
+                                  const cairn_witness *w)
+{
+    const int32_t side[2] = { swapped ? pair->second : pair->first,
+                              swapped ? pair->first : pair->second };
+    for (int k = 0; k < 2; k++) {
+        passage p = passage_of(stage, side[k], side[1 - k]);
+        if (is_missed(stage, &p, w, cairn_scale(k == 0 ? 1 : -1, w->normal)))
+            return refuse(stage, &p);
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status limit_unseen(const cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    const cairn_body_store *b = &world->bodies;
+    double *way = cairn_arena_doubles(&world->scratch, (size_t)b->count);
+    cairn_layout layout;
+    cairn_touches t;
+    if (!way)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < b->count; i++)
+        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED) {
+            cairn_vec3 v, omega;
+            velocity_of(stage, i, &v, &omega);
+            double turn = isfinite(b->arm[i]) ? surface_way(stage, i, omega) : 0;
+            way[i] = stage->h * cairn_norm(v) + turn;
+        }
+    TRY(cairn_world_layout_at(world, b->x, b->q, way, &layout));
+    TRY(cairn_world_touches(world, stage->broad, &layout, &t));
+    for (size_t k = 0; k < t.count; k++)
+        for (int i = 0; i < t.number[k]; i++)
+            TRY(limit_witness(stage, &t.pairs[cairn_touches_leaf(&t, k).pair], t.swapped[k],
+                              &t.found[t.first[k] + (size_t)i]));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stage_limit(cairn_stage *stage)
+{
+    bool unseen = stage->scheme->velocity_level || stage->linearisations == 1;
+    if (!stage->far)
+        return CAIRN_OK;
+    if (unseen)
+        TRY(limit_unseen(stage));
+    return stage->scheme->velocity_level ? CAIRN_OK : limit_contacts(stage);
+}

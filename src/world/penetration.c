@@ -1,0 +1,262 @@
+/* penetration.c - how deep bodies overlap where the step will leave them.
+ *
+ * Candidates are all pairs that can meet in the step, so the deepest overlap is that of one of
+ * them. Two kinds of contacts do not say it all: those with faces, of which only some triangles are
+ * kept (merge.c), are looked at again with all pieces of their bodies; and a scheme of velocity
+ * level, whose contacts are those that overlap at mid-step, has everything searched again. An
+ * overlap counts twice: in metres, and as a share of the radius of the smaller body. */
+#include <math.h>
+
+#include "base/parallel.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/scheme.h"
+#include "world/touch.h"
+
+enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
+
+/* The deepest overlaps so far. */
+typedef struct deepest {
+    double depth; /* m                                                            */
+    double share; /* of the smaller body's radius                                 */
+    int32_t body[2];
+} deepest;
+
+static const deepest none = { 0, 0, { -1, -1 } };
+
+static void note(deepest *d, const deepest *other)
+{
+    d->depth = fmax(d->depth, other->depth);
+    if (other->share > d->share) {
+        d->share = other->share;
+        d->body[0] = other->body[0];
+        d->body[1] = other->body[1];
+    }
+}
+
+static void note_depth(const cairn_stage *stage, int a, int b, double depth, deepest *d)
+{
+    if (!(depth > 0))
+        return;
+    double share = depth / cairn_pair_radius(stage->world, a, b);
+    const deepest here = { depth, share, { a, b } };
+    note(d, &here);
+}
+
+/* ---- two bodies ----------------------------------------------------------------------------- */
+
+static cairn_collider collider_after(const cairn_stage *stage, int i)
+{
+    const cairn_pose pose = { stage->x_next[i], stage->q_next[i] };
+    return cairn_body_collider_at(stage->world, i, &pose);
+}
+
+static double least_gap(const cairn_stage *stage, const cairn_collider *a, const cairn_collider *b)
+{
+    cairn_witness found[CAIRN_WITNESSES];
+    bool swapped;
+    double gap = INFINITY;
+    int count = cairn_witnesses_find(a, b, stage->world->dimension, &swapped, found);
+    for (int k = 0; k < count; k++)
+        gap = fmin(gap, found[k].gap);
+    return gap;
+}
+
+cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, double reach,
+                                   double *gap)
+{
+    cairn_leaf_list *list = &stage->world->leaf_list;
+    cairn_collider one = collider_after(stage, a), two = collider_after(stage, b), part[2];
+    one.reach = reach;
+    list->count = 0;
+    TRY(cairn_leaves_add(&one, &two, 0, list));
+    *gap = INFINITY;
+    for (size_t k = 0; k < list->count; k++) {
+        const cairn_leaf *leaf = &list->items[k];
+        *gap = fmin(*gap, least_gap(stage, cairn_collider_piece(&one, leaf->first, &part[0]),
+                                    cairn_collider_piece(&two, leaf->second, &part[1])));
+    }
+    return CAIRN_OK;
+}
+
+/* ---- contacts ------------------------------------------------------------------------------- */
+
+/* The piece of the body on one side of a contact. */
+static const cairn_collider *side_of(const cairn_stage *stage, int j, int side,
+                                     cairn_collider *whole, cairn_collider *made)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
+    *whole = collider_after(stage, body);
+    return cairn_collider_piece(whole, cairn_contact_piece(c, j, body < other ? 0 : 1), made);
+}
+
+static bool has_same_bodies(const cairn_contact_store *c, int j)
+{
+    const int32_t *pair = c->body + 2 * j;
+    return j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1];
+}
+
+/* Whether contact j is one more point of the same two pieces as the one before. */
+static bool is_repeated(const cairn_contact_store *c, int j)
+{
+    bool same = has_same_bodies(c, j);
+    for (int i = 0; i < 2 && same; i++)
+        same = cairn_piece_compare(cairn_contact_piece(c, j, i),
+                                   cairn_contact_piece(c, j - 1, i)) == 0;
+    return same;
+}
+
+static bool has_face(const cairn_contact_store *c, int j)
+{
+    return c->piece && (c->piece[2 * j].face >= 0 || c->piece[2 * j + 1].face >= 0);
+}
+
+/* How deep a ball is in a half-space. */
+static double depth_in_plane(const cairn_stage *stage, int ball, int wall)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 n = cairn_rotate(stage->q_next[wall], cairn_unit(b->shape[wall].axis));
+    return b->ball[ball] - cairn_dot(n, cairn_sub(stage->x_next[ball], stage->x_next[wall]));
+}
+
+/* How deep the two pieces of contact j overlap; < 0: they do not, or were looked at before. */
+static double depth_of(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    const int32_t *body = c->body + 2 * (size_t)j;
+    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_vec3 *x = stage->x_next;
+    double r[2] = { b->ball[body[0]], b->ball[body[1]] };
+    if (r[0] >= 0 && r[1] >= 0)
+        return r[0] + r[1] - cairn_norm(cairn_sub(x[body[0]], x[body[1]]));
+    for (int side = 0; side < 2; side++)
+        if (r[side] >= 0 && b->shape[body[1 - side]].kind == CAIRN_SHAPE_HALF_SPACE)
+            return depth_in_plane(stage, body[side], body[1 - side]);
+    if (has_face(c, j) || is_repeated(c, j))
+        return -INFINITY;
+    cairn_collider whole[2], made[2];
+    return -least_gap(stage, side_of(stage, j, 0, &whole[0], &made[0]),
+                      side_of(stage, j, 1, &whole[1], &made[1]));
+}
+
+static bool is_shifted(const cairn_stage *stage, int j)
+{
+    bool any = false;
+    for (int side = 0; stage->shift && side < 2; side++) {
+        int block = stage->contact_block[2 * j + side];
+        any = any || (block >= 0 && stage->shifted[block]);
+    }
+    return any;
+}
+
+/* A driven half-space whose normal is another after the step. */
+static bool has_turning_plane(const cairn_stage *stage)
+{
+    const cairn_world *world = stage->world;
+    for (size_t k = 0; k < world->driven_count; k++) {
+        int i = world->driven[k].body;
+        if (world->bodies.shape[i].kind == CAIRN_SHAPE_HALF_SPACE &&
+            cairn_norm(stage->omega_free[i]) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are
+ * no closer than along the normal they had before they moved, gap + h u_N. */
+static bool gaps_tell(const cairn_stage *stage)
+{
+    return stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0 &&
+           !has_turning_plane(stage);
+}
+
+typedef struct depth_job {
+    const cairn_stage *stage;
+    bool told; /* gaps tell           */
+    deepest *range;
+} depth_job;
+
+/* Whether contact j, at most so deep, can change what is known. */
+static inline bool can_matter(const cairn_stage *stage, int j, double depth, const deepest *known)
+{
+    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
+    return depth > known->depth ||
+           (depth > 0 && depth > known->share * cairn_pair_radius(stage->world, body[0], body[1]));
+}
+
+static void depth_range(int begin, int end, void *context)
+{
+    const depth_job *job = context;
+    const cairn_stage *stage = job->stage;
+    const double *gap = stage->world->contacts.gap, *u = stage->u;
+    const int32_t *body = stage->world->contacts.body;
+    size_t d = (size_t)stage->problem.dimension;
+    deepest here = none;
+    for (int j = begin; j < end; j++) {
+        double most = -(gap[j] + stage->h * u[(size_t)j * d]);
+        if (!job->told || can_matter(stage, j, most, &here) || is_shifted(stage, j))
+            note_depth(stage, body[2 * j], body[2 * j + 1], depth_of(stage, j), &here);
+    }
+    job->range[begin / GRAIN] = here;
+}
+
+/* Pairs with contacts on faces, with all their pieces. */
+static cairn_status search_faces(const cairn_stage *stage, deepest *out)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    bool done = false;
+    for (int j = 0; c->piece && j < c->count; j++) {
+        done = done && has_same_bodies(c, j);
+        if (done || !has_face(c, j))
+            continue;
+        double gap;
+        TRY(cairn_stage_gap_after(stage, c->body[2 * j], c->body[2 * j + 1], 0, &gap));
+        note_depth(stage, c->body[2 * j], c->body[2 * j + 1], -gap, out);
+        done = true;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status search_contacts(const cairn_stage *stage, deepest *out)
+{
+    int count = stage->world->contacts.count;
+    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
+    depth_job job = { stage, gaps_tell(stage),
+                      cairn_arena_take(&stage->world->scratch, ranges, sizeof(deepest)) };
+    if (!job.range)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(count, GRAIN, depth_range, &job);
+    for (size_t k = 0; k < ranges; k++)
+        note(out, &job.range[k]);
+    return search_faces(stage, out);
+}
+
+/* ---- everything ----------------------------------------------------------------------------- */
+
+static cairn_status search_all(const cairn_stage *stage, deepest *out)
+{
+    cairn_world *world = stage->world;
+    cairn_layout layout;
+    cairn_touches t;
+    TRY(cairn_world_layout_at(world, stage->x_next, stage->q_next, NULL, &layout));
+    TRY(cairn_world_touches(world, stage->broad, &layout, &t));
+    for (size_t k = 0; k < t.count; k++) {
+        const cairn_pair pair = t.pairs[cairn_touches_leaf(&t, k).pair];
+        for (int i = 0; i < t.number[k]; i++)
+            note_depth(stage, pair.first, pair.second, -t.found[t.first[k] + (size_t)i].gap, out);
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stage_penetration(cairn_stage *stage)
+{
+    cairn_step_report *report = stage->report;
+    deepest found = none;
+    TRY(stage->scheme->velocity_level ? search_all(stage, &found) : search_contacts(stage, &found));
+    report->certificate.penetration = found.depth;
+    report->overlap = found.share;
+    report->overlap_body[0] = found.body[0];
+    report->overlap_body[1] = found.body[1];
+    return CAIRN_OK;
+}
