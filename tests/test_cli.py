@@ -256,6 +256,25 @@ class Run(Program):
         self.assertIn("WARNING: ", done.stderr)
         self.assertIn(" of 5 steps missed the tolerance 1e-10", done.stderr)
 
+    def test_a_deep_overlap_is_said_loudly_whatever_the_residual(self):
+        # by moreau-jean the ball, 14 mm a step, is stopped when it is in the floor at mid-step
+        done = self.run_cairn("run", self.scene, "--quiet", "--set", "run.scheme=moreau-jean")
+        self.assertRegex(done.stderr, r"WARNING: in \d+ of 50 steps bodies overlap by more than 1 %")
+        self.assertIn("bodies 0 and 1", done.stderr)
+        with open(self.path("out/ball/summary.json"), encoding="utf-8") as file:
+            certificate = json.load(file)["certificate"]
+        self.assertLess(certificate["worst"]["asked_relative"], 1e-6)
+        self.assertGreater(certificate["overlap"], 0.01)
+        self.assertGreater(certificate["deep_steps"], 0)
+
+    def test_a_step_that_goes_too_far_fails_and_names_one_that_would_do(self):
+        cube = BALL.replace("sphere: {radius: 0.1}", "box: {size: [0.1, 0.1, 0.1]}")
+        done = self.run_cairn("run", self.write("cube.yaml", cube), "--set", "run.time_step=10",
+                              "--set", "run.duration=100", code=1)
+        self.assertIn("run.time_step: step 1 from t = 0 s failed: body 1 would move by", done.stderr)
+        advised = float(re.search(r"expected at most (\S+) s", done.stderr).group(1))
+        self.run_cairn("run", self.path("cube.yaml"), "--set", f"run.time_step={advised}")
+
     def test_strict_stops_at_the_first_step_that_missed(self):
         pile = self.write("pile.yaml", PILE)
         done = self.run_cairn("run", pile, "--strict", "--out", "strict", code=4)

@@ -180,12 +180,34 @@ TEST(the_json_file_lists_the_steps_that_missed)
     folder_remove(f.path);
 }
 
+/* 2 % in step 1, 0.5 % in step 2: one step is above 1 %. */
+TEST(the_deepest_overlap_is_kept_with_its_bodies_and_step)
+{
+    folder f = folder_create();
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = cairn_run_summary_start(scene.world);
+    cairn_run_ending ending = { "complete", "" };
+    CHECK_INT(s.overlap_body[0], -1);
+    cairn_run_summary_add(&s, &(cairn_step_report){ .overlap = 0.02, .overlap_body = { 3, 5 } });
+    cairn_run_summary_add(&s, &(cairn_step_report){ .overlap = 0.005, .overlap_body = { 1, 2 } });
+    CHECK_NEAR(s.overlap, 0.02, 0);
+    CHECK_INT(s.overlap_step, 1);
+    CHECK_INT(s.deep_steps, 1);
+    CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"overlap\": 0.02,");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"overlap_body\": [[3, 5]]");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"overlap_step\": 1,");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"deep_steps\": 1");
+    scene_destroy(&scene);
+    folder_remove(f.path);
+}
+
 int main(void)
 {
     RUN(CASE(worst_and_mean_are_taken_entry_by_entry), CASE(losses_add_up_and_states_are_the_last),
         CASE(the_start_counts_what_springs_store), CASE(a_value_that_is_no_number_stays_the_worst),
         CASE(no_steps_give_no_division_by_zero), CASE(the_json_file_holds_the_totals),
         CASE(a_folder_that_is_not_there_is_an_error), CASE(steps_are_listed_as_ranges),
-        CASE(ranges_beyond_those_kept_are_counted),
-        CASE(the_json_file_lists_the_steps_that_missed));
+        CASE(ranges_beyond_those_kept_are_counted), CASE(the_json_file_lists_the_steps_that_missed),
+        CASE(the_deepest_overlap_is_kept_with_its_bodies_and_step));
 }

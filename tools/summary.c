@@ -92,6 +92,11 @@ static void print_certificate(const cairn_run_summary *s)
         cairn_line_print(entries[i].name, "%12.3e %11.3e  %s",
                          entry_of(&s->worst, entries[i].offset),
                          entry_of(&s->mean, entries[i].offset), entries[i].unit);
+    if (s->overlap > 0)
+        cairn_line_print("deepest overlap",
+                         "%.2g %% of the smaller radius, bodies %d and %d, step %lld",
+                         100 * s->overlap, (int)s->overlap_body[0], (int)s->overlap_body[1],
+                         (long long)s->overlap_step);
     if (s->distance_body[0] >= 0)
         cairn_line_print("worst distance", "of bodies %d and %d", (int)s->distance_body[0],
                          (int)s->distance_body[1]);
@@ -153,7 +158,20 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
     print_files(scene, s, folder);
 }
 
-void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
+/* Whatever the residuals say. */
+static void warn_of_overlaps(const cairn_run_summary *s)
+{
+    if (s->deep_steps == 0)
+        return;
+    fprintf(stderr,
+            "\nWARNING: in %lld of %lld steps bodies overlap by more than %g %% of the smaller\n"
+            "one's radius; by %.2g %% in step %lld, bodies %d and %d. A smaller run.time_step or\n"
+            "run.tolerance may help.\n",
+            (long long)s->deep_steps, (long long)s->steps, 100 * CAIRN_RUN_DEEP, 100 * s->overlap,
+            (long long)s->overlap_step, (int)s->overlap_body[0], (int)s->overlap_body[1]);
+}
+
+static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
     char steps[256];
     if (s->uncertified == 0)
@@ -170,4 +188,10 @@ void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, co
                 CAIRN_RUN_MOST_PROBLEMS, folder);
     else
         fprintf(stderr, "Their contact problems are in %s/problems.\n", folder);
+}
+
+void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
+{
+    warn_of_misses(scene, s, folder);
+    warn_of_overlaps(s);
 }

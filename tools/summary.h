@@ -8,8 +8,8 @@
 void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *summary,
                          const char *folder);
 
-/* Say on standard error that steps missed their tolerance, and where their problems are; nothing
- * when none did. */
+/* Say on standard error that steps missed their tolerance, and where their problems are, and that
+ * bodies overlap deeply; nothing when there is nothing to say. */
 void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *summary,
                         const char *folder);
 

@@ -17,6 +17,9 @@ enum { CAIRN_RUN_MOST_PROBLEMS = 20 };
 /** Ranges of steps that a list of steps keeps, at most. */
 enum { CAIRN_RUN_MOST_SPANS = 32 };
 
+/** An overlap above this share of the smaller body's radius is warned of, whatever the residuals. */
+#define CAIRN_RUN_DEEP 0.01
+
 /** Steps as ranges first to last: the first CAIRN_RUN_MOST_SPANS of them. */
 typedef struct cairn_run_spans {
     int64_t count; /* ranges there are, also beyond those kept                              */
@@ -49,6 +52,10 @@ typedef struct cairn_run_summary {
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */
     int32_t distance_body[2];      /* world indices of the pair of worst.distance; -1: none   */
+    double overlap;                /* deepest overlap as a share of the smaller body's radius */
+    int32_t overlap_body[2];       /* world indices of that pair; -1: nothing overlapped      */
+    int64_t overlap_step;          /* number of the step in which it was, 0: none             */
+    int64_t deep_steps;            /* steps with an overlap above CAIRN_RUN_DEEP              */
     cairn_energy energy;           /* last kinetic, potential, elastic; sums of the rest     */
     double initial_energy;         /* J: kinetic + potential + elastic at the start          */
     cairn_timing timing;           /* sums                                                   */

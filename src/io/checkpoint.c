@@ -13,7 +13,7 @@
 #include "io/run_table.h"
 #include "io/scene_build.h"
 
-enum { VERSION = 2, HEAD = 32, SUM = 8 };
+enum { VERSION = 3, HEAD = 32, SUM = 8 };
 
 static const char MAGIC[17] = "cairn checkpoint";
 
@@ -72,10 +72,10 @@ static void read_scene(cairn_reader *r, cairn_scene *s)
 
 #define TOTAL(name) offsetof(cairn_run_summary, name)
 static const size_t wholes[] = {
-    TOTAL(steps),        TOTAL(frames),      TOTAL(uncertified), TOTAL(first_uncertified),
-    TOTAL(problems),     TOTAL(bodies),      TOTAL(repeated),    TOTAL(max_iterations),
-    TOTAL(missed.count), TOTAL(missed.last), TOTAL(joints),      TOTAL(broken),
-    TOTAL(woken),
+    TOTAL(steps),        TOTAL(frames),       TOTAL(uncertified), TOTAL(first_uncertified),
+    TOTAL(problems),     TOTAL(bodies),       TOTAL(repeated),    TOTAL(max_iterations),
+    TOTAL(missed.count), TOTAL(missed.last),  TOTAL(joints),      TOTAL(broken),
+    TOTAL(woken),        TOTAL(overlap_step), TOTAL(deep_steps),
 };
 static const size_t ints[] = {
     TOTAL(max_candidates),
@@ -86,11 +86,13 @@ static const size_t ints[] = {
     TOTAL(worst.judgement.coulomb.worst_contact),
     TOTAL(distance_body[0]),
     TOTAL(distance_body[1]),
+    TOTAL(overlap_body[0]),
+    TOTAL(overlap_body[1]),
 };
 static const size_t reals[] = {
     TOTAL(time),          TOTAL(wall_seconds), TOTAL(mean_candidates), TOTAL(mean_active),
     TOTAL(mean_upgraded), TOTAL(mean_asleep),  TOTAL(mean_iterations), TOTAL(initial_energy),
-    TOTAL(write_seconds),
+    TOTAL(write_seconds), TOTAL(overlap),
 };
 static const struct {
     const cairn_entries *entries;

@@ -16,7 +16,8 @@ cairn_run_summary cairn_run_summary_start(const cairn_world *world)
 {
     cairn_run_summary s = { .time = cairn_world_time(world),
                             .first_uncertified = -1,
-                            .distance_body = { -1, -1 } };
+                            .distance_body = { -1, -1 },
+                            .overlap_body = { -1, -1 } };
     cairn_world_energy(world, &s.energy.kinetic, &s.energy.potential);
     for (int i = 0; i < cairn_world_joint_count(world); i++)
         s.energy.elastic += cairn_world_joint(world, i).elastic;
@@ -43,6 +44,17 @@ static void keep_worst_distance(cairn_run_summary *s, const cairn_step_report *r
     if (report->certificate.distance > s->worst.distance)
         for (int k = 0; k < 2; k++)
             s->distance_body[k] = report->distance_body[k];
+}
+
+static void keep_deepest(cairn_run_summary *s, const cairn_step_report *report)
+{
+    s->deep_steps += report->overlap > CAIRN_RUN_DEEP;
+    if (!(report->overlap > s->overlap))
+        return;
+    s->overlap = report->overlap;
+    s->overlap_step = s->steps;
+    for (int k = 0; k < 2; k++)
+        s->overlap_body[k] = report->overlap_body[k];
 }
 
 static void add_certificate(cairn_run_summary *s, const cairn_certificate *c)
@@ -101,6 +113,7 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     if (report->solve.iterations > s->max_iterations)
         s->max_iterations = report->solve.iterations;
     keep_worst_distance(s, report);
+    keep_deepest(s, report);
     add_certificate(s, &report->certificate);
     add_sums(&cairn_energy_entries, &report->energy, &s->energy);
     s->energy.kinetic = report->energy.kinetic; /* states, not flows: the last counts */
@@ -189,6 +202,11 @@ static void write_certificate(cairn_json *json, const cairn_run_summary *s)
     write_entries(json, "mean", &cairn_certificate_entries, &s->mean);
     const int64_t pair[1][2] = { { s->distance_body[0], s->distance_body[1] } };
     cairn_json_pairs(json, "distance_body", pair, pair[0][0] >= 0);
+    const int64_t overlapping[1][2] = { { s->overlap_body[0], s->overlap_body[1] } };
+    cairn_json_real(json, "overlap", s->overlap);
+    cairn_json_pairs(json, "overlap_body", overlapping, overlapping[0][0] >= 0);
+    cairn_json_integer(json, "overlap_step", s->overlap_step);
+    cairn_json_integer(json, "deep_steps", s->deep_steps);
     cairn_json_end(json);
 }
 
@@ -225,7 +243,7 @@ static void write_units(cairn_json *json)
         { "time", "s" },         { "time_step", "s" },     { "duration", "s" },
         { "wall_seconds", "s" }, { "write_seconds", "s" }, { "initial_energy", "J" },
         { "low", "m" },          { "high", "m" },          { "fraction", "1" },
-        { "tolerance", "1" },
+        { "tolerance", "1" },    { "overlap", "1" },
     };
     cairn_json_begin(json, "units");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
