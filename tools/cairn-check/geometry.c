@@ -69,6 +69,32 @@ double check_face_distance(const check_geometries *g, const check_geometry *row,
     return least;
 }
 
+/* The angle (2D) or solid angle under which a face is seen from p, positive where p is behind it:
+ * tan(angle) = e x f / e.f,  tan(angle/2) = a.(b x c) / (abc + (a.b) c + (b.c) a + (c.a) b). */
+static double angle_of(const check_geometries *g, const check_geometry *row, int face, vec p)
+{
+    vec a = vec_add(check_corner(g, row, face, 0), -1, p);
+    vec b = vec_add(check_corner(g, row, face, 1), -1, p);
+    if (check_corner_count(g, row, face) == 2)
+        return atan2(a.x * b.y - a.y * b.x, a.x * b.x + a.y * b.y);
+    vec c = vec_add(check_corner(g, row, face, 2), -1, p);
+    double la = vec_norm(a), lb = vec_norm(b), lc = vec_norm(c);
+    return 2 * atan2(vec_dot(a, vec_cross(b, c)),
+                     la * lb * lc + vec_dot(a, b) * lc + vec_dot(b, c) * la + vec_dot(c, a) * lb);
+}
+
+/* Seen from inside the faces are all around: 2 pi, or 4 pi. */
+double check_depth_inside(const check_geometries *g, const check_geometry *row, vec p)
+{
+    double sum = 0, least = HUGE_VAL;
+    for (int f = 0; f < row->faces; f++) {
+        sum += angle_of(g, row, f, p);
+        least = fmin(least, check_face_distance(g, row, f, p));
+    }
+    bool flat = row->faces > 0 && check_corner_count(g, row, 0) == 2;
+    return row->closed && sum > (flat ? 3.14 : 6.28) ? least : -least;
+}
+
 /* Newell's sum, in 2D to the right of the segment. */
 static vec normal_of(const check_geometries *g, const check_geometry *row, int face)
 {

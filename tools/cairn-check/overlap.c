@@ -9,7 +9,8 @@
  *     delta = max over p of the body, straight over the face, of the depth of p behind its plane
  *
  * Whoever moves the body by delta along the normal of the face has cleared the face, so D <= delta, and
- * the depth is in [D, delta]. Bodies that are behind a one-sided face are no business of it. */
+ * the depth is in [D, delta]. Bodies that are behind a one-sided face are no business of it, unless they
+ * are inside of what its surface closes in. */
 #include "overlap.h"
 
 #include "pieces.h"
@@ -215,19 +216,36 @@ static check_range piece_range(const check_question *question, double slack)
     vec n[2];
     int one = is_face(b) ? ask_face(b, a, slack, &over[0], &n[0]) : 1;
     int two = is_face(a) ? ask_face(a, b, slack, &over[1], &n[1]) : 1;
-    if (one < 0 || two < 0)
+    bool faces = is_face(a) || is_face(b), both = is_face(a) && is_face(b);
+    /* of two faces either may be the body */
+    if (both ? one < 0 && two < 0 : one < 0 || two < 0)
         return (check_range){ -HUGE_VAL, -HUGE_VAL, { 0, 0, 0 } };
     check_range found = check_convex_depth(question);
-    bool faces = is_face(a) || is_face(b), both = is_face(a) && is_face(b);
     bool own = (is_face(b) && vec_norm(vec_add(found.n, -1, n[0])) < 1e-7) ||
                (is_face(a) && vec_norm(vec_add(found.n, 1, n[1])) < 1e-7);
     if (faces && (both || !own) && found.high > -slack)
         found.high = fmax(found.high, fmax(over[0], over[1]));
     if (faces && !own)
         found.low -= fmax(missed_by_rule(a), missed_by_rule(b));
-    if (one == 0 || two == 0 || both) /* of two faces either may be the body */
+    if (one <= 0 || two <= 0)
         found.low = -HUGE_VAL;
     return found;
+}
+
+/* A body that is behind the faces that it crosses: harmless behind a thin sheet or a hollow, but not
+ * where its middle is inside of what the surface closes in. Then it must move by the distance of its
+ * middle from the surface at least. */
+static check_range swallowed_range(const check_question *question, double slack)
+{
+    const check_solid *face = is_face(question->a) ? question->a : question->b;
+    const check_solid *s = face == question->a ? question->b : question->a;
+    check_range nothing = { -HUGE_VAL, -HUGE_VAL, { 0, 0, 0 } };
+    if (!is_face(face) || is_face(s) || !face->row->closed ||
+        !(check_convex_depth(question).high > slack))
+        return nothing;
+    vec p = quat_rotate_back(face->at.q, vec_add(check_middle(s), -1, face->at.x));
+    double depth = check_depth_inside(face->data, face->row, p);
+    return depth > slack ? (check_range){ depth, HUGE_VAL, { 0, 0, 0 } } : nothing;
 }
 
 /* Two pieces that may be near each other, into the range of their bodies. */
@@ -242,7 +260,10 @@ static void add_pieces(const check_solid *a, const check_solid *b, const check_c
         return;
     const check_question question = { a, b, pair->hints, pair->hint_count,
                                       fmax(pair->enough, out->low) };
-    check_range found = piece_range(&question, rounding + flat_share * size);
+    double slack = rounding + flat_share * size;
+    check_range found = piece_range(&question, slack);
+    if (found.high == -HUGE_VAL)
+        found = swallowed_range(&question, slack);
     bool ball = a->shape == CHECK_SPHERE || b->shape == CHECK_SPHERE;
     double doubt = rounding + check_promise(class_of(a), class_of(b), ball, found.high, size);
     out->low = fmax(out->low, found.low - doubt);
