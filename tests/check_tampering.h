@@ -119,6 +119,18 @@ static inline hsize_t count_numbers(const folder *f, const char *name)
     return count;
 }
 
+/* All that the program says of a run. */
+static inline const char *said_of(const folder *f)
+{
+    char command[1024];
+    const char *program = getenv("CAIRN_CHECK");
+    CHECK(program != NULL);
+    snprintf(command, sizeof command, "'%s' --all '%s' >'%s/said.txt' 2>&1", program, f->path,
+             f->path);
+    CHECK(system(command) >= 0);
+    return file_text(f, "said.txt");
+}
+
 /* Change one number, see that it is noticed, put it back. */
 static inline void check_noticed(const folder *f, const char *name, hsize_t place, double new)
 {

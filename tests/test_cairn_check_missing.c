@@ -99,16 +99,6 @@ static void remove_contacts(const folder *f, listing *l, int step, int first, in
     swap_number(f, "steps/candidates", (hsize_t)(step - 1), &left);
 }
 
-/* What the program says, all of it. */
-static const char *said_of(const folder *f)
-{
-    char command[1024];
-    snprintf(command, sizeof command, "'%s' --all '%s' >'%s/said.txt' 2>&1", getenv("CAIRN_CHECK"),
-             f->path, f->path);
-    CHECK(system(command) >= 0);
-    return file_text(f, "said.txt");
-}
-
 static void copy_file(const char *from, const char *to)
 {
     char command[1024];

@@ -2,18 +2,6 @@
  * contact, and the penetration of a step is the deepest overlap of any pair. */
 #include "check_tampering.h"
 
-/* What the program says of a run, all of it. */
-static const char *said_of(const folder *f)
-{
-    char command[1024];
-    const char *program = getenv("CAIRN_CHECK");
-    CHECK(program != NULL);
-    snprintf(command, sizeof command, "'%s' --all '%s' >'%s/said.txt' 2>&1", program, f->path,
-             f->path);
-    CHECK(system(command) >= 0);
-    return file_text(f, "said.txt");
-}
-
 /* ---- every pair of shapes ------------------------------------------------------------------- */
 
 /* All of them reach 0.05 m or more around their origins, and less than 0.25 m. */
