@@ -265,7 +265,8 @@ static void add_pieces(const check_solid *a, const check_solid *b, const check_c
     if (found.high == -HUGE_VAL)
         found = swallowed_range(&question, slack);
     bool ball = a->shape == CHECK_SPHERE || b->shape == CHECK_SPHERE;
-    double doubt = rounding + check_promise(class_of(a), class_of(b), ball, found.high, size);
+    double doubt = rounding + CHECK_LOWEST * size +
+                   check_promise(class_of(a), class_of(b), ball, found.high, size);
     out->low = fmax(out->low, found.low - doubt);
     out->high = fmax(out->high, found.high + doubt);
 }

@@ -5,6 +5,10 @@
 
 #include "run.h"
 
+/* Of the size of bodies: a point of a contact that is as low as this is taken as the lowest. Which
+ * points of a face are kept, and where the lowest point of a curved body is, is found to some 1e-8. */
+#define CHECK_LOWEST 4e-8
+
 /* How well the library promises to find where two of them are closest. */
 typedef enum check_class {
     CHECK_NO_SOLID,

@@ -15,9 +15,6 @@
 
 enum { ANGLES = 96, HALVINGS = 60 };
 static const double pi = 3.14159265358979323846;
-/* Of a body: a point as low as this is its lowest. Curved shapes are found by iterations that end
- * where the direction of their lowest point has settled to some 1e-8. */
-static const double lowest_share = 4e-8;
 
 static vec unit_axis(const check_run *run, int wall, quat q)
 {
@@ -66,7 +63,7 @@ double check_plane_depth(const check_run *run, int a, check_place_of at, vec wal
 double check_lowest_doubt(const check_run *run, int body)
 {
     bool flat = check_pieces_class(run, body) == CHECK_FLAT && check_is_one_piece(run, body);
-    return flat ? 0 : lowest_share * check_extent(run, body);
+    return flat ? 0 : CHECK_LOWEST * check_extent(run, body);
 }
 
 /* Around a round wall the deepest point of a curved body is found by a walk that may creep where the

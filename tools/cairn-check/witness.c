@@ -29,8 +29,6 @@ typedef struct couple {
     double tolerance; /* m: how well points are promised to fit    */
 } couple;
 
-static const double lowest_share = 4e-8; /* of a body: a point as low as this is the lowest */
-
 static check_place_of placed(const check_run *run, int body)
 {
     return (check_place_of){ run->x_eval[body], run->q_eval[body] };
@@ -238,7 +236,7 @@ static void check_solids(check_run *run, int j, const couple *p)
 {
     double tolerance = tolerance_of(run, p, j);
     double size = check_extent(run, p->a) + check_extent(run, p->b);
-    double most = tolerance + lowest_share * size;
+    double most = tolerance + CHECK_LOWEST * size;
     bool plain = check_is_one_piece(run, p->a) && check_is_one_piece(run, p->b);
     check_on(run, j, p, true, tolerance);
     check_on(run, j, p, false, tolerance);
