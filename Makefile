@@ -18,8 +18,10 @@ run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
 test: setup-test ## build twice (optimised, checked) and run all tests in both
 	@scripts/test $(JOBS)
 
-soak: build ## kill runs 1000 times at random moments, and see that each resumes to the same bits
+soak: build ## kill runs 1000 times, each resumes to the same bits; read 6000 damaged files
 	CAIRN=build/release/tools/cairn $(firstword $(wildcard /usr/bin/python3) python3) tests/kills.py 1000 7
+	CAIRN=build/release/tools/cairn CAIRN_CHECK=build/release/tools/cairn-check \
+		$(firstword $(wildcard /usr/bin/python3) python3) tests/flips.py 6000 7
 
 bench: build ## build, then run the benchmarks into out/bench; scripts/setup bench installs peers
 	bench/run

@@ -309,7 +309,7 @@ static cairn_status read_guesses(hid_t file, loaded *l, cairn_error *error)
 static cairn_status read_file(const char *path, loaded *l, cairn_error *error)
 {
     hid_t file;
-    TRY(cairn_hdf5_open(path, &file, error));
+    TRY(cairn_hdf5_open_foreign(path, &file, error));
     cairn_status status = read_problem(file, l, error);
     if (status == CAIRN_OK)
         status = read_solution(file, l, error);

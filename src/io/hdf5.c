@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/hdf5_probe.h"
 
 cairn_hdf5_quiet cairn_hdf5_quiet_begin(void)
 {
@@ -107,6 +108,8 @@ cairn_status cairn_hdf5_create(const char *path, cairn_hdf5_sink *sink, hid_t *o
 cairn_status cairn_hdf5_go_on(const char *path, cairn_hdf5_sink *sink, hid_t *out,
                               cairn_error *error)
 {
+    *out = H5I_INVALID_HID;
+    TRY(cairn_hdf5_probe(path, cairn_hdf5_is_unsummed(path), error));
     return open_through(path, false, sink, out, error);
 }
 

@@ -4,25 +4,41 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/hdf5_probe.h"
 
 enum { LONGEST_TEXT = 1 << 20 };
 
-cairn_status cairn_hdf5_open(const char *path, hid_t *out, cairn_error *error)
+static cairn_status open_file(const char *path, bool foreign, hid_t *out, cairn_error *error)
 {
+    struct stat about;
     *out = H5I_INVALID_HID;
-    if (access(path, R_OK) != 0) {
+    if (stat(path, &about) != 0 || access(path, R_OK) != 0) {
         int reason = errno;
         return cairn_fail(error, reason == ENOENT ? CAIRN_NOT_FOUND : CAIRN_IO_FAILED, NULL,
                           "cannot read: %s", strerror(reason));
     }
+    if (!S_ISREG(about.st_mode))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "not a plain file, expected HDF5");
+    TRY(cairn_hdf5_probe(path, foreign || cairn_hdf5_is_unsummed(path), error));
     *out = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*out >= 0)
         return CAIRN_OK;
     cairn_hdf5_fail(error, "not an HDF5 file, or a broken one");
     return CAIRN_BAD_INPUT;
+}
+
+cairn_status cairn_hdf5_open(const char *path, hid_t *out, cairn_error *error)
+{
+    return open_file(path, false, out, error);
+}
+
+cairn_status cairn_hdf5_open_foreign(const char *path, hid_t *out, cairn_error *error)
+{
+    return open_file(path, true, out, error);
 }
 
 bool cairn_hdf5_has(hid_t parent, const char *name)
@@ -40,6 +56,21 @@ cairn_status cairn_hdf5_open_group(hid_t parent, const char *name, hid_t *out, c
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
+/* Deflate makes nothing smaller than a 1032nd of it. What was never written has no place. */
+bool cairn_hdf5_is_there(hid_t dataset)
+{
+    enum { DEFLATE_LIMIT = 1032 };
+    hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    double bytes = type >= 0 ? (double)count * (double)H5Tget_size(type) : 0;
+    if (type >= 0)
+        H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    return count == 0 ||
+           (count > 0 && bytes <= DEFLATE_LIMIT * (double)H5Dget_storage_size(dataset));
+}
+
 /* Numbers of a dataset when they are of the right kind and really there, else -1. */
 static int64_t count_numbers(hid_t dataset, cairn_hdf5_type type)
 {
@@ -47,13 +78,11 @@ static int64_t count_numbers(hid_t dataset, cairn_hdf5_type type)
     hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     H5T_class_t kind = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
     bool good = kind == H5T_INTEGER || (kind == H5T_FLOAT && type == CAIRN_HDF5_REAL);
-    /* a file can claim more than it holds: what was never written has no place in it */
-    bool there = count == 0 || H5Dget_storage_size(dataset) > 0;
     if (stored >= 0)
         H5Tclose(stored);
     if (space >= 0)
         H5Sclose(space);
-    return good && there ? count : -1;
+    return good && cairn_hdf5_is_there(dataset) ? count : -1;
 }
 
 static cairn_status read_all(hid_t dataset, cairn_hdf5_type type, cairn_arena *arena,

@@ -10,6 +10,13 @@
  * broken. */
 cairn_status cairn_hdf5_open(const char *path, hid_t *out, cairn_error *error);
 
+/* The same of a file that anyone may have written: all of it is tried first. */
+cairn_status cairn_hdf5_open_foreign(const char *path, hid_t *out, cairn_error *error);
+
+/* Whether a dataset can be as long as it claims, by the bytes that it has in the file: to be asked
+ * before memory is taken for it. */
+bool cairn_hdf5_is_there(hid_t dataset);
+
 /* Whether `parent` has something of that name (one step of a path). */
 bool cairn_hdf5_has(hid_t parent, const char *name);
 

@@ -231,15 +231,8 @@ static cairn_status read_file(hid_t file, cairn_run_info *out, cairn_error *erro
 
 static cairn_status open_and_read(const char *path, cairn_run_info *out, cairn_error *error)
 {
-    htri_t is_hdf5 = H5Fis_hdf5(path);
-    if (is_hdf5 < 0)
-        return cairn_hdf5_fail(error, "cannot read");
-    if (is_hdf5 == 0)
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
-                          "this is not an HDF5 file, expected the run.h5 of a run");
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0)
-        return cairn_hdf5_fail(error, "the file is damaged or not complete");
+    hid_t file;
+    TRY(cairn_hdf5_open(path, &file, error));
     cairn_status status = read_file(file, out, error);
     H5Fclose(file);
     return status;
