@@ -19,7 +19,7 @@
 
 /* What a child may take: seconds of processor, and as much again of waiting; bytes at once; groups
  * in groups. */
-enum { SECONDS = 20, BYTES_A_SECOND = 4 << 20, PIECE = 1 << 20, DEEPEST = 32 };
+enum { SECONDS = 5, BYTES_A_SECOND = 4 << 20, PIECE = 1 << 20, DEEPEST = 32 };
 
 /* ---- the child ------------------------------------------------------------------------------ */
 

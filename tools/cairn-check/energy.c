@@ -181,6 +181,9 @@ void check_energy_start(check_run *run)
         check_same(run->report, check_at(run, NULL, 0, "initial_energy"), stored,
                    kinetic.value + potential.value + elastic.value,
                    kinetic.size + potential.size + elastic.size);
+    run->start_kinetic = kinetic.value;
+    run->start_potential = potential.value;
+    run->start_size = kinetic.size + potential.size;
 }
 
 /* What changes kinetic + potential in a step, and in which direction. */

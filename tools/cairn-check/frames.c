@@ -162,6 +162,8 @@ bool check_frames(check_run *run)
     copies c = { .frames = 0 };
     bool good = open_copies(run, &c) && c.frames > 0;
     if (good)
+        run->start_time = c.time.value[0];
+    if (good)
         check_clock(run, c.time.value[0]);
     for (int frame = 0; frame < c.frames && good; frame++)
         good = compare_frame(run, &c, frame);

@@ -25,8 +25,10 @@ static bool check_step(check_run *run, long step)
 {
     if (!check_run_load(run, step))
         return false;
+    check_world_places(run);
     if (step == 0) {
         check_energy_start(run);
+        check_statistics_of(run);
         return true;
     }
     check_prepare(run);
@@ -41,16 +43,22 @@ static bool check_step(check_run *run, long step)
     check_linearised(run);
     check_joints_of(run);
     check_energy_of(run);
+    check_distance_of(run);
+    check_slowness(run);
+    check_statistics_of(run);
     return check_complete(run);
 }
 
 static bool check_everything(check_run *run)
 {
-    bool good = check_frames(run);
+    bool good = check_statistics_open(run) && check_frames(run);
     check_ledgers(run);
+    check_volumes(run);
     for (long step = 0; step <= run->steps.count && good; step++)
         good = check_step(run, step);
-    return good;
+    if (good)
+        check_ending(run, true);
+    return good && check_statistics(run);
 }
 
 /* A run without details: the ledger, and whether steps say that they met their tolerance. */
@@ -58,6 +66,7 @@ static void check_summary(check_run *run)
 {
     const check_steps *t = &run->steps;
     check_ledgers(run);
+    check_ending(run, false);
     for (long i = 0; i < t->count; i++) {
         check_place place = { i + 1, NULL, 0, "converged" };
         check_true(run->report, place, t->converged[i] == 1,

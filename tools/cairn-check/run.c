@@ -49,6 +49,8 @@ static const check_field body_fields[] = {
     REAL(check_bodies, shape_x, 3),
     REAL(check_bodies, shape_q, 4),
     { "geometry", 1, true, offsetof(check_bodies, geometry), true },
+    MARK(check_bodies, world_index),
+    OPTIONAL(check_bodies, volume, 1),
     OPTIONAL(check_bodies, surface_velocity, 3),
     OPTIONAL(check_bodies, friction_axis, 3),
 };
@@ -147,6 +149,8 @@ static const check_field step_fields[] = {
     STEP(judge_cone_violation),
     STEP(asked_worst_contact),
     STEP(coulomb_worst_contact),
+    OPTIONAL(check_steps, distance, 1),
+    OPTIONAL(check_steps, distance_body, 2),
 };
 
 _Static_assert(COUNT(step_fields) <= CHECK_FIELDS, "room in a check_group");
@@ -486,6 +490,7 @@ void check_run_close(check_run *run)
     for (int i = 0; i < COUNT(derived); i++)
         check_memory_free((char *)&run->by_contact + derived[i].offset);
     check_materials_free(&run->materials);
+    check_statistics_close(run);
     check_group_free(&run->parts[CHECK_BODIES], &run->before);
     check_group_free(&run->parts[CHECK_JOINTS], &run->joints_before);
     check_joints_free(run);

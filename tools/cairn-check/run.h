@@ -65,6 +65,8 @@ typedef struct check_bodies {
     size_t capacity;
     int count;
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
+    int32_t *world_index;               /* place in the world                          */
+    double *volume;                     /* m^3, in 2D m^2                              */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis, *size, *semi_axes;
     double *length, *rounding, *exponents; /* exponents: 2 each           */
@@ -245,6 +247,7 @@ typedef struct check_steps {
         *sleep_loss;
     double *asleep, *woken;
     double *broken, *joint_drift, *joint_turn_drift;
+    double *distance, *distance_body; /* the second: 2 each */
 } check_steps;
 
 /* Numbers of a list of offsets. */
@@ -341,6 +344,10 @@ typedef struct check_run {
     /* of all joints after the step: stored energy, and what it has lost, J; defects; broken ones */
     double elastic, elastic_lost, elastic_size, drift, turn_drift, broken;
     bool impact; /* the step is an impact by Poisson's law: two phases */
+    int slow_steps; /* so many in a row, up to here, in which no body was fast */
+    struct check_series *series; /* /statistics; NULL: there are none */
+    double start_time;           /* s */
+    double start_kinetic, start_potential, start_size; /* J: before the first step; of their terms */
 } check_run;
 
 /* checksums.c: compare the whole file with /checksums; false: that cannot be read. */
@@ -440,5 +447,15 @@ void check_bias(check_run *run, int j);    /* bias.c: b of the scheme           
 void check_joints_of(check_run *run);      /* joint_state.c: what joints did */
 bool check_complete(check_run *run);       /* pairs.c: no overlapping pair left out    */
 bool check_frames(check_run *run);         /* frames.c: /frames repeats what is stored */
+void check_volumes(check_run *run);        /* facts.c: of all bodies, from their shapes */
+void check_world_places(check_run *run);   /* facts.c: in the loaded state             */
+void check_distance_of(check_run *run);    /* facts.c: what is said of distances       */
+void check_slowness(check_run *run);       /* facts.c: counts slow steps               */
+void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
+/* statistics.c: read /statistics; compare with the loaded state; with all states. */
+bool check_statistics_open(check_run *run);
+void check_statistics_of(check_run *run);
+bool check_statistics(check_run *run);
+void check_statistics_close(check_run *run);
 
 #endif
