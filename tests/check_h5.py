@@ -40,16 +40,16 @@ def same_rows(group, names, rows):
     """Every dataset of the group is there, has a unit and that many rows; nothing else is."""
     assert sorted(group) == sorted(names), (group.name, sorted(group), sorted(names))
     for name in names:
-        assert isinstance(group[name].attrs["unit"], str), name
+        assert isinstance(group[name].attrs["unit"], bytes), name
         assert len(group[name]) == rows, (group.name, name, len(group[name]), rows)
 
 
 def check_settings(f):
     for name in SETTINGS:
         assert name in f.attrs, name
-    assert f.attrs["format"] == "cairn run" and f.attrs["format_version"] == 1
+    assert f.attrs["format"] == b"cairn run" and f.attrs["format_version"] == 2
     assert f.attrs["gravity"].shape == (3,)
-    for name, values in (("bodies/shape", "sphere"), ("bodies/motion", "dynamic")):
+    for name, values in (("bodies/shape", b"sphere"), ("bodies/motion", b"dynamic")):
         assert values in list(f[name].attrs["names"]), name
 
 
@@ -100,7 +100,7 @@ def check_joints(f):
     same_rows(f["joints"], JOINTS, len(f["joints/kind"]))
     same_rows(f["frames/joints"], JOINT_STATES, offset[-1])
     assert len(offset) == len(f["frames/time"]) + 1 and (np.diff(offset) >= 0).all()
-    assert list(f["joints/kind"].attrs["names"])[0] == "ball"
+    assert list(f["joints/kind"].attrs["names"])[0] == b"ball"
     if len(bodies) == 0:
         return
     assert bodies.min() >= -1 and bodies[:, 0].min() >= 0 and bodies.max() < len(f["bodies/mass"])
@@ -137,7 +137,7 @@ def check_summary(f, folder):
     assert summary["steps"] == len(steps["time"]) and summary["frames"] == len(f["frames/time"])
     assert summary["uncertified"] == (steps["converged"][:] == 0).sum()
     assert summary["hash"] == f"{f.attrs['hash']:016x}"
-    assert summary["ending"] == f.attrs["ending"]
+    assert summary["ending"] == f.attrs["ending"].decode()
     assert summary["broken"] == steps["broken"][:].sum()
     assert summary["joints"] + summary["broken"] == len(f["joints/kind"])
     assert summary["contacts"]["max_active"] == steps["active"][:].max()
@@ -152,6 +152,48 @@ def check_summary(f, folder):
         assert np.isclose(value, found, rtol=1e-9, atol=1e-12), name
 
 
+def crc64(data):
+    """The lines of docs/run-format.md."""
+    table = []
+    for byte in range(256):
+        for _ in range(8):
+            byte = byte >> 1 ^ (0xc96c5795d7870f42 if byte & 1 else 0)
+        table.append(byte)
+    r = 2**64 - 1
+    for byte in data:
+        r = r >> 8 ^ table[(r ^ byte) & 255]
+    return r ^ 2**64 - 1
+
+
+def kind(dtype, count):
+    return f"{dtype.kind}{dtype.itemsize} {count}\0".encode()
+
+
+def head_of(item):
+    words = b""
+    if isinstance(item, h5py.Dataset):
+        words += kind(item.dtype, item.shape[1] if item.ndim == 2 else 1)
+    for name in sorted(item.attrs, key=str.encode):
+        attribute = item.attrs.get_id(name)
+        values = np.zeros(attribute.shape, attribute.dtype)
+        if values.size:
+            attribute.read(values)
+        words += name.encode() + b"\0" + kind(attribute.dtype, values.size) + values.tobytes()
+    return crc64(words)
+
+
+def check_checksums(f):
+    """Every object has its two sums, and nothing else has."""
+    names = [name.decode() for name in f["checksums/name"]]
+    there = ["/"]
+    f.visit(lambda name: there.append("/" + name))
+    assert sorted(names) == sorted(there), set(names) ^ set(there)
+    for name, head, data in zip(names, f["checksums/head"], f["checksums/data"]):
+        numbers = isinstance(f[name], h5py.Dataset) and not name.startswith("/checksums/")
+        assert head_of(f[name]) == head, name
+        assert (crc64(f[name][()].tobytes()) if numbers else 0) == data, name
+
+
 def check(folder):
     with h5py.File(os.path.join(folder, "run.h5"), "r") as f:
         check_settings(f)
@@ -162,6 +204,7 @@ def check(folder):
         check_joints(f)
         check_energy(f)
         check_summary(f, folder)
+        check_checksums(f)
         # the three lines of docs/run-format.md
         k = len(f["frames/time"]) - 1
         rows = slice(*f["frames/body_offset"][k:k + 2])

@@ -79,7 +79,7 @@ def check_time(data, time):
 def check_bodies(f, k, data):
     rows = slice(*f["frames/body_offset"][k:k + 2])
     index = f["frames/bodies/index"][rows]
-    names = list(f["bodies/shape"].attrs["names"])
+    names = list(f["bodies/shape"].attrs["names"].astype(str))
     round_ones = np.isin(f["bodies/shape"][:][index], [names.index("sphere"), names.index("point")])
     index, x = index[round_ones], f["frames/bodies/x"][rows][round_ones]
     assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == len(index)
@@ -131,7 +131,7 @@ def check_line_ends(f, k, data, pair):
     """A line ends in the centre of a sphere, or somewhere on a wall."""
     rows = slice(*f["frames/body_offset"][k:k + 2])
     place = {i: x for i, x in zip(f["frames/bodies/index"][rows], f["frames/bodies/x"][rows])}
-    kind, names = f["bodies/shape"][:], list(f["bodies/shape"].attrs["names"])
+    kind, names = f["bodies/shape"][:], list(f["bodies/shape"].attrs["names"].astype(str))
     ends = points_of(data).reshape(-1, 2, 3)
     for line, (a, b) in zip(ends, pair):
         for end, body in zip(line, (a, b)):
@@ -166,7 +166,7 @@ def check_joints(f, k, data):
 
 def check_walls(f, data):
     flat = f.attrs["dimension"] == 2
-    names = list(f["bodies/shape"].attrs["names"])
+    names = list(f["bodies/shape"].attrs["names"].astype(str))
     walls = [i for i, kind in enumerate(f["bodies/shape"][:])
              if names[kind] not in ("sphere", "point")]
     cells = data.GetNumberOfLines() if flat else data.GetNumberOfPolys()

@@ -16,7 +16,8 @@ static const char *const scene_solids =
     "  - {shape: {cone: {radius: 0.1, height: 0.3}}, position: [4, 0, 1]}\n"
     "  - {shape: {ellipsoid: {semi_axes: [0.1, 0.2, 0.3]}}, position: [5, 0, 1], velocity: [1, 2, "
     "3]}\n"
-    "  - {shape: {superellipsoid: {semi_axes: [0.1, 0.2, 0.3], exponent: 3}}, position: [6, 0, 1]}\n"
+    "  - {shape: {superellipsoid: {semi_axes: [0.1, 0.2, 0.3], exponent: 3}}, position: [6, 0, "
+    "1]}\n"
     "  - {shape: {polyhedron: {points: [[0, 0, 0], [0.2, 0, 0], [0, 0.2, 0], [0, 0, 0.2]]}},\n"
     "     position: [7, 0, 1]}\n"
     "  - {shape: {compound: {parts: [{shape: {sphere: {radius: 0.1}}, position: [-0.2, 0, 0]},\n"
@@ -72,19 +73,27 @@ TEST(places_in_the_world_are_in_order)
 
 TEST(statistics_follow_from_states_and_steps)
 {
-    static const char *const names[] = {
-        "statistics/energy/time",          "statistics/energy/kinetic",
-        "statistics/energy/potential",     "statistics/energy/friction_loss",
-        "statistics/energy/impact_loss",   "statistics/energy/numerical_loss",
-        "statistics/centre/time",          "statistics/centre/x",
-        "statistics/centre/z",             "statistics/centre/vy",
-        "statistics/centre/mass",          "statistics/height/time",
-        "statistics/height/mean",          "statistics/height/top",
-        "statistics/height/bottom",        "statistics/height/spread",
-        "statistics/temperature/time",     "statistics/temperature/temperature",
-        "statistics/temperature/z",        "statistics/temperature/speed",
-        NULL
-    };
+    static const char *const names[] = { "statistics/energy/time",
+                                         "statistics/energy/kinetic",
+                                         "statistics/energy/potential",
+                                         "statistics/energy/friction_loss",
+                                         "statistics/energy/impact_loss",
+                                         "statistics/energy/numerical_loss",
+                                         "statistics/centre/time",
+                                         "statistics/centre/x",
+                                         "statistics/centre/z",
+                                         "statistics/centre/vy",
+                                         "statistics/centre/mass",
+                                         "statistics/height/time",
+                                         "statistics/height/mean",
+                                         "statistics/height/top",
+                                         "statistics/height/bottom",
+                                         "statistics/height/spread",
+                                         "statistics/temperature/time",
+                                         "statistics/temperature/temperature",
+                                         "statistics/temperature/z",
+                                         "statistics/temperature/speed",
+                                         NULL };
     folder f;
     run_solids(&f);
     check_all_noticed(&f, names, 3, 1e-6);

@@ -186,6 +186,35 @@ TEST(the_good_files_are_good)
     }
 }
 
+/* 100 million numbers, of which a chunk of 16 was ever written: 800 MB, from a file of 10 kB. */
+static void replace_by_a_claim(const path *p, const char *name)
+{
+    hsize_t claimed = 100000000, chunk = 16, one = 1, first = 0;
+    double number = 0.3;
+    hid_t file = reopen(p), layout = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(1, &claimed, NULL), memory = H5Screate_simple(1, &one, NULL);
+    H5Pset_chunk(layout, 1, &chunk);
+    H5Ldelete(file, name, H5P_DEFAULT);
+    hid_t list = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &one, NULL);
+    CHECK(H5Dwrite(list, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &number) >= 0);
+    H5Dclose(list);
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Pclose(layout);
+    H5Fclose(file);
+}
+
+TEST(a_list_that_is_longer_than_the_file_is_refused_before_memory_is_taken)
+{
+    folder f = folder_create();
+    path p = make_good(&f, false);
+    struct stat found;
+    replace_by_a_claim(&p, "fclib_local/vectors/mu");
+    CHECK(stat(p.text, &found) == 0 && found.st_size < 20000);
+    check_refused(&f, &p, CAIRN_BAD_INPUT, "mu", "expected a list of numbers");
+}
+
 TEST(a_dimension_that_is_none_is_refused)
 {
     const int32_t found[] = { 4, 5 };
@@ -346,6 +375,7 @@ int main(void)
 {
     RUN(CASE(every_file_is_read_and_its_solution_is_as_good_as_it_says),
         CASE(files_with_rolling_friction_are_read_and_solved), CASE(the_good_files_are_good),
+        CASE(a_list_that_is_longer_than_the_file_is_refused_before_memory_is_taken),
         CASE(a_dimension_that_is_none_is_refused), CASE(lists_of_the_wrong_length_are_refused),
         CASE(numbers_that_are_none_are_refused),
         CASE(equality_constraints_are_refused_unless_empty), CASE(missing_parts_are_named),

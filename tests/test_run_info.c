@@ -99,8 +99,9 @@ static void spoil(const char *name, const char *removed)
     hid_t space = H5Screate(H5S_SCALAR);
     CHECK(file >= 0);
     H5Adelete(file, removed);
-    hid_t attribute = H5Acreate2(file, removed, H5T_C_S1, space, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(attribute, H5T_C_S1, "x");
+    hid_t type = strcmp(removed, "title") == 0 ? H5T_NATIVE_CHAR : H5T_C_S1;
+    hid_t attribute = H5Acreate2(file, removed, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, type, "x");
     H5Aclose(attribute);
     H5Sclose(space);
     H5Fclose(file);

@@ -307,7 +307,7 @@ class SaveProblem(Program):
             self.assertLess(abs(gap).max(), 1e-12 * abs(M @ v).max() + 1e-12)
             self.assertLess(abs(H.T @ v + group["vectors/w"][:] - u).max(), 1e-12)
             self.assertEqual(len(group["vectors/mu"]), m // 2)
-            self.assertEqual(file["solution"].attrs["solver"], "pgs")
+            self.assertEqual(file["solution"].attrs["solver"], b"pgs")
 
     def test_steps_that_missed_are_written_unasked(self):
         done = self.run_cairn("run", "pile.yaml", "--set", "run.max_iterations=1", "--set",

@@ -220,7 +220,10 @@ static cairn_status read_problem(hid_t file, loaded *l, cairn_error *error)
 static cairn_status read_solver(hid_t group, loaded *l, cairn_fclib_answer *out)
 {
     char text[256] = "";
-    if (cairn_hdf5_read_text_attribute(group, "solver", text, sizeof text)) {
+    cairn_status status = cairn_hdf5_read_text_attribute(group, "solver", text, sizeof text);
+    if (status == CAIRN_NO_MEMORY)
+        return status;
+    if (status == CAIRN_OK) {
         char *copy = cairn_arena_take(&l->arena, strlen(text) + 1, 1);
         if (!copy)
             return CAIRN_NO_MEMORY;

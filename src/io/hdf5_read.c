@@ -56,19 +56,37 @@ cairn_status cairn_hdf5_open_group(hid_t parent, const char *name, hid_t *out, c
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-/* Deflate makes nothing smaller than a 1032nd of it. What was never written has no place. */
+/* Numbers that are stored together, at most; 0: all of them. */
+static double chunk_numbers(hid_t dataset)
+{
+    hsize_t extent[H5S_MAX_RANK];
+    double numbers = 1;
+    hid_t layout = H5Dget_create_plist(dataset);
+    bool chunked = layout >= 0 && H5Pget_layout(layout) == H5D_CHUNKED;
+    int rank = chunked ? H5Pget_chunk(layout, H5S_MAX_RANK, extent) : 0;
+    for (int i = 0; i < rank; i++)
+        numbers *= (double)extent[i];
+    if (layout >= 0)
+        H5Pclose(layout);
+    return rank > 0 ? numbers : 0;
+}
+
+/* Deflate makes nothing smaller than a 1032nd of it. What was never written has no place, and HDF5
+ * takes memory for a whole chunk. */
 bool cairn_hdf5_is_there(hid_t dataset)
 {
     enum { DEFLATE_LIMIT = 1032 };
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-    double bytes = type >= 0 ? (double)count * (double)H5Tget_size(type) : 0;
+    double size = type >= 0 ? (double)H5Tget_size(type) : 0;
     if (type >= 0)
         H5Tclose(type);
     if (space >= 0)
         H5Sclose(space);
-    return count == 0 ||
-           (count > 0 && bytes <= DEFLATE_LIMIT * (double)H5Dget_storage_size(dataset));
+    if (count <= 0)
+        return count == 0;
+    double most = DEFLATE_LIMIT * (double)H5Dget_storage_size(dataset);
+    return (double)count * size <= most && chunk_numbers(dataset) * size <= most;
 }
 
 /* Numbers of a dataset when they are of the right kind and really there, else -1. */
@@ -231,18 +249,20 @@ static bool is_one_text(text_source source, hid_t type)
 }
 
 /* A text behind a pointer, copied into the arena. */
-static const char *variable_text(text_source source, hid_t type, cairn_arena *arena)
+static cairn_status variable_text(text_source source, hid_t type, cairn_arena *arena,
+                                  const char **out)
 {
     char *stored = NULL, *copy = NULL;
     if (read_as(source, type, &stored) < 0 || !stored)
-        return NULL;
+        return CAIRN_BAD_INPUT;
     size_t bytes = strlen(stored) + 1;
     if (bytes <= LONGEST_TEXT)
         copy = cairn_arena_take(arena, bytes, 1);
     if (copy)
         memcpy(copy, stored, bytes);
     H5free_memory(stored);
-    return copy;
+    *out = copy;
+    return copy ? CAIRN_OK : bytes <= LONGEST_TEXT ? CAIRN_NO_MEMORY : CAIRN_BAD_INPUT;
 }
 
 /* What is filled up with zeros has nothing behind the first: no C text could show it. */
@@ -256,27 +276,30 @@ static bool holds_one_text(const char *text, size_t bytes, hid_t type)
     return length == bytes;
 }
 
-static const char *fixed_text(text_source source, hid_t type, cairn_arena *arena)
+static cairn_status fixed_text(text_source source, hid_t type, cairn_arena *arena, const char **out)
 {
     size_t bytes = H5Tget_size(type);
     char *text = cairn_arena_take(arena, bytes + 1, 1);
-    if (!text || read_as(source, type, text) < 0)
-        return NULL;
+    if (!text)
+        return CAIRN_NO_MEMORY;
+    if (read_as(source, type, text) < 0)
+        return CAIRN_BAD_INPUT;
     text[bytes] = '\0';
-    return holds_one_text(text, bytes, type) ? text : NULL;
+    *out = text;
+    return holds_one_text(text, bytes, type) ? CAIRN_OK : CAIRN_BAD_INPUT;
 }
 
-/* NULL: not a text, or no memory. */
-static const char *take_text(text_source source, cairn_arena *arena)
+/* CAIRN_BAD_INPUT: not one text. */
+static cairn_status take_text(text_source source, cairn_arena *arena, const char **out)
 {
     hid_t type = type_of(source);
-    const char *text = NULL;
+    cairn_status status = CAIRN_BAD_INPUT;
     if (type >= 0 && is_one_text(source, type))
-        text = H5Tis_variable_str(type) > 0 ? variable_text(source, type, arena)
-                                            : fixed_text(source, type, arena);
+        status = H5Tis_variable_str(type) > 0 ? variable_text(source, type, arena, out)
+                                              : fixed_text(source, type, arena, out);
     if (type >= 0)
         H5Tclose(type);
-    return text;
+    return status;
 }
 
 cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *arena,
@@ -287,12 +310,10 @@ cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *a
     if (!cairn_hdf5_has(parent, name))
         return CAIRN_OK;
     TRY(open_dataset(parent, name, &dataset, error));
-    const char *text = take_text((text_source){ dataset, false }, arena);
+    cairn_status status = take_text((text_source){ dataset, false }, arena, out);
     H5Dclose(dataset);
-    if (!text)
-        return cairn_fail(error, CAIRN_BAD_INPUT, name, "expected one text");
-    *out = text;
-    return CAIRN_OK;
+    return status == CAIRN_BAD_INPUT ? cairn_fail(error, status, name, "expected one text")
+                                     : status;
 }
 
 /* ---- attributes ----------------------------------------------------------------------------- */
@@ -318,16 +339,18 @@ bool cairn_hdf5_read_reals_attribute(hid_t object, const char *name, int count, 
     return good;
 }
 
-bool cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text, size_t capacity)
+cairn_status cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text,
+                                            size_t capacity)
 {
     hid_t attribute = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
     if (attribute < 0)
-        return false;
+        return CAIRN_NOT_FOUND;
     cairn_arena scratch = { 0 };
-    const char *found = take_text((text_source){ attribute, true }, &scratch);
+    const char *found = NULL;
+    cairn_status status = take_text((text_source){ attribute, true }, &scratch, &found);
     H5Aclose(attribute);
-    if (found)
+    if (status == CAIRN_OK)
         snprintf(text, capacity, "%s", found);
     cairn_arena_destroy(&scratch);
-    return found != NULL;
+    return status;
 }

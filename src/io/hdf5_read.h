@@ -56,7 +56,8 @@ cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *a
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out);
 /* The same for exactly `count` numbers. */
 bool cairn_hdf5_read_reals_attribute(hid_t object, const char *name, int count, double *out);
-/* As much of the text as fits. */
-bool cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text, size_t capacity);
+/* As much of the text as fits. CAIRN_NOT_FOUND: there is none; CAIRN_BAD_INPUT: not one text. */
+cairn_status cairn_hdf5_read_text_attribute(hid_t object, const char *name, char *text,
+                                            size_t capacity);
 
 #endif

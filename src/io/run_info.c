@@ -26,11 +26,10 @@ static cairn_status read_text(hid_t file, const char *name, char *text, size_t c
                               cairn_error *error)
 {
     text[0] = '\0';
-    if (H5Aexists(file, name) <= 0)
-        return bad_attribute(error, name, "there");
-    return cairn_hdf5_read_text_attribute(file, name, text, capacity)
-               ? CAIRN_OK
-               : bad_attribute(error, name, "a text");
+    cairn_status status = cairn_hdf5_read_text_attribute(file, name, text, capacity);
+    if (status == CAIRN_OK || status == CAIRN_NO_MEMORY)
+        return status;
+    return bad_attribute(error, name, status == CAIRN_NOT_FOUND ? "there" : "a text");
 }
 
 /* One number of any type, as `type`. */
@@ -136,8 +135,10 @@ static cairn_status check_format(hid_t file, cairn_error *error)
 {
     char format[64];
     int64_t version = 0;
-    if (read_text(file, "format", format, sizeof format, NULL) != CAIRN_OK ||
-        strcmp(format, CAIRN_RUN_FORMAT) != 0)
+    cairn_status status = read_text(file, "format", format, sizeof format, NULL);
+    if (status == CAIRN_NO_MEMORY)
+        return status;
+    if (status != CAIRN_OK || strcmp(format, CAIRN_RUN_FORMAT) != 0)
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
                           "found an HDF5 file that is not a run of cairn, expected its root "
                           "attribute 'format' to be '%s'",

@@ -187,9 +187,9 @@ static bool of_parts(const check_run *run, const check_geometry *row, double *ou
     *out = 0;
     for (int i = row->first_part; i < row->first_part + row->parts; i++) {
         double part;
-        const solid s = { p->shape[i],    p->geometry[i], p->radius[i],
-                          p->height[i],   p->length[i],   p->rounding[i],
-                          p->exponents + 2 * i, p->size[i], p->semi_axes[i] };
+        const solid s = { p->shape[i],          p->geometry[i], p->radius[i],
+                          p->height[i],         p->length[i],   p->rounding[i],
+                          p->exponents + 2 * i, p->size[i],     p->semi_axes[i] };
         if (p->shape[i] == CHECK_COMPOUND || !volume_of(run, &s, &part))
             return false;
         *out += part;
@@ -258,9 +258,9 @@ void check_volumes(check_run *run)
     const check_bodies *b = &run->bodies;
     for (int i = 0; i < b->count && check_has(run->file, "bodies/volume"); i++) {
         double volume;
-        const solid s = { b->shape[i],    b->geometry[i], b->radius[i],
-                          b->height[i],   b->length[i],   b->rounding[i],
-                          b->exponents + 2 * i, b->size[i], b->semi_axes[i] };
+        const solid s = { b->shape[i],          b->geometry[i], b->radius[i],
+                          b->height[i],         b->length[i],   b->rounding[i],
+                          b->exponents + 2 * i, b->size[i],     b->semi_axes[i] };
         check_place place = { 0, "body", i, "volume" };
         if (volume_of(run, &s, &volume)) /* integrals of many terms: a thousand roundings */
             check_same(run->report, place, b->volume[i], volume, 1e3 * fabs(volume));

@@ -343,11 +343,12 @@ typedef struct check_run {
     int row_count, blocks; /* blocks: that rows take in the problem     */
     /* of all joints after the step: stored energy, and what it has lost, J; defects; broken ones */
     double elastic, elastic_lost, elastic_size, drift, turn_drift, broken;
-    bool impact; /* the step is an impact by Poisson's law: two phases */
-    int slow_steps; /* so many in a row, up to here, in which no body was fast */
+    bool impact;                 /* the step is an impact by Poisson's law: two phases */
+    int slow_steps;              /* so many in a row, up to here, in which no body was fast */
     struct check_series *series; /* /statistics; NULL: there are none */
     double start_time;           /* s */
-    double start_kinetic, start_potential, start_size; /* J: before the first step; of their terms */
+    double start_kinetic, start_potential,
+        start_size; /* J: before the first step; of their terms */
 } check_run;
 
 /* checksums.c: compare the whole file with /checksums; false: that cannot be read. */
@@ -434,23 +435,23 @@ static inline check_place check_at(const check_run *run, const char *kind, long 
 
 /* ---- the checks: each looks at the loaded step ---------------------------------------------- */
 
-void check_prepare(check_run *run);        /* prepare.c: poses, loads, free velocities */
-void check_linearised(check_run *run);     /* linearise.c: how far from q + h v^ it ends */
-void check_motion_of(check_run *run);      /* motion.c: velocities from impulses, poses */
-void check_contacts_of(check_run *run);    /* contacts.c: geometry, law, velocities    */
-void check_law_of(check_run *run);         /* law.c: residuals and certificate         */
-void check_energy_of(check_run *run);      /* energy.c: the ledger                     */
-void check_energy_start(check_run *run);   /* energy.c: of the state before the first  */
-void check_ledgers(check_run *run);        /* energy.c: closed, from /steps alone      */
-void check_certificate_of(check_run *run); /* certificate.c: the law in other units   */
-void check_bias(check_run *run, int j);    /* bias.c: b of the scheme                 */
-void check_joints_of(check_run *run);      /* joint_state.c: what joints did */
-bool check_complete(check_run *run);       /* pairs.c: no overlapping pair left out    */
-bool check_frames(check_run *run);         /* frames.c: /frames repeats what is stored */
-void check_volumes(check_run *run);        /* facts.c: of all bodies, from their shapes */
-void check_world_places(check_run *run);   /* facts.c: in the loaded state             */
-void check_distance_of(check_run *run);    /* facts.c: what is said of distances       */
-void check_slowness(check_run *run);       /* facts.c: counts slow steps               */
+void check_prepare(check_run *run);           /* prepare.c: poses, loads, free velocities */
+void check_linearised(check_run *run);        /* linearise.c: how far from q + h v^ it ends */
+void check_motion_of(check_run *run);         /* motion.c: velocities from impulses, poses */
+void check_contacts_of(check_run *run);       /* contacts.c: geometry, law, velocities    */
+void check_law_of(check_run *run);            /* law.c: residuals and certificate         */
+void check_energy_of(check_run *run);         /* energy.c: the ledger                     */
+void check_energy_start(check_run *run);      /* energy.c: of the state before the first  */
+void check_ledgers(check_run *run);           /* energy.c: closed, from /steps alone      */
+void check_certificate_of(check_run *run);    /* certificate.c: the law in other units   */
+void check_bias(check_run *run, int j);       /* bias.c: b of the scheme                 */
+void check_joints_of(check_run *run);         /* joint_state.c: what joints did */
+bool check_complete(check_run *run);          /* pairs.c: no overlapping pair left out    */
+bool check_frames(check_run *run);            /* frames.c: /frames repeats what is stored */
+void check_volumes(check_run *run);           /* facts.c: of all bodies, from their shapes */
+void check_world_places(check_run *run);      /* facts.c: in the loaded state             */
+void check_distance_of(check_run *run);       /* facts.c: what is said of distances       */
+void check_slowness(check_run *run);          /* facts.c: counts slow steps               */
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
 /* statistics.c: read /statistics; compare with the loaded state; with all states. */
 bool check_statistics_open(check_run *run);

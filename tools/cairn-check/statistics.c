@@ -53,15 +53,21 @@ static const check_field energy_fields[] = {
     COLUMN("sleep_loss", 9),
 };
 static const check_field centre_fields[] = {
-    TIME,           COLUMN("x", 0),  COLUMN("y", 1),  COLUMN("z", 2),
-    COLUMN("vx", 3), COLUMN("vy", 4), COLUMN("vz", 5), COLUMN("mass", 6),
+    TIME,
+    COLUMN("x", 0),
+    COLUMN("y", 1),
+    COLUMN("z", 2),
+    COLUMN("vx", 3),
+    COLUMN("vy", 4),
+    COLUMN("vz", 5),
+    COLUMN("mass", 6),
 };
 static const check_field height_fields[] = {
     TIME, COLUMN("mean", 0), COLUMN("top", 1), COLUMN("bottom", 2), COLUMN("spread", 3),
 };
 static const check_field temperature_fields[] = {
-    TIME,           COLUMN("temperature", 0), COLUMN("x", 1), COLUMN("y", 2),
-    COLUMN("z", 3), COLUMN("speed", 4),
+    TIME,           COLUMN("temperature", 0), COLUMN("x", 1),
+    COLUMN("y", 2), COLUMN("z", 3),           COLUMN("speed", 4),
 };
 
 #define GROUP(name, fields)                                                                        \
