@@ -401,6 +401,9 @@ SCHEMES = ("convex", "convex", "coulomb", "coulomb", "coulomb", "fixed-point", "
            "stewart-trinkle", "moreau-jean", "auto", "convex-polyhedral", "frictionless")
 
 
+EDGES = ("lcp", "stewart-trinkle", "convex-polyhedral")
+
+
 def make_run(c, scheme, laws, joints):
     h = c.pick(1e-3, 1e-3, 2e-3, 2e-3, 5e-3, 5e-3, 1e-2, 1e-2, 2e-2, c.pick(0.05, 0.2, 1, 10))
     steps = c.whole(5, 40)
@@ -408,7 +411,7 @@ def make_run(c, scheme, laws, joints):
             "tolerance": c.pick(1e-3, 1e-3, 1e-3, 1e-4, 1e-6, 1e-6, 1e-8, 1e-10, 1e-2, 0.1),
             "max_iterations": 2000, "certificate": "full", "threads": 1, "paraview": False,
             "picture": False, "frame_interval": float("%.6g" % (h * c.whole(1, 10)))}
-    if c.is_so(0.1) and scheme not in ("lcp", "stewart-trinkle", "convex-polyhedral", "coulomb-newton", "auto"):
+    if c.is_so(0.1) and scheme not in EDGES + ("coulomb-newton", "auto"):
         keys["solver"] = c.pick("ngs", "pgs", "newton", "admm")
     if c.is_so(0.1):
         keys["overlaps"] = c.pick("push", "keep")
@@ -421,8 +424,9 @@ def make_run(c, scheme, laws, joints):
         keys["sleep"] = True
     elif c.is_so(0.1):
         keys["warm_start"] = False
-    if scheme in ("lcp", "stewart-trinkle", "convex-polyhedral") and c.is_so(0.3):
-        keys["directions"] = c.pick(4, 6, 12)
+    if scheme in EDGES:
+        keys.setdefault("linearisations", 8 if scheme == "stewart-trinkle" else 0)
+        keys.update(directions=c.pick(4, 6, 8, 8), max_fixed_point=20)
     return keys
 
 
@@ -504,7 +508,7 @@ def make_joint(c, d, bodies):
 
 
 def make_pour(c, d, middle):
-    region = {"centre": [m + (1.0 if k == d - 1 else 0.0) for k, m in enumerate(middle)], "size": [0.2] * d}
+    region = {"centre": list(middle), "size": [0.2] * d}
     return {"pour": dict(region, count=c.whole(1, 4), rate=c.pick(50, 200, 1000), radius=c.real(0.03, 0.08),
                          seed=c.whole(1, 999), density=1000)}
 
@@ -547,15 +551,15 @@ def moving_body(c, d, name, thing_shape, pose, laws):
     return body
 
 
-def make_bodies(c, d, arena, middle, width, laws, files):
-    """1 to 8 bodies, as many as find a place."""
+def make_bodies(c, d, arena, middle, width, laws, files, most):
+    """1 to `most` bodies, as many as find a place."""
     others, bodies = [], []
     for body in arena:
         wall = truth.Thing(body["shape"], d, files)
         wall.is_body = False
         others.append((wall, truth.pose_of(body)))
     balls_only = any(other.kind == "funnel" for other, _ in others)
-    for k in range(c.whole(1, c.pick(2, 4, 8))):
+    for k in range(c.whole(1, most)):
         kind = c.pick("sphere", "point") if balls_only else c.pick(*SHAPES[d])
         shape = SHAPES[d][kind](c, c.real(0.05, 0.2), d, files)
         thing = truth.Thing(shape, d, files)
@@ -575,7 +579,8 @@ def make_scene(seed):
     laws = make_materials(c, d, scheme)
     parts, middle, width = make_arena(c, d, files)
     arena = arena_bodies(c, d, parts, laws)
-    bodies = make_bodies(c, d, arena, middle, width, laws, files)
+    most = c.pick(2, 2, 3) if d == 3 and scheme in EDGES else c.pick(2, 4, 8)  # pivoting is for few
+    bodies = make_bodies(c, d, arena, middle, width, laws, files, most)
     scene = {"cairn": 1, "title": "random scene %d" % seed, "dimension": d, "materials": laws,
              "bodies": arena + bodies}
     if c.is_so(0.15):
