@@ -94,9 +94,33 @@ TEST(constant_load_accelerates)
     cairn_world_destroy(world);
 }
 
+/* 374 rad/s are 19 rad in a step of 0.05 s: the midpoint rule has no answer there that Newton's
+ * method finds, and a step without one is refused; half a radian a step is no trouble. */
+TEST(turning_that_cannot_be_found_is_refused)
+{
+    const cairn_vec3 inertia = { 2, 1.7, 0.5 }, omega = { 300, 200, 100 };
+    cairn_step_options options = step_by(0.05, "convex", 1e-3);
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_step_report report;
+    cairn_status status = CAIRN_OK;
+    add_spinner(world, inertia, omega);
+    uint64_t before = 0;
+    for (int k = 0; k < 10 && status == CAIRN_OK; k++) {
+        before = cairn_world_hash(world);
+        status = cairn_world_step(world, &options, &report);
+    }
+    CHECK_INT(status, CAIRN_BAD_INPUT);
+    CHECK(strstr(cairn_world_error(world)->message, "body 0 turns too far in one step of 0.05 s"));
+    CHECK(cairn_world_hash(world) == before);
+    options.time_step = 0.0013;
+    advance(world, &options, 100);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
-    RUN(CASE(free_flight_is_first_order_with_a_known_error), CASE(time_does_not_drift),
+    RUN(CASE(turning_that_cannot_be_found_is_refused),
+        CASE(free_flight_is_first_order_with_a_known_error), CASE(time_does_not_drift),
         CASE(turning_about_a_principal_axis_is_exact), CASE(free_turning_keeps_energy),
         CASE(constant_load_accelerates));
 }

@@ -51,11 +51,13 @@ static cairn_vec3 solve_columns(const cairn_vec3 A[3], cairn_vec3 b)
                                                   cairn_dot(A[0], cairn_cross(A[1], b))));
 }
 
-/* Newton on f(w+) = J (w+ - w) - h (T - wm x J wm). */
+/* Newton on f(w+) = J (w+ - w) - h (T - wm x J wm). A body that turns by several radians in the step
+ * has several such w+, or Newton finds none: then it is not a number, and the step is refused. */
 static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque, double h,
                               cairn_vec3 *gyroscopic)
 {
     cairn_vec3 next = omega, middle = omega;
+    double last = INFINITY;
     for (int k = 0; k < NEWTON_STEPS; k++) {
         middle = cairn_scale(0.5, cairn_add(omega, next));
         cairn_vec3 total = cairn_add(torque, gyroscopic_torque(J, middle));
@@ -70,9 +72,12 @@ static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque,
         }
         cairn_vec3 change = solve_columns(columns, f);
         next = cairn_sub(next, change);
-        if (cairn_norm(change) <= 1e-15 * cairn_norm(next))
+        last = cairn_norm(change);
+        if (last <= 1e-15 * cairn_norm(next))
             break;
     }
+    if (!(last <= 1e-10 * cairn_norm(next)))
+        next = cairn_vec(NAN, NAN, NAN);
     middle = cairn_scale(0.5, cairn_add(omega, next));
     *gyroscopic = gyroscopic_torque(J, middle);
     return next;

@@ -112,12 +112,27 @@ static void free_range(int begin, int end, void *context)
     job->range[begin / GRAIN] = t;
 }
 
+/* The turning of a body could not be found (integrate.c): half a radian in a step always can. */
+static cairn_status refuse_turning(const cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 J = b->inertia[i];
+    double least = cairn_smaller(J.x, cairn_smaller(J.y, J.z));
+    double fast = cairn_norm(b->omega[i]) + stage->h * cairn_norm(stage->torque[i]) / least;
+    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+                      "body %d turns too far in one step of %g s, by about %.2g rad, expected at "
+                      "most %.2g s",
+                      i, stage->h, stage->h * fast, 0.5 / fast);
+}
+
 cairn_status cairn_stage_check_free_motion(cairn_stage *stage)
 {
     tally all;
     TRY(tally_bodies(stage, free_range, &all));
     if (isfinite(all.energy))
         return CAIRN_OK;
+    if (isnan(stage->omega_free[all.body].x))
+        return refuse_turning(stage, all.body);
     return refuse_speed(stage, all.body, stage->v_free[all.body], stage->omega_free[all.body]);
 }
 

@@ -126,8 +126,10 @@ static check_bounds face_bounds(const check_geometries *g, const check_geometry 
     return b;
 }
 
+/* A face sees thin bodies behind it as well, as deep as a hundredth of its edge (overlap.c). */
 static bool holds(const check_bounds *b, vec p, double within)
 {
+    within += 0.01 * vec_norm(vec_add(b->high, -1, b->low));
     return p.x >= b->low.x - within && p.x <= b->high.x + within && p.y >= b->low.y - within &&
            p.y <= b->high.y + within && p.z >= b->low.z - within && p.z <= b->high.z + within;
 }

@@ -86,16 +86,17 @@ static double height_over(const front *f, vec p)
     return vec_dot(f->n, vec_add(p, -1, f->on));
 }
 
-/* Where a piece is, to the rule of sides: two points, of which one is its origin. The origin of a face
- * lies behind it by its own size. */
-static void origins_of(const check_solid *s, vec out[2])
+/* m: how far in front of the face a piece is, to the rule of sides: half way between its two points that
+ * are farthest along the normal. One that is thinner than 0.02 of the edge of a solid's face counts as
+ * that thick. A face has its solid behind it, and counts as lying there by its own size. */
+static double height_of(const front *f, const check_solid *s)
 {
-    out[0] = check_middle(s);
-    out[1] = s->at.x;
-    if (!is_face(s))
-        return;
-    front f = front_of(s);
-    out[0] = out[1] = vec_add(out[0], -ball_of(s).radius, f.n);
+    if (is_face(s))
+        return height_over(f, vec_add(check_middle(s), -ball_of(s).radius, front_of(s).n));
+    double up = check_reach(s, f->n), down = check_reach(s, vec_times(-1, f->n));
+    double edge = vec_norm(vec_add(check_point(f->face, 1), -1, check_point(f->face, 0)));
+    double missing = f->sheet ? 0 : fmax(0, 0.02 * edge - (up + down));
+    return 0.5 * (up - down + missing) - vec_dot(f->n, f->on);
 }
 
 /* A polygon of the core of a solid: corners in space; 0: there is no more of them, -1: too many
@@ -176,24 +177,29 @@ static double delta(const front *f, const check_solid *s)
 /* Whether the face looks at the piece: 1, no: -1, in doubt: 0. A sheet turns to it. */
 static int looks_at(front *f, const check_solid *s, double slack)
 {
-    vec origin[2];
-    origins_of(s, origin);
-    double one = height_over(f, origin[0]), two = height_over(f, origin[1]);
-    if (f->sheet && fmax(one, two) < 0) {
+    double height = height_of(f, s);
+    if (f->sheet && height < 0) {
         f->n = vec_times(-1, f->n);
-        return fmax(one, two) < -slack ? 1 : 0;
+        height = -height;
     }
-    return fmin(one, two) > slack ? 1 : fmax(one, two) < -slack ? -1 : 0;
+    return height > slack ? 1 : height < -slack ? -1 : 0;
+}
+
+/* m: how deep a thin piece, seen all the same, lies wholly behind the face; 0: it does not. */
+static double sunk(const front *f, const check_solid *s)
+{
+    return is_face(s) || f->sheet ? 0 : fmax(0, vec_dot(f->n, f->on) - check_reach(s, f->n));
 }
 
 /* What a face adds: `high` becomes what the rule may find. -1: it holds nothing off; 0: maybe. */
 static int ask_face(const check_solid *face, const check_solid *s, double slack, double *high,
-                    vec *n)
+                    double *behind, vec *n)
 {
     front f = front_of(face);
     int looks = looks_at(&f, s, slack);
     *n = f.n;
     *high = looks < 0 ? -HUGE_VAL : delta(&f, s);
+    *behind = looks < 0 ? 0 : sunk(&f, s);
     if (f.sheet && looks == 0) { /* it may have turned the other way */
         f.n = vec_times(-1, f.n);
         *high = fmax(*high, delta(&f, s));
@@ -212,10 +218,10 @@ static double missed_by_rule(const check_solid *s)
 static check_range piece_range(const check_question *question, double slack)
 {
     const check_solid *a = question->a, *b = question->b;
-    double over[2] = { -HUGE_VAL, -HUGE_VAL };
+    double over[2] = { -HUGE_VAL, -HUGE_VAL }, behind[2] = { 0, 0 };
     vec n[2];
-    int one = is_face(b) ? ask_face(b, a, slack, &over[0], &n[0]) : 1;
-    int two = is_face(a) ? ask_face(a, b, slack, &over[1], &n[1]) : 1;
+    int one = is_face(b) ? ask_face(b, a, slack, &over[0], &behind[0], &n[0]) : 1;
+    int two = is_face(a) ? ask_face(a, b, slack, &over[1], &behind[1], &n[1]) : 1;
     bool faces = is_face(a) || is_face(b), both = is_face(a) && is_face(b);
     /* of two faces either may be the body */
     if (both ? one < 0 && two < 0 : one < 0 || two < 0)
@@ -223,7 +229,7 @@ static check_range piece_range(const check_question *question, double slack)
     check_range found = check_convex_depth(question);
     bool own = (is_face(b) && vec_norm(vec_add(found.n, -1, n[0])) < 1e-7) ||
                (is_face(a) && vec_norm(vec_add(found.n, 1, n[1])) < 1e-7);
-    if (faces && (both || !own) && found.high > -slack)
+    if (faces && (both || !own) && found.high > -slack - fmax(behind[0], behind[1]))
         found.high = fmax(found.high, fmax(over[0], over[1]));
     if (faces && !own)
         found.low -= fmax(missed_by_rule(a), missed_by_rule(b));
