@@ -18,7 +18,8 @@ run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
 test: setup-test ## build twice (optimised, checked) and run all tests in both
 	@scripts/test $(JOBS)
 
-soak: build ## kill runs 1000 times, each resumes to the same bits; read 6000 damaged files
+soak: build ## 10,000 random scenes, 1000 runs killed and resumed, 6000 damaged files, random poses in walls
+	$(firstword $(wildcard /usr/bin/python3) python3) tests/random_scenes.py --count 10000 --jobs $(JOBS)
 	CAIRN=build/release/tools/cairn $(firstword $(wildcard /usr/bin/python3) python3) tests/kills.py 1000 7
 	CAIRN=build/release/tools/cairn CAIRN_CHECK=build/release/tools/cairn-check \
 		$(firstword $(wildcard /usr/bin/python3) python3) tests/flips.py 6000 7

@@ -79,13 +79,30 @@ static void add_contact(const check_run *run, int j, ledger *l)
     }
 }
 
+/* m/s: what the rounding of a row's rate is relative to. Impulses of rows that fight each other, as in
+ * loops, may be far larger than what they leave of the motion. */
+static double rate_size(const check_run *run, const check_joint_row *row)
+{
+    double size = row->rate_size;
+    for (int side = 0; side < 2; side++) {
+        int body = row->body[side];
+        if (body < 0 || run->bodies.motion[body] != CHECK_DYNAMIC)
+            continue;
+        const check_velocity *made = &run->expected[body];
+        double length = vec_norm(row->e) + vec_norm(row->turn[side]);
+        size += length * (made->v_size + made->omega_size * (1 + row->reach));
+    }
+    return size;
+}
+
 /* A row of a joint: its impulse does r times the mean rate of work; by its role that is given, lost
  * or stored. Springs: c rate^2 h is damped, the rest is what they store and time stepping. */
 static void add_row(const check_run *run, const check_joint_row *row, ledger *l)
 {
-    double work = row->r * 0.5 * (row->after + row->before), size = fabs(row->r) * row->rate_size;
-    double damped = run->settings.h * row->damping * row->after * row->after;
-    double damped_size = run->settings.h * row->damping * fabs(row->after) * row->rate_size;
+    double rates = rate_size(run, row), damping = run->settings.h * row->damping;
+    double work = row->r * 0.5 * (row->after + row->before), size = fabs(row->r) * rates;
+    double damped = damping * row->after * row->after;
+    double damped_size = damping * rates * (2 * fabs(row->after) + CHECK_ROUNDING * rates);
     add(&l->driver, -row->r * row->imposed, size);
     switch (row->role) {
     case CHECK_MOTOR:
