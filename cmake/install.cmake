@@ -37,8 +37,21 @@ file(RELATIVE_PATH CAIRN_PC_PREFIX /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 configure_file(cmake/cairn.pc.in cairn.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The program of a shared build finds the library next to it, wherever both were installed.
-file(RELATIVE_PATH library_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(cairn_program PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_program}")
-# an HDF5 outside the system's folders is found where it was at the build
-set_target_properties(cairn cairn_program cairn_check PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+# Programs are linked with the path to libraries that they have when installed: a path that CMake
+# replaces at the installation would end in an empty entry, which means the current folder. An HDF5
+# outside the system's folders is found where it was at the build.
+set_target_properties(cairn cairn_program cairn_check PROPERTIES
+  BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON)
+
+# The program of a shared build finds the library next to it, wherever both were installed; so in
+# the build tree, where the program is in tools/, it lies in the same place as seen from there.
+if(BUILD_SHARED_LIBS)
+  file(RELATIVE_PATH library_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(cairn_program PROPERTIES INSTALL_RPATH "$ORIGIN/${library_from_program}")
+  cmake_path(ABSOLUTE_PATH library_from_program BASE_DIRECTORY ${PROJECT_BINARY_DIR}/tools NORMALIZE
+             OUTPUT_VARIABLE place)
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${place}" NORMALIZE inside)
+  if(inside)
+    set_target_properties(cairn PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${place})
+  endif()
+endif()

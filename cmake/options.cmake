@@ -24,6 +24,22 @@ if(CAIRN_WARNINGS_AS_ERRORS)
   target_compile_options(cairn_options INTERFACE -Werror)
 endif()
 
+# Programs are position independent, whatever the compiler's default is.
+include(CheckPIESupported)
+check_pie_supported(LANGUAGES C)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+# Builds for use are hardened; sanitizers find the same, and do not go with it. Nothing of this
+# changes a computed bit. FORTIFY needs an optimising compiler, which a debug build has not.
+if(NOT CAIRN_SANITIZE)
+  target_compile_options(cairn_options INTERFACE -fstack-protector-strong
+    $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+endif()
+if(CMAKE_SYSTEM_NAME STREQUAL Linux)
+  # full RELRO: all addresses of functions are found at the start, and then read-only
+  target_link_options(cairn_options INTERFACE LINKER:-z,relro LINKER:-z,now LINKER:-z,noexecstack)
+endif()
+
 if(CAIRN_SANITIZE)
   target_compile_options(cairn_options INTERFACE
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

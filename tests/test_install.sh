@@ -39,7 +39,19 @@ expect() { # what was printed, by whom
     [ "$1" = "0.1.0 3" ] || fail "$2 printed '$1', expected '0.1.0 3'"
 }
 
+# no entry that means the current folder, in the build tree and where it was installed
+check_runpath() { # program
+    command -v readelf >/dev/null || return 0
+    path=$(readelf -W -d "$1" | sed -n 's/.*(R\(UN\)\{0,1\}PATH).*\[\(.*\)\]/\2/p')
+    case ":$path:" in
+    ::) ;;
+    *::*) fail "$1: empty entries in its path '$path'" ;;
+    esac
+}
+
 check_prefix() { # prefix, kind
+    check_runpath "$1/bin/cairn"
+    check_runpath "$1/bin/cairn-check"
     pc=$(find "$1" -name cairn.pc)
     [ -n "$pc" ] || fail "$2: no cairn.pc was installed"
     PKG_CONFIG_PATH=$(dirname "$pc")
@@ -85,6 +97,8 @@ check_prefix "$work/moved" moved
     { cat "$work/log"; fail "configuring the shared library failed"; }
 "$CMAKE" --build "$work/shared-build" --parallel 2 >"$work/log" 2>&1 ||
     { cat "$work/log"; fail "building the shared library failed"; }
+check_runpath "$work/shared-build/tools/cairn"
+[ "$("$work/shared-build/tools/cairn" --version)" = "cairn 0.1.0" ] || fail "the shared build fails"
 "$CMAKE" --install "$work/shared-build" --prefix "$work/shared" >"$work/log"
 [ -L "$(find "$work/shared" -name libcairn.so.0.1)" ] || fail "no libcairn.so.0.1 was installed"
 # shown to the outside: the public face, and nothing else

@@ -1,4 +1,5 @@
 /* test_mesh_file.c - triangles from OBJ and STL files, good and broken. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cairn/shape.h"
@@ -100,6 +101,43 @@ TEST(broken_obj_files_are_refused_with_their_line)
     check_refused("obj", CORNERS "v 4 0 0\nf 1 2 5\n", 0, "triangle 1 at (0, 0, 0) is degenerate");
     check_refused("obj", CORNERS "f 1 2 3\nf 1 2 4\n", 0, "run the same way");
     check_refused("obj", CORNERS "f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n", 0, "are inverted");
+}
+
+/* strtoll passes over a form feed: a reader that does not finds the same corner for ever. */
+TEST(every_blank_separates_words_in_obj)
+{
+    static const char text[] = "v\t0 0\v0\nv 1 0 0\nv\f0 1 0\nf 1 2\f 3\n";
+    const cairn_geometry *g;
+    cairn_error error;
+    CHECK_OK(load_bytes("obj", text, strlen(text), &g, &error));
+    CHECK_INT(cairn_geometry_look(g).face_count, 1);
+    CHECK_INT(cairn_geometry_look(g).vertex_count, 3);
+    cairn_geometry_release(g);
+    check_refused("obj", CORNERS "f 1 2 0x3\n", 5, "found '0x3'");
+    check_refused("obj", "v 0 0 0x1\n", 1, "found '0x1'");
+    check_refused("obj", "v 0 0 inf\n", 1, "found 'inf'");
+}
+
+/* Some editors begin a file with EF BB BF. */
+TEST(the_mark_of_utf8_is_passed_over)
+{
+    static const char obj[] = "\xef\xbb\xbf" CORNERS "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    const cairn_geometry *g;
+    cairn_error error;
+    CHECK_OK(load_bytes("obj", obj, strlen(obj), &g, &error));
+    check_tetrahedron(g);
+    cairn_geometry_release(g);
+    check_refused("stl", "\xef\xbb\xbfsolid a\nendsolid a\n", 0, "no vertices");
+}
+
+TEST(a_fifo_is_not_waited_for)
+{
+    const cairn_geometry *g;
+    cairn_error error = { 0 };
+    CHECK_INT(mkfifo(path_of("obj"), 0666), 0);
+    CHECK_INT(cairn_mesh_load(path_of("obj"), 1, &g, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "this is not a plain file but a FIFO");
+    remove(path_of("obj"));
 }
 
 #define FACET(a, b, c)                                                                             \
@@ -234,7 +272,9 @@ int main(void)
 {
     RUN(CASE(obj_with_all_ways_to_name_a_corner),
         CASE(obj_faces_with_many_corners_become_triangles),
-        CASE(broken_obj_files_are_refused_with_their_line), CASE(ascii_stl),
+        CASE(broken_obj_files_are_refused_with_their_line),
+        CASE(every_blank_separates_words_in_obj), CASE(the_mark_of_utf8_is_passed_over),
+        CASE(a_fifo_is_not_waited_for), CASE(ascii_stl),
         CASE(broken_ascii_stl_files_are_refused_with_their_line), CASE(binary_stl),
         CASE(binary_stl_cut_anywhere_is_refused),
         CASE(scale_turns_the_unit_of_the_file_into_metres),

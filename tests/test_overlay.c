@@ -93,20 +93,75 @@ TEST(a_full_disk_leaves_the_file_as_it_was)
     folder_remove(f.path);
 }
 
-/* The writer was killed with the journal complete, the file half written. */
+/* Bytes 0 and 5000 were to become 'b': the writer was killed with the journal complete, the file not
+ * written. */
+static void leave_journal(const path *p)
+{
+    cairn_overlay o;
+    int descriptor = start(p, &o);
+    CHECK_INT(cairn_overlay_write(&o, 0, 1, "b"), 0);
+    CHECK_INT(cairn_overlay_write(&o, 5000, 1, "b"), 0);
+    close(descriptor);
+    o.descriptor = open(p->text, O_RDONLY); /* the journal can be written, the file cannot */
+    CHECK(cairn_overlay_commit(&o, SIZE) != 0);
+    close(o.descriptor);
+    cairn_overlay_destroy(&o);
+}
+
+/* A new file in the place of another, which a journal was left beside. */
+TEST(a_journal_is_gone_when_a_new_file_starts)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "file");
+    cairn_overlay o;
+    leave_journal(&p);
+    CHECK(file_exists(&f, "file.journal") && file_exists(&f, "file.writer"));
+    close(start(&p, &o));
+    cairn_overlay_destroy(&o);
+    CHECK(!file_exists(&f, "file.journal") && !file_exists(&f, "file.writer"));
+    CHECK_OK(cairn_overlay_recover(p.text, NULL));
+    CHECK_INT(byte_at(&p, 5000), 'a');
+    folder_remove(f.path);
+}
+
+/* A journal that came back, or was copied there, and belongs to the run before. */
+TEST(a_journal_of_another_writer_changes_nothing)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "file"), journal = path_in(&f, "file.journal"), kept = path_in(&f, "kept");
+    leave_journal(&p);
+    CHECK_INT(rename(journal.text, kept.text), 0);
+    leave_journal(&p); /* the same bytes, by another writer */
+    CHECK_INT(rename(kept.text, journal.text), 0);
+    CHECK_OK(cairn_overlay_recover(p.text, NULL));
+    CHECK_INT(byte_at(&p, 0), 'a');
+    CHECK_INT(byte_at(&p, 5000), 'a');
+    CHECK(!file_exists(&f, "file.journal"));
+    folder_remove(f.path);
+}
+
+/* Two commits, the second of which needs a journal and so a name. */
+TEST(a_writer_that_ends_well_leaves_no_name)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "file");
+    cairn_overlay o;
+    int descriptor = start(&p, &o);
+    CHECK(!file_exists(&f, "file.writer"));
+    CHECK_INT(cairn_overlay_write(&o, 0, 1, "b"), 0);
+    CHECK_INT(cairn_overlay_commit(&o, SIZE), 0);
+    CHECK(file_exists(&f, "file.writer"));
+    cairn_overlay_destroy(&o);
+    close(descriptor);
+    CHECK(!file_exists(&f, "file.writer") && !file_exists(&f, "file.journal"));
+    folder_remove(f.path);
+}
+
 TEST(a_commit_that_was_cut_short_is_finished)
 {
     folder f = folder_create();
     path p = path_in(&f, "file"), journal = path_in(&f, "file.journal");
-    cairn_overlay o;
-    int descriptor = start(&p, &o);
-    CHECK_INT(cairn_overlay_write(&o, 0, 1, "b"), 0);
-    CHECK_INT(cairn_overlay_write(&o, 5000, 1, "b"), 0);
-    close(descriptor);
-    o.descriptor = open(p.text, O_RDONLY); /* the journal can be written, the file cannot */
-    CHECK(cairn_overlay_commit(&o, SIZE) != 0);
-    close(o.descriptor);
-    cairn_overlay_destroy(&o);
+    leave_journal(&p);
     CHECK(file_exists(&f, "file.journal"));
     CHECK_INT(byte_at(&p, 5000), 'a');
     CHECK_OK(cairn_overlay_recover(p.text, NULL));
@@ -137,6 +192,8 @@ int main(void)
 {
     RUN(CASE(kept_bytes_change_in_a_commit_alone),
         CASE(new_bytes_are_written_at_once_and_cut_or_kept_by_a_commit),
-        CASE(a_full_disk_leaves_the_file_as_it_was), CASE(a_commit_that_was_cut_short_is_finished),
+        CASE(a_full_disk_leaves_the_file_as_it_was), CASE(a_journal_is_gone_when_a_new_file_starts),
+        CASE(a_journal_of_another_writer_changes_nothing),
+        CASE(a_writer_that_ends_well_leaves_no_name), CASE(a_commit_that_was_cut_short_is_finished),
         CASE(a_journal_that_is_not_complete_changes_nothing));
 }

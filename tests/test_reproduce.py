@@ -146,7 +146,7 @@ class One(unittest.TestCase):
         os.kill(self.children(process)[0], signal.SIGKILL)
         out, err = process.communicate(timeout=280)
         self.assertEqual(process.returncode, 1, out)
-        self.assertEqual(err, "cairn reproduce: out/reproduce/bl23-table-1.html: Is a directory\n")
+        self.assertEqual(err, "cairn reproduce: out/reproduce/bl23-table-1.html: cannot create: Is a directory\n")
         self.assertEqual(out.count("could not be computed: its process was ended by signal 9"), 1)
         self.assertIn("1 items could not be computed", out)
         with open(os.path.join(folder, "report.html"), encoding="utf-8") as file:

@@ -44,7 +44,9 @@ static void print_run(const cairn_compared *a)
 {
     const cairn_run_difference *d = &a->difference;
     bool known = d->samples > 0;
-    const char *reason = a->error.message[0] ? a->error.message : cairn_status_text(a->status);
+    char reason[4 * sizeof a->error.message];
+    cairn_text_escape(a->error.message[0] ? a->error.message : cairn_status_text(a->status), reason,
+                      sizeof reason);
     printf("%-18s %-12s %10.4g", a->scheme, a->solver, a->time_step);
     if (a->status == CAIRN_UNSUPPORTED) {
         printf("  do not go together: %s\n", reason);
@@ -205,7 +207,7 @@ const cairn_command cairn_command_compare = {
         "Differences are those of the positions from the reference run, in m. With several time\n"
         "steps the order of convergence is estimated. A run that fails does not end the others.\n"
         "Exit codes: 0 done, 1 a run failed or a file cannot be written, 2 usage, 3 bad scene,\n"
-        "130 and 143 ended by SIGINT and SIGTERM.",
+        "129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
     .flags = cairn_compare_flags,
     .run = compare,
 };

@@ -1,5 +1,4 @@
 /* compare_flags.c - the flags of `cairn compare`: lists with commas between. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -51,10 +50,10 @@ static const char *take_solvers(cairn_arguments *arguments, const char *value)
 }
 
 /* Whether the text begins with a time step; *end: behind it. */
-static bool is_step(const char *text, char **end, double *out)
+static bool is_step(const char *text, const char **end, double *out)
 {
     const cairn_option *option = cairn_record_find(cairn_step_record(), "time_step");
-    *out = strtod(text, end);
+    *end = text + cairn_number_read(text, out);
     return *end != text && *out >= option->minimum && *out <= option->maximum;
 }
 
@@ -64,7 +63,7 @@ static const char *take_time_steps(cairn_arguments *arguments, const char *value
     c->time_step_count = 0;
     for (const char *word = value;; word++) {
         double step;
-        char *end;
+        const char *end;
         bool known = false;
         if (!is_step(word, &end, &step) || (*end && *end != ','))
             return "expected time steps in s, numbers > 0 and <= 1e9, with commas between";
@@ -85,7 +84,7 @@ static const char *take_reference(cairn_arguments *arguments, const char *value)
 {
     cairn_compare_arguments *c = &arguments->compare;
     size_t length = strcspn(value, ":");
-    char *end;
+    const char *end;
     c->reference = find_name(cairn_scheme_name, value, length);
     c->reference_step = 0;
     if (!c->reference)

@@ -8,12 +8,13 @@
 
 void cairn_line_print(const char *name, const char *format, ...)
 {
+    char text[2048], shown[4 * sizeof text];
     va_list arguments;
-    printf("  %-20s ", name);
     va_start(arguments, format);
-    vprintf(format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    puts("");
+    cairn_text_escape(text, shown, sizeof shown);
+    printf("  %-20s %s\n", name, shown);
 }
 
 /* What the bodies of a world add up to. */
@@ -106,8 +107,11 @@ static void print_extent(const tally *t, int dimension)
 static void print_materials(const cairn_scene *scene)
 {
     printf("  %-20s", "materials");
-    for (int i = 0; i < scene->material_count; i++)
-        printf("%s%s", i ? ", " : " ", scene->material_names[i]);
+    for (int i = 0; i < scene->material_count; i++) {
+        char shown[256]; /* names have 63 bytes at most */
+        cairn_text_escape(scene->material_names[i], shown, sizeof shown);
+        printf("%s%s", i ? ", " : " ", shown);
+    }
     puts("");
 }
 

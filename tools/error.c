@@ -21,12 +21,17 @@ static int exit_code(cairn_status status, const cairn_error *error)
 
 int cairn_error_print(cairn_status status, const cairn_error *error)
 {
-    fprintf(stderr, "%s", error->file[0] ? error->file : "cairn");
+    char shown[4 * sizeof error->message];
+    cairn_text_escape(error->file[0] ? error->file : "cairn", shown, sizeof shown);
+    fprintf(stderr, "%s", shown);
     if (error->line > 0)
         fprintf(stderr, ":%d:%d", error->line, error->column);
+    cairn_text_escape(error->key, shown, sizeof shown);
     if (error->key[0])
-        fprintf(stderr, ": %s", error->key);
-    fprintf(stderr, ": %s\n", error->message[0] ? error->message : cairn_status_text(status));
+        fprintf(stderr, ": %s", shown);
+    cairn_text_escape(error->message[0] ? error->message : cairn_status_text(status), shown,
+                      sizeof shown);
+    fprintf(stderr, ": %s\n", shown);
     return exit_code(status, error);
 }
 

@@ -14,9 +14,11 @@ static bool is_run(const char *path)
     const char *dot = strrchr(path, '.');
     char start[8] = "";
     struct stat about;
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+    bool there = stat(path, &about) == 0;
+    if (there && S_ISDIR(about.st_mode))
         return true;
-    FILE *file = fopen(path, "rb");
+    /* nothing is read from a FIFO or a pipe, where it would be lost */
+    FILE *file = there && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     size_t got = file ? fread(start, 1, sizeof start, file) : 0;
     if (file)
         fclose(file);

@@ -17,8 +17,9 @@ bool cairn_outcome_step(const cairn_progress *progress, void *context)
 static int exit_code(const cairn_outcome *o)
 {
     if (o->status == CAIRN_STOPPED && !o->summary->interrupted) {
-        fprintf(stderr, "cairn: stopped: %s (run.on_uncertified: stop, or --strict)\n",
-                o->error->message);
+        char reason[4 * sizeof o->error->message];
+        cairn_text_escape(o->error->message, reason, sizeof reason);
+        fprintf(stderr, "cairn: stopped: %s (run.on_uncertified: stop, or --strict)\n", reason);
         return EXIT_UNCERTIFIED;
     }
     if (o->status != CAIRN_OK && o->status != CAIRN_STOPPED) {

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cairn/output.h"
+
 enum { BROKEN = 126, NOT_THERE = 127, PATH_BYTES = 4096 };
 
 /* In the child: become gnuplot, or end with a code that tells why not. */
@@ -41,7 +43,7 @@ cairn_plot_outcome cairn_plot_draw(const char *folder, const char *script, const
     snprintf(whole, sizeof whole, "%s/%s", folder, picture);
     remove(part); /* so no link is followed */
     int code = run_gnuplot(folder, script);
-    if (code == 0 && rename(part, whole) == 0)
+    if (code == 0 && cairn_output_place(part, whole, NULL) == CAIRN_OK)
         return PLOT_DRAWN;
     remove(part);
     return code == NOT_THERE ? PLOT_NO_GNUPLOT : PLOT_FAILED;

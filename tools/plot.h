@@ -5,7 +5,8 @@
 typedef enum cairn_plot_outcome { PLOT_DRAWN, PLOT_NO_GNUPLOT, PLOT_FAILED } cairn_plot_outcome;
 
 /* Run `gnuplot SCRIPT` in `folder` as a child process, without a shell. The script writes
- * PICTURE.part, which is renamed to PICTURE when gnuplot ended well, and removed when not. */
+ * PICTURE.part, which becomes PICTURE (cairn/output.h) when gnuplot ended well, and is removed when
+ * not. */
 cairn_plot_outcome cairn_plot_draw(const char *folder, const char *script, const char *picture);
 
 #endif

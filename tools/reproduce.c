@@ -1,11 +1,11 @@
 /* reproduce.c - `cairn reproduce`: tables and figures of the papers, computed again and judged. */
 #include "reproduce.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cairn/output.h"
 #include "command.h"
 #include "folder.h"
 #include "interrupt.h"
@@ -20,57 +20,58 @@ typedef struct session {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void complain(session *s, const char *name, const char *end)
+static void complain(session *s, const char *name, const char *end, const char *reason)
 {
-    fprintf(stderr, "cairn reproduce: %s/%s%s: %s\n", s->folder, name, end, strerror(errno));
+    fprintf(stderr, "cairn reproduce: %s/%s%s: %s\n", s->folder, name, end, reason);
     s->broken = true;
 }
 
 /* NULL after a message. */
-static FILE *open_file(session *s, const char *name, const char *end)
+static cairn_output *open_file(session *s, const char *name, const char *end)
 {
     char path[REPRODUCE_PATH];
-    FILE *file = NULL;
+    cairn_output *file = NULL;
+    cairn_error error = { .message = "the path is too long" };
     if (snprintf(path, sizeof path, "%s/%s%s", s->folder, name, end) < (int)sizeof path)
-        file = fopen(path, "w");
+        cairn_output_create(path, &file, &error);
     if (!file)
-        complain(s, name, end);
+        complain(s, name, end, error.message);
     return file;
 }
 
-static void close_file(session *s, FILE *file, const char *name, const char *end)
+static void close_file(session *s, cairn_output *file, const char *name, const char *end)
 {
-    bool written = !ferror(file);
-    if (fclose(file) != 0 || !written)
-        complain(s, name, end);
+    cairn_error error = { 0 };
+    if (cairn_output_commit(file, &error) != CAIRN_OK)
+        complain(s, name, end, error.message);
 }
 
 static void write_page(session *s, const cairn_computed *c)
 {
-    FILE *page = open_file(s, c->entry->name, ".html");
+    cairn_output *page = open_file(s, c->entry->name, ".html");
     if (!page)
         return;
-    cairn_page_write(page, s->folder, c);
+    cairn_page_write(cairn_output_stream(page), s->folder, c);
     close_file(s, page, c->entry->name, ".html");
 }
 
 static void write_rows(session *s)
 {
-    FILE *csv = open_file(s, "rows", ".csv");
+    cairn_output *csv = open_file(s, "rows", ".csv");
     if (!csv)
         return;
-    cairn_csv_head(csv);
+    cairn_csv_head(cairn_output_stream(csv));
     for (int i = 0; i < s->count; i++)
-        cairn_csv_rows(csv, &s->items[i]);
+        cairn_csv_rows(cairn_output_stream(csv), &s->items[i]);
     close_file(s, csv, "rows", ".csv");
 }
 
 static void write_report(session *s)
 {
-    FILE *report = open_file(s, "report", ".html");
+    cairn_output *report = open_file(s, "report", ".html");
     if (!report)
         return;
-    cairn_page_report(report, s->folder, s->items, s->count);
+    cairn_page_report(cairn_output_stream(report), s->folder, s->items, s->count);
     close_file(s, report, "report", ".html");
 }
 
@@ -263,7 +264,7 @@ const cairn_command cairn_command_reproduce = {
                "figures for each item into DIR (default: out/reproduce), and for all of them\n"
                "report.html and rows.csv. Ctrl-C keeps what was computed.\n"
                "Exit codes: 0 done, 1 an item could not be computed or a file not be written,\n"
-               "2 usage, 130 and 143 interrupted.",
+               "2 usage, 129, 130 and 143 interrupted.",
     .flags = flags,
     .run = reproduce,
 };

@@ -1,6 +1,7 @@
 /* reproduce_draw.c - figures of `cairn reproduce` by gnuplot. */
 #include <math.h>
 
+#include "cairn/output.h"
 #include "plot.h"
 #include "reproduce.h"
 
@@ -107,9 +108,10 @@ static void write_plot(FILE *out, const cairn_study *study, const cairn_figure *
 static bool write_script(const char *path, const char *picture, const cairn_study *study,
                          const cairn_figure *f)
 {
-    FILE *out = fopen(path, "w");
-    if (!out)
+    cairn_output *script;
+    if (cairn_output_create(path, &script, NULL) != CAIRN_OK)
         return false;
+    FILE *out = cairn_output_stream(script);
     /* the name goes into all ids of the drawing, so that several fit into one page */
     fprintf(out, "set terminal svg size 620,440 background 'white' font 'sans-serif,13' name \"");
     for (const char *c = picture; *c && *c != '.'; c++)
@@ -119,7 +121,7 @@ static bool write_script(const char *path, const char *picture, const cairn_stud
     write_data(out, study, f);
     write_axes(out, study, f);
     write_plot(out, study, f);
-    return fclose(out) == 0;
+    return cairn_output_commit(script, NULL) == CAIRN_OK;
 }
 
 void cairn_figure_draw(const char *folder, cairn_computed *c, int index)

@@ -93,8 +93,7 @@ static int compute(const cairn_jobs *jobs, cairn_computed *c, int pipe)
 
 static void become_job(const cairn_jobs *jobs, cairn_computed *item, const int ends[2])
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    cairn_interrupt_forget();
     close(ends[0]);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC); /* gnuplot shall not hold it open */
     exit(compute(jobs, item, ends[1]));

@@ -1,6 +1,7 @@
 /* reproduce_page.c - the pages of `cairn reproduce`: HTML with the figures inside. */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reproduce.h"
 
@@ -99,7 +100,9 @@ static void put_svg(FILE *page, const char *path)
 {
     char line[8192];
     bool inside = false;
-    FILE *svg = fopen(path, "r");
+    struct stat about;
+    bool plain = stat(path, &about) == 0 && S_ISREG(about.st_mode);
+    FILE *svg = plain ? fopen(path, "r") : NULL;
     if (!svg)
         return;
     while (fgets(line, sizeof line, svg)) {

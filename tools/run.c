@@ -63,7 +63,7 @@ const cairn_command cairn_command_run = {
         "it.\n"
         "A second one kills it.\n"
         "Exit codes: 0 done, 1 failed, 2 usage, 3 bad scene, 4 stopped at a step that missed\n"
-        "its tolerance, 130 and 143 ended by SIGINT and SIGTERM.",
+        "its tolerance, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
     .flags = flags,
     .run = run,
 };

@@ -37,7 +37,10 @@ static void print_name(const char *path)
     const char *dot = strrchr(name, '.');
     int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
     int skipped = length > WIDTH ? length - WIDTH : 0;
-    printf("%-*.*s", WIDTH, length - skipped, name + skipped);
+    char end[WIDTH + 1], shown[4 * WIDTH + 1];
+    snprintf(end, sizeof end, "%.*s", length - skipped, name + skipped);
+    cairn_text_escape(end, shown, sizeof shown);
+    printf("%-*s", WIDTH, shown);
 }
 
 static const char *reason_of(const cairn_trial *t)
@@ -112,6 +115,13 @@ static int fail(session *s, cairn_status status, cairn_error *error, const char 
     return code;
 }
 
+static void note(const char *path, const char *text)
+{
+    char shown[PATH_BYTES];
+    cairn_text_escape(path, shown, sizeof shown);
+    fprintf(stderr, "%s: note: %s\n", shown, text);
+}
+
 /* Impulses to start from; NULL: zero. */
 static const double *start_of(const session *s, const cairn_fclib *file, const char *path)
 {
@@ -121,8 +131,8 @@ static const double *start_of(const session *s, const cairn_fclib *file, const c
     if (start == START_GUESS && file->guess_count > 0)
         return file->guesses[0].r;
     if (start != START_ZERO)
-        fprintf(stderr, "%s: note: it has no %s; starting from zero\n", path,
-                start == START_GUESS ? "guess" : "solution");
+        note(path, start == START_GUESS ? "it has no guess; starting from zero"
+                                        : "it has no solution; starting from zero");
     return NULL;
 }
 
@@ -153,7 +163,7 @@ static void solve_problem(session *s, const char *path, const cairn_fclib *file)
     if (p.dimension == 3)
         p.directions = s->arguments->directions; /* in 2D the cones have two edges anyway */
     if (file->condensed && cairn_condensed_asymmetry(file->condensed) > worth_a_note)
-        fprintf(stderr, "%s: note: M is not symmetric; it is taken as it is stored\n", path);
+        note(path, "M is not symmetric; it is taken as it is stored");
     if (strcmp(solver, "all") != 0) {
         solve_by(s, path, &p, solver, start);
         return;

@@ -1,7 +1,5 @@
 /* solve_flags.c - the flags of `cairn solve`. */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -9,9 +7,8 @@
 /* A whole text that is a positive number. */
 static bool is_positive(const char *value, double *out)
 {
-    char *end;
-    *out = strtod(value, &end);
-    return end != value && !*end && *out > 0 && isfinite(*out);
+    size_t length = cairn_number_read(value, out);
+    return length > 0 && !value[length] && *out > 0 && isfinite(*out);
 }
 
 static const char *take_solver(cairn_arguments *arguments, const char *value)
@@ -30,11 +27,11 @@ static const char *take_law(cairn_arguments *arguments, const char *value)
     if (solve->convex || strcmp(value, "coulomb") == 0)
         return NULL;
     const char *number = value + strlen("polyhedral:");
-    char *end;
+    int64_t edges;
     if (strncmp(value, "polyhedral:", strlen("polyhedral:")) != 0)
         return "expected coulomb, convex or polyhedral:K";
-    long edges = strtol(number, &end, 10);
-    if (end == number || *end || edges < 4 || edges > 1024 || edges % 2)
+    size_t length = cairn_integer_read(number, &edges);
+    if (length == 0 || number[length] || edges < 4 || edges > 1024 || edges % 2)
         return "expected polyhedral:K with an even K from 4 to 1024";
     solve->directions = (int)edges;
     return NULL;
@@ -56,10 +53,9 @@ static const char *take_time_limit(cairn_arguments *arguments, const char *value
 
 static const char *take_max_iterations(cairn_arguments *arguments, const char *value)
 {
-    char *end;
-    errno = 0;
-    long long count = strtoll(value, &end, 10);
-    if (end == value || *end || errno || count < 1 || count > 1000000000000)
+    int64_t count;
+    size_t length = cairn_integer_read(value, &count);
+    if (length == 0 || value[length] || count < 1 || count > 1000000000000)
         return "expected a whole number from 1 to 1e12";
     arguments->solve.max_iterations = count;
     return NULL;

@@ -1,6 +1,6 @@
 /* stat_flags.c - the flags of `cairn stat` and `cairn plot`. */
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -18,11 +18,11 @@ static const char *take_set(cairn_arguments *arguments, const char *value)
 static int read_sides(const char *text, double side[6])
 {
     for (int count = 0; count < 6; count++) {
-        char *end = (char *)text + 1;
+        const char *end = text + 1;
         side[count] = count % 2 ? 1e30 : -1e30;
         if (*text != '*')
-            side[count] = strtod(text, &end);
-        if (end == text || (*end && *end != ','))
+            end = text + cairn_number_read(text, &side[count]);
+        if (end == text || !isfinite(side[count]) || (*end && *end != ','))
             return -1;
         if (!*end)
             return count + 1;

@@ -142,7 +142,9 @@ static void print_files(const cairn_scene *scene, const cairn_run_summary *s, co
 
 void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
-    printf("%s\n", scene->title[0] ? scene->title : "run");
+    char title[4 * sizeof scene->title];
+    cairn_text_escape(scene->title[0] ? scene->title : "run", title, sizeof title);
+    printf("%s\n", title);
     print_totals(scene, s);
     print_timing(s);
     print_certificate(s);

@@ -91,6 +91,20 @@ typedef struct cairn_names {
 /** Next number of splitmix64 (`state` is its state), uniform in [0, 1) on a grid of 2^-53. */
 CAIRN_API double cairn_random_uniform(uint64_t *state);
 
+/* ---- texts --------------------------------------------------------------------------------- */
+
+/** The decimal number at the start of a text, 12 or -1.5e-3: with a point whatever the locale
+ *  says; no blank before it, not hexadecimal, no "inf", no "nan". Returns how many bytes it has,
+ *  0: the text starts with none. What is too large comes out as infinity. */
+CAIRN_API size_t cairn_number_read(const char *text, double *out);
+/** The same for a whole number; one that does not fit comes out as the nearest that does, with
+ *  errno set to ERANGE. */
+CAIRN_API size_t cairn_integer_read(const char *text, int64_t *out);
+
+/** Copy a text in a form that a terminal shows and does not obey: control characters and what is
+ *  not UTF-8 become \n, \t or \x1b. Cut, with dots at its end, when the room is too small. */
+CAIRN_API void cairn_text_escape(const char *text, char *out, size_t capacity);
+
 /* ---- option tables ------------------------------------------------------------------------- */
 
 typedef enum cairn_option_type {

@@ -9,6 +9,7 @@
 #include "cairn/global.h"
 #include "cairn/joint.h"
 #include "cairn/lagrange.h"
+#include "cairn/output.h"
 #include "cairn/problem.h"
 #include "cairn/run.h"
 #include "cairn/scene.h"

@@ -1,19 +1,17 @@
 /* option_text.c - setting one field of an options struct from a text, as command lines give it. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/status.h"
 
 /* A number at the start of a text; *text: behind it. */
 static bool read_number(const char **text, double *out)
 {
-    char *end;
-    *out = strtod(*text, &end);
-    bool good = end != *text && isfinite(*out);
-    *text = end;
-    return good;
+    size_t length = cairn_number_read(*text, out);
+    *text += length;
+    return length > 0 && isfinite(*out);
 }
 
 static bool read_real(const char *text, double *out)
@@ -23,9 +21,8 @@ static bool read_real(const char *text, double *out)
 
 static bool read_integer(const char *text, int64_t *out)
 {
-    char *end;
-    *out = strtoll(text, &end, 10);
-    return end != text && !*end;
+    size_t length = cairn_integer_read(text, out);
+    return length > 0 && !text[length];
 }
 
 static bool read_flag(const char *text, bool *out)

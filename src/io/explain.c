@@ -318,10 +318,13 @@ static void advise(const facts *f, FILE *out)
 
 static cairn_status explain(hid_t file, cairn_arena *arena, facts *f, FILE *out, cairn_error *error)
 {
+    char text[1024], shown[4 * sizeof text];
     TRY(read_facts(file, arena, f, error));
-    fprintf(out, "%s: %d steps of %g s, scheme %s, solver %s, %s\n",
-            f->info.title[0] ? f->info.title : "run", f->steps, f->info.time_step, f->info.scheme,
-            f->info.solver, f->info.ending);
+    snprintf(text, sizeof text, "%s: %d steps of %g s, scheme %s, solver %s, %s",
+             f->info.title[0] ? f->info.title : "run", f->steps, f->info.time_step, f->info.scheme,
+             f->info.solver, f->info.ending);
+    cairn_text_escape(text, shown, sizeof shown); /* they come from the file */
+    fprintf(out, "%s\n", shown);
     tell_time(f, out);
     tell_accuracy(f, out);
     TRY(tell_contacts(file, arena, f, out, error));

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "base/status.h"
+
+#define PART ".part"
 
 void cairn_error_set_file(cairn_error *error, const char *path)
 {
@@ -77,32 +80,110 @@ cairn_status cairn_folder_create(const char *path, cairn_error *error)
     return cairn_fail(error, CAIRN_IO_FAILED, NULL, "found a file, expected a folder");
 }
 
+/* ---- where a file goes ----------------------------------------------------------------------- */
+
+/* Replace a path that is a link by what the link says; false: it does not fit. */
+static bool follow_link(char path[CAIRN_PATH_BYTES])
+{
+    char text[CAIRN_PATH_BYTES];
+    ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length < 0)
+        return false;
+    text[length] = '\0';
+    char *slash = strrchr(path, '/');
+    size_t kept = text[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - path);
+    if (kept + (size_t)length >= CAIRN_PATH_BYTES)
+        return false;
+    memcpy(path + kept, text, (size_t)length + 1);
+    return true;
+}
+
+/* The name behind all links, of a file that is there or is to be made; 0 or an errno. */
+static int find_target(char path[CAIRN_PATH_BYTES])
+{
+    enum { MOST_LINKS = 40 };
+    struct stat found;
+    for (int i = 0; i < MOST_LINKS; i++) {
+        if (lstat(path, &found) != 0)
+            return errno == ENOENT ? 0 : errno;
+        if (!S_ISLNK(found.st_mode))
+            return 0;
+        if (!follow_link(path))
+            return ENAMETOOLONG;
+    }
+    return ELOOP;
+}
+
+/* The descriptor of the program's own output when it goes to that file, else -1. */
+static int standard_output(const struct stat *file)
+{
+    struct stat own;
+    for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fstat(descriptor, &own) == 0 && own.st_dev == file->st_dev &&
+            own.st_ino == file->st_ino)
+            return descriptor;
+    return -1;
+}
+
+/* What is no plain file but takes bytes in a row: a FIFO, a terminal, /dev/null, the program's
+ * output. A descriptor, or -1 with errno. */
+static int open_in_a_row(const char *path, const struct stat *about)
+{
+    int own = standard_output(about);
+    if (own >= 0) {
+        fflush(NULL); /* what the program has written before comes before */
+        return fcntl(own, F_DUPFD_CLOEXEC, 0);
+    }
+    if (S_ISFIFO(about->st_mode) || S_ISCHR(about->st_mode))
+        return open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+    errno = S_ISDIR(about->st_mode) ? EISDIR : EINVAL;
+    return -1;
+}
+
 /* A new file of our own: never one that someone else put there. */
-static FILE *open_new(const char *path)
+static int open_new(const char *path)
 {
     if (unlink(path) != 0 && errno != ENOENT)
-        return NULL;
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        return NULL;
-    FILE *stream = fdopen(descriptor, "wb");
-    if (!stream)
-        close(descriptor);
-    return stream;
+        return -1;
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* The descriptor to write to, -1 with errno. */
+static int open_target(cairn_file *file)
+{
+    struct stat about;
+    bool there = stat(file->path, &about) == 0;
+    file->in_place = there && (!S_ISREG(about.st_mode) || standard_output(&about) >= 0);
+    if (file->in_place)
+        return open_in_a_row(file->path, &about);
+    errno = find_target(file->path);
+    if (errno)
+        return -1;
+    if (strlen(file->path) + sizeof PART > sizeof file->part) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcat(strcpy(file->part, file->path), PART);
+    return open_new(file->part);
 }
 
 cairn_status cairn_file_create(const char *path, cairn_file *out, cairn_error *error)
 {
-    enum { LONGEST = CAIRN_PATH_BYTES - sizeof ".part" };
+    enum { LONGEST = CAIRN_PATH_BYTES - sizeof PART };
     out->stream = NULL;
     if (strlen(path) > LONGEST) {
         cairn_error_set_file(error, path);
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the path has more than %d bytes", LONGEST);
     }
     strcpy(out->path, path);
-    strcat(strcpy(out->part, path), ".part");
-    out->stream = open_new(out->part);
-    return out->stream ? CAIRN_OK : fail_errno(error, path, "create");
+    int descriptor = open_target(out);
+    out->stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (out->stream)
+        return CAIRN_OK;
+    cairn_status status = fail_errno(error, path, "create");
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
 }
 
 cairn_status cairn_file_commit(cairn_file *file, cairn_error *error)
@@ -113,17 +194,58 @@ cairn_status cairn_file_commit(cairn_file *file, cairn_error *error)
     file->stream = NULL;
     if (!closed && written)
         reason = errno;
-    if (written && closed && rename(file->part, file->path) == 0)
+    if (written && closed && (file->in_place || rename(file->part, file->path) == 0))
         return CAIRN_OK;
     if (written && closed)
         reason = errno;
-    unlink(file->part);
+    if (!file->in_place)
+        unlink(file->part);
     errno = reason;
     return fail_errno(error, file->path, "write");
 }
 
-/* The entry of a file in its folder is on the disk. */
-static bool keep_entry(const char *path)
+/* All bytes of one stream behind those of another; what fails shows at the end of either. */
+static bool copy_stream(FILE *from, FILE *to)
+{
+    char bytes[1 << 14];
+    size_t got;
+    while ((got = fread(bytes, 1, sizeof bytes, from)) > 0)
+        if (fwrite(bytes, 1, got, to) != got)
+            return false;
+    return !ferror(from);
+}
+
+static cairn_status copy_file(const char *from, const char *path, cairn_error *error)
+{
+    cairn_file file;
+    FILE *source = fopen(from, "rb");
+    if (!source)
+        return fail_errno(error, from, "read");
+    cairn_status status = cairn_file_create(path, &file, error);
+    if (status == CAIRN_OK && !copy_stream(source, file.stream)) {
+        status = fail_errno(error, path, "write");
+        cairn_file_abandon(&file);
+    } else if (status == CAIRN_OK) {
+        status = cairn_file_commit(&file, error);
+    }
+    fclose(source);
+    return status;
+}
+
+cairn_status cairn_file_place(const char *part, const char *path, cairn_error *error)
+{
+    struct stat about;
+    bool plain = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
+    if (plain && rename(part, path) == 0)
+        return CAIRN_OK;
+    cairn_status status = plain ? fail_errno(error, path, "write") : copy_file(part, path, error);
+    unlink(part);
+    return status;
+}
+
+/* ---- keeping, and who may write -------------------------------------------------------------- */
+
+bool cairn_file_keep_entry(const char *path)
 {
     char folder[CAIRN_PATH_BYTES];
     snprintf(folder, sizeof folder, "%s", path);
@@ -139,13 +261,89 @@ static bool keep_entry(const char *path)
 
 cairn_status cairn_file_commit_durable(cairn_file *file, cairn_error *error)
 {
-    if (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0) {
+    bool plain = !file->in_place;
+    if (plain && (fflush(file->stream) != 0 || fsync(fileno(file->stream)) != 0)) {
         cairn_status status = fail_errno(error, file->path, "write");
         cairn_file_abandon(file);
         return status;
     }
     TRY(cairn_file_commit(file, error));
-    return keep_entry(file->path) ? CAIRN_OK : fail_errno(error, file->path, "keep");
+    return !plain || cairn_file_keep_entry(file->path) ? CAIRN_OK
+                                                       : fail_errno(error, file->path, "keep");
+}
+
+cairn_status cairn_folder_lock(const char *folder, int *lock, cairn_error *error)
+{
+    *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*lock < 0)
+        return fail_errno(error, folder, "look into the folder");
+    /* some network file systems lock no folders; run.h5.part is locked in any case */
+    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return CAIRN_OK;
+    cairn_folder_unlock(lock);
+    cairn_error_set_file(error, folder);
+    return cairn_fail(error, CAIRN_IO_FAILED, NULL, "another run is writing into this folder");
+}
+
+void cairn_folder_unlock(int *lock)
+{
+    if (*lock >= 0)
+        close(*lock);
+    *lock = -1;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Descriptors that the program was given, with whatever is behind them. */
+static bool is_descriptor(const char *path)
+{
+    static const char *const names[] = { "/dev/stdin", "/dev/fd/", "/proc/self/fd/" };
+    for (int i = 0; i < 3; i++)
+        if (strncmp(path, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a file can be read from its begin to its end without waiting for anyone. */
+static cairn_status check_plain(const char *path, mode_t mode, cairn_error *error)
+{
+    if (S_ISREG(mode) || (!S_ISDIR(mode) && is_descriptor(path)))
+        return CAIRN_OK;
+    cairn_error_set_file(error, path);
+    if (S_ISDIR(mode))
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL, "found a folder, expected a plain file");
+    return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "this is not a plain file%s",
+                      S_ISFIFO(mode)  ? " but a FIFO"
+                      : S_ISCHR(mode) ? " but a character device"
+                      : S_ISBLK(mode) ? " but a block device"
+                                      : "");
+}
+
+cairn_status cairn_file_check_plain(const char *path, cairn_error *error)
+{
+    struct stat about;
+    bool opens = stat(path, &about) != 0 || S_ISDIR(about.st_mode); /* or fails at once */
+    return opens ? CAIRN_OK : check_plain(path, about.st_mode, error);
+}
+
+/* Without waiting for a writer, as one does who opens a FIFO. */
+cairn_status cairn_file_open(const char *path, FILE **out, cairn_error *error)
+{
+    struct stat about;
+    cairn_status status = CAIRN_OK;
+    *out = NULL;
+    int wait = is_descriptor(path) ? 0 : O_NONBLOCK;
+    int descriptor = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | wait);
+    bool absent = descriptor < 0 && errno == ENOENT;
+    if (descriptor < 0 || fstat(descriptor, &about) != 0)
+        status = fail_errno(error, path, "read");
+    else
+        status = check_plain(path, about.st_mode, error);
+    if (status == CAIRN_OK && !(*out = fdopen(descriptor, "rb")))
+        status = fail_errno(error, path, "read");
+    if (status != CAIRN_OK && descriptor >= 0)
+        close(descriptor);
+    return absent ? CAIRN_NOT_FOUND : status;
 }
 
 static cairn_status read_stream(FILE *stream, const char *path, void **data, size_t *bytes,
@@ -168,14 +366,9 @@ static cairn_status read_stream(FILE *stream, const char *path, void **data, siz
 
 cairn_status cairn_file_read(const char *path, void **data, size_t *bytes, cairn_error *error)
 {
+    FILE *stream;
     *data = NULL;
-    FILE *stream = fopen(path, "rb");
-    if (!stream && errno == ENOENT) {
-        cairn_error_set_file(error, path);
-        return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "there is no such file");
-    }
-    if (!stream)
-        return fail_errno(error, path, "open");
+    TRY(cairn_file_open(path, &stream, error));
     cairn_status status = read_stream(stream, path, data, bytes, error);
     fclose(stream);
     return status;
@@ -187,5 +380,6 @@ void cairn_file_abandon(cairn_file *file)
         return;
     fclose(file->stream);
     file->stream = NULL;
-    unlink(file->part);
+    if (!file->in_place)
+        unlink(file->part);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/file.h"
 #include "io/hdf5_probe.h"
 
 enum { LONGEST_TEXT = 1 << 20 };
@@ -16,6 +17,7 @@ static cairn_status open_file(const char *path, bool foreign, hid_t *out, cairn_
 {
     struct stat about;
     *out = H5I_INVALID_HID;
+    TRY(cairn_file_check_plain(path, error)); /* HDF5 would wait for the writer of a FIFO */
     if (stat(path, &about) != 0 || access(path, R_OK) != 0) {
         int reason = errno;
         return cairn_fail(error, reason == ENOENT ? CAIRN_NOT_FOUND : CAIRN_IO_FAILED, NULL,

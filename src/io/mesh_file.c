@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/yaml.h"
 
@@ -62,11 +63,18 @@ cairn_status cairn_mesh_file_add_triangle(cairn_mesh_file *file, const int32_t c
     return CAIRN_OK;
 }
 
+const char *cairn_mesh_file_text(const cairn_mesh_file *file)
+{
+    return (const char *)file->bytes + cairn_text_mark(file->bytes, file->length);
+}
+
 bool cairn_mesh_file_number(const char **at, double *out)
 {
     char word[64];
-    size_t length = strcspn(*at, " \t\r\n\v\f");
+    size_t length = 0;
     const cairn_yaml_node scalar = { .kind = CAIRN_YAML_SCALAR, .text = word };
+    while ((*at)[length] && !cairn_is_space((*at)[length]))
+        length++;
     if (length == 0 || length >= sizeof word)
         return false;
     memcpy(word, *at, length);
@@ -149,14 +157,6 @@ static cairn_status check_corners(const cairn_mesh_file *file, cairn_error *erro
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static cairn_status fail_errno(const char *path, cairn_error *error)
-{
-    int reason = errno;
-    cairn_error_set_file(error, path);
-    return cairn_fail(error, reason == ENOENT ? CAIRN_NOT_FOUND : CAIRN_IO_FAILED, NULL,
-                      "cannot read: %s", strerror(reason));
-}
-
 static cairn_status read_bytes(cairn_mesh_file *file, FILE *stream, cairn_error *error)
 {
     const size_t piece = 1 << 16;
@@ -171,16 +171,15 @@ static cairn_status read_bytes(cairn_mesh_file *file, FILE *stream, cairn_error 
             return cairn_mesh_file_fail(file, 0, error, "the file is larger than 1 GiB");
     }
     if (ferror(stream))
-        return fail_errno(file->path, error);
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot read: %s", strerror(errno));
     ((unsigned char *)block)[file->length] = '\0';
     return CAIRN_OK;
 }
 
 static cairn_status read_stream(cairn_mesh_file *file, cairn_error *error)
 {
-    FILE *stream = fopen(file->path, "rb");
-    if (!stream)
-        return fail_errno(file->path, error);
+    FILE *stream;
+    TRY(cairn_file_open(file->path, &stream, error));
     cairn_status status = read_bytes(file, stream, error);
     fclose(stream);
     return status;

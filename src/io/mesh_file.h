@@ -26,6 +26,8 @@ cairn_status cairn_mesh_file_add_vertex(cairn_mesh_file *file, cairn_vec3 vertex
                                         cairn_error *error);
 cairn_status cairn_mesh_file_add_triangle(cairn_mesh_file *file, const int32_t corners[3],
                                           int line);
+/* The file as a text, behind the mark of UTF-8 that some editors put first. */
+const char *cairn_mesh_file_text(const cairn_mesh_file *file);
 /* The number that stands at *at, with a point whatever the locale has; moves past it. */
 bool cairn_mesh_file_number(const char **at, double *out);
 /* "path:line: ..." */

@@ -1,11 +1,10 @@
 /* mesh_obj.c - Wavefront OBJ: `v x y z` are vertices, `f a b c ...` faces whose corners are a,
  * a/t, a//n or a/t/n, counted from 1 or, when negative, back from the last vertex. Faces with more
  * corners are cut into triangles about their first corner. Everything else is passed over. */
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "io/mesh_file.h"
 
 /* Where the reader is. */
@@ -16,7 +15,7 @@ typedef struct cursor {
 
 static void skip_blanks(cursor *c)
 {
-    while (*c->at == ' ' || *c->at == '\t' || *c->at == '\r')
+    while (cairn_is_blank(*c->at))
         c->at++;
 }
 
@@ -36,7 +35,7 @@ static void next_line(cursor *c)
 static int word_length(const cursor *c)
 {
     int length = 0;
-    while (c->at[length] && !isspace((unsigned char)c->at[length]) && length < 30)
+    while (c->at[length] && !cairn_is_space(c->at[length]) && length < 30)
         length++;
     return length;
 }
@@ -58,21 +57,21 @@ static cairn_status read_vertex(cairn_mesh_file *file, cursor *c, cairn_error *e
 /* One corner of a face: its vertex, from 0. */
 static cairn_status read_corner(cairn_mesh_file *file, cursor *c, int32_t *out, cairn_error *error)
 {
-    char *end;
-    long long count = (long long)file->vertex_count, number = strtoll(c->at, &end, 10);
-    bool whole = end != c->at && (*end == '/' || *end == '\0' || isspace((unsigned char)*end));
-    if (!whole)
+    int64_t count = (int64_t)file->vertex_count, number;
+    size_t length = cairn_integer_read(c->at, &number);
+    const char *end = c->at + length;
+    if (length == 0 || !(*end == '/' || *end == '\0' || cairn_is_space(*end)))
         return cairn_mesh_file_fail(file, c->line, error,
                                     "found '%.*s', expected the number of a vertex", word_length(c),
                                     c->at);
-    long long index = number < 0 ? count + number : number - 1;
+    int64_t index = number < 0 ? count + number : number - 1;
     if (number == 0 || index < 0 || index >= count)
         return cairn_mesh_file_fail(file, c->line, error,
                                     "a face names vertex %lld, but %lld vertices stand above it",
-                                    number, count);
-    c->at += word_length(c);
-    while (*c->at && !isspace((unsigned char)*c->at))
-        c->at++;
+                                    (long long)number, (long long)count);
+    while (*end && !cairn_is_space(*end))
+        end++;
+    c->at = end;
     *out = (int32_t)index;
     return CAIRN_OK;
 }
@@ -96,7 +95,7 @@ static cairn_status read_face(cairn_mesh_file *file, cursor *c, cairn_error *err
 static bool starts(cursor *c, const char *word)
 {
     size_t length = strlen(word);
-    if (strncmp(c->at, word, length) != 0 || (c->at[length] != ' ' && c->at[length] != '\t'))
+    if (strncmp(c->at, word, length) != 0 || !cairn_is_blank(c->at[length]))
         return false;
     c->at += length;
     return true;
@@ -104,7 +103,7 @@ static bool starts(cursor *c, const char *word)
 
 cairn_status cairn_mesh_obj_read(cairn_mesh_file *file, cairn_error *error)
 {
-    cursor c = { (const char *)file->bytes, 1 };
+    cursor c = { cairn_mesh_file_text(file), 1 };
     if (memchr(file->bytes, '\0', file->length))
         return cairn_mesh_file_fail(file, 0, error, "not a text file: it holds zero bytes");
     for (; *c.at; next_line(&c)) {

@@ -3,10 +3,11 @@
  * as 32-bit floats, and two bytes. So a file of 84 + 50 n bytes is binary, even one that begins
  * with "solid"; any other must be ASCII: `facet normal`, `outer loop`, three times `vertex x y z`,
  * `endloop`, `endfacet`. */
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "io/mesh_file.h"
 
 enum { HEADER = 84, RECORD = 50, NORMAL = 12 };
@@ -60,7 +61,7 @@ typedef struct cursor {
 
 static void skip_space(cursor *c)
 {
-    for (; isspace((unsigned char)*c->at); c->at++)
+    for (; cairn_is_space(*c->at); c->at++)
         c->line += *c->at == '\n';
 }
 
@@ -68,10 +69,7 @@ static bool accept(cursor *c, const char *word)
 {
     size_t length = strlen(word);
     skip_space(c);
-    for (size_t i = 0; i < length; i++)
-        if (tolower((unsigned char)c->at[i]) != word[i])
-            return false;
-    if (c->at[length] && !isspace((unsigned char)c->at[length]))
+    if (strncasecmp(c->at, word, length) != 0 || (c->at[length] && !cairn_is_space(c->at[length])))
         return false;
     c->at += length;
     return true;
@@ -87,7 +85,7 @@ static cairn_status unexpected(const cairn_mesh_file *file, const cursor *c, con
                                cairn_error *error)
 {
     int length = 0;
-    while (c->at[length] && !isspace((unsigned char)c->at[length]) && length < 30)
+    while (c->at[length] && !cairn_is_space(c->at[length]) && length < 30)
         length++;
     if (length == 0)
         return cairn_mesh_file_fail(file, c->line, error, "the file ends here, expected %s",
@@ -131,7 +129,7 @@ static cairn_status read_facet(cairn_mesh_file *file, cursor *c, cairn_error *er
 
 static cairn_status read_text(cairn_mesh_file *file, cairn_error *error)
 {
-    cursor c = { (const char *)file->bytes, 1 };
+    cursor c = { cairn_mesh_file_text(file), 1 };
     bool open = false;
     for (skip_space(&c); *c.at; skip_space(&c)) {
         if (!open && accept(&c, "solid")) {
@@ -157,7 +155,7 @@ cairn_status cairn_mesh_stl_read(cairn_mesh_file *file, cairn_error *error)
     uint64_t expected = HEADER + RECORD * count;
     if (file->length >= HEADER && file->length == expected)
         return read_binary(file, error);
-    cursor c = { (const char *)file->bytes, 1 };
+    cursor c = { cairn_mesh_file_text(file), 1 };
     if (accept(&c, "solid") && !memchr(file->bytes, '\0', file->length))
         return read_text(file, error);
     return cairn_mesh_file_fail(

@@ -1,27 +1,35 @@
-/* overlay.c - see overlay.h. The journal: "cairn journal\n\0\0", the number of pages and the size
- * of the file, then for each page its number and its bytes, then the check sum of all that. A
- * journal without a right sum was not complete, so the file was not touched yet. */
+/* overlay.c - see overlay.h. The journal: "cairn journal 2\n", the id of its writer, the bytes of
+ * the file that counted before and count after, the number of pages, then for each page its number
+ * and its bytes, then the check sum of all that. A journal without a right sum was not complete, so
+ * the file was not touched yet. The id is a random number; it stands as text in the file
+ * `path`.writer as well, from before the first journal until the file is closed. So a journal that
+ * was left by another writer is known as such, also when all files were copied elsewhere. */
 #include "io/overlay.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "base/status.h"
 
-enum { PAGE = 4096, HEAD = 32 };
+enum { PAGE = 4096, HEAD = 48, ID_DIGITS = 16 };
 
 typedef struct cairn_page {
     uint64_t number;
     unsigned char bytes[PAGE];
 } cairn_page;
 
-static const char MAGIC[16] = "cairn journal\n";
+static const char MAGIC[17] = "cairn journal 2\n";
+enum { MAGIC_BYTES = sizeof MAGIC - 1 };
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
@@ -122,11 +130,33 @@ static size_t least(size_t a, uint64_t b)
     return a < b ? a : (size_t)b;
 }
 
+/* path.journal and path.writer; false: too long. */
+static bool name_files(const char *path, char journal[CAIRN_PATH_BYTES],
+                       char writer[CAIRN_PATH_BYTES])
+{
+    int length = snprintf(journal, CAIRN_PATH_BYTES, "%s.journal", path);
+    int other = snprintf(writer, CAIRN_PATH_BYTES, "%s.writer", path);
+    return length > 0 && length < CAIRN_PATH_BYTES && other > 0 && other < CAIRN_PATH_BYTES;
+}
+
+int cairn_overlay_clear(const char *path)
+{
+    char journal[CAIRN_PATH_BYTES], writer[CAIRN_PATH_BYTES];
+    if (!name_files(path, journal, writer))
+        return ENAMETOOLONG;
+    bool there = unlink(journal) == 0;
+    if (!there && errno != ENOENT)
+        return errno;
+    there |= unlink(writer) == 0;
+    return there && !cairn_file_keep_entry(path) ? errno : 0;
+}
+
 int cairn_overlay_start(cairn_overlay *o, int descriptor, const char *path, uint64_t kept)
 {
     *o = (cairn_overlay){ .descriptor = descriptor, .kept = kept };
-    int length = snprintf(o->journal, sizeof o->journal, "%s.journal", path);
-    return length > 0 && (size_t)length < sizeof o->journal ? 0 : ENAMETOOLONG;
+    if (!name_files(path, o->journal, o->writer))
+        return ENAMETOOLONG;
+    return kept == 0 ? cairn_overlay_clear(path) : 0;
 }
 
 int cairn_overlay_read(const cairn_overlay *o, uint64_t at, size_t bytes, void *buffer)
@@ -162,27 +192,61 @@ int cairn_overlay_write(cairn_overlay *o, uint64_t at, size_t bytes, const void 
 
 /* ---- commit --------------------------------------------------------------------------------- */
 
+/* A new file with these bytes, which are on the disk when this returns. */
+static int write_new(const char *path, const void *bytes, size_t count)
+{
+    if (unlink(path) != 0 && errno != ENOENT)
+        return errno;
+    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return errno;
+    int reason = write_file(file, 0, count, bytes);
+    if (!reason && fsync(file) != 0)
+        reason = errno;
+    close(file);
+    return reason;
+}
+
+/* A number that no other writer has: of the system, or else of the clock and the process. */
+static uint64_t new_id(void)
+{
+    uint64_t id = 0;
+    int source = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (source >= 0) {
+        read_file(source, 0, sizeof id, &id);
+        close(source);
+    }
+    uint64_t state = (uint64_t)getpid() << 32 ^ (uint64_t)(1e9 * cairn_clock_seconds());
+    return id ^ cairn_random_next(&state);
+}
+
+/* Say who writes, before the first journal says so. */
+static int name_writer(cairn_overlay *o)
+{
+    char text[ID_DIGITS + 2];
+    if (o->named)
+        return 0;
+    o->id = new_id();
+    snprintf(text, sizeof text, "%016" PRIx64 "\n", o->id);
+    int reason = write_new(o->writer, text, strlen(text));
+    o->named = reason == 0 && cairn_file_keep_entry(o->writer);
+    return reason ? reason : o->named ? 0 : errno;
+}
+
 static int write_journal(const cairn_overlay *o, uint64_t size)
 {
     cairn_writer w = { 0 };
-    int reason = ENOMEM;
-    cairn_write_raw(&w, MAGIC, sizeof MAGIC);
-    cairn_write_whole(&w, (int64_t)o->count);
+    cairn_write_raw(&w, MAGIC, MAGIC_BYTES);
+    cairn_write_whole(&w, (int64_t)o->id);
+    cairn_write_whole(&w, (int64_t)o->kept);
     cairn_write_whole(&w, (int64_t)size);
+    cairn_write_whole(&w, (int64_t)o->count);
     for (size_t i = 0; i < o->count; i++) {
         cairn_write_whole(&w, (int64_t)o->pages[i].number);
         cairn_write_raw(&w, o->pages[i].bytes, PAGE);
     }
     cairn_write_whole(&w, w.failed ? 0 : (int64_t)cairn_bytes_check(w.data, w.size));
-    int journal = w.failed ? -1 : open(o->journal, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (!w.failed && journal < 0)
-        reason = errno;
-    if (journal >= 0) {
-        reason = write_file(journal, 0, w.size, w.data);
-        if (!reason && fsync(journal) != 0)
-            reason = errno;
-        close(journal);
-    }
+    int reason = w.failed ? ENOMEM : write_new(o->journal, w.data, w.size);
     cairn_writer_destroy(&w);
     return reason;
 }
@@ -205,13 +269,16 @@ int cairn_overlay_commit(cairn_overlay *o, uint64_t size)
     if (o->count > 0) {
         if (fsync(o->descriptor) != 0)
             return errno;
-        int reason = write_journal(o, size);
+        int reason = name_writer(o);
+        if (!reason)
+            reason = write_journal(o, size);
         if (reason) {
             unlink(o->journal); /* incomplete: the file stays as it was */
             return reason;
         }
     }
     int reason = write_pages(o->descriptor, o->pages, o->count, size);
+    o->torn = reason != 0;
     if (reason)
         return reason; /* the journal stays: it knows what the file should be */
     if (o->count > 0)
@@ -225,6 +292,8 @@ int cairn_overlay_commit(cairn_overlay *o, uint64_t size)
 
 void cairn_overlay_destroy(cairn_overlay *o)
 {
+    if (o->named && !o->torn)
+        unlink(o->writer);
     cairn_memory_free(o->pages);
     cairn_memory_free(o->slots);
     o->pages = NULL;
@@ -234,17 +303,42 @@ void cairn_overlay_destroy(cairn_overlay *o)
 
 /* ---- recovery ------------------------------------------------------------------------------- */
 
-/* A journal in memory; what comes out is 0 when it is complete and its pages were written. */
-static int replay(const unsigned char *data, size_t bytes, int descriptor)
+/* Whether a journal in memory is complete. */
+static bool is_complete(const unsigned char *data, size_t bytes)
 {
-    cairn_reader r = { .data = data, .size = bytes };
-    if (bytes < HEAD + 8 || memcmp(data, MAGIC, sizeof MAGIC) != 0)
+    cairn_reader r = { .data = data, .size = bytes, .at = bytes - 8 };
+    return bytes >= HEAD + 8 && memcmp(data, MAGIC, MAGIC_BYTES) == 0 &&
+           (uint64_t)cairn_read_whole(&r) == cairn_bytes_check(data, bytes - 8);
+}
+
+/* Whether the last writer of the file has this id. */
+static bool is_of_writer(const char *writer, uint64_t id)
+{
+    void *text;
+    size_t bytes;
+    if (cairn_file_read(writer, &text, &bytes, NULL) != CAIRN_OK)
+        return false;
+    char expected[ID_DIGITS + 2];
+    snprintf(expected, sizeof expected, "%016" PRIx64 "\n", id);
+    bool same = strcmp(text, expected) == 0;
+    cairn_memory_free(text);
+    return same;
+}
+
+/* Write the pages of a journal in memory into the file that it belongs to. Another journal, or one
+ * that is not complete, changes nothing. */
+static int replay(const unsigned char *data, size_t bytes, int descriptor, const char *writer)
+{
+    cairn_reader r = { .data = data, .size = bytes, .at = MAGIC_BYTES };
+    struct stat about;
+    if (!is_complete(data, bytes) || !is_of_writer(writer, (uint64_t)cairn_read_whole(&r)))
         return 0;
-    r.at = bytes - 8;
-    if ((uint64_t)cairn_read_whole(&r) != cairn_bytes_check(data, bytes - 8))
-        return 0;
-    r.at = sizeof MAGIC;
-    uint64_t count = (uint64_t)cairn_read_whole(&r), size = (uint64_t)cairn_read_whole(&r);
+    uint64_t kept = (uint64_t)cairn_read_whole(&r), size = (uint64_t)cairn_read_whole(&r);
+    uint64_t count = (uint64_t)cairn_read_whole(&r);
+    if (fstat(descriptor, &about) != 0)
+        return errno;
+    if ((uint64_t)about.st_size < kept && (uint64_t)about.st_size < size)
+        return 0; /* a commit never makes a file shorter than that */
     for (uint64_t i = 0; i < count && r.at + 8 + PAGE <= bytes; i++) {
         uint64_t at = (uint64_t)cairn_read_whole(&r) * PAGE;
         int reason =
@@ -256,7 +350,8 @@ static int replay(const unsigned char *data, size_t bytes, int descriptor)
     return ftruncate(descriptor, (off_t)size) != 0 || fsync(descriptor) != 0 ? errno : 0;
 }
 
-static cairn_status recover(const char *path, const char *journal, cairn_error *error)
+static cairn_status recover(const char *path, const char *journal, const char *writer,
+                            cairn_error *error)
 {
     void *data;
     size_t bytes;
@@ -265,9 +360,9 @@ static cairn_status recover(const char *path, const char *journal, cairn_error *
     /* while someone writes the file it is his business */
     bool busy = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0;
     if (!reason && !busy)
-        reason = replay(data, bytes, descriptor);
-    if (!reason && !busy && unlink(journal) != 0)
-        reason = errno;
+        reason = replay(data, bytes, descriptor, writer);
+    if (!reason && !busy)
+        reason = cairn_overlay_clear(path);
     if (descriptor >= 0)
         close(descriptor);
     cairn_memory_free(data);
@@ -280,9 +375,8 @@ static cairn_status recover(const char *path, const char *journal, cairn_error *
 
 cairn_status cairn_overlay_recover(const char *path, cairn_error *error)
 {
-    char journal[CAIRN_PATH_BYTES];
-    int length = snprintf(journal, sizeof journal, "%s.journal", path);
-    if (length < 0 || (size_t)length >= sizeof journal || access(journal, F_OK) != 0)
+    char journal[CAIRN_PATH_BYTES], writer[CAIRN_PATH_BYTES];
+    if (!name_files(path, journal, writer) || access(journal, F_OK) != 0)
         return CAIRN_OK;
-    return recover(path, journal, error);
+    return recover(path, journal, writer, error);
 }

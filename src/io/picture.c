@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "io/file.h"
 #include "io/run_walls.h"
 #include "math/vec.h"
@@ -235,7 +236,7 @@ static void write_head(FILE *out, const view *v, const cairn_scene *scene, const
         if (*c == '<' || *c == '&')
             fprintf(out, "&#%d;", *c);
         else
-            fputc(*c, out);
+            fputc(cairn_is_control(*c) ? ' ' : *c, out); /* XML knows no control characters */
     fprintf(out, ", t = %.4g s</text>\n", f->time);
 }
 

@@ -15,7 +15,9 @@
 #include "base/status.h"
 #include "cairn/joint.h"
 #include "io/checkpoint.h"
+#include "io/overlay.h"
 #include "io/run_summary.h"
+#include "io/scene_build.h"
 #include "math/vec.h"
 
 /* A body thrown up stands still for a moment; at rest means slow for this many steps. */
@@ -31,6 +33,7 @@ typedef struct run {
     cairn_run_summary summary;
     cairn_error error;
     cairn_run_output output;
+    int lock; /* of the folder; -1: none */
     bool write_failed;
     const char *ending;
     double began;       /* s on the clock                              */
@@ -125,10 +128,7 @@ static cairn_status keep_up(run *r)
 
 static int64_t count_steps(const cairn_scene *scene)
 {
-    double steps = round(scene->run.duration / scene->step.time_step);
-    if (steps >= 9e18)
-        return INT64_MAX; /* "for ever": until at rest or interrupted */
-    return steps >= 1 ? (int64_t)steps : 1;
+    return (int64_t)fmax(1, round(scene->run.duration / scene->step.time_step));
 }
 
 static int64_t count_bodies(const cairn_world *world)
@@ -245,13 +245,31 @@ static cairn_status advance(run *r)
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
+/* Be the only one who writes into the folder, and only then remove what an earlier run left to go
+ * on from: a checkpoint, and a commit that was cut short. */
+static cairn_status take_folder(run *r, const char *folder)
+{
+    char part[CAIRN_PATH_BYTES];
+    if (!folder)
+        return CAIRN_OK;
+    TRY(cairn_folder_create(folder, &r->error));
+    TRY(cairn_folder_lock(folder, &r->lock, &r->error));
+    TRY(cairn_checkpoint_remove(folder, &r->error));
+    TRY(cairn_path_join(folder, "run.h5.part", part, &r->error));
+    int reason = cairn_overlay_clear(part);
+    if (!reason)
+        return CAIRN_OK;
+    cairn_error_set_file(&r->error, part);
+    return cairn_fail(&r->error, CAIRN_IO_FAILED, NULL, "cannot remove its journal: %s",
+                      strerror(reason));
+}
+
 static cairn_status begin(run *r, const char *folder)
 {
     double now = cairn_clock_seconds();
     r->next_frame = 1;
     r->stored = -1;
-    if (folder)
-        TRY(written(r, now, cairn_checkpoint_remove(folder, &r->error)));
+    TRY(written(r, now, take_folder(r, folder)));
     TRY(written(r, now, cairn_run_output_create(folder, r->scene, &r->output, &r->error)));
     TRY(store_frame(r));
     return r->scene->run.checkpoint_every > 0 ? store_checkpoint(r) : CAIRN_OK;
@@ -331,6 +349,7 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the scene has no world");
     TRY(cairn_step_options_check(&scene->step, cairn_world_dimension(scene->world), error));
     TRY(cairn_record_check(cairn_run_record(), &scene->run, error));
+    TRY(cairn_run_check_steps(scene, error));
     if (scene->run.statistics.count > 0)
         TRY(cairn_measure_options_check(&scene->measure, cairn_world_dimension(scene->world),
                                         error));
@@ -359,6 +378,7 @@ static cairn_status conclude(run *r, cairn_status status, cairn_run_summary *sum
                              cairn_error *error)
 {
     cairn_run_output_destroy(&r->output);
+    cairn_folder_unlock(&r->lock);
     cairn_memory_free(r->places);
     if (status != CAIRN_OK && !r->error.message[0])
         cairn_fail(&r->error, status, NULL, "%s", cairn_status_text(status));
@@ -373,11 +393,33 @@ cairn_status cairn_run(cairn_scene *scene, const char *folder, cairn_progress_fn
                        void *context, cairn_run_summary *summary, cairn_error *error)
 {
     run r = { .scene = scene, .progress = progress, .context = context, .ending = "failed" };
+    r.lock = -1;
     r.began = cairn_clock_seconds();
     return conclude(&r, run_scene(&r, folder), summary, error);
 }
 
 /* ---- going on ------------------------------------------------------------------------------- */
+
+/* A folder without a checkpoint: what can be read of the run all the same. */
+static cairn_status explain_no_checkpoint(const char *folder, cairn_error *error)
+{
+    char part[CAIRN_PATH_BYTES];
+    cairn_run_info info;
+    cairn_error unused = { 0 };
+    TRY(cairn_path_join(folder, "run.h5.part", part, error));
+    if (!cairn_is_file(part))
+        return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
+                          "there is no checkpoint in this folder: run.checkpoint_every makes them");
+    if (cairn_run_read_info(part, &info, &unused) != CAIRN_OK)
+        return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
+                          "this run was ended before its first checkpoint, and run.h5.part holds "
+                          "nothing that can be read yet; run the scene again");
+    return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
+                      "this run has no checkpoint yet (run.checkpoint_every makes them), so it "
+                      "cannot be resumed; run.h5.part can be read up to t = %g s, %" PRId64
+                      " frames: cairn info %.150s",
+                      info.time, info.frames, part);
+}
 
 /* Why there is nothing to go on from. */
 static cairn_status explain_missing(const char *folder, cairn_error *error)
@@ -394,8 +436,7 @@ static cairn_status explain_missing(const char *folder, cairn_error *error)
         return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
                           "this run is finished (%s, t = %g s): there is nothing to resume",
                           info.ending, info.time);
-    return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
-                      "there is no checkpoint in this folder: run.checkpoint_every makes them");
+    return explain_no_checkpoint(folder, error);
 }
 
 /* A run that was killed after its last file got its name, and before the checkpoint was removed. */
@@ -414,6 +455,7 @@ static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent
     cairn_run_marks marks = { .places = NULL };
     if (!cairn_is_folder(folder))
         return explain_missing(folder, &r->error);
+    TRY(cairn_folder_lock(folder, &r->lock, &r->error));
     if (is_complete(folder)) {
         TRY(cairn_checkpoint_remove(folder, &r->error));
         return explain_missing(folder, &r->error);
@@ -450,6 +492,7 @@ cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *op
                               cairn_scene **scene, cairn_run_summary *summary, cairn_error *error)
 {
     run r = { .progress = options->progress, .context = options->context, .ending = "failed" };
+    r.lock = -1;
     r.began = cairn_clock_seconds();
     cairn_status status = go_on(&r, folder, options->threads);
     *scene = r.scene;

@@ -1,5 +1,7 @@
 /* run_options.c - the part of `run:` that says how long to run and what to write. */
-#include "cairn/scene.h"
+#include "base/status.h"
+#include "cairn/run.h"
+#include "io/scene_build.h"
 
 static const char *on_uncertified_name(int index)
 {
@@ -60,6 +62,21 @@ static const cairn_option options[] = {
     { "rest_speed", CAIRN_OPTION_REAL, false, FIELD(rest_speed), 0, CAIRN_UNBOUNDED, "m/s",
       "if > 0: end once the inlets are done and no body is faster", NULL },
 };
+
+/* Steps are counted exactly, and the clock moves with each, as long as they are at most 2^53: the
+ * spacing of doubles at the end T of a run is at most 2^-52 T, so t + h > t for h >= 2^-53 T. */
+cairn_status cairn_run_check_steps(const cairn_scene *scene, cairn_error *error)
+{
+    const double most = 0x1p53;
+    double h = scene->step.time_step, duration = scene->run.duration;
+    double end = (scene->world ? cairn_world_time(scene->world) : 0) + duration;
+    if (duration / h <= most && end + h > end)
+        return CAIRN_OK;
+    return cairn_fail(error, CAIRN_BAD_INPUT, "run.time_step",
+                      "found %g s for a duration of %g s, expected at least %.4g s: a run has at "
+                      "most 2^53 (9e15) steps",
+                      h, duration, end / most * (1 + 1e-9));
+}
 
 const cairn_record *cairn_run_record(void)
 {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/status.h"
@@ -14,13 +15,31 @@
 /* Flushing may take this share of the time at most; a crash loses what came after the last one. */
 static const double FLUSH_SHARE = 0.05;
 
+/* run.h5 is written under these names: what stands there and is no file of ours stays. */
+static cairn_status check_names(const char *folder, cairn_error *error)
+{
+    static const char *const names[] = { "run.h5.part", "run.h5" };
+    for (int i = 0; i < 2; i++) {
+        char path[CAIRN_PATH_BYTES];
+        struct stat about;
+        TRY(cairn_path_join(folder, names[i], path, error));
+        if (lstat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
+            continue; /* a folder is refused when the file is made */
+        cairn_error_set_file(error, path);
+        return cairn_fail(error, CAIRN_IO_FAILED, NULL,
+                          "found %s, expected a plain file of an earlier run, or nothing",
+                          S_ISLNK(about.st_mode) ? "a link" : "something else");
+    }
+    return CAIRN_OK;
+}
+
 cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
                                      cairn_run_output *out, cairn_error *error)
 {
     *out = (cairn_run_output){ .folder = folder, .scene = scene };
     if (!folder)
         return CAIRN_OK;
-    TRY(cairn_folder_create(folder, error));
+    TRY(check_names(folder, error));
     TRY(cairn_run_file_open(folder, scene, NULL, &out->file, error));
     TRY(cairn_run_problems_clear(folder, error));
     if (scene->run.paraview)

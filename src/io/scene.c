@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/file.h"
 #include "io/scene_build.h"
 
 #define MAX_FILE_BYTES ((size_t)64 << 20)
@@ -58,10 +59,8 @@ static cairn_status read_stream(cairn_scene_build *b, const char *path, FILE *fi
 
 static cairn_status read_file(cairn_scene_build *b, const char *path, owner *own)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail_file(b, path, errno == ENOENT ? CAIRN_NOT_FOUND : CAIRN_IO_FAILED,
-                         strerror(errno));
+    FILE *file;
+    TRY(cairn_file_open(path, &file, b->error));
     cairn_status status = read_stream(b, path, file, own);
     fclose(file);
     return status;

@@ -150,6 +150,9 @@ cairn_status cairn_scene_read_joints(cairn_scene_build *b);
 cairn_status cairn_scene_read_generators(cairn_scene_build *b);
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b);
 
+/* Whether the steps of a run can be counted: at most 2^53. In run_options.c. */
+cairn_status cairn_run_check_steps(const cairn_scene *scene, cairn_error *error);
+
 /* A shape; what *out holds in `geometry` is to be released, also after a failure. */
 cairn_status cairn_scene_read_shape(cairn_scene_build *b, const cairn_yaml_node *node,
                                     cairn_shape *out);

@@ -81,7 +81,9 @@ cairn_status cairn_scene_read_run(cairn_scene_build *b)
     cairn_error wrong = { 0 }; /* what goes with what: the solver with the scheme */
     int dimension = cairn_world_dimension(b->scene->world);
     cairn_status status = cairn_step_options_check(&b->scene->step, dimension, &wrong);
-    return cairn_scene_blame(b, status, node, &wrong);
+    TRY(cairn_scene_blame(b, status, node, &wrong));
+    status = cairn_run_check_steps(b->scene, &wrong);
+    return cairn_scene_blame(b, status, b->tree.root, &wrong);
 }
 
 cairn_status cairn_scene_read_measure(cairn_scene_build *b)

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/text.h"
 
 enum {
     MAX_DEPTH = 32,
@@ -191,6 +192,15 @@ static bool waits_for_key(const builder *b)
     return b->current && b->current->kind == CAIRN_YAML_MAPPING && !b->key;
 }
 
+/* Texts end at their first zero here: a text with one inside would lose its rest. */
+static cairn_status refuse_zero(builder *b, const yaml_event_t *event)
+{
+    if (!memchr(event->data.scalar.value, '\0', event->data.scalar.length))
+        return CAIRN_OK;
+    return fail_at(b, event->start_mark,
+                   "the text has a zero character (\\0), expected one without");
+}
+
 static cairn_status take_key(builder *b, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
@@ -204,6 +214,7 @@ static cairn_status take_scalar(builder *b, const yaml_event_t *event)
 {
     if (event->data.scalar.tag)
         return fail_at(b, event->start_mark, "tags like !!str are not supported");
+    TRY(refuse_zero(b, event));
     if (waits_for_key(b))
         return take_key(b, event);
     cairn_yaml_node *node = cairn_yaml_node_create(b->tree, CAIRN_YAML_SCALAR);
@@ -459,7 +470,10 @@ static cairn_status parse(cairn_yaml *tree, const builder *start, cairn_yaml_nod
 cairn_status cairn_yaml_parse(cairn_yaml *tree, const char *text, size_t length, const char *file,
                               cairn_error *error)
 {
-    builder start = { .marked = true, .text = text, .length = length, .error = error };
+    size_t mark = cairn_text_mark(text, length);
+    builder start = {
+        .marked = true, .text = text + mark, .length = length - mark, .error = error
+    };
     start.file = cairn_yaml_text(tree, file, strlen(file));
     if (!start.file)
         return cairn_fail(error, CAIRN_NO_MEMORY, "", "out of memory");

@@ -1,15 +1,13 @@
 /* yaml_value.c - what the nodes of a YAML tree mean and where they stand, see yaml.h.
  *
  * Numbers follow the core schema of YAML 1.2 (which holds JSON's), whatever the locale says. */
-#include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/status.h"
 #include "io/yaml.h"
 
@@ -118,49 +116,6 @@ bool cairn_yaml_flag(const cairn_yaml_node *node, bool *out)
     return *out || is_one_of(node->text, no);
 }
 
-static const char *skip_digits(const char *text)
-{
-    while (isdigit((unsigned char)*text))
-        text++;
-    return text;
-}
-
-/* [-+]? ( digits [. digits?]? | . digits ) ( [eE] [-+]? digits )? and nothing behind. */
-static bool is_decimal(const char *text)
-{
-    text += *text == '-' || *text == '+';
-    const char *fraction = skip_digits(text);
-    bool digits = fraction > text;
-    if (*fraction == '.') {
-        text = skip_digits(fraction + 1);
-        digits = digits || text > fraction + 1;
-    } else {
-        text = fraction;
-    }
-    if (digits && (*text == 'e' || *text == 'E')) {
-        text += 1 + (text[1] == '-' || text[1] == '+');
-        digits = isdigit((unsigned char)*text);
-        text = skip_digits(text);
-    }
-    return digits && *text == '\0';
-}
-
-/* strtod, but with a point whatever the locale has; the text is known to be a decimal. */
-static double decimal_value(const char *text)
-{
-    char local[512];
-    const char *point = strchr(text, '.');
-    const char *mark = localeconv()->decimal_point;
-    size_t wide = strlen(mark);
-    if (!point || strcmp(mark, ".") == 0 || strlen(text) + wide > sizeof local)
-        return strtod(text, NULL);
-    size_t head = (size_t)(point - text);
-    memcpy(local, text, head);
-    memcpy(local + head, mark, wide);
-    memcpy(local + head + wide, point + 1, strlen(point + 1) + 1);
-    return strtod(local, NULL);
-}
-
 static bool special_value(const char *text, double *out)
 {
     static const char *const infinite[] = { ".inf", ".Inf", ".INF", NULL };
@@ -178,10 +133,8 @@ bool cairn_yaml_real(const cairn_yaml_node *node, double *out)
 {
     if (!is_plain(node))
         return false;
-    if (!is_decimal(node->text))
-        return special_value(node->text, out);
-    *out = decimal_value(node->text);
-    return true;
+    size_t length = cairn_number_read(node->text, out);
+    return (length > 0 && !node->text[length]) || special_value(node->text, out);
 }
 
 bool cairn_yaml_integer(const cairn_yaml_node *node, int64_t *out)
@@ -191,8 +144,7 @@ bool cairn_yaml_integer(const cairn_yaml_node *node, int64_t *out)
         return false;
     if (!strpbrk(node->text, ".eE")) {
         errno = 0;
-        *out = strtoll(node->text, NULL, 10);
-        return errno == 0;
+        return cairn_integer_read(node->text, out) > 0 && errno == 0;
     }
     /* 2e6 is a whole number as well, as long as the double holds it exactly */
     if (!(fabs(real) <= 0x1p53) || real != floor(real))
@@ -207,7 +159,7 @@ static void quote(const char *text, const char *mark, char *out, size_t capacity
     char letters[44];
     size_t length = 0;
     while (text[length] && length < 40) {
-        letters[length] = iscntrl((unsigned char)text[length]) ? '?' : text[length];
+        letters[length] = cairn_is_control(text[length]) ? '?' : text[length];
         length++;
     }
     while (text[length] && length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)

@@ -333,7 +333,7 @@ static double judge_parts(cairn_judging *judge, int j, const double *u)
 
 static void measure_parts(const cairn_problem *p, int j, const double *q, cairn_norms *norms)
 {
-    double scaled[CAIRN_MAX_DIMENSION];
+    double scaled[CAIRN_MAX_DIMENSION] = { 0 };
     cairn_scaled_contact own;
     scale_parts(p, j, &own);
     for (int i = 0; i < p->dimension; i++)

@@ -14,7 +14,11 @@
 #include "shape/shape.h"
 #include "world/generate.h"
 
-enum { TRIES = 1000, MAX_LEVELS = 48 };
+enum {
+    TRIES = 1000,
+    MAX_LEVELS = 48,
+    MANY = 100000 /* bodies whose memory is worth a look at the room first */
+};
 
 typedef struct ball {
     cairn_vec3 x;
@@ -135,6 +139,54 @@ static bool is_free(const cells *c, cairn_vec3 x, double radius)
     return true;
 }
 
+/* ---- room ---------------------------------------------------------------------------------- */
+
+static bool fits(const cairn_generation *g, double radius)
+{
+    const cairn_generator *a = g->generator;
+    bool round = g->dimension == 3 && a->disk_radius > 0;
+    bool flat =
+        round ? radius <= a->disk_radius : 2 * radius <= a->size.x && 2 * radius <= a->size.y;
+    return flat && (g->dimension == 2 || 2 * radius <= a->size.z);
+}
+
+static cairn_status check_fit(const cairn_generation *g, double radius)
+{
+    if (fits(g, radius))
+        return CAIRN_OK;
+    return cairn_fail(g->error, CAIRN_BAD_INPUT, "size",
+                      "found a body of radius %g m, expected one that fits into the region",
+                      radius);
+}
+
+/* m^3, in 2D m^2 */
+static double region_volume(const cairn_generation *g)
+{
+    const cairn_generator *a = g->generator;
+    if (g->dimension == 2)
+        return a->size.x * a->size.y;
+    bool round = a->disk_radius > 0;
+    return a->size.z * (round ? M_PI * a->disk_radius * a->disk_radius : a->size.x * a->size.y);
+}
+
+/* Whether the balls could lie in the region side by side: before memory is taken for them, and with
+ * random numbers of its own, so that those of the balls stay what they are. */
+static cairn_status check_room(cairn_generation g)
+{
+    const cairn_generator *a = g.generator;
+    double room = region_volume(&g), volume = 0;
+    for (int64_t i = 0; i < a->bodies; i++) {
+        double r = cairn_generation_draw(&g, &a->radius);
+        TRY(check_fit(&g, r));
+        volume += g.dimension == 2 ? M_PI * r * r : 4 * M_PI / 3 * r * r * r;
+        if (volume > room)
+            return cairn_fail(g.error, CAIRN_BAD_INPUT, "bodies",
+                              "no room: the first %lld of %lld bodies have %g m^%d, the region %g",
+                              (long long)i + 1, (long long)a->bodies, volume, g.dimension, room);
+    }
+    return CAIRN_OK;
+}
+
 /* ---- filling the cells --------------------------------------------------------------------- */
 
 static int by_falling_radius(const void *left, const void *right)
@@ -196,15 +248,6 @@ static void insert_standing(const cairn_generation *g, cells *c)
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-static bool fits(const cairn_generation *g, double radius)
-{
-    const cairn_generator *a = g->generator;
-    bool round = g->dimension == 3 && a->disk_radius > 0;
-    bool flat =
-        round ? radius <= a->disk_radius : 2 * radius <= a->size.x && 2 * radius <= a->size.y;
-    return flat && (g->dimension == 2 || 2 * radius <= a->size.z);
-}
-
 /* Uniform among the centres whose balls lie wholly in the region. */
 static cairn_vec3 random_place(cairn_generation *g, double radius)
 {
@@ -230,10 +273,7 @@ static cairn_vec3 random_place(cairn_generation *g, double radius)
 static cairn_status place(cairn_generation *g, cells *c, int64_t number)
 {
     double radius = c->radii[number];
-    if (!fits(g, radius))
-        return cairn_fail(g->error, CAIRN_BAD_INPUT, "size",
-                          "found a body of radius %g m, expected one that fits into the region",
-                          radius);
+    TRY(check_fit(g, radius));
     for (int try = 0; try < TRIES; try++) {
         cairn_vec3 x = random_place(g, radius);
         if (!is_free(c, x, radius))
@@ -248,6 +288,8 @@ static cairn_status place(cairn_generation *g, cells *c, int64_t number)
 
 static cairn_status fill(cairn_generation *g, cells *c)
 {
+    if (g->generator->bodies >= MANY)
+        TRY(check_room(*g));
     TRY(cells_allocate(g, c));
     draw_radii(g, c);
     insert_standing(g, c);
