@@ -36,6 +36,27 @@ TEST(parallel_capsules_have_two_points)
     CHECK(w[0].feature < w[1].feature);
 }
 
+/* One turned by 0.01 rad about the vertical above the middle of the other: the middle is nearest, and
+ * the ends at y = +-0.01 are over the other where its surface is sqrt(0.25^2 - 0.01^2) high. All
+ * points are on both surfaces, with one normal. */
+TEST(capsules_that_are_almost_parallel_have_points_on_their_surfaces)
+{
+    cairn_collider a = upright(&along_x, 0, 0, 0.5), b = upright(&along_x, 0, 0, 0);
+    a.q = cairn_quat_exp(cairn_vec(0, 0, 0.01));
+    cairn_witness w[4];
+    int count = cairn_capsule_capsule(&a, &b, 3, 0.1, w);
+    CHECK(count >= 3);
+    for (int k = 0; k < count; k++) {
+        CHECK_VEC(w[k].normal, 0, 0, 1, 1e-15);
+        CHECK_NEAR(hypot(w[k].on_b.y, w[k].on_b.z), 0.25, 1e-15);
+        double aside = w[k].on_a.y * cos(0.01) - w[k].on_a.x * sin(0.01);
+        CHECK_NEAR(hypot(aside, w[k].on_a.z - 0.5), 0.25, 1e-15);
+        CHECK_NEAR(w[k].on_a.z - w[k].on_b.z, w[k].gap, 1e-15);
+        double y = fmax(fabs(aside), fabs(w[k].on_b.y)); /* beside the axis of the other */
+        CHECK_NEAR(w[k].gap, 0.25 - sqrt(0.0625 - y * y), 1e-12);
+    }
+}
+
 /* End to end: one point. */
 TEST(capsules_in_line)
 {
@@ -91,6 +112,7 @@ TEST(random_capsules_agree_with_the_general_method)
 int main(void)
 {
     RUN(CASE(crossed_capsules_have_one_point), CASE(parallel_capsules_have_two_points),
+        CASE(capsules_that_are_almost_parallel_have_points_on_their_surfaces),
         CASE(capsules_in_line), CASE(capsules_in_the_plane), CASE(crossing_axes),
         CASE(random_capsules_agree_with_the_general_method));
 }

@@ -260,7 +260,7 @@ static bool check_on_round(const meeting *m, verdicts *v)
     return true;
 }
 
-/* m: of a piece, where it is nearest: a corner, or the best of a ring and what is next to it. */
+/* m: of a piece, where it is nearest: a corner, or the best of a ring, sharpened. */
 static double least_gap_of(const meeting *m, const brute_piece *piece)
 {
     double least = INFINITY, step = 2 * M_PI / DIRECTIONS;
@@ -268,11 +268,11 @@ static double least_gap_of(const meeting *m, const brute_piece *piece)
     for (int k = 0; k < piece->count; k++)
         least = fmin(least, corner_gap(m, piece, piece->corner[k], &n));
     const ring r = ring_of(m, piece);
-    int best = 0;
-    for (int k = 0; k < DIRECTIONS && piece->count == 0; k++)
-        best = gap_at(&r, k * step) < gap_at(&r, best * step) ? k : best;
-    if (piece->count == 0)
-        least = gap_at(&r, least_between(&r, (best - 1) * step, (best + 1) * step));
+    for (int k = 0; k < DIRECTIONS && piece->count == 0; k++) {
+        double here = gap_at(&r, k * step);
+        if (here <= gap_at(&r, (k - 1) * step) && here <= gap_at(&r, (k + 1) * step))
+            least = fmin(least, gap_at(&r, least_between(&r, (k - 1) * step, (k + 1) * step)));
+    }
     return least;
 }
 

@@ -1,8 +1,9 @@
 /* capsules.c - two capsules: segments swept by balls.
  *
- * The closest points of the segments give the gap. In addition every end of one segment that lies
- * beside the other is a ball against a capsule: a true constraint of its own, with its own normal.
- * Capsules that lie side by side so have two points, whatever the angle between them. */
+ * The closest points of the segments give the gap and the normal n. Every end of one segment that
+ * lies over the other along n is a point as well: the line through it along n meets both surfaces,
+ * and the gap is measured between them. Capsules that lie side by side so have two points, and all
+ * points of a pair have one normal. */
 #include "collide/convex.h"
 #include "collide/narrow.h"
 #include "math/vec.h"
@@ -49,7 +50,7 @@ static void closest(const segment *a, const segment *b, double *s, double *t)
     *t = clamp(project(b, point_at(a, *s)), b->half);
 }
 
-/* The witness of points s and t; false when they coincide or are farther than the margin. */
+/* The witness of points s and t; false when they coincide. */
 static bool pair_at(const segment *a, const segment *b, double s, double t, cairn_witness *out)
 {
     cairn_vec3 p = point_at(a, s), q = point_at(b, t), d = cairn_sub(p, q);
@@ -61,19 +62,43 @@ static bool pair_at(const segment *a, const segment *b, double s, double t, cair
     return distance > 1e-9 * (a->half + b->half);
 }
 
-/* The ends of segment a that lie beside b; `flip`: a and b have changed places. */
-static int add_ends(const segment *a, const segment *b, bool flip, cairn_witness *out)
+/* How far the line from p along the unit vector n runs until it enters the round side of a capsule:
+ * with w and v the parts of p - middle and n across its axis, the smaller root of
+ * |w + x v|^2 = r^2. False: it enters an end, or passes more than half the radius beside the axis,
+ * where the surface is steep. */
+static bool distance_to_side(const segment *to, cairn_vec3 p, cairn_vec3 n, double *x)
+{
+    cairn_vec3 d = cairn_sub(p, to->middle), e = to->direction;
+    double along = cairn_dot(d, e), slant = cairn_dot(n, e);
+    cairn_vec3 w = cairn_add_scaled(d, -along, e), v = cairn_add_scaled(n, -slant, e);
+    double vv = cairn_dot(v, v), half = cairn_dot(w, v), r = to->radius;
+    double beside = cairn_dot(w, w) - half * half / vv;
+    /* in 2D beside is rounding, also for segments with r = 0 */
+    if (!(vv > 0.5 && beside <= 0.25 * r * r + 1e-24 * cairn_dot(d, d)))
+        return false;
+    *x = (-half - sqrt(fmax(0, vv * (r * r - beside)))) / vv;
+    return fabs(along + *x * slant) <= to->half;
+}
+
+/* The ends of segment a that lie over b along the normal of `nearest`; `flip`: a and b have changed
+ * places. */
+static int add_ends(const segment *a, const segment *b, const cairn_witness *nearest, bool flip,
+                    cairn_witness *out)
 {
     int found = 0;
+    cairn_vec3 n = nearest->normal, ahead = cairn_scale(flip ? 1 : -1, n);
     for (int k = -1; k <= 1; k += 2) {
-        double s = k * a->half, t = project(b, point_at(a, s));
-        if (fabs(t) > b->half)
+        double x;
+        cairn_vec3 end = point_at(a, k * a->half);
+        if (!distance_to_side(b, end, ahead, &x))
             continue;
-        cairn_witness *w = &out[found];
-        if (flip ? pair_at(b, a, t, s, w) : pair_at(a, b, s, t, w)) {
-            w->feature = (flip ? 3 : 1) + (k > 0);
-            found++;
-        }
+        cairn_vec3 here = cairn_add_scaled(end, a->radius, ahead);
+        cairn_vec3 there = cairn_add_scaled(end, x, ahead);
+        out[found++] = (cairn_witness){ .on_a = flip ? there : here,
+                                        .on_b = flip ? here : there,
+                                        .normal = n,
+                                        .gap = x - a->radius,
+                                        .feature = (flip ? 3 : 1) + (k > 0) };
     }
     return found;
 }
@@ -105,8 +130,8 @@ int cairn_capsule_capsule(const cairn_collider *a, const cairn_collider *b, int 
     closest(&p, &q, &s, &t);
     if (!pair_at(&p, &q, s, t, &nearest))
         return cairn_convex_convex(a, b, dimension, margin, out);
-    int count = add_ends(&p, &q, false, points);
-    count += add_ends(&q, &p, true, points + count);
+    int count = add_ends(&p, &q, &nearest, false, points);
+    count += add_ends(&q, &p, &nearest, true, points + count);
     for (int k = 0; k < count; k++)
         least = fmin(least, points[k].gap);
     if (least > nearest.gap + 1e-9 * size)

@@ -224,5 +224,8 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
         return CAIRN_UNRESOLVED;
     if (is_own_normal(&f, d.normal))
         return cairn_manifold_find(&c, &d, margin, out);
+    /* the way out leads to the other side of a sheet: over its edge, to the neighbour */
+    if (t->two_sided && cairn_dot(d.normal, f.normal) < 0)
+        return 0;
     return meet_along(&f, &c, d.gap - a->rounding, margin, out);
 }
