@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
 
@@ -199,6 +200,68 @@ class Check(Program):
     def test_a_bad_override_names_its_key(self):
         done = self.run_cairn("check", self.scene, "--set", "run.time_stp=1", code=3)
         self.assertIn("time_stp", done.stderr)
+
+
+class Texts(Program):
+    """What files say reaches the terminal as text."""
+    EVIL = BALL.replace("title: A ball on a floor", 'title: "red \\e[31m bell \\a line\\nnext"')
+    SHOWN = r"red \x1b[31m bell \x07 line\nnext"
+
+    def test_titles_do_not_command_the_terminal(self):
+        scene = self.write("evil.yaml", self.EVIL)
+        outputs = [self.run_cairn("check", scene).stdout, self.run_cairn("info", scene).stdout,
+                   self.run_cairn("run", scene, "--out", "evil").stdout,
+                   self.run_cairn("info", "evil").stdout, self.run_cairn("explain", "evil").stdout]
+        for out in outputs:
+            self.assertIn(self.SHOWN, out)
+            self.assertNotIn("\x1b", out)
+            self.assertNotIn("\x07", out)
+
+    def test_the_picture_of_such_a_title_is_right_xml(self):
+        scene = self.write("evil.yaml", self.EVIL)
+        self.run_cairn("run", scene, "--out", "evil", "--quiet")
+        xml.etree.ElementTree.parse(self.path("evil/picture.svg"))
+
+    def test_errors_do_not_either(self):
+        for key in ('"\\e[31m": 1', 'title: ["\\e[31m"]', '? "\\e]0;a\\a"\n: 1',
+                    'run: {scheme: "\\e[31m"}'):
+            scene = self.write("evil.yaml", key + "\ncairn: 1\n")
+            done = self.run_cairn("check", scene, code=3)
+            self.assertNotIn("\x1b", done.stderr)
+            self.assertNotIn("\x07", done.stderr)
+
+    def test_a_zero_in_a_text_is_refused_at_its_place(self):
+        scene = self.write("zero.yaml", BALL.replace("A ball on a floor", '"a \\0 b"'))
+        done = self.run_cairn("check", scene, code=3)
+        self.assertIn("zero.yaml:2:8: the text has a zero character", done.stderr)
+
+    def test_a_mark_of_utf8_is_passed_over(self):
+        scene = self.write("marked.yaml", "\ufeff" + BALL)
+        self.assertEqual(self.value(self.run_cairn("check", scene).stdout, "title"),
+                         "A ball on a floor")
+
+
+class Inputs(Program):
+    """Nothing waits for a writer that never comes."""
+    def test_fifos_are_refused(self):
+        os.mkfifo(self.path("fifo.yaml"))
+        os.mkfifo(self.path("fifo.h5"))
+        for words, code in ((("check", "fifo.yaml"), 3), (("run", "fifo.yaml"), 3),
+                            (("info", "fifo.yaml"), 3), (("info", "fifo.h5"), 1),
+                            (("solve", "fifo.h5"), 3), (("stat", "fifo.h5"), 1),
+                            (("explain", "fifo.h5"), 1)):
+            done = self.run_cairn(*words, code=code)
+            self.assertIn("is not a plain file but a FIFO", done.stderr)
+
+    def test_standard_input_is_read(self):
+        done = subprocess.run([CAIRN, "check", "/dev/stdin"], input=BALL, capture_output=True,
+                              text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_time_step_that_never_ends_is_refused(self):
+        done = self.run_cairn("run", self.scene, "--set", "run.time_step=1e-300", code=3)
+        self.assertIn("run.time_step: found 1e-300 s", done.stderr)
+        self.assertIn("at most 2^53 (9e15) steps", done.stderr)
 
 
 class Run(Program):

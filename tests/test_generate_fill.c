@@ -3,6 +3,7 @@
 
 #include "cairn/generate.h"
 #include "check.h"
+#include "failing_allocator.h"
 
 static cairn_world *world_of(int dimension)
 {
@@ -144,6 +145,25 @@ static double seconds_for(int64_t bodies)
     return seconds;
 }
 
+/* 9e7 spheres of 0.01 m have 377 m^3, the box 1: refused before the 4 GB are taken that they need. */
+TEST(what_cannot_fit_is_refused_before_memory_is_taken)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(90000000, 1, 0.01, 0.01);
+    cairn_error error = { 0 };
+    meter m = { .fail_at = 0 };
+    meter_install(&m);
+    cairn_status status = cairn_generate(world, &g, NULL, &error);
+    long calls = m.calls;
+    cairn_allocator_set(NULL);
+    CHECK_INT(status, CAIRN_BAD_INPUT);
+    CHECK_INT(calls, 0);
+    CHECK_TEXT(error.key, "bodies");
+    CHECK_CONTAINS(error.message, "no room: the first 238733 of 90000000 bodies have");
+    CHECK_INT(cairn_world_bodies(world).count, 0);
+    cairn_world_destroy(world);
+}
+
 /* 10 times the bodies in 10 times the room: 10 times the time, where comparing all pairs would
  * take 100 times as long. */
 TEST(the_cost_is_linear)
@@ -156,5 +176,5 @@ int main(void)
     RUN(CASE(spheres_of_very_different_sizes_neither_overlap_nor_leave_the_box),
         CASE(a_second_fill_keeps_clear_of_the_first), CASE(a_region_can_be_an_upright_cylinder),
         CASE(the_seed_decides_everything), CASE(a_full_region_is_said_to_be_full),
-        CASE(the_cost_is_linear));
+        CASE(what_cannot_fit_is_refused_before_memory_is_taken), CASE(the_cost_is_linear));
 }

@@ -78,7 +78,7 @@ class Resume(unittest.TestCase):
         return child
 
     def test_signals_leave_a_checkpoint_to_go_on_from(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             folder = "signal%d" % number
             child = self.start(folder)
             child.send_signal(number)
@@ -195,6 +195,71 @@ class Resume(unittest.TestCase):
         # one of them did it; the other waits for nobody and says so, or came when all was done
         self.assertIn(0, (child.returncode, second.returncode))
         self.assertEqual(self.hash_of("busy"), self.hash)
+
+    def test_a_second_run_is_refused_and_takes_nothing_away(self):
+        child = self.start("taken")
+        child.send_signal(signal.SIGSTOP)
+        try:
+            if child.poll() is not None:
+                self.skipTest("the run was faster than the stop")
+            before = self.files("taken")
+            for words in (("run", self.scene, "--out"), ("resume",)):
+                done = self.cairn(*words, self.path("taken"), code=1)
+                self.assertIn("another run is writing into this folder", done.stderr)
+            self.assertEqual(self.files("taken"), before)
+        finally:
+            child.send_signal(signal.SIGCONT)
+            child.communicate(timeout=100)
+        self.assertEqual(child.returncode, 0)
+        self.assertEqual(self.hash_of("taken"), self.hash)
+
+    def files(self, folder):
+        found = {}
+        for name in os.listdir(self.path(folder)):
+            if os.path.isfile(self.path(folder, name)):
+                with open(self.path(folder, name), "rb") as file:
+                    found[name] = file.read()
+        return found
+
+    def test_a_run_ignores_what_its_caller_ignores(self):
+        """nohup: the terminal is closed, the run goes on."""
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        child = subprocess.Popen([CAIRN, "run", self.scene, "--out", self.path("nohup"), "--quiet"],
+                                 preexec_fn=ignore)
+        while child.poll() is None and not os.path.exists(self.path("nohup", "checkpoint")):
+            time.sleep(0.002)
+        child.send_signal(signal.SIGHUP)
+        child.communicate(timeout=100)
+        self.assertEqual(child.returncode, 0)
+
+    def test_without_a_checkpoint_it_says_so_and_what_can_be_read(self):
+        child = subprocess.Popen([CAIRN, "run", self.scene, "--out", self.path("none"), "--quiet",
+                                  "--set", "run.checkpoint_every=0"])
+        flushed = [CAIRN, "info", self.path("none/run.h5.part")]
+        while child.poll() is None and subprocess.call(flushed, stdout=subprocess.DEVNULL,
+                                                       stderr=subprocess.DEVNULL) != 0:
+            time.sleep(0.002)
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        if child.returncode == 0:
+            self.skipTest("the run was faster than the kill")
+        done = self.cairn("resume", self.path("none"), code=1)
+        self.assertIn("this run has no checkpoint yet (run.checkpoint_every makes them)", done.stderr)
+        self.assertRegex(done.stderr, r"run.h5.part can be read up to t = \S+ s, \d+ frames")
+        self.assertEqual(self.value("none/run.h5.part", "ending"), "unfinished")
+
+    def test_a_journal_of_an_earlier_run_is_not_taken_for_this_one(self):
+        """Killed within a commit, run again, killed again, resumed."""
+        self.partly("stale")
+        for name in ("journal", "writer"):  # as a kill within a commit leaves them
+            with open(self.path("stale/run.h5.part." + name), "w", encoding="utf-8") as file:
+                file.write("left by another run")
+        self.partly("stale")
+        with open(self.path("stale/run.h5.part.journal"), "w", encoding="utf-8") as file:
+            file.write("copied from another run")
+        self.resume_to_the_end("stale")
+        self.assertEqual([n for n in os.listdir(self.path("stale")) if "part" in n], [])
 
     def test_resumed_with_other_threads(self):
         self.partly("threads")

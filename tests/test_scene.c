@@ -1,4 +1,6 @@
 /* test_scene.c - whole scenes: what a file becomes, files that are none, memory that runs out. */
+#include <sys/stat.h>
+
 #include <stdlib.h>
 
 #include "scene_text.h"
@@ -159,6 +161,11 @@ TEST(files_that_are_no_scenes)
     CHECK_INT(cairn_scene_load("no/such.yaml", NULL, 0, &scene, &error), CAIRN_NOT_FOUND);
     CHECK_TEXT(error.file, "no/such.yaml");
     CHECK_INT(cairn_scene_load("/", NULL, 0, &scene, &error), CAIRN_IO_FAILED);
+    CHECK_INT(mkfifo(scene_text_path(), 0666), 0);
+    CHECK_INT(cairn_scene_load(scene_text_path(), NULL, 0, &scene, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.message, "this is not a plain file but a FIFO");
+    CHECK_TEXT(error.file, scene_text_path());
+    remove(scene_text_path());
     CHECK_INT(cairn_scene_load("/dev/zero", NULL, 0, &scene, NULL), CAIRN_BAD_INPUT);
     CHECK_INT(scene_text_load("", NULL, &scene, &error), CAIRN_BAD_INPUT);
     CHECK_CONTAINS(error.message, "empty");

@@ -83,6 +83,23 @@ TEST(bad_tops_are_refused)
     CHECK_REFUSED(table);
 }
 
+/* 1 s in steps of 2^-53 s = 1.1e-16 s are as many as can be counted; half of that is refused, and
+ * so are all those that never end. */
+TEST(steps_that_cannot_be_counted_are_refused)
+{
+    static const refused table[] = {
+        { "cairn: 1\nrun: {time_step: 1e-300, duration: 1}\n", 2, 18, "run.time_step",
+          "found 1e-300 s for a duration of 1 s, expected at least 1.11e-16 s" },
+        { "cairn: 1\nrun: {time_step: 5.5e-17, duration: 1}\n", 2, 18, "run.time_step",
+          "a run has at most 2^53 (9e15) steps" },
+        { "cairn: 1\nrun: {time_step: 1e-3, duration: 1e300}\n", 2, 18, "run.time_step",
+          "found 0.001 s for a duration of 1e+300 s" },
+    };
+    CHECK_REFUSED(table);
+    cairn_scene_destroy(
+        scene_text_good("cairn: 1\nrun: {time_step: 1.2e-16, duration: 1}\n", NULL));
+}
+
 /* An exact scheme for friction laws; the ball of MOVING gets h g mu(1 m/s), the plane's speed. */
 #define EXACT   "cairn: 1\nrun: {time_step: 1e-3, duration: 1, scheme: coulomb, tolerance: 1e-10}\n"
 #define FALLING "{friction_law: {stribeck: {static: 0.5, dynamic: 0.1, speed: 0.3, exponent: 1}}}"
@@ -186,7 +203,7 @@ int main(void)
 {
     RUN(CASE(a_pair_of_materials_overrules_the_smaller_values),
         CASE(without_materials_there_is_one_called_default), CASE(gravity_points_down_in_2d_too),
-        CASE(bad_tops_are_refused),
+        CASE(bad_tops_are_refused), CASE(steps_that_cannot_be_counted_are_refused),
         CASE(friction_laws_are_read_and_the_smaller_one_counts_at_each_speed),
         CASE(bad_friction_laws_are_refused_at_their_place),
         CASE(a_convex_scheme_with_a_friction_law_is_refused_before_it_runs),

@@ -4,6 +4,7 @@ import csv
 import glob
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -186,6 +187,34 @@ class Solve(Program):
         self.assertIn("pgs: 2 of 2", text)
         self.assertNotIn("pgd:", text)  # treats none of them
         self.assertIn("time relative to the fastest", text)
+
+    def test_tables_and_profiles_replace_plain_files_only(self):
+        local_file(self.path("one.hdf5"))
+        for flag, name in (("--csv", "t.csv"), ("--profile", "p.svg")):
+            words = ("solve", "one.hdf5", flag)
+            self.run_cairn(*words, name)
+            size = os.path.getsize(self.path(name))
+            # a link stays, and what it points to is written
+            os.symlink("target-" + name, self.path("link-" + name))
+            self.run_cairn(*words, "link-" + name)
+            self.assertTrue(os.path.islink(self.path("link-" + name)))
+            self.assertGreater(os.path.getsize(self.path("target-" + name)), size // 2)
+            # a FIFO stays, and its reader gets it all
+            os.mkfifo(self.path("fifo-" + name))
+            with subprocess.Popen(["cat", self.path("fifo-" + name)],
+                                  stdout=subprocess.PIPE) as reader:
+                self.run_cairn(*words, "fifo-" + name)
+                got = reader.communicate(timeout=100)[0]
+            self.assertGreater(len(got), size // 2)
+            self.assertTrue(stat.S_ISFIFO(os.stat(self.path("fifo-" + name)).st_mode))
+            # devices stay devices, also for root
+            self.run_cairn(*words, "/dev/null")
+            self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+            # standard output gets it after the table
+            out = self.run_cairn(*words, "/dev/stdout").stdout
+            self.assertTrue(out.startswith("problem "), out)
+            self.assertIn("problem,dimension," if flag == "--csv" else "</svg>", out)
+        self.assertEqual([n for n in os.listdir(self.home.name) if n.endswith(".part")], [])
 
     def scene(self):
         with open(self.path("pile.yaml"), "w", encoding="utf-8") as file:

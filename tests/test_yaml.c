@@ -89,6 +89,18 @@ TEST(an_empty_text_has_no_root)
     cairn_yaml_destroy(&tree);
 }
 
+/* Some editors begin a file with EF BB BF; columns count from behind it. */
+TEST(the_mark_of_utf8_is_passed_over)
+{
+    CHECK_OK(parse("\xef\xbb\xbf"
+                   "a: 1\n"));
+    const cairn_yaml_node *a = cairn_yaml_find(tree.root, "a");
+    CHECK(a != NULL);
+    CHECK_INT(a->line, 1);
+    CHECK_INT(a->column, 4);
+    cairn_yaml_destroy(&tree);
+}
+
 TEST(bad_texts_are_refused)
 {
     check_refused("a: 1\nb: [1, 2\nc: 3\n", 3, 2, "not a YAML text");
@@ -103,6 +115,8 @@ TEST(bad_texts_are_refused)
     check_refused("a: &x [*x]\n", 1, 8, "anchor");
     check_refused("? [1, 2]\n: 3\n", 1, 3, "expected a key");
     check_refused("a: 1\n<<: 3\n", 2, 1, "merge key");
+    check_refused("a: 1\nb: \"c\\0d\"\n", 2, 4, "zero character");
+    check_refused("a: 1\n\"b\\0\": 2\n", 2, 1, "zero character");
 }
 
 /* 32 levels are allowed, 33 are not; the bracket that is too much is named. */
@@ -169,6 +183,7 @@ int main(void)
     RUN(CASE(nodes_know_where_they_stand), CASE(json_is_yaml),
         CASE(columns_count_letters_not_bytes), CASE(an_alias_is_a_copy),
         CASE(merge_fills_in_what_is_not_given), CASE(an_empty_text_has_no_root),
-        CASE(bad_texts_are_refused), CASE(depth_is_limited), CASE(an_alias_bomb_is_refused),
-        CASE(aliases_cannot_nest_deeper_than_brackets), CASE(many_keys_are_checked_quickly));
+        CASE(the_mark_of_utf8_is_passed_over), CASE(bad_texts_are_refused), CASE(depth_is_limited),
+        CASE(an_alias_bomb_is_refused), CASE(aliases_cannot_nest_deeper_than_brackets),
+        CASE(many_keys_are_checked_quickly));
 }
