@@ -263,6 +263,21 @@ TEST(a_folder_that_is_not_there_is_an_error_with_its_name)
     CHECK_TEXT(error.file, "/nowhere/at/all.hdf5");
 }
 
+TEST(a_link_stays_and_its_target_is_written)
+{
+    folder f = folder_create();
+    path p = path_in(&f, "link.hdf5");
+    struct stat about;
+    random_problem random;
+    make_random_problem(&random, 3, 4, 3, 1);
+    CHECK_INT(symlink("target.hdf5", p.text), 0);
+    CHECK_OK(cairn_fclib_save_problem(p.text, &random.p, NULL, NULL, NULL, NULL));
+    CHECK_INT(lstat(p.text, &about), 0);
+    CHECK(S_ISLNK(about.st_mode));
+    CHECK(file_exists(&f, "target.hdf5") && !file_exists(&f, "link.hdf5.part"));
+    folder_remove(f.path);
+}
+
 TEST(a_full_disk_leaves_the_old_file)
 {
     folder f = folder_create();
@@ -344,5 +359,6 @@ int main(void)
         CASE(what_has_no_place_in_a_file_is_refused),
         CASE(a_folder_that_is_not_there_is_an_error_with_its_name),
         CASE(no_memory_at_any_place_is_reported_and_nothing_leaks),
-        CASE(a_full_disk_leaves_the_old_file), CASE(contacts_of_balls_are_saved_with_rows));
+        CASE(a_link_stays_and_its_target_is_written), CASE(a_full_disk_leaves_the_old_file),
+        CASE(contacts_of_balls_are_saved_with_rows));
 }

@@ -5,7 +5,6 @@
  *     M = diag(1/mass_inverse), f = M v_free, H' = the rows of problem.h's H, w_N += b
  * and a degree of freedom k that nothing can move (mass_inverse 0) gets M_kk = 1, an empty row of
  * H, and w += H_k v_free,k. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -215,13 +214,13 @@ static cairn_status write_file(const char *path, const cairn_fclib *face, cairn_
     int length = snprintf(part, sizeof part, "%s.part", path);
     if (length < 0 || length >= CAIRN_PATH_BYTES)
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the path has %d bytes", length);
+    unlink(part); /* so no link is followed */
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = write_part(part, face, error);
     cairn_hdf5_quiet_end(quiet);
-    if (status == CAIRN_OK && rename(part, path) != 0)
-        status = cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot rename: %s", strerror(errno));
-    if (status != CAIRN_OK)
-        unlink(part);
+    if (status == CAIRN_OK)
+        return cairn_file_place(part, path, error);
+    unlink(part);
     return status;
 }
 
