@@ -296,8 +296,9 @@ void check_contacts_of(check_run *run)
         check_mu(run, j);
         check_surface(run, j);
         double r = run->by_contact.r[(size_t)j * (size_t)run->settings.components];
-        bool lost = fabs(r) <= CHECK_ROUNDING * run->settings.h * run->contacts.adhesion[j];
-        doubtful += lost && r != 0; /* what makes up for adhesion was taken off and put on */
+        double pull = run->settings.h * run->contacts.adhesion[j];
+        bool lost = fabs(r) <= CHECK_ROUNDING * pull;
+        doubtful += lost && pull > 0; /* what makes up for adhesion was taken off and put on */
         active += r > 0 && !lost;
     }
     check_impact(run);

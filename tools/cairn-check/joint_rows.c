@@ -95,13 +95,14 @@ static view look(const check_run *run, int joint, check_joint_pose *pose)
     return v;
 }
 
-/* The angle from b's frame to a's about the axis, nearest to the one counted so far. */
+/* The angle from b's frame to a's about the axis, nearest to the one counted so far. Where the axes
+ * are at right angles, as those of a universal joint, there is none, and rounding makes one up. */
 static double angle_of(const view *v)
 {
     double sine = v->flat ? vec_cross(v->eb[0], v->ea[0]).z : vec_dot(v->ea[1], v->eb[2]);
     double cosine = v->flat ? vec_dot(v->eb[0], v->ea[0]) : vec_dot(v->ea[1], v->eb[1]);
     double angle = atan2(sine, cosine), last = v->pose->turn;
-    v->pose->turn_size = fabs(angle) + 1 / fmax(hypot(sine, cosine), 1e-3);
+    v->pose->turn_size = fabs(angle) + 1 / fmax(hypot(sine, cosine), 1e-15);
     return angle + 2 * M_PI * round((last - angle) / (2 * M_PI));
 }
 
