@@ -208,12 +208,19 @@ static void sort(cairn_leaf *items, size_t count)
         }
 }
 
+/* m: how far behind a face a body without any size is still seen (triangles.c), at most; the boxes of
+ * both are flat, and would not meet. */
+static double seen_behind(const cairn_collider *point, const cairn_collider *surface)
+{
+    return point->extent == 0 && cairn_collider_bounded(surface) ? 0.01 * surface->extent : 0;
+}
+
 cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, int32_t pair,
                               cairn_leaf_list *list)
 {
     walk w = { .a = a,
                .b = b,
-               .reach = a->reach + b->reach,
+               .reach = a->reach + b->reach + seen_behind(a, b) + seen_behind(b, a),
                .leaf = { pair, { -1, -1 }, { -1, -1 } },
                .list = list };
     if (!cairn_collider_has_pieces(a) && !cairn_collider_has_pieces(b))

@@ -70,7 +70,7 @@ static double in_front(const cairn_convex *a, front *f)
     double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
     double thickness = high - low + 2 * a->rounding;
     double missing = f->t->two_sided ? 0 : fmax(0, THINNEST * size - thickness);
-    f->sunk = fmax(0, -(origin + high + a->rounding));
+    f->sunk = fmax(0, 1e-12 * (size + fabs(origin)) - (origin + high + a->rounding));
     return origin + 0.5 * (high + low + missing);
 }
 
