@@ -23,6 +23,8 @@ soak: build ## 10,000 random scenes, 1000 runs killed and resumed, 6000 damaged 
 	CAIRN=build/release/tools/cairn $(firstword $(wildcard /usr/bin/python3) python3) tests/kills.py 1000 7
 	CAIRN=build/release/tools/cairn CAIRN_CHECK=build/release/tools/cairn-check \
 		$(firstword $(wildcard /usr/bin/python3) python3) tests/flips.py 6000 7
+	scripts/setup build test
+	cmake --preset release -DCAIRN_BUILD_TESTS=ON >/dev/null && cmake --build --preset release --target soak_contacts
 
 bench: build ## build, then run the benchmarks into out/bench; scripts/setup bench installs peers
 	bench/run

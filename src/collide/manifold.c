@@ -14,6 +14,8 @@
 
 enum { MAX_POINTS = 4 * CAIRN_FACE_POINTS };
 
+static const double ALMOST = 5e-4; /* rad: segments at this angle are parallel */
+
 /* A face seen along n: corners (u, v) in the plane and their heights along n. */
 typedef struct outline {
     int count;
@@ -174,7 +176,8 @@ static void add_crossings(manifold *m)
             add_crossing(m, i, (i + 1) % m->a.count, k, (k + 1) % m->b.count);
 }
 
-/* Two segments that are all but parallel lie on each other; how far aside their ends may be. */
+/* Two segments that are all but parallel, on round sides of capsules, cylinders or cones, lie on each
+ * other; how far aside their ends may be. A point that is y aside is y^2/(2 R) off the surface. */
 static double parallel_width(const manifold *m)
 {
     const outline *a = &m->a, *b = &m->b;
@@ -182,8 +185,8 @@ static double parallel_width(const manifold *m)
         return m->tolerance;
     double au = a->u[1] - a->u[0], av = a->v[1] - a->v[0];
     double bu = b->u[1] - b->u[0], bv = b->v[1] - b->v[0];
-    bool parallel = fabs(au * bv - av * bu) <= 0.02 * a->longest * b->longest;
-    return parallel ? 0.02 * fmax(a->longest, b->longest) : m->tolerance;
+    bool parallel = fabs(au * bv - av * bu) <= ALMOST * a->longest * b->longest;
+    return parallel ? ALMOST * fmax(a->longest, b->longest) : m->tolerance;
 }
 
 /* ---- the normal ----------------------------------------------------------------------------- */
