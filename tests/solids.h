@@ -84,6 +84,17 @@ static inline cairn_vec3 random_direction(uint64_t *state, int dimension)
     return d;
 }
 
+/* Of a core that is the hull of its corners the farthest of them is the support point. */
+static inline void check_corners(const cairn_shape *shape, cairn_vec3 d, double reach, double slack)
+{
+    const cairn_shape_class *class = cairn_shape_class_of(shape);
+    double most = -INFINITY;
+    cairn_vec3 corner;
+    for (int k = 0; class->corner && class->corner(shape, k, &corner); k++)
+        most = fmax(most, cairn_dot(d, corner));
+    CHECK(!class->corner || fabs(most - reach) <= slack);
+}
+
 /* d.s(d) >= d.s(e) for all directions d, e: no surface point is farther than the support point; and
  * none is beyond the extent. */
 static inline void check_support(const cairn_shape *shape, int dimension)
@@ -97,6 +108,7 @@ static inline void check_support(const cairn_shape *shape, int dimension)
         CHECK(cairn_dot(d, best) >= cairn_dot(d, other) - 1e-13 * extent);
         CHECK(cairn_norm(best) + cairn_shape_rounding(shape) <= extent * (1 + 1e-14));
         CHECK(dimension == 3 || best.z == 0);
+        check_corners(shape, d, cairn_dot(d, best), 1e-13 * extent);
     }
 }
 

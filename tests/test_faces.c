@@ -117,9 +117,60 @@ TEST(a_polyline_is_solid_on_one_side)
     cairn_geometry_release(chain.geometry);
 }
 
+/* A pyramid over an octagon of radius 1, with its tip at (0, 0, 1). */
+static cairn_shape pyramid(void)
+{
+    cairn_vec3 vertices[10] = { [8] = { 0, 0, 1 }, [9] = { 0, 0, 0 } };
+    int32_t triangles[48];
+    for (int k = 0; k < 8; k++) {
+        int32_t next = (k + 1) % 8;
+        const int32_t two[6] = { k, next, 8, next, k, 9 };
+        vertices[k] = cairn_vec(cos(0.25 * M_PI * k), sin(0.25 * M_PI * k), 0);
+        for (int i = 0; i < 6; i++)
+            triangles[6 * k + i] = two[i];
+    }
+    const cairn_mesh_def def = { vertices, 10, triangles, 16 };
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_MESH, 3);
+    CHECK_OK(cairn_mesh_create(&def, &shape.geometry, NULL));
+    return shape;
+}
+
+/* The normal at the tip is far from those of all eight sides, and belongs to the tip; beside it, where
+ * a side is nearer, that of the side counts. */
+TEST(a_ball_over_the_tip_of_a_pyramid_touches_it)
+{
+    cairn_shape mesh = pyramid(), ball = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    cairn_witness w[64];
+    ball.radius = 0.25;
+    cairn_collider a = placed(&ball, cairn_vec(0.01, 0.02, 1.3)),
+                   b = placed(&mesh, cairn_vec(0, 0, 0));
+    int count = find(&a, &b, w);
+    CHECK(count >= 1);
+    double distance = sqrt(0.0001 + 0.0004 + 0.09);
+    for (int k = 0; k < count; k++) {
+        CHECK_NEAR(w[k].gap, distance - 0.25, 1e-12);
+        CHECK_NEAR(w[k].normal.z, 0.3 / distance, 1e-12);
+    }
+    cairn_geometry_release(mesh.geometry);
+}
+
+/* Of a point that rests on a cube and has sunk in by 1e-7, 0.1 from an edge: the top alone sees it. */
+TEST(a_point_that_sinks_in_is_not_lost)
+{
+    cairn_shape mesh = cube_mesh(), point = cairn_shape_default(CAIRN_SHAPE_POINT, 3);
+    cairn_collider a = placed(&point, cairn_vec(0.9, 0.3, 1 - 1e-7));
+    cairn_collider b = placed(&mesh, cairn_vec(0, 0, 0));
+    cairn_witness w[64];
+    CHECK_INT(find(&a, &b, w), 1);
+    CHECK_NEAR(w[0].gap, -1e-7, 1e-14);
+    CHECK_NEAR(w[0].normal.z, 1, 1e-14);
+    cairn_geometry_release(mesh.geometry);
+}
+
 int main(void)
 {
     RUN(CASE(a_ball_on_a_cube_of_triangles_sees_the_normal_of_the_face),
         CASE(beside_an_edge_the_normal_leans_over_it),
-        CASE(a_cube_of_triangles_stands_on_its_corners), CASE(a_polyline_is_solid_on_one_side));
+        CASE(a_cube_of_triangles_stands_on_its_corners), CASE(a_polyline_is_solid_on_one_side),
+        CASE(a_ball_over_the_tip_of_a_pyramid_touches_it), CASE(a_point_that_sinks_in_is_not_lost));
 }
