@@ -141,8 +141,8 @@ static void measure(grid *g)
         g->levels[l].cells_per_length = 1 / ldexp(g->smallest, l);
 }
 
-/* The number of a cell from a place in cells: within 1e12 of 0 by the choice of e_0. A place that is
- * no number meets nobody, and an infinite one is beyond the last cell. */
+/* The number of a cell from a place in cells: within 1e12 of 0 by the choice of e_0. A place that
+ * is no number meets nobody, and an infinite one is beyond the last cell. */
 static int64_t cell_number(double place)
 {
     double whole = floor(place);

@@ -176,8 +176,9 @@ static void add_crossings(manifold *m)
             add_crossing(m, i, (i + 1) % m->a.count, k, (k + 1) % m->b.count);
 }
 
-/* Two segments that are all but parallel, on round sides of capsules, cylinders or cones, lie on each
- * other; how far aside their ends may be. A point that is y aside is y^2/(2 R) off the surface. */
+/* Two segments that are all but parallel, on round sides of capsules, cylinders or cones, lie on
+ * each other; how far aside their ends may be. A point that is y aside is y^2/(2 R) off the
+ * surface. */
 static double parallel_width(const manifold *m)
 {
     const outline *a = &m->a, *b = &m->b;

@@ -249,8 +249,8 @@ static view view_at(const wall *w, double angle)
     return v;
 }
 
-/* The angle between low, where F rises, and high, where it does not: by false position, the end that
- * stays counting half as much each time (Illinois). */
+/* The angle between low, where F rises, and high, where it does not: by false position, the end
+ * that stays counting half as much each time (Illinois). */
 static double maximum_between(const wall *w, view low, view high)
 {
     for (int k = 0; k < MAX_ROUNDS && high.angle - low.angle > 1e-15; k++) {
@@ -287,9 +287,9 @@ typedef struct maxima {
     int count;
 } maxima;
 
-/* Whether F may have more maxima between low and high than the slopes there tell. F'' is at least
- * minus the reach, and rises alone where the support point moves: F' rises by no more than the point
- * moves along the wall. Slopes of one sign that are steeper than that keep it. */
+/* Whether F may have more maxima between low and high than the slopes there tell. F' rises only
+ * where the support point moves, and by no more than that moves along the wall: slopes of one sign
+ * that are steeper keep it. */
 static bool may_turn(const wall *w, const view *low, const view *high)
 {
     double moved = cairn_norm(cairn_sub(high->point, low->point));

@@ -128,7 +128,7 @@ static void keep_group(merge *m, int count)
     }
 }
 
-/* The place in the group of a point that t repeats, `count`: none. Features of the group descend. */
+/* The place in the group of a point that t repeats; `count`: none. Features there descend. */
 static int place_in_group(const merge *m, int count, const cairn_touch *t)
 {
     for (int k = count; k-- > 0 && m->group[k].found->feature == t->found->feature;)
