@@ -184,9 +184,61 @@ TEST(a_solid_in_any_wall_must_be_a_contact)
         check_row(&walls_2d[i], solids_2d, SOLIDS_2D, 2, 0);
 }
 
+/* Grids have cells by the size of bodies: 1 mm beside 2.8 m. */
+TEST(a_small_body_in_a_large_one_must_be_a_contact)
+{
+    static const char *const solids[] = { "{box: {size: [0.001, 0.001, 0.001]}}",
+                                          "{box: {size: [0.3, 0.3, 0.3]}}" };
+    check_row(&(fixed_shape){ "{box: {size: [2.8, 2, 2]}}", "[0, 0, 0]", { 1.4, 0, 0 }, false },
+              solids, 2, 3, 0);
+}
+
+/* How deep, as it is told: by a little less, what may be off. */
+static void check_depth(const fixed_shape *wall, const char *solid, double depth)
+{
+    folder f = folder_create();
+    double old[3], told;
+    const double to[3] = { wall->to[0], wall->to[1], wall->to[2] };
+    run_row(&f, wall, &solid, 1, 3);
+    put_at(&f, 1, 1, to, old);
+    const char *said = said_of(&f), *words = strstr(said, " overlap by ");
+    if (!words || sscanf(words, " overlap by %lf", &told) != 1)
+        fail_msg("%s and %s: %s", wall->shape, solid, said);
+    CHECK_NEAR(told, depth, 1e-5 + 5e-4 * depth); /* it is told with four digits */
+    folder_remove(f.path);
+}
+
+TEST(depths_are_what_a_hand_finds)
+{
+    static const char *const cylinder = "{cylinder: {radius: 0.09, height: 0.2}}";
+    static const char *const capsule = "{capsule: {radius: 0.06, length: 0.12}}";
+    static const char *const box = "{box: {size: [0.2, 0.16, 0.18]}}";
+    static const char *const ellipsoid = "{ellipsoid: {semi_axes: [0.1, 0.08, 0.07]}}";
+    /* half of both sizes, less the distance */
+    check_depth(&(fixed_shape){ box, "[0, 0, 0]", { 0.18, 0.01, 0.02 }, false }, box, 0.02);
+    check_depth(&(fixed_shape){ capsule, "[0, 0, 0]", { 0.1, 0, 0.05 }, false }, capsule, 0.02);
+    check_depth(&(fixed_shape){ cylinder, "[0, 0, 0]", { 0.148, 0, 0 }, false }, capsule, 0.002);
+    check_depth(&(fixed_shape){ ellipsoid, "[0, 0, 0]", { 0, 0.15, 0 }, false }, ellipsoid, 0.01);
+    check_depth(&(fixed_shape){ solids_3d[10], "[0, 0, 0]", { 0, 0, 0.19 }, false },
+                "{sphere: {radius: 0.1}}", 0.01);
+    /* a tube about x: the rim of a cylinder about z is highest at y = 0.09, z = 0.95 + 0.1 */
+    check_depth(
+        &(fixed_shape){
+            "{inside_cylinder: {radius: 1, axis: [1, 0, 0]}}", "[0, 0, 0]", { 0, 0, 0.95 }, false },
+        cylinder, sqrt(1.05 * 1.05 + 0.09 * 0.09) - 1);
+    /* a cone of 45 degrees: the lower ball of an upright capsule is 0.2 m from the axis, 0.14 m above
+     * the apex, and so 0.06/sqrt(2) behind the wall with its centre */
+    check_depth(&(fixed_shape){ "{inside_cone: {half_angle: 0.7853981633974483}}",
+                                "[0, 0, -10]",
+                                { 0.2, 0, -9.8 },
+                                false },
+                capsule, 0.06 * sqrt(0.5) + 0.06);
+}
+
 int main(void)
 {
     RUN(CASE(two_solids_that_overlap_must_be_a_contact),
         CASE(two_solids_that_overlap_must_be_a_contact_in_2d),
-        CASE(a_solid_in_any_wall_must_be_a_contact));
+        CASE(a_solid_in_any_wall_must_be_a_contact),
+        CASE(a_small_body_in_a_large_one_must_be_a_contact), CASE(depths_are_what_a_hand_finds));
 }

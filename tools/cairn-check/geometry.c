@@ -161,14 +161,15 @@ static int compare_edges(const void *left, const void *right)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Every edge, smaller vertex first, is there twice. */
+/* Every edge, smaller vertex first, is there twice; in 2D, where segments end at vertices, every
+ * vertex. */
 static void find_closed(const check_geometries *g, check_geometry *row, int (*edges)[2])
 {
     int count = 0;
     for (int f = 0; f < row->faces; f++)
         for (int k = 0, n = check_corner_count(g, row, f); k < n; k++, count++) {
             const int32_t *corner = g->corners.value + first_corner(g, row, f);
-            int from = corner[k], to = corner[(k + 1) % n];
+            int from = corner[k], to = corner[n == 2 ? k : (k + 1) % n];
             edges[count][0] = from < to ? from : to;
             edges[count][1] = from < to ? to : from;
         }
