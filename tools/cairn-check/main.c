@@ -2,6 +2,7 @@
  * proves what it claims. It shares no code with the library that wrote the file; what it cannot
  * check is in docs/cairn-check.md. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,8 +168,11 @@ static int check_in_a_child(const char *path, int most, bool skip_checksums)
         ;
     if (WIFEXITED(state))
         return WEXITSTATUS(state);
-    fprintf(stderr, "cairn-check: %s: reading it ended with signal %d: the file is damaged\n", path,
-            WTERMSIG(state));
+    if (WTERMSIG(state) == SIGPROF)
+        fprintf(stderr, "cairn-check: %s: reading it does not end: the file is damaged\n", path);
+    else
+        fprintf(stderr, "cairn-check: %s: reading it ended with signal %d: the file is damaged\n",
+                path, WTERMSIG(state));
     return CANNOT_CHECK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include "memory.h"
 
@@ -446,6 +447,28 @@ static const struct {
 
 /* ---- opening and closing -------------------------------------------------------------------- */
 
+/* Seconds of processor to open a file that HDF5 may turn in circles on, and bytes of it a second
+ * afterwards: more than ten times what a check takes. */
+enum { SECONDS_TO_OPEN = 5, BYTES_A_SECOND = 50000 };
+
+/* HDF5's first format, the number 0 or 1 behind the signature, has no check sums in its metadata. */
+static bool is_unsummed(const char *path)
+{
+    char head[9] = "";
+    FILE *file = fopen(path, "rb");
+    bool read = file && fread(head, 1, sizeof head, file) == sizeof head;
+    if (file)
+        fclose(file);
+    return read && head[8] < 2;
+}
+
+/* SIGPROF ends the process when they have passed; 0: never. */
+static void limit_time(long seconds)
+{
+    struct itimerval limit = { { 0, 0 }, { seconds, 0 } };
+    setitimer(ITIMER_PROF, &limit, NULL);
+}
+
 static bool open_file(check_run *run, const char *path)
 {
     char inside[4096];
@@ -456,6 +479,12 @@ static bool open_file(check_run *run, const char *path)
     snprintf(inside, sizeof inside, folder ? "%s/run.h5" : "%s", path);
     if (folder && stat(inside, &about) != 0)
         return check_fail(run->report, "%s: there is no run.h5 in this folder", path);
+    if (!S_ISREG(about.st_mode))
+        return check_fail(run->report, "%s: not a plain file", inside);
+    if (is_unsummed(inside)) {
+        run->time_limit = SECONDS_TO_OPEN + (long)about.st_size / BYTES_A_SECOND;
+        limit_time(SECONDS_TO_OPEN);
+    }
     run->file = H5Fopen(inside, H5F_ACC_RDONLY, H5P_DEFAULT);
     return run->file >= 0 ||
            check_fail(run->report, "%s: not an HDF5 file, or one that is not complete", inside);
@@ -469,6 +498,7 @@ bool check_run_open(check_run *run, const char *path)
         !read_all(run, &run->step_group, &run->steps, &run->steps.count))
         return false;
     run->unfinished = is_unfinished(run);
+    limit_time(run->time_limit);
     if (strcmp(run->settings.level, "full") != 0)
         return true;
     return check_materials_read(run) && read_bodies(run) && check_geometries_read(run) &&

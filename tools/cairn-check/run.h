@@ -303,6 +303,7 @@ typedef struct check_derived {
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
+    long time_limit;     /* s of processor, of a file whose metadata have no check sums; 0: none */
     check_settings settings;
     check_report *report;
     check_bodies bodies;
