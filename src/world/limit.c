@@ -10,11 +10,11 @@
  *
  * R_i the radius that holds it, the step fails, unless it is right by itself: no contact turned the
  * body (it is a ball, or not pushed), its surface turned by at most SLIGHT R_i, and the true gap at
- * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. Who is
- * far from everything has no candidates.
+ * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. A point
+ * has no size: its overlaps are held against its way. Who is far from everything has no candidates.
  *
- * Contacts of velocity level, and contacts taken at q + h v once, need not be seen at all by a fast
- * body. There the gaps of the start are asked for, within the way of each body. */
+ * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There the
+ * gaps of the start are asked for, within the way of each body. */
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +24,9 @@
 #include "world/scheme.h"
 #include "world/touch.h"
 
-static const double SLIGHT = 0.1; /* of the size of a body: an error that is let pass */
-static const double SPARE = 0.9;  /* of the time step that is recommended             */
+static const double SLIGHT = 0.1;    /* of the size of a body: an error that is let pass */
+static const double SIZELESS = 1e-3; /* m: the size of a point */
+static const double SPARE = 0.9;     /* of the time step that is recommended             */
 enum { GRAIN = 2048 };
 
 /* A body on its way past another. */
@@ -65,11 +66,41 @@ static passage passage_of(const cairn_stage *stage, int i, int k)
     return (passage){ i, k, stage->h * cairn_norm(v), surface_way(stage, i, omega) };
 }
 
-/* Of a body that has a size. */
+cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double *way = *out = cairn_arena_doubles(&stage->world->scratch, (size_t)b->count);
+    if (!way)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < b->count; i++)
+        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED) {
+            cairn_vec3 v, omega;
+            velocity_of(stage, i, &v, &omega);
+            double turn = isfinite(b->arm[i]) ? surface_way(stage, i, omega) : 0;
+            way[i] = stage->h * cairn_norm(v) + turn;
+        }
+    return CAIRN_OK;
+}
+
+static bool is_point(const cairn_stage *stage, const passage *p)
+{
+    return stage->world->bodies.extent[p->body] == 0;
+}
+
+static double size_of(const cairn_stage *stage, const passage *p)
+{
+    return is_point(stage, p) ? SIZELESS : stage->world->bodies.extent[p->body];
+}
+
+/* Where a step must be right by itself, m: an error that is let pass. */
+static double slight_error(const cairn_stage *stage, const passage *p)
+{
+    return SLIGHT * (is_point(stage, p) ? p->way : size_of(stage, p));
+}
+
 static bool is_far(const cairn_stage *stage, const passage *p)
 {
-    double size = stage->world->bodies.extent[p->body];
-    return stage->block[p->body] >= 0 && size > 0 && p->way + p->turn > size;
+    return stage->block[p->body] >= 0 && p->way + p->turn > size_of(stage, p);
 }
 
 /* ---- refusal -------------------------------------------------------------------------------- */
@@ -80,7 +111,7 @@ static double needed_step(const cairn_stage *stage, const passage *p)
 {
     const cairn_body_store *b = &stage->world->bodies;
     int i = p->body;
-    double size = b->extent[i], arm = cairn_body_arm(stage->world, i), h = stage->h;
+    double size = size_of(stage, p), arm = cairn_body_arm(stage->world, i), h = stage->h;
     double speed = cairn_norm(b->v[i]) + arm * cairn_norm(b->omega[i]);
     double gained = cairn_norm(cairn_sub(stage->v_free[i], b->v[i])) +
                     arm * cairn_norm(cairn_sub(stage->omega_free[i], b->omega[i]));
@@ -95,8 +126,7 @@ static cairn_status refuse(const cairn_stage *stage, const passage *p)
         "body %d would move by %.3g m relative to body %d in one step of %g s, further "
         "than its size of %.3g m: what happens between them cannot be told, expected "
         "at most %.2g s",
-        p->body, p->way + p->turn, p->other, stage->h, stage->world->bodies.extent[p->body],
-        needed_step(stage, p));
+        p->body, p->way + p->turn, p->other, stage->h, size_of(stage, p), needed_step(stage, p));
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -111,14 +141,15 @@ static double foreseen_gap(const cairn_stage *stage, int j)
 
 static cairn_status is_wrong(const cairn_stage *stage, int j, const passage *p, bool *wrong)
 {
-    double slight = SLIGHT * stage->world->bodies.extent[p->body], gap = INFINITY;
+    double slight = slight_error(stage, p), gap = INFINITY;
     double foreseen = foreseen_gap(stage, j), most = fmax(foreseen, 0) + slight;
     bool pushes = stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
     *wrong = p->turn > slight || (pushes && cairn_body_arm(stage->world, p->body) > 0);
     if (*wrong || (stage->plain && !pushes)) /* balls and planes are as far apart as foreseen */
         return CAIRN_OK;
-    TRY(cairn_stage_gap_after(stage, p->body, p->other, most, &gap));
-    *wrong = (pushes && gap > most) || gap < fmin(foreseen, 0) - slight;
+    TRY(cairn_stage_gap_after(stage, p->body, p->other, most + p->way + p->turn, &gap));
+    bool stopped = pushes && !is_point(stage, p) && gap > most; /* by what it does not touch */
+    *wrong = stopped || gap < fmin(foreseen, 0) - slight;
     return CAIRN_OK;
 }
 
@@ -170,8 +201,7 @@ static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_wi
     velocity_of(stage, p->other, &v_other, &omega_other);
     double closing = stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
     double gap = w->gap + closing - p->turn;
-    return is_far(stage, p) &&
-           gap < fmin(w->gap, 0) - SLIGHT * stage->world->bodies.extent[p->body];
+    return is_far(stage, p) && gap < fmin(w->gap, 0) - slight_error(stage, p);
 }
 
 static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pair, bool swapped,
@@ -191,18 +221,10 @@ static cairn_status limit_unseen(const cairn_stage *stage)
 {
     cairn_world *world = stage->world;
     const cairn_body_store *b = &world->bodies;
-    double *way = cairn_arena_doubles(&world->scratch, (size_t)b->count);
     cairn_layout layout;
     cairn_touches t;
-    if (!way)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < b->count; i++)
-        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED) {
-            cairn_vec3 v, omega;
-            velocity_of(stage, i, &v, &omega);
-            double turn = isfinite(b->arm[i]) ? surface_way(stage, i, omega) : 0;
-            way[i] = stage->h * cairn_norm(v) + turn;
-        }
+    double *way;
+    TRY(cairn_stage_ways(stage, &way));
     TRY(cairn_world_layout_at(world, b->x, b->q, way, &layout));
     TRY(cairn_world_touches(world, stage->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++)
@@ -214,10 +236,9 @@ static cairn_status limit_unseen(const cairn_stage *stage)
 
 cairn_status cairn_stage_limit(cairn_stage *stage)
 {
-    bool unseen = stage->scheme->velocity_level || stage->linearisations == 1;
     if (!stage->far)
         return CAIRN_OK;
-    if (unseen)
+    if (cairn_scheme_ahead(stage->scheme, stage->linearisations) != 0)
         TRY(limit_unseen(stage));
     return stage->scheme->velocity_level ? CAIRN_OK : limit_contacts(stage);
 }

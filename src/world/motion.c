@@ -155,8 +155,7 @@ static void end_dynamic(cairn_stage *stage, int i, tally *t)
     cairn_energy_add_body(stage, i, v[0], v[1], &t->added);
     count_body(t, i, energy_of(stage, i, stage->x_next[i], v));
     count_way(stage, i, v, t);
-    if (b->extent[i] > 0)
-        t->least = cairn_smaller(t->least, b->extent[i]);
+    t->least = cairn_smaller(t->least, b->extent[i]);
 }
 
 static void end_range(int begin, int end, void *context)

@@ -1,10 +1,11 @@
 /* penetration.c - how deep bodies overlap where the step will leave them.
  *
  * Candidates are all pairs that can meet in the step, so the deepest overlap is that of one of
- * them. Two kinds of contacts do not say it all: those with faces, of which only some triangles are
- * kept (merge.c), are looked at again with all pieces of their bodies; and a scheme of velocity
- * level, whose contacts are those that overlap at mid-step, has everything searched again. An
- * overlap counts twice: in metres, and as a share of the radius of the smaller body. */
+ * them. Two kinds of contacts do not say it all: pairs with faces, of which only some triangles are
+ * kept (merge.c), are looked at with all pieces as well; and a scheme of velocity level, whose
+ * contacts are those that overlap at mid-step, has everything searched. Both look as far as the
+ * step can have moved bodies, since what is behind a face need not overlap its box. An overlap
+ * counts twice: in metres, and as a share of the radius of the smaller body. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -133,7 +134,7 @@ static double depth_of(const cairn_stage *stage, int j)
     for (int side = 0; side < 2; side++)
         if (r[side] >= 0 && b->shape[body[1 - side]].kind == CAIRN_SHAPE_HALF_SPACE)
             return depth_in_plane(stage, body[side], body[1 - side]);
-    if (has_face(c, j) || is_repeated(c, j))
+    if (is_repeated(c, j))
         return -INFINITY;
     cairn_collider whole[2], made[2];
     return -least_gap(stage, side_of(stage, j, 0, &whole[0], &made[0]),
@@ -210,9 +211,10 @@ static cairn_status search_faces(const cairn_stage *stage, deepest *out)
         done = done && has_same_bodies(c, j);
         if (done || !has_face(c, j))
             continue;
+        int a = c->body[2 * j], b = c->body[2 * j + 1];
         double gap;
-        TRY(cairn_stage_gap_after(stage, c->body[2 * j], c->body[2 * j + 1], 0, &gap));
-        note_depth(stage, c->body[2 * j], c->body[2 * j + 1], -gap, out);
+        TRY(cairn_stage_gap_after(stage, a, b, stage->reach[a] + stage->reach[b], &gap));
+        note_depth(stage, a, b, -gap, out);
         done = true;
     }
     return CAIRN_OK;
@@ -239,7 +241,9 @@ static cairn_status search_all(const cairn_stage *stage, deepest *out)
     cairn_world *world = stage->world;
     cairn_layout layout;
     cairn_touches t;
-    TRY(cairn_world_layout_at(world, stage->x_next, stage->q_next, NULL, &layout));
+    double *way;
+    TRY(cairn_stage_ways(stage, &way));
+    TRY(cairn_world_layout_at(world, stage->x_next, stage->q_next, way, &layout));
     TRY(cairn_world_touches(world, stage->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++) {
         const cairn_pair pair = t.pairs[cairn_touches_leaf(&t, k).pair];
@@ -253,7 +257,9 @@ cairn_status cairn_stage_penetration(cairn_stage *stage)
 {
     cairn_step_report *report = stage->report;
     deepest found = none;
-    TRY(stage->scheme->velocity_level ? search_all(stage, &found) : search_contacts(stage, &found));
+    TRY(search_contacts(stage, &found));
+    if (stage->scheme->velocity_level)
+        TRY(search_all(stage, &found));
     report->certificate.penetration = found.depth;
     report->overlap = found.share;
     report->overlap_body[0] = found.body[0];

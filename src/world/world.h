@@ -368,6 +368,9 @@ cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, doubl
 
 /* limit.c: refuse a step in which a body goes further than linearised gaps can tell */
 cairn_status cairn_stage_limit(cairn_stage *stage);
+/* How far the points of each body get in the step, m, in the scratch; those of what has no bounds
+ * without turning. */
+cairn_status cairn_stage_ways(const cairn_stage *stage, double **out);
 
 /* energy.c: contacts and bodies, with their new velocities v and omega, are added by ranges */
 double cairn_body_kinetic(const cairn_world *world, int body, cairn_vec3 v, cairn_vec3 omega);
