@@ -81,6 +81,26 @@ TEST(polygon_projection_obeys_moreau_too)
     }
 }
 
+/* A sliding velocity of 1 m/s at an angle phi to edge k, u_N less than mu times its part against
+ * that edge by 1e-9: -u is 1e-9/sqrt(1 + mu^2) long when projected, on that edge. Squared distances
+ * from -u do not show it: they differ by 1e-18. */
+TEST(a_projection_that_is_small_is_found_on_its_edge)
+{
+    const int m = 8;
+    const double mu = 0.3, short_by = 1e-9;
+    for (int k = 0; k < m; k++)
+        for (int i = -3; i <= 3; i++) {
+            double edge = 2 * M_PI * k / m, phi = edge + 0.1 * i;
+            double u_N = mu * cos(phi - edge) - short_by;
+            double p[3] = { -u_N, cos(phi), sin(phi) };
+            cairn_cone_project_polygon(m, mu, p);
+            double along = p[0] + mu * (cos(edge) * p[1] + sin(edge) * p[2]);
+            double length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+            CHECK_NEAR(length, short_by / sqrt(1 + mu * mu), 1e-15);
+            CHECK_NEAR(along, length * sqrt(1 + mu * mu), 1e-15);
+        }
+}
+
 /* far points go to edges, so they land up to half the angle between edges beside: 0.223 pi/m */
 TEST(many_edges_come_near_the_circular_cone)
 {
@@ -174,7 +194,9 @@ int main(void)
     RUN(CASE(points_inside_stay), CASE(polar_points_go_to_the_apex),
         CASE(points_beside_go_to_the_nearest_generator),
         CASE(without_friction_only_the_normal_stays), CASE(moreau_decomposition_of_random_points),
-        CASE(polygon_projection_obeys_moreau_too), CASE(many_edges_come_near_the_circular_cone),
-        CASE(sliding_speed_of_a_law), CASE(projection_on_all_parts_obeys_moreau),
-        CASE(two_parts_by_hand), CASE(rows_go_to_their_bounds));
+        CASE(polygon_projection_obeys_moreau_too),
+        CASE(a_projection_that_is_small_is_found_on_its_edge),
+        CASE(many_edges_come_near_the_circular_cone), CASE(sliding_speed_of_a_law),
+        CASE(projection_on_all_parts_obeys_moreau), CASE(two_parts_by_hand),
+        CASE(rows_go_to_their_bounds));
 }

@@ -3,6 +3,7 @@
 #include "problem/cone.h"
 
 #include <math.h>
+#include <string.h>
 
 void cairn_cone_project(int dimension, double mu, double *r)
 {
@@ -54,9 +55,24 @@ static bool inside_polygon(int directions, double mu, const double *r)
     return r[0] >= 0 && support <= mu * apothem * r[0];
 }
 
+/* Of two projections x of r on parts of the cone the one nearer to r. Since x.(r - x) = 0 it is
+ * also the longer one: |r - x|^2 = |r|^2 - |x|^2. Where r is far from the cone and x is small, of
+ * 1e-9 |r| say, the distances differ by less than their rounding and the lengths tell; where x is
+ * close to r it is the other way round. */
+static bool is_nearer(const double *r, const double *x, const double *than)
+{
+    double away[3], far[3], half = 0.5 * dot3(r, r);
+    for (int i = 0; i < 3; i++) {
+        away[i] = r[i] - x[i];
+        far[i] = r[i] - than[i];
+    }
+    bool close = dot3(x, x) > half && dot3(than, than) > half;
+    return close ? dot3(away, away) < dot3(far, far) : dot3(x, x) > dot3(than, than);
+}
+
 void cairn_cone_project_polygon(int directions, double mu, double *r)
 {
-    double best[3] = { 0, 0, 0 }, least = dot3(r, r);
+    double best[3] = { 0, 0, 0 };
     if (mu == 0) {
         cairn_cone_project(3, 0, r);
         return;
@@ -64,17 +80,12 @@ void cairn_cone_project_polygon(int directions, double mu, double *r)
     if (inside_polygon(directions, mu, r))
         return;
     for (int k = 0; k < directions; k++) {
-        double a[3], b[3], near[3], away[3];
+        double a[3], b[3], near[3];
         edge_of(directions, mu, k, a);
         edge_of(directions, mu, k + 1, b);
         nearest_on_face(a, b, r, near);
-        for (int i = 0; i < 3; i++)
-            away[i] = near[i] - r[i];
-        if (dot3(away, away) < least) {
-            least = dot3(away, away);
-            for (int i = 0; i < 3; i++)
-                best[i] = near[i];
-        }
+        if (is_nearer(r, near, best))
+            memcpy(best, near, sizeof best);
     }
     for (int i = 0; i < 3; i++)
         r[i] = best[i];

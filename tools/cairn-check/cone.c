@@ -27,30 +27,36 @@ static void project_circle(const cone *k, const double *r, double *out)
 }
 
 /* Nearest point of the ray through p. */
-static double ray(const double *p, const double *r, double *out)
+static void ray(const double *p, const double *r, double *out)
 {
-    double s = fmax(0, cone_dot(3, p, r) / cone_dot(3, p, p)), far = 0;
-    for (int i = 0; i < 3; i++) {
+    double s = fmax(0, cone_dot(3, p, r) / cone_dot(3, p, p));
+    for (int i = 0; i < 3; i++)
         out[i] = s * p[i];
-        far += (r[i] - out[i]) * (r[i] - out[i]);
-    }
-    return far;
 }
 
-/* Nearest point of the plane through two edges, when it lies between them; else infinitely far. */
-static double face(const double *a, const double *b, const double *r, double *out)
+/* Nearest point of the plane through two edges, when it lies between them; else the apex. */
+static void face(const double *a, const double *b, const double *r, double *out)
 {
     double aa = cone_dot(3, a, a), ab = cone_dot(3, a, b), bb = cone_dot(3, b, b),
            all = aa * bb - ab * ab;
-    double ra = cone_dot(3, r, a), rb = cone_dot(3, r, b), far = 0;
+    double ra = cone_dot(3, r, a), rb = cone_dot(3, r, b);
     double s = (ra * bb - rb * ab) / all, t = (rb * aa - ra * ab) / all;
-    if (!(s >= 0 && t >= 0))
-        return HUGE_VAL;
+    bool between = s >= 0 && t >= 0;
+    for (int i = 0; i < 3; i++)
+        out[i] = between ? s * a[i] + t * b[i] : 0;
+}
+
+/* |r - x|^2 = |r|^2 - |x|^2 for the nearest points x of rays and planes. As long as r is much
+ * longer than x, rounding of the left side hides which x is nearest; then the longest is. */
+static bool is_nearer(const double *r, const double *x, const double *known)
+{
+    double far[2] = { 0, 0 }, length[2] = { cone_dot(3, x, x), cone_dot(3, known, known) };
     for (int i = 0; i < 3; i++) {
-        out[i] = s * a[i] + t * b[i];
-        far += (r[i] - out[i]) * (r[i] - out[i]);
+        far[0] += (r[i] - x[i]) * (r[i] - x[i]);
+        far[1] += (r[i] - known[i]) * (r[i] - known[i]);
     }
-    return far;
+    bool by_distance = fmax(far[0], far[1]) < fmin(length[0], length[1]);
+    return by_distance ? far[0] < far[1] : length[0] > length[1];
 }
 
 static void edge_of(const cone *k, int i, double *out)
@@ -75,7 +81,7 @@ static bool inside_edges(const cone *k, const double *r)
 /* The nearest of all edges, faces and the apex. */
 static void project_edges(const cone *k, const double *r, double *out)
 {
-    double best = cone_dot(3, r, r), near[3] = { 0, 0, 0 }, a[3], b[3];
+    double near[3], a[3], b[3];
     for (int i = 0; i < 3; i++)
         out[i] = inside_edges(k, r) ? r[i] : 0;
     if (inside_edges(k, r))
@@ -83,11 +89,12 @@ static void project_edges(const cone *k, const double *r, double *out)
     for (int i = 0; i < 2 * k->edges; i++) {
         edge_of(k, i / 2, a);
         edge_of(k, i / 2 + 1, b);
-        double far = i % 2 ? face(a, b, r, near) : ray(a, r, near);
-        if (far >= best)
-            continue;
-        best = far;
-        for (int c = 0; c < 3; c++)
+        if (i % 2)
+            face(a, b, r, near);
+        else
+            ray(a, r, near);
+        bool nearer = is_nearer(r, near, out);
+        for (int c = 0; c < 3 && nearer; c++)
             out[c] = near[c];
     }
 }
