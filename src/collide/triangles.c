@@ -27,7 +27,7 @@ typedef struct front {
     int32_t name[3];
     cairn_vec3 beyond[3];
     cairn_vec3 normal;
-    double sunk; /* m: how far the body lies wholly behind it (thin ones may), else 0         */
+    double sunk; /* m: how far the body lies wholly behind it (thin ones, faces), else 0      */
 } front;
 
 static cairn_vec3 normal_of(const cairn_vec3 *corner, int count)
@@ -63,15 +63,31 @@ static const double THINNEST = 0.02;
 static double in_front(const cairn_convex *a, front *f)
 {
     double origin = cairn_dot(f->normal, cairn_sub(a->x, f->corner[0]));
+    double high = cairn_dot(f->normal, cairn_convex_support(a, f->normal));
+    double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
+    f->sunk = fmax(0, 1e-12 * (size + fabs(origin)) - (origin + high + a->rounding));
     if (!a->shape)
         return origin;
-    double high = cairn_dot(f->normal, cairn_convex_support(a, f->normal));
     double low = cairn_dot(f->normal, cairn_convex_support(a, cairn_scale(-1, f->normal)));
-    double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
     double thickness = high - low + 2 * a->rounding;
     double missing = f->t->two_sided ? 0 : fmax(0, THINNEST * size - thickness);
-    f->sunk = fmax(0, 1e-12 * (size + fabs(origin)) - (origin + high + a->rounding));
     return origin + 0.5 * (high + low + missing);
+}
+
+/* Whether a thin body that lies behind the triangle is nearer to the outside over a ridge: then it is
+ * the business of the neighbour there, whose plane goes through the edge as well. */
+static bool is_nearer_to_neighbour(const cairn_convex *a, const front *f)
+{
+    double here = cairn_dot(f->normal, cairn_sub(a->x, f->corner[0]));
+    for (int k = 0; k < f->count; k++) {
+        cairn_vec3 other = f->beyond[k];
+        cairn_vec3 e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
+        cairn_vec3 out = f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal);
+        bool ridge = cairn_dot(other, out) > 1e-9 * cairn_norm(out);
+        if (ridge && cairn_dot(other, cairn_sub(a->x, f->corner[k])) > here)
+            return true;
+    }
+    return false;
 }
 
 /* False: the body is behind a one-sided triangle. */
@@ -85,10 +101,12 @@ static bool make_front(const cairn_triangle *t, int dimension, const cairn_conve
     }
     f->normal = normal_of(f->corner, dimension);
     bool behind = in_front(a, f) < 0;
-    if (behind && t->two_sided) {
+    if (t->two_sided)
+        f->sunk = 0; /* there is no behind */
+    if (behind && t->two_sided)
         turn_over(f);
-        f->sunk = 0;
-    }
+    if (a->shape && f->sunk > 0 && is_nearer_to_neighbour(a, f))
+        return false;
     return !behind || t->two_sided;
 }
 
