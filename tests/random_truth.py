@@ -221,10 +221,16 @@ def cone(keys, _):
     surface = [p for k in range(5) for p in ring(frame, r * (1 - k / 5), h * (k / 5 - 0.25), 24)] + [apex]
     surface += ring(frame, r / 2, -h / 4, 8)
 
+    rim, top = (r, -h / 4, 0.0), (0.0, 0.75 * h, 0.0)
+
     def inside(p):
         x, y, z = along(frame, p)
-        s = min(z + h / 4, (0.75 * h * r - h * math.hypot(x, y) - r * z) / math.hypot(h, r))
-        return s if s >= 0 else -min(norm(sub(p, q)) for q in surface)
+        rho = math.hypot(x, y)
+        s = min(z + h / 4, (0.75 * h * r - h * rho - r * z) / math.hypot(h, r))
+        if s >= 0:
+            return s
+        p = (rho, z, 0.0)
+        return -min(segment_distance(p, (0.0, -h / 4, 0.0), rim), segment_distance(p, rim, top))
 
     def support(d):
         x, y, z = along(frame, d)

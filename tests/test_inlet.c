@@ -227,6 +227,31 @@ TEST(in_2d_bodies_stay_in_the_plane)
 }
 
 /* As many as fit: about 0.3 of the volume is the most that random trials fill. */
+/* Balls of radius 0.01 m for places within 0.1 m, all inside of a cube of triangles, edge 1 m: they
+ * touch none of its faces, and there is no room all the same. */
+TEST(nothing_comes_into_a_closed_mesh)
+{
+    static const cairn_vec3 v[8] = { { -0.5, -0.5, -0.5 }, { 0.5, -0.5, -0.5 }, { -0.5, 0.5, -0.5 },
+                                     { 0.5, 0.5, -0.5 },   { -0.5, -0.5, 0.5 }, { 0.5, -0.5, 0.5 },
+                                     { -0.5, 0.5, 0.5 },   { 0.5, 0.5, 0.5 } };
+    static const int32_t corner[36] = { 0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                        2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5 };
+    cairn_world *world = space(3);
+    cairn_mesh_def mesh = { v, 8, corner, 12 };
+    cairn_body_def cube = cairn_body_def_default();
+    cairn_inlet_def def = wide(1, 100);
+    cairn_error error;
+    cube.shape = cairn_shape_default(CAIRN_SHAPE_MESH, 3);
+    CHECK_OK(cairn_mesh_create(&mesh, &cube.shape.geometry, &error));
+    CHECK_OK(cairn_body_create(world, &cube, NULL));
+    cairn_geometry_release(cube.shape.geometry);
+    def.size = cairn_vec(0.1, 0.1, 0.1);
+    CHECK_OK(cairn_inlet_create(world, &def));
+    CHECK_INT(step(world, 0.1), 0);
+    CHECK_INT(cairn_world_inlet_pending(world), 1);
+    cairn_world_destroy(world);
+}
+
 TEST(bodies_never_overlap_each_other_or_walls)
 {
     cairn_world *world = space(3);
@@ -448,6 +473,7 @@ int main(void)
         CASE(a_large_body_that_waits_stays_large), CASE(lists_of_radii_are_copied),
         CASE(bodies_fill_a_box), CASE(bodies_fill_a_vertical_cylinder_evenly),
         CASE(in_2d_bodies_stay_in_the_plane), CASE(bodies_never_overlap_each_other_or_walls),
+        CASE(nothing_comes_into_a_closed_mesh),
         CASE(bodies_of_other_shapes_come_in_turned), CASE(other_shapes_are_scaled_to_their_radius),
         CASE(hulls_are_poured), CASE(a_body_without_a_place_waits), CASE(the_seed_decides_where),
         CASE(bodies_that_come_in_take_the_holes), CASE(impossible_inlets_are_refused),

@@ -61,8 +61,30 @@ TEST(containers_count_too)
     CHECK_REFUSED(table);
 }
 
+/* A disk of radius 0.1 in the middle of a solid square of edge 2 touches no side of it: 1 m to the
+ * nearest, and its own radius. In a hollow of the same square it is free. */
+TEST(the_inside_of_a_closed_line_is_solid)
+{
+    static const refused table[] = {
+        { HEAD "dimension: 2\nbodies:\n"
+               "  - {shape: {polyline: {closed: true, points: [[-1, -1], [1, -1], [1, 1], [-1, 1]]}}}\n"
+               "  - {shape: {sphere: {radius: 0.1}}}\n",
+          6, 5, "bodies.1", "body 1 and body 0 overlap by 1.1 m" },
+    };
+    CHECK_REFUSED(table);
+    cairn_scene *s =
+        scene_text_good(HEAD "dimension: 2\nbodies:\n"
+                             "  - {motion: fixed, shape: {polyline: {closed: true,\n"
+                             "     points: [[-1, -1], [-1, 1], [1, 1], [1, -1]]}}}\n"
+                             "  - {shape: {sphere: {radius: 0.1}}}\n",
+                        NULL);
+    CHECK_NEAR(s->overlap, 0, 0);
+    cairn_scene_destroy(s);
+}
+
 int main(void)
 {
     RUN(CASE(overlapping_bodies_are_named), CASE(a_little_overlap_is_allowed_and_told),
-        CASE(the_share_counts_not_the_depth), CASE(containers_count_too));
+        CASE(the_share_counts_not_the_depth), CASE(containers_count_too),
+        CASE(the_inside_of_a_closed_line_is_solid));
 }

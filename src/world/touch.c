@@ -248,5 +248,5 @@ bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_c
                  cairn_collider_piece(b, list->items[k].second, &two)))
             return true;
     }
-    return false;
+    return cairn_collider_swallowed(a, b) > 0 || cairn_collider_swallowed(b, a) > 0;
 }

@@ -166,6 +166,18 @@ static void deepen(const cairn_world *world, const cairn_touches *t, size_t leaf
     }
 }
 
+/* Who lies behind all faces of a mesh or polyline touches none of them. */
+static void deepen_inside(const cairn_world *world, const cairn_collider *colliders,
+                          cairn_pair pair, deepest *found)
+{
+    const cairn_collider *a = &colliders[pair.first], *b = &colliders[pair.second];
+    double depth = fmax(cairn_collider_swallowed(a, b), cairn_collider_swallowed(b, a));
+    double size = found->as_share ? cairn_pair_radius(world, pair.first, pair.second) : 1;
+    double measure = depth / size;
+    if (measure > found->measure)
+        *found = (deepest){ found->as_share, measure, depth, pair };
+}
+
 static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
     cairn_layout layout;
@@ -177,6 +189,8 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
     TRY(cairn_world_touches(world, &cairn_broad_phase_auto, &layout, &touches));
     for (size_t k = 0; k < touches.count; k++)
         deepen(world, &touches, k, found);
+    for (size_t k = 0; k < world->pair_list.count; k++)
+        deepen_inside(world, layout.colliders, world->pair_list.items[k], found);
     return CAIRN_OK;
 }
 
