@@ -300,12 +300,15 @@ vec check_middle(const check_solid *s)
     return into_space(s, sum);
 }
 
-/* The point of a disk of radius R at right angles to the axis that is farthest along d. */
+/* The point of a disk of radius R at right angles to the axis that is farthest along d. Of a direction
+ * along the axis only rounding is left across it, which is not at right angles: then all of the rim
+ * is as far as its middle. */
 static vec on_rim(vec axis, double R, vec d)
 {
     vec across = vec_add(d, -vec_dot(d, axis), axis);
+    across = vec_add(across, -vec_dot(across, axis), axis);
     double length = vec_norm(across);
-    return length > 0 ? vec_times(R / length, across) : (vec){ 0, 0, 0 };
+    return length > 1e-13 * vec_norm(d) ? vec_times(R / length, across) : (vec){ 0, 0, 0 };
 }
 
 static vec support_of_round(const check_solid *s, vec d)
