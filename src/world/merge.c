@@ -96,6 +96,13 @@ static int deepest_along(const merge *m, int count, int k)
     return deepest;
 }
 
+/* Whether point k has the normal of the deepest and is as deep, to rounding of its place. */
+static bool is_as_deep(const merge *m, int k, int deepest)
+{
+    const cairn_witness *one = &m->points[k], *most = &m->points[deepest];
+    return one->gap - most->gap <= 4e-15 * cairn_norm(most->on_a) && have_one_normal(one, most);
+}
+
 /* Every normal that is left keeps its deepest point: the depth of the bodies along it. Returns how
  * many are chosen, at most twice as many as before. */
 static int add_deepest(const merge *m, int count, int *chosen, int kept)
@@ -103,8 +110,9 @@ static int add_deepest(const merge *m, int count, int *chosen, int kept)
     int total = kept;
     for (int k = 0; k < kept; k++) {
         int deepest = deepest_along(m, count, chosen[k]), known = 0;
-        while (known < total && chosen[known] != deepest)
+        while (known < total && !is_as_deep(m, chosen[known], deepest))
             known++;
+        deepest = known < total ? chosen[known] : deepest;
         chosen[known] = deepest;
         total += known == total;
     }
