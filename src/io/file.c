@@ -148,11 +148,14 @@ static int open_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* The descriptor to write to, -1 with errno. */
+/* The descriptor to write to, -1 with errno. What the system does not follow (links of others in a
+ * folder like /tmp) is not followed by hand either. */
 static int open_target(cairn_file *file)
 {
     struct stat about;
     bool there = stat(file->path, &about) == 0;
+    if (!there && errno != ENOENT)
+        return -1;
     file->in_place = there && (!S_ISREG(about.st_mode) || standard_output(&about) >= 0);
     if (file->in_place)
         return open_in_a_row(file->path, &about);
@@ -217,7 +220,7 @@ static bool copy_stream(FILE *from, FILE *to)
 
 static cairn_status copy_file(const char *from, const char *path, cairn_error *error)
 {
-    cairn_file file;
+    cairn_file file = { 0 };
     FILE *source = fopen(from, "rb");
     if (!source)
         return fail_errno(error, from, "read");
