@@ -66,8 +66,10 @@ static double in_front(const cairn_convex *a, front *f)
     double high = cairn_dot(f->normal, cairn_convex_support(a, f->normal));
     double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
     f->sunk = fmax(0, 1e-12 * (size + fabs(origin)) - (origin + high + a->rounding));
-    if (!a->shape)
+    if (!a->shape) { /* deeper, it may lie beyond the other side of what the triangle bounds */
+        f->sunk = f->sunk > 0.5 * THINNEST * size ? 0 : f->sunk;
         return origin;
+    }
     double low = cairn_dot(f->normal, cairn_convex_support(a, cairn_scale(-1, f->normal)));
     double thickness = high - low + 2 * a->rounding;
     double missing = f->t->two_sided ? 0 : fmax(0, THINNEST * size - thickness);
