@@ -129,8 +129,7 @@ TEST(attributes_are_read_or_left_out)
     CHECK(!cairn_hdf5_read_real_attribute(s.file, "missing", &value));
     CHECK_OK(cairn_hdf5_read_text_attribute(s.file, "solver", text, sizeof text));
     CHECK_TEXT(text, "by h");
-    CHECK_INT(cairn_hdf5_read_text_attribute(s.file, "error", text, sizeof text),
-              CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_hdf5_read_text_attribute(s.file, "error", text, sizeof text), CAIRN_BAD_INPUT);
     sample_destroy(&s);
 }
 
