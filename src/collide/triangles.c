@@ -57,6 +57,14 @@ static void turn_over(front *f)
  * had it. */
 static const double THINNEST = 0.02;
 
+/* Whether a face that lies wholly behind the triangle has sunk into it: it looks at it, and is not
+ * deeper than thin bodies may be. Others lie beyond the other side of what the triangle bounds. */
+static bool has_sunk_face(const cairn_convex *a, const front *f, double size)
+{
+    bool looks_at_it = cairn_dot(normal_of(a->corners, a->corner_count), f->normal) < 0;
+    return looks_at_it && f->sunk <= 0.5 * THINNEST * size;
+}
+
 /* How far the middle of the body is in front of the triangle. It lies half way between the two
  * points that are furthest along its normal, wherever the shape has its origin. A face that plays
  * the body has its origin in its solid. */
@@ -66,8 +74,8 @@ static double in_front(const cairn_convex *a, front *f)
     double high = cairn_dot(f->normal, cairn_convex_support(a, f->normal));
     double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
     f->sunk = fmax(0, 1e-12 * (size + fabs(origin)) - (origin + high + a->rounding));
-    if (!a->shape) { /* deeper, it may lie beyond the other side of what the triangle bounds */
-        f->sunk = f->sunk > 0.5 * THINNEST * size ? 0 : f->sunk;
+    if (!a->shape) {
+        f->sunk = has_sunk_face(a, f, size) ? f->sunk : 0;
         return origin;
     }
     double low = cairn_dot(f->normal, cairn_convex_support(a, cairn_scale(-1, f->normal)));
@@ -76,17 +84,17 @@ static double in_front(const cairn_convex *a, front *f)
     return origin + 0.5 * (high + low + missing);
 }
 
-/* Whether a thin body that lies behind the triangle is nearer to the outside over a ridge: then it is
- * the business of the neighbour there, whose plane goes through the edge as well. */
-static bool is_nearer_to_neighbour(const cairn_convex *a, const front *f)
+/* Whether a place behind the triangle is nearer to the outside over a ridge: then it is the business
+ * of the neighbour there, whose plane goes through the edge as well. */
+static bool is_nearer_to_neighbour(cairn_vec3 place, const front *f)
 {
-    double here = cairn_dot(f->normal, cairn_sub(a->x, f->corner[0]));
+    double here = cairn_dot(f->normal, cairn_sub(place, f->corner[0]));
     for (int k = 0; k < f->count; k++) {
         cairn_vec3 other = f->beyond[k];
         cairn_vec3 e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
         cairn_vec3 out = f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal);
         bool ridge = cairn_dot(other, out) > 1e-9 * cairn_norm(out);
-        if (ridge && cairn_dot(other, cairn_sub(a->x, f->corner[k])) > here)
+        if (ridge && cairn_dot(other, cairn_sub(place, f->corner[k])) > here)
             return true;
     }
     return false;
@@ -107,7 +115,7 @@ static bool make_front(const cairn_triangle *t, int dimension, const cairn_conve
         f->sunk = 0; /* there is no behind */
     if (behind && t->two_sided)
         turn_over(f);
-    if (a->shape && f->sunk > 0 && is_nearer_to_neighbour(a, f))
+    if (a->shape && f->sunk > 0 && is_nearer_to_neighbour(a->x, f))
         return false;
     return !behind || t->two_sided;
 }
@@ -215,14 +223,22 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* Points along the normal of the triangle; none where a body that is apart from the triangle, and
- * not wholly behind it, would be behind it. */
+/* Whether a point of a body that is apart from the triangle by `gap` is one of the triangle: it is in
+ * front of it, or the body lies wholly behind and no neighbour is nearer. */
+static bool belongs(const front *f, double gap, const cairn_witness *w)
+{
+    if (gap <= 0 || w->gap >= 0)
+        return true;
+    return f->sunk > 0 && !is_nearer_to_neighbour(w->on_a, f);
+}
+
+/* Points along the normal of the triangle. */
 static int meet_along(const front *f, const cairn_couple *c, double gap, double margin,
                       cairn_witness *out)
 {
     int count = cairn_manifold_along(c, f->normal, margin, out), kept = 0;
     for (int k = 0; k < count; k++)
-        if (gap <= 0 || f->sunk > 0 || out[k].gap >= 0)
+        if (belongs(f, gap, &out[k]))
             out[kept++] = out[k];
     return kept;
 }
