@@ -8,7 +8,7 @@
  * one. Facts: the least gap is that distance; none is found beyond the margin; a body that is moved
  * into the wall has a contact; points are on body and wall.
  *
- * CAIRN_RANDOM_POSES sets how many poses of each pair of kinds are tried, default 60. */
+ * CAIRN_RANDOM_POSES sets how many poses of each pair of kinds are tried, default 30; of two solids 60. */
 #include "random_meetings.h"
 
 enum { TRIANGLES = 640, POOL = 6, STEPS = 12 };
@@ -443,7 +443,7 @@ static verdicts run_pair(cairn_shape_kind body, wall_kind wall)
     static brute_body solid;
     verdicts v = { 0 };
     uint64_t state = 1000 * (uint64_t)body + (uint64_t)wall + 11;
-    int poses = poses_of_a_pair(60), dimension = wall >= RING ? 2 : 3;
+    int poses = poses_of_a_pair(30), dimension = wall >= RING ? 2 : 3;
     for (int shape = 0; shape < POOL; shape++) {
         m = (meeting){ .dimension = dimension };
         m.body = draw_body(body, dimension, &state);
