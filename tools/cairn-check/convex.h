@@ -17,6 +17,7 @@ typedef struct check_question {
     const vec *hints; /* directions n to try first */
     int hint_count;
     double enough; /* m: a depth of no more than this needs not be known better */
+    bool facing;   /* of two faces: the body of one, closed, is in front of the other */
 } check_question;
 
 /* The least way along any direction that takes solid a out of solid b. */

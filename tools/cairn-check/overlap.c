@@ -224,7 +224,7 @@ static check_range piece_range(const check_question *question, double slack)
     int two = is_face(a) ? ask_face(a, b, slack, &over[1], &behind[1], &n[1]) : 1;
     bool faces = is_face(a) || is_face(b), both = is_face(a) && is_face(b);
     /* of two faces either may be the body */
-    if (both ? one < 0 && two < 0 : one < 0 || two < 0)
+    if (both ? one < 0 && two < 0 && !question->facing : one < 0 || two < 0)
         return (check_range){ -HUGE_VAL, -HUGE_VAL, { 0, 0, 0 } };
     check_range found = check_convex_depth(question);
     bool own = (is_face(b) && vec_norm(vec_add(found.n, -1, n[0])) < 1e-7) ||
@@ -233,7 +233,7 @@ static check_range piece_range(const check_question *question, double slack)
         found.high = fmax(found.high, fmax(over[0], over[1]));
     if (faces && !own)
         found.low -= fmax(missed_by_rule(a), missed_by_rule(b));
-    if (one <= 0 || two <= 0)
+    if ((one <= 0 || two <= 0) && !question->facing)
         found.low = -HUGE_VAL;
     return found;
 }
@@ -254,6 +254,16 @@ static check_range swallowed_range(const check_question *question, double slack)
     return depth > slack ? (check_range){ depth, HUGE_VAL, { 0, 0, 0 } } : nothing;
 }
 
+/* Whether a body that is closed, of which s is a face and x the centre, is in front of another face: then
+ * it may not cross that, whatever its own face looks at. */
+static bool comes_from_front(const check_solid *s, vec x, const check_solid *face, double slack)
+{
+    if (!is_face(s) || !is_face(face) || !s->row->closed)
+        return false;
+    front f = front_of(face);
+    return height_over(&f, x) > slack;
+}
+
 /* Two pieces that may be near each other, into the range of their bodies. */
 static void add_pieces(const check_solid *a, const check_solid *b, const check_couple *pair,
                        check_range *out)
@@ -264,9 +274,14 @@ static void add_pieces(const check_solid *a, const check_solid *b, const check_c
         10 * CHECK_ROUNDING * (vec_norm(pair->x[pair->a]) + vec_norm(pair->x[pair->b]) + size);
     if (apart > size + rounding)
         return;
-    const check_question question = { a, b, pair->hints, pair->hint_count,
-                                      fmax(pair->enough, out->low) };
     double slack = rounding + flat_share * size;
+    const check_question question = { a,
+                                      b,
+                                      pair->hints,
+                                      pair->hint_count,
+                                      fmax(pair->enough, out->low),
+                                      comes_from_front(a, pair->x[pair->a], b, slack) ||
+                                          comes_from_front(b, pair->x[pair->b], a, slack) };
     check_range found = piece_range(&question, slack);
     if (found.high == -HUGE_VAL)
         found = swallowed_range(&question, slack);
