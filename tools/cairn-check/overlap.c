@@ -261,7 +261,8 @@ static bool comes_from_front(const check_solid *s, vec x, const check_solid *fac
     if (!is_face(s) || !is_face(face) || !s->row->closed)
         return false;
     front f = front_of(face);
-    return height_over(&f, x) > slack;
+    double height = height_over(&f, x);
+    return (f.sheet ? fabs(height) : height) > slack;
 }
 
 /* Two pieces that may be near each other, into the range of their bodies. */
