@@ -5,15 +5,16 @@
  *     cone       n = axis sin(alpha) - e cos(alpha)  level = 0, from the apex
  *
  * and a solid is in it by max over e of level - min n.p. Where the solid is spanned by points that is
- * the largest over these, each with e along its own radius. Else it is f(t) = reach(-n(e(t))): 96
- * values of the angle t show where it is largest, halving the interval of three of them finds it.
- * Because f is the reach of a convex body f'' >= -f, so no peak is narrower than a cosine and none is
- * missed between two values. */
+ * the largest over these, each with e along its own radius. Else it is the largest of f(t) =
+ * reach(-n(e(t))) over the angle t of e. Each point of the body adds a sine of t to f, with an amplitude
+ * of at most B, its distance from the origin of the wall: f is the largest of these sines, f'' >= -B, and
+ * between two angles f is at most the larger of its values there + B (t2 - t1)^2/8. Intervals where that
+ * is too little are left out, the others halved. */
 #include "walls.h"
 
 #include "pieces.h"
 
-enum { ANGLES = 96, HALVINGS = 60 };
+enum { ANGLES = 32 };
 static const double pi = 3.14159265358979323846;
 
 static vec unit_axis(const check_run *run, int wall, quat q)
@@ -126,40 +127,32 @@ static double depth_at(const round_wall *w, const check_solid *s, double angle)
     return check_reach(s, out) - vec_dot(out, w->x) - w->radius;
 }
 
-/* The largest near the middle of [low, high], by golden sections. */
-static double peak_of(const round_wall *w, const check_solid *s, double low, double high)
+/* Halves the interval until no value in it can be larger than the largest so far, *most, by more than
+ * 1e-8 of the amplitude B. */
+static void search_between(const round_wall *w, const check_solid *s, const double t[2],
+                           const double f[2], double B, double *most)
 {
-    const double part = 0.3819660112501051;
-    double p = low + part * (high - low), q = high - part * (high - low);
-    double at_p = depth_at(w, s, p), at_q = depth_at(w, s, q);
-    for (int k = 0; k < HALVINGS; k++) {
-        if (at_p > at_q) {
-            high = q;
-            q = p;
-            at_q = at_p;
-            p = low + part * (high - low);
-            at_p = depth_at(w, s, p);
-        } else {
-            low = p;
-            p = q;
-            at_p = at_q;
-            q = high - part * (high - low);
-            at_q = depth_at(w, s, q);
-        }
-    }
-    return fmax(at_p, at_q);
+    double width = t[1] - t[0];
+    if (fmax(f[0], f[1]) + B * width * width / 8 <= *most + 1e-8 * B)
+        return;
+    double middle = 0.5 * (t[0] + t[1]), value = depth_at(w, s, middle);
+    *most = fmax(*most, value);
+    search_between(w, s, (const double[2]){ t[0], middle }, (const double[2]){ f[0], value }, B,
+                   most);
+    search_between(w, s, (const double[2]){ middle, t[1] }, (const double[2]){ value, f[1] }, B,
+                   most);
 }
 
 static double depth_of_curved(const round_wall *w, const check_solid *s)
 {
-    double value[ANGLES], most = -HUGE_VAL, step = 2 * pi / ANGLES;
-    for (int k = 0; k < ANGLES; k++)
+    double value[ANGLES + 1], most = -HUGE_VAL, step = 2 * pi / ANGLES;
+    double B = vec_norm(vec_add(s->at.x, -1, w->x)) + check_solid_extent(s);
+    for (int k = 0; k <= ANGLES; k++) {
         value[k] = depth_at(w, s, k * step);
-    for (int k = 0; k < ANGLES; k++) {
-        double left = value[(k + ANGLES - 1) % ANGLES], right = value[(k + 1) % ANGLES];
-        if (value[k] >= left && value[k] >= right)
-            most = fmax(most, peak_of(w, s, (k - 1) * step, (k + 1) * step));
+        most = fmax(most, value[k]);
     }
+    for (int k = 0; k < ANGLES; k++)
+        search_between(w, s, (const double[2]){ k * step, (k + 1) * step }, value + k, B, &most);
     return most;
 }
 
