@@ -316,6 +316,26 @@ TEST(a_ball_hangs_up_to_the_adhesion_and_falls_beyond)
         }
 }
 
+/* 1e30 N for 0.01 s is 1e28 N s, of which rounding leaves 1e12: no motion of 1 kg is seen in that. At
+ * most 1e-9 of 0.1 m may be lost: 1e-9 0.1 1 / (2.2e-16 1e-4) = 4.5e9 N. */
+TEST(a_pull_that_drowns_the_motion_in_rounding_is_refused)
+{
+    const double pulls[] = { 1e30, 4.6e9, 4.4e9 };
+    for (int i = 0; i < 3; i++) {
+        const cairn_material_def material = { .friction = 0.5, .adhesion = pulls[i] };
+        cairn_world *world = bare_world(3, &material);
+        cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+        cairn_step_report report;
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, (cairn_vec3){ 0, 0, 0 });
+        add_ball(world, 0.1, up(3, 0.1), (cairn_vec3){ 0, 0, 0 });
+        cairn_status status = cairn_world_step(world, &options, &report);
+        CHECK_INT(status, pulls[i] < 4.5e9 ? CAIRN_OK : CAIRN_BAD_INPUT);
+        if (status != CAIRN_OK)
+            CHECK(strstr(cairn_world_error(world)->message, "expected at most 4.5e+09 N"));
+        cairn_world_destroy(world);
+    }
+}
+
 /* Under a ceiling with c = 3 m g friction holds mu (r_N + h c)/h = mu 2 m g. */
 TEST(adhesion_gives_friction_its_share)
 {
@@ -746,6 +766,7 @@ int main(void)
         CASE(elliptic_friction_holds_up_to_the_ellipse), CASE(a_skate_slides_along_its_axis),
         CASE(friction_2_needs_an_axis_and_takes_the_first),
         CASE(a_ball_hangs_up_to_the_adhesion_and_falls_beyond),
+        CASE(a_pull_that_drowns_the_motion_in_rounding_is_refused),
         CASE(adhesion_gives_friction_its_share), CASE(adhesion_pulls_within_its_range),
         CASE(a_rolling_ball_slows_down_and_comes_to_rest),
         CASE(a_rolling_ball_by_the_convex_law_keeps_a_gap),

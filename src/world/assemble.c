@@ -313,12 +313,13 @@ static void contact_range(int begin, int end, void *context)
 }
 
 /* What adhesion pulls adds up in v_free: contact by contact. */
-static void adhere(cairn_stage *stage)
+static cairn_status adhere(cairn_stage *stage)
 {
     const cairn_contact_store *c = &stage->world->contacts;
     for (int j = 0; stage->world->laws.adhesive && j < c->count; j++)
         if (c->adhesion[j] > 0)
-            cairn_stage_adhere(stage, j);
+            TRY(cairn_stage_adhere(stage, j));
+    return CAIRN_OK;
 }
 
 /* All contacts of a problem have the same components: rolling and spinning ones where some material
@@ -372,7 +373,7 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
     TRY(cairn_stage_joints_steady(stage));
     pose_problem(stage);
     cairn_parallel_for(world->contacts.count, GRAIN, contact_range, stage);
-    adhere(stage);
+    TRY(adhere(stage));
     cairn_stage_warm_start(stage);
     return cairn_stage_joints_fill(stage);
 }

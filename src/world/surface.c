@@ -12,12 +12,15 @@
  * about z) and along the normal.
  *
  * Surface velocity: the part of it along the contact is in w. */
+#include <float.h>
 #include <math.h>
 
+#include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 #include "world/scheme.h"
 
+static const double DROWNED = 1e-9;  /* of the radius: what rounding may move a body by */
 static const double TOUCHING = 1e-5; /* of the smaller body: gap at which adhesion pulls         */
 static const double SIZELESS = 1e-3; /* m: size for this purpose where neither body has one      */
 static const double UPRIGHT = 1e-6;  /* part of an axis in the contact that still is a direction */
@@ -147,15 +150,37 @@ static bool touches(const cairn_stage *stage, int j)
     return cairn_stage_gap(stage, j) <= (range > 0 ? range : TOUCHING * size);
 }
 
+/* The impulse h c is put on and taken off again. What rounding leaves of it, eps h c/m, must not
+ * move a body by more than DROWNED of its radius in a step: else the velocities and the ledger
+ * would be made of rounding. */
+static cairn_status check_pull(const cairn_stage *stage, int j)
+{
+    const cairn_world *world = stage->world;
+    const cairn_contact_store *c = &world->contacts;
+    for (int side = 0; side < 2; side++) {
+        int i = c->body[2 * j + side];
+        double extent = cairn_body_extent(world, i), size = extent > 0 ? extent : SIZELESS;
+        double most = DROWNED * size * world->bodies.mass[i] / (DBL_EPSILON * stage->h * stage->h);
+        if (stage->block[i] >= 0 && c->adhesion[j] > most)
+            return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "adhesion",
+                              "a pull of %g N in one step of %g s drowns the motion of body %d, of "
+                              "%g kg, in rounding, expected at most %.2g N",
+                              c->adhesion[j], stage->h, i, world->bodies.mass[i], most);
+    }
+    return CAIRN_OK;
+}
+
 /* v_free -= h c M^-1 H' n, once the rows of contact j are there */
-void cairn_stage_adhere(cairn_stage *stage, int j)
+cairn_status cairn_stage_adhere(cairn_stage *stage, int j)
 {
     cairn_contact_store *c = &stage->world->contacts;
     if (!touches(stage, j))
         c->adhesion[j] = 0;
+    TRY(check_pull(stage, j));
     const double pull[CAIRN_MAX_DIMENSION] = { -stage->h * c->adhesion[j] };
     cairn_contact_push(&stage->problem, stage->components, stage->block_size, j, pull,
                        stage->v_problem);
+    return CAIRN_OK;
 }
 
 /* ---- what is stored ------------------------------------------------------------------------- */

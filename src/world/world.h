@@ -329,7 +329,7 @@ cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
 void cairn_contact_rows(const cairn_contact_store *contacts, int j, cairn_vec3 row[3]);
 void cairn_contact_turns(const cairn_stage *stage, int j, cairn_vec3 turn[3]);
 cairn_vec3 cairn_surface_velocity(const cairn_stage *stage, int body, cairn_vec3 normal);
-void cairn_stage_adhere(cairn_stage *stage, int j);
+cairn_status cairn_stage_adhere(cairn_stage *stage, int j);
 /* D: what the rows of both tangents are multiplied by. */
 void cairn_contact_shares(const cairn_contact_store *contacts, int j, double share[2]);
 void cairn_contact_store_result(cairn_stage *stage, int j);
