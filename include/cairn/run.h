@@ -17,7 +17,8 @@ enum { CAIRN_RUN_MOST_PROBLEMS = 20 };
 /** Ranges of steps that a list of steps keeps, at most. */
 enum { CAIRN_RUN_MOST_SPANS = 32 };
 
-/** An overlap above this share of the smaller body's radius is warned of, whatever the residuals. */
+/** An overlap above this share of the smaller body's radius is warned of, whatever the residuals
+ *  are. */
 #define CAIRN_RUN_DEEP 0.01
 
 /** Steps as ranges first to last: the first CAIRN_RUN_MOST_SPANS of them. */

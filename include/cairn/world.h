@@ -396,7 +396,7 @@ typedef struct cairn_energy {
 /** What a step can prove about itself, in units a person understands. After an impact by Poisson's
  *  law it speaks of the decompression, the judgement of the worse phase. */
 typedef struct cairn_certificate {
-    double penetration;        /* m: deepest overlap after the step, over all candidates (>= 0)  */
+    double penetration;        /* m: deepest overlap of any two bodies after the step (>= 0)     */
     double gap_error;          /* m: largest |h min(o, w r_N)|: gap left where it pushes, or
                                 overlap; o = u_N + b, less mu |u_T| for the convex law         */
     double cone_violation;     /* N s: largest distance of an impulse from its cone              */
@@ -450,7 +450,9 @@ typedef struct cairn_step_report {
 } cairn_step_report;
 
 /** Advance by one time step. On failure the world is as before the call and cairn_world_error
- *  says why. A step that misses its tolerance succeeds with report->solve.converged false. */
+ *  says why: CAIRN_BAD_INPUT with the key run.time_step when a body would move further than
+ *  linearised gaps can tell, CAIRN_NOT_FINITE when a number would overflow. A step that misses its
+ *  tolerance succeeds with report->solve.converged false. */
 CAIRN_API cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                                         cairn_step_report *report);
 
