@@ -1,20 +1,21 @@
 /* limit.c - a step is refused in which a body goes further than linearised gaps can tell.
  *
  * Gaps are linear in the velocities of the step. For convex pieces that only shift this is safe
- * however far they go: with the normal n of the start they are apart by at least g + h n.(v_a - v_b)
- * along n. It is not when they turn, nor along curved walls; and a plane that was tangent at the
- * start may stop a body that passes by. So where a dynamic body moves relative to one that it may
- * meet, a candidate, by more than its size,
+ * however far they go: along the normal n of the start they end at least g + h n.(v_a - v_b) apart.
+ * It is not when they turn, nor along curved walls; and a plane that was tangent at the start may
+ * stop a body that passes by. So where a dynamic body moves relative to one that it may meet, a
+ * candidate, by more than its size,
  *
  *     h |v_i - v_k - omega_k x (x_i - x_k)| + arm_i h |omega_i|  >  R_i,
  *
  * R_i the radius that holds it, the step fails, unless it is right by itself: no contact turned the
  * body (it is a ball, or not pushed), its surface turned by at most SLIGHT R_i, and the true gap at
- * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. A point
- * has no size: its overlaps are held against its way. Who is far from everything has no candidates.
+ * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. A
+ * point has no size: its overlaps are held against its way. Who is far from everything has no
+ * candidates.
  *
- * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There the
- * gaps of the start are asked for, within the way of each body. */
+ * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There
+ * the gaps of the start are asked for, within the way of each body. */
 #include <math.h>
 #include <string.h>
 
