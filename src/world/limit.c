@@ -11,8 +11,7 @@
  * R_i the radius that holds it, the step fails, unless it is right by itself: no contact turned the
  * body (it is a ball, or not pushed), its surface turned by at most SLIGHT R_i, and the true gap at
  * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. A
- * point has no size: its overlaps are held against its way. Who is far from everything has no
- * candidates.
+ * point counts as large as what it meets. Who is far from everything has no candidates.
  *
  * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There
  * the gaps of the start are asked for, within the way of each body. */
@@ -25,9 +24,8 @@
 #include "world/scheme.h"
 #include "world/touch.h"
 
-static const double SLIGHT = 0.1;    /* of the size of a body: an error that is let pass */
-static const double SIZELESS = 1e-3; /* m: the size of a point */
-static const double SPARE = 0.9;     /* of the time step that is recommended             */
+static const double SLIGHT = 0.1; /* of the size of a body: an error that is let pass */
+static const double SPARE = 0.9;  /* of the time step that is recommended             */
 enum { GRAIN = 2048 };
 
 /* A body on its way past another. */
@@ -83,20 +81,12 @@ cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
     return CAIRN_OK;
 }
 
-static bool is_point(const cairn_stage *stage, const passage *p)
-{
-    return stage->world->bodies.extent[p->body] == 0;
-}
-
+/* A point counts as large as what it meets. */
 static double size_of(const cairn_stage *stage, const passage *p)
 {
-    return is_point(stage, p) ? SIZELESS : stage->world->bodies.extent[p->body];
-}
-
-/* Where a step must be right by itself, m: an error that is let pass. */
-static double slight_error(const cairn_stage *stage, const passage *p)
-{
-    return SLIGHT * (is_point(stage, p) ? p->way : size_of(stage, p));
+    const double *extent = stage->world->bodies.extent;
+    double size = extent[p->body] > 0 ? extent[p->body] : extent[p->other];
+    return size > 0 ? size : INFINITY;
 }
 
 static bool is_far(const cairn_stage *stage, const passage *p)
@@ -142,14 +132,14 @@ static double foreseen_gap(const cairn_stage *stage, int j)
 
 static cairn_status is_wrong(const cairn_stage *stage, int j, const passage *p, bool *wrong)
 {
-    double slight = slight_error(stage, p), gap = INFINITY;
+    double slight = SLIGHT * size_of(stage, p), gap = INFINITY;
     double foreseen = foreseen_gap(stage, j), most = fmax(foreseen, 0) + slight;
     bool pushes = stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
     *wrong = p->turn > slight || (pushes && cairn_body_arm(stage->world, p->body) > 0);
     if (*wrong || (stage->plain && !pushes)) /* balls and planes are as far apart as foreseen */
         return CAIRN_OK;
     TRY(cairn_stage_gap_after(stage, p->body, p->other, most + p->way + p->turn, &gap));
-    bool stopped = pushes && !is_point(stage, p) && gap > most; /* by what it does not touch */
+    bool stopped = pushes && gap > most; /* by what it does not touch */
     *wrong = stopped || gap < fmin(foreseen, 0) - slight;
     return CAIRN_OK;
 }
@@ -202,7 +192,7 @@ static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_wi
     velocity_of(stage, p->other, &v_other, &omega_other);
     double closing = stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
     double gap = w->gap + closing - p->turn;
-    return is_far(stage, p) && gap < fmin(w->gap, 0) - slight_error(stage, p);
+    return is_far(stage, p) && gap < fmin(w->gap, 0) - SLIGHT * size_of(stage, p);
 }
 
 static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pair, bool swapped,
