@@ -41,7 +41,12 @@ static cairn_status refuse_step(const cairn_stage *stage)
 static cairn_status find_impulses(cairn_stage *stage)
 {
     int64_t before = stage->report->solve.iterations;
-    TRY(cairn_stage_impulses(stage));
+    cairn_status status = cairn_stage_impulses(stage);
+    if (status == CAIRN_NOT_FINITE)
+        return cairn_fail(&stage->world->error, status, NULL,
+                          "the solver %s finds no finite impulses for the %d contacts of this step",
+                          stage->options->solver, stage->world->contacts.count);
+    TRY(status);
     stage->report->solve.iterations += before;
     return CAIRN_OK;
 }
