@@ -473,9 +473,9 @@ int main(void)
         CASE(a_large_body_that_waits_stays_large), CASE(lists_of_radii_are_copied),
         CASE(bodies_fill_a_box), CASE(bodies_fill_a_vertical_cylinder_evenly),
         CASE(in_2d_bodies_stay_in_the_plane), CASE(bodies_never_overlap_each_other_or_walls),
-        CASE(nothing_comes_into_a_closed_mesh),
-        CASE(bodies_of_other_shapes_come_in_turned), CASE(other_shapes_are_scaled_to_their_radius),
-        CASE(hulls_are_poured), CASE(a_body_without_a_place_waits), CASE(the_seed_decides_where),
+        CASE(nothing_comes_into_a_closed_mesh), CASE(bodies_of_other_shapes_come_in_turned),
+        CASE(other_shapes_are_scaled_to_their_radius), CASE(hulls_are_poured),
+        CASE(a_body_without_a_place_waits), CASE(the_seed_decides_where),
         CASE(bodies_that_come_in_take_the_holes), CASE(impossible_inlets_are_refused),
         CASE(in_2d_inlets_lie_in_the_plane), CASE(every_allocation_of_an_inlet_may_fail));
 }

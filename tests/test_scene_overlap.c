@@ -66,18 +66,18 @@ TEST(containers_count_too)
 TEST(the_inside_of_a_closed_line_is_solid)
 {
     static const refused table[] = {
-        { HEAD "dimension: 2\nbodies:\n"
-               "  - {shape: {polyline: {closed: true, points: [[-1, -1], [1, -1], [1, 1], [-1, 1]]}}}\n"
-               "  - {shape: {sphere: {radius: 0.1}}}\n",
+        { HEAD
+          "dimension: 2\nbodies:\n"
+          "  - {shape: {polyline: {closed: true, points: [[-1, -1], [1, -1], [1, 1], [-1, 1]]}}}\n"
+          "  - {shape: {sphere: {radius: 0.1}}}\n",
           6, 5, "bodies.1", "body 1 and body 0 overlap by 1.1 m" },
     };
     CHECK_REFUSED(table);
-    cairn_scene *s =
-        scene_text_good(HEAD "dimension: 2\nbodies:\n"
-                             "  - {motion: fixed, shape: {polyline: {closed: true,\n"
-                             "     points: [[-1, -1], [-1, 1], [1, 1], [1, -1]]}}}\n"
-                             "  - {shape: {sphere: {radius: 0.1}}}\n",
-                        NULL);
+    cairn_scene *s = scene_text_good(HEAD "dimension: 2\nbodies:\n"
+                                          "  - {motion: fixed, shape: {polyline: {closed: true,\n"
+                                          "     points: [[-1, -1], [-1, 1], [1, 1], [1, -1]]}}}\n"
+                                          "  - {shape: {sphere: {radius: 0.1}}}\n",
+                                     NULL);
     CHECK_NEAR(s->overlap, 0, 0);
     cairn_scene_destroy(s);
 }

@@ -154,7 +154,8 @@ const cairn_shape *cairn_piece_shape(const cairn_collider *whole, cairn_piece pi
 const cairn_collider *cairn_collider_piece(const cairn_collider *whole, cairn_piece piece,
                                            cairn_collider *made);
 /* inside.c: m: how deep a body, or a point of it, is inside of what a closed mesh or polyline of
- * another encloses: how far to its planes, and its own size; 0: it is not. Its faces do not see that. */
+ * another encloses: how far to its planes, and its own size; 0: it is not. Its faces do not see
+ * that. */
 double cairn_collider_swallowed(const cairn_collider *inner, const cairn_collider *outer);
 /* The flat region of a mesh, polyline or height field that a piece belongs to: the piece with the
  * smallest number of a face there; other pieces are their own. */

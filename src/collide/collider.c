@@ -38,6 +38,14 @@ static cairn_zone wall_zone(const cairn_collider *c)
                          .movable = c->movable };
 }
 
+/* m: how far outside of its box a surface may hold off a body without size: points that sank in a
+ * little are seen behind its faces (triangles.c). */
+static double beyond_box(const cairn_collider *c)
+{
+    bool faces = cairn_collider_has_pieces(c) && c->shape->kind != CAIRN_SHAPE_COMPOUND;
+    return faces ? 0.01 * c->extent : 0;
+}
+
 cairn_zone cairn_zone_of(const cairn_collider *c)
 {
     if (!c->shape)
@@ -45,8 +53,9 @@ cairn_zone cairn_zone_of(const cairn_collider *c)
     if (!cairn_collider_bounded(c))
         return wall_zone(c);
     bool ball = c->shape->kind == CAIRN_SHAPE_SPHERE || c->shape->kind == CAIRN_SHAPE_POINT;
+    double reach = c->reach + beyond_box(c);
     return (cairn_zone){ .centre = c->box.centre,
-                         .half = cairn_add(c->box.half, cairn_vec(c->reach, c->reach, c->reach)),
+                         .half = cairn_add(c->box.half, cairn_vec(reach, reach, reach)),
                          .radius = ball ? c->extent : c->reach,
                          .kind = ball ? CAIRN_ZONE_BALL : CAIRN_ZONE_BOX,
                          .movable = c->movable };

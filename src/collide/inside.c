@@ -1,6 +1,6 @@
 /* inside.c - bodies that lie inside of what a closed mesh or polyline encloses.
  *
- * Faces see only what is in front of them (triangles.c), so a body wholly behind them touches none of
+ * Faces see only what is in front of them (triangles.c): a body wholly behind them touches none of
  * them. Where bodies are put into a world it is looked for by the winding number of the surface
  * about a point p, from the angles (2D) or solid angles that its faces fill as seen from p:
  *
@@ -29,7 +29,7 @@ static double angle_of(const cairn_vec3 *c, int dimension)
     return atan2(cairn_dot(c[0], cairn_cross(c[1], c[2])), below);
 }
 
-/* m: how far p, in the frame of the surface, is from the planes of its faces; 0: it is not inside. */
+/* m: how far p, in the frame of the surface, is from the planes of its faces; 0: not inside. */
 static double depth_inside(const cairn_geometry_view *view, cairn_vec3 p)
 {
     double filled = 0, nearest = INFINITY;

@@ -208,8 +208,8 @@ static void sort(cairn_leaf *items, size_t count)
         }
 }
 
-/* m: how far behind a face a body without any size is still seen (triangles.c), at most; the boxes of
- * both are flat, and would not meet. */
+/* m: how far behind a face a body without any size is still seen (triangles.c), at most; the boxes
+ * of both are flat, and would not meet. */
 static double seen_behind(const cairn_collider *point, const cairn_collider *surface)
 {
     return point->extent == 0 && cairn_collider_bounded(surface) ? 0.01 * surface->extent : 0;

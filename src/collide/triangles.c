@@ -84,8 +84,17 @@ static double in_front(const cairn_convex *a, front *f)
     return origin + 0.5 * (high + low + missing);
 }
 
-/* Whether a place behind the triangle is nearer to the outside over a ridge: then it is the business
- * of the neighbour there, whose plane goes through the edge as well. */
+/* The direction in which the neighbour leaves edge k: in its plane, at right angles to the edge. */
+static cairn_vec3 leaves_over(const front *f, int k)
+{
+    cairn_vec3 other = f->beyond[k], e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
+    if (f->count == 2)
+        return cairn_scale(k == 0 ? -1 : 1, cairn_vec(-other.y, other.x, 0));
+    return cairn_unit(cairn_cross(e, other));
+}
+
+/* Whether a place behind the triangle is nearer to the outside over a ridge, straight under the
+ * neighbour there, whose plane goes through the edge as well: then it is its business. */
 static bool is_nearer_to_neighbour(cairn_vec3 place, const front *f)
 {
     double here = cairn_dot(f->normal, cairn_sub(place, f->corner[0]));
@@ -93,8 +102,10 @@ static bool is_nearer_to_neighbour(cairn_vec3 place, const front *f)
         cairn_vec3 other = f->beyond[k];
         cairn_vec3 e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
         cairn_vec3 out = f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal);
-        bool ridge = cairn_dot(other, out) > 1e-9 * cairn_norm(out);
-        if (ridge && cairn_dot(other, cairn_sub(place, f->corner[k])) > here)
+        if (!(cairn_dot(other, out) > 1e-9 * cairn_norm(out)))
+            continue;
+        cairn_vec3 from_edge = cairn_sub(place, f->corner[k]);
+        if (cairn_dot(other, from_edge) > here && cairn_dot(leaves_over(f, k), from_edge) >= 0)
             return true;
     }
     return false;
@@ -124,15 +135,6 @@ static bool make_front(const cairn_triangle *t, int dimension, const cairn_conve
 
 /* rad: a normal within this of a right angle to a direction is at right angles. */
 static const double UPRIGHT = 1e-7;
-
-/* The direction in which the neighbour leaves edge k: in its plane, at right angles to the edge. */
-static cairn_vec3 leaves_over(const front *f, int k)
-{
-    cairn_vec3 other = f->beyond[k], e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
-    if (f->count == 2)
-        return cairn_scale(k == 0 ? -1 : 1, cairn_vec(-other.y, other.x, 0));
-    return cairn_unit(cairn_cross(e, other));
-}
 
 /* Whether the mesh falls away from n at edge k (2D: corner k). */
 static bool falls_at_edge(const front *f, int k, cairn_vec3 n)
@@ -223,23 +225,28 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* Whether a point of a body that is apart from the triangle by `gap` is one of the triangle: it is in
- * front of it, or the body lies wholly behind and no neighbour is nearer. */
-static bool belongs(const front *f, double gap, const cairn_witness *w)
+/* Whether another face lies a little behind the triangle and straight over it, as sides that rest
+ * on each other do: the way between them is along the normal. One further behind may be that of a
+ * body on the other side of what the triangle bounds. */
+static bool rests_behind(const front *f, const cairn_couple *c, const cairn_distance *d)
 {
-    if (gap <= 0 || w->gap >= 0)
-        return true;
-    return f->sunk > 0 && !is_nearer_to_neighbour(w->on_a, f);
+    double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
+    bool over = cairn_dot(d->normal, f->normal) < -1 + 1e-6;
+    return !c->a->shape && !f->t->two_sided && over && d->gap <= 1e-3 * size;
 }
 
-/* Points along the normal of the triangle. */
-static int meet_along(const front *f, const cairn_couple *c, double gap, double margin,
+/* Points along the normal of the triangle. A body that is apart from it has those in front of it,
+ * and where it lies behind those to which no neighbour is nearer. */
+static int meet_along(const front *f, const cairn_couple *c, const cairn_distance *d, double margin,
                       cairn_witness *out)
 {
     int count = cairn_manifold_along(c, f->normal, margin, out), kept = 0;
-    for (int k = 0; k < count; k++)
-        if (belongs(f, gap, &out[k]))
+    bool apart = d->gap > c->a->rounding, rests = rests_behind(f, c, d);
+    for (int k = 0; k < count; k++) {
+        bool sunk = f->sunk > 0 && !is_nearer_to_neighbour(out[k].on_a, f);
+        if (!apart || out[k].gap >= 0 || rests || sunk)
             out[kept++] = out[k];
+    }
     return kept;
 }
 
@@ -263,5 +270,5 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
     /* the way out leads to the other side of a sheet: over its edge, to the neighbour */
     if (t->two_sided && cairn_dot(d.normal, f.normal) < 0)
         return 0;
-    return meet_along(&f, &c, d.gap - a->rounding, margin, out);
+    return meet_along(&f, &c, &d, margin, out);
 }

@@ -51,8 +51,9 @@ static cairn_vec3 solve_columns(const cairn_vec3 A[3], cairn_vec3 b)
                                                   cairn_dot(A[0], cairn_cross(A[1], b))));
 }
 
-/* Newton on f(w+) = J (w+ - w) - h (T - wm x J wm). A body that turns by several radians in the step
- * has several such w+, or Newton finds none: then it is not a number, and the step is refused. */
+/* Newton on f(w+) = J (w+ - w) - h (T - wm x J wm). A body that turns by several radians in the
+ * step has several such w+, or Newton finds none: then it is not a number, and the step is
+ * refused. */
 static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque, double h,
                               cairn_vec3 *gyroscopic)
 {

@@ -79,8 +79,8 @@ static void add_contact(const check_run *run, int j, ledger *l)
     }
 }
 
-/* m/s: what the rounding of a row's rate is relative to. Impulses of rows that fight each other, as in
- * loops, may be far larger than what they leave of the motion. */
+/* m/s: what the rounding of a row's rate is relative to. Impulses of rows that fight each other,
+ * as in loops, may be far larger than what they leave of the motion. */
 static double rate_size(const check_run *run, const check_joint_row *row)
 {
     double size = row->rate_size;

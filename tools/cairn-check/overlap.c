@@ -86,9 +86,10 @@ static double height_over(const front *f, vec p)
     return vec_dot(f->n, vec_add(p, -1, f->on));
 }
 
-/* m: how far in front of the face a piece is, to the rule of sides: half way between its two points that
- * are farthest along the normal. One that is thinner than 0.02 of the edge of a solid's face counts as
- * that thick. A face has its solid behind it, and counts as lying there by its own size. */
+/* m: how far in front of the face a piece is, to the rule of sides: half way between its two
+ * points that are farthest along the normal. One that is thinner than 0.02 of the edge of a
+ * solid's face counts as that thick. A face has its solid behind it, and counts as lying there by
+ * its own size. */
 static double height_of(const front *f, const check_solid *s)
 {
     if (is_face(s))
@@ -238,9 +239,9 @@ static check_range piece_range(const check_question *question, double slack)
     return found;
 }
 
-/* A body that is behind the faces that it crosses: harmless behind a thin sheet or a hollow, but not
- * where its middle is inside of what the surface closes in. Then it must move by the distance of its
- * middle from the surface at least. */
+/* A body that is behind the faces that it crosses: harmless behind a thin sheet or a hollow, but
+ * not where its middle is inside of what the surface closes in. Then it must move by the distance
+ * of its middle from the surface at least. */
 static check_range swallowed_range(const check_question *question, double slack)
 {
     const check_solid *face = is_face(question->a) ? question->a : question->b;
@@ -254,8 +255,8 @@ static check_range swallowed_range(const check_question *question, double slack)
     return depth > slack ? (check_range){ depth, HUGE_VAL, { 0, 0, 0 } } : nothing;
 }
 
-/* Whether a body that is closed, of which s is a face and x the centre, is in front of another face: then
- * it may not cross that, whatever its own face looks at. */
+/* Whether a body that is closed, of which s is a face and x the centre, is in front of another
+ * face: then it may not cross that, whatever its own face looks at. */
 static bool comes_from_front(const check_solid *s, vec x, const check_solid *face, double slack)
 {
     if (!is_face(s) || !is_face(face) || !s->row->closed)

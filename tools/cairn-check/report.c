@@ -1,6 +1,8 @@
 /* report.c - see report.h. */
 #include "report.h"
 
+#include <float.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +28,9 @@ static void compare(check_report *report, check_place place, const char *compone
     report->compared++;
     /* infinite terms would make every number right, and a number that is none agrees with nothing */
     bool finite = isfinite(stored) && isfinite(computed) && isfinite(scale);
-    if (finite && (stored == computed || fabs(stored - computed) <= CHECK_ROUNDING * scale))
+    /* what is smaller than the smallest normal number has no digits to compare */
+    double most = fmax(CHECK_ROUNDING * scale, DBL_MIN);
+    if (finite && (stored == computed || fabs(stored - computed) <= most))
         return;
     if (begin_finding(report, place, component))
         printf("stored %.17g, recomputed %.17g\n", stored, computed);

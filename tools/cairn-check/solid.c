@@ -300,9 +300,9 @@ vec check_middle(const check_solid *s)
     return into_space(s, sum);
 }
 
-/* The point of a disk of radius R at right angles to the axis that is farthest along d. Of a direction
- * along the axis only rounding is left across it, which is not at right angles: then all of the rim
- * is as far as its middle. */
+/* The point of a disk of radius R at right angles to the axis that is farthest along d. Of a
+ * direction along the axis only rounding is left across it, which is not at right angles: then all
+ * of the rim is as far as its middle. */
 static vec on_rim(vec axis, double R, vec d)
 {
     vec across = vec_add(d, -vec_dot(d, axis), axis);
