@@ -314,19 +314,23 @@ static void check_apart(const approach *w, const nearest *now, verdicts *v)
                  now->distance);
 }
 
-/* Moved into the wall by `depth` along the way out: there is a contact, and none much deeper. */
+static bool have_faces(const meeting *m)
+{
+    return m->wall.kind != CAIRN_SHAPE_COMPOUND || m->body.kind == CAIRN_SHAPE_MESH ||
+           m->body.kind == CAIRN_SHAPE_POLYLINE;
+}
+
+/* Moved into the wall by `depth` along the way out: there is a contact; between convex parts none deeper. */
 static void check_inside(const approach *w, double depth, verdicts *v)
 {
     const meeting *m = w->m;
     double least = least_gap(m), slack = promised(w);
     if (!check_points(w, v))
         return;
-    /* past a sharp edge of a mesh a triangle pushes along its own normal, not along the way out */
-    bool faces = m->body.kind == CAIRN_SHAPE_MESH || m->body.kind == CAIRN_SHAPE_POLYLINE;
-    double most = m->wall.kind == CAIRN_SHAPE_COMPOUND ? 1.001 : 10;
     if (meeting_fact(m, v, least <= slack, "a body in the wall has a contact", least, -depth))
-        meeting_fact(m, v, faces || least >= -most * depth - slack, "depth beyond the way out",
-                     least, -depth);
+        /* past a sharp edge a triangle pushes along its own normal, not along the way out */
+        meeting_fact(m, v, have_faces(m) || least >= -1.001 * depth - slack,
+                     "not deeper than the way out", least, -depth);
 }
 
 /* Whether a body that moves on is in the wall: a point passes a sharp edge beside it, and an open mesh
@@ -360,7 +364,7 @@ static void try_pose(approach *w, verdicts *v)
     m->margin = draw(w->state, 0, 1) < 0.2 ? 0.5 * now.distance : now.distance + 0.02;
     meeting_find(m);
     check_apart(w, &now, v);
-    double depth = fmax(m->size, 0.01) * pow(10, draw(w->state, -6, -2));
+    double depth = fmax(m->size, 1e-3) * pow(10, draw(w->state, -6, -2));
     cairn_vec3 out = cairn_unit(cairn_sub(now.on_a, now.on_b));
     m->a.x = cairn_add_scaled(m->a.x, -(now.distance + depth), out);
     m->margin = 1e-3;

@@ -167,10 +167,27 @@ TEST(a_point_that_sinks_in_is_not_lost)
     cairn_geometry_release(mesh.geometry);
 }
 
+/* A ball of radius 0.25 under the cube, within reach of its top and fast: the bottom alone sees it. */
+TEST(a_ball_behind_a_triangle_does_not_see_it)
+{
+    cairn_shape mesh = cube_mesh(), ball = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    ball.radius = 0.25;
+    cairn_collider a = placed(&ball, cairn_vec(0.3, 0.1, -1.3)),
+                   b = placed(&mesh, cairn_vec(0, 0, 0));
+    a.reach = 5;
+    cairn_witness w[64];
+    int count = find(&a, &b, w);
+    CHECK(count >= 1);
+    for (int k = 0; k < count; k++)
+        CHECK_NEAR(w[k].normal.z, -1, 1e-12);
+    cairn_geometry_release(mesh.geometry);
+}
+
 int main(void)
 {
     RUN(CASE(a_ball_on_a_cube_of_triangles_sees_the_normal_of_the_face),
         CASE(beside_an_edge_the_normal_leans_over_it),
         CASE(a_cube_of_triangles_stands_on_its_corners), CASE(a_polyline_is_solid_on_one_side),
-        CASE(a_ball_over_the_tip_of_a_pyramid_touches_it), CASE(a_point_that_sinks_in_is_not_lost));
+        CASE(a_ball_over_the_tip_of_a_pyramid_touches_it), CASE(a_point_that_sinks_in_is_not_lost),
+        CASE(a_ball_behind_a_triangle_does_not_see_it));
 }

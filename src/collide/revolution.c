@@ -42,6 +42,11 @@ static revolution revolution_of(const cairn_collider *a, const cairn_collider *b
     bool wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_INSIDE_CYLINDER;
     cairn_vec3 radial = cairn_add_scaled(s.d, -s.z, s.axis);
     double length = cairn_norm(radial);
+    if (length <
+        1e-3 * fabs(s.z)) { /* near the axis the difference is not across it, to rounding */
+        radial = cairn_add_scaled(radial, -cairn_dot(radial, s.axis), s.axis);
+        length = cairn_norm(radial);
+    }
     cairn_vec3 any = wedge ? cairn_vec(-s.axis.y, s.axis.x, 0) : cairn_perpendicular(s.axis);
     cairn_vec3 e = length > 0 ? cairn_scale(1 / length, radial) : any;
     s.directions[0] = e;

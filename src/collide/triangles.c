@@ -225,14 +225,20 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* Whether another face lies a little behind the triangle and straight over it, as sides that rest
- * on each other do: the way between them is along the normal. One further behind may be that of a
- * body on the other side of what the triangle bounds. */
-static bool rests_behind(const front *f, const cairn_couple *c, const cairn_distance *d)
+/* How far behind the triangle another face may lie and rest on it: one further behind may be that of
+ * a body on the other side of what the triangle bounds. */
+static double rest_behind(const front *f, const cairn_convex *a)
 {
     double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
+    return a->shape || f->t->two_sided ? 0 : 1e-3 * size;
+}
+
+/* Whether another face lies a little behind the triangle and straight over it, as sides that rest
+ * on each other do: the way between them is along the normal. */
+static bool rests_behind(const front *f, const cairn_couple *c, const cairn_distance *d)
+{
     bool over = cairn_dot(d->normal, f->normal) < -1 + 1e-6;
-    return !c->a->shape && !f->t->two_sided && over && d->gap <= 1e-3 * size;
+    return over && d->gap <= rest_behind(f, c->a);
 }
 
 /* Points along the normal of the triangle. A body that is apart from it has those in front of it,
@@ -261,12 +267,13 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
         b.corner_name[k] = f.name[k];
     cairn_couple c = cairn_couple_make(a, &b, dimension);
     cairn_distance d;
-    if (!cairn_distance_find(&c, margin + a->rounding + f.sunk, &d))
+    double behind = fmax(f.sunk, rest_behind(&f, a));
+    if (!cairn_distance_find(&c, margin + a->rounding + behind, &d))
         return 0;
     if (!cairn_distance_is_sound(&c, &d))
         return CAIRN_UNRESOLVED;
     if (is_own_normal(&f, d.normal))
-        return cairn_manifold_find(&c, &d, margin, out);
+        return d.gap > margin + a->rounding ? 0 : cairn_manifold_find(&c, &d, margin, out);
     /* the way out leads to the other side of a sheet: over its edge, to the neighbour */
     if (t->two_sided && cairn_dot(d.normal, f.normal) < 0)
         return 0;
