@@ -225,8 +225,8 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* How far behind the triangle another face may lie and rest on it: one further behind may be that of
- * a body on the other side of what the triangle bounds. */
+/* How far behind the triangle another face may lie and rest on it: one further behind may be
+ * that of a body on the other side of what the triangle bounds. */
 static double rest_behind(const front *f, const cairn_convex *a)
 {
     double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));

@@ -1,16 +1,16 @@
-/* convex.c - see convex.h. The cores of two solids (without the balls that sweep them) overlap where
- * C = { a - b } holds the origin, and C is known by its farthest point c(u) in a direction u. Any
- * unit u gives u.c(u) >= the depth, so whatever search is used the depth is at most the best
- * of these. That it is at least some number is shown by points of C:
+/* convex.c - see convex.h. The cores of two solids (without the balls that sweep them) overlap
+ * where C = { a - b } holds the origin, and C is known by its farthest point c(u) in a direction u.
+ * Any unit u gives u.c(u) >= the depth, so whatever search is used the depth is at most the best of
+ * these. That it is at least some number is shown by points of C:
  *
- *   apart        a point v of C, made of at most four c(u): the cores are no farther apart than |v|.
+ *   apart        a point v of C, made of at most four c(u): the cores are |v| apart at most.
  *                Each turn adds the c(u) for u = -v and takes the point of the new simplex that is
  *                nearest to the origin.
  *   overlapping  a polytope of points c(u) around the origin lies in C: the depth is at least the
  *                distance of its nearest facet, which is the one that grows next.
  *
- * The balls add the sum of their radii to all of this. In 2D shapes are prisms, so long that nothing
- * leaves by their ends. */
+ * The balls add the sum of their radii to all of this. In 2D shapes are prisms, so long that
+ * nothing leaves by their ends. */
 #include "convex.h"
 
 enum { TURNS = 100, POINTS = 256, FACETS = 1024, EDGES = 512 };
@@ -142,8 +142,8 @@ static vec reduce(simplex *x)
     return nearest;
 }
 
-/* Leaves the last simplex and its nearest point v; true: v is not the origin, the cores are apart by
- * no more than |v|. */
+/* Leaves the last simplex and its nearest point v; true: v is not the origin, the cores are
+ * apart by no more than |v|. */
 static bool walk(search *s, simplex *x, vec *v)
 {
     *v = farthest(s, (vec){ 1, 0, 0 });
@@ -318,8 +318,8 @@ static double expand(search *s, const simplex *x)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* Normals of faces: of boxes, of hulls with few of them, of a face itself; `sign` makes them look from
- * b to a. */
+/* Normals of faces: of boxes, of hulls with few of them, of a face itself; `sign` makes them
+ * look from b to a. */
 static void try_faces(search *s, const check_solid *x, double sign)
 {
     bool surface = x->shape > CHECK_HULL, hull = x->shape == CHECK_HULL && x->row->faces <= 64;

@@ -66,8 +66,8 @@ int check_corner_count(const check_geometries *g, const check_geometry *row, int
 double check_face_distance(const check_geometries *g, const check_geometry *row, int face, vec p);
 double check_triangle_distance(const vec corner[3], vec p);
 double check_segment_distance(vec from, vec to, vec p);
-/* m: how deep p is in what a closed surface holds: its distance from the nearest face; negative: it is
- * outside. */
+/* m: how deep p is in what a closed surface holds: its distance from the nearest face; negative:
+ * it is outside. */
 double check_depth_inside(const check_geometries *g, const check_geometry *row, vec p);
 /* The next face from `face` on whose box, made wider by `within`, holds p; -1: none. */
 int check_face_near(const check_geometries *g, const check_geometry *row, int face, vec p,

@@ -1,8 +1,8 @@
-/* near.c - see near.h. Bodies are in hash grids, one for each power of two of their diameter: in the
- * grid of level e the cells are 2^e wide, and a ball of diameter at most 2^e, whose centre is in a
- * cell, can overlap only with balls of its own or smaller diameter in the 27 cells (in 2D 9) around.
- * Each body looks into its own level and into those of larger bodies, so that a pair is met once and
- * the work is that of the pairs that are near, whatever the sizes. */
+/* near.c - see near.h. Bodies are in hash grids, one for each power of two of their diameter: in
+ * the grid of level e the cells are 2^e wide, and a ball of diameter at most 2^e, whose centre
+ * is in a cell, can overlap only with balls of its own or smaller diameter in the 27 cells (in
+ * 2D 9) around. Each body looks into its own level and into those of larger bodies, so that a
+ * pair is met once and the work is that of the pairs that are near, whatever the sizes. */
 #include "near.h"
 
 #include <stdint.h>

@@ -1,16 +1,16 @@
-/* overlap.c - see overlap.h. Bodies are taken apart into convex pieces; the depth of a pair is that of
- * the deepest couple of pieces. Two solids: the least way apart, of convex.c. A body in a wall: how far
- * its farthest point is behind the wall.
+/* overlap.c - see overlap.h. Bodies are taken apart into convex pieces; the depth of a pair is that
+ * of the deepest couple of pieces. Two solids: the least way apart, of convex.c. A body in a wall:
+ * how far its farthest point is behind the wall.
  *
  * A face of a mesh, height field or polyline has a side where things may be. What it holds off is
- * found, by the rule of docs/collision.md, either along the normal of the least way D or along that of
- * the face, where it is how deep the body reaches over the face:
+ * found, by the rule of docs/collision.md, either along the normal of the least way D or along that
+ * of the face, where it is how deep the body reaches over the face:
  *
  *     delta = max over p of the body, straight over the face, of the depth of p behind its plane
  *
- * Whoever moves the body by delta along the normal of the face has cleared the face, so D <= delta, and
- * the depth is in [D, delta]. Bodies that are behind a one-sided face are no business of it, unless they
- * are inside of what its surface closes in. */
+ * Whoever moves the body by delta along the normal of the face has cleared the face, so D <=
+ * delta, and the depth is in [D, delta]. Bodies that are behind a one-sided face are no business
+ * of it, unless they are inside of what its surface closes in. */
 #include "overlap.h"
 
 #include "pieces.h"

@@ -1,10 +1,10 @@
 /* pairs.c - no contact was left out, and the penetration is right.
  *
  * Where contacts are evaluated every pair of bodies that overlaps must have a contact that is as
- * deep; in a wall of planes one for every plane, a ball in a round wall one for every direction. Where
- * the bodies are after the step every such pair must be among the contacts of the step (not for
- * schemes that take contacts at mid-step: they let those pass), and the deepest overlap of all is the
- * `penetration` of the step. */
+ * deep; in a wall of planes one for every plane, a ball in a round wall one for every direction.
+ * Where the bodies are after the step every such pair must be among the contacts of the step
+ * (not for schemes that take contacts at mid-step: they let those pass), and the deepest overlap
+ * of all is the `penetration` of the step. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,8 @@ static void take(search *s, double low, double high)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-/* Closed forms; where contacts are evaluated the very contact must be there. false: there is none. */
+/* Closed forms; where contacts are evaluated the very contact must be there. false: there is
+ * none. */
 static bool look_at_ball(search *s, int a, int b, group g)
 {
     check_witness found[CHECK_WITNESSES];

@@ -26,7 +26,8 @@ static void compare(check_report *report, check_place place, const char *compone
 {
     double stored = numbers[0], computed = numbers[1], scale = numbers[2];
     report->compared++;
-    /* infinite terms would make every number right, and a number that is none agrees with nothing */
+    /* infinite terms would make every number right, and a number that is none agrees with
+     * nothing */
     bool finite = isfinite(stored) && isfinite(computed) && isfinite(scale);
     /* what is smaller than the smallest normal number has no digits to compare */
     double most = fmax(CHECK_ROUNDING * scale, DBL_MIN);

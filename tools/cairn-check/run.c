@@ -451,7 +451,8 @@ static const struct {
  * afterwards: more than ten times what a check takes. */
 enum { SECONDS_TO_OPEN = 5, BYTES_A_SECOND = 50000 };
 
-/* HDF5's first format, the number 0 or 1 behind the signature, has no check sums in its metadata. */
+/* HDF5's first format, the number 0 or 1 behind the signature, has no check sums in its
+ * metadata. */
 static bool is_unsummed(const char *path)
 {
     char head[9] = "";

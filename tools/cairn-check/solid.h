@@ -5,8 +5,9 @@
 
 #include "run.h"
 
-/* Of the size of bodies: a point of a contact that is as low as this is taken as the lowest. Which
- * points of a face are kept, and where the lowest point of a curved body is, is found to some 1e-8. */
+/* Of the size of bodies: a point of a contact that is as low as this is taken as the lowest.
+ * Which points of a face are kept, and where the lowest point of a curved body is, is found to
+ * some 1e-8. */
 #define CHECK_LOWEST 4e-8
 
 /* How well the library promises to find where two of them are closest. */

@@ -1,15 +1,15 @@
-/* walls.c - see walls.h. A wall is the set of points with n.p >= level for its planes; a round one has
- * a plane for every unit vector e at right angles to its axis,
+/* walls.c - see walls.h. A wall is the set of points with n.p >= level for its planes; a round one
+ * has a plane for every unit vector e at right angles to its axis,
  *
  *     cylinder   n = -e                              level = -R
  *     cone       n = axis sin(alpha) - e cos(alpha)  level = 0, from the apex
  *
- * and a solid is in it by max over e of level - min n.p. Where the solid is spanned by points that is
- * the largest over these, each with e along its own radius. Else it is the largest of f(t) =
- * reach(-n(e(t))) over the angle t of e. Each point of the body adds a sine of t to f, with an amplitude
- * of at most B, its distance from the origin of the wall: f is the largest of these sines, f'' >= -B, and
- * between two angles f is at most the larger of its values there + B (t2 - t1)^2/8. Intervals where that
- * is too little are left out, the others halved. */
+ * and a solid is in it by max over e of level - min n.p. Where the solid is spanned by points
+ * that is the largest over these, each with e along its own radius. Else it is the largest of
+ * f(t) = reach(-n(e(t))) over the angle t of e. Each point of the body adds a sine of t to f,
+ * with an amplitude of at most B, its distance from the origin of the wall: f is the largest of
+ * these sines, f'' >= -B, and between two angles f is at most the larger of its values there + B
+ * (t2 - t1)^2/8. Intervals where that is too little are left out, the others halved. */
 #include "walls.h"
 
 #include "pieces.h"
@@ -67,8 +67,8 @@ double check_lowest_doubt(const check_run *run, int body)
     return flat ? 0 : CHECK_LOWEST * check_extent(run, body);
 }
 
-/* Around a round wall the deepest point of a curved body is found by a walk that may creep where the
- * body is about as round as the wall; it is promised as well as between other curved bodies. */
+/* Around a round wall the deepest point of a curved body is found by a walk that may creep where
+ * the body is about as round as the wall; it is promised as well as between other curved bodies. */
 double check_round_doubt(const check_run *run, int body)
 {
     bool flat = check_pieces_class(run, body) == CHECK_FLAT;
@@ -127,8 +127,8 @@ static double depth_at(const round_wall *w, const check_solid *s, double angle)
     return check_reach(s, out) - vec_dot(out, w->x) - w->radius;
 }
 
-/* Halves the interval until no value in it can be larger than the largest so far, *most, by more than
- * 1e-8 of the amplitude B. */
+/* Halves the interval until no value in it can be larger than the largest so far, *most, by more
+ * than 1e-8 of the amplitude B. */
 static void search_between(const round_wall *w, const check_solid *s, const double t[2],
                            const double f[2], double B, double *most)
 {

@@ -12,8 +12,8 @@ typedef struct check_plane {
     double level;
 } check_plane;
 
-/* The planes of a wall that is made of planes (half-space, inside of a box, in 2D a wedge), turned by
- * q; how many, 0: it is no such wall. */
+/* The planes of a wall that is made of planes (half-space, inside of a box, in 2D a wedge),
+ * turned by q; how many, 0: it is no such wall. */
 int check_planes(const check_run *run, int wall, quat q, check_plane out[CHECK_PLANES]);
 /* The inside of a cylinder or, in 3D, of a cone. */
 bool check_is_round_wall(const check_run *run, int body);

@@ -52,8 +52,9 @@ static vec point_of(const check_run *run, int j, bool on_a)
     return vec_add(c->point[j], (on_a ? 0.5 : -0.5) * c->gap[j], c->normal[j]);
 }
 
-/* Whether two contacts are points of one pair and normal. Where bodies all but touch rounding makes
- * normals some 1e-8 apart of one; heights along these differ by less than what is taken as lowest. */
+/* Whether two contacts are points of one pair and normal. Where bodies all but touch rounding
+ * makes normals some 1e-8 apart of one; heights along these differ by less than what is taken as
+ * lowest. */
 static bool belong_together(const check_run *run, int i, int j)
 {
     const int32_t *p = run->contacts.body + 2 * i, *q = run->contacts.body + 2 * j;
