@@ -53,7 +53,7 @@ TEST(numbers_that_are_none_are_refused)
     check_refused(3, &def, CAIRN_NOT_FINITE, "position", "nan");
     def = good(3);
     def.position.x = INFINITY;
-    check_refused(3, &def, CAIRN_BAD_INPUT, "position", "inf");
+    check_refused(3, &def, CAIRN_NOT_FINITE, "position", "inf");
     def = good(3);
     def.velocity.z = NAN;
     check_refused(3, &def, CAIRN_NOT_FINITE, "velocity", "nan");

@@ -117,7 +117,7 @@ TEST(what_is_not_finite_is_refused)
         { "cairn: 1\nrun: {time_step: 1e999, duration: 1}\n", 2, 18, "run.time_step",
           "found 1e999, expected a number" },
         { BODY("position: [0, .nan, 0], shape: {sphere: {radius: 1}}"), 4, 20,
-          "bodies.0.position.1", "found .nan, expected a number in m" },
+          "bodies.0.position.1", "found .nan, expected a number between -1e+30 and 1e+30 in m" },
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         check_refused(&table[i], CAIRN_NOT_FINITE, NULL);

@@ -37,8 +37,9 @@ static bool imposes(const cairn_stage *stage)
 static bool shares_arrays(const cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
+    bool turns = world->laws.rolling || world->laws.spinning; /* then moments are to be stored */
     return world->contacts.count > 0 && stage->joints.blocks == 0 && !world->laws.anisotropic &&
-           !world->laws.adhesive && stage->components == world->dimension;
+           !world->laws.adhesive && !turns && stage->components == world->dimension;
 }
 
 static void share_arrays(cairn_stage *stage)

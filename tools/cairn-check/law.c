@@ -19,6 +19,7 @@
 typedef struct sums {
     const check_phase *phase;
     bool convex, edges;
+    bool map_alone; /* the residual of files of version 1: the natural map alone */
     double e2, map2, worst;
     double closing2, doubtful2;    /* contacts of which rounding decides whether they close */
     double size2, map_size2, size; /* what rounding is relative to                       */
@@ -79,15 +80,16 @@ static view scaled_view(const check_run *run, const view *plain, int j)
     return v;
 }
 
-/* e of a scaled view; `doubled`: of the second phase of an impact. */
-static double error_of(const view *v, bool doubled)
+/* e of a scaled view. */
+static double error_of(const view *v, const sums *s)
 {
     const double none[CONE_COMPONENTS] = { 0 };
+    bool doubled = s->phase->least != NULL; /* the second phase of an impact */
     if (doubled && !(v->w > 0))
         return 0;
     double map = v->w > 0 ? v->w * cone_natural_map(&v->k, v->r, v->u, 1 / v->w)
                           : cone_natural_map(&v->k, none, v->u, 1);
-    double apart = cone_conditions(&v->k, v->r, v->u, v->lift, v->w);
+    double apart = s->map_alone ? 0 : cone_conditions(&v->k, v->r, v->u, v->lift, v->w);
     return apart > map ? apart : map;
 }
 
@@ -141,7 +143,7 @@ static void add_error(const check_run *run, int j, const view *raw, const view *
 {
     const check_derived *c = &run->by_contact;
     int m = cone_components(&raw->k);
-    double e = error_of(v, s->phase->least != NULL);
+    double e = error_of(v, s);
     double map = cone_natural_map(&raw->k, raw->r, raw->u, 1);
     double longest2 = fmax(cone_dot(m, raw->r, raw->r), cone_dot(m, v->r, v->r));
     double whole = sqrt(longest2) + whole_impulse(run, j);
@@ -176,7 +178,7 @@ static void add_contact(const check_run *run, int j, sums *s)
 static double contact_error(const check_run *run, int j, const sums *s)
 {
     view raw = plain_view(run, s, j), v = scaled_view(run, &raw, j);
-    return error_of(&v, s->phase->least != NULL);
+    return error_of(&v, s);
 }
 
 /* ---- rows of joints ------------------------------------------------------------------------- */
@@ -248,9 +250,10 @@ static int first_of_block(const check_run *run, int block)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static sums sum_up(const check_run *run, const check_phase *phase, bool convex, bool edges)
+static sums sum_up(const check_run *run, const check_phase *phase, sums kind)
 {
-    sums s = { .phase = phase, .convex = convex, .edges = edges };
+    sums s = kind;
+    s.phase = phase;
     for (int j = 0; j < run->contacts.count; j++)
         add_contact(run, j, &s);
     add_rows(run, &s);
@@ -335,16 +338,29 @@ static void check_claim(check_run *run, const claim *c, const law *l)
     check_worst(run, c, l);
 }
 
-static law judge(const check_run *run, const check_phase *phases, int count, bool convex,
-                 bool edges)
+/* By the kind of sums: law, cone and residual. */
+static law judge(const check_run *run, const check_phase *phases, int count, sums kind)
 {
     law out = { .count = count };
+    sums as_convex = kind;
+    as_convex.convex = true;
     for (int k = 0; k < count; k++) {
-        sums all = sum_up(run, &phases[k], true, edges);
-        out.phases[k] = convex ? all : sum_up(run, &phases[k], false, edges);
+        sums all = sum_up(run, &phases[k], as_convex);
+        out.phases[k] = kind.convex ? all : sum_up(run, &phases[k], kind);
         take_worse(&out.phases[k], &all, &out.found);
     }
     return out;
+}
+
+/* What a file of version 1 claims is of the natural map, which shows the conditions of the law
+ * divided by up to sqrt(1 + mu^2): twice the tolerance must hold for them as well. */
+static void check_conditions(check_run *run, const check_phase *phases, int count, sums kind)
+{
+    kind.map_alone = false;
+    law strict = judge(run, phases, count, kind);
+    if (run->steps.converged[run->step - 1] == 1 && !(run->settings.increment > 0))
+        check_between(run->report, check_at(run, NULL, 0, "residual of the conditions"),
+                      strict.found.relative[0], 0, 2 * run->settings.tolerance);
 }
 
 static void check_residuals(check_run *run)
@@ -359,10 +375,15 @@ static void check_residuals(check_run *run)
                       t->coulomb_fclib[i],     t->coulomb_worst_contact[i] };
     check_phase phases[2];
     int count = check_phases(run, phases);
-    law exact = judge(run, phases, count, false, false);
+    sums kind = { .map_alone = run->settings.version < 2 };
+    law exact = judge(run, phases, count, kind);
     check_claim(run, &coulomb, &exact);
-    law mine = judge(run, phases, count, run->settings.scheme->convex, true);
+    kind.convex = run->settings.scheme->convex;
+    kind.edges = true;
+    law mine = judge(run, phases, count, kind);
     check_claim(run, &asked, &mine);
+    if (kind.map_alone)
+        check_conditions(run, phases, count, kind);
 }
 
 /* A step is certified when the residual of the law asked for is within the tolerance. */

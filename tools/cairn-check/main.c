@@ -168,11 +168,16 @@ static int check_in_a_child(const char *path, int most, bool skip_checksums)
         ;
     if (WIFEXITED(state))
         return WEXITSTATUS(state);
+    bool crashed = WTERMSIG(state) == SIGSEGV || WTERMSIG(state) == SIGBUS ||
+                   WTERMSIG(state) == SIGABRT || WTERMSIG(state) == SIGFPE ||
+                   WTERMSIG(state) == SIGILL;
     if (WTERMSIG(state) == SIGPROF)
         fprintf(stderr, "cairn-check: %s: reading it does not end: the file is damaged\n", path);
-    else
+    else if (crashed)
         fprintf(stderr, "cairn-check: %s: reading it ended with signal %d: the file is damaged\n",
                 path, WTERMSIG(state));
+    else
+        raise(WTERMSIG(state)); /* somebody ended it, or nobody reads what it says */
     return CANNOT_CHECK;
 }
 

@@ -82,5 +82,8 @@ bool check_fail(check_report *report, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(report->problem, sizeof report->problem, format, arguments);
     va_end(arguments);
+    for (char *c = report->problem; *c; c++) /* texts of the file must not steer the terminal */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
     return false;
 }

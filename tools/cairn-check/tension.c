@@ -147,8 +147,8 @@ static void move_row(check_run *run, check_joint_row *row)
             row->imposed += rate_of(run, row, side, free, &row->rate_size);
     }
     row->defect -= ahead * guess;
-    row->size += row->rate_size + fabs(row->bias) +
-                 row->gain * (row->reach + fabs(row->defect)) + row->eps * fabs(row->r);
+    row->size += row->rate_size + fabs(row->bias) + row->gain * (row->reach + fabs(row->defect)) +
+                 row->eps * fabs(row->r);
 }
 
 /* A row that nothing answers to has the mean weight of its block. */
