@@ -225,19 +225,24 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* How far behind the triangle another face may lie and rest on it: one further behind may be
- * that of a body on the other side of what the triangle bounds. */
+/* How far behind the triangle another face may lie and rest on it, by the longer edge of the
+ * two. It must look at the triangle: others, and deeper ones, may be those of a body on the
+ * other side of what the triangle bounds. */
 static double rest_behind(const front *f, const cairn_convex *a)
 {
-    double size = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
-    return a->shape || f->t->two_sided ? 0 : 1e-3 * size;
+    if (a->shape || f->t->two_sided)
+        return 0;
+    bool looks_at_it = cairn_dot(normal_of(a->corners, a->corner_count), f->normal) < 0;
+    double edge = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
+    double other = cairn_norm(cairn_sub(a->corners[1], a->corners[0]));
+    return looks_at_it ? 1e-3 * fmax(edge, other) : 0;
 }
 
 /* Whether another face lies a little behind the triangle and straight over it, as sides that rest
  * on each other do: the way between them is along the normal. */
 static bool rests_behind(const front *f, const cairn_couple *c, const cairn_distance *d)
 {
-    bool over = cairn_dot(d->normal, f->normal) < -1 + 1e-6;
+    bool over = cairn_dot(d->normal, f->normal) < -0.996; /* to 5 degrees */
     return over && d->gap <= rest_behind(f, c->a);
 }
 

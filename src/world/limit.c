@@ -11,7 +11,8 @@
  * R_i the radius that holds it, the step fails, unless it is right by itself: no contact turned the
  * body (it is a ball, or not pushed), its surface turned by at most SLIGHT R_i, and the true gap at
  * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. A
- * point counts as large as what it meets. Who is far from everything has no candidates.
+ * point counts as large as what it meets, at faces as a hundredth of that. Who is far from
+ * everything has no candidates.
  *
  * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There
  * the gaps of the start are asked for, within the way of each body. */
@@ -81,11 +82,20 @@ cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
     return CAIRN_OK;
 }
 
-/* A point counts as large as what it meets. */
+static bool is_of_faces(cairn_shape_kind kind)
+{
+    return kind == CAIRN_SHAPE_MESH || kind == CAIRN_SHAPE_POLYLINE ||
+           kind == CAIRN_SHAPE_HEIGHT_FIELD;
+}
+
+/* A point counts as large as what it meets; at faces, which lose sight of it a hundredth of their
+ * edges behind them, as a hundredth of that. */
 static double size_of(const cairn_stage *stage, const passage *p)
 {
-    const double *extent = stage->world->bodies.extent;
-    double size = extent[p->body] > 0 ? extent[p->body] : extent[p->other];
+    const cairn_body_store *b = &stage->world->bodies;
+    double size = b->extent[p->body];
+    if (size == 0)
+        size = b->extent[p->other] * (is_of_faces(b->shape[p->other].kind) ? 0.01 : 1);
     return size > 0 ? size : INFINITY;
 }
 
