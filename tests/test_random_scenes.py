@@ -11,7 +11,7 @@ import run_numbers
 # that a scheme without friction did not store; a point that passed a line at mid-step; half
 # turns
 ONCE_WRONG = [34, 46, 85, 145, 202, 226, 232, 236, 240, 248, 292, 294, 297, 330, 332, 351, 369, 399, 487, 552, 582, 583,
-              597, 640, 761, 864, 1001, 1079, 2444, 20101, 20474]
+              597, 640, 761, 864, 1001, 1079, 2444, 20101, 20474, 30844]
 MORE = range(10001, 10034)
 
 try:

@@ -33,6 +33,7 @@ enum { GRAIN = 2048 };
 typedef struct passage {
     int body, other;
     double way, turn; /* m: of its centre relative to the other; of its surface by turning */
+    double size;      /* m: how far it may go                                              */
 } passage;
 
 /* ---- ways ----------------------------------------------------------------------------------- */
@@ -54,6 +55,23 @@ static double surface_way(const cairn_stage *stage, int i, cairn_vec3 omega)
     return arm > 0 && turning > 0 ? arm * stage->h * turning : 0;
 }
 
+static bool is_of_faces(cairn_shape_kind kind)
+{
+    return kind == CAIRN_SHAPE_MESH || kind == CAIRN_SHAPE_POLYLINE ||
+           kind == CAIRN_SHAPE_HEIGHT_FIELD;
+}
+
+/* A point counts as large as what it meets; at faces, which lose sight of it a hundredth of their
+ * edges behind them, as a hundredth of that. */
+static double size_of(const cairn_stage *stage, int i, int k)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double size = b->extent[i];
+    if (size == 0)
+        size = b->extent[k] * (is_of_faces(b->shape[k].kind) ? 0.01 : 1);
+    return size > 0 ? size : INFINITY;
+}
+
 static passage passage_of(const cairn_stage *stage, int i, int k)
 {
     const cairn_vec3 *x = stage->world->bodies.x;
@@ -63,7 +81,8 @@ static passage passage_of(const cairn_stage *stage, int i, int k)
     v = cairn_sub(v, v_other);
     if (cairn_body_arm(stage->world, k) > 0) /* the turning of a ball is not seen */
         v = cairn_sub(v, cairn_cross(omega_other, cairn_sub(x[i], x[k])));
-    return (passage){ i, k, stage->h * cairn_norm(v), surface_way(stage, i, omega) };
+    return (passage){ i, k, stage->h * cairn_norm(v), surface_way(stage, i, omega),
+                      size_of(stage, i, k) };
 }
 
 cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
@@ -82,26 +101,9 @@ cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
     return CAIRN_OK;
 }
 
-static bool is_of_faces(cairn_shape_kind kind)
-{
-    return kind == CAIRN_SHAPE_MESH || kind == CAIRN_SHAPE_POLYLINE ||
-           kind == CAIRN_SHAPE_HEIGHT_FIELD;
-}
-
-/* A point counts as large as what it meets; at faces, which lose sight of it a hundredth of their
- * edges behind them, as a hundredth of that. */
-static double size_of(const cairn_stage *stage, const passage *p)
-{
-    const cairn_body_store *b = &stage->world->bodies;
-    double size = b->extent[p->body];
-    if (size == 0)
-        size = b->extent[p->other] * (is_of_faces(b->shape[p->other].kind) ? 0.01 : 1);
-    return size > 0 ? size : INFINITY;
-}
-
 static bool is_far(const cairn_stage *stage, const passage *p)
 {
-    return stage->block[p->body] >= 0 && p->way + p->turn > size_of(stage, p);
+    return stage->block[p->body] >= 0 && p->way + p->turn > p->size;
 }
 
 /* ---- refusal -------------------------------------------------------------------------------- */
@@ -112,7 +114,7 @@ static double needed_step(const cairn_stage *stage, const passage *p)
 {
     const cairn_body_store *b = &stage->world->bodies;
     int i = p->body;
-    double size = size_of(stage, p), arm = cairn_body_arm(stage->world, i), h = stage->h;
+    double size = p->size, arm = cairn_body_arm(stage->world, i), h = stage->h;
     double speed = cairn_norm(b->v[i]) + arm * cairn_norm(b->omega[i]);
     double gained = cairn_norm(cairn_sub(stage->v_free[i], b->v[i])) +
                     arm * cairn_norm(cairn_sub(stage->omega_free[i], b->omega[i]));
@@ -127,7 +129,7 @@ static cairn_status refuse(const cairn_stage *stage, const passage *p)
         "body %d would move by %.3g m relative to body %d in one step of %g s, further "
         "than its size of %.3g m: what happens between them cannot be told, expected "
         "at most %.2g s",
-        p->body, p->way + p->turn, p->other, stage->h, size_of(stage, p), needed_step(stage, p));
+        p->body, p->way + p->turn, p->other, stage->h, p->size, needed_step(stage, p));
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -142,7 +144,7 @@ static double foreseen_gap(const cairn_stage *stage, int j)
 
 static cairn_status is_wrong(const cairn_stage *stage, int j, const passage *p, bool *wrong)
 {
-    double slight = SLIGHT * size_of(stage, p), gap = INFINITY;
+    double slight = SLIGHT * p->size, gap = INFINITY;
     double foreseen = foreseen_gap(stage, j), most = fmax(foreseen, 0) + slight;
     bool pushes = stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
     *wrong = p->turn > slight || (pushes && cairn_body_arm(stage->world, p->body) > 0);
@@ -193,6 +195,17 @@ static cairn_status limit_contacts(const cairn_stage *stage)
 
 /* ---- what was not seen ---------------------------------------------------------------------- */
 
+/* A point is seen by a face no deeper than a hundredth of its edge, and must be seen there in the
+ * middle of the next step as well. */
+static passage unseen_passage(const cairn_stage *stage, int i, int k)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    passage p = passage_of(stage, i, k);
+    if (b->extent[i] == 0 && is_of_faces(b->shape[k].kind))
+        p.size *= 0.2;
+    return p;
+}
+
 /* Whether the linear gap says that the bodies of a witness of the start pass into each other. */
 static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_witness *w,
                       cairn_vec3 from_other)
@@ -202,7 +215,7 @@ static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_wi
     velocity_of(stage, p->other, &v_other, &omega_other);
     double closing = stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
     double gap = w->gap + closing - p->turn;
-    return is_far(stage, p) && gap < fmin(w->gap, 0) - SLIGHT * size_of(stage, p);
+    return is_far(stage, p) && gap < fmin(w->gap, 0) - SLIGHT * p->size;
 }
 
 static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pair, bool swapped,
@@ -211,7 +224,7 @@ static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pa
     const int32_t side[2] = { swapped ? pair->second : pair->first,
                               swapped ? pair->first : pair->second };
     for (int k = 0; k < 2; k++) {
-        passage p = passage_of(stage, side[k], side[1 - k]);
+        passage p = unseen_passage(stage, side[k], side[1 - k]);
         if (is_missed(stage, &p, w, cairn_scale(k == 0 ? 1 : -1, w->normal)))
             return refuse(stage, &p);
     }
