@@ -97,6 +97,8 @@ class Resume(unittest.TestCase):
         child.communicate()
         if not os.path.exists(self.path(folder, "checkpoint")):
             self.skipTest("the run was faster than the kill")
+        # a kill within a commit leaves a journal, which makes good what is cut off: finish it (test_kills does not)
+        self.cairn("info", self.path(folder, "run.h5.part"))
 
     def test_a_full_disk_ends_with_an_error_and_can_be_resumed(self):
         def limit():
@@ -176,7 +178,7 @@ class Resume(unittest.TestCase):
         self.partly("cut")
         file = self.path("cut/run.h5.part")
         shutil.copy(file, self.path("kept.h5"))
-        os.truncate(file, os.path.getsize(file) // 2)
+        os.truncate(file, os.path.getsize(file) // 10) # half of it may be of after the last flush
         done = self.cairn("resume", self.path("cut"), code=1)
         self.assertIn("run.h5.part", done.stderr)
         os.remove(file)
