@@ -142,6 +142,36 @@ static cairn_status run_circular(cairn_task *task, double *r)
 
 /* ---- cones with edges ----------------------------------------------------------------------- */
 
+/* Pivoting that fails says nothing of the impulses, and none at all lets bodies fall through each
+ * other. The convex law on the same cones always has an answer, as far as rows allow: it is taken
+ * when it is the better one by the law asked for. */
+static cairn_status relax(cairn_task *task, double *r)
+{
+    const cairn_solve_options *asked = task->options;
+    cairn_solve_options options = *asked;
+    size_t bytes = task->system.r_count * sizeof(double);
+    double *best = cairn_arena_doubles(task->arena, task->system.r_count);
+    double before = task->best_relative;
+    const char *solver = task->report->solver;
+    if (!best)
+        return CAIRN_NO_MEMORY;
+    memcpy(best, task->best, bytes);
+    memcpy(r, task->best, bytes);
+    task->best_relative = INFINITY; /* by the other law */
+    options.law = CAIRN_LAW_CONVEX;
+    task->options = &options;
+    cairn_status status = climb(task, &cairn_solver_apgd_asr, INT64_MAX, r);
+    task->options = asked;
+    TRY(status);
+    memcpy(r, task->best, bytes);
+    memcpy(task->best, best, bytes);
+    task->best_relative = before;
+    task->report->converged = cairn_task_judge(task, r);
+    if (!(task->best_relative < before))
+        task->report->solver = solver;
+    return CAIRN_OK;
+}
+
 static cairn_status run_edges(cairn_task *task, double *r)
 {
     const cairn_problem *p = task->system.p;
@@ -154,6 +184,8 @@ static cairn_status run_edges(cairn_task *task, double *r)
         TRY(climb(task, &cairn_solver_apgd_asr, has_rows(p) ? FEW_SWEEPS : INT64_MAX, r));
     if (has_rows(p))
         TRY(try_solver(task, &cairn_solver_ipm, MOST_FOR_IPM, r));
+    if (goes_on(task) && law == CAIRN_LAW_COULOMB)
+        TRY(relax(task, r));
     return CAIRN_OK;
 }
 
