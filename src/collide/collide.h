@@ -20,6 +20,7 @@ typedef struct cairn_collider {
     cairn_box box; /* holds the shape as it stands, when that is bounded     */
     double extent; /* m: radius about x that holds the shape; may be infinite */
     double reach;  /* m: how far any of its points may move in this step     */
+    double behind; /* m: how far its points may have come to where it stands */
     double turn;   /* rad: how far an unbounded shape may turn               */
     int32_t face;  /* of a mesh, polyline or height field: the piece meant   */
     bool movable;  /* two that are not movable never collide                 */

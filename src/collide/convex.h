@@ -128,6 +128,7 @@ typedef struct cairn_triangle {
     cairn_vec3 beyond[3]; /* outward normal of the neighbour across the edge from corner k to the
                              next (2D: at corner k); zero: an open edge                         */
     bool two_sided;       /* may be touched from both sides                                     */
+    double behind;        /* m: how far another face may have come through it                   */
     const cairn_collider *of; /* the mesh, and the face of it that this is; NULL: what lies around
                                  its corners is not known                                       */
 } cairn_triangle;

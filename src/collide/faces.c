@@ -68,5 +68,6 @@ int cairn_convex_face_of(const cairn_collider *a, const cairn_collider *b, int d
     if (!has_face(b) || !cairn_convex_make(a, &body))
         return CAIRN_UNRESOLVED;
     cairn_triangle t = triangle_of(b);
+    t.behind = a->behind + b->behind;
     return cairn_triangle_witnesses(&body, &t, dimension, margin, out);
 }

@@ -220,7 +220,8 @@ cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, 
 {
     walk w = { .a = a,
                .b = b,
-               .reach = a->reach + b->reach + seen_behind(a, b) + seen_behind(b, a),
+               .reach = a->reach + b->reach + a->behind + b->behind + seen_behind(a, b) +
+                        seen_behind(b, a),
                .leaf = { pair, { -1, -1 }, { -1, -1 } },
                .list = list };
     if (!cairn_collider_has_pieces(a) && !cairn_collider_has_pieces(b))

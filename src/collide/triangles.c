@@ -225,9 +225,9 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* How far behind the triangle another face may lie and rest on it, by the longer edge of the
- * two. It must look at the triangle: others, and deeper ones, may be those of a body on the
- * other side of what the triangle bounds. */
+/* How far behind the triangle another face may lie and rest on it: by the longer edge of the two,
+ * or as far as it may have come. It must look at the triangle: others, and deeper ones, may be
+ * those of a body on the other side of what the triangle bounds. */
 static double rest_behind(const front *f, const cairn_convex *a)
 {
     if (a->shape || f->t->two_sided)
@@ -235,7 +235,7 @@ static double rest_behind(const front *f, const cairn_convex *a)
     bool looks_at_it = cairn_dot(normal_of(a->corners, a->corner_count), f->normal) < 0;
     double edge = cairn_norm(cairn_sub(f->corner[1], f->corner[0]));
     double other = cairn_norm(cairn_sub(a->corners[1], a->corners[0]));
-    return looks_at_it ? 1e-3 * fmax(edge, other) : 0;
+    return looks_at_it ? fmax(1e-3 * fmax(edge, other), f->t->behind) : 0;
 }
 
 /* Whether another face lies a little behind the triangle and straight over it, as sides that rest

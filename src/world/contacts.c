@@ -209,11 +209,25 @@ typedef struct layout_job {
     unsigned *kinds; /* of each range: bits of the kinds of zones that are there */
 } layout_job;
 
+/* How far the points of a body come to where contacts are evaluated. */
+static double came_by(const cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double moved = cairn_norm(cairn_sub(stage->x_eval[i], b->x[i]));
+    double arm = cairn_body_arm(stage->world, i);
+    if (arm == 0 || !isfinite(arm))
+        return moved;
+    cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(b->q[i]), stage->q_eval[i]);
+    return moved + arm * cairn_norm(cairn_quat_log(turn));
+}
+
 static cairn_collider make_collider(const cairn_stage *stage, int i)
 {
     const cairn_pose body = { stage->x_eval[i], stage->q_eval[i] };
     cairn_collider c = cairn_body_collider_at(stage->world, i, &body);
     c.reach = stage->reach[i];
+    if (cairn_scheme_ahead(stage->scheme, stage->linearisations) != 0)
+        c.behind = came_by(stage, i);
     if (stage->world->bodies.motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level &&
         !cairn_collider_bounded(&c))
         c.turn = driven_turn(stage, i);

@@ -68,7 +68,7 @@ cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, doubl
 {
     cairn_leaf_list *list = &stage->world->leaf_list;
     cairn_collider one = collider_after(stage, a), two = collider_after(stage, b), part[2];
-    one.reach = reach;
+    one.reach = one.behind = reach;
     list->count = 0;
     TRY(cairn_leaves_add(&one, &two, 0, list));
     *gap = INFINITY;
