@@ -15,6 +15,28 @@ static void take(entry *e, double value, double size)
 
 enum { GAP_ERROR, COMPLEMENTARITY, FRICTION, DILATATION, SPURIOUS, VIOLATION, ENTRIES };
 
+/* What the sizes of the terms of a lift are: s, N s, m/s. */
+typedef struct lift_scale {
+    double h, length, size;
+} lift_scale;
+
+/* The gap that the convex law keeps under a contact that pushes. An impulse that lies above its
+ * least by no more than rounding may count as pushing or not: either is right. */
+static void lift_of(entry *out, double above, double normal, double lift, lift_scale scale)
+{
+    double slack = CHECK_ROUNDING * scale.length, h = scale.h;
+    if (above < -slack || !(above > 0 || slack > 0))
+        return;
+    if (above <= slack) {
+        take(&out[DILATATION], 0, h * lift / CHECK_ROUNDING);
+        out[SPURIOUS].size += fabs(normal) * lift / CHECK_ROUNDING;
+        return;
+    }
+    take(&out[DILATATION], h * lift, h * scale.size);
+    out[SPURIOUS].value += normal * lift;
+    out[SPURIOUS].size += scale.length * scale.size;
+}
+
 static void certify(const check_run *run, const check_phase *p, int j, entry *out)
 {
     const check_derived *c = &run->by_contact;
@@ -37,11 +59,7 @@ static void certify(const check_run *run, const check_phase *p, int j, entry *ou
     take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? 0 : h * size);
     take(&out[COMPLEMENTARITY], fabs(above * open), length * size);
     take(&out[FRICTION], along / h, length * size / h);
-    if (!(push > 0))
-        return;
-    take(&out[DILATATION], h * lift, h * size);
-    out[SPURIOUS].value += r[0] * lift;
-    out[SPURIOUS].size += length * size;
+    lift_of(out, above, r[0], lift, (lift_scale){ h, length, size });
 }
 
 /* Distance of impulses from their cones, in every phase. */

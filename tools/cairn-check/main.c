@@ -53,10 +53,10 @@ static bool check_step(check_run *run, long step)
 static bool check_everything(check_run *run)
 {
     bool good = check_statistics_open(run) && check_frames(run);
-    check_ledgers(run);
     check_volumes(run);
     for (long step = 0; step <= run->steps.count && good; step++)
         good = check_step(run, step);
+    check_ledgers(run);
     if (good)
         check_ending(run, true);
     return good && check_statistics(run);

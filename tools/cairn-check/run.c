@@ -496,7 +496,8 @@ bool check_run_open(check_run *run, const char *path)
     run->file = -1;
     run->step_group = (check_group){ "steps", step_fields, COUNT(step_fields), 3, { 0 }, 0 };
     if (!open_file(run, path) || !read_format(run) || !read_settings(run) ||
-        !read_all(run, &run->step_group, &run->steps, &run->steps.count))
+        !read_all(run, &run->step_group, &run->steps, &run->steps.count) ||
+        !check_memory_take(&run->ledger_size, (size_t)run->steps.count, sizeof(double)))
         return false;
     run->unfinished = is_unfinished(run);
     limit_time(run->time_limit);
@@ -508,12 +509,12 @@ bool check_run_open(check_run *run, const char *path)
 
 void check_run_close(check_run *run)
 {
-    void *blocks[] = { &run->x_eval,     &run->q_eval,        &run->force,       &run->torque,
-                       &run->v_free,     &run->omega_free,    &run->v_eval,      &run->omega_eval,
-                       &run->gyroscopic, &run->before.row,    &run->hit,         &run->after.row,
-                       &run->expected,   &run->moved,         &run->x_after,     &run->q_after,
-                       &run->touched,    &run->v_start,       &run->omega_start, &run->added,
-                       &run->v_adhesion, &run->omega_adhesion };
+    void *blocks[] = { &run->x_eval,     &run->q_eval,         &run->force,       &run->torque,
+                       &run->v_free,     &run->omega_free,     &run->v_eval,      &run->omega_eval,
+                       &run->gyroscopic, &run->before.row,     &run->hit,         &run->after.row,
+                       &run->expected,   &run->moved,          &run->x_after,     &run->q_after,
+                       &run->touched,    &run->v_start,        &run->omega_start, &run->added,
+                       &run->v_adhesion, &run->omega_adhesion, &run->ledger_size };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list };
     for (int i = 0; i < COUNT(blocks); i++)

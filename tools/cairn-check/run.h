@@ -349,7 +349,8 @@ typedef struct check_run {
     struct check_series *series; /* /statistics; NULL: there are none */
     double start_time;           /* s */
     double start_kinetic, start_potential,
-        start_size; /* J: before the first step; of their terms */
+        start_size;      /* J: before the first step; of their terms            */
+    double *ledger_size; /* J: by step: of the terms of its energies            */
 } check_run;
 
 /* checksums.c: compare the whole file with /checksums; false: that cannot be read. */
