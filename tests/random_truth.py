@@ -339,7 +339,8 @@ def mesh(keys, _, files):
 
 
 def height_field(keys, _):
-    """Solid below the triangles; the sides of the grid are ways out too, downwards there is none."""
+    """Solid below the triangles. It has no sides: nothing is claimed of a point that is nearer to the
+    border of the grid than to the triangles."""
     rows, dx = keys["heights"], keys["spacing"]
     dy = keys.get("spacing_y", 0) or dx
     half = (dx * (len(rows[0]) - 1) / 2, dy * (len(rows) - 1) / 2)
@@ -359,7 +360,7 @@ def height_field(keys, _):
             n = cross(sub(b, a), sub(c, a))
             if all((v[0] - u[0]) * (q[1] - u[1]) >= (v[1] - u[1]) * (q[0] - u[0])
                    for u, v in ((a, b), (b, c), (c, a))):
-                return min(far, sides) if dot(n, sub(q, a)) < 0 else -far
+                return far if dot(n, sub(q, a)) < 0 and far <= sides else -min(far, sides)
         return -far
     corners = [q for row in p for q in row]
     return Solid(lambda d: max(dot(d, q) for q in corners) if d[2] >= 0 else INFINITE, inside,
@@ -389,7 +390,8 @@ def polyline(keys, _):
         far = min(segment_distance(p, a, b) for a, b in segments)
         if closed:
             return far if within(p) == (area > 0) else -far
-        return min(far, chain[0][0] - p[0], p[0] - chain[-1][0]) if under(p) else -far
+        sides = min(chain[0][0] - p[0], p[0] - chain[-1][0])
+        return far if under(p) and far <= sides else -far
     between = [add(times(1 - k / 4, a), times(k / 4, b)) for a, b in segments for k in range(4)]
     bounded = closed and area > 0
     return Solid(lambda d: max(dot(d, p) for p in chain) if bounded else INFINITE, inside,
