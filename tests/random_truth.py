@@ -360,7 +360,9 @@ def height_field(keys, _):
             n = cross(sub(b, a), sub(c, a))
             if all((v[0] - u[0]) * (q[1] - u[1]) >= (v[1] - u[1]) * (q[0] - u[0])
                    for u, v in ((a, b), (b, c), (c, a))):
-                return far if dot(n, sub(q, a)) < 0 and far <= sides else -min(far, sides)
+                if dot(n, sub(q, a)) >= 0:
+                    return -far
+                return far if far <= sides else -INFINITE
         return -far
     corners = [q for row in p for q in row]
     return Solid(lambda d: max(dot(d, q) for q in corners) if d[2] >= 0 else INFINITE, inside,
@@ -391,7 +393,9 @@ def polyline(keys, _):
         if closed:
             return far if within(p) == (area > 0) else -far
         sides = min(chain[0][0] - p[0], p[0] - chain[-1][0])
-        return far if under(p) and far <= sides else -far
+        if not under(p):
+            return -far
+        return far if far <= sides else -INFINITE
     between = [add(times(1 - k / 4, a), times(k / 4, b)) for a, b in segments for k in range(4)]
     bounded = closed and area > 0
     return Solid(lambda d: max(dot(d, p) for p in chain) if bounded else INFINITE, inside,

@@ -266,7 +266,7 @@ TEST(a_side_rests_on_a_longer_side)
                                      "run: {scheme: convex, time_step: 3e-3, duration: 0.9, "
                                      "certificate: full, paraview: false,\n"
                                      "      picture: false}\n";
-    check_verdict(scene, NULL, "penetration at most 1.78e-06 m");
+    check_verdict(scene, NULL, "penetration at most 1.83e-06 m");
 }
 
 int main(void)

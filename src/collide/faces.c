@@ -61,8 +61,8 @@ static cairn_triangle triangle_of(const cairn_collider *c)
     return t;
 }
 
-int cairn_convex_face_of(const cairn_collider *a, const cairn_collider *b, int dimension,
-                         double margin, cairn_witness *out)
+static int meet(const cairn_collider *a, const cairn_collider *b, int dimension, double margin,
+                cairn_witness *out)
 {
     cairn_convex body;
     if (!has_face(b) || !cairn_convex_make(a, &body))
@@ -70,4 +70,28 @@ int cairn_convex_face_of(const cairn_collider *a, const cairn_collider *b, int d
     cairn_triangle t = triangle_of(b);
     t.behind = a->behind + b->behind;
     return cairn_triangle_witnesses(&body, &t, dimension, margin, out);
+}
+
+static bool is_face(const cairn_collider *c)
+{
+    cairn_shape_kind kind = c->shape->kind;
+    return kind == CAIRN_SHAPE_MESH || kind == CAIRN_SHAPE_POLYLINE ||
+           kind == CAIRN_SHAPE_HEIGHT_FIELD;
+}
+
+/* Of two faces either may see the other: one that lies deep behind the other sees it in front. */
+int cairn_convex_face_of(const cairn_collider *a, const cairn_collider *b, int dimension,
+                         double margin, cairn_witness *out)
+{
+    int count = meet(a, b, dimension, margin, out);
+    if (count != 0 || !is_face(a))
+        return count;
+    count = meet(b, a, dimension, margin, out);
+    for (int k = 0; k < count; k++) {
+        cairn_witness w = out[k];
+        out[k].on_a = w.on_b;
+        out[k].on_b = w.on_a;
+        out[k].normal = cairn_scale(-1, w.normal);
+    }
+    return count;
 }

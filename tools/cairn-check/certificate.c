@@ -28,8 +28,8 @@ static void lift_of(entry *out, double above, double normal, double lift, lift_s
     if (above < -slack || !(above > 0 || slack > 0))
         return;
     if (above <= slack) {
-        take(&out[DILATATION], 0, h * lift / CHECK_ROUNDING);
-        out[SPURIOUS].size += fabs(normal) * lift / CHECK_ROUNDING;
+        take(&out[DILATATION], 0, h * lift / CHECK_ROUNDING + h * scale.size);
+        out[SPURIOUS].size += fabs(normal) * lift / CHECK_ROUNDING + scale.length * scale.size;
         return;
     }
     take(&out[DILATATION], h * lift, h * scale.size);
