@@ -12,7 +12,7 @@ import run_numbers
 # turns; polylines that met where the step would end; pivoting that failed; joints that contradict each other
 ONCE_WRONG = [34, 46, 85, 145, 202, 226, 232, 236, 240, 248, 292, 294, 297, 330, 332, 351, 369, 399, 487, 552, 582, 583,
               597, 640, 761, 864, 1001, 1079, 2444, 2619, 20101, 20474, 20768, 20953, 30844, 41421, 41595,
-              51125, 51580, 52636, 60468, 60539]
+              51125, 51580, 52636, 60185, 60468, 60539, 61242]
 MORE = range(10001, 10034)
 
 try:

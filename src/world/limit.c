@@ -15,7 +15,8 @@
  * everything has no candidates.
  *
  * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There
- * the gaps of the start are asked for, within the way of each body. */
+ * the gaps of the start are asked for, within the way of each body; and a body that faces have lost
+ * there, because it is more than half way behind them, is refused however far it goes. */
 #include <math.h>
 #include <string.h>
 
@@ -206,14 +207,54 @@ static passage unseen_passage(const cairn_stage *stage, int i, int k)
     return p;
 }
 
-/* Whether the linear gap says that the bodies of a witness of the start pass into each other. */
-static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_witness *w,
-                      cairn_vec3 from_other)
+/* How fast the bodies of a witness come together there, over the whole step. */
+static double closing_of(const cairn_stage *stage, const passage *p, cairn_vec3 from_other)
 {
     cairn_vec3 v, omega, v_other, omega_other;
     velocity_of(stage, p->body, &v, &omega);
     velocity_of(stage, p->other, &v_other, &omega_other);
-    double closing = stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
+    return stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
+}
+
+static bool has_contact(const cairn_stage *stage, int i, int k)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    for (int j = 0; j < c->count; j++) {
+        const int32_t *body = c->body + 2 * (size_t)j;
+        if ((body[0] == i && body[1] == k) || (body[0] == k && body[1] == i))
+            return true;
+    }
+    return false;
+}
+
+/* Faces lose a body that is more than half way behind them where contacts are evaluated: it would
+ * fall through. */
+static bool is_lost(const cairn_stage *stage, const passage *p, const cairn_witness *w,
+                    double closing)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double ahead = cairn_scheme_ahead(stage->scheme, stage->linearisations);
+    bool deep = w->gap + ahead * closing < -0.5 * b->extent[p->body];
+    return deep && closing < 0 && is_of_faces(b->shape[p->other].kind) && b->extent[p->body] > 0 &&
+           stage->block[p->body] >= 0 && !has_contact(stage, p->body, p->other);
+}
+
+static cairn_status refuse_lost(const cairn_stage *stage, passage *p, const cairn_witness *w)
+{
+    double extent = stage->world->bodies.extent[p->body];
+    double ahead = cairn_scheme_ahead(stage->scheme, stage->linearisations);
+    p->size = fmax(w->gap + extent, SLIGHT * extent) / ahead; /* until it is half way behind */
+    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+                      "body %d would be more than half way behind a face of body %d where the "
+                      "contacts of a step of %g s are found, and fall through: expected at most "
+                      "%.2g s, or another scheme",
+                      p->body, p->other, stage->h, needed_step(stage, p));
+}
+
+/* Whether the linear gap says that the bodies of a witness of the start pass into each other. */
+static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_witness *w,
+                      double closing)
+{
     double gap = w->gap + closing - p->turn;
     return is_far(stage, p) && gap < fmin(w->gap, 0) - SLIGHT * p->size;
 }
@@ -225,8 +266,11 @@ static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pa
                               swapped ? pair->first : pair->second };
     for (int k = 0; k < 2; k++) {
         passage p = unseen_passage(stage, side[k], side[1 - k]);
-        if (is_missed(stage, &p, w, cairn_scale(k == 0 ? 1 : -1, w->normal)))
+        double closing = closing_of(stage, &p, cairn_scale(k == 0 ? 1 : -1, w->normal));
+        if (is_missed(stage, &p, w, closing))
             return refuse(stage, &p);
+        if (is_lost(stage, &p, w, closing))
+            return refuse_lost(stage, &p, w);
     }
     return CAIRN_OK;
 }

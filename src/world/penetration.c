@@ -202,19 +202,39 @@ static void depth_range(int begin, int end, void *context)
     job->range[begin / GRAIN] = here;
 }
 
-/* Pairs with contacts on faces, with all their pieces. */
+static const double LOST = 0.1; /* of the smaller radius: deeper bodies may be lost to faces */
+
+/* The deepest that the contacts of a pair from j on, taken as planes, end; 0: not so deep that the
+ * faces may have lost sight of the body. */
+static double depth_by_planes(const cairn_stage *stage, int j)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    size_t d = (size_t)stage->problem.dimension;
+    double depth = 0, left = stage->scheme->velocity_level ? 0.5 * stage->h : stage->h;
+    for (int k = j; k < c->count && (k == j || has_same_bodies(c, k)); k++)
+        depth = fmax(depth, -(cairn_stage_gap(stage, k) + left * stage->u[(size_t)k * d]));
+    return depth > LOST * cairn_pair_radius(stage->world, c->body[2 * j], c->body[2 * j + 1])
+               ? depth
+               : 0;
+}
+
+/* Pairs with contacts on faces, with all their pieces. Who ends more than half way behind a face is
+ * seen by none: there the planes of the contacts count. */
 static cairn_status search_faces(const cairn_stage *stage, deepest *out)
 {
     const cairn_contact_store *c = &stage->world->contacts;
+    int first = 0; /* contact of the pair */
     bool done = false;
     for (int j = 0; c->piece && j < c->count; j++) {
-        done = done && has_same_bodies(c, j);
+        bool same = has_same_bodies(c, j);
+        first = same ? first : j;
+        done = done && same;
         if (done || !has_face(c, j))
             continue;
         int a = c->body[2 * j], b = c->body[2 * j + 1];
         double gap;
         TRY(cairn_stage_gap_after(stage, a, b, stage->reach[a] + stage->reach[b], &gap));
-        note_depth(stage, a, b, -gap, out);
+        note_depth(stage, a, b, gap < INFINITY ? -gap : depth_by_planes(stage, first), out);
         done = true;
     }
     return CAIRN_OK;

@@ -30,12 +30,27 @@ typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options
                                 const cairn_sliding_loop *, cairn_workspace *,
                                 cairn_solve_report *);
 
+/* A loop that ended without an answer may leave bodies without impulses: the law itself goes to the
+ * solver, where it treats it, from the impulses that the loop left. The better of both is taken. */
+static cairn_status solve_after(const cairn_scheme_job *job)
+{
+    const cairn_solve_report loop = *job->report;
+    if (!cairn_solver_accepts(job->options.solver, CAIRN_LAW_COULOMB, job->problem))
+        return CAIRN_OK;
+    TRY(solve_directly(job));
+    job->report->iterations += loop.iterations;
+    job->report->outer_iterations = loop.outer_iterations;
+    return CAIRN_OK;
+}
+
 /* An outer loop on s around convex solves. */
 static cairn_status solve_around(const cairn_scheme_job *job, outer_loop *loop)
 {
-    if (job->loop.increment_tolerance > 0) /* [BL23] starts each step from s = 0 */
+    bool by_change = job->loop.increment_tolerance > 0;
+    if (by_change) /* [BL23] starts each step from s = 0 */
         memset(job->loop.s, 0, (size_t)job->problem->contacts * sizeof(double));
-    return loop(job->problem, &job->options, &job->loop, job->workspace, job->report);
+    TRY(loop(job->problem, &job->options, &job->loop, job->workspace, job->report));
+    return job->report->converged || by_change ? CAIRN_OK : solve_after(job);
 }
 
 static cairn_status solve_fixed_point(const cairn_scheme_job *job)
