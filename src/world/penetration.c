@@ -209,17 +209,26 @@ static const double LOST = 0.1; /* of the smaller radius: deeper bodies may be l
 static double depth_by_planes(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
-    size_t d = (size_t)stage->problem.dimension;
-    double depth = 0, left = stage->scheme->velocity_level ? 0.5 * stage->h : stage->h;
+    int one = c->body[2 * j], two = c->body[2 * j + 1];
+    cairn_vec3 way = cairn_sub(cairn_sub(stage->x_next[one], stage->x_eval[one]),
+                               cairn_sub(stage->x_next[two], stage->x_eval[two]));
+    double depth = 0;
     for (int k = j; k < c->count && (k == j || has_same_bodies(c, k)); k++)
-        depth = fmax(depth, -(cairn_stage_gap(stage, k) + left * stage->u[(size_t)k * d]));
-    return depth > LOST * cairn_pair_radius(stage->world, c->body[2 * j], c->body[2 * j + 1])
-               ? depth
-               : 0;
+        depth = fmax(depth, -(c->gap[k] + cairn_dot(c->normal[k], way)));
+    return depth > LOST * cairn_pair_radius(stage->world, one, two) ? depth : 0;
 }
 
-/* Pairs with contacts on faces, with all their pieces. Who ends more than half way behind a face is
- * seen by none: there the planes of the contacts count. */
+/* Who ends more than half way behind a face is seen by none from now on: the planes of its contacts
+ * say how deep it is, and the step is no answer, whatever its residual. */
+static double lost_depth(const cairn_stage *stage, int j)
+{
+    double depth = depth_by_planes(stage, j);
+    if (depth > 0)
+        stage->report->solve.converged = false;
+    return depth;
+}
+
+/* Pairs with contacts on faces, with all their pieces. */
 static cairn_status search_faces(const cairn_stage *stage, deepest *out)
 {
     const cairn_contact_store *c = &stage->world->contacts;
@@ -234,7 +243,7 @@ static cairn_status search_faces(const cairn_stage *stage, deepest *out)
         int a = c->body[2 * j], b = c->body[2 * j + 1];
         double gap;
         TRY(cairn_stage_gap_after(stage, a, b, stage->reach[a] + stage->reach[b], &gap));
-        note_depth(stage, a, b, gap < INFINITY ? -gap : depth_by_planes(stage, first), out);
+        note_depth(stage, a, b, gap < INFINITY ? -gap : lost_depth(stage, first), out);
         done = true;
     }
     return CAIRN_OK;

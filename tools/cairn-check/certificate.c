@@ -56,7 +56,7 @@ static void certify(const check_run *run, const check_phase *p, int j, entry *ou
     double steep = 1 + k.mu + k.mu_rolling + k.mu_spinning;
     double size = steep * c->size[j] + c->weight[j] * length;
     bool apart = above == 0 && open > CHECK_ROUNDING * size;
-    take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? 0 : h * size);
+    take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? h * c->weight[j] * length : h * size);
     take(&out[COMPLEMENTARITY], fabs(above * open), length * size);
     take(&out[FRICTION], along / h, length * size / h);
     lift_of(out, above, r[0], lift, (lift_scale){ h, length, size });

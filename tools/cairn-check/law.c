@@ -24,6 +24,7 @@ typedef struct sums {
     double closing2, doubtful2;    /* contacts of which rounding decides whether they close */
     double size2, map_size2, size; /* what rounding is relative to                       */
     double closing_size2;
+    double all_size2; /* the same over all contacts and rows, open ones too              */
     double q2, r2, u2;
 } sums;
 
@@ -170,6 +171,7 @@ static void add_contact(const check_run *run, int j, sums *s)
     s->q2 += cone_dot(m, raw.q, raw.q);
     s->r2 += cone_dot(m, raw.r, raw.r);
     add_closing(&v, j, size, s);
+    s->all_size2 += pow(steepness(&v.k) * size + v.w * whole_impulse(run, j), 2);
     if (!is_open(&raw, size))
         add_error(run, j, &raw, &v, s);
 }
@@ -224,6 +226,7 @@ static void add_row(const check_joint_row *row, sums *s)
     s->r2 += r * r;
     s->u2 += y * y;
     s->size2 += size * size;
+    s->all_size2 += size * size;
     s->closing_size2 += size * size;
     s->map_size2 += (fabs(r) + row->size) * (fabs(r) + row->size);
     s->size = fmax(s->size, size * CONE_COMPONENTS);
@@ -267,7 +270,8 @@ typedef struct residual {
     double worst, size, fclib, fclib_size, relative[2];
 } residual;
 
-/* |e| over the closing part lies between these, rounding considered. */
+/* |e| over the closing part lies between these, rounding considered. What is within the rounding of
+ * the sums over all contacts may count as 0. */
 static void relative_range(const sums *s, const sums *convex, double range[2])
 {
     double doubt = CHECK_ROUNDING * sqrt(s->size2), e = sqrt(s->e2);
@@ -278,7 +282,8 @@ static void relative_range(const sums *s, const sums *convex, double range[2])
            high = fmax(sqrt(s->closing2 + s->doubtful2), most);
     double slack = CHECK_ROUNDING * sqrt(fmax(s->closing_size2, convex->closing_size2));
     low = fmax(0, low - slack);
-    range[0] = e > doubt ? (e - doubt) / (high + slack) : 0;
+    bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
+    range[0] = e > doubt && !noise ? (e - doubt) / (high + slack) : 0;
     range[1] = low > 0 ? (e + doubt) / low : e + doubt > 0 ? HUGE_VAL : 0;
 }
 
@@ -286,11 +291,14 @@ static void relative_range(const sums *s, const sums *convex, double range[2])
 static void take_worse(const sums *s, const sums *convex, residual *out)
 {
     double range[2], size = sqrt(fmax(s->q2, fmax(s->r2, s->u2)));
+    double most = 2 / CHECK_ROUNDING; /* of a ratio of rounding errors nothing is known */
+    bool known = size > CHECK_ROUNDING * sqrt(s->all_size2);
     relative_range(s, convex, range);
     out->worst = fmax(out->worst, s->worst);
     out->size = fmax(out->size, s->size);
     out->fclib = fmax(out->fclib, size > 0 ? sqrt(s->map2) / size : 0);
-    out->fclib_size = fmax(out->fclib_size, size > 0 ? sqrt(s->map_size2) / size : 0);
+    double fclib_size = known ? sqrt(s->map_size2) / size : s->all_size2 > 0 ? most : 0;
+    out->fclib_size = fmax(out->fclib_size, fclib_size);
     out->relative[0] = fmax(out->relative[0], range[0]);
     out->relative[1] = fmax(out->relative[1], range[1]);
 }

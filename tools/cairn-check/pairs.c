@@ -218,6 +218,22 @@ static double enough_for(const search *s, double told)
                : 0;
 }
 
+/* A body more than half way behind a face is seen by none; after the step it is at most as deep as
+ * the planes of its contacts foresee. */
+static double foreseen_depth(const search *s, group g)
+{
+    const check_run *run = s->run;
+    const check_contacts *c = &run->contacts;
+    double most = 0;
+    for (int i = g.first; i < g.end && s->after; i++) {
+        int j = s->contacts[i].contact, one = c->body[2 * j], two = c->body[2 * j + 1];
+        vec way = vec_add(vec_add(s->x[one], -1, run->x_eval[one]), -1,
+                          vec_add(s->x[two], -1, run->x_eval[two]));
+        most = fmax(most, fabs(vec_dot(c->normal[j], way)) - c->gap[j]);
+    }
+    return most * (1 + 1e-9);
+}
+
 static void look_at_solids(search *s, int a, int b, group g)
 {
     const check_contacts *c = &s->run->contacts;
@@ -233,7 +249,7 @@ static void look_at_solids(search *s, int a, int b, group g)
     check_range found;
     pair.enough = enough_for(s, told);
     s->complete = check_overlap(s->run, &pair, &found) && s->complete;
-    take(s, found.low, found.high);
+    take(s, found.low, found.high > 0 ? found.high : foreseen_depth(s, g));
     hold_against(s, a, b, found.low, told);
 }
 
