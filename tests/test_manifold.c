@@ -252,12 +252,36 @@ TEST(the_deepest_point_has_the_gap)
     }
 }
 
+/* A point in line with a segment sees the end of it. Seen end on the segment has no extent, and where
+ * along it the point is was decided by rounding: 7.5e-6 m too far inside. */
+TEST(a_segment_seen_end_on_is_touched_at_its_end)
+{
+    const cairn_vec3 ends[2] = { { 0.25873560196965084, -0.0701052242030046, 0 },
+                                 { 0.3544462195486813, -0.09603831672280613, 0 } };
+    const cairn_vec3 n = { 0.9651971873784582, -0.26152321020650016, 0 };
+    const double distance = 0.06634007596409985;
+    cairn_shape point = cairn_shape_default(CAIRN_SHAPE_POINT, 2);
+    cairn_collider c = { .shape = &point };
+    cairn_convex a, b = cairn_convex_triangle(ends, 2);
+    cairn_distance d;
+    cairn_witness w[CAIRN_WITNESSES];
+    cairn_collider_place(&c,
+                         (cairn_pose){ cairn_add_scaled(ends[1], distance, n), { 1, 0, 0, 0 } });
+    CHECK(cairn_convex_make(&c, &a));
+    cairn_couple couple = cairn_couple_make(&a, &b, 2);
+    CHECK(cairn_distance_find(&couple, 1, &d));
+    CHECK_INT(cairn_manifold_find(&couple, &d, 1, w), 1);
+    CHECK_NEAR(w[0].gap, distance, 1e-15);
+    CHECK_NEAR(w[0].on_b.x, ends[1].x, 1e-15);
+}
+
 int main(void)
 {
-    RUN(CASE(a_cube_on_its_face_has_four_points), CASE(a_cube_on_its_edge_has_two_points),
-        CASE(a_cube_on_its_corner_has_one_point), CASE(points_keep_their_keys_through_touching),
-        CASE(small_tilts_keep_four_points), CASE(points_beyond_the_margin_are_left_out),
-        CASE(half_overlapping_bricks), CASE(crossing_edges_have_one_point), CASE(cylinders),
-        CASE(a_capsule_over_an_edge), CASE(squares_have_two_points), CASE(along_a_given_normal),
+    RUN(CASE(a_segment_seen_end_on_is_touched_at_its_end), CASE(a_cube_on_its_face_has_four_points),
+        CASE(a_cube_on_its_edge_has_two_points), CASE(a_cube_on_its_corner_has_one_point),
+        CASE(points_keep_their_keys_through_touching), CASE(small_tilts_keep_four_points),
+        CASE(points_beyond_the_margin_are_left_out), CASE(half_overlapping_bricks),
+        CASE(crossing_edges_have_one_point), CASE(cylinders), CASE(a_capsule_over_an_edge),
+        CASE(squares_have_two_points), CASE(along_a_given_normal),
         CASE(the_deepest_point_has_the_gap));
 }

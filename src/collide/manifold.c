@@ -14,7 +14,8 @@
 
 enum { MAX_POINTS = 4 * CAIRN_FACE_POINTS };
 
-static const double ALMOST = 5e-4; /* rad: segments at this angle are parallel */
+static const double ALMOST = 5e-4;  /* rad: segments at this angle are parallel */
+static const double EDGE_ON = 0.02; /* rad                                      */
 
 /* A face seen along n: corners (u, v) in the plane and their heights along n. */
 typedef struct outline {
@@ -50,9 +51,11 @@ static outline outline_of(const manifold *m, const cairn_face *f, cairn_vec3 ori
     for (int k = 0, j = f->count - 1; k < f->count; j = k++)
         o.longest = fmax(o.longest, hypot(o.u[k] - o.u[j], o.v[k] - o.v[j]));
     double along = cairn_dot(f->normal, m->n);
+    /* a face seen edge on has no inside, nor has a segment seen end on */
+    if (f->count == 2 && o.longest <= EDGE_ON * fabs(o.h[1] - o.h[0]))
+        o.count = 0;
     if (f->count > 2) {
-        /* a face seen edge on has no inside */
-        o.count = fabs(along) > 0.02 ? f->count : 0;
+        o.count = fabs(along) > EDGE_ON ? f->count : 0;
         o.slope_u = -cairn_dot(f->normal, m->t1) / along;
         o.slope_v = -cairn_dot(f->normal, m->t2) / along;
     }
