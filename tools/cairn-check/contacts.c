@@ -11,6 +11,11 @@
 static void check_gap_and_normal(check_run *run, int j)
 {
     const check_contacts *c = &run->contacts;
+    if (run->settings.dimension == 2) {
+        check_same(run->report, check_at(run, "contact", j, "point.z in 2D"), c->point[j].z, 0, 0);
+        check_same(run->report, check_at(run, "contact", j, "normal.z in 2D"), c->normal[j].z, 0,
+                   0);
+    }
     check_witness found[CHECK_WITNESSES];
     int a = c->body[2 * j], b = c->body[2 * j + 1], k = c->feature[j];
     int count = check_witnesses(run, a, b, run->x_eval, run->q_eval, found);
