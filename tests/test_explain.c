@@ -18,7 +18,7 @@ TEST(of_a_good_run_nothing_stands_out)
     s.step.time_step = 1e-3;
     CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
     const char *page = page_of(&f);
-    CHECK_CONTAINS(page, "three spheres: 100 steps of 0.001 s, scheme convex");
+    CHECK_CONTAINS(page, "three spheres: 100 steps of 0.001 s, scheme coulomb");
     CHECK_CONTAINS(page, "missed tolerance     0 of 100 steps");
     CHECK_CONTAINS(page, "what to change\n  nothing stands out\n");
     CHECK(strstr(page, "did not settle") == NULL);
@@ -59,9 +59,9 @@ TEST(the_gap_of_the_convex_law_is_told)
 {
     folder f = folder_create();
     run_into(&f, scene_3d, "run.scheme=convex");
-    CHECK_CONTAINS(page_of(&f), "apart by the convex law");
+    CHECK_CONTAINS(page_of(&f), "the convex law lifts what begins to slide");
     run_into(&f, scene_3d, "run.scheme=coulomb");
-    CHECK(strstr(page_of(&f), "apart by the convex law") == NULL);
+    CHECK(strstr(page_of(&f), "the convex law lifts what begins to slide") == NULL);
     folder_remove(f.path);
 }
 

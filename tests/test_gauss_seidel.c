@@ -14,6 +14,7 @@ static int64_t cold_sweeps(const char *solver, const char *scheme)
     int64_t sweeps = 0;
     advance(world, &options, 400); /* at rest, or nearly */
     options.solver = solver;
+    options.max_iterations = 20000; /* of plain sweeps */
     options.warm_start = false;
     for (int k = 0; k < 5; k++)
         sweeps += advance(world, &options, 1).solve.iterations;

@@ -92,6 +92,10 @@ static void print_certificate(const cairn_run_summary *s)
         cairn_line_print(entries[i].name, "%12.3e %11.3e  %s",
                          entry_of(&s->worst, entries[i].offset),
                          entry_of(&s->mean, entries[i].offset), entries[i].unit);
+    if (s->lift_speed > 0)
+        cairn_line_print("lift by convex law",
+                         "%.3g m/s when sliding begins, to a height of %.2g m", s->lift_speed,
+                         s->lift_height);
     if (s->overlap > 0)
         cairn_line_print("deepest overlap",
                          "%.2g %% of the smaller radius, bodies %d and %d, step %lld",
@@ -181,10 +185,11 @@ static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s,
     cairn_spans_text(&s->missed, 8, steps, sizeof steps);
     fprintf(stderr,
             "\nWARNING: %lld of %lld steps missed the tolerance %g: %s; the\n"
-            "worst relative residual is %.2e. More run.max_iterations or a smaller\n"
-            "run.time_step may help.\n",
+            "worst relative residual is %.2e. Each ended with the best impulses found, when %lld\n"
+            "iterations were used up or more would not have met the tolerance in time; more\n"
+            "run.max_iterations or a smaller run.time_step may help.\n",
             (long long)s->uncertified, (long long)s->steps, scene->step.tolerance, steps,
-            s->worst.judgement.asked.relative);
+            s->worst.judgement.asked.relative, (long long)scene->step.max_iterations);
     if (s->uncertified > CAIRN_RUN_MOST_PROBLEMS)
         fprintf(stderr, "The contact problems of the first %d of them are in %s/problems.\n",
                 CAIRN_RUN_MOST_PROBLEMS, folder);

@@ -57,6 +57,8 @@ typedef struct cairn_run_summary {
     int32_t overlap_body[2];       /* world indices of that pair; -1: nothing overlapped      */
     int64_t overlap_step;          /* number of the step in which it was, 0: none             */
     int64_t deep_steps;            /* steps with an overlap above CAIRN_RUN_DEEP              */
+    double lift_speed;             /* m/s: largest mu |u_T| at which a convex law lifts bodies */
+    double lift_height;            /* m: how high that throws a body, speed^2/(2 |gravity|)   */
     cairn_energy energy;           /* last kinetic, potential, elastic; sums of the rest     */
     double initial_energy;         /* J: kinetic + potential + elastic at the start          */
     cairn_timing timing;           /* sums                                                   */

@@ -24,6 +24,8 @@ typedef struct cairn_solve_options {
     bool fclib_measure;     /* the tolerance means the literature's measure instead (fclib)       */
     int64_t max_iterations; /* give up, and say so, after this many sweeps or gradient steps      */
     double time_limit;      /* s: give up, and say so, after this long; 0: never                  */
+    double approach;        /* m/s: > 0: sweeps with exact friction end when they no longer make
+                               progress and no contacts approach each other faster than this      */
     double step_length;     /* gradient methods: first step (kg); 0: chosen from the problem      */
     double increment_tolerance; /* > 0: stop on |r+ - r|_inf/(|r|_inf + 1) instead of the judge,
                                    as the algorithms of [BL23] do; the judge still reports        */
@@ -37,6 +39,7 @@ CAIRN_API const cairn_record *cairn_solve_record(void);
 /** What a solver did. */
 typedef struct cairn_solve_report {
     bool converged;            /* the stopping test was met                                  */
+    bool stalled;              /* given up: its progress would not have met the test in time */
     int64_t iterations;        /* sweeps or gradient steps                                   */
     int64_t outer_iterations;  /* solves of a convex problem by an outer loop; 1 without one */
     const char *solver;        /* which one ran (what "auto" picked)                         */

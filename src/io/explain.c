@@ -37,13 +37,15 @@ static const struct {
 typedef struct facts {
     cairn_run_info info;
     double max_iterations; /* of the settings                                      */
+    double gravity;        /* m/s^2                                                */
     columns c;
     int steps;
     double seconds[4], total; /* collide, assemble, solve, finish; their sum         */
     double repeated, missed;  /* steps                                               */
     double exhausted;         /* missed steps that used all iterations               */
     double mean_iterations;
-    double size; /* m: smallest radius of a dynamic sphere, 0: none             */
+    double size; /* m: smallest radius of a dynamic sphere, half the edge of a cube as large as
+                    another body; 0: none */
     double numerical, correction, energy; /* J: sums; largest kinetic energy          */
 } facts;
 
@@ -81,14 +83,20 @@ static cairn_status read_columns(hid_t group, cairn_arena *arena, facts *f, cair
 static cairn_status read_size(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
 {
     hid_t group;
-    cairn_hdf5_numbers radius = { NULL, 0 }, mass = { NULL, 0 };
+    cairn_hdf5_numbers radius = { NULL, 0 }, mass = { NULL, 0 }, volume = { NULL, 0 };
+    double dimension = 3;
+    cairn_hdf5_read_real_attribute(file, "dimension", &dimension);
     TRY(cairn_hdf5_open_group(file, "bodies", &group, error));
     cairn_status status = cairn_hdf5_read(group, "radius", CAIRN_HDF5_REAL, arena, &radius, error);
     if (status == CAIRN_OK)
         status = cairn_hdf5_read(group, "mass", CAIRN_HDF5_REAL, arena, &mass, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_read(group, "volume", CAIRN_HDF5_REAL, arena, &volume, error);
     H5Gclose(group);
     for (int i = 0; status == CAIRN_OK && i < radius.count && i < mass.count; i++) {
         double r = ((const double *)radius.data)[i];
+        if (!(r > 0) && i < volume.count)
+            r = 0.5 * pow(((const double *)volume.data)[i], 1 / dimension);
         if (r > 0 && ((const double *)mass.data)[i] > 0)
             f->size = f->size > 0 ? fmin(f->size, r) : r;
     }
@@ -118,7 +126,10 @@ static void sum_up(facts *f)
 static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
 {
     hid_t group;
+    double g[3] = { 0, 0, 0 };
     cairn_hdf5_read_real_attribute(file, "max_iterations", &f->max_iterations);
+    if (cairn_hdf5_read_reals_attribute(file, "gravity", 3, g))
+        f->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     TRY(cairn_hdf5_open_group(file, "steps", &group, error));
     cairn_status status = read_columns(group, arena, f, error);
     H5Gclose(group);
@@ -235,11 +246,15 @@ static bool share_missed(const facts *f, char *text, size_t n)
 static bool convex_gap(const facts *f, char *text, size_t n)
 {
     double gap = at(f->c.dilatation, worst_of(f->c.dilatation, f->steps));
-    snprintf(text, n,
-             "sliding contacts are kept %.1e m apart by the convex law, %.1f %% of the smallest "
-             "radius: use run.scheme=auto or coulomb, or halve run.time_step",
-             gap, 100 * gap / f->size);
-    return f->size > 0 && gap > 0.01 * f->size;
+    double speed = f->info.time_step > 0 ? gap / f->info.time_step : 0;
+    double height = f->gravity > 0 ? speed * speed / (2 * f->gravity) : 0;
+    snprintf(
+        text, n,
+        "the convex law lifts what begins to slide, with up to %.2g m/s: bodies are thrown %.1e "
+        "m high, whatever the time step, and kept %.1e m apart while they slide (the smallest "
+        "radius is %.1e m): use run.scheme=coulomb",
+        speed, height, gap, f->size);
+    return f->size > 0 && fmax(gap, height) > 0.01 * f->size;
 }
 
 static bool deep_overlap(const facts *f, char *text, size_t n)

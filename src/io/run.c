@@ -319,6 +319,17 @@ static bool is_over(const char *ending)
     return strcmp(ending, "complete") == 0 || strcmp(ending, "rest") == 0;
 }
 
+/* How fast and how high the convex law throws what slides: a state of one step, so that the largest
+ * gap says it. */
+static void measure_lift(run *r)
+{
+    cairn_run_summary *s = &r->summary;
+    cairn_vec3 g = cairn_world_gravity(r->scene->world);
+    double gravity = cairn_norm(g);
+    s->lift_speed = s->worst.dilatation / r->scene->step.time_step;
+    s->lift_height = gravity > 0 ? s->lift_speed * s->lift_speed / (2 * gravity) : 0;
+}
+
 /* Totals, last frame, names of the files. `status` is how the run itself ended. */
 static cairn_status finish(run *r, cairn_status status)
 {
@@ -328,6 +339,7 @@ static cairn_status finish(run *r, cairn_status status)
     r->summary.hash = cairn_world_hash(r->scene->world);
     measure_displacement(r);
     cairn_run_summary_finish(&r->summary);
+    measure_lift(r);
     if (!r->write_failed)
         last = store_frame(r);
     if (!r->write_failed) {

@@ -207,6 +207,8 @@ static void write_certificate(cairn_json *json, const cairn_run_summary *s)
     cairn_json_pairs(json, "overlap_body", overlapping, overlapping[0][0] >= 0);
     cairn_json_integer(json, "overlap_step", s->overlap_step);
     cairn_json_integer(json, "deep_steps", s->deep_steps);
+    cairn_json_real(json, "lift_speed", s->lift_speed);
+    cairn_json_real(json, "lift_height", s->lift_height);
     cairn_json_end(json);
 }
 
@@ -242,8 +244,9 @@ static void write_units(cairn_json *json)
     static const char *const others[][2] = {
         { "time", "s" },         { "time_step", "s" },     { "duration", "s" },
         { "wall_seconds", "s" }, { "write_seconds", "s" }, { "initial_energy", "J" },
-        { "low", "m" },          { "high", "m" },          { "fraction", "1" },
-        { "tolerance", "1" },    { "overlap", "1" },
+        { "lift_speed", "m/s" }, { "lift_height", "m" },   { "low", "m" },
+        { "high", "m" },         { "fraction", "1" },      { "tolerance", "1" },
+        { "overlap", "1" },
     };
     cairn_json_begin(json, "units");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

@@ -6,6 +6,8 @@
  *       residual no longer falls, climb, but not before a quarter of that cost: `newton` for exact
  *       Coulomb friction, `ipm` for the convex law; `newton` also there when `ipm` fails. With rows
  *       of bounds, which are mostly linear and on which sweeps are slow, climb early.
+ *       For exact friction the method must not cost more than the sweeps allowed, unless the
+ *       tolerance is below 1e-4: where packings flow it stalls as sweeps do.
  *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
  * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
  * and `ipm`. Every rung starts from the best impulses so far, and the best are what is
@@ -16,6 +18,8 @@
 
 #include "base/status.h"
 #include "solve/solver.h"
+
+static const double fine_tolerance = 1e-4; /* sweeps with exact friction hardly get below */
 
 enum { FIRST_STAGE = 50, FEW_SWEEPS = 100, MOST_FOR_NEWTON = 8000, MOST_FOR_IPM = 30000 };
 
@@ -94,6 +98,8 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
         residual = task->best_relative;
         if (!goes_on(task) || residual == INFINITY) /* done, or the sweeps broke */
             return CAIRN_OK;
+        if (task->report->stalled)
+            return CAIRN_OK;
         double rate = log(before / residual) / (double)stage; /* infinite at first */
         expected = rate > 0 ? log(residual / task->options->tolerance) / rate : INFINITY;
         stage *= 2;
@@ -124,16 +130,28 @@ static cairn_status second_order(cairn_task *task, double *r)
     return try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r);
 }
 
+/* Whether a second-order method may be tried. For exact friction, where it may fail as well, it
+ * must not cost more than the sweeps that are allowed, unless the tolerance is beyond sweeps. */
+static bool may_climb(const cairn_task *task)
+{
+    const cairn_problem *p = task->system.p;
+    const cairn_solve_options *o = task->options;
+    bool ipm = cairn_solver_accepts(cairn_solver_ipm.name, o->law, p);
+    bool affordable = o->law == CAIRN_LAW_CONVEX || o->tolerance < fine_tolerance ||
+                      second_order_cost(p->contacts) <= (double)o->max_iterations;
+    return affordable && p->contacts <= (ipm ? MOST_FOR_IPM : MOST_FOR_NEWTON);
+}
+
 static cairn_status run_circular(cairn_task *task, double *r)
 {
-    int contacts = task->system.p->contacts;
-    bool ipm = cairn_solver_accepts(cairn_solver_ipm.name, task->options->law, task->system.p);
-    bool can_climb = contacts <= (ipm ? MOST_FOR_IPM : MOST_FOR_NEWTON);
-    double cost = can_climb ? second_order_cost(contacts) : INFINITY;
+    bool can_climb = may_climb(task);
+    double cost = can_climb ? second_order_cost(task->system.p->contacts) : INFINITY;
     if (can_climb && has_rows(task->system.p))
         cost = fmin(cost, FEW_SWEEPS);
     TRY(sweep_in_stages(task, cost, r));
-    if (goes_on(task))
+    if (!can_climb && task->report->stalled)
+        return CAIRN_OK;
+    if (goes_on(task) && can_climb)
         TRY(second_order(task, r));
     if (goes_on(task)) /* (3) */
         TRY(climb(task, &cairn_solver_pgs, INT64_MAX, r));

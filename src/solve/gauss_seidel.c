@@ -291,14 +291,83 @@ static bool is_due(const cairn_task *task, precision *at, outlook *o, double est
     return due;
 }
 
+/* ---- progress ------------------------------------------------------------------------------- */
+
+/* Exact friction has no proof of convergence, and where a packing begins to flow residuals fall as
+ * a power of the sweeps. Every WINDOW sweeps the rate at which the best residual fell,
+ *     rho = ln(before/now)/WINDOW,
+ * says how many more the tolerance takes, ln(now/tolerance)/rho. When that is more than are left
+ * the sweeps have stalled, and end: what they leave is as good as it gets at this price. */
+enum { WINDOW = 100, FIRST_WINDOWS = 2 };
+
+typedef struct progress {
+    int64_t sweep; /* when the best residual was last looked at */
+    double best;   /* what it was then, and now                 */
+    double now;
+} progress;
+
+static bool has_stalled(const cairn_task *task, const outlook *o, progress *p)
+{
+    int64_t sweep = task->report->iterations, passed = sweep - p->sweep;
+    bool fresh = o->looked_at == sweep || o->watch.judged_at == sweep;
+    p->now = fmin(p->now, o->residual);
+    if (!fresh || passed < WINDOW)
+        return false;
+    double rate = log(p->best / p->now) / (double)passed;
+    double more = rate > 0 ? log(p->now / task->options->tolerance) / rate : INFINITY;
+    p->best = p->now;
+    p->sweep = sweep;
+    return sweep >= FIRST_WINDOWS * WINDOW && (double)sweep + more > (double)task->horizon;
+}
+
+static bool may_give_up(const cairn_task *task, const momentum *m)
+{
+    return task->options->approach > 0 && m->bound == CYCLES && !task->report->converged;
+}
+
+/* m/s: how fast contacts still approach each other with the impulses judged last. */
+static double fastest_approach(const cairn_task *task)
+{
+    const cairn_problem *p = task->system.p;
+    double fastest = 0;
+    for (int j = 0; j < p->contacts; j++)
+        if (!(p->bounded && p->bounded[j]))
+            fastest = fmax(fastest, -(task->u[(size_t)j * (size_t)p->dimension] + p->b[j]));
+    return fastest;
+}
+
+/* ---- few contacts --------------------------------------------------------------------------- */
+
+/* What a tolerance leaves of exact friction lifts bodies that slide: it is relative to their speed.
+ * With few contacts more sweeps cost next to nothing: they go on for as many again, at least
+ * MORE_SWEEPS, down to a hundredth of the tolerance, but not below `finest`. */
+enum { FEW_CONTACTS = 128, MORE_SWEEPS = 10 };
+static const double finer = 0.01, finest = 1e-7;
+
+static bool is_done(const cairn_task *task, const momentum *m, int64_t *last)
+{
+    const cairn_solve_options *o = task->options;
+    int64_t sweeps = task->report->iterations;
+    bool few = m->bound == CYCLES && task->system.p->contacts <= FEW_CONTACTS;
+    if (!task->report->converged)
+        return false;
+    if (!few || o->increment_tolerance > 0 ||
+        task->best_relative <= fmax(finer * o->tolerance, finest))
+        return true;
+    if (*last < 0)
+        *last = sweeps + (sweeps > MORE_SWEEPS ? sweeps : MORE_SWEEPS);
+    return sweeps >= *last || !cairn_task_may_go_on(task);
+}
+
 /* ---- the loop ------------------------------------------------------------------------------- */
 
 /* Impulses and velocities in double out of the sweeps, judged; the sweeps go on from these. */
 static cairn_status judge(cairn_task *task, precision *at, momentum *m, double *r)
 {
     at->sweeps->unload(at->state, r);
-    task->report->converged = cairn_task_judge(task, r);
-    if (task->report->converged)
+    bool met = cairn_task_judge(task, r);
+    task->report->converged = met || task->best_relative <= task->options->tolerance;
+    if (met && task->system.p->contacts > FEW_CONTACTS)
         return CAIRN_OK;
     note_residual(task, task->report->judgement.asked.relative, at);
     if (at->done) {
@@ -328,9 +397,12 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
     o.residual = report->judgement.asked.relative;
-    if (!report->converged)
+    int64_t last = -1; /* sweep after which few contacts have had their due; < 0: not known */
+    if (!is_done(task, &m, &last))
         TRY(begin_in_float(task, r, &at));
-    while (!report->converged && cairn_task_may_go_on(task)) {
+    progress reached = { .best = o.residual, .now = o.residual };
+    report->stalled = false;
+    while (!is_done(task, &m, &last) && !report->stalled && cairn_task_may_go_on(task)) {
         cairn_sweep sweep =
             at.sweeps->sweep(at.state, task->options->law, next_move(&m, at.sweeps));
         double estimate = sqrt(sweep.change2);
@@ -345,6 +417,10 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
             learn(task, &o, estimate);
         }
         check_momentum(task, o.residual, &m);
+        if (may_give_up(task, &m) && has_stalled(task, &o, &reached)) {
+            TRY(judge(task, &at, &m, r));
+            report->stalled = fastest_approach(task) <= task->options->approach;
+        }
     }
     if (!report->converged && o.watch.judged_at < report->iterations)
         TRY(judge(task, &at, &m, r));

@@ -103,6 +103,8 @@ static const cairn_option options[] = {
       "sweeps or gradient steps after which a solve gives up and says so", NULL },
     { "time_limit", CAIRN_OPTION_REAL, false, FIELD(time_limit), 0, CAIRN_UNBOUNDED, "s",
       "after which a solve gives up and says so; 0: never", NULL },
+    { "approach", CAIRN_OPTION_REAL, false, FIELD(approach), 0, CAIRN_UNBOUNDED, "m/s",
+      "> 0: exact friction ends when it stalls and contacts approach no faster; 0: never", NULL },
     { "step_length", CAIRN_OPTION_REAL, false, FIELD(step_length), 0, CAIRN_UNBOUNDED, "kg",
       "first step of gradient methods; 0: chosen from the problem", NULL },
     { "increment_tolerance", CAIRN_OPTION_REAL, false, FIELD(increment_tolerance), 0, 1, "",
@@ -270,7 +272,11 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
     if (!has_length(r, (size_t)p->dimension * (size_t)p->contacts))
         return CAIRN_NOT_FINITE; /* no method finds back from there */
-    cairn_task task = { .options = solve_options, .v = v, .u = u, .report = report };
+    cairn_task task = { .options = solve_options,
+                        .v = v,
+                        .u = u,
+                        .report = report,
+                        .horizon = solve_options->max_iterations };
     cairn_problem asked = *p;
     if (solve_options->law == CAIRN_LAW_COULOMB)
         asked.s = NULL; /* exact friction finds its own s */

@@ -19,6 +19,7 @@ typedef struct cairn_task {
     bool kept;                  /* the solver left v and u as the last judgement made them        */
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
     double started;             /* s: when, by cairn_clock_seconds                                */
+    int64_t horizon;            /* iterations of the whole call: what progress is measured by     */
 } cairn_task;
 
 /* A solver: r is the warm start in and the answer out. It holds no state between calls. */

@@ -134,15 +134,38 @@ static cairn_status solve_phase(cairn_stage *stage, const phase *by)
 
 /* ---- one phase ------------------------------------------------------------------------------ */
 
+static const double SHALLOW = 2e-3; /* of a radius */
+
+/* m/s: the speed mu |u_T| at which a convex contact may lift: neither the gap that it keeps, h
+ * times that, nor the height to which it throws, its square over 2 |gravity|, exceeds the
+ * tolerance. */
+static double allowed_lift(const cairn_stage *stage)
+{
+    double height = stage->options->model_tolerance, g = cairn_norm(stage->world->gravity);
+    return fmin(height / stage->h, sqrt(2 * g * height));
+}
+
 /* What scheme auto needs beside the others. */
 static cairn_status prepare_upgrade(cairn_stage *stage, cairn_scheme_job *job)
 {
-    job->allowed = stage->options->model_tolerance / stage->h;
+    job->allowed = allowed_lift(stage);
     job->exact = cairn_arena_take(&stage->world->scratch, (size_t)stage->problem.contacts, 1);
     job->upgraded = &stage->report->upgraded;
     stage->exact = job->exact;
     stage->s_held = stage->s;
     return job->exact ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* m/s: the speed at which contacts sink into each other by SHALLOW of the smallest radius in a
+ * step. A step of exact friction that stalls does not end above it. */
+static double shallow_approach(const cairn_stage *stage)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double least = INFINITY;
+    for (int i = 0; i < b->count; i++)
+        if (stage->block[i] >= 0 && b->extent[i] > 0)
+            least = fmin(least, b->extent[i]);
+    return SHALLOW * least / stage->h;
 }
 
 static cairn_scheme_job job_of(const cairn_stage *stage)
@@ -157,6 +180,8 @@ static cairn_scheme_job job_of(const cairn_stage *stage)
     job.options.solver = options->solver;
     job.options.tolerance = options->tolerance;
     job.options.max_iterations = options->max_iterations;
+    if (stage->scheme->law == CAIRN_LAW_COULOMB)
+        job.options.approach = shallow_approach(stage);
     return job;
 }
 

@@ -15,7 +15,7 @@
 
 cairn_lagrange_options cairn_lagrange_options_default(void)
 {
-    return (cairn_lagrange_options){ .scheme = "convex",
+    return (cairn_lagrange_options){ .scheme = "coulomb",
                                      .solver = "auto",
                                      .tolerance = 1e-10,
                                      .max_iterations = 20000,

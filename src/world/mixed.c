@@ -1,5 +1,6 @@
 /* mixed.c - scheme auto: the convex law, and exact Coulomb friction at the contacts where the gap
- * that the convex law keeps while sliding, h mu |u_T|, is above run.model_tolerance. A step starts
+ * that the convex law keeps while sliding, h mu |u_T|, or the height to which that speed throws,
+ * (mu |u_T|)^2/(2 g), is above run.model_tolerance. A step starts
  * from the contacts that were above it in the last one. */
 #include "base/status.h"
 #include "world/scheme.h"

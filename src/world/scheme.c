@@ -63,10 +63,41 @@ static cairn_status solve_coulomb_newton(const cairn_scheme_job *job)
     return solve_around(job, cairn_solve_coulomb_newton);
 }
 
+static bool starts_from_nothing(const cairn_scheme_job *job)
+{
+    size_t size = (size_t)job->problem->contacts * (size_t)job->problem->dimension;
+    for (size_t i = 0; i < size; i++)
+        if (job->loop.r[i] != 0)
+            return false;
+    return job->problem->contacts > 1;
+}
+
+/* Exact friction may have several solutions, and a pile that can stand also one in which it falls.
+ * Where nothing slides the convex law is Coulomb's, and its velocity is unique: its answer is the
+ * start where there is no other, so that what can rest does. */
+static cairn_status solve_from_convex(const cairn_scheme_job *job)
+{
+    cairn_scheme_job convex = *job;
+    convex.options.law = CAIRN_LAW_CONVEX;
+    TRY(solve_directly(&convex));
+    int64_t iterations = job->report->iterations;
+    cairn_scheme_job exact = *job;
+    exact.options.max_iterations -= iterations;
+    if (exact.options.max_iterations < 1)
+        exact.options.max_iterations = 1;
+    TRY(solve_directly(&exact));
+    job->report->iterations += iterations;
+    return CAIRN_OK;
+}
+
 /* Exact friction: directly where the solver can, else by the fixed point. */
 static cairn_status solve_exactly(const cairn_scheme_job *job)
 {
-    bool direct = cairn_solver_accepts(job->options.solver, CAIRN_LAW_COULOMB, job->problem);
+    const cairn_solve_options *o = &job->options;
+    bool direct = cairn_solver_accepts(o->solver, CAIRN_LAW_COULOMB, job->problem);
+    bool both = direct && cairn_solver_accepts(o->solver, CAIRN_LAW_CONVEX, job->problem);
+    if (both && starts_from_nothing(job))
+        return solve_from_convex(job);
     return direct ? solve_directly(job) : solve_fixed_point(job);
 }
 

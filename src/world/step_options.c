@@ -7,10 +7,10 @@
 
 cairn_step_options cairn_step_options_default(void)
 {
-    return (cairn_step_options){ .scheme = "convex",
+    return (cairn_step_options){ .scheme = "coulomb",
                                  .solver = "auto",
                                  .tolerance = 1e-3,
-                                 .max_iterations = 20000,
+                                 .max_iterations = 1000,
                                  .stabilisation = 1,
                                  .overlaps = "move",
                                  .directions = 8,
