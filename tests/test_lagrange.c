@@ -212,6 +212,19 @@ TEST(every_failed_allocation_is_told_and_nothing_leaks)
     CHECK(m.fail_at > 5);
 }
 
+TEST(a_step_needs_no_report)
+{
+    plane_body body = { .gravity = 9.8 };
+    cairn_lagrange_system particle = particle_system(&body);
+    cairn_lagrange_options options = cairn_lagrange_options_default();
+    double q[2] = { 0, 1 }, v[2] = { 0, 0 };
+    cairn_lagrange *l = started(&particle, q, v);
+    options.time_step = 0.01;
+    CHECK_OK(cairn_lagrange_step(l, &options, NULL, NULL));
+    CHECK_NEAR(cairn_lagrange_velocity(l)[1], -0.098, 1e-15); /* it falls freely */
+    cairn_lagrange_destroy(l);
+}
+
 int main(void)
 {
     RUN(CASE(bad_systems_are_refused_by_name), CASE(bad_options_are_refused_by_name),
@@ -220,5 +233,5 @@ int main(void)
         CASE(bad_contacts_and_forces_are_refused_by_name),
         CASE(mass_that_is_not_positive_definite_is_refused), CASE(unsolved_step_is_a_report),
         CASE(schemes_are_schemes_of_bodies), CASE(defaults_fit_their_table),
-        CASE(every_failed_allocation_is_told_and_nothing_leaks));
+        CASE(every_failed_allocation_is_told_and_nothing_leaks), CASE(a_step_needs_no_report));
 }

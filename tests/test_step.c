@@ -328,6 +328,18 @@ TEST(a_settled_heap_needs_few_sweeps)
     cairn_world_destroy(world);
 }
 
+TEST(a_step_needs_no_report)
+{
+    cairn_world *told = new_heap(2, 0.3, 2), *untold = new_heap(2, 0.3, 2);
+    cairn_step_options options = step_by(0.005, "convex", 1e-6);
+    advance(told, &options, 50);
+    for (int k = 0; k < 50; k++)
+        CHECK_OK(cairn_world_step(untold, &options, NULL));
+    CHECK(cairn_world_hash(told) == cairn_world_hash(untold));
+    cairn_world_destroy(told);
+    cairn_world_destroy(untold);
+}
+
 int main(void)
 {
     RUN(CASE(inelastic_balls_go_on_together), CASE(elastic_balls_exchange_velocities),
@@ -342,5 +354,5 @@ int main(void)
         CASE(a_large_pile_has_the_same_hash_for_any_number_of_threads),
         CASE(the_broad_phase_does_not_change_the_result), CASE(bad_options_leave_the_world_alone),
         CASE(a_step_that_is_too_long_says_which_one_is_needed),
-        CASE(a_settled_heap_needs_few_sweeps));
+        CASE(a_settled_heap_needs_few_sweeps), CASE(a_step_needs_no_report));
 }

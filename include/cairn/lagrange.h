@@ -98,7 +98,7 @@ CAIRN_API void cairn_lagrange_destroy(cairn_lagrange *lagrange);
 /** Advance by one step. A solver that did not converge is a report. Fails with CAIRN_BAD_INPUT (an
  *  option; M not positive definite; mu or restitution out of range), CAIRN_UNSUPPORTED (the solver
  *  does not treat the scheme), CAIRN_NOT_FINITE or CAIRN_NO_MEMORY; the state is then as before,
- *  and `error` (may be NULL) says what was found. */
+ *  and `error` (may be NULL) says what was found. `report` may be NULL. */
 CAIRN_API cairn_status cairn_lagrange_step(cairn_lagrange *lagrange,
                                            const cairn_lagrange_options *options,
                                            cairn_lagrange_report *report, cairn_error *error);

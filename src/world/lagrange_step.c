@@ -493,6 +493,8 @@ static cairn_status check_options(const cairn_lagrange_options *options, cairn_e
 cairn_status cairn_lagrange_step(cairn_lagrange *lagrange, const cairn_lagrange_options *options,
                                  cairn_lagrange_report *report, cairn_error *error)
 {
+    cairn_lagrange_report unread;
+    report = report ? report : &unread;
     *report = (cairn_lagrange_report){ 0 };
     if (error)
         *error = (cairn_error){ 0 };

@@ -167,6 +167,8 @@ static void keep_inputs(const cairn_stage *stage, int bodies)
 cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                               cairn_step_report *report)
 {
+    cairn_step_report unread;
+    report = report ? report : &unread;
     *report = (cairn_step_report){ 0 };
     world->error = (cairn_error){ 0 };
     TRY(cairn_world_step_check(world, options, &world->error));
