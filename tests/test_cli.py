@@ -169,6 +169,12 @@ class List(Program):
     def test_schema_is_json(self):
         self.assertIn("properties", json.loads(self.run_cairn("list", "schema").stdout))
 
+    def test_help_names_every_topic(self):
+        topics = self.run_cairn("list", "nothing", code=2).stderr.split("Topics:")[1].split()
+        self.assertIn("joints", topics)
+        told = re.split(r"[\s,.:]+", self.run_cairn("help", "list").stdout)
+        self.assertEqual([topic for topic in topics if topic not in told], [])
+
     def test_unknown_topic_gives_the_nearest(self):
         done = self.run_cairn("list", "shape", code=2)
         self.assertIn("did you mean 'shapes'?", done.stderr)

@@ -281,8 +281,8 @@ const cairn_command cairn_command_list = {
     .summary = "Show what a scene may name, with every option",
     .details =
         "TOPIC is one of schemes, solvers, broad-phases, shapes, generators, drivers, loads,\n"
-        "distributions, friction-laws, statistics, options, or schema: the JSON Schema of scenes, "
-        "for editors.\n"
+        "joints, distributions, friction-laws, statistics, options, or schema: the JSON Schema of\n"
+        "scenes, for editors.\n"
         "Without one, all of them are shown but the schema.",
     .flags = flags,
     .run = list,
