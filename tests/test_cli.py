@@ -203,6 +203,10 @@ class Check(Program):
                              "--set=run.duration=1").stdout
         self.assertEqual(self.value(out, "duration"), "1 s: 20 steps")
 
+    def test_set_finds_bodies_by_name(self):
+        out = self.run_cairn("check", self.scene, "--set", "bodies.ball.mass=7").stdout
+        self.assertEqual(self.value(out, "dynamic mass"), "7 kg")
+
     def test_a_bad_override_names_its_key(self):
         done = self.run_cairn("check", self.scene, "--set", "run.time_stp=1", code=3)
         self.assertIn("time_stp", done.stderr)
@@ -268,6 +272,14 @@ class Inputs(Program):
         done = self.run_cairn("run", self.scene, "--set", "run.time_step=1e-300", code=3)
         self.assertIn("run.time_step: found 1e-300 s", done.stderr)
         self.assertIn("at most 2^53 (9e15) steps", done.stderr)
+
+
+    def test_a_time_step_longer_than_the_run_is_refused(self):
+        for command in ("check", "run"):
+            done = self.run_cairn(command, self.scene, "--set", "run.time_step=1", "--set",
+                                  "run.duration=1e-9", code=3)
+            self.assertIn("run.time_step: found 1 s for a duration of 1e-09 s", done.stderr)
+        self.run_cairn("check", self.scene, "--set", "run.time_step=0.5")  # one step: the duration
 
 
 class Run(Program):

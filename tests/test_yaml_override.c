@@ -38,6 +38,20 @@ TEST(lists_go_by_position)
     cairn_yaml_destroy(&tree);
 }
 
+TEST(entries_of_a_list_go_by_name_too)
+{
+    const char *const named = "bodies:\n  - {name: ball, mass: 1}\n  - {name: box, mass: 1}\n";
+    cairn_yaml_destroy(&tree);
+    CHECK_OK(cairn_yaml_parse(&tree, named, strlen(named), "t.yaml", &error));
+    CHECK_OK(cairn_yaml_override(&tree, "bodies.box.mass=2", &error));
+    const cairn_yaml_node *bodies = cairn_yaml_find(tree.root, "bodies");
+    CHECK_TEXT(cairn_yaml_find(bodies->first, "mass")->text, "1");
+    CHECK_TEXT(cairn_yaml_find(bodies->last, "mass")->text, "2");
+    CHECK_INT(cairn_yaml_override(&tree, "bodies.bal.mass=2", &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "there is no 'bal'");
+    cairn_yaml_destroy(&tree);
+}
+
 TEST(a_new_key_is_added_at_the_end_of_a_path)
 {
     CHECK_OK(override("run.solver=pgs"));
@@ -90,6 +104,6 @@ TEST(paths_that_lead_nowhere_are_refused)
 int main(void)
 {
     RUN(CASE(a_value_is_replaced_in_place), CASE(lists_go_by_position),
-        CASE(a_new_key_is_added_at_the_end_of_a_path), CASE(a_value_may_be_a_mapping_or_a_list),
-        CASE(paths_that_lead_nowhere_are_refused));
+        CASE(entries_of_a_list_go_by_name_too), CASE(a_new_key_is_added_at_the_end_of_a_path),
+        CASE(a_value_may_be_a_mapping_or_a_list), CASE(paths_that_lead_nowhere_are_refused));
 }

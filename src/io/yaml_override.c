@@ -1,7 +1,7 @@
 /* yaml_override.c - "path=value": replace one value of a tree before anything is interpreted.
  *
- * The path goes through keys and list positions (bodies.0.mass); its last key may be new, all
- * before it must exist. The value is YAML. Whatever is wrong with it later names "--set". */
+ * The path goes through keys and entries of lists, by position or by name (bodies.0.mass,
+ * bodies.ball.mass); its last key may be new, all before it must exist. The value is YAML. Whatever is wrong with it later names "--set". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,22 +18,35 @@ static cairn_status fail(cairn_error *error, const char *path, const char *forma
     return cairn_fail(error, CAIRN_BAD_INPUT, path, format, word);
 }
 
-/* The child that one part of a path names: a key of a mapping, a position in a list. */
-static cairn_yaml_node *child_of(cairn_yaml_node *node, const char *part)
+static cairn_yaml_node *child_at(const cairn_yaml_node *list, long index)
 {
-    if (node->kind == CAIRN_YAML_MAPPING) {
-        cairn_yaml_node *child = node->first;
-        while (child && strcmp(child->key, part) != 0)
-            child = child->next;
-        return child;
-    }
-    if (node->kind != CAIRN_YAML_LIST || !part[0] || part[strspn(part, "0123456789")] != '\0')
-        return NULL;
-    long index = strtol(part, NULL, 10);
-    cairn_yaml_node *child = node->first;
+    cairn_yaml_node *child = list->first;
     while (child && index-- > 0)
         child = child->next;
     return child;
+}
+
+/* The first entry that says `name: part`. */
+static cairn_yaml_node *child_with_name(const cairn_yaml_node *list, const char *part)
+{
+    for (cairn_yaml_node *child = list->first; child; child = child->next) {
+        const cairn_yaml_node *name = cairn_yaml_find(child, "name");
+        if (name && name->kind == CAIRN_YAML_SCALAR && strcmp(name->text, part) == 0)
+            return child;
+    }
+    return NULL;
+}
+
+/* The child that one part of a path names: a key of a mapping, a position or a name in a list. */
+static cairn_yaml_node *child_of(const cairn_yaml_node *node, const char *part)
+{
+    if (node->kind == CAIRN_YAML_MAPPING)
+        return (cairn_yaml_node *)cairn_yaml_find(node, part); /* of a tree that is ours */
+    if (node->kind != CAIRN_YAML_LIST || !part[0])
+        return NULL;
+    bool number = part[strspn(part, "0123456789")] == '\0';
+    cairn_yaml_node *child = number ? child_at(node, strtol(part, NULL, 10)) : NULL;
+    return child ? child : child_with_name(node, part);
 }
 
 /* The new value takes the old one's place. */
