@@ -34,15 +34,27 @@ TEST(a_run_of_0_1_s_in_steps_of_5_ms_has_20_steps_and_6_frames)
     folder_remove(f.path);
 }
 
-TEST(steps_are_rounded_to_the_nearest_and_at_least_one)
+TEST(steps_are_rounded_to_the_nearest)
 {
-    const double durations[3] = { 1e-4, 0.0124, 0.0126 };
+    const double durations[3] = { 0.005, 0.0124, 0.0126 };
     const int steps[3] = { 1, 2, 3 };
     for (int i = 0; i < 3; i++) {
         cairn_scene s = scene_create(3);
         s.run.duration = durations[i];
         CHECK_INT(run_scene(&s, NULL).steps, steps[i]);
     }
+}
+
+TEST(a_step_longer_than_the_run_is_refused)
+{
+    cairn_scene s = scene_create(3);
+    cairn_error error;
+    s.run.duration = 1e-4;
+    CHECK_INT(cairn_run(&s, NULL, NULL, NULL, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "run.time_step");
+    CHECK_TEXT(error.message,
+               "found 0.005 s for a duration of 0.0001 s, expected at most the duration");
+    scene_destroy(&s);
 }
 
 TEST(an_interval_that_is_no_multiple_of_the_step_gives_the_first_step_past_it)
@@ -466,7 +478,7 @@ TEST(a_run_without_folder_and_error_only_computes)
 int main(void)
 {
     RUN(CASE(a_run_of_0_1_s_in_steps_of_5_ms_has_20_steps_and_6_frames),
-        CASE(steps_are_rounded_to_the_nearest_and_at_least_one),
+        CASE(steps_are_rounded_to_the_nearest), CASE(a_step_longer_than_the_run_is_refused),
         CASE(an_interval_that_is_no_multiple_of_the_step_gives_the_first_step_past_it),
         CASE(interval_0_stores_every_step_and_a_long_one_only_the_ends),
         CASE(the_last_frame_is_the_world_as_it_ended),

@@ -70,6 +70,10 @@ cairn_status cairn_run_check_steps(const cairn_scene *scene, cairn_error *error)
     const double most = 0x1p53;
     double h = scene->step.time_step, duration = scene->run.duration;
     double end = (scene->world ? cairn_world_time(scene->world) : 0) + duration;
+    if (h > duration * (1 + 1e-9)) /* a run has at least one step, and none is shortened */
+        return cairn_fail(error, CAIRN_BAD_INPUT, "run.time_step",
+                          "found %g s for a duration of %g s, expected at most the duration", h,
+                          duration);
     if (duration / h <= most && end + h > end)
         return CAIRN_OK;
     return cairn_fail(error, CAIRN_BAD_INPUT, "run.time_step",
