@@ -65,6 +65,26 @@ TEST(the_gap_of_the_convex_law_is_told)
     folder_remove(f.path);
 }
 
+/* A run whose first step took 1000 s to find contacts. */
+static const char *page_of_slow_collision(const folder *f, const char *margin)
+{
+    const double slow = 1000;
+    run_into(f, scene_3d, margin);
+    swap_number(f, "steps/collide_seconds", 0, &slow);
+    return page_of(f);
+}
+
+TEST(a_smaller_margin_is_advised_only_where_there_is_one)
+{
+    folder f = folder_create();
+    const char *page = page_of_slow_collision(&f, "run.margin=0.01");
+    CHECK_CONTAINS(page, "100 % of the time is collision: a run.margin below 0.01 m makes");
+    page = page_of_slow_collision(&f, "run.margin=0");
+    CHECK_CONTAINS(page, "100 % of the time is collision: more run.threads share it");
+    CHECK(strstr(page, "run.margin") == NULL);
+    folder_remove(f.path);
+}
+
 /* Offsets from anywhere are held against the rows that there are. */
 TEST(wrong_offsets_do_no_harm)
 {
@@ -94,6 +114,7 @@ int main(void)
 {
     RUN(CASE(of_a_good_run_nothing_stands_out),
         CASE(missed_steps_are_told_with_their_bodies_and_what_to_do),
-        CASE(the_gap_of_the_convex_law_is_told), CASE(wrong_offsets_do_no_harm),
+        CASE(the_gap_of_the_convex_law_is_told),
+        CASE(a_smaller_margin_is_advised_only_where_there_is_one), CASE(wrong_offsets_do_no_harm),
         CASE(what_is_no_run_is_refused));
 }

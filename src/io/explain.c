@@ -38,6 +38,7 @@ typedef struct facts {
     cairn_run_info info;
     double max_iterations; /* of the settings                                      */
     double gravity;        /* m/s^2                                                */
+    double margin;         /* m, of the settings                                   */
     columns c;
     int steps;
     double seconds[4], total; /* collide, assemble, solve, finish; their sum         */
@@ -130,6 +131,7 @@ static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_e
     cairn_hdf5_read_real_attribute(file, "max_iterations", &f->max_iterations);
     if (cairn_hdf5_read_reals_attribute(file, "gravity", 3, g))
         f->gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    cairn_hdf5_read_real_attribute(file, "margin", &f->margin);
     TRY(cairn_hdf5_open_group(file, "steps", &group, error));
     cairn_status status = read_columns(group, arena, f, error);
     H5Gclose(group);
@@ -279,10 +281,16 @@ static bool often_repeated(const facts *f, char *text, size_t n)
 
 static bool slow_collision(const facts *f, char *text, size_t n)
 {
-    snprintf(text, n,
-             "%.0f %% of the time is collision: a smaller run.margin or a larger time step makes "
-             "fewer candidates",
-             100 * f->seconds[0] / f->total);
+    double share = 100 * f->seconds[0] / f->total;
+    if (f->margin > 0)
+        snprintf(text, n,
+                 "%.0f %% of the time is collision: a run.margin below %g m makes fewer candidates",
+                 share, f->margin);
+    else
+        snprintf(text, n,
+                 "%.0f %% of the time is collision: more run.threads share it, and a larger "
+                 "run.time_step looks for contacts less often",
+                 share);
     return f->total > 0.1 && f->seconds[0] > 0.5 * f->total;
 }
 
