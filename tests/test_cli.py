@@ -296,6 +296,10 @@ class Run(Program):
         self.assertEqual(self.value(done.stdout, "at the start"), "4 J")
         self.assertTrue(self.value(done.stdout, "= at the end").startswith("2 J"))
 
+    def test_bodies_are_called_by_their_names(self):
+        out = self.run_cairn("run", self.scene).stdout
+        self.assertEqual(self.value(out, "largest displacement"), "0.1 m since the start, body 'ball'")
+
     def test_a_run_may_end_at_rest(self):
         done = self.run_cairn("run", self.scene, "--set", "run.duration=2", "--set",
                               "run.rest_speed=1e-3")
@@ -341,7 +345,7 @@ class Run(Program):
         # by moreau-jean the ball, 14 mm a step, is stopped when it is in the floor at mid-step
         done = self.run_cairn("run", self.scene, "--quiet", "--set", "run.scheme=moreau-jean")
         self.assertRegex(done.stderr, r"WARNING: in \d+ of 50 steps bodies overlap by more than 1 %")
-        self.assertIn("bodies 0 and 1", done.stderr)
+        self.assertIn("bodies 'floor' and 'ball'", done.stderr)
         with open(self.path("out/ball/summary.json"), encoding="utf-8") as file:
             certificate = json.load(file)["certificate"]
         self.assertLess(certificate["worst"]["asked_relative"], 1e-6)
@@ -352,7 +356,7 @@ class Run(Program):
         cube = BALL.replace("sphere: {radius: 0.1}", "box: {size: [0.1, 0.1, 0.1]}")
         done = self.run_cairn("run", self.write("cube.yaml", cube), "--set", "run.time_step=10",
                               "--set", "run.duration=100", code=1)
-        self.assertIn("run.time_step: step 1 from t = 0 s failed: body 1 would move by", done.stderr)
+        self.assertIn("run.time_step: step 1 from t = 0 s failed: body 'ball' would move by", done.stderr)
         advised = float(re.search(r"expected at most (\S+) s", done.stderr).group(1))
         self.run_cairn("run", self.path("cube.yaml"), "--set", f"run.time_step={advised}")
 

@@ -54,6 +54,23 @@ TEST(missed_steps_are_told_with_their_bodies_and_what_to_do)
     folder_remove(f.path);
 }
 
+/* Two balls on each other: one sweep does not solve it. */
+TEST(bodies_of_missed_steps_are_called_by_their_names)
+{
+    static const char *const tower =
+        "cairn: 1\n"
+        "bodies:\n"
+        "  - {name: floor, motion: fixed, shape: {half_space: {}}}\n"
+        "  - {name: ball, shape: {sphere: {radius: 1}}, position: [0, 0, 1]}\n"
+        "  - {name: top, shape: {sphere: {radius: 1}}, position: [0, 0, 3]}\n"
+        "run: {time_step: 0.01, duration: 0.01, certificate: full, scheme: coulomb, solver: pgs,\n"
+        "      max_iterations: 1, tolerance: 1e-9}\n";
+    folder f = folder_create();
+    run_into(&f, tower, NULL);
+    CHECK_CONTAINS(page_of(&f), "step 1: contact 0, bodies 'ball' and 'floor', residual");
+    folder_remove(f.path);
+}
+
 /* scene_3d slides fast: the convex law keeps gaps of more than 1 % of the smallest radius. */
 TEST(the_gap_of_the_convex_law_is_told)
 {
@@ -114,6 +131,7 @@ int main(void)
 {
     RUN(CASE(of_a_good_run_nothing_stands_out),
         CASE(missed_steps_are_told_with_their_bodies_and_what_to_do),
+        CASE(bodies_of_missed_steps_are_called_by_their_names),
         CASE(the_gap_of_the_convex_law_is_told),
         CASE(a_smaller_margin_is_advised_only_where_there_is_one), CASE(wrong_offsets_do_no_harm),
         CASE(what_is_no_run_is_refused));

@@ -29,7 +29,7 @@ static sample sample_create(void)
     const int32_t whole[3] = { 1, -2, 3 };
     const double real[2] = { 0.1, 1e300 };
     const int64_t big[1] = { INT64_C(1) << 40 };
-    const char *text = "of any length";
+    const char *text = "of any length", *const several[3] = { "one", "", "three" };
     s.p = path_in(&s.f, "a.h5");
     hid_t file = H5Fcreate(s.p.text, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     put(file, "whole", H5T_NATIVE_INT32, 3, whole);
@@ -40,6 +40,7 @@ static sample sample_create(void)
     put(file, "claimed", H5T_NATIVE_DOUBLE, (hsize_t)1 << 30, NULL); /* never written */
     cairn_fclib_text_write(file, "fixed", "of fixed length", NULL);
     cairn_hdf5_text_dataset(file, "variable", &text, 1, NULL);
+    cairn_hdf5_text_dataset(file, "several", several, 3, NULL);
     cairn_hdf5_real(file, "error", 2.5, NULL);
     cairn_hdf5_text(file, "solver", "by hand", NULL);
     H5Fclose(file);
@@ -189,9 +190,28 @@ TEST(rows_are_read_from_anywhere_and_not_beyond_the_end)
     sample_destroy(&s);
 }
 
+TEST(lists_of_texts_are_read_and_nothing_else)
+{
+    sample s = sample_create();
+    cairn_hdf5_text_list found;
+    cairn_error error = { 0 };
+    CHECK_OK(cairn_hdf5_read_texts(s.file, "several", &s.arena, &found, &error));
+    CHECK_INT(found.count, 3);
+    CHECK_TEXT(found.items[0], "one");
+    CHECK_TEXT(found.items[1], "");
+    CHECK_TEXT(found.items[2], "three");
+    static const char *const bad[] = { "whole", "claimed", "missing" };
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(cairn_hdf5_read_texts(s.file, bad[i], &s.arena, &found, &error), CAIRN_BAD_INPUT);
+        CHECK_TEXT(error.key, bad[i]);
+    }
+    sample_destroy(&s);
+}
+
 int main(void)
 {
-    RUN(CASE(rows_are_read_from_anywhere_and_not_beyond_the_end),
+    RUN(CASE(lists_of_texts_are_read_and_nothing_else),
+        CASE(rows_are_read_from_anywhere_and_not_beyond_the_end),
         CASE(numbers_come_back_whole_ones_as_reals_too),
         CASE(what_is_not_a_list_of_the_kind_is_refused_by_name), CASE(one_integer_is_one_integer),
         CASE(texts_of_both_kinds_are_read_and_none_is_empty), CASE(attributes_are_read_or_left_out),

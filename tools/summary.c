@@ -85,7 +85,22 @@ static double entry_of(const cairn_certificate *certificate, size_t offset)
     return *(const double *)((const char *)certificate + offset);
 }
 
-static void print_certificate(const cairn_run_summary *s)
+/* "'floor' and 12" */
+typedef struct pair_text {
+    char text[400];
+} pair_text;
+
+static pair_text pair_of(const cairn_scene *scene, const int32_t body[2])
+{
+    char one[192], other[192];
+    pair_text pair;
+    cairn_scene_body_label(scene, body[0], one, sizeof one);
+    cairn_scene_body_label(scene, body[1], other, sizeof other);
+    snprintf(pair.text, sizeof pair.text, "%s and %s", one, other);
+    return pair;
+}
+
+static void print_certificate(const cairn_scene *scene, const cairn_run_summary *s)
 {
     puts("\ncertificate over the steps     worst        mean");
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
@@ -97,13 +112,11 @@ static void print_certificate(const cairn_run_summary *s)
                          "%.3g m/s when sliding begins, to a height of %.2g m", s->lift_speed,
                          s->lift_height);
     if (s->overlap > 0)
-        cairn_line_print("deepest overlap",
-                         "%.2g %% of the smaller radius, bodies %d and %d, step %lld",
-                         100 * s->overlap, (int)s->overlap_body[0], (int)s->overlap_body[1],
+        cairn_line_print("deepest overlap", "%.2g %% of the smaller radius, bodies %s, step %lld",
+                         100 * s->overlap, pair_of(scene, s->overlap_body).text,
                          (long long)s->overlap_step);
     if (s->distance_body[0] >= 0)
-        cairn_line_print("worst distance", "of bodies %d and %d", (int)s->distance_body[0],
-                         (int)s->distance_body[1]);
+        cairn_line_print("worst distance", "of bodies %s", pair_of(scene, s->distance_body).text);
 }
 
 /* E_end = E_start + inlets + loads + drivers + motors
@@ -151,30 +164,33 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
     printf("%s\n", title);
     print_totals(scene, s);
     print_timing(s);
-    print_certificate(s);
+    print_certificate(scene, s);
     print_energy(s);
     puts("\nfinal state");
     if (s->has_packing)
         cairn_line_print("packing fraction", "%.4f between heights %.4g and %.4g m",
                          s->packing.fraction, s->packing.low, s->packing.high);
-    if (s->displaced >= 0)
-        cairn_line_print("largest displacement", "%.4g m since the start, body %lld",
-                         s->displacement, (long long)s->displaced);
+    if (s->displaced >= 0) {
+        char body[192];
+        cairn_scene_body_label(scene, s->displaced, body, sizeof body);
+        cairn_line_print("largest displacement", "%.4g m since the start, body %s", s->displacement,
+                         body);
+    }
     cairn_line_print("hash", "%016llx", (unsigned long long)s->hash);
     print_files(scene, s, folder);
 }
 
 /* Whatever the residuals say. */
-static void warn_of_overlaps(const cairn_run_summary *s)
+static void warn_of_overlaps(const cairn_scene *scene, const cairn_run_summary *s)
 {
     if (s->deep_steps == 0)
         return;
     fprintf(stderr,
             "\nWARNING: in %lld of %lld steps bodies overlap by more than %g %% of the smaller\n"
-            "one's radius; by %.2g %% in step %lld, bodies %d and %d. A smaller run.time_step or\n"
+            "one's radius; by %.2g %% in step %lld, bodies %s. A smaller run.time_step or\n"
             "run.tolerance may help.\n",
             (long long)s->deep_steps, (long long)s->steps, 100 * CAIRN_RUN_DEEP, 100 * s->overlap,
-            (long long)s->overlap_step, (int)s->overlap_body[0], (int)s->overlap_body[1]);
+            (long long)s->overlap_step, pair_of(scene, s->overlap_body).text);
 }
 
 static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
@@ -200,5 +216,5 @@ static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s,
 void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
     warn_of_misses(scene, s, folder);
-    warn_of_overlaps(s);
+    warn_of_overlaps(scene, s);
 }

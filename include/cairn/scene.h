@@ -63,6 +63,11 @@ CAIRN_API cairn_status cairn_scene_load(const char *path, const char *const *ove
 /** Free a scene with its world; NULL is allowed. */
 CAIRN_API void cairn_scene_destroy(cairn_scene *scene);
 
+/** What people call a body, by its index in the world: 'ball' in quotes when the scene names it,
+ *  else its number. */
+CAIRN_API void cairn_scene_body_label(const cairn_scene *scene, int64_t body, char *out,
+                                      size_t capacity);
+
 /** Write the JSON Schema of the scene format, made from the option tables. */
 CAIRN_API cairn_status cairn_scene_schema(FILE *out);
 

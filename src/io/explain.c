@@ -181,20 +181,65 @@ static void tell_accuracy(const facts *f, FILE *out)
 
 /* ---- contacts that did not settle ----------------------------------------------------------- */
 
-/* The bodies of the worst contact of missed steps; `pairs` holds two numbers a contact. */
-static void tell_pairs(const facts *f, cairn_hdf5_numbers pairs, const double *offset, FILE *out)
+/* The bodies that the scene named, as the file has them. */
+typedef struct names {
+    cairn_hdf5_numbers row; /* in /bodies */
+    cairn_hdf5_text_list name;
+} names;
+
+static cairn_status read_names(hid_t file, cairn_arena *arena, names *out, cairn_error *error)
 {
+    hid_t group;
+    *out = (names){ .row = { NULL, 0 } };
+    if (!cairn_hdf5_has(file, "names"))
+        return CAIRN_OK;
+    TRY(cairn_hdf5_open_group(file, "names", &group, error));
+    cairn_status status = cairn_hdf5_read(group, "body", CAIRN_HDF5_REAL, arena, &out->row, error);
+    if (status == CAIRN_OK)
+        status = cairn_hdf5_read_texts(group, "name", arena, &out->name, error);
+    H5Gclose(group);
+    return status;
+}
+
+/* "'ball'", or the row of a body without a name. */
+static void label(const names *n, double row, char *text, size_t capacity)
+{
+    const double *rows = n->row.data;
+    char name[160];
+    for (int i = 0; i < n->row.count && i < n->name.count; i++)
+        if (rows[i] == row) {
+            cairn_text_escape(n->name.items[i], name, sizeof name);
+            snprintf(text, capacity, "'%s'", name);
+            return;
+        }
+    snprintf(text, capacity, "%.0f", row);
+}
+
+/* Where the bodies of contacts stand in the file: two numbers a contact, and where each step's
+ * contacts begin. */
+typedef struct couples {
+    cairn_hdf5_numbers pairs, offset;
+    names names;
+} couples;
+
+/* The bodies of the worst contact of missed steps. */
+static void tell_pairs(const facts *f, const couples *c, FILE *out)
+{
+    const double *offset = c->offset.data;
     enum { MOST = 5 };
     int told = 0;
     for (int i = 0; i < f->steps && told < MOST; i++) {
         double contact = at(f->c.asked_worst_contact, i);
         bool missed = f->c.converged && f->c.converged[i] == 0 && f->c.asked_worst_contact;
         double row = offset[i] + contact;
-        if (!missed || !(contact >= 0 && offset[i] >= 0 && 2 * row + 1 < pairs.count))
+        if (!missed || !(contact >= 0 && offset[i] >= 0 && 2 * row + 1 < c->pairs.count))
             continue;
-        const double *pair = (const double *)pairs.data + 2 * (size_t)row;
-        fprintf(out, "  step %d: contact %.0f, bodies %.0f and %.0f, residual %.2e\n", i + 1,
-                contact, pair[0], pair[1], at(f->c.asked_relative, i));
+        const double *pair = (const double *)c->pairs.data + 2 * (size_t)row;
+        char one[192], other[192];
+        label(&c->names, pair[0], one, sizeof one);
+        label(&c->names, pair[1], other, sizeof other);
+        fprintf(out, "  step %d: contact %.0f, bodies %s and %s, residual %.2e\n", i + 1, contact,
+                one, other, at(f->c.asked_relative, i));
         told++;
     }
     if (f->missed > told)
@@ -205,7 +250,7 @@ static cairn_status tell_contacts(hid_t file, cairn_arena *arena, const facts *f
                                   cairn_error *error)
 {
     hid_t group, contacts;
-    cairn_hdf5_numbers pairs = { NULL, 0 }, offset = { NULL, 0 };
+    couples c = { .pairs = { NULL, 0 } };
     if (f->missed == 0)
         return CAIRN_OK;
     fprintf(out, "\ncontacts that did not settle\n");
@@ -215,17 +260,18 @@ static cairn_status tell_contacts(hid_t file, cairn_arena *arena, const facts *f
     }
     TRY(cairn_hdf5_open_group(file, "certificate", &group, error));
     cairn_status status =
-        cairn_hdf5_read(group, "contact_offset", CAIRN_HDF5_REAL, arena, &offset, error);
+        cairn_hdf5_read(group, "contact_offset", CAIRN_HDF5_REAL, arena, &c.offset, error);
     if (status == CAIRN_OK)
         status = cairn_hdf5_open_group(group, "contacts", &contacts, error);
     if (status == CAIRN_OK) {
-        status = cairn_hdf5_read(contacts, "body", CAIRN_HDF5_REAL, arena, &pairs, error);
+        status = cairn_hdf5_read(contacts, "body", CAIRN_HDF5_REAL, arena, &c.pairs, error);
         H5Gclose(contacts);
     }
     H5Gclose(group);
     TRY(status);
-    if (offset.count > f->steps)
-        tell_pairs(f, pairs, offset.data, out);
+    TRY(read_names(file, arena, &c.names, error));
+    if (c.offset.count > f->steps)
+        tell_pairs(f, &c, out);
     return CAIRN_OK;
 }
 

@@ -318,6 +318,60 @@ cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *a
                                      : status;
 }
 
+/* Texts side by side, `bytes` each: copied apart, each with its end. */
+static cairn_status part_texts(const char *block, size_t bytes, cairn_arena *arena,
+                               cairn_hdf5_text_list *out)
+{
+    char **items = cairn_arena_take(arena, (size_t)out->count + 1, sizeof *items);
+    if (!items)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < out->count; i++) {
+        items[i] = cairn_arena_take(arena, bytes + 1, 1);
+        if (!items[i])
+            return CAIRN_NO_MEMORY;
+        memcpy(items[i], block + (size_t)i * bytes, bytes);
+        items[i][bytes] = '\0';
+    }
+    out->items = (const char *const *)items;
+    return CAIRN_OK;
+}
+
+static cairn_status take_texts(hid_t dataset, hid_t type, cairn_arena *arena,
+                               cairn_hdf5_text_list *out)
+{
+    if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 ||
+        H5Tget_size(type) > LONGEST_TEXT || !cairn_hdf5_is_there(dataset))
+        return CAIRN_BAD_INPUT;
+    hid_t space = H5Dget_space(dataset);
+    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    if (space >= 0)
+        H5Sclose(space);
+    if (count < 0 || count > INT32_MAX)
+        return CAIRN_BAD_INPUT;
+    size_t bytes = H5Tget_size(type);
+    char *block = cairn_arena_take(arena, (size_t)count + 1, bytes);
+    if (!block)
+        return CAIRN_NO_MEMORY;
+    if (count > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, block) < 0)
+        return CAIRN_BAD_INPUT;
+    out->count = (int)count;
+    return part_texts(block, bytes, arena, out);
+}
+
+cairn_status cairn_hdf5_read_texts(hid_t parent, const char *name, cairn_arena *arena,
+                                   cairn_hdf5_text_list *out, cairn_error *error)
+{
+    hid_t dataset;
+    *out = (cairn_hdf5_text_list){ NULL, 0 };
+    TRY(open_dataset(parent, name, &dataset, error));
+    hid_t type = H5Dget_type(dataset);
+    cairn_status status = take_texts(dataset, type, arena, out);
+    if (type >= 0)
+        H5Tclose(type);
+    H5Dclose(dataset);
+    return status == CAIRN_BAD_INPUT ? cairn_fail(error, status, name, "expected texts") : status;
+}
+
 /* ---- attributes ----------------------------------------------------------------------------- */
 
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out)

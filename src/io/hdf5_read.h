@@ -52,6 +52,16 @@ cairn_status cairn_hdf5_read_int(hid_t parent, const char *name, int32_t *out, c
 cairn_status cairn_hdf5_read_text(hid_t parent, const char *name, cairn_arena *arena,
                                   const char **out, cairn_error *error);
 
+/* A dataset of texts of a fixed length, as cairn_hdf5_text_dataset writes them. */
+typedef struct cairn_hdf5_text_list {
+    const char *const *items;
+    int count;
+} cairn_hdf5_text_list;
+
+/* All of them; CAIRN_BAD_INPUT when the dataset is anything else. */
+cairn_status cairn_hdf5_read_texts(hid_t parent, const char *name, cairn_arena *arena,
+                                   cairn_hdf5_text_list *out, cairn_error *error);
+
 /* Attributes of a group; false when there is none, or not one number or text. */
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out);
 /* The same for exactly `count` numbers. */

@@ -175,7 +175,9 @@ static bool is_at_rest(run *r)
 static cairn_status explain_step(run *r, cairn_status status)
 {
     const cairn_error *found = cairn_world_error(r->scene->world);
-    const char *reason = found && found->message[0] ? found->message : cairn_status_text(status);
+    const char *message = found && found->message[0] ? found->message : cairn_status_text(status);
+    char reason[sizeof found->message];
+    cairn_scene_name_bodies(r->scene, message, reason, sizeof reason);
     if (found)
         memcpy(r->error.key, found->key, sizeof r->error.key);
     return cairn_fail(&r->error, status, NULL, "step %" PRId64 " from t = %g s failed: %.400s",

@@ -153,6 +153,11 @@ cairn_status cairn_scene_check_overlap(cairn_scene_build *b);
 /* Whether the steps of a run can be counted: at most 2^53. In run_options.c. */
 cairn_status cairn_run_check_steps(const cairn_scene *scene, cairn_error *error);
 
+/* A message of the world with "body 12" replaced by "body 'ball'" where the scene names it; cut
+ * when the room is too small. (scene_label.c) */
+void cairn_scene_name_bodies(const cairn_scene *scene, const char *message, char *out,
+                             size_t capacity);
+
 /* A shape; what *out holds in `geometry` is to be released, also after a failure. */
 cairn_status cairn_scene_read_shape(cairn_scene_build *b, const cairn_yaml_node *node,
                                     cairn_shape *out);

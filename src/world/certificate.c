@@ -208,7 +208,7 @@ static cairn_status refuse_impulse(const cairn_stage *stage)
         return CAIRN_NOT_FINITE;
     return cairn_fail(&stage->world->error, CAIRN_NOT_FINITE, NULL,
                       "the impulses of this step are too large for numbers, first of all %g N s "
-                      "between bodies %d and %d",
+                      "between body %d and body %d",
                       largest, body[2 * worst], body[2 * worst + 1]);
 }
 
