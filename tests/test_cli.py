@@ -296,6 +296,23 @@ class Run(Program):
         self.assertEqual(self.value(done.stdout, "at the start"), "4 J")
         self.assertTrue(self.value(done.stdout, "= at the end").startswith("2 J"))
 
+    def test_the_summary_leaves_out_what_is_0_throughout(self):
+        out = self.run_cairn("run", self.scene).stdout
+        rows = [line[2:].split("  ")[0] for line in out.splitlines() if line.startswith("  ")]
+        for row in ("+ motors", "- damping", "- falling asleep", "joint drift", "friction direction"):
+            self.assertNotIn(row, rows)
+        for row in ("- impacts", "penetration", "residual, law asked"):
+            self.assertIn(row, rows)
+
+    def test_the_error_of_the_step_has_its_sign_and_says_what_it_is(self):
+        # h m g (v_end - v_start)/2, here 0.01 * 2 * -10 * (v_end - v_start)/2 J: a fall to -1 m/s
+        # loses 0.1 J, a ball thrown down at 1 m/s that ends at rest gains as much
+        out = self.run_cairn("run", self.scene, "--set", "run.duration=0.1").stdout
+        self.assertRegex(self.value(out, "- time stepping"), r"^0\.1 J  lost by steps of finite length")
+        out = self.run_cairn("run", self.scene, "--out", "down", "--set", "run.duration=0.2",
+                             "--set", "bodies.ball.velocity=[0, 0, -1]").stdout
+        self.assertRegex(self.value(out, "+ time stepping"), r"^0\.1 J  gained by steps of finite length")
+
     def test_bodies_are_called_by_their_names(self):
         out = self.run_cairn("run", self.scene).stdout
         self.assertEqual(self.value(out, "largest displacement"), "0.1 m since the start, body 'ball'")

@@ -63,21 +63,24 @@ static void print_timing(const cairn_run_summary *s)
 static const struct {
     const char *name, *unit;
     size_t offset;
+    bool always; /* also where it is 0 throughout: the answer is what people look for */
 } entries[] = {
-    { "penetration", "m", offsetof(cairn_certificate, penetration) },
-    { "gap error", "m", offsetof(cairn_certificate, gap_error) },
-    { "dilatation", "m", offsetof(cairn_certificate, dilatation) },
-    { "spurious work", "J", offsetof(cairn_certificate, spurious_work) },
-    { "cone violation", "N s", offsetof(cairn_certificate, cone_violation) },
-    { "friction direction", "W", offsetof(cairn_certificate, friction_direction) },
-    { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
-    { "joint drift", "m", offsetof(cairn_certificate, joint_drift) },
-    { "joint turn drift", "rad", offsetof(cairn_certificate, joint_turn_drift) },
-    { "distances", "of the size", offsetof(cairn_certificate, distance) },
-    { "residual, law asked", "relative", offsetof(cairn_certificate, judgement.asked.relative) },
-    { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
-    { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative) },
-    { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst) },
+    { "penetration", "m", offsetof(cairn_certificate, penetration), true },
+    { "gap error", "m", offsetof(cairn_certificate, gap_error), false },
+    { "dilatation", "m", offsetof(cairn_certificate, dilatation), false },
+    { "spurious work", "J", offsetof(cairn_certificate, spurious_work), false },
+    { "cone violation", "N s", offsetof(cairn_certificate, cone_violation), false },
+    { "friction direction", "W", offsetof(cairn_certificate, friction_direction), false },
+    { "complementarity", "J", offsetof(cairn_certificate, complementarity), false },
+    { "joint drift", "m", offsetof(cairn_certificate, joint_drift), false },
+    { "joint turn drift", "rad", offsetof(cairn_certificate, joint_turn_drift), false },
+    { "distances", "of the size", offsetof(cairn_certificate, distance), false },
+    { "residual, law asked", "relative", offsetof(cairn_certificate, judgement.asked.relative),
+      true },
+    { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst), false },
+    { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative),
+      false },
+    { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst), false },
 };
 
 static double entry_of(const cairn_certificate *certificate, size_t offset)
@@ -103,10 +106,12 @@ static pair_text pair_of(const cairn_scene *scene, const int32_t body[2])
 static void print_certificate(const cairn_scene *scene, const cairn_run_summary *s)
 {
     puts("\ncertificate over the steps     worst        mean");
-    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
-        cairn_line_print(entries[i].name, "%12.3e %11.3e  %s",
-                         entry_of(&s->worst, entries[i].offset),
-                         entry_of(&s->mean, entries[i].offset), entries[i].unit);
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        double worst = entry_of(&s->worst, entries[i].offset);
+        if (worst != 0 || entries[i].always) /* else it is 0 in every step */
+            cairn_line_print(entries[i].name, "%12.3e %11.3e  %s", worst,
+                             entry_of(&s->mean, entries[i].offset), entries[i].unit);
+    }
     if (s->lift_speed > 0)
         cairn_line_print("lift by convex law",
                          "%.3g m/s when sliding begins, to a height of %.2g m", s->lift_speed,
@@ -117,6 +122,22 @@ static void print_certificate(const cairn_scene *scene, const cairn_run_summary 
                          (long long)s->overlap_step);
     if (s->distance_body[0] >= 0)
         cairn_line_print("worst distance", "of bodies %s", pair_of(scene, s->distance_body).text);
+}
+
+/* A line of the ledger, where there is something to tell. */
+static void print_energy_line(const char *name, double joule, const char *remark)
+{
+    if (joule != 0)
+        cairn_line_print(name, "%14.6g J%s", joule, remark);
+}
+
+/* What the finite step adds or takes: told with the sign that it has. */
+static void print_step_error(double loss)
+{
+    print_energy_line(loss > 0 ? "- time stepping" : "+ time stepping", fabs(loss),
+                      loss > 0
+                          ? "  lost by steps of finite length: 0 in the limit of short ones"
+                          : "  gained by steps of finite length: 0 in the limit of short ones");
 }
 
 /* E_end = E_start + inlets + loads + drivers + motors
@@ -130,17 +151,17 @@ static void print_energy(const cairn_run_summary *s)
                     e->sleep_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
-    cairn_line_print("+ inlets", "%14.6g J", e->entered);
-    cairn_line_print("+ loads", "%14.6g J", e->load_work);
-    cairn_line_print("+ drivers", "%14.6g J", e->driver_work);
-    cairn_line_print("+ motors", "%14.6g J", e->motor_work);
-    cairn_line_print("+ overlaps mended", "%14.6g J", e->correction);
-    cairn_line_print("- friction", "%14.6g J", e->friction_loss);
-    cairn_line_print("- impacts", "%14.6g J", e->impact_loss);
-    cairn_line_print("- damping", "%14.6g J", e->damping_loss);
-    cairn_line_print("- falling asleep", "%14.6g J", e->sleep_loss);
-    cairn_line_print("- time stepping", "%14.6g J", e->numerical_loss);
-    cairn_line_print("+ rounding", "%14.6g J", end - ledger);
+    print_energy_line("+ inlets", e->entered, "");
+    print_energy_line("+ loads", e->load_work, "");
+    print_energy_line("+ drivers", e->driver_work, "");
+    print_energy_line("+ motors", e->motor_work, "");
+    print_energy_line("+ overlaps mended", e->correction, "");
+    print_energy_line("- friction", e->friction_loss, "");
+    print_energy_line("- impacts", e->impact_loss, "");
+    print_energy_line("- damping", e->damping_loss, "");
+    print_energy_line("- falling asleep", e->sleep_loss, "");
+    print_step_error(e->numerical_loss);
+    print_energy_line("+ rounding", end - ledger, "");
     cairn_line_print("= at the end", "%14.6g J  (kinetic %.6g, potential %.6g, elastic %.6g)", end,
                      e->kinetic, e->potential, e->elastic);
 }
