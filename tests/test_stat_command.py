@@ -77,8 +77,8 @@ class Stat(unittest.TestCase):
         self.assertEqual(len(known), 14)
         for name in known:
             self.assertIn(f"{name}: ", done.stdout)
-        self.assertIn("mixing: mixing index of two classes of grains, the last frame\n  nothing",
-                      done.stdout)
+        self.assertIn("mixing: mixing index of two classes of grains, the last frame\n"
+                      "  nothing: no frame has grains of two classes in the region", done.stdout)
 
     def test_options_of_measuring(self):
         lines = self.cairn("stat", "run", "slices", "--set", "bins=3",
@@ -98,7 +98,7 @@ class Stat(unittest.TestCase):
         self.assertIn("t = 0.1 s", text)
         self.assertIn("position (m)", text)
         done = self.cairn("plot", "run", "mixing", "--out", "pictures")
-        self.assertIn("there is nothing to draw", done.stderr)
+        self.assertIn("not drawn: no frame has grains of two classes in the region", done.stderr)
 
     def test_without_gnuplot_the_script_is_kept(self):
         done = self.cairn("plot", "run", "height", "--out", "bare", env={"PATH": "/nowhere"})

@@ -8,7 +8,7 @@ TEST(every_statistic_has_a_name_columns_and_a_summary)
     for (; cairn_statistic_name(count); count++) {
         const cairn_statistic *s = cairn_statistic_find(cairn_statistic_name(count));
         CHECK(s->field_count > 0 && s->field_count < CAIRN_STATISTIC_COLUMNS);
-        CHECK(s->summary[0] && s->measure);
+        CHECK(s->summary[0] && s->needs[0] && s->measure);
         const char *unit = NULL;
         for (int i = 0; i < s->field_count; i++) {
             CHECK(s->fields[i].column.text[0] != '\0');
@@ -22,6 +22,7 @@ TEST(every_statistic_has_a_name_columns_and_a_summary)
     CHECK_INT(count, 14);
     CHECK(cairn_statistic_find("temprature") == NULL);
     CHECK(cairn_statistic_summary("temprature") == NULL);
+    CHECK(cairn_statistic_needs("temprature") == NULL);
 }
 
 TEST(in_2d_a_table_has_no_third_component_and_other_units)

@@ -99,7 +99,7 @@ static void print_table(const cairn_statistic_table *t, bool named)
     printf("%s: %s%s\n", t->name, cairn_statistic_summary(t->name),
            whole ? "" : ", the last frame");
     if (t->rows == 0)
-        puts("  nothing: no frame has what it needs");
+        printf("  nothing: no frame has %s\n", cairn_statistic_needs(t->name));
     else if (named || t->series)
         print_rows(t, whole ? 0 : last_frame(t));
     else
@@ -192,7 +192,8 @@ static int draw(const cairn_statistic_table *t, const char *run_title, const cha
     snprintf(picture, sizeof picture, "%s.svg", t->name);
     cairn_status status = cairn_statistic_plot_write(t, title, folder, &error);
     if (status == CAIRN_UNSUPPORTED) {
-        fprintf(stderr, "%s/%s: note: not drawn: there is nothing to draw\n", folder, picture);
+        fprintf(stderr, "%s/%s: note: not drawn: no frame has %s\n", folder, picture,
+                cairn_statistic_needs(t->name));
         return EXIT_DONE;
     }
     if (status != CAIRN_OK)

@@ -39,6 +39,9 @@ CAIRN_API const char *cairn_statistic_name(int index);
 /** One line about a statistic, NULL when unknown. */
 CAIRN_API const char *cairn_statistic_summary(const char *name);
 
+/** What a frame must have for a statistic to be measured, in words; NULL when unknown. */
+CAIRN_API const char *cairn_statistic_needs(const char *name);
+
 /** One number of a statistic. */
 typedef struct cairn_statistic_column {
     const char *name, *unit; /* "" for pure numbers            */

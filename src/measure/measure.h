@@ -57,6 +57,7 @@ typedef struct cairn_statistic_field {
 
 typedef struct cairn_statistic {
     const char *name, *summary;
+    const char *needs; /* what a frame must have to be measured */
     const cairn_statistic_field *fields;
     int field_count;
     bool series;   /* one row a frame                                     */

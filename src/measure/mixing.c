@@ -189,6 +189,7 @@ static const cairn_statistic_field fields[] = {
 const cairn_statistic cairn_statistic_mixing = {
     .name = "mixing",
     .summary = "mixing index of two classes of grains",
+    .needs = "grains of two classes in the region: of two materials, or radii that differ",
     .fields = fields,
     .field_count = sizeof fields / sizeof fields[0],
     .series = true,

@@ -181,6 +181,7 @@ static const cairn_statistic_field fields[] = {
 const cairn_statistic cairn_statistic_pair_correlation = {
     .name = "pair-correlation",
     .summary = "pair correlation function g(r) in a box",
+    .needs = "two grains (dynamic bodies) in a region with a volume",
     .fields = fields,
     .field_count = sizeof fields / sizeof fields[0],
     .measure = pair_correlation,

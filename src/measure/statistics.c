@@ -36,6 +36,12 @@ const char *cairn_statistic_summary(const char *name)
     return found ? found->summary : NULL;
 }
 
+const char *cairn_statistic_needs(const char *name)
+{
+    const cairn_statistic *found = cairn_statistic_find(name);
+    return found ? found->needs : NULL;
+}
+
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static bool is_kept(const cairn_statistic_field *field, int dimension)

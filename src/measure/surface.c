@@ -118,6 +118,7 @@ static const cairn_statistic_field fields[] = {
 const cairn_statistic cairn_statistic_surface = {
     .name = "surface",
     .summary = "height of the free surface along a horizontal axis",
+    .needs = "grains (dynamic bodies) that are balls, or a region that is given",
     .fields = fields,
     .field_count = sizeof fields / sizeof fields[0],
     .measure = profile,
