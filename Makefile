@@ -11,7 +11,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
-	build/release/tools/cairn run scenes/$(RUN).yaml --out out/$(RUN)
+	build/release/tools/cairn run scenes/$(RUN).yaml --out out/$(RUN) --force
 	@echo; echo "To see it: open out/$(RUN)/picture.svg in a browser, or out/$(RUN)/paraview/bodies.pvd"
 	@echo "in ParaView, and glyph the points as spheres by 'radius' (docs/run-format.md shows how)."
 

@@ -123,7 +123,7 @@ def run_with_kills(scene, folder, whole, chance):
     kills, resumed = 0, False
     while True:
         there = os.path.exists(os.path.join(folder, "checkpoint"))
-        words = ["resume", folder] if there else ["run", scene, "--out", folder]
+        words = ["resume", folder] if there else ["run", scene, "--out", folder, "--force"]
         if resumed and not there:
             fail("the checkpoint is gone")
         resumed = resumed or there

@@ -332,6 +332,31 @@ class Run(Program):
         self.run_cairn("run", self.scene, "--quiet")
         self.assertTrue(os.path.exists(self.path("out/ball/run.h5")))
 
+    def test_a_folder_that_holds_a_run_is_refused_without_force(self):
+        first = self.value(self.run_cairn("run", self.scene).stdout, "hash")
+        done = self.run_cairn("run", self.scene, "--set", "bodies.ball.mass=3", code=1)
+        self.assertEqual(done.stderr, "out/ball: this folder holds a run (complete, t = 0.5 s): --force "
+                                      "replaces it, --out names another folder\n")
+        self.assertEqual(self.value(self.run_cairn("info", "out/ball").stdout, "hash"), first)
+        self.run_cairn("run", self.scene, "--force", "--set", "bodies.ball.position=[0, 0, 0.3]")
+        self.assertNotEqual(self.value(self.run_cairn("info", "out/ball").stdout, "hash"), first)
+
+    def test_a_run_that_was_stopped_says_how_to_go_on(self):
+        child = subprocess.Popen([CAIRN, "run", self.scene, "--set", "run.duration=1e5", "--set",
+                                  "run.frame_interval=1e4", "--set", "run.checkpoint_every=1"],
+                                 cwd=self.home.name, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        for _ in range(1000):
+            if os.path.exists(self.path("out/ball/checkpoint")):
+                break
+            time.sleep(0.02)
+        busy = self.run_cairn("run", self.scene, code=1).stderr
+        self.assertIn("another run is writing into this folder", busy)
+        child.kill()
+        child.wait()
+        self.assertIn("'cairn resume out/ball' goes on with it",
+                      self.run_cairn("run", self.scene, code=1).stderr)
+
     def test_quiet_prints_nothing(self):
         done = self.run_cairn("run", self.scene, "-q", "-o", "here")
         self.assertEqual(done.stdout + done.stderr, "")

@@ -79,7 +79,7 @@ def run(folder, name, text):
     scene, out = os.path.join(folder, name + ".yaml"), os.path.join(folder, name)
     with open(scene, "w", encoding="utf-8") as file:
         file.write(text)
-    command = [CAIRN, "run", scene, "--out", out, "--quiet"]
+    command = [CAIRN, "run", scene, "--out", out, "--quiet", "--force"]
     for _ in range(2):  # the second time over the first: longer series leave nothing behind
         done = subprocess.run(command + ["--set", "run.frame_interval=0.04"], check=False,
                               capture_output=True, text=True, timeout=200)

@@ -37,6 +37,13 @@ static const char *take_strict(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+static const char *take_force(cairn_arguments *arguments, const char *value)
+{
+    (void)value;
+    arguments->force = true;
+    return NULL;
+}
+
 static const char *take_help(cairn_arguments *arguments, const char *value)
 {
     (void)value;
@@ -83,6 +90,9 @@ const cairn_flag cairn_flag_save_problem = {
 };
 const cairn_flag cairn_flag_strict = {
     "--strict", 0, NULL, "stop at the first step that misses its tolerance", take_strict,
+};
+const cairn_flag cairn_flag_force = {
+    "--force", 'f', NULL, "replace a run that the folder holds", take_force,
 };
 const cairn_flag cairn_flag_help = {
     "--help", 'h', NULL, "tell how the command is used", take_help,

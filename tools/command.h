@@ -58,6 +58,7 @@ typedef struct cairn_arguments {
     int override_count;
     bool quiet;
     bool strict; /* --strict: as on_uncertified: stop                               */
+    bool force;  /* --force: replace a run that the folder holds                    */
     bool help;
     char threads[32];   /* --threads as the override "run.threads=N"; empty: not given  */
     char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
@@ -94,7 +95,7 @@ extern const cairn_command cairn_command_run, cairn_command_resume, cairn_comman
     cairn_command_compare, cairn_command_stat, cairn_command_plot, cairn_command_reproduce,
     cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
-    cairn_flag_save_problem, cairn_flag_strict, cairn_flag_help;
+    cairn_flag_save_problem, cairn_flag_strict, cairn_flag_force, cairn_flag_help;
 /* solve_flags.c, ended by NULL */
 extern const cairn_flag *const cairn_solve_flags[];
 /* compare_flags.c, ended by NULL */

@@ -16,6 +16,16 @@ static bool default_folder(const char *scene, char *out, size_t capacity)
     return needed > 0 && (size_t)needed < capacity;
 }
 
+/* EXIT_DONE, or an exit code after a message: nobody's run is lost by a name used twice. */
+static int check_folder(const char *folder, bool force)
+{
+    cairn_error error = { 0 };
+    if (force || cairn_run_folder_check(folder, &error) == CAIRN_OK)
+        return EXIT_DONE;
+    cairn_error_print(CAIRN_IO_FAILED, &error);
+    return EXIT_FAILED;
+}
+
 static int run_scene(cairn_scene *scene, const char *folder, bool quiet)
 {
     cairn_run_summary summary = { 0 };
@@ -39,19 +49,16 @@ static int run(const cairn_arguments *arguments)
     cairn_interrupt_watch();
     int code = cairn_arguments_scene(arguments, &scene);
     if (code == EXIT_DONE)
+        code = check_folder(out, arguments->force);
+    if (code == EXIT_DONE)
         code = run_scene(scene, out, arguments->quiet);
     cairn_scene_destroy(scene);
     return code;
 }
 
 static const cairn_flag *const flags[] = {
-    &cairn_flag_out,
-    &cairn_flag_set,
-    &cairn_flag_quiet,
-    &cairn_flag_threads,
-    &cairn_flag_save_problem,
-    &cairn_flag_strict,
-    NULL,
+    &cairn_flag_out,          &cairn_flag_set,    &cairn_flag_quiet, &cairn_flag_threads,
+    &cairn_flag_save_problem, &cairn_flag_strict, &cairn_flag_force, NULL,
 };
 
 const cairn_command cairn_command_run = {
@@ -61,7 +68,7 @@ const cairn_command cairn_command_run = {
     .details =
         "Ctrl-C ends a run cleanly: what was computed is kept, and 'cairn resume' goes on with "
         "it.\n"
-        "A second one kills it.\n"
+        "A second one kills it. A folder that holds a run is refused without --force.\n"
         "Exit codes: 0 done, 1 failed, 2 usage, 3 bad scene, 4 stopped at a step that missed\n"
         "its tolerance, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
     .flags = flags,
