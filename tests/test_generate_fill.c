@@ -86,6 +86,71 @@ TEST(a_second_fill_keeps_clear_of_the_first)
     cairn_world_destroy(world);
 }
 
+static void add_box(cairn_world *world, cairn_motion motion, cairn_vec3 half, cairn_vec3 at)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.motion = motion;
+    def.shape =
+        (cairn_shape){ .kind = CAIRN_SHAPE_BOX, .size = { 2 * half.x, 2 * half.y, 2 * half.z } };
+    def.position = at;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+}
+
+/* Distance of a centre from a box whose axes are those of the world. */
+static double box_distance(cairn_vec3 x, cairn_vec3 half, cairn_vec3 at)
+{
+    double dx = fmax(0, fabs(x.x - at.x) - half.x), dy = fmax(0, fabs(x.y - at.y) - half.y);
+    return hypot(hypot(dx, dy), fmax(0, fabs(x.z - at.z) - half.z));
+}
+
+/* A lid of 0.6 x 0.02 m above 400 disks that fill 35 % of a region below it: its bounding ball
+ * covers all of that. */
+TEST(a_lid_blocks_no_more_than_itself)
+{
+    const cairn_vec3 half = { 0.3, 0.01, 0 }, at = { 0.3, 0.43, 0 };
+    cairn_world *world = world_of(2);
+    cairn_generator g = fill_of(400, 1, 0.004, 0.0065);
+    g.size = (cairn_vec3){ 0.25, 0.4, 1 };
+    g.centre = (cairn_vec3){ 0.13, 0.21, 0 };
+    add_box(world, CAIRN_MOTION_DYNAMIC, half, at);
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies b = cairn_world_bodies(world);
+    CHECK_INT(b.count, 401);
+    for (int i = 1; i < b.count; i++)
+        CHECK(box_distance(b.x[i], half, at) >= b.shape[i].radius);
+    cairn_world_destroy(world);
+}
+
+/* A cube of 0.4 m in the middle of 1 m^3, which 200 balls of 0.03 m share with it. */
+TEST(a_fixed_box_is_kept_clear_of)
+{
+    const cairn_vec3 half = { 0.2, 0.2, 0.2 }, at = { 0, 0, 0 };
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(200, 1, 0.03, 0.03);
+    add_box(world, CAIRN_MOTION_FIXED, half, at);
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 1; i < b.count; i++)
+        CHECK(box_distance(b.x[i], half, at) >= 0.03);
+    cairn_world_destroy(world);
+}
+
+/* Half of the region is below the floor z = 0. */
+TEST(walls_without_a_bound_are_kept_clear_of)
+{
+    cairn_world *world = world_of(3);
+    cairn_body_def floor = cairn_body_def_default();
+    cairn_generator g = fill_of(100, 1, 0.03, 0.03);
+    floor.motion = CAIRN_MOTION_FIXED;
+    floor.shape = (cairn_shape){ .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } };
+    CHECK_OK(cairn_body_create(world, &floor, NULL));
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 1; i < b.count; i++)
+        CHECK(b.x[i].z >= 0.03);
+    cairn_world_destroy(world);
+}
+
 TEST(a_region_can_be_an_upright_cylinder)
 {
     cairn_world *world = world_of(3);
@@ -174,7 +239,9 @@ TEST(the_cost_is_linear)
 int main(void)
 {
     RUN(CASE(spheres_of_very_different_sizes_neither_overlap_nor_leave_the_box),
-        CASE(a_second_fill_keeps_clear_of_the_first), CASE(a_region_can_be_an_upright_cylinder),
-        CASE(the_seed_decides_everything), CASE(a_full_region_is_said_to_be_full),
+        CASE(a_second_fill_keeps_clear_of_the_first), CASE(a_lid_blocks_no_more_than_itself),
+        CASE(a_fixed_box_is_kept_clear_of), CASE(walls_without_a_bound_are_kept_clear_of),
+        CASE(a_region_can_be_an_upright_cylinder), CASE(the_seed_decides_everything),
+        CASE(a_full_region_is_said_to_be_full),
         CASE(what_cannot_fit_is_refused_before_memory_is_taken), CASE(the_cost_is_linear));
 }

@@ -4,7 +4,11 @@
  * fixed number of random places that is free. Neighbours are found in a hierarchy of grids: level
  * l has cells of size c_l = 2 R / 2^l, R the largest radius, and holds the spheres with
  * c_l/4 < r <= c_l/2. A sphere that is not larger than those of a level touches only what lies in
- * the 3^d cells around it, so the cost is linear in the number of bodies for any mix of sizes. */
+ * the 3^d cells around it, so the cost is linear in the number of bodies for any mix of sizes.
+ *
+ * Bodies of other shapes that are there already lie in these cells with the ball that holds them;
+ * where a sphere meets that ball, the shape itself decides. Walls without a bound are few and are
+ * asked one by one. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,6 +17,7 @@
 #include "base/status.h"
 #include "shape/shape.h"
 #include "world/generate.h"
+#include "world/touch.h"
 
 enum {
     TRIES = 1000,
@@ -23,17 +28,20 @@ enum {
 typedef struct ball {
     cairn_vec3 x;
     double radius;
-    int32_t next; /* in its bucket, -1: none */
-    int32_t level;
+    int32_t next; /* in its bucket, -1: none                                       */
+    int32_t body; /* whose shape lies in the ball; -1: the ball itself is the body */
 } ball;
 
 /* Balls in hashed cells. */
 typedef struct cells {
+    cairn_world *world;
     ball *balls;
+    int32_t *walls;   /* bodies without a bound                            */
     int32_t *buckets; /* first ball of each, -1: none                      */
     double *radii;    /* of the bodies to be made, falling                 */
     int64_t room;     /* of balls                                          */
     int64_t count;
+    int wall_count;
     uint64_t mask; /* number of buckets - 1, a power of 2               */
     double largest;
     int dimension, levels;
@@ -43,6 +51,7 @@ typedef struct cells {
 static void cells_destroy(cells *c)
 {
     cairn_memory_free(c->balls);
+    cairn_memory_free(c->walls);
     cairn_memory_free(c->buckets);
     cairn_memory_free(c->radii);
 }
@@ -93,15 +102,25 @@ static void cell_of(const cells *c, cairn_vec3 x, int level, int64_t out[3])
     out[2] = c->dimension == 3 ? cell_index(x.z, size) : 0;
 }
 
-static void insert(cells *c, cairn_vec3 x, double radius, int level)
+static void insert(cells *c, const ball *b, int level)
 {
     int64_t cell[3];
-    cell_of(c, x, level, cell);
+    cell_of(c, b->x, level, cell);
     int32_t *first = &c->buckets[bucket_of(c, level, cell)];
-    c->balls[c->count] = (ball){ x, radius, *first, level };
+    c->balls[c->count] = *b;
+    c->balls[c->count].next = *first;
     *first = (int32_t)c->count++;
     c->used[level] = true;
     c->levels = level + 1 > c->levels ? level + 1 : c->levels;
+}
+
+/* Whether a ball touches the shape of a body, or overlaps it. */
+static bool meets(const cells *c, int32_t body, cairn_vec3 x, double radius)
+{
+    const cairn_shape shape = { .kind = CAIRN_SHAPE_SPHERE, .radius = radius };
+    cairn_collider me = { .shape = &shape }, other = cairn_body_collider(c->world, body);
+    cairn_collider_place(&me, (cairn_pose){ x, { 1, 0, 0, 0 } });
+    return cairn_world_meet(c->world, &me, &other);
 }
 
 static bool bucket_is_free(const cells *c, int32_t first, cairn_vec3 x, double radius)
@@ -110,7 +129,8 @@ static bool bucket_is_free(const cells *c, int32_t first, cairn_vec3 x, double r
         const ball *other = &c->balls[i];
         double dx = x.x - other->x.x, dy = x.y - other->x.y, dz = x.z - other->x.z;
         double apart = radius + other->radius;
-        if (dx * dx + dy * dy + dz * dz < apart * apart)
+        if (dx * dx + dy * dy + dz * dz < apart * apart &&
+            (other->body < 0 || meets(c, other->body, x, radius)))
             return false;
     }
     return true;
@@ -135,6 +155,9 @@ static bool is_free(const cells *c, cairn_vec3 x, double radius)
 {
     for (int level = 0; level < c->levels; level++)
         if (c->used[level] && !level_is_free(c, level, x, radius))
+            return false;
+    for (int k = 0; k < c->wall_count; k++)
+        if (meets(c, c->walls[k], x, radius))
             return false;
     return true;
 }
@@ -203,11 +226,13 @@ static cairn_status cells_allocate(cairn_generation *g, cells *c)
     while (buckets < 2 * (uint64_t)c->room)
         buckets *= 2;
     c->mask = buckets - 1;
+    c->world = g->world;
     c->dimension = g->dimension;
+    c->walls = cairn_memory_zeroed((size_t)standing + 1, sizeof *c->walls);
     c->balls = cairn_memory_zeroed((size_t)c->room, sizeof *c->balls);
     c->buckets = cairn_memory_zeroed((size_t)buckets, sizeof *c->buckets);
     c->radii = cairn_memory_zeroed((size_t)g->generator->bodies, sizeof *c->radii);
-    if (!c->balls || !c->buckets || !c->radii)
+    if (!c->balls || !c->walls || !c->buckets || !c->radii)
         return no_memory(g);
     for (uint64_t i = 0; i < buckets; i++)
         c->buckets[i] = -1;
@@ -222,28 +247,34 @@ static void draw_radii(cairn_generation *g, cells *c)
     qsort(c->radii, (size_t)count, sizeof *c->radii, by_falling_radius);
 }
 
-/* The spheres that are there already, and the balls that hold moving bodies of other shapes; small
- * ones go where the largest new one looks. Walls are up to the test for overlap. */
-static bool is_ball(const cairn_bodies *bodies, int i)
+/* What is there already: a ball as it is, other shapes with the ball that holds them. */
+static ball standing_ball(const cairn_bodies *bodies, int i)
 {
     cairn_shape_kind kind = bodies->shape[i].kind;
-    bool moves = bodies->motion[i] == CAIRN_MOTION_DYNAMIC;
-    return bodies->alive[i] && (kind == CAIRN_SHAPE_SPHERE || kind == CAIRN_SHAPE_POINT || moves);
+    bool round = kind == CAIRN_SHAPE_SPHERE || kind == CAIRN_SHAPE_POINT;
+    return (ball){ .x = cairn_bodies_shape_pose(bodies, i).x,
+                   .radius = cairn_shape_extent(&bodies->shape[i]),
+                   .next = -1,
+                   .body = round ? -1 : i };
 }
 
+/* Small ones go where the largest new one looks. */
 static void insert_standing(const cairn_generation *g, cells *c)
 {
     const cairn_bodies bodies = cairn_world_bodies(g->world);
     c->largest = c->radii[0];
     for (int i = 0; i < bodies.count; i++)
-        if (is_ball(&bodies, i))
+        if (bodies.alive[i] && isfinite(cairn_shape_extent(&bodies.shape[i])))
             c->largest = fmax(c->largest, cairn_shape_extent(&bodies.shape[i]));
-    for (int i = 0; i < bodies.count; i++)
-        if (is_ball(&bodies, i)) {
-            double radius = cairn_shape_extent(&bodies.shape[i]);
-            cairn_vec3 x = cairn_bodies_shape_pose(&bodies, i).x;
-            insert(c, x, radius, level_of(c, fmax(radius, c->radii[0])));
-        }
+    for (int i = 0; i < bodies.count; i++) {
+        if (!bodies.alive[i])
+            continue;
+        const ball b = standing_ball(&bodies, i);
+        if (isfinite(b.radius))
+            insert(c, &b, level_of(c, fmax(b.radius, c->radii[0])));
+        else
+            c->walls[c->wall_count++] = i;
+    }
 }
 
 /* ---- places -------------------------------------------------------------------------------- */
@@ -278,7 +309,8 @@ static cairn_status place(cairn_generation *g, cells *c, int64_t number)
         cairn_vec3 x = random_place(g, radius);
         if (!is_free(c, x, radius))
             continue;
-        insert(c, x, radius, level_of(c, radius));
+        const ball b = { x, radius, -1, -1 };
+        insert(c, &b, level_of(c, radius));
         return cairn_generation_place(g, radius, x);
     }
     return cairn_fail(g->error, CAIRN_BAD_INPUT, "bodies",
