@@ -105,6 +105,27 @@ TEST(steps_that_missed_are_written_but_not_more_than_twenty)
     folder_remove(f.path);
 }
 
+/* The first is written whatever its size, and none once they have 16 MiB together. */
+TEST(steps_that_missed_are_not_written_beyond_a_size)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(2);
+    cairn_run_problems problems = { 0 };
+    cairn_step_report report;
+    for (int step = 1; step <= 3; step++) {
+        CHECK_OK(cairn_world_step(s.world, &s.step, &report));
+        report.solve.converged = false;
+        CHECK_OK(cairn_run_problems_step(&problems, f.path, &s, step, &report, NULL));
+        CHECK_INT(problems.missed, step == 1 ? 1 : 2);
+        CHECK(problems.bytes > 1000); /* of the files */
+        if (step == 2)
+            problems.bytes = 16 << 20;
+    }
+    CHECK_INT(count_files(&f), 2);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
 TEST(a_new_run_clears_what_an_earlier_one_left_and_nothing_else)
 {
     const double steps[] = { 2 };
@@ -144,6 +165,7 @@ int main(void)
         CASE(the_steps_asked_for_are_written_with_their_solution),
         CASE(without_being_asked_a_good_run_writes_none),
         CASE(steps_that_missed_are_written_but_not_more_than_twenty),
+        CASE(steps_that_missed_are_not_written_beyond_a_size),
         CASE(a_new_run_clears_what_an_earlier_one_left_and_nothing_else),
         CASE(half_a_step_is_refused));
 }

@@ -227,9 +227,11 @@ static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s,
             "run.max_iterations or a smaller run.time_step may help.\n",
             (long long)s->uncertified, (long long)s->steps, scene->step.tolerance, steps,
             s->worst.judgement.asked.relative, (long long)scene->step.max_iterations);
-    if (s->uncertified > CAIRN_RUN_MOST_PROBLEMS)
-        fprintf(stderr, "The contact problems of the first %d of them are in %s/problems.\n",
-                CAIRN_RUN_MOST_PROBLEMS, folder);
+    if (s->missed_problems == 0)
+        return;
+    if (s->missed_problems < s->uncertified)
+        fprintf(stderr, "The contact problems of the first %lld of them are in %s/problems.\n",
+                (long long)s->missed_problems, folder);
     else
         fprintf(stderr, "Their contact problems are in %s/problems.\n", folder);
 }

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/** Contact problems that a run writes without being asked for, at most: those of the first steps
- *  that missed their tolerance. */
-enum { CAIRN_RUN_MOST_PROBLEMS = 20 };
+/** Contact problems that a run writes without being asked for: those of the first steps that missed
+ *  their tolerance, at most so many, and none more once they have so many bytes together. */
+enum { CAIRN_RUN_MOST_PROBLEMS = 20, CAIRN_RUN_PROBLEM_BYTES = 16 << 20 };
 
 /** Ranges of steps that a list of steps keeps, at most. */
 enum { CAIRN_RUN_MOST_SPANS = 32 };
@@ -39,6 +39,7 @@ typedef struct cairn_run_summary {
     int64_t first_uncertified;      /* number of the first such step, -1: none                */
     cairn_run_spans missed;         /* which they are                                         */
     int64_t problems;               /* contact problems written                               */
+    int64_t missed_problems;        /* of these, of steps that missed their tolerance         */
     int64_t repeated;               /* steps solved again because bodies outran the margin    */
     int64_t joints;                 /* alive and whole at the end                             */
     int64_t broken;                 /* joints torn                                            */

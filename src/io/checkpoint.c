@@ -13,7 +13,7 @@
 #include "io/run_table.h"
 #include "io/scene_build.h"
 
-enum { VERSION = 3, HEAD = 32, SUM = 8 };
+enum { VERSION = 4, HEAD = 32, SUM = 8 };
 
 static const char MAGIC[17] = "cairn checkpoint";
 
@@ -75,7 +75,7 @@ static const size_t wholes[] = {
     TOTAL(steps),        TOTAL(frames),       TOTAL(uncertified), TOTAL(first_uncertified),
     TOTAL(problems),     TOTAL(bodies),       TOTAL(repeated),    TOTAL(max_iterations),
     TOTAL(missed.count), TOTAL(missed.last),  TOTAL(joints),      TOTAL(broken),
-    TOTAL(woken),        TOTAL(overlap_step), TOTAL(deep_steps),
+    TOTAL(woken),        TOTAL(overlap_step), TOTAL(deep_steps),  TOTAL(missed_problems),
 };
 static const size_t ints[] = {
     TOTAL(max_candidates),
@@ -285,6 +285,7 @@ static void write_output(cairn_writer *w, const cairn_run_output *o)
     cairn_write_whole(w, o->frames);
     cairn_write_whole(w, o->problems.written);
     cairn_write_whole(w, o->problems.missed);
+    cairn_write_whole(w, o->problems.bytes);
     cairn_write_whole(w, o->roll.count);
     cairn_write_whole(w, o->roll.joints);
     cairn_write_whole(w, (int64_t)o->roll.capacity);
@@ -314,7 +315,8 @@ static cairn_status read_output(cairn_reader *r, cairn_run_output *o)
 {
     o->frames = cairn_read_within(r, 0, INT64_MAX);
     o->problems.written = cairn_read_within(r, 0, INT64_MAX);
-    o->problems.missed = (int)cairn_read_within(r, 0, INT32_MAX);
+    o->problems.missed = cairn_read_within(r, 0, INT64_MAX);
+    o->problems.bytes = cairn_read_within(r, 0, INT64_MAX);
     TRY(read_roll(r, &o->roll));
     return read_paraview(r, &o->paraview);
 }

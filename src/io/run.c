@@ -72,6 +72,7 @@ static cairn_status store_step(run *r, const cairn_step_report *report)
     double now = cairn_clock_seconds();
     cairn_status status = cairn_run_output_step(&r->output, r->summary.steps, report, &r->error);
     r->summary.problems = r->output.problems.written;
+    r->summary.missed_problems = r->output.problems.missed;
     return written(r, now, status);
 }
 

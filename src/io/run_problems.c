@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
@@ -51,37 +52,55 @@ static bool is_asked_for(const cairn_scene *scene, int64_t step)
     return false;
 }
 
-static cairn_status write_problem(const char *folder, const cairn_scene *scene, int64_t step,
+static cairn_status problem_path(const char *folder, int64_t step, char *path, cairn_error *error)
+{
+    char inside[CAIRN_PATH_BYTES], name[64];
+    TRY(cairn_path_join(folder, "problems", inside, error));
+    TRY(cairn_folder_create(inside, error));
+    snprintf(name, sizeof name, "step_%06" PRId64 ".hdf5", step);
+    return cairn_path_join(inside, name, path, error);
+}
+
+static cairn_status write_problem(const char *path, const cairn_scene *scene, int64_t step,
                                   const char *solver, cairn_error *error)
 {
-    char inside[CAIRN_PATH_BYTES], path[CAIRN_PATH_BYTES], text[320];
+    char text[320];
     const double *r;
     const cairn_problem *p = cairn_world_problem(scene->world, &r);
     if (!p)
         return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "the world keeps no problem");
-    TRY(cairn_path_join(folder, "problems", inside, error));
-    TRY(cairn_folder_create(inside, error));
-    snprintf(text, sizeof text, "step_%06" PRId64 ".hdf5", step);
-    TRY(cairn_path_join(inside, text, path, error));
     snprintf(text, sizeof text, "%s: step %" PRId64 " to t = %g s, scheme %s", scene->title, step,
              cairn_world_time(scene->world), scene->step.scheme);
     return cairn_fclib_save_problem(path, p, text, solver, r, error);
+}
+
+static int64_t file_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
 }
 
 cairn_status cairn_run_problems_step(cairn_run_problems *problems, const char *folder,
                                      const cairn_scene *scene, int64_t step,
                                      const cairn_step_report *report, cairn_error *error)
 {
-    bool wanted = is_asked_for(scene, step);
-    if (!wanted && !report->solve.converged)
-        wanted = problems->missed++ < CAIRN_RUN_MOST_PROBLEMS;
-    if (!wanted)
+    char path[CAIRN_PATH_BYTES];
+    bool asked = is_asked_for(scene, step);
+    bool full =
+        problems->missed >= CAIRN_RUN_MOST_PROBLEMS || problems->bytes >= CAIRN_RUN_PROBLEM_BYTES;
+    if (!asked && (report->solve.converged || full))
         return CAIRN_OK;
-    cairn_status status = write_problem(folder, scene, step, report->solve.solver, error);
-    if (status == CAIRN_UNSUPPORTED && !is_asked_for(scene, step)) {
+    TRY(problem_path(folder, step, path, error));
+    cairn_status status = write_problem(path, scene, step, report->solve.solver, error);
+    if (status == CAIRN_UNSUPPORTED && !asked) {
         *error = (cairn_error){ 0 };
         return CAIRN_OK; /* the file cannot hold such a problem, and nobody asked for it */
     }
-    problems->written += status == CAIRN_OK;
-    return status;
+    TRY(status);
+    problems->written++;
+    if (!asked) {
+        problems->missed++;
+        problems->bytes += file_bytes(path);
+    }
+    return CAIRN_OK;
 }
