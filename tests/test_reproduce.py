@@ -72,6 +72,15 @@ class All(unittest.TestCase):
             if row["judged_by"] == "published" and row["verdict"] == "close":
                 self.assertTrue(row["why"], row)
 
+    def test_what_is_not_published_is_empty_and_no_zero(self):
+        for row in self.rows:
+            self.assertNotIn("0", (row["published"], row["reference"], row["tolerance"]), row)
+            self.assertNotEqual(row["ours"], "")
+            if row["judged_by"] == "published":
+                self.assertNotEqual(float(row["published"]), 0, row)
+            if row["judged_by"] == "reference":
+                self.assertEqual(row["published"], "", row)
+
     def test_every_quick_entry_has_rows_and_a_page(self):
         listed = [line for line in run("--list", cwd=self.home.name).stdout.splitlines()
                   if "(not in --quick)" not in line]

@@ -77,12 +77,24 @@ void cairn_csv_head(FILE *csv)
     fprintf(csv, "entry,what,published,reference,ours,tolerance,judged_by,verdict,why\n");
 }
 
+/* A number and a comma; nothing where there is none. */
+static void put_cell(FILE *csv, bool there, int digits, double value)
+{
+    if (there)
+        fprintf(csv, "%.*g", digits, value);
+    fputc(',', csv);
+}
+
 void cairn_csv_rows(FILE *csv, const cairn_computed *c)
 {
     for (int i = 0; i < c->study.finding_count; i++) {
         const cairn_finding *f = &c->study.findings[i];
-        fprintf(csv, "%s,\"%s\",%.17g,%.17g,%.17g,%.3g,%s,%s,\"%s\"\n", c->entry->name, f->what,
-                f->published, f->reference, f->ours, f->within,
+        fprintf(csv, "%s,\"%s\",", c->entry->name, f->what);
+        put_cell(csv, f->published != 0, 17, f->published);
+        put_cell(csv, f->reference != 0, 17, f->reference);
+        put_cell(csv, true, 17, f->ours);
+        put_cell(csv, !f->statement, 3, f->within);
+        fprintf(csv, "%s,%s,\"%s\"\n",
                 f->statement        ? "statement"
                 : f->published != 0 ? "published"
                                     : "reference",
