@@ -224,11 +224,10 @@ static void pile_row(cairn_study *study, const pile_case *c, int bodies, const c
 /* What the slides say of the largest piles with friction: 174 s, and no answer at all. */
 static void lemke_row(cairn_study *study, const pile_case *c, int bodies, const cairn_trial *trial)
 {
-    bool solved = trial->verdict == CAIRN_VERDICT_SOLVED;
     cairn_row row = { .published = c->seconds, .ours = trial->seconds };
-    row.why = solved ? NULL : "given up after 60 s";
-    cairn_study_claim(study, !solved || trial->seconds > 2, &row,
-                      "%d bodies, mu = %g: Lemke's method does not scale well (s)", bodies, c->mu);
+    cairn_study_time_claim(study, trial, trial->seconds > 2, &row,
+                           "%d bodies, mu = %g: Lemke's method does not scale well (s)", bodies,
+                           c->mu);
 }
 
 /* Contacts without friction as rows with bounds: r_N >= 0 and r_T = 0, so that the LCP has one row

@@ -82,17 +82,42 @@ void cairn_study_row(cairn_study *study, const cairn_row *row, const char *forma
         judge(row, f);
 }
 
+static void add_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
+                      va_list arguments)
+{
+    cairn_finding *f = add_finding(study, row, format, arguments);
+    if (!f)
+        return;
+    f->statement = true;
+    f->match = holds ? CAIRN_MATCH_TREND : CAIRN_MATCH_DIFFERS;
+}
+
 void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
                        ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    cairn_finding *f = add_finding(study, row, format, arguments);
+    add_claim(study, holds, row, format, arguments);
     va_end(arguments);
-    if (!f)
-        return;
-    f->statement = true;
-    f->match = holds ? CAIRN_MATCH_TREND : CAIRN_MATCH_DIFFERS;
+}
+
+void cairn_study_time_claim(cairn_study *study, const cairn_trial *trial, bool holds,
+                            const cairn_row *row, const char *format, ...)
+{
+    char why[sizeof((cairn_finding *)0)->why];
+    bool solved = trial->verdict == CAIRN_VERDICT_SOLVED;
+    cairn_row told = *row;
+    va_list arguments;
+    if (!solved) {
+        snprintf(why, sizeof why,
+                 "gave up after %.3g s, with a residual of %.1e: no time of a "
+                 "solve to go by",
+                 trial->seconds, trial->report.judgement.asked.relative);
+        told.why = why;
+    }
+    va_start(arguments, format);
+    add_claim(study, solved && holds, &told, format, arguments);
+    va_end(arguments);
 }
 
 void cairn_study_note(cairn_study *study, const char *text)

@@ -92,6 +92,11 @@ void cairn_study_row(cairn_study *study, const cairn_row *row, const char *forma
 /* Keep a statement of the paper that holds or does not, with the number that shows it. */
 void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
                        ...) __attribute__((format(printf, 4, 5)));
+/* The same for a statement about the time of a solve: one that gave up shows nothing, whatever the
+ * time it took, and differs. */
+void cairn_study_time_claim(cairn_study *study, const cairn_trial *trial, bool holds,
+                            const cairn_row *row, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* Say which data were chosen. */
 void cairn_study_note(cairn_study *study, const char *text);
 

@@ -64,6 +64,20 @@ TEST(a_statement_holds_or_not)
     CHECK_INT(study.finding_count, 0);
 }
 
+/* 60 s are more than 2 s, but nothing was solved in them. */
+TEST(a_solver_that_gave_up_shows_no_trend)
+{
+    cairn_study study = { 0 };
+    cairn_trial gave_up = { .verdict = CAIRN_VERDICT_MISSED, .seconds = 60 };
+    cairn_trial solved = { .verdict = CAIRN_VERDICT_SOLVED, .seconds = 3 };
+    cairn_study_time_claim(&study, &gave_up, true, &(cairn_row){ .ours = 60 }, "more than 2 s");
+    cairn_study_time_claim(&study, &solved, true, &(cairn_row){ .ours = 3 }, "more than 2 s");
+    CHECK_INT(study.findings[0].match, CAIRN_MATCH_DIFFERS);
+    CHECK_CONTAINS(study.findings[0].why, "gave up after 60 s");
+    CHECK_INT(study.findings[1].match, CAIRN_MATCH_TREND);
+    cairn_study_clear(&study);
+}
+
 TEST(series_belong_to_the_figure_before_them)
 {
     cairn_study study = { 0 };
@@ -94,5 +108,5 @@ int main(void)
     RUN(CASE(a_row_is_same_close_or_different), CASE(same_is_not_wider_than_the_tolerance),
         CASE(a_number_that_is_none_differs), CASE(without_a_published_number_the_reference_judges),
         CASE(with_both_the_reference_must_hold_as_well), CASE(a_statement_holds_or_not),
-        CASE(series_belong_to_the_figure_before_them));
+        CASE(a_solver_that_gave_up_shows_no_trend), CASE(series_belong_to_the_figure_before_them));
 }
