@@ -73,6 +73,15 @@ class All(unittest.TestCase):
         for row in rows:
             self.assertLessEqual(float(row["tolerance"]), 0.1, row)
 
+    def test_profiles_of_a_collapse_are_held_against_the_effect_of_friction(self):
+        rows = [r for r in self.rows if r["entry"] == "bl23-fig-12"]
+        self.assertEqual([r["what"] for r in rows],
+                         [f"mu = {mu}, t = 4: profiles are similar (over the effect of mu)"
+                          for mu in ("0.1", "1")])
+        for row in rows:  # at most half of it; 0.13 and 0.14 with 100 disks
+            self.assertTrue((float(row["ours"]) < 0.5) == (row["verdict"] == "trend"), row)
+            self.assertLess(float(row["ours"]), 0.25, row)
+
     def test_close_rows_of_published_numbers_say_why(self):
         for row in self.rows:
             if row["judged_by"] == "published" and row["verdict"] == "close":
