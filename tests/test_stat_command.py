@@ -97,6 +97,11 @@ class Stat(unittest.TestCase):
             self.assertIn("A column: ", text)
         self.assertIn("t = 0.1 s", text)
         self.assertIn("position (m)", text)
+        self.cairn("plot", "run", "slices", "--region", "-0.5,0.5,*,*")
+        picture = os.path.join(self.home.name, "run", "plots", "slices.svg")
+        text = "".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
+        for label in ("fraction", "vy (m/s)", "t = 0.05 s"):
+            self.assertIn(label, text)
         done = self.cairn("plot", "run", "mixing", "--out", "pictures")
         self.assertIn("not drawn: no frame has grains of two classes in the region", done.stderr)
 

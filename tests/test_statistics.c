@@ -9,15 +9,12 @@ TEST(every_statistic_has_a_name_columns_and_a_summary)
         const cairn_statistic *s = cairn_statistic_find(cairn_statistic_name(count));
         CHECK(s->field_count > 0 && s->field_count < CAIRN_STATISTIC_COLUMNS);
         CHECK(s->summary[0] && s->needs[0] && s->measure);
-        const char *unit = NULL;
+        int drawn = 0;
         for (int i = 0; i < s->field_count; i++) {
             CHECK(s->fields[i].column.text[0] != '\0');
-            if (!s->fields[i].column.drawn)
-                continue;
-            CHECK(!unit || strcmp(unit, s->fields[i].column.unit) == 0); /* one axis */
-            unit = s->fields[i].column.unit;
+            drawn += s->fields[i].column.drawn;
         }
-        CHECK(unit != NULL);
+        CHECK(drawn > 0);
     }
     CHECK_INT(count, 14);
     CHECK(cairn_statistic_find("temprature") == NULL);

@@ -17,11 +17,6 @@ static const char *const styles[CAIRN_SERIES_STYLES] = {
     [CAIRN_SERIES_MAP] = "using 1:2:3 with image",
 };
 
-static const char *const colours[] = { "#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad",
-                                       "#d98c00", "#16a0a0", "#7f5539", "#555555" };
-
-enum { COLOURS = sizeof colours / sizeof colours[0] };
-
 static void write_data(FILE *out, const cairn_study *study, const cairn_figure *f)
 {
     for (int i = 0; i < f->count; i++) {
@@ -70,8 +65,8 @@ static void write_axes(FILE *out, const cairn_study *study, const cairn_figure *
 {
     fprintf(out, "set title \"%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\n", f->title, f->x_label,
             f->y_label);
-    fprintf(out, "set grid lc rgb '#dddddd'\nset border lc rgb '#555555'\n");
-    fprintf(out, "set key %s\n", f->bare ? "off" : "below center horizontal height 1 samplen 2.5");
+    if (f->bare)
+        fprintf(out, "set key off\n");
     if (f->log_x)
         fprintf(out, "set logscale x\nset format x '10^{%%L}'\n");
     if (f->log_y)
@@ -99,7 +94,7 @@ static void write_plot(FILE *out, const cairn_study *study, const cairn_figure *
         fprintf(out, "%s$s%d every %d %s", i ? ", \\\n    " : "plot ", i, every(s),
                 styles[s->style]);
         if (!map)
-            fprintf(out, " lc rgb '%s'", published ? "black" : colours[s->colour % COLOURS]);
+            fprintf(out, " lc rgb '%s'", published ? "black" : cairn_plot_colour(s->colour));
         fprintf(out, s->name[0] ? " title \"%s\"" : " notitle", s->name);
     }
     fprintf(out, "\n");
@@ -112,12 +107,7 @@ static bool write_script(const char *path, const char *picture, const cairn_stud
     if (cairn_output_create(path, &script, NULL) != CAIRN_OK)
         return false;
     FILE *out = cairn_output_stream(script);
-    /* the name goes into all ids of the drawing, so that several fit into one page */
-    fprintf(out, "set terminal svg size 620,440 background 'white' font 'sans-serif,13' name \"");
-    for (const char *c = picture; *c && *c != '.'; c++)
-        fputc(*c == '-' ? '_' : *c, out);
-    fprintf(out, "\"\n");
-    fprintf(out, "set encoding utf8\nset output '%s.part'\n", picture);
+    cairn_plot_begin(out, &(cairn_plot_page){ picture, 620, 440, false });
     write_data(out, study, f);
     write_axes(out, study, f);
     write_plot(out, study, f);

@@ -30,6 +30,19 @@ CAIRN_API cairn_status cairn_output_commit(cairn_output *output, cairn_error *er
  *  is gone afterwards. */
 CAIRN_API cairn_status cairn_output_place(const char *part, const char *path, cairn_error *error);
 
+/** A picture that gnuplot draws. */
+typedef struct cairn_plot_page {
+    const char *picture; /* NAME.svg; the script writes NAME.svg.part                         */
+    int width, height;   /* pixels                                                            */
+    bool plain;          /* texts stand as they are: no _ and ^ that move letters up and down */
+} cairn_plot_page;
+
+/** Begin a script of gnuplot with the look that all diagrams of cairn share: page, grid, border and
+ *  legend. */
+CAIRN_API void cairn_plot_begin(FILE *out, const cairn_plot_page *page);
+/** The colour of curve 0, 1, ... as "#1b6ca8"; they begin again after eight. */
+CAIRN_API const char *cairn_plot_colour(int series);
+
 #ifdef __cplusplus
 }
 #endif

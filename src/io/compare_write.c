@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "cairn/output.h"
 #include "io/compare.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -148,14 +149,11 @@ static void write_head(FILE *out, const cairn_comparison *c)
     const cairn_compared *r = &c->items[0];
     char step[32];
     cairn_number_text(r->time_step, step);
-    fputs("# compare.gp - run as: gnuplot compare.gp\n"
-          "set terminal svg size 900,560 noenhanced background rgb 'white'\n"
-          "set output 'compare.svg.part'\n"
-          "set logscale xy\n"
+    fputs("# compare.gp - run as: gnuplot compare.gp\n", out);
+    cairn_plot_begin(out, &(cairn_plot_page){ "compare.svg", 760, 560, true });
+    fputs("set logscale xy\n"
           "set format y '%.1e'\n"
           "set offsets graph 0.1, graph 0.1, 0, 0\n"
-          "set grid\n"
-          "set key outside right\n"
           "set xlabel 'time step (s)'\n"
           "set ylabel 'difference, rms over bodies and times (m)'\n",
           out);
@@ -164,27 +162,28 @@ static void write_head(FILE *out, const cairn_comparison *c)
     write_ticks(out, c);
 }
 
-static void write_curve(FILE *out, const cairn_compared *a, size_t index, const char *before)
+static void write_curve(FILE *out, const cairn_compared *a, size_t index, int curve)
 {
     char order[32] = "";
     if (isfinite(a->order))
         snprintf(order, sizeof order, ", order %.2f", a->order);
-    fprintf(out, "%s$run%zu using 1:2 smooth unique with linespoints title '%s, %s%s'", before,
-            index, a->scheme, a->solver, order);
+    fprintf(out,
+            "%s$run%zu using 1:2 smooth unique with linespoints lw 2 pt %d ps 0.6 lc rgb '%s' "
+            "title '%s, %s%s'",
+            curve ? ", \\\n     " : "plot ", index, 5 + 2 * (curve / 8 % 5),
+            cairn_plot_colour(curve), a->scheme, a->solver, order);
 }
 
 static void write_script(FILE *out, const cairn_comparison *c)
 {
-    const char *before = "plot ";
+    int curves = 0;
     write_head(out, c);
     for (size_t i = 0; i < c->count; i++)
         if (is_first(c, i))
             write_points(out, c, i);
     for (size_t i = 0; i < c->count; i++)
-        if (is_first(c, i)) {
-            write_curve(out, &c->items[i], i, before);
-            before = ", \\\n     ";
-        }
+        if (is_first(c, i))
+            write_curve(out, &c->items[i], i, curves++);
     fputs("\n", out);
 }
 

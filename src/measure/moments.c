@@ -40,9 +40,9 @@ static const cairn_statistic_field centre_fields[] = {
     { { "x", "m", "centre of mass", true }, NULL, false },
     { { "y", "m", "centre of mass", true }, NULL, false },
     { { "z", "m", "centre of mass", true }, NULL, true },
-    { { "vx", "m/s", "its velocity", false }, NULL, false },
-    { { "vy", "m/s", "its velocity", false }, NULL, false },
-    { { "vz", "m/s", "its velocity", false }, NULL, true },
+    { { "vx", "m/s", "its velocity", true }, NULL, false },
+    { { "vy", "m/s", "its velocity", true }, NULL, false },
+    { { "vz", "m/s", "its velocity", true }, NULL, true },
     { { "mass", "kg", "of the grains", false }, NULL, false },
 };
 
@@ -184,14 +184,14 @@ static cairn_status energy(cairn_measure *m)
 static const cairn_statistic_field energy_fields[] = {
     { { "kinetic", "J", "of all grains", true }, NULL, false },
     { { "potential", "J", "of gravity, 0 at the origin", true }, NULL, false },
-    { { "entered", "J", "brought in by inlets since the start", false }, NULL, false },
-    { { "load_work", "J", "done by loads since the start", false }, NULL, false },
+    { { "entered", "J", "brought in by inlets since the start", true }, NULL, false },
+    { { "load_work", "J", "done by loads since the start", true }, NULL, false },
     { { "driver_work", "J", "done by driven bodies since the start", true }, NULL, false },
-    { { "correction", "J", "added by moving overlaps apart since the start", false }, NULL, false },
+    { { "correction", "J", "added by moving overlaps apart since the start", true }, NULL, false },
     { { "friction_loss", "J", "since the start", true }, NULL, false },
     { { "impact_loss", "J", "since the start", true }, NULL, false },
     { { "numerical_loss", "J", "since the start", true }, NULL, false },
-    { { "sleep_loss", "J", "since the start", false }, NULL, false },
+    { { "sleep_loss", "J", "since the start", true }, NULL, false },
 };
 
 const cairn_statistic cairn_statistic_energy = {

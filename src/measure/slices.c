@@ -153,12 +153,10 @@ static const cairn_statistic_field slice_fields[] = {
     { { "fraction", "", "share of the slice that balls fill", true }, NULL, false },
     { { "grains", "", "with their centre in the slice", false }, NULL, false },
     { { "coordination", "", "their mean number of contacts that push", false }, NULL, false },
-    { { "vx", "m/s", "their mean velocity", false }, NULL, false },
-    { { "vy", "m/s", "their mean velocity", false }, NULL, false },
-    { { "vz", "m/s", "their mean velocity", false }, NULL, true },
-    { { "temperature", "m^2/s^2", "granular temperature about that velocity", false },
-      NULL,
-      false },
+    { { "vx", "m/s", "their mean velocity", true }, NULL, false },
+    { { "vy", "m/s", "their mean velocity", true }, NULL, false },
+    { { "vz", "m/s", "their mean velocity", true }, NULL, true },
+    { { "temperature", "m^2/s^2", "granular temperature about that velocity", true }, NULL, false },
 };
 
 const cairn_statistic cairn_statistic_slices = {

@@ -1,0 +1,258 @@
+/* statistic_plot.c - a statistic as a script that gnuplot draws.
+ *
+ * A series has a panel for each unit, with the curves of that unit against the time; other
+ * statistics have a panel for each column, with a curve for each frame. Panels stand one above the
+ * other. Columns that are 0 throughout are left out, unless all are. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "cairn/output.h"
+#include "io/statistic_write.h"
+
+enum { FRAMES_DRAWN = 5, FEW_POINTS = 30 };
+
+/* Columns that share an axis. */
+typedef struct panel {
+    int column[CAIRN_STATISTIC_COLUMNS];
+    int count;
+} panel;
+
+typedef struct panels {
+    panel items[CAIRN_STATISTIC_COLUMNS];
+    int count;
+} panels;
+
+static const double *row_at(const cairn_statistic_table *t, size_t row)
+{
+    return t->values + row * (size_t)t->column_count;
+}
+
+/* ---- what is drawn -------------------------------------------------------------------------- */
+
+/* Whether a column that is to be drawn has numbers, and others than 0. */
+static bool has_numbers(const cairn_statistic_table *t, int column, bool nonzero)
+{
+    bool found = false;
+    for (size_t k = 0; k < t->rows && t->columns[column].drawn && !found; k++) {
+        double value = row_at(t, k)[column];
+        found = isfinite(value) && (value != 0 || !nonzero);
+    }
+    return found;
+}
+
+/* The panel for a column: of its unit in a series, else one of its own. */
+static panel *panel_for(const cairn_statistic_table *t, int column, panels *all)
+{
+    for (int i = 0; t->series && i < all->count; i++) {
+        const char *unit = t->columns[all->items[i].column[0]].unit;
+        if (strcmp(unit, t->columns[column].unit) == 0)
+            return &all->items[i];
+    }
+    all->items[all->count] = (panel){ .count = 0 };
+    return &all->items[all->count++];
+}
+
+static panels choose_panels(const cairn_statistic_table *t)
+{
+    panels all = { .count = 0 };
+    for (int nonzero = 1; nonzero >= 0 && all.count == 0; nonzero--)
+        for (int i = 1; i < t->column_count; i++)
+            if (has_numbers(t, i, nonzero)) {
+                panel *p = panel_for(t, i, &all);
+                p->column[p->count++] = i;
+            }
+    return all;
+}
+
+/* The frames of a statistic with several rows each: where each begins, FRAMES_DRAWN at most, evenly
+ * over the run and the last for sure. */
+static int choose_frames(const cairn_statistic_table *t, size_t first[FRAMES_DRAWN])
+{
+    size_t frames = 0, seen = 0;
+    int count = 0;
+    for (size_t k = 0; k < t->rows; k++)
+        frames += k == 0 || row_at(t, k)[0] != row_at(t, k - 1)[0];
+    size_t drawn = frames < FRAMES_DRAWN ? frames : FRAMES_DRAWN;
+    for (size_t k = 0; k < t->rows; k++) {
+        if (k > 0 && row_at(t, k)[0] == row_at(t, k - 1)[0])
+            continue;
+        /* number i is drawn as the (i + 1)/drawn share of all, rounded down */
+        if ((seen + 1) * drawn / frames > seen * drawn / frames)
+            first[count++] = k;
+        seen++;
+    }
+    return count;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* In single quotes gnuplot takes everything as it is, but a quote, which is doubled. */
+static void write_quoted(FILE *out, const char *text)
+{
+    fputc('\'', out);
+    for (const char *c = text; *c; c++) {
+        if (*c == '\'')
+            fputc('\'', out);
+        fputc((unsigned char)*c < ' ' ? ' ' : *c, out);
+    }
+    fputc('\'', out);
+}
+
+/* Names as people write them: blanks for underscores, m² for m^2. */
+static void write_words(FILE *out, const char *text)
+{
+    for (const char *c = text; *c; c++) {
+        bool power = c[0] == '^' && (c[1] == '2' || c[1] == '3');
+        if (power)
+            fputs(*++c == '2' ? "²" : "³", out);
+        else
+            fputc(*c == '_' ? ' ' : *c, out);
+    }
+}
+
+static void write_label(FILE *out, const char *axis, const char *name, const char *unit)
+{
+    fprintf(out, "set %slabel '", axis);
+    write_words(out, name);
+    fputs(unit[0] ? " (" : "", out);
+    write_words(out, unit);
+    fputs(unit[0] ? ")'\n" : "'\n", out);
+}
+
+/* What stands beside a panel: the statistic where it is the only one of a series, else the columns
+ * in it. */
+static void write_y_label(FILE *out, const cairn_statistic_table *t, const panels *all, int index)
+{
+    const panel *p = &all->items[index];
+    char names[128] = "";
+    size_t length = 0;
+    for (int i = 0; i < p->count && length < sizeof names; i++)
+        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? ", " : "",
+                                   t->columns[p->column[i]].name);
+    bool whole = t->series && all->count == 1;
+    write_label(out, "y", whole ? t->name : names, t->columns[p->column[0]].unit);
+}
+
+/* ---- the script ----------------------------------------------------------------------------- */
+
+/* Room above and below all panels, and from one to the next, in pixels. Panels of frames have one
+ * legend and one axis of positions, at the bottom. */
+enum { ABOVE = 40, BELOW = 90, BETWEEN = 35, PANEL = 180 };
+
+static void write_layout(FILE *out, int count, int height, bool series)
+{
+    fprintf(out, "set multiplot layout %d,1", count);
+    if (!series)
+        fprintf(out, " margins 0.11,0.97,%.4f,%.4f spacing 0,%.4f", (double)BELOW / height,
+                1 - (double)ABOVE / height, (double)BETWEEN / height);
+    fputs(" title ", out);
+}
+
+static void write_head(FILE *out, const cairn_statistic_table *t, const char *title, int count)
+{
+    char picture[64];
+    int height = count == 1 ? 480 : ABOVE + BELOW - BETWEEN + count * (PANEL + BETWEEN);
+    snprintf(picture, sizeof picture, "%s.svg", t->name);
+    fprintf(out, "# %s.gp - run as: gnuplot %s.gp\n", t->name, t->name);
+    cairn_plot_begin(out, &(cairn_plot_page){ picture, 760, height, true });
+    if (count > 1)
+        write_layout(out, count, height, t->series);
+    else
+        fputs("set title ", out);
+    write_quoted(out, title);
+    fputc('\n', out);
+}
+
+/* Returns the number of rows. */
+static int write_block(FILE *out, const cairn_statistic_table *t, size_t first, const char *name)
+{
+    int rows = 0;
+    fprintf(out, "$%s << END\n", name);
+    for (size_t k = first; k < t->rows; k++) {
+        if (!t->series && row_at(t, k)[0] != row_at(t, first)[0])
+            break;
+        cairn_statistic_write_row(out, t, k, " ", "NaN");
+        rows++;
+    }
+    fputs("END\n", out);
+    return rows;
+}
+
+/* "plot" or a comma, and how curve number `curve` is drawn; its title comes behind. */
+static void write_curve(FILE *out, int curve, const char *data, int along, int column)
+{
+    fprintf(out, "%s$%s using %d:%d with @LOOK lc rgb '%s' title ", curve ? ", \\\n     " : "plot ",
+            data, along + 1, column + 1, cairn_plot_colour(curve));
+}
+
+static void write_look(FILE *out, int points)
+{
+    fprintf(out, "LOOK = '%s'\n",
+            points > FEW_POINTS ? "lines lw 2" : "linespoints lw 2 pt 7 ps 0.4");
+}
+
+static void write_series(FILE *out, const cairn_statistic_table *t, const panels *all)
+{
+    write_look(out, write_block(out, t, 0, "data"));
+    for (int k = 0; k < all->count; k++) {
+        const panel *p = &all->items[k];
+        write_label(out, "x", "time", "s");
+        write_y_label(out, t, all, k);
+        for (int i = 0; i < p->count; i++) {
+            write_curve(out, i, "data", 0, p->column[i]);
+            fputc('\'', out);
+            write_words(out, t->columns[p->column[i]].name);
+            fputc('\'', out);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void write_frames(FILE *out, const cairn_statistic_table *t, const panels *all)
+{
+    size_t first[FRAMES_DRAWN];
+    char name[32];
+    int count = choose_frames(t, first), points = 0;
+    for (int i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "frame%d", i);
+        points = write_block(out, t, first[i], name);
+    }
+    write_look(out, points);
+    fputs(all->count > 1 ? "set key off\n" : "", out);
+    for (int k = 0; k < all->count; k++) {
+        if (k == all->count - 1) {
+            if (all->count > 1)
+                fputs("set key default\n"
+                      "set key at screen 0.5,screen 0.01 center bottom vertical maxrows 1 samplen "
+                      "2.5\n",
+                      out);
+            write_label(out, "x", t->columns[1].name, t->columns[1].unit);
+        }
+        write_y_label(out, t, all, k);
+        for (int i = 0; i < count; i++) {
+            snprintf(name, sizeof name, "frame%d", i);
+            write_curve(out, i, name, 1, all->items[k].column[0]);
+            fprintf(out, "'t = %.4g s'", row_at(t, first[i])[0]);
+        }
+        fputc('\n', out);
+    }
+}
+
+cairn_status cairn_statistic_plot_write(const cairn_statistic_table *table, const char *title,
+                                        const char *folder, cairn_error *error)
+{
+    cairn_file file;
+    const panels all = choose_panels(table);
+    if (all.count == 0)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "%s: there is nothing to draw",
+                          table->name);
+    TRY(cairn_statistic_file(table, folder, "gp", &file, error));
+    write_head(file.stream, table, title, all.count);
+    if (table->series)
+        write_series(file.stream, table, &all);
+    else
+        write_frames(file.stream, table, &all);
+    fputs(all.count > 1 ? "unset multiplot\n" : "", file.stream);
+    return cairn_file_commit(&file, error);
+}
