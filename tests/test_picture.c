@@ -60,6 +60,8 @@ TEST(the_legend_ends_at_the_largest_force)
          "run: {time_step: 1e-2, duration: 0.05, tolerance: 1e-10}\n",
          text, sizeof text);
     CHECK_CONTAINS(text, ">41.1</text>");
+    CHECK_CONTAINS(text, ">10.3</text>"); /* a quarter of it in the middle, and the legend says so */
+    CHECK_CONTAINS(text, "(square-root scale)");
 }
 
 TEST(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey)

@@ -335,13 +335,13 @@ static void write_marks(FILE *out, const view *v, const marks *painted)
 
 static void write_legend(FILE *out, const view *v)
 {
-    int left = (int)v->width - LEGEND, top = 90, height = 300;
+    int left = (int)v->width - LEGEND, top = 105, height = 300;
     if (v->largest_force == 0)
         return; /* nothing touches: all have one colour */
     fprintf(out,
             "<text x=\"%d\" y=\"%d\">normal force</text>\n<text x=\"%d\" y=\"%d\">on a body, N"
-            "</text>\n",
-            left, top - 34, left, top - 17);
+            "</text>\n<text x=\"%d\" y=\"%d\" font-size=\"11\">(square-root scale)</text>\n",
+            left, top - 48, left, top - 31, left, top - 15);
     for (int k = 0; k < COLOURS; k++) {
         char colour[48];
         colour_of(k, colour, sizeof colour);
