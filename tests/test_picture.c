@@ -60,7 +60,8 @@ TEST(the_legend_ends_at_the_largest_force)
          "run: {time_step: 1e-2, duration: 0.05, tolerance: 1e-10}\n",
          text, sizeof text);
     CHECK_CONTAINS(text, ">41.1</text>");
-    CHECK_CONTAINS(text, ">10.3</text>"); /* a quarter of it in the middle, and the legend says so */
+    CHECK_CONTAINS(text,
+                   ">10.3</text>"); /* a quarter of it in the middle, and the legend says so */
     CHECK_CONTAINS(text, "(square-root scale)");
 }
 
@@ -111,9 +112,40 @@ TEST(other_shapes_are_polygons)
     CHECK_INT(count_of(text, "<circle"), 0);
 }
 
+/* The plate carries most and has the last colour. Its middle is nearer than the far corners, and it
+ * lies below all four cubes: three faces of each are painted after its three. */
+TEST(cubes_on_a_plate_are_not_hidden_by_it)
+{
+    draw("cairn: 1\nbodies:\n  - {motion: fixed, shape: half_space}\n"
+         "  - {shape: {box: {size: [4, 4, 0.1]}}, position: [0, 0, 0.05]}\n"
+         "generators:\n  - grid: {count: [2, 2, 1], spacing: [3.6, 3.6, 1], radius: 0.17,\n"
+         "           origin: [-1.8, -1.8, 0.2], shape: {box: {size: [1, 1, 1]}}}\n"
+         "run: {time_step: 1e-2, duration: 0.2}\n",
+         text, sizeof text);
+    const char *plate = NULL;
+    for (const char *at = strstr(text, "<polygon fill=\"hsl(45,"); at;
+         at = strstr(at + 1, "<polygon fill=\"hsl(45,"))
+        plate = at;
+    CHECK(plate != NULL);
+    CHECK_INT(count_of(text, "<polygon fill=\"hsl(45,"), 3);
+    CHECK_INT(count_of(plate + 1, "<polygon fill=\"hsl("), 12);
+}
+
+/* Two triangles look up and are filled, as ground; none is a wire. */
+TEST(ground_is_solid)
+{
+    draw("cairn: 1\nbodies:\n  - {motion: fixed, shape: {height_field: {spacing: 1, heights: "
+         "[[0, 0], [0, 0]]}}}\n  - {shape: {sphere: {radius: 0.1}}, position: [0.5, 0.5, 0.2]}\n"
+         "run: {time_step: 1e-2, duration: 0.01}\n",
+         text, sizeof text);
+    CHECK_INT(count_of(text, "<polygon fill=\"#8a94a0\""), 2);
+    CHECK_INT(count_of(text, "fill=\"none\""), 1); /* the group of the joints */
+}
+
 int main(void)
 {
     RUN(CASE(every_ball_is_drawn_in_3d), CASE(the_legend_ends_at_the_largest_force),
         CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey), CASE(joints_are_lines),
-        CASE(other_shapes_are_polygons));
+        CASE(other_shapes_are_polygons), CASE(cubes_on_a_plate_are_not_hidden_by_it),
+        CASE(ground_is_solid));
 }

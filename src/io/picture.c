@@ -1,9 +1,10 @@
 /* picture.c - see picture.h.
  *
  * Parallel projection; balls are painted from far to near as shaded circles (painter's algorithm),
- * other moving bodies polygon by polygon, those that look away left out, walls as thin lines behind
- * them. Colours follow the square root of the force, so that weak and
- * strong forces both show. */
+ * other bodies and the ground polygon by polygon, those that look away left out, in the order of
+ * picture_order.c. Containers are thin lines behind them; so is ground that looks away, so that
+ * nothing is hidden in a hollow. Colours follow the square root of the force, so that weak and strong
+ * forces both show. */
 #include "io/picture.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "io/file.h"
+#include "io/picture_order.h"
 #include "io/run_walls.h"
 #include "math/vec.h"
 
@@ -29,6 +31,7 @@ typedef struct mark {
     double turn;        /* rad: drawn as a spoke in 2D                            */
     int64_t first, end; /* corners of a polygon                                   */
     double light;       /* of a polygon: 0 edge on, 1 facing the viewer           */
+    cairn_vec3 normal;  /* of a polygon: unit, outward                            */
 } mark;
 
 typedef struct view {
@@ -46,6 +49,7 @@ typedef struct marks {
     mark *items;
     size_t count;
     cairn_polygons polygons;
+    const int32_t *slots; /* world indices, by row of /bodies */
 } marks;
 
 static view view_of(const cairn_world *world)
@@ -108,49 +112,217 @@ static mark polygon_mark(const cairn_polygons *p, size_t cell, const view *v)
         normal = cairn_add(normal, cairn_cross(a, b));
         m.depth += cairn_dot(a, v->towards) / (double)(m.end - m.first);
     }
-    m.light = v->flat ? 1 : cairn_dot(cairn_unit(normal), v->towards);
+    m.normal = cairn_unit(normal);
+    m.light = v->flat ? 1 : cairn_dot(m.normal, v->towards);
     return m;
+}
+
+/* Walls that are ground or fixed bodies, not containers that would hide what they hold. */
+static bool is_solid_wall(const cairn_run_frame *f, int32_t slot)
+{
+    switch (f->world.shape[slot].kind) {
+    case CAIRN_SHAPE_HALF_SPACE:
+    case CAIRN_SHAPE_INSIDE_CYLINDER:
+    case CAIRN_SHAPE_INSIDE_CONE:
+    case CAIRN_SHAPE_INSIDE_BOX:
+    case CAIRN_SHAPE_FUNNEL:
+        return false;
+    default:
+        return f->dimension == 3 && cairn_run_look_of(f, slot) == CAIRN_LOOK_WALL;
+    }
+}
+
+/* Shapes that are open, or hollow: their polygons are ordered one by one. */
+static bool is_convex(const cairn_run_frame *f, int32_t slot)
+{
+    cairn_shape_kind kind = f->world.shape[slot].kind;
+    return kind != CAIRN_SHAPE_MESH && kind != CAIRN_SHAPE_HEIGHT_FIELD &&
+           kind != CAIRN_SHAPE_COMPOUND;
 }
 
 static cairn_status draw_shapes(const cairn_run_frame *f, cairn_polygons *out)
 {
     for (size_t k = 0; k < f->bodies; k++) {
         const cairn_polygons_of how = { f->dimension, f->slot[k], false };
-        if (cairn_run_look_of(f, f->slot[k]) == CAIRN_LOOK_SHAPE)
+        bool moves = cairn_run_look_of(f, f->slot[k]) == CAIRN_LOOK_SHAPE;
+        if (moves || is_solid_wall(f, f->slot[k]))
             TRY(cairn_polygons_add_body(out, &f->world, f->slot[k], &how));
     }
     return CAIRN_OK;
 }
 
-static void add_mark(const cairn_run_frame *f, const double *forces, int body, const mark *m,
-                     marks *out)
+static double force_on(const cairn_run_frame *f, const double *forces, int body)
 {
-    mark *added = &out->items[out->count++];
-    *added = *m;
-    added->force = f->world.motion[body] == CAIRN_MOTION_DYNAMIC ? forces[body] : -1;
+    return f->world.motion[body] == CAIRN_MOTION_DYNAMIC ? forces[body] : -1;
+}
+
+/* ---- things: what is in front of what -------------------------------------------------------- */
+
+/* All that is painted before it is put in order: an item is a ball, a convex body or a polygon, with
+ * its marks side by side. */
+typedef struct things {
+    const cairn_run_frame *frame;
+    const double *forces; /* N: by world index          */
+    mark *marks;          /* as many as `mark_count`    */
+    cairn_picture_item *items;
+    size_t *first, *end; /* of each item: its marks */
+    cairn_picture_face *faces;
+    size_t mark_count;
+    int count;
+} things;
+
+static cairn_status things_take(const cairn_run_frame *f, const cairn_polygons *p,
+                                cairn_arena *arena, things *t)
+{
+    size_t most = f->bodies + p->cells + 1;
+    t->frame = f;
+    t->forces = sum_forces(f, arena);
+    t->marks = cairn_arena_take(arena, most, sizeof *t->marks);
+    t->items = cairn_arena_take(arena, most, sizeof *t->items);
+    t->first = cairn_arena_take(arena, most, sizeof *t->first);
+    t->end = cairn_arena_take(arena, most, sizeof *t->end);
+    t->faces = cairn_arena_take(arena, p->cells + 1, sizeof *t->faces);
+    bool good = t->forces && t->marks && t->items && t->first && t->end && t->faces;
+    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void add_ball(things *t, size_t row, const view *v)
+{
+    mark m = ball_mark(t->frame, row, v);
+    m.force = force_on(t->frame, t->forces, t->frame->slot[row]);
+    t->first[t->count] = t->mark_count;
+    t->marks[t->mark_count++] = m;
+    t->end[t->count] = t->mark_count;
+    t->items[t->count++] = (cairn_picture_item){ .centre = t->frame->x[row],
+                                                 .radius = m.radius,
+                                                 .size = m.radius,
+                                                 .low = { m.x - m.radius, m.y - m.radius },
+                                                 .high = { m.x + m.radius, m.y + m.radius },
+                                                 .depth = m.depth };
+}
+
+/* Centre, size and box of an item by its corners. */
+static void measure_item(cairn_picture_item *item, const view *v)
+{
+    item->low[0] = item->low[1] = INFINITY;
+    item->high[0] = item->high[1] = -INFINITY;
+    for (int k = 0; k < item->corner_count; k++) {
+        cairn_vec3 x = item->corners[k];
+        double at[2] = { cairn_dot(x, v->right), cairn_dot(x, v->up) };
+        item->centre = cairn_add_scaled(item->centre, 1.0 / item->corner_count, x);
+        for (int axis = 0; axis < 2; axis++) {
+            item->low[axis] = fmin(item->low[axis], at[axis]);
+            item->high[axis] = fmax(item->high[axis], at[axis]);
+        }
+    }
+    for (int k = 0; k < item->corner_count; k++)
+        item->size = fmax(item->size, cairn_norm(cairn_sub(item->corners[k], item->centre)));
+    item->depth = cairn_dot(item->centre, v->towards);
+}
+
+/* The cells [begin, end) as one item, with a mark for each that looks at the viewer. */
+static void add_cells(things *t, const cairn_polygons *p, size_t begin, size_t end, const view *v)
+{
+    int64_t corner = begin ? p->offsets[begin - 1] : 0;
+    cairn_picture_item item = { .corners = p->x + corner,
+                                .corner_count = (int)(p->offsets[end - 1] - corner),
+                                .faces = t->faces + begin,
+                                .face_count = (int)(end - begin) };
+    t->first[t->count] = t->mark_count;
+    for (size_t cell = begin; cell < end; cell++) {
+        mark m = polygon_mark(p, cell, v);
+        m.force = force_on(t->frame, t->forces, p->body[cell]);
+        t->faces[cell] = (cairn_picture_face){ m.normal, p->x[m.first] };
+        if (m.light > 0)
+            t->marks[t->mark_count++] = m;
+    }
+    if (t->mark_count == t->first[t->count])
+        return; /* all of it looks away */
+    measure_item(&item, v);
+    t->end[t->count] = t->mark_count;
+    t->items[t->count++] = item;
+}
+
+static void add_polygons(things *t, const cairn_polygons *p, const view *v)
+{
+    for (size_t cell = 0, end; cell < p->cells; cell = end) {
+        end = cell + 1;
+        while (is_convex(t->frame, p->body[cell]) && end < p->cells &&
+               p->body[end] == p->body[cell])
+            end++;
+        add_cells(t, p, cell, end, v);
+    }
+}
+
+static int by_falling_depth(const void *a, const void *b)
+{
+    return nearer(b, a);
+}
+
+/* Forget the farthest items, so that those that stay have MOST_MARKS marks together at most. */
+static cairn_status drop_far_items(things *t, cairn_arena *arena)
+{
+    mark *keys = cairn_arena_take(arena, (size_t)t->count + 1, sizeof *keys);
+    size_t kept = 0;
+    double limit = -INFINITY;
+    if (!keys)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < t->count; i++)
+        keys[i] = (mark){ .depth = t->items[i].depth, .end = (int64_t)(t->end[i] - t->first[i]) };
+    qsort(keys, (size_t)t->count, sizeof *keys, by_falling_depth);
+    for (int i = 0; i < t->count && limit == -INFINITY; i++) {
+        kept += (size_t)keys[i].end;
+        limit = kept > MOST_MARKS ? keys[i].depth : limit;
+    }
+    int count = 0;
+    for (int i = 0; i < t->count; i++)
+        if (t->items[i].depth > limit) {
+            t->items[count] = t->items[i];
+            t->first[count] = t->first[i];
+            t->end[count++] = t->end[i];
+        }
+    t->count = count;
+    return CAIRN_OK;
+}
+
+/* The marks from far to near, in the order of their items. */
+static cairn_status sort_marks(things *t, cairn_arena *arena, marks *out)
+{
+    int32_t *order = cairn_arena_take(arena, (size_t)t->count + 1, sizeof *order);
+    out->items = cairn_arena_take(arena, t->mark_count + 1, sizeof *out->items);
+    if (!order || !out->items)
+        return CAIRN_NO_MEMORY;
+    TRY(drop_far_items(t, arena));
+    TRY(cairn_picture_order(t->items, t->count, out->view.towards, arena, order));
+    for (int i = 0; i < t->count; i++)
+        for (size_t k = t->first[order[i]]; k < t->end[order[i]]; k++)
+            out->items[out->count++] = t->marks[k];
+    return CAIRN_OK;
+}
+
+/* Balls alone by their depth; in 2D nothing hides anything. */
+static void sort_by_depth(things *t, marks *out)
+{
+    out->items = t->marks;
+    out->count = t->mark_count;
+    qsort(out->items, out->count, sizeof *out->items, nearer);
 }
 
 static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out)
 {
     view *v = &out->view;
-    double *forces = sum_forces(f, arena);
+    things t = { .count = 0 };
     TRY(draw_shapes(f, &out->polygons));
-    out->items = cairn_arena_take(arena, f->bodies + out->polygons.cells, sizeof *out->items);
-    if (!forces || !out->items)
-        return CAIRN_NO_MEMORY;
-    for (size_t k = 0; k < f->bodies; k++) {
-        mark m = ball_mark(f, k, v);
+    TRY(things_take(f, &out->polygons, arena, &t));
+    for (size_t k = 0; k < f->bodies; k++)
         if (f->world.shape[f->slot[k]].kind == CAIRN_SHAPE_SPHERE)
-            add_mark(f, forces, f->slot[k], &m, out);
-    }
-    for (size_t cell = 0; cell < out->polygons.cells; cell++) {
-        mark m = polygon_mark(&out->polygons, cell, v);
-        if (m.light > 0)
-            add_mark(f, forces, out->polygons.body[cell], &m, out);
-    }
-    for (size_t k = 0; k < out->count; k++)
-        v->largest_force = fmax(v->largest_force, out->items[k].force);
-    qsort(out->items, out->count, sizeof *out->items, nearer);
+            add_ball(&t, k, v);
+    add_polygons(&t, &out->polygons, v);
+    for (size_t k = 0; k < t.mark_count; k++)
+        v->largest_force = fmax(v->largest_force, t.marks[k].force);
+    if (!v->flat && out->polygons.cells > 0)
+        return sort_marks(&t, arena, out);
+    sort_by_depth(&t, out);
     return CAIRN_OK;
 }
 
@@ -253,15 +425,47 @@ static void write_corners(FILE *out, const view *v, const cairn_polygons *p, int
         write_corner(out, v, p->x[p->connectivity[k]]);
 }
 
-static void write_walls(FILE *out, const view *v, const cairn_polygons *walls)
+/* How a cell of the walls is drawn, by its body: solids are among the marks, but for ground that
+ * looks away; a floor that looks at the viewer has a colour. */
+static const char *wall_fill(const cairn_run_frame *f, const cairn_polygons *walls, size_t cell,
+                             int32_t slot, const view *v)
+{
+    cairn_shape_kind kind = f->world.shape[slot].kind;
+    if (is_solid_wall(f, slot)) {
+        bool open = kind == CAIRN_SHAPE_HEIGHT_FIELD || kind == CAIRN_SHAPE_MESH;
+        return open && polygon_mark(walls, cell, v).light <= 0 ? "none" : NULL;
+    }
+    if (kind != CAIRN_SHAPE_HALF_SPACE || v->flat)
+        return "none";
+    cairn_pose pose = cairn_bodies_shape_pose(&f->world, slot);
+    cairn_vec3 axis = cairn_rotate(pose.q, f->world.shape[slot].axis);
+    return cairn_dot(axis, v->towards) > 0 ? "#f0f2f4" : "none";
+}
+
+/* The world index of each row of /bodies; NULL: no memory. */
+static int32_t *slots_by_row(const cairn_run_frame *f, cairn_arena *arena)
+{
+    int32_t most = 0;
+    for (size_t k = 0; k < f->bodies; k++)
+        most = f->index[k] > most ? f->index[k] : most;
+    int32_t *slots = cairn_arena_take(arena, (size_t)most + 1, sizeof *slots);
+    for (size_t k = 0; slots && k < f->bodies; k++)
+        slots[f->index[k]] = f->slot[k];
+    return slots;
+}
+
+static void write_walls(FILE *out, const view *v, const cairn_polygons *walls,
+                        const cairn_run_frame *f, const int32_t *slots)
 {
     int64_t first = 0;
-    fprintf(out, "<g fill=\"none\" stroke=\"#8899aa\" stroke-width=\"%s\">\n",
-            v->flat ? "2" : "0.4");
+    fprintf(out, "<g stroke=\"#8899aa\" stroke-width=\"%s\">\n", v->flat ? "2" : "0.4");
     for (size_t cell = 0; cell < walls->cells; cell++) {
-        fprintf(out, "<poly%s points=\"", v->flat ? "line" : "gon");
-        write_corners(out, v, walls, first, walls->offsets[cell]);
-        fprintf(out, "\"/>\n");
+        const char *fill = wall_fill(f, walls, cell, slots[walls->body[cell]], v);
+        if (fill) {
+            fprintf(out, "<poly%s fill=\"%s\" points=\"", v->flat ? "line" : "gon", fill);
+            write_corners(out, v, walls, first, walls->offsets[cell]);
+            fprintf(out, "\"/>\n");
+        }
         first = walls->offsets[cell];
     }
     fprintf(out, "</g>\n");
@@ -291,7 +495,7 @@ static void write_ball(FILE *out, const view *v, const mark *b)
 /* A polygon in the body's colour, and over it white for its light: both sides of an edge differ. */
 static void write_polygon(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
 {
-    char colour[48] = "#999";
+    char colour[48] = "#8a94a0"; /* of what is fixed or driven */
     if (m->force >= 0)
         colour_of(colour_index(v, m->force), colour, sizeof colour);
     fprintf(out, "<polygon fill=\"%s\" stroke=\"%s\" points=\"", colour, v->flat ? "#222" : colour);
@@ -381,7 +585,7 @@ static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene
     if (status == CAIRN_OK) {
         fit(v, painted, &walls, &frame->joint);
         write_head(file.stream, v, scene, frame);
-        write_walls(file.stream, v, &walls.mesh);
+        write_walls(file.stream, v, &walls.mesh, frame, painted->slots);
         write_marks(file.stream, v, painted);
         write_joints(file.stream, v, frame);
         write_legend(file.stream, v);
@@ -398,7 +602,8 @@ cairn_status cairn_picture_write(const cairn_run_frame *frame, const cairn_scene
     char path[CAIRN_PATH_BYTES];
     marks painted = { .view = view_of(scene->world) };
     TRY(cairn_path_join(folder, "picture.svg", path, error));
-    cairn_status status = list_marks(frame, arena, &painted);
+    painted.slots = slots_by_row(frame, arena);
+    cairn_status status = painted.slots ? list_marks(frame, arena, &painted) : CAIRN_NO_MEMORY;
     if (status == CAIRN_OK)
         status = write(frame, scene, path, &painted, error);
     cairn_polygons_destroy(&painted.polygons);
