@@ -3,6 +3,7 @@
 
 usage: check_vtk.py RUN_FOLDER...; exit code 77: vtk or h5py is not there."""
 import os
+import re
 import sys
 import xml.etree.ElementTree as ET
 
@@ -10,12 +11,13 @@ try:
     import h5py
     import numpy as np
     import vtk
+    from vtk.numpy_interface import dataset_adapter
     from vtk.util.numpy_support import vtk_to_numpy
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-POINT_ARRAYS = {"radius": 1, "mass": 1, "id": 1, "material": 1, "motion": 1, "speed": 1,
+POINT_ARRAYS = {"radius": 1, "force": 3, "mass": 1, "id": 1, "material": 1, "motion": 1, "speed": 1,
                 "velocity": 3, "angular_velocity": 3, "orientation": 4}
 CONTACT_ARRAYS = {"force": 3, "normal_force": 1, "tangential_force": 1, "gap": 1,
                   "sliding_speed": 1, "body_a": 1, "body_b": 1}
@@ -95,9 +97,79 @@ def check_bodies(f, k, data):
     assert (found["velocity"] == v).all()
     assert np.allclose(found["speed"], np.linalg.norm(v, axis=1))
     assert (found["orientation"] == f["frames/bodies/q"][rows][round_ones]).all()
+    check_force(f, k, found)
     omega = f["frames/bodies/omega"][rows][round_ones]
     assert np.allclose(np.linalg.norm(found["angular_velocity"], axis=1),
                        np.linalg.norm(omega, axis=1))
+
+
+def contact_forces(f, k):
+    """Sum of the contact forces on each row of /bodies, N; None: the run keeps no contacts."""
+    if not f.attrs["contacts"]:
+        return None
+    c, rows = f["frames/contacts"], slice(*f["frames/contact_offset"][k:k + 2])
+    r, n, t = c["impulse"][rows], c["normal"][rows], c["tangent"][rows]
+    force = r[:, :1] * n + r[:, 1:2] * t
+    if r.shape[1] == 3:
+        force += r[:, 2:] * np.cross(n, t)
+    total = np.zeros((len(f["bodies/shape"]), 3))
+    np.add.at(total, c["body"][rows][:, 0], force / f.attrs["time_step"])
+    np.add.at(total, c["body"][rows][:, 1], -force / f.attrs["time_step"])
+    return total
+
+
+def check_force(f, k, found):
+    total = contact_forces(f, k)
+    if total is not None:
+        scale = np.abs(total).max() + 1e-12
+        assert np.allclose(found["force"], total[found["id"]], atol=1e-9 * scale)
+
+
+def looks(f):
+    """'ball', 'wall' or 'shape' for each row of /bodies."""
+    kinds = list(f["bodies/shape"].attrs["names"].astype(str))
+    motions = list(f["bodies/motion"].attrs["names"].astype(str))
+    walls = ("half_space", "inside_cylinder", "inside_cone", "inside_box", "funnel", "polyline")
+    names = [kinds[k] for k in f["bodies/shape"][:]]
+    fixed = [motions[m] == "fixed" for m in f["bodies/motion"][:]]
+    return ["ball" if n in ("sphere", "point") else "wall" if n in walls or still else "shape"
+            for n, still in zip(names, fixed)]
+
+
+def placed(folder, data):
+    """The polygons of a frame of shapes, by the filter in view.py."""
+    with open(os.path.join(folder, "view.py"), encoding="utf-8") as file:
+        text = file.read()
+    compile(text, "view.py", "exec")
+    script = re.search(r'PLACE = """(.*?)"""', text, re.DOTALL).group(1)
+    output = dataset_adapter.WrapDataObject(vtk.vtkPolyData())
+    geometry = read(os.path.join(folder, "shapes_geometry.vtp"))
+    exec(script, {"inputs": [dataset_adapter.WrapDataObject(d) for d in (data, geometry)],
+                  "output": output})
+    return output.VTKObject
+
+
+def check_shapes(f, k, data, folder):
+    rows = slice(*f["frames/body_offset"][k:k + 2])
+    index, look = f["frames/bodies/index"][rows], np.array(looks(f))
+    mine = look[index] == "shape"
+    assert data.GetNumberOfPoints() == data.GetNumberOfVerts() == mine.sum() > 0
+    found = arrays(data.GetPointData())
+    wanted = {**POINT_ARRAYS, "geometry": 1}
+    del wanted["radius"]
+    same_names(found, wanted, mine.sum())
+    assert (found["id"] == index[mine]).all()
+    assert (found["velocity"] == f["frames/bodies/v"][rows][mine]).all()
+    check_force(f, k, found)
+    # every polygon belongs to a body, and the middle of a body's corners is where it is
+    drawn = placed(folder, data)
+    cells = arrays(drawn.GetCellData())
+    assert drawn.GetNumberOfCells() == drawn.GetNumberOfPolys() == len(cells["id"])
+    points, x = points_of(drawn), f["frames/bodies/x"][rows]
+    for body in index[mine]:
+        corners = [drawn.GetCell(int(c)).GetPointId(i) for c in np.flatnonzero(cells["id"] == body)
+                   for i in range(drawn.GetCell(int(c)).GetNumberOfPoints())]
+        assert np.allclose(points[corners].mean(axis=0), x[index == body][0], atol=1e-9)
 
 
 def check_contacts(f, k, data):
@@ -182,14 +254,16 @@ def check_nothing_else(folder, used):
     """No part is left over, and every .vtp file is listed."""
     for name in os.listdir(folder):
         path = os.path.join(folder, name)
-        assert path in used or name.endswith(".pvd"), path
+        assert path in used or name.endswith(".pvd") or name == "view.py", path
 
 
 def check(run):
     folder, used = os.path.join(run, "paraview"), set()
     with h5py.File(os.path.join(run, "run.h5"), "r") as f:
         times = f["frames/time"][:]
-        kinds = ["bodies", "walls"] + (["contacts"] if f.attrs["contacts"] else [])
+        kinds = ["walls"] + (["contacts"] if f.attrs["contacts"] else [])
+        kinds += ["bodies"] if "ball" in looks(f) else []
+        kinds += ["shapes"] if "shape" in looks(f) else []
         kinds += ["joints"] if len(f["joints/kind"]) else []
         for kind in kinds:
             listed = list(series(folder, kind))
@@ -201,6 +275,10 @@ def check(run):
                     check_walls(f, data)
                     continue
                 check_time(data, time)
+                if kind == "shapes":
+                    check_shapes(f, k, data, folder)
+                    used.add(os.path.join(folder, "shapes_geometry.vtp"))
+                    continue
                 {"bodies": check_bodies, "contacts": check_contacts,
                  "joints": check_joints}[kind](f, k, data)
     check_nothing_else(folder, used)

@@ -65,6 +65,19 @@ joints:
   - ball: {a: c, anchor: [1, 0, 1.1], break_force: 41}
 run: {time_step: 2e-3, duration: 0.6, scheme: coulomb, tolerance: 1e-6}
 """,
+    "boxes": """
+cairn: 1
+title: boxes and cylinders, some of them equal, that fall on a floor and on each other
+bodies:
+  - {motion: fixed, shape: half_space}
+  - {motion: fixed, shape: {box: {size: [0.3, 0.3, 0.3]}}, position: [0.1, 0, 0.15]}
+generators:
+  - grid: {count: [2, 2, 2], spacing: [0.4, 0.4, 0.4], radius: 0.1, origin: [0, 0, 0.5],
+           shape: {box: {size: [1, 0.5, 0.7]}}, turned: true}
+  - grid: {count: [2, 1, 1], spacing: [0.4, 0.4, 0.4], radius: 0.1, origin: [0, 0, 1.4],
+           shape: {cylinder: {radius: 0.5, height: 1}}, turned: true}
+run: {time_step: 2e-3, duration: 0.6}
+""",
     "empty": """
 cairn: 1
 title: a ball that touches nothing

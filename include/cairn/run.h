@@ -88,10 +88,11 @@ typedef bool cairn_progress_fn(const cairn_progress *progress, void *context);
  *  says how that one ended and how to go on with it; CAIRN_IO_FAILED: a run is under way there. */
 CAIRN_API cairn_status cairn_run_folder_check(const char *folder, cairn_error *error);
 
-/** Run a scene to its end and write the run folder `folder` (created if missing; a run that it holds
- *  is replaced, see cairn_run_folder_check; files are written under temporary names and renamed). `folder` NULL: compute only. A CAIRN_STOPPED status means
- *  on_uncertified was "stop" and a step missed its tolerance; the folder is complete up to there.
- *  `error` (may be NULL) explains failures. */
+/** Run a scene to its end and write the run folder `folder` (created if missing; a run that it
+ *  holds is replaced, see cairn_run_folder_check; files are written under temporary names and
+ *  renamed). `folder` NULL: compute only. A CAIRN_STOPPED status means on_uncertified was "stop"
+ *  and a step missed its tolerance; the folder is complete up to there. `error` (may be NULL)
+ *  explains failures. */
 CAIRN_API cairn_status cairn_run(cairn_scene *scene, const char *folder,
                                  cairn_progress_fn *progress, void *context,
                                  cairn_run_summary *summary, cairn_error *error);

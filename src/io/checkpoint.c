@@ -243,6 +243,7 @@ static void write_paraview(cairn_writer *w, const cairn_run_paraview *p)
     cairn_write_whole(w, (int64_t)p->shape_count);
     for (size_t i = 0; i < p->shape_count; i++)
         cairn_write_whole(w, p->shape_times[i].number);
+    cairn_write_whole(w, (int64_t)p->without_balls);
     cairn_write_whole(w, p->joints);
     cairn_write_whole(w, p->walls.box.filled);
     cairn_write_vector(w, p->walls.box.low);
@@ -272,6 +273,7 @@ static cairn_status read_times(cairn_reader *r, cairn_run_paraview *p)
 static cairn_status read_paraview(cairn_reader *r, cairn_run_paraview *p)
 {
     TRY(read_times(r, p));
+    p->without_balls = (size_t)cairn_read_within(r, 0, (int64_t)p->count);
     p->joints = cairn_read_within(r, 0, 1) != 0;
     p->walls.box.filled = cairn_read_within(r, 0, 1) != 0;
     p->walls.box.low = cairn_read_vector(r);

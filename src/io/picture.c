@@ -3,8 +3,8 @@
  * Parallel projection; balls are painted from far to near as shaded circles (painter's algorithm),
  * other bodies and the ground polygon by polygon, those that look away left out, in the order of
  * picture_order.c. Containers are thin lines behind them; so is ground that looks away, so that
- * nothing is hidden in a hollow. Colours follow the square root of the force, so that weak and strong
- * forces both show. */
+ * nothing is hidden in a hollow. Colours follow the square root of the force, so that weak and
+ * strong forces both show. */
 #include "io/picture.h"
 
 #include <math.h>
@@ -158,8 +158,8 @@ static double force_on(const cairn_run_frame *f, const double *forces, int body)
 
 /* ---- things: what is in front of what -------------------------------------------------------- */
 
-/* All that is painted before it is put in order: an item is a ball, a convex body or a polygon, with
- * its marks side by side. */
+/* All that is painted before it is put in order: an item is a ball, a convex body or a polygon,
+ * with its marks side by side. */
 typedef struct things {
     const cairn_run_frame *frame;
     const double *forces; /* N: by world index          */

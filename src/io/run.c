@@ -1,8 +1,8 @@
 /* run.c - runs a scene to its end: step, count, ask the caller, store.
  *
- * The number of steps is duration/time_step rounded to the nearest whole number; no
- * step is shortened, and a step longer than the run is refused. Frames are stored at the start, whenever the time passes the next multiple
- * of frame_interval, and at the end, however the run ends. */
+ * The number of steps is duration/time_step rounded to the nearest whole number; no step is
+ * shortened, and a step longer than the run is refused. Frames are stored at the start, whenever
+ * the time passes the next multiple of frame_interval, and at the end, however the run ends. */
 #include "cairn/run.h"
 
 #include <inttypes.h>

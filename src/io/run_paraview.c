@@ -8,10 +8,13 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "io/run_view.h"
 #include "math/vec.h"
 
 static const char *const series[] = { "bodies", "contacts", "joints", "walls", "shapes" };
 enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, SERIES };
+
+static const char geometry_file[] = "shapes_geometry.vtp";
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
@@ -27,7 +30,8 @@ cairn_status cairn_run_paraview_go_on(const char *folder, bool contacts, cairn_r
 {
     out->contacts = contacts;
     TRY(cairn_path_join(folder, "paraview", out->folder, error));
-    return cairn_folder_create(out->folder, error);
+    TRY(cairn_folder_create(out->folder, error));
+    return cairn_run_view_write(out->folder, error);
 }
 
 void cairn_run_paraview_destroy(cairn_run_paraview *p)
@@ -35,7 +39,7 @@ void cairn_run_paraview_destroy(cairn_run_paraview *p)
     cairn_run_walls_destroy(&p->walls);
     cairn_memory_free(p->times);
     cairn_memory_free(p->wall_times);
-    cairn_polygons_destroy(&p->shapes);
+    cairn_run_solids_destroy(&p->solids);
     cairn_memory_free(p->shape_times);
     *p = (cairn_run_paraview){ .contacts = false };
 }
@@ -53,28 +57,40 @@ static cairn_status write_piece(const cairn_run_paraview *p, int which,
 #define TAKE(pointer, count)                                                                       \
     (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
 
-/* ---- bodies: spheres and points as vertices to be shown by glyphs --------------------------- */
+/* force on a = (r_N n + r_1 t + r_2 n x t)/h */
+static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
+{
+    const double *r = f->touch.impulse + contact * (size_t)f->dimension;
+    cairn_vec3 n = f->touch.normal[contact], t = f->touch.tangent[contact];
+    cairn_vec3 force = cairn_add_scaled((cairn_vec3){ 0, 0, 0 }, r[0] / f->time_step, n);
+    force = cairn_add_scaled(force, r[1] / f->time_step, t);
+    return f->dimension == 2 ? force
+                             : cairn_add_scaled(force, r[2] / f->time_step, cairn_cross(n, t));
+}
 
-typedef struct spheres {
+/* ---- bodies and shapes: vertices, to be shown by glyphs or by view.py ------------------------ */
+
+typedef struct vertices {
     size_t count;
-    cairn_vec3 *x, *v, *omega; /* omega in the world frame, as arrows need it */
+    cairn_vec3 *x, *v, *omega, *force; /* omega in the world frame, as arrows need it */
     cairn_quat *q;
     double *radius, *mass, *speed;
-    int32_t *index, *material, *motion;
+    int32_t *index, *material, *motion, *geometry;
     int64_t *vertex, *end;
-} spheres;
+} vertices;
 
 static bool is_sphere(const cairn_run_frame *f, int32_t slot)
 {
     return cairn_run_look_of(f, slot) == CAIRN_LOOK_BALL;
 }
 
-static cairn_status take_spheres(size_t count, cairn_arena *arena, spheres *s)
+static cairn_status take_vertices(size_t count, cairn_arena *arena, vertices *s)
 {
     bool good = true;
     TAKE(s->x, count);
     TAKE(s->v, count);
     TAKE(s->omega, count);
+    TAKE(s->force, count);
     TAKE(s->q, count);
     TAKE(s->radius, count);
     TAKE(s->mass, count);
@@ -82,18 +98,37 @@ static cairn_status take_spheres(size_t count, cairn_arena *arena, spheres *s)
     TAKE(s->index, count);
     TAKE(s->material, count);
     TAKE(s->motion, count);
+    TAKE(s->geometry, count);
     TAKE(s->vertex, count);
     TAKE(s->end, count);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-static void add_sphere(const cairn_run_frame *f, size_t row, spheres *s)
+/* Sum of the contact forces on each body, N, by world index; NULL: no memory. */
+static cairn_vec3 *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
+{
+    size_t count = (size_t)f->world.count;
+    cairn_vec3 *sum = cairn_arena_take(arena, count + 1, sizeof *sum);
+    if (!sum)
+        return NULL;
+    memset(sum, 0, (count + 1) * sizeof *sum);
+    for (size_t contact = 0; f->time_step > 0 && contact < f->contacts; contact++) {
+        const int32_t *body = f->touch.body + 2 * contact;
+        cairn_vec3 force = force_of(f, contact);
+        sum[body[0]] = cairn_add(sum[body[0]], force);
+        sum[body[1]] = cairn_sub(sum[body[1]], force);
+    }
+    return sum;
+}
+
+static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *forces, vertices *s)
 {
     size_t k = s->count++;
     int32_t slot = f->slot[row];
     s->x[k] = f->x[row];
     s->v[k] = f->v[row];
     s->omega[k] = cairn_rotate(f->q[row], f->omega[row]);
+    s->force[k] = forces[slot];
     s->q[k] = f->q[row];
     s->radius[k] = f->world.shape[slot].radius;
     s->mass[k] = f->world.mass[slot];
@@ -105,95 +140,94 @@ static void add_sphere(const cairn_run_frame *f, size_t row, spheres *s)
     s->end[k] = (int64_t)k + 1;
 }
 
-static cairn_status write_bodies(const cairn_run_paraview *p, const cairn_run_frame *f,
-                                 cairn_arena *arena, cairn_error *error)
+/* `own` is the array that only this series has. */
+static cairn_status write_vertices(const cairn_run_paraview *p, int which, double time,
+                                   const vertices *s, cairn_vtk_array own, cairn_error *error)
 {
-    spheres s = { .count = 0 };
-    TRY(take_spheres(f->bodies, arena, &s));
-    for (size_t row = 0; row < f->bodies; row++)
-        if (is_sphere(f, f->slot[row]))
-            add_sphere(f, row, &s);
     const cairn_vtk_array arrays[] = {
-        { "radius", CAIRN_VTK_REAL, 1, s.radius },
-        { "mass", CAIRN_VTK_REAL, 1, s.mass },
-        { "id", CAIRN_VTK_INT, 1, s.index },
-        { "material", CAIRN_VTK_INT, 1, s.material },
-        { "motion", CAIRN_VTK_INT, 1, s.motion },
-        { "speed", CAIRN_VTK_REAL, 1, s.speed },
-        { "velocity", CAIRN_VTK_REAL, 3, s.v },
-        { "angular_velocity", CAIRN_VTK_REAL, 3, s.omega },
-        { "orientation", CAIRN_VTK_REAL, 4, s.q },
+        own,
+        { "mass", CAIRN_VTK_REAL, 1, s->mass },
+        { "id", CAIRN_VTK_INT, 1, s->index },
+        { "material", CAIRN_VTK_INT, 1, s->material },
+        { "motion", CAIRN_VTK_INT, 1, s->motion },
+        { "speed", CAIRN_VTK_REAL, 1, s->speed },
+        { "velocity", CAIRN_VTK_REAL, 3, s->v },
+        { "angular_velocity", CAIRN_VTK_REAL, 3, s->omega },
+        { "force", CAIRN_VTK_REAL, 3, s->force },
+        { "orientation", CAIRN_VTK_REAL, 4, s->q },
     };
-    cairn_vtk_piece piece = { .time = f->time,
-                              .points = (int64_t)s.count,
-                              .x = s.x,
-                              .cells = { "Verts", (int64_t)s.count, s.vertex, s.end },
+    cairn_vtk_piece piece = { .time = time,
+                              .points = (int64_t)s->count,
+                              .x = s->x,
+                              .cells = { "Verts", (int64_t)s->count, s->vertex, s->end },
                               .point_arrays = arrays,
                               .point_array_count = COUNT(arrays) };
-    return write_piece(p, BODIES, &piece, error);
+    return write_piece(p, which, &piece, error);
 }
 
-/* ---- shapes: moving bodies that are no balls, as polygons ------------------------------------ */
-
-/* What a cell inherits from its body. */
-typedef struct cell_data {
-    int32_t *index, *material, *motion;
-    double *speed;
-} cell_data;
-
-static cairn_status draw_shapes(const cairn_run_frame *f, cairn_polygons *out)
+/* Frames before the first ball have no file. */
+static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f,
+                                 const cairn_vec3 *forces, cairn_arena *arena, cairn_error *error)
 {
-    cairn_polygons_clear(out);
-    for (size_t row = 0; row < f->bodies; row++) {
-        const cairn_polygons_of how = { f->dimension, (int32_t)row, false };
-        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE)
-            TRY(cairn_polygons_add_body(out, &f->world, f->slot[row], &how));
+    vertices s = { .count = 0 };
+    TRY(take_vertices(f->bodies, arena, &s));
+    for (size_t row = 0; row < f->bodies; row++)
+        if (is_sphere(f, f->slot[row]))
+            add_vertex(f, row, forces, &s);
+    if (s.count == 0 && p->without_balls == p->count) {
+        p->without_balls++;
+        return CAIRN_OK;
     }
-    return CAIRN_OK;
+    cairn_vtk_array radius = { "radius", CAIRN_VTK_REAL, 1, s.radius };
+    return write_vertices(p, BODIES, f->time, &s, radius, error);
 }
 
-static cairn_status fill_cells(const cairn_run_frame *f, const cairn_polygons *shapes,
-                               cairn_arena *arena, cell_data *out)
+/* A body that is no ball stands where its shape does. */
+static cairn_status add_shape(cairn_run_paraview *p, const cairn_run_frame *f, size_t row,
+                              const cairn_vec3 *forces, vertices *s)
 {
-    bool good = true;
-    TAKE(out->index, shapes->cells);
-    TAKE(out->material, shapes->cells);
-    TAKE(out->motion, shapes->cells);
-    TAKE(out->speed, shapes->cells);
-    for (size_t cell = 0; good && cell < shapes->cells; cell++) {
-        int32_t row = shapes->body[cell], slot = f->slot[row];
-        out->index[cell] = f->index[row];
-        out->material[cell] = f->world.material[slot];
-        out->motion[cell] = f->world.motion[slot];
-        out->speed[cell] = cairn_norm(f->v[row]);
-    }
-    return good ? CAIRN_OK : CAIRN_NO_MEMORY;
+    int32_t slot = f->slot[row];
+    cairn_pose pose = cairn_bodies_shape_pose(&f->world, slot);
+    add_vertex(f, row, forces, s);
+    s->x[s->count - 1] = pose.x;
+    s->q[s->count - 1] = pose.q;
+    return cairn_run_solids_find(&p->solids, &f->world.shape[slot], f->dimension,
+                                 &s->geometry[s->count - 1]);
+}
+
+/* The shapes, each once, in their own frames; at no time of their own. */
+static cairn_status write_geometry(const cairn_run_paraview *p, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    const cairn_polygons *mesh = &p->solids.mesh;
+    const cairn_vtk_array number = { "geometry", CAIRN_VTK_INT, 1, mesh->body };
+    cairn_vtk_piece piece = { .time = 0,
+                              .points = (int64_t)mesh->points,
+                              .x = mesh->x,
+                              .cells = { "Polys", (int64_t)mesh->cells, mesh->connectivity,
+                                         mesh->offsets },
+                              .cell_arrays = &number,
+                              .cell_array_count = 1 };
+    TRY(cairn_path_join(p->folder, geometry_file, path, error));
+    return cairn_vtk_write(path, &piece, error);
 }
 
 /* Frames without such bodies have no file. */
 static cairn_status write_shapes(cairn_run_paraview *p, const cairn_run_frame *f,
-                                 cairn_arena *arena, cairn_error *error)
+                                 const cairn_vec3 *forces, cairn_arena *arena, cairn_error *error)
 {
-    const cairn_polygons *shapes = &p->shapes;
-    cell_data data;
-    TRY(draw_shapes(f, &p->shapes));
-    if (shapes->cells == 0)
+    vertices s = { .count = 0 };
+    size_t known = p->solids.count;
+    TRY(take_vertices(f->bodies, arena, &s));
+    for (size_t row = 0; row < f->bodies; row++)
+        if (cairn_run_look_of(f, f->slot[row]) == CAIRN_LOOK_SHAPE)
+            TRY(add_shape(p, f, row, forces, &s));
+    if (s.count == 0)
         return CAIRN_OK;
-    TRY(fill_cells(f, shapes, arena, &data));
-    const cairn_vtk_array arrays[] = {
-        { "id", CAIRN_VTK_INT, 1, data.index },
-        { "material", CAIRN_VTK_INT, 1, data.material },
-        { "motion", CAIRN_VTK_INT, 1, data.motion },
-        { "speed", CAIRN_VTK_REAL, 1, data.speed },
-    };
-    cairn_vtk_piece piece = { .time = f->time,
-                              .points = (int64_t)shapes->points,
-                              .x = shapes->x,
-                              .cells = { "Polys", (int64_t)shapes->cells, shapes->connectivity,
-                                         shapes->offsets },
-                              .cell_arrays = arrays,
-                              .cell_array_count = COUNT(arrays) };
-    TRY(write_piece(p, SHAPES, &piece, error));
+    if (p->solids.count > known)
+        TRY(write_geometry(p, error));
+    cairn_vtk_array geometry = { "geometry", CAIRN_VTK_INT, 1, s.geometry };
+    TRY(write_vertices(p, SHAPES, f->time, &s, geometry, error));
     p->shape_times[p->shape_count++] = (cairn_vtk_moment){ f->time, (int64_t)p->count };
     return CAIRN_OK;
 }
@@ -236,17 +270,6 @@ static bool pushes(const cairn_run_frame *f, size_t contact)
 {
     const double *r = f->touch.impulse + contact * (size_t)f->dimension;
     return r[0] != 0 || r[1] != 0 || (f->dimension == 3 && r[2] != 0);
-}
-
-/* force on a = (r_N n + r_1 t + r_2 n x t)/h */
-static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
-{
-    const double *r = f->touch.impulse + contact * (size_t)f->dimension;
-    cairn_vec3 n = f->touch.normal[contact], t = f->touch.tangent[contact];
-    cairn_vec3 force = cairn_add_scaled((cairn_vec3){ 0, 0, 0 }, r[0] / f->time_step, n);
-    force = cairn_add_scaled(force, r[1] / f->time_step, t);
-    return f->dimension == 2 ? force
-                             : cairn_add_scaled(force, r[2] / f->time_step, cairn_cross(n, t));
 }
 
 static double tangential(const cairn_run_frame *f, const double *numbers)
@@ -417,24 +440,37 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
                                       cairn_arena *arena, cairn_error *error)
 {
     int64_t wall_file;
+    const cairn_vec3 *forces = sum_forces(frame, arena);
+    if (!forces)
+        return CAIRN_NO_MEMORY;
     TRY(cairn_run_paraview_reserve(p, p->count + 1));
-    TRY(write_bodies(p, frame, arena, error));
+    TRY(write_bodies(p, frame, forces, arena, error));
     if (p->contacts)
         TRY(write_contacts(p, frame, arena, error));
     p->joints = p->count == 0 ? frame->joint.count > 0 : p->joints;
     if (p->joints)
         TRY(write_joints(p, frame, arena, error));
     TRY(write_walls(p, frame, &wall_file, error));
-    TRY(write_shapes(p, frame, arena, error));
+    TRY(write_shapes(p, frame, forces, arena, error));
     p->times[p->count] = (cairn_vtk_moment){ frame->time, (int64_t)p->count };
     p->wall_times[p->count] = (cairn_vtk_moment){ frame->time, wall_file };
     p->count++;
     return CAIRN_OK;
 }
 
+/* Whether this run does not write the series. */
+static bool is_left_out(const cairn_run_paraview *p, int which)
+{
+    return (which == BODIES && p->without_balls == p->count) ||
+           (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints) ||
+           (which == SHAPES && p->shape_count == 0);
+}
+
 cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *error)
 {
-    TRY(cairn_vtk_series_write(p->folder, series[BODIES], p->times, p->count, error));
+    if (!is_left_out(p, BODIES))
+        TRY(cairn_vtk_series_write(p->folder, series[BODIES], p->times + p->without_balls,
+                                   p->count - p->without_balls, error));
     if (p->contacts)
         TRY(cairn_vtk_series_write(p->folder, series[CONTACTS], p->times, p->count, error));
     if (p->joints)
@@ -461,16 +497,11 @@ static bool shapes_in_use(const cairn_run_paraview *p, int64_t number)
     return false;
 }
 
-/* Whether this run does not write the series. */
-static bool is_left_out(const cairn_run_paraview *p, int which)
-{
-    return (which == CONTACTS && !p->contacts) || (which == JOINTS && !p->joints) ||
-           (which == SHAPES && p->shape_count == 0);
-}
-
 /* Whether a file in the folder is one of ours (<series>_<digits>.vtp) that nothing refers to. */
 static bool is_stale(const cairn_run_paraview *p, const char *name)
 {
+    if (strcmp(name, geometry_file) == 0)
+        return is_left_out(p, SHAPES);
     for (int which = 0; which < SERIES; which++) {
         size_t length = strlen(series[which]);
         if (strncmp(name, series[which], length) != 0)
@@ -486,6 +517,8 @@ static bool is_stale(const cairn_run_paraview *p, const char *name)
             return !walls_in_use(p, number);
         if (which == SHAPES)
             return !shapes_in_use(p, number);
+        if (which == BODIES && number < (int64_t)p->without_balls)
+            return true;
         return number >= (int64_t)p->count || is_left_out(p, which);
     }
     return false;

@@ -1,5 +1,5 @@
 /* run_paraview.h - the folder paraview/ of a run: series of bodies (balls), other moving shapes,
- * contacts, joints and walls.
+ * contacts, joints and walls, and a script that shows them.
  *
  * Each frame is one small file per series; the .pvd files that list them are written again at
  * every flush, so they are valid while the run goes on. */
@@ -8,6 +8,7 @@
 
 #include "io/file.h"
 #include "io/run_frame.h"
+#include "io/run_solids.h"
 #include "io/run_walls.h"
 #include "io/vtk.h"
 
@@ -19,9 +20,10 @@ typedef struct cairn_run_paraview {
     cairn_run_walls walls;   /* as drawn last                             */
     cairn_vtk_moment *times; /* of bodies and contacts: frame k is file k */
     size_t count, times_room;
+    size_t without_balls;         /* frames at the start that have no balls, and no file of them */
     cairn_vtk_moment *wall_times; /* several frames may share a file of walls  */
     size_t wall_times_room;
-    cairn_polygons shapes;         /* moving bodies that are no balls, in this frame */
+    cairn_run_solids solids;       /* shapes of moving bodies that are no balls      */
     cairn_vtk_moment *shape_times; /* frames that have some                          */
     size_t shape_count, shape_times_room;
 } cairn_run_paraview;

@@ -1,7 +1,8 @@
 /* yaml_override.c - "path=value": replace one value of a tree before anything is interpreted.
  *
  * The path goes through keys and entries of lists, by position or by name (bodies.0.mass,
- * bodies.ball.mass); its last key may be new, all before it must exist. The value is YAML. Whatever is wrong with it later names "--set". */
+ * bodies.ball.mass); its last key may be new, all before it must exist. The value is YAML. Whatever
+ * is wrong with it later names "--set". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
