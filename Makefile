@@ -12,8 +12,8 @@ help: ## this list
 
 run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
 	build/release/tools/cairn run scenes/$(RUN).yaml --out out/$(RUN) --force
-	@echo; echo "To see it: open out/$(RUN)/picture.svg in a browser, or out/$(RUN)/paraview/bodies.pvd"
-	@echo "in ParaView, and glyph the points as spheres by 'radius' (docs/run-format.md shows how)."
+	@echo; echo "To see it: open out/$(RUN)/picture.svg in a browser, or in ParaView:"
+	@echo "paraview --script=out/$(RUN)/paraview/view.py (docs/run-format.md tells more)."
 
 test: setup-test ## build twice (optimised, checked) and run all tests in both
 	@scripts/test $(JOBS)

@@ -313,6 +313,17 @@ class Run(Program):
                              "--set", "bodies.ball.velocity=[0, 0, -1]").stdout
         self.assertRegex(self.value(out, "+ time stepping"), r"^0\.1 J  gained by steps of finite length")
 
+    def test_only_files_that_are_there_are_named(self):
+        out = self.run_cairn("run", self.scene).stdout
+        self.assertIn("  out/ball/paraview/bodies.pvd\n", out)
+        self.assertNotIn("shapes.pvd", out)
+        cube = BALL.replace("sphere: {radius: 0.1}", "box: {size: [0.1, 0.1, 0.1]}")
+        out = self.run_cairn("run", self.write("cube.yaml", cube)).stdout
+        self.assertIn("  out/cube/paraview/shapes.pvd\n", out)
+        self.assertNotIn("bodies.pvd", out)
+        for name in re.findall(r"^  (out/cube/\S+)", out, re.MULTILINE):
+            self.assertTrue(os.path.exists(self.path(name)), name)
+
     def test_bodies_are_called_by_their_names(self):
         out = self.run_cairn("run", self.scene).stdout
         self.assertEqual(self.value(out, "largest displacement"), "0.1 m since the start, body 'ball'")

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "describe.h"
 
@@ -166,6 +167,21 @@ static void print_energy(const cairn_run_summary *s)
                      e->kinetic, e->potential, e->elastic);
 }
 
+/* The series for ParaView that were written: a run of boxes has none of balls. */
+static void print_series(const char *folder)
+{
+    static const char *const names[] = { "bodies", "shapes", "contacts", "joints", "walls" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[4096];
+        struct stat about;
+        snprintf(path, sizeof path, "%s/paraview/%s.pvd", folder, names[i]);
+        if (stat(path, &about) == 0)
+            printf("  %s\n", path);
+    }
+    printf("  %s/paraview/view.py shows them: paraview --script=%s/paraview/view.py\n", folder,
+           folder);
+}
+
 static void print_files(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
     puts("\nfiles");
@@ -173,7 +189,7 @@ static void print_files(const cairn_scene *scene, const cairn_run_summary *s, co
     if (scene->run.picture)
         printf("  %s/picture.svg\n", folder);
     if (scene->run.paraview)
-        printf("  %s/paraview/bodies.pvd\n", folder);
+        print_series(folder);
     if (s->problems > 0)
         printf("  %s/problems: %lld contact problems\n", folder, (long long)s->problems);
 }
