@@ -1,15 +1,5 @@
 /* test_statistic_plot.c - tables as scripts of gnuplot. */
-#include "run_scene.h"
-
-/* A table with numbers of our own: rows x columns. */
-static cairn_statistic_table table_of(const char *name, double *values, size_t rows)
-{
-    cairn_statistic_table t;
-    CHECK_OK(cairn_statistic_table_create(name, 2, &t));
-    t.values = values;
-    t.rows = rows;
-    return t;
-}
+#include "statistic_table.h"
 
 TEST(a_series_is_drawn_against_the_time)
 {

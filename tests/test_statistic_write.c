@@ -1,15 +1,5 @@
 /* test_statistic_write.c - tables as CSV. */
-#include "run_scene.h"
-
-/* A table with numbers of our own: rows x columns. */
-static cairn_statistic_table table_of(const char *name, double *values, size_t rows)
-{
-    cairn_statistic_table t;
-    CHECK_OK(cairn_statistic_table_create(name, 2, &t));
-    t.values = values;
-    t.rows = rows;
-    return t;
-}
+#include "statistic_table.h"
 
 TEST(a_table_is_names_and_numbers_and_nothing_for_what_is_not_known)
 {
