@@ -61,6 +61,20 @@ TEST(containers_count_too)
     CHECK_REFUSED(table);
 }
 
+TEST(bodies_whose_distance_is_unknown_are_called_by_their_names)
+{
+    cairn_scene *scene;
+    cairn_error error;
+    CHECK_INT(scene_text_load(HEAD "bodies:\n"
+                                   "  - {name: hopper, motion: fixed, shape: {funnel: {"
+                                   "bottom_radius: 0.1, top_radius: 0.5, height: 0.5}}}\n"
+                                   "  - {name: crate, shape: {box: {size: [0.1, 0.1, 0.1]}},"
+                                   " position: [0, 0, 0.3]}\n",
+                              NULL, &scene, &error),
+              CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(error.message, "the distance of body 'hopper' (funnel) and body 'crate' (box)");
+}
+
 /* A disk of radius 0.1 in the middle of a solid square of edge 2 touches no side of it: 1 m to the
  * nearest, and its own radius. In a hollow of the same square it is free. */
 TEST(the_inside_of_a_closed_line_is_solid)
@@ -86,5 +100,6 @@ int main(void)
 {
     RUN(CASE(overlapping_bodies_are_named), CASE(a_little_overlap_is_allowed_and_told),
         CASE(the_share_counts_not_the_depth), CASE(containers_count_too),
+        CASE(bodies_whose_distance_is_unknown_are_called_by_their_names),
         CASE(the_inside_of_a_closed_line_is_solid));
 }

@@ -46,7 +46,10 @@ cairn_status cairn_scene_check_overlap(cairn_scene_build *b)
     cairn_body_id one = { 0, 0 }, other = { 0, 0 };
     cairn_world *world = b->scene->world;
     cairn_status status = cairn_world_overlap_share(world, &share, &depth, &one, &other);
-    TRY(cairn_scene_blame(b, status, b->tree.root, cairn_world_error(world)));
+    cairn_error said = *cairn_world_error(world);
+    cairn_scene_name_bodies(b->scene, cairn_world_error(world)->message, said.message,
+                            sizeof said.message);
+    TRY(cairn_scene_blame(b, status, b->tree.root, &said));
     b->scene->overlap = share;
     if (!(share > b->scene->run.start_overlap))
         return CAIRN_OK;
