@@ -13,7 +13,7 @@ help: ## this list
 run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
 	build/release/tools/cairn run scenes/$(RUN).yaml --out out/$(RUN) --force
 	@echo; echo "To see it: open out/$(RUN)/picture.svg in a browser, or in ParaView:"
-	@echo "paraview --script=out/$(RUN)/paraview/view.py (docs/run-format.md tells more)."
+	@echo "cd out/$(RUN)/paraview && paraview --script=view.py (docs/run-format.md tells more)."
 
 test: setup-test ## build twice (optimised, checked) and run all tests in both
 	@scripts/test $(JOBS)

@@ -178,8 +178,8 @@ static void print_series(const char *folder)
         if (stat(path, &about) == 0)
             printf("  %s\n", path);
     }
-    printf("  %s/paraview/view.py shows them: paraview --script=%s/paraview/view.py\n", folder,
-           folder);
+    printf("  %s/paraview/view.py  (to see them: cd %s/paraview && paraview --script=view.py)\n",
+           folder, folder);
 }
 
 static void print_files(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
