@@ -2,6 +2,7 @@
 #include "io/picture_order.h"
 
 #include "check.h"
+#include "failing_allocator.h"
 #include "math/vec.h"
 
 enum { MOST = 8 };
@@ -152,9 +153,30 @@ TEST(crossed_beams_are_painted_from_below)
     CHECK(turn[0] > turn[1] && turn[0] > turn[2] && turn[3] < turn[1] && turn[3] < turn[2]);
 }
 
+TEST(every_failed_allocation_is_told_and_nothing_leaks)
+{
+    stage s = { .count = 0 };
+    int32_t order[MOST];
+    add_box(&s, (cairn_vec3){ 0, 0, 0 }, (cairn_vec3){ 4, 4, 0.1 });
+    add_ball(&s, (cairn_vec3){ -3.5, 1, 0.3 }, 0.2);
+    meter m = { 0 };
+    meter_install(&m);
+    cairn_status status = CAIRN_NO_MEMORY;
+    for (long n = 1; status != CAIRN_OK; n++) {
+        m = (meter){ .fail_at = n };
+        status = cairn_picture_order(s.items, s.count, towards(), &arena, order);
+        cairn_arena_destroy(&arena);
+        CHECK(status == CAIRN_OK || status == CAIRN_NO_MEMORY);
+        CHECK_INT(m.alive, 0);
+    }
+    cairn_allocator_set(NULL);
+    CHECK(m.fail_at >= 2);
+}
+
 int main(void)
 {
     RUN(CASE(what_lies_on_a_plate_is_painted_after_it),
         CASE(what_lies_under_a_plate_is_painted_before_it), CASE(balls_are_painted_by_their_depth),
-        CASE(a_polygon_alone_has_two_sides), CASE(crossed_beams_are_painted_from_below));
+        CASE(a_polygon_alone_has_two_sides), CASE(crossed_beams_are_painted_from_below),
+        CASE(every_failed_allocation_is_told_and_nothing_leaks));
 }

@@ -2,6 +2,7 @@
 #include "io/run_solids.h"
 
 #include "check.h"
+#include "failing_allocator.h"
 
 static cairn_shape box_of(double edge)
 {
@@ -31,7 +32,27 @@ TEST(equal_shapes_have_one_number)
     CHECK_INT(s.count, 0);
 }
 
+TEST(every_failed_allocation_is_told_and_nothing_leaks)
+{
+    const cairn_shape shape = box_of(1);
+    cairn_status status = CAIRN_NO_MEMORY;
+    meter m = { 0 };
+    meter_install(&m);
+    for (long n = 1; status != CAIRN_OK; n++) {
+        cairn_run_solids s = { .count = 0 };
+        int32_t number;
+        m = (meter){ .fail_at = n };
+        status = cairn_run_solids_find(&s, &shape, 3, &number);
+        CHECK(status == CAIRN_OK ? s.count == 1 : status == CAIRN_NO_MEMORY && s.count == 0);
+        cairn_run_solids_destroy(&s);
+        CHECK_INT(m.alive, 0);
+    }
+    cairn_allocator_set(NULL);
+    CHECK(m.fail_at >= 4);
+}
+
 int main(void)
 {
-    RUN(CASE(equal_shapes_have_one_number));
+    RUN(CASE(equal_shapes_have_one_number),
+        CASE(every_failed_allocation_is_told_and_nothing_leaks));
 }
