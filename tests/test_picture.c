@@ -138,7 +138,8 @@ TEST(ground_is_solid)
          "[[0, 0], [0, 0]]}}}\n  - {shape: {sphere: {radius: 0.1}}, position: [0.5, 0.5, 0.2]}\n"
          "run: {time_step: 1e-2, duration: 0.01}\n",
          text, sizeof text);
-    CHECK_INT(count_of(text, "<polygon fill=\"#8a94a0\""), 2);
+    CHECK_INT(count_of(text, "<polygon fill=\"#"), 2);
+    CHECK_INT(count_of(text, "stroke=\"#8a94a0\""), 2);
     CHECK_INT(count_of(text, "fill=\"none\""), 1); /* the group of the joints */
 }
 

@@ -19,7 +19,7 @@
 #include "math/vec.h"
 
 enum { MOST_WIDTH = 900, MOST_HEIGHT = 760, LEAST_HEIGHT = 440, MARGIN = 46, LEGEND = 120 };
-enum { COLOURS = 24, MOST_MARKS = 30000 };
+enum { COLOURS = 24, MOST_MARKS = 30000, MOST_GROUND = 100000 };
 
 /* A circle or a polygon of the picture. */
 typedef struct mark {
@@ -259,24 +259,39 @@ static int by_falling_depth(const void *a, const void *b)
     return nearer(b, a);
 }
 
-/* Forget the farthest items, so that those that stay have MOST_MARKS marks together at most. */
+static bool is_still(const things *t, int item)
+{
+    return t->marks[t->first[item]].force < 0;
+}
+
+/* The depth up to which items that move, or those that do not, have more than `most` marks. */
+static double depth_limit(const things *t, bool still, size_t most, mark *keys)
+{
+    size_t count = 0, kept = 0;
+    double limit = -INFINITY;
+    for (int i = 0; i < t->count; i++)
+        if (is_still(t, i) == still)
+            keys[count++] =
+                (mark){ .depth = t->items[i].depth, .end = (int64_t)(t->end[i] - t->first[i]) };
+    qsort(keys, count, sizeof *keys, by_falling_depth);
+    for (size_t i = 0; i < count && limit == -INFINITY; i++) {
+        kept += (size_t)keys[i].end;
+        limit = kept > most ? keys[i].depth : limit;
+    }
+    return limit;
+}
+
+/* Forget the farthest items where there are too many for a picture. */
 static cairn_status drop_far_items(things *t, cairn_arena *arena)
 {
     mark *keys = cairn_arena_take(arena, (size_t)t->count + 1, sizeof *keys);
-    size_t kept = 0;
-    double limit = -INFINITY;
     if (!keys)
         return CAIRN_NO_MEMORY;
-    for (int i = 0; i < t->count; i++)
-        keys[i] = (mark){ .depth = t->items[i].depth, .end = (int64_t)(t->end[i] - t->first[i]) };
-    qsort(keys, (size_t)t->count, sizeof *keys, by_falling_depth);
-    for (int i = 0; i < t->count && limit == -INFINITY; i++) {
-        kept += (size_t)keys[i].end;
-        limit = kept > MOST_MARKS ? keys[i].depth : limit;
-    }
+    const double limit[2] = { depth_limit(t, false, MOST_MARKS, keys),
+                              depth_limit(t, true, MOST_GROUND, keys) };
     int count = 0;
     for (int i = 0; i < t->count; i++)
-        if (t->items[i].depth > limit) {
+        if (t->items[i].depth > limit[is_still(t, i)]) {
             t->items[count] = t->items[i];
             t->first[count] = t->first[i];
             t->end[count++] = t->end[i];
@@ -300,12 +315,13 @@ static cairn_status sort_marks(things *t, cairn_arena *arena, marks *out)
     return CAIRN_OK;
 }
 
-/* Balls alone by their depth; in 2D nothing hides anything. */
+/* Balls alone by their depth, the nearest of them; in 2D nothing hides anything. */
 static void sort_by_depth(things *t, marks *out)
 {
-    out->items = t->marks;
-    out->count = t->mark_count;
-    qsort(out->items, out->count, sizeof *out->items, nearer);
+    size_t count = t->mark_count, dropped = count > MOST_MARKS ? count - MOST_MARKS : 0;
+    qsort(t->marks, count, sizeof *t->marks, nearer);
+    out->items = t->marks + dropped;
+    out->count = count - dropped;
 }
 
 static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out)
@@ -492,12 +508,36 @@ static void write_ball(FILE *out, const view *v, const mark *b)
                 y, r * cos(b->turn), -r * sin(b->turn));
 }
 
+/* What does not move is grey, lighter where it looks at the viewer; polygons of a few pixels have
+ * no edges, which would darken all of it. */
+static void write_grey(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
+{
+    static const int grey[3] = { 0x8a, 0x94, 0xa0 };
+    int shade[3];
+    double white = v->flat ? 0 : 0.6 * m->light;
+    cairn_vec3 side =
+        cairn_sub(p->x[p->connectivity[m->first + 1]], p->x[p->connectivity[m->first]]);
+    bool edged = cairn_norm(side) * v->scale > 8;
+    for (int i = 0; i < 3; i++)
+        shade[i] = (int)(grey[i] + white * (255 - grey[i]));
+    fprintf(out, "<polygon fill=\"#%02x%02x%02x\" ", shade[0], shade[1], shade[2]);
+    for (int i = 0; i < 3; i++)
+        shade[i] = edged ? grey[i] : shade[i];
+    fprintf(out, "stroke=\"#%02x%02x%02x\" stroke-width=\"0.5\" points=\"", shade[0], shade[1],
+            shade[2]);
+    write_corners(out, v, p, m->first, m->end);
+    fprintf(out, "\"/>\n");
+}
+
 /* A polygon in the body's colour, and over it white for its light: both sides of an edge differ. */
 static void write_polygon(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
 {
-    char colour[48] = "#8a94a0"; /* of what is fixed or driven */
-    if (m->force >= 0)
-        colour_of(colour_index(v, m->force), colour, sizeof colour);
+    char colour[48];
+    if (m->force < 0) {
+        write_grey(out, v, p, m);
+        return;
+    }
+    colour_of(colour_index(v, m->force), colour, sizeof colour);
     fprintf(out, "<polygon fill=\"%s\" stroke=\"%s\" points=\"", colour, v->flat ? "#222" : colour);
     write_corners(out, v, p, m->first, m->end);
     fprintf(out, "\"/>\n");
@@ -529,8 +569,7 @@ static void write_joints(FILE *out, const view *v, const cairn_run_frame *f)
 
 static void write_marks(FILE *out, const view *v, const marks *painted)
 {
-    size_t count = painted->count;
-    for (size_t k = count > MOST_MARKS ? count - MOST_MARKS : 0; k < count; k++)
+    for (size_t k = 0; k < painted->count; k++)
         if (painted->items[k].polygon)
             write_polygon(out, v, &painted->polygons, &painted->items[k]);
         else
