@@ -8,8 +8,9 @@
 static int count_of(const char *text, const char *piece)
 {
     int count = 0;
-    for (const char *at = strstr(text, piece); at; at = strstr(at + 1, piece))
-        count++;
+    size_t length = strlen(piece);
+    for (const char *at = text; *at; at++)
+        count += *at == *piece && strncmp(at, piece, length) == 0;
     return count;
 }
 
@@ -37,7 +38,7 @@ static void draw(const char *yaml, char *text, size_t capacity)
     CHECK_INT(system(path), 0);
 }
 
-static char text[200000];
+static char text[8000000];
 
 TEST(every_ball_is_drawn_in_3d)
 {
@@ -143,10 +144,29 @@ TEST(ground_is_solid)
     CHECK_INT(count_of(text, "fill=\"none\""), 1); /* the group of the joints */
 }
 
+/* 125 x 125 points are 2 * 124^2 = 30,752 triangles: more than the 30,000 marks of moving bodies. */
+TEST(all_of_a_large_ground_is_drawn)
+{
+    enum { SIDE = 125 };
+    static char scene[4 * SIDE * SIDE + 1000];
+    size_t at = (size_t)sprintf(scene, "cairn: 1\nrun: {time_step: 1e-2, duration: 0.01}\nbodies:\n"
+                                       "  - {motion: fixed, shape: {height_field: {spacing: 1, "
+                                       "heights: [");
+    for (int i = 0; i < SIDE * SIDE; i++)
+        at += (size_t)sprintf(scene + at, "%s0%s",
+                              i % SIDE ? ","
+                              : i      ? "],["
+                                       : "[",
+                              i + 1 == SIDE * SIDE ? "]" : "");
+    sprintf(scene + at, "]}}}\n");
+    draw(scene, text, sizeof text);
+    CHECK_INT(count_of(text, "<polygon fill=\"#"), 2 * 124 * 124);
+}
+
 int main(void)
 {
     RUN(CASE(every_ball_is_drawn_in_3d), CASE(the_legend_ends_at_the_largest_force),
         CASE(disks_have_a_spoke_in_2d_and_fixed_ones_are_grey), CASE(joints_are_lines),
         CASE(other_shapes_are_polygons), CASE(cubes_on_a_plate_are_not_hidden_by_it),
-        CASE(ground_is_solid));
+        CASE(ground_is_solid), CASE(all_of_a_large_ground_is_drawn));
 }
