@@ -344,6 +344,8 @@ typedef struct cairn_step_options {
     bool sleep;                   /* groups at rest whose impulses still meet the tolerance are
                                      not solved again                                           */
     int64_t threads;              /* worker threads; 0: as many as the machine has              */
+    int64_t impact_rounds;        /* Newton's restitution: most impacts one after the other in a
+                                     step; 0: all at once                                       */
 } cairn_step_options;
 
 /** Convex scheme, solver auto, tolerance 1e-3, gamma 1; the time step must be given. */
@@ -434,6 +436,12 @@ typedef struct cairn_step_report {
     int entered;              /* bodies that came in through inlets                           */
     int asleep;               /* bodies that rest when the step ends: their v is 0            */
     int woken;                /* bodies that rested before it and do not any more             */
+    int impacts;              /* resolved one after the other within the step, by Newton's
+                                 restitution                                                  */
+    int impact_rounds;        /* in so many rounds; a round holds those that do not wait for
+                                 each other                                                   */
+    int impacts_left;         /* contacts that still hit when the rounds were over; they bounce
+                                 all at once                                                  */
     int32_t distance_body[2]; /* the pair of certificate.distance; -1, -1: closed forms only  */
     double overlap;           /* 1: deepest overlap after the step as a share of the radius of
                                  the smaller of its two bodies; >= 0                          */
@@ -512,6 +520,11 @@ typedef struct cairn_step_inputs {
                                  by Poisson's law; NULL: there was none                        */
     const double *correction;  /* kg m/s: of each contact, what moved overlapping bodies apart, as
                                  a normal impulse from rest for h; NULL: nothing was moved     */
+    int impacts;               /* that the step resolved one after the other, in this order      */
+    const int32_t *impact_round;   /* from 1                                                    */
+    const int32_t *impact_contact; /* of cairn_world_contacts                                   */
+    const double *impact_time;     /* s: after the step began                                   */
+    const double *impact_impulse;  /* N s, `dimension` each; a part of the contact's impulse    */
 } cairn_step_inputs;
 
 /** Bytes that a world holds. All but the bodies grow with the largest step so far. */

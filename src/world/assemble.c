@@ -241,25 +241,36 @@ static double normal_velocity_before(const cairn_stage *stage, int j)
 double cairn_stage_gap(const cairn_stage *stage, int j)
 {
     double gap = stage->world->contacts.gap[j];
+    if (stage->behind)
+        return gap - cairn_stage_behind(stage, j, stage->behind);
     if (!stage->linearisations)
         return gap;
     return gap - stage->h * normal_velocity(stage, j, stage->v_eval, stage->omega_eval);
 }
 
-static double bias(const cairn_stage *stage, int j)
+/* Newton's e. */
+static double restitution(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
-    double gap = cairn_stage_gap(stage, j), apart = stage->options->stabilisation * gap / stage->h;
-    double e = c->poisson && c->poisson[j] ? 0 : c->restitution[j];
+    return c->poisson && c->poisson[j] ? 0 : c->restitution[j];
+}
+
+double cairn_stage_bias(const cairn_stage *stage, int j, double gap, double before)
+{
+    double apart = stage->options->stabilisation * gap / stage->h, e = restitution(stage, j);
     if (stage->overlaps != CAIRN_OVERLAPS_PUSH)
         apart = fmax(apart, 0);
     if (stage->scheme->velocity_level)
-        return e * fmin(0, normal_velocity_before(stage, j));
-    if (e == 0)
-        return apart;
-    double before = normal_velocity_before(stage, j);
-    bool closes = before < 0 && gap + stage->h * before <= 0;
+        return e * fmin(0, before);
+    bool closes = e > 0 && before < 0 && gap + stage->h * before <= 0;
     return closes ? fmin(apart, e * before) : apart;
+}
+
+/* Without restitution nobody asks for the velocity before. */
+static double bias(const cairn_stage *stage, int j)
+{
+    double before = restitution(stage, j) > 0 ? normal_velocity_before(stage, j) : 0;
+    return cairn_stage_bias(stage, j, cairn_stage_gap(stage, j), before);
 }
 
 /* Rows and what is imposed, of a contact that has any. */
@@ -366,6 +377,7 @@ static void pose_problem(cairn_stage *stage)
 cairn_status cairn_stage_assemble(cairn_stage *stage)
 {
     const cairn_world *world = stage->world;
+    stage->behind = NULL; /* of the last attempt */
     choose_components(stage);
     TRY(cairn_stage_joints_prepare(stage));
     TRY(cairn_stage_find_balls(stage));

@@ -134,6 +134,8 @@ static double moved_by(const cairn_stage *stage, int i)
     double arm = cairn_body_arm(stage->world, i);
     cairn_vec3 v = cairn_add(cairn_stage_moving(stage, i), cairn_stage_shift(stage, i));
     double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
+    if (stage->farthest)
+        moved = fmax(moved, stage->farthest[stage->block[i]]);
     if (arm == 0)
         return moved;
     cairn_vec3 omega = cairn_stage_turning(stage, i, stage->v);

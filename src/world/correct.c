@@ -82,7 +82,7 @@ static double to_be_mended(const cairn_stage *stage, int j, double c)
  * `slack` is the overlap over h that is not worth it. */
 static inline double left_open(const cairn_stage *stage, int j, double slack)
 {
-    double gap = stage->world->contacts.gap[j];
+    double gap = stage->behind ? cairn_stage_gap(stage, j) : stage->world->contacts.gap[j];
     double u = stage->u[(size_t)j * (size_t)stage->problem.dimension], closing = u < 0 ? u : 0;
     u -= (gap < 0) * closing; /* signs cannot be foreseen: no branches */
     double c = u + stage->options->stabilisation * gap / stage->h, open = c > 0 ? c : 0;
@@ -278,10 +278,9 @@ static cairn_status solve(cairn_stage *stage, const region *g)
     return keep(stage, g, &part, r, z);
 }
 
-cairn_status cairn_stage_correct(cairn_stage *stage)
+static cairn_status mend(cairn_stage *stage)
 {
     double *c, worst;
-    stage->shift = stage->correction = stage->shift_r = NULL;
     if (stage->overlaps != CAIRN_OVERLAPS_MOVE || stage->scheme->velocity_level)
         return CAIRN_OK;
     TRY(find_open(stage, &c, &worst));
@@ -290,6 +289,31 @@ cairn_status cairn_stage_correct(cairn_stage *stage)
     region g = { .p = &stage->problem, .c = c, .widest = -WIDE * worst };
     TRY(find_region(&stage->world->scratch, &g));
     return solve(stage, &g);
+}
+
+/* After impacts within the step bodies end at x + h v - y: chain.c. */
+static cairn_status fall_behind(cairn_stage *stage)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    size_t blocks = (size_t)stage->blocks, n = (size_t)stage->block_size;
+    uint8_t *marks = cairn_arena_take(scratch, blocks, sizeof *marks);
+    double *z = stage->shift ? stage->shift : cairn_arena_doubles(scratch, blocks * n);
+    if (!marks || !z)
+        return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < blocks; i++)
+        marks[i] = stage->struck[i] || (stage->shift && stage->shifted[i]);
+    for (size_t i = 0; i < blocks * n; i++)
+        z[i] -= stage->behind[i] / stage->h;
+    stage->shift = z;
+    stage->shifted = marks;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stage_correct(cairn_stage *stage)
+{
+    stage->shift = stage->correction = stage->shift_r = NULL;
+    TRY(mend(stage));
+    return stage->behind ? fall_behind(stage) : CAIRN_OK;
 }
 
 static bool is_shifted(const cairn_stage *stage, int i)
@@ -312,6 +336,12 @@ cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
     return cairn_stage_turning(stage, i, stage->shift);
 }
 
+cairn_vec3 cairn_stage_lacking(const cairn_stage *stage, int i)
+{
+    const double *y = stage->behind + (size_t)stage->block[i] * (size_t)stage->block_size;
+    return cairn_vec(y[0], y[1], stage->world->dimension == 3 ? y[2] : 0);
+}
+
 /* x += h z; turned by h times its angular part */
 static void move(cairn_stage *stage, int i)
 {
@@ -321,7 +351,8 @@ static void move(cairn_stage *stage, int i)
     double mass = stage->world->bodies.mass[i];
     cairn_quat *q = &stage->q_next[i];
     stage->x_next[i] = cairn_add(stage->x_next[i], way);
-    stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, way);
+    cairn_vec3 mended = stage->behind ? cairn_add(way, cairn_stage_lacking(stage, i)) : way;
+    stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, mended);
     if (stage->world->dimension == 2 && angle.z != 0) {
         stage->angle_next[i] += angle.z;
         *q = cairn_quat_in_plane(stage->angle_next[i]);

@@ -6,9 +6,10 @@
  *     driver work    - sum r.w
  *     friction loss  - sum r_T.um_T      um = H vm + w
  *     impact loss    - sum r_N um_N      r_N with what adhesion pulls
- *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm
+ *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm - m g.y
  *     sleep loss     vm.M v(r) of bodies that are stopped: sleep.c
- * The first part of the last line is what moving by v+ instead of vm does to the potential. */
+ * The first part of the numerical loss is what moving by v+ instead of vm does to the potential,
+ * the last one what the way y does that a body lacks after impacts within the step: chain.c. */
 #include <math.h>
 
 #include "base/status.h"
@@ -47,6 +48,8 @@ void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_
         energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
     energy->numerical_loss +=
         0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
+    if (stage->behind)
+        energy->numerical_loss -= m * cairn_dot(g, cairn_stage_lacking(stage, i));
 }
 
 /* H v of contact j before the step; where nothing holds along the tangent its normal part alone, in

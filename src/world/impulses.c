@@ -12,10 +12,12 @@
  * far decides: what sticks goes on sticking if it can.
  *
  * Poisson's law of impact, in a step in which something hits and a contact of that law is near:
- *   (1) compression: the problem without forces, M (v_c - v) = H' r_c, hit contacts with b = 0
+ *   (1) compression: from mid-step, M (v_c - (v + v_free)/2) = H' r_c, hit contacts with b = 0
  *   (2) decompression: M (v+ - v_free) = H'(r_c + x), x_N >= e r_cN, solve/decompression.c
- * Forces act in (2), so a body at rest has nothing to bounce from. Contacts without Poisson's e
- * take part in both phases with their own bias. */
+ * Half of the forces act before the impact and half after it: then a ball with e = 1 leaves with
+ * the speed |v| with which the step began, and as x += h v+ keeps v^2/2 + g x - h g v/2, so does
+ * the bounce. A body at rest has r_cN + e r_cN <= its weight times h and does not leave. Contacts
+ * without Poisson's e take part in both phases with their own bias. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -291,7 +293,8 @@ static bool hits(const cairn_stage *stage, int j)
     double gap = stage->scheme->velocity_level ? 0 : cairn_stage_gap(stage, j);
     cairn_contact_relative(p, d, n, j, stage->v_old, before);
     cairn_contact_relative(p, d, n, j, p->v_free, free);
-    return before[0] < -fabs(free[0] - before[0]) && gap + stage->h * before[0] <= 0;
+    return before[0] < -fabs(free[0] - before[0]) &&
+           gap + stage->h * fmin(before[0], free[0]) <= 0;
 }
 
 /* Whether something hits and some contact can give back. Of Poisson's contacts those that hit end
@@ -336,17 +339,22 @@ static void judge_decompression(cairn_stage *stage, cairn_judgement *out)
 
 static const phase decompression = { solve_decompression, judge_decompression };
 
-/* The problem of (1): velocities before the step; overlaps must not bounce and are left to (2). */
+/* The problem of (1): velocities at mid-step; overlaps must not bounce and are left to (2). */
 static cairn_status pose_compression(const cairn_stage *stage, cairn_problem *out)
 {
+    cairn_arena *scratch = &stage->world->scratch;
     size_t contacts = (size_t)stage->problem.contacts;
-    double *b = cairn_arena_doubles(&stage->world->scratch, contacts);
-    if (!b)
+    size_t velocities = (size_t)stage->blocks * (size_t)stage->block_size;
+    double *b = cairn_arena_doubles(scratch, contacts);
+    double *middle = cairn_arena_take(scratch, velocities, sizeof *middle);
+    if (!b || !middle)
         return CAIRN_NO_MEMORY;
+    for (size_t i = 0; i < velocities; i++)
+        middle[i] = 0.5 * (stage->v_old[i] + stage->v_problem[i]);
     for (size_t j = 0; j < contacts; j++)
         b[j] = bounces(stage, (int)j) ? fmax(stage->b[j], 0) : stage->b[j];
     *out = stage->problem;
-    out->v_free = stage->v_old;
+    out->v_free = middle;
     out->b = b;
     return CAIRN_OK;
 }
@@ -366,8 +374,9 @@ static cairn_status keep_compression(cairn_stage *stage)
             stage->floor[j] = stage->world->contacts.restitution[j] * fmax(0, stage->r[j * d]);
     memcpy(mu, stage->mu, contacts * sizeof(double));
     memcpy(stage->compression, stage->r, contacts * d * sizeof(double));
-    stage->compression_problem = stage->problem;
-    stage->compression_problem.mu = mu; /* (2) finds its own */
+    stage->posed = stage->problem;
+    stage->posed.mu = mu; /* (2) finds its own */
+    stage->posed_r = stage->compression;
     return CAIRN_OK;
 }
 
@@ -400,11 +409,38 @@ static cairn_status solve_impact(cairn_stage *stage)
     return CAIRN_OK;
 }
 
+/* ---- after impacts within the step ---------------------------------------------------------- */
+
+/* The solve from what they leave; then their impulses count with those of the solve. */
+static cairn_status solve_rest(cairn_stage *stage)
+{
+    size_t rows = (size_t)stage->problem.contacts * (size_t)stage->problem.dimension;
+    double *r = cairn_arena_take(&stage->world->scratch, rows, sizeof *r);
+    if (!r)
+        return CAIRN_NO_MEMORY;
+    TRY(solve_phase(stage, &whole));
+    if (stage->problem.directions)
+        cairn_stage_judge_circular(stage, &stage->report->solve.judgement);
+    memcpy(r, stage->r, rows * sizeof *r);
+    for (size_t i = 0; i < rows; i++)
+        stage->r[i] += stage->impulses_before[i];
+    stage->compression = stage->impulses_before;
+    stage->posed = stage->problem;
+    stage->posed_r = r;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_stage_impulses(cairn_stage *stage)
 {
+    bool chain;
     stage->compression = stage->floor = NULL;
+    stage->posed_r = NULL;
     bool impact = find_impacts(stage);
     stage->by_groups = stage->options->sleep && !impact; /* two phases are for all together */
-    TRY(impact ? solve_impact(stage) : solve_phase(stage, &whole));
+    TRY(cairn_stage_chain(stage, &chain));
+    if (chain)
+        TRY(solve_rest(stage));
+    else
+        TRY(impact ? solve_impact(stage) : solve_phase(stage, &whole));
     return cairn_stage_settle(stage);
 }

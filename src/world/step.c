@@ -149,8 +149,8 @@ static void swap_contacts(cairn_world *world)
 static void keep_inputs(const cairn_stage *stage, int bodies)
 {
     cairn_world *world = stage->world;
-    world->problem = stage->compression ? stage->compression_problem : stage->problem;
-    world->problem_r = stage->compression ? stage->compression : stage->r;
+    world->problem = stage->posed_r ? stage->posed : stage->problem;
+    world->problem_r = stage->posed_r ? stage->posed_r : stage->r;
     world->inputs = (cairn_step_inputs){ .count = bodies,
                                          .force = stage->force,
                                          .torque = stage->torque,
@@ -160,8 +160,13 @@ static void keep_inputs(const cairn_stage *stage, int bodies)
                                          .omega = stage->linearisations ? stage->omega_eval : NULL,
                                          .bias = stage->b,
                                          .exact = stage->exact,
-                                         .compression = stage->compression,
-                                         .correction = stage->correction };
+                                         .compression = stage->floor ? stage->compression : NULL,
+                                         .correction = stage->correction,
+                                         .impacts = stage->impacts.count,
+                                         .impact_round = stage->impacts.round,
+                                         .impact_contact = stage->impacts.contact,
+                                         .impact_time = stage->impacts.time,
+                                         .impact_impulse = stage->impacts.impulse };
 }
 
 cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,

@@ -18,7 +18,8 @@ cairn_step_options cairn_step_options_default(void)
                                  .model_tolerance = 1e-4,
                                  .warm_start = true,
                                  .broad_phase = "auto",
-                                 .reuse_pairs = true };
+                                 .reuse_pairs = true,
+                                 .impact_rounds = 100 };
 }
 
 static void set_default(void *options)
@@ -43,6 +44,8 @@ static const cairn_option options[] = {
       "fixed-point, coulomb-newton, auto: most convex solves; friction laws: most updates of mu",
       NULL },
     CAIRN_LINE_MODEL_TOLERANCE(cairn_step_options),
+    { "impact_rounds", CAIRN_OPTION_INTEGER, false, FIELD(impact_rounds), 0, 1e6, "",
+      "Newton's restitution: most impacts one after the other in a step; 0: all at once", NULL },
     { "margin", CAIRN_OPTION_REAL, false, FIELD(margin), 0, 1e12, "m",
       "candidates cover at least this much motion of each body; 0: what the step can need", NULL },
     { "warm_start", CAIRN_OPTION_FLAG, false, FIELD(warm_start), 0, 0, "",

@@ -145,6 +145,14 @@ typedef struct cairn_groups {
     int sleepers;              /* groups that slept when the step began                     */
 } cairn_groups;
 
+/* Impacts that a step resolved one after the other; see chain.c. */
+typedef struct cairn_impacts {
+    int count;
+    int32_t *round, *contact; /* round: from 1                                            */
+    double *time;             /* s: after the step began                                  */
+    double *impulse;          /* N s, dimension each                                      */
+} cairn_impacts;
+
 /* What the stages of one step pass on to each other. All arrays are scratch. */
 typedef struct cairn_stage {
     cairn_world *world;
@@ -194,7 +202,13 @@ typedef struct cairn_stage {
     double *shift_r;        /* all its impulses; NULL: none                             */
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
-    cairn_problem compression_problem; /* what the first phase solved                    */
+    cairn_impacts impacts;   /* within the step, before the solve; see chain.c             */
+    double *impulses_before; /* of contacts: sums of their impulses; NULL: there were none */
+    double *behind;          /* of blocks: y, the way that they lack for it                */
+    uint8_t *struck;         /* of blocks: some impact was theirs; NULL: nobody's          */
+    double *farthest;        /* m, of blocks: from x, at their impacts; NULL: none         */
+    cairn_problem posed;     /* where a step has phases: the problem to show ...           */
+    const double *posed_r;   /* ... and its impulses; NULL: `problem` and `r`              */
     double *depths; /* m: deepest overlap in each range of contacts             */
     bool by_groups; /* what sleeps is not solved again                          */
     cairn_groups groups;
@@ -308,6 +322,8 @@ cairn_status cairn_stage_number_blocks(cairn_stage *stage);
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
 double cairn_stage_gap(const cairn_stage *stage, int j);
+/* b of a contact with this gap at the start and this normal velocity before. */
+double cairn_stage_bias(const cairn_stage *stage, int j, double gap, double before);
 /* Where the rows of block j of the problem are stored on one side. */
 double *cairn_stage_rows(const cairn_stage *stage, int j, int side);
 
@@ -334,6 +350,12 @@ cairn_status cairn_stage_adhere(cairn_stage *stage, int j);
 void cairn_contact_shares(const cairn_contact_store *contacts, int j, double share[2]);
 void cairn_contact_store_result(cairn_stage *stage, int j);
 
+/* chain.c: impacts one after the other; whether there were any. Then the problem starts from what
+ * they leave. */
+cairn_status cairn_stage_chain(cairn_stage *stage, bool *any);
+/* H_N y of contact j: by how much its gap is smaller than its velocity tells. */
+double cairn_stage_behind(const cairn_stage *stage, int j, const double *y);
+
 /* impulses.c */
 cairn_status cairn_stage_impulses(cairn_stage *stage);
 /* correct.c: overlaps are mended by moving, not by velocity: the displacement over h of all blocks,
@@ -343,6 +365,8 @@ cairn_status cairn_stage_correct(cairn_stage *stage);
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i);
 /* Its angular part, rad/s. */
 cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i);
+/* y of a body after impacts within the step, m: chain.c. */
+cairn_vec3 cairn_stage_lacking(const cairn_stage *stage, int i);
 void cairn_stage_move_apart(cairn_stage *stage);
 /* joint_stage.c: rows for the problem, their place in it, and what they did */
 cairn_status cairn_stage_joints_prepare(cairn_stage *stage);

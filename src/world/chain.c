@@ -1,0 +1,434 @@
+/* chain.c - impacts one after the other within a step, by Newton's restitution.
+ *
+ * One solve takes all impacts of a step as simultaneous, from the velocities before it: a ball that
+ * is hit, and in the same step reaches the next one, is stopped there, and its energy is lost. So a
+ * step in which something hits is done in rounds. Bodies move on straight paths between impacts,
+ *     x(t) = x + t w - y,      w = v_free + sum M^-1 H' r_k,      y = sum t_k M^-1 H' r_k,
+ * and so do gaps: g(t) = g - H_N y + t u_N, u = H w + imposed. A contact hits at the time t <= h
+ * when its gap closes, or at once where it is closed, if it comes faster than what forces give to
+ * one of its bodies in a step (slower than that is rest). A round:
+ *   (1) find the contacts that hit before all others of both their bodies; at the same time: both
+ *   (2) solve their impact, with s = (t/h - 1/2) f_N the part of the forces f = H (v_free - v) that
+ *       velocities at mid-step lack at time t:
+ *           K  ∋  r  ⟂  u+ + (b + mu s_T) n  ∈  K*,    b = e min(0, u_N + s) + s
+ *   (3) w += M^-1 H' r,  y += t M^-1 H' r
+ * until nothing hits, or the rounds that the user grants are over. The rest of the step is the
+ * usual solve, from w instead of v_free and with g - H_N y instead of g; the bodies end at
+ * x + h v - y. What still hits then bounces as in a single solve. A round that misses the tolerance
+ * is not used and ends the rounds. Each impact of e = 1 without friction keeps the kinetic energy
+ * of its time to rounding. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "problem/operator.h"
+#include "problem/part.h"
+#include "solve/decompression.h"
+#include "world/scheme.h"
+
+static const double TIE = 1e-9;    /* of the step: impacts so near in time are simultaneous */
+static const double CLOSE = 1e-12; /* relative residual that rounds aim at                  */
+enum { MOST_SWEEPS = 100 };
+
+typedef struct chain {
+    cairn_stage *stage;
+    double *w, *y;       /* of blocks: see above                                           */
+    double *time;        /* s, of blocks: of their last impact; -1: none yet               */
+    double *earliest;    /* s, of blocks: when the next contact hits                       */
+    uint8_t *changed;    /* of blocks: by the last round                                   */
+    double *hits;        /* s, of contacts: when they hit; infinite: they do not           */
+    double *bias;        /* m/s, of contacts in the round                                  */
+    double *total;       /* N s, of contacts: their impulses of all rounds                 */
+    int32_t *list;       /* contacts of the round                                          */
+    int count;           /* of them                                                        */
+    double slow;         /* m/s: approach too slow to be told from errors of the solver    */
+    cairn_impacts found; /* so far */
+    size_t room;         /* for so many */
+} chain;
+
+/* ---- what hits ------------------------------------------------------------------------------ */
+
+/* How a contact comes. */
+typedef struct approach {
+    double u, f; /* m/s: along the normal, on the path; what forces give in the step */
+    double gap;  /* m: g - H_N y                                                     */
+} approach;
+
+static double normal_part(const cairn_stage *stage, int j, const double *v)
+{
+    const cairn_problem *p = &stage->problem;
+    double u[CAIRN_MAX_DIMENSION];
+    cairn_contact_relative(p, p->dimension, p->block_size, j, v, u);
+    return u[0];
+}
+
+double cairn_stage_behind(const cairn_stage *stage, int j, const double *y)
+{
+    double imposed = stage->w ? stage->w[(size_t)j * (size_t)stage->problem.dimension] : 0;
+    return normal_part(stage, j, y) - imposed;
+}
+
+/* |v_free - v| of a block, m/s. */
+static double forced_speed(const cairn_stage *stage, int block)
+{
+    double sum = 0;
+    for (int i = 0; block >= 0 && i < stage->world->dimension; i++) {
+        size_t k = (size_t)block * (size_t)stage->block_size + (size_t)i;
+        double change = stage->v_problem[k] - stage->v_old[k];
+        sum += change * change;
+    }
+    return sqrt(sum);
+}
+
+/* Whether contact j closes in this step, and how it comes. */
+static bool closes(const chain *c, int j, approach *at)
+{
+    const cairn_stage *stage = c->stage;
+    at->gap = stage->world->contacts.gap[j] - cairn_stage_behind(stage, j, c->y);
+    at->u = normal_part(stage, j, c->w);
+    if (!(at->u < 0 && at->gap + stage->h * at->u <= 0))
+        return false;
+    at->f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
+    return true;
+}
+
+/* By how much it is faster than rest, m/s; forces do not count. */
+static double excess(const chain *c, int j, const approach *at)
+{
+    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    double rest = fmax(forced_speed(c->stage, block[0]), forced_speed(c->stage, block[1]));
+    return at->f - at->u - fmax(rest, fabs(at->f));
+}
+
+/* When both bodies of a contact have last been hit; 0: not yet. */
+static double since(const chain *c, int j)
+{
+    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    double last = 0;
+    for (int side = 0; side < 2; side++)
+        if (block[side] >= 0)
+            last = fmax(last, c->time[block[side]]);
+    return last;
+}
+
+static double time_of(const chain *c, int j, const approach *at)
+{
+    double start = since(c, j);
+    return fmin(c->stage->h, fmax(start, at->gap / -at->u));
+}
+
+static void look_at(chain *c, int j)
+{
+    approach at;
+    bool hit = closes(c, j, &at) && excess(c, j, &at) > c->slow;
+    c->hits[j] = hit ? time_of(c, j, &at) : INFINITY;
+}
+
+/* The largest excess of all contacts; 0: nothing hits. */
+static double largest_excess(chain *c)
+{
+    double largest = 0;
+    approach at;
+    for (int j = 0; j < c->stage->world->contacts.count; j++)
+        if (closes(c, j, &at))
+            largest = fmax(largest, excess(c, j, &at));
+    return largest;
+}
+
+static bool is_changed(const chain *c, int j)
+{
+    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    return (block[0] >= 0 && c->changed[block[0]]) || (block[1] >= 0 && c->changed[block[1]]);
+}
+
+/* (1) Contacts ascending; how many hit at all. */
+static int find_first(chain *c)
+{
+    const cairn_stage *stage = c->stage;
+    const int32_t *block = stage->problem.block;
+    int contacts = stage->world->contacts.count, hitting = 0;
+    for (int i = 0; i < stage->blocks; i++)
+        c->earliest[i] = INFINITY;
+    for (int j = 0; j < contacts; j++) {
+        hitting += isfinite(c->hits[j]);
+        for (int side = 0; isfinite(c->hits[j]) && side < 2; side++)
+            if (block[2 * j + side] >= 0)
+                c->earliest[block[2 * j + side]] =
+                    fmin(c->earliest[block[2 * j + side]], c->hits[j]);
+    }
+    c->count = 0;
+    for (int j = 0; j < contacts; j++) {
+        bool first = isfinite(c->hits[j]);
+        for (int side = 0; first && side < 2; side++)
+            first = block[2 * j + side] < 0 ||
+                    c->hits[j] <= c->earliest[block[2 * j + side]] + TIE * stage->h;
+        if (first)
+            c->list[c->count++] = j;
+    }
+    return hitting;
+}
+
+/* ---- a round -------------------------------------------------------------------------------- */
+
+static cairn_law law_of(const cairn_scheme *scheme)
+{
+    return cairn_scheme_is_mixed(scheme) ? CAIRN_LAW_COULOMB : scheme->law;
+}
+
+static void set_bias(chain *c, int j)
+{
+    const cairn_stage *stage = c->stage;
+    double e = stage->world->contacts.restitution[j];
+    approach at;
+    closes(c, j, &at);
+    double s = (c->hits[j] / stage->h - 0.5) * at.f;
+    c->bias[j] = e * fmin(0, at.u + s) + s;
+}
+
+/* (2) impulses of the contacts in the list, in the scratch */
+static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report)
+{
+    cairn_stage *stage = c->stage;
+    cairn_arena *scratch = &stage->world->scratch;
+    cairn_problem whole = stage->problem;
+    cairn_problem_part part;
+    whole.directions = 0;
+    whole.v_free = c->w;
+    whole.b = c->bias;
+    for (int k = 0; k < c->count; k++)
+        set_bias(c, c->list[k]);
+    TRY(cairn_problem_take_part(&whole, c->list, c->count, scratch, &part));
+    const cairn_problem *p = &part.problem;
+    size_t rows = (size_t)p->contacts * (size_t)p->dimension;
+    double *zeros = cairn_arena_doubles(scratch, rows), *u = cairn_arena_doubles(scratch, rows);
+    double *v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
+    *r = cairn_arena_doubles(scratch, rows);
+    if (!zeros || !u || !v || !*r)
+        return CAIRN_NO_MEMORY;
+    const cairn_decompression impact = { p, zeros, zeros };
+    cairn_solve_options options = cairn_solve_options_default();
+    options.law = law_of(stage->scheme);
+    options.tolerance = fmin(CLOSE, stage->options->tolerance);
+    options.max_iterations = MOST_SWEEPS;
+    return cairn_decompression_solve(&impact, &options, *r, v, u, report);
+}
+
+/* (3) for one contact */
+static void strike(chain *c, int j, int round, const double *r)
+{
+    const cairn_problem *p = &c->stage->problem;
+    int d = p->dimension, n = p->block_size;
+    double t = c->hits[j], late[CAIRN_MAX_DIMENSION];
+    cairn_impacts *found = &c->found;
+    size_t k = (size_t)found->count++;
+    found->round[k] = round;
+    found->contact[k] = j;
+    found->time[k] = t;
+    for (int i = 0; i < d; i++) {
+        found->impulse[k * (size_t)d + (size_t)i] = r[i];
+        c->total[(size_t)j * (size_t)d + (size_t)i] += r[i];
+        late[i] = t * r[i];
+    }
+    cairn_contact_push(p, d, n, j, r, c->w);
+    cairn_contact_push(p, d, n, j, late, c->y);
+}
+
+/* How far from x the bodies of a contact are when it hits: candidates must cover that. */
+static void note_way(const chain *c, int j)
+{
+    cairn_stage *stage = c->stage;
+    const int32_t *block = stage->problem.block + 2 * (size_t)j;
+    for (int side = 0; side < 2; side++) {
+        if (block[side] < 0)
+            continue;
+        size_t first = (size_t)block[side] * (size_t)stage->block_size;
+        double sum = 0;
+        for (size_t i = first; i < first + (size_t)stage->world->dimension; i++)
+            sum += (c->hits[j] * c->w[i] - c->y[i]) * (c->hits[j] * c->w[i] - c->y[i]);
+        stage->farthest[block[side]] = fmax(stage->farthest[block[side]], sqrt(sum));
+    }
+}
+
+static void mark_blocks(const chain *c, int j)
+{
+    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    for (int side = 0; side < 2; side++)
+        if (block[side] >= 0) {
+            c->changed[block[side]] = 1;
+            c->stage->struck[block[side]] = 1;
+            c->time[block[side]] = fmax(c->time[block[side]], c->hits[j]);
+        }
+}
+
+static void strike_all(chain *c, int round, const double *r)
+{
+    size_t d = (size_t)c->stage->problem.dimension;
+    int contacts = c->stage->world->contacts.count;
+    memset(c->changed, 0, (size_t)c->stage->blocks);
+    for (int k = 0; k < c->count; k++)
+        note_way(c, c->list[k]);
+    for (int k = 0; k < c->count; k++)
+        strike(c, c->list[k], round, r + (size_t)k * d);
+    for (int k = 0; k < c->count; k++)
+        mark_blocks(c, c->list[k]);
+    for (int j = 0; j < contacts; j++)
+        if (is_changed(c, j))
+            look_at(c, j);
+}
+
+/* ---- all rounds ----------------------------------------------------------------------------- */
+
+/* Room for the impacts of another round: twice as much as before, and what there was. */
+static cairn_status make_room(chain *c)
+{
+    cairn_arena *scratch = &c->stage->world->scratch;
+    size_t needed = (size_t)(c->found.count + c->count), d = (size_t)c->stage->problem.dimension;
+    if (needed <= c->room)
+        return CAIRN_OK;
+    size_t room = 2 * needed, old = (size_t)c->found.count;
+    cairn_impacts more = { .count = c->found.count,
+                           .round = cairn_arena_take(scratch, room, sizeof *more.round),
+                           .contact = cairn_arena_take(scratch, room, sizeof *more.contact),
+                           .time = cairn_arena_take(scratch, room, sizeof *more.time),
+                           .impulse = cairn_arena_take(scratch, room * d, sizeof *more.impulse) };
+    if (!more.round || !more.contact || !more.time || !more.impulse)
+        return CAIRN_NO_MEMORY;
+    if (old > 0) {
+        memcpy(more.round, c->found.round, old * sizeof *more.round);
+        memcpy(more.contact, c->found.contact, old * sizeof *more.contact);
+        memcpy(more.time, c->found.time, old * sizeof *more.time);
+        memcpy(more.impulse, c->found.impulse, old * d * sizeof *more.impulse);
+    }
+    c->found = more;
+    c->room = room;
+    return CAIRN_OK;
+}
+
+static cairn_status do_round(chain *c, int round, bool *good)
+{
+    cairn_solve_report report;
+    double *r;
+    TRY(make_room(c));
+    cairn_arena_moment before = cairn_arena_now(&c->stage->world->scratch);
+    TRY(solve_round(c, &r, &report));
+    *good = report.judgement.asked.relative <= c->stage->options->tolerance;
+    if (*good)
+        strike_all(c, round, r);
+    cairn_arena_return(&c->stage->world->scratch, before);
+    return CAIRN_OK;
+}
+
+static cairn_status do_rounds(chain *c)
+{
+    cairn_step_report *report = c->stage->report;
+    bool good = true;
+    int hitting = find_first(c);
+    while (hitting > 0 && good && report->impact_rounds < c->stage->options->impact_rounds) {
+        TRY(do_round(c, report->impact_rounds + 1, &good));
+        report->impact_rounds += good;
+        hitting = find_first(c);
+    }
+    report->impacts = c->found.count;
+    report->impacts_left = hitting;
+    return CAIRN_OK;
+}
+
+static cairn_status take_arrays(chain *c)
+{
+    cairn_stage *stage = c->stage;
+    cairn_arena *scratch = &stage->world->scratch;
+    size_t blocks = (size_t)stage->blocks, velocities = blocks * (size_t)stage->block_size;
+    size_t contacts = (size_t)stage->world->contacts.count;
+    c->y = cairn_arena_doubles(scratch, velocities);
+    c->w = cairn_arena_take(scratch, velocities, sizeof *c->w);
+    c->time = cairn_arena_doubles(scratch, blocks);
+    c->earliest = cairn_arena_take(scratch, blocks, sizeof *c->earliest);
+    c->changed = cairn_arena_take(scratch, blocks, sizeof *c->changed);
+    c->hits = cairn_arena_take(scratch, contacts, sizeof *c->hits);
+    c->bias = cairn_arena_take(scratch, contacts, sizeof *c->bias);
+    c->list = cairn_arena_take(scratch, contacts, sizeof *c->list);
+    c->total = cairn_arena_doubles(scratch, contacts * (size_t)stage->problem.dimension);
+    stage->struck = cairn_arena_take(scratch, blocks, sizeof *stage->struck);
+    stage->farthest = cairn_arena_doubles(scratch, blocks);
+    if (!c->y || !c->w || !c->time || !c->earliest || !c->changed || !c->hits || !c->bias ||
+        !c->list || !c->total || !stage->struck || !stage->farthest)
+        return CAIRN_NO_MEMORY;
+    memcpy(c->w, stage->v_problem, velocities * sizeof *c->w);
+    memset(stage->struck, 0, blocks);
+    return CAIRN_OK;
+}
+
+/* The usual solve starts from w, and gaps from where the paths lead. */
+static void hand_on(chain *c)
+{
+    cairn_stage *stage = c->stage;
+    const int32_t *block = stage->problem.block;
+    stage->impacts = c->found;
+    stage->impulses_before = c->total;
+    stage->behind = c->y;
+    stage->problem.v_free = c->w;
+    for (int j = 0; j < stage->world->contacts.count; j++) {
+        bool struck = false;
+        for (int side = 0; side < 2; side++)
+            struck |= block[2 * j + side] >= 0 && stage->struck[block[2 * j + side]];
+        if (!struck)
+            continue;
+        double f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
+        stage->b[j] =
+            cairn_stage_bias(stage, j, cairn_stage_gap(stage, j), normal_part(stage, j, c->w) - f);
+    }
+}
+
+/* ---- whether there are any ------------------------------------------------------------------ */
+
+/* What is not of contacts alone, and what is found by iteration around the solve, is left to a
+ * single solve. */
+static bool is_for_rounds(const cairn_stage *stage)
+{
+    const cairn_world *world = stage->world;
+    const cairn_surface_laws *laws = &world->laws;
+    bool other = laws->rolling || laws->spinning || laws->anisotropic || laws->adhesive ||
+                 world->friction_varies || cairn_materials_have_poisson(world);
+    return world->bouncing && stage->options->impact_rounds > 0 && !other &&
+           !stage->options->sleep && !stage->scheme->velocity_level && !stage->linearisations &&
+           stage->joints.blocks == 0;
+}
+
+static bool any_bounces(const cairn_stage *stage)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    bool any = false;
+    for (int j = 0; j < c->count && !any; j++)
+        any = c->restitution[j] > 0;
+    return any;
+}
+
+cairn_status cairn_stage_chain(cairn_stage *stage, bool *any)
+{
+    stage->impacts = (cairn_impacts){ 0 };
+    stage->impulses_before = stage->behind = stage->farthest = NULL;
+    stage->struck = NULL;
+    stage->report->impacts = stage->report->impact_rounds = stage->report->impacts_left = 0;
+    *any = false;
+    if (!is_for_rounds(stage) || !any_bounces(stage))
+        return CAIRN_OK;
+    cairn_arena_moment before = cairn_arena_now(&stage->world->scratch);
+    chain c = { .stage = stage };
+    TRY(take_arrays(&c));
+    double fastest = largest_excess(&c);
+    if (fastest > 0) {
+        c.slow = stage->options->tolerance * fastest;
+        for (int j = 0; j < stage->world->contacts.count; j++)
+            look_at(&c, j);
+        TRY(do_rounds(&c));
+    }
+    *any = c.found.count > 0;
+    if (*any) {
+        hand_on(&c);
+        return CAIRN_OK;
+    }
+    stage->farthest = NULL;
+    stage->struck = NULL;
+    cairn_arena_return(&stage->world->scratch, before);
+    return CAIRN_OK;
+}
