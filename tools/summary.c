@@ -32,6 +32,9 @@ static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
     if (s->max_asleep > 0)
         cairn_line_print("asleep", "%.1f bodies in a mean step, %d at most; %lld times one woke",
                          s->mean_asleep, s->max_asleep, (long long)s->woken);
+    if (s->impacts + s->impacts_left > 0)
+        cairn_line_print("impacts", "%lld by their times, in %d rounds a step at most; %lld left",
+                         (long long)s->impacts, s->max_impact_rounds, (long long)s->impacts_left);
     if (s->max_upgraded > 0)
         cairn_line_print("upgraded", "%.1f a step to exact friction, %d at most", s->mean_upgraded,
                          s->max_upgraded);

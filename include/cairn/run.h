@@ -50,6 +50,10 @@ typedef struct cairn_run_summary {
     int max_asleep; /* bodies that rest, most and in a mean step; and how many times one woke */
     double mean_asleep;
     int64_t woken;
+    int64_t impacts; /* resolved one after the other within steps                            */
+    int max_impact_rounds;      /* in so many rounds at most                                  */
+    int64_t impacts_left;       /* that still hit when the rounds were over ...               */
+    int64_t impacts_left_steps; /* ... in so many steps                                       */
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */

@@ -18,6 +18,7 @@ static const struct {
     { "poses", "pose_offset", offsetof(cairn_run_frame, poses) },
     { "guesses", "guess_offset", offsetof(cairn_run_frame, guesses) },
     { "rows", "row_offset", offsetof(cairn_run_frame, joint.rows) },
+    { "impacts", "impact_offset", offsetof(cairn_run_frame, impacts) },
 };
 
 enum { STATES = 2, CONTACTS = 2 }; /* the first parts are states: also that before the first step */
@@ -32,6 +33,7 @@ static cairn_run_sources sources_of(int part, const cairn_world *world)
         cairn_run_pose_sources,
         cairn_run_guess_sources,
         cairn_run_joint_row_sources,
+        cairn_run_impact_sources,
     };
     return lists[part];
 }

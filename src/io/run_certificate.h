@@ -5,9 +5,9 @@
 
 #include "io/run_columns.h"
 
-enum { CAIRN_CERTIFICATE_PARTS = 7 };
+enum { CAIRN_CERTIFICATE_PARTS = 8 };
 
-/* Open columns: the parts are bodies, joints, contacts, loads, poses, guesses, rows of joints. Zero
+/* Open columns: the parts are bodies, joints, contacts, loads, poses, guesses, rows of joints, impacts. Zero
  * is valid: nothing is open. */
 typedef struct cairn_run_certificate {
     cairn_run_table parts[CAIRN_CERTIFICATE_PARTS];

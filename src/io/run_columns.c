@@ -111,10 +111,18 @@ static const cairn_run_source guesses[] = {
     FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, guess_omega),
 };
 
+static const cairn_run_source impacts[] = {
+    FRAME("round", "", CAIRN_HDF5_INT, 1, impact_round),
+    FRAME("contact", "", CAIRN_HDF5_INT, 1, impact_contact),
+    FRAME("time", "s", CAIRN_HDF5_REAL, 1, impact_time),
+    FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, impact_impulse),
+};
+
 const cairn_run_sources cairn_run_detail_sources = SOURCES(details);
 const cairn_run_sources cairn_run_load_sources = SOURCES(loads);
 const cairn_run_sources cairn_run_pose_sources = SOURCES(poses);
 const cairn_run_sources cairn_run_guess_sources = SOURCES(guesses);
+const cairn_run_sources cairn_run_impact_sources = SOURCES(impacts);
 
 cairn_run_sources cairn_run_body_sources(const cairn_world *world)
 {

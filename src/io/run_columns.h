@@ -32,6 +32,7 @@ typedef struct cairn_run_sources {
 extern const cairn_run_sources cairn_run_detail_sources; /* the rest of their data      */
 extern const cairn_run_sources cairn_run_load_sources;   /* loads of the last step      */
 extern const cairn_run_sources cairn_run_pose_sources;   /* driven bodies               */
+extern const cairn_run_sources cairn_run_impact_sources; /* within a step               */
 extern const cairn_run_sources cairn_run_guess_sources;  /* v^ of linearised contacts   */
 
 /* What a body is, and contacts of the last step: with what surfaces do beyond Coulomb friction

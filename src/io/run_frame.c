@@ -273,6 +273,11 @@ static cairn_status fill_columns(cairn_run_frame *f, cairn_arena *arena,
     f->exact = in->exact ? in->exact : none;
     f->compression = in->compression ? in->compression : zeros;
     f->correction = in->correction ? in->correction : zeros;
+    f->impacts = (size_t)in->impacts;
+    f->impact_round = in->impact_round;
+    f->impact_contact = in->impact_contact;
+    f->impact_time = in->impact_time;
+    f->impact_impulse = in->impact_impulse;
     return CAIRN_OK;
 }
 

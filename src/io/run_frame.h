@@ -69,6 +69,9 @@ typedef struct cairn_run_frame {
     size_t guesses; /* dynamic bodies with contacts linearised ahead: v^                  */
     int32_t *guess_body;
     cairn_vec3 *guess_v, *guess_omega;
+    size_t impacts; /* that the step resolved one after the other                         */
+    const int32_t *impact_round, *impact_contact;
+    const double *impact_time, *impact_impulse;
 } cairn_run_frame;
 
 /* The row in /bodies of the body at an index in the world; -1: gone, or the world itself. */

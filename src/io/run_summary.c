@@ -107,6 +107,11 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->max_asleep = report->asleep > s->max_asleep ? report->asleep : s->max_asleep;
     s->mean_asleep += report->asleep;
     s->woken += report->woken;
+    s->impacts += report->impacts;
+    s->impacts_left += report->impacts_left;
+    s->impacts_left_steps += report->impacts_left > 0;
+    s->max_impact_rounds =
+        report->impact_rounds > s->max_impact_rounds ? report->impact_rounds : s->max_impact_rounds;
     s->mean_candidates += report->candidates;
     s->mean_active += report->active;
     s->mean_iterations += (double)report->solve.iterations;
@@ -188,6 +193,12 @@ static void write_counts(cairn_json *json, const cairn_run_summary *s)
     cairn_json_integer(json, "max_asleep", s->max_asleep);
     cairn_json_real(json, "mean_asleep", s->mean_asleep);
     cairn_json_integer(json, "woken", s->woken);
+    cairn_json_end(json);
+    cairn_json_begin(json, "impacts");
+    cairn_json_integer(json, "count", s->impacts);
+    cairn_json_integer(json, "max_rounds", s->max_impact_rounds);
+    cairn_json_integer(json, "left", s->impacts_left);
+    cairn_json_integer(json, "left_steps", s->impacts_left_steps);
     cairn_json_end(json);
     cairn_json_begin(json, "iterations");
     cairn_json_integer(json, "max", s->max_iterations);

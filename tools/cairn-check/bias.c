@@ -2,11 +2,12 @@
  *
  * b = gamma g/h, of overlaps only where they are pushed apart; where Newton's restitution e acts
  * and the contact closes in this step, min(that, e u_N); contacts taken at mid-step:
- * e min(0, u_N). Where contacts are linearised at q + h v^, g is g - h n.v^.
+ * e min(0, u_N). Where contacts are linearised at q + h v^, g is g - h n.v^. After impacts within
+ * the step u_N and g are what these leave: chain.c.
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
- * step closes the gap in this step and is more than what forces change. Then contacts with that e
- * which are hit have b = min(b, 0), and the step has two phases: the compression r_c from v with
+ * step, or free, closes the gap in this step, and the former is more than what forces change. Then contacts with that e
+ * which are hit have b = min(b, 0), and the step has two phases: the compression r_c from mid-step with
  * max(b, 0) at contacts with that e, and what comes after it, with at least e r_cN. */
 #include <string.h>
 
@@ -14,14 +15,18 @@
 
 double check_gap(const check_run *run, int j)
 {
-    double gap = run->contacts.gap[j];
+    double gap = run->contacts.gap[j] - run->by_contact.lag[j];
     return run->settings.linearisations > 0 ? gap - run->settings.h * run->by_contact.guess[j]
                                             : gap;
 }
 
+/* The velocity before, or as impacts within the step leave it, without forces. */
 static double before_of(const check_run *run, int j)
 {
-    return run->by_contact.before[(size_t)j * (size_t)run->settings.components];
+    const check_derived *c = &run->by_contact;
+    size_t first = (size_t)j * (size_t)run->settings.components;
+    double gained = run->impacts.count > 0 ? c->struck[first] - c->free[first] : 0;
+    return c->before[first] + gained;
 }
 
 /* What rounding of a way of this step is relative to, m. */
@@ -49,7 +54,9 @@ static answer is_hit(const check_run *run, int j)
     size_t first = (size_t)j * (size_t)run->settings.components;
     double before = before_of(run, j), forced = fabs(run->by_contact.free[first] - before);
     double gap = run->settings.scheme->middle ? 0 : check_gap(run, j);
-    double way = gap + run->settings.h * before;
+    bool older = run->settings.impact_rounds < 0;
+    double fastest = older ? before : fmin(before, run->by_contact.free[first]);
+    double way = gap + run->settings.h * fastest;
     answer fast = is_negative(before + forced, CHECK_ROUNDING * run->by_contact.size[j]);
     answer closes = is_negative(way, CHECK_ROUNDING * check_way_size(run, j));
     return fast < closes ? fast : closes;
@@ -77,6 +84,7 @@ static void split(check_run *run, int j)
     int d = run->settings.dimension;
     size_t first = (size_t)j * (size_t)d;
     check_derived *c = &run->by_contact;
+    bool older = run->settings.impact_rounds < 0;
     const double *u = c->compressed + first, *r = run->contacts.compression + first;
     double speed = d == 3 ? hypot(u[1], u[2]) : fabs(u[1]), b = run->contacts.bias[j];
     double doubt = CHECK_ROUNDING * c->size[j];
@@ -90,8 +98,10 @@ static void split(check_run *run, int j)
     }
     c->compression_bias[j] = bouncy ? fmax(b, 0) : b;
     c->least[j] = bouncy ? run->contacts.restitution[j] * fmax(0, r[0]) : 0;
-    for (int i = 0; i < d; i++)
-        c->decompression[first + (size_t)i] = c->r[first + (size_t)i] - r[i];
+    for (size_t i = first; i < first + (size_t)d; i++) {
+        c->decompression[i] = c->r[i] - r[i - first];
+        c->middle[i] = older ? c->before[i] : 0.5 * (c->before[i] + c->free[i]);
+    }
 }
 
 void check_impact(check_run *run)

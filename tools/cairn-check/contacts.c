@@ -227,6 +227,25 @@ static void add_side(check_run *run, int j, int which, const frame *f, double *W
         add_velocity(run, f, &s, free, out->imposed + first);
 }
 
+double check_relative(const check_run *run, int j, const check_velocity *motion, bool imposed,
+                      double *u)
+{
+    int m = run->settings.components;
+    frame f = frame_of(run, j);
+    double size = 0;
+    for (int i = 0; i < m; i++)
+        u[i] = imposed ? run->by_contact.imposed[(size_t)j * (size_t)m + (size_t)i] : 0;
+    for (int which = 0; which < 2; which++) {
+        side s = side_of(run, j, which);
+        const check_velocity *its = &motion[s.body];
+        if (run->bodies.motion[s.body] == CHECK_DYNAMIC)
+            size += add_velocity(run, &f, &s, (const vec[2]){ its->v, its->omega }, u);
+    }
+    for (int i = 0; i < m; i++)
+        size += imposed ? fabs(run->by_contact.imposed[(size_t)j * (size_t)m + (size_t)i]) : 0;
+    return size;
+}
+
 /* Belts: along the tangents all velocities have them. */
 static void add_belt(check_run *run, int j, int which, const frame *f)
 {
@@ -306,6 +325,7 @@ void check_contacts_of(check_run *run)
         doubtful += lost && pull > 0; /* what makes up for adhesion was taken off and put on */
         active += r > 0 && !lost;
     }
+    check_chain(run);
     check_impact(run);
     for (int j = 0; j < count; j++)
         check_bias(run, j);

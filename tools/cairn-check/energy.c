@@ -1,7 +1,8 @@
 /* energy.c - the energy ledger of a step. With vm = (v + v+)/2 and um the relative velocity of the
  * means:
  *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
- *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm
+ *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm - m g.y,
+ *     y the way that impacts within the step cost (chain.c)
  *     sleep loss vm.M v(r) of bodies that sleep, v(r) what their impulses would leave
  *     correction - sum m g.h z, z what moves overlapping bodies apart
  * and the change of kinetic + potential + elastic is entered + loads + drivers + motors +
@@ -56,7 +57,8 @@ static void add_body(const check_run *run, int body, ledger *l)
         h * (vec_norm(F) * speed + vec_norm(T) * spin));
     add(&l->numerical, 0.5 * h * m * vec_dot(g, vec_add(new, -1, old)) - h * vec_dot(G, wm),
         h * m * vec_norm(g) * speed + h * fmax(J.x, fmax(J.y, J.z)) * turn * turn * turn);
-    const check_velocity *made = &run->expected[body];
+    const check_velocity *made = &run->expected[body], *late = &run->late[body];
+    add(&l->numerical, -m * vec_dot(g, late->v), m * vec_norm(g) * late->v_size);
     if (run->after.asleep[k])
         add(&l->sleep, m * vec_dot(vm, made->v) + vec_dot(wm, vec_scale(J, made->omega)),
             m * speed * made->v_size + fmax(J.x, fmax(J.y, J.z)) * turn * made->omega_size);

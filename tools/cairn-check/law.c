@@ -360,6 +360,14 @@ static law judge(const check_run *run, const check_phase *phases, int count, sum
     return out;
 }
 
+double check_phase_residual(const check_run *run, const check_phase *phase)
+{
+    const check_scheme *scheme = run->settings.scheme;
+    sums kind = { .convex = scheme->convex && !scheme->mixed };
+    law found = judge(run, phase, 1, kind);
+    return found.found.relative[0];
+}
+
 /* What a file of version 1 claims is of the natural map, which shows the conditions of the law
  * divided by up to sqrt(1 + mu^2): twice the tolerance must hold for them as well. */
 static void check_conditions(check_run *run, const check_phase *phases, int count, sums kind)

@@ -4,7 +4,8 @@
  * then the same with the velocities z that the correction r_z makes from rest, z = M^-1 H_N' r_z;
  * R is the orientation before the step. Rolling and spinning add moments, rows of joints add
  * +-r (e, R'(p x e + t)); where a joint pulls hard J is J + C (tension.c).
- * The compression of an impact starts from v, without loads.
+ * The compression of an impact starts from the mean of v and v_free. Impacts at times t within the
+ * step take t M^-1 H'r off the way (chain.c).
  * Who sleeps has v+ = 0 instead; fixed bodies stay; driven ones have v = (x+ - x)/h and w alike. */
 #include "run.h"
 
@@ -114,7 +115,26 @@ static void add_row(check_run *run, const check_joint_row *row, int side)
     give(run, body, z, row->reach, &run->moved[body]);
 }
 
+void check_strike(const check_run *run, int j, const double *r, check_velocity *motion)
+{
+    static const vec none = { 0, 0, 0 };
+    for (int side = 0; side < 2; side++) {
+        int body = run->contacts.body[2 * j + side];
+        if (run->bodies.motion[body] == CHECK_DYNAMIC)
+            add_push(run, j, side, r, none, &motion[body]);
+    }
+}
+
 /* ---- poses ---------------------------------------------------------------------------------- */
+
+/* What a body moves beyond h v, over h: apart from others, and less after impacts in the step. */
+static check_velocity shift_of(const check_run *run, int body)
+{
+    const check_velocity *z = &run->moved[body], *y = &run->late[body];
+    double h = run->settings.h;
+    return (check_velocity){ vec_add(z->v, -1 / h, y->v), vec_add(z->omega, -1 / h, y->omega),
+                             z->v_size + y->v_size / h, z->omega_size + y->omega_size / h };
+}
 
 static quat turned(quat q, vec angle)
 {
@@ -127,7 +147,7 @@ static void check_turn(check_run *run, int body, int before, int after)
 {
     const check_state *a = &run->before, *b = &run->after;
     double h = run->settings.h;
-    const check_velocity *z = &run->moved[body];
+    const check_velocity shift = shift_of(run, body), *z = &shift;
     if (run->settings.dimension == 2) {
         double angle = a->angle[before] + h * b->omega[after].z + h * z->omega.z;
         quat q = { cos(0.5 * angle), 0, 0, sin(0.5 * angle) };
@@ -168,7 +188,7 @@ static void check_dynamic(check_run *run, int body, const check_velocity *expect
     const check_state *a = &run->before, *b = &run->after;
     int before = a->row[body], after = b->row[body];
     double h = run->settings.h;
-    const check_velocity *z = &run->moved[body];
+    const check_velocity shift = shift_of(run, body), *z = &shift;
     if (b->asleep[after]) {
         check_sleeper(run, body, expected);
     } else {
@@ -291,16 +311,42 @@ static void add_pushes(check_run *run, int j, int side)
     add_push(run, j, side, hit, none, &run->hit[body]);
 }
 
+/* The compression of an impact begins at mid-step; in older files from the velocities before. */
+static check_velocity start_hit(const check_run *run, int body, int row)
+{
+    vec v = run->before.v[row], omega = run->before.omega[row];
+    double half = run->settings.impact_rounds < 0 ? 0 : 0.5;
+    vec change = vec_add(run->v_start[body], -1, v),
+        turning = vec_add(run->omega_start[body], -1, omega);
+    return (check_velocity){ vec_add(v, half, change), vec_add(omega, half, turning),
+                             vec_norm(v) + half * vec_norm(run->v_start[body]),
+                             vec_norm(omega) + half * vec_norm(run->omega_start[body]) };
+}
+
+/* The way that impacts within the step cost. */
+static void add_late(check_run *run)
+{
+    int d = run->settings.dimension;
+    for (int i = 0; i < run->impacts.count; i++) {
+        int j = run->impacts.contact[i];
+        double late[3];
+        for (int k = 0; k < d; k++)
+            late[k] = run->impacts.time[i] * run->impacts.impulse[i * d + k];
+        if (j >= 0 && j < run->contacts.count)
+            check_strike(run, j, late, run->late);
+    }
+}
+
 void check_motion_of(check_run *run)
 {
     static const check_velocity rest = { .v_size = 0 };
     for (int row = 0; row < run->before.count; row++) {
         int body = run->before.index[row];
-        vec v = run->before.v[row], omega = run->before.omega[row];
         run->expected[body] = start(run, body, row);
-        run->moved[body] = rest;
-        run->hit[body] = (check_velocity){ v, omega, vec_norm(v), vec_norm(omega) };
+        run->moved[body] = run->late[body] = rest;
+        run->hit[body] = start_hit(run, body, row);
     }
+    add_late(run);
     for (int j = 0; j < run->contacts.count; j++) {
         check_correction(run, j);
         add_pushes(run, j, 0);

@@ -20,12 +20,17 @@ static inline int check_phases(const check_run *run, check_phase out[2])
     const check_derived *c = &run->by_contact;
     const check_contacts *k = &run->contacts;
     const double *s = run->settings.scheme->mixed ? c->s : NULL;
+    if (run->impacts.count > 0) { /* what comes after impacts within the step */
+        out[0] = (check_phase){ c->decompression, c->velocity, c->struck, k->bias, c->mu, s, NULL,
+                                c->judged };
+        return 1;
+    }
     if (!run->impact) {
         out[0] = (check_phase){ c->r, c->velocity, c->free, k->bias, c->mu, s, NULL, c->judged };
         return 1;
     }
     out[0] = (check_phase){
-        k->compression, c->compressed, c->before, c->compression_bias, c->compression_mu, s,
+        k->compression, c->compressed, c->middle, c->compression_bias, c->compression_mu, s,
         NULL,           c->compressed
     };
     out[1] = (check_phase){ c->decompression, c->velocity, c->free, k->bias, c->mu, NULL,
@@ -46,5 +51,9 @@ static inline cone check_cone(const check_run *run, const check_phase *p, int j,
                    .mu_spinning = run->contacts.mu_spinning[j],
                    .least = p->least ? p->least[j] : 0 };
 }
+
+/* law.c: |e| over the closing part of a phase by the law asked for, at least, rounding considered;
+ * scheme auto: exact friction. */
+double check_phase_residual(const check_run *run, const check_phase *phase);
 
 #endif

@@ -104,6 +104,13 @@ static const check_field guess_fields[] = {
     REAL(check_guesses, omega, 3),
 };
 
+static const check_field impact_fields[] = {
+    WHOLE(check_impacts, round, 1),
+    WHOLE(check_impacts, contact, 1),
+    REAL(check_impacts, time, 1),
+    REAL(check_impacts, impulse, 0),
+};
+
 #define STEP(name) REAL(check_steps, name, 1)
 static const check_field step_fields[] = {
     STEP(step),
@@ -139,6 +146,9 @@ static const check_field step_fields[] = {
     OPTIONAL(check_steps, sleep_loss, 1),
     OPTIONAL(check_steps, asleep, 1),
     OPTIONAL(check_steps, woken, 1),
+    OPTIONAL(check_steps, impacts, 1),
+    OPTIONAL(check_steps, impact_rounds, 1),
+    OPTIONAL(check_steps, impacts_left, 1),
     STEP(broken),
     STEP(joint_drift),
     STEP(joint_turn_drift),
@@ -164,6 +174,7 @@ static const check_field offset_fields[CHECK_PARTS] = {
     [CHECK_POSES] = { "pose_offset", 1, false, offsetof(check_list, value), false },
     [CHECK_GUESSES] = { "guess_offset", 1, false, offsetof(check_list, value), false },
     [CHECK_ROWS] = { "row_offset", 1, false, offsetof(check_list, value), false },
+    [CHECK_IMPACTS] = { "impact_offset", 1, false, offsetof(check_list, value), false },
 };
 
 static const char *const shapes[] = { "sphere",       "point",      "half_space", "inside_cylinder",
@@ -217,7 +228,7 @@ static bool read_scheme(check_run *run)
 static bool read_numbers(check_run *run)
 {
     check_settings *s = &run->settings;
-    double dimension = 0, directions = 0, turns = 0, sleep = 0, gravity[3];
+    double dimension = 0, directions = 0, turns = 0, sleep = 0, rounds = -1, gravity[3];
     struct {
         const char *name;
         int count;
@@ -238,6 +249,12 @@ static bool read_numbers(check_run *run)
     if (H5Aexists(run->file, "sleep") > 0 && /* not in older files */
         !check_attribute(run->file, "sleep", 1, &sleep, run->report))
         return false;
+    if (H5Aexists(run->file, "impact_rounds") > 0 && /* likewise */
+        !check_attribute(run->file, "impact_rounds", 1, &rounds, run->report))
+        return false;
+    if (!(rounds >= -1 && rounds <= 1e6))
+        return check_fail(run->report, "attribute impact_rounds: out of range");
+    s->impact_rounds = (int)rounds;
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
     if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
@@ -388,7 +405,10 @@ static bool open_parts(check_run *run)
         (check_group){ "certificate/poses", pose_fields, COUNT(pose_fields), d, { 0 }, 0 };
     run->parts[CHECK_GUESSES] =
         (check_group){ "certificate/guesses", guess_fields, COUNT(guess_fields), d, { 0 }, 0 };
-    for (int part = 0; part < CHECK_PARTS; part++)
+    run->parts[CHECK_IMPACTS] =
+        (check_group){ "certificate/impacts", impact_fields, COUNT(impact_fields), d, { 0 }, 0 };
+    int parts = run->settings.impact_rounds < 0 ? CHECK_IMPACTS : CHECK_PARTS; /* older: none */
+    for (int part = 0; part < parts; part++)
         if (!check_group_open(run->file, &run->parts[part], run->report) ||
             !read_offsets(run, part))
             return false;
@@ -407,6 +427,10 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->expected, n, sizeof *run->expected) &&
                 check_memory_take(&run->moved, n, sizeof *run->moved) &&
                 check_memory_take(&run->hit, n, sizeof *run->hit) &&
+                check_memory_take(&run->path, n, sizeof *run->path) &&
+                check_memory_take(&run->late, n, sizeof *run->late) &&
+                check_memory_take(&run->hit_time, n, sizeof *run->hit_time) &&
+                check_memory_take(&run->earliest, n, sizeof *run->earliest) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
@@ -439,10 +463,20 @@ static const struct {
     DERIVED(mu, 1),
     DERIVED(s, 1),
     DERIVED(compressed, 0),
+    DERIVED(middle, 0),
     DERIVED(compression_mu, 1),
     DERIVED(compression_bias, 1),
     DERIVED(decompression, 0),
     DERIVED(least, 1),
+    DERIVED(early, 0),
+    DERIVED(struck, 0),
+    DERIVED(lag, 1),
+    DERIVED(hits_at, 1),
+    DERIVED(hits_slack, 1),
+    DERIVED(round_r, 0),
+    DERIVED(round_u, 0),
+    DERIVED(round_q, 0),
+    DERIVED(round_bias, 1),
 };
 
 /* ---- opening and closing -------------------------------------------------------------------- */
@@ -514,9 +548,10 @@ void check_run_close(check_run *run)
                        &run->gyroscopic, &run->before.row,     &run->hit,         &run->after.row,
                        &run->expected,   &run->moved,          &run->x_after,     &run->q_after,
                        &run->touched,    &run->v_start,        &run->omega_start, &run->added,
-                       &run->v_adhesion, &run->omega_adhesion, &run->ledger_size };
+                       &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
+                       &run->late,       &run->hit_time,       &run->earliest };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
-                                   &run->poses, &run->guesses,      &run->row_list };
+                                   &run->poses, &run->guesses,      &run->row_list, &run->impacts };
     for (int i = 0; i < COUNT(blocks); i++)
         check_memory_free(blocks[i]);
     for (int i = 0; i < COUNT(derived); i++)
@@ -648,6 +683,8 @@ bool check_run_load(check_run *run, long step)
            read_part(run, CHECK_LOADS, step - 1, &run->loads, &run->loads.count) &&
            read_part(run, CHECK_POSES, step - 1, &run->poses, &run->poses.count) &&
            read_part(run, CHECK_ROWS, step - 1, &run->row_list, &run->row_list.count) &&
+           (run->settings.impact_rounds < 0 ||
+            read_part(run, CHECK_IMPACTS, step - 1, &run->impacts, &run->impacts.count)) &&
            are_bodies(run, "contacts", run->contacts.body, 2 * run->contacts.count) &&
            are_bodies(run, "loads", run->loads.body, run->loads.count) &&
            read_part(run, CHECK_GUESSES, step - 1, &run->guesses, &run->guesses.count) &&

@@ -54,6 +54,8 @@ typedef struct check_settings {
     double increment;       /* > 0: another test ended the steps    */
     double model_tolerance; /* m: scheme auto                 */
     int linearisations; /* > 0: contacts are those of q + h v^, found in at most so many turns */
+    int impact_rounds;  /* > 0: impacts one after the other, in at most so many; -1: a file from
+                           before there were any, also of the compression at mid-step          */
     bool sleep;         /* bodies may rest, with v = 0                                        */
     bool push, move;    /* overlaps are pushed apart; moved apart                             */
     const check_scheme *scheme;
@@ -128,6 +130,14 @@ typedef struct check_guesses {
     int32_t *body;
     vec *v, *omega;
 } check_guesses;
+
+/* Impacts that the step resolved one after the other. */
+typedef struct check_impacts {
+    size_t capacity;
+    int count;
+    int32_t *round, *contact;
+    double *time, *impulse; /* s after the step began; N s, dimension each */
+} check_impacts;
 
 /* What happens where materials meet. A law has 7 numbers: kind, constant, static, dynamic, speed,
  * exponent, how many points; friction is the smaller of a pair's two laws. */
@@ -246,6 +256,7 @@ typedef struct check_steps {
         *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss,
         *sleep_loss;
     double *asleep, *woken;
+    double *impacts, *impact_rounds, *impacts_left;
     double *broken, *joint_drift, *joint_turn_drift;
     double *distance, *distance_body; /* the second: 2 each */
 } check_steps;
@@ -266,6 +277,7 @@ enum {
     CHECK_POSES,
     CHECK_GUESSES,
     CHECK_ROWS,
+    CHECK_IMPACTS,
     CHECK_PARTS
 };
 
@@ -295,9 +307,17 @@ typedef struct check_derived {
     double *mu;         /* 0 in schemes without friction        */
     double *s;          /* m/s: of the law judged by            */
     double *compressed; /* components: u after a compression    */
+    double *middle;     /* components: u that it starts from    */
     double *compression_mu, *compression_bias;
     double *decompression; /* N s, components: impulse without that of the compression */
     double *least;         /* N s: least normal part of it                            */
+    /* impacts within the step: chain.c */
+    double *early;         /* N s, components: sum of their impulses; r without it is above   */
+    double *struck;        /* components: u as they leave it, with the free motion            */
+    double *lag;           /* m: what the gap lacks of what velocities tell                   */
+    double *hits_at, *hits_slack;         /* s: when a contact hits, and rounding of that     */
+    double *round_r, *round_u, *round_q;  /* components: of one round                         */
+    double *round_bias;
 } check_derived;
 
 typedef struct check_run {
@@ -320,6 +340,7 @@ typedef struct check_run {
     check_loads loads;
     check_poses poses;
     check_guesses guesses;
+    check_impacts impacts;
     check_joint_states joints_before, joints_after;
     check_row_list row_list;
     /* derived for the loaded step, by body: */
@@ -338,6 +359,10 @@ typedef struct check_run {
     check_velocity *expected;         /* after the step                                      */
     check_velocity *moved;            /* m/s: displacement over h that mends overlaps        */
     check_velocity *hit;              /* after the compression of an impact                  */
+    check_velocity *path;             /* between impacts within the step                     */
+    check_velocity *late;             /* m, rad: way that a body lacks for these             */
+    double *hit_time, *earliest;      /* s: of its last impact; of its next                  */
+    double slow;                      /* m/s: impacts are faster than rest by more           */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
     int *row_first;        /* of each joint, and the end after the last */
@@ -380,6 +405,14 @@ bool check_is_poisson(const check_run *run, int j);
 void check_impact(check_run *run);
 double check_gap(const check_run *run, int j);
 double check_way_size(const check_run *run, int j);
+/* chain.c: impacts within the step. */
+void check_chain(check_run *run);
+/* contacts.c: relative velocity of a contact for velocities of dynamic bodies, by body, with that
+ * of other bodies or without; returns what its rounding is relative to. */
+double check_relative(const check_run *run, int j, const check_velocity *motion, bool imposed,
+                      double *u);
+/* motion.c: velocities, by body, with an impulse of contact j. */
+void check_strike(const check_run *run, int j, const double *r, check_velocity *motion);
 /* linearise.c: where contacts were evaluated. */
 void check_place_guesses(check_run *run);
 /* motion.c: (J + C)^-1 */

@@ -1,0 +1,324 @@
+/* chain.c - impacts one after the other within a step, by Newton's restitution (docs/schemes.md).
+ * Between impacts paths are straight:
+ *     x(t) = x + t w - y,   w = v_free + sum M^-1 H' r,   y = sum t M^-1 H' r
+ * A contact hits where its gap g - H_N y + t u_N closes within the step, at the time t, or when its
+ * bodies were last hit if it is closed by then, and where it comes faster than rest: f_N - u_N is
+ * more than |f_N| and what forces give to each of its bodies, f = H (v_free - v), by more than
+ * `tolerance` times the largest such excess when the step begins. Impacts of a round are checked
+ * one by one: that the contact hits, at that time, no contact of its bodies earlier; and all
+ * together: that their impulses obey the law with b = e min(0, u_N + s) + s,
+ * s = (t/h - 1/2) f_N, from what the rounds before left. After the last round as many hit as
+ * the step says. */
+#include <string.h>
+
+#include "phase.h"
+
+static const double TIE = 1e-9; /* of the step: impacts so near in time are simultaneous */
+
+typedef enum answer { NO, PERHAPS, YES } answer;
+
+/* How a contact comes at this moment. */
+typedef struct approach {
+    double u, f, gap, excess; /* m/s, m                          */
+    double size, way;         /* what rounding of u and gap is relative to */
+} approach;
+
+static int components(const check_run *run)
+{
+    return run->settings.components;
+}
+
+/* Whether impacts are resolved one after the other in this run. */
+static bool has_rounds(const check_run *run)
+{
+    const check_settings *s = &run->settings;
+    const check_materials *m = &run->materials;
+    bool other = m->friction_2 || m->adhesion || s->rolling || s->spinning || m->vary;
+    for (int k = 0; k < m->count * m->count; k++)
+        other = other || m->poisson[k] != 0;
+    return s->impact_rounds > 0 && !other && !s->sleep && !s->scheme->middle &&
+           s->linearisations == 0 && run->row_count == 0;
+}
+
+static bool any_bounces(const check_run *run)
+{
+    bool any = false;
+    for (int j = 0; j < run->contacts.count; j++)
+        any = any || run->contacts.restitution[j] > 0;
+    return any;
+}
+
+/* |v_free - v| of a dynamic body. */
+static double forced_speed(const check_run *run, int body)
+{
+    if (run->bodies.motion[body] != CHECK_DYNAMIC)
+        return 0;
+    return vec_norm(vec_add(run->v_start[body], -1, run->before.v[run->before.row[body]]));
+}
+
+/* Also makes sizes of rounding those of the fastest motion in the step. */
+static approach look_at(check_run *run, int j)
+{
+    check_derived *c = &run->by_contact;
+    size_t first = (size_t)j * (size_t)components(run);
+    double u[CONE_COMPONENTS], y[CONE_COMPONENTS];
+    const int32_t *body = run->contacts.body + 2 * j;
+    double speed = check_relative(run, j, run->path, true, u);
+    double late = check_relative(run, j, run->late, false, y);
+    double rest = fmax(forced_speed(run, body[0]), forced_speed(run, body[1]));
+    approach at = { .u = u[0], .f = c->free[first] - c->before[first] };
+    c->size[j] = fmax(c->size[j], 4 * speed);
+    at.gap = run->contacts.gap[j] - y[0];
+    at.excess = at.f - at.u - fmax(rest, fabs(at.f));
+    at.size = c->size[j];
+    at.way = check_way_size(run, j) + late;
+    return at;
+}
+
+static answer is_negative(double x, double doubt)
+{
+    return x < -doubt ? YES : x > doubt ? NO : PERHAPS;
+}
+
+static answer least(answer a, answer b)
+{
+    return a < b ? a : b;
+}
+
+static answer closes(const check_run *run, const approach *at)
+{
+    answer comes = is_negative(at->u, CHECK_ROUNDING * at->size);
+    return least(comes,
+                 is_negative(at->gap + run->settings.h * at->u, CHECK_ROUNDING * at->way));
+}
+
+static answer hits(const check_run *run, const approach *at)
+{
+    double doubt = CHECK_ROUNDING * at->size;
+    return least(closes(run, at), is_negative(run->slow - at->excess, doubt));
+}
+
+static double time_of(const check_run *run, int j, const approach *at)
+{
+    const int32_t *body = run->contacts.body + 2 * j;
+    double since = fmax(run->hit_time[body[0]], run->hit_time[body[1]]);
+    return fmin(run->settings.h, fmax(since, at->gap / -at->u));
+}
+
+/* s: what rounding of that time is relative to. */
+static double time_size(const check_run *run, const approach *at)
+{
+    return run->settings.h + at->way / fmax(fabs(at->u), 1e-300);
+}
+
+/* ---- a round -------------------------------------------------------------------------------- */
+
+/* When every contact hits, as far as that is certain: for the order of impacts. */
+static void find_times(check_run *run)
+{
+    for (int j = 0; j < run->contacts.count; j++) {
+        approach at = look_at(run, j);
+        bool sure = hits(run, &at) == YES;
+        run->by_contact.hits_at[j] = sure ? time_of(run, j, &at) : HUGE_VAL;
+        double slack = CHECK_ROUNDING * time_size(run, &at) + TIE * run->settings.h;
+        run->by_contact.hits_slack[j] = sure ? slack : 0;
+    }
+}
+
+/* The earliest time, rounding considered, at which a contact of a body hits. */
+static void find_earliest(check_run *run)
+{
+    for (int i = 0; i < run->bodies.count; i++)
+        run->earliest[i] = HUGE_VAL;
+    for (int k = 0; k < 2 * run->contacts.count; k++) {
+        double latest = run->by_contact.hits_at[k / 2] + run->by_contact.hits_slack[k / 2];
+        int body = run->contacts.body[k];
+        if (run->bodies.motion[body] == CHECK_DYNAMIC)
+            run->earliest[body] = fmin(run->earliest[body], latest);
+    }
+}
+
+static void check_impact_at(check_run *run, int i)
+{
+    int j = run->impacts.contact[i];
+    const int32_t *body = run->contacts.body + 2 * j;
+    approach at = look_at(run, j);
+    double t = run->impacts.time[i], size = time_size(run, &at);
+    check_true(run->report, check_at(run, "impact", i, "contact"), hits(run, &at) != NO,
+               "it does not hit anything");
+    check_same(run->report, check_at(run, "impact", i, "time"), t, time_of(run, j, &at), size);
+    double first = fmin(run->earliest[body[0]], run->earliest[body[1]]);
+    check_between(run->report, check_at(run, "impact", i, "time, after those of its bodies"), t, 0,
+                  first + CHECK_ROUNDING * size);
+    run->by_contact.round_bias[j] =
+        run->contacts.restitution[j] * fmin(0, at.u + (t / run->settings.h - 0.5) * at.f) +
+        (t / run->settings.h - 0.5) * at.f;
+}
+
+/* Contacts that are not in the round are open. */
+static void clear_round(check_run *run)
+{
+    size_t m = (size_t)components(run);
+    check_derived *c = &run->by_contact;
+    for (size_t j = 0; j < (size_t)run->contacts.count; j++) {
+        for (size_t i = j * m; i < (j + 1) * m; i++)
+            c->round_r[i] = c->round_u[i] = c->round_q[i] = 0;
+        c->round_u[j * m] = c->round_q[j * m] = 1;
+        c->round_bias[j] = c->least[j] = 0;
+    }
+}
+
+/* Impulses of the round act; what they leave. */
+static void strike(check_run *run, int first, int end)
+{
+    int d = run->settings.dimension;
+    for (int i = first; i < end; i++) {
+        int j = run->impacts.contact[i];
+        const double *r = run->impacts.impulse + (size_t)i * (size_t)d;
+        double late[3];
+        for (int k = 0; k < d; k++) {
+            late[k] = run->impacts.time[i] * r[k];
+            run->by_contact.round_r[(size_t)j * (size_t)d + (size_t)k] = r[k];
+            run->by_contact.early[(size_t)j * (size_t)d + (size_t)k] += r[k];
+        }
+        check_strike(run, j, r, run->path);
+        check_strike(run, j, late, run->late);
+    }
+    for (int i = first; i < end; i++)
+        for (int side = 0; side < 2; side++) {
+            int body = run->contacts.body[2 * run->impacts.contact[i] + side];
+            if (run->bodies.motion[body] == CHECK_DYNAMIC)
+                run->hit_time[body] = fmax(run->hit_time[body], run->impacts.time[i]);
+        }
+}
+
+static void check_round(check_run *run, int first, int end)
+{
+    check_derived *c = &run->by_contact;
+    size_t m = (size_t)components(run);
+    find_times(run);
+    find_earliest(run);
+    clear_round(run);
+    for (int i = first; i < end; i++) {
+        int j = run->impacts.contact[i];
+        check_impact_at(run, i);
+        check_relative(run, j, run->path, true, c->round_q + (size_t)j * m);
+    }
+    strike(run, first, end);
+    for (int i = first; i < end; i++) {
+        size_t j = (size_t)run->impacts.contact[i];
+        double speed = check_relative(run, (int)j, run->path, true, c->round_u + j * m);
+        c->size[j] = fmax(c->size[j], 4 * speed);
+    }
+    check_phase phase = { c->round_r, c->round_u, c->round_q, c->round_bias,
+                          c->mu,      NULL,       c->least,   c->round_u };
+    check_between(run->report, check_at(run, "impact", first, "residual of its round"),
+                  check_phase_residual(run, &phase), 0, run->settings.tolerance);
+}
+
+/* ---- all rounds ----------------------------------------------------------------------------- */
+
+static void start(check_run *run)
+{
+    static const check_velocity none = { .v_size = 0 };
+    size_t numbers = (size_t)run->contacts.count * (size_t)components(run);
+    for (int body = 0; body < run->bodies.count; body++) {
+        run->hit_time[body] = 0;
+        run->late[body] = none;
+        run->path[body] = (check_velocity){ run->v_start[body], run->omega_start[body], 0, 0 };
+    }
+    for (size_t i = 0; i < numbers; i++)
+        run->by_contact.early[i] = 0;
+    run->slow = 0;
+}
+
+/* From the largest excess when the step begins. */
+static void find_slow(check_run *run)
+{
+    double fastest = 0;
+    for (int j = 0; j < run->contacts.count; j++) {
+        approach at = look_at(run, j);
+        if (closes(run, &at) != NO)
+            fastest = fmax(fastest, at.excess);
+    }
+    run->slow = run->settings.tolerance * fastest;
+}
+
+/* How many contacts hit when the rounds are over: at least, and at most. */
+static void check_left(check_run *run)
+{
+    double sure = 0, perhaps = 0;
+    bool any = any_bounces(run) && has_rounds(run);
+    for (int j = 0; j < run->contacts.count && any; j++) {
+        approach at = look_at(run, j);
+        answer hit = at.excess > 0 ? hits(run, &at) : NO;
+        sure += hit == YES;
+        perhaps += hit == PERHAPS;
+    }
+    check_between(run->report, check_at(run, NULL, 0, "impacts_left"),
+                  run->steps.impacts_left[run->step - 1], sure, sure + perhaps);
+}
+
+/* Rounds are numbered from 1; a contact is in a round once, contacts ascend. */
+static bool in_order(const check_run *run, int i)
+{
+    int round = run->impacts.round[i], last = i > 0 ? run->impacts.round[i - 1] : 0;
+    bool next = round == last + 1;
+    bool same = i > 0 && round == last && run->impacts.contact[i] > run->impacts.contact[i - 1];
+    return next || same;
+}
+
+static bool check_order(check_run *run)
+{
+    bool good = true;
+    for (int i = 0; i < run->impacts.count && good; i++) {
+        int j = run->impacts.contact[i];
+        good = j >= 0 && j < run->contacts.count && in_order(run, i);
+        check_true(run->report, check_at(run, "impact", i, "contact and round"), good,
+                   "no such contact, or not in order");
+    }
+    int last = good && run->impacts.count > 0 ? run->impacts.round[run->impacts.count - 1] : 0;
+    check_same(run->report, check_at(run, NULL, 0, "impacts"), run->steps.impacts[run->step - 1],
+               run->impacts.count, 0);
+    check_same(run->report, check_at(run, NULL, 0, "impact_rounds"),
+               run->steps.impact_rounds[run->step - 1], last, 0);
+    check_between(run->report, check_at(run, NULL, 0, "impact_rounds"), last, 0,
+                  has_rounds(run) && any_bounces(run) ? run->settings.impact_rounds : 0);
+    return good;
+}
+
+/* Impulses, velocities and gaps as the last phase finds them. */
+static void hand_on(check_run *run)
+{
+    size_t m = (size_t)components(run);
+    check_derived *c = &run->by_contact;
+    for (size_t j = 0; j < (size_t)run->contacts.count; j++) {
+        double y[CONE_COMPONENTS];
+        check_relative(run, (int)j, run->path, true, c->struck + j * m);
+        check_relative(run, (int)j, run->late, false, y);
+        c->lag[j] = y[0];
+        for (size_t i = j * m; i < (j + 1) * m; i++)
+            c->decompression[i] = c->r[i] - c->early[i];
+    }
+}
+
+void check_chain(check_run *run)
+{
+    start(run);
+    for (int j = 0; j < run->contacts.count; j++)
+        run->by_contact.lag[j] = 0;
+    if (run->settings.impact_rounds < 0 || !check_order(run)) {
+        run->impacts.count = 0;
+        return;
+    }
+    if (run->impacts.count > 0 || (has_rounds(run) && any_bounces(run)))
+        find_slow(run);
+    for (int i = 0, end = 0; i < run->impacts.count; i = end) {
+        while (end < run->impacts.count && run->impacts.round[end] == run->impacts.round[i])
+            end++;
+        check_round(run, i, end);
+    }
+    check_left(run);
+    if (run->impacts.count > 0)
+        hand_on(run);
+}
