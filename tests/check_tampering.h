@@ -100,6 +100,9 @@ static const char *const all_integers[] = {
     "steps/upgraded",
     "steps/asleep",
     "steps/woken",
+    "steps/impacts",
+    "steps/impact_rounds",
+    "steps/impacts_left",
     "steps/converged",
     NULL,
 };

@@ -7,8 +7,8 @@
 
 enum { CAIRN_CERTIFICATE_PARTS = 8 };
 
-/* Open columns: the parts are bodies, joints, contacts, loads, poses, guesses, rows of joints, impacts. Zero
- * is valid: nothing is open. */
+/* Open columns: the parts are bodies, joints, contacts, loads, poses, guesses, rows of joints,
+ * impacts. Zero is valid: nothing is open. */
 typedef struct cairn_run_certificate {
     cairn_run_table parts[CAIRN_CERTIFICATE_PARTS];
     cairn_run_table details; /* more columns of the contacts */

@@ -297,13 +297,13 @@ static cairn_status fall_behind(cairn_stage *stage)
     cairn_arena *scratch = &stage->world->scratch;
     size_t blocks = (size_t)stage->blocks, n = (size_t)stage->block_size;
     uint8_t *marks = cairn_arena_take(scratch, blocks, sizeof *marks);
-    double *z = stage->shift ? stage->shift : cairn_arena_doubles(scratch, blocks * n);
+    double *z = cairn_arena_doubles(scratch, blocks * n);
     if (!marks || !z)
         return CAIRN_NO_MEMORY;
     for (size_t i = 0; i < blocks; i++)
         marks[i] = stage->struck[i] || (stage->shift && stage->shifted[i]);
     for (size_t i = 0; i < blocks * n; i++)
-        z[i] -= stage->behind[i] / stage->h;
+        z[i] = (stage->shift ? stage->shift[i] : 0) - stage->behind[i] / stage->h;
     stage->shift = z;
     stage->shifted = marks;
     return CAIRN_OK;
@@ -313,7 +313,15 @@ cairn_status cairn_stage_correct(cairn_stage *stage)
 {
     stage->shift = stage->correction = stage->shift_r = NULL;
     TRY(mend(stage));
+    stage->mended = stage->shift;
     return stage->behind ? fall_behind(stage) : CAIRN_OK;
+}
+
+/* Of the numbers z of all blocks those along which body i moves. */
+static cairn_vec3 linear_part(const cairn_stage *stage, int i, const double *z)
+{
+    z += (size_t)stage->block[i] * (size_t)stage->block_size;
+    return cairn_vec(z[0], z[1], stage->world->dimension == 3 ? z[2] : 0);
 }
 
 static bool is_shifted(const cairn_stage *stage, int i)
@@ -325,8 +333,7 @@ cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)
 {
     if (!is_shifted(stage, i))
         return cairn_vec(0, 0, 0);
-    const double *z = stage->shift + (size_t)stage->block[i] * (size_t)stage->block_size;
-    return cairn_vec(z[0], z[1], stage->world->dimension == 3 ? z[2] : 0);
+    return linear_part(stage, i, stage->shift);
 }
 
 cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
@@ -338,8 +345,7 @@ cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
 
 cairn_vec3 cairn_stage_lacking(const cairn_stage *stage, int i)
 {
-    const double *y = stage->behind + (size_t)stage->block[i] * (size_t)stage->block_size;
-    return cairn_vec(y[0], y[1], stage->world->dimension == 3 ? y[2] : 0);
+    return linear_part(stage, i, stage->behind);
 }
 
 /* x += h z; turned by h times its angular part */
@@ -351,8 +357,10 @@ static void move(cairn_stage *stage, int i)
     double mass = stage->world->bodies.mass[i];
     cairn_quat *q = &stage->q_next[i];
     stage->x_next[i] = cairn_add(stage->x_next[i], way);
-    cairn_vec3 mended = stage->behind ? cairn_add(way, cairn_stage_lacking(stage, i)) : way;
-    stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, mended);
+    if (stage->mended) {
+        cairn_vec3 mended = cairn_scale(h, linear_part(stage, i, stage->mended));
+        stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, mended);
+    }
     if (stage->world->dimension == 2 && angle.z != 0) {
         stage->angle_next[i] += angle.z;
         *q = cairn_quat_in_plane(stage->angle_next[i]);

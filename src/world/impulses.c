@@ -283,8 +283,9 @@ static bool bounces(const cairn_stage *stage, int j)
     return c->poisson && c->poisson[j] && c->restitution[j] > 0;
 }
 
-/* The velocity before closes the gap in this step, and is more than what forces give in a step:
- * slower than that is rest. */
+/* The velocity before closes the gap in this step (of what can bounce, that or the free one: else
+ * it would be stopped where it touches), and is more than what forces give in a step: slower than
+ * that is rest. */
 static bool hits(const cairn_stage *stage, int j)
 {
     const cairn_problem *p = &stage->problem;
@@ -293,8 +294,8 @@ static bool hits(const cairn_stage *stage, int j)
     double gap = stage->scheme->velocity_level ? 0 : cairn_stage_gap(stage, j);
     cairn_contact_relative(p, d, n, j, stage->v_old, before);
     cairn_contact_relative(p, d, n, j, p->v_free, free);
-    return before[0] < -fabs(free[0] - before[0]) &&
-           gap + stage->h * fmin(before[0], free[0]) <= 0;
+    double closing = bounces(stage, j) ? fmin(before[0], free[0]) : before[0];
+    return before[0] < -fabs(free[0] - before[0]) && gap + stage->h * closing <= 0;
 }
 
 /* Whether something hits and some contact can give back. Of Poisson's contacts those that hit end

@@ -196,21 +196,22 @@ typedef struct cairn_stage {
     const double *s_held;   /* the s of the law judged by; NULL: 0 or the law's own     */
     double *v_old;          /* velocities of blocks before the step                     */
     uint8_t *exact;         /* scheme auto: marks of contacts with exact friction; else NULL */
-    double *shift;          /* m/s: displacement over h that mends overlaps; NULL: none */
+    double *shift;          /* m/s: displacement over h beside h v; NULL: none          */
+    const double *mended;   /* m/s: the part of it that mends overlaps; NULL: none      */
     const uint8_t *shifted; /* of each block: > 0 where the shift can be other than 0   */
     double *correction;     /* its normal impulse of each contact; NULL: none           */
     double *shift_r;        /* all its impulses; NULL: none                             */
     double *compression;    /* an impact by Poisson's law: impulses of its first phase; else NULL */
     double *floor;          /* and the least normal impulses of its second phase, N s   */
-    cairn_impacts impacts;   /* within the step, before the solve; see chain.c             */
+    cairn_impacts impacts;  /* within the step, before the solve; see chain.c             */
     double *impulses_before; /* of contacts: sums of their impulses; NULL: there were none */
     double *behind;          /* of blocks: y, the way that they lack for it                */
     uint8_t *struck;         /* of blocks: some impact was theirs; NULL: nobody's          */
     double *farthest;        /* m, of blocks: from x, at their impacts; NULL: none         */
     cairn_problem posed;     /* where a step has phases: the problem to show ...           */
     const double *posed_r;   /* ... and its impulses; NULL: `problem` and `r`              */
-    double *depths; /* m: deepest overlap in each range of contacts             */
-    bool by_groups; /* what sleeps is not solved again                          */
+    double *depths;          /* m: deepest overlap in each range of contacts             */
+    bool by_groups;          /* what sleeps is not solved again                          */
     cairn_groups groups;
     uint8_t *asleep; /* of each body: rests when the step ends; NULL: nobody     */
     int32_t *calm;   /* of each body, after the step; NULL: 0                    */

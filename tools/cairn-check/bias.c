@@ -6,9 +6,11 @@
  * the step u_N and g are what these leave: chain.c.
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
- * step, or free, closes the gap in this step, and the former is more than what forces change. Then contacts with that e
- * which are hit have b = min(b, 0), and the step has two phases: the compression r_c from mid-step with
- * max(b, 0) at contacts with that e, and what comes after it, with at least e r_cN. */
+ * step, with that e also the free one, closes the gap in this step, and the former is more than
+ * what forces change. Then
+ * contacts with that e which are hit have b = min(b, 0), and the step has two phases: the
+ * compression r_c from mid-step with max(b, 0) at contacts with that e, and what comes after it,
+ * with at least e r_cN. */
 #include <string.h>
 
 #include "run.h"
@@ -54,8 +56,8 @@ static answer is_hit(const check_run *run, int j)
     size_t first = (size_t)j * (size_t)run->settings.components;
     double before = before_of(run, j), forced = fabs(run->by_contact.free[first] - before);
     double gap = run->settings.scheme->middle ? 0 : check_gap(run, j);
-    bool older = run->settings.impact_rounds < 0;
-    double fastest = older ? before : fmin(before, run->by_contact.free[first]);
+    bool plain = run->settings.impact_rounds < 0 || !bounces(run, j);
+    double fastest = plain ? before : fmin(before, run->by_contact.free[first]);
     double way = gap + run->settings.h * fastest;
     answer fast = is_negative(before + forced, CHECK_ROUNDING * run->by_contact.size[j]);
     answer closes = is_negative(way, CHECK_ROUNDING * check_way_size(run, j));

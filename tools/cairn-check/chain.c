@@ -88,8 +88,7 @@ static answer least(answer a, answer b)
 static answer closes(const check_run *run, const approach *at)
 {
     answer comes = is_negative(at->u, CHECK_ROUNDING * at->size);
-    return least(comes,
-                 is_negative(at->gap + run->settings.h * at->u, CHECK_ROUNDING * at->way));
+    return least(comes, is_negative(at->gap + run->settings.h * at->u, CHECK_ROUNDING * at->way));
 }
 
 static answer hits(const check_run *run, const approach *at)
@@ -113,28 +112,51 @@ static double time_size(const check_run *run, const approach *at)
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
-/* When every contact hits, as far as that is certain: for the order of impacts. */
+/* When every contact hits, or may hit as far as rounding tells: for the order of impacts. */
 static void find_times(check_run *run)
 {
     for (int j = 0; j < run->contacts.count; j++) {
         approach at = look_at(run, j);
-        bool sure = hits(run, &at) == YES;
-        run->by_contact.hits_at[j] = sure ? time_of(run, j, &at) : HUGE_VAL;
-        double slack = CHECK_ROUNDING * time_size(run, &at) + TIE * run->settings.h;
-        run->by_contact.hits_slack[j] = sure ? slack : 0;
+        answer hit = hits(run, &at);
+        run->by_contact.sure[j] = hit == YES;
+        run->by_contact.hits_at[j] = hit != NO ? time_of(run, j, &at) : HUGE_VAL;
+        run->by_contact.hits_slack[j] = hit != NO ? CHECK_ROUNDING * time_size(run, &at) : 0;
     }
 }
 
-/* The earliest time, rounding considered, at which a contact of a body hits. */
+static void take_earlier(check_run *run, int body, double time, double *earliest)
+{
+    if (run->bodies.motion[body] == CHECK_DYNAMIC)
+        earliest[body] = fmin(earliest[body], time);
+}
+
+/* The latest time at which the first impact of a body can be, and the earliest. */
 static void find_earliest(check_run *run)
 {
+    const check_derived *c = &run->by_contact;
     for (int i = 0; i < run->bodies.count; i++)
-        run->earliest[i] = HUGE_VAL;
+        run->earliest[i] = run->earliest_perhaps[i] = HUGE_VAL;
     for (int k = 0; k < 2 * run->contacts.count; k++) {
-        double latest = run->by_contact.hits_at[k / 2] + run->by_contact.hits_slack[k / 2];
-        int body = run->contacts.body[k];
-        if (run->bodies.motion[body] == CHECK_DYNAMIC)
-            run->earliest[body] = fmin(run->earliest[body], latest);
+        int j = k / 2, body = run->contacts.body[k];
+        if (c->sure[j] > 0)
+            take_earlier(run, body, c->hits_at[j] + c->hits_slack[j], run->earliest);
+        take_earlier(run, body, c->hits_at[j] - c->hits_slack[j], run->earliest_perhaps);
+    }
+}
+
+/* Who certainly hits, and certainly before all others of both bodies, is in the round. */
+static void check_all_there(check_run *run, int first, int end)
+{
+    const check_derived *c = &run->by_contact;
+    for (int j = 0, i = first; j < run->contacts.count; j++) {
+        const int32_t *body = run->contacts.body + 2 * j;
+        double others = fmin(run->earliest_perhaps[body[0]], run->earliest_perhaps[body[1]]);
+        bool must = c->sure[j] > 0 && c->hits_at[j] <= others + 0.5 * TIE * run->settings.h;
+        while (i < end && run->impacts.contact[i] < j)
+            i++;
+        check_true(run->report, check_at(run, "contact", j, "impact"),
+                   !must || (i < end && run->impacts.contact[i] == j),
+                   "it hits before all others of its bodies, and is not in the round");
     }
 }
 
@@ -149,7 +171,7 @@ static void check_impact_at(check_run *run, int i)
     check_same(run->report, check_at(run, "impact", i, "time"), t, time_of(run, j, &at), size);
     double first = fmin(run->earliest[body[0]], run->earliest[body[1]]);
     check_between(run->report, check_at(run, "impact", i, "time, after those of its bodies"), t, 0,
-                  first + CHECK_ROUNDING * size);
+                  first + TIE * run->settings.h + CHECK_ROUNDING * size);
     run->by_contact.round_bias[j] =
         run->contacts.restitution[j] * fmin(0, at.u + (t / run->settings.h - 0.5) * at.f) +
         (t / run->settings.h - 0.5) * at.f;
@@ -198,6 +220,7 @@ static void check_round(check_run *run, int first, int end)
     size_t m = (size_t)components(run);
     find_times(run);
     find_earliest(run);
+    check_all_there(run, first, end);
     clear_round(run);
     for (int i = first; i < end; i++) {
         int j = run->impacts.contact[i];

@@ -316,11 +316,12 @@ static check_velocity start_hit(const check_run *run, int body, int row)
 {
     vec v = run->before.v[row], omega = run->before.omega[row];
     double half = run->settings.impact_rounds < 0 ? 0 : 0.5;
-    vec change = vec_add(run->v_start[body], -1, v),
-        turning = vec_add(run->omega_start[body], -1, omega);
-    return (check_velocity){ vec_add(v, half, change), vec_add(omega, half, turning),
-                             vec_norm(v) + half * vec_norm(run->v_start[body]),
-                             vec_norm(omega) + half * vec_norm(run->omega_start[body]) };
+    vec free = vec_add(run->v_start[body], 1, run->v_adhesion[body]),
+        turning = vec_add(run->omega_start[body], 1, run->omega_adhesion[body]);
+    return (check_velocity){ vec_add(v, half, vec_add(free, -1, v)),
+                             vec_add(omega, half, vec_add(turning, -1, omega)),
+                             vec_norm(v) + half * vec_norm(free),
+                             vec_norm(omega) + half * vec_norm(turning) };
 }
 
 /* The way that impacts within the step cost. */

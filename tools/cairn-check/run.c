@@ -431,6 +431,7 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->late, n, sizeof *run->late) &&
                 check_memory_take(&run->hit_time, n, sizeof *run->hit_time) &&
                 check_memory_take(&run->earliest, n, sizeof *run->earliest) &&
+                check_memory_take(&run->earliest_perhaps, n, sizeof *run->earliest_perhaps) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
@@ -473,6 +474,7 @@ static const struct {
     DERIVED(lag, 1),
     DERIVED(hits_at, 1),
     DERIVED(hits_slack, 1),
+    DERIVED(sure, 1),
     DERIVED(round_r, 0),
     DERIVED(round_u, 0),
     DERIVED(round_q, 0),
@@ -543,13 +545,15 @@ bool check_run_open(check_run *run, const char *path)
 
 void check_run_close(check_run *run)
 {
-    void *blocks[] = { &run->x_eval,     &run->q_eval,         &run->force,       &run->torque,
-                       &run->v_free,     &run->omega_free,     &run->v_eval,      &run->omega_eval,
-                       &run->gyroscopic, &run->before.row,     &run->hit,         &run->after.row,
-                       &run->expected,   &run->moved,          &run->x_after,     &run->q_after,
-                       &run->touched,    &run->v_start,        &run->omega_start, &run->added,
-                       &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
-                       &run->late,       &run->hit_time,       &run->earliest };
+    void *blocks[] = {
+        &run->x_eval,     &run->q_eval,         &run->force,       &run->torque,
+        &run->v_free,     &run->omega_free,     &run->v_eval,      &run->omega_eval,
+        &run->gyroscopic, &run->before.row,     &run->hit,         &run->after.row,
+        &run->expected,   &run->moved,          &run->x_after,     &run->q_after,
+        &run->touched,    &run->v_start,        &run->omega_start, &run->added,
+        &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
+        &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps
+    };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts };
     for (int i = 0; i < COUNT(blocks); i++)

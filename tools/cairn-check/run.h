@@ -312,11 +312,12 @@ typedef struct check_derived {
     double *decompression; /* N s, components: impulse without that of the compression */
     double *least;         /* N s: least normal part of it                            */
     /* impacts within the step: chain.c */
-    double *early;         /* N s, components: sum of their impulses; r without it is above   */
-    double *struck;        /* components: u as they leave it, with the free motion            */
-    double *lag;           /* m: what the gap lacks of what velocities tell                   */
-    double *hits_at, *hits_slack;         /* s: when a contact hits, and rounding of that     */
-    double *round_r, *round_u, *round_q;  /* components: of one round                         */
+    double *early;  /* N s, components: sum of their impulses; r without it is above   */
+    double *struck; /* components: u as they leave it, with the free motion            */
+    double *lag;    /* m: what the gap lacks of what velocities tell                   */
+    double *hits_at, *hits_slack;        /* s: when a contact hits, and rounding of that     */
+    double *sure;                        /* 1: it certainly does                             */
+    double *round_r, *round_u, *round_q; /* components: of one round                         */
     double *round_bias;
 } check_derived;
 
@@ -351,18 +352,19 @@ typedef struct check_run {
     vec *force, *torque; /* loads: N; N m in the body frame              */
     vec *gyroscopic;     /* N m, body frame: as the midpoint rule has it */
     vec *v_free, *omega_free;
-    vec *v_start, *omega_start;       /* v_free of the problem: with adhesion and tension     */
-    vec *v_adhesion, *omega_adhesion; /* what adhesion adds to it                       */
-    vec *added;                       /* kg m^2: C of joints under tension                    */
-    vec *v_eval, *omega_eval;         /* v^                                                  */
-    char *touched;                    /* 1: some contact names it                            */
-    check_velocity *expected;         /* after the step                                      */
-    check_velocity *moved;            /* m/s: displacement over h that mends overlaps        */
-    check_velocity *hit;              /* after the compression of an impact                  */
-    check_velocity *path;             /* between impacts within the step                     */
-    check_velocity *late;             /* m, rad: way that a body lacks for these             */
-    double *hit_time, *earliest;      /* s: of its last impact; of its next                  */
-    double slow;                      /* m/s: impacts are faster than rest by more           */
+    vec *v_start, *omega_start;          /* v_free of the problem: with adhesion and tension     */
+    vec *v_adhesion, *omega_adhesion;    /* what adhesion adds to it                       */
+    vec *added;                          /* kg m^2: C of joints under tension                    */
+    vec *v_eval, *omega_eval;            /* v^                                                  */
+    char *touched;                       /* 1: some contact names it                            */
+    check_velocity *expected;            /* after the step                                      */
+    check_velocity *moved;               /* m/s: displacement over h that mends overlaps        */
+    check_velocity *hit;                 /* after the compression of an impact                  */
+    check_velocity *path;                /* between impacts within the step                     */
+    check_velocity *late;                /* m, rad: way that a body lacks for these             */
+    double *hit_time;                    /* s: of its last impact                               */
+    double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
+    double slow;                         /* m/s: impacts are faster than rest by more           */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
     int *row_first;        /* of each joint, and the end after the last */
