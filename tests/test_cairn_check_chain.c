@@ -23,7 +23,7 @@ static const char *const scene_row =
 /* Balls and boxes in a box, with friction, gravity and a wall that moves: everything hits. */
 static const char *const scene_crowd =
     "cairn: 1\n"
-    "materials: {rock: {friction: 0.4, restitution: 0.7}, putty: {friction: 0.2}}\n"
+    "materials: {rock: {friction: 0.4, restitution: 0.95}, putty: {friction: 0.2}}\n"
     "bodies:\n"
     "  - {motion: fixed, material: rock, shape: {inside_box: {size: [0.6, 0.6, 1.2]}},\n"
     "     position: [0.3, 0.3, 0.6]}\n"
@@ -67,8 +67,8 @@ TEST(the_scenes_have_many_of_them)
 {
     folder f = folder_create();
     run_into(&f, scene_crowd, "run.scheme=coulomb");
-    CHECK(total(&f, "steps/impacts", 40) > 100);
-    CHECK(total(&f, "steps/impact_rounds", 40) > 60);
+    CHECK(total(&f, "steps/impacts", 40) > 80);
+    CHECK(total(&f, "steps/impact_rounds", 40) > 20);
     folder_remove(f.path);
     f = folder_create();
     run_into(&f, scene_row, NULL);

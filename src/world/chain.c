@@ -6,7 +6,8 @@
  *     x(t) = x + t w - y,      w = v_free + sum M^-1 H' r_k,      y = sum t_k M^-1 H' r_k,
  * and so do gaps: g(t) = g - H_N y + t u_N, u = H w + imposed. A contact hits at the time t <= h
  * when its gap closes, or at once where it is closed, if it comes faster than what forces give to
- * one of its bodies in a step (slower than that is rest). A round:
+ * one of its bodies in a step (slower than that is rest), by more than a part of the fastest that
+ * comes. A round:
  *   (1) find the contacts that hit before all others of both their bodies; at the same time: both
  *   (2) solve their impact, with s = (t/h - 1/2) f_N the part of the forces f = H (v_free - v) that
  *       velocities at mid-step lack at time t:
@@ -28,6 +29,7 @@
 
 static const double TIE = 1e-9;    /* of the step: impacts so near in time are simultaneous */
 static const double CLOSE = 1e-12; /* relative residual that rounds aim at                  */
+static const double FADING = 0.5;  /* of 1 - e, of the fastest: impacts that are not followed */
 enum { MOST_SWEEPS = 100 };
 
 typedef struct chain {
@@ -41,7 +43,7 @@ typedef struct chain {
     double *total;       /* N s, of contacts: their impulses of all rounds                 */
     int32_t *list;       /* contacts of the round                                          */
     int count;           /* of them                                                        */
-    double slow;         /* m/s: approach too slow to be told from errors of the solver    */
+    double fastest;      /* m/s: largest excess when the step begins                       */
     cairn_impacts found; /* so far */
     size_t room;         /* for so many */
 } chain;
@@ -84,9 +86,12 @@ static double forced_speed(const cairn_stage *stage, int block)
 static bool closes(const chain *c, int j, approach *at)
 {
     const cairn_stage *stage = c->stage;
-    at->gap = stage->world->contacts.gap[j] - cairn_stage_behind(stage, j, c->y);
     at->u = normal_part(stage, j, c->w);
-    if (!(at->u < 0 && at->gap + stage->h * at->u <= 0))
+    if (!(at->u < 0))
+        return false;
+    double behind = c->found.count > 0 ? cairn_stage_behind(stage, j, c->y) : 0;
+    at->gap = stage->world->contacts.gap[j] - behind;
+    if (!(at->gap + stage->h * at->u <= 0))
         return false;
     at->f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
     return true;
@@ -117,10 +122,18 @@ static double time_of(const chain *c, int j, const approach *at)
     return fmin(c->stage->h, fmax(start, at->gap / -at->u));
 }
 
+/* Excess that is too slow for rounds: not to be told from errors of the solver, or where e < 1 a
+ * small part of what is lost anyway. Else impacts that fade would never end in a dense crowd. */
+static double slow_at(const chain *c, int j)
+{
+    double e = c->stage->world->contacts.restitution[j];
+    return c->fastest * fmax(c->stage->options->tolerance, FADING * (1 - e));
+}
+
 static void look_at(chain *c, int j)
 {
     approach at;
-    bool hit = closes(c, j, &at) && excess(c, j, &at) > c->slow;
+    bool hit = closes(c, j, &at) && excess(c, j, &at) > slow_at(c, j);
     c->hits[j] = hit ? time_of(c, j, &at) : INFINITY;
 }
 
@@ -415,9 +428,8 @@ cairn_status cairn_stage_chain(cairn_stage *stage, bool *any)
     cairn_arena_moment before = cairn_arena_now(&stage->world->scratch);
     chain c = { .stage = stage };
     TRY(take_arrays(&c));
-    double fastest = largest_excess(&c);
-    if (fastest > 0) {
-        c.slow = stage->options->tolerance * fastest;
+    c.fastest = largest_excess(&c);
+    if (c.fastest > 0) {
         for (int j = 0; j < stage->world->contacts.count; j++)
             look_at(&c, j);
         TRY(do_rounds(&c));

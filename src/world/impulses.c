@@ -412,13 +412,30 @@ static cairn_status solve_impact(cairn_stage *stage)
 
 /* ---- after impacts within the step ---------------------------------------------------------- */
 
-/* The solve from what they leave; then their impulses count with those of the solve. */
+/* Whether they leave nothing to do: u + b n lies in K* without any impulse, by either law. */
+static bool is_done(const cairn_stage *stage)
+{
+    const cairn_problem *p = &stage->problem;
+    bool done = true;
+    for (int j = 0; j < p->contacts && done; j++) {
+        double q[CAIRN_MAX_DIMENSION];
+        cairn_contact_relative(p, p->dimension, p->block_size, j, p->v_free, q);
+        double slides = cairn_sliding_speed(stage->world->dimension, 0, q);
+        done = q[0] + p->b[j] >= p->mu[j] * slides;
+    }
+    return done;
+}
+
+/* The solve from what they leave; then their impulses count with those of the solve. Where they
+ * leave nothing to do, residuals have nothing to be relative to: it starts from the answer. */
 static cairn_status solve_rest(cairn_stage *stage)
 {
     size_t rows = (size_t)stage->problem.contacts * (size_t)stage->problem.dimension;
     double *r = cairn_arena_take(&stage->world->scratch, rows, sizeof *r);
     if (!r)
         return CAIRN_NO_MEMORY;
+    if (is_done(stage))
+        memset(stage->r, 0, rows * sizeof *stage->r);
     TRY(solve_phase(stage, &whole));
     if (stage->problem.directions)
         cairn_stage_judge_circular(stage, &stage->report->solve.judgement);

@@ -4,11 +4,11 @@
  * A contact hits where its gap g - H_N y + t u_N closes within the step, at the time t, or when its
  * bodies were last hit if it is closed by then, and where it comes faster than rest: f_N - u_N is
  * more than |f_N| and what forces give to each of its bodies, f = H (v_free - v), by more than
- * `tolerance` times the largest such excess when the step begins. Impacts of a round are checked
- * one by one: that the contact hits, at that time, no contact of its bodies earlier; and all
- * together: that their impulses obey the law with b = e min(0, u_N + s) + s,
- * s = (t/h - 1/2) f_N, from what the rounds before left. After the last round as many hit as
- * the step says. */
+ * `tolerance` and (1 - e)/2 of the largest such excess when the step begins. Impacts of a round are
+ * checked one by one: that the contact hits, at that time, no contact of its bodies earlier; and
+ * all together: that their impulses obey the law with b = e min(0, u_N + s) + s,
+ * s = (t/h - 1/2) f_N, from what the rounds before left. After the last round as many hit as the
+ * step says. */
 #include <string.h>
 
 #include "phase.h"
@@ -19,8 +19,9 @@ typedef enum answer { NO, PERHAPS, YES } answer;
 
 /* How a contact comes at this moment. */
 typedef struct approach {
-    double u, f, gap, excess; /* m/s, m                          */
-    double size, way;         /* what rounding of u and gap is relative to */
+    double u, f, gap;    /* m/s, m                                               */
+    double excess, slow; /* m/s: by how much it is faster than rest, and has to  */
+    double size, way;    /* what rounding of u and gap is relative to            */
 } approach;
 
 static int components(const check_run *run)
@@ -70,6 +71,8 @@ static approach look_at(check_run *run, int j)
     c->size[j] = fmax(c->size[j], 4 * speed);
     at.gap = run->contacts.gap[j] - y[0];
     at.excess = at.f - at.u - fmax(rest, fabs(at.f));
+    at.slow =
+        run->fastest * fmax(run->settings.tolerance, 0.5 * (1 - run->contacts.restitution[j]));
     at.size = c->size[j];
     at.way = check_way_size(run, j) + late;
     return at;
@@ -94,7 +97,7 @@ static answer closes(const check_run *run, const approach *at)
 static answer hits(const check_run *run, const approach *at)
 {
     double doubt = CHECK_ROUNDING * at->size;
-    return least(closes(run, at), is_negative(run->slow - at->excess, doubt));
+    return least(closes(run, at), is_negative(at->slow - at->excess, doubt));
 }
 
 static double time_of(const check_run *run, int j, const approach *at)
@@ -252,11 +255,11 @@ static void start(check_run *run)
     }
     for (size_t i = 0; i < numbers; i++)
         run->by_contact.early[i] = 0;
-    run->slow = 0;
+    run->fastest = 0;
 }
 
-/* From the largest excess when the step begins. */
-static void find_slow(check_run *run)
+/* The largest excess when the step begins. */
+static void find_fastest(check_run *run)
 {
     double fastest = 0;
     for (int j = 0; j < run->contacts.count; j++) {
@@ -264,7 +267,7 @@ static void find_slow(check_run *run)
         if (closes(run, &at) != NO)
             fastest = fmax(fastest, at.excess);
     }
-    run->slow = run->settings.tolerance * fastest;
+    run->fastest = fastest;
 }
 
 /* How many contacts hit when the rounds are over: at least, and at most. */
@@ -335,7 +338,7 @@ void check_chain(check_run *run)
         return;
     }
     if (run->impacts.count > 0 || (has_rounds(run) && any_bounces(run)))
-        find_slow(run);
+        find_fastest(run);
     for (int i = 0, end = 0; i < run->impacts.count; i = end) {
         while (end < run->impacts.count && run->impacts.round[end] == run->impacts.round[i])
             end++;

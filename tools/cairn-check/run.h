@@ -364,7 +364,7 @@ typedef struct check_run {
     check_velocity *late;                /* m, rad: way that a body lacks for these             */
     double *hit_time;                    /* s: of its last impact                               */
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
-    double slow;                         /* m/s: impacts are faster than rest by more           */
+    double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
     int *row_first;        /* of each joint, and the end after the last */
