@@ -98,6 +98,7 @@ static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
     cairn_hdf5_values g = { CAIRN_HDF5_REAL, 3, &gravity };
     TRY(cairn_hdf5_text(f->file, "format", CAIRN_RUN_FORMAT, error));
     TRY(cairn_hdf5_long(f->file, "format_version", CAIRN_RUN_FORMAT_VERSION, error));
+    TRY(cairn_hdf5_long(f->file, "rules", CAIRN_RUN_RULES, error));
     TRY(cairn_hdf5_text(f->file, "version", cairn_version(), error));
     TRY(cairn_hdf5_text(f->file, "title", scene->title, error));
     TRY(cairn_hdf5_text(f->file, "scene", scene->text, error));

@@ -9,6 +9,8 @@
  * texts of any length, and no checksums. */
 #define CAIRN_RUN_FORMAT "cairn run"
 enum { CAIRN_RUN_FORMAT_OLDEST = 1, CAIRN_RUN_FORMAT_VERSION = 2 };
+/* The root attribute `rules`: by which rules bodies move, as docs/run-format.md numbers them. */
+enum { CAIRN_RUN_RULES = 2 };
 
 /* How a run ended: "complete", "rest", "interrupted", "stopped" or "failed". */
 typedef struct cairn_run_ending {

@@ -376,14 +376,18 @@ static double load_factor(const cairn_load *load, double time)
     return load->kind == CAIRN_LOAD_TABLE ? interpolate(load->time, load->factor, t) : 1;
 }
 
-void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, cairn_vec3 *torque)
+void cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force, cairn_vec3 *torque)
 {
+    const cairn_body_store *b = &world->bodies;
     for (size_t k = 0; k < world->loaded_count; k++) {
         const cairn_loaded *loaded = &world->loaded[k];
-        double factor = load_factor(&loaded->load, time);
+        double factor = load_factor(&loaded->load, world->time + ahead);
         int i = loaded->body;
+        cairn_quat q = b->q[i];
+        if (world->dimension == 3)
+            q = cairn_quat_multiply(q, cairn_quat_exp(cairn_scale(ahead, b->omega[i])));
         force[i] = cairn_add_scaled(force[i], factor, loaded->load.force);
-        cairn_vec3 in_body = cairn_rotate_back(world->bodies.q[i], loaded->load.torque);
+        cairn_vec3 in_body = cairn_rotate_back(q, loaded->load.torque);
         torque[i] = cairn_add_scaled(torque[i], factor, in_body);
     }
 }

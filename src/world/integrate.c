@@ -2,7 +2,8 @@
  *
  * v_free = v + h (g + F/m). Turning: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the
  * implicit midpoint rule, which keeps the energy of a free body; equal moments need no iteration.
- * Positions: x += h v; orientation by the exponential map of h w. Loads count at mid-step. */
+ * Positions: x += h v; orientation by the exponential map of h w, or as free_turn.c says where
+ * nothing pushes a body. Loads count at mid-step. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -175,7 +176,7 @@ cairn_status cairn_stage_free_motion(cairn_stage *stage)
     cairn_world *world = stage->world;
     const cairn_body_store *b = &world->bodies;
     TRY(take_arrays(stage));
-    cairn_loads_at(world, world->time + 0.5 * stage->h, stage->force, stage->torque);
+    cairn_loads_at(world, 0.5 * stage->h, stage->force, stage->torque);
     TRY(cairn_stage_number_blocks(stage));
     cairn_parallel_for(b->count, GRAIN, free_range, stage);
     return cairn_stage_check_free_motion(stage);
@@ -206,18 +207,20 @@ void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, ca
     *omega = cairn_stage_turning(stage, i, stage->v);
 }
 
-/* x += h v, orientation by the exponential map: where a dynamic body will be. */
+/* x += h v, orientation by the exponential map or freely: where a dynamic body will be. */
 void cairn_stage_arrive(cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega)
 {
     const cairn_body_store *b = &stage->world->bodies;
+    bool freely = cairn_stage_turns_freely(stage, i);
     double h = stage->h;
     stage->x_next[i] = cairn_add_scaled(b->x[i], h, v);
     stage->angle_next[i] = b->angle[i];
     if (stage->world->dimension == 2) {
-        stage->angle_next[i] += h * omega.z;
+        stage->angle_next[i] += h * (freely ? 0.5 * (b->omega[i].z + omega.z) : omega.z);
         stage->q_next[i] = cairn_quat_in_plane(stage->angle_next[i]);
     } else {
-        cairn_quat turn = cairn_quat_exp(cairn_scale(h, omega));
+        cairn_quat turn = freely ? cairn_free_turn(b->inertia[i], b->omega[i], omega, h)
+                                 : cairn_quat_exp(cairn_scale(h, omega));
         stage->q_next[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
     }
 }

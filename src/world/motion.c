@@ -189,6 +189,7 @@ cairn_status cairn_stage_energy(cairn_stage *stage)
 {
     tally all;
     cairn_stage_joints_energy(stage);
+    TRY(cairn_stage_find_pushed(stage));
     TRY(tally_bodies(stage, end_range, &all));
     stage->far = 2 * all.longest > all.least;
     if (!isfinite(all.energy)) {

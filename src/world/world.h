@@ -215,6 +215,8 @@ typedef struct cairn_stage {
     cairn_groups groups;
     uint8_t *asleep; /* of each body: rests when the step ends; NULL: nobody     */
     int32_t *calm;   /* of each body, after the step; NULL: 0                    */
+    uint8_t *pushed; /* of each body: by a contact or a joint, or stopped; NULL: nobody's angular
+                        velocity changes by itself                               */
     cairn_step_report *report;
 } cairn_stage;
 
@@ -275,7 +277,8 @@ void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_ve
 cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *driver);
 cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load);
 void cairn_drivers_remove(cairn_world *world, int body);
-void cairn_loads_at(const cairn_world *world, double time, cairn_vec3 *force, cairn_vec3 *torque);
+/* `ahead` s from now; torques in the frame of a body that has turned on by then. */
+void cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force, cairn_vec3 *torque);
 
 /* contact_store.c */
 /* Room for so many contacts, with the columns of a set and of those before. On failure there is
@@ -313,6 +316,12 @@ cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int body);
 /* The angular velocity in the body frame out of the numbers x of all blocks. */
 cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int body, const double *x);
 void cairn_stage_commit(cairn_stage *stage);
+
+/* free_turn.c: who is pushed; whether a body turns by what its own motion and loads make of it; and
+ * the turn, body frame, from the angular velocities before and after the step */
+cairn_status cairn_stage_find_pushed(cairn_stage *stage);
+bool cairn_stage_turns_freely(const cairn_stage *stage, int body);
+cairn_quat cairn_free_turn(cairn_vec3 inertia, cairn_vec3 omega, cairn_vec3 next, double h);
 
 /* linearise.c: gaps that hold where the step ends */
 bool cairn_stage_linearised(cairn_stage *stage);

@@ -1,6 +1,6 @@
 /* motion.c - momentum and motion of every body over a step:
  *     v+ = v_free + 1/m sum +-p,   w+ = w_free + J^-1 R' sum +-(arm x p),   p = n r_N + t r_T
- *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+,
+ *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+   (turn.c: if pushed),
  * then the same with the velocities z that the correction r_z makes from rest, z = M^-1 H_N' r_z;
  * R is the orientation before the step. Rolling and spinning add moments, rows of joints add
  * +-r (e, R'(p x e + t)); where a joint pulls hard J is J + C (tension.c).
@@ -136,9 +136,9 @@ static check_velocity shift_of(const check_run *run, int body)
                              z->v_size + y->v_size / h, z->omega_size + y->omega_size / h };
 }
 
-static quat turned(quat q, vec angle)
+static quat turned(quat q, quat turn)
 {
-    q = quat_product(q, quat_turn(angle));
+    q = quat_product(q, turn);
     double norm = quat_norm(q);
     return (quat){ q.w / norm, q.x / norm, q.y / norm, q.z / norm };
 }
@@ -149,19 +149,22 @@ static void check_turn(check_run *run, int body, int before, int after)
     double h = run->settings.h;
     const check_velocity shift = shift_of(run, body), *z = &shift;
     if (run->settings.dimension == 2) {
-        double angle = a->angle[before] + h * b->omega[after].z + h * z->omega.z;
+        double old = a->omega[before].z, new = b->omega[after].z,
+               way = fabs(h * old) + fabs(h * new);
+        double angle = a->angle[before] + check_angle_of(run, body, old, new) + h * z->omega.z;
         quat q = { cos(0.5 * angle), 0, 0, sin(0.5 * angle) };
         check_same(run->report, check_at(run, "body", body, "angle"), b->angle[after], angle,
-                   fabs(a->angle[before]) + fabs(h * b->omega[after].z) + h * z->omega_size);
+                   fabs(a->angle[before]) + way + h * z->omega_size);
         check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[after], q,
                         1 + fabs(angle) + h * z->omega_size);
         return;
     }
-    quat q = turned(a->q[before], vec_times(h, b->omega[after]));
+    vec old = a->omega[before], new = b->omega[after];
+    quat q = turned(a->q[before], check_turn_of(run, body, old, new));
     if (z->omega_size > 0)
-        q = turned(q, vec_times(h, z->omega));
+        q = turned(q, quat_turn(vec_times(h, z->omega)));
     check_same_quat(run->report, check_at(run, "body", body, "q"), b->q[after], q,
-                    1 + h * vec_norm(b->omega[after]) + h * z->omega_size);
+                    1 + h * (vec_norm(old) + vec_norm(new)) + h * z->omega_size);
 }
 
 /* Who sleeps has no velocity at all, and its impulses would leave it next to none. */
@@ -357,6 +360,7 @@ void check_motion_of(check_run *run)
         add_row(run, &run->rows[i], 0);
         add_row(run, &run->rows[i], 1);
     }
+    check_find_pushed(run);
     for (int body = 0; body < run->bodies.count; body++)
         check_body(run, body);
     count_entered(run);

@@ -228,7 +228,7 @@ static bool read_scheme(check_run *run)
 static bool read_numbers(check_run *run)
 {
     check_settings *s = &run->settings;
-    double dimension = 0, directions = 0, turns = 0, sleep = 0, rounds = -1, gravity[3];
+    double dimension = 0, directions = 0, turns = 0, sleep = 0, rounds = -1, rules = 1, gravity[3];
     struct {
         const char *name;
         int count;
@@ -255,6 +255,11 @@ static bool read_numbers(check_run *run)
     if (!(rounds >= -1 && rounds <= 1e6))
         return check_fail(run->report, "attribute impact_rounds: out of range");
     s->impact_rounds = (int)rounds;
+    if (H5Aexists(run->file, "rules") > 0 && /* nor this */
+        !check_attribute(run->file, "rules", 1, &rules, run->report))
+        return false;
+    if (rules != 1 && rules != 2)
+        return check_fail(run->report, "attribute rules: %.17g is not known here", rules);
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
     if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
@@ -264,6 +269,7 @@ static bool read_numbers(check_run *run)
     s->linearisations = turns > 0 ? (int)turns : s->scheme->linearisations;
     s->dimension = (int)dimension;
     s->sleep = sleep != 0;
+    s->rules = (int)rules;
     s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };
     s->directions = s->scheme->edges && s->dimension == 3 ? (int)directions : 0;
     return true;
@@ -433,6 +439,7 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->earliest, n, sizeof *run->earliest) &&
                 check_memory_take(&run->earliest_perhaps, n, sizeof *run->earliest_perhaps) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
+                check_memory_take(&run->pushed, n, sizeof *run->pushed) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
     for (int i = 0; i < COUNT(vectors); i++)
@@ -552,7 +559,8 @@ void check_run_close(check_run *run)
         &run->expected,   &run->moved,          &run->x_after,     &run->q_after,
         &run->touched,    &run->v_start,        &run->omega_start, &run->added,
         &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
-        &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps
+        &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps,
+        &run->pushed
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts };

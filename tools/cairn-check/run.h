@@ -43,6 +43,7 @@ typedef struct check_scheme {
 
 typedef struct check_settings {
     int version; /* of the format: 1, or 2 with checksums */
+    int rules;   /* of motion: 1, or 2 with free turning of second order and soft motors */
     int dimension;
     vec gravity;
     double h;               /* s: time step                         */
@@ -357,6 +358,7 @@ typedef struct check_run {
     vec *added;                          /* kg m^2: C of joints under tension                    */
     vec *v_eval, *omega_eval;            /* v^                                                  */
     char *touched;                       /* 1: some contact names it                            */
+    char *pushed;                        /* 1: turns by h w+, see turn.c                        */
     check_velocity *expected;            /* after the step                                      */
     check_velocity *moved;               /* m/s: displacement over h that mends overlaps        */
     check_velocity *hit;                 /* after the compression of an impact                  */
@@ -419,6 +421,11 @@ void check_strike(const check_run *run, int j, const double *r, check_velocity *
 void check_place_guesses(check_run *run);
 /* motion.c: (J + C)^-1 */
 vec check_inverse_inertia(const check_run *run, int body);
+/* turn.c: who is pushed in the step; by which turn a body gets to its new orientation, and in 2D by
+ * which angle, from its angular velocities before and after. */
+void check_find_pushed(check_run *run);
+quat check_turn_of(const check_run *run, int body, vec old, vec new);
+double check_angle_of(const check_run *run, int body, double old, double new);
 /* tension.c: C, and the velocities that the problem starts from; then rates of rows. */
 void check_start(check_run *run);
 void check_start_law(check_run *run);
