@@ -35,7 +35,7 @@ typedef enum cairn_joint_kind {
 typedef enum cairn_motor_kind {
     CAIRN_MOTOR_NONE,
     CAIRN_MOTOR_VELOCITY, /* drives the coordinate at `target` m/s or rad/s                     */
-    CAIRN_MOTOR_POSITION, /* drives it to `target` m or rad within a step                       */
+    CAIRN_MOTOR_POSITION, /* drives it to `target` m or rad, by stiffness and damping           */
     CAIRN_MOTOR_FORCE,    /* pushes with `target` N or N m                                      */
     CAIRN_MOTOR_COUNT
 } cairn_motor_kind;
@@ -51,7 +51,9 @@ typedef struct cairn_joint_drive {
     const char *motor;         /* a name of cairn_motor_name                                    */
     double target;             /* of the motor                                                  */
     double effort;             /* N or N m: most that a velocity or position motor can give     */
-    double stiffness, damping; /* N/m and N s/m, or N m/rad and N m s/rad; implicit in time     */
+    double stiffness, damping; /* N/m and N s/m, or N m/rad and N m s/rad; implicit in time: of a
+                                  spring; both of a position motor, damping of a velocity motor.
+                                  0 in a position motor: critically damped, see docs/joints.md  */
     double rest;               /* m or rad: coordinate at which the spring is at rest           */
 } cairn_joint_drive;
 

@@ -72,8 +72,10 @@ static const cairn_option drive_options[] = {
       NULL },
     { "effort", REAL, DRIVE(effort), 0, INFINITY, "N or N m", "most that the motor can give",
       NULL },
-    { "stiffness", REAL, DRIVE(stiffness), 0, 1e300, "N/m or N m/rad", "of a spring", NULL },
-    { "damping", REAL, DRIVE(damping), 0, 1e300, "N s/m or N m s/rad", "of a damper", NULL },
+    { "stiffness", REAL, DRIVE(stiffness), 0, 1e300, "N/m or N m/rad",
+      "of a spring, or of a position motor (0: from damping or effort)", NULL },
+    { "damping", REAL, DRIVE(damping), 0, 1e300, "N s/m or N m s/rad",
+      "of a damper, or of a position (0: critical) or velocity motor (0: stiff)", NULL },
     { "rest", REAL, DRIVE(rest), ANY, "m or rad", "coordinate at which the spring is at rest",
       NULL },
 };
@@ -262,6 +264,11 @@ static cairn_status check_drive(const cairn_joint_drive *d, bool exists, const c
     if (!(d->lower <= d->upper))
         return cairn_fail(error, CAIRN_BAD_INPUT, name, "found lower %g > upper %g", d->lower,
                           d->upper);
+    if (d->rest != 0 && strcmp(d->motor, "position") == 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, name,
+                          "found rest %g beside a position motor, whose stiffness and damping pull "
+                          "to its target",
+                          d->rest);
     return CAIRN_OK;
 }
 

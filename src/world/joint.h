@@ -75,6 +75,8 @@ typedef struct cairn_joint {
     cairn_vec3 force, torque; /* N, N m on a                                                */
     double drift, turn_drift; /* m, rad                                                     */
     double elastic;           /* J: what its springs store */
+    double felt_turn;  /* kg m^2: inertia along `turn`, where a motor asks for it: joint_felt.c */
+    double felt_slide; /* kg: along `slide` */
 } cairn_joint;
 
 /* Poses and time step that rows are made for. */

@@ -9,7 +9,7 @@
  * each row the exact derivative of its theta. Then, with x the coordinate of a row:
  *     held      rate + gamma theta/h = 0
  *     limit     rate + gamma gap/h >= 0, impulse >= 0
- *     motor     rate = target, |impulse| <= h effort
+ *     motor     rate = target, or to a position, |impulse| <= h effort: below
  *     friction  rate = 0, |impulse| <= h bound                          [ST96] (30)-(32)
  *     spring    r = -h k (x + h rate) - h c rate, that is
  *               rate + k x/(c + h k) + r/(h (c + h k)) = 0: implicit in time. */
@@ -155,22 +155,63 @@ static double impulse_bound(double effort, double h)
     return effort >= CAIRN_UNBOUNDED ? INFINITY : h * effort;
 }
 
-static cairn_row motor(const pose *s, cairn_row row, const cairn_joint_drive *drive)
+/* ---- motors --------------------------------------------------------------------------------- */
+
+/* A motor with stiffness k and damping c that goes to x = target, at `felt` of inertia m:
+ *     r = -h k (x+ - target) - h c rate,    |r| <= h effort,
+ * implicit in time like a spring; of k and c the one left out makes it critically damped,
+ * c = 2 sqrt(k m). With neither it is stiff, and goes at the speed from which an effort of BRAKING
+ * can stop m at the target:
+ *     rate = -d min(1/h, sqrt(2 a/|d|)),    d = x - target,   a = BRAKING effort/m. */
+static const double BRAKING = 0.25; /* of the effort; the rest is for loads */
+
+static cairn_row position_motor(const pose *s, cairn_row row, const cairn_joint_drive *drive,
+                                double felt)
+{
+    double h = s->view->h, k = drive->stiffness, c = drive->damping;
+    row.defect -= drive->target;
+    if (k == 0 && c == 0) {
+        double a = BRAKING * drive->effort / felt;
+        row.gain = fmin(1 / h, sqrt(2 * a / fabs(row.defect)));
+        return row;
+    }
+    if (c == 0)
+        c = 2 * sqrt(k * felt);
+    else if (k == 0)
+        k = c * c / (4 * felt);
+    row.gain = isinf(k) ? 1 / h : k / (c + h * k);
+    row.compliance = 1 / (h * (c + h * k));
+    return row;
+}
+
+/* rate = target; with a damping c softly, r = h c (target - rate). */
+static cairn_row velocity_motor(const pose *s, cairn_row row, const cairn_joint_drive *drive)
+{
+    row.bias = -drive->target;
+    row.compliance = drive->damping > 0 ? 1 / (s->view->h * drive->damping) : 0;
+    return row;
+}
+
+static bool has_motor(const cairn_joint_drive *drive, const char *name)
+{
+    return strcmp(drive->motor, name) == 0;
+}
+
+static cairn_row motor(const pose *s, cairn_row row, const cairn_joint_drive *drive, double felt)
 {
     double h = s->view->h, bound = impulse_bound(drive->effort, h);
     row.role = CAIRN_ROW_MOTOR;
     row.lower = -bound;
     row.upper = bound;
-    if (strcmp(drive->motor, "velocity") == 0) {
-        row.bias = -drive->target;
-    } else if (strcmp(drive->motor, "position") == 0) {
-        row.defect -= drive->target;
-        row.gain = 1 / h;
-    } else {
-        row.lower = row.upper = h * drive->target;
-    }
+    if (has_motor(drive, "velocity"))
+        return velocity_motor(s, row, drive);
+    if (has_motor(drive, "position"))
+        return position_motor(s, row, drive, felt);
+    row.lower = row.upper = h * drive->target;
     return row;
 }
+
+/* ---- drives --------------------------------------------------------------------------------- */
 
 static cairn_row dry_friction(const pose *s, cairn_row row, double bound)
 {
@@ -180,20 +221,25 @@ static cairn_row dry_friction(const pose *s, cairn_row row, double bound)
     return row;
 }
 
-/* What acts along the coordinate whose row (with the coordinate as defect) is given. */
-static int drive_rows(const pose *s, cairn_row row, const cairn_joint_drive *drive, cairn_row *out)
+/* What acts along the coordinate whose row (with the coordinate as defect) is given. Stiffness and
+ * damping that are not a motor's are a spring. */
+static int drive_rows(const pose *s, cairn_row row, const cairn_joint_drive *drive, double felt,
+                      cairn_row *out)
 {
+    bool position = has_motor(drive, "position");
+    double stiffness = position ? 0 : drive->stiffness;
+    double damping = position || has_motor(drive, "velocity") ? 0 : drive->damping;
     int n = 0;
     if (drive->lower > -CAIRN_UNBOUNDED)
         out[n++] = limited(s, row, drive->lower);
     if (drive->upper < CAIRN_UNBOUNDED)
         out[n++] = limited(s, reversed(row), -drive->upper);
-    if (strcmp(drive->motor, "none") != 0)
-        out[n++] = motor(s, row, drive);
+    if (!has_motor(drive, "none"))
+        out[n++] = motor(s, row, drive, felt);
     if (drive->friction > 0)
         out[n++] = dry_friction(s, row, drive->friction);
-    if (drive->stiffness > 0 || drive->damping > 0) {
-        out[n] = spring(s, row, drive->stiffness, drive->damping);
+    if (stiffness > 0 || damping > 0) {
+        out[n] = spring(s, row, stiffness, damping);
         out[n++].defect -= drive->rest;
     }
     return n;
@@ -298,9 +344,10 @@ int cairn_joint_rows(const cairn_joint *joint, const cairn_joint_view *view, cai
         n += hold_softly(&s, rows + n);
     if (class->slides) {
         cairn_row along = class->two_points ? stretching(&s) : sliding(&s, s.eb[0]);
-        n += drive_rows(&s, along, &joint->def.slide, rows + n);
+        n += drive_rows(&s, along, &joint->def.slide, joint->felt_slide, rows + n);
     }
     if (class->turns)
-        n += drive_rows(&s, turning(turning_axis(&s), turned(&s)), &joint->def.turn, rows + n);
+        n += drive_rows(&s, turning(turning_axis(&s), turned(&s)), &joint->def.turn,
+                        joint->felt_turn, rows + n);
     return n;
 }

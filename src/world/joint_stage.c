@@ -93,6 +93,7 @@ cairn_status cairn_stage_joints_prepare(cairn_stage *stage)
     if (!s->rows)
         return CAIRN_NO_MEMORY;
     memset(s->rows, 0, rows * sizeof *s->rows);
+    TRY(cairn_stage_joints_feel(stage));
     for (size_t k = 0; k < world->joint_count; k++) {
         cairn_joint *joint = &world->joints[k];
         cairn_row *own = s->rows + k * CAIRN_JOINT_ROWS;

@@ -385,6 +385,9 @@ void cairn_stage_joints_store(cairn_stage *stage);
 void cairn_stage_joints_energy(cairn_stage *stage);
 void cairn_stage_joints_commit(cairn_stage *stage);
 
+/* joint_felt.c: the inertia that motors feel in this step */
+cairn_status cairn_stage_joints_feel(cairn_stage *stage);
+
 /* joint_tension.c */
 cairn_status cairn_stage_joints_steady(cairn_stage *stage);
 void cairn_stage_joints_steady_loss(cairn_stage *stage);

@@ -62,6 +62,13 @@ bool check_has_two_points(const check_run *run, int joint)
     return kinds[run->joints.kind[joint]].two_points;
 }
 
+bool check_is_link(const check_run *run, int joint)
+{
+    int kind = run->joints.kind[joint];
+    int holds = run->settings.dimension == 2 ? kinds[kind].flat : kinds[kind].full;
+    return (holds & ~(GEAR | ROPE | SOFT)) != 0;
+}
+
 bool check_has_coordinate(const check_run *run, int joint, bool turn)
 {
     int kind = run->joints.kind[joint];
@@ -148,7 +155,7 @@ static check_joint_row held(const view *v, check_joint_row row, check_role role)
 }
 
 /* rate + k theta/(c + h k) + r/(h (c + h k)) = 0 */
-static check_joint_row soft(const view *v, check_joint_row row, double k, double c)
+static check_joint_row softly(const view *v, check_joint_row row, double k, double c)
 {
     double h = v->run->settings.h;
     row = held(v, row, CHECK_SOFT);
@@ -173,20 +180,20 @@ static check_joint_row stopped(const view *v, check_joint_row row, double bound,
 }
 
 static check_joint_row driven(const view *v, check_joint_row row, const check_drive *drive,
-                              double target)
+                              bool turn)
 {
+    double target = turn ? v->pose->turn_target : v->pose->slide_target;
     double h = v->run->settings.h, bound = h * drive->effort[v->joint];
     int motor = drive->motor[v->joint];
+    check_gains gains = { .target = target,
+                          .effort = drive->effort[v->joint],
+                          .stiffness = drive->spring[v->joint],
+                          .damping = drive->damper[v->joint],
+                          .felt = turn ? v->pose->felt_turn : v->pose->felt_slide };
     row.role = CHECK_MOTOR;
     row.lower = motor == CHECK_FORCE ? h * target : -bound;
     row.upper = motor == CHECK_FORCE ? h * target : bound;
-    row.bias = motor == CHECK_VELOCITY ? -target : 0;
-    if (motor == CHECK_POSITION) {
-        row.gain = 1 / h;
-        row.defect -= target;
-        row.reach += fabs(target);
-    }
-    return row;
+    return check_motor_gains(v->run, row, motor, gains);
 }
 
 static check_joint_row dry(const view *v, check_joint_row row, double friction)
@@ -197,23 +204,27 @@ static check_joint_row dry(const view *v, check_joint_row row, double friction)
     return row;
 }
 
-/* All that acts along a coordinate, whose row is given with the coordinate as its defect. */
-static int act(const view *v, check_joint_row row, const check_drive *drive, double target,
+/* All that acts along a coordinate, whose row is given with the coordinate as its defect. What of
+ * stiffness and damping is a motor's is no spring. */
+static int act(const view *v, check_joint_row row, const check_drive *drive, bool turn,
                check_joint_row *out)
 {
     int n = 0, i = v->joint;
+    bool soft = v->run->settings.rules >= 2, position = soft && drive->motor[i] == CHECK_POSITION;
+    double spring = position ? 0 : drive->spring[i];
+    double damper = position || (soft && drive->motor[i] == CHECK_VELOCITY) ? 0 : drive->damper[i];
     if (drive->lower[i] > -HUGE_VAL)
         out[n++] = stopped(v, row, drive->lower[i], 1);
     if (drive->upper[i] < HUGE_VAL)
         out[n++] = stopped(v, row, drive->upper[i], -1);
     if (drive->motor[i] != CHECK_NO_MOTOR)
-        out[n++] = driven(v, row, drive, target);
+        out[n++] = driven(v, row, drive, turn);
     if (drive->friction[i] > 0)
         out[n++] = dry(v, row, drive->friction[i]);
-    if (drive->spring[i] > 0 || drive->damper[i] > 0) {
+    if (spring > 0 || damper > 0) {
         row.defect -= drive->rest[i];
         row.reach += fabs(drive->rest[i]);
-        out[n++] = soft(v, row, drive->spring[i], drive->damper[i]);
+        out[n++] = softly(v, row, spring, damper);
     }
     return n;
 }
@@ -284,7 +295,7 @@ static int hold_softly(const view *v, check_joint_row *out)
     int n = 0, i = v->joint, d = v->run->settings.dimension;
     double k = j->stiffness[i], c = j->damping[i];
     for (int axis = 0; (k > 0 || c > 0) && axis < d; axis++)
-        out[n++] = soft(v, sliding(v, v->eb[axis]), k, c);
+        out[n++] = softly(v, sliding(v, v->eb[axis]), k, c);
     k = j->turn_stiffness[i];
     c = j->turn_damping[i];
     if (!(k > 0 || c > 0))
@@ -294,9 +305,9 @@ static int hold_softly(const view *v, check_joint_row *out)
     vec angle = quat_angle(quat_product(quat_conjugate(b), a));
     const double parts[3] = { angle.x, angle.y, angle.z };
     if (v->flat)
-        out[n++] = soft(v, about_axis(v), k, c);
+        out[n++] = softly(v, about_axis(v), k, c);
     for (int axis = 0; axis < 3 && !v->flat; axis++)
-        out[n++] = soft(v, turning(v->eb[axis], parts[axis]), k, c);
+        out[n++] = softly(v, turning(v->eb[axis], parts[axis]), k, c);
     return n;
 }
 
@@ -320,9 +331,9 @@ int check_joint_rows(const check_run *run, int joint, check_joint_pose *pose, ch
         n += hold_softly(&v, rows + n);
     check_joint_row along = kinds[kind].two_points ? stretching(&v) : sliding(&v, v.eb[0]);
     if (kinds[kind].slides)
-        n += act(&v, along, &j->slide, pose->slide_target, rows + n);
+        n += act(&v, along, &j->slide, false, rows + n);
     if (kinds[kind].turns)
-        n += act(&v, about_axis(&v), &j->turn, pose->turn_target, rows + n);
+        n += act(&v, about_axis(&v), &j->turn, true, rows + n);
     for (int i = 0; i < n; i++) {
         rows[i].joint = joint;
         rows[i].body[0] = j->body[2 * joint];

@@ -216,6 +216,9 @@ static check_joint_pose pose_of(const check_run *run, int joint)
         pose.x[side] = run->x_eval[body];
         pose.q[side] = run->q_eval[body];
     }
+    if (run->joints.turn.motor[joint] == CHECK_POSITION ||
+        run->joints.slide.motor[joint] == CHECK_POSITION)
+        check_felt(run, joint, &pose.felt_turn, &pose.felt_slide);
     return pose;
 }
 

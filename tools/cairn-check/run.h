@@ -367,6 +367,7 @@ typedef struct check_run {
     double *hit_time;                    /* s: of its last impact                               */
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
+    char *side;                          /* of the joint that motor.c looks at: room            */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
     int *row_first;        /* of each joint, and the end after the last */
@@ -449,11 +450,21 @@ typedef struct check_joint_pose {
     double slide; /* m: what it is here                        */
     double phase; /* rad                                       */
     double turn_target, slide_target;
-    double reach, turn_size; /* what rounding of slide and turn is relative to */
+    double felt_turn, felt_slide; /* kg m^2, kg: inertia that motors feel              */
+    double reach, turn_size;      /* what rounding of slide and turn is relative to */
 } check_joint_pose;
 int check_joint_rows(const check_run *run, int joint, check_joint_pose *pose,
                      check_joint_row *rows);
 bool check_has_two_points(const check_run *run, int joint);
+/* Whether it holds some motion: locked, its bodies move as one. */
+bool check_is_link(const check_run *run, int joint);
+/* motor.c: the inertia along both coordinates of a joint; the row of a motor. */
+void check_felt(const check_run *run, int joint, double *turn, double *slide);
+typedef struct check_gains {
+    double target, effort, stiffness, damping, felt;
+} check_gains;
+check_joint_row check_motor_gains(const check_run *run, check_joint_row row, int motor,
+                                  check_gains gains);
 bool check_has_coordinate(const check_run *run, int joint, bool turn);
 
 /* Which row of a state a body has; -1: none. */
