@@ -384,7 +384,7 @@ cairn_status cairn_stage_assemble(cairn_stage *stage)
     TRY(cairn_stage_find_balls(stage));
     TRY(take_arrays(stage));
     cairn_parallel_for(world->bodies.count, GRAIN, block_range, stage);
-    TRY(cairn_stage_joints_steady(stage));
+    cairn_stage_joints_steady(stage);
     pose_problem(stage);
     cairn_parallel_for(world->contacts.count, GRAIN, contact_range, stage);
     TRY(adhere(stage));

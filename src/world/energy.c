@@ -8,8 +8,9 @@
  *     impact loss    - sum r_N um_N      r_N with what adhesion pulls
  *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm - m g.y
  *     sleep loss     vm.M v(r) of bodies that are stopped: sleep.c
- * The first part of the numerical loss is what moving by v+ instead of vm does to the potential,
- * the last one what the way y does that a body lacks after impacts within the step: chain.c. */
+ * The first part of the numerical loss is what moving by v+ instead of vm does to the potential;
+ * what swings (swing.c) moves by vm. The last is what the way y does that a body lacks after
+ * impacts within the step: chain.c. */
 #include <math.h>
 
 #include "base/status.h"
@@ -46,8 +47,8 @@ void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_
     double h = stage->h, m = b->mass[i];
     if (stage->world->loaded_count > 0)
         energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
-    energy->numerical_loss +=
-        0.5 * h * m * cairn_dot(g, cairn_sub(v, b->v[i])) - h * cairn_dot(stage->gyroscopic[i], wm);
+    double fall = cairn_stage_swings(stage, i) ? 0 : cairn_dot(g, cairn_sub(v, b->v[i]));
+    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(stage->gyroscopic[i], wm);
     if (stage->behind)
         energy->numerical_loss -= m * cairn_dot(g, cairn_stage_lacking(stage, i));
 }

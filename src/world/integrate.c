@@ -85,15 +85,29 @@ static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque,
     return next;
 }
 
-static cairn_vec3 free_turning(const cairn_stage *stage, int i, cairn_vec3 *gyroscopic)
+/* The angular velocity after the step with a torque T, body frame; not a number: there is none. */
+static cairn_vec3 free_turning(const cairn_stage *stage, int i, cairn_vec3 T,
+                               cairn_vec3 *gyroscopic)
 {
     const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 J = b->inertia[i], T = stage->torque[i], omega = b->omega[i];
+    cairn_vec3 J = b->inertia[i], omega = b->omega[i];
     *gyroscopic = cairn_vec(0, 0, 0);
     bool equal = stage->world->dimension == 2 || (J.x == J.y && J.y == J.z);
     if (!equal)
         return turn_freely(J, omega, T, stage->h, gyroscopic);
     return J.z > 0 ? cairn_add_scaled(omega, stage->h / J.z, T) : omega;
+}
+
+void cairn_stage_turn(cairn_stage *stage, int i)
+{
+    stage->omega_free[i] = free_turning(stage, i, stage->torque[i], &stage->gyroscopic[i]);
+}
+
+cairn_vec3 cairn_stage_mean_turning(const cairn_stage *stage, int i, cairn_vec3 moment)
+{
+    cairn_vec3 omega = stage->world->bodies.omega[i], G;
+    cairn_vec3 next = free_turning(stage, i, cairn_add(stage->torque[i], moment), &G);
+    return cairn_is_finite(next) ? cairn_scale(0.5, cairn_add(omega, next)) : omega;
 }
 
 /* ---- before the solve ----------------------------------------------------------------------- */
@@ -120,7 +134,7 @@ static void fly(cairn_stage *stage, int i)
     const cairn_body_store *b = &stage->world->bodies;
     cairn_vec3 pull = cairn_add_scaled(stage->world->gravity, 1 / b->mass[i], stage->force[i]);
     stage->v_free[i] = cairn_add_scaled(b->v[i], stage->h, pull);
-    stage->omega_free[i] = free_turning(stage, i, &stage->gyroscopic[i]);
+    cairn_stage_turn(stage, i);
 }
 
 /* Where contacts are evaluated: at the start of the step, or `ahead` s on with the velocity v^
@@ -207,12 +221,17 @@ void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, ca
     *omega = cairn_stage_turning(stage, i, stage->v);
 }
 
-/* x += h v, orientation by the exponential map or freely: where a dynamic body will be. */
+/* x += h v, orientation by the exponential map, freely, or both with the mean velocities of what
+ * swings: where a dynamic body will be. */
 void cairn_stage_arrive(cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega)
 {
     const cairn_body_store *b = &stage->world->bodies;
     bool freely = cairn_stage_turns_freely(stage, i);
     double h = stage->h;
+    if (cairn_stage_swings(stage, i)) {
+        v = cairn_scale(0.5, cairn_add(b->v[i], v));
+        omega = cairn_scale(0.5, cairn_add(b->omega[i], omega));
+    }
     stage->x_next[i] = cairn_add_scaled(b->x[i], h, v);
     stage->angle_next[i] = b->angle[i];
     if (stage->world->dimension == 2) {

@@ -11,6 +11,8 @@
 #include "math/vec.h"
 #include "world/scheme.h"
 
+static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): swing.c */
+
 static bool in_force(const cairn_joint *joint)
 {
     return joint->alive && !joint->broken;
@@ -35,11 +37,10 @@ static cairn_joint_view view_of(const cairn_stage *stage, const cairn_joint *joi
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* What one body's motion (v; omega in its frame) adds to the rate of a row. */
-static double rate_of(const cairn_stage *stage, const cairn_row *row, int side, int body,
-                      cairn_vec3 v, cairn_vec3 omega)
+/* What one body's motion (v; omega in the frame q) adds to the rate of a row. */
+static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v, cairn_vec3 omega)
 {
-    cairn_vec3 turning = cairn_rotate(stage->world->bodies.q[body], omega);
+    cairn_vec3 turning = cairn_rotate(q, omega);
     cairn_vec3 arm = side ? row->arm_b : row->arm_a;
     double rate = cairn_dot(row->e, cairn_add(v, cairn_cross(turning, arm)));
     rate += cairn_dot(side ? row->turn_b : row->turn_a, turning);
@@ -53,7 +54,8 @@ static double imposed_rate(const cairn_stage *stage, const cairn_joint *joint, c
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
         if (body >= 0 && stage->world->bodies.motion[body] == CAIRN_MOTION_DRIVEN)
-            rate += rate_of(stage, row, side, body, stage->v_free[body], stage->omega_free[body]);
+            rate += rate_of(row, side, stage->world->bodies.q[body], stage->v_free[body],
+                            stage->omega_free[body]);
     }
     return rate;
 }
@@ -66,7 +68,7 @@ static double rate_with(const cairn_stage *stage, const cairn_joint *joint, cons
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
         if (body >= 0 && stage->block[body] >= 0)
-            rate += rate_of(stage, row, side, body, v[body], omega[body]);
+            rate += rate_of(row, side, cairn_stage_rows_q(stage, body), v[body], omega[body]);
     }
     return rate;
 }
@@ -81,11 +83,73 @@ static int blocks_for(int rows, int components)
     return (rows + components - 1) / components;
 }
 
+/* The rate of a row of a joint whose bodies swing, with the velocities they are about to have. */
+static double rate_at_end(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row)
+{
+    double rate = 0;
+    for (int side = 0; side < 2; side++) {
+        int body = joint->body[side];
+        if (body >= 0 && cairn_stage_swings(stage, body)) {
+            const cairn_swing *s = &stage->joints.swing[body];
+            rate += rate_of(row, side, s->q_end, s->v_end, s->omega_end);
+        }
+    }
+    return rate;
+}
+
+/* Its rows at mid-step, for the defects of the start: rate + (H_e - H_m) v^ + gain defect = 0. */
+static void make_swinging(const cairn_stage *stage, const cairn_joint *joint, cairn_row *rows)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_row mid[CAIRN_JOINT_ROWS], end[CAIRN_JOINT_ROWS];
+    cairn_joint_view at_mid = view_of(stage, joint, b->x, b->q), at_end = at_mid;
+    for (int side = 0; side < 2; side++) {
+        int body = joint->body[side];
+        if (body < 0 || !cairn_stage_swings(stage, body))
+            continue;
+        const cairn_swing *s = &stage->joints.swing[body];
+        at_mid.x[side] = s->x_mid;
+        at_mid.q[side] = s->q_mid;
+        at_end.x[side] = s->x_end;
+        at_end.q[side] = s->q_end;
+    }
+    cairn_joint_rows(joint, &at_mid, mid);
+    cairn_joint_rows(joint, &at_end, end);
+    for (int i = 0; i < joint->rows; i++) {
+        mid[i].defect = rows[i].defect;
+        mid[i].gain *= MENDING;
+        mid[i].bias = rate_at_end(stage, joint, &end[i]) - rate_at_end(stage, joint, &mid[i]);
+        rows[i] = mid[i];
+    }
+}
+
+static bool is_swinging(const cairn_stage *stage, const cairn_joint *joint)
+{
+    bool swings = false;
+    for (int side = 0; side < 2 && joint->rows > 0; side++)
+        swings |= joint->body[side] >= 0 && cairn_stage_swings(stage, joint->body[side]);
+    return swings;
+}
+
+/* Once all rows of the start are there. */
+static cairn_status make_swings(cairn_stage *stage)
+{
+    const cairn_world *world = stage->world;
+    TRY(cairn_stage_joints_tension(stage));
+    TRY(cairn_stage_find_swings(stage));
+    for (size_t k = 0; k < world->joint_count; k++)
+        if (is_swinging(stage, &world->joints[k]))
+            make_swinging(stage, &world->joints[k], stage->joints.rows + k * CAIRN_JOINT_ROWS);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_stage_joints_prepare(cairn_stage *stage)
 {
     cairn_world *world = stage->world;
     cairn_joint_stage *s = &stage->joints;
     s->blocks = 0;
+    s->added = NULL;
+    s->swing = NULL;
     if (world->joint_count == 0)
         return CAIRN_OK;
     size_t rows = world->joint_count * CAIRN_JOINT_ROWS;
@@ -108,7 +172,7 @@ cairn_status cairn_stage_joints_prepare(cairn_stage *stage)
                 ahead * rate_with(stage, joint, &own[i], stage->v_eval, stage->omega_eval);
         s->blocks += blocks_for(joint->rows, stage->components);
     }
-    return CAIRN_OK;
+    return make_swings(stage);
 }
 
 /* ---- the problem ---------------------------------------------------------------------------- */
@@ -139,7 +203,7 @@ static void fill_side(const cairn_stage *stage, const cairn_row *row, int side, 
         memcpy(H, values, sizeof values);
         return;
     }
-    turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
+    turn = cairn_rotate_back(cairn_stage_rows_q(stage, body), turn);
     const double values[6] = { e.x, e.y, e.z, turn.x, turn.y, turn.z };
     memcpy(H, values, sizeof values);
 }

@@ -80,7 +80,7 @@ static void apply(cairn_stage *stage, int i, cairn_vec3 C)
     thicken(J.z, C.z, mass + 5, v + 5);
 }
 
-cairn_status cairn_stage_joints_steady(cairn_stage *stage)
+cairn_status cairn_stage_joints_tension(cairn_stage *stage)
 {
     cairn_world *world = stage->world;
     size_t bodies = (size_t)world->bodies.count;
@@ -98,13 +98,17 @@ cairn_status cairn_stage_joints_steady(cairn_stage *stage)
             if (joint->body[side] >= 0)
                 add_stiffness(pull_of(world, joint, side), K + 6 * (size_t)joint->body[side]);
     }
-    for (size_t i = 0; i < bodies; i++) {
-        if (stage->block[i] < 0)
-            continue;
-        stage->joints.added[i] = excess(K + 6 * i, world->bodies.inertia[i], stage->h);
-        apply(stage, (int)i, stage->joints.added[i]);
-    }
+    for (size_t i = 0; i < bodies; i++)
+        if (stage->block[i] >= 0)
+            stage->joints.added[i] = excess(K + 6 * i, world->bodies.inertia[i], stage->h);
     return CAIRN_OK;
+}
+
+void cairn_stage_joints_steady(cairn_stage *stage)
+{
+    for (int i = 0; stage->joints.added && i < stage->world->bodies.count; i++)
+        if (stage->block[i] >= 0)
+            apply(stage, i, stage->joints.added[i]);
 }
 
 /* The energy that C takes: C w+.wm with wm the mean of the old and the new. */

@@ -127,13 +127,23 @@ typedef enum cairn_overlaps {
     CAIRN_OVERLAPS_PUSH,
     CAIRN_OVERLAPS_KEEP
 } cairn_overlaps;
+/* A body in a step of second order, see swing.c: half a step on, and where it is about to be. */
+typedef struct cairn_swing {
+    bool swings;
+    cairn_vec3 x_mid, x_end; /* m */
+    cairn_quat q_mid, q_end;
+    cairn_vec3 v_end, omega_end;
+    cairn_vec3 force, moment; /* N; N m, body frame of mid-step: of joints in the step before   */
+} cairn_swing;
+
 /* Joints in a step. */
 typedef struct cairn_joint_stage {
     cairn_row *rows;  /* CAIRN_JOINT_ROWS of each joint                           */
     int blocks;       /* that joints take in the problem, after the contacts      */
     uint8_t *bounded; /* of the problem                                           */
     double *lower, *upper, *compliance;
-    cairn_vec3 *added; /* kg m^2 that the moments of bodies get, see joint_tension.c    */
+    cairn_vec3 *added;  /* kg m^2 that the moments of bodies get, see joint_tension.c    */
+    cairn_swing *swing; /* of each body: how it moves by swing.c; NULL: none does         */
 } cairn_joint_stage;
 
 /* Bodies joined by candidate contacts, see sleep.h. */
@@ -238,6 +248,18 @@ CAIRN_ASKING void cairn_stage_ask_to_write(const cairn_stage *stage, int body, c
                              stage->block_size * (int)sizeof *x);
 }
 
+static inline bool cairn_stage_swings(const cairn_stage *stage, int body)
+{
+    return stage->joints.swing && stage->joints.swing[body].swings;
+}
+
+/* The orientation whose frame the rows of joints have for a body. */
+static inline cairn_quat cairn_stage_rows_q(const cairn_stage *stage, int body)
+{
+    return cairn_stage_swings(stage, body) ? stage->joints.swing[body].q_end
+                                           : stage->world->bodies.q[body];
+}
+
 /* bodies.c */
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
 void cairn_bodies_release(cairn_body_store *bodies);
@@ -308,6 +330,10 @@ cairn_status cairn_stage_set_aside(cairn_stage *stage);
 /* integrate.c: motion without contact before the solve, the new state after it */
 cairn_status cairn_stage_free_motion(cairn_stage *stage);
 void cairn_stage_place(cairn_stage *stage, int body, double ahead);
+/* omega_free and the gyroscopic torque of a body; the mean of its angular velocity before and after
+ * the step if a moment, N m in its frame, acted as well. */
+void cairn_stage_turn(cairn_stage *stage, int body);
+cairn_vec3 cairn_stage_mean_turning(const cairn_stage *stage, int body, cairn_vec3 moment);
 void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v, cairn_vec3 *omega);
 /* Where a dynamic body will be with these velocities. */
 void cairn_stage_arrive(cairn_stage *stage, int body, cairn_vec3 v, cairn_vec3 omega);
@@ -385,11 +411,15 @@ void cairn_stage_joints_store(cairn_stage *stage);
 void cairn_stage_joints_energy(cairn_stage *stage);
 void cairn_stage_joints_commit(cairn_stage *stage);
 
+/* swing.c: who moves to second order, where they are at mid-step, and their free turning */
+cairn_status cairn_stage_find_swings(cairn_stage *stage);
+
 /* joint_felt.c: the inertia that motors feel in this step */
 cairn_status cairn_stage_joints_feel(cairn_stage *stage);
 
-/* joint_tension.c */
-cairn_status cairn_stage_joints_steady(cairn_stage *stage);
+/* joint_tension.c: what moments of inertia get; and that put into the problem */
+cairn_status cairn_stage_joints_tension(cairn_stage *stage);
+void cairn_stage_joints_steady(cairn_stage *stage);
 void cairn_stage_joints_steady_loss(cairn_stage *stage);
 
 /* certificate.c */

@@ -3,6 +3,7 @@
  *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm - m g.y,
  *     y the way that impacts within the step cost (chain.c)
+ *     (the first of these not where bodies swing: they move by vm)
  *     sleep loss vm.M v(r) of bodies that sleep, v(r) what their impulses would leave
  *     correction - sum m g.h z, z what moves overlapping bodies apart
  * and the change of kinetic + potential + elastic is entered + loads + drivers + motors +
@@ -55,7 +56,8 @@ static void add_body(const check_run *run, int body, ledger *l)
     vec J = run->bodies.inertia[body];
     add(&l->load, h * (vec_dot(F, vm) + vec_dot(T, wm)),
         h * (vec_norm(F) * speed + vec_norm(T) * spin));
-    add(&l->numerical, 0.5 * h * m * vec_dot(g, vec_add(new, -1, old)) - h * vec_dot(G, wm),
+    double fall = run->swing[body].swings ? 0 : vec_dot(g, vec_add(new, -1, old));
+    add(&l->numerical, 0.5 * h * m * fall - h * vec_dot(G, wm),
         h * m * vec_norm(g) * speed + h * fmax(J.x, fmax(J.y, J.z)) * turn * turn * turn);
     const check_velocity *made = &run->expected[body], *late = &run->late[body];
     add(&l->numerical, -m * vec_dot(g, late->v), m * vec_norm(g) * late->v_size);

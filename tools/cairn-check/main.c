@@ -35,6 +35,8 @@ static bool check_step(check_run *run, long step)
     check_prepare(run);
     if (!check_rows_make(run))
         return false;
+    check_find_added(run);
+    check_swings(run);
     check_start(run);
     check_motion_of(run);
     check_start_law(run);

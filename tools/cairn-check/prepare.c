@@ -99,17 +99,26 @@ static vec turn_freely(vec J, vec omega, vec torque, double h)
     return vec_add(vec_times(2, m), -1, omega);
 }
 
+vec check_midpoint(const check_run *run, int body, vec torque)
+{
+    vec J = run->bodies.inertia[body], omega = run->before.omega[run->before.row[body]];
+    double h = run->settings.h;
+    bool equal = run->settings.dimension == 2 || (J.x == J.y && J.y == J.z);
+    if (!equal)
+        return turn_freely(J, omega, torque, h);
+    return J.z > 0 ? vec_add(omega, h / J.z, torque) : omega;
+}
+
 static void fly(check_run *run, int body, int row)
 {
     const check_bodies *b = &run->bodies;
     const check_state *s = &run->before;
     double h = run->settings.h;
-    vec J = b->inertia[body], T = run->torque[body], omega = s->omega[row];
+    vec J = b->inertia[body], omega = s->omega[row];
     vec pull = vec_add(run->settings.gravity, 1 / b->mass[body], run->force[body]);
     bool equal = run->settings.dimension == 2 || (J.x == J.y && J.y == J.z);
     run->v_free[body] = vec_add(s->v[row], h, pull);
-    run->omega_free[body] =
-        equal ? J.z > 0 ? vec_add(omega, h / J.z, T) : omega : turn_freely(J, omega, T, h);
+    run->omega_free[body] = check_midpoint(run, body, run->torque[body]);
     run->gyroscopic[body] =
         equal ? zero : gyroscopic(J, vec_times(0.5, vec_add(omega, 1, run->omega_free[body])));
 }

@@ -441,6 +441,7 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->pushed, n, sizeof *run->pushed) &&
                 check_memory_take(&run->side, n, sizeof *run->side) &&
+                check_memory_take(&run->swing, n, sizeof *run->swing) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
     for (int i = 0; i < COUNT(vectors); i++)

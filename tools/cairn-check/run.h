@@ -322,6 +322,14 @@ typedef struct check_derived {
     double *round_bias;
 } check_derived;
 
+/* A body in a step of second order, see swing.c. */
+typedef struct check_swing {
+    bool swings;
+    vec x_mid, x_end, v_end, w_end; /* at mid-step; about at the end                         */
+    quat q_mid, q_end;
+    vec force, moment; /* of joints in the step before                          */
+} check_swing;
+
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
@@ -368,6 +376,7 @@ typedef struct check_run {
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
     char *side;                          /* of the joint that motor.c looks at: room            */
+    check_swing *swing;                  /* how it swings                                       */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
     int *row_first;        /* of each joint, and the end after the last */
@@ -427,7 +436,12 @@ vec check_inverse_inertia(const check_run *run, int body);
 void check_find_pushed(check_run *run);
 quat check_turn_of(const check_run *run, int body, vec old, vec new);
 double check_angle_of(const check_run *run, int body, double old, double new);
+/* swing.c: who moves to second order, with which rows. */
+void check_swings(check_run *run);
+/* prepare.c: the angular velocity after the step with a torque, by the midpoint rule. */
+vec check_midpoint(const check_run *run, int body, vec torque);
 /* tension.c: C, and the velocities that the problem starts from; then rates of rows. */
+void check_find_added(check_run *run);
 void check_start(check_run *run);
 void check_start_law(check_run *run);
 /* joint_state.c: what springs store before the first step. */
@@ -476,10 +490,10 @@ static inline int check_row(const check_state *state, int body)
 check_group check_state_group(const char *name, int dimension);
 check_group check_contact_group(const char *name, int dimension);
 
-/* The orientation that the rows of contacts use: that of the start of the step. */
+/* The orientation in whose frame rows are: that of the start of the step, or swing.c's. */
 static inline quat check_rows_q(const check_run *run, int body)
 {
-    return run->before.q[run->before.row[body]];
+    return run->swing[body].swings ? run->swing[body].q_end : run->before.q[run->before.row[body]];
 }
 
 static inline check_place check_at(const check_run *run, const char *kind, long number,

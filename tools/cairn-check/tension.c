@@ -56,7 +56,7 @@ static double slowed(double omega, double J, double C)
 }
 
 /* omega_start serves as room for the off-diagonal entries. */
-static void find_added(check_run *run)
+void check_find_added(check_run *run)
 {
     static const vec zero = { 0, 0, 0 };
     for (int i = 0; i < run->bodies.count; i++)
@@ -181,7 +181,6 @@ static void start_body(check_run *run, int body)
 void check_start(check_run *run)
 {
     static const vec zero = { 0, 0, 0 };
-    find_added(run);
     for (int row = 0; row < run->before.count; row++) {
         int body = run->before.index[row];
         start_body(run, body);

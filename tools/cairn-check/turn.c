@@ -2,7 +2,7 @@
  * asleep). With wm = (w + w+)/2, x = h |wm|, and l the direction of J w it turns first about l by
  *     (x - 2 atan(x/2)) l.wm/|wm|,    then about wm by 2 atan(x/2),
  * both in its own frame before the step: its angular momentum in space stays. In 2D the angle grows
- * by h wm. Runs by the rules before that turn by h w+, whoever pushes (docs/run-format.md). */
+ * by h wm. Who swings (swing.c) turns by h wm. Runs by the rules before that turn by h w+, whoever pushes (docs/run-format.md). */
 #include "run.h"
 
 static void push(check_run *run, int body)
@@ -52,10 +52,9 @@ quat check_turn_of(const check_run *run, int body, vec old, vec new)
 {
     static const quat none = { 1, 0, 0, 0 };
     double h = run->settings.h;
+    vec mean = vec_times(0.5, vec_add(old, 1, new)), L = vec_scale(run->bodies.inertia[body], old);
     if (run->pushed[body])
-        return quat_turn(vec_times(h, new));
-    vec mean = vec_add(vec_times(0.5, old), 0.5, new),
-        L = vec_scale(run->bodies.inertia[body], old);
+        return quat_turn(vec_times(h, run->swing[body].swings ? mean : new));
     double speed = vec_norm(mean), size = vec_norm(L);
     if (!(speed > 0))
         return none;
@@ -66,5 +65,6 @@ quat check_turn_of(const check_run *run, int body, vec old, vec new)
 
 double check_angle_of(const check_run *run, int body, double old, double new)
 {
-    return run->settings.h * (run->pushed[body] ? new : 0.5 * (old + new));
+    bool by_new = run->pushed[body] && !run->swing[body].swings;
+    return run->settings.h * (by_new ? new : 0.5 * (old + new));
 }

@@ -1,0 +1,244 @@
+/* swing.c - bodies that joints hold and nothing else pushes swing by a step of second order.
+ *
+ * Their rows are made at mid-step, and they move with the mean of both velocities:
+ *     x_m = x + h v/2,   q_m = q exp(h w/2)
+ *     m (v+ - v) = h (m g + F) + p
+ *     J w+ = exp(-a) J w + h exp(-a/2) T + R_e'm           R_e the frame of q_e = q exp(a)
+ *     H_m v+ + (H_e - H_m) v^ + MENDING gamma theta/h = 0  theta the defects of the start
+ *     x+ = x + h (v + v+)/2,   q+ = q exp(h (w + w+)/2)
+ * with p, m the impulse and the moment that the rows H_m of x_m, q_m give in space. v^, w^ are the
+ * velocities after the step if joints pull as in the step before (w^ by the implicit midpoint rule
+ * of integrate.c), a = h (w + w^)/2, and H_e the rows of x + h (v + v^)/2, q_e. exp(-a) takes the
+ * angular momentum from the frame of the start to that of the end, so that it changes by torques
+ * and moments alone; with (H_e - H_m) v^ the new velocities obey the rows of where the step ends.
+ * v^ is off by h^2, which is as near as second order asks. In one step a defect theta and the rate
+ * c = H v that is left of it become
+ *     theta+ = (1 - beta/2) theta + h c/2,    h c+ = -beta theta,    beta = MENDING gamma;
+ * with beta = 6 - sqrt(32) both roots of this are (1 - beta/2)/2 = 0.41: no smaller or larger beta
+ * mends faster.
+ *
+ * Bodies that hang together by joints swing if their joints only hold (no limit, motor, friction or
+ * spring, no gear), none of them has a candidate contact or is joined to a driven body, none needs
+ * moments added to be steady (joint_tension.c), and the step resolves how they turn,
+ *     h |w| <= FASTEST,    h |w x J w| <= TUMBLING |J w|.
+ * In schemes that look ahead at contacts nobody does. All others move by x += h v+. */
+#include <math.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/scheme.h"
+
+static const double FASTEST = 1;     /* rad in a step                                 */
+static const double TUMBLING = 0.25; /* rad in a step: of the axis against the momentum */
+
+/* Groups of bodies that hang together, by union: each points towards the first of its group. */
+typedef struct groups {
+    int32_t *parent;  /* of each body             */
+    uint8_t *joined;  /* of each body             */
+    uint8_t *refused; /* of the first of a group  */
+} groups;
+
+static int first_of(const groups *g, int i)
+{
+    while (g->parent[i] != i)
+        i = g->parent[i] = g->parent[g->parent[i]];
+    return i;
+}
+
+static bool is_dynamic(const cairn_stage *stage, int body)
+{
+    return body >= 0 && stage->block[body] >= 0;
+}
+
+static void refuse(const cairn_stage *stage, const groups *g, int body)
+{
+    if (is_dynamic(stage, body))
+        g->refused[first_of(g, body)] = 1;
+}
+
+/* ---- who swings ----------------------------------------------------------------------------- */
+
+static cairn_status take_groups(cairn_stage *stage, groups *g)
+{
+    cairn_arena *scratch = &stage->world->scratch;
+    int count = stage->world->bodies.count;
+    size_t n = (size_t)count;
+    g->parent = cairn_arena_take(scratch, n, sizeof *g->parent);
+    g->joined = cairn_arena_take(scratch, n, 1);
+    g->refused = cairn_arena_take(scratch, n, 1);
+    stage->joints.swing = cairn_arena_take(scratch, n, sizeof *stage->joints.swing);
+    if (!g->parent || !g->joined || !g->refused || !stage->joints.swing)
+        return CAIRN_NO_MEMORY;
+    memset(stage->joints.swing, 0, n * sizeof *stage->joints.swing);
+    memset(g->joined, 0, n);
+    memset(g->refused, 0, n);
+    for (int i = 0; i < count; i++)
+        g->parent[i] = i;
+    return CAIRN_OK;
+}
+
+static void join(const cairn_stage *stage, const groups *g)
+{
+    const cairn_world *world = stage->world;
+    for (size_t k = 0; k < world->joint_count; k++) {
+        int a = world->joints[k].body[0], b = world->joints[k].body[1];
+        if (world->joints[k].rows == 0)
+            continue;
+        if (is_dynamic(stage, a))
+            g->joined[a] = 1;
+        if (is_dynamic(stage, b))
+            g->joined[b] = 1;
+        if (is_dynamic(stage, a) && is_dynamic(stage, b))
+            g->parent[first_of(g, a)] = first_of(g, b);
+    }
+}
+
+/* Whether a joint only holds, and nothing at it is driven. */
+static bool only_holds(const cairn_stage *stage, size_t k)
+{
+    const cairn_world *world = stage->world;
+    const cairn_joint *joint = &world->joints[k];
+    const cairn_row *rows = stage->joints.rows + k * CAIRN_JOINT_ROWS;
+    bool holds = joint->def.kind != CAIRN_JOINT_GEAR;
+    for (int i = 0; i < joint->rows; i++)
+        holds = holds && (rows[i].role == CAIRN_ROW_HOLD || rows[i].role == CAIRN_ROW_HOLD_TURN);
+    for (int side = 0; side < 2; side++) {
+        int body = joint->body[side];
+        holds = holds && (body < 0 || world->bodies.motion[body] != CAIRN_MOTION_DRIVEN);
+    }
+    return holds;
+}
+
+static bool is_resolved(const cairn_stage *stage, int i)
+{
+    cairn_vec3 w = stage->world->bodies.omega[i];
+    cairn_vec3 L = cairn_times(stage->world->bodies.inertia[i], w);
+    return stage->h * cairn_norm(w) <= FASTEST &&
+           stage->h * cairn_norm(cairn_cross(w, L)) <= TUMBLING * cairn_norm(L);
+}
+
+/* Whether tension adds moments to a body; in 2D about z alone. */
+static bool is_thickened(const cairn_stage *stage, int i)
+{
+    cairn_vec3 C = stage->joints.added[i];
+    return C.z > 0 || (stage->world->dimension == 3 && (C.x > 0 || C.y > 0));
+}
+
+static void refuse_groups(const cairn_stage *stage, const groups *g)
+{
+    const cairn_world *world = stage->world;
+    for (int j = 0; j < 2 * world->contacts.count; j++)
+        refuse(stage, g, world->contacts.body[j]);
+    for (size_t k = 0; k < world->joint_count; k++)
+        for (int side = 0; side < 2 && !only_holds(stage, k); side++)
+            refuse(stage, g, world->joints[k].body[side]);
+    for (int i = 0; i < world->bodies.count; i++)
+        if (g->joined[i] && (is_thickened(stage, i) || !is_resolved(stage, i)))
+            refuse(stage, g, i);
+}
+
+/* ---- half a step on ------------------------------------------------------------------------- */
+
+static void place(cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_swing *s = &stage->joints.swing[i];
+    double half = 0.5 * stage->h;
+    cairn_quat turn = cairn_quat_exp(cairn_scale(half, b->omega[i]));
+    s->swings = true;
+    s->x_mid = cairn_add_scaled(b->x[i], half, b->v[i]);
+    s->q_mid = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+}
+
+/* The point at which a body feels the force of a joint, at mid-step. */
+static cairn_vec3 point_of(const cairn_stage *stage, const cairn_joint *joint, int side)
+{
+    bool two = cairn_joint_class_of(joint->def.kind)->two_points;
+    int at = two ? side : 0; /* else both feel it at the point of a */
+    int body = joint->body[at];
+    if (body < 0)
+        return joint->anchor[at];
+    const cairn_swing *s = &stage->joints.swing[body];
+    const cairn_body_store *b = &stage->world->bodies;
+    return cairn_add(s->swings ? s->x_mid : b->x[body],
+                     cairn_rotate(s->swings ? s->q_mid : b->q[body], joint->anchor[at]));
+}
+
+/* What the joint forces of the step before do to a body at mid-step. */
+static void pull(const cairn_stage *stage, const cairn_joint *joint, int side)
+{
+    int body = joint->body[side];
+    double sign = side ? -1 : 1;
+    if (body < 0 || !cairn_stage_swings(stage, body))
+        return;
+    cairn_swing *s = &stage->joints.swing[body];
+    cairn_vec3 arm = cairn_sub(point_of(stage, joint, side), s->x_mid);
+    cairn_vec3 moment = cairn_add(cairn_cross(arm, joint->force), joint->torque);
+    s->force = cairn_add_scaled(s->force, sign, joint->force);
+    s->moment = cairn_add_scaled(s->moment, sign, cairn_rotate_back(s->q_mid, moment));
+}
+
+/* ---- about the end -------------------------------------------------------------------------- */
+
+/* exp(-a) L */
+static cairn_vec3 turned_back(cairn_vec3 a, cairn_vec3 L)
+{
+    return cairn_rotate_back(cairn_quat_exp(a), L);
+}
+
+static double per_moment(double torque, double J)
+{
+    return J > 0 ? torque / J : 0;
+}
+
+/* J (w_free - w) = exp(-a) J w - J w + h exp(-a/2) T; what is not h T of it is gyroscopic. */
+static void turn(cairn_stage *stage, int i, cairn_vec3 a)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_vec3 J = b->inertia[i], L = cairn_times(J, b->omega[i]), T = stage->torque[i];
+    cairn_vec3 G = cairn_scale(1 / stage->h, cairn_sub(turned_back(a, L), L));
+    cairn_vec3 total = cairn_add(G, turned_back(cairn_scale(0.5, a), T));
+    cairn_vec3 gained = { per_moment(total.x, J.x), per_moment(total.y, J.y),
+                          per_moment(total.z, J.z) };
+    stage->gyroscopic[i] = cairn_sub(total, T);
+    stage->omega_free[i] = cairn_add_scaled(b->omega[i], stage->h, gained);
+}
+
+/* Where a body will be, and how fast, if joints pull as in the step before. */
+static void foresee(cairn_stage *stage, int i)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    cairn_swing *s = &stage->joints.swing[i];
+    double h = stage->h;
+    cairn_vec3 wm = cairn_stage_mean_turning(stage, i, s->moment), a = cairn_scale(h, wm);
+    s->v_end = cairn_add_scaled(stage->v_free[i], h / b->mass[i], s->force);
+    s->x_end = cairn_add_scaled(b->x[i], 0.5 * h, cairn_add(b->v[i], s->v_end));
+    s->omega_end = cairn_sub(cairn_scale(2, wm), b->omega[i]);
+    s->q_end = cairn_quat_normalised(cairn_quat_multiply(b->q[i], cairn_quat_exp(a)));
+    turn(stage, i, a);
+}
+
+cairn_status cairn_stage_find_swings(cairn_stage *stage)
+{
+    cairn_world *world = stage->world;
+    groups g;
+    if (stage->joints.blocks == 0 || cairn_scheme_ahead(stage->scheme, stage->linearisations) != 0)
+        return CAIRN_OK;
+    TRY(take_groups(stage, &g));
+    join(stage, &g);
+    refuse_groups(stage, &g);
+    for (int i = 0; i < world->bodies.count; i++)
+        if (g.joined[i] && !g.refused[first_of(&g, i)])
+            place(stage, i);
+    for (size_t k = 0; k < world->joint_count; k++)
+        for (int side = 0; side < 2 && world->joints[k].rows > 0; side++)
+            pull(stage, &world->joints[k], side);
+    for (int i = 0; i < world->bodies.count; i++) {
+        if (stage->joints.swing[i].swings)
+            foresee(stage, i);
+        else if (g.joined[i]) /* it may have swung in an earlier attempt */
+            cairn_stage_turn(stage, i);
+    }
+    return CAIRN_OK;
+}
