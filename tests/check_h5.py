@@ -32,7 +32,7 @@ turn_friction turn_effort turn_spring turn_damper turn_rest slide_lower slide_up
 slide_effort slide_spring slide_damper slide_rest""".split()
 JOINT_STATES = "index broken point force torque turn slide drift turn_drift".split()
 CONTACTS = ["body", "point", "normal", "tangent", "gap", "impulse", "velocity", "mu"]
-SETTINGS = """format format_version version title scene dimension gravity time_step duration scheme
+SETTINGS = """format format_version rules version title scene dimension gravity time_step duration scheme
 solver tolerance max_iterations frame_interval contacts paraview ending hash wall_seconds
 initial_energy message""".split()
 

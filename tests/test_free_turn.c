@@ -1,7 +1,7 @@
 /* test_free_turn.c - bodies that nothing pushes: second order, and the angular momentum stays. */
 #include <string.h>
 
-#include "math/vec.h"
+#include "turning.h"
 #include "worlds.h"
 
 static const cairn_vec3 moments = { 1, 2, 2.5 }; /* kg m^2 */
@@ -67,40 +67,16 @@ TEST(a_torque_adds_to_the_angular_momentum_in_space)
     CHECK_NEAR(error[0] / error[1], 4, 0.2);
 }
 
-/* Runge and Kutta's rule of fourth order for J w' = R'T - w x J w, q' = q (0, w)/2. */
-typedef struct state {
-    cairn_vec3 w;
-    cairn_quat q;
-} state;
-
-static state slope(state s, cairn_vec3 T)
+/* A torque that stands still in space. */
+static cairn_vec3 from_space(cairn_quat q, cairn_vec3 torque)
 {
-    cairn_vec3 gyro = cairn_cross(s.w, cairn_times(moments, s.w));
-    cairn_vec3 t = cairn_sub(cairn_rotate_back(s.q, T), gyro);
-    cairn_quat w = { 0, 0.5 * s.w.x, 0.5 * s.w.y, 0.5 * s.w.z };
-    return (state){ cairn_vec(t.x / moments.x, t.y / moments.y, t.z / moments.z),
-                    cairn_quat_multiply(s.q, w) };
-}
-
-static state along(state s, double h, state k)
-{
-    s.w = cairn_add_scaled(s.w, h, k.w);
-    s.q =
-        (cairn_quat){ s.q.w + h * k.q.w, s.q.x + h * k.q.x, s.q.y + h * k.q.y, s.q.z + h * k.q.z };
-    return s;
+    return cairn_rotate_back(q, torque);
 }
 
 static cairn_quat reference(cairn_vec3 T, double time)
 {
-    state s = { start, { 1, 0, 0, 0 } };
-    double h = 1e-4;
-    for (int k = 0; k < (int)round(time / h); k++) {
-        state a = slope(s, T), b = slope(along(s, h / 2, a), T);
-        state c = slope(along(s, h / 2, b), T), d = slope(along(s, h, c), T);
-        s = along(along(along(along(s, h / 6, a), h / 3, b), h / 3, c), h / 6, d);
-        s.q = cairn_quat_normalised(s.q);
-    }
-    return s.q;
+    const turning s = { start, { 1, 0, 0, 0 } };
+    return turning_follow(s, moments, from_space, T, 1e-4, (int)round(time / 1e-4));
 }
 
 static double angle_between(cairn_quat a, cairn_quat b)

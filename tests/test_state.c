@@ -122,7 +122,7 @@ TEST(every_field_of_a_world_was_thought_of)
     CHECK_INT(sizeof(cairn_world) - scratch, 1080);
     CHECK_INT(sizeof(cairn_body_store), 192);
     CHECK_INT(sizeof(cairn_contact_store), 192);
-    CHECK_INT(sizeof(cairn_joint), 864);
+    CHECK_INT(sizeof(cairn_joint), 880); /* felt_turn, felt_slide: made anew in every step */
     CHECK_INT(sizeof(cairn_inlet), 408);
     CHECK_INT(sizeof(cairn_driven), 296);
     CHECK_INT(sizeof(cairn_geometry), 224);

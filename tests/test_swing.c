@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/vec.h"
+#include "turning.h"
 #include "worlds.h"
 
 /* A heavy top: 1 kg, its centre 0.1 m from the point that it stands on, moments (A, A, C) about the
@@ -84,43 +84,20 @@ TEST(a_heavy_top_precesses_steadily)
 
 /* ---- order ---------------------------------------------------------------------------------- */
 
-/* The top as a body that turns about a fixed point, by Runge and Kutta's rule of fourth order:
- * I w' = LENGTH e x R'm g - w x I w, q' = q (0, w)/2. */
-typedef struct state {
-    cairn_vec3 w;
-    cairn_quat q;
-} state;
-
-static state slope(state s)
+/* The weight about the point that the top stands on: LENGTH e x R'm g. */
+static cairn_vec3 weight(cairn_quat q, cairn_vec3 force)
 {
-    const double I = A + LENGTH * LENGTH;
-    cairn_vec3 weight = cairn_rotate_back(s.q, cairn_vec(0, 0, -9.81));
-    cairn_vec3 t = cairn_cross(cairn_vec(0, 0, LENGTH), weight);
-    t = cairn_sub(t, cairn_cross(s.w, cairn_times(cairn_vec(I, I, C), s.w)));
-    return (state){ cairn_vec(t.x / I, t.y / I, t.z / C),
-                    cairn_quat_multiply(s.q, (cairn_quat){ 0, s.w.x / 2, s.w.y / 2, s.w.z / 2 }) };
-}
-
-static state along(state s, double h, state k)
-{
-    s.w = cairn_add_scaled(s.w, h, k.w);
-    s.q =
-        (cairn_quat){ s.q.w + h * k.q.w, s.q.x + h * k.q.x, s.q.y + h * k.q.y, s.q.z + h * k.q.z };
-    return s;
+    return cairn_cross(cairn_vec(0, 0, LENGTH), cairn_rotate_back(q, force));
 }
 
 /* Where the centre is after a time; the top is let go without precession, so that it nutates. */
 static cairn_vec3 reference(double spin, double time)
 {
-    state s = { { 0, 0, spin }, cairn_quat_exp(cairn_vec(LEAN, 0, 0)) };
-    double h = 2e-5;
-    for (int k = 0; k < (int)round(time / h); k++) {
-        state a = slope(s), b = slope(along(s, h / 2, a)), c = slope(along(s, h / 2, b));
-        state d = slope(along(s, h, c));
-        s = along(along(along(along(s, h / 6, a), h / 3, b), h / 3, c), h / 6, d);
-        s.q = cairn_quat_normalised(s.q);
-    }
-    return cairn_rotate(s.q, cairn_vec(0, 0, LENGTH));
+    const double I = A + LENGTH * LENGTH, h = 2e-5;
+    const turning s = { { 0, 0, spin }, cairn_quat_exp(cairn_vec(LEAN, 0, 0)) };
+    cairn_quat q = turning_follow(s, cairn_vec(I, I, C), weight, cairn_vec(0, 0, -9.81), h,
+                                  (int)round(time / h));
+    return cairn_rotate(q, cairn_vec(0, 0, LENGTH));
 }
 
 /* Half the time step, a quarter of the error, which is 0.14 % of the length at 1 ms. */

@@ -4,8 +4,8 @@
  *     J w_free = exp(-a) J w + h exp(-a/2) T
  *     rate + (rows at x + h (v + v^)/2, q exp(a), less these, of v^, w^) + 0.343 gamma theta/h = 0
  *     x+ = x + h (v + v+)/2,   q+ = q exp(h (w + w+)/2)
- * Whoever is refused (a candidate contact, a joint that does more than hold, a driven body at it,
- * moments added for tension, turning that is not resolved) refuses all that hang together with it. */
+ * What refuses one body (a candidate contact, a joint that does more than hold, something driven at
+ * it, moments added for tension, turning that is not resolved) refuses all that hang together. */
 #include "run.h"
 
 static const vec zero = { 0, 0, 0 };

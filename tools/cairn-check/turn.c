@@ -2,7 +2,8 @@
  * asleep). With wm = (w + w+)/2, x = h |wm|, and l the direction of J w it turns first about l by
  *     (x - 2 atan(x/2)) l.wm/|wm|,    then about wm by 2 atan(x/2),
  * both in its own frame before the step: its angular momentum in space stays. In 2D the angle grows
- * by h wm. Who swings (swing.c) turns by h wm. Runs by the rules before that turn by h w+, whoever pushes (docs/run-format.md). */
+ * by h wm. Who swings (swing.c) turns by h wm. In runs by the rules before all bodies turn by h w+
+ * (docs/run-format.md). */
 #include "run.h"
 
 static void push(check_run *run, int body)
