@@ -14,6 +14,22 @@ TEST(joints_go_on_with_the_same_bits)
     }
 }
 
+/* What joints alone hold starts from the joint forces of the step before. */
+TEST(swinging_bodies_go_on_with_the_same_bits)
+{
+    static const char *const text =
+        "cairn: 1\n"
+        "bodies:\n"
+        "  - {name: top, shape: {sphere: {radius: 0.02}}, mass: 1, inertia: [0.004, 0.005, "
+        "0.002],\n"
+        "     position: [0, 0.1, 2], velocity: [0.1, 0, 0], angular_velocity: [0, 40, 60]}\n"
+        "joints: [{ball: {a: top, anchor: [0, 0, 2]}}]\n"
+        "run: {scheme: coulomb, tolerance: 1e-8, time_step: 1e-3, duration: 1}\n";
+    cairn_scene *scene = scene_text_good(text, NULL);
+    check_goes_on(scene, 25, 30);
+    cairn_scene_destroy(scene);
+}
+
 static bool same_vector(cairn_vec3 a, cairn_vec3 b)
 {
     return a.x == b.x && a.y == b.y && a.z == b.z;
@@ -96,7 +112,7 @@ TEST(without_memory_no_joint_is_left)
 
 int main(void)
 {
-    RUN(CASE(joints_go_on_with_the_same_bits), CASE(joints_look_the_same),
-        CASE(ids_and_counted_turns_stay), CASE(damaged_bytes_of_joints_do_no_harm),
-        CASE(without_memory_no_joint_is_left));
+    RUN(CASE(joints_go_on_with_the_same_bits), CASE(swinging_bodies_go_on_with_the_same_bits),
+        CASE(joints_look_the_same), CASE(ids_and_counted_turns_stay),
+        CASE(damaged_bytes_of_joints_do_no_harm), CASE(without_memory_no_joint_is_left));
 }
