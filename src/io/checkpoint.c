@@ -108,7 +108,7 @@ static const size_t ints[] = {
 static const size_t reals[] = {
     TOTAL(time),          TOTAL(wall_seconds), TOTAL(mean_candidates), TOTAL(mean_active),
     TOTAL(mean_upgraded), TOTAL(mean_asleep),  TOTAL(mean_iterations), TOTAL(initial_energy),
-    TOTAL(write_seconds), TOTAL(overlap),
+    TOTAL(write_seconds), TOTAL(overlap),      TOTAL(lift_speed),      TOTAL(lift_height),
 };
 static const struct {
     const cairn_entries *entries;

@@ -286,7 +286,7 @@ static void relative_range(const sums *s, const sums *convex, double range[2])
     bool nothing = high == 0 && e <= doubt; /* closes: the residual is 0, or there is none */
     low = fmax(0, low - slack);
     bool noise = e <= CHECK_ROUNDING * sqrt(s->all_size2);
-    range[0] = e > doubt ? (e - doubt) / (high + slack) : 0;
+    range[0] = e > doubt && !noise ? (e - doubt) / (high + slack) : 0;
     range[1] = low > 0 ? (e + doubt) / low : e + doubt > 0 && !nothing ? HUGE_VAL : 0;
 }
 
