@@ -119,11 +119,11 @@ def check_joints(f):
 
 
 def check_energy(f):
-    """The ledger closes, step by step: d(kinetic + potential + elastic) = entered + works - losses."""
+    """The ledger closes, step by step: d(kinetic + potential + elastic) = entered + works + correction - losses."""
     s = {name: f["steps/" + name][:] for name in STEPS}
     total = s["kinetic"] + s["potential"] + s["elastic"]
     before = np.concatenate([[f.attrs["initial_energy"]], total[:-1]])
-    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] -
+    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] + s["correction"] -
             s["friction_loss"] - s["impact_loss"] - s["damping_loss"] - s["sleep_loss"] -
             s["numerical_loss"])
     scale = 1 + np.abs(total).max() + np.abs(s["kinetic"]).max()

@@ -209,9 +209,10 @@ static const double LOST = 0.1; /* of the smaller radius: deeper bodies may be l
 static double depth_by_planes(const cairn_stage *stage, int j)
 {
     const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_vec3 *x = stage->x_eval;
     int one = c->body[2 * j], two = c->body[2 * j + 1];
-    cairn_vec3 way = cairn_sub(cairn_sub(stage->x_next[one], stage->x_eval[one]),
-                               cairn_sub(stage->x_next[two], stage->x_eval[two]));
+    cairn_vec3 way =
+        cairn_sub(cairn_sub(stage->x_next[one], x[one]), cairn_sub(stage->x_next[two], x[two]));
     double depth = 0;
     for (int k = j; k < c->count && (k == j || has_same_bodies(c, k)); k++)
         depth = fmax(depth, -(c->gap[k] + cairn_dot(c->normal[k], way)));
@@ -225,7 +226,7 @@ static double lost_depth(const cairn_stage *stage, int j)
     double depth = depth_by_planes(stage, j);
     if (depth > 0)
         stage->report->solve.converged = false;
-    return depth;
+    return stage->linearisations ? 0 : depth; /* ahead of the step planes may be far off */
 }
 
 /* Pairs with contacts on faces, with all their pieces. */
