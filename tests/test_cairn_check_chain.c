@@ -16,7 +16,7 @@ static const char *const scene_row =
     "  - {shape: *ball, mass: 1, position: [0.4, 0]}\n"
     "  - {shape: *ball, mass: 1, position: [0.601, 0]}\n"
     "  - {shape: *ball, mass: 0.5, position: [0.803, 0]}\n"
-    "run: {time_step: 8e-3, duration: 0.4, frame_interval: 0.04, certificate: full, scheme: "
+    "run: {impact_rounds: 100, time_step: 8e-3, duration: 0.4, frame_interval: 0.04, certificate: full, scheme: "
     "coulomb,\n"
     "      paraview: false, picture: false}\n";
 
@@ -37,7 +37,7 @@ static const char *const scene_crowd =
     "generators:\n"
     "  - grid: {count: [4, 4, 2], origin: [0.08, 0.08, 0.18], spacing: [0.14, 0.14, 0.5],\n"
     "           radius: 0.06, density: 1000, velocity: [0.5, 0.2, -3], material: rock}\n"
-    "run: {time_step: 3e-3, duration: 0.12, frame_interval: 0.02, certificate: full,\n"
+    "run: {impact_rounds: 100, time_step: 3e-3, duration: 0.12, frame_interval: 0.02, certificate: full,\n"
     "      paraview: false, picture: false}\n";
 
 static const char *const schemes[] = { "frictionless", "convex",  "convex-polyhedral", "auto",

@@ -3,6 +3,14 @@
 #include "base/random.h"
 #include "world_memory.h"
 
+/* Steps that resolve impacts one after the other. */
+static cairn_step_options rounds_of(double h, const char *scheme, double tolerance)
+{
+    cairn_step_options options = step_by(h, scheme, tolerance);
+    options.impact_rounds = 100;
+    return options;
+}
+
 static const cairn_vec3 zero = { 0, 0, 0 };
 
 static void add_plane(cairn_world *world, cairn_vec3 axis, cairn_vec3 x)
@@ -35,7 +43,7 @@ TEST(a_row_keeps_its_energy_at_every_time_step)
     const double steps[] = { 8e-3, 4e-3, 2e-3, 1e-3, 0.5e-3 };
     for (int k = 0; k < 5; k++) {
         cairn_world *world = new_row();
-        cairn_step_options options = step_by(steps[k], "coulomb", 1e-3);
+        cairn_step_options options = rounds_of(steps[k], "coulomb", 1e-3);
         int rounds = 0;
         for (int i = 0; i < (int)round(2 / steps[k]); i++) {
             cairn_step_report report = advance(world, &options, 1);
@@ -56,7 +64,7 @@ TEST(a_row_keeps_its_energy_at_every_time_step)
 TEST(without_rounds_the_row_loses_it)
 {
     cairn_world *world = new_row();
-    cairn_step_options options = step_by(4e-3, "coulomb", 1e-10);
+    cairn_step_options options = rounds_of(4e-3, "coulomb", 1e-10);
     options.impact_rounds = 0;
     cairn_step_report report = advance(world, &options, 500);
     CHECK(total_energy(world) < 0.05);
@@ -72,7 +80,7 @@ TEST(as_many_balls_leave_a_cradle_as_come)
         for (int i = 0; i < 5; i++)
             add_ball(world, 0.1, (cairn_vec3){ 0.2 * i, 0, 0 },
                      (cairn_vec3){ i < coming ? 1 : 0, 0, 0 });
-        cairn_step_options options = step_by(1e-3, "coulomb", 1e-10);
+        cairn_step_options options = rounds_of(1e-3, "coulomb", 1e-10);
         cairn_step_report report = advance(world, &options, 1);
         CHECK_INT(report.impacts, coming * (5 - coming));
         for (int i = 0; i < 5; i++)
@@ -88,7 +96,7 @@ TEST(rounds_that_are_not_enough_are_told)
         cairn_world *world = new_world(3, 0, 0, 1);
         for (int i = 0; i < 5; i++)
             add_ball(world, 0.1, (cairn_vec3){ 0.2 * i, 0, 0 }, (cairn_vec3){ i ? 0 : 1, 0, 0 });
-        cairn_step_options options = step_by(1e-3, "coulomb", 1e-10);
+        cairn_step_options options = rounds_of(1e-3, "coulomb", 1e-10);
         options.impact_rounds = rounds;
         cairn_step_report report = advance(world, &options, 1);
         CHECK_INT(report.impact_rounds, rounds);
@@ -108,7 +116,7 @@ TEST(two_balls_hit_at_once_share_the_impact)
     add_ball(world, 0.1, (cairn_vec3){ -0.002, 0, 0 }, (cairn_vec3){ 1, 0, 0 });
     add_ball(world, 0.1, (cairn_vec3){ far, 0.1, 0 }, zero);
     add_ball(world, 0.1, (cairn_vec3){ far, -0.1, 0 }, zero);
-    cairn_step_options options = step_by(5e-3, "coulomb", 1e-9);
+    cairn_step_options options = rounds_of(5e-3, "coulomb", 1e-9);
     cairn_step_report report = advance(world, &options, 1);
     cairn_bodies b = cairn_world_bodies(world);
     CHECK_INT(report.impacts, 2);
@@ -135,7 +143,7 @@ TEST(a_ball_that_lies_on_the_floor_bounces_when_it_is_hit)
     heavy.position.z = 0.301;
     heavy.velocity.z = -1;
     CHECK_OK(cairn_body_create(world, &heavy, NULL));
-    cairn_step_options options = step_by(2e-3, "coulomb", 1e-10);
+    cairn_step_options options = rounds_of(2e-3, "coulomb", 1e-10);
     double before = total_energy(world);
     cairn_step_report report = advance(world, &options, 1);
     cairn_bodies b = cairn_world_bodies(world);
@@ -177,7 +185,7 @@ static cairn_world *new_gas(double mu, double e)
 TEST(a_gas_keeps_its_energy_to_rounding)
 {
     cairn_world *world = new_gas(0, 1);
-    cairn_step_options options = step_by(4e-3, "coulomb", 1e-3);
+    cairn_step_options options = rounds_of(4e-3, "coulomb", 1e-3);
     double before = total_energy(world);
     int impacts = 0, rounds = 0;
     for (int k = 0; k < 100; k++) {
@@ -195,7 +203,7 @@ TEST(a_gas_keeps_its_energy_to_rounding)
 TEST(impacts_with_friction_lose_what_the_ledger_says)
 {
     cairn_world *world = new_gas(0.3, 0.8);
-    cairn_step_options options = step_by(4e-3, "coulomb", 1e-3);
+    cairn_step_options options = rounds_of(4e-3, "coulomb", 1e-3);
     for (int k = 0; k < 50; k++) {
         double before = total_energy(world);
         cairn_step_report report = advance(world, &options, 1);
@@ -221,7 +229,7 @@ static uint64_t hash_of_gas(double e, const cairn_step_options *options, int *im
 
 TEST(impacts_do_not_depend_on_the_number_of_threads)
 {
-    cairn_step_options one = step_by(4e-3, "coulomb", 1e-3), four = one;
+    cairn_step_options one = rounds_of(4e-3, "coulomb", 1e-3), four = one;
     int impacts;
     one.threads = 1;
     four.threads = 4;
@@ -232,7 +240,7 @@ TEST(impacts_do_not_depend_on_the_number_of_threads)
 /* e = 0: the option changes no bit */
 TEST(without_restitution_there_are_no_rounds)
 {
-    cairn_step_options with = step_by(4e-3, "coulomb", 1e-3), without = with;
+    cairn_step_options with = rounds_of(4e-3, "coulomb", 1e-3), without = with;
     int impacts;
     without.impact_rounds = 0;
     CHECK(hash_of_gas(0, &without, &impacts) == hash_of_gas(0, &with, &impacts));
@@ -254,7 +262,7 @@ TEST(a_bouncing_ball_keeps_the_energy_of_the_time_stepping)
         add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
         add_ball(world, 0.1, (cairn_vec3){ 0, dimension == 2, dimension == 3 }, zero);
         double h = 2e-3, last = 0;
-        cairn_step_options options = step_by(h, "coulomb", 1e-10);
+        cairn_step_options options = rounds_of(h, "coulomb", 1e-10);
         for (int i = 0; i < 10000; i++) {
             advance(world, &options, 1);
             cairn_bodies b = cairn_world_bodies(world);
@@ -286,7 +294,7 @@ TEST(balls_that_fall_on_each_other_keep_it_as_well)
         expected += def.mass * 9.81 * def.position.y;
         CHECK_OK(cairn_body_create(world, &def, NULL));
     }
-    cairn_step_options options = step_by(h, "coulomb", 1e-3);
+    cairn_step_options options = rounds_of(h, "coulomb", 1e-3);
     for (int k = 0; k < 2000; k++) {
         CHECK_INT(advance(world, &options, 1).impacts_left, 0);
         cairn_bodies b = cairn_world_bodies(world);
@@ -309,7 +317,7 @@ TEST(a_ball_rises_to_the_height_that_restitution_allows)
         cairn_world *world = new_world(2, 10, 0, 0.8);
         add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
         add_ball(world, 0.1, (cairn_vec3){ 0, 1.1, 0 }, zero);
-        cairn_step_options options = step_by(h, "coulomb", 1e-10);
+        cairn_step_options options = rounds_of(h, "coulomb", 1e-10);
         for (int i = 0; i < (int)(1 / h); i++) {
             advance(world, &options, 1);
             cairn_bodies b = cairn_world_bodies(world);
@@ -334,7 +342,7 @@ TEST(what_rests_does_not_bounce)
             add_ball(world, 0.1, (cairn_vec3){ i < 3 ? 0 : 1, 0, 0.1 + 0.2 * (i % 3) }, zero);
         add_ball(world, 0.1, (cairn_vec3){ 2, 0, 0.15 }, zero);
         add_ball(world, 0.1, (cairn_vec3){ 2, 0, 0.4 }, zero);
-        cairn_step_options options = step_by(2e-3, "coulomb", 1e-10);
+        cairn_step_options options = rounds_of(2e-3, "coulomb", 1e-10);
         advance(world, &options, 1000);
         cairn_bodies b = cairn_world_bodies(world);
         for (int i = 0; i < 5; i++) {
@@ -349,7 +357,7 @@ TEST(what_rests_does_not_bounce)
 
 TEST(every_failed_allocation_is_told_and_nothing_leaks)
 {
-    const cairn_step_options options = step_by(8e-3, "coulomb", 1e-9);
+    const cairn_step_options options = rounds_of(8e-3, "coulomb", 1e-9);
     check_step_without_memory(new_row, &options);
 }
 

@@ -3,6 +3,7 @@
 #include "collide/narrow.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
+#include "shape/shape.h"
 
 /* The corners of the face that a collider means, in space, and their vertices; their number. */
 static int corners_of(const cairn_collider *c, cairn_vec3 corner[3], int32_t vertex[3])
@@ -72,19 +73,12 @@ static int meet(const cairn_collider *a, const cairn_collider *b, int dimension,
     return cairn_triangle_witnesses(&body, &t, dimension, margin, out);
 }
 
-static bool is_face(const cairn_collider *c)
-{
-    cairn_shape_kind kind = c->shape->kind;
-    return kind == CAIRN_SHAPE_MESH || kind == CAIRN_SHAPE_POLYLINE ||
-           kind == CAIRN_SHAPE_HEIGHT_FIELD;
-}
-
 /* Of two faces either may see the other: one that lies deep behind the other sees it in front. */
 int cairn_convex_face_of(const cairn_collider *a, const cairn_collider *b, int dimension,
                          double margin, cairn_witness *out)
 {
     int count = meet(a, b, dimension, margin, out);
-    if (count != 0 || !is_face(a))
+    if (count != 0 || !cairn_shape_has_faces(a->shape))
         return count;
     count = meet(b, a, dimension, margin, out);
     for (int k = 0; k < count; k++) {

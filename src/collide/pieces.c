@@ -9,6 +9,7 @@
 #include "collide/collide.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
+#include "shape/shape.h"
 
 void cairn_leaf_list_destroy(cairn_leaf_list *list)
 {
@@ -26,15 +27,9 @@ static cairn_status append(cairn_leaf_list *list, cairn_leaf leaf)
 
 /* ---- what a piece is ------------------------------------------------------------------------ */
 
-static bool has_faces(const cairn_shape *shape)
-{
-    return shape->kind == CAIRN_SHAPE_MESH || shape->kind == CAIRN_SHAPE_POLYLINE ||
-           shape->kind == CAIRN_SHAPE_HEIGHT_FIELD;
-}
-
 bool cairn_collider_has_pieces(const cairn_collider *c)
 {
-    return c->shape->kind == CAIRN_SHAPE_COMPOUND || has_faces(c->shape);
+    return c->shape->kind == CAIRN_SHAPE_COMPOUND || cairn_shape_has_faces(c->shape);
 }
 
 static cairn_pose part_pose(const cairn_collider *whole, int32_t part)
@@ -148,7 +143,7 @@ static bool visit_pieces(const visit *v)
     if (v->near)
         near = cairn_box_inside(v->near, &pose);
     cairn_mesh_tree_query(&c->shape->geometry->tree, &near,
-                          has_faces(c->shape) ? visit_face : visit_part, (void *)v);
+                          cairn_shape_has_faces(c->shape) ? visit_face : visit_part, (void *)v);
     return true;
 }
 

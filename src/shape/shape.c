@@ -125,6 +125,12 @@ bool cairn_shape_bounded(const cairn_shape *shape)
     return classes[shape->kind]->extent != NULL;
 }
 
+bool cairn_shape_has_faces(const cairn_shape *shape)
+{
+    return shape->kind == CAIRN_SHAPE_MESH || shape->kind == CAIRN_SHAPE_POLYLINE ||
+           shape->kind == CAIRN_SHAPE_HEIGHT_FIELD;
+}
+
 double cairn_shape_extent(const cairn_shape *shape)
 {
     const cairn_shape_class *class = classes[shape->kind];

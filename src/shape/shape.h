@@ -80,6 +80,8 @@ const cairn_shape_class *cairn_shape_class_of(const cairn_shape *shape);
 bool cairn_shape_bounded(const cairn_shape *shape);
 /* Radius about the shape's origin that holds it, m; infinite for unbounded shapes. */
 double cairn_shape_extent(const cairn_shape *shape);
+/* Whether its surface is faces that are collided one by one: a mesh, polyline or height field. */
+bool cairn_shape_has_faces(const cairn_shape *shape);
 /* Radius of the ball that sweeps the core, m. */
 double cairn_shape_rounding(const cairn_shape *shape);
 /* Farthest point of a convex shape's core along `direction`, in the shape frame. */

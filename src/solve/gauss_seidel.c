@@ -294,10 +294,11 @@ static bool is_due(const cairn_task *task, precision *at, outlook *o, double est
 /* ---- progress ------------------------------------------------------------------------------- */
 
 /* Exact friction has no proof of convergence, and where a packing begins to flow residuals fall as
- * a power of the sweeps. Every WINDOW sweeps the rate at which the best residual fell,
- *     rho = ln(before/now)/WINDOW,
+ * a power of the sweeps. The rate at which the best residual fell since it was last looked at,
+ *     rho = ln(before/now)/sweeps between,
  * says how many more the tolerance takes, ln(now/tolerance)/rho. When that is more than are left
- * the sweeps have stalled, and end: what they leave is as good as it gets at this price. */
+ * the sweeps have stalled, and end: what they leave is as good as it gets at this price. Looks are
+ * WINDOW sweeps apart, and half of all sweeps later on: who allows many is patient. */
 enum { WINDOW = 100, FIRST_WINDOWS = 2 };
 
 typedef struct progress {
@@ -311,7 +312,7 @@ static bool has_stalled(const cairn_task *task, const outlook *o, progress *p)
     int64_t sweep = task->report->iterations, passed = sweep - p->sweep;
     bool fresh = o->looked_at == sweep || o->watch.judged_at == sweep;
     p->now = fmin(p->now, o->residual);
-    if (!fresh || passed < WINDOW)
+    if (!fresh || passed < WINDOW || passed < p->sweep / 2)
         return false;
     double rate = log(p->best / p->now) / (double)passed;
     double more = rate > 0 ? log(p->now / task->options->tolerance) / rate : INFINITY;

@@ -96,8 +96,8 @@ static cairn_status solve_exactly(const cairn_scheme_job *job)
     const cairn_solve_options *o = &job->options;
     bool direct = cairn_solver_accepts(o->solver, CAIRN_LAW_COULOMB, job->problem);
     bool both = direct && cairn_solver_accepts(o->solver, CAIRN_LAW_CONVEX, job->problem);
-    bool free = strcmp(o->solver, "auto") == 0; /* a method asked for by name starts by itself */
-    if (both && free && starts_from_nothing(job))
+    bool open = strcmp(o->solver, "auto") == 0; /* a method asked for by name starts by itself */
+    if (both && open && starts_from_nothing(job))
         return solve_from_convex(job);
     return direct ? solve_directly(job) : solve_fixed_point(job);
 }
