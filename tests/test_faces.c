@@ -183,11 +183,54 @@ TEST(a_ball_behind_a_triangle_does_not_see_it)
     cairn_geometry_release(mesh.geometry);
 }
 
+/* A floor along y = 0 and a ramp that rises from the origin at 45 degrees, open above. Over the foot
+ * of the ramp a point is over neither end of the floor, and still in its way. */
+static cairn_shape hollow(void)
+{
+    static const cairn_vec3 points[3] = { { 2, 2, 0 }, { 0, 0, 0 }, { -2, 0, 0 } };
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_POLYLINE, 2);
+    CHECK_OK(cairn_polyline_create(points, 3, false, &shape.geometry, NULL));
+    return shape;
+}
+
+/* The gap of the witness along a normal; NAN: there is none. */
+static double gap_along(const cairn_witness *w, int count, cairn_vec3 n)
+{
+    for (int k = 0; k < count; k++)
+        if (cairn_norm(cairn_sub(w[k].normal, n)) < 1e-12)
+            return w[k].gap;
+    return NAN;
+}
+
+/* A point on the ramp, 0.03 m from its foot, meets the floor 0.03/sqrt(2) m ahead; one farther from
+ * the foot than both may move does not; one a little behind both meets both. */
+TEST(in_a_hollow_both_faces_are_met)
+{
+    cairn_shape chain = hollow(), point = cairn_shape_default(CAIRN_SHAPE_POINT, 2);
+    double c = sqrt(0.5);
+    cairn_vec3 floor = cairn_vec(0, 1, 0), ramp = cairn_vec(-c, c, 0);
+    cairn_collider b = placed(&chain, cairn_vec(0, 0, 0));
+    cairn_witness w[8];
+    cairn_collider a = placed(&point, cairn_vec(0.03 * c, 0.03 * c, 0));
+    int count = find(&a, &b, w);
+    CHECK_INT(count, 2);
+    CHECK_NEAR(gap_along(w, count, floor), 0.03 * c, 1e-15);
+    CHECK_NEAR(gap_along(w, count, ramp), 0, 1e-15);
+    a = placed(&point, cairn_vec(0.5 * c, 0.5 * c, 0));
+    CHECK_INT(find(&a, &b, w), 1);
+    a = placed(&point, cairn_vec(3e-4, -1e-3, 0));
+    count = find(&a, &b, w);
+    CHECK_INT(count, 2);
+    CHECK_NEAR(gap_along(w, count, floor), -1e-3, 1e-15);
+    CHECK_NEAR(gap_along(w, count, ramp), -1.3e-3 * c, 1e-15);
+    cairn_geometry_release(chain.geometry);
+}
+
 int main(void)
 {
     RUN(CASE(a_ball_on_a_cube_of_triangles_sees_the_normal_of_the_face),
         CASE(beside_an_edge_the_normal_leans_over_it),
         CASE(a_cube_of_triangles_stands_on_its_corners), CASE(a_polyline_is_solid_on_one_side),
         CASE(a_ball_over_the_tip_of_a_pyramid_touches_it), CASE(a_point_that_sinks_in_is_not_lost),
-        CASE(a_ball_behind_a_triangle_does_not_see_it));
+        CASE(a_ball_behind_a_triangle_does_not_see_it), CASE(in_a_hollow_both_faces_are_met));
 }

@@ -114,6 +114,9 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
 /* The same along a given normal, and without the witness: points only where the faces that look at
  * each other along n lie over each other. */
 int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out);
+/* The corners of the face of a that looks along -n, and how far they are from the plane of b's face
+ * there, wherever its edges are. */
+int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out);
 
 /* reduce.c: keep at most `limit` of the points, so that they span what all span and hold the
  * deepest; then sort them by feature. Returns how many are left. */

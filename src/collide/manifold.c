@@ -127,6 +127,11 @@ static void add_point(manifold *m, double u, double v, const double height[2], i
     m->points[m->count++] = w;
 }
 
+static int32_t corner_key(int side, int32_t vertex)
+{
+    return key_of((const int32_t[]){ 1 + side, vertex }, 2);
+}
+
 /* The corners of `from` that lie within `in`; `side` 0: from a. */
 static void add_corners(manifold *m, int side, double aside)
 {
@@ -140,7 +145,7 @@ static void add_corners(manifold *m, int side, double aside)
         double other = height_at(in, u, v);
         double height[2] = { side ? other : from->h[k], side ? from->h[k] : other };
         if (inside)
-            add_point(m, u, v, height, key_of((int32_t[]){ 1 + side, from->vertex[k] }, 2));
+            add_point(m, u, v, height, corner_key(side, from->vertex[k]));
     }
 }
 
@@ -266,6 +271,21 @@ int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cai
     cairn_convex_face(c->b, n, &fb);
     set_faces(&m, &fa, &fb);
     intersect(&m);
+    return finish(&m, out);
+}
+
+int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out)
+{
+    cairn_face fa, fb;
+    manifold m = { .c = c, .n = n, .tolerance = 1e-9 * c->size };
+    m.margin = margin + c->a->rounding + c->b->rounding;
+    cairn_convex_face(c->a, cairn_scale(-1, n), &fa);
+    cairn_convex_face(c->b, n, &fb);
+    set_faces(&m, &fa, &fb);
+    for (int k = 0; k < m.a.count; k++)
+        add_point(&m, m.a.u[k], m.a.v[k],
+                  (const double[2]){ m.a.h[k], height_at(&m.b, m.a.u[k], m.a.v[k]) },
+                  corner_key(0, fa.vertex[k]));
     return finish(&m, out);
 }
 

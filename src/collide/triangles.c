@@ -11,7 +11,10 @@
  *     the front of one of its triangles. So the body is nowhere nearer to the mesh round about.
  *   - Otherwise the normal of the triangle takes its place, and only points where the facing
  *     face lies over the triangle count; what lies beyond the edge is the neighbour's business. A
- *     body that does not meet the triangle is not behind it either. */
+ *     body that does not meet the triangle is not behind it either.
+ *   - In a hollow, where the neighbour rises from the edge, the room in front of both is the wedge
+ *     between their planes. A corner of the body in it that can get over the triangle meets its
+ *     plane already beyond the edge: else who slides over the neighbour runs into the triangle. */
 #include <math.h>
 
 #include "collide/convex.h"
@@ -26,6 +29,7 @@ typedef struct front {
     cairn_vec3 corner[3];
     int32_t name[3];
     cairn_vec3 beyond[3];
+    int edge[3]; /* which edge of the triangle it is                                          */
     cairn_vec3 normal;
     double sunk; /* m: how far the body lies wholly behind it (thin ones, faces), else 0      */
 } front;
@@ -49,6 +53,7 @@ static void turn_over(front *f)
         f->corner[k] = old.corner[n - 1 - k];
         f->name[k] = old.name[n - 1 - k];
         f->beyond[k] = cairn_scale(-1, old.beyond[edge]);
+        f->edge[k] = edge;
     }
 }
 
@@ -93,15 +98,20 @@ static cairn_vec3 leaves_over(const front *f, int k)
     return cairn_unit(cairn_cross(e, other));
 }
 
+/* Away from the triangle over edge k (2D: corner k), in its plane; not of unit length. */
+static cairn_vec3 out_over(const front *f, int k)
+{
+    cairn_vec3 e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
+    return f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal);
+}
+
 /* Whether a place behind the triangle is nearer to the outside over a ridge, straight under the
  * neighbour there, whose plane goes through the edge as well: then it is its business. */
 static bool is_nearer_to_neighbour(cairn_vec3 place, const front *f)
 {
     double here = cairn_dot(f->normal, cairn_sub(place, f->corner[0]));
     for (int k = 0; k < f->count; k++) {
-        cairn_vec3 other = f->beyond[k];
-        cairn_vec3 e = cairn_sub(f->corner[(k + 1) % f->count], f->corner[k]);
-        cairn_vec3 out = f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal);
+        cairn_vec3 other = f->beyond[k], out = out_over(f, k);
         if (!(cairn_dot(other, out) > 1e-9 * cairn_norm(out)))
             continue;
         cairn_vec3 from_edge = cairn_sub(place, f->corner[k]);
@@ -119,6 +129,7 @@ static bool make_front(const cairn_triangle *t, int dimension, const cairn_conve
         f->corner[k] = t->corner[k];
         f->name[k] = t->name[k];
         f->beyond[k] = t->beyond[k];
+        f->edge[k] = k;
     }
     f->normal = normal_of(f->corner, dimension);
     bool behind = in_front(a, f) < 0;
@@ -246,6 +257,58 @@ static bool rests_behind(const front *f, const cairn_couple *c, const cairn_dist
     return over && d->gap <= rest_behind(f, c->a);
 }
 
+/* ---- hollows -------------------------------------------------------------------------------- */
+
+/* Whether p lies straight over the face of a mesh. */
+static bool lies_over(const cairn_collider *c, int32_t face, cairn_vec3 p)
+{
+    const cairn_geometry_view *v = &c->shape->geometry->view;
+    const int32_t *vertex = v->face_vertex + v->face_first[face];
+    const cairn_pose pose = { c->x, c->q };
+    int count = v->dimension == 2 ? 2 : 3;
+    cairn_vec3 n = cairn_rotate(c->q, v->face_normal[face]);
+    for (int k = 0; k < count; k++) {
+        cairn_vec3 from = cairn_pose_apply(&pose, v->vertices[vertex[k]]);
+        cairn_vec3 e =
+            cairn_sub(cairn_pose_apply(&pose, v->vertices[vertex[(k + 1) % count]]), from);
+        cairn_vec3 out = count == 2 ? cairn_scale(-1, e) : cairn_cross(e, n);
+        if (cairn_dot(out, cairn_sub(p, from)) > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether p, beyond edge k by at most `near`, is in the wedge between the triangle and a neighbour
+ * that rises: over the neighbour, or a little behind both beyond the ends of both. */
+static bool is_in_hollow(const front *f, int k, cairn_vec3 p, double near)
+{
+    if (!(cairn_norm(f->beyond[k]) > 0) || cairn_dot(leaves_over(f, k), f->normal) <= UPRIGHT)
+        return false;
+    const cairn_geometry *g = f->t->of->shape->geometry;
+    cairn_vec3 out = cairn_unit(out_over(f, k)), from_edge = cairn_sub(p, f->corner[k]);
+    double beyond = cairn_dot(out, from_edge), height = cairn_dot(f->normal, from_edge);
+    if (!(beyond > 0 && beyond <= near + f->sunk))
+        return false;
+    int32_t next = g->neighbour[g->view.face_first[f->t->of->face] + f->edge[k]];
+    return height < 0 ? f->sunk > 0 && cairn_dot(leaves_over(f, k), from_edge) < 0
+                      : lies_over(f->t->of, next, p);
+}
+
+/* Corners of the body that meet the plane of the triangle beyond an edge, in a hollow; their number.
+ */
+static int meet_in_hollow(const front *f, const cairn_couple *c, double margin, cairn_witness *out)
+{
+    int count = f->t->of ? cairn_manifold_corners(c, f->normal, margin, out) : 0, kept = 0;
+    for (int i = 0; i < count; i++) {
+        bool inside = false;
+        for (int k = 0; k < f->count && !inside; k++)
+            inside = is_in_hollow(f, k, out[i].on_a, margin);
+        if (inside)
+            out[kept++] = out[i];
+    }
+    return kept;
+}
+
 /* Points along the normal of the triangle. A body that is apart from it has those in front of it,
  * and where it lies behind those to which no neighbour is nearer. */
 static int meet_along(const front *f, const cairn_couple *c, const cairn_distance *d, double margin,
@@ -258,7 +321,8 @@ static int meet_along(const front *f, const cairn_couple *c, const cairn_distanc
         if (!apart || out[k].gap >= 0 || rests || sunk)
             out[kept++] = out[k];
     }
-    return kept;
+    kept += meet_in_hollow(f, c, margin, out + kept);
+    return cairn_witnesses_reduce(out, kept, c->dimension == 2 ? 2 : 4);
 }
 
 int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int dimension,
@@ -272,7 +336,7 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
         b.corner_name[k] = f.name[k];
     cairn_couple c = cairn_couple_make(a, &b, dimension);
     cairn_distance d;
-    double behind = fmax(f.sunk, rest_behind(&f, a));
+    double behind = fmax(2 * f.sunk, rest_behind(&f, a)); /* 2: beyond an edge as well */
     if (!cairn_distance_find(&c, margin + a->rounding + behind, &d))
         return 0;
     if (!cairn_distance_is_sound(&c, &d))

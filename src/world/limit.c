@@ -23,6 +23,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "shape/geometry.h"
 #include "shape/shape.h"
 #include "world/scheme.h"
 #include "world/touch.h"
@@ -57,6 +58,16 @@ static double surface_way(const cairn_stage *stage, int i, cairn_vec3 omega)
     return arm > 0 && turning > 0 ? arm * stage->h * turning : 0;
 }
 
+/* Whether a body, or a part of it, is made of faces. */
+static bool holds_faces(const cairn_shape *shape)
+{
+    bool faces = cairn_shape_has_faces(shape);
+    int parts = shape->kind == CAIRN_SHAPE_COMPOUND ? shape->geometry->view.part_count : 0;
+    for (int i = 0; i < parts; i++)
+        faces = faces || cairn_shape_has_faces(&shape->geometry->view.parts[i].shape);
+    return faces;
+}
+
 /* A point counts as large as what it meets; at faces, which lose sight of it a hundredth of their
  * edges behind them, as a hundredth of that. */
 static double size_of(const cairn_stage *stage, int i, int k)
@@ -64,7 +75,7 @@ static double size_of(const cairn_stage *stage, int i, int k)
     const cairn_body_store *b = &stage->world->bodies;
     double size = b->extent[i];
     if (size == 0)
-        size = b->extent[k] * (cairn_shape_has_faces(&b->shape[k]) ? 0.01 : 1);
+        size = b->extent[k] * (holds_faces(&b->shape[k]) ? 0.01 : 1);
     return size > 0 ? size : INFINITY;
 }
 
@@ -197,7 +208,7 @@ static passage unseen_passage(const cairn_stage *stage, int i, int k)
 {
     const cairn_body_store *b = &stage->world->bodies;
     passage p = passage_of(stage, i, k);
-    if (b->extent[i] == 0 && cairn_shape_has_faces(&b->shape[k]))
+    if (b->extent[i] == 0 && holds_faces(&b->shape[k]))
         p.size *= 0.2;
     return p;
 }
@@ -230,9 +241,8 @@ static bool is_lost(const cairn_stage *stage, const passage *p, const cairn_witn
     const cairn_body_store *b = &stage->world->bodies;
     double ahead = cairn_scheme_ahead(stage->scheme, stage->linearisations);
     bool deep = w->gap + ahead * closing < -0.5 * b->extent[p->body];
-    return deep && closing < 0 && cairn_shape_has_faces(&b->shape[p->other]) &&
-           b->extent[p->body] > 0 && stage->block[p->body] >= 0 &&
-           !has_contact(stage, p->body, p->other);
+    return deep && closing < 0 && holds_faces(&b->shape[p->other]) && b->extent[p->body] > 0 &&
+           stage->block[p->body] >= 0 && !has_contact(stage, p->body, p->other);
 }
 
 static cairn_status refuse_lost(const cairn_stage *stage, passage *p, const cairn_witness *w)

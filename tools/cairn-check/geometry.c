@@ -153,6 +153,26 @@ int check_face_near(const check_geometries *g, const check_geometry *row, int fa
     return -1;
 }
 
+static bool has_vertex(const check_geometries *g, const check_geometry *row, int face, int vertex)
+{
+    const int32_t *corner = g->corners.value + first_corner(g, row, face);
+    int k = check_corner_count(g, row, face);
+    while (k-- > 0 && corner[k] != vertex)
+        continue;
+    return k >= 0;
+}
+
+int check_neighbour(const check_geometries *g, const check_geometry *row, int face, int k)
+{
+    const int32_t *corner = g->corners.value + first_corner(g, row, face);
+    int count = check_corner_count(g, row, face), to = count == 2 ? k : (k + 1) % count;
+    vec on = check_corner(g, row, face, k);
+    for (int f = 0; (f = check_face_near(g, row, f, on, 0)) >= 0; f++)
+        if (f != face && has_vertex(g, row, f, corner[k]) && has_vertex(g, row, f, corner[to]))
+            return f;
+    return -1;
+}
+
 /* ---- what follows from points and faces ------------------------------------------------------ */
 
 static int compare_edges(const void *left, const void *right)

@@ -62,6 +62,8 @@ void check_geometries_free(check_geometries *g);
 /* Corner k of a face, in the frame of its shape. */
 vec check_corner(const check_geometries *g, const check_geometry *row, int face, int k);
 int check_corner_count(const check_geometries *g, const check_geometry *row, int face);
+/* The face across the edge from corner k of a face to the next (2D: at corner k); -1: none. */
+int check_neighbour(const check_geometries *g, const check_geometry *row, int face, int k);
 /* m: distance of p from a face, or from a triangle; in 2D from a segment. */
 double check_face_distance(const check_geometries *g, const check_geometry *row, int face, vec p);
 double check_triangle_distance(const vec corner[3], vec p);

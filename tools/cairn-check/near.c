@@ -47,6 +47,8 @@ static void sort_bodies(grid *g, int *unknown)
         if (!is_there(g->run, i))
             continue;
         double extent = check_is_wall(g->run, i) ? 0 : check_extent(g->run, i);
+        if (check_has_faces(g->run, i)) /* they see thin bodies behind them as well (overlap.c) */
+            extent *= 1.02;
         bool known = check_has_pieces(g->run, i);
         if (check_is_wall(g->run, i))
             g->wall[g->walls++] = i;

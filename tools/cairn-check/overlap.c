@@ -37,7 +37,7 @@ double check_promise(check_class one, check_class two, bool ball, double depth, 
 
 static bool is_face(const check_solid *s)
 {
-    return s->shape == CHECK_MESH || s->shape == CHECK_POLYLINE || s->shape == CHECK_HEIGHT_FIELD;
+    return check_is_surface(s->shape);
 }
 
 static check_class class_of(const check_solid *s)
@@ -230,8 +230,10 @@ static check_range piece_range(const check_question *question, double slack)
     check_range found = check_convex_depth(question);
     bool own = (is_face(b) && vec_norm(vec_add(found.n, -1, n[0])) < 1e-7) ||
                (is_face(a) && vec_norm(vec_add(found.n, 1, n[1])) < 1e-7);
-    if (faces && (both || !own) && found.high > -slack - fmax(behind[0], behind[1]))
-        found.high = fmax(found.high, fmax(over[0], over[1]));
+    double below =
+        fmax(behind[0], behind[1]); /* 2: in a hollow it may be beyond the edge as well */
+    if (faces && (both || !own) && found.high > -slack - 2 * below)
+        found.high = fmax(fmax(found.high, below), fmax(over[0], over[1]));
     if (faces && !own)
         found.low -= fmax(missed_by_rule(a), missed_by_rule(b));
     if ((one <= 0 || two <= 0) && !question->facing)
@@ -266,6 +268,12 @@ static bool comes_from_front(const check_solid *s, vec x, const check_solid *fac
     return (f.sheet ? fabs(height) : height) > slack;
 }
 
+/* m: how far from a face thin bodies may lie that it sees behind it, at most. */
+static double seen_behind(const check_solid *a, const check_solid *b)
+{
+    return 0.02 * fmax(is_face(a) ? ball_of(a).radius : 0, is_face(b) ? ball_of(b).radius : 0);
+}
+
 /* Two pieces that may be near each other, into the range of their bodies. */
 static void add_pieces(const check_solid *a, const check_solid *b, const check_couple *pair,
                        check_range *out)
@@ -274,7 +282,7 @@ static void add_pieces(const check_solid *a, const check_solid *b, const check_c
     double size = one.radius + two.radius, apart = vec_norm(vec_add(one.x, -1, two.x));
     double rounding =
         10 * CHECK_ROUNDING * (vec_norm(pair->x[pair->a]) + vec_norm(pair->x[pair->b]) + size);
-    if (apart > size + rounding)
+    if (apart > size + rounding + seen_behind(a, b))
         return;
     double slack = rounding + flat_share * size;
     const check_question question = { a,

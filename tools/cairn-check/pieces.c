@@ -4,11 +4,6 @@
 
 #include "shapes.h"
 
-static bool is_surface(int32_t shape)
-{
-    return shape == CHECK_MESH || shape == CHECK_POLYLINE || shape == CHECK_HEIGHT_FIELD;
-}
-
 static const check_geometry *row_of(const check_run *run, int body)
 {
     int row = run->bodies.geometry[body];
@@ -17,7 +12,7 @@ static const check_geometry *row_of(const check_run *run, int body)
 
 static bool is_known(const check_run *run, int32_t shape, int geometry)
 {
-    bool solid = check_class_of(shape) != CHECK_NO_SOLID || is_surface(shape);
+    bool solid = check_class_of(shape) != CHECK_NO_SOLID || check_is_surface(shape);
     return solid && (shape < CHECK_HULL || (geometry >= 0 && geometry < run->geometries.count));
 }
 
@@ -45,9 +40,9 @@ bool check_has_faces(const check_run *run, int body)
 {
     int32_t shape = run->bodies.shape[body];
     const check_geometry *row = row_of(run, body);
-    bool faces = is_surface(shape);
+    bool faces = check_is_surface(shape);
     for (int i = 0; shape == CHECK_COMPOUND && row && i < row->parts; i++)
-        faces = faces || is_surface(run->geometries.parts.shape[row->first_part + i]);
+        faces = faces || check_is_surface(run->geometries.parts.shape[row->first_part + i]);
     return faces;
 }
 
@@ -55,10 +50,10 @@ check_class check_pieces_class(const check_run *run, int body)
 {
     const check_geometry *row = row_of(run, body);
     int32_t shape = run->bodies.shape[body];
-    check_class worst = is_surface(shape) ? CHECK_FLAT : check_class_of(shape);
+    check_class worst = check_is_surface(shape) ? CHECK_FLAT : check_class_of(shape);
     for (int i = 0; shape == CHECK_COMPOUND && row && i < row->parts; i++) {
         int32_t part = run->geometries.parts.shape[row->first_part + i];
-        check_class one = is_surface(part) ? CHECK_FLAT : check_class_of(part);
+        check_class one = check_is_surface(part) ? CHECK_FLAT : check_class_of(part);
         worst = one > worst ? one : worst;
     }
     return worst;
@@ -123,7 +118,7 @@ check_solid check_piece_at(const check_run *run, int body, check_place_of at, ch
 
 bool check_is_face_normal(const check_solid *face, vec out)
 {
-    if (!is_surface(face->shape))
+    if (!check_is_surface(face->shape))
         return false;
     vec n = quat_rotate(face->at.q, face->data->normals[face->row->first_face + face->face]);
     bool sheet = face->shape == CHECK_MESH && !face->row->closed;
@@ -149,7 +144,7 @@ bool check_piece_next(const check_run *run, int body, check_place_of at, vec p, 
     int face = begun ? piece->face : -1;
     do {
         check_solid s = check_piece_at(run, body, at, (check_piece){ part, -1 });
-        bool surface = is_surface(s.shape), here = part != piece->part || !begun;
+        bool surface = check_is_surface(s.shape), here = part != piece->part || !begun;
         face = surface ? next_face(&s, p, distance, face) : -1;
         if (surface ? face >= 0 : here) {
             *piece = (check_piece){ part, face };

@@ -31,6 +31,11 @@ check_class check_class_of(int32_t shape)
     }
 }
 
+bool check_is_surface(int32_t shape)
+{
+    return shape == CHECK_MESH || shape == CHECK_POLYLINE || shape == CHECK_HEIGHT_FIELD;
+}
+
 double check_rounding_of(const check_solid *s)
 {
     bool swept = s->shape == CHECK_SPHERE || s->shape == CHECK_CAPSULE;

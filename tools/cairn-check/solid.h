@@ -20,6 +20,8 @@ typedef enum check_class {
 
 /* Of a kind of shape; bodies of several pieces are no solids themselves. */
 check_class check_class_of(int32_t shape);
+/* Whether a shape is made of faces. */
+bool check_is_surface(int32_t shape);
 
 /* Where a body is. */
 typedef struct check_place_of {

@@ -10,12 +10,14 @@
  *
  * Bodies of several pieces (compounds, surfaces) touch where some piece of each has these facts. A
  * face may instead push along its own normal, whatever lies beyond its edges: then both points are
- * on their surfaces, and n is the face's.
+ * on their surfaces, and n is the face's. In a hollow (hollow.h) its point may lie beyond its edge,
+ * in its plane.
  *
  * Walls: half-space and inside of a box have n and b on a plane of theirs; inside of a cylinder or
  * cone a point (less the rounding of its body) meets the wall along its own radius. */
 #include "witness.h"
 
+#include "hollow.h"
 #include "overlap.h"
 #include "pieces.h"
 #include "shapes.h"
@@ -111,36 +113,54 @@ static double allowed_inside(const check_solid *s, bool along)
 typedef struct side {
     int body;
     check_place_of at;
-    vec point;
+    vec point, other; /* of this body; of the other one           */
     bool along;       /* n looks away from the body at the point  */
+    bool beyond;      /* it may be beyond the edges of faces      */
     double tolerance; /* m                                        */
 } side;
 
-static side side_of(const check_run *run, int j, const couple *p, bool on_a, double tolerance)
+/* m: how far a point is from the plane of a face in whose hollow the other point is. */
+static double missed_in_hollow(const check_solid *s, const side *x)
 {
-    /* what meets a face along the face's own normal may have its deepest point beyond an edge */
-    bool faces = check_has_faces(run, p->a) || check_has_faces(run, p->b);
-    bool along = !faces && !check_is_round_wall(run, p->b) && is_deepest(run, j);
-    return (side){ on_a ? p->a : p->b, on_a ? p->at_a : p->at_b, point_of(run, j, on_a), along,
-                   tolerance };
+    vec n = quat_rotate(s->at.q, s->data->normals[s->row->first_face + s->face]);
+    bool inside = check_in_hollow(s, x->other, x->tolerance);
+    return inside ? fabs(vec_dot(n, vec_add(x->point, -1, check_point(s, 0)))) : HUGE_VAL;
 }
 
 /* m: how far a point is from where it may be. */
 static double missed_by(const check_solid *s, const side *x)
 {
     double out = check_outside(s, x->point);
-    return fmax(0, fmax(out, -out - allowed_inside(s, x->along)));
+    double missed = fmax(0, fmax(out, -out - allowed_inside(s, x->along)));
+    bool hollow = x->beyond && check_is_surface(s->shape) && missed > x->tolerance;
+    return hollow ? fmin(missed, missed_in_hollow(s, x)) : missed;
 }
 
 /* The next piece that has the point on its surface. */
 static bool next_on(const check_run *run, const side *x, check_piece *piece)
 {
-    while (check_piece_next(run, x->body, x->at, x->point, x->tolerance, piece)) {
+    double within = x->beyond ? HUGE_VAL : x->tolerance;
+    while (check_piece_next(run, x->body, x->at, x->point, within, piece)) {
         check_solid s = check_piece_at(run, x->body, x->at, *piece);
         if (missed_by(&s, x) <= x->tolerance)
             return true;
     }
     return false;
+}
+
+static side side_of(const check_run *run, int j, const couple *p, bool on_a, double tolerance)
+{
+    /* what meets a face along the face's own normal may have its deepest point beyond an edge */
+    bool faces = check_has_faces(run, p->a) || check_has_faces(run, p->b);
+    side x = { .body = on_a ? p->a : p->b,
+               .at = on_a ? p->at_a : p->at_b,
+               .point = point_of(run, j, on_a),
+               .other = point_of(run, j, !on_a),
+               .along = !faces && !check_is_round_wall(run, p->b) && is_deepest(run, j),
+               .tolerance = tolerance };
+    check_piece piece = CHECK_FIRST_PIECE;
+    x.beyond = check_has_faces(run, x.body) && !next_on(run, &x, &piece);
+    return x;
 }
 
 /* The piece that has the point on its surface, or is nearest to that. */
@@ -204,9 +224,11 @@ static double slack_of(const check_run *run, int j, const check_solid *a, const 
 
 /* The least slack of contact j over pieces with both points on them, of these parts (-1: any). */
 static double least_slack(const check_run *run, int j, const couple *p, double tolerance,
-                          const int part[2])
+                          const int part[2], bool beyond)
 {
     side on_a = side_of(run, j, p, true, tolerance), on_b = side_of(run, j, p, false, tolerance);
+    on_a.beyond = on_a.beyond || (beyond && check_has_faces(run, p->a));
+    on_b.beyond = on_b.beyond || (beyond && check_has_faces(run, p->b));
     double least = HUGE_VAL;
     for (check_piece i = CHECK_FIRST_PIECE; next_on(run, &on_a, &i);) {
         check_solid a = check_piece_at(run, p->a, p->at_a, i);
@@ -229,8 +251,8 @@ static double slack_in_group(const check_run *run, int j, const couple *p, doubl
         for (check_piece k = CHECK_FIRST_PIECE; next_on(run, &on_b, &k);)
             for (int c = g.first; c < g.end && least > tolerance; c++)
                 if (belong_together(run, c, j))
-                    least = fmin(
-                        least, least_slack(run, c, p, tolerance, (const int[2]){ i.part, k.part }));
+                    least = fmin(least, least_slack(run, c, p, tolerance,
+                                                    (const int[2]){ i.part, k.part }, false));
     return least;
 }
 
@@ -244,9 +266,12 @@ static void check_solids(check_run *run, int j, const couple *p)
     check_on(run, j, p, false, tolerance);
     if (plain && !is_deepest(run, j))
         return;
-    double slack = least_slack(run, j, p, tolerance, (const int[2]){ -1, -1 });
+    const int any[2] = { -1, -1 };
+    double slack = least_slack(run, j, p, tolerance, any, false);
     if (slack > most && !plain)
         slack = slack_in_group(run, j, p, tolerance);
+    if (slack > most && !plain)
+        slack = fmin(slack, least_slack(run, j, p, tolerance, any, true));
     if (slack < HUGE_VAL) /* else no points are on the surfaces, which has been said */
         check_near(run, j, "normal of both surfaces: slack", slack, most);
 }
