@@ -256,11 +256,21 @@ static double restitution(const cairn_stage *stage, int j)
     return c->poisson && c->poisson[j] ? 0 : c->restitution[j];
 }
 
-double cairn_stage_bias(const cairn_stage *stage, int j, double gap, double before)
+/* gamma g/h, of an overlap g < 0 only where overlaps push. After rounds of impacts the gap where the
+ * path of the bodies began, g' = g - H_N y, is below 0 without any overlap, and u_N >= -g'/h keeps
+ * them apart; no more is asked for than what rounds allow (chain.c). */
+static double apart_of(const cairn_stage *stage, int j, double gap, double leaves)
 {
-    double apart = stage->options->stabilisation * gap / stage->h, e = restitution(stage, j);
-    if (stage->overlaps != CAIRN_OVERLAPS_PUSH)
-        apart = fmax(apart, 0);
+    double overlap = fmin(0, stage->behind ? stage->world->contacts.gap[j] : gap);
+    double rate = stage->options->stabilisation / stage->h;
+    double apart = fmax(rate * (gap - overlap), -leaves);
+    return stage->overlaps == CAIRN_OVERLAPS_PUSH ? apart + rate * overlap : apart;
+}
+
+double cairn_stage_bias(const cairn_stage *stage, int j, const cairn_approach *at)
+{
+    double gap = at->gap, before = at->before, e = restitution(stage, j);
+    double apart = apart_of(stage, j, gap, at->leaves);
     if (stage->scheme->velocity_level)
         return e * fmin(0, before);
     bool closes = e > 0 && before < 0 && gap + stage->h * before <= 0;
@@ -271,7 +281,8 @@ double cairn_stage_bias(const cairn_stage *stage, int j, double gap, double befo
 static double bias(const cairn_stage *stage, int j)
 {
     double before = restitution(stage, j) > 0 ? normal_velocity_before(stage, j) : 0;
-    return cairn_stage_bias(stage, j, cairn_stage_gap(stage, j), before);
+    const cairn_approach at = { cairn_stage_gap(stage, j), before, 0 };
+    return cairn_stage_bias(stage, j, &at);
 }
 
 /* Rows and what is imposed, of a contact that has any. */

@@ -8,14 +8,17 @@
  * when its gap closes, or at once where it is closed, if it comes faster than what forces give to
  * one of its bodies in a step (slower than that is rest), by more than a part of the fastest that
  * comes. A round:
- *   (1) find the contacts that hit before all others of both their bodies; at the same time: both
+ *   (1) find the contacts that hit before all others of both their bodies, and of the bodies that
+ *       these may meet, which could reach them before; at the same time: both
  *   (2) solve their impact, with s = (t/h - 1/2) f_N the part of the forces f = H (v_free - v) that
  *       velocities at mid-step lack at time t:
  *           K  ∋  r  ⟂  u+ + (b + mu s_T) n  ∈  K*,    b = e min(0, u_N + s) + s
  *   (3) w += M^-1 H' r,  y += t M^-1 H' r
  * until nothing hits, or the rounds that the user grants are over. The rest of the step is the
  * usual solve, from w instead of v_free and with g - H_N y instead of g; the bodies end at
- * x + h v - y. What still hits then bounces as in a single solve. A round that misses the tolerance
+ * x + h v - y. It keeps them apart where the paths lead, asking for no more than the speed at which
+ * they leave plus that of impacts which are not followed, so that it makes no energy.
+ * What still hits then bounces as in a single solve. A round that misses the tolerance
  * is not used and ends the rounds. Each impact of e = 1 without friction keeps the kinetic energy
  * of its time to rounding. */
 #include <math.h>
@@ -37,6 +40,7 @@ typedef struct chain {
     double *w, *y;       /* of blocks: see above                                           */
     double *time;        /* s, of blocks: of their last impact; -1: none yet               */
     double *earliest;    /* s, of blocks: when the next contact hits                       */
+    double *around;      /* s, of blocks: likewise, of it and all that it may meet         */
     uint8_t *changed;    /* of blocks: by the last round                                   */
     double *hits;        /* s, of contacts: when they hit; infinite: they do not           */
     double *bias;        /* m/s, of contacts in the round                                  */
@@ -122,12 +126,17 @@ static double time_of(const chain *c, int j, const approach *at)
     return fmin(c->stage->h, fmax(start, at->gap / -at->u));
 }
 
-/* Excess that is too slow for rounds: not to be told from errors of the solver, or where e < 1 a
- * small part of what is lost anyway. Else impacts that fade would never end in a dense crowd. */
+/* m/s: excess that is not followed where e < 1, a small part of what is lost anyway. Else impacts
+ * that fade would never end in a dense crowd. */
+static double faded(const chain *c, int j)
+{
+    return c->fastest * FADING * (1 - c->stage->world->contacts.restitution[j]);
+}
+
+/* Excess that is too slow for rounds: also what is not to be told from errors of the solver. */
 static double slow_at(const chain *c, int j)
 {
-    double e = c->stage->world->contacts.restitution[j];
-    return c->fastest * fmax(c->stage->options->tolerance, FADING * (1 - e));
+    return fmax(c->fastest * c->stage->options->tolerance, faded(c, j));
 }
 
 static void look_at(chain *c, int j)
@@ -154,6 +163,17 @@ static bool is_changed(const chain *c, int j)
     return (block[0] >= 0 && c->changed[block[0]]) || (block[1] >= 0 && c->changed[block[1]]);
 }
 
+/* The earliest hit of a body or of one that it may meet: who is hit earlier can reach it before. */
+static void look_around(chain *c)
+{
+    const cairn_stage *stage = c->stage;
+    const int32_t *block = stage->problem.block;
+    memcpy(c->around, c->earliest, (size_t)stage->blocks * sizeof *c->around);
+    for (int k = 0; k < 2 * stage->world->contacts.count; k++)
+        if (block[k] >= 0 && block[k ^ 1] >= 0)
+            c->around[block[k]] = fmin(c->around[block[k]], c->earliest[block[k ^ 1]]);
+}
+
 /* (1) Contacts ascending; how many hit at all. */
 static int find_first(chain *c)
 {
@@ -169,12 +189,13 @@ static int find_first(chain *c)
                 c->earliest[block[2 * j + side]] =
                     fmin(c->earliest[block[2 * j + side]], c->hits[j]);
     }
+    look_around(c);
     c->count = 0;
     for (int j = 0; j < contacts; j++) {
         bool first = isfinite(c->hits[j]);
         for (int side = 0; first && side < 2; side++)
             first = block[2 * j + side] < 0 ||
-                    c->hits[j] <= c->earliest[block[2 * j + side]] + TIE * stage->h;
+                    c->hits[j] <= c->around[block[2 * j + side]] + TIE * stage->h;
         if (first)
             c->list[c->count++] = j;
     }
@@ -356,6 +377,7 @@ static cairn_status take_arrays(chain *c)
     c->w = cairn_arena_take(scratch, velocities, sizeof *c->w);
     c->time = cairn_arena_doubles(scratch, blocks);
     c->earliest = cairn_arena_take(scratch, blocks, sizeof *c->earliest);
+    c->around = cairn_arena_take(scratch, blocks, sizeof *c->around);
     c->changed = cairn_arena_take(scratch, blocks, sizeof *c->changed);
     c->hits = cairn_arena_take(scratch, contacts, sizeof *c->hits);
     c->bias = cairn_arena_take(scratch, contacts, sizeof *c->bias);
@@ -363,8 +385,8 @@ static cairn_status take_arrays(chain *c)
     c->total = cairn_arena_doubles(scratch, contacts * (size_t)stage->problem.dimension);
     stage->struck = cairn_arena_take(scratch, blocks, sizeof *stage->struck);
     stage->farthest = cairn_arena_doubles(scratch, blocks);
-    if (!c->y || !c->w || !c->time || !c->earliest || !c->changed || !c->hits || !c->bias ||
-        !c->list || !c->total || !stage->struck || !stage->farthest)
+    if (!c->y || !c->w || !c->time || !c->earliest || !c->around || !c->changed || !c->hits ||
+        !c->bias || !c->list || !c->total || !stage->struck || !stage->farthest)
         return CAIRN_NO_MEMORY;
     memcpy(c->w, stage->v_problem, velocities * sizeof *c->w);
     memset(stage->struck, 0, blocks);
@@ -387,8 +409,9 @@ static void hand_on(chain *c)
         if (!struck)
             continue;
         double f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
-        stage->b[j] =
-            cairn_stage_bias(stage, j, cairn_stage_gap(stage, j), normal_part(stage, j, c->w) - f);
+        double u = normal_part(stage, j, c->w);
+        const cairn_approach at = { cairn_stage_gap(stage, j), u - f, fmax(0, u) + faded(c, j) };
+        stage->b[j] = cairn_stage_bias(stage, j, &at);
     }
 }
 

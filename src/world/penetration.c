@@ -52,14 +52,54 @@ static cairn_collider collider_after(const cairn_stage *stage, int i)
     return cairn_body_collider_at(stage->world, i, &pose);
 }
 
-static double least_gap(const cairn_stage *stage, const cairn_collider *a, const cairn_collider *b)
+/* m: how far points of a body move along the unit vector n in the step, at most. */
+static double way_along(const cairn_stage *stage, int i, cairn_vec3 n)
+{
+    const cairn_body_store *b = &stage->world->bodies;
+    double arm = cairn_body_arm(stage->world, i);
+    cairn_quat turn = cairn_quat_multiply(stage->q_next[i], cairn_quat_conjugate(b->q[i]));
+    double sine = cairn_norm(cairn_vec(turn.x, turn.y, turn.z));
+    return cairn_dot(n, cairn_sub(stage->x_next[i], b->x[i])) +
+           (arm > 0 ? 2 * arm * asin(fmin(1, sine)) : 0);
+}
+
+/* m: how deep the contacts of a pair say that it overlaps. */
+static double overlap_told(const cairn_stage *stage, int a, int b)
+{
+    const cairn_contact_store *c = &stage->world->contacts;
+    double most = 0;
+    for (int j = 0; j < c->count; j++) {
+        const int32_t *body = c->body + 2 * (size_t)j;
+        if ((body[0] == a && body[1] == b) || (body[0] == b && body[1] == a))
+            most = fmax(most, -c->gap[j]);
+    }
+    return most;
+}
+
+/* Whether a face can have come through another, along the normal n from b to a: no deeper than it
+ * was and has moved. Else it is one of the far side of a thin place. */
+static bool came_through(const cairn_stage *stage, const int body[2], const cairn_witness *w,
+                         bool swapped)
+{
+    int a = body[0], b = body[1];
+    cairn_vec3 n = swapped ? cairn_scale(-1, w->normal) : w->normal;
+    double way = way_along(stage, a, cairn_scale(-1, n)) + way_along(stage, b, n);
+    return -w->gap <= fmax(0, way) + 1e-3 * cairn_pair_radius(stage->world, a, b) ||
+           -w->gap <= fmax(0, way) + 1.001 * overlap_told(stage, a, b);
+}
+
+/* `faces_of`: both are faces, of these bodies; faces that cannot have come through each other do not
+ * count. */
+static double least_gap(const cairn_stage *stage, const int *faces_of, const cairn_collider *a,
+                        const cairn_collider *b)
 {
     cairn_witness found[CAIRN_WITNESSES];
     bool swapped;
     double gap = INFINITY;
     int count = cairn_witnesses_find(a, b, stage->world->dimension, &swapped, found);
     for (int k = 0; k < count; k++)
-        gap = fmin(gap, found[k].gap);
+        if (!faces_of || found[k].gap >= 0 || came_through(stage, faces_of, &found[k], swapped))
+            gap = fmin(gap, found[k].gap);
     return gap;
 }
 
@@ -74,7 +114,9 @@ cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, doubl
     *gap = INFINITY;
     for (size_t k = 0; k < list->count; k++) {
         const cairn_leaf *leaf = &list->items[k];
-        *gap = fmin(*gap, least_gap(stage, cairn_collider_piece(&one, leaf->first, &part[0]),
+        bool faces = leaf->first.face >= 0 && leaf->second.face >= 0;
+        *gap = fmin(*gap, least_gap(stage, faces ? (const int[2]){ a, b } : NULL,
+                                    cairn_collider_piece(&one, leaf->first, &part[0]),
                                     cairn_collider_piece(&two, leaf->second, &part[1])));
     }
     return CAIRN_OK;
@@ -137,7 +179,7 @@ static double depth_of(const cairn_stage *stage, int j)
     if (is_repeated(c, j))
         return -INFINITY;
     cairn_collider whole[2], made[2];
-    return -least_gap(stage, side_of(stage, j, 0, &whole[0], &made[0]),
+    return -least_gap(stage, NULL, side_of(stage, j, 0, &whole[0], &made[0]),
                       side_of(stage, j, 1, &whole[1], &made[1]));
 }
 

@@ -19,7 +19,7 @@ cairn_step_options cairn_step_options_default(void)
                                  .warm_start = true,
                                  .broad_phase = "auto",
                                  .reuse_pairs = true,
-                                 .impact_rounds = 0 };
+                                 .impact_rounds = 100 };
 }
 
 static void set_default(void *options)

@@ -358,8 +358,14 @@ cairn_status cairn_stage_number_blocks(cairn_stage *stage);
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
 double cairn_stage_gap(const cairn_stage *stage, int j);
-/* b of a contact with this gap at the start and this normal velocity before. */
-double cairn_stage_bias(const cairn_stage *stage, int j, double gap, double before);
+/* How the bodies of a contact come. */
+typedef struct cairn_approach {
+    double gap;    /* m: where their paths begin                                            */
+    double before; /* m/s: normal velocity before the step                                  */
+    double leaves; /* m/s: how fast they may be asked to leave, after rounds of impacts      */
+} cairn_approach;
+
+double cairn_stage_bias(const cairn_stage *stage, int j, const cairn_approach *at);
 /* Where the rows of block j of the problem are stored on one side. */
 double *cairn_stage_rows(const cairn_stage *stage, int j, int side);
 

@@ -3,7 +3,9 @@
  * b = gamma g/h, of overlaps only where they are pushed apart; where Newton's restitution e acts
  * and the contact closes in this step, min(that, e u_N); contacts taken at mid-step:
  * e min(0, u_N). Where contacts are linearised at q + h v^, g is g - h n.v^. After impacts within
- * the step u_N and g are what these leave: chain.c.
+ * the step u_N and g are what these leave: chain.c; g may then be below 0 without any overlap, and
+ * b is as low as that, but no lower than minus the speed at which the bodies leave already and that
+ * of impacts which are not followed.
  *
  * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
  * step, with that e also the free one, closes the gap in this step, and the former is more than
@@ -120,15 +122,24 @@ void check_impact(check_run *run)
 
 /* ---- the bias ------------------------------------------------------------------------------- */
 
+/* m/s: gamma g/h, see above. */
+static double apart_of(const check_run *run, int j, double gap)
+{
+    double rate = run->settings.gamma / run->settings.h, leaves = 0;
+    double overlap = fmin(0, run->impacts.count > 0 ? run->contacts.gap[j] : gap);
+    if (run->impacts.count > 0)
+        leaves = fmax(0, run->by_contact.struck[(size_t)j * (size_t)run->settings.components]) +
+                 check_faded(run, j);
+    double apart = fmax(rate * (gap - overlap), -leaves);
+    return run->settings.push ? apart + rate * overlap : apart;
+}
+
 /* Two values where rounding decides whether the contact closes, or is hit. */
 static void expect(const check_run *run, int j, double out[2])
 {
     double h = run->settings.h, before = before_of(run, j), gap = check_gap(run, j);
     double e = check_is_poisson(run, j) ? 0 : run->contacts.restitution[j];
-    double apart = run->settings.gamma * gap / h, closed;
-    if (!run->settings.push)
-        apart = fmax(apart, 0);
-    closed = fmin(apart, e * before);
+    double apart = apart_of(run, j, gap), closed = fmin(apart, e * before);
     answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
     bool comes = e > 0 && before < 0;
     out[0] = comes && closes != NO ? closed : apart;

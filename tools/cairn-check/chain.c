@@ -5,7 +5,8 @@
  * bodies were last hit if it is closed by then, and where it comes faster than rest: f_N - u_N is
  * more than |f_N| and what forces give to each of its bodies, f = H (v_free - v), by more than
  * `tolerance` and (1 - e)/2 of the largest such excess when the step begins. Impacts of a round are
- * checked one by one: that the contact hits, at that time, no contact of its bodies earlier; and
+ * checked one by one: that the contact hits, at that time, and no contact of its bodies, nor of
+ * those that these have contacts with, earlier; and
  * all together: that their impulses obey the law with b = e min(0, u_N + s) + s,
  * s = (t/h - 1/2) f_N, from what the rounds before left. After the last round as many hit as the
  * step says. */
@@ -57,6 +58,11 @@ static double forced_speed(const check_run *run, int body)
     return vec_norm(vec_add(run->v_start[body], -1, run->before.v[run->before.row[body]]));
 }
 
+double check_faded(const check_run *run, int j)
+{
+    return 0.5 * (1 - run->contacts.restitution[j]) * run->fastest;
+}
+
 /* Also makes sizes of rounding those of the fastest motion in the step. */
 static approach look_at(check_run *run, int j)
 {
@@ -71,8 +77,7 @@ static approach look_at(check_run *run, int j)
     c->size[j] = fmax(c->size[j], 4 * speed);
     at.gap = run->contacts.gap[j] - y[0];
     at.excess = at.f - at.u - fmax(rest, fabs(at.f));
-    at.slow =
-        run->fastest * fmax(run->settings.tolerance, 0.5 * (1 - run->contacts.restitution[j]));
+    at.slow = fmax(run->settings.tolerance * run->fastest, check_faded(run, j));
     at.size = c->size[j];
     at.way = check_way_size(run, j) + late;
     return at;
@@ -147,13 +152,27 @@ static void find_earliest(check_run *run)
     }
 }
 
-/* Who certainly hits, and certainly before all others of both bodies, is in the round. */
+/* The same of a body and of all that it has contacts with. */
+static void look_around(check_run *run)
+{
+    for (int i = 0; i < run->bodies.count; i++) {
+        run->around[i] = run->earliest[i];
+        run->around_perhaps[i] = run->earliest_perhaps[i];
+    }
+    for (int k = 0; k < 2 * run->contacts.count; k++) {
+        int body = run->contacts.body[k], other = run->contacts.body[k ^ 1];
+        take_earlier(run, body, run->earliest[other], run->around);
+        take_earlier(run, body, run->earliest_perhaps[other], run->around_perhaps);
+    }
+}
+
+/* Who certainly hits, and certainly before all others near both bodies, is in the round. */
 static void check_all_there(check_run *run, int first, int end)
 {
     const check_derived *c = &run->by_contact;
     for (int j = 0, i = first; j < run->contacts.count; j++) {
         const int32_t *body = run->contacts.body + 2 * j;
-        double others = fmin(run->earliest_perhaps[body[0]], run->earliest_perhaps[body[1]]);
+        double others = fmin(run->around_perhaps[body[0]], run->around_perhaps[body[1]]);
         bool must = c->sure[j] > 0 && c->hits_at[j] <= others + 0.5 * TIE * run->settings.h;
         while (i < end && run->impacts.contact[i] < j)
             i++;
@@ -172,7 +191,7 @@ static void check_impact_at(check_run *run, int i)
     check_true(run->report, check_at(run, "impact", i, "contact"), hits(run, &at) != NO,
                "it does not hit anything");
     check_same(run->report, check_at(run, "impact", i, "time"), t, time_of(run, j, &at), size);
-    double first = fmin(run->earliest[body[0]], run->earliest[body[1]]);
+    double first = fmin(run->around[body[0]], run->around[body[1]]);
     check_between(run->report, check_at(run, "impact", i, "time, after those of its bodies"), t, 0,
                   first + TIE * run->settings.h + CHECK_ROUNDING * size);
     run->by_contact.round_bias[j] =
@@ -223,6 +242,7 @@ static void check_round(check_run *run, int first, int end)
     size_t m = (size_t)components(run);
     find_times(run);
     find_earliest(run);
+    look_around(run);
     check_all_there(run, first, end);
     clear_round(run);
     for (int i = first; i < end; i++) {

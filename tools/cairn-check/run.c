@@ -438,6 +438,8 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->hit_time, n, sizeof *run->hit_time) &&
                 check_memory_take(&run->earliest, n, sizeof *run->earliest) &&
                 check_memory_take(&run->earliest_perhaps, n, sizeof *run->earliest_perhaps) &&
+                check_memory_take(&run->around, n, sizeof *run->around) &&
+                check_memory_take(&run->around_perhaps, n, sizeof *run->around_perhaps) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->pushed, n, sizeof *run->pushed) &&
                 check_memory_take(&run->side, n, sizeof *run->side) &&
@@ -562,7 +564,7 @@ void check_run_close(check_run *run)
         &run->touched,    &run->v_start,        &run->omega_start, &run->added,
         &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
         &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps,
-        &run->pushed
+        &run->around,     &run->around_perhaps, &run->pushed
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts };

@@ -374,6 +374,7 @@ typedef struct check_run {
     check_velocity *late;                /* m, rad: way that a body lacks for these             */
     double *hit_time;                    /* s: of its last impact                               */
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
+    double *around, *around_perhaps;     /* likewise, of it and all that it may meet         */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
     char *side;                          /* of the joint that motor.c looks at: room            */
     check_swing *swing;                  /* how it swings                                       */
@@ -421,6 +422,8 @@ double check_gap(const check_run *run, int j);
 double check_way_size(const check_run *run, int j);
 /* chain.c: impacts within the step. */
 void check_chain(check_run *run);
+/* m/s: impacts at a contact slower than this are not followed where e < 1. */
+double check_faded(const check_run *run, int j);
 /* contacts.c: relative velocity of a contact for velocities of dynamic bodies, by body, with that
  * of other bodies or without; returns what its rounding is relative to. */
 double check_relative(const check_run *run, int j, const check_velocity *motion, bool imposed,
