@@ -294,8 +294,7 @@ static bool is_in_hollow(const front *f, int k, cairn_vec3 p, double near)
                       : lies_over(f->t->of, next, p);
 }
 
-/* Corners of the body that meet the plane of the triangle beyond an edge, in a hollow; their number.
- */
+/* Corners of the body that meet the plane of the triangle beyond an edge, in a hollow. */
 static int meet_in_hollow(const front *f, const cairn_couple *c, double margin, cairn_witness *out)
 {
     int count = f->t->of ? cairn_manifold_corners(c, f->normal, margin, out) : 0, kept = 0;

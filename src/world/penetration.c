@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "shape/shape.h"
 #include "world/scheme.h"
 #include "world/touch.h"
 
@@ -265,6 +266,10 @@ static double depth_by_planes(const cairn_stage *stage, int j)
  * say how deep it is, and the step is no answer, whatever its residual. */
 static double lost_depth(const cairn_stage *stage, int j)
 {
+    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
+    const cairn_shape *shape = stage->world->bodies.shape;
+    if (!cairn_shape_bounded(&shape[body[0]]) || !cairn_shape_bounded(&shape[body[1]]))
+        return 0; /* planes and round walls lose nobody */
     double depth = depth_by_planes(stage, j);
     if (depth > 0)
         stage->report->solve.converged = false;
