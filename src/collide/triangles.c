@@ -279,18 +279,19 @@ static bool lies_over(const cairn_collider *c, int32_t face, cairn_vec3 p)
 }
 
 /* Whether p, beyond edge k by at most `near`, is in the wedge between the triangle and a neighbour
- * that rises: over the neighbour, or a little behind both beyond the ends of both. */
-static bool is_in_hollow(const front *f, int k, cairn_vec3 p, double near)
+ * that rises: over the neighbour, or, of a thin body that has sunk in so far, behind both and
+ * beyond the ends of both. */
+static bool is_in_hollow(const front *f, int k, cairn_vec3 p, double near, double sunk)
 {
     if (!(cairn_norm(f->beyond[k]) > 0) || cairn_dot(leaves_over(f, k), f->normal) <= UPRIGHT)
         return false;
     const cairn_geometry *g = f->t->of->shape->geometry;
     cairn_vec3 out = cairn_unit(out_over(f, k)), from_edge = cairn_sub(p, f->corner[k]);
     double beyond = cairn_dot(out, from_edge), height = cairn_dot(f->normal, from_edge);
-    if (!(beyond > 0 && beyond <= near + f->sunk))
+    if (!(beyond > 0 && beyond <= near + sunk))
         return false;
     int32_t next = g->neighbour[g->view.face_first[f->t->of->face] + f->edge[k]];
-    return height < 0 ? f->sunk > 0 && cairn_dot(leaves_over(f, k), from_edge) < 0
+    return height < 0 ? sunk > 0 && cairn_dot(leaves_over(f, k), from_edge) < 0
                       : lies_over(f->t->of, next, p);
 }
 
@@ -298,10 +299,11 @@ static bool is_in_hollow(const front *f, int k, cairn_vec3 p, double near)
 static int meet_in_hollow(const front *f, const cairn_couple *c, double margin, cairn_witness *out)
 {
     int count = f->t->of ? cairn_manifold_corners(c, f->normal, margin, out) : 0, kept = 0;
+    double sunk = c->a->shape ? f->sunk : 0;
     for (int i = 0; i < count; i++) {
         bool inside = false;
         for (int k = 0; k < f->count && !inside; k++)
-            inside = is_in_hollow(f, k, out[i].on_a, margin);
+            inside = is_in_hollow(f, k, out[i].on_a, margin, sunk);
         if (inside)
             out[kept++] = out[i];
     }

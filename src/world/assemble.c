@@ -256,9 +256,9 @@ static double restitution(const cairn_stage *stage, int j)
     return c->poisson && c->poisson[j] ? 0 : c->restitution[j];
 }
 
-/* gamma g/h, of an overlap g < 0 only where overlaps push. After rounds of impacts the gap where the
- * path of the bodies began, g' = g - H_N y, is below 0 without any overlap, and u_N >= -g'/h keeps
- * them apart; no more is asked for than what rounds allow (chain.c). */
+/* gamma g/h, of an overlap g < 0 only where overlaps push. After rounds of impacts the gap where
+ * the path of the bodies began, g' = g - H_N y, is below 0 without any overlap, and u_N >= -g'/h
+ * keeps them apart; no more is asked for than what rounds allow (chain.c). */
 static double apart_of(const cairn_stage *stage, int j, double gap, double leaves)
 {
     double overlap = fmin(0, stage->behind ? stage->world->contacts.gap[j] : gap);

@@ -89,8 +89,8 @@ static bool came_through(const cairn_stage *stage, const int body[2], const cair
            -w->gap <= fmax(0, way) + 1.001 * overlap_told(stage, a, b);
 }
 
-/* `faces_of`: both are faces, of these bodies; faces that cannot have come through each other do not
- * count. */
+/* `faces_of`: both are faces, of these bodies; those that cannot have come through each other do
+ * not count. */
 static double least_gap(const cairn_stage *stage, const int *faces_of, const cairn_collider *a,
                         const cairn_collider *b)
 {
