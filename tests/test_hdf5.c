@@ -1,5 +1,7 @@
 /* test_hdf5.c - attributes, and HDF5's failures as cairn errors. */
 #include "io/hdf5.h"
+
+#include "io/hdf5_sink.h"
 #include "run_scene.h"
 
 TEST(every_type_has_its_size)

@@ -1,6 +1,7 @@
 /* test_hdf5_column.c - columns that grow, short ones in place and long ones through a packer. */
 #include "io/hdf5_column.h"
 
+#include "io/hdf5_sink.h"
 #include "run_scene.h"
 
 /* A file with one column "x" of 3 numbers a row and chunks of 4 rows; `writer` NULL: a short one. */

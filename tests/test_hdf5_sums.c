@@ -2,6 +2,7 @@
 #include "io/hdf5_sums.h"
 
 #include "io/hdf5_column.h"
+#include "io/hdf5_sink.h"
 #include "run_scene.h"
 
 /* A file with one column of whole numbers, long or short, whose checksum runs. */

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks the include lines of src/, reproduce/ and tools/ against tests/layers.txt, after showing on small
-examples that a crossing is found: a checker that sees nothing cannot pass."""
+"""Checks the include lines of src/, reproduce/ and tools/ against tests/layers.txt, and that no file of src/
+includes itself by a detour, after showing on small examples that a crossing is found: a checker that sees
+nothing cannot pass."""
 import os
 import re
 import sys
 import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 SYSTEM_CAIRN = re.compile(r"^\s*#\s*include\s+<cairn/", re.MULTILINE)
 
 
@@ -69,7 +71,35 @@ def check_tree(root, rules):
                 problems += check_folder(path, folder, rules[folder])
     for folder in ("reproduce", "tools"):
         problems += check_folder(os.path.join(root, folder), folder, rules[folder])
+    problems += [f"{file}: part of an include cycle" for file in find_cycles(include_graph(root))]
     return problems
+
+
+def include_graph(root):
+    """Which files of src/ each of them includes, by name. <hdf5.h> counts as the private io/hdf5.h, as
+    it does for a reader or a tool that goes by names."""
+    files = [file for folder in sorted(os.listdir(os.path.join(root, "src")))
+             if os.path.isdir(os.path.join(root, "src", folder))
+             for file in c_files(os.path.join(root, "src", folder))]
+    graph = {}
+    for file in files:
+        with open(file, encoding="utf-8") as stream:
+            names = ANY_INCLUDE.findall(stream.read())
+        graph[file] = {other for name in names for other in files
+                       if other != file and other.endswith("/" + name)}
+    return graph
+
+
+def find_cycles(graph):
+    """The files that lead back to themselves: what is left when all that include nothing, or only what
+    has been taken away, are taken away, again and again, and the same for what nobody includes."""
+    left = dict(graph)
+    while True:
+        included = set().union(*left.values()) if left else set()
+        gone = {file for file in left if not left[file] & left.keys() or file not in included}
+        if not gone:
+            return sorted(left)
+        left = {file: left[file] - gone for file in left if file not in gone}
 
 
 def self_test(rules):
@@ -95,6 +125,8 @@ def self_test(rules):
                 stream.write(f'/* x */\n#include <math.h>\n#include "{include}"\n')
             found = check_folder(folder, inside, rules[inside])
             assert (not found) == allowed, f"{inside} including {include}: {found}"
+    assert find_cycles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert find_cycles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == ["b", "c"]
 
 
 def main():

@@ -1,5 +1,7 @@
 /* test_run_columns.c - tables of columns that grow together. */
 #include "io/run_columns.h"
+
+#include "io/hdf5_sink.h"
 #include "run_scene.h"
 #include "small_world.h"
 

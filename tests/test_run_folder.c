@@ -17,6 +17,15 @@ static bool stop(const cairn_progress *progress, void *context)
     return progress->step < 5;
 }
 
+/* Runs three spheres into the folder, to the end or until `progress` says so, and checks it. */
+static cairn_status check_after_run(const folder *f, cairn_progress_fn *progress)
+{
+    cairn_scene s = scene_create(3);
+    CHECK_OK(cairn_run(&s, f->path, progress, NULL, NULL, NULL));
+    scene_destroy(&s);
+    return check(f);
+}
+
 TEST(a_folder_without_a_run_can_take_one)
 {
     folder f = folder_create();
@@ -30,27 +39,21 @@ TEST(a_folder_without_a_run_can_take_one)
 TEST(a_finished_run_is_told_with_its_ending)
 {
     folder f = folder_create();
-    cairn_scene s = scene_create(3);
-    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
-    CHECK_INT(check(&f), CAIRN_BAD_INPUT);
+    CHECK_INT(check_after_run(&f, NULL), CAIRN_BAD_INPUT);
     CHECK_TEXT(error.file, f.path);
     CHECK_TEXT(error.message, "this folder holds a run (complete, t = 0.1 s): --force replaces it, "
                               "--out names another folder");
     CHECK_INT(cairn_run_folder_check(f.path, NULL), CAIRN_BAD_INPUT);
-    scene_destroy(&s);
     folder_remove(f.path);
 }
 
 TEST(a_run_that_can_go_on_says_how)
 {
     folder f = folder_create();
-    cairn_scene s = scene_create(3);
-    CHECK_OK(cairn_run(&s, f.path, stop, NULL, NULL, NULL));
-    CHECK_INT(check(&f), CAIRN_BAD_INPUT);
+    CHECK_INT(check_after_run(&f, stop), CAIRN_BAD_INPUT);
     CHECK_CONTAINS(error.message,
                    "this folder holds a run (interrupted, t = 0.025 s): 'cairn resume ");
     CHECK_CONTAINS(error.message, "' goes on with it, --force replaces it");
-    scene_destroy(&s);
     folder_remove(f.path);
 }
 

@@ -82,18 +82,24 @@ TEST(without_being_asked_a_good_run_writes_none)
     folder_remove(f.path);
 }
 
+/* One step of the scene, of which the report shall say whether it met its tolerance. */
+static void step_and_note(cairn_run_problems *problems, const folder *f, cairn_scene *s, int step,
+                          bool converged)
+{
+    cairn_step_report report;
+    CHECK_OK(cairn_world_step(s->world, &s->step, &report));
+    report.solve.converged = converged;
+    CHECK_OK(cairn_run_problems_step(problems, f->path, s, step, &report, NULL));
+}
+
 /* Written whatever the world did: the report alone says that the step missed. */
 TEST(steps_that_missed_are_written_but_not_more_than_twenty)
 {
     folder f = folder_create();
     cairn_scene s = scene_create(2);
     cairn_run_problems problems = { 0 };
-    cairn_step_report report;
-    for (int step = 1; step <= 30; step++) {
-        CHECK_OK(cairn_world_step(s.world, &s.step, &report));
-        report.solve.converged = step % 10 == 0;
-        CHECK_OK(cairn_run_problems_step(&problems, f.path, &s, step, &report, NULL));
-    }
+    for (int step = 1; step <= 30; step++)
+        step_and_note(&problems, &f, &s, step, step % 10 == 0);
     CHECK_INT(CAIRN_RUN_MOST_PROBLEMS, 20);
     CHECK_INT(problems.written, 20);
     CHECK_INT(count_files(&f), 20);
@@ -111,11 +117,8 @@ TEST(steps_that_missed_are_not_written_beyond_a_size)
     folder f = folder_create();
     cairn_scene s = scene_create(2);
     cairn_run_problems problems = { 0 };
-    cairn_step_report report;
     for (int step = 1; step <= 3; step++) {
-        CHECK_OK(cairn_world_step(s.world, &s.step, &report));
-        report.solve.converged = false;
-        CHECK_OK(cairn_run_problems_step(&problems, f.path, &s, step, &report, NULL));
+        step_and_note(&problems, &f, &s, step, false);
         CHECK_INT(problems.missed, step == 1 ? 1 : 2);
         CHECK(problems.bytes > 1000); /* of the files */
         if (step == 2)

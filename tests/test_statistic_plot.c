@@ -1,13 +1,22 @@
 /* test_statistic_plot.c - tables as scripts of gnuplot. */
 #include "statistic_table.h"
 
+/* The script of a table of `rows` rows of these numbers, with a title that gnuplot must be
+ * told carefully. */
+static const char *script_of(const folder *f, const char *name, double *values, size_t rows)
+{
+    char file[64];
+    cairn_statistic_table t = table_of(name, values, rows);
+    CHECK_OK(cairn_statistic_plot_write(&t, "it's\na bed", f->path, NULL));
+    snprintf(file, sizeof file, "%s.gp", name);
+    return file_text(f, file);
+}
+
 TEST(a_series_is_drawn_against_the_time)
 {
     folder f = folder_create();
     double values[] = { 0, 0.5, 2, 4, 0.1, NAN, 2, 4 };
-    cairn_statistic_table t = table_of("packing", values, 2);
-    CHECK_OK(cairn_statistic_plot_write(&t, "it's\na bed", f.path, NULL));
-    const char *text = file_text(&f, "packing.gp");
+    const char *text = script_of(&f, "packing", values, 2);
     CHECK_CONTAINS(text, "set title 'it''s a bed'\n");
     CHECK_CONTAINS(text, "set xlabel 'time (s)'\nset ylabel 'packing'\n");
     CHECK_CONTAINS(text, "0.1 NaN 2 4\n");
@@ -23,9 +32,7 @@ TEST(a_profile_is_drawn_for_five_frames_at_most)
     for (int k = 0; k < 14; k++)
         for (int c = 0; c < 5; c++)
             values[5 * k + c] = c == 0 ? k / 2 : k;
-    cairn_statistic_table t = table_of("surface", values, 14);
-    CHECK_OK(cairn_statistic_plot_write(&t, "a heap", f.path, NULL));
-    const char *text = file_text(&f, "surface.gp");
+    const char *text = script_of(&f, "surface", values, 14);
     CHECK_CONTAINS(text, "set xlabel 'position (m)'\nset ylabel 'height (m)'\n");
     CHECK_CONTAINS(text, "$frame4 << END\n6 12 12 12 12\n6 13 13 13 13\nEND\n");
     CHECK_CONTAINS(text, "$frame4 using 2:3 with @LOOK lc rgb '#d98c00' title 't = 6 s'");
@@ -54,10 +61,8 @@ TEST(energy_is_drawn_with_all_its_columns)
     for (int i = 0; i < 22; i++)
         values[i] = 1 + i;
     values[9] = values[20] = 0; /* numerical_loss */
-    cairn_statistic_table t = table_of("energy", values, 2);
-    CHECK_INT(t.column_count, 11);
-    CHECK_OK(cairn_statistic_plot_write(&t, "a drum", f.path, NULL));
-    const char *text = file_text(&f, "energy.gp");
+    CHECK_INT(table_of("energy", values, 2).column_count, 11);
+    const char *text = script_of(&f, "energy", values, 2);
     static const char *const curves[] = { "kinetic",       "potential",   "entered",
                                           "load work",     "driver work", "correction",
                                           "friction loss", "impact loss", "sleep loss" };
@@ -79,10 +84,8 @@ TEST(slices_are_drawn_as_their_title_says)
     double values[2 * 8];
     for (int i = 0; i < 16; i++)
         values[i] = i % 8 == 0 ? 3 : 1 + i;
-    cairn_statistic_table t = table_of("slices", values, 2);
-    CHECK_INT(t.column_count, 8);
-    CHECK_OK(cairn_statistic_plot_write(&t, "a heap", f.path, NULL));
-    const char *text = file_text(&f, "slices.gp");
+    CHECK_INT(table_of("slices", values, 2).column_count, 8);
+    const char *text = script_of(&f, "slices", values, 2);
     CHECK_CONTAINS(text, "set multiplot layout 4,1 margins");
     CHECK_CONTAINS(text, "set ylabel 'fraction'\nplot $frame0 using 2:3 with");
     CHECK_CONTAINS(text, "set ylabel 'vx (m/s)'\nplot $frame0 using 2:6 with");

@@ -15,6 +15,7 @@
 #include "cairn/fclib.h"
 #include "io/fclib_matrix.h"
 #include "io/file.h"
+#include "io/hdf5_sink.h"
 #include "math/sparse.h"
 
 /* ---- pieces --------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/hdf5_probe.h"
+#include "io/hdf5_sink.h"
 
 cairn_hdf5_quiet cairn_hdf5_quiet_begin(void)
 {

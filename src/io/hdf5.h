@@ -6,7 +6,9 @@
 #include <hdf5.h>
 
 #include "cairn/base.h"
-#include "io/hdf5_sink.h"
+
+/* Where a file is written; hdf5_sink.h. */
+typedef struct cairn_hdf5_sink cairn_hdf5_sink;
 
 /* HDF5 prints its failures unless told otherwise; between begin and end it is told so. */
 typedef struct cairn_hdf5_quiet {

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "io/file.h"
 #include "io/hdf5_record.h"
+#include "io/hdf5_sink.h"
 #include "io/run_certificate.h"
 #include "io/run_columns.h"
 #include "io/run_geometry.h"
