@@ -55,6 +55,29 @@ TEST(doing_nothing_has_residual_one)
     CHECK_INT(j.asked.worst_contact, 0);
 }
 
+/* The example of docs/notation.md: the first contact closes, the second slides outside K* while its
+ * bodies part. Without impulses, mu = 1/2:
+ *     convex:  e = |P_K(3, -4)| = |(4, -2)| = sqrt(20) and |P_K(-0.1, -1)| = 0.32 sqrt(1.25),
+ *              over the root of 5^2 and the square of the latter
+ *     Coulomb: e = |e_N| = 3 and 0, over 5 */
+TEST(the_norm_of_the_convex_law_is_that_of_the_manual)
+{
+    const int64_t start[] = { 0, 1, 2, 3, 4, 5, 6 };
+    const int32_t column[] = { 0, 1, 2, 3, 4, 5 };
+    const double ones[] = { 1, 1, 1, 1, 1, 1 }, q[] = { -3, 4, 0, 0.1, 1, 0 }, mu[] = { 0.5, 0.5 };
+    const double r[6] = { 0 }, part2 = 0.32 * 0.32 * 1.25;
+    cairn_matrix W = { 6, 6, start, column, ones };
+    cairn_problem p = { .dimension = 3, .contacts = 2, .W = &W, .q = q, .mu = mu };
+    double u[6];
+    cairn_judgement j;
+    cairn_judge(&p, CAIRN_LAW_CONVEX, r, NULL, u, &j);
+    CHECK_NEAR(j.asked.relative, sqrt((20 + part2) / (25 + part2)), 1e-15);
+    CHECK_NEAR(j.asked.relative, 0.895, 5e-4);
+    CHECK_NEAR(j.asked.worst, sqrt(20), 1e-15);
+    CHECK_NEAR(j.coulomb.relative, 0.6, 1e-15);
+    CHECK_NEAR(j.coulomb.worst, 3, 1e-15);
+}
+
 /* half the impulse needed, by itself: e = 1/2 and q = (-1, 0) as above */
 TEST(one_contact_can_be_judged_alone)
 {
@@ -321,6 +344,7 @@ TEST(contacts_of_balls_are_judged_like_their_rows)
 int main(void)
 {
     RUN(CASE(sticking_contact_has_no_residual), CASE(doing_nothing_has_residual_one),
+        CASE(the_norm_of_the_convex_law_is_that_of_the_manual),
         CASE(one_contact_can_be_judged_alone), CASE(half_the_impulse_has_half_the_residual),
         CASE(each_law_accepts_its_own_answer_and_not_the_other), CASE(open_candidates_do_not_count),
         CASE(impulses_outside_the_cone_are_seen), CASE(not_a_number_is_never_small),
