@@ -204,6 +204,46 @@ TEST(the_solution_is_stored_with_the_judges_word)
     folder_remove(f.path);
 }
 
+/* A ball of 2 kg that comes down at 3 m/s: 6 N s stop it, and it has no velocity then. */
+TEST(the_answer_to_a_file_has_its_velocities)
+{
+    folder f = folder_create();
+    path problem = path_in(&f, "problem.hdf5"), stored = path_in(&f, "stored.hdf5");
+    const double inverse[] = { 0.5, 0.5, 5 }, v_free[] = { 0, -3, 0 }, mu[] = { 0.3 };
+    const double H[6 * 2] = { 0, 1, 0, 1, 0, 0.1 }, r[] = { 6, 0 };
+    const int32_t block[] = { 0, -1 };
+    cairn_problem p = { .dimension = 2,
+                        .contacts = 1,
+                        .blocks = 1,
+                        .block_size = 3,
+                        .mass_inverse = inverse,
+                        .v_free = v_free,
+                        .block = block,
+                        .H = H,
+                        .mu = mu };
+    cairn_fclib *first, *second;
+    CHECK_OK(cairn_fclib_save_problem(problem.text, &p, "a ball", NULL, NULL, NULL));
+    CHECK_OK(cairn_fclib_load(problem.text, &first, NULL));
+    CHECK(first->solution == NULL);
+    CHECK_OK(cairn_fclib_save_answer(stored.text, first, "by hand", r, NULL));
+    CHECK_OK(cairn_fclib_load(stored.text, &second, NULL));
+    const cairn_fclib_answer *solution = second->solution;
+    CHECK(solution != NULL);
+    CHECK(same(solution->r, r, 2));
+    CHECK_TEXT(solution->solver, "by hand");
+    CHECK_NEAR(solution->fclib_error, 0, 1e-15);
+    for (int i = 0; i < 3; i++)
+        CHECK_NEAR(solution->v[i], 0, 1e-15);
+    for (int i = 0; i < 2; i++)
+        CHECK_NEAR(solution->u[i], 0, 1e-15);
+    first->solution = solution; /* all else is as it was */
+    check_same(first, second);
+    CHECK_INT(cairn_fclib_save_answer("/nowhere/a.hdf5", first, NULL, r, NULL), CAIRN_IO_FAILED);
+    cairn_fclib_destroy(first);
+    cairn_fclib_destroy(second);
+    folder_remove(f.path);
+}
+
 TEST(a_contact_between_nothing_and_an_empty_problem_are_written)
 {
     folder f = folder_create();
@@ -355,6 +395,7 @@ int main(void)
         CASE(the_block_form_becomes_a_global_file_of_the_same_meaning),
         CASE(degrees_of_freedom_that_nothing_moves_keep_their_velocity),
         CASE(the_solution_is_stored_with_the_judges_word),
+        CASE(the_answer_to_a_file_has_its_velocities),
         CASE(a_contact_between_nothing_and_an_empty_problem_are_written),
         CASE(what_has_no_place_in_a_file_is_refused),
         CASE(a_folder_that_is_not_there_is_an_error_with_its_name),

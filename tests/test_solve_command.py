@@ -66,6 +66,20 @@ def local_file(path, way="rows", mu=0.5):
         group["vectors/mu"] = numpy.array([mu])
 
 
+def check_global_answer(test, file):
+    """M v = H r + f and u = H' v + w of a file whose matrices are triplets; returns its problem group."""
+    group = file["fclib_global"]
+    n, m = group["M/m"][0], group["H/n"][0]
+    M, H = numpy.zeros((n, n)), numpy.zeros((n, m))
+    M[group["M/i"][:], group["M/p"][:]] = group["M/x"][:]
+    H[group["H/i"][:], group["H/p"][:]] = group["H/x"][:]
+    r, v, u = (file["solution/" + name][:] for name in "rvu")
+    gap = M @ v - H @ r - group["vectors/f"][:]
+    test.assertLess(abs(gap).max(), 1e-12 * abs(M @ v).max() + 1e-12)
+    test.assertLess(abs(H.T @ v + group["vectors/w"][:] - u).max(), 1e-12)
+    return group
+
+
 class Program(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.TemporaryDirectory()
@@ -222,6 +236,138 @@ class Solve(Program):
         return "pile.yaml"
 
 
+class Answers(Program):
+    """`cairn solve --out`."""
+
+    def problem_of_a_pile(self, rows):
+        """The problem of the third step of SCENE with so many rows of disks."""
+        with open(self.path("pile.yaml"), "w", encoding="utf-8") as file:
+            file.write(SCENE.replace("rows: 5", f"rows: {rows}"))
+        self.run_cairn("run", "pile.yaml", "--quiet", "--save-problem", "3", "--out", "run", "--set",
+                       "run.duration=0.03", "--set", "run.max_iterations=20")
+        return "run/problems/step_000003.hdf5"
+
+    def test_an_answer_read_again_has_the_residual_that_was_reported(self):
+        for law in ("coulomb", "convex"):
+            local_file(self.path("one.hdf5"), mu=0.05)
+            words = ("--solver", "pgs", "--law", law, "--tolerance", "1e-5", "--csv", "t.csv")
+            out = self.run_cairn("solve", "one.hdf5", *words, "--out", law).stdout
+            self.assertIn(f"answers: 1 in {law}\n", out)
+            self.assertEqual(os.listdir(self.path(law)), ["one-pgs.hdf5"])
+            first = self.table("t.csv")[0]
+            self.assertEqual(first["verdict"], "solved")
+            self.run_cairn("solve", law, *words, "--start", "solution")
+            again = self.table("t.csv")[0]
+            self.assertEqual(again["iterations"], "0")
+            for name in ("asked_relative", "asked_worst", "asked_fclib", "coulomb_relative"):
+                self.assertEqual(again[name], first[name])
+
+    def test_the_file_holds_the_problem_and_its_solution(self):
+        """u = W r + q with W = diag(2, 1, 1), q = (-1, 0.1, 0): r = (0.5, -0.1, 0) lets it stick."""
+        local_file(self.path("one.hdf5"))
+        self.run_cairn("solve", "one.hdf5", "--tolerance", "1e-12", "--solver", "newton", "-o", "a")
+        with h5py.File(self.path("a/one-newton.hdf5")) as file:
+            for got, expected in (("fclib_local/W/x", [2, 1, 1]), ("fclib_local/vectors/q", [-1, 0.1, 0]),
+                                  ("solution/r", [0.5, -0.1, 0]), ("solution/u", [0, 0, 0])):
+                self.assertLess(abs(file[got][:] - expected).max(), 1e-12)
+            self.assertEqual(file["solution"].attrs["solver"], b"newton")
+            self.assertLess(file["solution"].attrs["fclib_error"], 1e-12)
+
+    def test_a_global_answer_has_the_velocities_of_the_bodies(self):
+        self.run_cairn("solve", self.problem_of_a_pile(5), "--tolerance", "1e-10", "--solver",
+                       "newton", "--law", "convex", "--out", "a")
+        with h5py.File(self.path("a/step_000003-newton.hdf5")) as file:
+            check_global_answer(self, file)
+            self.assertEqual(file["solution"].attrs["solver"], b"newton, convex law")
+
+    def test_one_file_for_each_problem_and_solver_that_has_an_answer(self):
+        os.mkdir(self.path("set"))
+        for name in ("a", "b"):
+            local_file(self.path(f"set/{name}.hdf5"))
+        self.run_cairn("solve", "set", "--solver", "all", "--out", "deep/er", "--csv", "t.csv")
+        expected = sorted(f"{os.path.basename(row['problem'])[:-5]}-{row['solver']}.hdf5"
+                          for row in self.table("t.csv") if row["verdict"] in ("solved", "missed"))
+        self.assertEqual(sorted(os.listdir(self.path("deep/er"))), expected)
+        self.assertIn("a-pgs.hdf5", expected)
+        self.assertNotIn("a-pgd.hdf5", expected)  # the convex law alone
+
+    def test_what_missed_its_tolerance_is_stored_too(self):
+        problem = self.problem_of_a_pile(5)
+        words = ("--solver", "pgs", "--tolerance", "1e-13", "--csv", "t.csv")
+        self.run_cairn("solve", problem, *words, "--max-iterations", "3", "--out", "a", code=4)
+        row = self.table("t.csv")[0]
+        self.assertEqual(row["verdict"], "missed")
+        with h5py.File(self.path("a/step_000003-pgs.hdf5")) as file:  # says so itself
+            self.assertEqual(file["solution"].attrs["fclib_error"], float(row["coulomb_fclib"]))
+
+    def test_an_answer_is_replaced_by_force_alone(self):
+        local_file(self.path("one.hdf5"))
+        local_file(self.path("two.hdf5"))
+        self.run_cairn("solve", "one.hdf5", "--out", "a")
+        with open(self.path("a/one-auto.hdf5"), "wb") as file:
+            file.write(b"mine")
+        done = self.run_cairn("solve", "two.hdf5", "one.hdf5", "--out", "a", code=1)
+        self.assertIn("a/one-auto.hdf5: this answer is there already: --force replaces it", done.stderr)
+        self.assertEqual(done.stdout, "")  # refused before anything is solved
+        self.assertEqual(os.listdir(self.path("a")), ["one-auto.hdf5"])
+        self.assertEqual(os.path.getsize(self.path("a/one-auto.hdf5")), 4)
+        self.run_cairn("solve", "one.hdf5", "--out", "a", "--force")
+        self.run_cairn("solve", "a", "--start", "solution")
+
+    def test_folders_that_cannot_take_answers_are_refused_before_work(self):
+        local_file(self.path("one.hdf5"))
+        os.mkdir(self.path("set"))
+        local_file(self.path("set/two.hdf5"))
+        with open(self.path("note.txt"), "w", encoding="utf-8") as file:
+            file.write("no folder\n")
+        for folder, code, words in (("note.txt", 1, "found a file, expected a folder"),
+                                    ("note.txt/a", 1, "Not a directory"),
+                                    ("/proc/answers", 1, "No such file or directory"),
+                                    ("set", 1, "answers do not go among the problems"),
+                                    ("answer.hdf5", 2, "expected the name of a folder: it gets"),
+                                    ("", 2, "expected the name of a folder")):
+            done = self.run_cairn("solve", "one.hdf5", "set", "--solver", "all", f"--out={folder}",
+                                  code=code)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stdout, "")
+        self.assertEqual(sorted(os.listdir(self.home.name)), ["note.txt", "one.hdf5", "set"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_folder_without_permission_is_refused(self):
+        local_file(self.path("one.hdf5"))
+        os.mkdir(self.path("locked"), 0o500)
+        done = self.run_cairn("solve", "one.hdf5", "--out", "locked", code=1)
+        self.assertIn("locked: Permission denied", done.stderr)
+
+    def test_two_problems_of_one_name_do_not_share_an_answer(self):
+        for folder in ("a", "b"):
+            os.mkdir(self.path(folder))
+            local_file(self.path(f"{folder}/one.hdf5"))
+        done = self.run_cairn("solve", "a", "b", "--out", "c", code=1)
+        self.assertIn("b/one.hdf5: not solved: its answer would replace that of a/one.hdf5", done.stderr)
+        self.assertEqual(len(os.listdir(self.path("c"))), 1)
+
+    def test_a_disk_that_refuses_is_a_failure_and_leaves_no_part(self):
+        local_file(self.path("one.hdf5"))
+        os.makedirs(self.path("a/one-auto.hdf5"))  # a folder is in the way
+        done = self.run_cairn("solve", "one.hdf5", "--out", "a", "--force", code=1)
+        self.assertIn("a/one-auto.hdf5: cannot create: Is a directory", done.stderr)
+        self.assertEqual(os.listdir(self.path("a")), ["one-auto.hdf5"])
+
+    def test_the_number_of_threads_changes_no_bit(self):
+        """1,225 disks in 49 rows, 3,577 contacts: loops are shared by threads."""
+        problem, answers = self.problem_of_a_pile(49), []
+        for threads in ("1", "2", "3", "8", "0"):
+            self.run_cairn("solve", problem, "--solver", "ngs", "--max-iterations", "30", "--out",
+                           "a" + threads, "--threads", threads, code=4)
+            with h5py.File(self.path(f"a{threads}/step_000003-ngs.hdf5")) as file:
+                self.assertEqual(len(file["fclib_global/vectors/mu"]), 3577)
+                self.assertGreater(abs(file["solution/r"][:]).max(), 1)
+                answers.append([file["solution/" + name][:].tobytes() for name in "rvu"])
+        for other in answers[1:]:
+            self.assertEqual(other, answers[0])
+
+
 class Wrong(Program):
     def test_files_that_are_not_right(self):
         with open(self.path("text.hdf5"), "w", encoding="utf-8") as file:
@@ -281,6 +427,7 @@ class Wrong(Program):
                       ["--tolerance", "x"], ["--tolerance", "2"], ["--time-limit", "-1"],
                       ["--max-iterations", "0"], ["--max-iterations", "1.5"], ["--start", "end"],
                       ["--measure", "none"], ["--csv"], ["--csv="], ["--profile="],
+                      ["--threads", "two"], ["--threads", "-1"], ["--threads", "4097"], ["--threads="],
                       ["--set", "a=b"]):
             self.assertIn("Try 'cairn help solve'",
                           self.run_cairn("solve", "one.hdf5", *words, code=2).stderr)
@@ -295,7 +442,8 @@ class Wrong(Program):
     def test_help_tells_the_flags(self):
         out = self.run_cairn("help", "solve").stdout
         for flag in ("--solver", "--law", "--tolerance", "--measure", "--time-limit",
-                     "--max-iterations", "--start", "--csv", "--profile"):
+                     "--max-iterations", "--start", "--threads", "--out", "--force", "--csv", "--profile",
+                     "docs/notation.md"):
             self.assertIn(flag, out)
 
 
@@ -323,18 +471,11 @@ class SaveProblem(Program):
     def test_the_file_holds_what_the_layout_says(self):
         self.run_cairn("run", "pile.yaml", "--quiet", "--save-problem=4")
         with h5py.File(self.path("out/pile/problems/step_000004.hdf5")) as file:
-            group = file["fclib_global"]
+            group = check_global_answer(self, file)
             self.assertEqual(group["spacedim"][0], 2)
             n, m = group["M/m"][0], group["H/n"][0]
             self.assertEqual(group["M/nz"][0], n)  # triplets of a diagonal
             self.assertEqual(list(group["M/i"]), list(range(n)))
-            M, H = numpy.zeros((n, n)), numpy.zeros((n, m))
-            M[group["M/i"][:], group["M/p"][:]] = group["M/x"][:]
-            H[group["H/i"][:], group["H/p"][:]] = group["H/x"][:]
-            r, v, u = (file["solution/" + name][:] for name in "rvu")
-            gap = M @ v - H @ r - group["vectors/f"][:]
-            self.assertLess(abs(gap).max(), 1e-12 * abs(M @ v).max() + 1e-12)
-            self.assertLess(abs(H.T @ v + group["vectors/w"][:] - u).max(), 1e-12)
             self.assertEqual(len(group["vectors/mu"]), m // 2)
             self.assertEqual(file["solution"].attrs["solver"], b"pgs")
 

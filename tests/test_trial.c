@@ -1,6 +1,9 @@
 /* test_trial.c - solvers against problems: verdicts, residuals and the table. */
 #include "cairn/trial.h"
 
+#include "base/arena.h"
+#include "base/parallel.h"
+#include "lattice_problem.h"
 #include "random_problem.h"
 #include "run_scene.h"
 
@@ -87,6 +90,52 @@ TEST(a_start_from_the_answer_needs_no_iteration)
     cairn_workspace_destroy(workspace);
 }
 
+/* They are the solver's own: the judge says the same of them as the report. */
+TEST(the_impulses_of_the_last_trial_are_lent)
+{
+    cairn_trials *trials;
+    random_problem random;
+    cairn_judgement judgement;
+    double v[120], u[45];
+    make_random_problem(&random, 3, 20, 15, 5);
+    CHECK_OK(cairn_trials_create(&trials));
+    CHECK(cairn_trials_impulses(trials) == NULL);
+    cairn_solve_options good = options_of("pgs", CAIRN_LAW_COULOMB, 1e-6), bad = good;
+    bad.solver = "apgd"; /* convex law only */
+    CHECK_OK(cairn_trials_run(trials, "p", &random.p, &good, NULL));
+    cairn_judge(&random.p, good.law, cairn_trials_impulses(trials), v, u, &judgement);
+    CHECK(judgement.asked.relative > 0);
+    CHECK(judgement.asked.relative == last(trials)->report.judgement.asked.relative);
+    CHECK_OK(cairn_trials_run(trials, "p", &random.p, &bad, NULL));
+    CHECK(cairn_trials_impulses(trials) == NULL);
+    cairn_trials_destroy(trials);
+}
+
+/* 9,900 contacts of 3,375 balls: enough for sweeps, products and the judge to use threads. */
+TEST(the_number_of_threads_is_taken_and_changes_no_bit)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_trials *trials;
+    CHECK(make_lattice_problem(15, 0.3, &arena, &l));
+    size_t size = 3 * (size_t)l.p.contacts;
+    double *first = cairn_arena_doubles(&arena, size);
+    CHECK_OK(cairn_trials_create(&trials));
+    cairn_solve_options options = options_of("ngs", CAIRN_LAW_COULOMB, 1e-2);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        cairn_trials_set_threads(trials, threads);
+        CHECK_OK(cairn_trials_run(trials, "lattice", &l.p, &options, NULL));
+        CHECK_INT(cairn_parallel_width(), threads);
+        if (threads == 1)
+            memcpy(first, cairn_trials_impulses(trials), size * sizeof(double));
+        CHECK(memcmp(first, cairn_trials_impulses(trials), size * sizeof(double)) == 0);
+    }
+    CHECK_INT(last(trials)->verdict, CAIRN_VERDICT_SOLVED);
+    cairn_parallel_threads(1);
+    cairn_trials_destroy(trials);
+    cairn_arena_destroy(&arena);
+}
+
 TEST(the_tolerance_may_mean_the_measure_of_the_literature)
 {
     cairn_trials *trials;
@@ -166,6 +215,8 @@ int main(void)
     RUN(CASE(verdicts_are_told_apart),
         CASE(the_coulomb_residual_is_that_of_circular_cones_and_the_exact_law),
         CASE(a_start_from_the_answer_needs_no_iteration),
+        CASE(the_impulses_of_the_last_trial_are_lent),
+        CASE(the_number_of_threads_is_taken_and_changes_no_bit),
         CASE(the_tolerance_may_mean_the_measure_of_the_literature),
         CASE(the_table_has_a_line_for_each_trial),
         CASE(no_memory_at_any_place_is_reported_and_nothing_leaks));

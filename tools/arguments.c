@@ -53,10 +53,17 @@ static const char *take_help(cairn_arguments *arguments, const char *value)
 
 static const char *take_threads(cairn_arguments *arguments, const char *value)
 {
-    size_t length = strlen(value);
-    if (length == 0 || length > 6 || strspn(value, "0123456789") != length)
-        return "expected a whole number of threads, 0 for as many as the machine has";
-    snprintf(arguments->threads, sizeof arguments->threads, "run.threads=%s", value);
+    const cairn_option *option = cairn_record_find(cairn_step_record(), "threads");
+    int64_t count = 0;
+    size_t length = cairn_integer_read(value, &count);
+    if (length == 0 || value[length] || count < 0 || (double)count > option->maximum) {
+        snprintf(arguments->problem, sizeof arguments->problem,
+                 "expected a whole number of threads up to %g, 0 for as many as the machine has",
+                 option->maximum);
+        return arguments->problem;
+    }
+    arguments->thread_count = (int)count;
+    snprintf(arguments->threads, sizeof arguments->threads, "run.threads=%d", (int)count);
     return NULL;
 }
 
@@ -92,7 +99,7 @@ const cairn_flag cairn_flag_strict = {
     "--strict", 0, NULL, "stop at the first step that misses its tolerance", take_strict,
 };
 const cairn_flag cairn_flag_force = {
-    "--force", 'f', NULL, "replace a run that the folder holds", take_force,
+    "--force", 'f', NULL, "replace a run or answers that the folder holds", take_force,
 };
 const cairn_flag cairn_flag_help = {
     "--help", 'h', NULL, "tell how the command is used", take_help,
@@ -182,12 +189,16 @@ static int read_operand(const cairn_command *command, const char *word, cairn_ar
     return EXIT_DONE;
 }
 
-/* A flag that stands for an override takes at least one word of argv, so there is room. */
-static void add_override(cairn_arguments *out, const char *text)
+/* A flag that stands for an override takes at least one word of argv, so there is room; not so
+ * where argv is the list of operands, of a command that has no scene to override. */
+static void add_overrides(cairn_arguments *out)
 {
+    const char *const texts[] = { out->threads, out->problems,
+                                  out->strict ? "run.on_uncertified=stop" : "" };
     const char **list = (const char **)out->overrides;
-    if (text[0])
-        list[out->override_count++] = text;
+    for (size_t i = 0; out->operand_count == 0 && i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i][0])
+            list[out->override_count++] = texts[i];
 }
 
 int cairn_arguments_read(const cairn_command *command, int count, char **argv, cairn_arguments *out)
@@ -195,6 +206,7 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
     bool flags_end = false;
     out->overrides = out->operands = (const char *const *)argv;
     out->measure = cairn_measure_options_default();
+    out->thread_count = -1;
     for (int i = 0; i < count; i++) {
         const char *word = argv[i];
         bool is_operand = flags_end || word[0] != '-' || !word[1];
@@ -207,9 +219,7 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
         if (code != EXIT_DONE)
             return code;
     }
-    add_override(out, out->threads);
-    add_override(out, out->problems);
-    add_override(out, out->strict ? "run.on_uncertified=stop" : "");
+    add_overrides(out);
     bool needed = command->operand && command->operand[0] != '[';
     if (needed && !out->operand && !out->help) {
         char first[32]; /* of "RUN [NAME]..." or "FILE..." */

@@ -58,9 +58,10 @@ typedef struct cairn_arguments {
     int override_count;
     bool quiet;
     bool strict; /* --strict: as on_uncertified: stop                               */
-    bool force;  /* --force: replace a run that the folder holds                    */
+    bool force;  /* --force: replace a run or answers that the folder holds         */
     bool help;
-    char threads[32];   /* --threads as the override "run.threads=N"; empty: not given  */
+    int thread_count;   /* --threads; -1: not given                                     */
+    char threads[32];   /* the same as the override "run.threads=N"; empty: not given   */
     char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
     cairn_solve_arguments solve;
     cairn_compare_arguments compare;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -30,6 +31,8 @@ int cairn_folder_prepare(const char *command, const char *folder)
         problem = strerror(errno);
     else if (!S_ISDIR(found.st_mode))
         problem = "found a file, expected a folder";
+    else if (access(path, W_OK | X_OK) != 0)
+        problem = strerror(errno);
     if (problem)
         fprintf(stderr, "cairn %s: %.200s: %s\n", command, folder, problem);
     return problem ? EXIT_FAILED : EXIT_DONE;

@@ -1,20 +1,17 @@
 /* resume.c - `cairn resume`: go on with a run from its last checkpoint. */
-#include <stdio.h>
-
 #include "command.h"
 #include "interrupt.h"
 #include "outcome.h"
 
 static int resume(const cairn_arguments *arguments)
 {
-    long long threads = 0;
     cairn_scene *scene = NULL;
     cairn_run_summary summary = { 0 };
     cairn_error error = { 0 };
     cairn_progress_view view = cairn_progress_start(arguments->quiet);
     cairn_resume_options options = { .progress = cairn_outcome_step, .context = &view };
-    if (sscanf(arguments->threads, "run.threads=%lld", &threads) == 1)
-        options.threads = threads;
+    if (arguments->thread_count > 0)
+        options.threads = arguments->thread_count;
     cairn_interrupt_watch();
     cairn_status status = cairn_run_resume(arguments->operand, &options, &scene, &summary, &error);
     cairn_progress_end(&view);

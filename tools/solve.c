@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "answers.h"
 #include "command.h"
 
 enum { PATH_BYTES = 4096 };
@@ -13,6 +14,8 @@ enum { PATH_BYTES = 4096 };
 typedef struct session {
     const cairn_solve_arguments *arguments;
     cairn_trials *trials;
+    const char *out; /* the folder of the answers; NULL: they are not kept */
+    int answers;     /* written                                            */
     bool heading_printed;
     bool bad_file; /* some file could not be read; `code` says how */
     bool missed;   /* some solve missed its tolerance              */
@@ -29,13 +32,12 @@ static void print_heading(session *s)
     s->heading_printed = true;
 }
 
-/* The file's name without folder and ending, its end when it is long. */
+/* The name of a problem, its end when it is long. */
 static void print_name(const char *path)
 {
     enum { WIDTH = 40 };
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = strrchr(name, '.');
-    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    int length;
+    const char *name = cairn_problem_name(path, &length);
     int skipped = length > WIDTH ? length - WIDTH : 0;
     char end[WIDTH + 1], shown[4 * WIDTH + 1];
     snprintf(end, sizeof end, "%.*s", length - skipped, name + skipped);
@@ -136,15 +138,60 @@ static const double *start_of(const session *s, const cairn_fclib *file, const c
     return NULL;
 }
 
-static void solve_by(session *s, const char *path, const cairn_problem *p, const char *solver,
-                     const double *start)
+/* A problem file while its solvers run. */
+typedef struct task {
+    const char *path;
+    const cairn_fclib *file;
+    cairn_problem p; /* the file's, with the cones asked for */
+    const double *start;
+} task;
+
+/* Solver number i of those asked for; NULL past the last. */
+static const char *solver_at(const session *s, int i)
+{
+    const char *asked = s->arguments->solver ? s->arguments->solver : "auto";
+    if (strcmp(asked, "all") == 0)
+        return cairn_solver_name(i);
+    return i == 0 ? asked : NULL;
+}
+
+/* False after a message when another answer of this call has the name that this one would get. */
+static bool has_name_of_its_own(session *s, const char *path, const char *solver)
+{
+    const cairn_trial *other = s->out ? cairn_answer_namesake(s->trials, path, solver) : NULL;
+    cairn_error error = { 0 };
+    if (!other)
+        return true;
+    snprintf(error.message, sizeof error.message,
+             "not solved: its answer would replace that of %.300s; use another --out",
+             other->problem);
+    fail(s, CAIRN_IO_FAILED, &error, path);
+    return false;
+}
+
+static void keep_answer(session *s, const task *job, const cairn_trial *t)
+{
+    cairn_error error = { 0 };
+    if (!s->out || !cairn_trials_impulses(s->trials))
+        return;
+    cairn_answer_path place = cairn_answer_place(s->out, job->path, t->solver);
+    cairn_status status = cairn_answer_write(place.text, s->trials, job->file, &error);
+    if (status == CAIRN_OK)
+        s->answers++;
+    else
+        fail(s, status, &error, place.text);
+}
+
+static void solve_by(session *s, const task *job, const char *solver)
 {
     cairn_solve_options options = options_of(s->arguments);
     cairn_error error = { 0 };
     options.solver = solver;
-    cairn_status status = cairn_trials_run(s->trials, path, p, &options, start);
+    if (!has_name_of_its_own(s, job->path, solver))
+        return;
+    cairn_status status = cairn_trials_run(s->trials, job->path, &job->p, &options, job->start);
     if (status != CAIRN_OK) {
-        fail(s, status, &error, path);
+        fail(s, status, &error, job->path);
         return;
     }
     const cairn_trial *t = cairn_trials_at(s->trials, cairn_trials_count(s->trials) - 1);
@@ -152,24 +199,20 @@ static void solve_by(session *s, const char *path, const cairn_problem *p, const
     bool excused = all && t->verdict == CAIRN_VERDICT_NOT_TREATED;
     s->missed |= t->verdict != CAIRN_VERDICT_SOLVED && !excused;
     print_trial(s, t);
+    keep_answer(s, job, t);
 }
 
 static void solve_problem(session *s, const char *path, const cairn_fclib *file)
 {
     const double worth_a_note = 1e-4;
-    const char *solver = s->arguments->solver ? s->arguments->solver : "auto";
-    const double *start = start_of(s, file, path);
-    cairn_problem p = file->problem;
-    if (p.dimension == 3)
-        p.directions = s->arguments->directions; /* in 2D the cones have two edges anyway */
+    task job = { path, file, file->problem, start_of(s, file, path) };
+    const char *solver;
+    if (job.p.dimension == 3)
+        job.p.directions = s->arguments->directions; /* in 2D the cones have two edges anyway */
     if (file->condensed && cairn_condensed_asymmetry(file->condensed) > worth_a_note)
         note(path, "M is not symmetric; it is taken as it is stored");
-    if (strcmp(solver, "all") != 0) {
-        solve_by(s, path, &p, solver, start);
-        return;
-    }
-    for (int i = 0; cairn_solver_name(i); i++)
-        solve_by(s, path, &p, cairn_solver_name(i), start);
+    for (int i = 0; (solver = solver_at(s, i)); i++)
+        solve_by(s, &job, solver);
 }
 
 static void solve_file(session *s, const char *path)
@@ -182,6 +225,20 @@ static void solve_file(session *s, const char *path)
     else
         solve_problem(s, path, file);
     cairn_fclib_destroy(file);
+}
+
+/* Before anything is solved: an answer of an earlier call is not lost by a name used twice. The
+ * first that is there is told. */
+static void check_answers(session *s, const char *path)
+{
+    const char *solver;
+    for (int i = 0; !s->bad_file && (solver = solver_at(s, i)); i++) {
+        cairn_error error = { 0 };
+        cairn_answer_path place = cairn_answer_place(s->out, path, solver);
+        cairn_status status = cairn_answer_check(place.text, &error);
+        if (status != CAIRN_OK)
+            fail(s, status, &error, place.text);
+    }
 }
 
 /* ---- files and folders ---------------------------------------------------------------------- */
@@ -209,29 +266,31 @@ static bool next_name(const char *folder, char last[PATH_BYTES])
     return best[0] != '\0';
 }
 
-static void solve_folder(session *s, const char *folder)
+typedef void visit_fn(session *s, const char *path);
+
+/* How many problems the folder has. */
+static int visit_folder(session *s, const char *folder, visit_fn *visit)
 {
     char name[PATH_BYTES] = "", path[2 * PATH_BYTES];
     int count = 0;
     for (; next_name(folder, name); count++) {
         snprintf(path, sizeof path, "%s/%s", folder, name);
-        solve_file(s, path);
+        visit(s, path);
     }
-    if (count == 0) {
-        cairn_error error = { .message = "the folder has no file *.hdf5" };
-        fail(s, CAIRN_NOT_FOUND, &error, folder);
-    }
+    return count;
 }
 
-static void solve_all(session *s, const cairn_arguments *arguments)
+static void visit_all(session *s, const cairn_arguments *arguments, visit_fn *visit)
 {
     for (int i = 0; i < arguments->operand_count; i++) {
         const char *path = arguments->operands[i];
         struct stat about;
-        if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-            solve_folder(s, path);
-        else
-            solve_file(s, path);
+        if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+            visit(s, path);
+        else if (visit_folder(s, path, visit) == 0 && visit == solve_file) {
+            cairn_error error = { .message = "the folder has no file *.hdf5" };
+            fail(s, CAIRN_NOT_FOUND, &error, path);
+        }
     }
 }
 
@@ -246,16 +305,32 @@ static void write_files(session *s)
         fail(s, status, &error, profile);
 }
 
+static void solve_all(session *s, const cairn_arguments *arguments)
+{
+    if (arguments->thread_count >= 0)
+        cairn_trials_set_threads(s->trials, arguments->thread_count);
+    visit_all(s, arguments, solve_file);
+    print_totals(s);
+    if (s->answers > 0)
+        printf("answers: %d in %s\n", s->answers, s->out);
+    write_files(s);
+}
+
 static int solve(const cairn_arguments *arguments)
 {
-    session s = { .arguments = &arguments->solve };
+    session s = { .arguments = &arguments->solve, .out = arguments->out };
     cairn_error error = { 0 };
+    int code = cairn_answers_prepare(arguments);
+    if (code != EXIT_DONE)
+        return code;
+    if (s.out && !arguments->force)
+        visit_all(&s, arguments, check_answers);
+    if (s.bad_file)
+        return s.code;
     cairn_status status = cairn_trials_create(&s.trials);
     if (status != CAIRN_OK)
         return cairn_error_print(status, &error);
     solve_all(&s, arguments);
-    print_totals(&s);
-    write_files(&s);
     cairn_trials_destroy(s.trials);
     return s.bad_file ? s.code : s.missed ? EXIT_UNCERTIFIED : EXIT_DONE;
 }
@@ -268,6 +343,10 @@ const cairn_command cairn_command_solve = {
         "A folder stands for all *.hdf5 in it. The table gives for each solve the relative\n"
         "residual of the law asked for, that of exact Coulomb friction, and the measure of the\n"
         "literature (fclib). polyhedral:K is exact Coulomb friction on cones with K edges.\n"
+        "In which norm and units each is measured: docs/notation.md, The residual.\n"
+        "With --out each answer becomes an FCLib file with the problem and its solution, which\n"
+        "'cairn solve --start solution' and other programs read. The answers are the same bits\n"
+        "for any number of threads.\n"
         "Exit codes: 0 all solved, 1 failed, 2 usage, 3 a file is not right, 4 some solve missed\n"
         "its tolerance.",
     .flags = cairn_solve_flags,

@@ -1,6 +1,7 @@
 /* solve_flags.c - the flags of `cairn solve`. */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 
@@ -92,6 +93,20 @@ static const char *take_profile(cairn_arguments *arguments, const char *value)
     return value[0] ? NULL : "expected the name of a file";
 }
 
+/* Answers have names of their own, so a file's name is a mistake; a folder may have any. */
+static const char *take_out(cairn_arguments *arguments, const char *value)
+{
+    struct stat found;
+    size_t length = strlen(value);
+    bool named_so = length >= 5 && strcmp(value + length - 5, ".hdf5") == 0;
+    arguments->out = value;
+    if (!value[0])
+        return "expected the name of a folder";
+    if (named_so && !(stat(value, &found) == 0 && S_ISDIR(found.st_mode)))
+        return "expected the name of a folder: it gets a file PROBLEM-SOLVER.hdf5 for each answer";
+    return NULL;
+}
+
 static const cairn_flag solver = { "--solver", 0, "NAME", "a solver, or all (default: auto)",
                                    take_solver };
 static const cairn_flag law = { "--law", 0, "LAW", "coulomb (default), convex or polyhedral:K",
@@ -109,10 +124,18 @@ static const cairn_flag max_iterations = { "--max-iterations", 0, "N",
                                            take_max_iterations };
 static const cairn_flag start = { "--start", 0, "FROM", "zero (default), guess or solution",
                                   take_start };
+static const cairn_flag out = { "--out", 'o', "DIR", "store each answer as DIR/PROBLEM-SOLVER.hdf5",
+                                take_out };
 static const cairn_flag csv = { "--csv", 0, "FILE", "write everything as a table", take_csv };
 static const cairn_flag profile = { "--profile", 0, "FILE.svg", "draw a performance profile",
                                     take_profile };
 
 const cairn_flag *const cairn_solve_flags[] = {
-    &solver, &law, &tolerance, &measure, &time_limit, &max_iterations, &start, &csv, &profile, NULL,
+    &solver,     &law,
+    &tolerance,  &measure,
+    &time_limit, &max_iterations,
+    &start,      &cairn_flag_threads,
+    &out,        &cairn_flag_force,
+    &csv,        &profile,
+    NULL,
 };

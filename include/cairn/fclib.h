@@ -49,6 +49,13 @@ CAIRN_API void cairn_fclib_destroy(cairn_fclib *fclib);
 CAIRN_API cairn_status cairn_fclib_save(const char *path, const cairn_fclib *fclib,
                                         cairn_error *error);
 
+/** Write the problem of a file, as cairn_fclib_load gave it, with impulses r as its solution in
+ *  place of the one it has: beside r the velocities u and, in a global file, v = M^-1 (f + H r),
+ *  and fclib_error. Guesses and texts stay. `solver` may be NULL. */
+CAIRN_API cairn_status cairn_fclib_save_answer(const char *path, const cairn_fclib *fclib,
+                                               const char *solver, const double *r,
+                                               cairn_error *error);
+
 /** Write a problem of any form with impulses r (NULL: no solution). The block form becomes a
  *  global file with M diagonal, H, f = M v_free, and w with the bias b in its normal component. A
  *  degree of freedom with inverse mass 0 gets mass 1 and an empty row of H; what its velocity does

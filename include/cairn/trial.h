@@ -44,6 +44,10 @@ CAIRN_API cairn_status cairn_trials_create(cairn_trials **out);
 /** Free; NULL is allowed. */
 CAIRN_API void cairn_trials_destroy(cairn_trials *trials);
 
+/** How many threads the solves use from now on; 0: as many as the machine has. Without this call it
+ *  is the number that OpenMP has. The answers do not depend on it, to the bit. */
+CAIRN_API void cairn_trials_set_threads(cairn_trials *trials, int threads);
+
 /** Solve `p` by the solver of `options` from `start` (dimension per contact; NULL: zero), and keep
  *  what came of it. `name` is copied. A solver that fails is a verdict; the call itself fails with
  *  CAIRN_NO_MEMORY or, for an unknown solver, CAIRN_NOT_FOUND. */
@@ -55,6 +59,10 @@ CAIRN_API cairn_status cairn_trials_run(cairn_trials *trials, const char *name,
 CAIRN_API int cairn_trials_count(const cairn_trials *trials);
 /** Trial `index`, lent until the next is run; NULL past the last. */
 CAIRN_API const cairn_trial *cairn_trials_at(const cairn_trials *trials, int index);
+
+/** Impulses of the last trial (dimension per contact, N s), lent until the next is run; NULL: it
+ *  failed, was not treated, or there is none. */
+CAIRN_API const double *cairn_trials_impulses(const cairn_trials *trials);
 
 /** Write all of them as comma-separated values, a line each under a line of names. */
 CAIRN_API cairn_status cairn_trials_write_csv(const cairn_trials *trials, const char *path,

@@ -387,3 +387,33 @@ cairn_status cairn_fclib_save_problem(const char *path, const cairn_problem *p, 
     cairn_arena_destroy(&arena);
     return status;
 }
+
+/* ---- the answer to a file ------------------------------------------------------------------- */
+
+/* v of a global file besides: its problem is the local form, which has none. */
+static cairn_status complete_file_answer(const cairn_fclib *fclib, cairn_arena *arena,
+                                         cairn_fclib_answer *out)
+{
+    TRY(complete_answer(&fclib->problem, arena, out));
+    if (!fclib->condensed)
+        return CAIRN_OK;
+    double *v = cairn_arena_doubles(arena, (size_t)fclib->global->M.rows);
+    if (!v)
+        return CAIRN_NO_MEMORY;
+    out->v = v;
+    return cairn_condensed_velocity(fclib->condensed, out->r, v);
+}
+
+cairn_status cairn_fclib_save_answer(const char *path, const cairn_fclib *fclib, const char *solver,
+                                     const double *r, cairn_error *error)
+{
+    cairn_arena arena = { 0 };
+    cairn_fclib_answer answer = { .r = r, .solver = solver };
+    cairn_fclib face = *fclib;
+    face.solution = &answer;
+    cairn_status status = complete_file_answer(fclib, &arena, &answer);
+    if (status == CAIRN_OK)
+        status = cairn_fclib_save(path, &face, error);
+    cairn_arena_destroy(&arena);
+    return status;
+}

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -43,6 +44,12 @@ void cairn_trials_destroy(cairn_trials *trials)
     cairn_workspace_destroy(trials->workspace);
     cairn_arena_destroy(&trials->scratch);
     cairn_memory_free(trials);
+}
+
+void cairn_trials_set_threads(cairn_trials *trials, int threads)
+{
+    trials->threads_set = true;
+    trials->threads = threads;
 }
 
 /* ---- one trial ------------------------------------------------------------------------------ */
@@ -127,16 +134,20 @@ cairn_status cairn_trials_run(cairn_trials *trials, const char *name, const cair
                           .directions = p->directions,
                           .tolerance = options->tolerance,
                           .fclib_measure = options->fclib_measure };
+    trials->impulses = NULL;
     if (!trial.solver)
         return CAIRN_NOT_FOUND;
     TRY(keep_name(trials, name, &trial.problem));
     TRY(cairn_memory_reserve((void **)&trials->items, &trials->capacity, trials->count + 1,
                              sizeof *trials->items));
     TRY(take_answer(trials, p, start, &a));
+    if (trials->threads_set)
+        cairn_parallel_threads(trials->threads);
     double began = cairn_clock_seconds();
     trial.status = cairn_solve(p, options, trials->workspace, a.r, a.v, a.u, &trial.report);
     trial.seconds = cairn_clock_seconds() - began;
     conclude(p, &a, &trial);
+    trials->impulses = trial.status == CAIRN_OK ? a.r : NULL;
     trials->items[trials->count++] = trial;
     return CAIRN_OK;
 }
@@ -149,6 +160,11 @@ int cairn_trials_count(const cairn_trials *trials)
 const cairn_trial *cairn_trials_at(const cairn_trials *trials, int index)
 {
     return index >= 0 && (size_t)index < trials->count ? &trials->items[index] : NULL;
+}
+
+const double *cairn_trials_impulses(const cairn_trials *trials)
+{
+    return trials->impulses;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

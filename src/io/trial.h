@@ -11,7 +11,10 @@ struct cairn_trials {
     char **names; /* of the problems, each once */
     size_t name_count, name_capacity;
     cairn_workspace *workspace;
-    cairn_arena scratch; /* of one trial */
+    cairn_arena scratch;    /* of one trial                                      */
+    const double *impulses; /* of the last one, in `scratch`; NULL: it has none  */
+    bool threads_set;       /* `threads` counts; else OpenMP's own number does   */
+    int threads;            /* 0: as many as the machine has                     */
 };
 
 #endif
