@@ -26,6 +26,34 @@ TEST(of_a_good_run_nothing_stands_out)
     folder_remove(f.path);
 }
 
+/* Three cubes of 20 kg stand for 0.2 s. What rounding and tolerance leave (some 1e-10 J of the 59 J
+ * that lift them by half an edge) is no share of a kinetic energy of 1e-16 J; 1e-3 J are. */
+TEST(energy_of_a_still_stack_that_is_rounding_is_not_told)
+{
+    static const char *const stack =
+        "cairn: 1\n"
+        "gravity: [0, 0, -9.81]\n"
+        "bodies:\n"
+        "  - {motion: fixed, shape: {half_space: {}}}\n"
+        "  - {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 20, position: [0, 0, 0.1]}\n"
+        "  - {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 20, position: [0, 0, 0.3]}\n"
+        "  - {shape: {box: {size: [0.2, 0.2, 0.2]}}, mass: 20, position: [0, 0, 0.5]}\n"
+        "run: {time_step: 0.01, duration: 0.2, scheme: coulomb, tolerance: 1e-8}\n";
+    folder f = folder_create();
+    const double lost = 1e-3;
+    run_into(&f, stack, NULL);
+    const char *page = page_of(&f);
+    CHECK_CONTAINS(page, "energy lost          next to nothing, largest kinetic energy ");
+    CHECK_CONTAINS(page, "what to change\n  nothing stands out\n");
+    swap_number(&f, "steps/numerical_loss", 0, &lost);
+    swap_number(&f, "steps/correction", 0, &lost);
+    page = page_of(&f);
+    CHECK_CONTAINS(page, "energy lost          0.001 J by the time stepping");
+    CHECK_CONTAINS(page, "the time stepping took 0.001 J");
+    CHECK_CONTAINS(page, "moving overlapping bodies apart added 0.001 J");
+    folder_remove(f.path);
+}
+
 /* One iteration where many are needed. */
 static void run_badly(const folder *f, const char *certificate)
 {
@@ -130,6 +158,7 @@ TEST(what_is_no_run_is_refused)
 int main(void)
 {
     RUN(CASE(of_a_good_run_nothing_stands_out),
+        CASE(energy_of_a_still_stack_that_is_rounding_is_not_told),
         CASE(missed_steps_are_told_with_their_bodies_and_what_to_do),
         CASE(bodies_of_missed_steps_are_called_by_their_names),
         CASE(the_gap_of_the_convex_law_is_told),
