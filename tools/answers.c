@@ -19,8 +19,8 @@ cairn_answer_path cairn_answer_place(const char *folder, const char *problem, co
 {
     cairn_answer_path path;
     int length;
-    const char *stem = cairn_problem_name(problem, &length);
-    snprintf(path.text, sizeof path.text, "%.4000s/%.*s-%s.hdf5", folder, length, stem, solver);
+    const char *name = cairn_problem_name(problem, &length);
+    snprintf(path.text, sizeof path.text, "%s/%.*s-%s.hdf5", folder, length, name, solver);
     return path;
 }
 
@@ -60,16 +60,14 @@ cairn_status cairn_answer_check(const char *path, cairn_error *error)
     return CAIRN_IO_FAILED;
 }
 
-const cairn_trial *cairn_answer_namesake(const cairn_trials *trials, const char *problem,
-                                         const char *solver)
+const cairn_trial *cairn_answer_namesake(const cairn_trials *trials, const char *problem)
 {
     int length, other_length;
-    const char *stem = cairn_problem_name(problem, &length);
+    const char *name = cairn_problem_name(problem, &length);
     const cairn_trial *t;
     for (int i = 0; (t = cairn_trials_at(trials, i)); i++) {
         const char *other = cairn_problem_name(t->problem, &other_length);
-        if (strcmp(t->solver, solver) == 0 && length == other_length &&
-            strncmp(stem, other, (size_t)length) == 0)
+        if (length == other_length && strncmp(name, other, (size_t)length) == 0)
             return t;
     }
     return NULL;

@@ -24,10 +24,9 @@ int cairn_answers_prepare(const cairn_arguments *arguments);
 /* CAIRN_IO_FAILED: there is something of that name already. */
 cairn_status cairn_answer_check(const char *path, cairn_error *error);
 
-/* An earlier trial of this solver on a problem file of the same name in another folder (or given
- * twice), whose answer would be written over; NULL: none. */
-const cairn_trial *cairn_answer_namesake(const cairn_trials *trials, const char *problem,
-                                         const char *solver);
+/* An earlier trial of a problem file of the same name, in another folder or given twice, whose
+ * answer would be written over; NULL: none. */
+const cairn_trial *cairn_answer_namesake(const cairn_trials *trials, const char *problem);
 
 /* Write the last trial's answer to the problem of a file. */
 cairn_status cairn_answer_write(const char *path, const cairn_trials *trials,

@@ -155,10 +155,11 @@ static const char *solver_at(const session *s, int i)
     return i == 0 ? asked : NULL;
 }
 
-/* False after a message when another answer of this call has the name that this one would get. */
-static bool has_name_of_its_own(session *s, const char *path, const char *solver)
+/* False after a message when answers of this call have the names that those to this problem would
+ * get. */
+static bool has_name_of_its_own(session *s, const char *path)
 {
-    const cairn_trial *other = s->out ? cairn_answer_namesake(s->trials, path, solver) : NULL;
+    const cairn_trial *other = s->out ? cairn_answer_namesake(s->trials, path) : NULL;
     cairn_error error = { 0 };
     if (!other)
         return true;
@@ -187,8 +188,6 @@ static void solve_by(session *s, const task *job, const char *solver)
     cairn_solve_options options = options_of(s->arguments);
     cairn_error error = { 0 };
     options.solver = solver;
-    if (!has_name_of_its_own(s, job->path, solver))
-        return;
     cairn_status status = cairn_trials_run(s->trials, job->path, &job->p, &options, job->start);
     if (status != CAIRN_OK) {
         fail(s, status, &error, job->path);
@@ -219,6 +218,8 @@ static void solve_file(session *s, const char *path)
 {
     cairn_fclib *file = NULL;
     cairn_error error = { 0 };
+    if (!has_name_of_its_own(s, path))
+        return;
     cairn_status status = cairn_fclib_load(path, &file, &error);
     if (status != CAIRN_OK)
         fail(s, status, &error, path);
