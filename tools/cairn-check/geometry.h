@@ -17,6 +17,7 @@ typedef struct check_geometry {
     int first_vertex, vertices, first_face, faces, first_part, parts;
     bool closed;   /* every edge has two faces: solid behind them */
     double extent; /* m: radius about the origin                  */
+    double bent;   /* m: how far corners of a hull are off their faces */
     int first_block;
 } check_geometry;
 

@@ -268,6 +268,11 @@ static bool comes_from_front(const check_solid *s, vec x, const check_solid *fac
     return (f.sheet ? fabs(height) : height) > slack;
 }
 
+static double bent_of(const check_solid *s)
+{
+    return s->shape == CHECK_HULL ? s->row->bent : 0;
+}
+
 /* m: how far from a face thin bodies may lie that it sees behind it, at most. */
 static double seen_behind(const check_solid *a, const check_solid *b)
 {
@@ -284,6 +289,7 @@ static void add_pieces(const check_solid *a, const check_solid *b, const check_c
         10 * CHECK_ROUNDING * (vec_norm(pair->x[pair->a]) + vec_norm(pair->x[pair->b]) + size);
     if (apart > size + rounding + seen_behind(a, b))
         return;
+    rounding += 2 * (bent_of(a) + bent_of(b));
     double slack = rounding + flat_share * size;
     const check_question question = { a,
                                       b,

@@ -165,6 +165,19 @@ double check_body_reach(const check_run *run, int body, check_place_of at, vec d
     return most;
 }
 
+double check_bent(const check_run *run, int body)
+{
+    const check_part_list *parts = &run->geometries.parts;
+    const check_geometry *row = row_of(run, body);
+    double most = row && run->bodies.shape[body] == CHECK_HULL ? row->bent : 0;
+    for (int i = 0; run->bodies.shape[body] == CHECK_COMPOUND && i < row->parts; i++) {
+        int part = row->first_part + i;
+        if (parts->shape[part] == CHECK_HULL)
+            most = fmax(most, run->geometries.rows[parts->geometry[part]].bent);
+    }
+    return most;
+}
+
 static double extent_of_shape(const check_run *run, int body)
 {
     const check_place_of origin = { { 0, 0, 0 }, { 1, 0, 0, 0 } };

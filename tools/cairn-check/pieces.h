@@ -25,6 +25,8 @@ check_solid check_piece_at(const check_run *run, int body, check_place_of at, ch
  * A distance of HUGE_VAL: all pieces. */
 bool check_piece_next(const check_run *run, int body, check_place_of at, vec p, double within,
                       check_piece *piece);
+/* m: how far corners of its hulls are off their faces, at most. */
+double check_bent(const check_run *run, int body);
 /* Radius about the centre of mass that holds a body, m: 0 for what has no bounds, -1 where the file
  * does not say. */
 double check_extent(const check_run *run, int body);

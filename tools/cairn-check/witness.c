@@ -208,7 +208,8 @@ static double tolerance_of(const check_run *run, const couple *p, int j)
     bool ball = check_is_ball(run, p->a) || check_is_ball(run, p->b);
     if (!plain && (one == CHECK_SMOOTH || two == CHECK_SMOOTH))
         one = CHECK_RIMMED; /* faces and parts may be what the smooth one meets */
-    return p->tolerance + check_promise(one, two, ball, -run->contacts.gap[j], size);
+    return p->tolerance + check_promise(one, two, ball, -run->contacts.gap[j], size) +
+           2 * (check_bent(run, p->a) + check_bent(run, p->b));
 }
 
 /* n.a - min over A, and max over B - n.b: 0 where n is normal to both surfaces, or a face's own. */
