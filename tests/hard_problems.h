@@ -106,14 +106,16 @@ static inline void hard_contact(hard_problem *h, int a, int b, const double *x, 
     h->mu[j] = mu;
 }
 
-/* 4 contacts of a on b: corners of the rectangle [x0, x1] x [0, 1] at a height. */
+/* 4 contacts of a on b: corners of the rectangle [x0, x1] x [0, 1] at a height; in the plane 2, the
+ * ends of [x0, x1]. */
 static inline void hard_overlap(hard_problem *h, int a, int b, const double *x01, double height,
                                 double mu)
 {
-    static const double upright[9] = { 0, 0, 1, 1, 0, 0, 0, 1, 0 };
-    for (int corner = 0; corner < 4; corner++) {
-        double x[3] = { x01[corner % 2], corner / 2, height };
-        hard_contact(h, a, b, x, upright, mu);
+    static const double upright[9] = { 0, 0, 1, 1, 0, 0, 0, 1, 0 }, plane[4] = { 0, 1, 1, 0 };
+    bool flat = h->p.dimension == 2;
+    for (int corner = 0; corner < (flat ? 2 : 4); corner++) {
+        double x[3] = { x01[corner % 2], flat ? height : corner / 2, height };
+        hard_contact(h, a, b, x, flat ? plane : upright, mu);
     }
 }
 
@@ -131,28 +133,42 @@ static inline hard_problem make_column(int count, double ratio, double mu)
     return h;
 }
 
+/* Brick i of a row, and its contacts with the row below. */
+static inline void hard_brick(hard_problem *h, int rows, int row, int i, double mass, double mu)
+{
+    int k = row * rows + i;
+    bool flat = h->p.dimension == 2;
+    double left = 2 * i + row % 2;
+    const double x[3] = { left + 1, flat ? row + 0.5 : 0.5, row + 0.5 };
+    const double inertia[3] = { mass * (flat ? 5 : 2) / 12, mass * 5 / 12, mass * 5 / 12 };
+    const double whole[2] = { left, left + 2 };
+    hard_body(h, k, x, mass, inertia, 0.03);
+    if (row == 0)
+        hard_overlap(h, k, -1, whole, 0, mu);
+    for (int below = i - 1; row > 0 && below <= i + 1; below++) {
+        double other = 2 * below + (row - 1) % 2;
+        const double shared[2] = { fmax(left, other), fmin(left, other) + 2 };
+        if (below >= 0 && below < rows && shared[0] < shared[1])
+            hard_overlap(h, k, k - i - rows + below, shared, row, mu);
+    }
+}
+
 /* rows x rows bricks of 2 x 1 x 1, mass 1 (the top row `ratio` times heavier), every other row
  * moved by half a brick; gravity 1, step 0.03. 20 rows: 3044 contacts, 50 rows: 19604. */
 static inline hard_problem make_wall(int rows, double ratio, double mu)
 {
     hard_problem h = hard_problem_new(3, 6, rows * rows, 8 * rows * rows);
-    for (int row = 0; row < rows; row++)
-        for (int i = 0; i < rows; i++) {
-            int k = row * rows + i;
-            double mass = row == rows - 1 ? ratio : 1, left = 2 * i + row % 2;
-            const double x[3] = { left + 1, 0.5, row + 0.5 };
-            const double inertia[3] = { mass * 2 / 12, mass * 5 / 12, mass * 5 / 12 };
-            const double whole[2] = { left, left + 2 };
-            hard_body(&h, k, x, mass, inertia, 0.03);
-            if (row == 0)
-                hard_overlap(&h, k, -1, whole, 0, mu);
-            for (int below = i - 1; row > 0 && below <= i + 1; below++) {
-                double other = 2 * below + (row - 1) % 2;
-                const double shared[2] = { fmax(left, other), fmin(left, other) + 2 };
-                if (below >= 0 && below < rows && shared[0] < shared[1])
-                    hard_overlap(&h, k, k - i - rows + below, shared, row, mu);
-            }
-        }
+    for (int k = 0; k < rows * rows; k++)
+        hard_brick(&h, rows, k / rows, k % rows, k / rows == rows - 1 ? ratio : 1, mu);
+    return h;
+}
+
+/* The same in the plane, bricks of 2 x 1: 2 n + 2 (n - 1)(2 n - 1) contacts with n rows. */
+static inline hard_problem make_plane_wall(int rows, double ratio, double mu)
+{
+    hard_problem h = hard_problem_new(2, 3, rows * rows, 4 * rows * rows);
+    for (int k = 0; k < rows * rows; k++)
+        hard_brick(&h, rows, k / rows, k % rows, k / rows == rows - 1 ? ratio : 1, mu);
     return h;
 }
 

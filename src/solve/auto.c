@@ -9,6 +9,9 @@
  *       For exact friction the method must not cost more than the sweeps allowed, unless the
  *       tolerance is below 1e-4: where packings flow it stalls as sweeps do.
  *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
+ * Exact friction to a tolerance below 1e-4 is beyond sweeps on many structures and beyond `newton`
+ * in many packings: a hopeless prediction counts early in (2), `newton` gives up when it makes no
+ * progress, and in (3) sweeps and `newton` take turns.
  * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
  * and `ipm`. Every rung starts from the best impulses so far, and the best are what is
  * returned. The report names the rung that gave them; the remark lists all. */
@@ -21,7 +24,8 @@
 
 static const double fine_tolerance = 1e-4; /* sweeps with exact friction hardly get below */
 
-enum { FIRST_STAGE = 50, FEW_SWEEPS = 100, MOST_FOR_NEWTON = 8000, MOST_FOR_IPM = 30000 };
+enum { FIRST_STAGE = 50, FEW_SWEEPS = 100, MOST_FOR_IPM = 30000 };
+enum { MOST_FOR_NEWTON = 8000, MOST_IN_THE_PLANE = 20000 };
 
 /* ---- one rung ------------------------------------------------------------------------------- */
 
@@ -33,9 +37,10 @@ static void add_remark(cairn_solve_report *report, const char *name, int64_t ite
              (long long)iterations, residual);
 }
 
-/* Run a solver from the best impulses for at most `budget` iterations. A rung that breaks is no
+/* Run a solver from given impulses for at most `budget` iterations. A rung that breaks is no
  * failure: the next one is tried. */
-static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget, double *r)
+static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int64_t budget,
+                               const double *from, double *r)
 {
     const cairn_solve_options *asked = task->options;
     cairn_solve_report *report = task->report;
@@ -45,8 +50,8 @@ static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t 
     double before = task->best_relative;
     memcpy(remark, report->remark, sizeof remark);
     options.max_iterations = budget < left ? budget : left;
-    if (before < INFINITY && task->system.r_count)
-        memcpy(r, task->best, task->system.r_count * sizeof(double));
+    if (from != r && task->system.r_count)
+        memcpy(r, from, task->system.r_count * sizeof(double));
     task->options = &options;
     report->iterations = 0;
     task->kept = false;
@@ -64,6 +69,12 @@ static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t 
     return CAIRN_OK;
 }
 
+/* The same from the best impulses so far. */
+static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget, double *r)
+{
+    return climb_from(task, solver, budget, task->best_relative < INFINITY ? task->best : r, r);
+}
+
 static bool goes_on(const cairn_task *task)
 {
     return !task->report->converged && cairn_task_may_go_on(task);
@@ -71,20 +82,43 @@ static bool goes_on(const cairn_task *task)
 
 /* ---- circular cones ------------------------------------------------------------------------- */
 
-/* Sweeps that cost as much as a second-order method, by size. Measured on the FCLib problems and on
- * settled boxes of spheres: some 20 to 30 factorisations, whose fill grows faster than the size. */
-static double second_order_cost(int contacts)
+static bool is_plane(const cairn_problem *p)
 {
-    double c = contacts;
-    return 100 + c + 5e-4 * c * c;
+    return p->dimension - p->rolling - p->spinning == 2;
+}
+
+/* Sweeps that cost as much as a second-order method, by size. Measured on the FCLib problems and on
+ * settled boxes of spheres: some 20 to 30 factorisations, whose fill grows faster than the size.
+ * Contacts in the plane make a planar graph, with hardly any: walls and boxes of 7,000 contacts
+ * there took 400 to 1,400 sweeps. */
+static double second_order_cost(const cairn_problem *p)
+{
+    double c = p->contacts;
+    return 100 + c + (is_plane(p) ? 0 : 5e-4 * c * c);
+}
+
+static int most_for_newton(const cairn_problem *p)
+{
+    return is_plane(p) ? MOST_IN_THE_PLANE : MOST_FOR_NEWTON;
+}
+
+/* Exact friction to a tolerance that sweeps hardly get to. */
+static bool is_fine(const cairn_task *task)
+{
+    const cairn_solve_options *o = task->options;
+    return o->law == CAIRN_LAW_COULOMB && o->tolerance < fine_tolerance;
 }
 
 /* Momentum makes residuals fall unevenly, so a prediction counts only once a quarter of the other
- * method's cost has been spent. */
-static bool sweeps_promise(int64_t spent, double expected, double cost)
+ * method's cost has been spent. Where sweeps hardly get to the tolerance it counts the earlier the
+ * worse it is, after the first three stages: from 8 times the cost on in proportion, down to a
+ * 64th. */
+static bool sweeps_promise(const cairn_task *task, double expected, double cost)
 {
-    double sweeps = (double)spent;
-    return sweeps <= cost && (expected <= cost || 4 * sweeps <= cost);
+    double sweeps = (double)task->report->iterations;
+    bool early = is_fine(task) && sweeps >= 7 * FIRST_STAGE;
+    double share = early ? fmax(1.0 / 16, fmin(1, 8 * cost / expected)) : 1;
+    return sweeps <= cost && (expected <= cost || 4 * sweeps <= share * cost);
 }
 
 /* (1) sweeps in growing stages while they promise to get there cheaply */
@@ -92,7 +126,7 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
 {
     double residual = INFINITY, expected = 0;
     int64_t stage = cost < INFINITY ? FIRST_STAGE : task->options->max_iterations;
-    while (sweeps_promise(task->report->iterations, expected, cost)) {
+    while (sweeps_promise(task, expected, cost)) {
         double before = residual;
         TRY(climb(task, &cairn_solver_ngs, stage, r));
         residual = task->best_relative;
@@ -115,19 +149,36 @@ static bool has_rows(const cairn_problem *p)
     return false;
 }
 
-/* A second-order solver, where it accepts the problem and that is not too large for it. */
-static cairn_status try_solver(cairn_task *task, const cairn_solver *solver, int most, double *r)
+static bool fits(const cairn_task *task, const cairn_solver *solver, int most)
 {
     const cairn_problem *p = task->system.p;
-    bool fits = p->contacts <= most && cairn_solver_accepts(solver->name, task->options->law, p);
-    return fits && goes_on(task) ? climb(task, solver, INT64_MAX, r) : CAIRN_OK;
+    return p->contacts <= most && cairn_solver_accepts(solver->name, task->options->law, p);
 }
 
-/* (2) */
-static cairn_status second_order(cairn_task *task, double *r)
+/* An interior point, where it accepts the problem and that is not too large for it. */
+static cairn_status try_ipm(cairn_task *task, double *r)
 {
-    TRY(try_solver(task, &cairn_solver_ipm, MOST_FOR_IPM, r));
-    return try_solver(task, &cairn_solver_newton, MOST_FOR_NEWTON, r);
+    bool worth = goes_on(task) && fits(task, &cairn_solver_ipm, MOST_FOR_IPM);
+    return worth ? climb(task, &cairn_solver_ipm, INT64_MAX, r) : CAIRN_OK;
+}
+
+/* Newton's method, from the best impulses. Those that are far off say nothing, and momentum may
+ * have led them astray: then from `start`, if there is one. Of a fine tolerance it gives up when it
+ * has not halved the residual for some iterations, the more of them the cheaper they are. */
+static cairn_status try_newton(cairn_task *task, const double *start, double *r)
+{
+    enum { PATIENCE = 150, CONTACTS = 400000 };
+    static const double far_off = 0.1;
+    const cairn_problem *p = task->system.p;
+    if (!goes_on(task) || !fits(task, &cairn_solver_newton, most_for_newton(p)))
+        return CAIRN_OK;
+    const double *from = task->best_relative < INFINITY ? task->best : r;
+    if (start && task->best_relative > far_off)
+        from = start;
+    task->patience = is_fine(task) ? PATIENCE + CONTACTS / (1 + p->contacts) : 0;
+    cairn_status status = climb_from(task, &cairn_solver_newton, INT64_MAX, from, r);
+    task->patience = 0;
+    return status;
 }
 
 /* Whether a second-order method may be tried. For exact friction, where it may fail as well, it
@@ -137,25 +188,63 @@ static bool may_climb(const cairn_task *task)
     const cairn_problem *p = task->system.p;
     const cairn_solve_options *o = task->options;
     bool ipm = cairn_solver_accepts(cairn_solver_ipm.name, o->law, p);
-    bool affordable = o->law == CAIRN_LAW_CONVEX || o->tolerance < fine_tolerance ||
-                      second_order_cost(p->contacts) <= (double)o->max_iterations;
-    return affordable && p->contacts <= (ipm ? MOST_FOR_IPM : MOST_FOR_NEWTON);
+    bool affordable = o->law == CAIRN_LAW_CONVEX || is_fine(task) ||
+                      second_order_cost(p) <= (double)o->max_iterations;
+    return affordable && p->contacts <= (ipm ? MOST_FOR_IPM : most_for_newton(p));
+}
+
+/* (3) what is left to plain sweeps */
+static cairn_status sweep_on(cairn_task *task, double *r)
+{
+    return goes_on(task) ? climb(task, &cairn_solver_pgs, INT64_MAX, r) : CAIRN_OK;
+}
+
+/* (3) sweeps and Newton's method in turn; the sweeps with or without momentum, whichever helps */
+static cairn_status take_turns(cairn_task *task, double *r)
+{
+    const cairn_solver *sweeps = &cairn_solver_ngs;
+    int64_t spent = 0;
+    task->report->stalled = false;
+    while (goes_on(task) && !task->report->stalled && task->report->iterations > spent) {
+        double before = task->best_relative;
+        spent = task->report->iterations;
+        TRY(climb(task, sweeps, 2 * spent, r));
+        TRY(try_newton(task, NULL, r));
+        if (task->best_relative > 0.5 * before)
+            sweeps = sweeps == &cairn_solver_pgs ? &cairn_solver_ngs : &cairn_solver_pgs;
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status run_fine(cairn_task *task, double cost, double *r)
+{
+    size_t size = task->system.r_count;
+    double *start = cairn_arena_doubles(task->arena, size);
+    if (!start)
+        return CAIRN_NO_MEMORY;
+    if (size)
+        memcpy(start, r, size * sizeof(double));
+    TRY(sweep_in_stages(task, cost, r));
+    TRY(try_newton(task, start, r));
+    return take_turns(task, r);
 }
 
 static cairn_status run_circular(cairn_task *task, double *r)
 {
     bool can_climb = may_climb(task);
-    double cost = can_climb ? second_order_cost(task->system.p->contacts) : INFINITY;
+    double cost = can_climb ? second_order_cost(task->system.p) : INFINITY;
     if (can_climb && has_rows(task->system.p))
         cost = fmin(cost, FEW_SWEEPS);
+    if (can_climb && is_fine(task))
+        return run_fine(task, cost, r);
     TRY(sweep_in_stages(task, cost, r));
     if (!can_climb && task->report->stalled)
         return CAIRN_OK;
-    if (goes_on(task) && can_climb)
-        TRY(second_order(task, r));
-    if (goes_on(task)) /* (3) */
-        TRY(climb(task, &cairn_solver_pgs, INT64_MAX, r));
-    return CAIRN_OK;
+    if (can_climb)
+        TRY(try_ipm(task, r));
+    if (can_climb)
+        TRY(try_newton(task, NULL, r));
+    return sweep_on(task, r);
 }
 
 /* ---- cones with edges ----------------------------------------------------------------------- */
@@ -201,7 +290,7 @@ static cairn_status run_edges(cairn_task *task, double *r)
     if (goes_on(task) && law == CAIRN_LAW_CONVEX)
         TRY(climb(task, &cairn_solver_apgd_asr, has_rows(p) ? FEW_SWEEPS : INT64_MAX, r));
     if (has_rows(p))
-        TRY(try_solver(task, &cairn_solver_ipm, MOST_FOR_IPM, r));
+        TRY(try_ipm(task, r));
     if (goes_on(task) && law == CAIRN_LAW_COULOMB)
         TRY(relax(task, r));
     return CAIRN_OK;

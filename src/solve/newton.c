@@ -37,6 +37,8 @@ typedef struct search {
     double *kept;    /* r to go back to                      */
     double *judged;  /* P_K(r)                               */
     int64_t rounds_at_best;
+    double halved;     /* the best residual when it was last halved, */
+    int64_t halved_at; /* and the iterations then                    */
 } search;
 
 /* (6) */
@@ -50,6 +52,10 @@ static void judge(search *s, const double *r)
     s->residual = s->task->report->judgement.asked.relative;
     if (s->task->best_relative < best)
         s->rounds_at_best = s->task->report->outer_iterations;
+    if (s->task->best_relative > 0.5 * s->halved)
+        return;
+    s->halved = s->task->best_relative;
+    s->halved_at = s->task->report->iterations;
 }
 
 /* Sweeps from r; the judge's velocities may be those of another r. */
@@ -125,8 +131,9 @@ static cairn_status go_round(search *s, double *r)
 static bool is_stuck(search *s)
 {
     cairn_solve_report *report = s->task->report;
+    bool impatient = s->task->patience > 0 && report->iterations - s->halved_at > s->task->patience;
     bool stuck = report->outer_iterations - s->rounds_at_best >= PATIENCE ||
-                 s->system.alpha >= largest_alpha;
+                 s->system.alpha >= largest_alpha || impatient;
     if (stuck)
         snprintf(report->remark, sizeof report->remark,
                  "stuck after %lld rounds; the problem may have no solution",
@@ -150,7 +157,7 @@ static cairn_status iterate(search *s, double *r)
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     (void)self;
-    search s = { .task = task };
+    search s = { .task = task, .halved = INFINITY };
     task->report->converged = cairn_task_judge(task, r);
     if (task->report->converged)
         return CAIRN_OK;
