@@ -74,10 +74,11 @@ cairn_status cairn_solve_upgrade(const cairn_problem *p, const cairn_solve_optio
     mixed.s = loop->s;
     inner.law = CAIRN_LAW_CONVEX;
     count_upgraded(p->contacts, upgrade);
-    while (!converged && outer < loop->max_outer) {
+    while (!converged && outer < loop->max_outer && (outer == 0 || inner.max_iterations > 0)) {
         inner.tolerance = inner_tolerance(upgrade, options->tolerance, residual);
         TRY(cairn_solve(&mixed, &inner, workspace, loop->r, loop->v, loop->u, report));
         iterations += report->iterations;
+        inner.max_iterations -= report->iterations;
         outer++;
         residual = judge_mixed(&mixed, upgrade, report);
         if (residual > options->tolerance)

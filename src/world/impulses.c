@@ -87,6 +87,11 @@ static void remark_friction(cairn_solve_report *report, int64_t updates, double 
              (long long)updates);
 }
 
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* (2), a little closer than asked, so that (3) can end there. */
 static cairn_status solve_closer(cairn_stage *stage, const phase *by)
 {
@@ -115,7 +120,7 @@ static cairn_status solve_with_law(cairn_stage *stage, const phase *by)
         by->judge(stage, &report->judgement);
         done = stop > 0 ? change <= stop && report->converged
                         : report->judgement.asked.relative <= options->tolerance;
-        iterations += report->iterations;
+        iterations = larger(iterations, report->iterations); /* each is a problem of its own */
         outer += report->outer_iterations;
         updates++;
     }
@@ -239,7 +244,8 @@ static cairn_status solve_some(cairn_stage *stage, const int32_t *contacts, int 
     return CAIRN_OK;
 }
 
-/* What sleeps keeps its impulses; drowsy groups are solved one by one, the others together. */
+/* What sleeps keeps its impulses; drowsy groups are solved one by one, the others together. A sweep
+ * over each group is one over all: iterations are those of the slowest. */
 static cairn_status solve_groups(cairn_stage *stage)
 {
     cairn_solve_report *report = &stage->report->solve, part;
@@ -254,7 +260,7 @@ static cairn_status solve_groups(cairn_stage *stage)
     TRY(solve_some(stage, stage->groups.list, stage->groups.awake, tolerance, report));
     while (cairn_stage_next_drowsy(stage, &next, &contacts, &count)) {
         TRY(solve_some(stage, contacts, count, CLOSER * tolerance, &part));
-        report->iterations += part.iterations;
+        report->iterations = larger(part.iterations, report->iterations);
         report->outer_iterations += part.outer_iterations;
         report->converged = report->converged && part.judgement.asked.relative <= tolerance;
     }
@@ -396,15 +402,33 @@ static cairn_status compress(cairn_stage *stage)
     return CAIRN_OK;
 }
 
+/* A phase that may take only some of the iterations of a step. */
+static cairn_status limited(cairn_stage *stage, cairn_status (*solve)(cairn_stage *), int64_t most)
+{
+    const cairn_step_options *asked = stage->options;
+    cairn_step_options fewer = *asked;
+    fewer.max_iterations = most;
+    stage->options = &fewer;
+    cairn_status status = solve(stage);
+    stage->options = asked;
+    return status;
+}
+
+static cairn_status decompress(cairn_stage *stage)
+{
+    return solve_phase(stage, &decompression);
+}
+
 static cairn_status solve_impact(cairn_stage *stage)
 {
-    TRY(compress(stage));
+    int64_t all = stage->options->max_iterations;
+    TRY(limited(stage, compress, all - all / 2));
     stage->s_held = NULL; /* (2) is judged with s = 0 or the law's own */
     const cairn_solve_report first = stage->report->solve;
     double change = stage->report->certificate.friction_law;
     for (int j = 0; j < stage->problem.contacts; j++)
         stage->r[(size_t)j * (size_t)stage->problem.dimension] += stage->floor[j];
-    TRY(solve_phase(stage, &decompression));
+    TRY(limited(stage, decompress, all - first.iterations));
     stage->report->certificate.friction_law = fmax(change, stage->report->certificate.friction_law);
     cairn_decompression_report(&first, &stage->report->solve);
     return CAIRN_OK;

@@ -245,7 +245,7 @@ static cairn_status form_problem(stage *t, cairn_problem *p)
 
 /* ---- (4) impulses --------------------------------------------------------------------------- */
 
-static cairn_status find_impulses(stage *t, const cairn_problem *p)
+static cairn_status find_impulses(stage *t, const cairn_problem *p, int64_t most)
 {
     const cairn_lagrange_options *o = t->options;
     if (!cairn_scheme_accepts(t->scheme, o->solver, p))
@@ -267,7 +267,7 @@ static cairn_status find_impulses(stage *t, const cairn_problem *p)
                              .report = &t->report->solve };
     job.options.solver = o->solver;
     job.options.tolerance = o->tolerance;
-    job.options.max_iterations = o->max_iterations;
+    job.options.max_iterations = most;
     return cairn_scheme_solve(t->scheme, &job);
 }
 
@@ -286,7 +286,8 @@ static cairn_status compress(stage *t, const cairn_problem *p)
         b[j] = t->e[j] > 0 ? fmax(0, t->b[j]) : t->b[j];
     first.q = q;
     first.b = b;
-    TRY(find_impulses(t, &first));
+    int64_t all = t->options->max_iterations;
+    TRY(find_impulses(t, &first, all - all / 2));
     memcpy(t->compression, t->r, (size_t)(t->count * t->d) * sizeof(double));
     for (int j = 0; j < t->count; j++) {
         t->floor[j] = t->e[j] * fmax(0, t->r[j * t->d]);
@@ -305,6 +306,7 @@ static cairn_status find_impact(stage *t, const cairn_problem *p)
     options.max_iterations = t->options->max_iterations;
     TRY(compress(t, p));
     const cairn_solve_report first = t->report->solve;
+    options.max_iterations -= first.iterations;
     TRY(cairn_decompression_solve(&second, &options, t->r, &none, t->u, &t->report->solve));
     cairn_decompression_report(&first, &t->report->solve);
     return CAIRN_OK;
@@ -423,7 +425,8 @@ static cairn_status find_state(stage *t)
     if (t->count) {
         cairn_problem problem;
         TRY(form_problem(t, &problem));
-        TRY(t->hit && t->can_bounce ? find_impact(t, &problem) : find_impulses(t, &problem));
+        TRY(t->hit && t->can_bounce ? find_impact(t, &problem)
+                                    : find_impulses(t, &problem, t->options->max_iterations));
     } else {
         t->report->solve = nothing_to_solve();
     }

@@ -74,17 +74,16 @@ static bool starts_from_nothing(const cairn_scheme_job *job)
 
 /* Exact friction may have several solutions, and a pile that can stand also one in which it falls.
  * Where nothing slides the convex law is Coulomb's, and its velocity is unique: its answer is the
- * start where there is no other, so that what can rest does. */
+ * start where there is no other, so that what can rest does. It may take half of the iterations. */
 static cairn_status solve_from_convex(const cairn_scheme_job *job)
 {
     cairn_scheme_job convex = *job;
     convex.options.law = CAIRN_LAW_CONVEX;
+    convex.options.max_iterations /= 2;
     TRY(solve_directly(&convex));
     int64_t iterations = job->report->iterations;
     cairn_scheme_job exact = *job;
     exact.options.max_iterations -= iterations;
-    if (exact.options.max_iterations < 1)
-        exact.options.max_iterations = 1;
     TRY(solve_directly(&exact));
     job->report->iterations += iterations;
     return CAIRN_OK;

@@ -38,6 +38,8 @@ static cairn_status refuse_step(const cairn_stage *stage)
                       stage->h, body, needed);
 }
 
+/* Each attempt is a solve of its own, and may take all the iterations of one: contacts found late
+ * must be solved as well. The report tells the most. */
 static cairn_status find_impulses(cairn_stage *stage)
 {
     int64_t before = stage->report->solve.iterations;
@@ -47,7 +49,8 @@ static cairn_status find_impulses(cairn_stage *stage)
                           "the solver %s finds no finite impulses for the %d contacts of this step",
                           stage->options->solver, stage->world->contacts.count);
     TRY(status);
-    stage->report->solve.iterations += before;
+    if (stage->report->solve.iterations < before)
+        stage->report->solve.iterations = before;
     return CAIRN_OK;
 }
 
