@@ -1,6 +1,7 @@
 /* test_auto.c - the ladder: what it picks, that it climbs, and what it says. */
 #include "hard_problems.h"
 #include "lattice_problem.h"
+#include "problem/delassus.h"
 #include "random_problem.h"
 
 enum { ROOM = 8000 };
@@ -50,6 +51,47 @@ TEST(a_tall_stack_climbs_to_a_second_order_method)
     CHECK(coulomb.converged);
     CHECK_CONTAINS(coulomb.remark, "newton");
     hard_problem_free(&column);
+}
+
+/* 12 cubes, 48 contacts given by W: sweeps of a first stage, (10 + 48)/2, and Newton's method, which
+ * costs about 58 of them. Without a path of its own such a problem had 50 and 100 sweeps first. */
+TEST(few_contacts_given_by_their_matrix_are_climbed_from_at_once)
+{
+    hard_problem column = make_column(12, 1, 0.3);
+    cairn_arena arena = { 0 };
+    cairn_matrix W;
+    cairn_problem local;
+    CHECK_OK(cairn_delassus_localise(&column.p, &arena, &W, &local));
+    CHECK_INT(local.contacts, 48);
+    cairn_solve_report a = solve_auto(&local, CAIRN_LAW_COULOMB, 1e-8);
+    CHECK(a.converged);
+    CHECK_TEXT(a.solver, "newton");
+    CHECK(a.iterations < 100);
+    cairn_arena_destroy(&arena);
+    hard_problem_free(&column);
+}
+
+/* the same sweeps, asked for by a solve and by a step: that goes on below its tolerance while there
+ * are few contacts, to lift nothing that slides */
+TEST(only_steps_go_on_below_their_tolerance)
+{
+    random_problem random;
+    cairn_solve_report report[2];
+    make_random_problem(&random, 3, 12, 10, 3);
+    for (int step = 0; step < 2; step++) {
+        static double r[ROOM], v[ROOM], u[ROOM];
+        cairn_workspace *workspace;
+        cairn_solve_options options = cairn_solve_options_default();
+        options.law = CAIRN_LAW_COULOMB;
+        options.approach = step ? 1e9 : 0;
+        memset(r, 0, sizeof r);
+        CHECK_OK(cairn_workspace_create(&workspace));
+        CHECK_OK(cairn_solve(&random.p, &options, workspace, r, v, u, &report[step]));
+        CHECK(report[step].converged);
+        cairn_workspace_destroy(workspace);
+    }
+    CHECK(report[1].iterations > report[0].iterations);
+    CHECK(report[1].judgement.asked.relative < report[0].judgement.asked.relative);
 }
 
 /* 900 bricks in the plane, the top row 1,000 times heavier: 60 + 29 x 118 = 3,482 contacts. Sweeps
@@ -143,6 +185,8 @@ int main(void)
 {
     RUN(CASE(an_easy_problem_stays_on_the_first_rung),
         CASE(a_tall_stack_climbs_to_a_second_order_method),
+        CASE(few_contacts_given_by_their_matrix_are_climbed_from_at_once),
+        CASE(only_steps_go_on_below_their_tolerance),
         CASE(slow_sweeps_in_the_plane_are_climbed_from_early),
         CASE(newton_that_stands_still_hands_over_to_sweeps), CASE(a_heavy_top_is_solved_too),
         CASE(the_iteration_limit_holds_over_all_rungs),

@@ -349,7 +349,7 @@ static bool is_done(const cairn_task *task, const momentum *m, int64_t *last)
 {
     const cairn_solve_options *o = task->options;
     int64_t sweeps = task->report->iterations;
-    bool few = m->bound == CYCLES && task->system.p->contacts <= FEW_CONTACTS;
+    bool few = m->bound == CYCLES && o->approach > 0 && task->system.p->contacts <= FEW_CONTACTS;
     if (!task->report->converged)
         return false;
     if (!few || o->increment_tolerance > 0 ||

@@ -3,7 +3,7 @@
  * Finds r = Phi(r - rho u), u = W r + q: Alart and Curnier's equation for Coulomb's law, the
  * natural map for the convex one (problem/map.c). W is mostly singular, so each round solves the
  * problem with W + alpha D instead, D = trace(W_jj)/d, pulled towards the last answer:
- *   (1) begin with a few sweeps of Gauss-Seidel and alpha = 1/1000;
+ *   (1) begin with a few sweeps of Gauss-Seidel, unless they are done, and alpha = 1/1000;
  *   (2) centre = r: u = W r + q + alpha D (r - centre);
  *   (3) Newton steps J dr = -F, whole ones (newton_system.c), until |F| has fallen tenfold;
  *   (4) reached in time: the centre moves there, alpha falls tenfold when it took few steps,
@@ -146,7 +146,10 @@ static cairn_status iterate(search *s, double *r)
     cairn_task *task = s->task;
     s->system.alpha = first_alpha;
     TRY(task->system.kernels->diagonals(&task->system, task->arena));
-    sweep(s, r); /* (1) */
+    if (task->swept)
+        judge(s, r);
+    else
+        sweep(s, r); /* (1) */
     if (!isfinite(s->residual))
         return CAIRN_NOT_FINITE;
     while (!task->report->converged && cairn_task_may_go_on(task) && !is_stuck(s))

@@ -20,6 +20,7 @@ typedef struct cairn_task {
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
     double started;             /* s: when, by cairn_clock_seconds                                */
     int64_t horizon;            /* iterations of the whole call: what progress is measured by     */
+    bool swept;       /* the start comes from sweeps: no need for more of them                    */
     int64_t patience; /* iterations that may pass without half the residual; 0: the solver's own  */
 } cairn_task;
 
