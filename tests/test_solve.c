@@ -1,4 +1,6 @@
 /* test_solve.c - problems x solvers: every solver on every problem of a law it claims to treat. */
+#include <stdlib.h>
+
 #include "base/parallel.h"
 #include "cairn/cairn.h"
 #include "check.h"
@@ -318,6 +320,39 @@ TEST(every_solver_solves_contacts_of_balls_like_their_rows)
     cairn_arena_destroy(&arena);
 }
 
+/* An allocator that notes how many threads loops may use whenever memory is asked for. */
+static void *note_width(void *context, void *block, size_t bytes)
+{
+    int *last = context;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    *last = cairn_parallel_width();
+    return realloc(block, bytes);
+}
+
+/* their work is a factor on one thread: a team of two only spins between its short loops, and took
+ * twice to five times the time where cores were busy */
+TEST(methods_with_factors_run_on_one_thread_and_leave_the_number_as_it_was)
+{
+    static const char *const names[] = { "admm", "newton", "ipm", "ngs" };
+    random_problem random;
+    make_random_problem(&random, 3, 60, 50, 3);
+    cairn_parallel_threads(2);
+    for (int i = 0; i < 4; i++) {
+        int last = 0;
+        cairn_allocator noting = { note_width, &last };
+        cairn_allocator_set(&noting);
+        answer a = solve(&random.p, names[i], CAIRN_LAW_CONVEX, 1e-6);
+        cairn_allocator_set(NULL);
+        CHECK_OK(a.status);
+        CHECK_INT(last, strcmp(names[i], "ngs") == 0 ? 2 : 1);
+        CHECK_INT(cairn_parallel_width(), 2);
+    }
+    cairn_parallel_threads(1);
+}
+
 int main(void)
 {
     RUN(CASE(every_solver_meets_the_convex_law_and_finds_the_same_velocity),
@@ -330,5 +365,6 @@ int main(void)
         CASE(an_impulse_whose_square_overflows_is_no_start),
         CASE(a_velocity_whose_square_overflows_has_no_answer),
         CASE(many_balls_are_solved_with_the_same_bits_on_threads_and_honestly),
-        CASE(every_solver_solves_contacts_of_balls_like_their_rows));
+        CASE(every_solver_solves_contacts_of_balls_like_their_rows),
+        CASE(methods_with_factors_run_on_one_thread_and_leave_the_number_as_it_was));
 }

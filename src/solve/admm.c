@@ -243,8 +243,10 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 }
 
 const cairn_solver cairn_solver_admm = {
-    "admm", "alternating directions with a factorised system, adaptive penalty and momentum",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
-        CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
-    0, run
+    .name = "admm",
+    .summary = "alternating directions with a factorised system, adaptive penalty and momentum",
+    .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
+            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
+    .run = run,
+    .alone = true,
 };

@@ -55,7 +55,7 @@ static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int
     task->options = &options;
     report->iterations = 0;
     task->kept = false;
-    cairn_status status = solver->run(solver, task, r);
+    cairn_status status = cairn_solver_run(solver, task, r);
     int64_t used = report->iterations;
     task->options = asked;
     report->iterations = spent + used;

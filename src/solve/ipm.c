@@ -317,7 +317,10 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 }
 
 const cairn_solver cairn_solver_ipm = {
-    "ipm", "interior point with sparse Cholesky: stacks, mass ratios, high accuracy",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS, 0,
-    run
+    .name = "ipm",
+    .summary = "interior point with sparse Cholesky: stacks, mass ratios, high accuracy",
+    .laws =
+        CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS,
+    .run = run,
+    .alone = true,
 };

@@ -177,11 +177,11 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 }
 
 const cairn_solver cairn_solver_newton = {
-    "newton",
-    "semismooth Newton in a proximal-point loop; few contacts, high accuracy",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) | CAIRN_TREATS_ROWS |
-        CAIRN_TREATS_ROLLING,
-    0,
-    run,
-    20000
+    .name = "newton",
+    .summary = "semismooth Newton in a proximal-point loop; few contacts, high accuracy",
+    .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) | CAIRN_TREATS_ROWS |
+            CAIRN_TREATS_ROLLING,
+    .run = run,
+    .most_contacts = 20000,
+    .alone = true,
 };

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "problem/rescale.h"
 #include "solve/solver.h"
@@ -234,11 +235,24 @@ static cairn_status finish_task(cairn_task *task, double *r)
     return is_judged(task, r) ? CAIRN_OK : CAIRN_NOT_FINITE;
 }
 
+/* Threads that wait for short loops between long serial work spin, and where cores are busy the one
+ * that works waits for those that have lost theirs. */
+cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, double *r)
+{
+    int width = cairn_parallel_width();
+    if (solver->alone)
+        cairn_parallel_threads(1);
+    cairn_status status = solver->run(solver, task, r);
+    if (solver->alone)
+        cairn_parallel_threads(width);
+    return status;
+}
+
 static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *p,
                                cairn_workspace *workspace, cairn_task *task, double *r)
 {
     TRY(start_task(p, workspace, task));
-    TRY(solver->run(solver, task, r));
+    TRY(cairn_solver_run(solver, task, r));
     return finish_task(task, r);
 }
 

@@ -33,6 +33,8 @@ typedef struct cairn_solver {
     cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, double *r);
     int most_contacts; /* larger problems are refused; 0: no limit                  */
     bool (*accepts)(cairn_law law, const cairn_problem *p); /* a further condition; NULL: none */
+    bool
+        alone; /* runs on one thread: most of its work is a factor, and others would only wait    */
 } cairn_solver;
 
 #define CAIRN_TREATS(law)       (1u << (law))  /* with circular cones */
@@ -55,6 +57,9 @@ extern const cairn_solver cairn_solver_active_set;
 extern const cairn_solver cairn_solver_newton;
 extern const cairn_solver cairn_solver_admm;
 extern const cairn_solver cairn_solver_spg;
+
+/* Run a solver, on one thread where that is its way. */
+cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, double *r);
 
 /* Whether another iteration may begin: neither their number nor the time is used up. */
 bool cairn_task_may_go_on(const cairn_task *task);
