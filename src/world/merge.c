@@ -70,11 +70,12 @@ static bool have_one_normal(const cairn_witness *a, const cairn_witness *b)
 }
 
 /* Two triangles at an edge, each with the same point there. Witnesses of curved rims all have the
- * feature 0, wherever they are. */
+ * feature 0, wherever they are; parallel faces of two parts meet one corner at different depths. */
 static bool are_same(const cairn_witness *a, const cairn_witness *b)
 {
-    return a->feature == b->feature && have_one_normal(a, b) &&
-           cairn_norm(cairn_sub(a->on_a, b->on_a)) <= 1e-9 * (fabs(b->gap) + cairn_norm(b->on_a));
+    double size = 1e-9 * (fabs(b->gap) + cairn_norm(b->on_a));
+    return a->feature == b->feature && have_one_normal(a, b) && fabs(a->gap - b->gap) <= size &&
+           cairn_norm(cairn_sub(a->on_a, b->on_a)) <= size;
 }
 
 static bool is_repeated(const merge *m, const cairn_touch *t)
