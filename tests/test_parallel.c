@@ -80,6 +80,53 @@ TEST(sums_by_range_have_the_same_bits_on_1_to_4_threads)
     cairn_parallel_threads(0);
 }
 
+/* ---- reductions ----------------------------------------------------------------------------- */
+
+static void add_range(int begin, int end, void *context, void *value)
+{
+    (void)context;
+    for (int i = begin; i < end; i++)
+        *(double *)value += 1.0 / (1 + i);
+}
+
+static void add_value(void *result, const void *value)
+{
+    *(double *)result += *(const double *)value;
+}
+
+static double harmonic(int count, double from)
+{
+    static const double zero = 0;
+    double room[101];
+    const cairn_reduction r = { .count = count,
+                                .grain = 100,
+                                .work = add_range,
+                                .join = add_value,
+                                .neutral = &zero,
+                                .size = sizeof zero };
+    CHECK_INT(cairn_reduction_values(&r), (count + 99) / 100);
+    cairn_reduce(&r, room, &from);
+    return from;
+}
+
+/* 1 + 1/2 + ... + 1/n is ln n + 0.5772156649 + 1/2n, here range by range in ascending order */
+TEST(a_reduction_has_the_same_bits_on_1_to_4_threads)
+{
+    cairn_parallel_threads(1);
+    double first = harmonic(MOST, 0), sums[101], sum = 0;
+    cairn_parallel_for(MOST, 100, sum_range, sums);
+    for (int k = 0; k < 101; k++)
+        sum += sums[k];
+    CHECK_NEAR(first, sum, 0);
+    CHECK_NEAR(first, log(MOST) + 0.57721566490153 + 0.5 / MOST, 1e-8);
+    for (int t = 2; t <= 4; t++) {
+        cairn_parallel_threads(t);
+        CHECK_NEAR(harmonic(MOST, 0), first, 0);
+    }
+    CHECK_NEAR(harmonic(0, 7), 7, 0);
+    cairn_parallel_threads(0);
+}
+
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 enum { PARTS = 8, MOST_ON_A_PART = 64 };
@@ -149,5 +196,6 @@ int main(void)
 {
     RUN(CASE(every_item_is_visited_once_in_its_range), CASE(no_items_no_call),
         CASE(sums_by_range_have_the_same_bits_on_1_to_4_threads),
+        CASE(a_reduction_has_the_same_bits_on_1_to_4_threads),
         CASE(parts_see_their_pieces_in_order_and_one_at_a_time), CASE(no_pieces_no_call));
 }

@@ -119,3 +119,14 @@ void cairn_arena_reset(cairn_arena *arena)
     }
     arena->used = arena->most = 0;
 }
+
+cairn_status cairn_arena_reduce(cairn_arena *arena, const cairn_reduction *r, void *result)
+{
+    cairn_arena_moment before = cairn_arena_now(arena);
+    void *room = cairn_arena_take(arena, (size_t)cairn_reduction_values(r), r->size);
+    if (!room)
+        return CAIRN_NO_MEMORY;
+    cairn_reduce(r, room, result);
+    cairn_arena_return(arena, before);
+    return CAIRN_OK;
+}

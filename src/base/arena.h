@@ -3,6 +3,7 @@
 #ifndef CAIRN_BASE_ARENA_H
 #define CAIRN_BASE_ARENA_H
 
+#include "base/parallel.h"
 #include "cairn/base.h"
 
 typedef struct cairn_arena_block cairn_arena_block;
@@ -34,5 +35,8 @@ size_t cairn_arena_capacity(const cairn_arena *arena);
 void cairn_arena_reset(cairn_arena *arena);
 /* Free all. */
 void cairn_arena_destroy(cairn_arena *arena);
+
+/* cairn_reduce with room from the arena, which is given back. */
+cairn_status cairn_arena_reduce(cairn_arena *arena, const cairn_reduction *r, void *result);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 
 enum { WORTH_IT = 4 }; /* ranges: below that, waking threads costs more than it saves */
@@ -46,6 +47,35 @@ void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *contex
 #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k < ranges; k++)
         work_on(k, count, grain, work, context);
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+typedef struct reduce_job {
+    const cairn_reduction *r;
+    char *values;
+} reduce_job;
+
+static void reduce_range(int begin, int end, void *context)
+{
+    const reduce_job *job = context;
+    const cairn_reduction *r = job->r;
+    char *value = job->values + (size_t)(begin / r->grain) * r->size;
+    memcpy(value, r->neutral, r->size);
+    r->work(begin, end, r->context, value);
+}
+
+int cairn_reduction_values(const cairn_reduction *r)
+{
+    return r->count / r->grain + (r->count % r->grain > 0);
+}
+
+void cairn_reduce(const cairn_reduction *r, void *room, void *result)
+{
+    reduce_job job = { r, room };
+    cairn_parallel_for(r->count, r->grain, reduce_range, &job);
+    for (int k = 0; k < cairn_reduction_values(r); k++)
+        r->join(result, job.values + (size_t)k * r->size);
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
-/* parallel.h - the one parallel loop, and pieces of work of which some must wait for others. */
+/* parallel.h - the one parallel loop, the one reduction, and pieces of work of which some must wait for others. */
 #ifndef CAIRN_BASE_PARALLEL_H
 #define CAIRN_BASE_PARALLEL_H
+
+#include <stddef.h>
 
 /* Works on items begin .. end-1; results must not depend on how a loop is cut into ranges. */
 typedef void cairn_range_fn(int begin, int end, void *context);
@@ -8,6 +10,25 @@ typedef void cairn_range_fn(int begin, int end, void *context);
 /* Call `work` on ranges of at most `grain` items that cover 0 .. count-1, on several threads when
  * that pays. The ranges depend on count and grain alone, never on the number of threads. */
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context);
+
+/* What items begin .. end-1 come to, into a value that begins as the neutral one. */
+typedef void cairn_value_fn(int begin, int end, void *context, void *value);
+
+/* Ranges of items come to values, and these together to a result: in ascending order, so that the
+ * result depends on count and grain alone. */
+typedef struct cairn_reduction {
+    int count, grain;
+    cairn_value_fn *work;
+    void (*join)(void *result, const void *value);
+    void *context;       /* of `work`                             */
+    const void *neutral; /* value of no items                     */
+    size_t size;         /* bytes of a value                      */
+} cairn_reduction;
+
+/* The values that cairn_reduce makes. */
+int cairn_reduction_values(const cairn_reduction *r);
+/* Join the values of all ranges to the result; `room` is for that many values. */
+void cairn_reduce(const cairn_reduction *r, void *room, void *result);
 
 enum { CAIRN_MOST_PARTS = 8, CAIRN_MOST_PIECES = 36 }; /* each part alone, and with each other */
 

@@ -127,18 +127,12 @@ typedef struct finding {
     int active;
 } finding;
 
-typedef struct certify_job {
-    const cairn_stage *stage;
-    finding *found; /* of each range */
-} certify_job;
-
-static void certify_range(int begin, int end, void *context)
+static void certify_range(int begin, int end, void *context, void *value)
 {
-    const certify_job *job = context;
-    const cairn_stage *stage = job->stage;
+    const cairn_stage *stage = context;
     const cairn_problem *p = &stage->problem;
     cairn_certificate c = { 0 };
-    finding *found = &job->found[begin / GRAIN];
+    finding *found = value;
     int active = 0;
     for (int j = begin; j < end; j++) {
         cairn_contact_fetch(p, p->block_size, j + CAIRN_AHEAD, p->mass_inverse);
@@ -150,8 +144,10 @@ static void certify_range(int begin, int end, void *context)
     cairn_energy_add_contacts(stage, begin, end, &found->energy); /* they are in the cache now */
 }
 
-static void add_finding(const finding *found, cairn_step_report *report)
+static void add_finding(void *result, const void *value)
 {
+    cairn_step_report *report = result;
+    const finding *found = value;
     const cairn_certificate *part = &found->certificate;
     cairn_certificate *c = &report->certificate;
     c->gap_error = fmax(c->gap_error, part->gap_error);
@@ -165,16 +161,15 @@ static void add_finding(const finding *found, cairn_step_report *report)
 
 static cairn_status certify_contacts(cairn_stage *stage)
 {
-    int count = stage->world->contacts.count;
-    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
-    cairn_arena *scratch = &stage->world->scratch;
-    certify_job job = { stage, cairn_arena_take(scratch, ranges, sizeof(finding)) };
-    if (!job.found)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for(count, GRAIN, certify_range, &job);
-    for (size_t k = 0; k < ranges; k++)
-        add_finding(&job.found[k], stage->report);
-    return CAIRN_OK;
+    static const finding none = { 0 };
+    const cairn_reduction all = { .count = stage->world->contacts.count,
+                                  .grain = GRAIN,
+                                  .work = certify_range,
+                                  .join = add_finding,
+                                  .context = stage,
+                                  .neutral = &none,
+                                  .size = sizeof none };
+    return cairn_arena_reduce(&stage->world->scratch, &all, stage->report);
 }
 
 /* Whether all that was found about the contacts can be written as numbers. NaN, and an infinity of

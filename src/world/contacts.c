@@ -98,10 +98,9 @@ typedef struct ways {
 typedef struct reach_job {
     const cairn_stage *stage;
     double *way; /* m: of each body that is there, without contact                     */
-    ways *range;
 } reach_job;
 
-static void reach_range(int begin, int end, void *context)
+static void reach_range(int begin, int end, void *context, void *value)
 {
     const reach_job *job = context;
     const cairn_stage *stage = job->stage;
@@ -120,38 +119,53 @@ static void reach_range(int begin, int end, void *context)
             stage->reach[i] = driven_reach(stage, i);
         }
     }
-    job->range[begin / GRAIN] = w;
+    *(ways *)value = w;
 }
 
-/* Where nobody goes further than each can reach anyway there is nothing to share. */
-static bool someone_goes_far(const reach_job *job, size_t ranges)
+static void add_ways(void *result, const void *value)
 {
-    ways w = { 0, INFINITY };
-    for (size_t k = 0; k < ranges; k++) {
-        w.longest = fmax(w.longest, job->range[k].longest);
-        w.least_reach = fmin(w.least_reach, job->range[k].least_reach);
-    }
-    return 1.1 * w.longest > w.least_reach;
+    ways *all = result;
+    const ways *w = value;
+    all->longest = fmax(all->longest, w->longest);
+    all->least_reach = fmin(all->least_reach, w->least_reach);
+}
+
+/* The first reach of all bodies; whether someone goes further than each can reach anyway, else
+ * there is nothing to share. */
+static cairn_status find_reach(cairn_stage *stage, double *way, bool *far)
+{
+    static const ways none = { 0, INFINITY };
+    reach_job job = { stage, way };
+    ways all = none;
+    const cairn_reduction of_bodies = { .count = stage->world->bodies.count,
+                                        .grain = GRAIN,
+                                        .work = reach_range,
+                                        .join = add_ways,
+                                        .context = &job,
+                                        .neutral = &none,
+                                        .size = sizeof none };
+    TRY(cairn_arena_reduce(&stage->world->scratch, &of_bodies, &all));
+    *far = 1.1 * all.longest > all.least_reach;
+    return CAIRN_OK;
 }
 
 static cairn_status take_reach(cairn_stage *stage)
 {
     const cairn_body_store *b = &stage->world->bodies;
     cairn_arena *scratch = &stage->world->scratch;
-    size_t ranges = (size_t)(b->count + GRAIN - 1) / GRAIN;
     stage->reach = cairn_arena_doubles(scratch, (size_t)b->count);
     if (!stage->reach)
         return CAIRN_NO_MEMORY;
     if (stage->scheme->velocity_level)
         return CAIRN_OK; /* only what overlaps is a contact */
     cairn_arena_moment before = cairn_arena_now(scratch);
-    reach_job job = { stage, cairn_arena_take(scratch, (size_t)b->count, sizeof(double)),
-                      cairn_arena_take(scratch, ranges, sizeof(ways)) };
-    if (!job.way || !job.range)
+    double *way = cairn_arena_take(scratch, (size_t)b->count, sizeof *way);
+    bool far = false;
+    if (!way)
         return CAIRN_NO_MEMORY;
-    cairn_parallel_for(b->count, GRAIN, reach_range, &job);
-    if (someone_goes_far(&job, ranges))
-        share_reach(stage, job.way);
+    TRY(find_reach(stage, way, &far));
+    if (far)
+        share_reach(stage, way);
     cairn_arena_return(scratch, before);
     return CAIRN_OK;
 }
@@ -181,41 +195,38 @@ static double moved_by(const cairn_stage *stage, int i)
     return moved + arm * angle;
 }
 
-typedef struct outran_job {
-    const cairn_stage *stage;
-    bool *any; /* of each range */
-} outran_job;
-
-static void outran_range(int begin, int end, void *context)
+static void outran_range(int begin, int end, void *context, void *value)
 {
-    const outran_job *job = context;
-    const cairn_stage *stage = job->stage;
-    bool any = false;
+    const cairn_stage *stage = context;
+    bool *any = value;
     for (int i = begin; i < end; i++) {
         cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
         double moved = stage->block[i] < 0 ? 0 : moved_by(stage, i);
         if (moved > stage->reach[i]) {
             stage->reach[i] = 1.5 * moved;
-            any = true;
+            *any = true;
         }
     }
-    job->any[begin / GRAIN] = any;
+}
+
+static void add_any(void *result, const void *value)
+{
+    *(bool *)result = *(bool *)result || *(const bool *)value;
 }
 
 cairn_status cairn_stage_outran(cairn_stage *stage, bool *outran)
 {
-    int count = stage->world->bodies.count;
-    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
-    outran_job job = { stage, cairn_arena_take(&stage->world->scratch, ranges, sizeof(bool)) };
+    static const bool none = false;
+    const cairn_reduction all = { .count = stage->world->bodies.count,
+                                  .grain = GRAIN,
+                                  .work = outran_range,
+                                  .join = add_any,
+                                  .context = stage,
+                                  .neutral = &none,
+                                  .size = sizeof none };
     *outran = false;
-    if (!job.any)
-        return CAIRN_NO_MEMORY;
-    if (stage->scheme->velocity_level)
-        return CAIRN_OK;
-    cairn_parallel_for(count, GRAIN, outran_range, &job);
-    for (size_t k = 0; k < ranges; k++)
-        *outran = *outran || job.any[k];
-    return CAIRN_OK;
+    return stage->scheme->velocity_level ? CAIRN_OK
+                                         : cairn_arena_reduce(&stage->world->scratch, &all, outran);
 }
 
 double cairn_stage_needed_step(const cairn_stage *stage, int *body)

@@ -95,37 +95,43 @@ static inline double left_open(const cairn_stage *stage, int j, double slack)
 
 typedef struct open_job {
     const cairn_stage *stage;
-    double *c, *least; /* of each contact; of each range */
+    double *c; /* of each contact */
 } open_job;
 
-static void open_range(int begin, int end, void *context)
+static void open_range(int begin, int end, void *context, void *value)
 {
     const open_job *job = context;
-    double least = 0, slack = SLACK * job->stage->h * cairn_norm(job->stage->world->gravity);
+    double *least = value, slack = SLACK * job->stage->h * cairn_norm(job->stage->world->gravity);
     for (int j = begin; j < end; j++) {
         double c = left_open(job->stage, j, slack);
         job->c[j] = c;
-        least = c < least ? c : least;
+        *least = c < *least ? c : *least;
     }
-    job->least[begin / GRAIN] = least;
+}
+
+static void take_least(void *result, const void *value)
+{
+    *(double *)result = fmin(*(double *)result, *(const double *)value);
 }
 
 /* c of all contacts, 0 for the rows of joints; *worst is the least of them. */
 static cairn_status find_open(const cairn_stage *stage, double **c, double *worst)
 {
+    static const double none = 0;
     cairn_arena *scratch = &stage->world->scratch;
-    int contacts = stage->world->contacts.count;
-    size_t ranges = (size_t)(contacts + GRAIN - 1) / GRAIN;
-    open_job job = { stage, cairn_arena_doubles(scratch, (size_t)stage->problem.contacts),
-                     cairn_arena_doubles(scratch, ranges) };
-    if (!job.c || !job.least)
+    open_job job = { stage, cairn_arena_doubles(scratch, (size_t)stage->problem.contacts) };
+    if (!job.c)
         return CAIRN_NO_MEMORY;
-    cairn_parallel_for(contacts, GRAIN, open_range, &job);
+    const cairn_reduction all = { .count = stage->world->contacts.count,
+                                  .grain = GRAIN,
+                                  .work = open_range,
+                                  .join = take_least,
+                                  .context = &job,
+                                  .neutral = &none,
+                                  .size = sizeof none };
     *c = job.c;
     *worst = 0;
-    for (size_t k = 0; k < ranges; k++)
-        *worst = fmin(*worst, job.least[k]);
-    return CAIRN_OK;
+    return cairn_arena_reduce(scratch, &all, worst);
 }
 
 /* Contacts around those that overlap. */

@@ -25,11 +25,6 @@ typedef struct tally {
 
 static const tally nothing = { .body = -1, .least = INFINITY };
 
-typedef struct tally_job {
-    cairn_stage *stage;
-    tally *range;
-} tally_job;
-
 /* How much energy a body has with velocities v, omega when it gets to x; not finite where one of
  * these, or its square, is not. */
 static double energy_of(const cairn_stage *stage, int i, cairn_vec3 x, const cairn_vec3 v[2])
@@ -64,52 +59,53 @@ static cairn_status refuse_speed(const cairn_stage *stage, int i, cairn_vec3 v, 
         i, length_of(v), length_of(omega));
 }
 
-/* The tallies of all ranges together; what is added goes to the ledger, range by range. */
-static tally add_up(const tally *range, size_t ranges, cairn_energy *ledger)
+/* The tallies of ranges together; what they add goes to the ledger at once. */
+typedef struct sum {
+    tally all;
+    cairn_energy *ledger;
+} sum;
+
+static void add_tally(void *result, const void *value)
 {
-    tally all = nothing;
-    for (size_t k = 0; k < ranges; k++) {
-        cairn_energy_add_up(&range[k].added, 1, ledger);
-        all.longest = fmax(all.longest, range[k].longest);
-        all.least = fmin(all.least, range[k].least);
-        if (range[k].body < 0)
-            continue;
-        double before = all.energy;
-        count_body(&all, range[k].body, range[k].most);
-        all.energy = before + range[k].energy;
-    }
-    return all;
+    sum *s = result;
+    const tally *t = value;
+    cairn_energy_add_up(&t->added, 1, s->ledger);
+    s->all.longest = fmax(s->all.longest, t->longest);
+    s->all.least = fmin(s->all.least, t->least);
+    if (t->body < 0)
+        return;
+    double before = s->all.energy;
+    count_body(&s->all, t->body, t->most);
+    s->all.energy = before + t->energy;
 }
 
-static cairn_status tally_bodies(cairn_stage *stage, void (*count)(int, int, void *), tally *out)
+static cairn_status tally_bodies(cairn_stage *stage, cairn_value_fn *count, tally *out)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    int bodies = stage->world->bodies.count;
-    size_t ranges = (size_t)(bodies + GRAIN - 1) / GRAIN;
-    cairn_arena_moment before = cairn_arena_now(scratch);
-    tally_job job = { stage, cairn_arena_take(scratch, ranges, sizeof(tally)) };
-    if (!job.range)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for(bodies, GRAIN, count, &job);
-    *out = add_up(job.range, ranges, &stage->report->energy);
-    cairn_arena_return(scratch, before);
+    sum s = { nothing, &stage->report->energy };
+    const cairn_reduction of_bodies = { .count = stage->world->bodies.count,
+                                        .grain = GRAIN,
+                                        .work = count,
+                                        .join = add_tally,
+                                        .context = stage,
+                                        .neutral = &nothing,
+                                        .size = sizeof nothing };
+    TRY(cairn_arena_reduce(&stage->world->scratch, &of_bodies, &s));
+    *out = s.all;
     return CAIRN_OK;
 }
 
 /* ---- before contacts are looked for --------------------------------------------------------- */
 
-static void free_range(int begin, int end, void *context)
+static void free_range(int begin, int end, void *context, void *value)
 {
-    const tally_job *job = context;
-    const cairn_stage *stage = job->stage;
+    const cairn_stage *stage = context;
     const cairn_body_store *b = &stage->world->bodies;
-    tally t = nothing;
+    tally *t = value;
     for (int i = begin; i < end; i++) {
         const cairn_vec3 v[2] = { stage->v_free[i], stage->omega_free[i] };
         if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
-            count_body(&t, i, energy_of(stage, i, cairn_add_scaled(b->x[i], stage->h, v[0]), v));
+            count_body(t, i, energy_of(stage, i, cairn_add_scaled(b->x[i], stage->h, v[0]), v));
     }
-    job->range[begin / GRAIN] = t;
 }
 
 /* The turning of a body could not be found (integrate.c): half a radian in a step always can. */
@@ -158,24 +154,22 @@ static void end_dynamic(cairn_stage *stage, int i, tally *t)
     t->least = cairn_smaller(t->least, b->extent[i]);
 }
 
-static void end_range(int begin, int end, void *context)
+static void end_range(int begin, int end, void *context, void *value)
 {
-    const tally_job *job = context;
-    cairn_stage *stage = job->stage;
+    cairn_stage *stage = context;
     const cairn_body_store *b = &stage->world->bodies;
-    tally t = nothing;
+    tally *t = value;
     for (int i = begin; i < end; i++) {
         cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
         if (stage->block[i] >= 0) {
-            end_dynamic(stage, i, &t);
+            end_dynamic(stage, i, t);
         } else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN) {
-            count_way(stage, i, (const cairn_vec3[]){ stage->v_free[i], stage->omega_free[i] }, &t);
+            count_way(stage, i, (const cairn_vec3[]){ stage->v_free[i], stage->omega_free[i] }, t);
         } else {
             stage->x_next[i] = b->x[i];
             stage->q_next[i] = b->q[i];
         }
     }
-    job->range[begin / GRAIN] = t;
 }
 
 /* Whether every line of the ledger is a number. */

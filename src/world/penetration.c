@@ -218,7 +218,6 @@ static bool gaps_tell(const cairn_stage *stage)
 typedef struct depth_job {
     const cairn_stage *stage;
     bool told; /* gaps tell           */
-    deepest *range;
 } depth_job;
 
 /* Whether contact j, at most so deep, can change what is known. */
@@ -229,20 +228,24 @@ static inline bool can_matter(const cairn_stage *stage, int j, double depth, con
            (depth > 0 && depth > known->share * cairn_pair_radius(stage->world, body[0], body[1]));
 }
 
-static void depth_range(int begin, int end, void *context)
+static void depth_range(int begin, int end, void *context, void *value)
 {
     const depth_job *job = context;
     const cairn_stage *stage = job->stage;
     const double *gap = stage->world->contacts.gap, *u = stage->u;
     const int32_t *body = stage->world->contacts.body;
     size_t d = (size_t)stage->problem.dimension;
-    deepest here = none;
+    deepest *here = value;
     for (int j = begin; j < end; j++) {
         double most = -(gap[j] + stage->h * u[(size_t)j * d]);
-        if (!job->told || can_matter(stage, j, most, &here) || is_shifted(stage, j))
-            note_depth(stage, body[2 * j], body[2 * j + 1], depth_of(stage, j), &here);
+        if (!job->told || can_matter(stage, j, most, here) || is_shifted(stage, j))
+            note_depth(stage, body[2 * j], body[2 * j + 1], depth_of(stage, j), here);
     }
-    job->range[begin / GRAIN] = here;
+}
+
+static void add_deepest(void *result, const void *value)
+{
+    note(result, value);
 }
 
 static const double LOST = 0.1; /* of the smaller radius: deeper bodies may be lost to faces */
@@ -299,15 +302,15 @@ static cairn_status search_faces(const cairn_stage *stage, deepest *out)
 
 static cairn_status search_contacts(const cairn_stage *stage, deepest *out)
 {
-    int count = stage->world->contacts.count;
-    size_t ranges = (size_t)(count + GRAIN - 1) / GRAIN;
-    depth_job job = { stage, gaps_tell(stage),
-                      cairn_arena_take(&stage->world->scratch, ranges, sizeof(deepest)) };
-    if (!job.range)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for(count, GRAIN, depth_range, &job);
-    for (size_t k = 0; k < ranges; k++)
-        note(out, &job.range[k]);
+    depth_job job = { stage, gaps_tell(stage) };
+    const cairn_reduction of_contacts = { .count = stage->world->contacts.count,
+                                          .grain = GRAIN,
+                                          .work = depth_range,
+                                          .join = add_deepest,
+                                          .context = &job,
+                                          .neutral = &none,
+                                          .size = sizeof none };
+    TRY(cairn_arena_reduce(&stage->world->scratch, &of_contacts, out));
     return search_faces(stage, out);
 }
 
