@@ -12,41 +12,49 @@ static hid_t create_file(const folder *f, cairn_hdf5_sink *sink)
     return file;
 }
 
+static bool has_column(const cairn_run_sources *list, const char *name)
+{
+    int k = 0;
+    while (k < list->count && strcmp(list->items[k].name, name) != 0)
+        k++;
+    return k < list->count;
+}
+
 TEST(only_flat_worlds_have_angles)
 {
     cairn_run_sources flat = cairn_run_state_sources(2), deep = cairn_run_state_sources(3);
     CHECK_INT(flat.count, deep.count + 1);
-    CHECK_TEXT(flat.items[flat.count - 1].name, "angle");
+    CHECK(has_column(&flat, "angle") && !has_column(&deep, "angle"));
 }
 
 TEST(no_list_is_longer_than_a_table)
 {
     CHECK(cairn_run_state_sources(2).count <= CAIRN_RUN_COLUMNS);
-    CHECK(cairn_run_detail_sources.count <= CAIRN_RUN_COLUMNS);
+    CHECK(cairn_run_detail_sources().count <= CAIRN_RUN_COLUMNS);
 }
 
-/* The last column of contacts in a world with one material. */
-static const char *last_contact_column(const cairn_material_def *material, int *count)
+/* The columns of contacts in a world with one material. */
+static cairn_run_sources contact_columns(const cairn_material_def *material)
 {
     cairn_world *world = world_create(3);
     CHECK_OK(cairn_material_create(world, material, NULL));
     cairn_run_sources sources = cairn_run_contact_sources(world);
-    *count = sources.count;
     CHECK(sources.count <= CAIRN_RUN_COLUMNS);
     cairn_world_destroy(world);
-    return sources.items[sources.count - 1].name;
+    return sources;
 }
 
 TEST(contacts_have_the_columns_that_the_materials_need)
 {
-    int count;
-    CHECK_TEXT(last_contact_column(&(cairn_material_def){ .friction = 1 }, &count), "mu");
-    CHECK_INT(count, 8);
-    CHECK_TEXT(last_contact_column(&(cairn_material_def){ .adhesion = 1 }, &count), "adhesion");
-    CHECK_INT(count, 10);
-    const cairn_material_def rolls = { .rolling_friction = 1 };
-    CHECK_TEXT(last_contact_column(&rolls, &count), "turning");
-    CHECK_INT(count, 14);
+    cairn_run_sources rubs = contact_columns(&(cairn_material_def){ .friction = 1 });
+    CHECK_INT(rubs.count, 8);
+    CHECK(has_column(&rubs, "mu") && !has_column(&rubs, "mu_2"));
+    cairn_run_sources sticks = contact_columns(&(cairn_material_def){ .adhesion = 1 });
+    CHECK_INT(sticks.count, 10);
+    CHECK(has_column(&sticks, "adhesion") && !has_column(&sticks, "turning"));
+    cairn_run_sources rolls = contact_columns(&(cairn_material_def){ .rolling_friction = 1 });
+    CHECK_INT(rolls.count, 14);
+    CHECK(has_column(&rolls, "turning"));
 }
 
 TEST(bodies_tell_of_surfaces_that_move)
@@ -60,7 +68,7 @@ TEST(bodies_tell_of_surfaces_that_move)
     CHECK_OK(cairn_body_create(world, &def, NULL));
     cairn_run_sources sources = cairn_run_body_sources(world);
     CHECK_INT(sources.count, 23);
-    CHECK_TEXT(sources.items[21].name, "surface_velocity");
+    CHECK(has_column(&sources, "surface_velocity"));
     CHECK(sources.count <= CAIRN_RUN_COLUMNS);
     cairn_world_destroy(world);
 }
@@ -78,7 +86,7 @@ TEST(rows_are_added_at_the_end)
     CHECK_INT(cairn_run_table_rows(&table), 0);
     cairn_hdf5_writer writer;
     CHECK_OK(cairn_hdf5_writer_create(&writer));
-    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources, 3, &writer, &table, NULL));
+    CHECK_OK(cairn_run_table_create(file, cairn_run_load_sources(), 3, &writer, &table, NULL));
     CHECK_OK(cairn_run_table_append(&table, &frame, 2, NULL));
     CHECK_OK(cairn_run_table_append(&table, &frame, 1, NULL));
     CHECK_INT(cairn_run_table_rows(&table), 3);

@@ -15,9 +15,9 @@ TEST(rows_equal_indices_while_nothing_is_removed)
     for (int i = 0; i < 4; i++)
         CHECK_INT(frame.index[i], i);
     CHECK_INT(frame.kind[0], CAIRN_SHAPE_HALF_SPACE);
-    CHECK_INT(frame.motion[0], CAIRN_MOTION_FIXED);
+    CHECK_INT(frame.facts.motion[0], CAIRN_MOTION_FIXED);
     CHECK_NEAR(frame.radius[3], 0.1, 0);
-    CHECK_NEAR(frame.x[3].z, 0.4, 0);
+    CHECK_NEAR(frame.state.x[3].z, 0.4, 0);
     CHECK_OK(cairn_run_frame_take(s.world, &roll, &arena, &frame));
     CHECK_INT(frame.fresh, 0);
     cairn_run_roll_destroy(&roll);

@@ -15,8 +15,9 @@ static cairn_world *two_balls(cairn_body_id ids[2])
 /* The number of the column `name` of the first fresh joint. */
 static double number_of(const cairn_run_frame *frame, const char *name)
 {
-    for (int i = 0; i < cairn_run_joint_sources.count; i++) {
-        const cairn_run_source *column = &cairn_run_joint_sources.items[i];
+    const cairn_run_sources list = cairn_run_joint_sources();
+    for (int i = 0; i < list.count; i++) {
+        const cairn_run_source *column = &list.items[i];
         const double *numbers;
         if (strcmp(column->name, name) != 0 || column->type != CAIRN_HDF5_REAL)
             continue;

@@ -37,6 +37,12 @@ typedef enum cairn_shape_kind {
  *  holds it. */
 typedef struct cairn_geometry cairn_geometry;
 
+/** A convex piece of a body: a part of a compound, a triangle (2D: segment) of a mesh, polyline or
+ *  height field, or such a triangle of a part. -1: the whole. */
+typedef struct cairn_piece {
+    int32_t part, face;
+} cairn_piece;
+
 /** A shape by value; only the fields of its kind count. Start from cairn_shape_default. */
 typedef struct cairn_shape {
     cairn_shape_kind kind;

@@ -4,6 +4,7 @@
 #ifndef CAIRN_WORLD_H
 #define CAIRN_WORLD_H
 
+#include "cairn/columns.h"
 #include "cairn/shape.h"
 #include "cairn/solve.h"
 
@@ -219,29 +220,6 @@ CAIRN_API cairn_status cairn_body_create(cairn_world *world, const cairn_body_de
                                          cairn_body_id *out);
 /** Remove a body. CAIRN_NOT_FOUND for an id that is not alive. */
 CAIRN_API cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
-
-/** All bodies at once, as arrays lent until the next call that changes the world. Entries with
- *  `alive` 0 are holes left by removed bodies. A dynamic body moves in its principal frame: origin
- *  in the centre of mass, axes along the principal axes of inertia. */
-typedef struct cairn_bodies {
-    int count;
-    const uint8_t *alive;
-    const uint32_t *generation;
-    const uint8_t *motion; /* cairn_motion                                            */
-    const cairn_shape *shape;
-    const cairn_pose *pose; /* of the shape in the body's frame                       */
-    const int32_t *material;
-    const cairn_vec3 *x;     /* m: of a dynamic body the centre of mass               */
-    const cairn_quat *q;     /* 3D and 2D (from the angle)                            */
-    const double *angle;     /* rad, 2D                                               */
-    const cairn_vec3 *v;     /* m/s: of x                                             */
-    const cairn_vec3 *omega; /* rad/s, body frame                                     */
-    const double *mass;      /* kg; 0 for fixed and driven bodies without mass        */
-    const cairn_vec3 *inertia;
-    const cairn_vec3 *surface_velocity; /* m/s, body frame                           */
-    const cairn_vec3 *friction_axis;    /* body frame; 0: none                       */
-    const uint8_t *asleep;              /* 1: rests, with v and omega 0              */
-} cairn_bodies;
 
 /** The bodies of a world. */
 CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
@@ -463,35 +441,6 @@ typedef struct cairn_step_report {
  *  tolerance succeeds with report->solve.converged false. `report` may be NULL. */
 CAIRN_API cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                                         cairn_step_report *report);
-
-/** The contacts of the last step, as arrays lent until the next call that changes the world.
- *  Impulses and velocities are in the contact frame, normal first: `dimension` numbers each. */
-typedef struct cairn_contacts {
-    int count;
-    int dimension;
-    const int32_t *body;       /* 2 per contact: a, b (indices of cairn_bodies)                 */
-    const cairn_vec3 *point;   /* m: middle between the two witness points, where the scheme
-                                  evaluated them: before the step, or as docs/schemes.md says   */
-    const cairn_vec3 *normal;  /* unit, from b to a                                           */
-    const cairn_vec3 *tangent; /* first tangent; the second is normal x tangent               */
-    const double *gap;         /* m, there; negative when shapes overlap                      */
-    const double *impulse;     /* N s, on a                                                   */
-    const double *velocity;    /* m/s: of a's point relative to b's after the step            */
-    const double *mu;
-    const double *restitution; /* Newton's e of the pair                                      */
-    const int32_t *feature;    /* tells apart several contacts of one pair; INT32_MIN once one of
-                                  the bodies was destroyed                                    */
-    const double *mu_2;        /* along the second tangent; `mu` but for anisotropic friction   */
-    const double *adhesion;    /* N: pull withstood in this step; 0 where it did not touch. The
-                                  normal impulse is at least - h times this                   */
-    const double *mu_rolling;  /* m                                                           */
-    const double *mu_spinning; /* m                                                           */
-    int moments;               /* numbers in `moment` and `turning` per contact: 0 in a world
-                                  without rolling and spinning friction, else 1 in 2D, 3 in 3D  */
-    const double *moment;      /* N m s, on a: about both tangents and the normal (2D: z)      */
-    const double *turning;     /* rad/s: of a relative to b after the step, likewise; 0 for the
-                                  kind of friction that no material has                       */
-} cairn_contacts;
 
 /** The contacts of the last step. */
 CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);

@@ -123,12 +123,6 @@ bool cairn_zones_meet(const cairn_zone *a, const cairn_zone *b);
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-/* A convex piece of a body: a part of a compound, a triangle (2D: segment) of a mesh, polyline or
- * height field, or such a triangle of a part. -1: the whole. */
-typedef struct cairn_piece {
-    int32_t part, face;
-} cairn_piece;
-
 /* Two pieces that may touch: of the first and the second collider of pair number `pair`. */
 typedef struct cairn_leaf {
     int32_t pair;

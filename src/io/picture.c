@@ -94,9 +94,9 @@ static double *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
 static mark ball_mark(const cairn_run_frame *f, size_t row, const view *v)
 {
     int i = f->slot[row];
-    return (mark){ .x = cairn_dot(f->x[row], v->right),
-                   .y = cairn_dot(f->x[row], v->up),
-                   .depth = cairn_dot(f->x[row], v->towards),
+    return (mark){ .x = cairn_dot(f->state.x[row], v->right),
+                   .y = cairn_dot(f->state.x[row], v->up),
+                   .depth = cairn_dot(f->state.x[row], v->towards),
                    .radius = f->world.shape[i].radius,
                    .turn = f->world.angle[i] };
 }
@@ -193,7 +193,7 @@ static void add_ball(things *t, size_t row, const view *v)
     t->first[t->count] = t->mark_count;
     t->marks[t->mark_count++] = m;
     t->end[t->count] = t->mark_count;
-    t->items[t->count++] = (cairn_picture_item){ .centre = t->frame->x[row],
+    t->items[t->count++] = (cairn_picture_item){ .centre = t->frame->state.x[row],
                                                  .radius = m.radius,
                                                  .size = m.radius,
                                                  .low = { m.x - m.radius, m.y - m.radius },

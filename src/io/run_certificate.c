@@ -27,13 +27,13 @@ static cairn_run_sources sources_of(int part, const cairn_world *world)
 {
     const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = {
         cairn_run_state_sources(cairn_world_dimension(world)),
-        cairn_run_joint_detail_sources,
+        cairn_run_joint_detail_sources(),
         cairn_run_contact_sources(world),
-        cairn_run_load_sources,
-        cairn_run_pose_sources,
-        cairn_run_guess_sources,
-        cairn_run_joint_row_sources,
-        cairn_run_impact_sources,
+        cairn_run_load_sources(),
+        cairn_run_pose_sources(),
+        cairn_run_guess_sources(),
+        cairn_run_joint_row_sources(),
+        cairn_run_impact_sources(),
     };
     return lists[part];
 }
@@ -53,7 +53,7 @@ static cairn_status create_part(hid_t parent, int part, const cairn_world *world
     cairn_status status = cairn_run_table_create(group, sources_of(part, world), dimension,
                                                  c->writer, &c->parts[part], error);
     if (part == CONTACTS && status == CAIRN_OK)
-        status = cairn_run_table_create(group, cairn_run_detail_sources, dimension, c->writer,
+        status = cairn_run_table_create(group, cairn_run_detail_sources(), dimension, c->writer,
                                         &c->details, error);
     H5Gclose(group);
     return status;

@@ -19,18 +19,11 @@ static const char *shape_name(int kind)
     {                                                                                              \
         name, "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, field), value_name                 \
     }
-#define SOURCES(items)                                                                             \
-    {                                                                                              \
-        items, sizeof items / sizeof items[0]                                                      \
-    }
+#define SOURCES(items) cairn_run_sources_of(items, sizeof items / sizeof items[0])
 
 static const cairn_run_source bodies[] = {
     NAMED("shape", kind, shape_name),
-    NAMED("motion", motion, cairn_motion_name),
-    FRAME("material", "", CAIRN_HDF5_INT, 1, material),
     FRAME("world_index", "", CAIRN_HDF5_INT, 1, fresh_slot),
-    FRAME("mass", "kg", CAIRN_HDF5_REAL, 1, mass),
-    FRAME("inertia", "kg m^2", CAIRN_HDF5_REAL, 3, inertia),
     FRAME("radius", "m", CAIRN_HDF5_REAL, 1, radius),
     FRAME("half_angle", "rad", CAIRN_HDF5_REAL, 1, half_angle),
     FRAME("bottom_radius", "m", CAIRN_HDF5_REAL, 1, bottom_radius),
@@ -46,47 +39,13 @@ static const cairn_run_source bodies[] = {
     FRAME("shape_x", "m", CAIRN_HDF5_REAL, 3, shape_x),
     FRAME("shape_q", "1", CAIRN_HDF5_REAL, 4, shape_q),
     FRAME("geometry", "", CAIRN_HDF5_INT, 1, geometry),
-    /* PLAIN_BODY so far; the rest where surfaces move or have directions */
-    FRAME("surface_velocity", "m/s", CAIRN_HDF5_REAL, 3, surface_velocity),
-    FRAME("friction_axis", "1", CAIRN_HDF5_REAL, 3, friction_axis),
 };
 
-enum { PLAIN_BODY = 21 };
+static const cairn_run_source states[] = { FRAME("index", "", CAIRN_HDF5_INT, 1, index) };
 
-static const cairn_run_source states[] = {
-    FRAME("index", "", CAIRN_HDF5_INT, 1, index),
-    FRAME("x", "m", CAIRN_HDF5_REAL, 3, x),
-    FRAME("q", "1", CAIRN_HDF5_REAL, 4, q),
-    FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, v),
-    FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, omega),
-    FRAME("asleep", "", CAIRN_HDF5_BYTE, 1, asleep),
-    FRAME("angle", "rad", CAIRN_HDF5_REAL, 1, angle), /* last: 2D only */
-};
-
-static const cairn_run_source contacts[] = {
-    FRAME("body", "", CAIRN_HDF5_INT, 2, pair),
-    FRAME("point", "m", CAIRN_HDF5_REAL, 3, touch.point),
-    FRAME("normal", "1", CAIRN_HDF5_REAL, 3, touch.normal),
-    FRAME("tangent", "1", CAIRN_HDF5_REAL, 3, touch.tangent),
-    FRAME("gap", "m", CAIRN_HDF5_REAL, 1, touch.gap),
-    FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, touch.impulse),
-    FRAME("velocity", "m/s", CAIRN_HDF5_REAL, 0, touch.velocity),
-    FRAME("mu", "1", CAIRN_HDF5_REAL, 1, touch.mu),
-    /* PLAIN_CONTACT so far; then what any law beyond Coulomb friction brings */
-    FRAME("mu_2", "1", CAIRN_HDF5_REAL, 1, touch.mu_2),
-    FRAME("adhesion", "N", CAIRN_HDF5_REAL, 1, touch.adhesion),
-    /* STICKY_CONTACT so far; then rolling and spinning friction */
-    FRAME("mu_rolling", "m", CAIRN_HDF5_REAL, 1, touch.mu_rolling),
-    FRAME("mu_spinning", "m", CAIRN_HDF5_REAL, 1, touch.mu_spinning),
-    FRAME("moment", "N m s", CAIRN_HDF5_REAL, CAIRN_RUN_TURNS, touch.moment),
-    FRAME("turning", "rad/s", CAIRN_HDF5_REAL, CAIRN_RUN_TURNS, touch.turning),
-};
-
-enum { PLAIN_CONTACT = 8, STICKY_CONTACT = 10 };
+static const cairn_run_source contacts[] = { FRAME("body", "", CAIRN_HDF5_INT, 2, pair) };
 
 static const cairn_run_source details[] = {
-    FRAME("feature", "", CAIRN_HDF5_INT, 1, touch.feature),
-    FRAME("restitution", "1", CAIRN_HDF5_REAL, 1, touch.restitution),
     FRAME("bias", "m/s", CAIRN_HDF5_REAL, 1, bias),
     FRAME("exact", "", CAIRN_HDF5_BYTE, 1, exact),
     FRAME("compression", "N s", CAIRN_HDF5_REAL, 0, compression),
@@ -118,36 +77,115 @@ static const cairn_run_source impacts[] = {
     FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, impact_impulse),
 };
 
-const cairn_run_sources cairn_run_detail_sources = SOURCES(details);
-const cairn_run_sources cairn_run_load_sources = SOURCES(loads);
-const cairn_run_sources cairn_run_pose_sources = SOURCES(poses);
-const cairn_run_sources cairn_run_guess_sources = SOURCES(guesses);
-const cairn_run_sources cairn_run_impact_sources = SOURCES(impacts);
+cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t count)
+{
+    cairn_run_sources list = { .count = (int)count };
+    memcpy(list.items, items, count * sizeof *items);
+    return list;
+}
+
+/* ---- columns of the world -------------------------------------------------------------------- */
+
+/* Where a view lies in the frame, and which of its columns a world has. */
+typedef struct choice {
+    size_t view;   /* offset in cairn_run_frame          */
+    unsigned goes; /* CAIRN_GOES_...: to this table      */
+    unsigned not ; /* CAIRN_GOES_...: not in this world  */
+    unsigned set;  /* CAIRN_CONTACTS_...: laws there are */
+} choice;
+
+static void add_column(cairn_run_sources *list, const cairn_column *c, const choice *which)
+{
+    static const cairn_hdf5_type types[] = { [CAIRN_COLUMN_BYTE] = CAIRN_HDF5_BYTE,
+                                             [CAIRN_COLUMN_INT] = CAIRN_HDF5_INT,
+                                             [CAIRN_COLUMN_REAL] = CAIRN_HDF5_REAL };
+    bool there = (c->goes & which->goes) && !(c->goes & which->not ) && !(c->set & ~which->set);
+    bool names = c->range == CAIRN_RANGE_MOTION;
+    if (!there || list->count++ >= CAIRN_RUN_COLUMNS) /* making the table fails, and says so */
+        return;
+    list->items[list->count - 1] =
+        (cairn_run_source){ .name = c->name,
+                            .unit = c->unit,
+                            .type = types[c->type],
+                            .width = c->width,
+                            .offset = which->view + c->shown,
+                            .value_name = names ? cairn_motion_name : NULL };
+}
+
+static void add_bodies(cairn_run_sources *list, choice which)
+{
+    for (int k = 0; cairn_body_column(k); k++)
+        add_column(list, cairn_body_column(k), &which);
+}
+
+static void add_contacts(cairn_run_sources *list, choice which)
+{
+    for (int k = 0; cairn_contact_column(k); k++)
+        add_column(list, cairn_contact_column(k), &which);
+}
 
 cairn_run_sources cairn_run_body_sources(const cairn_world *world)
 {
     cairn_surface_laws laws = cairn_world_surface_laws(world);
+    bool plain = !laws.anisotropic && !laws.moving;
     cairn_run_sources all = SOURCES(bodies);
-    if (!laws.anisotropic && !laws.moving)
-        all.count = PLAIN_BODY;
+    add_bodies(&all, (choice){ .view = offsetof(cairn_run_frame, facts),
+                               .goes = CAIRN_GOES_ONCE,
+                               .not = plain ? CAIRN_GOES_SURFACES : 0 });
     return all;
 }
 
+/* Any law beyond Coulomb friction brings those of directions and adhesion; the run file tells of
+ * restitution beside them. */
 cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
 {
     cairn_surface_laws laws = cairn_world_surface_laws(world);
+    bool turns = laws.rolling || laws.spinning;
+    bool sticky = turns || laws.anisotropic || laws.adhesive;
     cairn_run_sources all = SOURCES(contacts);
-    if (!laws.rolling && !laws.spinning)
-        all.count = laws.anisotropic || laws.adhesive ? STICKY_CONTACT : PLAIN_CONTACT;
+    add_contacts(&all, (choice){ .view = offsetof(cairn_run_frame, touch),
+                                 .goes = CAIRN_GOES_FRAME,
+                                 .set = (sticky ? CAIRN_CONTACTS_AXES | CAIRN_CONTACTS_ADHERE : 0) |
+                                        (turns ? CAIRN_CONTACTS_TURN : 0) });
+    return all;
+}
+
+cairn_run_sources cairn_run_detail_sources(void)
+{
+    cairn_run_sources all = SOURCES(details);
+    add_contacts(&all, (choice){ .view = offsetof(cairn_run_frame, touch),
+                                 .goes = CAIRN_GOES_DETAIL,
+                                 .set = CAIRN_CONTACTS_ALL });
     return all;
 }
 
 cairn_run_sources cairn_run_state_sources(int dimension)
 {
     cairn_run_sources all = SOURCES(states);
-    if (dimension != 2)
-        all.count--; /* no angle */
+    add_bodies(&all, (choice){ .view = offsetof(cairn_run_frame, state),
+                               .goes = CAIRN_GOES_FRAME,
+                               .not = dimension == 2 ? 0 : CAIRN_GOES_2D });
     return all;
+}
+
+cairn_run_sources cairn_run_load_sources(void)
+{
+    return SOURCES(loads);
+}
+
+cairn_run_sources cairn_run_pose_sources(void)
+{
+    return SOURCES(poses);
+}
+
+cairn_run_sources cairn_run_impact_sources(void)
+{
+    return SOURCES(impacts);
+}
+
+cairn_run_sources cairn_run_guess_sources(void)
+{
+    return SOURCES(guesses);
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */

@@ -22,18 +22,23 @@ typedef struct cairn_run_source {
     const char *(*value_name)(int value); /* names of the values, stored as attribute `names` */
 } cairn_run_source;
 
+enum { CAIRN_RUN_COLUMNS = 40 }; /* of a table, at most */
+
 /* A list of columns. */
 typedef struct cairn_run_sources {
-    const cairn_run_source *items;
+    cairn_run_source items[CAIRN_RUN_COLUMNS];
     int count;
     bool plain; /* one row a step: not packed */
 } cairn_run_sources;
 
-extern const cairn_run_sources cairn_run_detail_sources; /* the rest of their data      */
-extern const cairn_run_sources cairn_run_load_sources;   /* loads of the last step      */
-extern const cairn_run_sources cairn_run_pose_sources;   /* driven bodies               */
-extern const cairn_run_sources cairn_run_impact_sources; /* within a step               */
-extern const cairn_run_sources cairn_run_guess_sources;  /* v^ of linearised contacts   */
+/* A list out of an array. */
+cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t count);
+
+cairn_run_sources cairn_run_detail_sources(void); /* of contacts: the rest of their data */
+cairn_run_sources cairn_run_load_sources(void);   /* loads of the last step      */
+cairn_run_sources cairn_run_pose_sources(void);   /* driven bodies               */
+cairn_run_sources cairn_run_impact_sources(void); /* within a step               */
+cairn_run_sources cairn_run_guess_sources(void);  /* v^ of linearised contacts   */
 
 /* What a body is, and contacts of the last step: with what surfaces do beyond Coulomb friction
  * only where the world has it. */
@@ -41,15 +46,13 @@ cairn_run_sources cairn_run_body_sources(const cairn_world *world);
 cairn_run_sources cairn_run_contact_sources(const cairn_world *world);
 
 /* run_joints.c: what a joint is, what it does, the same with all that a step needs, its rows. */
-extern const cairn_run_sources cairn_run_joint_sources;
-extern const cairn_run_sources cairn_run_joint_state_sources;
-extern const cairn_run_sources cairn_run_joint_detail_sources;
-extern const cairn_run_sources cairn_run_joint_row_sources;
+cairn_run_sources cairn_run_joint_sources(void);
+cairn_run_sources cairn_run_joint_state_sources(void);
+cairn_run_sources cairn_run_joint_detail_sources(void);
+cairn_run_sources cairn_run_joint_row_sources(void);
 
 /* Where bodies are and how they move. */
 cairn_run_sources cairn_run_state_sources(int dimension);
-
-enum { CAIRN_RUN_COLUMNS = 36 }; /* of a table, at most */
 
 /* The open columns of a list of sources. Zero is valid: nothing is open. */
 typedef struct cairn_run_table {

@@ -169,8 +169,10 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
 {
     hid_t group;
     TRY(cairn_hdf5_group(f->file, "steps", &group, error));
-    cairn_run_sources steps = { step_sources, COUNT(step_sources), true };
-    cairn_run_sources worst = { worst_sources, f->certified ? COUNT(worst_sources) : 0, true };
+    cairn_run_sources steps = cairn_run_sources_of(step_sources, COUNT(step_sources));
+    cairn_run_sources worst =
+        cairn_run_sources_of(worst_sources, f->certified ? COUNT(worst_sources) : 0);
+    steps.plain = worst.plain = true;
     cairn_status status =
         cairn_run_table_create(group, steps, f->dimension, &f->writer, &f->steps, error);
     if (status == CAIRN_OK)
@@ -217,13 +219,13 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     TRY(create_steps(f, error));
     const cairn_world *world = f->scene->world;
     TRY(create_group_table(f, "bodies", cairn_run_body_sources(world), &f->bodies, error));
-    TRY(create_group_table(f, "joints", cairn_run_joint_sources, &f->joints, error));
+    TRY(create_group_table(f, "joints", cairn_run_joint_sources(), &f->joints, error));
     TRY(cairn_hdf5_group(f->file, "frames", &frames, error));
     H5Gclose(frames);
     TRY(create_frames(f, error));
     TRY(create_group_table(f, "frames/bodies", cairn_run_state_sources(f->dimension), &f->states,
                            error));
-    TRY(create_group_table(f, "frames/joints", cairn_run_joint_state_sources, &f->joint_states,
+    TRY(create_group_table(f, "frames/joints", cairn_run_joint_state_sources(), &f->joint_states,
                            error));
     if (f->scene->run.contacts)
         TRY(create_group_table(f, "frames/contacts", cairn_run_contact_sources(world), &f->contacts,

@@ -44,12 +44,6 @@ static cairn_status take_states(cairn_run_frame *f, cairn_arena *arena)
     bool good = true;
     TAKE(f->index, f->bodies);
     TAKE(f->slot, f->bodies);
-    TAKE(f->x, f->bodies);
-    TAKE(f->q, f->bodies);
-    TAKE(f->angle, f->bodies);
-    TAKE(f->v, f->bodies);
-    TAKE(f->omega, f->bodies);
-    TAKE(f->asleep, f->bodies);
     TAKE(f->pair, 2 * f->contacts);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
@@ -58,8 +52,6 @@ static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
 {
     bool good = true;
     TAKE(f->kind, f->fresh);
-    TAKE(f->motion, f->fresh);
-    TAKE(f->material, f->fresh);
     TAKE(f->fresh_slot, f->fresh);
     TAKE(f->geometry, f->fresh);
     TAKE(f->radius, f->fresh);
@@ -68,9 +60,7 @@ static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->top_radius, f->fresh);
     TAKE(f->height, f->fresh);
     TAKE(f->volume, f->fresh);
-    TAKE(f->mass, f->fresh);
     TAKE(f->axis, f->fresh);
-    TAKE(f->inertia, f->fresh);
     TAKE(f->length, f->fresh);
     TAKE(f->rounding, f->fresh);
     TAKE(f->exponents, 2 * f->fresh);
@@ -78,8 +68,6 @@ static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
     TAKE(f->semi_axes, f->fresh);
     TAKE(f->shape_x, f->fresh);
     TAKE(f->shape_q, f->fresh);
-    TAKE(f->surface_velocity, f->fresh);
-    TAKE(f->friction_axis, f->fresh);
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -88,8 +76,6 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
 {
     const cairn_shape *shape = &f->world.shape[i];
     f->kind[row] = (uint8_t)shape->kind;
-    f->motion[row] = f->world.motion[i];
-    f->material[row] = f->world.material[i];
     f->fresh_slot[row] = i;
     f->geometry[row] = cairn_run_shelf_row(f->shelf, shape->geometry);
     f->radius[row] = shape->radius;
@@ -98,9 +84,7 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->top_radius[row] = shape->top_radius;
     f->height[row] = shape->height;
     f->volume[row] = cairn_sample_volume(shape, f->dimension);
-    f->mass[row] = f->world.mass[i];
     f->axis[row] = shape->axis;
-    f->inertia[row] = f->world.inertia[i];
     f->length[row] = shape->length;
     f->rounding[row] = shape->rounding;
     f->exponents[2 * row] = shape->exponent;
@@ -109,20 +93,6 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->semi_axes[row] = shape->semi_axes;
     f->shape_x[row] = f->world.pose[i].x;
     f->shape_q[row] = f->world.pose[i].q;
-    f->surface_velocity[row] = f->world.surface_velocity[i];
-    f->friction_axis[row] = f->world.friction_axis[i];
-}
-
-static void fill_state(cairn_run_frame *f, size_t row, int i, int32_t index)
-{
-    f->index[row] = index;
-    f->slot[row] = i;
-    f->x[row] = f->world.x[i];
-    f->q[row] = f->world.q[i];
-    f->angle[row] = f->dimension == 2 ? f->world.angle[i] : 0;
-    f->v[row] = f->world.v[i];
-    f->omega[row] = f->world.omega[i];
-    f->asleep[row] = f->world.asleep[i];
 }
 
 static cairn_status shelve(const cairn_run_frame *f, cairn_run_roll *roll)
@@ -144,8 +114,39 @@ static void fill_bodies(cairn_run_frame *f, cairn_run_roll *roll)
             roll->seats[i].generation = f->world.generation[i];
             roll->seats[i].next = ++roll->count;
         }
-        fill_state(f, row++, i, roll->seats[i].next - 1);
+        f->index[row] = roll->seats[i].next - 1;
+        f->slot[row++] = i;
     }
+}
+
+/* Rows of one column, out of the world's by their numbers there, which ascend: in runs that lie
+ * together. */
+static void gather(const char *from, size_t size, const int32_t *slots, size_t count, char *to)
+{
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        for (end = first + 1; end < count && slots[end] == slots[end - 1] + 1;)
+            end++;
+        memcpy(to + first * size, from + (size_t)slots[first] * size, (end - first) * size);
+    }
+}
+
+/* The columns of bodies that go somewhere, of those in `slots`. */
+static cairn_status pack(const cairn_run_frame *f, unsigned goes, const int32_t *slots,
+                         size_t count, cairn_arena *arena, cairn_bodies *out)
+{
+    const cairn_column *c;
+    *out = (cairn_bodies){ .count = (int)count };
+    for (int k = 0; (c = cairn_body_column(k)) != NULL; k++) {
+        if (!(c->goes & goes))
+            continue;
+        size_t size = cairn_column_row(c, f->dimension);
+        char *rows = cairn_arena_take(arena, count, size);
+        if (!rows)
+            return CAIRN_NO_MEMORY;
+        gather(cairn_column_rows(c, &f->world), size, slots, count, rows);
+        memcpy((char *)out + c->shown, &rows, sizeof rows);
+    }
+    return CAIRN_OK;
 }
 
 int32_t cairn_run_row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int32_t i)
@@ -209,6 +210,8 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
     if (out->fresh > 0)
         TRY(shelve(out, roll));
     fill_bodies(out, roll);
+    TRY(pack(out, CAIRN_GOES_FRAME, out->slot, out->bodies, arena, &out->state));
+    TRY(pack(out, CAIRN_GOES_ONCE, out->fresh_slot, out->fresh, arena, &out->facts));
     for (size_t k = 0; k < 2 * out->contacts; k++)
         out->pair[k] = cairn_run_row_of(out, roll, out->touch.body[k]);
     return cairn_run_joints_take(world, roll, arena, out);

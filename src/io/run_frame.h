@@ -38,17 +38,15 @@ typedef struct cairn_run_frame {
     size_t bodies;        /* rows below           */
     int32_t *index;       /* row in /bodies       */
     int32_t *slot;        /* index in the world   */
-    cairn_vec3 *x, *v, *omega;
-    cairn_quat *q;
-    uint8_t *asleep; /* 1: rests             */
-    double *angle;
-    size_t fresh; /* bodies that no frame held before: their properties */
-    uint8_t *kind, *motion;
-    int32_t *material, *fresh_slot, *geometry; /* geometry: row in /geometry, -1: none */
-    const cairn_run_shelf *shelf;              /* of the roll                          */
-    double *radius, *half_angle, *bottom_radius, *top_radius, *height, *volume, *mass;
+    cairn_bodies state;   /* columns that go into frames, by row                        */
+    size_t fresh;         /* bodies that no frame held before                           */
+    cairn_bodies facts;   /* columns that are written once, of these                    */
+    uint8_t *kind;
+    int32_t *fresh_slot, *geometry; /* geometry: row in /geometry, -1: none             */
+    const cairn_run_shelf *shelf;   /* of the roll                          */
+    double *radius, *half_angle, *bottom_radius, *top_radius, *height, *volume;
     double *length, *rounding, *exponents; /* exponents: two each */
-    cairn_vec3 *axis, *inertia, *size, *semi_axes, *surface_velocity, *friction_axis;
+    cairn_vec3 *axis, *size, *semi_axes;
     cairn_vec3 *shape_x; /* pose of the shape in the body */
     cairn_quat *shape_q;
     size_t contacts;

@@ -53,8 +53,8 @@ static const char *const offset_names[CAIRN_GEOMETRY_LISTS] = {
 static cairn_status create_parts(hid_t group, cairn_run_geometry *g, cairn_error *error)
 {
     hid_t parts;
-    const cairn_run_sources sources = { part_sources,
-                                        sizeof part_sources / sizeof part_sources[0] };
+    const cairn_run_sources sources =
+        cairn_run_sources_of(part_sources, sizeof part_sources / sizeof part_sources[0]);
     TRY(cairn_hdf5_group(group, "parts", &parts, error));
     cairn_status status = cairn_run_table_create(parts, sources, 3, g->writer, &g->parts, error);
     H5Gclose(parts);

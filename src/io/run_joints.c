@@ -57,10 +57,7 @@ static const char *joint_name(int kind)
         name, "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.field), value_name           \
     }
 #define NUMBER(name, unit, field) JOINT(#name, unit, CAIRN_HDF5_REAL, 1, number[NUMBER_##name]),
-#define SOURCES(items)                                                                             \
-    {                                                                                              \
-        items, sizeof items / sizeof items[0]                                                      \
-    }
+#define SOURCES(items)            cairn_run_sources_of(items, sizeof items / sizeof items[0])
 
 static const cairn_run_source joints[] = { NAMED("kind", kind, joint_name),
                                            JOINT("body", "", CAIRN_HDF5_INT, 2, pair),
@@ -97,10 +94,25 @@ static const cairn_run_source rows[] = {
     JOINT("correction", "kg m/s, kg m^2/s", CAIRN_HDF5_REAL, 1, row_correction),
 };
 
-const cairn_run_sources cairn_run_joint_sources = SOURCES(joints);
-const cairn_run_sources cairn_run_joint_state_sources = { states, FRAME_STATE };
-const cairn_run_sources cairn_run_joint_detail_sources = SOURCES(states);
-const cairn_run_sources cairn_run_joint_row_sources = SOURCES(rows);
+cairn_run_sources cairn_run_joint_sources(void)
+{
+    return SOURCES(joints);
+}
+
+cairn_run_sources cairn_run_joint_state_sources(void)
+{
+    return cairn_run_sources_of(states, FRAME_STATE);
+}
+
+cairn_run_sources cairn_run_joint_detail_sources(void)
+{
+    return SOURCES(states);
+}
+
+cairn_run_sources cairn_run_joint_row_sources(void)
+{
+    return SOURCES(rows);
+}
 
 /* ---- one frame ------------------------------------------------------------------------------ */
 

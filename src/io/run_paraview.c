@@ -125,14 +125,14 @@ static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *f
 {
     size_t k = s->count++;
     int32_t slot = f->slot[row];
-    s->x[k] = f->x[row];
-    s->v[k] = f->v[row];
-    s->omega[k] = cairn_rotate(f->q[row], f->omega[row]);
+    s->x[k] = f->state.x[row];
+    s->v[k] = f->state.v[row];
+    s->omega[k] = cairn_rotate(f->state.q[row], f->state.omega[row]);
     s->force[k] = forces[slot];
-    s->q[k] = f->q[row];
+    s->q[k] = f->state.q[row];
     s->radius[k] = f->world.shape[slot].radius;
     s->mass[k] = f->world.mass[slot];
-    s->speed[k] = cairn_norm(f->v[row]);
+    s->speed[k] = cairn_norm(f->state.v[row]);
     s->index[k] = f->index[row];
     s->material[k] = f->world.material[slot];
     s->motion[k] = f->world.motion[slot];

@@ -52,10 +52,12 @@ static void find_barriers(const cairn_run_frame *f, barrier *out)
     for (size_t row = 0; row < f->bodies; row++) {
         const cairn_shape *shape = &f->world.shape[f->slot[row]];
         if (is_barrier(f, f->slot[row]))
-            *out++ = (barrier){
-                *shape,    f->x[row],     cairn_unit(cairn_rotate(f->q[row], shape->axis)),
-                f->q[row], f->index[row], f->slot[row]
-            };
+            *out++ = (barrier){ *shape,
+                                f->state.x[row],
+                                cairn_unit(cairn_rotate(f->state.q[row], shape->axis)),
+                                f->state.q[row],
+                                f->index[row],
+                                f->slot[row] };
     }
 }
 

@@ -11,54 +11,30 @@
 
 /* ---- storage -------------------------------------------------------------------------------- */
 
-typedef struct column {
-    void **block;
-    size_t size;
-} column;
-
-enum { COLUMNS = 21 };
-
-static void list_columns(cairn_body_store *b, column *out)
+/* One column; `capacity` becomes that of all. It stays larger when a later one fails. */
+static cairn_status grow(cairn_body_store *bodies, int k, size_t count, size_t *capacity)
 {
-    const column columns[COLUMNS] = {
-        { (void **)&b->alive, sizeof *b->alive },
-        { (void **)&b->motion, sizeof *b->motion },
-        { (void **)&b->generation, sizeof *b->generation },
-        { (void **)&b->material, sizeof *b->material },
-        { (void **)&b->shape, sizeof *b->shape },
-        { (void **)&b->pose, sizeof *b->pose },
-        { (void **)&b->x, sizeof *b->x },
-        { (void **)&b->v, sizeof *b->v },
-        { (void **)&b->omega, sizeof *b->omega },
-        { (void **)&b->inertia, sizeof *b->inertia },
-        { (void **)&b->q, sizeof *b->q },
-        { (void **)&b->angle, sizeof *b->angle },
-        { (void **)&b->mass, sizeof *b->mass },
-        { (void **)&b->surface_velocity, sizeof *b->surface_velocity },
-        { (void **)&b->friction_axis, sizeof *b->friction_axis },
-        { (void **)&b->extent, sizeof *b->extent },
-        { (void **)&b->arm, sizeof *b->arm },
-        { (void **)&b->ball, sizeof *b->ball },
-        { (void **)&b->near, sizeof *b->near },
-        { (void **)&b->asleep, sizeof *b->asleep },
-        { (void **)&b->calm, sizeof *b->calm },
-    };
-    memcpy(out, columns, sizeof columns);
+    const cairn_column_list *list = &cairn_columns_of_bodies;
+    void *rows = cairn_column_get(list, k, bodies);
+    *capacity = bodies->capacity;
+    TRY(cairn_memory_reserve(&rows, capacity, count, cairn_column_row(&list->items[k], 3)));
+    cairn_column_set(list, k, bodies, rows);
+    return CAIRN_OK;
 }
 
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count)
 {
-    column columns[COLUMNS];
     if (count <= bodies->capacity)
         return CAIRN_OK;
     if (count > INT32_MAX)
         return CAIRN_NO_MEMORY;
-    list_columns(bodies, columns);
-    size_t capacity = bodies->capacity, each = 0;
-    for (int i = 0; i < COLUMNS; i++) {
-        each += columns[i].size;
-        capacity = bodies->capacity; /* a column that grew before a failure just stays larger */
-        TRY(cairn_memory_reserve(columns[i].block, &capacity, count, columns[i].size));
+    void *near = bodies->near;
+    size_t capacity = bodies->capacity, each = sizeof *bodies->near;
+    TRY(cairn_memory_reserve(&near, &capacity, count, sizeof *bodies->near));
+    bodies->near = near;
+    for (int k = 0; k < cairn_columns_of_bodies.count; k++) {
+        TRY(grow(bodies, k, count, &capacity));
+        each += cairn_column_row(&cairn_columns_of_bodies.items[k], 3);
     }
     bodies->capacity = capacity;
     bodies->bytes = capacity * each;
@@ -74,35 +50,19 @@ static void release_shape(cairn_body_store *b, int i)
 
 void cairn_bodies_release(cairn_body_store *bodies)
 {
-    column columns[COLUMNS];
-    list_columns(bodies, columns);
     for (int i = 0; i < bodies->count; i++)
         release_shape(bodies, i);
-    for (int i = 0; i < COLUMNS; i++)
-        cairn_memory_free(*columns[i].block);
+    for (int k = 0; k < cairn_columns_of_bodies.count; k++)
+        cairn_memory_free(cairn_column_get(&cairn_columns_of_bodies, k, bodies));
+    cairn_memory_free(bodies->near);
     *bodies = (cairn_body_store){ 0 };
 }
 
 cairn_bodies cairn_world_bodies(const cairn_world *world)
 {
-    const cairn_body_store *b = &world->bodies;
-    return (cairn_bodies){ .count = b->count,
-                           .alive = b->alive,
-                           .generation = b->generation,
-                           .motion = b->motion,
-                           .shape = b->shape,
-                           .pose = b->pose,
-                           .material = b->material,
-                           .x = b->x,
-                           .q = b->q,
-                           .angle = b->angle,
-                           .v = b->v,
-                           .omega = b->omega,
-                           .mass = b->mass,
-                           .inertia = b->inertia,
-                           .surface_velocity = b->surface_velocity,
-                           .friction_axis = b->friction_axis,
-                           .asleep = b->asleep };
+    cairn_bodies view = { .count = world->bodies.count };
+    cairn_columns_show(&cairn_columns_of_bodies, &world->bodies, &view);
+    return view;
 }
 
 cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index)
@@ -319,12 +279,15 @@ cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *de
 
 /* ---- making and removing -------------------------------------------------------------------- */
 
-static int find_hole(const cairn_body_store *b)
+/* The first hole, or the place after the last body. Holes before the one that is remembered are
+ * filled, so all searches together look at each place once for every body that left it. */
+static int find_hole(cairn_body_store *b)
 {
-    for (int i = 0; b->free_count > 0 && i < b->count; i++)
-        if (!b->alive[i])
-            return i;
-    return b->count;
+    int i = b->free_count > 0 ? b->first_hole : b->count;
+    while (i < b->count && b->alive[i])
+        i++;
+    b->first_hole = i;
+    return i;
 }
 
 void cairn_body_measure(cairn_body_store *b, int i)
@@ -424,6 +387,8 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
     release_shape(b, id.index);
     b->alive[id.index] = 0;
     b->generation[id.index]++;
+    if (b->free_count == 0 || id.index < b->first_hole)
+        b->first_hole = id.index;
     b->free_count++;
     return CAIRN_OK;
 }

@@ -10,41 +10,12 @@
 #include "math/vec.h"
 #include "world/world.h"
 
-enum { COLUMNS = 19, SPARE = 8 }; /* a list that grows gets 1/SPARE more than it needs */
+enum { SPARE = 8 }; /* a list that grows gets 1/SPARE more than it needs */
 
-/* A column, and whether it has memory of its own. */
-typedef struct column {
-    void **block;
-    size_t size;
-    bool own;
-} column;
-
-static void list_columns(cairn_contact_store *c, int dimension, column out[COLUMNS])
+/* Whether a column has memory of its own. */
+static bool is_own(const cairn_contact_store *c, int k)
 {
-    size_t turns = dimension == 2 ? 1 : 3, d = (size_t)dimension;
-    bool turning = c->set & CAIRN_CONTACTS_TURN, bouncing = c->set & CAIRN_CONTACTS_BOUNCE;
-    const column all[COLUMNS] = {
-        { (void **)&c->body, 2 * sizeof *c->body, true },
-        { (void **)&c->piece, 2 * sizeof *c->piece, c->set & CAIRN_CONTACTS_PIECES },
-        { (void **)&c->feature, sizeof *c->feature, true },
-        { (void **)&c->point, sizeof *c->point, true },
-        { (void **)&c->normal, sizeof *c->normal, true },
-        { (void **)&c->tangent, sizeof *c->tangent, true },
-        { (void **)&c->gap, sizeof *c->gap, true },
-        { (void **)&c->mu, sizeof *c->mu, true },
-        { (void **)&c->zeros, sizeof *c->zeros, true },
-        { (void **)&c->impulse, d * sizeof *c->impulse, true },
-        { (void **)&c->velocity, d * sizeof *c->velocity, true },
-        { (void **)&c->mu_2, sizeof *c->mu_2, c->set & CAIRN_CONTACTS_AXES },
-        { (void **)&c->restitution, sizeof *c->restitution, bouncing },
-        { (void **)&c->poisson, sizeof *c->poisson, bouncing },
-        { (void **)&c->adhesion, sizeof *c->adhesion, c->set & CAIRN_CONTACTS_ADHERE },
-        { (void **)&c->mu_rolling, sizeof *c->mu_rolling, turning },
-        { (void **)&c->mu_spinning, sizeof *c->mu_spinning, turning },
-        { (void **)&c->moment, turns * sizeof *c->moment, turning },
-        { (void **)&c->turning, turns * sizeof *c->turning, turning },
-    };
-    memcpy(out, all, sizeof all);
+    return (cairn_columns_of_contacts.items[k].set & ~c->set) == 0;
 }
 
 /* Columns without memory of their own. */
@@ -77,19 +48,23 @@ static void stop_borrowing(cairn_contact_store *c, unsigned set)
 
 static cairn_status resize(cairn_contact_store *c, size_t capacity, int dimension)
 {
-    column columns[COLUMNS];
-    size_t each = 0;
-    list_columns(c, dimension, columns);
-    for (int i = 0; i < COLUMNS; i++) {
-        if (!columns[i].own)
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    size_t each = sizeof *c->zeros;
+    double *zeros = cairn_memory_resize(c->zeros, capacity, sizeof *zeros);
+    if (!zeros)
+        return CAIRN_NO_MEMORY;
+    c->zeros = zeros;
+    memset(zeros, 0, capacity * sizeof *zeros);
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], dimension);
+        if (!is_own(c, k))
             continue;
-        void *grown = cairn_memory_resize(*columns[i].block, capacity, columns[i].size);
+        void *grown = cairn_memory_resize(cairn_column_get(list, k, c), capacity, size);
         if (!grown)
             return CAIRN_NO_MEMORY;
-        *columns[i].block = grown;
-        each += columns[i].size;
+        cairn_column_set(list, k, c, grown);
+        each += size;
     }
-    memset(c->zeros, 0, capacity * sizeof *c->zeros);
     c->capacity = capacity;
     c->bytes = capacity * each;
     return CAIRN_OK;
@@ -111,36 +86,21 @@ cairn_status cairn_contacts_reserve(cairn_contact_store *c, size_t count, unsign
 
 void cairn_contacts_release(cairn_contact_store *c)
 {
-    column columns[COLUMNS];
-    list_columns(c, 3, columns);
-    for (int i = 0; i < COLUMNS; i++)
-        if (columns[i].own)
-            cairn_memory_free(*columns[i].block);
+    for (int k = 0; k < cairn_columns_of_contacts.count; k++)
+        if (is_own(c, k))
+            cairn_memory_free(cairn_column_get(&cairn_columns_of_contacts, k, c));
+    cairn_memory_free(c->zeros);
     *c = (cairn_contact_store){ 0 };
 }
 
 cairn_contacts cairn_world_contacts(const cairn_world *world)
 {
     const cairn_contact_store *c = &world->contacts;
-    return (cairn_contacts){ .count = c->count,
-                             .dimension = world->dimension,
-                             .body = c->body,
-                             .point = c->point,
-                             .normal = c->normal,
-                             .tangent = c->tangent,
-                             .gap = c->gap,
-                             .impulse = c->impulse,
-                             .velocity = c->velocity,
-                             .mu = c->mu,
-                             .restitution = c->restitution,
-                             .feature = c->feature,
-                             .mu_2 = c->mu_2,
-                             .adhesion = c->adhesion,
-                             .mu_rolling = c->mu_rolling,
-                             .mu_spinning = c->mu_spinning,
-                             .moments = c->moments,
-                             .moment = c->moment,
-                             .turning = c->turning };
+    cairn_contacts view = { .count = c->count,
+                            .dimension = world->dimension,
+                            .moments = c->moments };
+    cairn_columns_show(&cairn_columns_of_contacts, c, &view);
+    return view;
 }
 
 cairn_piece cairn_contact_piece(const cairn_contact_store *c, int j, int which)

@@ -8,144 +8,59 @@
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
-typedef enum column_type { BYTE, FLAG, INT, REAL } column_type;
-
-/* Numbers a row that depend on the world. */
-enum { DIMENSION = 0, MOMENTS = -1 };
-
-/* A column: where its pointer is in the store, how many numbers a row has, and the range of whole
- * numbers. */
-typedef struct column {
-    size_t offset;
-    column_type type;
-    int width;
-    enum { ANY, NO_YES, MOTION, MATERIAL, BODY } range;
-    unsigned only; /* contacts: where the list has columns for it; 0: always            */
-} column;
-
-#define BODY_COLUMN(name, type, width, range)                                                      \
-    {                                                                                              \
-        offsetof(cairn_body_store, name), type, width, range, 0                                    \
-    }
-static const column body_columns[] = {
-    BODY_COLUMN(alive, BYTE, 1, NO_YES),
-    BODY_COLUMN(motion, BYTE, 1, MOTION),
-    BODY_COLUMN(generation, INT, 1, ANY),
-    BODY_COLUMN(material, INT, 1, MATERIAL),
-    BODY_COLUMN(pose, REAL, 7, ANY),
-    BODY_COLUMN(x, REAL, 3, ANY),
-    BODY_COLUMN(v, REAL, 3, ANY),
-    BODY_COLUMN(omega, REAL, 3, ANY),
-    BODY_COLUMN(inertia, REAL, 3, ANY),
-    BODY_COLUMN(q, REAL, 4, ANY),
-    BODY_COLUMN(angle, REAL, 1, ANY),
-    BODY_COLUMN(mass, REAL, 1, ANY),
-    BODY_COLUMN(surface_velocity, REAL, 3, ANY),
-    BODY_COLUMN(friction_axis, REAL, 3, ANY),
-    BODY_COLUMN(asleep, BYTE, 1, NO_YES),
-    BODY_COLUMN(calm, INT, 1, ANY),
-};
-
-#define CONTACT_COLUMN(name, type, width, range, only)                                             \
-    {                                                                                              \
-        offsetof(cairn_contact_store, name), type, width, range, only                              \
-    }
-static const column contact_columns[] = {
-    CONTACT_COLUMN(body, INT, 2, BODY, 0),
-    CONTACT_COLUMN(piece, INT, 4, ANY, CAIRN_CONTACTS_PIECES),
-    CONTACT_COLUMN(feature, INT, 1, ANY, 0),
-    CONTACT_COLUMN(point, REAL, 3, ANY, 0),
-    CONTACT_COLUMN(normal, REAL, 3, ANY, 0),
-    CONTACT_COLUMN(tangent, REAL, 3, ANY, 0),
-    CONTACT_COLUMN(gap, REAL, 1, ANY, 0),
-    CONTACT_COLUMN(mu, REAL, 1, ANY, 0),
-    CONTACT_COLUMN(mu_2, REAL, 1, ANY, CAIRN_CONTACTS_AXES),
-    CONTACT_COLUMN(mu_rolling, REAL, 1, ANY, CAIRN_CONTACTS_TURN),
-    CONTACT_COLUMN(mu_spinning, REAL, 1, ANY, CAIRN_CONTACTS_TURN),
-    CONTACT_COLUMN(adhesion, REAL, 1, ANY, CAIRN_CONTACTS_ADHERE),
-    CONTACT_COLUMN(restitution, REAL, 1, ANY, CAIRN_CONTACTS_BOUNCE),
-    CONTACT_COLUMN(poisson, FLAG, 1, NO_YES, CAIRN_CONTACTS_BOUNCE),
-    CONTACT_COLUMN(impulse, REAL, DIMENSION, ANY, 0),
-    CONTACT_COLUMN(velocity, REAL, DIMENSION, ANY, 0),
-    CONTACT_COLUMN(moment, REAL, MOMENTS, ANY, CAIRN_CONTACTS_TURN),
-    CONTACT_COLUMN(turning, REAL, MOMENTS, ANY, CAIRN_CONTACTS_TURN),
-};
-
-_Static_assert(sizeof(cairn_piece) == 2 * sizeof(int32_t), "a piece is two numbers");
-_Static_assert(sizeof(cairn_pose) == 7 * sizeof(double), "a pose is seven numbers");
-
-/* A set of columns of one store. */
-typedef struct columns {
-    const column *items;
-    int count;
-} columns;
-
-#define COLUMNS(items)                                                                             \
-    {                                                                                              \
-        items, sizeof items / sizeof items[0]                                                      \
-    }
-static const columns bodies_kept = COLUMNS(body_columns), contacts_kept = COLUMNS(contact_columns);
-
-/* Pointer and numbers of a column of `rows` rows. */
-static void *numbers_of(const column *c, const void *store)
+/* Numbers of column k in `rows` rows; 0: it is not saved, or the list has no memory for it. */
+static size_t count_of(const cairn_column *c, const cairn_world *world, int rows)
 {
-    void *numbers;
-    memcpy(&numbers, (const char *)store + c->offset, sizeof numbers);
-    return numbers;
-}
-
-static size_t count_of(const column *c, const cairn_world *world, int rows)
-{
-    int width = c->width == DIMENSION ? world->dimension
-                : c->width == MOMENTS ? world->contacts.moments
-                                      : c->width;
-    bool there = (c->only & ~world->contacts.set) == 0;
+    int width = c->width == CAIRN_WIDTH_DIMENSION ? world->dimension
+                : c->width == CAIRN_WIDTH_TURNS   ? world->contacts.moments
+                                                  : c->width;
+    bool there = (c->goes & CAIRN_GOES_SAVED) && (c->set & ~world->contacts.set) == 0;
     return there ? (size_t)width * (size_t)rows : 0;
 }
 
-static void write_columns(cairn_writer *w, const cairn_world *world, columns set, const void *store,
-                          int rows)
+static void write_columns(cairn_writer *w, const cairn_world *world, const cairn_column_list *list,
+                          const void *store, int rows)
 {
-    for (int k = 0; k < set.count; k++) {
-        const column *c = &set.items[k];
-        const void *numbers = numbers_of(c, store);
+    for (int k = 0; k < list->count; k++) {
+        const cairn_column *c = &list->items[k];
+        const void *numbers = cairn_column_get(list, k, store);
         size_t count = count_of(c, world, rows);
         for (size_t i = 0; i < count; i++) {
-            if (c->type == REAL)
+            if (c->type == CAIRN_COLUMN_REAL)
                 cairn_write_real(w, ((const double *)numbers)[i]);
-            else if (c->type == INT)
+            else if (c->type == CAIRN_COLUMN_INT)
                 cairn_write_whole(w, ((const int32_t *)numbers)[i]);
             else
-                cairn_write_whole(w, c->type == FLAG ? ((const bool *)numbers)[i]
-                                                     : ((const uint8_t *)numbers)[i]);
+                cairn_write_whole(w, c->type == CAIRN_COLUMN_FLAG ? ((const bool *)numbers)[i]
+                                                                  : ((const uint8_t *)numbers)[i]);
         }
     }
 }
 
-static int64_t highest(const column *c, const cairn_world *world)
+static int64_t highest(const cairn_column *c, const cairn_world *world)
 {
-    const int64_t limits[] = { [ANY] = INT32_MAX,
-                               [NO_YES] = 1,
-                               [MOTION] = CAIRN_MOTION_COUNT - 1,
-                               [MATERIAL] = (int64_t)world->material_count - 1,
-                               [BODY] = world->bodies.count - 1 };
+    const int64_t limits[] = { [CAIRN_RANGE_ANY] = INT32_MAX,
+                               [CAIRN_RANGE_NO_YES] = 1,
+                               [CAIRN_RANGE_MOTION] = CAIRN_MOTION_COUNT - 1,
+                               [CAIRN_RANGE_MATERIAL] = (int64_t)world->material_count - 1,
+                               [CAIRN_RANGE_BODY] = world->bodies.count - 1 };
     return limits[c->range];
 }
 
-static void read_columns(cairn_reader *r, const cairn_world *world, columns set, void *store,
-                         int rows)
+static void read_columns(cairn_reader *r, const cairn_world *world, const cairn_column_list *list,
+                         void *store, int rows)
 {
-    for (int k = 0; k < set.count && !r->failed; k++) {
-        const column *c = &set.items[k];
-        void *numbers = numbers_of(c, store);
+    for (int k = 0; k < list->count && !r->failed; k++) {
+        const cairn_column *c = &list->items[k];
+        void *numbers = cairn_column_get(list, k, store);
         size_t count = count_of(c, world, rows);
-        int64_t low = c->range == ANY ? INT32_MIN : 0, high = highest(c, world);
+        int64_t low = c->range == CAIRN_RANGE_ANY ? INT32_MIN : 0, high = highest(c, world);
         for (size_t i = 0; i < count && !r->failed; i++) {
-            if (c->type == REAL)
+            if (c->type == CAIRN_COLUMN_REAL)
                 ((double *)numbers)[i] = cairn_read_real(r);
-            else if (c->type == INT)
+            else if (c->type == CAIRN_COLUMN_INT)
                 ((int32_t *)numbers)[i] = (int32_t)cairn_read_within(r, low, high);
-            else if (c->type == FLAG)
+            else if (c->type == CAIRN_COLUMN_FLAG)
                 ((bool *)numbers)[i] = cairn_read_within(r, 0, 1) != 0;
             else
                 ((uint8_t *)numbers)[i] = (uint8_t)cairn_read_within(r, low, high);
@@ -167,7 +82,7 @@ void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world)
     const cairn_shape_list shapes = shapes_of(world);
     cairn_write_whole(w, b->count);
     cairn_write_whole(w, b->free_count);
-    write_columns(w, world, bodies_kept, b, b->count);
+    write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
     cairn_shapes_write(w, &shapes);
     cairn_write_whole(w, world->laws.moving);
 }
@@ -197,7 +112,8 @@ cairn_status cairn_state_read_bodies(cairn_reader *r, cairn_world *world)
     TRY(cairn_bodies_reserve(b, (size_t)count));
     b->count = count;
     b->free_count = (int)holes;
-    read_columns(r, world, bodies_kept, b, count);
+    b->first_hole = 0;
+    read_columns(r, world, &cairn_columns_of_bodies, b, count);
     TRY(cairn_state_settle(r));
     const cairn_shape_list shapes = shapes_of(world);
     TRY(cairn_shapes_read(r, &shapes, &world->error));
@@ -213,7 +129,7 @@ void cairn_state_write_contacts(cairn_writer *w, const cairn_world *world)
     cairn_write_whole(w, world->contacts.moments);
     cairn_write_whole(w, world->contacts.set);
     cairn_write_whole(w, world->contacts.count);
-    write_columns(w, world, contacts_kept, &world->contacts, world->contacts.count);
+    write_columns(w, world, &cairn_columns_of_contacts, &world->contacts, world->contacts.count);
 }
 
 cairn_status cairn_state_read_contacts(cairn_reader *r, cairn_world *world)
@@ -229,7 +145,7 @@ cairn_status cairn_state_read_contacts(cairn_reader *r, cairn_world *world)
     TRY(cairn_state_settle(r));
     TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
     world->contacts.moments = (int)moments;
-    read_columns(r, world, contacts_kept, &world->contacts, (int)count);
+    read_columns(r, world, &cairn_columns_of_contacts, &world->contacts, (int)count);
     TRY(cairn_state_settle(r));
     world->contacts.count = (int)count;
     return CAIRN_OK;

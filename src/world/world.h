@@ -6,27 +6,17 @@
 #include "base/prefetch.h"
 #include "cairn/world.h"
 #include "collide/kept.h"
+#include "world/columns.h"
 #include "world/joint.h"
 
 /* Bodies, structure of arrays; index = body. Fixed and driven bodies have inverse mass 0. */
 typedef struct cairn_body_store {
     int count, free_count; /* entries in use or holes; holes                              */
+    int first_hole;        /* there is none before                                        */
     size_t capacity;
     size_t bytes; /* of all columns                                                      */
-    uint8_t *alive, *motion;
-    uint32_t *generation;
-    int32_t *material;
-    cairn_shape *shape; /* each holds its geometry                                     */
-    cairn_pose *pose;   /* of the shape in the body's frame                             */
-    cairn_vec3 *x, *v, *omega, *inertia;
-    cairn_quat *q;
-    double *angle, *mass;
-    cairn_vec3 *surface_velocity, *friction_axis; /* body frame                            */
-    double *extent, *arm; /* m: see cairn_body_extent and cairn_body_arm                  */
-    double *ball;         /* m: radius of a ball about the body's origin; -1: no ball     */
-    int32_t *near;        /* room for a list of bodies, used by inlets                    */
-    uint8_t *asleep;      /* 1: rests with its group, see sleep.h                         */
-    int32_t *calm;        /* steps in a row that it has been slow enough to fall asleep   */
+    CAIRN_BODY_COLUMNS(CAIRN_COLUMN_STORED)
+    int32_t *near; /* room for a list of bodies, used by inlets                           */
 } cairn_body_store;
 
 /* A driven body: where it started, and its motions. */
@@ -53,34 +43,16 @@ typedef struct cairn_inlet {
 
 #define CAIRN_KEY_GONE INT32_MIN /* feature of an old contact that matches no other          */
 
-/* What contacts need beyond the columns that all have: sets of cairn_contact_store. */
-enum {
-    CAIRN_CONTACTS_PIECES = 1, /* bodies are taken apart                                  */
-    CAIRN_CONTACTS_AXES = 2,   /* friction differs by direction                           */
-    CAIRN_CONTACTS_BOUNCE = 4, /* restitution                                             */
-    CAIRN_CONTACTS_ADHERE = 8,
-    CAIRN_CONTACTS_TURN = 16, /* rolling or spinning friction                            */
-    CAIRN_CONTACTS_ALL = 31
-};
-
 /* A contact of the step: geometry, law, and after the solve its impulse. Sorted by (smaller body,
  * larger body, pieces, feature). */
 typedef struct cairn_contact_store {
     int count;
     size_t capacity;
-    size_t bytes;       /* of all columns                                          */
-    unsigned set;       /* of what has columns of its own: CAIRN_CONTACTS_...      */
-    int32_t *body;      /* a, b                                                   */
-    cairn_piece *piece; /* 2 each: of the body of smaller and of larger index; NULL: wholes */
-    int32_t *feature;   /* tells apart several contacts of two pieces              */
-    cairn_vec3 *point, *normal, *tangent;
-    double *gap, *mu, *restitution;
-    double *mu_2, *mu_rolling, *mu_spinning, *adhesion; /* surface.c                     */
-    bool *poisson;              /* whether the restitution is Poisson's; NULL: there is none */
-    double *zeros;              /* instead of columns that nothing has                       */
-    double *impulse, *velocity; /* dimension each; without normals impulses in space axes   */
-    int moments;                /* numbers of moment and turning per contact; 0: none         */
-    double *moment, *turning;
+    size_t bytes;  /* of all columns                                          */
+    unsigned set;  /* of what has columns of its own: CAIRN_CONTACTS_...      */
+    int moments;   /* numbers of moment and turning per contact; 0: none      */
+    double *zeros; /* instead of columns that nothing has                     */
+    CAIRN_CONTACT_COLUMNS(CAIRN_COLUMN_STORED)
 } cairn_contact_store;
 
 struct cairn_world {
