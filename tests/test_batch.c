@@ -478,19 +478,25 @@ static void fill_example(example *e, bool smooth)
 static void run_example(example *e, cairn_width width, int law)
 {
     bool smooth = law == 2;
+    const cairn_batch_kernels_f32 *narrow = cairn_batch_kernels_f32_of(width);
+    const cairn_batch_kernels_f64 *wide = cairn_batch_kernels_f64_of(width);
     fill_example(e, smooth);
     for (int k = 0; k < 5; k++) {
         cairn_pass_f32 one = { e->f32, e->mu32, law, { 0.3, 0.25 }, e->v32, e->r32, e->before32 };
         cairn_pass_f64 other = { e->f64, e->mu64, law, { 0.3, 0.25 }, e->v64, e->r64, e->before64 };
         one.mu = smooth ? NULL : one.mu;
         other.mu = smooth ? NULL : other.mu;
-        cairn_batch_pass_f32(width, &one, 0, BATCHES, &e->noted[0]);
-        cairn_batch_pass_f64(width, &other, 0, BATCHES, &e->noted[1]);
-        cairn_batch_pass_f32(width, &one, 0, BATCHES, k % 2 ? NULL : &e->noted[0]);
-        cairn_batch_pass_f64(width, &other, 0, BATCHES, k % 2 ? NULL : &e->noted[1]);
-        one.measures = other.measures = true;
-        cairn_batch_pass_f32(width, &one, 0, BATCHES, &e->noted[0]);
-        cairn_batch_pass_f64(width, &other, 0, BATCHES, &e->noted[1]);
+        narrow->sweep(&one, 0, BATCHES, &e->noted[0]);
+        wide->sweep(&other, 0, BATCHES, &e->noted[1]);
+        if (k % 2) {
+            narrow->add_up(&one, 0, BATCHES);
+            wide->add_up(&other, 0, BATCHES);
+        } else {
+            narrow->sweep(&one, 0, BATCHES, &e->noted[0]);
+            wide->sweep(&other, 0, BATCHES, &e->noted[1]);
+        }
+        narrow->measure(&one, 0, BATCHES, &e->noted[0]);
+        wide->measure(&other, 0, BATCHES, &e->noted[1]);
     }
 }
 

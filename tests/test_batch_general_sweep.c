@@ -90,7 +90,7 @@ static cairn_sweep sweep64(example *e, cairn_width width, cairn_law law, double 
     const cairn_general_pass_f64 job = { e->wide, e->inertia64, law,          { beta, 0.25 },
                                          e->v64,  e->r64,       e->previous64 };
     cairn_sweep out = { 0, 0 };
-    cairn_general_sweep_f64(width, &job, 0, BATCHES, &out);
+    cairn_general_kernels_f64_of(width)->sweep(&job, 0, BATCHES, &out);
     return out;
 }
 
@@ -99,7 +99,7 @@ static cairn_sweep sweep32(example *e, cairn_width width, cairn_law law, double 
     const cairn_general_pass_f32 job = { e->narrow, e->inertia32, law,          { beta, 0.25 },
                                          e->v32,    e->r32,       e->previous32 };
     cairn_sweep out = { 0, 0 };
-    cairn_general_sweep_f32(width, &job, 0, BATCHES, &out);
+    cairn_general_kernels_f32_of(width)->sweep(&job, 0, BATCHES, &out);
     return out;
 }
 
@@ -199,7 +199,7 @@ TEST(impulses_add_up_to_the_velocities)
     const cairn_general_pass_f64 job = {
         e.wide, e.inertia64, 0, { 0 }, e.v64, f.r64, e.previous64
     };
-    cairn_general_sweep_f64(cairn_width_best(), &job, 0, BATCHES, NULL);
+    cairn_general_kernels_f64_of(cairn_width_best())->add_up(&job, 0, BATCHES);
     for (int c = 0; c < 8 * RECORDS; c++)
         CHECK_NEAR(e.v64[c], f.v64[c], 1e-13);
 }

@@ -89,7 +89,7 @@ static cairn_sweep sweep64(example *e, cairn_width width, cairn_law law, double 
     const cairn_plane_pass_f64 job = { e->wide, e->smooth, law,          { beta, 0.25 },
                                        e->v64,  e->r64,    e->previous64 };
     cairn_sweep out = { 0, 0 };
-    cairn_plane_sweep_f64(width, &job, 0, BATCHES, &out);
+    cairn_plane_kernels_f64_of(width)->sweep(&job, 0, BATCHES, &out);
     return out;
 }
 
@@ -98,7 +98,7 @@ static cairn_sweep sweep32(example *e, cairn_width width, cairn_law law, double 
     const cairn_plane_pass_f32 job = { e->narrow, e->smooth, law,          { beta, 0.25 },
                                        e->v32,    e->r32,    e->previous32 };
     cairn_sweep out = { 0, 0 };
-    cairn_plane_sweep_f32(width, &job, 0, BATCHES, &out);
+    cairn_plane_kernels_f32_of(width)->sweep(&job, 0, BATCHES, &out);
     return out;
 }
 
@@ -193,7 +193,7 @@ TEST(impulses_add_up_to_the_velocities)
     f = e;
     sweep64(&f, cairn_width_best(), CAIRN_LAW_CONVEX, 0);
     const cairn_plane_pass_f64 job = { e.wide, false, 0, { 0 }, e.v64, f.r64, e.previous64 };
-    cairn_plane_sweep_f64(cairn_width_best(), &job, 0, BATCHES, NULL);
+    cairn_plane_kernels_f64_of(cairn_width_best())->add_up(&job, 0, BATCHES);
     for (int c = 0; c < 4 * RECORDS; c++)
         CHECK_NEAR(e.v64[c], f.v64[c], 1e-13);
 }

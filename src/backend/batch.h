@@ -17,6 +17,7 @@ enum {
     CAIRN_GROUPS = CAIRN_MOST_PIECES + 1,
     CAIRN_WALL_RECORDS = 8, /* of a slab: its own cache lines for the smallest records as well */
     CAIRN_EXTRA_RECORDS = CAIRN_WALL_RECORDS * CAIRN_SLABS,
+    CAIRN_LOADED = 4096, /* lanes or bodies that a thread takes at a time */
 };
 
 typedef struct cairn_batch_f32 {
@@ -30,14 +31,13 @@ typedef struct cairn_batch_f64 {
 } cairn_batch_f64;
 
 /* One pass over batches. With friction: impulses as vectors in space, records of bodies of 8
- * numbers; without, where mu is NULL, one multiplier and records of 4 (batch_sweep.h). */
+ * numbers; without, where mu is NULL, one multiplier and records of 4 (batch_sweep.c). */
 typedef struct cairn_pass_f32 {
     const cairn_batch_f32 *batches;
     const float *mu;
     int convex;
     cairn_momentum momentum;
     float *v, *r, *previous;
-    bool measures; /* the residual is asked for: nothing moves */
 } cairn_pass_f32;
 
 typedef struct cairn_pass_f64 {
@@ -46,7 +46,6 @@ typedef struct cairn_pass_f64 {
     int convex;
     cairn_momentum momentum;
     double *v, *r, *previous;
-    bool measures;
 } cairn_pass_f64;
 
 /* A problem cut into batches. Blocks are cut into slabs; contacts within a slab are a group of
@@ -81,12 +80,25 @@ cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena);
 /* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
 cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);
 
-/* A sweep over batches [begin, end), an even number, of which neighbours share no body; batch `end`
- * is begun as well, and must be empty. A job that measures adds sum e_j^2 to out->change2 instead,
- * and moves nothing. Without `out`, what their impulses do to the bodies is added up. */
-void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
-                          cairn_sweep *out);
-void cairn_batch_pass_f64(cairn_width width, const cairn_pass_f64 *job, int begin, int end,
-                          cairn_sweep *out);
+/* The passes over batches [begin, end) of one width, see batch_sweep.c; all widths give the same
+ * bits.
+ *   sweep    an even number of them, of which neighbours share no body; batch `end` is begun as
+ *            well, and must be empty
+ *   measure  adds sum e_j^2 to out->change2; nothing moves
+ *   add_up   what their impulses do to the bodies is added to v */
+typedef struct cairn_batch_kernels_f32 {
+    void (*sweep)(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out);
+    void (*measure)(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out);
+    void (*add_up)(const cairn_pass_f32 *job, int begin, int end);
+} cairn_batch_kernels_f32;
+
+typedef struct cairn_batch_kernels_f64 {
+    void (*sweep)(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out);
+    void (*measure)(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out);
+    void (*add_up)(const cairn_pass_f64 *job, int begin, int end);
+} cairn_batch_kernels_f64;
+
+const cairn_batch_kernels_f32 *cairn_batch_kernels_f32_of(cairn_width width);
+const cairn_batch_kernels_f64 *cairn_batch_kernels_f64_of(cairn_width width);
 
 #endif

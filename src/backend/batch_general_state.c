@@ -1,15 +1,10 @@
 /* batch_general_state.c - what sweeps over batches of contacts of any bodies run on, float or
- * double: impulses in contact frames, records (v, w, 1/m, 0) of the bodies. Rows with bounds
- * (joints, limits, motors) follow after the batches, one by one in their order, in double. */
-#include <math.h>
-#include <string.h>
+ * double, a unit compiled once for each (src/units.cmake): impulses in contact frames, records
+ * (v, w, 1/m, 0) of the bodies. Rows with bounds (joints, limits, motors) follow after the batches,
+ * one by one in their order, in double. */
+#include "backend/batch_general_sweep.h"
 
-#include "backend/batch_general.h"
-#include "backend/batch_special.h"
-#include "base/parallel.h"
-#include "base/status.h"
-#include "problem/local.h"
-#include "problem/operator.h"
+enum { D = 3, N = 6, RECORD = 8, NUMBERS = CAIRN_GENERAL_NUMBERS, INERTIA = 4 };
 
 /* What a lane needs to know of its contact. */
 typedef union lane_numbers {
@@ -18,6 +13,9 @@ typedef union lane_numbers {
     };
     double number[CAIRN_GENERAL_NUMBERS];
 } lane_numbers;
+
+#include "backend/batch_general_state.h"
+#include "problem/local.h"
 
 /* Of contact j; -1: padding, which never pushes. */
 static void find_lane(const cairn_problem *p, int j, lane_numbers *out)
@@ -42,36 +40,18 @@ static void find_lane(const cairn_problem *p, int j, lane_numbers *out)
     out->mu = p->mu[j];
 }
 
-/* ---- float and double ----------------------------------------------------------------------- */
+static void complete(const kept_state *s, pass_job *job)
+{
+    job->inertia = s->inertia;
+}
 
-#define D                3
-#define N                6
-#define RECORD           8
-#define NUMBERS          CAIRN_GENERAL_NUMBERS
-#define INERTIA          4
-#define COMPLETE(s, job) ((job).inertia = (s)->inertia)
-
-#define REAL       float
-#define NAME(name) f32_##name
-#define BATCH      cairn_general_f32
-#define JOB        cairn_general_pass_f32
-#define PASS       cairn_general_sweep_f32
-#define KERNELS    cairn_sweeps_general_f32
-#define TEXT       "general float"
-#include "backend/batch_general_state.h"
-#undef REAL
-#undef NAME
-#undef BATCH
-#undef JOB
-#undef PASS
-#undef KERNELS
-#undef TEXT
-
-#define REAL       double
-#define NAME(name) f64_##name
-#define BATCH      cairn_general_f64
-#define JOB        cairn_general_pass_f64
-#define PASS       cairn_general_sweep_f64
-#define KERNELS    cairn_sweeps_general_f64
-#define TEXT       "general double"
-#include "backend/batch_general_state.h"
+const cairn_sweeps CAIRN_UNIT = {
+    .name = sizeof(real) < sizeof(double) ? "general float" : "general double",
+    .single = sizeof(real) < sizeof(double),
+    .begin = begin_sweeps,
+    .sweep = sweep,
+    .unload = unload,
+    .load_velocities = load_velocities,
+    .refresh = refresh,
+    .forget = forget,
+};

@@ -1,22 +1,40 @@
-/* batch_lanes.h - what the kernels over batches of contacts that keep their rows share, for one
- * type of register: what a pass notices, and questions to all lanes. Included by their texts, with
- * WIDE, MASK, LANES, NAME(name) and WIDE_(name) set. */
+/* batch_lanes.h - what the units of sweeps over batches share: what a pass notices, and questions
+ * to all lanes. */
+#ifndef CAIRN_BACKEND_BATCH_LANES_H
+#define CAIRN_BACKEND_BATCH_LANES_H
+
+#include <stdbool.h>
+
+#include "backend/batch.h"
+#include "math/simd.h"
 
 /* What a pass notices, lane by lane of a batch: the same sums for every width. */
-typedef struct NAME(notes) {
-    WIDE change2[CAIRN_BATCH / LANES], uphill[CAIRN_BATCH / LANES];
-} NAME(notes);
+typedef struct lane_notes {
+    wide change2[CAIRN_BATCH / LANES], uphill[CAIRN_BATCH / LANES];
+} lane_notes;
 
-CAIRN_WIDE bool NAME(any)(MASK mask)
+/* What lanes have noticed goes to the sum, in the order of the lanes. */
+CAIRN_WIDE void collect(const lane_notes *notes, cairn_sweep *out)
 {
-    uint64_t part[sizeof mask / 8], found = 0;
-    memcpy(part, &mask, sizeof mask);
-    for (size_t i = 0; i < sizeof mask / 8; i++)
+    for (int i = 0; i < CAIRN_BATCH; i++) {
+        out->change2 += (double)notes->change2[i / LANES][i % LANES];
+        out->uphill += (double)notes->uphill[i / LANES][i % LANES];
+    }
+}
+
+CAIRN_WIDE bool any(mask lanes)
+{
+    uint64_t part[sizeof lanes / 8], found = 0;
+    memcpy(part, &lanes, sizeof lanes);
+    for (size_t i = 0; i < sizeof lanes / 8; i++)
         found |= part[i];
     return found != 0;
 }
 
-CAIRN_WIDE WIDE NAME(size)(WIDE x)
+/* |x| */
+CAIRN_WIDE wide magnitude(wide x)
 {
-    return WIDE_(choose)(x < WIDE_(spread)(0), -x, x);
+    return wide_choose(x < wide_spread(0), -x, x);
 }
+
+#endif

@@ -1,41 +1,35 @@
-/* batch_passes.h - the passes over batches of contacts that keep their rows, for one type of
- * register. Included at the end of the texts of their kernels, which have
- *
- *     NAME(visit)(job, k, lane, notes)   a group of LANES contacts of batch k has its turn
- *     NAME(bring)(job, k, lane)          its impulses act on the bodies */
+/* batch_passes.h - the passes over batches of contacts that keep their rows. A unit that includes
+ * it has a pass_job, and says what happens to LANES contacts of batch k from a lane on: visit and
+ * bring. */
+#ifndef CAIRN_BACKEND_BATCH_PASSES_H
+#define CAIRN_BACKEND_BATCH_PASSES_H
 
-enum { NAME(STRETCH) = 32 }; /* batches whose lanes are summed before they are collected */
+#include "backend/batch_lanes.h"
 
-CAIRN_WIDE void NAME(pass)(const JOB *job, int begin, int end, cairn_sweep *out)
+/* They have their turn. */
+CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes);
+/* Their impulses act on the bodies. */
+CAIRN_WIDE void bring(const pass_job *job, int k, int lane);
+
+enum { STRETCH = 32 }; /* batches whose lanes are summed before they are collected */
+
+static void sweep(const pass_job *job, int begin, int end, cairn_sweep *out)
 {
-    for (int start = begin; start < end; start += NAME(STRETCH)) {
-        int stop = start + NAME(STRETCH) < end ? start + NAME(STRETCH) : end;
-        NAME(notes) notes = { 0 };
+    for (int start = begin; start < end; start += STRETCH) {
+        int stop = start + STRETCH < end ? start + STRETCH : end;
+        lane_notes notes = { 0 };
         for (int k = start; k < stop; k++)
             for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-                NAME(visit)(job, k, lane, &notes);
-        for (int i = 0; i < CAIRN_BATCH; i++) {
-            out->change2 += (double)notes.change2[i / LANES][i % LANES];
-            out->uphill += (double)notes.uphill[i / LANES][i % LANES];
-        }
+                visit(job, k, lane, &notes);
+        collect(&notes, out);
     }
 }
 
-/* One of the two passes over a range of batches. */
-CAIRN_WIDE void NAME(work)(const JOB *job, int begin, int end, cairn_sweep *out)
+static void add_up(const pass_job *job, int begin, int end)
 {
-    if (out) {
-        NAME(pass)(job, begin, end, out);
-        return;
-    }
     for (int k = begin; k < end; k++)
         for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-            NAME(bring)(job, k, lane);
+            bring(job, k, lane);
 }
 
-#undef WIDE
-#undef TARGET
-#undef MASK
-#undef LANES
-#undef NAME
-#undef WIDE_
+#endif

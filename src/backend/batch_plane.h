@@ -56,10 +56,19 @@ typedef struct cairn_plane_pass_f64 {
     double *v, *r, *previous;
 } cairn_plane_pass_f64;
 
-/* A sweep over batches; without `out`, what their impulses do to the bodies is added up. */
-void cairn_plane_sweep_f32(cairn_width width, const cairn_plane_pass_f32 *job, int begin, int end,
-                           cairn_sweep *out);
-void cairn_plane_sweep_f64(cairn_width width, const cairn_plane_pass_f64 *job, int begin, int end,
-                           cairn_sweep *out);
+/* The passes over batches [begin, end) of one width: a sweep, and what their impulses do to the
+ * bodies, added to v. All widths give the same bits. */
+typedef struct cairn_plane_kernels_f32 {
+    void (*sweep)(const cairn_plane_pass_f32 *job, int begin, int end, cairn_sweep *out);
+    void (*add_up)(const cairn_plane_pass_f32 *job, int begin, int end);
+} cairn_plane_kernels_f32;
+
+typedef struct cairn_plane_kernels_f64 {
+    void (*sweep)(const cairn_plane_pass_f64 *job, int begin, int end, cairn_sweep *out);
+    void (*add_up)(const cairn_plane_pass_f64 *job, int begin, int end);
+} cairn_plane_kernels_f64;
+
+const cairn_plane_kernels_f32 *cairn_plane_kernels_f32_of(cairn_width width);
+const cairn_plane_kernels_f64 *cairn_plane_kernels_f64_of(cairn_width width);
 
 #endif

@@ -1,14 +1,15 @@
-/* batch_plane_state.c - what sweeps over batches of contacts in 2D run on, float or double:
- * impulses in contact frames, records (v, w, 1/m) of the bodies. The text is that of 3D. */
-#include <math.h>
-#include <string.h>
+/* batch_plane_state.c - what sweeps over batches of contacts in 2D run on, float or double, a unit
+ * compiled once for each (src/units.cmake): impulses in contact frames, records (v, w, 1/m) of the
+ * bodies. The text is that of 3D. */
+#include "backend/batch_plane_sweep.h"
 
-#include "backend/batch_general.h"
-#include "backend/batch_plane.h"
-#include "backend/batch_special.h"
-#include "base/parallel.h"
-#include "base/status.h"
-#include "problem/operator.h"
+enum {
+    D = 2,
+    N = 3,
+    RECORD = 4,
+    NUMBERS = CAIRN_PLANE_NUMBERS,
+    INERTIA = 0, /* the lanes have it */
+};
 
 /* What a lane needs to know of its contact. */
 typedef union lane_numbers {
@@ -17,6 +18,8 @@ typedef union lane_numbers {
     };
     double number[CAIRN_PLANE_NUMBERS];
 } lane_numbers;
+
+#include "backend/batch_general_state.h"
 
 /* One side; W += H M^-1 H'. */
 static void add_side(const cairn_problem *p, int j, int side, lane_numbers *out)
@@ -53,36 +56,18 @@ static void find_lane(const cairn_problem *p, int j, lane_numbers *out)
     out->mu = p->mu[j];
 }
 
-/* ---- float and double ----------------------------------------------------------------------- */
+static void complete(const kept_state *s, pass_job *job)
+{
+    job->smooth = s->batches->smooth;
+}
 
-#define D                2
-#define N                3
-#define RECORD           4
-#define NUMBERS          CAIRN_PLANE_NUMBERS
-#define INERTIA          0 /* the lanes have it */
-#define COMPLETE(s, job) ((job).smooth = (s)->batches->smooth)
-
-#define REAL       float
-#define NAME(name) f32_##name
-#define BATCH      cairn_plane_f32
-#define JOB        cairn_plane_pass_f32
-#define PASS       cairn_plane_sweep_f32
-#define KERNELS    cairn_sweeps_plane_f32
-#define TEXT       "plane float"
-#include "backend/batch_general_state.h"
-#undef REAL
-#undef NAME
-#undef BATCH
-#undef JOB
-#undef PASS
-#undef KERNELS
-#undef TEXT
-
-#define REAL       double
-#define NAME(name) f64_##name
-#define BATCH      cairn_plane_f64
-#define JOB        cairn_plane_pass_f64
-#define PASS       cairn_plane_sweep_f64
-#define KERNELS    cairn_sweeps_plane_f64
-#define TEXT       "plane double"
-#include "backend/batch_general_state.h"
+const cairn_sweeps CAIRN_UNIT = {
+    .name = sizeof(real) < sizeof(double) ? "plane float" : "plane double",
+    .single = sizeof(real) < sizeof(double),
+    .begin = begin_sweeps,
+    .sweep = sweep,
+    .unload = unload,
+    .load_velocities = load_velocities,
+    .refresh = refresh,
+    .forget = forget,
+};

@@ -1,10 +1,11 @@
-/* batch_state.c - what sweeps over batches run on, float or double: impulses as vectors in space,
- * records (v, R w, 1/m, R^2/J) of the bodies, one for all walls and one for padding. Without
- * friction one multiplier for a contact, and records (v, 1/m). */
+/* batch_state.c - what sweeps over batches run on, float or double, a unit compiled once for each
+ * (src/units.cmake): impulses as vectors in space, records (v, R w, 1/m, R^2/J) of the bodies, one
+ * for all walls and one for padding. Without friction one multiplier for a contact, and records
+ * (v, 1/m). */
 #include <math.h>
 #include <string.h>
 
-#include "backend/batch.h"
+#include "backend/batch_sweep.h"
 #include "base/parallel.h"
 #include "base/prefetch.h"
 #include "base/status.h"
@@ -105,7 +106,7 @@ CAIRN_INLINE void fetch_impulse(const cairn_batches *s, int lane, const double *
     }
 }
 
-enum { LOADED = 4096, MOVED = 16384 }; /* lanes or bodies that a thread takes at a time */
+enum { MOVED = 16384 }; /* bodies that a thread takes at a time, where they only move on */
 
 /* Once for a problem, whatever numbers the sweeps use. */
 static cairn_status make_batches(cairn_system *s, cairn_arena *arena)
@@ -120,27 +121,349 @@ static cairn_status make_batches(cairn_system *s, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-#define REAL       float
-#define NAME(name) f32_##name
-#define BATCH      cairn_batch_f32
-#define JOB        cairn_pass_f32
-#define PASS       cairn_batch_pass_f32
-#define KERNELS    cairn_sweeps_f32
-#define TEXT       "float"
-#include "backend/batch_state.h"
-#undef REAL
-#undef NAME
-#undef BATCH
-#undef JOB
-#undef PASS
-#undef KERNELS
-#undef TEXT
+typedef struct balls_state {
+    const cairn_problem *p;
+    const cairn_batches *batches;
+    batch_data *data;
+    real *mu; /* NULL: no friction */
+    real *v, *v_previous, *r, *r_previous;
+    int record, parts; /* numbers of a body, and of an impulse */
+    const pass_kernels *kernels;
+} balls_state;
 
-#define REAL       double
-#define NAME(name) f64_##name
-#define BATCH      cairn_batch_f64
-#define JOB        cairn_pass_f64
-#define PASS       cairn_batch_pass_f64
-#define KERNELS    cairn_sweeps_f64
-#define TEXT       "double"
-#include "backend/batch_state.h"
+static size_t velocity_count(const balls_state *s)
+{
+    return ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * (size_t)s->record;
+}
+
+static size_t impulse_count(const balls_state *s)
+{
+    return (size_t)s->batches->count * (size_t)s->parts * CAIRN_BATCH;
+}
+
+/* The first number of a lane's impulse; the others follow CAIRN_BATCH apart. */
+static real *impulse_at(const balls_state *s, int lane)
+{
+    return s->r + (size_t)(lane / CAIRN_BATCH) * (size_t)s->parts * CAIRN_BATCH +
+           lane % CAIRN_BATCH;
+}
+
+static cairn_status reserve(balls_state *s, cairn_arena *arena)
+{
+    size_t records = velocity_count(s), impulses = impulse_count(s);
+    s->data = cairn_arena_take(arena, (size_t)s->batches->count, sizeof *s->data);
+    s->v = cairn_arena_take(arena, records, sizeof(real));
+    s->v_previous = cairn_arena_take(arena, records, sizeof(real));
+    s->r = cairn_arena_take(arena, impulses, sizeof(real));
+    s->r_previous = cairn_arena_take(arena, impulses, sizeof(real));
+    s->mu = NULL;
+    if (!s->batches->smooth) {
+        s->mu = cairn_arena_take(arena, (size_t)s->batches->count * CAIRN_BATCH, sizeof(real));
+        if (!s->mu)
+            return CAIRN_NO_MEMORY;
+    }
+    bool complete = s->data && s->v && s->v_previous && s->r && s->r_previous;
+    return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void fill_batch(const balls_state *s, int k)
+{
+    batch_data *batch = &s->data[k];
+    for (int i = 0; i < CAIRN_BATCH; i++) {
+        size_t lane = (size_t)k * CAIRN_BATCH + (size_t)i;
+        double values[5];
+        fetch_lane(s->batches, (int)lane + AHEAD);
+        lane_of(s->batches, k, i, values);
+        batch->a[i] = s->batches->bodies[2 * lane];
+        batch->b[i] = s->batches->bodies[2 * lane + 1];
+        for (int c = 0; c < 3; c++)
+            batch->n[c][i] = (real)values[c];
+        batch->shift[i] = (real)values[3];
+        if (s->mu)
+            s->mu[lane] = (real)values[4];
+    }
+}
+
+typedef struct loading {
+    const balls_state *s;
+    const double *v, *r;
+    double *found;
+} loading;
+
+static void fill_batches(int begin, int end, void *context)
+{
+    const loading *job = context;
+    for (int k = begin; k < end; k++)
+        fill_batch(job->s, k);
+}
+
+/* The velocities of records. */
+static void load_records(int begin, int end, void *context)
+{
+    const loading *job = context;
+    const balls_state *s = job->s;
+    for (int i = begin; i < end; i++) {
+        const double *v = job->v + (size_t)i * 6;
+        real *to = s->v + (size_t)i * (size_t)s->record;
+        for (int c = 0; c < 3; c++)
+            to[c] = (real)v[c];
+        if (s->batches->smooth)
+            continue;
+        cairn_vec3 y = turning_of(s->batches, i, v);
+        to[3] = (real)y.x;
+        to[4] = (real)y.y;
+        to[5] = (real)y.z;
+    }
+}
+
+/* What stays in them: 1/m and R^2/J. */
+static void load_masses(int begin, int end, void *context)
+{
+    const loading *job = context;
+    const balls_state *s = job->s;
+    for (int i = begin; i < end; i++) {
+        const double *m = s->p->mass_inverse + (size_t)i * 6;
+        real *to = s->v + (size_t)i * (size_t)s->record;
+        double R = fmax(0, s->batches->radius[i]);
+        to[s->batches->smooth ? 3 : 6] = (real)m[0];
+        if (!s->batches->smooth)
+            to[7] = (real)(R * R * m[3]);
+    }
+}
+
+static void set_velocities(balls_state *s, const double *v)
+{
+    loading job = { .s = s, .v = v };
+    cairn_parallel_for(s->p->blocks, CAIRN_LOADED, load_records, &job);
+    /* walls stand and have no inverse mass; padding has some, and never moves */
+    real *wall = s->v + (size_t)s->p->blocks * (size_t)s->record;
+    memset(wall, 0, (size_t)(s->record * CAIRN_EXTRA_RECORDS) * sizeof(real));
+    for (int k = 1; k < CAIRN_EXTRA_RECORDS; k += CAIRN_WALL_RECORDS)
+        for (int c = s->mu ? 6 : 3; c < s->record; c++)
+            wall[k * s->record + c] = 1;
+}
+
+static void load_lanes(int begin, int end, void *context)
+{
+    const loading *job = context;
+    const balls_state *s = job->s;
+    for (int lane = begin; lane < end; lane++) {
+        int j = s->batches->contact[lane];
+        real *to = impulse_at(s, lane);
+        fetch_impulse(s->batches, lane + AHEAD, job->r);
+        cairn_vec3 p = { 0, 0, 0 };
+        if (j >= 0 && s->mu)
+            p = impulse_in_space(s->p, j, job->r + (size_t)j * 3);
+        else if (j >= 0)
+            p.x = job->r[(size_t)j * 3];
+        const double parts[3] = { p.x, p.y, p.z };
+        for (int c = 0; c < s->parts; c++)
+            to[c * CAIRN_BATCH] = (real)parts[c];
+    }
+}
+
+static void load_impulses(balls_state *s, const double *r)
+{
+    loading job = { .s = s, .r = r };
+    cairn_parallel_for(s->batches->count * CAIRN_BATCH, CAIRN_LOADED, load_lanes, &job);
+}
+
+/* Impulses out of the state, on their cones in double. */
+static void unload_lanes(int begin, int end, void *context)
+{
+    const loading *job = context;
+    const balls_state *s = job->s;
+    for (int lane = begin; lane < end; lane++) {
+        int j = s->batches->contact[lane];
+        const real *from = impulse_at(s, lane);
+        double *r = job->found + (size_t)j * 3;
+        fetch_impulse(s->batches, lane + AHEAD, job->found);
+        if (j < 0)
+            continue;
+        r[0] = from[0] < 0 ? 0 : from[0];
+        r[1] = r[2] = 0;
+        if (!s->mu)
+            continue;
+        impulse_in_frame(s->p, j, cairn_vec(from[0], from[CAIRN_BATCH], from[2 * CAIRN_BATCH]), r);
+        cairn_circle_project(3, s->p->mu[j], r);
+    }
+}
+
+static void unload(const void *state, double *r)
+{
+    const balls_state *s = state;
+    loading job = { .s = s, .found = r };
+    cairn_parallel_for(s->batches->count * CAIRN_BATCH, CAIRN_LOADED, unload_lanes, &job);
+}
+
+/* What the previous ones were no longer counts. */
+static void forget(void *state)
+{
+    balls_state *s = state;
+    memcpy(s->v_previous, s->v, velocity_count(s) * sizeof(real));
+    memcpy(s->r_previous, s->r, impulse_count(s) * sizeof(real));
+}
+
+typedef struct sweep_work {
+    const balls_state *s;
+    pass_job job;
+    bool measures; /* the residual is asked for: nothing moves */
+    cairn_sweep partial[CAIRN_GROUPS];
+} sweep_work;
+
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
+ * entries of a record stay */
+static void extrapolate(const sweep_work *w, int slab)
+{
+    real beta = (real)w->job.momentum.beta, lean = (real)w->job.momentum.lean;
+    real *v = w->s->v, *previous = w->s->v_previous;
+    size_t size = (size_t)w->s->record;
+    const int *first = w->s->batches->first;
+    for (size_t i = (size_t)first[slab] * size; i < (size_t)first[slab + 1] * size; i++) {
+        real old = v[i], move = beta * (old - previous[i]);
+        v[i] = old + move;
+        previous[i] = old + lean * move;
+    }
+}
+
+/* v = v_free + M^-1 H' r, computed anew in this type of number. */
+static void push_groups(int begin, int end, void *context)
+{
+    sweep_work *w = context;
+    const int *start = w->s->batches->start;
+    for (int g = begin; g < end; g++)
+        w->s->kernels->add_up(&w->job, start[g], start[g + 1] - 1);
+}
+
+/* The previous velocities from the present ones, and back. */
+static void hold_move(int begin, int end, void *context)
+{
+    const sweep_work *w = context;
+    size_t size = (size_t)w->s->record;
+    for (size_t i = (size_t)begin * size; i < (size_t)end * size; i++)
+        w->s->v_previous[i] = w->s->v[i] - w->s->v_previous[i];
+}
+
+/* Velocities made anew: rounding leaves them, and must leave the previous ones as well. Were it
+ * only taken from v, momentum would take it for a move and repeat it 1/(1 - beta) times. */
+static void renew(balls_state *s, const double *v, bool add_impulses)
+{
+    int last = s->batches->pieces.count;
+    sweep_work w = { .s = s, .job = { .batches = s->data, .mu = s->mu, .v = s->v, .r = s->r } };
+    cairn_parallel_for(s->p->blocks, MOVED, hold_move, &w);
+    set_velocities(s, v);
+    if (add_impulses) {
+        cairn_parallel_pieces(&s->batches->pieces, push_groups, &w);
+        push_groups(last, last + 1, &w);
+    }
+    cairn_parallel_for(s->p->blocks, MOVED, hold_move, &w);
+}
+
+static void refresh(void *state)
+{
+    balls_state *s = state;
+    renew(s, s->p->v_free, true);
+}
+
+static void load_velocities(void *state, const double *v)
+{
+    renew(state, v, false);
+}
+
+/* The bodies of a slab move on just before its contacts need them; pieces between slabs follow. */
+static void groups(int begin, int end, void *context)
+{
+    sweep_work *w = context;
+    const int *start = w->s->batches->start;
+    for (int g = begin; g < end; g++) {
+        cairn_sweep noted = { 0, 0 };
+        if (w->measures) {
+            w->s->kernels->measure(&w->job, start[g], start[g + 1] - 1, &noted);
+        } else {
+            if (g < w->s->batches->slabs)
+                extrapolate(w, g);
+            w->s->kernels->sweep(&w->job, start[g], start[g + 1] - 1, &noted);
+        }
+        w->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+    }
+}
+
+static cairn_sweep sum_groups(sweep_work *w)
+{
+    const cairn_pieces *pieces = &w->s->batches->pieces;
+    int last = pieces->count;
+    cairn_sweep sum = { 0, 0 };
+    cairn_parallel_pieces(pieces, groups, w);
+    groups(last, last + 1, w);
+    for (int g = 0; g <= last; g++) {
+        sum.change2 += w->partial[g].change2;
+        sum.uphill += w->partial[g].uphill;
+    }
+    return sum;
+}
+
+static sweep_work work_of(const balls_state *s, cairn_law law, cairn_momentum momentum)
+{
+    return (sweep_work){ .s = s,
+                         .job = { .batches = s->data,
+                                  .mu = s->mu,
+                                  .convex = law == CAIRN_LAW_CONVEX,
+                                  .momentum = momentum,
+                                  .v = s->v,
+                                  .r = s->r,
+                                  .previous = s->r_previous } };
+}
+
+static cairn_sweep sweep(void *state, cairn_law law, cairn_momentum momentum)
+{
+    sweep_work w = work_of(state, law, momentum);
+    return sum_groups(&w);
+}
+
+static double measure(const void *state, cairn_law law)
+{
+    sweep_work w = work_of(state, law, (cairn_momentum){ 0 });
+    w.measures = true;
+    return sqrt(sum_groups(&w).change2);
+}
+
+static cairn_status begin_sweeps(cairn_system *system, cairn_arena *arena, const double *r,
+                                 const double *v, void **out)
+{
+    balls_state *s = cairn_arena_take(arena, 1, sizeof *s);
+    *out = NULL;
+    if (!s)
+        return CAIRN_NO_MEMORY;
+    TRY(make_batches(system, arena));
+    if (!system->batches->usable)
+        return CAIRN_OK;
+    s->p = system->p;
+    s->batches = system->batches;
+    s->record = s->batches->smooth ? 4 : 8;
+    s->parts = s->batches->smooth ? 1 : 3;
+    s->kernels = kernels_of(cairn_width_best());
+    TRY(reserve(s, arena));
+    loading job = { .s = s };
+    cairn_parallel_for(s->batches->count, CAIRN_LOADED / CAIRN_BATCH, fill_batches, &job);
+    cairn_parallel_for(s->p->blocks, CAIRN_LOADED, load_masses, &job);
+    set_velocities(s, v);
+    load_impulses(s, r);
+    forget(s);
+    if (s->batches->smooth)
+        refresh(s); /* v may count tangential impulses that a warm start has left in r */
+    forget(s);
+    *out = s;
+    return CAIRN_OK;
+}
+
+const cairn_sweeps CAIRN_UNIT = {
+    .name = sizeof(real) < sizeof(double) ? "float" : "double",
+    .single = sizeof(real) < sizeof(double),
+    .begin = begin_sweeps,
+    .sweep = sweep,
+    .measure = measure,
+    .unload = unload,
+    .load_velocities = load_velocities,
+    .refresh = refresh,
+    .forget = forget,
+};

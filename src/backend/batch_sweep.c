@@ -1,69 +1,407 @@
-/* batch_sweep.c - the pass over batches for float and double, compiled for several instruction sets
- * from one text; which one runs is decided on the machine. All give the same bits. */
-#include "backend/batch.h"
+/* batch_sweep.c - the passes over batches of contacts of balls, in wide arithmetic: a unit,
+ * compiled once for each type of number and register (src/units.cmake).
+ *
+ * A ball feels its contacts only through v and y = R w (w in the world frame): with p the impulse
+ * as a vector in space and n the normal,
+ *     u = va - vb + n x (ya + yb),   u_N = n.u,   u_T = u - u_N n
+ *     v += p/m,  y += k (p x n),  k = R^2/J          (b: v -= p/m, y as for a)
+ *     W = diag(w_N, w_T, w_T),  w_N = 1/ma + 1/mb,  w_T = w_N + ka + kb.
+ * A record of a body is (v, y, 1/m, k). Without friction nothing turns: one multiplier for a
+ * contact, p = r n, and records (v, 1/m). */
+#include "backend/batch_sweep.h"
+#include "backend/batch_lanes.h"
 #include "math/simd.h"
 
-#define TEXT "backend/batch_sweep.h"
+static const real tiny_real = (real)(sizeof(real) == sizeof(float) ? 1e-37f : 1e-300);
 
-#define REAL  float
-#define TINY  1e-37f
-#define BATCH cairn_batch_f32
-#define JOB   cairn_pass_f32
-#include "backend/batch_widths_f32.h"
+typedef struct bodies {
+    wide a[8], b[8];
+} bodies;
 
-#undef REAL
-#undef TINY
-#undef BATCH
-#undef JOB
+typedef struct impulse {
+    wide x, y, z;
+} impulse;
 
-#define REAL  double
-#define TINY  1e-300
-#define BATCH cairn_batch_f64
-#define JOB   cairn_pass_f64
-#include "backend/batch_widths_f64.h"
-
-static void f32_baseline(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE wide dot(impulse p, impulse q)
 {
-    f32x4_work(job, begin, end, out);
+    return p.x * q.x + p.y * q.y + p.z * q.z;
 }
 
-CAIRN_AVX2 static void f32_avx2(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE impulse load3(const real *from)
 {
-    f32x8_work(job, begin, end, out);
+    return (impulse){ wide_load(from), wide_load(from + CAIRN_BATCH),
+                      wide_load(from + 2 * CAIRN_BATCH) };
 }
 
-CAIRN_AVX512 static void f32_avx512(const cairn_pass_f32 *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE void store3(real *to, impulse p)
 {
-    f32x16_work(job, begin, end, out);
+    wide_store(to, p.x);
+    wide_store(to + CAIRN_BATCH, p.y);
+    wide_store(to + 2 * CAIRN_BATCH, p.z);
 }
 
-static void f64_baseline(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE impulse cross(impulse a, impulse b)
 {
-    f64x2_work(job, begin, end, out);
+    return (impulse){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
 }
 
-CAIRN_AVX2 static void f64_avx2(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+/* p += s q */
+CAIRN_WIDE impulse add(impulse p, wide s, impulse q)
 {
-    f64x4_work(job, begin, end, out);
+    return (impulse){ p.x + s * q.x, p.y + s * q.y, p.z + s * q.z };
 }
 
-CAIRN_AVX512 static void f64_avx512(const cairn_pass_f64 *job, int begin, int end, cairn_sweep *out)
+/* u = va - vb + n x (ya + yb) */
+CAIRN_WIDE impulse relative(const bodies *s, impulse n)
 {
-    f64x8_work(job, begin, end, out);
+    impulse turning = { s->a[3] + s->b[3], s->a[4] + s->b[4], s->a[5] + s->b[5] };
+    impulse u = cross(n, turning);
+    u.x += s->a[0] - s->b[0];
+    u.y += s->a[1] - s->b[1];
+    u.z += s->a[2] - s->b[2];
+    return u;
 }
 
-void cairn_batch_pass_f32(cairn_width width, const cairn_pass_f32 *job, int begin, int end,
-                          cairn_sweep *out)
+/* v and y of both bodies move by what the impulse p does. */
+CAIRN_WIDE void push_bodies(bodies *s, impulse n, impulse p)
 {
-    static void (*const passes[CAIRN_WIDTH_COUNT])(
-        const cairn_pass_f32 *, int, int, cairn_sweep *) = { f32_baseline, f32_avx2, f32_avx512 };
-    passes[width](job, begin, end, out);
+    impulse turn = cross(p, n);
+    const wide linear[3] = { p.x, p.y, p.z }, angular[3] = { turn.x, turn.y, turn.z };
+    for (int i = 0; i < 3; i++) {
+        s->a[i] += s->a[6] * linear[i];
+        s->b[i] -= s->b[6] * linear[i];
+        s->a[3 + i] += s->a[7] * angular[i];
+        s->b[3 + i] += s->b[7] * angular[i];
+    }
 }
 
-void cairn_batch_pass_f64(cairn_width width, const cairn_pass_f64 *job, int begin, int end,
-                          cairn_sweep *out)
+/* ---- with friction -------------------------------------------------------------------------- */
+
+/* A visit of LANES contacts that has begun: its bodies, W, and what moves the contact without its
+ * own impulse, q = u - W y + b n, by its part along n and the rest. */
+typedef struct ball_visit {
+    bodies s;
+    wide wn, wt, q_normal;
+    impulse q_sliding;
+} ball_visit;
+
+/* Visit number `at`: its batch, and the first of its lanes there. */
+enum { VISITS = CAIRN_BATCH / LANES };
+
+CAIRN_WIDE const batch_data *batch_at(const pass_job *job, int at)
 {
-    static void (*const passes[CAIRN_WIDTH_COUNT])(
-        const cairn_pass_f64 *, int, int, cairn_sweep *) = { f64_baseline, f64_avx2, f64_avx512 };
-    passes[width](job, begin, end, out);
+    return &job->batches[at / VISITS];
 }
+
+CAIRN_WIDE size_t first_number(int at, int parts)
+{
+    return (size_t)(at / VISITS * parts * CAIRN_BATCH + at % VISITS * LANES);
+}
+
+/* (1) y = r + beta (r - point), kept in place of r; the next point; (2) q */
+CAIRN_WIDE void begin_visit(const pass_job *job, int at, ball_visit *visit)
+{
+    const batch_data *batch = batch_at(job, at);
+    int lane = at % VISITS * LANES;
+    real *r = job->r + first_number(at, 3), *previous = job->previous + first_number(at, 3);
+    bodies *s = &visit->s;
+    wide_gather(job->v, batch->a + lane, 8, s->a);
+    wide_gather(job->v, batch->b + lane, 8, s->b);
+    impulse old = load3(r), before = load3(previous);
+    impulse n = load3(batch->n[0] + lane);
+    const wide beta = wide_spread((real)job->momentum.beta);
+    impulse move = { beta * (old.x - before.x), beta * (old.y - before.y),
+                     beta * (old.z - before.z) };
+    impulse y = add(old, wide_spread(1), move);
+    store3(previous, add(old, wide_spread((real)job->momentum.lean), move));
+    store3(r, y);
+    wide turning = s->a[7] + s->b[7];
+    visit->wn = s->a[6] + s->b[6];
+    visit->wt = visit->wn + turning;
+    impulse q = add(relative(s, n), -visit->wt, y);
+    wide along = dot(q, n);
+    visit->q_sliding = add(q, -along, n);
+    visit->q_normal = along + (turning * dot(y, n) + wide_load(batch->shift + lane));
+}
+
+/* The exact solution of each lane's own contact. It sticks where r = -q/w is within the cone;
+ * slides on the cone otherwise, see problem/local.h. */
+CAIRN_WIDE impulse solve(const pass_job *job, int at, const ball_visit *visit)
+{
+    const wide one = wide_spread(1), tiny = wide_spread(tiny_real);
+    impulse n = load3(batch_at(job, at)->n[0] + at % VISITS * LANES);
+    impulse q = visit->q_sliding;
+    wide mu = wide_load(job->mu + first_number(at, 1)), wn = visit->wn, wt = visit->wt;
+    wide speed = wide_root(dot(q, q)), push = -visit->q_normal, resists = wn;
+    mask sticks = speed * wn < mu * wide_positive(push) * wt; /* never where it opens */
+    if (job->convex) {
+        push = wide_choose(sticks, push, push + mu * speed);
+        resists = wide_choose(sticks, wn, wn + mu * mu * wt);
+    }
+    wide normal = wide_positive(push) / resists;
+    wide pull = wide_choose(sticks, one, mu * normal) / wide_choose(sticks, wt, speed + tiny);
+    impulse r = { normal * n.x, normal * n.y, normal * n.z };
+    return add(r, -pull, q);
+}
+
+/* (3) pass the change on, note its size and whether momentum points uphill */
+CAIRN_WIDE void end_visit(const pass_job *job, int at, ball_visit *visit, impulse found,
+                          lane_notes *notes)
+{
+    const batch_data *batch = batch_at(job, at);
+    int part = at % VISITS, lane = part * LANES;
+    real *r = job->r + first_number(at, 3);
+    impulse y = load3(r), point = load3(job->previous + first_number(at, 3));
+    impulse change = { found.x - y.x, found.y - y.y, found.z - y.z };
+    impulse progress = { found.x - point.x, found.y - point.y, found.z - point.z };
+    store3(r, found);
+    push_bodies(&visit->s, load3(batch->n[0] + lane), change);
+    wide_scatter(job->v, batch->a + lane, 8, visit->s.a);
+    wide_scatter(job->v, batch->b + lane, 8, visit->s.b);
+    wide w = (visit->wn + 2 * visit->wt) * wide_spread((real)(1.0 / 3));
+    notes->change2[part] += w * w * dot(change, change);
+    notes->uphill[part] -= dot(change, progress);
+}
+
+/* ---- without: r >= 0, u_N = n.(va - vb) ----------------------------------------------------- */
+
+typedef struct smooth_visit {
+    wide a[4], b[4], y, point, w, step; /* step: how far r would go from y */
+} smooth_visit;
+
+CAIRN_WIDE void begin_smooth(const pass_job *job, int at, smooth_visit *visit)
+{
+    const batch_data *batch = batch_at(job, at);
+    int lane = at % VISITS * LANES;
+    wide *a = visit->a, *b = visit->b;
+    wide_gather(job->v, batch->a + lane, 4, a);
+    wide_gather(job->v, batch->b + lane, 4, b);
+    impulse n = load3(batch->n[0] + lane);
+    wide old = wide_load(job->r + first_number(at, 1));
+    wide before = wide_load(job->previous + first_number(at, 1));
+    wide move = wide_spread((real)job->momentum.beta) * (old - before);
+    visit->y = old + move;
+    visit->point = old + wide_spread((real)job->momentum.lean) * move;
+    visit->w = a[3] + b[3];
+    wide u = n.x * (a[0] - b[0]) + n.y * (a[1] - b[1]) + n.z * (a[2] - b[2]);
+    visit->step = (u + wide_load(batch->shift + lane)) / visit->w;
+}
+
+CAIRN_WIDE void end_smooth(const pass_job *job, int at, smooth_visit *visit, lane_notes *notes)
+{
+    const batch_data *batch = batch_at(job, at);
+    int part = at % VISITS, lane = part * LANES;
+    real *r = job->r + first_number(at, 1);
+    wide *a = visit->a, *b = visit->b, found = wide_positive(visit->y - visit->step);
+    wide change = found - visit->y, to_a = a[3] * change, to_b = b[3] * change;
+    for (int i = 0; i < 3; i++) {
+        wide n = wide_load(batch->n[i] + lane);
+        a[i] += to_a * n;
+        b[i] -= to_b * n;
+    }
+    wide_store(job->previous + first_number(at, 1), visit->point);
+    wide_store(r, found);
+    wide_scatter(job->v, batch->a + lane, 4, a);
+    wide_scatter(job->v, batch->b + lane, 4, b);
+    notes->change2[part] += visit->w * visit->w * change * change;
+    notes->uphill[part] -= change * (found - visit->point);
+}
+
+/* ---- passes --------------------------------------------------------------------------------- */
+
+/* One visit. The next begins before it ends, so that its loads and shuffles fill the time in which
+ * this one waits for roots and quotients: they share no body, see batch.c. */
+CAIRN_WIDE void take_turn(const pass_job *job, int at, ball_visit *now, ball_visit *next,
+                          lane_notes *notes)
+{
+    impulse found = solve(job, at, now);
+    begin_visit(job, at + 1, next);
+    end_visit(job, at, now, found, notes);
+}
+
+CAIRN_WIDE void take_turn_smooth(const pass_job *job, int at, smooth_visit *now, smooth_visit *next,
+                                 lane_notes *notes)
+{
+    begin_smooth(job, at + 1, next);
+    end_smooth(job, at, now, notes);
+}
+
+/* Visits whose lanes are summed before they are collected: those of 32 batches. */
+enum { STRETCH = 32 * VISITS };
+
+CAIRN_WIDE void sweep_rough(const pass_job *job, int begin, int end, cairn_sweep *out)
+{
+    ball_visit one, two;
+    begin_visit(job, begin, &one);
+    for (int start = begin; start < end; start += STRETCH) {
+        int stop = start + STRETCH < end ? start + STRETCH : end;
+        lane_notes notes = { 0 };
+        for (int at = start; at < stop; at += 2) {
+            take_turn(job, at, &one, &two, &notes);
+            take_turn(job, at + 1, &two, &one, &notes);
+        }
+        collect(&notes, out);
+    }
+}
+
+CAIRN_WIDE void sweep_smooth(const pass_job *job, int begin, int end, cairn_sweep *out)
+{
+    smooth_visit one, two;
+    begin_smooth(job, begin, &one);
+    for (int start = begin; start < end; start += STRETCH) {
+        int stop = start + STRETCH < end ? start + STRETCH : end;
+        lane_notes notes = { 0 };
+        for (int at = start; at < stop; at += 2) {
+            take_turn_smooth(job, at, &one, &two, &notes);
+            take_turn_smooth(job, at + 1, &two, &one, &notes);
+        }
+        collect(&notes, out);
+    }
+}
+
+/* ---- the residual --------------------------------------------------------------------------- */
+
+/* The judge's, contact by contact. With x = w r for r, as problem/judge_lanes.c has it: the larger
+ * of |x - P(x - u^)| and of the conditions e_N and e_T of problem/residual.c. Of the convex law
+ * u_N + b is taken for s = 0; with another s the judge may find a little more. */
+
+CAIRN_WIDE wide larger(wide a, wide b)
+{
+    return wide_choose(b > a, b, a);
+}
+
+/* e_N^2 of a contact that opens at speed o under its law, and at u_N with the bias */
+CAIRN_WIDE wide signorini2(wide x, wide o, wide u_N)
+{
+    wide both = x - wide_positive(x - o), approach = x - wide_positive(x - u_N);
+    wide e = larger(wide_positive(both), wide_positive(-approach));
+    return e * e;
+}
+
+/* e_T^2, by x along n and across it */
+CAIRN_WIDE wide friction_error2(wide mu, wide along, impulse across, impulse sliding)
+{
+    const wide one = wide_spread(1), tiny = wide_spread(tiny_real);
+    impulse y = add(across, -one, sliding);
+    wide T = wide_root(dot(y, y)), bound = mu * wide_positive(along);
+    impulse off = add(across, -wide_choose(T <= bound, one, bound / (T + tiny)), y);
+    return dot(off, off);
+}
+
+/* |x - P_K(x - u)|^2, K the cone of mu about n; u by its part along n and the rest. */
+CAIRN_WIDE wide map_error2(impulse n, wide mu, impulse x, wide u, impulse sliding)
+{
+    const wide one = wide_spread(1), tiny = wide_spread(tiny_real);
+    wide along = dot(x, n), y = along - u;
+    impulse rest = add(x, -along, n), across = add(rest, -one, sliding);
+    wide T = wide_root(dot(across, across));
+    mask inside = T <= mu * y; /* or mu = T = 0: then y may be negative */
+    wide on_side = wide_positive(y + mu * T) / (one + mu * mu);
+    wide normal = wide_choose(inside, wide_positive(y), on_side);
+    wide scale = wide_choose(inside, one, mu * on_side / (T + tiny));
+    impulse off = add(rest, -scale, across);
+    return (along - normal) * (along - normal) + dot(off, off);
+}
+
+CAIRN_WIDE wide error2(const pass_job *job, int at)
+{
+    const batch_data *batch = batch_at(job, at);
+    int lane = at % VISITS * LANES;
+    bodies s;
+    wide_gather(job->v, batch->a + lane, 8, s.a);
+    wide_gather(job->v, batch->b + lane, 8, s.b);
+    impulse n = load3(batch->n[0] + lane), u = relative(&s, n);
+    impulse r = load3(job->r + first_number(at, 3));
+    wide mu = wide_load(job->mu + first_number(at, 1)), along = dot(u, n);
+    impulse sliding = add(u, -along, n);
+    along += wide_load(batch->shift + lane);
+    wide lift = mu * wide_root(dot(sliding, sliding));
+    wide w = s.a[6] + s.b[6] + (s.a[7] + s.b[7]) * wide_spread((real)(2.0 / 3));
+    r.x *= w;
+    r.y *= w;
+    r.z *= w;
+    wide x = dot(r, n);
+    wide friction2 = friction_error2(mu, x, add(r, -x, n), sliding);
+    wide normal2 = signorini2(x, job->convex ? along - lift : along, along);
+    wide map2 = map_error2(n, mu, r, job->convex ? along : along + lift, sliding);
+    return larger(map2, larger(normal2, friction2));
+}
+
+/* Without friction: |w r - max(0, w r - u)|^2 = min(w r, u)^2, with w_N for w: the judge finds a
+ * little more where a contact opens with hardly any impulse left. */
+CAIRN_WIDE wide error2_smooth(const pass_job *job, int at)
+{
+    smooth_visit visit;
+    begin_smooth(job, at, &visit);
+    wide wr = visit.w * wide_load(job->r + first_number(at, 1));
+    wide off = wr - wide_positive(wr - visit.w * visit.step);
+    return off * off;
+}
+
+CAIRN_WIDE void measure(const pass_job *job, int begin, int end, cairn_sweep *out)
+{
+    for (int start = begin; start < end; start += STRETCH) {
+        int stop = start + STRETCH < end ? start + STRETCH : end;
+        lane_notes notes = { 0 };
+        for (int at = start; at < stop; at++)
+            notes.change2[at % VISITS] += job->mu ? error2(job, at) : error2_smooth(job, at);
+        collect(&notes, out);
+    }
+}
+
+/* ---- impulses ------------------------------------------------------------------------------- */
+
+/* v and y by the impulses of the batches alone, on top of what the records hold. */
+CAIRN_WIDE void add_impulses(const pass_job *job, int k, int lane)
+{
+    const batch_data *batch = &job->batches[k];
+    const real *r = job->r + (size_t)k * 3 * CAIRN_BATCH + lane;
+    bodies s;
+    wide_gather(job->v, batch->a + lane, 8, s.a);
+    wide_gather(job->v, batch->b + lane, 8, s.b);
+    push_bodies(&s, load3(batch->n[0] + lane), load3(r));
+    wide_scatter(job->v, batch->a + lane, 8, s.a);
+    wide_scatter(job->v, batch->b + lane, 8, s.b);
+}
+
+CAIRN_WIDE void add_smooth(const pass_job *job, int k, int lane)
+{
+    const batch_data *batch = &job->batches[k];
+    wide r = wide_load(job->r + (size_t)k * CAIRN_BATCH + lane), a[4], b[4];
+    wide_gather(job->v, batch->a + lane, 4, a);
+    wide_gather(job->v, batch->b + lane, 4, b);
+    for (int i = 0; i < 3; i++) {
+        wide along = r * wide_load(batch->n[i] + lane);
+        a[i] += a[3] * along;
+        b[i] -= b[3] * along;
+    }
+    wide_scatter(job->v, batch->a + lane, 4, a);
+    wide_scatter(job->v, batch->b + lane, 4, b);
+}
+
+/* ---- the unit ------------------------------------------------------------------------------- */
+
+static void sweep(const pass_job *job, int begin, int end, cairn_sweep *out)
+{
+    if (begin < end && job->mu)
+        sweep_rough(job, begin * VISITS, end * VISITS, out);
+    else if (begin < end)
+        sweep_smooth(job, begin * VISITS, end * VISITS, out);
+}
+
+static void measure_batches(const pass_job *job, int begin, int end, cairn_sweep *out)
+{
+    measure(job, begin * VISITS, end * VISITS, out);
+}
+
+static void add_up(const pass_job *job, int begin, int end)
+{
+    for (int k = begin; k < end; k++)
+        for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
+            if (job->mu)
+                add_impulses(job, k, lane);
+            else
+                add_smooth(job, k, lane);
+}
+
+const pass_kernels CAIRN_UNIT = { .sweep = sweep, .measure = measure_batches, .add_up = add_up };

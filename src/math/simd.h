@@ -1,20 +1,21 @@
 /* simd.h - wide arithmetic: the one place that knows how many numbers go at once.
  *
- * Written with the vector types of the compiler: registers of 16, 32 and 64 bytes, which every
- * machine, AVX2 and AVX-512 have. Each lane does the same operations in the same order whatever the
- * width, so all give the same bits (nothing is fused: the build says -ffp-contract=off). Functions
- * with these types are always inlined: vectors never cross a call.
+ * A unit (a source that is compiled once for each register, see src/units.cmake) has one type of
+ * register, `wide`: CAIRN_REGISTER_BYTES bytes of numbers `real` of CAIRN_REAL_BYTES bytes. Every
+ * machine has 16, AVX2 has 32, AVX-512 has 64. Written with the vector types of the compiler. Each
+ * lane does the same operations in the same order whatever the width, so all give the same bits
+ * (nothing is fused: the build says -ffp-contract=off). Functions with these types are always
+ * inlined: vectors never cross a call.
  *
- * Each type cairn_f32xN or cairn_f64xN comes with: load, store, spread (one number to all lanes),
- * root, choose (by a mask), and gather and scatter of records of 4 or 8 numbers, by transposition
- * in registers. */
+ * There are load, store, spread (one number to all lanes), root, choose (by a mask), and gather and
+ * scatter of records of 4 or 8 numbers, by transposition in registers. */
 #ifndef CAIRN_MATH_SIMD_H
 #define CAIRN_MATH_SIMD_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "math/width.h"
+#include "math/real.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -22,154 +23,431 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* no vector crosses a call */
 
-/* TARGET: the instruction set of the register. Without it on every function on the way, gcc makes
- * masks of a kind that the wider sets do not have, and compares lane by lane. */
-#define CAIRN_WIDE static inline __attribute__((always_inline)) TARGET
+#define CAIRN_WIDE  static inline __attribute__((always_inline))
+#define CAIRN_LANES (CAIRN_REGISTER_BYTES / CAIRN_REAL_BYTES)
 
-typedef float cairn_f32x4 __attribute__((vector_size(16)));
-typedef float cairn_f32x8 __attribute__((vector_size(32)));
-typedef float cairn_f32x16 __attribute__((vector_size(64)));
-typedef int32_t cairn_i32x4 __attribute__((vector_size(16)));
-typedef int32_t cairn_i32x8 __attribute__((vector_size(32)));
-typedef int32_t cairn_i32x16 __attribute__((vector_size(64)));
-typedef double cairn_f64x2 __attribute__((vector_size(16)));
-typedef double cairn_f64x4 __attribute__((vector_size(32)));
-typedef double cairn_f64x8 __attribute__((vector_size(64)));
-typedef int64_t cairn_i64x2 __attribute__((vector_size(16)));
-typedef int64_t cairn_i64x4 __attribute__((vector_size(32)));
-typedef int64_t cairn_i64x8 __attribute__((vector_size(64)));
+enum { LANES = CAIRN_LANES };
 
-/* An index list for 4 lanes, repeated for all lanes. */
-#define CAIRN_ONCE(a, b, c, d)  a, b, c, d
-#define CAIRN_TWICE(a, b, c, d) a, b, c, d, a + 4, b + 4, c + 4, d + 4
-#define CAIRN_FOUR_TIMES(a, b, c, d)                                                               \
-    CAIRN_TWICE(a, b, c, d), CAIRN_TWICE(a + 8, b + 8, c + 8, d + 8)
-
-/* Two halves side by side; the upper half; and quarters of two registers in turn, the even or the
- * odd ones. Of x86 by name: of the shuffles below, which mean the same, gcc makes slower ones. */
-#if defined(__x86_64__)
-#define CAIRN_JOIN_F32X8(a, b)   _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1)
-#define CAIRN_UPPER_F32X8(x)     _mm256_extractf128_ps(x, 1)
-#define CAIRN_JOIN_F32X16(a, b)  _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1)
-#define CAIRN_UPPER_F32X16(x)    _mm512_extractf32x8_ps(x, 1)
-#define CAIRN_LEFT_F32X16(a, b)  _mm512_mask_shuffle_f32x4(a, 0xf0f0, b, b, 0xa0)
-#define CAIRN_RIGHT_F32X16(a, b) _mm512_mask_shuffle_f32x4(b, 0x0f0f, a, a, 0xf5)
-#define CAIRN_JOIN_F64X8(a, b)   _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1)
-#define CAIRN_UPPER_F64X8(x)     _mm512_extractf64x4_pd(x, 1)
+#if CAIRN_REAL_BYTES == 4
+typedef int32_t whole;
+CAIRN_WIDE float real_root(float x)
+{
+    return __builtin_sqrtf(x);
+}
 #else
-#define CAIRN_JOIN_F32X8(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
-#define CAIRN_UPPER_F32X8(x)   __builtin_shufflevector(x, x, 4, 5, 6, 7)
-#define CAIRN_JOIN_F32X16(a, b)                                                                    \
-    __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#define CAIRN_UPPER_F32X16(x) __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15)
-#define CAIRN_LEFT_F32X16(a, b)                                                                    \
-    __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27)
-#define CAIRN_RIGHT_F32X16(a, b)                                                                   \
-    __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31)
-#define CAIRN_JOIN_F64X8(a, b) __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)
-#define CAIRN_UPPER_F64X8(x)   __builtin_shufflevector(x, x, 4, 5, 6, 7)
+typedef int64_t whole;
+CAIRN_WIDE double real_root(double x)
+{
+    return __builtin_sqrt(x);
+}
 #endif
 
-/* ---- float ---------------------------------------------------------------------------------- */
+typedef real wide __attribute__((vector_size(CAIRN_REGISTER_BYTES)));
+typedef whole mask
+    __attribute__((vector_size(CAIRN_REGISTER_BYTES))); /* all bits of a lane, or none */
+typedef wide loose_wide __attribute__((aligned(sizeof(real)), may_alias)); /* anywhere in memory */
 
-#define REAL       float
-#define ROOT       __builtin_sqrtf
-#define SECOND_ROW 1
+CAIRN_WIDE wide wide_load(const real *from)
+{
+    return *(const loose_wide *)from;
+}
 
-#define WIDE cairn_f32x4
-#define TARGET
-#define MASK        cairn_i32x4
-#define LANES       4
-#define WIDE_(name) cairn_f32x4_##name
-#define LOW         CAIRN_ONCE(0, 4, 1, 5)
-#define HIGH        CAIRN_ONCE(2, 6, 3, 7)
-#define FIRST       CAIRN_ONCE(0, 1, 4, 5)
-#define SECOND      CAIRN_ONCE(2, 3, 6, 7)
-#include "math/simd_type.h"
+CAIRN_WIDE void wide_store(real *to, wide x)
+{
+    *(loose_wide *)to = x;
+}
 
-#define WIDE        cairn_f32x8
-#define TARGET      CAIRN_AVX2
-#define MASK        cairn_i32x8
-#define LANES       8
-#define WIDE_(name) cairn_f32x8_##name
-#define HALF_(name) cairn_f32x4_##name
-#define LOWER       0, 1, 2, 3
-#define JOIN        CAIRN_JOIN_F32X8
-#define UPPER       CAIRN_UPPER_F32X8
-#define LOW         CAIRN_TWICE(0, 8, 1, 9)
-#define HIGH        CAIRN_TWICE(2, 10, 3, 11)
-#define FIRST       CAIRN_TWICE(0, 1, 8, 9)
-#define SECOND      CAIRN_TWICE(2, 3, 10, 11)
-#define LEFT(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
-#define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
-#include "math/simd_type.h"
+CAIRN_WIDE wide wide_spread(real x)
+{
+    return x - (wide){ 0 };
+}
 
-#define WIDE        cairn_f32x16
-#define TARGET      CAIRN_AVX512
-#define MASK        cairn_i32x16
-#define LANES       16
-#define WIDE_(name) cairn_f32x16_##name
-#define HALF_(name) cairn_f32x8_##name
-#define LOWER       0, 1, 2, 3, 4, 5, 6, 7
-#define JOIN        CAIRN_JOIN_F32X16
-#define UPPER       CAIRN_UPPER_F32X16
-#define LOW         CAIRN_FOUR_TIMES(0, 16, 1, 17)
-#define HIGH        CAIRN_FOUR_TIMES(2, 18, 3, 19)
-#define FIRST       CAIRN_FOUR_TIMES(0, 1, 16, 17)
-#define SECOND      CAIRN_FOUR_TIMES(2, 3, 18, 19)
-#define LEFT        CAIRN_LEFT_F32X16
-#define RIGHT       CAIRN_RIGHT_F32X16
-#define EVEN        0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27
-#define ODD         4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31
-#include "math/simd_type.h"
+CAIRN_WIDE wide wide_root(wide x)
+{
+    real lanes[LANES];
+    memcpy(lanes, &x, sizeof x);
+    for (int i = 0; i < LANES; i++)
+        lanes[i] = real_root(lanes[i]);
+    return wide_load(lanes);
+}
 
-#undef REAL
-#undef ROOT
-#undef SECOND_ROW
+/* max(x, 0): the sign, spread over the number, blots it out. */
+CAIRN_WIDE wide wide_positive(wide x)
+{
+    return (wide)((mask)x & ~((mask)x >> (8 * sizeof(real) - 1)));
+}
 
-/* ---- double --------------------------------------------------------------------------------- */
+CAIRN_WIDE wide wide_choose(mask where, wide yes, wide no)
+{
+    return (wide)((where & (mask)yes) | (~where & (mask)no));
+}
 
-#define REAL       double
-#define ROOT       __builtin_sqrt
-#define SECOND_ROW 2
+/* ---- squares -------------------------------------------------------------------------------- */
 
-#define WIDE cairn_f64x2
-#define TARGET
-#define MASK        cairn_i64x2
-#define LANES       2
-#define WIDE_(name) cairn_f64x2_##name
-#include "math/simd_type.h"
+#if CAIRN_LANES == 2
 
-#define WIDE        cairn_f64x4
-#define TARGET      CAIRN_AVX2
-#define MASK        cairn_i64x4
-#define LANES       4
-#define WIDE_(name) cairn_f64x4_##name
-#define LOW         CAIRN_ONCE(0, 4, 2, 6)
-#define HIGH        CAIRN_ONCE(1, 5, 3, 7)
-#define FIRST       CAIRN_ONCE(0, 1, 4, 5)
-#define SECOND      CAIRN_ONCE(2, 3, 6, 7)
-#include "math/simd_type.h"
+/* Transposes a 2 x 2 square; the same again goes back. */
+CAIRN_WIDE void wide_square(wide *x)
+{
+    wide first = __builtin_shufflevector(x[0], x[1], 0, 2);
+    x[1] = __builtin_shufflevector(x[0], x[1], 1, 3);
+    x[0] = first;
+}
 
-#define WIDE        cairn_f64x8
-#define TARGET      CAIRN_AVX512
-#define MASK        cairn_i64x8
-#define LANES       8
-#define WIDE_(name) cairn_f64x8_##name
-#define HALF_(name) cairn_f64x4_##name
-#define LOWER       0, 1, 2, 3
-#define JOIN        CAIRN_JOIN_F64X8
-#define UPPER       CAIRN_UPPER_F64X8
-#define LOW         CAIRN_TWICE(0, 8, 2, 10)
-#define HIGH        CAIRN_TWICE(1, 9, 3, 11)
-#define FIRST       CAIRN_TWICE(0, 1, 8, 9)
-#define SECOND      CAIRN_TWICE(2, 3, 10, 11)
-#define LEFT(a, b)  __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11)
-#define RIGHT(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)
-#include "math/simd_type.h"
+#else
 
-#undef REAL
-#undef ROOT
-#undef SECOND_ROW
+/* In each four lanes of two registers: numbers in turn, of the lower and of the upper half (float)
+ * or the even and the odd ones (double). */
+CAIRN_WIDE wide wide_low(wide a, wide b)
+{
+#if CAIRN_LANES == 4 && CAIRN_REAL_BYTES == 4
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+#elif CAIRN_LANES == 4
+    return __builtin_shufflevector(a, b, 0, 4, 2, 6);
+#elif CAIRN_LANES == 8 && CAIRN_REAL_BYTES == 4
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+#elif CAIRN_LANES == 8
+    return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+#else
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+#endif
+}
+
+CAIRN_WIDE wide wide_high(wide a, wide b)
+{
+#if CAIRN_LANES == 4 && CAIRN_REAL_BYTES == 4
+    return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#elif CAIRN_LANES == 4
+    return __builtin_shufflevector(a, b, 1, 5, 3, 7);
+#elif CAIRN_LANES == 8 && CAIRN_REAL_BYTES == 4
+    return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+#elif CAIRN_LANES == 8
+    return __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+#else
+    return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15,
+                                   31);
+#endif
+}
+
+/* In each four lanes of two registers: the first two numbers of both, and the last two. */
+CAIRN_WIDE wide wide_first(wide a, wide b)
+{
+#if CAIRN_LANES == 4
+    return __builtin_shufflevector(a, b, 0, 1, 4, 5);
+#elif CAIRN_LANES == 8
+    return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+#else
+    return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+#endif
+}
+
+CAIRN_WIDE wide wide_second(wide a, wide b)
+{
+#if CAIRN_LANES == 4
+    return __builtin_shufflevector(a, b, 2, 3, 6, 7);
+#elif CAIRN_LANES == 8
+    return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+#else
+    return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30,
+                                   31);
+#endif
+}
+
+/* Transposes the 4 x 4 squares that four registers hold side by side. */
+CAIRN_WIDE void wide_square(wide *x)
+{
+    enum { SECOND_ROW = sizeof(real) == sizeof(float) ? 1 : 2 };
+    wide t[4];
+    for (int k = 0; k < 4; k += 2) {
+        t[k] = wide_low(x[k], x[k + 1]);
+        t[k + 1] = wide_high(x[k], x[k + 1]);
+    }
+    x[0] = wide_first(t[0], t[2]);
+    x[SECOND_ROW] = wide_second(t[0], t[2]);
+    x[3 - SECOND_ROW] = wide_first(t[1], t[3]);
+    x[3] = wide_second(t[1], t[3]);
+}
+
+#endif
+
+CAIRN_WIDE void wide_squares(wide *x, int size)
+{
+    for (int k = 0; k < size; k += LANES < 4 ? LANES : 4)
+        wide_square(x + k);
+}
+
+/* ---- halves --------------------------------------------------------------------------------- */
+
+/* Two halves side by side; each of them; and the quarters of two registers in turn, the even or the
+ * odd ones. Of x86 by name: of the shuffles, which mean the same, gcc makes slower ones. */
+
+#if CAIRN_LANES >= 8
+
+typedef real half_wide __attribute__((vector_size(CAIRN_REGISTER_BYTES / 2)));
+typedef half_wide loose_half __attribute__((aligned(sizeof(real)), may_alias));
+
+CAIRN_WIDE half_wide half_load(const real *from)
+{
+    return *(const loose_half *)from;
+}
+
+CAIRN_WIDE void half_store(real *to, half_wide x)
+{
+    *(loose_half *)to = x;
+}
+
+#endif
+
+#if CAIRN_LANES == 8
+
+CAIRN_WIDE wide wide_join(half_wide a, half_wide b)
+{
+#if !defined(__x86_64__)
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+#elif CAIRN_REAL_BYTES == 4
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+#else
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(a), b, 1);
+#endif
+}
+
+CAIRN_WIDE half_wide wide_upper(wide x)
+{
+#if !defined(__x86_64__)
+    return __builtin_shufflevector(x, x, 4, 5, 6, 7);
+#elif CAIRN_REAL_BYTES == 4
+    return _mm256_extractf128_ps(x, 1);
+#else
+    return _mm512_extractf64x4_pd(x, 1);
+#endif
+}
+
+CAIRN_WIDE half_wide wide_lower(wide x)
+{
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3);
+}
+
+CAIRN_WIDE wide wide_left(wide a, wide b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+}
+
+CAIRN_WIDE wide wide_right(wide a, wide b)
+{
+    return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
+#elif CAIRN_LANES == 16
+
+typedef real quarter_wide __attribute__((vector_size(CAIRN_REGISTER_BYTES / 4)));
+typedef quarter_wide loose_quarter __attribute__((aligned(sizeof(real)), may_alias));
+
+CAIRN_WIDE quarter_wide quarter_load(const real *from)
+{
+    return *(const loose_quarter *)from;
+}
+
+CAIRN_WIDE void quarter_store(real *to, quarter_wide x)
+{
+    *(loose_quarter *)to = x;
+}
+
+CAIRN_WIDE half_wide half_join(quarter_wide a, quarter_wide b)
+{
+#if defined(__x86_64__)
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+#else
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+#endif
+}
+
+CAIRN_WIDE quarter_wide half_upper(half_wide x)
+{
+#if defined(__x86_64__)
+    return _mm256_extractf128_ps(x, 1);
+#else
+    return __builtin_shufflevector(x, x, 4, 5, 6, 7);
+#endif
+}
+
+CAIRN_WIDE quarter_wide half_lower(half_wide x)
+{
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3);
+}
+
+CAIRN_WIDE wide wide_join(half_wide a, half_wide b)
+{
+#if defined(__x86_64__)
+    return _mm512_insertf32x8(_mm512_castps256_ps512(a), b, 1);
+#else
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
+}
+
+CAIRN_WIDE half_wide wide_upper(wide x)
+{
+#if defined(__x86_64__)
+    return _mm512_extractf32x8_ps(x, 1);
+#else
+    return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
+}
+
+CAIRN_WIDE half_wide wide_lower(wide x)
+{
+    return __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+CAIRN_WIDE wide wide_left(wide a, wide b)
+{
+#if defined(__x86_64__)
+    return _mm512_mask_shuffle_f32x4(a, 0xf0f0, b, b, 0xa0);
+#else
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+#endif
+}
+
+CAIRN_WIDE wide wide_right(wide a, wide b)
+{
+#if defined(__x86_64__)
+    return _mm512_mask_shuffle_f32x4(b, 0x0f0f, a, a, 0xf5);
+#else
+    return __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30,
+                                   31);
+#endif
+}
+
+#endif
+
+/* ---- rows: as many records side by side as fit, or a piece of one --------------------------- */
+
+#if CAIRN_LANES <= 4
+
+CAIRN_WIDE wide wide_row(const real *records, const int32_t *index, int size, int k)
+{
+    return wide_load(records + (size_t)index[k % LANES] * (size_t)size + k / LANES * LANES);
+}
+
+CAIRN_WIDE void wide_put_row(real *records, const int32_t *index, int size, int k, wide x)
+{
+    wide_store(records + (size_t)index[k % LANES] * (size_t)size + k / LANES * LANES, x);
+}
+
+#elif CAIRN_LANES == 8
+
+CAIRN_WIDE half_wide half_row(const real *records, const int32_t *index, int size, int k)
+{
+    return half_load(records + (size_t)index[k % 4] * (size_t)size + k / 4 * 4);
+}
+
+CAIRN_WIDE void half_put_row(real *records, const int32_t *index, int size, int k, half_wide x)
+{
+    half_store(records + (size_t)index[k % 4] * (size_t)size + k / 4 * 4, x);
+}
+
+#else
+
+CAIRN_WIDE quarter_wide quarter_row(const real *records, const int32_t *index, int size, int k)
+{
+    return quarter_load(records + (size_t)index[k % 4] * (size_t)size + k / 4 * 4);
+}
+
+CAIRN_WIDE half_wide half_row(const real *records, const int32_t *index, int size, int k)
+{
+    return half_join(quarter_row(records, index, size, k),
+                     quarter_row(records, index + 4, size, k));
+}
+
+CAIRN_WIDE void quarter_put_row(real *records, const int32_t *index, int size, int k,
+                                quarter_wide x)
+{
+    quarter_store(records + (size_t)index[k % 4] * (size_t)size + k / 4 * 4, x);
+}
+
+CAIRN_WIDE void half_put_row(real *records, const int32_t *index, int size, int k, half_wide x)
+{
+    if (size == 8) {
+        half_store(records + (size_t)index[k] * 8, x);
+        return;
+    }
+    quarter_put_row(records, index, size, k, half_lower(x));
+    quarter_put_row(records, index + 4, size, k, half_upper(x));
+}
+
+#endif
+
+#if CAIRN_LANES >= 8
+
+CAIRN_WIDE wide wide_row(const real *records, const int32_t *index, int size, int k)
+{
+    return wide_join(half_row(records, index, size, k),
+                     half_row(records, index + LANES / 2, size, k));
+}
+
+CAIRN_WIDE void wide_put_row(real *records, const int32_t *index, int size, int k, wide x)
+{
+    if (size == LANES) {
+        wide_store(records + (size_t)index[k] * LANES, x);
+        return;
+    }
+    half_put_row(records, index, size, k, wide_lower(x));
+    half_put_row(records, index + LANES / 2, size, k, wide_upper(x));
+}
+
+#endif
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+#if CAIRN_LANES == 16
+
+/* 16 records of 8 numbers are loaded whole, two to a register; their pieces are sorted last. */
+CAIRN_WIDE void wide_gather_pairs(const real *records, const int32_t *index, wide *x)
+{
+    for (int k = 0; k < 8; k++) {
+        const int32_t *at = index + k % 4 + k / 4 * 8;
+        x[k] = wide_join(half_load(records + (size_t)at[0] * 8),
+                         half_load(records + (size_t)at[4] * 8));
+    }
+    wide_squares(x, 8);
+    for (int k = 0; k < 4; k++) {
+        wide kept = __builtin_shufflevector(x[k], x[k + 4], 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18,
+                                            19, 24, 25, 26, 27);
+        x[k + 4] = __builtin_shufflevector(x[k], x[k + 4], 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22,
+                                           23, 28, 29, 30, 31);
+        x[k] = kept;
+    }
+}
+
+#endif
+
+/* Component k of LANES records of `size` numbers, 4 or 8; the records at `index`. */
+CAIRN_WIDE void wide_gather(const real *records, const int32_t *index, int size, wide *x)
+{
+#if CAIRN_LANES == 16
+    if (size == 8) {
+        wide_gather_pairs(records, index, x);
+        return;
+    }
+#endif
+    for (int k = 0; k < size; k++)
+        x[k] = wide_row(records, index, size, k);
+    wide_squares(x, size);
+}
+
+/* The other way; x is used up. In wide registers the two pieces of a record of 8 numbers come
+ * together before it is stored. */
+CAIRN_WIDE void wide_scatter(real *records, const int32_t *index, int size, wide *x)
+{
+    wide_squares(x, size);
+#if CAIRN_LANES >= 8
+    for (int k = 0; k < 4 && size == 8; k++) {
+        wide kept = wide_left(x[k], x[k + 4]);
+        x[k + 4] = wide_right(x[k], x[k + 4]);
+        x[k] = kept;
+    }
+#endif
+    for (int k = 0; k < size; k++)
+        wide_put_row(records, index, size, k, x[k]);
+}
 
 #endif

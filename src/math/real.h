@@ -1,0 +1,12 @@
+/* real.h - the type of number of a unit: a source that is compiled once for float and once for
+ * double, see src/units.cmake, which says CAIRN_REAL_BYTES. */
+#ifndef CAIRN_MATH_REAL_H
+#define CAIRN_MATH_REAL_H
+
+#if CAIRN_REAL_BYTES == 4
+typedef float real;
+#else
+typedef double real;
+#endif
+
+#endif

@@ -1,0 +1,521 @@
+/* judge_lanes.c - contacts with circular cones judged side by side, of balls or of any bodies: a
+ * unit, compiled once for each register (src/units.cmake), in wide arithmetic.
+ *
+ * As residual.c does it, with w r for r: w |r - P(r - u/w)| = |w r - P(w r - u)| on a cone, and the
+ * conditions of a contact, e_N and e_T, as they stand there. */
+#include "problem/judge_lanes.h"
+
+#include <string.h>
+
+#include "math/simd.h"
+#include "problem/operator.h"
+
+/* A group of contacts, number by number: what the laws need. */
+typedef struct group {
+    double r[3][CAIRN_JUDGED], mu[CAIRN_JUDGED], bias[CAIRN_JUDGED], shift[CAIRN_JUDGED];
+    double inverse_mass[CAIRN_JUDGED], number[CAIRN_JUDGED];
+    double u[3][CAIRN_JUDGED], terms2[CAIRN_JUDGED];      /* without the bias; squares of terms */
+    double q[3][CAIRN_JUDGED], free_terms2[CAIRN_JUDGED]; /* likewise without impulses          */
+    bool slides;                                          /* some mu is not 0                   */
+} group;
+
+/* Velocities of the balls of a group, side a and side b: linear and angular. */
+typedef struct sides {
+    double v[2][3][CAIRN_JUDGED], w[2][3][CAIRN_JUDGED];
+} sides;
+
+/* What the velocities of contacts of balls follow from. */
+typedef struct balls {
+    double n[3][CAIRN_JUDGED], t[3][CAIRN_JUDGED], w[3][CAIRN_JUDGED], radius[2][CAIRN_JUDGED];
+    sides now, free;
+} balls;
+
+/* ---- in and out ----------------------------------------------------------------------------- */
+
+CAIRN_INLINE void spread3(double to[3][CAIRN_JUDGED], int i, const double *from)
+{
+    to[0][i] = from[0];
+    to[1][i] = from[1];
+    to[2][i] = from[2];
+}
+
+/* The law of contact j, lane i, in d dimensions. */
+CAIRN_INLINE void load_law(const cairn_judging *judge, int d, int j, int i, group *in)
+{
+    const cairn_problem *p = judge->p;
+    const double *r = judge->r + (size_t)d * (size_t)j;
+    const double own[3] = { r[0], r[1], d == 3 ? r[2] : 0 };
+    spread3(in->r, i, own);
+    in->mu[i] = p->mu[j];
+    in->bias[i] = p->b ? p->b[j] : 0;
+    in->shift[i] = p->s ? p->mu[j] * p->s[j] : 0;
+    in->number[i] = j;
+    in->slides = in->slides || p->mu[j] != 0;
+}
+
+/* Side `side` of contact j, lane i; returns its part of w = trace(W_jj)/3. */
+CAIRN_INLINE double load_side(const cairn_judging *judge, int j, int side, int i, balls *in)
+{
+    static const double nothing[6] = { 0 };
+    const cairn_problem *p = judge->p;
+    int block = p->block[2 * j + side];
+    size_t first = (size_t)block * 6;
+    bool wall = block < 0;
+    const double *v = wall ? nothing : judge->v + first, R = wall ? 0 : p->radius[block];
+    const double *inverse = wall ? nothing : p->mass_inverse + first;
+    in->radius[side][i] = R;
+    spread3(in->now.v[side], i, v);
+    spread3(in->now.w[side], i, v + 3);
+    if (judge->measures) {
+        v = wall ? nothing : p->v_free + first;
+        spread3(in->free.v[side], i, v);
+        spread3(in->free.w[side], i, v + 3);
+    }
+    return inverse[0] + 2.0 / 3 * R * R * inverse[3];
+}
+
+CAIRN_INLINE void fetch_balls(const cairn_judging *judge, int j)
+{
+    cairn_contact_fetch(judge->p, 6, j, judge->v);
+    cairn_contact_fetch(judge->p, 6, j, judge->p->mass_inverse);
+    if (judge->measures)
+        cairn_contact_fetch(judge->p, 6, j, judge->p->v_free);
+}
+
+CAIRN_INLINE void load_balls(const cairn_judging *judge, int first, balls *in, group *out)
+{
+    static const double nothing[3] = { 0 };
+    const cairn_problem *p = judge->p;
+    out->slides = false;
+    for (int j = first; j < first + CAIRN_JUDGED; j++) {
+        int i = j - first;
+        fetch_balls(judge, j + 2 * CAIRN_JUDGED);
+        load_law(judge, 3, j, i, out);
+        spread3(in->n, i, &p->normal[j].x);
+        spread3(in->t, i, &p->tangent[j].x);
+        spread3(in->w, i, p->w ? p->w + 3 * (size_t)j : nothing);
+        double w = load_side(judge, j, 0, i, in);
+        out->inverse_mass[i] = w + load_side(judge, j, 1, i, in);
+    }
+}
+
+/* u = H v + w, and the squares of its terms. */
+typedef struct motion {
+    double u[3], terms2;
+} motion;
+
+CAIRN_INLINE motion start_motion(const cairn_problem *p, int d, int j)
+{
+    double bias = p->b ? p->b[j] : 0;
+    motion m = { .terms2 = bias * bias };
+    for (int i = 0; p->w && i < d; i++)
+        m.u[i] = p->w[(size_t)d * (size_t)j + (size_t)i];
+    return m;
+}
+
+CAIRN_INLINE void add_motion(int d, int n, const double *H, const double *v, motion *m)
+{
+    for (int k = 0; k < n; k++) {
+        double squares = 0;
+        for (int i = 0; i < d; i++) {
+            squares += H[i * n + k] * H[i * n + k];
+            m->u[i] += H[i * n + k] * v[k];
+        }
+        m->terms2 += squares * v[k] * v[k];
+    }
+}
+
+/* trace(H M^-1 H') */
+CAIRN_INLINE double trace_of(int d, int n, const double *H, const double *mass_inverse)
+{
+    double trace = 0;
+    for (int i = 0; i < d; i++)
+        for (int k = 0; k < n; k++)
+            trace += H[i * n + k] * H[i * n + k] * mass_inverse[k];
+    return trace;
+}
+
+/* With the impulses and without them; and the contact's own inverse mass. */
+typedef struct motions {
+    motion now, free;
+    double w;
+} motions;
+
+CAIRN_INLINE motions find_motions(const cairn_judging *judge, int d, int n, int j)
+{
+    const cairn_problem *p = judge->p;
+    motions m = { .now = start_motion(p, d, j) };
+    m.free = m.now;
+    for (int side = 0; side < 2; side++) {
+        if (p->block[2 * j + side] < 0)
+            continue;
+        const double *H = cairn_rows_stored(p, d, n, j, side);
+        size_t first = (size_t)p->block[2 * j + side] * (size_t)n;
+        add_motion(d, n, H, judge->v + first, &m.now);
+        if (judge->measures)
+            add_motion(d, n, H, p->v_free + first, &m.free);
+        m.w += trace_of(d, n, H, p->mass_inverse + first) / d;
+    }
+    return m;
+}
+
+/* Contacts whose rows are stored, with their velocities. */
+CAIRN_INLINE void load_rows(const cairn_judging *judge, int d, int n, int first, group *out)
+{
+    out->slides = false;
+    for (int i = 0; i < CAIRN_JUDGED; i++) {
+        motions m = find_motions(judge, d, n, first + i);
+        load_law(judge, d, first + i, i, out);
+        spread3(out->u, i, m.now.u);
+        spread3(out->q, i, m.free.u);
+        out->terms2[i] = m.now.terms2;
+        out->free_terms2[i] = m.free.terms2;
+        out->inverse_mass[i] = m.w;
+    }
+}
+
+CAIRN_INLINE void unload(const group *in, int d, double *u)
+{
+    for (int i = 0; i < d * CAIRN_JUDGED; i++)
+        u[i] = in->u[i % d][i / d];
+}
+
+/* ---- vectors -------------------------------------------------------------------------------- */
+
+typedef struct vector {
+    wide x, y, z;
+} vector;
+
+CAIRN_WIDE wide dot(vector a, vector b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+CAIRN_WIDE vector cross(vector a, vector b)
+{
+    return (vector){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+}
+
+CAIRN_WIDE vector load3(const double from[3][CAIRN_JUDGED], int lane)
+{
+    return (vector){ wide_load(from[0] + lane), wide_load(from[1] + lane),
+                     wide_load(from[2] + lane) };
+}
+
+/* Sums, lane by lane of a group: the same for every width. */
+typedef struct law_sums {
+    wide e2[CAIRN_JUDGED / LANES], fclib2[CAIRN_JUDGED / LANES];
+    wide worst2[CAIRN_JUDGED / LANES], where[CAIRN_JUDGED / LANES];
+} law_sums;
+
+typedef struct group_sums {
+    law_sums convex, coulomb;
+    wide plain[PLAIN_SUMS][CAIRN_JUDGED / LANES];
+    wide off_cone2[CAIRN_JUDGED / LANES];
+} group_sums;
+
+/* ---- velocities of contacts of balls -------------------------------------------------------- */
+
+CAIRN_WIDE void store3(double to[3][CAIRN_JUDGED], int lane, vector x)
+{
+    wide_store(to[0] + lane, x.x);
+    wide_store(to[1] + lane, x.y);
+    wide_store(to[2] + lane, x.z);
+}
+
+/* u = va - vb + n x (Ra wa + Rb wb) + w in the frame of the contact, without the bias, and the
+ * squares of its terms, with it. */
+CAIRN_WIDE vector relative(const balls *in, const sides *of, wide bias, int lane, wide *terms2)
+{
+    vector n = load3(in->n, lane), t = load3(in->t, lane);
+    wide Ra = wide_load(in->radius[0] + lane), Rb = wide_load(in->radius[1] + lane);
+    vector va = load3(of->v[0], lane), vb = load3(of->v[1], lane);
+    vector wa = load3(of->w[0], lane), wb = load3(of->w[1], lane);
+    const vector y = { Ra * wa.x + Rb * wb.x, Ra * wa.y + Rb * wb.y, Ra * wa.z + Rb * wb.z };
+    vector s = cross(n, y), out, imposed = load3(in->w, lane);
+    s.x += va.x - vb.x;
+    s.y += va.y - vb.y;
+    s.z += va.z - vb.z;
+    out.x = dot(n, s) + imposed.x;
+    out.y = dot(t, s) + imposed.y;
+    out.z = dot(cross(n, t), s) + imposed.z;
+    *terms2 =
+        dot(va, va) + dot(vb, vb) + Ra * Ra * dot(wa, wa) + Rb * Rb * dot(wb, wb) + bias * bias;
+    return out;
+}
+
+CAIRN_WIDE void find_velocities(const balls *in, bool measures, int lane, group *out)
+{
+    wide terms2, bias = wide_load(out->bias + lane);
+    store3(out->u, lane, relative(in, &in->now, bias, lane, &terms2));
+    wide_store(out->terms2 + lane, terms2);
+    if (!measures)
+        return;
+    store3(out->q, lane, relative(in, &in->free, bias, lane, &terms2));
+    wide_store(out->free_terms2 + lane, terms2);
+}
+
+/* ---- laws ----------------------------------------------------------------------------------- */
+
+/* A contact's law and impulse. */
+typedef struct contact {
+    vector r;
+    wide mu, bias, shift, w;
+    wide part;   /* 1/(1 + mu^2)         */
+    wide number; /* of the contact       */
+    int at;      /* where its sums are   */
+    int d;       /* dimension            */
+} contact;
+
+CAIRN_WIDE contact contact_of(const group *in, int d, int lane)
+{
+    contact c = { .r = load3(in->r, lane), .at = lane / LANES, .d = d };
+    c.w = wide_load(in->inverse_mass + lane);
+    c.shift = wide_load(in->shift + lane);
+    c.number = wide_load(in->number + lane);
+    c.mu = wide_load(in->mu + lane);
+    c.bias = wide_load(in->bias + lane);
+    c.part = 1 / (1 + c.mu * c.mu);
+    return c;
+}
+
+/* |y_T| */
+CAIRN_WIDE wide tangential(const contact *c, vector y)
+{
+    if (c->d == 2)
+        return wide_choose(y.y < wide_spread(0), -y.y, y.y);
+    return wide_root(y.y * y.y + y.z * y.z);
+}
+
+/* |r - P_K(y)|^2 */
+CAIRN_WIDE wide map2(const contact *c, vector r, vector y)
+{
+    const wide zero = wide_spread(0), tiny = wide_spread(1e-300);
+    wide T = tangential(c, y);
+    mask inside = T <= c->mu * y.x; /* or mu = T = 0: then y.x may be negative */
+    wide along = y.x + c->mu * T;
+    wide normal = wide_choose(along > zero, along * c->part, zero);
+    wide scale = wide_choose(inside, wide_spread(1), c->mu * normal / (T + tiny));
+    normal = wide_choose(inside, wide_choose(y.x > zero, y.x, zero), normal);
+    const vector off = { r.x - normal, r.y - scale * y.y, r.z - scale * y.z };
+    return dot(off, off);
+}
+
+CAIRN_WIDE void add_errors(const contact *c, wide e2, wide fclib2, law_sums *sums)
+{
+    mask worse = ~(e2 <= sums->worst2[c->at]); /* NaN is */
+    sums->e2[c->at] += e2;
+    sums->fclib2[c->at] += fclib2;
+    sums->worst2[c->at] = wide_choose(worse, e2, sums->worst2[c->at]);
+    sums->where[c->at] = wide_choose(worse, c->number, sums->where[c->at]);
+}
+
+CAIRN_WIDE wide larger(wide a, wide b)
+{
+    return wide_choose(b > a, b, a); /* a NaN in a stays */
+}
+
+/* e_T^2 = |x_T - P_D(x_T - u_T)|^2, x = w r, D the disk of radius mu max(x_N, 0) */
+CAIRN_WIDE wide friction_error2(const contact *c, vector x, vector u)
+{
+    const wide zero = wide_spread(0), one = wide_spread(1), tiny = wide_spread(1e-300);
+    const vector y = { zero, x.y - u.y, x.z - u.z };
+    wide T = tangential(c, y), bound = c->mu * larger(zero, x.x);
+    wide scale = wide_choose(T <= bound, one, bound / (T + tiny));
+    const vector off = { zero, x.y - scale * y.y, x.z - scale * y.z };
+    return dot(off, off);
+}
+
+/* min(x, y), rounded as in x - P(x - y) */
+CAIRN_WIDE wide least_of(wide x, wide y)
+{
+    return x - larger(wide_spread(0), x - y);
+}
+
+/* e_N^2, x = w r_N: of a contact that opens at speed o under its law, and at u_N with the bias */
+CAIRN_WIDE wide signorini2(wide x, wide o, wide u_N)
+{
+    const wide zero = wide_spread(0);
+    wide both = least_of(x, o), approach = least_of(x, larger(u_N, o));
+    wide e = wide_choose(both > zero, both, wide_choose(approach < zero, approach, zero));
+    return e * e;
+}
+
+/* One law: u carries bias and shift; apart2 is what its conditions come to, each by itself. */
+CAIRN_WIDE void add_law(const contact *c, vector u, wide apart2, law_sums *sums)
+{
+    vector r = c->r, wr = { c->w * r.x, c->w * r.y, c->w * r.z };
+    const vector strict = { wr.x - u.x, wr.y - u.y, wr.z - u.z };
+    const vector plain = { r.x - u.x, r.y - u.y, r.z - u.z };
+    add_errors(c, larger(map2(c, wr, strict), apart2), map2(c, r, plain), sums);
+}
+
+/* Both laws; u carries the bias. */
+CAIRN_WIDE void add_laws(const contact *c, vector u, group_sums *sums)
+{
+    vector x = { c->w * c->r.x, c->w * c->r.y, c->w * c->r.z }, shifted = u;
+    wide slide = c->mu * tangential(c, u), friction2 = friction_error2(c, x, u);
+    shifted.x = u.x + c->shift;
+    wide normal2 = signorini2(x.x, shifted.x - slide, u.x);
+    add_law(c, shifted, larger(normal2, friction2), &sums->convex);
+    shifted.x = u.x + slide;
+    normal2 = signorini2(x.x, u.x, u.x);
+    add_law(c, shifted, larger(normal2, friction2), &sums->coulomb);
+}
+
+/* q without impulses: the norms. */
+CAIRN_WIDE void measure(const contact *c, const group *in, int lane, group_sums *sums)
+{
+    const wide zero = wide_spread(0);
+    const vector nothing = { zero, zero, zero };
+    vector q = load3(in->q, lane);
+    q.x += c->bias;
+    wide q2 = dot(q, q);
+    sums->plain[FREE_TERMS2][c->at] += wide_load(in->free_terms2 + lane);
+    sums->plain[Q2][c->at] += q2;
+    sums->plain[COULOMB2][c->at] += wide_choose(q.x < zero, q2, zero);
+    q.x += c->shift;
+    const vector back = { -q.x, -q.y, -q.z };
+    sums->plain[CONVEX2][c->at] += wide_choose(q.x < zero, dot(q, q), map2(c, nothing, back));
+}
+
+/* What does not depend on a law; u carries the bias. */
+CAIRN_WIDE void add_plain(const contact *c, const group *in, int lane, vector u, group_sums *sums)
+{
+    wide r2 = dot(c->r, c->r);
+    sums->plain[TERMS2][c->at] += wide_load(in->terms2 + lane);
+    sums->plain[R2][c->at] += r2;
+    sums->plain[U2][c->at] += dot(u, u);
+    sums->plain[WEIGHED2][c->at] += c->w * c->w * r2;
+}
+
+CAIRN_WIDE void add_off_cone(int at, wide off, group_sums *sums)
+{
+    sums->off_cone2[at] = wide_choose(off > sums->off_cone2[at], off, sums->off_cone2[at]);
+}
+
+CAIRN_WIDE void judge_lanes(const group *in, int d, int lane, bool measures, group_sums *sums)
+{
+    contact c = contact_of(in, d, lane);
+    vector u = load3(in->u, lane);
+    u.x += c.bias;
+    add_plain(&c, in, lane, u, sums);
+    add_laws(&c, u, sums);
+    add_off_cone(c.at, map2(&c, c.r, c.r), sums);
+    if (measures)
+        measure(&c, in, lane, sums);
+}
+
+/* ---- without friction ----------------------------------------------------------------------- */
+
+/* Both laws are one, and K is a ray: the same bits as above, without roots and quotients. */
+
+/* |r - P_K(y)|^2 = (r_N - max(0, y_N))^2 + |r_T|^2; NaN stays NaN */
+CAIRN_WIDE wide ray2(vector r, wide y)
+{
+    const wide zero = wide_spread(0);
+    const vector off = { r.x - wide_choose(y <= zero, zero, y), r.y, r.z };
+    return dot(off, off);
+}
+
+CAIRN_WIDE void measure_smooth(const contact *c, const group *in, int lane, group_sums *sums)
+{
+    const wide zero = wide_spread(0);
+    vector q = load3(in->q, lane);
+    q.x += c->bias;
+    wide q2 = dot(q, q), closing2 = wide_choose(q.x < zero, q2, zero);
+    sums->plain[FREE_TERMS2][c->at] += wide_load(in->free_terms2 + lane);
+    sums->plain[Q2][c->at] += q2;
+    sums->plain[COULOMB2][c->at] += closing2;
+    sums->plain[CONVEX2][c->at] += closing2;
+}
+
+CAIRN_WIDE void judge_smooth(const group *in, int d, int lane, bool measures, group_sums *sums)
+{
+    contact c = contact_of(in, d, lane);
+    vector u = load3(in->u, lane), r = c.r, wr = { c.w * r.x, c.w * r.y, c.w * r.z };
+    u.x += c.bias;
+    add_plain(&c, in, lane, u, sums);
+    wide e2 = ray2(wr, wr.x - u.x), fclib2 = ray2(r, r.x - u.x);
+    add_errors(&c, e2, fclib2, &sums->convex);
+    add_errors(&c, e2, fclib2, &sums->coulomb);
+    add_off_cone(c.at, ray2(r, r.x), sums);
+    if (measures)
+        measure_smooth(&c, in, lane, sums);
+}
+
+CAIRN_WIDE void judge_group(const group *in, int d, bool measures, group_sums *sums)
+{
+    for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
+        if (in->slides)
+            judge_lanes(in, d, lane, measures, sums);
+        else
+            judge_smooth(in, d, lane, measures, sums);
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+/* What the lanes came to, in their order. */
+CAIRN_WIDE void collect_law(const law_sums *from, cairn_law_lanes *to)
+{
+    memcpy(to->e2, from->e2, sizeof to->e2);
+    memcpy(to->fclib2, from->fclib2, sizeof to->fclib2);
+    memcpy(to->worst2, from->worst2, sizeof to->worst2);
+    memcpy(to->where, from->where, sizeof to->where);
+}
+
+CAIRN_WIDE void collect(const group_sums *sums, cairn_judged_lanes *out)
+{
+    collect_law(&sums->convex, &out->convex);
+    collect_law(&sums->coulomb, &out->coulomb);
+    memcpy(out->plain, sums->plain, sizeof out->plain);
+    memcpy(out->off_cone2, sums->off_cone2, sizeof out->off_cone2);
+}
+
+/* Whole groups from begin on; returns where the next one would begin. */
+static int judge_balls(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
+{
+    group_sums sums = { 0 };
+    int j = begin;
+    for (; j + CAIRN_JUDGED <= end; j += CAIRN_JUDGED) {
+        balls in;
+        group now;
+        load_balls(judge, j, &in, &now);
+        for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
+            find_velocities(&in, judge->measures, lane, &now);
+        unload(&now, 3, judge->u + 3 * (size_t)j);
+        judge_group(&now, 3, judge->measures, &sums);
+    }
+    collect(&sums, out);
+    return j;
+}
+
+/* Likewise of contacts whose rows are stored. */
+CAIRN_WIDE int judge_rows(cairn_judging *judge, int d, int n, int begin, int end,
+                          cairn_judged_lanes *out)
+{
+    group_sums sums = { 0 };
+    int j = begin;
+    for (; j + CAIRN_JUDGED <= end; j += CAIRN_JUDGED) {
+        group now;
+        load_rows(judge, d, n, j, &now);
+        unload(&now, d, judge->u + (size_t)d * (size_t)j);
+        judge_group(&now, d, judge->measures, &sums);
+    }
+    collect(&sums, out);
+    return j;
+}
+
+/* ---- the unit ------------------------------------------------------------------------------- */
+
+static int judge_space(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
+{
+    return judge_rows(judge, 3, 6, begin, end, out);
+}
+
+static int judge_plane(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
+{
+    return judge_rows(judge, 2, 3, begin, end, out);
+}
+
+const cairn_judges CAIRN_UNIT = { .balls = judge_balls, .rows = { judge_plane, judge_space } };
