@@ -381,27 +381,33 @@ CAIRN_WIDE void add_smooth(const pass_job *job, int k, int lane)
 
 /* ---- the unit ------------------------------------------------------------------------------- */
 
+/* Each pass works on its own copy of the job: no store to a body can change it, and what it says
+ * stays in registers. */
+
 static void sweep(const pass_job *job, int begin, int end, cairn_sweep *out)
 {
-    if (begin < end && job->mu)
-        sweep_rough(job, begin * VISITS, end * VISITS, out);
+    const pass_job own = *job;
+    if (begin < end && own.mu)
+        sweep_rough(&own, begin * VISITS, end * VISITS, out);
     else if (begin < end)
-        sweep_smooth(job, begin * VISITS, end * VISITS, out);
+        sweep_smooth(&own, begin * VISITS, end * VISITS, out);
 }
 
 static void measure_batches(const pass_job *job, int begin, int end, cairn_sweep *out)
 {
-    measure(job, begin * VISITS, end * VISITS, out);
+    const pass_job own = *job;
+    measure(&own, begin * VISITS, end * VISITS, out);
 }
 
 static void add_up(const pass_job *job, int begin, int end)
 {
+    const pass_job own = *job;
     for (int k = begin; k < end; k++)
         for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
-            if (job->mu)
-                add_impulses(job, k, lane);
+            if (own.mu)
+                add_impulses(&own, k, lane);
             else
-                add_smooth(job, k, lane);
+                add_smooth(&own, k, lane);
 }
 
 const pass_kernels CAIRN_UNIT = { .sweep = sweep, .measure = measure_batches, .add_up = add_up };

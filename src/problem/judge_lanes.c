@@ -473,7 +473,7 @@ CAIRN_WIDE void collect(const group_sums *sums, cairn_judged_lanes *out)
 }
 
 /* Whole groups from begin on; returns where the next one would begin. */
-static int judge_balls(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
+CAIRN_WIDE int judge_ball_groups(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
 {
     group_sums sums = { 0 };
     int j = begin;
@@ -507,6 +507,11 @@ CAIRN_WIDE int judge_rows(cairn_judging *judge, int d, int n, int begin, int end
 }
 
 /* ---- the unit ------------------------------------------------------------------------------- */
+
+static int judge_balls(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
+{
+    return judge_ball_groups(judge, begin, end, out);
+}
 
 static int judge_space(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
 {
