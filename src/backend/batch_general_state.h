@@ -3,7 +3,7 @@
  *   D, N, RECORD, INERTIA   dimension, numbers of a block, of a body's record: (v, 1/m, 0), and of
  *                           inverse inertia beside each record
  *   lane_numbers, NUMBERS   what a lane needs to know of its contact
- * and says how they are found: find_lane and complete. */
+ * and says how they are found: find_lane and complete_job. */
 #ifndef CAIRN_BACKEND_BATCH_GENERAL_STATE_H
 #define CAIRN_BACKEND_BATCH_GENERAL_STATE_H
 
@@ -27,7 +27,7 @@ typedef struct kept_state {
 /* Of contact j, by the unit; -1: padding, which never pushes. */
 static void find_lane(const cairn_problem *p, int j, lane_numbers *out);
 /* What a job has in this dimension alone, by the unit. */
-static void complete(const kept_state *s, pass_job *job);
+static void complete_job(const kept_state *s, pass_job *job);
 
 static size_t record_count(const kept_state *s)
 {
@@ -196,7 +196,7 @@ static pass_job job_of(const kept_state *s, cairn_law law, cairn_momentum moment
                      .v = s->v,
                      .r = s->r,
                      .previous = s->r_previous };
-    complete(s, &job);
+    complete_job(s, &job);
     return job;
 }
 

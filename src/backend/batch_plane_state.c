@@ -56,7 +56,7 @@ static void find_lane(const cairn_problem *p, int j, lane_numbers *out)
     out->mu = p->mu[j];
 }
 
-static void complete(const kept_state *s, pass_job *job)
+static void complete_job(const kept_state *s, pass_job *job)
 {
     job->smooth = s->batches->smooth;
 }

@@ -5,8 +5,10 @@
 
 #if CAIRN_REAL_BYTES == 4
 typedef float real;
-#else
+#elif CAIRN_REAL_BYTES == 8
 typedef double real;
+#else
+#error "CAIRN_REAL_BYTES is to be 4 or 8: units are compiled as src/units.cmake says"
 #endif
 
 #endif
