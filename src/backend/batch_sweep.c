@@ -384,13 +384,21 @@ CAIRN_WIDE void add_smooth(const pass_job *job, int k, int lane)
 /* Each pass works on its own copy of the job: no store to a body can change it, and what it says
  * stays in registers. */
 
+/* Not inlined: next to the sweep with friction gcc 12 makes it 3 to 4 % slower (double, AVX2). */
+static __attribute__((noinline)) void sweep_without_friction(const pass_job *job, int begin,
+                                                             int end, cairn_sweep *out)
+{
+    const pass_job own = *job;
+    sweep_smooth(&own, begin * VISITS, end * VISITS, out);
+}
+
 static void sweep(const pass_job *job, int begin, int end, cairn_sweep *out)
 {
     const pass_job own = *job;
     if (begin < end && own.mu)
         sweep_rough(&own, begin * VISITS, end * VISITS, out);
     else if (begin < end)
-        sweep_smooth(&own, begin * VISITS, end * VISITS, out);
+        sweep_without_friction(job, begin, end, out);
 }
 
 static void measure_batches(const pass_job *job, int begin, int end, cairn_sweep *out)
