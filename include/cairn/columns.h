@@ -56,92 +56,95 @@ enum {
 };
 
 /* clang-format off */
-#define CAIRN_BODY_COLUMNS(COLUMN)                                                                  \
-    COLUMN(alive, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_NO_YES,          \
-           "0: a hole that a removed body left")                                                    \
-    COLUMN(motion, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,           \
-           CAIRN_RANGE_MOTION, "cairn_motion")                                                      \
-    COLUMN(generation, uint32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,        \
-           "how often its place was given away before")                                             \
-    COLUMN(material, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,          \
-           CAIRN_RANGE_MATERIAL, "number of its material")                                          \
-    COLUMN(shape, cairn_shape, CAIRN_COLUMN_RECORD, 1, "", 0, CAIRN_RANGE_ANY,                      \
-           "each holds its geometry")                                                               \
-    COLUMN(pose, cairn_pose, CAIRN_COLUMN_REAL, 7, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,           \
-           "of the shape in the frame of the body")                                                 \
-    COLUMN(x, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,           \
-           CAIRN_RANGE_ANY, "of a dynamic body the centre of mass")                                 \
-    COLUMN(v, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m/s", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,         \
-           CAIRN_RANGE_ANY, "velocity of x")                                                        \
-    COLUMN(omega, cairn_vec3, CAIRN_COLUMN_REAL, 3, "rad/s", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,   \
-           CAIRN_RANGE_ANY, "angular velocity in the frame of the body")                            \
-    COLUMN(inertia, cairn_vec3, CAIRN_COLUMN_REAL, 3, "kg m^2", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE, \
-           CAIRN_RANGE_ANY, "principal moments; in 2D (0, 0, J)")                                   \
-    COLUMN(q, cairn_quat, CAIRN_COLUMN_REAL, 4, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,           \
-           CAIRN_RANGE_ANY, "orientation; in 2D from the angle")                                    \
-    COLUMN(angle, double, CAIRN_COLUMN_REAL, 1, "rad",                                              \
-           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME | CAIRN_GOES_2D, CAIRN_RANGE_ANY, "orientation in 2D") \
-    COLUMN(mass, double, CAIRN_COLUMN_REAL, 1, "kg", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,            \
-           CAIRN_RANGE_ANY, "0 for fixed and driven bodies without mass")                           \
-    COLUMN(surface_velocity, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m/s",                               \
-           CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_SURFACES, CAIRN_RANGE_ANY,               \
-           "of a belt, in the frame of the body")                                                   \
-    COLUMN(friction_axis, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1",                                    \
-           CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_SURFACES, CAIRN_RANGE_ANY,               \
-           "in the frame of the body; 0: none")                                                     \
-    COLUMN(asleep, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,          \
-           CAIRN_RANGE_NO_YES, "1: rests, with v and omega 0")                                      \
-    COLUMN(calm, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,               \
-           "steps in a row in which it was slow enough to fall asleep")                             \
-    COLUMN(extent, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                           \
-           "radius about x that holds it; infinite for unbounded shapes")                           \
-    COLUMN(arm, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                              \
-           "turning by an angle moves no point of its surface by more than this times the angle")   \
-    COLUMN(ball, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                             \
+#define CAIRN_BODY_COLUMNS(COLUMN)                                                                 \
+    COLUMN(alive, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_NO_YES,         \
+           "0: a hole that a removed body left")                                                   \
+    COLUMN(motion, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,          \
+           CAIRN_RANGE_MOTION, "cairn_motion")                                                     \
+    COLUMN(generation, uint32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,       \
+           "how often its place was given away before")                                            \
+    COLUMN(material, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,         \
+           CAIRN_RANGE_MATERIAL, "number of its material")                                         \
+    COLUMN(shape, cairn_shape, CAIRN_COLUMN_RECORD, 1, "", 0, CAIRN_RANGE_ANY,                     \
+           "each holds its geometry")                                                              \
+    COLUMN(pose, cairn_pose, CAIRN_COLUMN_REAL, 7, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,          \
+           "of the shape in the frame of the body")                                                \
+    COLUMN(x, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,          \
+           CAIRN_RANGE_ANY, "of a dynamic body the centre of mass")                                \
+    COLUMN(v, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m/s", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,        \
+           CAIRN_RANGE_ANY, "velocity of x")                                                       \
+    COLUMN(omega, cairn_vec3, CAIRN_COLUMN_REAL, 3, "rad/s", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,  \
+           CAIRN_RANGE_ANY, "angular velocity in the frame of the body")                           \
+    COLUMN(inertia, cairn_vec3, CAIRN_COLUMN_REAL, 3, "kg m^2", CAIRN_GOES_SAVED |                 \
+           CAIRN_GOES_ONCE,                                                                        \
+           CAIRN_RANGE_ANY, "principal moments; in 2D (0, 0, J)")                                  \
+    COLUMN(q, cairn_quat, CAIRN_COLUMN_REAL, 4, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,          \
+           CAIRN_RANGE_ANY, "orientation; in 2D from the angle")                                   \
+    COLUMN(angle, double, CAIRN_COLUMN_REAL, 1, "rad",                                             \
+           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME | CAIRN_GOES_2D, CAIRN_RANGE_ANY,                   \
+           "orientation in 2D")                                                                    \
+    COLUMN(mass, double, CAIRN_COLUMN_REAL, 1, "kg", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,           \
+           CAIRN_RANGE_ANY, "0 for fixed and driven bodies without mass")                          \
+    COLUMN(surface_velocity, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m/s",                              \
+           CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_SURFACES, CAIRN_RANGE_ANY,              \
+           "of a belt, in the frame of the body")                                                  \
+    COLUMN(friction_axis, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1",                                   \
+           CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_SURFACES, CAIRN_RANGE_ANY,              \
+           "in the frame of the body; 0: none")                                                    \
+    COLUMN(asleep, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,         \
+           CAIRN_RANGE_NO_YES, "1: rests, with v and omega 0")                                     \
+    COLUMN(calm, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,              \
+           "steps in a row in which it was slow enough to fall asleep")                            \
+    COLUMN(extent, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                          \
+           "radius about x that holds it; infinite for unbounded shapes")                          \
+    COLUMN(arm, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                             \
+           "turning by an angle moves no point of its surface by more than this times the angle")  \
+    COLUMN(ball, double, CAIRN_COLUMN_REAL, 1, "m", 0, CAIRN_RANGE_ANY,                            \
            "radius of a ball about x; -1: it is none")
 
-#define CAIRN_CONTACT_COLUMNS(COLUMN)                                                               \
-    COLUMN(body, int32_t, CAIRN_COLUMN_INT, 2, "", CAIRN_GOES_SAVED, CAIRN_RANGE_BODY, 0,           \
-           "a, b: rows of cairn_bodies")                                                            \
-    COLUMN(piece, cairn_piece, CAIRN_COLUMN_INT, 4, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,          \
-           CAIRN_CONTACTS_PIECES, "of the body of smaller and of larger index; NULL: wholes")       \
-    COLUMN(feature, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_DETAIL,         \
-           CAIRN_RANGE_ANY, 0,                                                                      \
-           "tells apart several contacts of one pair; INT32_MIN once a body was destroyed")         \
-    COLUMN(point, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,       \
-           CAIRN_RANGE_ANY, 0, "middle between the two witness points, where the scheme evaluated them") \
-    COLUMN(normal, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,      \
-           CAIRN_RANGE_ANY, 0, "unit, from b to a")                                                 \
-    COLUMN(tangent, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,     \
-           CAIRN_RANGE_ANY, 0, "first tangent; the second is normal x tangent")                     \
-    COLUMN(gap, double, CAIRN_COLUMN_REAL, 1, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,             \
-           CAIRN_RANGE_ANY, 0, "negative when the shapes overlap")                                  \
-    COLUMN(mu, double, CAIRN_COLUMN_REAL, 1, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,              \
-           CAIRN_RANGE_ANY, 0, "friction")                                                          \
-    COLUMN(mu_2, double, CAIRN_COLUMN_REAL, 1, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,            \
-           CAIRN_RANGE_ANY, CAIRN_CONTACTS_AXES,                                                    \
-           "along the second tangent; `mu` but for anisotropic friction")                           \
-    COLUMN(mu_rolling, double, CAIRN_COLUMN_REAL, 1, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,      \
-           CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN, "rolling friction")                                \
-    COLUMN(mu_spinning, double, CAIRN_COLUMN_REAL, 1, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,     \
-           CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN, "spinning friction")                               \
-    COLUMN(adhesion, double, CAIRN_COLUMN_REAL, 1, "N", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,        \
-           CAIRN_RANGE_ANY, CAIRN_CONTACTS_ADHERE,                                                  \
-           "pull withstood in this step; the normal impulse is at least -h times this")             \
-    COLUMN(restitution, double, CAIRN_COLUMN_REAL, 1, "1", CAIRN_GOES_SAVED | CAIRN_GOES_DETAIL,    \
-           CAIRN_RANGE_ANY, CAIRN_CONTACTS_BOUNCE, "e of the pair")                                 \
-    COLUMN(poisson, bool, CAIRN_COLUMN_FLAG, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_NO_YES,           \
-           CAIRN_CONTACTS_BOUNCE, "whether that is Poisson's; NULL: there is none")                 \
-    COLUMN(impulse, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_DIMENSION, "N s",                        \
-           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, 0, "on a")                         \
-    COLUMN(velocity, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_DIMENSION, "m/s",                       \
-           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, 0,                                 \
-           "of a's point relative to b's after the step")                                           \
-    COLUMN(moment, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_TURNS, "N m s",                           \
-           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN,               \
-           "on a, about both tangents and the normal (2D: z)")                                      \
-    COLUMN(turning, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_TURNS, "rad/s",                          \
-           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN,               \
+#define CAIRN_CONTACT_COLUMNS(COLUMN)                                                              \
+    COLUMN(body, int32_t, CAIRN_COLUMN_INT, 2, "", CAIRN_GOES_SAVED, CAIRN_RANGE_BODY, 0,          \
+           "a, b: rows of cairn_bodies")                                                           \
+    COLUMN(piece, cairn_piece, CAIRN_COLUMN_INT, 4, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,         \
+           CAIRN_CONTACTS_PIECES, "of the body of smaller and of larger index; NULL: wholes")      \
+    COLUMN(feature, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_DETAIL,        \
+           CAIRN_RANGE_ANY, 0,                                                                     \
+           "tells apart several contacts of one pair; INT32_MIN once a body was destroyed")        \
+    COLUMN(point, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,      \
+           CAIRN_RANGE_ANY, 0,                                                                     \
+           "middle between the two witness points, where the scheme evaluated them")               \
+    COLUMN(normal, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,     \
+           CAIRN_RANGE_ANY, 0, "unit, from b to a")                                                \
+    COLUMN(tangent, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,    \
+           CAIRN_RANGE_ANY, 0, "first tangent; the second is normal x tangent")                    \
+    COLUMN(gap, double, CAIRN_COLUMN_REAL, 1, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,            \
+           CAIRN_RANGE_ANY, 0, "negative when the shapes overlap")                                 \
+    COLUMN(mu, double, CAIRN_COLUMN_REAL, 1, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,             \
+           CAIRN_RANGE_ANY, 0, "friction")                                                         \
+    COLUMN(mu_2, double, CAIRN_COLUMN_REAL, 1, "1", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,           \
+           CAIRN_RANGE_ANY, CAIRN_CONTACTS_AXES,                                                   \
+           "along the second tangent; `mu` but for anisotropic friction")                          \
+    COLUMN(mu_rolling, double, CAIRN_COLUMN_REAL, 1, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,     \
+           CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN, "rolling friction")                               \
+    COLUMN(mu_spinning, double, CAIRN_COLUMN_REAL, 1, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,    \
+           CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN, "spinning friction")                              \
+    COLUMN(adhesion, double, CAIRN_COLUMN_REAL, 1, "N", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,       \
+           CAIRN_RANGE_ANY, CAIRN_CONTACTS_ADHERE,                                                 \
+           "pull withstood in this step; the normal impulse is at least -h times this")            \
+    COLUMN(restitution, double, CAIRN_COLUMN_REAL, 1, "1", CAIRN_GOES_SAVED | CAIRN_GOES_DETAIL,   \
+           CAIRN_RANGE_ANY, CAIRN_CONTACTS_BOUNCE, "e of the pair")                                \
+    COLUMN(poisson, bool, CAIRN_COLUMN_FLAG, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_NO_YES,          \
+           CAIRN_CONTACTS_BOUNCE, "whether that is Poisson's; NULL: there is none")                \
+    COLUMN(impulse, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_DIMENSION, "N s",                       \
+           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, 0, "on a")                        \
+    COLUMN(velocity, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_DIMENSION, "m/s",                      \
+           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, 0,                                \
+           "of a's point relative to b's after the step")                                          \
+    COLUMN(moment, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_TURNS, "N m s",                          \
+           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN,              \
+           "on a, about both tangents and the normal (2D: z)")                                     \
+    COLUMN(turning, double, CAIRN_COLUMN_REAL, CAIRN_WIDTH_TURNS, "rad/s",                         \
+           CAIRN_GOES_SAVED | CAIRN_GOES_FRAME, CAIRN_RANGE_ANY, CAIRN_CONTACTS_TURN,              \
            "of a relative to b after the step, likewise; 0 for friction that no material has")
 /* clang-format on */
 

@@ -1,4 +1,5 @@
-/* parallel.h - the one parallel loop, the one reduction, and pieces of work of which some must wait for others. */
+/* parallel.h - the one parallel loop, the one reduction, and pieces of work of which some must wait
+ * for others. */
 #ifndef CAIRN_BASE_PARALLEL_H
 #define CAIRN_BASE_PARALLEL_H
 

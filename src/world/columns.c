@@ -6,11 +6,12 @@
 #include "world/world.h"
 
 /* clang-format off */
-#define BODY_LINE(name, c_type, type, width, unit, goes, range, meaning)                            \
-    { #name, unit, meaning, type, width, sizeof(c_type), goes, range, 0, offsetof(cairn_bodies, name) },
+#define BODY_LINE(name, c_type, type, width, unit, goes, range, meaning)                           \
+    { #name, unit, meaning, type, width, sizeof(c_type), goes, range, 0,                           \
+      offsetof(cairn_bodies, name) },
 #define BODY_PLACE(name, ...) offsetof(cairn_body_store, name),
-#define CONTACT_LINE(name, c_type, type, width, unit, goes, range, set, meaning)                    \
-    { #name, unit, meaning, type, width, sizeof(c_type), goes, range, set,                          \
+#define CONTACT_LINE(name, c_type, type, width, unit, goes, range, set, meaning)                   \
+    { #name, unit, meaning, type, width, sizeof(c_type), goes, range, set,                         \
       offsetof(cairn_contacts, name) },
 #define CONTACT_PLACE(name, ...) offsetof(cairn_contact_store, name),
 
