@@ -271,6 +271,8 @@ static cairn_status run_rescaled(const cairn_solver *solver, const cairn_problem
         r[i] *= scaled.length[i];
     TRY(status);
     cairn_judge(p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    if (task->options->increment_tolerance <= 0 && !(measured(task) <= task->options->tolerance))
+        task->report->converged = false; /* met in the other units, to rounding, but not in these */
     return CAIRN_OK;
 }
 

@@ -279,10 +279,22 @@ static double lost_depth(const cairn_stage *stage, int j)
     return stage->linearisations ? 0 : depth; /* ahead of the step planes may be far off */
 }
 
+/* How far each body may be from where its contacts were found. */
+static cairn_status reach_of_all(const cairn_stage *stage, const double **reach)
+{
+    double *way = stage->reach; /* of what was searched for; 0 in schemes of velocity level */
+    if (stage->scheme->velocity_level)
+        TRY(cairn_stage_ways(stage, &way));
+    *reach = way;
+    return CAIRN_OK;
+}
+
 /* Pairs with contacts on faces, with all their pieces. */
 static cairn_status search_faces(const cairn_stage *stage, deepest *out)
 {
     const cairn_contact_store *c = &stage->world->contacts;
+    const double *reach;
+    TRY(reach_of_all(stage, &reach));
     int first = 0; /* contact of the pair */
     bool done = false;
     for (int j = 0; c->piece && j < c->count; j++) {
@@ -293,7 +305,7 @@ static cairn_status search_faces(const cairn_stage *stage, deepest *out)
             continue;
         int a = c->body[2 * j], b = c->body[2 * j + 1];
         double gap;
-        TRY(cairn_stage_gap_after(stage, a, b, stage->reach[a] + stage->reach[b], &gap));
+        TRY(cairn_stage_gap_after(stage, a, b, reach[a] + reach[b], &gap));
         note_depth(stage, a, b, gap < INFINITY ? -gap : lost_depth(stage, first), out);
         done = true;
     }

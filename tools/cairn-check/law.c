@@ -156,7 +156,8 @@ static void add_error(const check_run *run, int j, const view *raw, const view *
     s->worst = fmax(s->worst, e);
     s->size = fmax(s->size, size);
     s->size2 += size * size;
-    s->map_size2 += (whole + c->size[j]) * (whole + c->size[j]);
+    double map_size = (whole + c->size[j]) * steepness(&raw->k);
+    s->map_size2 += map_size * map_size;
 }
 
 static void add_contact(const check_run *run, int j, sums *s)
