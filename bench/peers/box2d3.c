@@ -1,8 +1,8 @@
-/* box2d3.c - Box2D 3 on a 2D scene of the comparison, built from the source folder that BOX2D3 names.
+/* box2d3.c - Box2D 3 on a 2D scene of the comparison, built from the folder that BOX2D3 names.
  *
  * Setting "HERTZ:SUBSTEPS:SCALE": steps a second (0: the scene's own time step), sub-steps of each,
- * and how many of Box2D's metres a metre of the scene is. By its manual ("Simulation"): 60 Hz with 4
- * sub-steps, moving bodies of 0.1 to 10 m. One thread; nothing is put to sleep; no continuous
+ * and how many of Box2D's metres a metre of the scene is. By its manual ("Simulation"): 60 Hz with
+ * 4 sub-steps, moving bodies of 0.1 to 10 m. One thread; nothing is put to sleep; no continuous
  * collision, since nothing moves by its radius in a step. */
 #include "peer.h"
 
@@ -41,7 +41,8 @@ static void add_disk(engine *e, const peer_scene *scene, int i)
     const double *x = scene->position + 3 * i, radius = e->scale * scene->radius[i];
     b2BodyDef at = b2DefaultBodyDef();
     b2Circle disk = { { 0, 0 }, (float)radius };
-    b2ShapeDef def = surface(scene->friction, scene->mass[i] / (3.14159265358979 * radius * radius));
+    b2ShapeDef def =
+        surface(scene->friction, scene->mass[i] / (3.14159265358979 * radius * radius));
     at.type = b2_dynamicBody;
     at.position.x = (float)(e->scale * x[0]);
     at.position.y = (float)(e->scale * x[1]);

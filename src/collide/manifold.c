@@ -262,14 +262,22 @@ static int finish(manifold *m, cairn_witness *out)
     return m->count;
 }
 
+/* The faces that look at each other along n. */
+static manifold start_along(const cairn_couple *c, cairn_vec3 n, double margin, cairn_face *fa,
+                            cairn_face *fb)
+{
+    manifold m = { .c = c, .n = n, .tolerance = 1e-9 * c->size };
+    m.margin = margin + c->a->rounding + c->b->rounding;
+    cairn_convex_face(c->a, cairn_scale(-1, n), fa);
+    cairn_convex_face(c->b, n, fb);
+    set_faces(&m, fa, fb);
+    return m;
+}
+
 int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out)
 {
     cairn_face fa, fb;
-    manifold m = { .c = c, .n = n, .tolerance = 1e-9 * c->size };
-    m.margin = margin + c->a->rounding + c->b->rounding;
-    cairn_convex_face(c->a, cairn_scale(-1, n), &fa);
-    cairn_convex_face(c->b, n, &fb);
-    set_faces(&m, &fa, &fb);
+    manifold m = start_along(c, n, margin, &fa, &fb);
     intersect(&m);
     return finish(&m, out);
 }
@@ -277,11 +285,7 @@ int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cai
 int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out)
 {
     cairn_face fa, fb;
-    manifold m = { .c = c, .n = n, .tolerance = 1e-9 * c->size };
-    m.margin = margin + c->a->rounding + c->b->rounding;
-    cairn_convex_face(c->a, cairn_scale(-1, n), &fa);
-    cairn_convex_face(c->b, n, &fb);
-    set_faces(&m, &fa, &fb);
+    manifold m = start_along(c, n, margin, &fa, &fb);
     for (int k = 0; k < m.a.count; k++)
         add_point(&m, m.a.u[k], m.a.v[k],
                   (const double[2]){ m.a.h[k], height_at(&m.b, m.a.u[k], m.a.v[k]) },

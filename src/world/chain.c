@@ -17,7 +17,7 @@
  * until nothing hits, or the rounds that the user grants are over. The rest of the step is the
  * usual solve, from w instead of v_free and with g - H_N y instead of g; the bodies end at
  * x + h v - y. It keeps them apart where the paths lead, asking for no more than the speed at which
- * they leave plus that of impacts which are not followed, so that it makes no energy.
+ * they leave plus that of impacts which are not followed (none at e = 1: it would make energy).
  * What still hits then bounces as in a single solve. A round that misses the tolerance
  * is not used and ends the rounds. Each impact of e = 1 without friction keeps the kinetic energy
  * of its time to rounding. */
