@@ -225,6 +225,12 @@ static cairn_status cut_slabs(filling *f, cairn_arena *arena)
     f->slab = cairn_arena_take(arena, (size_t)blocks, sizeof *f->slab);
     if (!work || !f->slab)
         return CAIRN_NO_MEMORY;
+    if (s->slabs == 1) {
+        s->first[0] = 0;
+        s->first[1] = blocks;
+        memset(f->slab, 0, (size_t)blocks * sizeof *f->slab);
+        return CAIRN_OK;
+    }
     find_work(s->p, work);
     for (int i = 0; i < blocks; i++)
         all += work[i];
@@ -354,7 +360,8 @@ static void choose_groups(filling *f, int between[CAIRN_SLABS][CAIRN_SLABS])
 static void count_between(const filling *f, int between[CAIRN_SLABS][CAIRN_SLABS])
 {
     memset(between, 0, sizeof(int[CAIRN_SLABS][CAIRN_SLABS]));
-    for (int k = 0; k < f->ordered; k++) {
+    between[0][0] = f->s->slabs == 1 ? f->ordered : 0;
+    for (int k = 0; k < f->ordered && f->s->slabs > 1; k++) {
         int32_t block[2];
         find_blocks(f->s->p, f->order[k], block);
         between[f->slab[block[0]]][f->slab[block[1]]]++;
@@ -489,10 +496,9 @@ static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
 }
 
 /* A contact between two blocks, or a block and none, whose linear parts are opposite. */
-static bool is_between_bodies(const cairn_problem *p, int j)
+CAIRN_INLINE bool is_between_bodies(const cairn_problem *p, int d, int n, int j)
 {
     const int32_t *block = p->block + 2 * (size_t)j;
-    int d = p->dimension, n = p->block_size;
     double room[2][18];
     const double *H[2];
     bool even = block[0] != block[1], both = block[0] >= 0 && block[1] >= 0;
@@ -519,7 +525,8 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
     if (!solid || p->blocks == 0 || p->contacts < CAIRN_WORTH_BATCHES)
         return CAIRN_OK;
     for (int j = 0; j < p->contacts; j++)
-        if (!cairn_is_bounded(p, j) && !is_between_bodies(p, j))
+        if (!cairn_is_bounded(p, j) &&
+            !(space ? is_between_bodies(p, 3, 6, j) : is_between_bodies(p, 2, 3, j)))
             return CAIRN_OK;
     return make_batches(out, arena);
 }

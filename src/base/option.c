@@ -111,29 +111,41 @@ static int field_names(const cairn_option *option, const void *field, const char
     return ((const cairn_names *)field)->count;
 }
 
+/* Say what was found and what is expected; only here is text made, for good input has no need of
+ * any. */
+static cairn_status refuse_number(const cairn_option *option, double number, cairn_status status,
+                                  cairn_error *error)
+{
+    char expected[512];
+    cairn_option_expectation(option, expected, sizeof expected);
+    return cairn_fail(error, status, option->name, "found %g, expected %s", number, expected);
+}
+
+static cairn_status refuse_name(const cairn_option *option, const char *name, cairn_error *error)
+{
+    char expected[512];
+    cairn_option_expectation(option, expected, sizeof expected);
+    return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found '%s', expected %s",
+                      name ? name : "", expected);
+}
+
 static cairn_status check_field(const cairn_option *option, const void *field, cairn_error *error)
 {
-    char expected[512], found[64] = "";
     double scratch[3];
     const double *numbers;
     const char *const *names = NULL;
     int count = field_numbers(option, field, scratch, &numbers);
-    cairn_option_expectation(option, expected, sizeof expected);
     for (int i = 0; i < count; i++) {
-        snprintf(found, sizeof found, "%g", numbers[i]);
         /* +infinity is a fair value for times that never come */
         if (isnan(numbers[i]) || (isinf(numbers[i]) && option->maximum < CAIRN_UNBOUNDED))
-            return cairn_fail(error, CAIRN_NOT_FINITE, option->name, "found %s, expected %s", found,
-                              expected);
+            return refuse_number(option, numbers[i], CAIRN_NOT_FINITE, error);
         if (numbers[i] < option->minimum || numbers[i] > option->maximum)
-            return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found %s, expected %s", found,
-                              expected);
+            return refuse_number(option, numbers[i], CAIRN_BAD_INPUT, error);
     }
     count = field_names(option, field, &names);
     for (int i = 0; i < count; i++)
         if (!name_is_known(option, names[i]))
-            return cairn_fail(error, CAIRN_BAD_INPUT, option->name, "found '%s', expected %s",
-                              names[i] ? names[i] : "", expected);
+            return refuse_name(option, names[i], error);
     return CAIRN_OK;
 }
 

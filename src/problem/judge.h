@@ -28,6 +28,7 @@ typedef struct cairn_judging {
     const double *r, *v;
     double *u;
     bool measures; /* the norms are asked for, too             */
+    bool exact;    /* the convex law is not: its sums stay 0   */
     cairn_norms norms;
     cairn_law_sums convex, coulomb;
     double r2, u2;   /* squared norms, bias included             */

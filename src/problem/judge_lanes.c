@@ -99,81 +99,6 @@ CAIRN_INLINE void load_balls(const cairn_judging *judge, int first, balls *in, g
     }
 }
 
-/* u = H v + w, and the squares of its terms. */
-typedef struct motion {
-    double u[3], terms2;
-} motion;
-
-CAIRN_INLINE motion start_motion(const cairn_problem *p, int d, int j)
-{
-    double bias = p->b ? p->b[j] : 0;
-    motion m = { .terms2 = bias * bias };
-    for (int i = 0; p->w && i < d; i++)
-        m.u[i] = p->w[(size_t)d * (size_t)j + (size_t)i];
-    return m;
-}
-
-CAIRN_INLINE void add_motion(int d, int n, const double *H, const double *v, motion *m)
-{
-    for (int k = 0; k < n; k++) {
-        double squares = 0;
-        for (int i = 0; i < d; i++) {
-            squares += H[i * n + k] * H[i * n + k];
-            m->u[i] += H[i * n + k] * v[k];
-        }
-        m->terms2 += squares * v[k] * v[k];
-    }
-}
-
-/* trace(H M^-1 H') */
-CAIRN_INLINE double trace_of(int d, int n, const double *H, const double *mass_inverse)
-{
-    double trace = 0;
-    for (int i = 0; i < d; i++)
-        for (int k = 0; k < n; k++)
-            trace += H[i * n + k] * H[i * n + k] * mass_inverse[k];
-    return trace;
-}
-
-/* With the impulses and without them; and the contact's own inverse mass. */
-typedef struct motions {
-    motion now, free;
-    double w;
-} motions;
-
-CAIRN_INLINE motions find_motions(const cairn_judging *judge, int d, int n, int j)
-{
-    const cairn_problem *p = judge->p;
-    motions m = { .now = start_motion(p, d, j) };
-    m.free = m.now;
-    for (int side = 0; side < 2; side++) {
-        if (p->block[2 * j + side] < 0)
-            continue;
-        const double *H = cairn_rows_stored(p, d, n, j, side);
-        size_t first = (size_t)p->block[2 * j + side] * (size_t)n;
-        add_motion(d, n, H, judge->v + first, &m.now);
-        if (judge->measures)
-            add_motion(d, n, H, p->v_free + first, &m.free);
-        m.w += trace_of(d, n, H, p->mass_inverse + first) / d;
-    }
-    return m;
-}
-
-/* Contacts whose rows are stored, with their velocities. */
-CAIRN_INLINE void load_rows(const cairn_judging *judge, int d, int n, int first, group *out)
-{
-    out->slides = false;
-    for (int i = 0; i < CAIRN_JUDGED; i++) {
-        motions m = find_motions(judge, d, n, first + i);
-        load_law(judge, d, first + i, i, out);
-        spread3(out->u, i, m.now.u);
-        spread3(out->q, i, m.free.u);
-        out->terms2[i] = m.now.terms2;
-        out->free_terms2[i] = m.free.terms2;
-        out->inverse_mass[i] = m.w;
-    }
-}
-
 CAIRN_INLINE void unload(const group *in, int d, double *u)
 {
     for (int i = 0; i < d * CAIRN_JUDGED; i++)
@@ -253,6 +178,112 @@ CAIRN_WIDE void find_velocities(const balls *in, bool measures, int lane, group 
         return;
     store3(out->q, lane, relative(in, &in->free, bias, lane, &terms2));
     wide_store(out->free_terms2 + lane, terms2);
+}
+
+/* ---- velocities of contacts whose rows are stored ------------------------------------------- */
+
+/* Where the numbers of one side of each contact of a group are; zeros where it has no block. */
+typedef struct places {
+    const double *H[CAIRN_JUDGED], *v[CAIRN_JUDGED], *free[CAIRN_JUDGED];
+    const double *mass_inverse[CAIRN_JUDGED];
+} places;
+
+CAIRN_INLINE void find_places(const cairn_judging *judge, int d, int n, int first, int side,
+                              places *out)
+{
+    static const double nothing[18] = { 0 };
+    const cairn_problem *p = judge->p;
+    for (int i = 0; i < CAIRN_JUDGED; i++) {
+        int block = p->block[2 * (first + i) + side];
+        size_t at = (size_t)block * (size_t)n;
+        bool wall = block < 0;
+        out->H[i] = wall ? nothing : cairn_rows_stored(p, d, n, first + i, side);
+        out->v[i] = wall ? nothing : judge->v + at;
+        out->free[i] = wall ? nothing : p->v_free + at;
+        out->mass_inverse[i] = wall ? nothing : p->mass_inverse + at;
+    }
+}
+
+/* Number k of each contact. */
+CAIRN_WIDE wide collect_number(const double *const *from, int k)
+{
+    wide x;
+    for (int i = 0; i < LANES; i++)
+        x[i] = from[i][k];
+    return x;
+}
+
+/* u = H v + w, and the squares of its terms. */
+typedef struct motion {
+    wide u[3], terms2;
+} motion;
+
+CAIRN_WIDE motion start_motion(const cairn_problem *p, const group *in, int d, int first, int lane)
+{
+    wide bias = wide_load(in->bias + lane), zero = wide_spread(0);
+    motion m = { { zero, zero, zero }, bias * bias };
+    for (int i = 0; p->w && i < LANES; i++)
+        for (int k = 0; k < d; k++)
+            m.u[k][i] = p->w[(size_t)d * (size_t)(first + lane + i) + (size_t)k];
+    return m;
+}
+
+CAIRN_WIDE void add_motion(int d, int n, const wide *H, const double *const *v, motion *m)
+{
+    for (int k = 0; k < n; k++) {
+        wide squares = wide_spread(0), x = collect_number(v, k);
+        for (int i = 0; i < d; i++) {
+            squares += H[i * n + k] * H[i * n + k];
+            m->u[i] += H[i * n + k] * x;
+        }
+        m->terms2 += squares * x * x;
+    }
+}
+
+/* trace(H M^-1 H') */
+CAIRN_WIDE wide trace_of(int d, int n, const wide *H, const double *const *mass_inverse)
+{
+    wide trace = wide_spread(0), inverse[6];
+    for (int k = 0; k < n; k++)
+        inverse[k] = collect_number(mass_inverse, k);
+    for (int i = 0; i < d; i++)
+        for (int k = 0; k < n; k++)
+            trace += H[i * n + k] * H[i * n + k] * inverse[k];
+    return trace;
+}
+
+/* With the impulses and without them; and the contacts' own inverse masses. */
+CAIRN_WIDE void find_motions(const cairn_judging *judge, const places of[2], int d, int n,
+                             int first, int lane, group *out)
+{
+    motion now = start_motion(judge->p, out, d, first, lane), free = now;
+    wide w = wide_spread(0);
+    for (int side = 0; side < 2; side++) {
+        wide H[18];
+        for (int i = 0; i < d * n; i++)
+            H[i] = collect_number(of[side].H + lane, i);
+        add_motion(d, n, H, of[side].v + lane, &now);
+        if (judge->measures)
+            add_motion(d, n, H, of[side].free + lane, &free);
+        w += trace_of(d, n, H, of[side].mass_inverse + lane) / d;
+    }
+    store3(out->u, lane, (vector){ now.u[0], now.u[1], now.u[2] });
+    store3(out->q, lane, (vector){ free.u[0], free.u[1], free.u[2] });
+    wide_store(out->terms2 + lane, now.terms2);
+    wide_store(out->free_terms2 + lane, free.terms2);
+    wide_store(out->inverse_mass + lane, w);
+}
+
+CAIRN_WIDE void load_rows(const cairn_judging *judge, int d, int n, int first, group *out)
+{
+    places of[2];
+    out->slides = false;
+    for (int i = 0; i < CAIRN_JUDGED; i++)
+        load_law(judge, d, first + i, i, out);
+    find_places(judge, d, n, first, 0, &of[0]);
+    find_places(judge, d, n, first, 1, &of[1]);
+    for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
+        find_motions(judge, of, d, n, first, lane, out);
 }
 
 /* ---- laws ----------------------------------------------------------------------------------- */
@@ -350,17 +381,18 @@ CAIRN_WIDE void add_law(const contact *c, vector u, wide apart2, law_sums *sums)
     add_errors(c, larger(map2(c, wr, strict), apart2), map2(c, r, plain), sums);
 }
 
-/* Both laws; u carries the bias. */
-CAIRN_WIDE void add_laws(const contact *c, vector u, group_sums *sums)
+/* The laws that are asked for; u carries the bias. */
+CAIRN_WIDE void add_laws(const contact *c, vector u, bool exact, group_sums *sums)
 {
     vector x = { c->w * c->r.x, c->w * c->r.y, c->w * c->r.z }, shifted = u;
     wide slide = c->mu * tangential(c, u), friction2 = friction_error2(c, x, u);
+    shifted.x = u.x + slide;
+    add_law(c, shifted, larger(signorini2(x.x, u.x, u.x), friction2), &sums->coulomb);
+    if (exact)
+        return;
     shifted.x = u.x + c->shift;
     wide normal2 = signorini2(x.x, shifted.x - slide, u.x);
     add_law(c, shifted, larger(normal2, friction2), &sums->convex);
-    shifted.x = u.x + slide;
-    normal2 = signorini2(x.x, u.x, u.x);
-    add_law(c, shifted, larger(normal2, friction2), &sums->coulomb);
 }
 
 /* q without impulses: the norms. */
@@ -394,15 +426,16 @@ CAIRN_WIDE void add_off_cone(int at, wide off, group_sums *sums)
     sums->off_cone2[at] = wide_choose(off > sums->off_cone2[at], off, sums->off_cone2[at]);
 }
 
-CAIRN_WIDE void judge_lanes(const group *in, int d, int lane, bool measures, group_sums *sums)
+CAIRN_WIDE void judge_lanes(const cairn_judging *judge, const group *in, int d, int lane,
+                            group_sums *sums)
 {
     contact c = contact_of(in, d, lane);
     vector u = load3(in->u, lane);
     u.x += c.bias;
     add_plain(&c, in, lane, u, sums);
-    add_laws(&c, u, sums);
+    add_laws(&c, u, judge->exact, sums);
     add_off_cone(c.at, map2(&c, c.r, c.r), sums);
-    if (measures)
+    if (judge->measures)
         measure(&c, in, lane, sums);
 }
 
@@ -444,13 +477,13 @@ CAIRN_WIDE void judge_smooth(const group *in, int d, int lane, bool measures, gr
         measure_smooth(&c, in, lane, sums);
 }
 
-CAIRN_WIDE void judge_group(const group *in, int d, bool measures, group_sums *sums)
+CAIRN_WIDE void judge_group(const cairn_judging *judge, const group *in, int d, group_sums *sums)
 {
     for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
         if (in->slides)
-            judge_lanes(in, d, lane, measures, sums);
+            judge_lanes(judge, in, d, lane, sums);
         else
-            judge_smooth(in, d, lane, measures, sums);
+            judge_smooth(in, d, lane, judge->measures, sums);
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
@@ -484,7 +517,7 @@ CAIRN_WIDE int judge_ball_groups(cairn_judging *judge, int begin, int end, cairn
         for (int lane = 0; lane < CAIRN_JUDGED; lane += LANES)
             find_velocities(&in, judge->measures, lane, &now);
         unload(&now, 3, judge->u + 3 * (size_t)j);
-        judge_group(&now, 3, judge->measures, &sums);
+        judge_group(judge, &now, 3, &sums);
     }
     collect(&sums, out);
     return j;
@@ -500,7 +533,7 @@ CAIRN_WIDE int judge_rows(cairn_judging *judge, int d, int n, int begin, int end
         group now;
         load_rows(judge, d, n, j, &now);
         unload(&now, d, judge->u + (size_t)d * (size_t)j);
-        judge_group(&now, d, judge->measures, &sums);
+        judge_group(judge, &now, d, &sums);
     }
     collect(&sums, out);
     return j;

@@ -5,7 +5,8 @@
 
 #include "base/parallel.h"
 
-enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 }; /* contacts */
+enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 }; /* contacts                      */
+enum { IN_CACHE = 4096 };                                /* blocks: no need to fetch them */
 
 typedef struct product {
     const cairn_problem *p;
@@ -28,9 +29,12 @@ CAIRN_INLINE bool pushes(int d, const double *r)
 
 CAIRN_INLINE void push_all(const cairn_problem *p, int d, int n, const double *r, double *v)
 {
+    bool far = p->blocks > IN_CACHE;
     for (int j = 0; j < p->contacts; j++, r += d) {
-        cairn_contact_fetch(p, n, j + AHEAD, v);
-        cairn_contact_fetch(p, n, j + AHEAD, p->mass_inverse);
+        if (far) {
+            cairn_contact_fetch(p, n, j + AHEAD, v);
+            cairn_contact_fetch(p, n, j + AHEAD, p->mass_inverse);
+        }
         if (pushes(d, r))
             cairn_contact_push(p, d, n, j, r, v);
     }
@@ -57,6 +61,8 @@ static void push_ranges(int begin, int end, void *context)
     int first = (int)(begin * blocks / job->ranges), last = (int)(end * blocks / job->ranges);
     if (job->p->dimension == 3 && job->p->block_size == 6)
         push_some(job, 3, 6, first, last);
+    else if (job->p->dimension == 2 && job->p->block_size == 3)
+        push_some(job, 2, 3, first, last);
     else
         push_some(job, job->p->dimension, job->p->block_size, first, last);
 }
@@ -102,6 +108,10 @@ void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, cons
 {
     if (p->W)
         cairn_contact_relative_local(p, j, r, u);
+    else if (p->dimension == 3 && p->block_size == 6)
+        cairn_contact_relative(p, 3, 6, j, v, u);
+    else if (p->dimension == 2 && p->block_size == 3)
+        cairn_contact_relative(p, 2, 3, j, v, u);
     else
         cairn_contact_relative(p, p->dimension, p->block_size, j, v, u);
 }

@@ -114,12 +114,13 @@ CAIRN_INLINE double lift_of(const cairn_problem *p, cairn_law law, int j, const 
     return p->s ? p->mu[j] * p->s[j] : 0;
 }
 
-/* Both laws. u carries the bias. */
+/* The laws that are asked for. u carries the bias. */
 CAIRN_INLINE void judge_laws(cairn_judging *judge, int d, int j, double w, const double *u)
 {
     const cairn_problem *p = judge->p;
     add_contact(judge, d, j, w, u, lift_of(p, CAIRN_LAW_COULOMB, j, u), &judge->coulomb);
-    add_contact(judge, d, j, w, u, lift_of(p, CAIRN_LAW_CONVEX, j, u), &judge->convex);
+    if (!judge->exact)
+        add_contact(judge, d, j, w, u, lift_of(p, CAIRN_LAW_CONVEX, j, u), &judge->convex);
 }
 
 /* The closing part of q, which carries the bias, under both laws. */
@@ -322,10 +323,11 @@ static double judge_parts(cairn_judging *judge, int j, const double *u)
         scaled[0][i] = r[i] / own.length[i];
         scaled[1][i] = own.length[i] * u[i];
     }
-    cairn_judging view = { .p = &own.p, .r = scaled[0] };
+    cairn_judging view = { .p = &own.p, .r = scaled[0], .exact = judge->exact };
     judge_laws(&view, d, 0, w, scaled[1]);
     merge(&view.coulomb, j, &judge->coulomb);
-    merge(&view.convex, j, &judge->convex);
+    if (!judge->exact)
+        merge(&view.convex, j, &judge->convex);
     judge->coulomb.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_COULOMB, j, u));
     judge->convex.fclib2 += raw_map(p, j, r, u, lift_of(p, CAIRN_LAW_CONVEX, j, u));
     return w * w * square(d, scaled[0]);
@@ -391,9 +393,11 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
 void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2)
 {
     const cairn_problem *p = judge->p;
-    cairn_judging one = { .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .measures = true };
-    judge_contact(&one, p->dimension, p->block_size, j);
     bool exact = law == CAIRN_LAW_COULOMB;
+    cairn_judging one = {
+        .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .measures = true, .exact = exact
+    };
+    judge_contact(&one, p->dimension, p->block_size, j);
     *e2 = exact ? one.coulomb.e2 : one.convex.e2;
     *q2 = exact ? one.norms.coulomb2 : one.norms.convex2;
 }
@@ -531,6 +535,7 @@ void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, d
                             .v = v,
                             .u = u,
                             .measures = !norms->known,
+                            .exact = law == CAIRN_LAW_COULOMB,
                             .convex.worst_contact = -1,
                             .coulomb.worst_contact = -1 };
     cairn_problem_velocity(p, r, v);

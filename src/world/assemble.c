@@ -150,13 +150,9 @@ double *cairn_stage_rows(const cairn_stage *stage, int j, int side)
     return stage->H + (at * 2 + (size_t)side) * (size_t)(stage->components * stage->block_size);
 }
 
-/* An angular part of a row: in the body frame, for balls in space; in 2D about z. */
+/* An angular part of a row: in the body frame, for balls in space. */
 static void fill_angular(const cairn_stage *stage, int body, cairn_vec3 turn, double *H)
 {
-    if (stage->world->dimension == 2) {
-        H[2] = turn.z;
-        return;
-    }
     if (!cairn_stage_in_space(stage, body))
         turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
     const double parts[3] = { turn.x, turn.y, turn.z };
@@ -165,21 +161,32 @@ static void fill_angular(const cairn_stage *stage, int body, cairn_vec3 turn, do
 
 static void fill_rows(const cairn_stage *stage, int j, int side, const frame *f)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    int d = stage->world->dimension, n = stage->block_size, body = c->body[2 * j + side];
+    int n = stage->block_size, body = stage->world->contacts.body[2 * j + side];
     double sign = side ? -1 : 1;
     double *H = cairn_stage_rows(stage, j, side);
     cairn_vec3 arm = cairn_contact_arm(stage, j, side);
-    for (int i = 0; i < d; i++, H += n) {
+    for (int i = 0; i < 3; i++, H += n) {
         cairn_vec3 e = cairn_scale(sign, f->row[i]);
-        H[0] = e.x;
-        H[1] = e.y;
-        if (d == 3)
-            H[2] = e.z;
+        memcpy(H, &e, 3 * sizeof *H);
         fill_angular(stage, body, cairn_cross(arm, e), H);
     }
     for (int i = 0; i < stage->rolling + stage->spinning; i++, H += n)
         fill_angular(stage, body, cairn_scale(sign, f->turn[i]), H);
+}
+
+/* Likewise in 2D, where all turns about z. */
+static void fill_flat_rows(const cairn_stage *stage, int j, int side, const frame *f)
+{
+    double sign = side ? -1 : 1;
+    double *H = cairn_stage_rows(stage, j, side);
+    cairn_vec3 arm = cairn_contact_arm(stage, j, side);
+    for (int i = 0; i < 2; i++, H += 3) {
+        H[0] = sign * f->row[i].x;
+        H[1] = sign * f->row[i].y;
+        H[2] = arm.x * H[1] - arm.y * H[0];
+    }
+    for (int i = 0; i < stage->rolling + stage->spinning; i++, H += 3)
+        H[2] = sign * f->turn[i].z;
 }
 
 /* Velocity of a body's point: of a given state (v, omega in the body frame). The frame is that of
@@ -298,7 +305,7 @@ static void fill_sides(const cairn_stage *stage, int j)
     for (int side = 0; side < 2; side++) {
         int block = stage->block[c->body[2 * j + side]];
         if (block >= 0 && !of_balls)
-            fill_rows(stage, j, side, &f);
+            (stage->world->dimension == 3 ? fill_rows : fill_flat_rows)(stage, j, side, &f);
         else if (block < 0 && stage->w)
             fill_imposed(stage, j, side, &f);
     }

@@ -92,6 +92,12 @@ double cairn_body_extent(const cairn_world *world, int i)
     return world->bodies.extent[i];
 }
 
+double cairn_body_size(const cairn_world *world, int i)
+{
+    const cairn_body_store *b = &world->bodies;
+    return b->ball[i] >= 0 ? b->ball[i] : cairn_shape_extent(&b->shape[i]);
+}
+
 double cairn_body_arm(const cairn_world *world, int i)
 {
     return world->bodies.arm[i];

@@ -23,13 +23,11 @@ enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
  * margin that the user asked for. Turning moves the surface by at most arm |omega| h. */
 static double first_reach(const cairn_stage *stage, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double h = stage->h, extent = b->ball[i] >= 0 ? b->ball[i] : cairn_shape_extent(&b->shape[i]);
-    double speed = cairn_norm(stage->v_free[i]);
+    double h = stage->h, speed = cairn_norm(stage->v_free[i]);
     double arm = cairn_body_arm(stage->world, i);
     double turning = arm > 0 ? arm * cairn_norm(stage->omega_free[i]) : 0;
     double reach = 1.25 * h * (speed + turning) + 2 * h * h * cairn_norm(stage->world->gravity);
-    return fmax(reach + 0.02 * extent, stage->options->margin);
+    return fmax(reach + 0.02 * cairn_body_size(stage->world, i), stage->options->margin);
 }
 
 /* The angle by which a driven body turns in this step. */
@@ -65,10 +63,12 @@ static double pushed_by(const cairn_stage *stage, int j, const double *way)
 static void share_ring(cairn_stage *stage, const double *way, double share)
 {
     const cairn_contact_store *last = stage->warm;
+    bool driven = stage->world->driven_count > 0;
     for (int j = 0; j < 2 * last->count; j++) {
         int i = last->body[j];
+        double push = driven ? pushed_by(stage, j, way) : way[last->body[j ^ 1]];
         if (stage->block[i] >= 0)
-            stage->reach[i] = fmax(stage->reach[i], share * pushed_by(stage, j, way));
+            stage->reach[i] = cairn_larger(stage->reach[i], share * push);
     }
 }
 
@@ -85,7 +85,7 @@ static void share_reach(cairn_stage *stage, double *way)
     for (int ring = 1; ring < RINGS; ring++) {
         for (int i = 0; i < stage->world->bodies.count; i++)
             if (stage->block[i] >= 0)
-                way[i] = fmax(way[i], FADE * stage->reach[i]);
+                way[i] = cairn_larger(way[i], FADE * stage->reach[i]);
         share_ring(stage, way, 1);
     }
 }
@@ -237,7 +237,7 @@ double cairn_stage_needed_step(const cairn_stage *stage, int *body)
     for (int i = 0; i < b->count; i++) {
         if (stage->block[i] < 0)
             continue;
-        double size = cairn_shape_extent(&b->shape[i]), moved = moved_by(stage, i);
+        double size = cairn_body_size(stage->world, i), moved = moved_by(stage, i);
         if (size < moved && (*body < 0 || stage->h * size / moved < least)) {
             least = stage->h * size / moved;
             *body = i;

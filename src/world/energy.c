@@ -59,7 +59,7 @@ static inline void relative_before(const cairn_stage *stage, int j, bool slides,
 {
     const cairn_problem *p = &stage->problem;
     if (slides || stage->w || !cairn_is_of_balls(p, j)) {
-        cairn_contact_relative(p, p->dimension, p->block_size, j, stage->v_old, before);
+        cairn_contact_velocity(p, j, stage->r, stage->v_old, before);
         return;
     }
     const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;

@@ -108,6 +108,11 @@ cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
     return CAIRN_OK;
 }
 
+static inline bool is_fixed(const cairn_body_store *b, int i)
+{
+    return b->motion[i] == CAIRN_MOTION_FIXED;
+}
+
 static bool is_far(const cairn_stage *stage, const passage *p)
 {
     return stage->block[p->body] >= 0 && p->way + p->turn > p->size;
@@ -165,16 +170,29 @@ static cairn_status is_wrong(const cairn_stage *stage, int j, const passage *p, 
 
 typedef struct limit_job {
     const cairn_stage *stage;
-    uint8_t *far; /* of each contact: one of its bodies goes far */
+    const double *way; /* m: of each body                         */
+    uint8_t *far;      /* of each contact: one of its bodies goes far */
 } limit_job;
+
+/* Whether two bodies whose turning carries nothing along cannot go far, by their ways alone. */
+static inline bool stays_near(const limit_job *job, int i, int k)
+{
+    const cairn_body_store *b = &job->stage->world->bodies;
+    double way = job->way[i] + job->way[k];
+    bool turning = (b->arm[i] > 0 && !is_fixed(b, i)) || (b->arm[k] > 0 && !is_fixed(b, k));
+    return !turning && way <= b->extent[i] && way <= b->extent[k];
+}
 
 static void limit_range(int begin, int end, void *context)
 {
     const limit_job *job = context;
     const int32_t *body = job->stage->world->contacts.body;
     for (int j = begin; j < end; j++) {
-        passage p = passage_of(job->stage, body[2 * j], body[2 * j + 1]);
-        passage q = passage_of(job->stage, body[2 * j + 1], body[2 * j]);
+        int i = body[2 * j], k = body[2 * j + 1];
+        job->far[j] = false;
+        if (stays_near(job, i, k))
+            continue;
+        passage p = passage_of(job->stage, i, k), q = passage_of(job->stage, k, i);
         job->far[j] = is_far(job->stage, &p) || is_far(job->stage, &q);
     }
 }
@@ -183,9 +201,12 @@ static cairn_status limit_contacts(const cairn_stage *stage)
 {
     int count = stage->world->contacts.count;
     const int32_t *body = stage->world->contacts.body;
-    limit_job job = { stage, cairn_arena_take(&stage->world->scratch, (size_t)count, 1) };
+    limit_job job = { stage, NULL, cairn_arena_take(&stage->world->scratch, (size_t)count, 1) };
+    double *way;
     if (!job.far)
         return CAIRN_NO_MEMORY;
+    TRY(cairn_stage_ways(stage, &way));
+    job.way = way;
     cairn_parallel_for(count, GRAIN, limit_range, &job);
     for (int j = 0; j < 2 * count; j++) {
         if (!job.far[j / 2])

@@ -146,12 +146,11 @@ typedef struct deepest {
 
 double cairn_pair_radius(const cairn_world *world, int a, int b)
 {
-    const cairn_shape *shape = world->bodies.shape;
-    const double sizes[2] = { cairn_shape_extent(&shape[a]), cairn_shape_extent(&shape[b]) };
+    const double sizes[2] = { cairn_body_size(world, a), cairn_body_size(world, b) };
     double size = INFINITY;
     for (int i = 0; i < 2; i++)
         if (sizes[i] > 0)
-            size = fmin(size, sizes[i]);
+            size = cairn_smaller(size, sizes[i]);
     return isfinite(size) ? size : 1e-3;
 }
 

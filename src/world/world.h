@@ -245,6 +245,8 @@ cairn_collider cairn_body_collider(const cairn_world *world, int body);
 cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body);
 /* Radius about the body's origin that holds it, m; infinite for unbounded shapes. */
 double cairn_body_extent(const cairn_world *world, int body);
+/* Likewise about the origin of its shape. */
+double cairn_body_size(const cairn_world *world, int body);
 /* How far the points whose turning moves the surface lie from the centre, m: turning by an angle
  * moves no point of the surface by more than arm times the angle, as far as anyone can see: a ball
  * about the centre, or swept over the core, looks the same. Infinite for unbounded shapes. */
