@@ -427,6 +427,7 @@ class Wrong(Program):
                       ["--law", "polyhedral:"], ["--law", "polyhedral:2"], ["--tolerance", "0"],
                       ["--tolerance", "x"], ["--tolerance", "2"], ["--time-limit", "-1"],
                       ["--max-iterations", "0"], ["--max-iterations", "1.5"], ["--start", "end"],
+                      ["--repeat", "-1"], ["--repeat", "often"], ["--repeat", "1e7"],
                       ["--measure", "none"], ["--csv"], ["--csv="], ["--profile="],
                       ["--threads", "two"], ["--threads", "-1"], ["--threads", "4097"], ["--threads="],
                       ["--set", "a=b"]):
@@ -443,7 +444,7 @@ class Wrong(Program):
     def test_help_tells_the_flags(self):
         out = self.run_cairn("help", "solve").stdout
         for flag in ("--solver", "--law", "--tolerance", "--measure", "--time-limit",
-                     "--max-iterations", "--start", "--threads", "--out", "--force", "--csv", "--profile",
+                     "--max-iterations", "--start", "--threads", "--repeat", "--out", "--force", "--csv", "--profile",
                      "docs/notation.md"):
             self.assertIn(flag, out)
 

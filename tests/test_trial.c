@@ -136,6 +136,31 @@ TEST(the_number_of_threads_is_taken_and_changes_no_bit)
     cairn_arena_destroy(&arena);
 }
 
+/* Each solve starts where the first one did, not from its answer: the count of iterations shows it. */
+TEST(repeated_solves_give_the_same_answer)
+{
+    cairn_trials *trials;
+    random_problem random;
+    make_random_problem(&random, 3, 20, 15, 5);
+    size_t size = 3 * (size_t)random.p.contacts * sizeof(double);
+    double first[3 * 15], start[3 * 15];
+    for (int i = 0; i < 3 * 15; i++)
+        start[i] = i % 3 == 0 ? 0.1 : 0;
+    CHECK_OK(cairn_trials_create(&trials));
+    cairn_solve_options options = options_of("pgs", CAIRN_LAW_COULOMB, 1e-6);
+    CHECK_OK(cairn_trials_run(trials, "p", &random.p, &options, start));
+    CHECK_INT(random.p.contacts, 15);
+    memcpy(first, cairn_trials_impulses(trials), size);
+    int64_t iterations = last(trials)->report.iterations;
+    CHECK(iterations > 1);
+    cairn_trials_set_repeats(trials, 50);
+    CHECK_OK(cairn_trials_run(trials, "p", &random.p, &options, start));
+    CHECK_INT(last(trials)->report.iterations, iterations);
+    CHECK(memcmp(first, cairn_trials_impulses(trials), size) == 0);
+    CHECK(last(trials)->seconds >= 0 && last(trials)->seconds < 60);
+    cairn_trials_destroy(trials);
+}
+
 TEST(the_tolerance_may_mean_the_measure_of_the_literature)
 {
     cairn_trials *trials;
@@ -217,6 +242,7 @@ int main(void)
         CASE(a_start_from_the_answer_needs_no_iteration),
         CASE(the_impulses_of_the_last_trial_are_lent),
         CASE(the_number_of_threads_is_taken_and_changes_no_bit),
+        CASE(repeated_solves_give_the_same_answer),
         CASE(the_tolerance_may_mean_the_measure_of_the_literature),
         CASE(the_table_has_a_line_for_each_trial),
         CASE(no_memory_at_any_place_is_reported_and_nothing_leaks));

@@ -29,6 +29,7 @@ typedef struct cairn_solve_arguments {
     bool fclib_measure;        /* --measure fclib                                     */
     const char *csv, *profile; /* files to write; NULL: none                          */
     cairn_solve_start start;
+    int repeats; /* --repeat: further solves, of which the shortest time counts  */
 } cairn_solve_arguments;
 
 enum { COMPARE_MOST = 32 }; /* schemes, solvers or time steps of `cairn compare`, each */

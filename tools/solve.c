@@ -310,6 +310,7 @@ static void solve_all(session *s, const cairn_arguments *arguments)
 {
     if (arguments->thread_count >= 0)
         cairn_trials_set_threads(s->trials, arguments->thread_count);
+    cairn_trials_set_repeats(s->trials, arguments->solve.repeats);
     visit_all(s, arguments, solve_file);
     print_totals(s);
     if (s->answers > 0)

@@ -62,6 +62,16 @@ static const char *take_max_iterations(cairn_arguments *arguments, const char *v
     return NULL;
 }
 
+static const char *take_repeat(cairn_arguments *arguments, const char *value)
+{
+    int64_t count;
+    size_t length = cairn_integer_read(value, &count);
+    if (length == 0 || value[length] || count < 0 || count > 1000000)
+        return "expected a whole number from 0 to 1e6";
+    arguments->solve.repeats = (int)count;
+    return NULL;
+}
+
 static const char *take_measure(cairn_arguments *arguments, const char *value)
 {
     arguments->solve.fclib_measure = strcmp(value, "fclib") == 0;
@@ -122,6 +132,9 @@ static const cairn_flag time_limit = { "--time-limit", 0, "S", "give up a solve 
 static const cairn_flag max_iterations = { "--max-iterations", 0, "N",
                                            "give up a solve after N iterations (default: 20000)",
                                            take_max_iterations };
+static const cairn_flag repeat = { "--repeat", 0, "N",
+                                   "solve N times more, 1 s at most, and tell the shortest time",
+                                   take_repeat };
 static const cairn_flag start = { "--start", 0, "FROM", "zero (default), guess or solution",
                                   take_start };
 static const cairn_flag out = { "--out", 'o', "DIR", "store each answer as DIR/PROBLEM-SOLVER.hdf5",
@@ -131,11 +144,18 @@ static const cairn_flag profile = { "--profile", 0, "FILE.svg", "draw a performa
                                     take_profile };
 
 const cairn_flag *const cairn_solve_flags[] = {
-    &solver,     &law,
-    &tolerance,  &measure,
-    &time_limit, &max_iterations,
-    &start,      &cairn_flag_threads,
-    &out,        &cairn_flag_force,
-    &csv,        &profile,
+    &solver,
+    &law,
+    &tolerance,
+    &measure,
+    &time_limit,
+    &max_iterations,
+    &start,
+    &cairn_flag_threads,
+    &repeat,
+    &out,
+    &cairn_flag_force,
+    &csv,
+    &profile,
     NULL,
 };

@@ -5,8 +5,8 @@ usage: siconos_solve.py --csv OUT [--tolerance T]... [--time-limit S] FILE...
 
 Needs python3-siconos, python3-h5py, python3-scipy and python3-numpy (Debian). Global problems are
 condensed to W = H' M^-1 H first, outside the timed region. Every solver runs with its default
-options but for the tolerance and the iteration limit; times are CPU seconds of the solve alone, and
-the residual is recomputed here from the impulses by the measure of the literature:
+options but for the tolerance and the iteration limit; times are CPU seconds of the solve alone, the
+shortest of up to 20 solves within a second, as with `cairn solve --repeat 20`; the residual is recomputed here from the impulses by the measure of the literature:
 |r - P_K(r - (u + mu |u_T| n))| / max(|q|, |r|, |u|).
 """
 import argparse
@@ -93,9 +93,14 @@ def solve(path, name, tolerance, limit, out):
     sys.stdout.flush()
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
-    start = time.process_time()
-    driver(problem, r, u, options)
-    seconds = time.process_time() - start
+    seconds, began = float("inf"), time.process_time()
+    for _ in range(20):
+        r[:], u[:] = 0, 0
+        start = time.process_time()
+        driver(problem, r, u, options)
+        seconds = min(seconds, time.process_time() - start)
+        if time.process_time() - began > 1:
+            break
     out.put((seconds, residual(dimension, W, q, mu, r)))
 
 

@@ -48,6 +48,10 @@ CAIRN_API void cairn_trials_destroy(cairn_trials *trials);
  *  is the number that OpenMP has. The answers do not depend on it, to the bit. */
 CAIRN_API void cairn_trials_set_threads(cairn_trials *trials, int threads);
 
+/** Solve each problem up to `repeats` times more, for at most a second, and tell the shortest time:
+ *  what a solve takes when memory and code are warm. 0, the default: once. */
+CAIRN_API void cairn_trials_set_repeats(cairn_trials *trials, int repeats);
+
 /** Solve `p` by the solver of `options` from `start` (dimension per contact; NULL: zero), and keep
  *  what came of it. `name` is copied. A solver that fails is a verdict; the call itself fails with
  *  CAIRN_NO_MEMORY or, for an unknown solver, CAIRN_NOT_FOUND. */

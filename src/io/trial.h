@@ -15,6 +15,7 @@ struct cairn_trials {
     const double *impulses; /* of the last one, in `scratch`; NULL: it has none  */
     bool threads_set;       /* `threads` counts; else OpenMP's own number does   */
     int threads;            /* 0: as many as the machine has                     */
+    int repeats;            /* of a solve, of which the shortest counts; 0: none */
 };
 
 #endif
