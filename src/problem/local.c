@@ -7,7 +7,8 @@
  * Sliding has a closed form when W = diag(W_N, W_T, W_T), as for spheres. Otherwise, convex law:
  * r = rho a(phi), a = (1, mu cos phi, mu sin phi), rho = -q.a/(a'Wa), and phi is the root of
  * u.a' = 0 where the energy -(q.a)^2/(2 a'Wa) is least. Coulomb: u = (0, -lambda r_T), so
- * r(lambda) = -(W + lambda diag(0,1,1))^-1 q with |r_T| = mu r_N, one equation for lambda >= 0. */
+ * r(lambda) = -(W + lambda diag(0,1,1))^-1 q with |r_T| = mu r_N, one equation for lambda >= 0, by
+ * Newton's method. */
 #include "problem/local.h"
 
 #include <float.h>
@@ -67,28 +68,6 @@ static void solve_2d(cairn_law law, const double *W, double mu, const double *q,
 }
 
 /* ---- three dimensions ----------------------------------------------------------------------- */
-
-/* x = -(W + shift diag(0,1,1))^-1 q by Cholesky; false when W is numerically singular. */
-static bool minus_inverse_3d(const double *W, double shift, const double *q, double *x)
-{
-    double tiny = 8 * DBL_EPSILON * (W[0] + W[2] + W[5] + 2 * shift);
-    double l00 = W[0];
-    if (l00 <= tiny)
-        return false;
-    double l10 = W[1] / l00, l20 = W[3] / l00;
-    double d1 = W[2] + shift - l10 * W[1];
-    if (d1 <= tiny)
-        return false;
-    double s21 = W[4] - l10 * W[3], l21 = s21 / d1;
-    double d2 = W[5] + shift - l20 * W[3] - l21 * s21;
-    if (d2 <= tiny)
-        return false;
-    double y0 = -q[0], y1 = -q[1] - l10 * y0, y2 = -q[2] - l20 * y0 - l21 * y1;
-    x[2] = y2 / d2;
-    x[1] = y1 / d1 - l21 * x[2];
-    x[0] = y0 / l00 - l10 * x[1] - l20 * x[2];
-    return true;
-}
 
 static void multiply_3d(const double *W, const double *x, double *y)
 {
@@ -193,55 +172,111 @@ static void slide_convex_3d(const double *W, double mu, const double *q, double 
         r[i] = best.rho * best.a[i];
 }
 
-/* |r_T| - mu r_N at lambda; > 0 outside the cone. */
-static double cone_excess(const double *W, double mu, const double *q, double lambda, double *r)
+/* The contact without its normal: of W r + q + lambda (0, r_T) = 0 the first row gives
+ *     r_N = -(q_N + w.r_T)/W_N,   w = (W_10, W_20),
+ * and what is left is (S + lambda) r_T = -g with S = W_TT - w w'/W_N, g = q_T - w q_N/W_N. */
+typedef struct reduced {
+    double W_N, q_N, w[2], g[2];
+    double S[3]; /* lower triangle                            */
+    double size; /* trace of W                                */
+} reduced;
+
+static bool is_tiny(double pivot, const reduced *f, double lambda)
 {
-    if (!minus_inverse_3d(W, lambda, q, r))
-        return DBL_MAX;
-    return sqrt(r[1] * r[1] + r[2] * r[2]) - mu * r[0];
+    return !(pivot > 8 * DBL_EPSILON * (f->size + 2 * lambda));
 }
 
-static void slide_coulomb_3d(const double *W, double mu, const double *q, double *r)
+/* False when W_N is numerically 0. */
+static bool reduce(const double *W, const double *q, reduced *out)
 {
-    enum { STEPS = 200 };
-    double low = 0, high = (W[0] + W[2] + W[5]) / 3;
-    double at_low = cone_excess(W, mu, q, low, r), at_high;
-    int k = 0;
-    while ((at_high = cone_excess(W, mu, q, high, r)) > 0 && k++ < STEPS) {
-        low = high;
-        at_low = at_high;
-        high *= 4;
-    }
-    for (; k < STEPS && high - low > 1e-16 * high; k++) {
-        double secant = low + (high - low) * at_low / (at_low - at_high);
-        bool halve = k % 3 == 2 || at_low == DBL_MAX || !(secant > low && secant < high);
-        double guess = halve ? 0.5 * (low + high) : secant;
-        double excess = cone_excess(W, mu, q, guess, r);
-        if (excess == 0 || guess == low || guess == high)
+    double a = W[1] / W[0], b = W[3] / W[0];
+    *out = (reduced){ .W_N = W[0],
+                      .q_N = q[0],
+                      .w = { W[1], W[3] },
+                      .g = { q[1] - a * q[0], q[2] - b * q[0] },
+                      .S = { W[2] - a * W[1], W[4] - a * W[3], W[5] - b * W[3] },
+                      .size = W[0] + W[2] + W[5] };
+    return !is_tiny(W[0], out, 0);
+}
+
+/* (S + lambda)^-1, its lower triangle; false when that is numerically singular. */
+static bool invert(const reduced *f, double lambda, double *inverse)
+{
+    double a = f->S[0] + lambda, b = f->S[2] + lambda;
+    double determinant = a * b - f->S[1] * f->S[1];
+    if (is_tiny(a, f, lambda) || is_tiny(determinant / a, f, lambda))
+        return false;
+    inverse[0] = b / determinant;
+    inverse[1] = -f->S[1] / determinant;
+    inverse[2] = a / determinant;
+    return true;
+}
+
+static void impulse_at(const reduced *f, const double *inverse, double *r)
+{
+    r[1] = -(inverse[0] * f->g[0] + inverse[1] * f->g[1]);
+    r[2] = -(inverse[1] * f->g[0] + inverse[2] * f->g[1]);
+    r[0] = -(f->q_N + f->w[0] * r[1] + f->w[1] * r[2]) / f->W_N;
+}
+
+/* m = mu r_N/|r_T| - 1 at lambda, < 0 outside the cone, and dm/dlambda: there r_T' = -(S + lambda)^-1
+ * r_T, and 1/|r_T| is all but linear in lambda, so that Newton's method takes few steps. */
+static double margin_at(const reduced *f, double mu, double lambda, double *r, double *slope)
+{
+    double inverse[3];
+    *slope = 0;
+    if (!invert(f, lambda, inverse))
+        return -1;
+    impulse_at(f, inverse, r);
+    double T2 = r[1] * r[1] + r[2] * r[2], T = sqrt(T2);
+    double d1 = -(inverse[0] * r[1] + inverse[1] * r[2]);
+    double d2 = -(inverse[1] * r[1] + inverse[2] * r[2]);
+    double dN = -(f->w[0] * d1 + f->w[1] * d2) / f->W_N;
+    *slope = mu * (dN - r[0] * (r[1] * d1 + r[2] * d2) / T2) / T;
+    return mu * r[0] / T - 1;
+}
+
+/* Newton from lambda = 0, which is outside, within what is known to hold the root; else on to
+ * larger lambda, where r_T goes to 0, or half way. */
+static void slide_coulomb_3d(const reduced *f, double mu, double *r)
+{
+    enum { STEPS = 200, BISECT = 8 };
+    double low = 0, high = INFINITY, lambda = 0;
+    for (int k = 1; k < STEPS; k++) {
+        double slope, margin = margin_at(f, mu, lambda, r, &slope);
+        if (fabs(margin) <= 2 * DBL_EPSILON)
             break;
-        if (excess > 0) {
-            low = guess;
-            at_low = excess;
-        } else {
-            high = guess;
-            at_high = excess;
-        }
+        *(margin < 0 ? &low : &high) = lambda;
+        double next = lambda - margin / slope;
+        if (!(slope > 0 && next > low && next < high) || k % BISECT == 0)
+            next = isfinite(high) ? 0.5 * (low + high) : fmax(4 * lambda, f->size / 3);
+        if (next == lambda || (isfinite(high) && high - low <= 1e-16 * high))
+            break;
+        lambda = next;
     }
     cairn_cone_project(3, mu, r); /* rounding only */
 }
 
 static void solve_3d(cairn_law law, const double *W, double mu, const double *q, double *r)
 {
+    double inverse[3];
+    reduced f;
     if (cairn_local_is_isotropic(W)) {
         cairn_local_solve_isotropic(law, W, mu, q, r);
         return;
     }
-    if (minus_inverse_3d(W, 0, q, r) && sqrt(r[1] * r[1] + r[2] * r[2]) <= mu * r[0])
-        return;
-    if (law == CAIRN_LAW_COULOMB)
-        slide_coulomb_3d(W, mu, q, r);
-    else
+    bool whole = reduce(W, q, &f);
+    if (whole && invert(&f, 0, inverse)) {
+        impulse_at(&f, inverse, r);
+        if (sqrt(r[1] * r[1] + r[2] * r[2]) <= mu * r[0])
+            return;
+    }
+    if (law == CAIRN_LAW_CONVEX)
         slide_convex_3d(W, mu, q, r);
+    else if (whole)
+        slide_coulomb_3d(&f, mu, r);
+    else
+        r[0] = r[1] = r[2] = 0;
 }
 
 /* ---- both ----------------------------------------------------------------------------------- */

@@ -163,6 +163,15 @@ static void local_delassus(const cairn_problem *p, int j, double *W)
             W[entry] = 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
 }
 
+/* Its trace/d: the diagonal alone is looked for. */
+static double local_inverse_mass(const cairn_problem *p, int j)
+{
+    double trace = 0;
+    for (int i = 0; i < p->dimension; i++)
+        trace += own_entry(p, j, i, i);
+    return trace / p->dimension;
+}
+
 /* side a: (n, 0), (t, -R n x t), (n x t, R t);  side b: the linear part negative */
 void cairn_ball_rows(const cairn_problem *p, int j, int side, double *H)
 {
@@ -269,6 +278,8 @@ double cairn_contact_inverse_mass(const cairn_problem *p, int j)
         ball_weights(p, j, &W[0], &W[1]);
         return (W[0] + W[1] + W[1]) / 3;
     }
+    if (p->W && !cairn_is_bounded(p, j))
+        return local_inverse_mass(p, j);
     cairn_contact_delassus(p, j, W);
     return mean_diagonal(p->dimension, W);
 }
