@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/vec.h"
+
 void cairn_cone_project(int dimension, double mu, double *r)
 {
     cairn_circle_project(dimension, mu, r);
@@ -224,7 +226,7 @@ static double part_error2(int edges, const cairn_cone_part *part, double w, doub
 /* min(a, b), rounded as in a - P(a - b). */
 static double least_of(double a, double b)
 {
-    return a - fmax(0, a - b);
+    return a - cairn_larger(0, a - b);
 }
 
 double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
@@ -234,12 +236,12 @@ double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double
     int parts = cairn_cone_parts(p, j, part);
     double excess = lift - cairn_contact_sliding(p, j, u), friction2 = 0;
     double pushes = w * (r[0] - least), opens = u[0] + excess;
-    double both = least_of(pushes, opens), approach = least_of(pushes, fmax(u[0], opens));
-    double normal = both > 0 ? both : fmin(0, approach);
+    double both = least_of(pushes, opens), approach = least_of(pushes, cairn_larger(u[0], opens));
+    double normal = both > 0 ? both : cairn_smaller(0, approach);
     for (int k = 0; k < parts; k++)
         friction2 += part_error2(k == 0 ? p->directions : 0, &part[k], w,
-                                 w * part[k].mu * fmax(r[0], least), r, u);
-    return fmax(normal * normal, friction2);
+                                 w * part[k].mu * cairn_larger(r[0], least), r, u);
+    return cairn_larger(normal * normal, friction2);
 }
 
 /* ---- units ---------------------------------------------------------------------------------- */

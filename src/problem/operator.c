@@ -160,7 +160,8 @@ static void local_delassus(const cairn_problem *p, int j, double *W)
 {
     for (int i = 0, entry = 0; i < p->dimension; i++)
         for (int l = 0; l <= i; l++, entry++)
-            W[entry] = 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
+            W[entry] = i == l ? own_entry(p, j, i, i)
+                              : 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
 }
 
 /* Its trace/d: the diagonal alone is looked for. */

@@ -381,11 +381,13 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
     double weighed2 = rows    ? judge_rows(judge, j, u)
                       : parts ? judge_parts(judge, j, u)
                               : judge_cone(judge, d, j, squares.w, u);
-    judge->terms2 += squares.terms2 + compliance_squares(p, j, r);
-    judge->r2 += square(d, r);
+    judge->terms2 += squares.terms2 + (p->compliance ? compliance_squares(p, j, r) : 0);
+    double r2 = square(d, r);
+    judge->r2 += r2;
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->u2 += square(d, u);
-    judge->cone_violation = fmax(judge->cone_violation, outside_cone(p, d, j, r));
+    if (r2 > 0)
+        judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
     if (judge->measures)
         measure_contact(judge, d, n, j);
 }
@@ -456,6 +458,10 @@ static void judge_part(int begin, int end, void *context)
         judge_runs(&judge, 3, 6, begin, end);
     else if (circular && p->dimension == 2 && p->block_size == 3)
         judge_runs(&judge, 2, 3, begin, end);
+    else if (p->W && p->dimension == 3) /* a given W has no blocks: n does not count */
+        judge_some(&judge, 3, 6, begin, end);
+    else if (p->W && p->dimension == 2)
+        judge_some(&judge, 2, 3, begin, end);
     else
         judge_some(&judge, p->dimension, p->block_size, begin, end);
     t->part[begin / t->size] = judge;

@@ -142,6 +142,10 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
     int64_t stage = small             ? (int64_t)fmax(SHORT_STAGE, cost / 2)
                     : cost < INFINITY ? FIRST_STAGE
                                       : task->options->max_iterations;
+    if (small && task->report->iterations > 0) { /* small.c found that they promise nothing */
+        task->report->converged = cairn_task_judge(task, r);
+        return CAIRN_OK;
+    }
     while (sweeps_promise(task, expected, cost)) {
         double before = residual;
         TRY(climb(task, &cairn_solver_ngs, stage, r));

@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/rescale.h"
+#include "solve/small.h"
 #include "solve/solver.h"
 
 static const cairn_solver *const solvers[] = {
@@ -297,6 +298,14 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     if (solve_options->law == CAIRN_LAW_COULOMB)
         asked.s = NULL; /* exact friction finds its own s */
     cairn_arena_reset(&workspace->arena);
+    if (cairn_small_accepts(&asked, solve_options)) {
+        TRY(cairn_small_solve(&asked, solve_options, &workspace->arena, r, u, report));
+        cairn_arena_reset(&workspace->arena);
+    }
+    if (report->converged) {
+        report->solver = cairn_solver_pgs.name;
+        return CAIRN_OK;
+    }
     bool rescaled = p->rolling + p->spinning && !solve_options->fclib_measure;
     return (rescaled ? run_rescaled : run_solver)(solver, &asked, workspace, &task, r);
 }
