@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"

@@ -35,17 +35,17 @@ for number in f32:4 f64:8; do
     type=${number%:*} bytes=${number#*:}
     for width in baseline:16 avx2:32 avx512:64; do
         for kind in batch:batch general:batch_general plane:batch_plane; do
-            unit "cairn_${kind%:*}_${type}_${width%:*}" "backend/${kind#*:}_sweep.c" "$bytes" "${width#*:}"
+            unit "cairn_${kind%:*}_${type}_${width%:*}" "backend/host/${kind#*:}_sweep.c" "$bytes" "${width#*:}"
         done
     done
     for kind in :batch general_:batch_general plane_:batch_plane; do
-        unit "cairn_sweeps_${kind%:*}$type" "backend/${kind#*:}_state.c" "$bytes" 16
+        unit "cairn_sweeps_${kind%:*}$type" "backend/host/${kind#*:}_state.c" "$bytes" 16
     done
 done
 for width in baseline:16 avx2:32 avx512:64; do
     unit "cairn_judges_${width%:*}" problem/judge_lanes.c 8 "${width#*:}"
 done
-sources=$(ls ../backend/*.c | grep -Ev '_(sweep|state)\.c$')
+sources=$(ls ../backend/host/*.c | grep -Ev '_(sweep|state)\.c$')
 build $cross $flags -o "$home/arm" ../../tests/kernel_bits.c "$home"/*.o $sources ../base/*.c \
     ../math/dense.c ../math/width.c \
     cone.c judge_balls.c local.c local_parts.c local_rows.c map.c operator.c residual.c -lm

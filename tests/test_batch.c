@@ -1,5 +1,5 @@
 /* test_batch.c - contacts of balls in batches: the same problem, solved by wide sweeps. */
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 
 #include <math.h>
 #include <string.h>

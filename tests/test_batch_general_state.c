@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/batch_general.h"
+#include "backend/host/batch_general.h"
 #include "base/parallel.h"
 #include "cairn/joint.h"
 #include "lattice_problem.h"

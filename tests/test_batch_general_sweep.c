@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/batch_general.h"
+#include "backend/host/batch_general.h"
 #include "base/random.h"
 #include "check.h"
 #include "problem/local.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/batch_plane.h"
+#include "backend/host/batch_plane.h"
 #include "base/random.h"
 #include "check.h"
 #include "problem/local.h"

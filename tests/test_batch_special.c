@@ -1,5 +1,5 @@
 /* test_batch_special.c - rows with bounds beside batches: each block is solved exactly. */
-#include "backend/batch_special.h"
+#include "backend/host/batch_special.h"
 
 #include <math.h>
 

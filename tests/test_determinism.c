@@ -3,7 +3,7 @@
  * in which sense. */
 #include "saved_world.h"
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 
 /* ---- the width of registers ----------------------------------------------------------------- */
 

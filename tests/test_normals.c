@@ -1,5 +1,5 @@
 /* test_normals.c - systems of normal impulses against the products with whole ones. */
-#include "backend/normals.h"
+#include "backend/host/normals.h"
 
 #include <math.h>
 

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/normals.h"
+#include "backend/host/normals.h"
 #include "base/status.h"
 #include "problem/operator.h"
 #include "solve/solver.h"

@@ -7,9 +7,9 @@
  *     Coulomb      rho = -q_N/(W a)_N,   rho' = -rho (W a')_N/(W a)_N
  * Newton's method on the slope starts from the direction of the sticking impulse. Each lane stops
  * by itself; one that does not settle on a solution is solved by cairn_local_solve. */
-#include "backend/batch_general_sweep.h"
+#include "backend/host/batch_general_sweep.h"
 
-#include "backend/batch_passes.h"
+#include "backend/host/batch_passes.h"
 #include "math/simd.h"
 #include "problem/local.h"
 

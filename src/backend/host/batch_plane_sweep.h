@@ -3,7 +3,7 @@
 #ifndef CAIRN_BACKEND_BATCH_PLANE_SWEEP_H
 #define CAIRN_BACKEND_BATCH_PLANE_SWEEP_H
 
-#include "backend/batch_plane.h"
+#include "backend/host/batch_plane.h"
 #include "math/real.h"
 
 #if CAIRN_REAL_BYTES == 4

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/batch_sweep.h"
+#include "backend/host/batch_sweep.h"
 #include "base/parallel.h"
 #include "base/prefetch.h"
 #include "base/status.h"

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "backend/batch_special.h"
+#include "backend/host/batch_special.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/operator.h"

@@ -5,9 +5,9 @@
  * stick r = -W^-1 q, and slide on one of the two edges r = rho (1, +-mu):
  *     convex law   rho = -q.a/(a'W a), the edge of the larger (q.a)^2/(a'W a)
  *     Coulomb      rho = -q_N/(W a)_N, the first edge that friction opposes */
-#include "backend/batch_plane_sweep.h"
+#include "backend/host/batch_plane_sweep.h"
 
-#include "backend/batch_passes.h"
+#include "backend/host/batch_passes.h"
 #include "math/simd.h"
 
 static const real small_real = (real)(sizeof(real) == sizeof(float) ? 5e-7f : 1e-15);

@@ -1,7 +1,7 @@
 /* batch_widths.c - the passes over batches for the registers of a machine: the tables of the units
  * (src/units.cmake), which are compiled once for each width. */
-#include "backend/batch_general.h"
-#include "backend/batch_plane.h"
+#include "backend/host/batch_general.h"
+#include "backend/host/batch_plane.h"
 
 extern const cairn_batch_kernels_f32 cairn_batch_f32_baseline, cairn_batch_f32_avx2,
     cairn_batch_f32_avx512;

@@ -3,7 +3,7 @@
 #ifndef CAIRN_BACKEND_BATCH_PLANE_H
 #define CAIRN_BACKEND_BATCH_PLANE_H
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 
 enum { CAIRN_PLANE_NUMBERS = 18 };
 

@@ -2,7 +2,7 @@
  * double, a unit compiled once for each (src/units.cmake): impulses in contact frames, records
  * (v, w, 1/m, 0) of the bodies. Rows with bounds (joints, limits, motors) follow after the batches,
  * one by one in their order, in double. */
-#include "backend/batch_general_sweep.h"
+#include "backend/host/batch_general_sweep.h"
 
 enum { D = 3, N = 6, RECORD = 8, NUMBERS = CAIRN_GENERAL_NUMBERS, INERTIA = 4 };
 
@@ -14,7 +14,7 @@ typedef union lane_numbers {
     double number[CAIRN_GENERAL_NUMBERS];
 } lane_numbers;
 
-#include "backend/batch_general_state.h"
+#include "backend/host/batch_general_state.h"
 #include "problem/local.h"
 
 /* Of contact j; -1: padding, which never pushes. */

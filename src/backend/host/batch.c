@@ -6,7 +6,7 @@
  * of them is an even number of batches and an empty one, which is begun and never ended.
  *
  * Groups of different slabs run side by side. The slabs and groups depend on the problem alone. */
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* batch_special.c - rows with bounds beside batches of contacts: each block solved exactly, in
  * double, whatever numbers the batches use. */
-#include "backend/batch_special.h"
+#include "backend/host/batch_special.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
  *     W = diag(w_N, w_T, w_T),  w_N = 1/ma + 1/mb,  w_T = w_N + ka + kb.
  * A record of a body is (v, y, 1/m, k). Without friction nothing turns: one multiplier for a
  * contact, p = r n, and records (v, 1/m). */
-#include "backend/batch_sweep.h"
-#include "backend/batch_lanes.h"
+#include "backend/host/batch_sweep.h"
+#include "backend/host/batch_lanes.h"
 #include "math/simd.h"
 
 static const real tiny_real = (real)(sizeof(real) == sizeof(float) ? 1e-37f : 1e-300);

@@ -4,7 +4,7 @@
 #ifndef CAIRN_BACKEND_BATCH_PASSES_H
 #define CAIRN_BACKEND_BATCH_PASSES_H
 
-#include "backend/batch_lanes.h"
+#include "backend/host/batch_lanes.h"
 
 /* They have their turn. */
 CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes);

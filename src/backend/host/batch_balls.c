@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"

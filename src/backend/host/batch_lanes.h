@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 #include "math/simd.h"
 
 /* What a pass notices, lane by lane of a batch: the same sums for every width. */

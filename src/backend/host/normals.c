@@ -1,5 +1,5 @@
 /* normals.c - see normals.h. Sums go in the order of the contacts whichever thread takes them. */
-#include "backend/normals.h"
+#include "backend/host/normals.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* batch_plane_state.c - what sweeps over batches of contacts in 2D run on, float or double, a unit
  * compiled once for each (src/units.cmake): impulses in contact frames, records (v, w, 1/m) of the
  * bodies. The text is that of 3D. */
-#include "backend/batch_plane_sweep.h"
+#include "backend/host/batch_plane_sweep.h"
 
 enum {
     D = 2,
@@ -19,7 +19,7 @@ typedef union lane_numbers {
     double number[CAIRN_PLANE_NUMBERS];
 } lane_numbers;
 
-#include "backend/batch_general_state.h"
+#include "backend/host/batch_general_state.h"
 
 /* One side; W += H M^-1 H'. */
 static void add_side(const cairn_problem *p, int j, int side, lane_numbers *out)

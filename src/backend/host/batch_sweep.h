@@ -3,7 +3,7 @@
 #ifndef CAIRN_BACKEND_BATCH_SWEEP_H
 #define CAIRN_BACKEND_BATCH_SWEEP_H
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 #include "math/real.h"
 
 #if CAIRN_REAL_BYTES == 4

@@ -3,7 +3,7 @@
 #ifndef CAIRN_BACKEND_BATCH_GENERAL_H
 #define CAIRN_BACKEND_BATCH_GENERAL_H
 
-#include "backend/batch.h"
+#include "backend/host/batch.h"
 
 enum { CAIRN_GENERAL_NUMBERS = 37 };
 
