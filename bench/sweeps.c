@@ -74,7 +74,7 @@ static double sweep_seconds(const kind *k, const cairn_problem *p, int threads)
     void *state;
     double *r = calloc(3 * (size_t)p->contacts, sizeof(double)), best = INFINITY;
     cairn_parallel_threads(threads);
-    if (!r || cairn_system_create(p, &cairn_kernels_cpu, &arena, &system) != CAIRN_OK ||
+    if (!r || cairn_system_create(p, &arena, &system) != CAIRN_OK ||
         k->sweeps->begin(&system, &arena, r, p->v_free, &state) != CAIRN_OK || !state)
         bench_fail(k->name, CAIRN_NO_MEMORY);
     int sweeps = 1 + 40000 / p->contacts; /* short: the quietest moment counts */
@@ -124,7 +124,7 @@ static double judge_seconds(const cairn_problem *p)
     double *r = calloc(3 * (size_t)p->contacts, sizeof(double)), best = INFINITY;
     double *u = calloc(3 * (size_t)p->contacts, sizeof(double));
     double *v = calloc(6 * (size_t)p->blocks, sizeof(double));
-    if (!r || !u || !v || cairn_system_create(p, &cairn_kernels_cpu, &arena, &system) != CAIRN_OK ||
+    if (!r || !u || !v || cairn_system_create(p, &arena, &system) != CAIRN_OK ||
         cairn_sweeps_f32.begin(&system, &arena, r, p->v_free, &state) != CAIRN_OK || !state)
         bench_fail("judge", CAIRN_NO_MEMORY);
     for (int i = 0; i < 20; i++)

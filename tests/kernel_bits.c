@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backend/backend.h"
+#include "backend/host/host.h"
 #include "lattice_problem.h"
 #include "problem/judge.h"
 
@@ -56,7 +56,7 @@ static uint64_t hash_sweeps(const trial *t, const cairn_problem *p, cairn_arena 
     cairn_judgement judgement;
     cairn_sweep noted = { 0, 0 };
     void *state = NULL;
-    cairn_status status = cairn_system_create(p, &cairn_kernels_cpu, arena, &system);
+    cairn_status status = cairn_system_create(p, arena, &system);
     require(status == CAIRN_OK, "no system");
     double *r = cairn_arena_doubles(arena, system.r_count);
     double *u = cairn_arena_doubles(arena, system.r_count);

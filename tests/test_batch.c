@@ -33,7 +33,7 @@ static sweeping sweep_from_zero(const cairn_problem *p, const cairn_sweeps *swee
     sweeping out;
     cairn_system system;
     void *state;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &system));
+    CHECK_OK(cairn_system_create(p, arena, &system));
     out.r = cairn_arena_doubles(arena, system.r_count);
     out.v = cairn_arena_doubles(arena, system.v_count);
     out.u = cairn_arena_doubles(arena, system.r_count);
@@ -103,7 +103,7 @@ TEST(a_start_with_tangential_impulses_ends_without_them)
     cairn_system system;
     cairn_judgement judgement;
     void *state;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+    CHECK_OK(cairn_system_create(p, &arena, &system));
     double *r = cairn_arena_doubles(&arena, system.r_count);
     double *v = cairn_arena_doubles(&arena, system.v_count);
     double *u = cairn_arena_doubles(&arena, system.r_count);
@@ -130,7 +130,7 @@ TEST(velocities_made_anew_do_not_disturb_momentum)
     cairn_system system;
     cairn_judgement judgement;
     void *state;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+    CHECK_OK(cairn_system_create(p, &arena, &system));
     double *r = cairn_arena_doubles(&arena, system.r_count);
     double *v = cairn_arena_doubles(&arena, system.v_count);
     double *u = cairn_arena_doubles(&arena, system.r_count);
@@ -155,7 +155,7 @@ static double measured_share(const cairn_problem *p, const cairn_sweeps *sweeps,
     cairn_judgement judgement;
     cairn_norms norms = { 0 };
     void *state;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &system));
+    CHECK_OK(cairn_system_create(p, arena, &system));
     double *r = cairn_arena_doubles(arena, system.r_count);
     double *v = cairn_arena_doubles(arena, system.v_count);
     double *u = cairn_arena_doubles(arena, system.r_count);
@@ -389,7 +389,7 @@ TEST(a_sweep_starts_further_on_by_a_part_of_what_the_last_one_changed)
         cairn_arena arena = { 0 };
         cairn_system system;
         void *state;
-        CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+        CHECK_OK(cairn_system_create(p, &arena, &system));
         double *z[4]; /* z[0] = 0, then the impulses after each sweep */
         for (int i = 0; i < 4; i++)
             z[i] = cairn_arena_doubles(&arena, system.r_count);

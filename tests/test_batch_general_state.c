@@ -58,7 +58,7 @@ static sweeping sweep_from_zero(const cairn_problem *p, const cairn_sweeps *swee
     sweeping out;
     cairn_system system;
     void *state;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &system));
+    CHECK_OK(cairn_system_create(p, arena, &system));
     out.r = cairn_arena_doubles(arena, system.r_count);
     out.v = cairn_arena_doubles(arena, system.v_count);
     out.u = cairn_arena_doubles(arena, system.r_count);

@@ -70,7 +70,7 @@ static sweeping sweep_from_zero(const cairn_problem *p, const cairn_sweeps *swee
     sweeping out;
     cairn_system system;
     void *state;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &system));
+    CHECK_OK(cairn_system_create(p, arena, &system));
     out.r = cairn_arena_doubles(arena, system.r_count);
     out.v = cairn_arena_doubles(arena, system.v_count);
     out.u = cairn_arena_doubles(arena, system.r_count);
@@ -155,7 +155,7 @@ TEST(each_dimension_has_its_own_sweeps)
     cairn_system system;
     void *state = &system;
     double *r = cairn_arena_doubles(&arena, 2 * (size_t)p->contacts);
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+    CHECK_OK(cairn_system_create(p, &arena, &system));
     CHECK_OK(cairn_sweeps_general_f64.begin(&system, &arena, r, p->v_free, &state));
     CHECK(state == NULL);
     cairn_arena_destroy(&arena);

@@ -18,7 +18,7 @@ static void open_fixture(fixture *f, int dimension, int directions, uint64_t see
     make_random_problem(&f->random, dimension, 20, 15, seed);
     f->random.p.directions = directions;
     f->random.mu[3] = 0;
-    CHECK_OK(cairn_system_create(&f->random.p, &cairn_kernels_cpu, &f->arena, &f->system));
+    CHECK_OK(cairn_system_create(&f->random.p, &f->arena, &f->system));
     CHECK_OK(cairn_cones_create(&f->system, &f->arena, &f->cones));
 }
 

@@ -22,7 +22,7 @@ static void open_fixture(fixture *f)
     rows_ball(&f->rows, 0, -1, centre, centre);
     rows_bound(&f->rows, 0, 0, -1, 3);
     rows_bound(&f->rows, 0, 2, 7, 7);
-    CHECK_OK(cairn_system_create(&f->rows.p, &cairn_kernels_cpu, &f->arena, &f->system));
+    CHECK_OK(cairn_system_create(&f->rows.p, &f->arena, &f->system));
     CHECK_OK(cairn_cones_create(&f->system, &f->arena, &f->cones));
 }
 

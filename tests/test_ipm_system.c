@@ -16,7 +16,7 @@ static void solve(const cairn_problem *p, const double *h, double *s, double *L_
     cairn_normal normal = { 0 };
     double x[MOST] = { 0 }, z[MOST] = { 0 }, l[MOST], unit[MOST] = { 0 };
     bool positive;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &arena, &system));
+    CHECK_OK(cairn_system_create(p, &arena, &system));
     CHECK_OK(cairn_cones_create(&system, &arena, &cones));
     CHECK(cones.count <= MOST);
     cairn_cones_add_unit(&cones, 1, 0, unit);

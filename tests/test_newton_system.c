@@ -10,6 +10,7 @@ typedef struct setting {
     cairn_arena arena;
     cairn_solve_options options;
     cairn_task task;
+    cairn_system numbers;
     cairn_newton_system system;
 } setting;
 
@@ -17,8 +18,9 @@ static void set_up(setting *s, const cairn_problem *p, cairn_law law)
 {
     *s = (setting){ .options = cairn_solve_options_default() };
     s->options.law = law;
-    s->task = (cairn_task){ .options = &s->options, .arena = &s->arena };
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, &s->arena, &s->task.system));
+    s->task =
+        (cairn_task){ .options = &s->options, .arena = &s->arena, .p = p, .system = &s->numbers };
+    CHECK_OK(cairn_system_create(p, &s->arena, &s->numbers));
     CHECK_OK(cairn_newton_system_create(&s->task, &s->system));
     s->system.alpha = 0.01;
 }

@@ -11,21 +11,20 @@
 /* The gradient of a system of normals is the normal part of the whole one, and so is v. */
 static void compare_with_whole(const cairn_problem *p, cairn_arena *arena)
 {
-    cairn_system whole, normals;
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_cpu, arena, &whole));
-    CHECK_OK(cairn_system_create(p, &cairn_kernels_normals, arena, &normals));
-    CHECK_INT(normals.r_count, p->contacts);
+    cairn_system whole;
+    size_t contacts = (size_t)p->contacts;
+    CHECK_OK(cairn_system_create(p, arena, &whole));
+    CHECK_OK(cairn_normals_find(&whole));
     double *r = cairn_arena_doubles(arena, whole.r_count),
            *g = cairn_arena_doubles(arena, whole.r_count);
-    double *n = cairn_arena_doubles(arena, normals.r_count);
-    double *n_g = cairn_arena_doubles(arena, normals.r_count);
+    double *n = cairn_arena_doubles(arena, contacts), *n_g = cairn_arena_doubles(arena, contacts);
     double *v = cairn_arena_doubles(arena, whole.v_count),
            *n_v = cairn_arena_doubles(arena, whole.v_count);
     for (int j = 0; j < p->contacts; j++)
         n[j] = j % 3 == 0 ? 0 : sin((double)j);
     cairn_normals_unpack(p, n, r);
-    whole.kernels->gradient(&whole, r, v, g);
-    normals.kernels->gradient(&normals, n, n_v, n_g);
+    cairn_host_gradient(&whole, r, v, g);
+    cairn_normals_gradient(&whole, n, n_v, n_g);
     for (size_t i = 0; i < whole.v_count; i++)
         CHECK_NEAR(n_v[i], v[i], 1e-13);
     for (int j = 0; j < p->contacts; j++)
@@ -38,6 +37,7 @@ TEST(gradients_are_the_normal_part_of_whole_ones)
     for (int dimension = 2; dimension <= 3; dimension++) {
         random_problem random;
         make_random_problem(&random, dimension, 18, 15, 3);
+        memset(random.mu, 0, sizeof random.mu);
         compare_with_whole(&random.p, &arena);
         random.block[9] = random.block[8]; /* a contact of a body with itself */
         random.p.w = NULL;
@@ -66,20 +66,22 @@ TEST(threads_change_no_bit_of_a_gradient)
     double *v[2], *g[2];
     CHECK(make_lattice_problem(14, 0, &arena, &l));
     cairn_problem balls = lattice_of_balls(&l);
-    CHECK_OK(cairn_system_create(&balls, &cairn_kernels_normals, &arena, &s));
-    double *r = cairn_arena_doubles(&arena, s.r_count);
-    for (size_t j = 0; j < s.r_count; j++)
+    CHECK_OK(cairn_system_create(&balls, &arena, &s));
+    CHECK_OK(cairn_normals_find(&s));
+    size_t contacts = (size_t)balls.contacts;
+    double *r = cairn_arena_doubles(&arena, contacts);
+    for (size_t j = 0; j < contacts; j++)
         r[j] = sin((double)j);
     for (int k = 0; k < 2; k++) {
         v[k] = cairn_arena_doubles(&arena, s.v_count);
-        g[k] = cairn_arena_doubles(&arena, s.r_count);
+        g[k] = cairn_arena_doubles(&arena, contacts);
         cairn_parallel_threads(k ? 3 : 1);
-        s.kernels->gradient(&s, r, v[k], g[k]);
+        cairn_normals_gradient(&s, r, v[k], g[k]);
     }
     cairn_parallel_threads(1);
     CHECK(v[0][0] != 0 && g[0][0] != 0);
     CHECK(memcmp(v[0], v[1], s.v_count * sizeof(double)) == 0);
-    CHECK(memcmp(g[0], g[1], s.r_count * sizeof(double)) == 0);
+    CHECK(memcmp(g[0], g[1], contacts * sizeof(double)) == 0);
     cairn_arena_destroy(&arena);
 }
 
@@ -115,9 +117,10 @@ TEST(normals_go_out_and_in)
 /* -2 goes to 0, 3 stays; NaN is not hidden */
 TEST(projection_is_the_positive_part)
 {
-    const cairn_system s = { .r_count = 3 };
+    const cairn_problem p = { .contacts = 3 };
+    const cairn_system s = { .p = &p };
     double r[3] = { -2, 3, NAN };
-    cairn_kernels_normals.project(&s, r);
+    cairn_normals_project(&s, r);
     CHECK(r[0] == 0 && r[1] == 3 && isnan(r[2]));
 }
 

@@ -2,6 +2,7 @@
 #ifndef CAIRN_CAIRN_H
 #define CAIRN_CAIRN_H
 
+#include "cairn/backend.h"
 #include "cairn/base.h"
 #include "cairn/compare.h"
 #include "cairn/fclib.h"

@@ -18,7 +18,9 @@ CAIRN_API void cairn_workspace_destroy(cairn_workspace *workspace);
 
 /** How to solve. Start from cairn_solve_options_default(). */
 typedef struct cairn_solve_options {
-    const char *solver;     /* a name of cairn_solver_at                                          */
+    const char *solver;     /* a name of cairn_solver_name                                        */
+    const char *backend;    /* a name of cairn_backend_name, or that of a shared object (see
+                               cairn/backend.h); NULL: the default                                */
     cairn_law law;          /* the law asked for                                                  */
     double tolerance;       /* stop when the judge's relative residual of that law is below it    */
     bool fclib_measure;     /* the tolerance means the literature's measure instead (fclib)       */
@@ -31,7 +33,7 @@ typedef struct cairn_solve_options {
                                    as the algorithms of [BL23] do; the judge still reports        */
 } cairn_solve_options;
 
-/** Defaults: solver "auto", convex law, tolerance 1e-3, 20000 iterations. */
+/** Defaults: solver "auto", back end "host", convex law, tolerance 1e-3, 20000 iterations. */
 CAIRN_API cairn_solve_options cairn_solve_options_default(void);
 /** The table of cairn_solve_options. */
 CAIRN_API const cairn_record *cairn_solve_record(void);
@@ -51,8 +53,9 @@ typedef struct cairn_solve_report {
 /** Solve. `r` (dimension per contact, N s) is the warm start in and the answer out. On return `v`
  *  and `u` hold the velocities of r as the judge computed them. Not converging is a report.
  *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not accept the
- *  problem with this law), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (a number of the start or of all that
- *  was tried is not finite, or so large that its square is not). */
+ *  problem with this law on this back end), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (a number of the start
+ *  or of all that was tried is not finite, or so large that its square is not), and as
+ *  cairn_backend_check; where it is for the back end the remark of the report says why. */
 CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *options,
                                    cairn_workspace *workspace, double *r, double *v, double *u,
                                    cairn_solve_report *report);
@@ -112,6 +115,16 @@ CAIRN_API bool cairn_solver_treats_rows(const char *name);
 CAIRN_API bool cairn_solver_treats_rolling(const char *name);
 /** Whether the solver treats the law on this problem: its cones, its rows, its form, its size. */
 CAIRN_API bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p);
+
+/** The same on a back end: solvers that factorise run on "host" alone. */
+CAIRN_API bool cairn_solver_accepts_on(const char *backend, const char *name, cairn_law law,
+                                       const cairn_problem *p);
+/** Whether the solver runs on back ends other than "host". */
+CAIRN_API bool cairn_solver_runs_elsewhere(const char *name);
+/** Check that there is such a back end and that the solver runs on it; `error` (may be NULL) names
+ *  the solvers that do. Fails as cairn_backend_check, or with CAIRN_UNSUPPORTED. */
+CAIRN_API cairn_status cairn_solver_check(const char *name, const char *backend,
+                                          cairn_error *error);
 
 #ifdef __cplusplus
 }

@@ -203,7 +203,7 @@ static verdict enforce_all(program *x, cairn_task *task)
 /* C = max(20 max |q_j|/w_j, 5 max r_N) */
 static double penalty(const cairn_task *task, const double *r)
 {
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     double most = 0;
     int d = p->dimension;
     for (int j = 0; j < p->contacts; j++) {
@@ -221,7 +221,7 @@ static double penalty(const cairn_task *task, const double *r)
 
 static cairn_status solve_elastic(cairn_task *task, double *r)
 {
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     cairn_lcp lcp;
     cairn_lemke_end end;
     double most = penalty(task, r);
@@ -231,7 +231,7 @@ static cairn_status solve_elastic(cairn_task *task, double *r)
         return CAIRN_NO_MEMORY;
     TRY(cairn_lemke(&lcp, task, z, &end));
     cairn_lcp_impulses(p, CAIRN_LAW_CONVEX, z, r);
-    task->report->converged = cairn_task_judge(task, r);
+    task->report->converged = cairn_task_judge_array(task, r);
     const double *zeta = z + (lcp.size - p->contacts);
     double worst = 0;
     for (int j = 0; j < p->contacts; j++)
@@ -260,7 +260,7 @@ static bool factor_members(const program *x, double *factors, int *pivot)
 /* beta_A -= G_AA^-1 sigma_A, sigma from the velocities of r as the judge computes them */
 static cairn_status polish(cairn_task *task, program *x, double *r)
 {
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     const cairn_active *a = &x->active;
     size_t count = (size_t)a->count;
     double *factors = cairn_arena_take(task->arena, count * count, sizeof(double));
@@ -272,8 +272,8 @@ static cairn_status polish(cairn_task *task, program *x, double *r)
         return CAIRN_OK;
     for (int round = 0; round < POLISHINGS; round++) {
         cairn_lcp_impulses(p, CAIRN_LAW_CONVEX, x->beta, r);
-        cairn_problem_apply(p, r, task->v, task->u);
-        cairn_lcp_slacks(p, task->u, sigma);
+        cairn_problem_apply(p, r, task->host.v, task->host.u);
+        cairn_lcp_slacks(p, task->host.u, sigma);
         for (size_t i = 0; i < count; i++)
             x->d[i] = -sigma[a->member[i]];
         cairn_dense_solve(a->count, factors, pivot, x->d);
@@ -286,10 +286,10 @@ static cairn_status polish(cairn_task *task, program *x, double *r)
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     (void)self;
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     cairn_solve_report *report = task->report;
     program x;
-    report->converged = cairn_task_judge(task, r);
+    report->converged = cairn_task_judge_array(task, r);
     if (report->converged)
         return CAIRN_OK;
     TRY(start_program(p, task->arena, &x));
@@ -302,7 +302,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     if (v == SOLVED)
         TRY(polish(task, &x, r));
     cairn_lcp_impulses(p, CAIRN_LAW_CONVEX, x.beta, r);
-    report->converged = cairn_task_judge(task, r);
+    report->converged = cairn_task_judge_array(task, r);
     if (!report->converged)
         snprintf(report->remark, sizeof report->remark, "%s",
                  v == SOLVED ? "solved up to rounding, which misses the tolerance"
@@ -314,6 +314,6 @@ const cairn_solver cairn_solver_active_set = {
     .name = "active-set",
     .summary = "dual active set for polyhedral cones, hot-started; exact, small; elastic mode",
     .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX),
-    .run = run,
+    .run_on_host = run,
     .accepts = accepts,
 };

@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/host/host.h"
 #include "base/status.h"
 #include "problem/operator.h"
 #include "solve/admm_system.h"
@@ -49,7 +50,7 @@ static cairn_status take_arrays(splitting *s)
 {
     double **arrays[] = { &s->l, &s->y, &s->m, &s->r };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = cairn_arena_doubles(s->task->arena, s->task->system.r_count)))
+        if (!(*arrays[i] = cairn_arena_doubles(s->task->arena, s->task->system->r_count)))
             return CAIRN_NO_MEMORY;
     return CAIRN_OK;
 }
@@ -57,7 +58,7 @@ static cairn_status take_arrays(splitting *s)
 /* Coulomb's law: h_N += mu rho D |m_T|, and the same for rolling and spinning */
 static void add_sliding(const splitting *s, double *h)
 {
-    const cairn_problem *p = s->task->system.p;
+    const cairn_problem *p = s->task->p;
     for (int j = 0; j < p->contacts; j++) {
         size_t first = (size_t)j * (size_t)p->dimension;
         h[first] += s->system.rho * s->system.w[first] * cairn_contact_sliding(p, j, s->m + first);
@@ -74,9 +75,9 @@ static double compliance(const cairn_problem *p, size_t i)
 /* (1) */
 static cairn_status minimise(splitting *s)
 {
-    const cairn_system *system = &s->task->system;
+    const cairn_system *system = s->task->system;
     double *h = s->r;
-    system->kernels->gradient(system, s->y, s->task->v, h);
+    cairn_host_gradient(system, s->y, s->task->host.v, h);
     if (s->task->options->law == CAIRN_LAW_COULOMB)
         add_sliding(s, h);
     for (size_t i = 0; i < system->r_count; i++)
@@ -100,15 +101,15 @@ static double next_beta(splitting *s, double change2)
 /* (2) and (3) */
 static void project(splitting *s, double *z)
 {
-    const cairn_system *system = &s->task->system;
+    const cairn_system *system = s->task->system;
     size_t n = system->r_count;
     double primal2 = 0, moved2 = 0, impulse2 = 0, speed2 = 0;
-    double *next = s->task->u; /* the judge's u is scratch in between */
+    double *next = s->task->host.u; /* the judge's u is scratch in between */
     for (size_t i = 0; i < n; i++) {
         double push = s->system.rho * s->system.w[i];
         next[i] = (s->r[i] + s->m[i]) * (push / (push + compliance(system->p, i)));
     }
-    system->kernels->project(system, next);
+    cairn_host_project(system, next);
     for (size_t i = 0; i < n; i++) {
         double w2 = s->system.w[i] * s->system.w[i], gap = s->r[i] - next[i];
         double moved = next[i] - s->y[i], l = s->m[i] + gap;
@@ -134,7 +135,7 @@ static void project(splitting *s, double *z)
 /* A new factor; rho l stays, momentum starts anew. */
 static cairn_status change_rho(splitting *s, double rho, const double *z)
 {
-    size_t n = s->task->system.r_count;
+    size_t n = s->task->system->r_count;
     bool positive = false;
     double old = s->system.rho;
     for (; !positive && rho <= largest_rho; rho *= 10) /* until it makes up for W's errors */
@@ -165,10 +166,10 @@ static cairn_status adapt(splitting *s, const double *z)
 
 static cairn_status start(splitting *s, double *z)
 {
-    const cairn_system *system = &s->task->system;
-    system->kernels->gradient(system, s->l, s->task->v, s->r); /* l = 0: q with its shift */
-    s->free = sqrt(system->kernels->dot(system->r_count, s->r, s->r));
-    system->kernels->project(system, z); /* a warm start may lie outside */
+    const cairn_system *system = s->task->system;
+    cairn_host_gradient(system, s->l, s->task->host.v, s->r); /* l = 0: q with its shift */
+    s->free = sqrt(cairn_host_dot(system->r_count, s->r, s->r));
+    cairn_host_project(system, z); /* a warm start may lie outside */
     s->system.rho = 1;
     s->least_rho = 1e-8;
     s->adapt_at = s->interval = FIRST_ADAPTATION;
@@ -178,8 +179,8 @@ static cairn_status start(splitting *s, double *z)
 /* (6) from the best z again, with a larger rho */
 static cairn_status start_over(splitting *s, double *z)
 {
-    size_t bytes = s->task->system.r_count * sizeof(double);
-    memcpy(z, s->task->best, bytes);
+    size_t bytes = s->task->system->r_count * sizeof(double);
+    memcpy(z, s->task->host.best, bytes);
     memset(s->l, 0, bytes);
     s->least_rho = 10 * s->system.rho;
     return change_rho(s, s->least_rho, z);
@@ -202,7 +203,7 @@ static cairn_status go_round(splitting *s, cairn_watch *watch, double *z, bool *
     double estimate = fmax(s->primal, s->dual);
     if (isfinite(estimate) && !cairn_watch_due(watch, task, estimate))
         return adapt(s, z);
-    task->report->converged = cairn_task_judge(task, z); /* (5) */
+    task->report->converged = cairn_task_judge_array(task, z); /* (5) */
     cairn_watch_learn(watch, task, estimate);
     if (!has_diverged(s))
         return adapt(s, z);
@@ -219,7 +220,7 @@ static cairn_status iterate(splitting *s, double *z)
     while (!task->report->converged && cairn_task_may_go_on(task) && !lost)
         TRY(go_round(s, &watch, z, &lost));
     if (!task->report->converged)
-        task->report->converged = cairn_task_judge(task, z);
+        task->report->converged = cairn_task_judge_array(task, z);
     if (lost)
         snprintf(task->report->remark, sizeof task->report->remark, "diverges for every penalty");
     return CAIRN_OK;
@@ -229,13 +230,13 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     (void)self;
     splitting s = { .task = task };
-    task->report->converged = cairn_task_judge(task, r);
+    task->report->converged = cairn_task_judge_array(task, r);
     if (task->report->converged)
         return CAIRN_OK;
     if (!isfinite(task->report->judgement.asked.relative))
         return CAIRN_NOT_FINITE;
     TRY(take_arrays(&s));
-    cairn_status status = cairn_admm_system_create(task->system.p, task->arena, &s.system);
+    cairn_status status = cairn_admm_system_create(task->p, task->arena, &s.system);
     if (status == CAIRN_OK)
         status = iterate(&s, r);
     cairn_admm_system_destroy(&s.system);
@@ -247,6 +248,6 @@ const cairn_solver cairn_solver_admm = {
     .summary = "alternating directions with a factorised system, adaptive penalty and momentum",
     .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
             CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
-    .run = run,
+    .run_on_host = run,
     .alone = true,
 };

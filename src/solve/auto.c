@@ -13,7 +13,8 @@
  * in many packings: a hopeless prediction counts early in (2), `newton` gives up when it makes no
  * progress, and in (3) sweeps and `newton` take turns.
  * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
- * and `ipm`. Every rung starts from the best impulses so far, and the best are what is
+ * and `ipm`. On back ends other than the host, where nothing can be factorised, sweeps and gradients
+ * are all there is. Every rung starts from the best impulses so far, and the best are what is
  * returned. The report names the rung that gave them; the remark lists all. */
 #include <math.h>
 #include <stdio.h>
@@ -40,7 +41,7 @@ static void add_remark(cairn_solve_report *report, const char *name, int64_t ite
 /* Run a solver from given impulses for at most `budget` iterations. A rung that breaks is no
  * failure: the next one is tried. */
 static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int64_t budget,
-                               const double *from, double *r)
+                               const cairn_vector *from, cairn_vector *r)
 {
     const cairn_solve_options *asked = task->options;
     cairn_solve_report *report = task->report;
@@ -50,8 +51,8 @@ static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int
     double before = task->best_relative;
     memcpy(remark, report->remark, sizeof remark);
     options.max_iterations = budget < left ? budget : left;
-    if (from != r && task->system.r_count)
-        memcpy(r, from, task->system.r_count * sizeof(double));
+    if (from != r)
+        task->backend->copy(task->system, from, r);
     task->options = &options;
     report->iterations = 0;
     task->kept = false;
@@ -70,7 +71,8 @@ static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int
 }
 
 /* The same from the best impulses so far. */
-static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget, double *r)
+static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget,
+                          cairn_vector *r)
 {
     return climb_from(task, solver, budget, task->best_relative < INFINITY ? task->best : r, r);
 }
@@ -92,9 +94,9 @@ static bool is_plane(const cairn_problem *p)
 static bool is_small(const cairn_task *task)
 {
     enum { MOST_UNKNOWNS = 180 };
-    const cairn_problem *p = task->system.p;
-    return p->W && task->options->law == CAIRN_LAW_COULOMB && p->rolling + p->spinning == 0 &&
-           p->contacts * p->dimension <= MOST_UNKNOWNS;
+    const cairn_problem *p = task->p;
+    return cairn_task_is_on_host(task) && p->W && task->options->law == CAIRN_LAW_COULOMB &&
+           p->rolling + p->spinning == 0 && p->contacts * p->dimension <= MOST_UNKNOWNS;
 }
 
 /* Sweeps that cost as much as a second-order method, by size. Measured on the FCLib problems and on
@@ -103,7 +105,7 @@ static bool is_small(const cairn_task *task)
  * there took 400 to 1,400 sweeps. */
 static double second_order_cost(const cairn_task *task)
 {
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     double c = p->contacts;
     if (is_small(task))
         return 10 + c;
@@ -135,7 +137,7 @@ static bool sweeps_promise(const cairn_task *task, double expected, double cost)
 }
 
 /* (1) sweeps in growing stages while they promise to get there cheaply */
-static cairn_status sweep_in_stages(cairn_task *task, double cost, double *r)
+static cairn_status sweep_in_stages(cairn_task *task, double cost, cairn_vector *r)
 {
     bool small = is_small(task);
     double residual = small ? 1 : INFINITY, expected = 0; /* 1: that of no impulses */
@@ -171,12 +173,13 @@ static bool has_rows(const cairn_problem *p)
 
 static bool fits(const cairn_task *task, const cairn_solver *solver, int most)
 {
-    const cairn_problem *p = task->system.p;
-    return p->contacts <= most && cairn_solver_accepts(solver->name, task->options->law, p);
+    const cairn_problem *p = task->p;
+    return p->contacts <= most &&
+           cairn_solver_accepts_on(task->backend->name, solver->name, task->options->law, p);
 }
 
 /* An interior point, where it accepts the problem and that is not too large for it. */
-static cairn_status try_ipm(cairn_task *task, double *r)
+static cairn_status try_ipm(cairn_task *task, cairn_vector *r)
 {
     bool worth = goes_on(task) && fits(task, &cairn_solver_ipm, MOST_FOR_IPM);
     return worth ? climb(task, &cairn_solver_ipm, INT64_MAX, r) : CAIRN_OK;
@@ -185,14 +188,14 @@ static cairn_status try_ipm(cairn_task *task, double *r)
 /* Newton's method, from the best impulses. Those that are far off say nothing, and momentum may
  * have led them astray: then from `start`, if there is one. Of a fine tolerance it gives up when it
  * has not halved the residual for some iterations, the more of them the cheaper they are. */
-static cairn_status try_newton(cairn_task *task, const double *start, double *r)
+static cairn_status try_newton(cairn_task *task, const cairn_vector *start, cairn_vector *r)
 {
     enum { PATIENCE = 150, CONTACTS = 400000 };
     static const double far_off = 0.1;
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     if (!goes_on(task) || !fits(task, &cairn_solver_newton, most_for_newton(p)))
         return CAIRN_OK;
-    const double *from = task->best_relative < INFINITY ? task->best : r;
+    const cairn_vector *from = task->best_relative < INFINITY ? task->best : r;
     if (start && task->best_relative > far_off)
         from = start;
     task->patience = is_fine(task) ? PATIENCE + CONTACTS / (1 + p->contacts) : 0;
@@ -207,22 +210,23 @@ static cairn_status try_newton(cairn_task *task, const double *start, double *r)
  * must not cost more than the sweeps that are allowed, unless the tolerance is beyond sweeps. */
 static bool may_climb(const cairn_task *task)
 {
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     const cairn_solve_options *o = task->options;
     bool ipm = cairn_solver_accepts(cairn_solver_ipm.name, o->law, p);
     bool affordable = o->law == CAIRN_LAW_CONVEX || is_fine(task) ||
                       second_order_cost(task) <= (double)o->max_iterations;
-    return affordable && p->contacts <= (ipm ? MOST_FOR_IPM : most_for_newton(p));
+    return cairn_task_is_on_host(task) && affordable &&
+           p->contacts <= (ipm ? MOST_FOR_IPM : most_for_newton(p));
 }
 
 /* (3) what is left to plain sweeps */
-static cairn_status sweep_on(cairn_task *task, double *r)
+static cairn_status sweep_on(cairn_task *task, cairn_vector *r)
 {
     return goes_on(task) ? climb(task, &cairn_solver_pgs, INT64_MAX, r) : CAIRN_OK;
 }
 
 /* (3) sweeps and Newton's method in turn; the sweeps with or without momentum, whichever helps */
-static cairn_status take_turns(cairn_task *task, double *r)
+static cairn_status take_turns(cairn_task *task, cairn_vector *r)
 {
     const cairn_solver *sweeps = &cairn_solver_ngs;
     int64_t spent = 0;
@@ -238,24 +242,21 @@ static cairn_status take_turns(cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
-static cairn_status run_fine(cairn_task *task, double cost, double *r)
+static cairn_status run_fine(cairn_task *task, double cost, cairn_vector *r)
 {
-    size_t size = task->system.r_count;
-    double *start = cairn_arena_doubles(task->arena, size);
-    if (!start)
-        return CAIRN_NO_MEMORY;
-    if (size)
-        memcpy(start, r, size * sizeof(double));
+    cairn_vector *start;
+    TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &start));
+    task->backend->copy(task->system, r, start);
     TRY(sweep_in_stages(task, cost, r));
     TRY(try_newton(task, start, r));
     return take_turns(task, r);
 }
 
-static cairn_status run_circular(cairn_task *task, double *r)
+static cairn_status run_circular(cairn_task *task, cairn_vector *r)
 {
     bool can_climb = may_climb(task);
     double cost = can_climb ? second_order_cost(task) : INFINITY;
-    if (can_climb && has_rows(task->system.p))
+    if (can_climb && has_rows(task->p))
         cost = fmin(cost, FEW_SWEEPS);
     if (can_climb && is_fine(task))
         return run_fine(task, cost, r);
@@ -274,26 +275,25 @@ static cairn_status run_circular(cairn_task *task, double *r)
 /* Pivoting that fails says nothing of the impulses, and none at all lets bodies fall through each
  * other. The convex law on the same cones always has an answer, as far as rows allow: it is taken
  * when it is the better one by the law asked for. */
-static cairn_status relax(cairn_task *task, double *r)
+static cairn_status relax(cairn_task *task, cairn_vector *r)
 {
+    const cairn_backend *b = task->backend;
     const cairn_solve_options *asked = task->options;
     cairn_solve_options options = *asked;
-    size_t bytes = task->system.r_count * sizeof(double);
-    double *best = cairn_arena_doubles(task->arena, task->system.r_count);
+    cairn_vector *best;
     double before = task->best_relative;
     const char *solver = task->report->solver;
-    if (!best)
-        return CAIRN_NO_MEMORY;
-    memcpy(best, task->best, bytes);
-    memcpy(r, task->best, bytes);
+    TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &best));
+    b->copy(task->system, task->best, best);
+    b->copy(task->system, task->best, r);
     task->best_relative = INFINITY; /* by the other law */
     options.law = CAIRN_LAW_CONVEX;
     task->options = &options;
     cairn_status status = climb(task, &cairn_solver_apgd_asr, INT64_MAX, r);
     task->options = asked;
     TRY(status);
-    memcpy(r, task->best, bytes);
-    memcpy(task->best, best, bytes);
+    b->copy(task->system, task->best, r);
+    b->copy(task->system, best, task->best);
     task->best_relative = before;
     task->report->converged = cairn_task_judge(task, r);
     if (!(task->best_relative < before))
@@ -301,13 +301,13 @@ static cairn_status relax(cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
-static cairn_status run_edges(cairn_task *task, double *r)
+static cairn_status run_edges(cairn_task *task, cairn_vector *r)
 {
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     cairn_law law = task->options->law;
     const cairn_solver *exact =
         law == CAIRN_LAW_COULOMB ? &cairn_solver_lemke : &cairn_solver_active_set;
-    if (cairn_solver_accepts(exact->name, law, p))
+    if (cairn_solver_accepts_on(task->backend->name, exact->name, law, p))
         TRY(climb(task, exact, INT64_MAX, r));
     if (goes_on(task) && law == CAIRN_LAW_CONVEX)
         TRY(climb(task, &cairn_solver_apgd_asr, has_rows(p) ? FEW_SWEEPS : INT64_MAX, r));
@@ -318,11 +318,11 @@ static cairn_status run_edges(cairn_task *task, double *r)
     return CAIRN_OK;
 }
 
-static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
+static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector *r)
 {
     (void)self;
     task->report->solver = cairn_solver_ngs.name;
-    return task->system.p->directions ? run_edges(task, r) : run_circular(task, r);
+    return task->p->directions ? run_edges(task, r) : run_circular(task, r);
 }
 
 /* Exact Coulomb friction on cones with edges only while `lemke` can hold the problem. */
@@ -332,13 +332,18 @@ static bool accepts(cairn_law law, const cairn_problem *p)
            cairn_solver_accepts(cairn_solver_lemke.name, law, p);
 }
 
+enum {
+    ALWAYS = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
+             CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
+    BY_LEMKE = CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB)
+};
+
 const cairn_solver cairn_solver_auto = {
     .name = "auto",
     .summary =
         "picks and climbs: accelerated Gauss-Seidel, then newton or ipm where that is cheaper",
-    .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
-            CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB) |
-            CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING,
+    .laws = ALWAYS | BY_LEMKE,
+    .elsewhere = ALWAYS,
     .run = run,
     .accepts = accepts,
 };

@@ -28,7 +28,6 @@
  * for Coulomb's there is no proof of convergence, and ngs goes on without momentum when it does
  * harm. Velocities are recomputed from r now and then, so rounding does not add up. */
 #include <math.h>
-#include <string.h>
 
 #include "base/status.h"
 #include "solve/solver.h"
@@ -76,17 +75,9 @@ static void restart(momentum *m)
     m->age = 0;
 }
 
-static double largest_friction(const cairn_problem *p)
+static momentum start_momentum(bool off, cairn_law law, double mu)
 {
-    double mu = 0;
-    for (int j = 0; j < p->contacts; j++)
-        mu = fmax(mu, p->mu[j]);
-    return mu;
-}
-
-static momentum start_momentum(bool off, cairn_law law, const cairn_problem *p)
-{
-    double mu = largest_friction(p), gap = fmin(1, gap_of_mu * mu);
+    double gap = fmin(1, gap_of_mu * mu);
     momentum m = { .off = off,
                    .bound = mu == 0                    ? SMOOTH
                             : law == CAIRN_LAW_COULOMB ? CYCLES
@@ -124,7 +115,7 @@ static void advance(momentum *m, const cairn_sweep *sweep)
 }
 
 /* (1) y = r + beta (1 + gamma) (r - point), the point gamma/(1 + gamma) of the way from r to y */
-static cairn_momentum next_move(const momentum *m, const cairn_sweeps *sweeps)
+static cairn_momentum next_move(const momentum *m, const cairn_sweeping *sweeps)
 {
     double gamma = sweeps->single && m->bound != CYCLES ? further : 0;
     double beta = m->off ? 0 : m->beta;
@@ -166,45 +157,27 @@ static const double float_slow = 0.8;   /* of a residual over a look-back: give 
 enum { LOOK_BACK = 100 };               /* sweeps                                     */
 
 typedef struct precision {
-    const cairn_sweeps *sweeps;
-    void *state;
+    cairn_sweeping *sweeps;
     int64_t looked_at; /* sweep and residual of the last look back */
     double residual;
     bool done; /* float has done what it can */
 } precision;
 
-static cairn_status begin(cairn_task *task, const double *r, const cairn_sweeps *const *choices,
-                          precision *out)
+static cairn_status begin(cairn_task *task, bool coarse, const cairn_vector *r, precision *out)
 {
-    out->state = NULL;
-    for (int k = 0; choices[k] && !out->state; k++) {
-        out->sweeps = choices[k];
-        TRY(choices[k]->begin(&task->system, task->arena, r, task->v, &out->state));
-    }
+    TRY(task->backend->begin(task->system, coarse, r, task->v, &out->sweeps));
     out->looked_at = task->report->iterations;
     out->residual = task->report->judgement.asked.relative;
     out->done = false;
     return CAIRN_OK;
 }
 
-static cairn_status begin_in_double(cairn_task *task, const double *r, precision *out)
+static cairn_status begin_in_float(cairn_task *task, const cairn_vector *r, precision *out)
 {
-    static const cairn_sweeps *const choices[] = { &cairn_sweeps_f64, &cairn_sweeps_general_f64,
-                                                   &cairn_sweeps_plane_f64, &cairn_sweeps_scalar,
-                                                   NULL };
-    return begin(task, r, choices, out);
-}
-
-static cairn_status begin_in_float(cairn_task *task, const double *r, precision *out)
-{
-    static const cairn_sweeps *const choices[] = { &cairn_sweeps_f32, &cairn_sweeps_general_f32,
-                                                   &cairn_sweeps_plane_f32, NULL };
     const cairn_solve_options *o = task->options;
     bool other_test = o->fclib_measure || o->increment_tolerance > 0;
     bool coarse = task->report->judgement.asked.relative > float_floor;
-    if (!other_test && coarse && task->system.p->contacts >= CAIRN_WORTH_BATCHES)
-        TRY(begin(task, r, choices, out));
-    return out->state ? CAIRN_OK : begin_in_double(task, r, out);
+    return begin(task, !other_test && coarse, r, out);
 }
 
 /* Whether float has done what it can, by the present residual. */
@@ -236,7 +209,7 @@ static const double fine = 1e-9; /* below this tolerance rounding counts, which 
 static bool can_measure(const cairn_task *task, const precision *at)
 {
     const cairn_solve_options *o = task->options;
-    return at->sweeps->measure && !o->fclib_measure && o->tolerance >= fine;
+    return at->sweeps->measures && !o->fclib_measure && o->tolerance >= fine;
 }
 
 /* What sweeps are known to have come to. */
@@ -266,11 +239,11 @@ static bool look(const cairn_task *task, precision *at, outlook *o, double estim
 {
     cairn_law law = task->options->law;
     if (task->report->iterations > o->fresh_at + FRESH) {
-        at->sweeps->refresh(at->state);
+        task->backend->refresh(at->sweeps);
         o->fresh_at = task->report->iterations;
     }
-    double error = at->sweeps->measure(at->state, law);
-    o->residual = error == 0 ? 0 : o->bias * error / cairn_norms_scale(&task->norms, law);
+    double error = task->backend->measure(at->sweeps, law);
+    o->residual = error == 0 ? 0 : o->bias * error / task->backend->scale(task->system, law);
     o->looked_at = task->report->iterations;
     o->watch.ratio = estimate > 0 ? o->residual / estimate : 0;
     note_residual(task, o->residual, at);
@@ -281,13 +254,13 @@ static bool is_due(const cairn_task *task, precision *at, outlook *o, double est
 {
     int64_t sweeps = task->report->iterations;
     bool measures = can_measure(task, at);
-    o->watch.patience = patience_for(task->system.p->contacts, measures);
+    o->watch.patience = patience_for(task->p->contacts, measures);
     if (measures)
         return (is_worth_a_look(task, o, estimate) && look(task, at, o, estimate)) ||
                sweeps >= o->watch.judged_at + o->watch.patience;
     bool due = cairn_watch_due(&o->watch, task, estimate);
     if (!due && sweeps % REFRESH == 0)
-        at->sweeps->refresh(at->state);
+        task->backend->refresh(at->sweeps);
     return due;
 }
 
@@ -326,17 +299,6 @@ static bool may_give_up(const cairn_task *task, const momentum *m)
     return task->options->approach > 0 && m->bound == CYCLES && !task->report->converged;
 }
 
-/* m/s: how fast contacts still approach each other with the impulses judged last. */
-static double fastest_approach(const cairn_task *task)
-{
-    const cairn_problem *p = task->system.p;
-    double fastest = 0;
-    for (int j = 0; j < p->contacts; j++)
-        if (!(p->bounded && p->bounded[j]))
-            fastest = fmax(fastest, -(task->u[(size_t)j * (size_t)p->dimension] + p->b[j]));
-    return fastest;
-}
-
 /* ---- few contacts --------------------------------------------------------------------------- */
 
 /* What a tolerance leaves of exact friction lifts bodies that slide: it is relative to their speed.
@@ -349,7 +311,7 @@ static bool is_done(const cairn_task *task, const momentum *m, int64_t *last)
 {
     const cairn_solve_options *o = task->options;
     int64_t sweeps = task->report->iterations;
-    bool few = m->bound == CYCLES && o->approach > 0 && task->system.p->contacts <= FEW_CONTACTS;
+    bool few = m->bound == CYCLES && o->approach > 0 && task->p->contacts <= FEW_CONTACTS;
     if (!task->report->converged)
         return false;
     if (!few || o->increment_tolerance > 0 ||
@@ -363,19 +325,19 @@ static bool is_done(const cairn_task *task, const momentum *m, int64_t *last)
 /* ---- the loop ------------------------------------------------------------------------------- */
 
 /* Impulses and velocities in double out of the sweeps, judged; the sweeps go on from these. */
-static cairn_status judge(cairn_task *task, precision *at, momentum *m, double *r)
+static cairn_status judge(cairn_task *task, precision *at, momentum *m, cairn_vector *r)
 {
-    at->sweeps->unload(at->state, r);
+    task->backend->unload(at->sweeps, r);
     bool met = cairn_task_judge(task, r);
     task->report->converged = met || task->best_relative <= task->options->tolerance;
-    if (met && task->system.p->contacts > FEW_CONTACTS)
+    if (met && task->p->contacts > FEW_CONTACTS)
         return CAIRN_OK;
     note_residual(task, task->report->judgement.asked.relative, at);
     if (at->done) {
         restart(m);
-        return begin_in_double(task, r, at);
+        return begin(task, false, r, at);
     }
-    at->sweeps->load_velocities(at->state, task->v);
+    task->backend->load_velocities(at->sweeps, task->v);
     return CAIRN_OK;
 }
 
@@ -390,10 +352,11 @@ static void learn(const cairn_task *task, outlook *o, double estimate)
     o->residual = judged;
 }
 
-static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
+static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector *r)
 {
     cairn_solve_report *report = task->report;
-    momentum m = start_momentum(self->variant == PLAIN, task->options->law, task->system.p);
+    momentum m = start_momentum(self->variant == PLAIN, task->options->law,
+                                cairn_problem_largest_friction(task->p));
     outlook o = { .bias = 1 };
     precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
@@ -405,7 +368,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     report->stalled = false;
     while (!is_done(task, &m, &last) && !report->stalled && cairn_task_may_go_on(task)) {
         cairn_sweep sweep =
-            at.sweeps->sweep(at.state, task->options->law, next_move(&m, at.sweeps));
+            task->backend->sweep(at.sweeps, task->options->law, next_move(&m, at.sweeps));
         double estimate = sqrt(sweep.change2);
         if (!isfinite(estimate))
             return CAIRN_NOT_FINITE;
@@ -420,7 +383,8 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
         check_momentum(task, o.residual, &m);
         if (may_give_up(task, &m) && has_stalled(task, &o, &reached)) {
             TRY(judge(task, &at, &m, r));
-            report->stalled = fastest_approach(task) <= task->options->approach;
+            report->stalled =
+                task->backend->approach(task->system, task->u) <= task->options->approach;
         }
     }
     if (!report->converged && o.watch.judged_at < report->iterations)
@@ -435,11 +399,13 @@ enum {
 };
 
 const cairn_solver cairn_solver_pgs = {
-    "pgs", "block Gauss-Seidel, exact one-contact solves (projected; NSGS for exact Coulomb)", ALL,
+    "pgs", "block Gauss-Seidel, exact one-contact solves (projected; NSGS for exact Coulomb)",
+    ALL,   ALL,
     PLAIN, run
 };
 
 const cairn_solver cairn_solver_ngs = {
-    "ngs", "Gauss-Seidel with Nesterov's acceleration and adaptive restart; large problems", ALL,
+    "ngs",       "Gauss-Seidel with Nesterov's acceleration and adaptive restart; large problems",
+    ALL,         ALL,
     ACCELERATED, run
 };

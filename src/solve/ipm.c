@@ -66,7 +66,7 @@ static double dot(size_t n, const double *a, const double *b)
 
 static cairn_status take_arrays(cairn_task *task, iterate *i)
 {
-    size_t n = i->cones.count, m = task->system.r_count;
+    size_t n = i->cones.count, m = task->system->r_count;
     struct {
         double **array;
         size_t count;
@@ -86,9 +86,9 @@ static cairn_status take_arrays(cairn_task *task, iterate *i)
 /* r of x, and the gap g = z - A u^ */
 static void measure(cairn_task *task, iterate *i, double *r)
 {
-    const cairn_system *s = &task->system;
+    const cairn_system *s = task->system;
     cairn_cones_place(&i->cones, i->x, r);
-    s->kernels->gradient(s, r, task->v, i->u);
+    cairn_host_gradient(s, r, task->host.v, i->u);
     cairn_cones_rows(&i->cones, i->u, i->g);
     for (size_t k = 0; k < i->cones.count; k++)
         i->g[k] = i->z[k] - i->g[k];
@@ -211,14 +211,14 @@ static void move(iterate *i)
 /* (8); true when the judge accepts the limit, which is then in r */
 static bool extrapolate(cairn_task *task, iterate *i, double *r)
 {
-    size_t n = task->system.r_count;
+    size_t n = task->system->r_count;
     double residual = task->report->judgement.asked.relative, ratio = residual / i->residual;
     bool steady = i->affine > long_step && ratio < slow_ratio, accepted = false;
     for (size_t k = 0; steady && k < n; k++)
         i->trial[k] = r[k] + (r[k] - i->last[k]) * ratio / (1 - ratio);
     if (steady) {
-        task->system.kernels->project(&task->system, i->trial);
-        accepted = cairn_task_judge(task, i->trial);
+        cairn_host_project(task->system, i->trial);
+        accepted = cairn_task_judge_array(task, i->trial);
     }
     i->residual = residual;
     memcpy(i->last, r, n * sizeof(double));
@@ -240,7 +240,7 @@ static cairn_status advance(cairn_task *task, iterate *i, double *r)
     if (!(cairn_cones_largest(&i->cones, i->x) <= boundless * i->size))
         i->trouble = "impulses grow without bound: no velocity may be feasible";
     else
-        task->report->converged = cairn_task_judge(task, r) || extrapolate(task, i, r);
+        task->report->converged = cairn_task_judge_array(task, r) || extrapolate(task, i, r);
     return CAIRN_OK;
 }
 
@@ -286,7 +286,7 @@ static void remark(const iterate *i, cairn_solve_report *report)
 
 static cairn_status solve_cones(cairn_task *task, iterate *i, double *r)
 {
-    TRY(cairn_normal_create(&task->system, &i->cones, task->arena, &i->normal));
+    TRY(cairn_normal_create(task->system, &i->cones, task->arena, &i->normal));
     TRY(take_arrays(task, i));
     start(task, i, r);
     TRY(follow_path(task, i, r));
@@ -299,20 +299,20 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     (void)self;
     iterate i = { 0 };
     cairn_status status = CAIRN_OK;
-    task->report->converged = cairn_task_judge(task, r);
+    task->report->converged = cairn_task_judge_array(task, r);
     if (task->report->converged)
         return CAIRN_OK;
-    TRY(cairn_cones_create(&task->system, task->arena, &i.cones));
+    TRY(cairn_cones_create(task->system, task->arena, &i.cones));
     if (i.cones.count > 0) {
         status = solve_cones(task, &i, r);
     } else {
-        task->system.kernels->project(&task->system, r);
-        task->report->converged = cairn_task_judge(task, r);
+        cairn_host_project(task->system, r);
+        task->report->converged = cairn_task_judge_array(task, r);
         snprintf(task->report->remark, sizeof task->report->remark, "nothing here can move");
     }
     cairn_normal_destroy(&i.normal);
     if (task->best_relative < INFINITY)
-        memcpy(r, task->best, task->system.r_count * sizeof(double));
+        memcpy(r, task->host.best, task->system->r_count * sizeof(double));
     return status;
 }
 
@@ -321,6 +321,6 @@ const cairn_solver cairn_solver_ipm = {
     .summary = "interior point with sparse Cholesky: stacks, mass ratios, high accuracy",
     .laws =
         CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS,
-    .run = run,
+    .run_on_host = run,
     .alone = true,
 };

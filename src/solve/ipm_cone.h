@@ -9,7 +9,7 @@
 #ifndef CAIRN_SOLVE_IPM_CONE_H
 #define CAIRN_SOLVE_IPM_CONE_H
 
-#include "backend/backend.h"
+#include "backend/host/host.h"
 #include "solve/ipm_rows.h"
 
 typedef enum cairn_cone_kind {

@@ -21,12 +21,12 @@ static bool accepts(cairn_law law, const cairn_problem *p)
 static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     (void)self;
-    const cairn_problem *p = task->system.p;
+    const cairn_problem *p = task->p;
     cairn_law law = task->options->law;
     cairn_solve_report *report = task->report;
     cairn_lcp lcp;
     cairn_lemke_end end = CAIRN_LEMKE_SOLVED;
-    report->converged = cairn_task_judge(task, r);
+    report->converged = cairn_task_judge_array(task, r);
     if (report->converged)
         return CAIRN_OK;
     TRY(cairn_lcp_create(p, law, task->arena, &lcp));
@@ -35,7 +35,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
         return CAIRN_NO_MEMORY;
     TRY(cairn_lemke(&lcp, task, z, &end));
     cairn_lcp_impulses(p, law, z, r);
-    report->converged = cairn_task_judge(task, r);
+    report->converged = cairn_task_judge_array(task, r);
     const char *words = cairn_lemke_words(end);
     if (!report->converged)
         snprintf(report->remark, sizeof report->remark, "%s",
@@ -49,6 +49,6 @@ const cairn_solver cairn_solver_lemke = {
     .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) |
             CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_COULOMB) |
             CAIRN_TREATS_ROWS,
-    .run = run,
+    .run_on_host = run,
     .accepts = accepts,
 };

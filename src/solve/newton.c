@@ -44,11 +44,11 @@ typedef struct search {
 /* (6) */
 static void judge(search *s, const double *r)
 {
-    const cairn_system *system = &s->task->system;
+    const cairn_system *system = s->task->system;
     double best = s->task->best_relative;
     memcpy(s->judged, r, system->r_count * sizeof(double));
-    system->kernels->project(system, s->judged);
-    s->task->report->converged = cairn_task_judge(s->task, s->judged);
+    cairn_host_project(system, s->judged);
+    s->task->report->converged = cairn_task_judge_array(s->task, s->judged);
     s->residual = s->task->report->judgement.asked.relative;
     if (s->task->best_relative < best)
         s->rounds_at_best = s->task->report->outer_iterations;
@@ -62,11 +62,11 @@ static void judge(search *s, const double *r)
 static void sweep(search *s, double *r)
 {
     cairn_task *task = s->task;
-    const cairn_system *system = &task->system;
+    const cairn_system *system = task->system;
     memcpy(s->judged, r, system->r_count * sizeof(double));
-    system->kernels->velocity(system, r, task->v);
+    cairn_problem_velocity(task->p, r, task->host.v);
     for (int k = 0; k < SWEEPS && cairn_task_may_go_on(task); k++) {
-        system->kernels->sweep(system, task->options->law, s->judged, r, task->v);
+        cairn_host_sweep(system, task->options->law, s->judged, r, task->host.v);
         task->report->iterations++;
     }
     judge(s, r);
@@ -145,7 +145,7 @@ static cairn_status iterate(search *s, double *r)
 {
     cairn_task *task = s->task;
     s->system.alpha = first_alpha;
-    TRY(task->system.kernels->diagonals(&task->system, task->arena));
+    TRY(cairn_host_diagonals(task->system, task->arena));
     if (task->swept)
         judge(s, r);
     else
@@ -161,12 +161,12 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
 {
     (void)self;
     search s = { .task = task, .halved = INFINITY };
-    task->report->converged = cairn_task_judge(task, r);
+    task->report->converged = cairn_task_judge_array(task, r);
     if (task->report->converged)
         return CAIRN_OK;
     task->report->outer_iterations = 0;
-    s.kept = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
-    s.judged = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
+    s.kept = cairn_arena_take(task->arena, task->system->r_count, sizeof(double));
+    s.judged = cairn_arena_take(task->arena, task->system->r_count, sizeof(double));
     if (!s.kept || !s.judged)
         return CAIRN_NO_MEMORY;
     cairn_status status = cairn_newton_system_create(task, &s.system);
@@ -181,7 +181,7 @@ const cairn_solver cairn_solver_newton = {
     .summary = "semismooth Newton in a proximal-point loop; few contacts, high accuracy",
     .laws = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS(CAIRN_LAW_COULOMB) | CAIRN_TREATS_ROWS |
             CAIRN_TREATS_ROLLING,
-    .run = run,
+    .run_on_host = run,
     .most_contacts = 20000,
     .alone = true,
 };

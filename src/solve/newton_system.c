@@ -86,7 +86,7 @@ double cairn_newton_pull(const cairn_newton_system *s, size_t i)
 
 cairn_status cairn_newton_system_create(cairn_task *task, cairn_newton_system *out)
 {
-    const cairn_system *system = &task->system;
+    const cairn_system *system = task->system;
     bool by_bodies = !system->p->W && system->v_count <= 2 * system->r_count;
     *out = (cairn_newton_system){ .p = system->p,
                                   .form = by_bodies ? &cairn_newton_bodies : &cairn_newton_contacts,

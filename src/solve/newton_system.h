@@ -2,6 +2,7 @@
 #ifndef CAIRN_SOLVE_NEWTON_SYSTEM_H
 #define CAIRN_SOLVE_NEWTON_SYSTEM_H
 
+#include "backend/host/host.h"
 #include "math/lu.h"
 #include "solve/solver.h"
 

@@ -1,8 +1,10 @@
 /* solve.c - cairn_solve: find the solver, run it, judge what it returns. */
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "backend/host/host.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -78,13 +80,59 @@ bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *
            (!solver->accepts || solver->accepts(law, p));
 }
 
+/* ---- solvers and back ends ------------------------------------------------------------------ */
+
+static bool is_host(const char *backend)
+{
+    return !backend || strcmp(backend, cairn_backend_host.name) == 0;
+}
+
+bool cairn_solver_runs_elsewhere(const char *name)
+{
+    const cairn_solver *solver = find(name);
+    return solver && solver->elsewhere != 0;
+}
+
+bool cairn_solver_accepts_on(const char *backend, const char *name, cairn_law law,
+                             const cairn_problem *p)
+{
+    unsigned bits = needed(law, p);
+    return cairn_solver_accepts(name, law, p) &&
+           (is_host(backend) || (find(name)->elsewhere & bits) == bits);
+}
+
+/* "ngs, pgs, ..." */
+static void list_elsewhere(char *text, size_t capacity)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < SOLVERS; i++)
+        if (solvers[i]->elsewhere && used < capacity)
+            used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? ", " : "",
+                                     solvers[i]->name);
+}
+
+cairn_status cairn_solver_check(const char *name, const char *backend, cairn_error *error)
+{
+    char others[160];
+    TRY(cairn_backend_check(backend, error));
+    if (is_host(backend) || cairn_solver_runs_elsewhere(name))
+        return CAIRN_OK;
+    list_elsewhere(others, sizeof others);
+    return cairn_fail(error, CAIRN_UNSUPPORTED, "solver",
+                      "%s factorises and runs on the back end host only; on %s run %s", name,
+                      backend, others);
+}
+
 /* ---- options -------------------------------------------------------------------------------- */
 
 cairn_solve_options cairn_solve_options_default(void)
 {
-    return (cairn_solve_options){
-        .solver = "auto", .law = CAIRN_LAW_CONVEX, .tolerance = 1e-3, .max_iterations = 20000
-    };
+    return (cairn_solve_options){ .solver = "auto",
+                                  .backend = cairn_backend_host.name,
+                                  .law = CAIRN_LAW_CONVEX,
+                                  .tolerance = 1e-3,
+                                  .max_iterations = 20000 };
 }
 
 static void set_default(void *options)
@@ -134,33 +182,26 @@ cairn_status cairn_workspace_create(cairn_workspace **out)
 
 void cairn_workspace_destroy(cairn_workspace *workspace)
 {
-    if (workspace)
+    if (workspace) {
         cairn_arena_destroy(&workspace->arena);
+        cairn_backend_close(&workspace->use);
+    }
     cairn_memory_free(workspace);
 }
 
 /* ---- judging -------------------------------------------------------------------------------- */
 
-/* Whether x.x is a number: neither x nor its square overflows. Four sums, so that they overlap. */
-static bool has_length(const double *x, size_t count)
+/* Whether x.x is a number: neither x nor its square overflows. */
+static bool has_length(const cairn_task *task, const cairn_vector *x)
 {
-    double sum[4] = { 0, 0, 0, 0 };
-    size_t i = 0;
-    for (; i + 4 <= count; i += 4)
-        for (size_t k = 0; k < 4; k++)
-            sum[k] += x[i + k] * x[i + k];
-    for (; i < count; i++)
-        sum[0] += x[i] * x[i];
-    return isfinite(sum[0] + sum[1] + sum[2] + sum[3]);
+    return isfinite(task->backend->dot(task->system, x, x));
 }
 
 /* A residual is a ratio of sums of squares: where one of them overflows it means nothing, and may
  * well be 0. */
-static bool is_judged(const cairn_task *task, const double *r)
+static bool is_judged(const cairn_task *task, const cairn_vector *r)
 {
-    const cairn_problem *p = task->system.p;
-    size_t rows = task->system.r_count, velocities = (size_t)p->blocks * (size_t)p->block_size;
-    return has_length(r, rows) && has_length(task->u, rows) && has_length(task->v, velocities);
+    return has_length(task, r) && has_length(task, task->u) && has_length(task, task->v);
 }
 
 /* The residual that the tolerance means. */
@@ -170,10 +211,15 @@ static double measured(const cairn_task *task)
     return task->options->fclib_measure ? asked->fclib : asked->relative;
 }
 
-bool cairn_task_judge(cairn_task *task, const double *r)
+static void ask_judge(cairn_task *task, const cairn_vector *r)
 {
-    cairn_judge_again(task->system.p, task->options->law, r, task->v, task->u, &task->norms,
-                      &task->report->judgement);
+    task->backend->judge(task->system, task->options->law, r, task->v, task->u,
+                         &task->report->judgement);
+}
+
+bool cairn_task_judge(cairn_task *task, const cairn_vector *r)
+{
+    ask_judge(task, r);
     double residual = measured(task);
     if (residual < task->best_relative && !is_judged(task, r))
         residual = INFINITY;
@@ -181,9 +227,25 @@ bool cairn_task_judge(cairn_task *task, const double *r)
     task->kept = false;
     if (task->best_is_last) {
         task->best_relative = residual;
-        memcpy(task->best, r, task->system.r_count * sizeof(double));
+        task->backend->copy(task->system, r, task->best);
     }
     return residual <= task->options->tolerance;
+}
+
+bool cairn_task_judge_array(cairn_task *task, const double *r)
+{
+    cairn_vector view = cairn_host_view(r, task->system->r_count);
+    return cairn_task_judge(task, &view);
+}
+
+bool cairn_task_is_on_host(const cairn_task *task)
+{
+    return task->backend == &cairn_backend_host;
+}
+
+cairn_status cairn_task_vector(cairn_task *task, cairn_space space, cairn_vector **out)
+{
+    return task->backend->vector(task->system, space, NULL, out);
 }
 
 bool cairn_task_may_go_on(const cairn_task *task)
@@ -209,72 +271,177 @@ void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estima
     watch->judged_at = task->report->iterations;
 }
 
+/* ---- problems ------------------------------------------------------------------------------- */
+
+double cairn_problem_largest_friction(const cairn_problem *p)
+{
+    double mu = 0;
+    for (int j = 0; j < p->contacts; j++)
+        mu = fmax(mu, p->mu[j]);
+    return mu;
+}
+
 /* ---- the call ------------------------------------------------------------------------------- */
 
-static cairn_status start_task(const cairn_problem *p, cairn_workspace *workspace, cairn_task *task)
+/* What the caller gave: impulses, and room for their velocities. */
+typedef struct caller {
+    double *r, *v, *u;
+} caller;
+
+static void *take_from_arena(void *from, size_t count, size_t size)
 {
-    task->arena = &workspace->arena;
-    TRY(cairn_system_create(p, &cairn_kernels_cpu, task->arena, &task->system));
-    task->best = cairn_arena_take(task->arena, task->system.r_count, sizeof(double));
+    return cairn_arena_take(from, count, size);
+}
+
+/* The problem's copy on the back end, with the caller's vectors. */
+static cairn_status place(const cairn_problem *p, const caller *home, cairn_task *task)
+{
+    const cairn_backend *b = task->backend;
+    const cairn_room room = { take_from_arena, task->arena };
+    task->p = p;
+    task->system = NULL;
+    TRY(b->create(p, &room, &task->system));
+    TRY(b->vector(task->system, CAIRN_SPACE_IMPULSES, home->r, &task->r));
+    TRY(b->vector(task->system, CAIRN_SPACE_VELOCITIES, home->v, &task->v));
+    TRY(b->vector(task->system, CAIRN_SPACE_IMPULSES, home->u, &task->u));
+    b->upload(task->system, task->r);
+    return CAIRN_OK;
+}
+
+static void fetch(const cairn_task *task)
+{
+    task->backend->download(task->system, task->r);
+    task->backend->download(task->system, task->v);
+    task->backend->download(task->system, task->u);
+}
+
+static void leave(cairn_task *task)
+{
+    if (task->system)
+        task->backend->destroy(task->system);
+    task->system = NULL;
+}
+
+static cairn_status start_task(const cairn_problem *p, const caller *home, cairn_task *task)
+{
+    TRY(place(p, home, task));
+    TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &task->best));
+    if (cairn_task_is_on_host(task))
+        task->host = (cairn_host_arrays){ task->r->x, task->v->x, task->u->x, task->best->x };
     task->best_relative = INFINITY;
     task->started = cairn_clock_seconds();
-    return task->best ? CAIRN_OK : CAIRN_NO_MEMORY;
+    return CAIRN_OK;
 }
 
 /* The caller gets the best impulses that were judged, with their velocities. */
-static cairn_status finish_task(cairn_task *task, double *r)
+static cairn_status finish_task(cairn_task *task)
 {
     if (!(task->best_relative < INFINITY))
         return CAIRN_NOT_FINITE;
-    bool is_best = memcmp(r, task->best, task->system.r_count * sizeof(double)) == 0;
-    if (is_best && task->best_is_last && task->kept)
+    if (task->best_is_last && task->kept)
         return CAIRN_OK; /* judged already */
-    if (!is_best && task->options->increment_tolerance <= 0)
-        memcpy(r, task->best, task->system.r_count * sizeof(double));
-    cairn_judge_again(task->system.p, task->options->law, r, task->v, task->u, &task->norms,
-                      &task->report->judgement);
-    return is_judged(task, r) ? CAIRN_OK : CAIRN_NOT_FINITE;
+    if (task->options->increment_tolerance <= 0)
+        task->backend->copy(task->system, task->best, task->r);
+    ask_judge(task, task->r);
+    return is_judged(task, task->r) ? CAIRN_OK : CAIRN_NOT_FINITE;
 }
 
 /* Threads that wait for short loops between long serial work spin, and where cores are busy the one
  * that works waits for those that have lost theirs. */
-cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, double *r)
+cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, cairn_vector *r)
 {
     int width = cairn_parallel_width();
     if (solver->alone)
         cairn_parallel_threads(1);
-    cairn_status status = solver->run(solver, task, r);
+    cairn_status status =
+        solver->run ? solver->run(solver, task, r) : solver->run_on_host(solver, task, r->x);
     if (solver->alone)
         cairn_parallel_threads(width);
     return status;
 }
 
-static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *p,
-                               cairn_workspace *workspace, cairn_task *task, double *r)
+static cairn_status run_placed(const cairn_solver *solver, const cairn_problem *p,
+                               const caller *home, cairn_task *task)
 {
-    TRY(start_task(p, workspace, task));
-    TRY(cairn_solver_run(solver, task, r));
-    return finish_task(task, r);
+    TRY(start_task(p, home, task));
+    TRY(cairn_solver_run(solver, task, task->r));
+    TRY(finish_task(task));
+    fetch(task);
+    return CAIRN_OK;
+}
+
+static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *p,
+                               const caller *home, cairn_task *task)
+{
+    cairn_status status = run_placed(solver, p, home, task);
+    leave(task);
+    return status;
+}
+
+/* What the judge says of the caller's impulses to a problem. */
+static cairn_status judge_anew(const cairn_problem *p, const caller *home, cairn_task *task)
+{
+    cairn_status status = place(p, home, task);
+    if (status == CAIRN_OK) {
+        ask_judge(task, task->r);
+        fetch(task);
+    }
+    leave(task);
+    return status;
 }
 
 /* Rolling and spinning friction in units of sliding, so that no method depends on the size of the
  * bodies; not where the tolerance means a measure that does. */
 static cairn_status run_rescaled(const cairn_solver *solver, const cairn_problem *p,
-                                 cairn_workspace *workspace, cairn_task *task, double *r)
+                                 const caller *home, cairn_task *task)
 {
     cairn_rescaled scaled;
-    TRY(cairn_problem_rescale(p, &workspace->arena, &scaled));
+    TRY(cairn_problem_rescale(p, task->arena, &scaled));
     size_t size = (size_t)p->dimension * (size_t)p->contacts;
     for (size_t i = 0; i < size; i++)
-        r[i] /= scaled.length[i];
-    cairn_status status = run_solver(solver, &scaled.p, workspace, task, r);
+        home->r[i] /= scaled.length[i];
+    cairn_status status = run_solver(solver, &scaled.p, home, task);
     for (size_t i = 0; i < size; i++)
-        r[i] *= scaled.length[i];
+        home->r[i] *= scaled.length[i];
     TRY(status);
-    cairn_judge(p, task->options->law, r, task->v, task->u, &task->report->judgement);
+    TRY(judge_anew(p, home, task));
     if (task->options->increment_tolerance <= 0 && !(measured(task) <= task->options->tolerance))
         task->report->converged = false; /* met in the other units, to rounding, but not in these */
     return CAIRN_OK;
+}
+
+/* The back end asked for, found once for calls with the same one after the other. */
+static cairn_status use_backend(cairn_workspace *workspace, const cairn_solve_options *o,
+                                cairn_solve_report *report)
+{
+    cairn_error error = { 0 };
+    const char *name = o->backend ? o->backend : cairn_backend_host.name;
+    cairn_backend_use *use = &workspace->use;
+    if (use->backend && strcmp(use->backend->name, name) == 0)
+        return CAIRN_OK;
+    cairn_backend_close(use);
+    cairn_status status = cairn_backend_open(name, use, &error);
+    snprintf(report->remark, sizeof report->remark, "%s", error.message);
+    return status;
+}
+
+/* Why a solver does not run where it was asked to. */
+static cairn_status refuse(const cairn_solver *solver, const cairn_solve_options *o,
+                           cairn_solve_report *report)
+{
+    cairn_error error = { 0 };
+    cairn_status status = cairn_solver_check(solver->name, o->backend, &error);
+    if (status == CAIRN_OK) /* auto: exact friction on cones with edges is for lemke */
+        snprintf(error.message, sizeof error.message,
+                 "%s treats this problem on the back end host only", solver->name);
+    snprintf(report->remark, sizeof report->remark, "%s", error.message);
+    return status == CAIRN_OK ? CAIRN_UNSUPPORTED : status;
+}
+
+/* Whether the impulses of the start are numbers, and their squares. */
+static bool is_finite_start(const cairn_problem *p, const double *r)
+{
+    return isfinite(cairn_host_dot((size_t)p->dimension * (size_t)p->contacts, r, r));
 }
 
 cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solve_options,
@@ -287,13 +454,17 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     if (!cairn_solver_accepts(solver->name, solve_options->law, p))
         return CAIRN_UNSUPPORTED;
     *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
-    if (!has_length(r, (size_t)p->dimension * (size_t)p->contacts))
+    if (!cairn_solver_accepts_on(solve_options->backend, solver->name, solve_options->law, p))
+        return refuse(solver, solve_options, report);
+    TRY(use_backend(workspace, solve_options, report));
+    if (!is_finite_start(p, r))
         return CAIRN_NOT_FINITE; /* no method finds back from there */
-    cairn_task task = { .options = solve_options,
-                        .v = v,
-                        .u = u,
+    cairn_task task = { .backend = workspace->use.backend,
+                        .options = solve_options,
+                        .arena = &workspace->arena,
                         .report = report,
                         .horizon = solve_options->max_iterations };
+    const caller home = { r, v, u };
     cairn_problem asked = *p;
     if (solve_options->law == CAIRN_LAW_COULOMB)
         asked.s = NULL; /* exact friction finds its own s */
@@ -307,5 +478,5 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
         return CAIRN_OK;
     }
     bool rescaled = p->rolling + p->spinning && !solve_options->fclib_measure;
-    return (rescaled ? run_rescaled : run_solver)(solver, &asked, workspace, &task, r);
+    return (rescaled ? run_rescaled : run_solver)(solver, &asked, &home, &task);
 }

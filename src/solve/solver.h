@@ -3,20 +3,28 @@
 #define CAIRN_SOLVE_SOLVER_H
 
 #include "backend/backend.h"
+#include "base/arena.h"
 #include "cairn/solve.h"
-#include "problem/judge.h"
+
+/* What solvers that factorise work on: the arrays of the back end "host", NULL on any other. */
+typedef struct cairn_host_arrays {
+    double *r, *v, *u, *best; /* of the vectors of a task */
+} cairn_host_arrays;
 
 /* One call of cairn_solve while it lasts. */
 typedef struct cairn_task {
-    cairn_system system;
+    const cairn_problem *p;
+    const cairn_backend *backend;
+    cairn_system *system; /* the back end's copy of p */
     const cairn_solve_options *options;
     cairn_arena *arena;
-    cairn_norms norms;          /* of the problem, once it was judged                             */
-    double *v, *u;              /* the caller's: after a judgement the velocities of the r judged */
-    double *best;               /* the best impulses judged so far                                */
-    double best_relative;       /* their residual                                                 */
+    cairn_vector *r;     /* at home in the caller's: the start in, the answer out          */
+    cairn_vector *v, *u; /* likewise: after a judgement the velocities of the r judged     */
+    cairn_vector *best;  /* the best impulses judged so far                                */
+    cairn_host_arrays host;
+    double best_relative;       /* the residual of the best                                       */
     bool best_is_last;          /* they are what was judged last                                  */
-    bool kept;                  /* the solver left v and u as the last judgement made them        */
+    bool kept;                  /* the solver left r, v and u as the last judgement made them     */
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
     double started;             /* s: when, by cairn_clock_seconds                                */
     int64_t horizon;            /* iterations of the whole call: what progress is measured by     */
@@ -28,9 +36,13 @@ typedef struct cairn_task {
 typedef struct cairn_solver {
     const char *name;
     const char *summary;
-    unsigned laws;    /* what it treats: CAIRN_TREATS bits                         */
-    unsigned variant; /* for files that hold a family: which member this is        */
-    cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, double *r);
+    unsigned laws;      /* what it treats: CAIRN_TREATS bits                                      */
+    unsigned elsewhere; /* what of that on back ends other than the host; 0: it is host only      */
+    unsigned variant;   /* for files that hold a family: which member this is                     */
+    /* On vectors of any back end; NULL: host only, because it factorises. */
+    cairn_status (*run)(const struct cairn_solver *self, cairn_task *task, cairn_vector *r);
+    /* On arrays of the host. */
+    cairn_status (*run_on_host)(const struct cairn_solver *self, cairn_task *task, double *r);
     int most_contacts; /* larger problems are refused; 0: no limit                  */
     bool (*accepts)(cairn_law law, const cairn_problem *p); /* a further condition; NULL: none */
     bool
@@ -59,14 +71,25 @@ extern const cairn_solver cairn_solver_admm;
 extern const cairn_solver cairn_solver_spg;
 
 /* Run a solver, on one thread where that is its way. */
-cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, double *r);
+cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, cairn_vector *r);
+
+/* The largest friction coefficient, rolling and spinning aside; 0 without contacts. */
+double cairn_problem_largest_friction(const cairn_problem *p);
 
 /* Whether another iteration may begin: neither their number nor the time is used up. */
 bool cairn_task_may_go_on(const cairn_task *task);
 
+/* Whether the task runs on the host, where solvers that factorise can take part. */
+bool cairn_task_is_on_host(const cairn_task *task);
+
+/* A vector for as long as the task lives. */
+cairn_status cairn_task_vector(cairn_task *task, cairn_space space, cairn_vector **out);
+
 /* Judge r: true when the tolerance is met. Keeps the best r seen; task->v and task->u become the
  * velocities of r. */
-bool cairn_task_judge(cairn_task *task, const double *r);
+bool cairn_task_judge(cairn_task *task, const cairn_vector *r);
+/* The same of an array of the host. */
+bool cairn_task_judge_array(cairn_task *task, const double *r);
 
 /* Iterations that judge themselves by a cheap estimate between judgements. The estimate is
  * calibrated against the judge, so the judge is asked only when it is likely to say yes, and
@@ -86,6 +109,7 @@ void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estima
 /* The workspace behind the public name. */
 struct cairn_workspace {
     cairn_arena arena;
+    cairn_backend_use use; /* the back end of the last call */
 };
 
 #endif

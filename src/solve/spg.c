@@ -13,7 +13,6 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "problem/operator.h"
 #include "solve/solver.h"
 
 enum { PATIENCE = 50, MEMORY = 10 };
@@ -21,44 +20,26 @@ enum { PATIENCE = 50, MEMORY = 10 };
 static const double shortest = 1e-10, longest = 1e10; /* bounds of lambda */
 
 typedef struct spectral {
-    double *w;          /* components: D                                            */
-    double *direction;  /* d                                                        */
-    double *g, *next_g; /* gradients at r and at r + d                              */
+    cairn_vector *w;          /* components: D                                       */
+    cairn_vector *direction;  /* d                                                   */
+    cairn_vector *g, *next_g; /* gradients at r and at r + d                        */
     double lambda;
     double f;              /* f(r) - f(first r)                                     */
     double recent[MEMORY]; /* the last values of f                                  */
 } spectral;
 
-static cairn_status start(cairn_task *task, const double *r, spectral *s)
+static cairn_status start(cairn_task *task, const cairn_vector *r, spectral *s)
 {
-    const cairn_system *system = &task->system;
-    double **arrays[] = { &s->w, &s->direction, &s->g, &s->next_g };
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        if (!(*arrays[i] = cairn_arena_take(task->arena, system->r_count, sizeof(double))))
-            return CAIRN_NO_MEMORY;
-    for (int j = 0; j < system->p->contacts; j++)
-        cairn_contact_scales(system->p, j, s->w + (size_t)j * (size_t)system->p->dimension);
+    cairn_vector **vectors[] = { &s->w, &s->direction, &s->g, &s->next_g };
+    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
+        TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, vectors[i]));
+    task->backend->scales(task->system, s->w);
     s->lambda = 1;
     s->f = 0;
     for (int i = 0; i < MEMORY; i++)
         s->recent[i] = 0;
-    system->kernels->gradient(system, r, task->v, s->g);
+    task->backend->gradient(task->system, r, task->v, s->g);
     return CAIRN_OK;
-}
-
-/* (1); returns |D d|/lambda, about what the judge will say */
-static double choose_direction(const cairn_task *task, spectral *s, const double *r)
-{
-    const cairn_system *system = &task->system;
-    double sum = 0;
-    for (size_t i = 0; i < system->r_count; i++)
-        s->direction[i] = r[i] - s->lambda / s->w[i] * s->g[i];
-    system->kernels->project(system, s->direction);
-    for (size_t i = 0; i < system->r_count; i++) {
-        s->direction[i] -= r[i];
-        sum += s->w[i] * s->w[i] * s->direction[i] * s->direction[i];
-    }
-    return sqrt(sum) / s->lambda;
 }
 
 /* (2) */
@@ -74,50 +55,33 @@ static double choose_step(spectral *s, double slope, double curvature)
     return t;
 }
 
-/* (3) and the sums of (4): s'D s, s'y, y'D^-1 y without the factor t^2 */
-static void move(const cairn_task *task, spectral *s, double t, double *r, double *sums)
-{
-    sums[0] = sums[1] = sums[2] = 0;
-    for (size_t i = 0; i < task->system.r_count; i++) {
-        double w = s->w[i], step = s->direction[i], y = s->next_g[i] - s->g[i];
-        sums[0] += w * step * step;
-        sums[1] += step * y;
-        sums[2] += y * y / w;
-        r[i] += t * step;
-        s->g[i] += t * y;
-    }
-}
-
 /* (4) */
-static double choose_lambda(const double *sums)
+static double choose_lambda(const cairn_spectral_sums *sums)
 {
-    if (!(sums[1] > 0))
+    if (!(sums->curvature > 0))
         return longest;
-    double steady = sums[0] / sums[1], quick = sums[1] / sums[2];
+    double steady = sums->own / sums->curvature, quick = sums->curvature / sums->inverse;
     return fmin(longest, fmax(shortest, quick < 0.5 * steady ? quick : steady));
 }
 
-/* (1) to (4) once; returns the estimate of (1) */
-static double iterate(cairn_task *task, spectral *s, double *r)
+/* (1) to (4) once; returns |D d|/lambda, about what the judge will say */
+static double iterate(cairn_task *task, spectral *s, cairn_vector *r)
 {
-    const cairn_system *system = &task->system;
-    size_t n = system->r_count;
-    double sums[3], slope = 0, curvature = 0, estimate = choose_direction(task, s, r);
-    for (size_t i = 0; i < n; i++)
-        task->u[i] = r[i] + s->direction[i]; /* the judge's u is scratch in between */
-    system->kernels->gradient(system, task->u, task->v, s->next_g);
-    for (size_t i = 0; i < n; i++) {
-        slope += s->g[i] * s->direction[i];
-        curvature += (s->next_g[i] - s->g[i]) * s->direction[i];
-    }
-    double t = choose_step(s, slope, curvature);
-    move(task, s, t, r, sums);
-    s->lambda = choose_lambda(sums);
+    const cairn_backend *b = task->backend;
+    const cairn_spectral at = { r, s->g, s->direction, s->next_g, s->w };
+    double estimate = sqrt(b->aim(task->system, s->lambda, &at)) / s->lambda;
+    b->copy(task->system, r, task->u); /* the judge's u is scratch in between */
+    b->combine(task->system, 1, s->direction, 1, task->u);
+    b->gradient(task->system, task->u, task->v, s->next_g);
+    cairn_spectral_sums sums = b->measure_spectral(task->system, &at);
+    double t = choose_step(s, sums.slope, sums.curvature);
+    b->follow(task->system, t, &at); /* (3) */
+    s->lambda = choose_lambda(&sums);
     s->recent[task->report->iterations++ % MEMORY] = s->f;
     return estimate;
 }
 
-static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
+static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector *r)
 {
     (void)self;
     cairn_solve_report *report = task->report;
@@ -126,7 +90,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
     report->converged = cairn_task_judge(task, r);
     if (report->converged)
         return CAIRN_OK;
-    task->system.kernels->project(&task->system, r); /* a warm start may lie outside */
+    task->backend->project(task->system, r); /* a warm start may lie outside */
     TRY(start(task, r, &s));
     while (!report->converged && cairn_task_may_go_on(task)) {
         double estimate = iterate(task, &s, r);
@@ -136,16 +100,19 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, double *r)
             continue;
         report->converged = cairn_task_judge(task, r); /* (5) */
         cairn_watch_learn(&watch, task, estimate);
-        task->system.kernels->gradient(&task->system, r, task->v, s.g); /* rounding adds up */
+        task->backend->gradient(task->system, r, task->v, s.g); /* rounding adds up */
     }
     if (!report->converged && watch.judged_at < report->iterations)
         report->converged = cairn_task_judge(task, r);
     return CAIRN_OK;
 }
 
+enum {
+    CONVEX = CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) |
+             CAIRN_TREATS_ROWS | CAIRN_TREATS_ROLLING
+};
+
 const cairn_solver cairn_solver_spg = {
-    "spg", "spectral projected gradient (Barzilai-Borwein), diagonally scaled",
-    CAIRN_TREATS(CAIRN_LAW_CONVEX) | CAIRN_TREATS_EDGES(CAIRN_LAW_CONVEX) | CAIRN_TREATS_ROWS |
-        CAIRN_TREATS_ROLLING,
-    0, run
+    "spg", "spectral projected gradient (Barzilai-Borwein), diagonally scaled", CONVEX, CONVEX, 0,
+    run
 };

@@ -7,7 +7,7 @@
 #ifndef CAIRN_BACKEND_BATCH_H
 #define CAIRN_BACKEND_BATCH_H
 
-#include "backend/backend.h"
+#include "backend/host/host.h"
 #include "base/parallel.h"
 #include "math/width.h"
 

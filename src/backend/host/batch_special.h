@@ -3,7 +3,7 @@
 #ifndef CAIRN_BACKEND_BATCH_SPECIAL_H
 #define CAIRN_BACKEND_BATCH_SPECIAL_H
 
-#include "backend/backend.h"
+#include "backend/host/host.h"
 
 typedef struct cairn_special_rows {
     const cairn_problem *p;

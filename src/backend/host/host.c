@@ -1,9 +1,10 @@
-/* cpu.c - the kernels on one host core, in double precision. Loops over contacts are written for
- * any size and instantiated for the sizes that worlds make, see problem/operator.h. */
+/* host.c - the host's kernels in double precision, and sweeps over one contact after the other. Loops
+ * over contacts are written for any size and instantiated for the sizes that worlds make, see
+ * problem/operator.h. */
 #include <math.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "backend/host/host.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/local.h"
@@ -26,16 +27,6 @@ static cairn_local_kind kind_of(const cairn_problem *p, int j, const double *W)
     return ball ? CAIRN_LOCAL_BALL : CAIRN_LOCAL_CONE;
 }
 
-static cairn_status setup(cairn_system *s, cairn_arena *arena)
-{
-    s->shift = cairn_arena_take(arena, (size_t)s->p->contacts, sizeof(double));
-    if (!s->shift)
-        return CAIRN_NO_MEMORY;
-    for (int j = 0; j < s->p->contacts; j++)
-        s->shift[j] = cairn_contact_shift(s->p, j);
-    return CAIRN_OK;
-}
-
 static void fill_diagonals(int begin, int end, void *context)
 {
     const cairn_system *s = context;
@@ -46,7 +37,7 @@ static void fill_diagonals(int begin, int end, void *context)
     }
 }
 
-static cairn_status diagonals(cairn_system *s, cairn_arena *arena)
+cairn_status cairn_host_diagonals(cairn_system *s, cairn_arena *arena)
 {
     size_t contacts = (size_t)s->p->contacts, entries = (size_t)triangle(s->p->dimension);
     if (s->W)
@@ -60,12 +51,7 @@ static cairn_status diagonals(cairn_system *s, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-static void velocity(const cairn_system *s, const double *r, double *v)
-{
-    cairn_problem_velocity(s->p, r, v);
-}
-
-static void gradient(const cairn_system *s, const double *r, double *v, double *g)
+void cairn_host_gradient(const cairn_system *s, const double *r, double *v, double *g)
 {
     int d = s->p->dimension;
     cairn_problem_apply(s->p, r, v, g);
@@ -75,7 +61,7 @@ static void gradient(const cairn_system *s, const double *r, double *v, double *
         cairn_contact_comply(s->p, j, r + (size_t)j * (size_t)d, g + (size_t)j * (size_t)d);
 }
 
-static void project(const cairn_system *s, double *r)
+void cairn_host_project(const cairn_system *s, double *r)
 {
     int d = s->p->dimension;
     for (int j = 0; j < s->p->contacts; j++)
@@ -181,8 +167,8 @@ CAIRN_INLINE cairn_sweep sweep_all(const cairn_system *s, int d, int n, cairn_la
     return out;
 }
 
-static cairn_sweep sweep(const cairn_system *s, cairn_law law, const double *previous, double *r,
-                         double *v)
+cairn_sweep cairn_host_sweep(const cairn_system *s, cairn_law law, const double *previous,
+                             double *r, double *v)
 {
     int d = s->p->dimension, n = s->p->block_size;
     if (s->p->W)
@@ -204,14 +190,14 @@ static void extrapolate(size_t n, cairn_momentum momentum, double *previous, dou
     }
 }
 
-static void axpby(size_t n, double a, const double *x, double b, double *y)
+void cairn_host_combine(size_t n, double a, const double *x, double b, double *y)
 {
     for (size_t i = 0; i < n; i++)
         y[i] = a * x[i] + b * y[i];
 }
 
 /* Four running sums: the order is fixed, and the compiler may keep them in one register. */
-static double dot(size_t n, const double *x, const double *y)
+double cairn_host_dot(size_t n, const double *x, const double *y)
 {
     double sum[4] = { 0, 0, 0, 0 };
     size_t i = 0;
@@ -222,18 +208,6 @@ static double dot(size_t n, const double *x, const double *y)
         sum[0] += x[i] * y[i];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
-
-const cairn_kernels cairn_kernels_cpu = {
-    .name = "cpu",
-    .setup = setup,
-    .diagonals = diagonals,
-    .velocity = velocity,
-    .gradient = gradient,
-    .project = project,
-    .sweep = sweep,
-    .axpby = axpby,
-    .dot = dot,
-};
 
 /* ---- sweeps --------------------------------------------------------------------------------- */
 
@@ -262,7 +236,7 @@ static cairn_status begin(cairn_system *system, cairn_arena *arena, const double
     *out = NULL;
     if (!s)
         return CAIRN_NO_MEMORY;
-    TRY(diagonals(system, arena));
+    TRY(cairn_host_diagonals(system, arena));
     s->system = system;
     s->r = cairn_arena_take(arena, system->r_count, sizeof(double));
     s->v = cairn_arena_take(arena, system->v_count, sizeof(double));
@@ -282,7 +256,7 @@ static cairn_sweep accelerated_sweep(void *context, cairn_law law, cairn_momentu
     state *s = context;
     extrapolate(s->system->r_count, momentum, s->r_previous, s->r);
     extrapolate(s->system->v_count, momentum, s->v_previous, s->v);
-    return sweep(s->system, law, s->r_previous, s->r, s->v);
+    return cairn_host_sweep(s->system, law, s->r_previous, s->r, s->v);
 }
 
 static void unload(const void *context, double *r)
@@ -313,12 +287,14 @@ const cairn_sweeps cairn_sweeps_scalar = {
     .forget = forget,
 };
 
-cairn_status cairn_system_create(const cairn_problem *p, const cairn_kernels *kernels,
-                                 cairn_arena *arena, cairn_system *out)
+cairn_status cairn_system_create(const cairn_problem *p, cairn_arena *arena, cairn_system *out)
 {
     *out = (cairn_system){ .p = p,
-                           .kernels = kernels,
+                           .arena = arena,
                            .r_count = (size_t)p->dimension * (size_t)p->contacts,
                            .v_count = (size_t)p->block_size * (size_t)p->blocks };
-    return kernels->setup(out, arena);
+    out->shift = cairn_arena_take(arena, (size_t)p->contacts, sizeof(double));
+    for (int j = 0; out->shift && j < p->contacts; j++)
+        out->shift[j] = cairn_contact_shift(p, j);
+    return out->shift ? CAIRN_OK : CAIRN_NO_MEMORY;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/status.h"
 #include "problem/operator.h"
 
 enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */
@@ -31,16 +32,29 @@ void cairn_normals_unpack(const cairn_problem *p, const double *normals, double 
         r[(size_t)j * (size_t)p->dimension] = normals[j];
 }
 
-static cairn_status setup(cairn_system *s, cairn_arena *arena)
+static cairn_status fill_shift(const cairn_system *s, cairn_normals *normals)
 {
-    s->r_count = (size_t)s->p->contacts;
-    s->shift = cairn_arena_take(arena, s->r_count, sizeof(double));
-    if (!s->shift)
+    normals->shift = cairn_arena_take(s->arena, (size_t)s->p->contacts, sizeof(double));
+    if (!normals->shift)
         return CAIRN_NO_MEMORY;
     for (int j = 0; j < s->p->contacts; j++) {
         double w = s->p->w ? s->p->w[(size_t)j * (size_t)s->p->dimension] : 0;
-        s->shift[j] = w + cairn_contact_bias(s->p, j);
+        normals->shift[j] = w + cairn_contact_bias(s->p, j);
     }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_normals_find(cairn_system *s)
+{
+    if (s->normals)
+        return CAIRN_OK;
+    cairn_normals *normals = cairn_arena_take(s->arena, 1, sizeof *normals);
+    if (!normals)
+        return CAIRN_NO_MEMORY;
+    *normals = (cairn_normals){ .usable = cairn_problem_is_normal(s->p) };
+    if (normals->usable)
+        TRY(fill_shift(s, normals));
+    s->normals = normals;
     return CAIRN_OK;
 }
 
@@ -141,7 +155,7 @@ CAIRN_INLINE void closing_each(const product *job, bool balls, int begin, int en
     const cairn_problem *p = job->s->p;
     for (int j = begin; j < end; j++)
         job->g[j] = closing(p, balls, j, 0, job->known) + closing(p, balls, j, 1, job->known) +
-                    job->s->shift[j];
+                    job->s->normals->shift[j];
 }
 
 static void closing_range(int begin, int end, void *context)
@@ -153,7 +167,7 @@ static void closing_range(int begin, int end, void *context)
         closing_each(job, false, begin, end);
 }
 
-static void gradient(const cairn_system *s, const double *r, double *v, double *g)
+void cairn_normals_gradient(const cairn_system *s, const double *r, double *v, double *g)
 {
     product job = { .s = s, .known = v, .g = g };
     velocity(s, r, v);
@@ -161,30 +175,8 @@ static void gradient(const cairn_system *s, const double *r, double *v, double *
 }
 
 /* NaN stays NaN. */
-static void project(const cairn_system *s, double *r)
+void cairn_normals_project(const cairn_system *s, double *r)
 {
-    for (size_t j = 0; j < s->r_count; j++)
+    for (int j = 0; j < s->p->contacts; j++)
         r[j] = r[j] < 0 ? 0 : r[j];
 }
-
-/* ---- the table ------------------------------------------------------------------------------- */
-
-static void axpby(size_t n, double a, const double *x, double b, double *y)
-{
-    cairn_kernels_cpu.axpby(n, a, x, b, y);
-}
-
-static double dot(size_t n, const double *x, const double *y)
-{
-    return cairn_kernels_cpu.dot(n, x, y);
-}
-
-const cairn_kernels cairn_kernels_normals = {
-    .name = "normals",
-    .setup = setup,
-    .velocity = velocity,
-    .gradient = gradient,
-    .project = project,
-    .axpby = axpby,
-    .dot = dot,
-};

@@ -7,15 +7,25 @@
 #ifndef CAIRN_BACKEND_NORMALS_H
 #define CAIRN_BACKEND_NORMALS_H
 
-#include "backend/backend.h"
+#include "backend/host/host.h"
 
 /* Whether the impulses of a problem are its normals: in blocks, without friction, rows with bounds,
  * rolling and spinning. */
 bool cairn_problem_is_normal(const cairn_problem *p);
 
-/* The kernels of such a system: of problems that are normal only, one number for each contact.
- * `diagonals` and `sweep` are NULL. */
-extern const cairn_kernels cairn_kernels_normals;
+/* What a system of such a problem has besides. */
+typedef struct cairn_normals {
+    bool usable;   /* the problem is normal              */
+    double *shift; /* w_N + b of each contact, where it is */
+} cairn_normals;
+
+/* Sees to it that the system has its normals, usable or not: made once. */
+cairn_status cairn_normals_find(cairn_system *s);
+
+/* As in the table of the back end, on arrays of one number for each contact; where normals are
+ * usable. */
+void cairn_normals_gradient(const cairn_system *s, const double *r, double *v, double *g);
+void cairn_normals_project(const cairn_system *s, double *r);
 
 /* The normal impulses of r, and r from them with tangents 0. */
 void cairn_normals_pack(const cairn_problem *p, const double *r, double *normals);

@@ -1,0 +1,174 @@
+/* backends.c - the back ends by name: those that come with the library, and shared objects
+ * libcairn_backend_NAME.so, which are loaded while they are in use. Names are letters, digits, - and
+ * _, so that no name leads out of the folder. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/backend.h"
+#include "base/status.h"
+#include "base/text.h"
+
+static const cairn_backend *const backends[] = { &cairn_backend_host, &cairn_backend_scalar };
+
+enum { BACKENDS = sizeof backends / sizeof backends[0], PATH_BYTES = 4096 };
+
+static const char prefix[] = "libcairn_backend_", suffix[] = ".so";
+
+const char *cairn_backend_name(int index)
+{
+    return index >= 0 && index < BACKENDS ? backends[index]->name : NULL;
+}
+
+static const cairn_backend *find(const char *name)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        if (strcmp(backends[i]->name, name) == 0)
+            return backends[i];
+    return NULL;
+}
+
+const char *cairn_backend_summary(const char *name)
+{
+    const cairn_backend *backend = name ? find(name) : NULL;
+    return backend ? backend->summary : NULL;
+}
+
+/* ---- shared objects ------------------------------------------------------------------------- */
+
+const char *cairn_backend_folder(void)
+{
+    const char *asked = getenv("CAIRN_BACKENDS");
+    return asked && asked[0] ? asked : CAIRN_BACKEND_FOLDER;
+}
+
+static bool is_name(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || cairn_is_digit(c) || c == '-' ||
+              c == '_'))
+            return false;
+    }
+    return length > 0 && length < CAIRN_BACKEND_NAME;
+}
+
+/* Length of the NAME in libcairn_backend_NAME.so; 0: another file. */
+static size_t name_length(const char *file)
+{
+    size_t length = strlen(file), around = sizeof prefix + sizeof suffix - 2;
+    if (length <= around || strncmp(file, prefix, sizeof prefix - 1) != 0 ||
+        strcmp(file + length - (sizeof suffix - 1), suffix) != 0)
+        return 0;
+    return is_name(file + sizeof prefix - 1, length - around) ? length - around : 0;
+}
+
+/* The first name in the folder that comes after `last`, which it replaces. */
+static bool next_plugin(char last[CAIRN_BACKEND_NAME])
+{
+    char best[CAIRN_BACKEND_NAME] = "", name[CAIRN_BACKEND_NAME];
+    DIR *folder = opendir(cairn_backend_folder());
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder))) {
+        size_t length = name_length(entry->d_name);
+        snprintf(name, sizeof name, "%.*s", (int)length, entry->d_name + sizeof prefix - 1);
+        if (length > 0 && !find(name) && strcmp(name, last) > 0 &&
+            (!best[0] || strcmp(name, best) < 0))
+            memcpy(best, name, sizeof best);
+    }
+    if (folder)
+        closedir(folder);
+    memcpy(last, best, sizeof best);
+    return best[0] != '\0';
+}
+
+bool cairn_backend_plugin(int index, char name[CAIRN_BACKEND_NAME])
+{
+    name[0] = '\0';
+    for (int i = 0; i <= index; i++)
+        if (!next_plugin(name))
+            return false;
+    return index >= 0;
+}
+
+/* ---- by name -------------------------------------------------------------------------------- */
+
+static cairn_status no_such_name(const char *name, const char *path, cairn_error *error)
+{
+    const char *names[BACKENDS];
+    char known[96] = "";
+    for (int i = 0; i < BACKENDS; i++) {
+        names[i] = backends[i]->name;
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                 names[i]);
+    }
+    const char *nearest = cairn_nearest_name(name, names, BACKENDS);
+    return cairn_fail(
+        error, CAIRN_BAD_INPUT, "backend",
+        "unknown back end '%.40s'%s%s%s; expected %s, or the name of a shared object%s%.300s", name,
+        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", known,
+        path ? ", but there is no " : "", path ? path : "");
+}
+
+/* The table of a shared object that was loaded. */
+static cairn_status read_table(const char *name, const char *path, void *object,
+                               const cairn_backend **out, cairn_error *error)
+{
+    cairn_backend_table_function *table;
+    void *symbol = dlsym(object, CAIRN_BACKEND_SYMBOL);
+    if (!symbol)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
+                          "%.300s is no back end: it does not show " CAIRN_BACKEND_SYMBOL, path);
+    memcpy(&table, &symbol, sizeof table); /* POSIX makes an address of a function of it */
+    *out = table();
+    if (!*out || (*out)->version != CAIRN_BACKEND_VERSION)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
+                          "%.300s is of version %d of the interface, expected %d: build it anew",
+                          path, *out ? (*out)->version : 0, CAIRN_BACKEND_VERSION);
+    if (strcmp((*out)->name, name) != 0)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
+                          "%.300s calls itself '%.40s', expected '%s'", path, (*out)->name, name);
+    return CAIRN_OK;
+}
+
+static cairn_status load(const char *name, cairn_backend_use *out, cairn_error *error)
+{
+    char path[PATH_BYTES];
+    if (!is_name(name, strlen(name)))
+        return no_such_name(name, NULL, error);
+    int length =
+        snprintf(path, sizeof path, "%s/%s%s%s", cairn_backend_folder(), prefix, name, suffix);
+    if (length >= (int)sizeof path || access(path, F_OK) != 0)
+        return no_such_name(name, path, error);
+    out->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!out->object)
+        return cairn_fail(error, CAIRN_IO_FAILED, "backend", "cannot load %.300s", dlerror());
+    cairn_status status = read_table(name, path, out->object, &out->backend, error);
+    if (status != CAIRN_OK)
+        cairn_backend_close(out);
+    return status;
+}
+
+cairn_status cairn_backend_open(const char *name, cairn_backend_use *out, cairn_error *error)
+{
+    *out = (cairn_backend_use){ .backend = name ? find(name) : backends[0] };
+    return out->backend ? CAIRN_OK : load(name, out, error);
+}
+
+void cairn_backend_close(cairn_backend_use *use)
+{
+    if (use->object)
+        dlclose(use->object);
+    *use = (cairn_backend_use){ 0 };
+}
+
+cairn_status cairn_backend_check(const char *name, cairn_error *error)
+{
+    cairn_backend_use use;
+    TRY(cairn_backend_open(name, &use, error));
+    cairn_backend_close(&use);
+    return CAIRN_OK;
+}

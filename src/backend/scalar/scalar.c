@@ -1,0 +1,250 @@
+/* scalar.c - the table of the scalar back end, with what goes number by number. Its vectors are arrays
+ * in the order of cairn_problem; reduced ones are whole. */
+#include <math.h>
+#include <stddef.h>
+
+#include "backend/scalar/scalar.h"
+
+/* All memory is lent. */
+static void destroy(cairn_system *s)
+{
+    (void)s;
+}
+
+/* ---- vectors -------------------------------------------------------------------------------- */
+
+static int count_of(const cairn_vector *x)
+{
+    return ((const cairn_scalar_vector *)x)->count;
+}
+
+static cairn_status take_vector(cairn_system *system, cairn_space space, double *home,
+                                cairn_vector **out)
+{
+    const cairn_scalar_system *s = cairn_scalar_of(system);
+    cairn_scalar_vector *x = s->room.take(s->room.from, 1, sizeof *x);
+    if (!x)
+        return CAIRN_NO_MEMORY;
+    x->home = home;
+    x->count = space == CAIRN_SPACE_VELOCITIES ? s->blocks * s->n : s->contacts * s->d;
+    x->x = cairn_scalar_take(s, x->count);
+    *out = (cairn_vector *)x;
+    return x->x ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+static void upload(const cairn_system *s, cairn_vector *x)
+{
+    (void)s;
+    for (int i = 0; i < count_of(x); i++)
+        cairn_scalar_numbers(x)[i] = ((cairn_scalar_vector *)x)->home[i];
+}
+
+static void download(const cairn_system *s, const cairn_vector *x)
+{
+    (void)s;
+    for (int i = 0; i < count_of(x); i++)
+        ((const cairn_scalar_vector *)x)->home[i] = cairn_scalar_numbers(x)[i];
+}
+
+static void copy(const cairn_system *s, const cairn_vector *from, cairn_vector *to)
+{
+    (void)s;
+    for (int i = 0; i < count_of(from); i++)
+        cairn_scalar_numbers(to)[i] = cairn_scalar_numbers(from)[i];
+}
+
+static void clear(const cairn_system *s, cairn_vector *x)
+{
+    (void)s;
+    for (int i = 0; i < count_of(x); i++)
+        cairn_scalar_numbers(x)[i] = 0;
+}
+
+static void probe(const cairn_system *s, cairn_vector *x)
+{
+    (void)s;
+    for (int i = 0; i < count_of(x); i++)
+        cairn_scalar_numbers(x)[i] = 1 + 0.5 * (i % 7);
+}
+
+static void combine(const cairn_system *s, double a, const cairn_vector *x, double b,
+                    cairn_vector *y)
+{
+    (void)s;
+    for (int i = 0; i < count_of(x); i++)
+        cairn_scalar_numbers(y)[i] =
+            a * cairn_scalar_numbers(x)[i] + b * cairn_scalar_numbers(y)[i];
+}
+
+static void extrapolate(const cairn_system *s, double beta, const cairn_vector *r,
+                        const cairn_vector *last, cairn_vector *y)
+{
+    (void)s;
+    const double *x = cairn_scalar_numbers(r), *before = cairn_scalar_numbers(last);
+    for (int i = 0; i < count_of(r); i++)
+        cairn_scalar_numbers(y)[i] = x[i] + beta * (x[i] - before[i]);
+}
+
+static double dot(const cairn_system *s, const cairn_vector *x, const cairn_vector *y)
+{
+    (void)s;
+    double sum = 0;
+    for (int i = 0; i < count_of(x); i++)
+        sum += cairn_scalar_numbers(x)[i] * cairn_scalar_numbers(y)[i];
+    return sum;
+}
+
+/* ---- contact by contact --------------------------------------------------------------------- */
+
+static void velocity(const cairn_system *s, const cairn_vector *r, cairn_vector *v)
+{
+    cairn_scalar_velocity(cairn_scalar_of(s), cairn_scalar_numbers(r), cairn_scalar_numbers(v));
+}
+
+static void gradient(const cairn_system *system, const cairn_vector *r, cairn_vector *v,
+                     cairn_vector *g)
+{
+    const cairn_scalar_system *s = cairn_scalar_of(system);
+    velocity(system, r, v);
+    for (int j = 0; j < s->contacts; j++) {
+        ptrdiff_t first = (ptrdiff_t)j * s->d;
+        double *g_j = cairn_scalar_numbers(g) + first;
+        cairn_scalar_relative(s, j, cairn_scalar_numbers(r), cairn_scalar_numbers(v), g_j);
+        cairn_scalar_comply(s, j, cairn_scalar_numbers(r) + first, g_j);
+        g_j[0] += s->shift[j];
+    }
+}
+
+static void project(const cairn_system *system, cairn_vector *r)
+{
+    const cairn_scalar_system *s = cairn_scalar_of(system);
+    for (int j = 0; j < s->contacts; j++)
+        cairn_scalar_project(s->p, j, cairn_scalar_numbers(r) + (ptrdiff_t)j * s->d);
+}
+
+static void scales(const cairn_system *system, cairn_vector *w)
+{
+    const cairn_scalar_system *s = cairn_scalar_of(system);
+    for (int j = 0; j < s->contacts; j++)
+        cairn_scalar_scales(s, j, cairn_scalar_numbers(w) + (ptrdiff_t)j * s->d);
+}
+
+static double approach(const cairn_system *system, const cairn_vector *u)
+{
+    const cairn_scalar_system *s = cairn_scalar_of(system);
+    double fastest = 0;
+    for (int j = 0; j < s->contacts; j++) {
+        double opening = cairn_scalar_numbers(u)[(ptrdiff_t)j * s->d] + cairn_scalar_bias(s, j);
+        if (!cairn_scalar_is_bounded(s, j))
+            fastest = fmax(fastest, -opening);
+    }
+    return fastest;
+}
+
+/* ---- gradient methods ----------------------------------------------------------------------- */
+
+static double weight_at(const cairn_vector *weight, int i)
+{
+    return weight ? cairn_scalar_numbers(weight)[i] : 1;
+}
+
+static void descend(const cairn_system *s, double L, const cairn_vector *weight,
+                    const cairn_vector *y, const cairn_vector *g, cairn_vector *r)
+{
+    for (int i = 0; i < count_of(r); i++)
+        cairn_scalar_numbers(r)[i] =
+            cairn_scalar_numbers(y)[i] - cairn_scalar_numbers(g)[i] / (L * weight_at(weight, i));
+    project(s, r);
+}
+
+static cairn_descent_sums measure_descent(const cairn_system *s, const cairn_descent *d)
+{
+    (void)s;
+    cairn_descent_sums sums = { 0 };
+    for (int i = 0; i < count_of(d->r); i++) {
+        double r = cairn_scalar_numbers(d->r)[i], r_g = cairn_scalar_numbers(d->r_g)[i];
+        double y = cairn_scalar_numbers(d->y)[i], g = cairn_scalar_numbers(d->g)[i];
+        double last = cairn_scalar_numbers(d->last)[i], w = weight_at(d->weight, i);
+        sums.curvature += (r - y) * (r_g - g);
+        sums.length2 += w * (r - y) * (r - y);
+        sums.way2 += w * w * (r - y) * (r - y);
+        sums.uphill += g * (r - last);
+        sums.change = fmax(sums.change, fabs(r - last));
+        sums.size = fmax(sums.size, fabs(last));
+    }
+    return sums;
+}
+
+static double aim(const cairn_system *s, double lambda, const cairn_spectral *at)
+{
+    const double *r = cairn_scalar_numbers(at->r), *g = cairn_scalar_numbers(at->g);
+    const double *w = cairn_scalar_numbers(at->w);
+    double *d = cairn_scalar_numbers(at->d), sum = 0;
+    for (int i = 0; i < count_of(at->r); i++)
+        d[i] = r[i] - lambda / w[i] * g[i];
+    project(s, at->d);
+    for (int i = 0; i < count_of(at->r); i++) {
+        d[i] -= r[i];
+        sum += w[i] * d[i] * w[i] * d[i];
+    }
+    return sum;
+}
+
+static cairn_spectral_sums measure_spectral(const cairn_system *s, const cairn_spectral *at)
+{
+    (void)s;
+    cairn_spectral_sums sums = { 0 };
+    for (int i = 0; i < count_of(at->r); i++) {
+        double w = cairn_scalar_numbers(at->w)[i], d = cairn_scalar_numbers(at->d)[i];
+        double g = cairn_scalar_numbers(at->g)[i], y = cairn_scalar_numbers(at->next_g)[i] - g;
+        sums.slope += g * d;
+        sums.curvature += y * d;
+        sums.own += w * d * d;
+        sums.inverse += y * y / w;
+    }
+    return sums;
+}
+
+static void follow(const cairn_system *s, double t, const cairn_spectral *at)
+{
+    (void)s;
+    for (int i = 0; i < count_of(at->r); i++) {
+        double *g = cairn_scalar_numbers(at->g) + i, *r = cairn_scalar_numbers(at->r) + i;
+        *r += t * cairn_scalar_numbers(at->d)[i];
+        *g += t * (cairn_scalar_numbers(at->next_g)[i] - *g);
+    }
+}
+
+const cairn_backend cairn_backend_scalar = {
+    .version = CAIRN_BACKEND_VERSION,
+    .name = "scalar",
+    .summary = "the formulas in plain C, in double, on one thread: slow, to check others against",
+    .create = cairn_scalar_create,
+    .destroy = destroy,
+    .vector = take_vector,
+    .upload = upload,
+    .download = download,
+    .copy = copy,
+    .clear = clear,
+    .probe = probe,
+    .combine = combine,
+    .extrapolate = extrapolate,
+    .dot = dot,
+    .velocity = velocity,
+    .gradient = gradient,
+    .project = project,
+    .scales = scales,
+    .judge = cairn_scalar_judge,
+    .scale = cairn_scalar_scale,
+    .approach = approach,
+    .descend = descend,
+    .measure_descent = measure_descent,
+    .aim = aim,
+    .measure_spectral = measure_spectral,
+    .follow = follow,
+    .begin = cairn_scalar_begin,
+    .sweep = cairn_scalar_sweep,
+    .unload = cairn_scalar_unload,
+    .load_velocities = cairn_scalar_load_velocities,
+    .refresh = cairn_scalar_refresh,
+};
