@@ -53,6 +53,7 @@ typedef struct quarry {
     cairn_list sizes;
     const char *main;
     cairn_names others;
+    const char *owner;
 } quarry;
 
 #define LINE(name, type, choice)                                                                   \
@@ -63,9 +64,9 @@ static const cairn_option options[] = {
     LINE(depth, CAIRN_OPTION_REAL, NULL),    LINE(count, CAIRN_OPTION_INTEGER, NULL),
     LINE(open, CAIRN_OPTION_FLAG, NULL),     LINE(place, CAIRN_OPTION_VECTOR, NULL),
     LINE(sizes, CAIRN_OPTION_LIST, NULL),    LINE(main, CAIRN_OPTION_NAME, stone),
-    LINE(others, CAIRN_OPTION_NAMES, stone),
+    LINE(others, CAIRN_OPTION_NAMES, stone), LINE(owner, CAIRN_OPTION_WORD, stone),
 };
-static const cairn_record record = { "quarry", "", sizeof(quarry), NULL, options, 7 };
+static const cairn_record record = { "quarry", "", sizeof(quarry), NULL, options, 8 };
 
 /* Options of every type; names become those of the table. */
 TEST(a_record_comes_back_with_all_its_options)
@@ -77,7 +78,8 @@ TEST(a_record_comes_back_with_all_its_options)
                            .place = { 1, 2, 3 },
                            .sizes = { sizes, 2 },
                            .main = "flint",
-                           .others = { { "slate", "quartz" }, 2 } };
+                           .others = { { "slate", "quartz" }, 2 },
+                           .owner = "nobody-2" };
     quarry found = { 0 };
     cairn_arena arena = { 0 };
     cairn_writer w = { 0 };
@@ -89,6 +91,7 @@ TEST(a_record_comes_back_with_all_its_options)
     CHECK(found.sizes.count == 2 && found.sizes.values[1] == 2);
     CHECK(found.main == stone(1));
     CHECK(found.others.count == 2 && found.others.items[0] == stone(2));
+    CHECK_TEXT(found.owner, "nobody-2");
     cairn_arena_destroy(&arena);
     cairn_writer_destroy(&w);
 }
@@ -103,6 +106,19 @@ TEST(a_name_that_the_table_does_not_have_is_refused)
     cairn_read_record(&r, &record, &found);
     CHECK(r.failed);
     CHECK_INT(found.others.count, 0);
+    cairn_arena_destroy(&arena);
+    cairn_writer_destroy(&w);
+}
+
+TEST(what_is_no_word_is_refused)
+{
+    quarry given = { .main = "flint", .owner = "../me" }, found = { 0 };
+    cairn_arena arena = { 0 };
+    cairn_writer w = { 0 };
+    cairn_write_record(&w, &record, &given);
+    cairn_reader r = { .data = w.data, .size = w.size, .arena = &arena };
+    cairn_read_record(&r, &record, &found);
+    CHECK(r.failed && !found.owner);
     cairn_arena_destroy(&arena);
     cairn_writer_destroy(&w);
 }
@@ -178,7 +194,7 @@ TEST(without_memory_a_writer_says_so_and_goes_on)
 int main(void)
 {
     RUN(CASE(a_number_takes_eight_bytes_lowest_first), CASE(what_was_written_is_read),
-        CASE(a_record_comes_back_with_all_its_options),
+        CASE(a_record_comes_back_with_all_its_options), CASE(what_is_no_word_is_refused),
         CASE(a_name_that_the_table_does_not_have_is_refused),
         CASE(sizes_are_held_against_what_is_left), CASE(the_check_sum_is_crc_64),
         CASE(the_check_sum_is_that_of_its_definition), CASE(a_number_can_be_written_again),

@@ -138,6 +138,7 @@ class List(Program):
         names = {
             "schemes": "frictionless convex fixed-point",
             "solvers": "auto pgs apgd-asr",
+            "backends": "host scalar",
             "broad-phases": "grid",
             "shapes": "sphere point half_space inside_cylinder inside_cone funnel radius half_angle",
             "generators": "grid hexagonal pile fill spacing rows rate",

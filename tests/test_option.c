@@ -135,6 +135,26 @@ TEST(unknown_and_missing_names_are_refused)
     check_refused(&s, CAIRN_BAD_INPUT, "scheme", "found '', expected one of convex, fixed-point");
 }
 
+/* a word need not be in the table, but leads nowhere: no dots, slashes or blanks */
+TEST(words_are_letters_digits_and_lines)
+{
+    static const char *const good[] = { "convex", "cuda", "My_own-2",
+                                        "thirty-one_letters_are_the_most" };
+    static const char *const bad[] = {
+        "", "../x", "a/b", "a.so", "a b", "b\xc3\xa4r", "thirty-two_letters_are_too_many_"
+    };
+    const cairn_option word = { "place", CAIRN_OPTION_WORD, false, 0, 0, 0, "", "", scheme_name };
+    const cairn_record place = { "place", "", sizeof(const char *), NULL, &word, 1 };
+    cairn_error error = { 0 };
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK_OK(cairn_record_check(&place, &good[i], NULL));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_INT(cairn_record_check(&place, &bad[i], &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message,
+                   "expected one of convex, fixed-point, or another name of letters, "
+                   "digits, - and _");
+}
+
 TEST(expectations_say_kind_range_and_unit)
 {
     static const char *const expected[9] = { "a number > 0 in s",
@@ -197,8 +217,8 @@ int main(void)
     RUN(CASE(an_option_is_found_by_its_name), CASE(values_at_their_bounds_pass),
         CASE(numbers_out_of_range_are_refused), CASE(each_number_of_a_vector_and_of_a_list_counts),
         CASE(nan_is_not_finite_and_infinity_only_where_it_makes_sense),
-        CASE(unknown_and_missing_names_are_refused), CASE(expectations_say_kind_range_and_unit),
-        CASE(expectations_are_cut_to_the_room_there_is),
+        CASE(unknown_and_missing_names_are_refused), CASE(words_are_letters_digits_and_lines),
+        CASE(expectations_say_kind_range_and_unit), CASE(expectations_are_cut_to_the_room_there_is),
         CASE(the_nearest_name_is_the_one_with_fewest_changes),
         CASE(words_of_64_letters_and_more_are_near_nothing));
 }

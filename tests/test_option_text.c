@@ -10,6 +10,7 @@ typedef struct things {
     cairn_list list;
     const char *name;
     cairn_names names;
+    const char *word;
 } things;
 
 static const char *colour(int index)
@@ -27,8 +28,9 @@ static const cairn_option options[] = {
     { "list", CAIRN_OPTION_LIST, false, FIELD(list), -5, 5, "m", "", NULL },
     { "name", CAIRN_OPTION_NAME, false, FIELD(name), 0, 0, "", "", colour },
     { "names", CAIRN_OPTION_NAMES, false, FIELD(names), 0, 0, "", "", colour },
+    { "word", CAIRN_OPTION_WORD, false, FIELD(word), 0, 0, "", "", colour },
 };
-static const cairn_record record = { "things", "", sizeof(things), NULL, options, 7 };
+static const cairn_record record = { "things", "", sizeof(things), NULL, options, 8 };
 
 TEST(every_type_but_a_list_is_read)
 {
@@ -39,6 +41,10 @@ TEST(every_type_but_a_list_is_read)
     CHECK_OK(cairn_record_assign(&record, &t, "corner=1,-2", NULL));
     CHECK_OK(cairn_record_assign(&record, &t, "name=blue", NULL));
     CHECK_OK(cairn_record_assign(&record, &t, "names=green,red", NULL));
+    CHECK_OK(cairn_record_assign(&record, &t, "word=red", NULL));
+    CHECK_TEXT(t.word, colour(0));
+    CHECK_OK(cairn_record_assign(&record, &t, "word=mauve", NULL));
+    CHECK_TEXT(t.word, "mauve");
     CHECK_NEAR(t.length, 2.5, 0);
     CHECK_INT(t.count, 7);
     CHECK(t.flag);
@@ -66,6 +72,7 @@ TEST(what_is_not_right_is_refused)
         { "list=1,2", "list", "found '1,2'" },
         { "name=rd", "name", "expected one of red, green, blue" },
         { "names=red,", "names", "expected a list of some of red, green, blue" },
+        { "word=a/b", "word", "expected one of red, green, blue, or another name" },
         { "lenght=2", "lenght", "did you mean 'length'?" },
         { "length", "", "expected KEY=VALUE" },
     };

@@ -23,6 +23,10 @@ TEST(unknown_keys_are_refused_with_the_nearest_one)
           "bodies.0.drivers.0.shaek", "unknown driver 'shaek'; did you mean 'shake'?" },
         { BODY("shape: half_spaec, motion: fixed"), 4, 13, "bodies.0.shape",
           "unknown shape 'half_spaec'; did you mean 'half_space'?" },
+        { "cairn: 1\nrun: {time_step: 1, duration: 1, backend: hots}\n", 2, 43, "run.backend",
+          "unknown back end 'hots'; did you mean 'host'?" },
+        { "cairn: 1\nrun: {time_step: 1, duration: 1, backend: ../x}\n", 2, 43, "run.backend",
+          "unknown backend '../x', expected one of host, scalar" },
         { HEAD "generators:\n  - grit: {}\n", 4, 5, "generators.0.grit",
           "unknown generator 'grit'; did you mean 'grid'?" },
     };

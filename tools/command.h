@@ -20,10 +20,11 @@ typedef enum cairn_solve_start { START_ZERO, START_GUESS, START_SOLUTION } cairn
 
 /* The flags of `cairn solve`; zero is the default of each. */
 typedef struct cairn_solve_arguments {
-    const char *solver; /* NULL: auto                                          */
-    bool convex;        /* --law convex; else exact Coulomb friction           */
-    int directions;     /* --law polyhedral:K; 0: circular cones               */
-    double tolerance;   /* 0: the library's default; likewise max_iterations   */
+    const char *solver;  /* NULL: auto                                          */
+    const char *backend; /* NULL: the default                                  */
+    bool convex;         /* --law convex; else exact Coulomb friction           */
+    int directions;      /* --law polyhedral:K; 0: circular cones               */
+    double tolerance;    /* 0: the library's default; likewise max_iterations   */
     int64_t max_iterations;
     double time_limit;         /* s; 0: none                                          */
     bool fclib_measure;        /* --measure fclib                                     */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void cairn_line_print(const char *name, const char *format, ...)
 {
@@ -130,6 +131,8 @@ void cairn_scene_describe(const cairn_scene *scene)
     cairn_line_print("duration", "%g s: %.0f steps", scene->run.duration,
                      fmax(1.0, round(scene->run.duration / step->time_step)));
     cairn_line_print("scheme, solver", "%s, %s", step->scheme, step->solver);
+    if (strcmp(step->backend, cairn_backend_name(0)) != 0)
+        cairn_line_print("back end", "%s", step->backend);
     cairn_line_print("tolerance", "%g of the %s law, when missed: %s", step->tolerance,
                      cairn_law_name(cairn_scheme_law(step->scheme)), scene->run.on_uncertified);
 }

@@ -45,6 +45,7 @@ static void format_field(const cairn_option *option, const void *field, char *te
     case CAIRN_OPTION_NAMES:
         break;
     case CAIRN_OPTION_NAME:
+    case CAIRN_OPTION_WORD:
         name = *(const char *const *)field;
         snprintf(text, capacity, "%s", name ? name : "");
         break;
@@ -110,9 +111,26 @@ static void list_solvers(void)
         for (int law = 0; law < CAIRN_LAW_COUNT; law++)
             if (cairn_solver_treats(name, (cairn_law)law))
                 printf(" %s", cairn_law_name((cairn_law)law));
-        printf("%s%s\n", cairn_solver_treats_rows(name) ? "; joints" : "",
-               cairn_solver_treats_rolling(name) ? "; rolling friction" : "");
+        printf("%s%s%s\n", cairn_solver_treats_rows(name) ? "; joints" : "",
+               cairn_solver_treats_rolling(name) ? "; rolling friction" : "",
+               cairn_solver_runs_elsewhere(name) ? "" : "; back end host only");
     }
+}
+
+/* Those of the library, then the shared objects that lie in their folder, with what keeps one from
+ * being used. */
+static void list_backends(void)
+{
+    char name[CAIRN_BACKEND_NAME], text[sizeof((cairn_error *)0)->message];
+    print_names(cairn_backend_name, cairn_backend_summary);
+    for (int i = 0; cairn_backend_plugin(i, name); i++) {
+        cairn_error error = { 0 };
+        bool usable = cairn_backend_describe(name, text, sizeof text, &error) == CAIRN_OK;
+        printf("  %-*s   %s%s\n", NAME_WIDTH, name,
+               usable ? "" : "not usable: ", usable ? text : error.message);
+    }
+    printf("\n  others are shared objects libcairn_backend_NAME.so in %s\n",
+           cairn_backend_folder());
 }
 
 static void list_broad_phases(void)
@@ -191,6 +209,9 @@ static const struct {
 } topics[] = {
     { "schemes", "run.scheme: how a step is posed", list_schemes, NULL },
     { "solvers", "run.solver: how a step is solved", list_solvers, NULL },
+    { "backends", "run.backend: where a step is solved", list_backends,
+      "the folder is CAIRN_BACKENDS of the environment, or that of the installation; solvers that\n"
+      "  factorise run on host only" },
     { "broad-phases", "run.broad_phase: how near pairs are found", list_broad_phases, NULL },
     { "shapes", "shape of a body", list_shapes,
       "polyhedron also takes points (a list) or file (.obj, .stl), and scale; mesh file and "
@@ -280,7 +301,8 @@ const cairn_command cairn_command_list = {
     .operand = "[TOPIC]",
     .summary = "Show what a scene may name, with every option",
     .details =
-        "TOPIC is one of schemes, solvers, broad-phases, shapes, generators, drivers, loads,\n"
+        "TOPIC is one of schemes, solvers, backends, broad-phases, shapes, generators, drivers, "
+        "loads,\n"
         "joints, distributions, friction-laws, statistics, options, or schema: the JSON Schema of\n"
         "scenes, for editors.\n"
         "Without one, all of them are shown but the schema.",

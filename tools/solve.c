@@ -26,6 +26,9 @@ typedef struct session {
 
 static void print_heading(session *s)
 {
+    const char *backend = s->arguments->backend;
+    if (!s->heading_printed && backend && strcmp(backend, cairn_backend_name(0)) != 0)
+        printf("back end: %s\n", backend);
     if (!s->heading_printed)
         printf("%-40s %8s  %-12s %9s %9s %9s %10s %10s  %s\n", "problem", "contacts", "solver",
                "residual", "coulomb", "fclib", "iterations", "time (s)", "verdict");
@@ -98,6 +101,8 @@ static cairn_solve_options options_of(const cairn_solve_arguments *a)
     options.law = a->convex ? CAIRN_LAW_CONVEX : CAIRN_LAW_COULOMB;
     if (a->solver)
         options.solver = a->solver;
+    if (a->backend)
+        options.backend = a->backend;
     if (a->tolerance > 0)
         options.tolerance = a->tolerance;
     if (a->max_iterations > 0)
@@ -318,11 +323,22 @@ static void solve_all(session *s, const cairn_arguments *arguments)
     write_files(s);
 }
 
+/* The back end is there, and the solver asked for runs on it; of all of them those do that can. */
+static int check_backend(const cairn_solve_arguments *a)
+{
+    cairn_error error = { 0 };
+    const char *solver = a->solver && strcmp(a->solver, "all") != 0 ? a->solver : "auto";
+    cairn_status status = cairn_solver_check(solver, a->backend, &error);
+    return status == CAIRN_OK ? EXIT_DONE : cairn_error_print(status, &error);
+}
+
 static int solve(const cairn_arguments *arguments)
 {
     session s = { .arguments = &arguments->solve, .out = arguments->out };
     cairn_error error = { 0 };
-    int code = cairn_answers_prepare(arguments);
+    int code = check_backend(s.arguments);
+    if (code == EXIT_DONE)
+        code = cairn_answers_prepare(arguments);
     if (code != EXIT_DONE)
         return code;
     if (s.out && !arguments->force)

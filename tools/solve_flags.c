@@ -20,6 +20,12 @@ static const char *take_solver(cairn_arguments *arguments, const char *value)
     return NULL;
 }
 
+static const char *take_backend(cairn_arguments *arguments, const char *value)
+{
+    arguments->solve.backend = value;
+    return cairn_is_word(value) ? NULL : "expected a name of 'cairn list backends'";
+}
+
 static const char *take_law(cairn_arguments *arguments, const char *value)
 {
     cairn_solve_arguments *solve = &arguments->solve;
@@ -119,6 +125,8 @@ static const char *take_out(cairn_arguments *arguments, const char *value)
 
 static const cairn_flag solver = { "--solver", 0, "NAME", "a solver, or all (default: auto)",
                                    take_solver };
+static const cairn_flag backend = { "--backend", 0, "NAME", "where it runs (default: host)",
+                                    take_backend };
 static const cairn_flag law = { "--law", 0, "LAW", "coulomb (default), convex or polyhedral:K",
                                 take_law };
 static const cairn_flag tolerance = { "--tolerance", 0, "T",
@@ -145,6 +153,7 @@ static const cairn_flag profile = { "--profile", 0, "FILE.svg", "draw a performa
 
 const cairn_flag *const cairn_solve_flags[] = {
     &solver,
+    &backend,
     &law,
     &tolerance,
     &measure,

@@ -188,6 +188,9 @@ CAIRN_API const char *cairn_backend_folder(void);
  *  CAIRN_UNSUPPORTED (it is no back end, or one of another version); `error` (may be NULL) says
  *  which. */
 CAIRN_API cairn_status cairn_backend_check(const char *name, cairn_error *error);
+/** The same, with the one line that a back end says of itself. */
+CAIRN_API cairn_status cairn_backend_describe(const char *name, char *text, size_t capacity,
+                                              cairn_error *error);
 /** Names of the shared objects in the folder, one call for each: copies name `index` in the order
  *  of the alphabet, at most CAIRN_BACKEND_NAME bytes with the 0; false past the last. */
 enum { CAIRN_BACKEND_NAME = 32 };

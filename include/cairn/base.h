@@ -114,7 +114,9 @@ typedef enum cairn_option_type {
     CAIRN_OPTION_VECTOR,  /* cairn_vec3; two numbers are enough in 2D                   */
     CAIRN_OPTION_LIST,    /* cairn_list                                                 */
     CAIRN_OPTION_NAME,    /* const char *: one of `choice(0), choice(1), ...`           */
-    CAIRN_OPTION_NAMES    /* cairn_names: some of them                                  */
+    CAIRN_OPTION_NAMES,   /* cairn_names: some of them                                  */
+    CAIRN_OPTION_WORD     /* const char *: one of them, or another word of letters, digits,
+                             - and _, at most 31, which lives as long as it is used     */
 } cairn_option_type;
 
 /** One field of an options struct: its name, place, range, unit and one-line text. */
@@ -147,14 +149,17 @@ typedef struct cairn_record {
 /** The option called `name`, or NULL. */
 CAIRN_API const cairn_option *cairn_record_find(const cairn_record *record, const char *name);
 
+/** Whether a text is 1 to 31 letters, digits, - and _. */
+CAIRN_API bool cairn_is_word(const char *text);
+
 /** Check every number and name of an options struct against its table; on failure `error` (may
  *  be NULL) names the key and says what was expected. */
 CAIRN_API cairn_status cairn_record_check(const cairn_record *record, const void *options,
                                           cairn_error *error);
 
 /** Set one field of an options struct from a text "name=value": vectors and lists of names with
- *  commas between; not for lists of numbers. On failure nothing is set and `error` (may be NULL)
- *  names the key and says what was expected. */
+ *  commas between; not for lists of numbers. A word that is not in its table stays in the text. On
+ *  failure nothing is set and `error` (may be NULL) names the key and says what was expected. */
 CAIRN_API cairn_status cairn_record_assign(const cairn_record *record, void *options,
                                            const char *assignment, cairn_error *error);
 

@@ -45,6 +45,7 @@ typedef struct cairn_lagrange_options {
     double time_step;       /* s                                                              */
     const char *scheme;     /* a name of cairn_scheme_name (world.h)                          */
     const char *solver;     /* a name of cairn_solver_name                                    */
+    const char *backend;    /* a name of cairn_backend_name, or that of a shared object       */
     double tolerance;       /* relative residual of the scheme's law                          */
     int64_t max_iterations; /* sweeps or gradient steps in one solve                          */
     int64_t max_outer;      /* fixed-point, coulomb-newton, auto: most outer iterations       */

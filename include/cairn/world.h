@@ -302,6 +302,7 @@ typedef struct cairn_step_options {
     double time_step;             /* s                                                          */
     const char *scheme;           /* a name of cairn_scheme_name                                */
     const char *solver;           /* a name of cairn_solver_name                                */
+    const char *backend;          /* a name of cairn_backend_name, or that of a shared object   */
     double tolerance;             /* relative residual of the scheme's law, see cairn_residual  */
     int64_t max_iterations;       /* sweeps or gradient steps in one solve                      */
     double stabilisation;         /* gamma in (0, 1]: share of a gap corrected in one step      */

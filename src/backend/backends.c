@@ -10,7 +10,6 @@
 
 #include "backend/backend.h"
 #include "base/status.h"
-#include "base/text.h"
 
 static const cairn_backend *const backends[] = { &cairn_backend_host, &cairn_backend_scalar };
 
@@ -45,25 +44,16 @@ const char *cairn_backend_folder(void)
     return asked && asked[0] ? asked : CAIRN_BACKEND_FOLDER;
 }
 
-static bool is_name(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        char c = text[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || cairn_is_digit(c) || c == '-' ||
-              c == '_'))
-            return false;
-    }
-    return length > 0 && length < CAIRN_BACKEND_NAME;
-}
-
-/* Length of the NAME in libcairn_backend_NAME.so; 0: another file. */
-static size_t name_length(const char *file)
+/* The NAME of libcairn_backend_NAME.so; false: another file. */
+static bool read_name(const char *file, char name[CAIRN_BACKEND_NAME])
 {
     size_t length = strlen(file), around = sizeof prefix + sizeof suffix - 2;
-    if (length <= around || strncmp(file, prefix, sizeof prefix - 1) != 0 ||
+    if (length <= around || length - around >= CAIRN_BACKEND_NAME ||
+        strncmp(file, prefix, sizeof prefix - 1) != 0 ||
         strcmp(file + length - (sizeof suffix - 1), suffix) != 0)
-        return 0;
-    return is_name(file + sizeof prefix - 1, length - around) ? length - around : 0;
+        return false;
+    snprintf(name, CAIRN_BACKEND_NAME, "%.*s", (int)(length - around), file + sizeof prefix - 1);
+    return cairn_is_word(name);
 }
 
 /* The first name in the folder that comes after `last`, which it replaces. */
@@ -73,9 +63,7 @@ static bool next_plugin(char last[CAIRN_BACKEND_NAME])
     DIR *folder = opendir(cairn_backend_folder());
     const struct dirent *entry;
     while (folder && (entry = readdir(folder))) {
-        size_t length = name_length(entry->d_name);
-        snprintf(name, sizeof name, "%.*s", (int)length, entry->d_name + sizeof prefix - 1);
-        if (length > 0 && !find(name) && strcmp(name, last) > 0 &&
+        if (read_name(entry->d_name, name) && !find(name) && strcmp(name, last) > 0 &&
             (!best[0] || strcmp(name, best) < 0))
             memcpy(best, name, sizeof best);
     }
@@ -102,15 +90,16 @@ static cairn_status no_such_name(const char *name, const char *path, cairn_error
     char known[96] = "";
     for (int i = 0; i < BACKENDS; i++) {
         names[i] = backends[i]->name;
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                 names[i]);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s, ", names[i]);
     }
     const char *nearest = cairn_nearest_name(name, names, BACKENDS);
-    return cairn_fail(
-        error, CAIRN_BAD_INPUT, "backend",
-        "unknown back end '%.40s'%s%s%s; expected %s, or the name of a shared object%s%.300s", name,
-        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", known,
-        path ? ", but there is no " : "", path ? path : "");
+    if (nearest)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "backend",
+                          "unknown back end '%.60s'; did you mean '%s'?", name, nearest);
+    return cairn_fail(error, CAIRN_BAD_INPUT, "backend",
+                      "unknown back end '%.60s', expected one of %sor %s%.300s", name, known,
+                      path ? "a shared object: there is no " : "a name of letters, digits, - and _",
+                      path ? path : "");
 }
 
 /* The table of a shared object that was loaded. */
@@ -137,7 +126,7 @@ static cairn_status read_table(const char *name, const char *path, void *object,
 static cairn_status load(const char *name, cairn_backend_use *out, cairn_error *error)
 {
     char path[PATH_BYTES];
-    if (!is_name(name, strlen(name)))
+    if (!cairn_is_word(name))
         return no_such_name(name, NULL, error);
     int length =
         snprintf(path, sizeof path, "%s/%s%s%s", cairn_backend_folder(), prefix, name, suffix);
@@ -167,8 +156,16 @@ void cairn_backend_close(cairn_backend_use *use)
 
 cairn_status cairn_backend_check(const char *name, cairn_error *error)
 {
+    char text[1];
+    return cairn_backend_describe(name, text, sizeof text, error);
+}
+
+cairn_status cairn_backend_describe(const char *name, char *text, size_t capacity,
+                                    cairn_error *error)
+{
     cairn_backend_use use;
     TRY(cairn_backend_open(name, &use, error));
+    snprintf(text, capacity, "%s", use.backend->summary);
     cairn_backend_close(&use);
     return CAIRN_OK;
 }

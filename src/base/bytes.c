@@ -208,6 +208,8 @@ static const char *read_name(cairn_reader *r, const cairn_option *option)
     for (int i = 0; text && option->choice && option->choice(i); i++)
         if (strcmp(option->choice(i), text) == 0)
             return option->choice(i);
+    if (text && option->type == CAIRN_OPTION_WORD && cairn_is_word(text))
+        return text;
     r->failed = true;
     return NULL;
 }

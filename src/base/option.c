@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "base/text.h"
 
 const cairn_option *cairn_record_find(const cairn_record *record, const char *name)
 {
@@ -49,14 +50,17 @@ void cairn_option_expectation(const cairn_option *option, char *text, size_t cap
         [CAIRN_OPTION_LIST] = "a list of numbers",
         [CAIRN_OPTION_NAME] = "one of ",
         [CAIRN_OPTION_NAMES] = "a list of some of ",
+        [CAIRN_OPTION_WORD] = "one of ",
     };
     text[0] = '\0';
     append(text, capacity, kinds[option->type]);
-    if (option->type == CAIRN_OPTION_NAME || option->type == CAIRN_OPTION_NAMES) {
+    if (option->choice) {
         for (int i = 0; option->choice(i); i++) {
             append(text, capacity, i ? ", " : "");
             append(text, capacity, option->choice(i));
         }
+        if (option->type == CAIRN_OPTION_WORD)
+            append(text, capacity, ", or another name of letters, digits, - and _");
         return;
     }
     if (option->type != CAIRN_OPTION_FLAG)
@@ -90,18 +94,31 @@ static int field_numbers(const cairn_option *option, const void *field, double s
     }
 }
 
+bool cairn_is_word(const char *text)
+{
+    enum { LONGEST = 31 };
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || cairn_is_digit(c) || c == '-' ||
+              c == '_'))
+            return false;
+    }
+    return length > 0 && length <= LONGEST;
+}
+
 static bool name_is_known(const cairn_option *option, const char *name)
 {
     for (int i = 0; name && option->choice(i); i++)
         if (strcmp(option->choice(i), name) == 0)
             return true;
-    return false;
+    return option->type == CAIRN_OPTION_WORD && name && cairn_is_word(name);
 }
 
 /* The names of a field. */
 static int field_names(const cairn_option *option, const void *field, const char *const **out)
 {
-    if (option->type == CAIRN_OPTION_NAME) {
+    if (option->type == CAIRN_OPTION_NAME || option->type == CAIRN_OPTION_WORD) {
         *out = field;
         return 1;
     }

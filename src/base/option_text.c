@@ -76,6 +76,13 @@ static bool read_name(const cairn_option *option, const char *text, const char *
     return *out != NULL;
 }
 
+static bool read_word(const cairn_option *option, const char *text, const char **out)
+{
+    if (!read_name(option, text, out) && cairn_is_word(text))
+        *out = text;
+    return *out != NULL;
+}
+
 /* Room for a field of any type but a list. */
 typedef union field {
     double real;
@@ -101,6 +108,8 @@ static bool read_field(const cairn_option *option, const char *text, field *out)
         return read_name(option, text, &out->name);
     case CAIRN_OPTION_NAMES:
         return read_names(option, text, &out->names);
+    case CAIRN_OPTION_WORD:
+        return read_word(option, text, &out->name);
     case CAIRN_OPTION_LIST:
         break;
     }
@@ -117,6 +126,7 @@ static size_t field_size(cairn_option_type type)
         [CAIRN_OPTION_LIST] = 0,
         [CAIRN_OPTION_NAME] = sizeof(const char *),
         [CAIRN_OPTION_NAMES] = sizeof(cairn_names),
+        [CAIRN_OPTION_WORD] = sizeof(const char *),
     };
     return sizes[type];
 }

@@ -5,8 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/status.h"
+#include "cairn/backend.h"
 #include "cairn/joint.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -159,6 +161,8 @@ static void write_settings(cairn_json *json, const cairn_scene *scene)
     cairn_json_integer(json, "dimension", cairn_world_dimension(scene->world));
     cairn_json_text(json, "scheme", scene->step.scheme);
     cairn_json_text(json, "solver", scene->step.solver);
+    if (strcmp(scene->step.backend, cairn_backend_name(0)) != 0)
+        cairn_json_text(json, "backend", scene->step.backend);
     cairn_json_real(json, "time_step", scene->step.time_step);
     cairn_json_real(json, "duration", scene->run.duration);
     cairn_json_real(json, "tolerance", scene->step.tolerance);

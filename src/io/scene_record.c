@@ -159,6 +159,16 @@ static cairn_status read_flag(cairn_scene_build *b, const cairn_yaml_node *node,
     return cairn_yaml_flag(node, out) ? CAIRN_OK : unexpected(b, node, option);
 }
 
+static cairn_status keep_word(cairn_scene_build *b, const char *word, const char **out)
+{
+    size_t bytes = strlen(word) + 1;
+    char *copy = cairn_arena_take(b->arena, bytes, 1);
+    if (!copy)
+        return cairn_scene_no_memory(b);
+    *out = memcpy(copy, word, bytes);
+    return CAIRN_OK;
+}
+
 static cairn_status read_option_name(cairn_scene_build *b, const cairn_yaml_node *node,
                                      const cairn_option *option, const char **out)
 {
@@ -174,6 +184,8 @@ static cairn_status read_option_name(cairn_scene_build *b, const cairn_yaml_node
         }
     }
     known[count] = NULL;
+    if (option->type == CAIRN_OPTION_WORD && cairn_is_word(node->text))
+        return keep_word(b, node->text, out);
     return cairn_scene_fail_word(b, node, false, option->name, known);
 }
 
@@ -279,6 +291,7 @@ static cairn_status read_field(cairn_scene_build *b, const cairn_yaml_node *node
     case CAIRN_OPTION_LIST:
         return read_list(b, node, option, field);
     case CAIRN_OPTION_NAME:
+    case CAIRN_OPTION_WORD:
         return read_option_name(b, node, option, field);
     case CAIRN_OPTION_NAMES:
         return read_names(b, node, option, field);

@@ -94,6 +94,20 @@ static void write_choices(cairn_json *json, const cairn_option *option)
     end_list(json);
 }
 
+/* One of the choices, or another word: editors offer the choices. */
+static void write_word(cairn_json *json, const cairn_option *option)
+{
+    begin_list(json, "anyOf");
+    cairn_json_begin(json, NULL);
+    write_choices(json, option);
+    cairn_json_end(json);
+    cairn_json_begin(json, NULL);
+    cairn_json_text(json, "type", "string");
+    cairn_json_text(json, "pattern", "^[A-Za-z0-9_-]{1,31}$");
+    cairn_json_end(json);
+    end_list(json);
+}
+
 static void write_names(cairn_json *json, const cairn_option *option)
 {
     cairn_json_text(json, "type", "array");
@@ -127,6 +141,9 @@ static void write_type(cairn_json *json, const cairn_option *option)
     case CAIRN_OPTION_NAMES:
         write_names(json, option);
         break;
+    case CAIRN_OPTION_WORD:
+        write_word(json, option);
+        break;
     }
 }
 
@@ -148,6 +165,7 @@ static void write_default(cairn_json *json, const cairn_option *option, const vo
         cairn_json_flag(json, "default", *(const bool *)field);
         break;
     case CAIRN_OPTION_NAME:
+    case CAIRN_OPTION_WORD:
         cairn_json_text(json, "default", *(const char *const *)field);
         break;
     case CAIRN_OPTION_VECTOR:

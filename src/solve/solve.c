@@ -145,6 +145,8 @@ static void set_default(void *options)
 static const cairn_option options[] = {
     { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
       "method for the one-step problem", cairn_solver_name },
+    { "backend", CAIRN_OPTION_WORD, false, FIELD(backend), 0, 0, "",
+      "where the one-step problem is solved", cairn_backend_name },
     { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
       "relative residual at which a solve ends", NULL },
     { "fclib_measure", CAIRN_OPTION_FLAG, false, FIELD(fclib_measure), 0, 1, "",

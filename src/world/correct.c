@@ -278,6 +278,7 @@ static cairn_status solve(cairn_stage *stage, const region *g)
     if (!r || !u || !z)
         return CAIRN_NO_MEMORY;
     options.solver = "ngs";
+    options.backend = stage->options->backend;
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
     TRY(cairn_solve(p, &options, stage->world->workspace, r, z, u, &report));

@@ -185,6 +185,7 @@ static cairn_scheme_job job_of(const cairn_stage *stage)
                              .workspace = stage->world->workspace,
                              .report = &stage->report->solve };
     job.options.solver = options->solver;
+    job.options.backend = options->backend;
     job.options.tolerance = options->tolerance;
     job.options.max_iterations = options->max_iterations;
     if (stage->scheme->law == CAIRN_LAW_COULOMB)

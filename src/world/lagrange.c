@@ -17,6 +17,7 @@ cairn_lagrange_options cairn_lagrange_options_default(void)
 {
     return (cairn_lagrange_options){ .scheme = "coulomb",
                                      .solver = "auto",
+                                     .backend = "host",
                                      .tolerance = 1e-10,
                                      .max_iterations = 20000,
                                      .max_outer = 100,

@@ -248,7 +248,7 @@ static cairn_status form_problem(stage *t, cairn_problem *p)
 static cairn_status find_impulses(stage *t, const cairn_problem *p, int64_t most)
 {
     const cairn_lagrange_options *o = t->options;
-    if (!cairn_scheme_accepts(t->scheme, o->solver, p))
+    if (!cairn_scheme_accepts(t->scheme, o->backend, o->solver, p))
         return cairn_fail(t->error, CAIRN_UNSUPPORTED, "solver",
                           "%s does not treat the problem of the scheme %s", o->solver,
                           t->scheme->name);
@@ -266,6 +266,7 @@ static cairn_status find_impulses(stage *t, const cairn_problem *p, int64_t most
                              .workspace = t->l->workspace,
                              .report = &t->report->solve };
     job.options.solver = o->solver;
+    job.options.backend = o->backend;
     job.options.tolerance = o->tolerance;
     job.options.max_iterations = most;
     return cairn_scheme_solve(t->scheme, &job);
@@ -478,6 +479,7 @@ static cairn_status advance(stage *t)
 static cairn_status check_options(const cairn_lagrange_options *options, cairn_error *error)
 {
     TRY(cairn_record_check(cairn_lagrange_record(), options, error));
+    TRY(cairn_solver_check(options->solver, options->backend, error));
     if (options->directions % 2)
         return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
                           "found %lld, expected an even number", (long long)options->directions);

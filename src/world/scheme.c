@@ -26,6 +26,12 @@ static cairn_status solve_directly(const cairn_scheme_job *job)
                        job->loop.u, job->report);
 }
 
+/* Whether the solver treats a law on this problem, where it runs. */
+static bool accepts(const cairn_scheme_job *job, cairn_law law)
+{
+    return cairn_solver_accepts_on(job->options.backend, job->options.solver, law, job->problem);
+}
+
 typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options *,
                                 const cairn_sliding_loop *, cairn_workspace *,
                                 cairn_solve_report *);
@@ -35,7 +41,7 @@ typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options
 static cairn_status solve_after(const cairn_scheme_job *job)
 {
     const cairn_solve_report loop = *job->report;
-    if (!cairn_solver_accepts(job->options.solver, CAIRN_LAW_COULOMB, job->problem))
+    if (!accepts(job, CAIRN_LAW_COULOMB))
         return CAIRN_OK;
     TRY(solve_directly(job));
     job->report->iterations += loop.iterations;
@@ -93,8 +99,8 @@ static cairn_status solve_from_convex(const cairn_scheme_job *job)
 static cairn_status solve_exactly(const cairn_scheme_job *job)
 {
     const cairn_solve_options *o = &job->options;
-    bool direct = cairn_solver_accepts(o->solver, CAIRN_LAW_COULOMB, job->problem);
-    bool both = direct && cairn_solver_accepts(o->solver, CAIRN_LAW_CONVEX, job->problem);
+    bool direct = accepts(job, CAIRN_LAW_COULOMB);
+    bool both = direct && accepts(job, CAIRN_LAW_CONVEX);
     bool open = strcmp(o->solver, "auto") == 0; /* a method asked for by name starts by itself */
     if (both && open && starts_from_nothing(job))
         return solve_from_convex(job);
@@ -153,15 +159,17 @@ cairn_law cairn_scheme_law(const char *name)
     return scheme ? scheme->law : CAIRN_LAW_COUNT;
 }
 
-bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *solver, const cairn_problem *p)
+bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *backend, const char *solver,
+                          const cairn_problem *p)
 {
     bool turns = p->rolling + p->spinning > 0;
     if (turns) /* no edges, and no loop on s: the solver treats the law of the scheme itself */
         return !p->directions && !cairn_scheme_is_mixed(scheme) &&
                (scheme->solver_laws & (1u << scheme->law)) &&
-               cairn_solver_accepts(solver, scheme->law, p);
+               cairn_solver_accepts_on(backend, solver, scheme->law, p);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++)
-        if ((scheme->solver_laws & (1u << law)) && cairn_solver_accepts(solver, (cairn_law)law, p))
+        if ((scheme->solver_laws & (1u << law)) &&
+            cairn_solver_accepts_on(backend, solver, (cairn_law)law, p))
             return true;
     return false;
 }

@@ -33,8 +33,10 @@ typedef struct cairn_scheme {
 /* The scheme of a name, NULL when unknown. */
 const cairn_scheme *cairn_scheme_find(const char *name);
 
-/* Whether a solver treats what the scheme asks of it, for problems of the kind of `p`. */
-bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *solver, const cairn_problem *p);
+/* Whether a solver on a back end treats what the scheme asks of it, for problems of the kind of
+ * `p`. */
+bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *backend, const char *solver,
+                          const cairn_problem *p);
 /* Impulses and velocities by the scheme. */
 cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_job *job);
 /* How often contacts are linearised at most when the user asked for `asked` (0: nothing asked);

@@ -1,6 +1,7 @@
 /* step_options.c - the options of a step, as a table. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/status.h"
 #include "world/option_lines.h"
@@ -9,6 +10,7 @@ cairn_step_options cairn_step_options_default(void)
 {
     return (cairn_step_options){ .scheme = "coulomb",
                                  .solver = "auto",
+                                 .backend = "host",
                                  .tolerance = 1e-3,
                                  .max_iterations = 1000,
                                  .stabilisation = 1,
@@ -81,14 +83,16 @@ static bool solver_goes_with(const cairn_step_options *step, int dimension, int 
                            .rolling = rolling,
                            .spinning = spinning,
                            .directions = edges ? (int)step->directions : 0 };
-    return cairn_scheme_accepts(scheme, step->solver, &kind);
+    return cairn_scheme_accepts(scheme, step->backend, step->solver, &kind);
 }
 
 cairn_status cairn_step_options_check(const cairn_step_options *step, int dimension,
                                       cairn_error *error)
 {
     TRY(cairn_record_check(cairn_step_record(), step, error));
+    TRY(cairn_solver_check(step->solver, step->backend, error));
     const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    bool on_host = strcmp(step->backend, cairn_backend_name(0)) == 0;
     if (step->directions % 2)
         return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
                           "found %lld, expected an even number", (long long)step->directions);
@@ -107,10 +111,11 @@ cairn_status cairn_step_options_check(const cairn_step_options *step, int dimens
                           "impulses");
     if (!solver_goes_with(step, dimension, 0, 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
-                          "%s does not treat the %s cones in %dD that the scheme %s has; "
+                          "%s does not treat the %s cones in %dD that the scheme %s has%s%s; "
                           "see cairn list solvers",
                           step->solver, scheme->edges ? "edged" : "circular", dimension,
-                          step->scheme);
+                          step->scheme, on_host ? "" : " on the back end ",
+                          on_host ? "" : step->backend);
     return CAIRN_OK;
 }
 
@@ -162,7 +167,7 @@ static cairn_status check_joints(const cairn_world *world, const cairn_step_opti
                            .upper = upper };
     if (world->joint_count == 0)
         return CAIRN_OK;
-    if (!cairn_scheme_accepts(scheme, step->solver, &kind))
+    if (!cairn_scheme_accepts(scheme, step->backend, step->solver, &kind))
         return cairn_fail(error, CAIRN_UNSUPPORTED, "solver",
                           "%s does not treat the rows of joints with the scheme %s; "
                           "see cairn list solvers",
