@@ -50,7 +50,7 @@ setup-test: ## install what the tests need as well
 	@scripts/setup build test
 
 format: ## lay out all C files by .clang-format
-	clang-format -i include/cairn/*.h src/*/*.[ch] reproduce/*.[ch] tools/*.[ch] tests/*.[ch]
+	clang-format -i include/cairn/*.h src/*/*.[ch] src/*/*/*.[ch] reproduce/*.[ch] tools/*.[ch] tests/*.[ch]
 
 clean: ## remove build/ and out/
 	rm -rf build out

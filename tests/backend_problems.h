@@ -1,5 +1,5 @@
-/* backend_problems.h - small problems of every kind, for products of solvers and back ends: 2D and 3D,
- * rows that are stored, balls and both, the local form, rows with bounds, rolling friction, edges. */
+/* backend_problems.h - small problems of every kind, for products of solvers and back ends: 2D and
+ * 3D, rows that are stored, balls, both, the local form, rows with bounds, rolling, edges. */
 #ifndef CAIRN_TESTS_BACKEND_PROBLEMS_H
 #define CAIRN_TESTS_BACKEND_PROBLEMS_H
 

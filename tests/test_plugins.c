@@ -1,5 +1,5 @@
-/* test_plugins.c - back ends by name: what is refused and how that is told, and a back end from a shared
- * object (tests/plugins). */
+/* test_plugins.c - back ends by name: what is refused and how that is told, and a back end from a
+ * shared object (tests/plugins). */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -134,7 +134,7 @@ static answer solve(const cairn_problem *p, const char *solver, const char *back
     return a;
 }
 
-/* Numbers times -2 are exact: what solvers see of the plug-in are the bits of the scalar back end. */
+/* Numbers times -2 are exact: solvers see the bits of the scalar back end. */
 TEST(a_plugin_gives_the_bits_of_what_it_wraps)
 {
     static const char *const solvers[] = { "auto", "ngs", "pgs", "apgd-asr", "apgd-d", "spg" };

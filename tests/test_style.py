@@ -79,8 +79,8 @@ def self_test():
 def main():
     self_test()
     failed = False
-    for pattern in ("src/*/*.[ch]", "include/cairn/*.h", "reproduce/*.[ch]", "tools/*.[ch]",
-                    "tools/*/*.[ch]"):
+    for pattern in ("src/*/*.[ch]", "src/*/*/*.[ch]", "include/cairn/*.h", "reproduce/*.[ch]",
+                    "tools/*.[ch]", "tools/*/*.[ch]"):
         for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
             name = os.path.relpath(path, ROOT)
             with open(path, encoding="utf-8") as file:

@@ -6,6 +6,8 @@ set -eu
 found=0
 for object in $(find "$CAIRN_BINARY_DIR/src" -path '*_avx*.dir/*.o'); do
     name=${object#*/CMakeFiles/} name=${name%%.dir/*}
+    source=${object#*.dir/}
+    [ -f "$CAIRN_SOURCE_DIR/src/${source%.o}" ] || continue # left over: the source has moved
     defined=$(nm -g --defined-only "$object" | awk '$3 !~ /^__odr_asan/ { print $3 }')
     [ "$defined" = "$name" ] || {
         echo "$object defines $defined, expected $name alone"

@@ -3,8 +3,8 @@
  * First-order solvers are written over the functions of one const table. They hold a problem's copy
  * and its vectors by pointers and never look inside, so a back end may keep them where it likes: in
  * another order, in other numbers, on another device. Back ends have names (cairn_backend_name);
- * others are loaded from shared objects at run time. docs/backends.md tells how to choose one and how
- * to write one. */
+ * others are loaded from shared objects at run time. docs/backends.md tells how to choose one and
+ * how to write one. */
 #ifndef CAIRN_BACKEND_H
 #define CAIRN_BACKEND_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* ---- what a back end works with --------------------------------------------------------------- */
+/* ---- what a back end works with -------------------------------------------------------------- */
 
 /** Of the table below: a shared object of another version is refused. */
 enum { CAIRN_BACKEND_VERSION = 1 };
@@ -41,7 +41,7 @@ typedef struct cairn_room {
 } cairn_room;
 
 /** Momentum before a sweep: r moves on to y = r + beta (r - point), velocities by the same rule,
- *  and the point from which the next move counts becomes r + lean (y - r). With lean = 0 it is r. */
+ *  and the point from which the next move counts becomes r + lean (y - r): r for lean = 0. */
 typedef struct cairn_momentum {
     double beta, lean;
 } cairn_momentum;
@@ -86,7 +86,7 @@ typedef struct cairn_spectral_sums {
     double own, inverse;     /* sum w d^2, sum y^2/w */
 } cairn_spectral_sums;
 
-/* ---- the table -------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /** A back end. Vectors of one call are of one system. Where nothing is said they are of any space,
  *  all of the same, and an output is none of the inputs. Results do not depend on the number of
@@ -174,7 +174,7 @@ typedef struct cairn_backend {
 #define CAIRN_BACKEND_SYMBOL "cairn_backend_table"
 typedef const cairn_backend *cairn_backend_table_function(void);
 
-/* ---- back ends by name ------------------------------------------------------------------------ */
+/* ---- back ends by name ----------------------------------------------------------------------- */
 
 /** Name of the back end `index` that comes with the library, NULL past the last; the first is the
  *  default. */

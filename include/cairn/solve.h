@@ -53,8 +53,8 @@ typedef struct cairn_solve_report {
 /** Solve. `r` (dimension per contact, N s) is the warm start in and the answer out. On return `v`
  *  and `u` hold the velocities of r as the judge computed them. Not converging is a report.
  *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not accept the
- *  problem with this law on this back end), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (a number of the start
- *  or of all that was tried is not finite, or so large that its square is not), and as
+ *  problem with this law on this back end), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (a number of the
+ *  start or of all that was tried is not finite, or so large that its square is not), and as
  *  cairn_backend_check; where it is for the back end the remark of the report says why. */
 CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *options,
                                    cairn_workspace *workspace, double *r, double *v, double *u,

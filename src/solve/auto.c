@@ -13,9 +13,9 @@
  * in many packings: a hopeless prediction counts early in (2), `newton` gives up when it makes no
  * progress, and in (3) sweeps and `newton` take turns.
  * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
- * and `ipm`. On back ends other than the host, where nothing can be factorised, sweeps and gradients
- * are all there is. Every rung starts from the best impulses so far, and the best are what is
- * returned. The report names the rung that gave them; the remark lists all. */
+ * and `ipm`. On back ends other than the host, where nothing can be factorised, sweeps and
+ * gradients are all there is. Every rung starts from the best impulses so far, and the best are
+ * what is returned. The report names the rung that gave them; the remark lists all. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* reversed.c - a back end in a shared object, built for the tests alone: the scalar one behind vectors
- * in a layout of their own. Numbers are kept last first and times -2, in memory of malloc: a solver
- * that looked inside would go wrong at once, and a system or vector that nobody frees is a leak.
+/* reversed.c - a back end in a shared object, built for the tests alone: the scalar one behind
+ * vectors in a layout of their own. Numbers are kept last first and times -2, in memory of malloc:
+ * a solver that looked inside would go wrong at once, and a system or vector that nobody frees is a
+ * leak.
  *
  * Each function writes its inputs out for the scalar back end, calls that, and takes the results
  * back; what was written out is spoiled afterwards. */

@@ -1,5 +1,5 @@
-/* host.c - the host's kernels in double precision, and sweeps over one contact after the other. Loops
- * over contacts are written for any size and instantiated for the sizes that worlds make, see
+/* host.c - the host's kernels in double precision, and sweeps over one contact after the other.
+ * Loops over contacts are written for any size and instantiated for the sizes that worlds make, see
  * problem/operator.h. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* table.c - the back end "host": vectors are arrays of doubles, at their home where they have one, so
- * that nothing is moved up or down. Sums go in a fixed order. */
+/* table.c - the back end "host": vectors are arrays of doubles, at their home where they have one,
+ * so that nothing is moved up or down. Sums go in a fixed order. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* scalar.c - the table of the scalar back end, with what goes number by number. Its vectors are arrays
- * in the order of cairn_problem; reduced ones are whole. */
+/* scalar.c - the table of the scalar back end, with what goes number by number. Its vectors are
+ * arrays in the order of cairn_problem; reduced ones are whole. */
 #include <math.h>
 #include <stddef.h>
 

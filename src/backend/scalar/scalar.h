@@ -1,6 +1,6 @@
 /* scalar.h - the back end "scalar": the formulas written out in plain C, in double, on one thread.
  * It is the oracle of the others. Of the rest of the library it takes the formulas of one contact
- * alone: projections (problem/cone.h), exact solves (problem/local.h), and the rows of a contact. */
+ * only: projections (problem/cone.h), exact solves (problem/local.h) and the rows of a contact. */
 #ifndef CAIRN_BACKEND_SCALAR_H
 #define CAIRN_BACKEND_SCALAR_H
 

@@ -1,5 +1,5 @@
-/* sweep.c - block Gauss-Seidel of the scalar back end: contacts one after the other, in their order,
- * each solved exactly with the others held (problem/local.h). */
+/* sweep.c - block Gauss-Seidel of the scalar back end: contacts one after the other, in order, each
+ * solved exactly with the others held (problem/local.h). */
 #include <math.h>
 #include <stddef.h>
 
