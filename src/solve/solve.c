@@ -71,21 +71,27 @@ static unsigned needed(cairn_law law, const cairn_problem *p)
     return bits;
 }
 
-bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p)
-{
-    const cairn_solver *solver = find(name);
-    unsigned bits = needed(law, p);
-    return solver && (solver->laws & bits) == bits &&
-           (solver->most_contacts == 0 || p->contacts <= solver->most_contacts) &&
-           (!solver->accepts || solver->accepts(law, p));
-}
-
-/* ---- solvers and back ends ------------------------------------------------------------------ */
-
 static bool is_host(const char *backend)
 {
     return !backend || strcmp(backend, cairn_backend_host.name) == 0;
 }
+
+/* Whether a solver treats what a problem asks for, on the host and, where it has to, elsewhere. */
+static bool accepts(const cairn_solver *solver, bool on_host, cairn_law law, const cairn_problem *p)
+{
+    unsigned bits = needed(law, p), treated = on_host ? solver->laws : solver->elsewhere;
+    return (treated & bits) == bits &&
+           (solver->most_contacts == 0 || p->contacts <= solver->most_contacts) &&
+           (!solver->accepts || solver->accepts(law, p));
+}
+
+bool cairn_solver_accepts(const char *name, cairn_law law, const cairn_problem *p)
+{
+    const cairn_solver *solver = find(name);
+    return solver && accepts(solver, true, law, p);
+}
+
+/* ---- solvers and back ends ------------------------------------------------------------------ */
 
 bool cairn_solver_runs_elsewhere(const char *name)
 {
@@ -96,9 +102,8 @@ bool cairn_solver_runs_elsewhere(const char *name)
 bool cairn_solver_accepts_on(const char *backend, const char *name, cairn_law law,
                              const cairn_problem *p)
 {
-    unsigned bits = needed(law, p);
-    return cairn_solver_accepts(name, law, p) &&
-           (is_host(backend) || (find(name)->elsewhere & bits) == bits);
+    const cairn_solver *solver = find(name);
+    return solver && accepts(solver, is_host(backend), law, p);
 }
 
 /* "ngs, pgs, ..." */
@@ -412,26 +417,34 @@ static cairn_status run_rescaled(const cairn_solver *solver, const cairn_problem
     return CAIRN_OK;
 }
 
-/* The back end asked for, found once for calls with the same one after the other. */
-static cairn_status use_backend(cairn_workspace *workspace, const cairn_solve_options *o,
-                                cairn_solve_report *report)
+static cairn_status change_backend(const char *name, cairn_backend_use *use,
+                                   cairn_solve_report *report)
 {
     cairn_error error = { 0 };
-    const char *name = o->backend ? o->backend : cairn_backend_host.name;
-    cairn_backend_use *use = &workspace->use;
-    if (use->backend && strcmp(use->backend->name, name) == 0)
-        return CAIRN_OK;
     cairn_backend_close(use);
     cairn_status status = cairn_backend_open(name, use, &error);
     snprintf(report->remark, sizeof report->remark, "%s", error.message);
     return status;
 }
 
+/* The back end asked for, found once for calls with the same one after the other. */
+static cairn_status use_backend(cairn_workspace *workspace, const char *asked,
+                                cairn_solve_report *report)
+{
+    const char *name = asked ? asked : cairn_backend_host.name;
+    const cairn_backend *now = workspace->use.backend;
+    if (now && strcmp(now->name, name) == 0)
+        return CAIRN_OK;
+    return change_backend(name, &workspace->use, report);
+}
+
 /* Why a solver does not run where it was asked to. */
 static cairn_status refuse(const cairn_solver *solver, const cairn_solve_options *o,
-                           cairn_solve_report *report)
+                           const cairn_problem *p, cairn_solve_report *report)
 {
     cairn_error error = { 0 };
+    if (!accepts(solver, true, o->law, p))
+        return CAIRN_UNSUPPORTED; /* nowhere */
     cairn_status status = cairn_solver_check(solver->name, o->backend, &error);
     if (status == CAIRN_OK) /* auto: exact friction on cones with edges is for lemke */
         snprintf(error.message, sizeof error.message,
@@ -453,12 +466,10 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     const cairn_solver *solver = find(solve_options->solver);
     if (!solver)
         return CAIRN_NOT_FOUND;
-    if (!cairn_solver_accepts(solver->name, solve_options->law, p))
-        return CAIRN_UNSUPPORTED;
     *report = (cairn_solve_report){ .solver = solver->name, .outer_iterations = 1 };
-    if (!cairn_solver_accepts_on(solve_options->backend, solver->name, solve_options->law, p))
-        return refuse(solver, solve_options, report);
-    TRY(use_backend(workspace, solve_options, report));
+    if (!accepts(solver, is_host(solve_options->backend), solve_options->law, p))
+        return refuse(solver, solve_options, p, report);
+    TRY(use_backend(workspace, solve_options->backend, report));
     if (!is_finite_start(p, r))
         return CAIRN_NOT_FINITE; /* no method finds back from there */
     cairn_task task = { .backend = workspace->use.backend,

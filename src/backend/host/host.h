@@ -15,6 +15,16 @@ typedef enum cairn_local_kind {
     CAIRN_LOCAL_ROWS   /* rows with bounds                                  */
 } cairn_local_kind;
 
+/* Numbers in an array, at their home where they have one. */
+struct cairn_vector {
+    double *x;
+    size_t count;
+    double *home;
+    bool normals; /* one number for each contact: normals.h */
+};
+
+enum { CAIRN_FIRST_VECTORS = 4 }; /* that every solve has: r, v, u and the best r */
+
 /* A problem made ready for repeated passes. */
 struct cairn_system {
     const cairn_problem *p;
@@ -30,14 +40,8 @@ struct cairn_system {
     struct cairn_batches
         *general; /* likewise, of any bodies: batch_general.h                     */
     struct cairn_normals *normals; /* NULL until asked for: normals.h             */
-};
-
-/* Numbers in an array, at their home where they have one. */
-struct cairn_vector {
-    double *x;
-    size_t count;
-    double *home;
-    bool normals; /* one number for each contact: normals.h */
+    cairn_vector first[CAIRN_FIRST_VECTORS];
+    int vectors; /* how many of these are in use */
 };
 
 /* One kind of sweeps, on a state in a layout of its own. */

@@ -25,7 +25,9 @@ static void destroy(cairn_system *s)
 static cairn_status take_vector(cairn_system *s, cairn_space space, double *home,
                                 cairn_vector **out)
 {
-    cairn_vector *x = *out = cairn_arena_take(s->arena, 1, sizeof *x);
+    cairn_vector *x = s->vectors < CAIRN_FIRST_VECTORS ? &s->first[s->vectors++]
+                                                       : cairn_arena_take(s->arena, 1, sizeof *x);
+    *out = x;
     if (!x)
         return CAIRN_NO_MEMORY;
     if (space == CAIRN_SPACE_REDUCED)
