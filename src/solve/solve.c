@@ -459,6 +459,21 @@ static bool is_finite_start(const cairn_problem *p, const double *r)
     return isfinite(cairn_host_dot((size_t)p->dimension * (size_t)p->contacts, r, r));
 }
 
+/* A few contacts need no system and no vectors; report->converged says that they were solved. */
+static cairn_status try_small(const cairn_problem *p, const cairn_solve_options *o,
+                              cairn_workspace *workspace, const caller *home,
+                              cairn_solve_report *report)
+{
+    cairn_arena_reset(&workspace->arena);
+    if (!is_host(o->backend) || !cairn_small_accepts(p, o))
+        return CAIRN_OK;
+    TRY(cairn_small_solve(p, o, &workspace->arena, home->r, home->u, report));
+    cairn_arena_reset(&workspace->arena);
+    if (report->converged)
+        report->solver = cairn_solver_pgs.name;
+    return CAIRN_OK;
+}
+
 cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solve_options,
                          cairn_workspace *workspace, double *r, double *v, double *u,
                          cairn_solve_report *report)
@@ -481,15 +496,9 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     cairn_problem asked = *p;
     if (solve_options->law == CAIRN_LAW_COULOMB)
         asked.s = NULL; /* exact friction finds its own s */
-    cairn_arena_reset(&workspace->arena);
-    if (cairn_small_accepts(&asked, solve_options)) {
-        TRY(cairn_small_solve(&asked, solve_options, &workspace->arena, r, u, report));
-        cairn_arena_reset(&workspace->arena);
-    }
-    if (report->converged) {
-        report->solver = cairn_solver_pgs.name;
+    TRY(try_small(&asked, solve_options, workspace, &home, report));
+    if (report->converged)
         return CAIRN_OK;
-    }
     bool rescaled = p->rolling + p->spinning && !solve_options->fclib_measure;
     return (rescaled ? run_rescaled : run_solver)(solver, &asked, &home, &task);
 }
