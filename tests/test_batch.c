@@ -318,6 +318,31 @@ TEST(groups_keep_to_the_bodies_of_their_slabs)
         }
 }
 
+/* Parts that a problem asks for, more and fewer than its size would have, also no power of two. In
+ * the lattice as it is numbered only neighbours meet: few pieces beside the parts themselves. */
+TEST(a_problem_is_cut_into_the_parts_it_asks_for)
+{
+    static const int parts[] = { 1, 2, 3, 7, 40 };
+    for (int k = 0; k < 5; k++)
+        for (int general = 0; general < 2; general++) {
+            cairn_arena arena = { 0 };
+            lattice_problem l, shuffled = shuffled_lattice(15, &arena);
+            cairn_batches s;
+            CHECK(make_lattice_problem(15, 0.3, &arena, &l));
+            l.p.parts = shuffled.p.parts = parts[k];
+            CHECK_OK(general ? cairn_batches_create_general(&shuffled.p, &arena, &s)
+                             : cairn_batches_create(&shuffled.p, &arena, &s));
+            CHECK(s.usable);
+            CHECK_INT(s.slabs, parts[k]);
+            CHECK(s.first[0] == 0 && s.first[s.slabs] == l.p.blocks);
+            check_groups(&s);
+            CHECK_OK(cairn_batches_create_general(&l.p, &arena, &s));
+            CHECK(s.usable && s.pieces.count >= parts[k] && s.pieces.count < 3 * parts[k]);
+            check_groups(&s);
+            cairn_arena_destroy(&arena);
+        }
+}
+
 /* 20,160 contacts in the lower half of 24 layers, of which three have 4,464; the balls above touch
  * nothing and move on with the last slab. */
 TEST(slabs_have_as_much_work_as_each_other)
@@ -347,10 +372,12 @@ TEST(threads_do_not_change_a_bit)
 {
     static const cairn_sweeps *const kinds[] = { &cairn_sweeps_f32, &cairn_sweeps_f64,
                                                  &cairn_sweeps_general_f32 };
-    static const int threads[] = { 2, 3, 8 };
+    static const int threads[] = { 2, 3, 8 }, parts[] = { 0, 0, 0, 5, 24 };
     cairn_arena arena = { 0 };
     lattice_problem l = shuffled_lattice(24, &arena);
-    for (int kind = 0; kind < 3; kind++) {
+    for (int trial = 0; trial < 5; trial++) {
+        int kind = trial % 3;
+        l.p.parts = parts[trial];
         cairn_parallel_threads(1);
         sweeping one = sweep_from_zero(&l.p, kinds[kind], CAIRN_LAW_CONVEX, 12, &arena);
         for (int k = 0; k < 3; k++) {
@@ -597,9 +624,10 @@ int main(void)
         CASE(sweeps_measure_the_residual_that_the_judge_finds),
         CASE(batches_hold_every_contact_once_and_no_body_twice),
         CASE(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one),
-        CASE(groups_keep_to_the_bodies_of_their_slabs), CASE(slabs_have_as_much_work_as_each_other),
-        CASE(threads_do_not_change_a_bit), CASE(batches_of_a_crowd_are_in_order),
-        CASE(all_instruction_sets_give_the_same_bits),
+        CASE(groups_keep_to_the_bodies_of_their_slabs),
+        CASE(a_problem_is_cut_into_the_parts_it_asks_for),
+        CASE(slabs_have_as_much_work_as_each_other), CASE(threads_do_not_change_a_bit),
+        CASE(batches_of_a_crowd_are_in_order), CASE(all_instruction_sets_give_the_same_bits),
         CASE(a_ball_with_very_many_contacts_is_swept_one_by_one),
         CASE(unequal_moments_are_not_a_ball),
         CASE(rows_that_are_stored_and_normals_make_the_same_batches),

@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "check.h"
 
@@ -129,7 +130,7 @@ TEST(a_reduction_has_the_same_bits_on_1_to_4_threads)
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-enum { PARTS = 8, MOST_ON_A_PART = 64 };
+enum { PARTS = 32, PIECES = PARTS * (PARTS + 1) / 2, MOST_ON_A_PART = 64 };
 
 /* What each part has seen, and who is at work on it. */
 typedef struct diary {
@@ -155,35 +156,45 @@ static void write_diary(int begin, int end, void *context)
     d->clashes += end != begin + 1;
 }
 
-/* Each part alone, then each with each other: 8 + 28 pieces, 8 on each part. */
-static cairn_pieces all_pieces(void)
+/* Each part alone, then each with each other: with 8 parts 8 + 28 pieces, 8 on each part. */
+static cairn_pieces all_pieces(int parts, void *room)
 {
-    cairn_pieces pieces = { 0 };
-    for (int round = 0; round < PARTS; round++)
-        for (int i = 0; i < PARTS; i++)
+    cairn_pieces pieces;
+    cairn_pieces_start(&pieces, parts, parts * (parts + 1) / 2, room);
+    for (int round = 0; round < parts; round++)
+        for (int i = 0; i < parts; i++)
             if (i <= (i ^ round))
                 cairn_pieces_add(&pieces, i, i ^ round);
     return pieces;
 }
 
-TEST(parts_see_their_pieces_in_order_and_one_at_a_time)
+/* `trials` times on several numbers of threads. */
+static void check_order(int parts, int trials)
 {
-    const cairn_pieces pieces = all_pieces();
     static const int threads[] = { 1, 2, 3, 8, 11 };
-    CHECK_INT(pieces.count, CAIRN_MOST_PIECES);
-    CHECK_INT(pieces.parts, PARTS);
-    for (int trial = 0; trial < 200; trial++) {
+    void *room = aligned_alloc(64, (cairn_pieces_bytes(parts, PIECES) + 63) / 64 * 64);
+    CHECK(room != NULL);
+    const cairn_pieces pieces = all_pieces(parts, room);
+    CHECK_INT(pieces.count, parts * (parts + 1) / 2);
+    for (int trial = 0; trial < trials; trial++) {
         diary d = { .pieces = &pieces };
         cairn_parallel_threads(threads[trial % 5]);
         cairn_parallel_pieces(&pieces, write_diary, &d);
         CHECK_INT(d.clashes, 0);
-        for (int i = 0; i < PARTS; i++) {
-            CHECK_INT(d.count[i], 8);
-            for (int k = 1; k < 8; k++)
+        for (int i = 0; i < parts; i++) {
+            CHECK_INT(d.count[i], parts);
+            for (int k = 1; k < parts; k++)
                 CHECK(d.seen[i][k] > d.seen[i][k - 1]);
         }
     }
     cairn_parallel_threads(0);
+    free(room);
+}
+
+TEST(parts_see_their_pieces_in_order_and_one_at_a_time)
+{
+    check_order(8, 200);
+    check_order(PARTS, 20);
 }
 
 TEST(no_pieces_no_call)

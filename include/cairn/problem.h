@@ -39,6 +39,7 @@ typedef struct cairn_matrix {
 } cairn_matrix;
 
 enum { CAIRN_MAX_DIMENSION = 6 };
+enum { CAIRN_MOST_PARTS = 1024 };
 
 /** The one-step problem. All arrays belong to the caller and are only read. A contact has
  *  `dimension` components: the normal one, the tangents (1 in 2D, 2 in 3D), `rolling` and
@@ -57,14 +58,16 @@ enum { CAIRN_MAX_DIMENSION = 6 };
  *  Local form (W is given): u = W r + q, without velocities; blocks is 0 and the arrays of the
  *  block form are not looked at. W may be singular and a little unsymmetric. */
 typedef struct cairn_problem {
-    int dimension;              /* components of a contact: 2 or 3, + rolling + spinning          */
-    int rolling;                /* rolling components of a contact: 0; 1 in 2D, 2 in 3D           */
-    int spinning;               /* spinning components of a contact: 0; 1 in 3D                   */
-    int directions;             /* 0: circular cones; m >= 4, even: cones with m edges, spanned by
+    int dimension;  /* components of a contact: 2 or 3, + rolling + spinning          */
+    int rolling;    /* rolling components of a contact: 0; 1 in 2D, 2 in 3D           */
+    int spinning;   /* spinning components of a contact: 0; 1 in 3D                   */
+    int directions; /* 0: circular cones; m >= 4, even: cones with m edges, spanned by
                                    (1, mu d_k), d_k = (cos, sin)(2 pi k/m). In 2D: 0              */
-    int block_size;             /* velocity components in a block, 1 to 6                         */
-    int blocks;                 /* number of velocity blocks                                      */
-    int contacts;               /* number of contacts                                             */
+    int block_size; /* velocity components in a block, 1 to 6                         */
+    int blocks;     /* number of velocity blocks                                      */
+    int contacts;   /* number of contacts                                             */
+    int parts;      /* ranges of blocks that sweeps keep apart, at most CAIRN_MOST_PARTS:
+                                   what threads work on; 0: by the number of contacts             */
     const double *mass_inverse; /* blocks * block_size: diagonal of M^-1, kg^-1 or (kg m^2)^-1    */
     const double *v_free;       /* blocks * block_size: velocity without contact, m/s or rad/s    */
     const int32_t *block;       /* 2 per contact: the block of side a and of side b; -1: none     */

@@ -325,9 +325,11 @@ typedef struct cairn_step_options {
     int64_t threads;              /* worker threads; 0: as many as the machine has              */
     int64_t impact_rounds;        /* Newton's restitution: most impacts one after the other in a
                                      step; 0: all at once                                       */
+    int64_t parts;                /* that sweeps keep the bodies in, up to CAIRN_MOST_PARTS; 0: by
+                                     the number of contacts                                     */
 } cairn_step_options;
 
-/** Convex scheme, solver auto, tolerance 1e-3, gamma 1; the time step must be given. */
+/** Scheme coulomb, solver auto, tolerance 1e-3, gamma 1; the time step must be given. */
 CAIRN_API cairn_step_options cairn_step_options_default(void);
 /** The table of cairn_step_options. */
 CAIRN_API const cairn_record *cairn_step_record(void);

@@ -80,21 +80,6 @@ void cairn_reduce(const cairn_reduction *r, void *room, void *result)
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-void cairn_pieces_add(cairn_pieces *p, int one, int other)
-{
-    int k = p->count++;
-    p->part[k][0] = one;
-    p->part[k][1] = other;
-    p->turn[k][0] = p->on[one]++;
-    p->turn[k][1] = other == one ? p->turn[k][0] : p->on[other]++;
-    p->parts = larger(p->parts, 1 + larger(one, other));
-}
-
 /* How far parts have come, each in a cache line of its own. */
 typedef struct progress {
     _Alignas(64) atomic_int done; /* pieces on this part */
@@ -104,10 +89,40 @@ typedef struct crew {
     const cairn_pieces *pieces;
     cairn_range_fn *work;
     void *context;
-    progress at[CAIRN_MOST_PARTS];
-    atomic_bool taken[CAIRN_MOST_PIECES];
-    atomic_int left; /* that nobody has taken */
+    atomic_bool *taken; /* of each piece                             */
+    atomic_int left;    /* that nobody has taken                     */
+    atomic_int first;   /* all before it are taken                   */
+    progress at[];      /* of each part                              */
 } crew;
+
+size_t cairn_pieces_bytes(int parts, int most)
+{
+    size_t n = (size_t)most, m = (size_t)parts;
+    size_t bytes = sizeof(crew) + m * sizeof(progress) + n * (4 * sizeof(int)) + m * sizeof(int) +
+                   n * sizeof(atomic_bool);
+    return bytes;
+}
+
+void cairn_pieces_start(cairn_pieces *p, int parts, int most, void *room)
+{
+    crew *c = room;
+    int *numbers = (int *)(c->at + parts);
+    *p = (cairn_pieces){ .parts = parts, .crew = c };
+    p->part = (int(*)[2])numbers;
+    p->turn = p->part + most;
+    p->on = (int *)(p->turn + most);
+    c->taken = (atomic_bool *)(p->on + parts);
+    memset(p->on, 0, (size_t)parts * sizeof *p->on);
+}
+
+void cairn_pieces_add(cairn_pieces *p, int one, int other)
+{
+    int k = p->count++;
+    p->part[k][0] = one;
+    p->part[k][1] = other;
+    p->turn[k][0] = p->on[one]++;
+    p->turn[k][1] = other == one ? p->turn[k][0] : p->on[other]++;
+}
 
 static bool is_ready(const crew *c, int k)
 {
@@ -124,14 +139,19 @@ static int own_parts(const crew *c, int k, int thread, int threads)
     return (part[0] * threads / parts == thread) + (part[1] * threads / parts == thread);
 }
 
+/* How many pieces for each part a thread looks at, from the first that nobody has taken on. */
+enum { AHEAD = 8 };
+
 /* A piece that may begin, with most of the thread's own parts: its cache may still hold them. Every
  * other thread looks from the end on, so that neighbours leave each other the same pieces each
  * time. -1: none now. */
 static int find_piece(const crew *c, int thread, int threads)
 {
-    int best = -1, most = -1, count = c->pieces->count;
+    int first = atomic_load_explicit(&c->first, memory_order_relaxed);
+    int best = -1, most = -1, count = c->pieces->count - first;
+    count = count < AHEAD * c->pieces->parts ? count : AHEAD * c->pieces->parts;
     for (int i = 0; i < count && most < 2; i++) {
-        int k = thread % 2 ? count - 1 - i : i;
+        int k = first + (thread % 2 ? count - 1 - i : i);
         int own = is_ready(c, k) ? own_parts(c, k, thread, threads) : -1;
         if (own > most) {
             most = own;
@@ -141,12 +161,22 @@ static int find_piece(const crew *c, int thread, int threads)
     return best;
 }
 
+/* Late values of `first` are lower ones: no harm, pieces are looked at again. */
+static void skip_taken(crew *c)
+{
+    int first = atomic_load_explicit(&c->first, memory_order_relaxed);
+    while (first < c->pieces->count && atomic_load_explicit(&c->taken[first], memory_order_relaxed))
+        first++;
+    atomic_store_explicit(&c->first, first, memory_order_relaxed);
+}
+
 static void do_piece(crew *c, int k)
 {
     const int *part = c->pieces->part[k];
     if (atomic_exchange_explicit(&c->taken[k], true, memory_order_relaxed))
         return; /* another thread was faster */
     atomic_fetch_sub_explicit(&c->left, 1, memory_order_relaxed);
+    skip_taken(c);
     c->work(k, k + 1, c->context);
     for (int side = 0; side < (part[0] == part[1] ? 1 : 2); side++)
         atomic_fetch_add_explicit(&c->at[part[side]].done, 1, memory_order_release);
@@ -171,12 +201,21 @@ static void do_pieces(crew *c, int thread, int threads)
 
 void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context)
 {
-    crew c = { .pieces = p, .work = work, .context = context, .left = p->count };
+    crew *c = p->crew;
     if (p->count < 2 || omp_get_max_threads() == 1) {
         for (int k = 0; k < p->count; k++)
             work(k, k + 1, context);
         return;
     }
+    c->pieces = p;
+    c->work = work;
+    c->context = context;
+    atomic_init(&c->left, p->count);
+    atomic_init(&c->first, 0);
+    for (int k = 0; k < p->count; k++)
+        atomic_init(&c->taken[k], false);
+    for (int i = 0; i < p->parts; i++)
+        atomic_init(&c->at[i].done, 0);
 #pragma omp parallel
-    do_pieces(&c, omp_get_thread_num(), omp_get_num_threads());
+    do_pieces(c, omp_get_thread_num(), omp_get_num_threads());
 }

@@ -31,22 +31,25 @@ int cairn_reduction_values(const cairn_reduction *r);
 /* Join the values of all ranges to the result; `room` is for that many values. */
 void cairn_reduce(const cairn_reduction *r, void *room, void *result);
 
-enum { CAIRN_MOST_PARTS = 8, CAIRN_MOST_PIECES = 36 }; /* each part alone, and with each other */
-
 /* Pieces of work, each on one part of something or on two: those that share a part have their turns
  * in the order in which they were added. Zero: none. */
 typedef struct cairn_pieces {
     int count, parts;
-    int part[CAIRN_MOST_PIECES][2]; /* twice the same: one part                */
-    int turn[CAIRN_MOST_PIECES][2]; /* pieces on that part that were added before */
-    int on[CAIRN_MOST_PARTS];       /* pieces on each part                     */
+    int (*part)[2];    /* of each piece; twice the same: one part                    */
+    int (*turn)[2];    /* pieces on that part that were added before                 */
+    int *on;           /* pieces on each part                                        */
+    struct crew *crew; /* who is where, while they are worked on                     */
 } cairn_pieces;
 
-/* One more; at most CAIRN_MOST_PIECES on parts below CAIRN_MOST_PARTS. */
+/* Bytes for `most` pieces on `parts` parts. */
+size_t cairn_pieces_bytes(int parts, int most);
+/* No pieces yet, in a room of that size that begins at a cache line. */
+void cairn_pieces_start(cairn_pieces *p, int parts, int most, void *room);
+/* One more. */
 void cairn_pieces_add(cairn_pieces *p, int one, int other);
 
 /* Call `work(k, k + 1, context)` for each piece k; pieces that share no part may run at the same
- * time. A part goes through the same work in the same order on any number of threads. */
+ * time. One call at a time for the same pieces. A part goes through the same work in the same order on any number of threads. */
 void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context);
 
 /* How many threads loops may use from now on; 0: as many as the machine has. */

@@ -44,6 +44,9 @@ static cairn_status check_sizes(const cairn_problem *p, cairn_error *error)
     if (edges && (p->dimension == 2 || p->directions < 4 || p->directions % 2))
         return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
                           "found %d, expected 0, or in 3D an even number >= 4", p->directions);
+    if (p->parts < 0 || p->parts > CAIRN_MOST_PARTS)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "parts", "found %d, expected 0 to %d", p->parts,
+                          CAIRN_MOST_PARTS);
     if (p->blocks < 0 || p->contacts < 0)
         return cairn_fail(error, CAIRN_BAD_INPUT, p->blocks < 0 ? "blocks" : "contacts",
                           "a count is negative");

@@ -386,7 +386,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
     judge->r2 += r2;
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->u2 += square(d, u);
-    if (r2 > 0)
+    if (r2 > 0 || rows) /* bounds may leave no room for 0 */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
     if (judge->measures)
         measure_contact(judge, d, n, j);

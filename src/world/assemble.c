@@ -378,6 +378,7 @@ static void pose_problem(cairn_stage *stage)
                                       .block_size = stage->block_size,
                                       .blocks = stage->blocks,
                                       .contacts = world->contacts.count,
+                                      .parts = (int)stage->options->parts,
                                       .mass_inverse = stage->mass_inverse,
                                       .v_free = stage->v_problem,
                                       .block = stage->contact_block,

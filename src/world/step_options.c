@@ -48,6 +48,8 @@ static const cairn_option options[] = {
     CAIRN_LINE_MODEL_TOLERANCE(cairn_step_options),
     { "impact_rounds", CAIRN_OPTION_INTEGER, false, FIELD(impact_rounds), 0, 1e6, "",
       "Newton's restitution: most impacts one after the other in a step; 0: all at once", NULL },
+    { "parts", CAIRN_OPTION_INTEGER, false, FIELD(parts), 0, CAIRN_MOST_PARTS, "",
+      "that sweeps keep the bodies in, results depend on it; 0: by the number of contacts", NULL },
     { "margin", CAIRN_OPTION_REAL, false, FIELD(margin), 0, 1e12, "m",
       "candidates cover at least this much motion of each body; 0: what the step can need", NULL },
     { "warm_start", CAIRN_OPTION_FLAG, false, FIELD(warm_start), 0, 0, "",

@@ -27,19 +27,19 @@ enum {
  * from slot `oldest` on the open ones, before it the last that was closed, whose bodies count. */
 typedef struct filling {
     cairn_batches *s;
-    uint64_t *used;        /* of each block: slots of the window that hold it             */
-    int batch[WINDOW];     /* in each slot; -1: none                                      */
-    int held[WINDOW];      /* contacts in them                                            */
-    uint64_t shut;         /* slots with batches that are full or closed                  */
-    int oldest;            /* slot                                                        */
-    int most;              /* batches that there is room for                              */
-    bool full;             /* it was not enough                                           */
-    int32_t *order;        /* the contacts in the order of their blocks, then by groups   */
-    int ordered;           /* how many; rows with bounds are not among them               */
-    uint8_t *slab;         /* of each block                                               */
-    int end[CAIRN_GROUPS]; /* of each group in `order`                                    */
-    int now;               /* the group being filled                                      */
-    int8_t group[CAIRN_SLABS][CAIRN_SLABS]; /* of contacts between two slabs or within one */
+    uint64_t *used;    /* of each block: slots of the window that hold it             */
+    int batch[WINDOW]; /* in each slot; -1: none                                      */
+    int held[WINDOW];  /* contacts in them                                            */
+    uint64_t shut;     /* slots with batches that are full or closed                  */
+    int oldest;        /* slot                                                        */
+    int most;          /* batches that there is room for                              */
+    bool full;         /* it was not enough                                           */
+    int32_t *order;    /* the contacts in the order of their blocks, then by groups   */
+    int ordered;       /* how many; rows with bounds are not among them               */
+    uint16_t *slab;    /* of each block                                               */
+    int *end;          /* of each group in `order`                                    */
+    int now;           /* the group being filled                                      */
+    int32_t *group;    /* of contacts between two slabs or within one: slabs x slabs     */
 } filling;
 
 /* Walls and padding have records after those of the blocks, of their own in each slab. */
@@ -175,14 +175,14 @@ static void place(filling *f, int j)
 
 /* ---- slabs ---------------------------------------------------------------------------------- */
 
-/* A power of two. Where cores pass cache lines to each other slowly, slabs of fewer contacts make
+/* Those that the problem asks for, or a power of two from its size. Where cores pass cache lines to each other slowly, slabs of fewer contacts make
  * two threads slower than one; a contact without friction takes less than half as long. */
 static int slabs_for(const cairn_batches *s)
 {
-    int work = s->p->contacts / (s->smooth ? 2 : 1);
-    if (work < WORTH_SLABS)
-        return 1;
-    return work < MANY_SLABS ? CAIRN_SLABS / 2 : CAIRN_SLABS;
+    int work = s->p->contacts / (s->smooth ? 2 : 1), asked = s->p->parts;
+    if (asked > 0)
+        return asked < s->p->blocks ? asked : s->p->blocks;
+    return work < WORTH_SLABS ? 1 : work < MANY_SLABS ? 4 : 8;
 }
 
 static int lower_block(const cairn_problem *p, int j)
@@ -237,7 +237,7 @@ static cairn_status cut_slabs(filling *f, cairn_arena *arena)
     for (int i = 0, slab = -1; i < blocks; before += work[i++]) {
         while (slab < s->slabs - 1 && before * s->slabs >= (slab + 1) * all)
             s->first[++slab] = i;
-        f->slab[i] = (uint8_t)slab;
+        f->slab[i] = (uint16_t)slab;
     }
     for (int slab = f->slab[blocks - 1] + 1; slab <= s->slabs; slab++)
         s->first[slab] = blocks;
@@ -333,58 +333,84 @@ static int group_of(const filling *f, int j)
 {
     int32_t block[2];
     find_blocks(f->s->p, j, block);
-    return f->group[f->slab[block[0]]][f->slab[block[1]]];
+    return f->group[f->slab[block[0]] * f->s->slabs + f->slab[block[1]]];
+}
+
+/* The power of two that is not below n. */
+static int rounds_for(int n)
+{
+    int rounds = 1;
+    while (rounds < n)
+        rounds *= 2;
+    return rounds;
 }
 
 /* Slabs are groups, and so are two with enough contacts between them: in round k slab i with slab
  * i ^ k, so that no slab waits for another in a round. The contacts that are left are the last
  * group, which is no piece and runs alone. */
-static void choose_groups(filling *f, int between[CAIRN_SLABS][CAIRN_SLABS])
+static void choose_groups(filling *f, const int *between)
 {
     cairn_pieces *pieces = &f->s->pieces;
-    memset(f->group, -1, sizeof f->group);
-    for (int round = 0; round < f->s->slabs; round++)
-        for (int i = 0; i < f->s->slabs; i++) {
+    int slabs = f->s->slabs;
+    memset(f->group, -1, (size_t)(slabs * slabs) * sizeof *f->group);
+    for (int round = 0; round < rounds_for(slabs); round++)
+        for (int i = 0; i < slabs; i++) {
             int other = i ^ round;
-            if (other < i || (round > 0 && between[i][other] + between[other][i] < WORTH_GROUP))
+            if (other < i || other >= slabs)
                 continue;
-            f->group[i][other] = f->group[other][i] = (int8_t)pieces->count;
+            int met = between[i * slabs + other] + between[other * slabs + i];
+            if (round > 0 && met < WORTH_GROUP)
+                continue;
+            f->group[i * slabs + other] = f->group[other * slabs + i] = pieces->count;
             cairn_pieces_add(pieces, i, other);
         }
-    for (int i = 0; i < CAIRN_SLABS * CAIRN_SLABS; i++)
-        if (f->group[i / CAIRN_SLABS][i % CAIRN_SLABS] < 0)
-            f->group[i / CAIRN_SLABS][i % CAIRN_SLABS] = (int8_t)pieces->count;
+    for (int i = 0; i < slabs * slabs; i++)
+        if (f->group[i] < 0)
+            f->group[i] = pieces->count;
 }
 
 /* How many contacts there are between each two slabs, and within each. */
-static void count_between(const filling *f, int between[CAIRN_SLABS][CAIRN_SLABS])
+static void count_between(const filling *f, int *between)
 {
-    memset(between, 0, sizeof(int[CAIRN_SLABS][CAIRN_SLABS]));
-    between[0][0] = f->s->slabs == 1 ? f->ordered : 0;
-    for (int k = 0; k < f->ordered && f->s->slabs > 1; k++) {
+    int slabs = f->s->slabs;
+    memset(between, 0, (size_t)(slabs * slabs) * sizeof *between);
+    between[0] = slabs == 1 ? f->ordered : 0;
+    for (int k = 0; k < f->ordered && slabs > 1; k++) {
         int32_t block[2];
         find_blocks(f->s->p, f->order[k], block);
-        between[f->slab[block[0]]][f->slab[block[1]]]++;
+        between[f->slab[block[0]] * slabs + f->slab[block[1]]]++;
     }
+}
+
+/* Groups that there can be: a piece between two slabs has WORTH_GROUP contacts at least. */
+static int most_groups(const cairn_batches *s)
+{
+    int64_t all = (int64_t)s->slabs * (s->slabs + 1) / 2;
+    int64_t filled = s->slabs + s->p->contacts / WORTH_GROUP;
+    return 1 + (int)(all < filled ? all : filled);
 }
 
 /* The contacts group by group, in each in their order. */
 static cairn_status group_contacts(filling *f, cairn_arena *arena)
 {
-    int between[CAIRN_SLABS][CAIRN_SLABS], next[CAIRN_GROUPS + 1] = { 0 };
+    size_t pairs = (size_t)f->s->slabs * (size_t)f->s->slabs;
+    int groups = most_groups(f->s);
+    int *between = cairn_arena_take(arena, pairs, sizeof *between);
+    int *next = cairn_arena_take(arena, (size_t)groups + 1, sizeof *next);
     int32_t *grouped = cairn_arena_take(arena, (size_t)f->ordered, sizeof *grouped);
-    if (!grouped)
+    f->group = cairn_arena_take(arena, pairs, sizeof *f->group);
+    if (!between || !next || !grouped || !f->group)
         return CAIRN_NO_MEMORY;
     count_between(f, between);
     choose_groups(f, between);
-    for (int i = 0; i < CAIRN_SLABS * CAIRN_SLABS; i++)
-        next[f->group[i / CAIRN_SLABS][i % CAIRN_SLABS] + 1] +=
-            between[i / CAIRN_SLABS][i % CAIRN_SLABS];
-    for (int g = 0; g < CAIRN_GROUPS; g++)
+    memset(next, 0, ((size_t)groups + 1) * sizeof *next);
+    for (size_t i = 0; i < pairs; i++)
+        next[f->group[i] + 1] += between[i];
+    for (int g = 0; g < groups; g++)
         next[g + 1] += next[g];
     for (int k = 0; k < f->ordered; k++)
         grouped[next[group_of(f, f->order[k])]++] = f->order[k];
-    memcpy(f->end, next, sizeof f->end);
+    f->end = next;
     f->order = grouped;
     return CAIRN_OK;
 }
@@ -485,10 +511,15 @@ static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
     s->slabs = slabs_for(s);
     int most = s->p->contacts / (CAIRN_BATCH / 2) + WINDOW * (s->slabs + 1);
     size_t lanes = (size_t)most * CAIRN_BATCH;
+    int groups = most_groups(s);
+    void *room = cairn_arena_take(arena, 1, cairn_pieces_bytes(s->slabs, groups));
     s->contact = cairn_arena_take(arena, lanes, sizeof *s->contact);
     s->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *s->bodies);
-    if (!s->contact || !s->bodies)
+    s->first = cairn_arena_take(arena, (size_t)s->slabs + 1, sizeof *s->first);
+    s->start = cairn_arena_take(arena, (size_t)groups + 1, sizeof *s->start);
+    if (!room || !s->contact || !s->bodies || !s->first || !s->start)
         return CAIRN_NO_MEMORY;
+    cairn_pieces_start(&s->pieces, s->slabs, groups, room);
     cairn_arena_moment before = cairn_arena_now(arena);
     TRY(fill_batches(s, arena, most));
     cairn_arena_return(arena, before);

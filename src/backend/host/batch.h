@@ -13,11 +13,8 @@
 
 enum {
     CAIRN_BATCH = 16,
-    CAIRN_SLABS = CAIRN_MOST_PARTS,
-    CAIRN_GROUPS = CAIRN_MOST_PIECES + 1,
     CAIRN_WALL_RECORDS = 8, /* of a slab: its own cache lines for the smallest records as well */
-    CAIRN_EXTRA_RECORDS = CAIRN_WALL_RECORDS * CAIRN_SLABS,
-    CAIRN_LOADED = 4096, /* lanes or bodies that a thread takes at a time */
+    CAIRN_LOADED = 4096,    /* lanes or bodies that a thread takes at a time */
 };
 
 typedef struct cairn_batch_f32 {
@@ -53,18 +50,24 @@ typedef struct cairn_pass_f64 {
 typedef struct cairn_batches {
     const cairn_problem *p;
     int slabs;
-    int first[CAIRN_SLABS + 1];  /* block of each slab, and the end                            */
-    cairn_pieces pieces;         /* groups but the last; group k < slabs is slab k             */
-    int start[CAIRN_GROUPS + 1]; /* first batch of each group, and the end                     */
-    int count;                   /* batches                                                    */
-    int32_t *contact; /* of each lane; -1: padding                                             */
-    int32_t *bodies;  /* a and b of each lane                                                  */
+    int *first;          /* block of each slab, and the end                                    */
+    cairn_pieces pieces; /* groups but the last; group k < slabs is slab k                     */
+    int *start;          /* first batch of each group, and the end                             */
+    int count;           /* batches                                                            */
+    int32_t *contact;    /* of each lane; -1: padding                                             */
+    int32_t *bodies;     /* a and b of each lane                                                  */
     const double *radius;    /* m: R of each block; 0: nothing touches it, or a point             */
     const cairn_quat *frame; /* of each block: its axes to those of space; NULL: the same         */
     bool general; /* of any bodies, not of balls                                          */
     bool smooth;  /* no contact has friction                                               */
     bool usable;  /* the problem is of the kind asked for, and its batches are well filled */
 } cairn_batches;
+
+/* Records after those of the blocks, for walls and padding. */
+static inline size_t cairn_batches_extra(const cairn_batches *s)
+{
+    return (size_t)(CAIRN_WALL_RECORDS * s->slabs);
+}
 
 /* The batches of a problem, made in the arena; not usable where it is not one of balls. */
 cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, cairn_batches *out);

@@ -21,6 +21,7 @@ typedef struct kept_state {
     real *inertia;
     real *v, *v_previous, *r, *r_previous;
     cairn_special_rows special;
+    cairn_sweep *partial; /* what each group came to */
     const pass_kernels *kernels;
 } kept_state;
 
@@ -31,7 +32,7 @@ static void complete_job(const kept_state *s, pass_job *job);
 
 static size_t record_count(const kept_state *s)
 {
-    return (size_t)s->p->blocks + CAIRN_EXTRA_RECORDS;
+    return (size_t)s->p->blocks + cairn_batches_extra(s->batches);
 }
 
 static size_t impulse_count(const kept_state *s)
@@ -54,8 +55,9 @@ static cairn_status reserve(kept_state *s, cairn_arena *arena)
     s->v_previous = cairn_arena_take(arena, RECORD * records, sizeof(real));
     s->r = cairn_arena_take(arena, impulses, sizeof(real));
     s->r_previous = cairn_arena_take(arena, impulses, sizeof(real));
+    s->partial = cairn_arena_take(arena, (size_t)s->batches->pieces.count + 1, sizeof *s->partial);
     bool complete = s->data && s->inertia && s->v && s->v_previous && s->r && s->r_previous;
-    return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
+    return complete && s->partial ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* ---- in and out ----------------------------------------------------------------------------- */
@@ -171,7 +173,6 @@ static void sweep_special(kept_state *s, cairn_momentum momentum, cairn_sweep *o
 typedef struct sweep_work {
     kept_state *s;
     pass_job job;
-    cairn_sweep partial[CAIRN_GROUPS];
 } sweep_work;
 
 /* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
@@ -210,7 +211,7 @@ static void groups(int begin, int end, void *context)
         if (g < w->s->batches->slabs)
             extrapolate(w, g);
         w->s->kernels->sweep(&w->job, start[g], start[g + 1], &noted);
-        w->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+        w->s->partial[g] = noted; /* once: other threads have theirs in the same cache line */
     }
 }
 
@@ -230,8 +231,8 @@ static cairn_sweep sweep(void *state, cairn_law law, cairn_momentum momentum)
     cairn_parallel_pieces(&s->batches->pieces, groups, &w);
     groups(last, last + 1, &w);
     for (int g = 0; g <= last; g++) {
-        sum.change2 += w.partial[g].change2;
-        sum.uphill += w.partial[g].uphill;
+        sum.change2 += s->partial[g].change2;
+        sum.uphill += s->partial[g].uphill;
     }
     sweep_special(s, momentum, &sum);
     return sum;

@@ -127,13 +127,14 @@ typedef struct balls_state {
     batch_data *data;
     real *mu; /* NULL: no friction */
     real *v, *v_previous, *r, *r_previous;
-    int record, parts; /* numbers of a body, and of an impulse */
+    int record, parts;    /* numbers of a body, and of an impulse */
+    cairn_sweep *partial; /* what each group came to */
     const pass_kernels *kernels;
 } balls_state;
 
 static size_t velocity_count(const balls_state *s)
 {
-    return ((size_t)s->p->blocks + CAIRN_EXTRA_RECORDS) * (size_t)s->record;
+    return ((size_t)s->p->blocks + cairn_batches_extra(s->batches)) * (size_t)s->record;
 }
 
 static size_t impulse_count(const balls_state *s)
@@ -156,13 +157,14 @@ static cairn_status reserve(balls_state *s, cairn_arena *arena)
     s->v_previous = cairn_arena_take(arena, records, sizeof(real));
     s->r = cairn_arena_take(arena, impulses, sizeof(real));
     s->r_previous = cairn_arena_take(arena, impulses, sizeof(real));
+    s->partial = cairn_arena_take(arena, (size_t)s->batches->pieces.count + 1, sizeof *s->partial);
     s->mu = NULL;
     if (!s->batches->smooth) {
         s->mu = cairn_arena_take(arena, (size_t)s->batches->count * CAIRN_BATCH, sizeof(real));
         if (!s->mu)
             return CAIRN_NO_MEMORY;
     }
-    bool complete = s->data && s->v && s->v_previous && s->r && s->r_previous;
+    bool complete = s->data && s->v && s->v_previous && s->r && s->r_previous && s->partial;
     return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -237,10 +239,11 @@ static void set_velocities(balls_state *s, const double *v)
     cairn_parallel_for(s->p->blocks, CAIRN_LOADED, load_records, &job);
     /* walls stand and have no inverse mass; padding has some, and never moves */
     real *wall = s->v + (size_t)s->p->blocks * (size_t)s->record;
-    memset(wall, 0, (size_t)(s->record * CAIRN_EXTRA_RECORDS) * sizeof(real));
-    for (int k = 1; k < CAIRN_EXTRA_RECORDS; k += CAIRN_WALL_RECORDS)
-        for (int c = s->mu ? 6 : 3; c < s->record; c++)
-            wall[k * s->record + c] = 1;
+    size_t record = (size_t)s->record, extra = cairn_batches_extra(s->batches);
+    memset(wall, 0, record * extra * sizeof(real));
+    for (size_t k = 1; k < extra; k += CAIRN_WALL_RECORDS)
+        for (size_t c = s->mu ? 6 : 3; c < record; c++)
+            wall[k * record + c] = 1;
 }
 
 static void load_lanes(int begin, int end, void *context)
@@ -308,7 +311,6 @@ typedef struct sweep_work {
     const balls_state *s;
     pass_job job;
     bool measures; /* the residual is asked for: nothing moves */
-    cairn_sweep partial[CAIRN_GROUPS];
 } sweep_work;
 
 /* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
@@ -384,7 +386,7 @@ static void groups(int begin, int end, void *context)
                 extrapolate(w, g);
             w->s->kernels->sweep(&w->job, start[g], start[g + 1] - 1, &noted);
         }
-        w->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+        w->s->partial[g] = noted; /* once: other threads have theirs in the same cache line */
     }
 }
 
@@ -396,8 +398,8 @@ static cairn_sweep sum_groups(sweep_work *w)
     cairn_parallel_pieces(pieces, groups, w);
     groups(last, last + 1, w);
     for (int g = 0; g <= last; g++) {
-        sum.change2 += w->partial[g].change2;
-        sum.uphill += w->partial[g].uphill;
+        sum.change2 += w->s->partial[g].change2;
+        sum.uphill += w->s->partial[g].uphill;
     }
     return sum;
 }
