@@ -127,7 +127,9 @@ static void fill_block(cairn_stage *stage, int i)
         const double values[6] = { m, m, m, x, y, z };
         memcpy(mass, values, sizeof values);
     }
-    cairn_vec3 free = stage->omega_free[i], old = b->omega[i];
+    cairn_vec3 free =
+        cairn_stage_swings(stage, i) ? stage->joints.swing[i].omega_free : stage->omega_free[i];
+    cairn_vec3 old = b->omega[i];
     if (cairn_stage_in_space(stage, i)) {
         bool same = free.x == old.x && free.y == old.y && free.z == old.z;
         old = cairn_rotate(b->q[i], old);
@@ -249,8 +251,6 @@ static double normal_velocity_before(const cairn_stage *stage, int j)
 double cairn_stage_gap(const cairn_stage *stage, int j)
 {
     double gap = stage->world->contacts.gap[j];
-    if (stage->behind)
-        return gap - cairn_stage_behind(stage, j, stage->behind);
     if (!stage->linearisations)
         return gap;
     return gap - stage->h * normal_velocity(stage, j, stage->v_eval, stage->omega_eval);
@@ -263,33 +263,23 @@ static double restitution(const cairn_stage *stage, int j)
     return c->poisson && c->poisson[j] ? 0 : c->restitution[j];
 }
 
-/* gamma g/h, of an overlap g < 0 only where overlaps push. After rounds of impacts the gap where
- * the path of the bodies began, g' = g - H_N y, is below 0 without any overlap, and u_N >= -g'/h
- * keeps them apart; no more is asked for than what rounds allow (chain.c). */
-static double apart_of(const cairn_stage *stage, int j, double gap, double leaves)
+/* gamma g/h, of an overlap g < 0 only where overlaps push. */
+double cairn_stage_apart(const cairn_stage *stage, double gap, double overlap, double leaves)
 {
-    double overlap = fmin(0, stage->behind ? stage->world->contacts.gap[j] : gap);
     double rate = stage->options->stabilisation / stage->h;
     double apart = fmax(rate * (gap - overlap), -leaves);
     return stage->overlaps == CAIRN_OVERLAPS_PUSH ? apart + rate * overlap : apart;
 }
 
-double cairn_stage_bias(const cairn_stage *stage, int j, const cairn_approach *at)
-{
-    double gap = at->gap, before = at->before, e = restitution(stage, j);
-    double apart = apart_of(stage, j, gap, at->leaves);
-    if (stage->scheme->velocity_level)
-        return e * fmin(0, before);
-    bool closes = e > 0 && before < 0 && gap + stage->h * before <= 0;
-    return closes ? fmin(apart, e * before) : apart;
-}
-
 /* Without restitution nobody asks for the velocity before. */
 static double bias(const cairn_stage *stage, int j)
 {
-    double before = restitution(stage, j) > 0 ? normal_velocity_before(stage, j) : 0;
-    const cairn_approach at = { cairn_stage_gap(stage, j), before, 0 };
-    return cairn_stage_bias(stage, j, &at);
+    double gap = cairn_stage_gap(stage, j), e = restitution(stage, j);
+    const cairn_approach at = { .gap = gap,
+                                .apart = cairn_stage_apart(stage, gap, fmin(0, gap), 0),
+                                .before = e > 0 ? normal_velocity_before(stage, j) : 0,
+                                .restitution = e };
+    return cairn_scheme_bias(stage->scheme, stage->h, &at);
 }
 
 /* Rows and what is imposed, of a contact that has any. */

@@ -410,8 +410,14 @@ static void hand_on(chain *c)
             continue;
         double f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
         double u = normal_part(stage, j, c->w);
-        const cairn_approach at = { cairn_stage_gap(stage, j), u - f, fmax(0, u) + faded(c, j) };
-        stage->b[j] = cairn_stage_bias(stage, j, &at);
+        double overlap = fmin(0, stage->world->contacts.gap[j]);
+        double gap = stage->world->contacts.gap[j] - cairn_stage_behind(stage, j, c->y);
+        double leaves = fmax(0, u) + faded(c, j);
+        const cairn_approach at = { .gap = gap,
+                                    .apart = cairn_stage_apart(stage, gap, overlap, leaves),
+                                    .before = u - f,
+                                    .restitution = stage->world->contacts.restitution[j] };
+        stage->b[j] = cairn_scheme_bias(stage->scheme, stage->h, &at);
     }
 }
 

@@ -177,7 +177,7 @@ static double moved_by(const cairn_stage *stage, int i)
     const cairn_body_store *b = &stage->world->bodies;
     cairn_vec3 before = cairn_sub(b->x[i], stage->x_eval[i]);
     double arm = cairn_body_arm(stage->world, i);
-    cairn_vec3 v = cairn_add(cairn_stage_moving(stage, i), cairn_stage_shift(stage, i));
+    cairn_vec3 v = cairn_add(cairn_stage_moving(stage, i, stage->v), cairn_stage_shift(stage, i));
     if (cairn_stage_swings(stage, i))
         v = cairn_scale(0.5, cairn_add(v, b->v[i]));
     double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));

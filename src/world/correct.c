@@ -82,7 +82,9 @@ static double to_be_mended(const cairn_stage *stage, int j, double c)
  * `slack` is the overlap over h that is not worth it. */
 static inline double left_open(const cairn_stage *stage, int j, double slack)
 {
-    double gap = stage->behind ? cairn_stage_gap(stage, j) : stage->world->contacts.gap[j];
+    double gap = stage->world->contacts.gap[j];
+    if (stage->behind)
+        gap -= cairn_stage_behind(stage, j, stage->behind);
     double u = stage->u[(size_t)j * (size_t)stage->problem.dimension], closing = u < 0 ? u : 0;
     u -= (gap < 0) * closing; /* signs cannot be foreseen: no branches */
     double c = u + stage->options->stabilisation * gap / stage->h, open = c > 0 ? c : 0;
@@ -324,13 +326,6 @@ cairn_status cairn_stage_correct(cairn_stage *stage)
     return stage->behind ? fall_behind(stage) : CAIRN_OK;
 }
 
-/* Of the numbers z of all blocks those along which body i moves. */
-static cairn_vec3 linear_part(const cairn_stage *stage, int i, const double *z)
-{
-    z += (size_t)stage->block[i] * (size_t)stage->block_size;
-    return cairn_vec(z[0], z[1], stage->world->dimension == 3 ? z[2] : 0);
-}
-
 static bool is_shifted(const cairn_stage *stage, int i)
 {
     return stage->shift && stage->shifted[stage->block[i]];
@@ -340,7 +335,7 @@ cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)
 {
     if (!is_shifted(stage, i))
         return cairn_vec(0, 0, 0);
-    return linear_part(stage, i, stage->shift);
+    return cairn_stage_moving(stage, i, stage->shift);
 }
 
 cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
@@ -348,11 +343,6 @@ cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
     if (!is_shifted(stage, i))
         return cairn_vec(0, 0, 0);
     return cairn_stage_turning(stage, i, stage->shift);
-}
-
-cairn_vec3 cairn_stage_lacking(const cairn_stage *stage, int i)
-{
-    return linear_part(stage, i, stage->behind);
 }
 
 /* x += h z; turned by h times its angular part */
@@ -365,7 +355,7 @@ static void move(cairn_stage *stage, int i)
     cairn_quat *q = &stage->q_next[i];
     stage->x_next[i] = cairn_add(stage->x_next[i], way);
     if (stage->mended) {
-        cairn_vec3 mended = cairn_scale(h, linear_part(stage, i, stage->mended));
+        cairn_vec3 mended = cairn_scale(h, cairn_stage_moving(stage, i, stage->mended));
         stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, mended);
     }
     if (stage->world->dimension == 2 && angle.z != 0) {

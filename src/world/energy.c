@@ -48,9 +48,11 @@ void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_
     if (stage->world->loaded_count > 0)
         energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
     double fall = cairn_stage_swings(stage, i) ? 0 : cairn_dot(g, cairn_sub(v, b->v[i]));
-    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(stage->gyroscopic[i], wm);
+    cairn_vec3 G =
+        cairn_stage_swings(stage, i) ? stage->joints.swing[i].gyroscopic : stage->gyroscopic[i];
+    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(G, wm);
     if (stage->behind)
-        energy->numerical_loss -= m * cairn_dot(g, cairn_stage_lacking(stage, i));
+        energy->numerical_loss -= m * cairn_dot(g, cairn_stage_moving(stage, i, stage->behind));
 }
 
 /* H v of contact j before the step; where nothing holds along the tangent its normal part alone, in

@@ -98,11 +98,6 @@ static cairn_vec3 free_turning(const cairn_stage *stage, int i, cairn_vec3 T,
     return J.z > 0 ? cairn_add_scaled(omega, stage->h / J.z, T) : omega;
 }
 
-void cairn_stage_turn(cairn_stage *stage, int i)
-{
-    stage->omega_free[i] = free_turning(stage, i, stage->torque[i], &stage->gyroscopic[i]);
-}
-
 cairn_vec3 cairn_stage_mean_turning(const cairn_stage *stage, int i, cairn_vec3 moment)
 {
     cairn_vec3 omega = stage->world->bodies.omega[i], G;
@@ -134,7 +129,7 @@ static void fly(cairn_stage *stage, int i)
     const cairn_body_store *b = &stage->world->bodies;
     cairn_vec3 pull = cairn_add_scaled(stage->world->gravity, 1 / b->mass[i], stage->force[i]);
     stage->v_free[i] = cairn_add_scaled(b->v[i], stage->h, pull);
-    cairn_stage_turn(stage, i);
+    stage->omega_free[i] = free_turning(stage, i, stage->torque[i], &stage->gyroscopic[i]);
 }
 
 /* Where contacts are evaluated: at the start of the step, or `ahead` s on with the velocity v^
@@ -208,16 +203,16 @@ cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int i, const double *x)
     return turned ? cairn_rotate_back(stage->world->bodies.q[i], omega) : omega;
 }
 
-cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int i)
+cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int i, const double *x)
 {
-    const double *x = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
+    x += (size_t)stage->block[i] * (size_t)stage->block_size;
     return cairn_vec(x[0], x[1], stage->world->dimension == 2 ? 0 : x[2]);
 }
 
 /* The velocity of a dynamic body out of the problem's. */
 void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
-    *v = cairn_stage_moving(stage, i);
+    *v = cairn_stage_moving(stage, i, stage->v);
     *omega = cairn_stage_turning(stage, i, stage->v);
 }
 

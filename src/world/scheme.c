@@ -15,6 +15,7 @@
  * The letters in brackets are in docs/references.md. */
 #include "world/scheme.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -184,6 +185,15 @@ cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_j
 int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked)
 {
     return asked > 0 ? (int)asked : scheme->linearisations;
+}
+
+double cairn_scheme_bias(const cairn_scheme *scheme, double h, const cairn_approach *at)
+{
+    double e = at->restitution;
+    if (scheme->velocity_level)
+        return e * fmin(0, at->before);
+    bool closes = e > 0 && at->before < 0 && at->gap + h * at->before <= 0;
+    return closes ? fmin(at->apart, e * at->before) : at->apart;
 }
 
 double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations)

@@ -42,6 +42,17 @@ cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_j
 /* How often contacts are linearised at most when the user asked for `asked` (0: nothing asked);
  * 0: at the start of the step alone. */
 int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked);
+/* How the bodies of a contact come. */
+typedef struct cairn_approach {
+    double gap;         /* m: where their paths begin                                          */
+    double apart;       /* m/s: b that keeps the gap                                           */
+    double before;      /* m/s: normal velocity before the step                                */
+    double restitution; /* Newton's e                                                          */
+} cairn_approach;
+
+/* b: min(apart, e u_N) where the contact closes in the step and bounces; e min(0, u_N) at velocity
+ * level. */
+double cairn_scheme_bias(const cairn_scheme *scheme, double h, const cairn_approach *at);
 /* Where in a step contacts are evaluated first: 0 at its start, 1/2, or 1 at q + h v. */
 double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations);
 /* Whether s is found for some contacts, and is data of the law that the step is judged by. */

@@ -201,8 +201,8 @@ static void turn(cairn_stage *stage, int i, cairn_vec3 a)
     cairn_vec3 total = cairn_add(G, turned_back(cairn_scale(0.5, a), T));
     cairn_vec3 gained = { per_moment(total.x, J.x), per_moment(total.y, J.y),
                           per_moment(total.z, J.z) };
-    stage->gyroscopic[i] = cairn_sub(total, T);
-    stage->omega_free[i] = cairn_add_scaled(b->omega[i], stage->h, gained);
+    stage->joints.swing[i].gyroscopic = cairn_sub(total, T);
+    stage->joints.swing[i].omega_free = cairn_add_scaled(b->omega[i], stage->h, gained);
 }
 
 /* Where a body will be, and how fast, if joints pull as in the step before. */
@@ -234,11 +234,8 @@ cairn_status cairn_stage_find_swings(cairn_stage *stage)
     for (size_t k = 0; k < world->joint_count; k++)
         for (int side = 0; side < 2 && world->joints[k].rows > 0; side++)
             pull(stage, &world->joints[k], side);
-    for (int i = 0; i < world->bodies.count; i++) {
+    for (int i = 0; i < world->bodies.count; i++)
         if (stage->joints.swing[i].swings)
             foresee(stage, i);
-        else if (g.joined[i]) /* it may have swung in an earlier attempt */
-            cairn_stage_turn(stage, i);
-    }
     return CAIRN_OK;
 }

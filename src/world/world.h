@@ -106,6 +106,8 @@ typedef struct cairn_swing {
     cairn_quat q_mid, q_end;
     cairn_vec3 v_end, omega_end;
     cairn_vec3 force, moment; /* N; N m, body frame of mid-step: of joints in the step before   */
+    cairn_vec3 omega_free;    /* rad/s: instead of the free motion's                            */
+    cairn_vec3 gyroscopic;    /* N m, body frame: likewise                                      */
 } cairn_swing;
 
 /* Joints in a step. */
@@ -304,15 +306,14 @@ cairn_status cairn_stage_set_aside(cairn_stage *stage);
 /* integrate.c: motion without contact before the solve, the new state after it */
 cairn_status cairn_stage_free_motion(cairn_stage *stage);
 void cairn_stage_place(cairn_stage *stage, int body, double ahead);
-/* omega_free and the gyroscopic torque of a body; the mean of its angular velocity before and after
- * the step if a moment, N m in its frame, acted as well. */
-void cairn_stage_turn(cairn_stage *stage, int body);
+/* The mean of the angular velocity of a body before and after the step if a moment, N m in its
+ * frame, acted as well. */
 cairn_vec3 cairn_stage_mean_turning(const cairn_stage *stage, int body, cairn_vec3 moment);
 void cairn_stage_new_velocity(const cairn_stage *stage, int body, cairn_vec3 *v, cairn_vec3 *omega);
 /* Where a dynamic body will be with these velocities. */
 void cairn_stage_arrive(cairn_stage *stage, int body, cairn_vec3 v, cairn_vec3 omega);
 /* Its linear part alone. */
-cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int body);
+cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int body, const double *x);
 /* The angular velocity in the body frame out of the numbers x of all blocks. */
 cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int body, const double *x);
 void cairn_stage_commit(cairn_stage *stage);
@@ -332,14 +333,10 @@ cairn_status cairn_stage_number_blocks(cairn_stage *stage);
 /* assemble.c */
 cairn_status cairn_stage_assemble(cairn_stage *stage);
 double cairn_stage_gap(const cairn_stage *stage, int j);
-/* How the bodies of a contact come. */
-typedef struct cairn_approach {
-    double gap;    /* m: where their paths begin                                            */
-    double before; /* m/s: normal velocity before the step                                  */
-    double leaves; /* m/s: how fast they may be asked to leave, after rounds of impacts      */
-} cairn_approach;
-
-double cairn_stage_bias(const cairn_stage *stage, int j, const cairn_approach *at);
+/* m/s: b that keeps a gap, of which `overlap` <= 0 m is an overlap. After rounds of impacts the gap
+ * where the path of the bodies began, g' = g - H_N y, is below 0 without any overlap, and
+ * u_N >= -g'/h keeps them apart; no more than `leaves` m/s is asked for (chain.c). */
+double cairn_stage_apart(const cairn_stage *stage, double gap, double overlap, double leaves);
 /* Where the rows of block j of the problem are stored on one side. */
 double *cairn_stage_rows(const cairn_stage *stage, int j, int side);
 
@@ -381,8 +378,6 @@ cairn_status cairn_stage_correct(cairn_stage *stage);
 cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i);
 /* Its angular part, rad/s. */
 cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i);
-/* y of a body after impacts within the step, m: chain.c. */
-cairn_vec3 cairn_stage_lacking(const cairn_stage *stage, int i);
 void cairn_stage_move_apart(cairn_stage *stage);
 /* joint_stage.c: rows for the problem, their place in it, and what they did */
 cairn_status cairn_stage_joints_prepare(cairn_stage *stage);
