@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "world/scheme.h"
+#include "world/step.h"
 #include "worlds.h"
 
 typedef struct hard_problem {
@@ -255,20 +255,17 @@ static inline hard_problem make_duplicated(const cairn_problem *p)
 static inline cairn_problem next_problem(cairn_world *world, const cairn_step_options *options)
 {
     cairn_step_report report = { 0 };
-    cairn_stage stage = { .world = world,
-                          .options = options,
-                          .h = options->time_step,
-                          .scheme = cairn_scheme_find(options->scheme),
-                          .broad = cairn_broad_phase_find(options->broad_phase),
-                          .block_size = cairn_world_dimension(world) == 2 ? 3 : 6,
-                          .warm = &world->last,
-                          .report = &report };
-    cairn_arena_reset(&world->scratch);
-    world->contacts.count = 0;
-    CHECK_OK(cairn_stage_free_motion(&stage));
-    CHECK_OK(cairn_stage_collide(&stage));
-    CHECK_OK(cairn_stage_assemble(&stage));
-    return stage.problem;
+    cairn_step step;
+    cairn_free_motion motion;
+    cairn_mechanism joints;
+    cairn_posed posed;
+    cairn_candidates candidates = cairn_candidates_none(world, options->time_step);
+    CHECK_OK(cairn_step_begin(world, options, &report, &step));
+    CHECK_OK(cairn_step_free_motion(&step, &motion));
+    CHECK_OK(cairn_step_candidates(&step, &motion, &candidates));
+    CHECK_OK(cairn_step_joints(&step, &motion, &joints));
+    CHECK_OK(cairn_step_pose(&step, &motion, &candidates, &joints, &posed));
+    return posed.problem;
 }
 
 /* A heap of 9 balls a layer (2D: 3) that fell for `steps` steps of 5 ms; *world is for the caller

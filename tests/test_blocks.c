@@ -1,7 +1,7 @@
 /* test_blocks.c - the order of velocity blocks. */
 #include <stdlib.h>
 
-#include "world/world.h"
+#include "world/step.h"
 #include "worlds.h"
 
 /* 13^3 balls a little apart, created in an order that jumps about; each has a speed of its own. */
@@ -43,11 +43,11 @@ TEST(few_blocks_are_numbered_as_the_bodies)
     add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, (cairn_vec3){ 0, 0, -1 });
     add_ball(world, 0.5, (cairn_vec3){ 7, 0, 0 }, (cairn_vec3){ 0, 0, 0 });
     const int expected[7] = { 0, 1, 2, 3, 4, -1, 5 };
-    cairn_stage stage = { .world = world };
-    CHECK_OK(cairn_stage_number_blocks(&stage));
-    CHECK_INT(stage.blocks, 6);
+    cairn_step step = { .world = world };
+    CHECK_OK(cairn_step_number_blocks(&step));
+    CHECK_INT(step.blocks, 6);
     for (int i = 0; i < 7; i++)
-        CHECK_INT(stage.block[i], expected[i]);
+        CHECK_INT(step.block[i], expected[i]);
     cairn_world_destroy(world);
 }
 
@@ -56,17 +56,17 @@ TEST(many_blocks_are_numbered_along_the_curve)
 {
     cairn_world *world = scattered_lattice();
     static int seen[2197];
-    cairn_stage stage = { .world = world };
-    CHECK_OK(cairn_stage_number_blocks(&stage));
-    CHECK_INT(stage.blocks, 2197);
+    cairn_step step = { .world = world };
+    CHECK_OK(cairn_step_number_blocks(&step));
+    CHECK_INT(step.blocks, 2197);
     for (int k = 0; k < 2197; k++)
-        CHECK_INT(seen[stage.block[k]]++, 0);
+        CHECK_INT(seen[step.block[k]]++, 0);
     int last = -1;
     for (int place = 0; place < 13; place++)
         for (int k = 0; k < 2197; k++)
             if (k * 1201 % 2197 == place * (1 + 13 + 169)) {
-                CHECK(stage.block[k] > last);
-                last = stage.block[k];
+                CHECK(step.block[k] > last);
+                last = step.block[k];
             }
     cairn_world_destroy(world);
 }

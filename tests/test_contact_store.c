@@ -61,8 +61,8 @@ TEST(arms_end_at_the_witness_points)
     cairn_step_options options = step_by(0.01, "convex", 1e-6);
     CHECK_INT(advance(world, &options, 1).candidates, 1);
     const cairn_vec3 x[2] = { { 1, 0, 0 }, { 0.4, 0.5, 0.103 } };
-    cairn_stage stage = { .world = world, .x_eval = (cairn_vec3 *)x };
-    cairn_vec3 a = cairn_contact_arm(&stage, 0, 0), b = cairn_contact_arm(&stage, 0, 1);
+    cairn_vec3 a = cairn_contact_arm(&world->contacts, x, 0, 0);
+    cairn_vec3 b = cairn_contact_arm(&world->contacts, x, 0, 1);
     CHECK_INT(world->contacts.body[0], 1);
     CHECK(cairn_norm(cairn_sub(a, cairn_vec(0, 0, -0.1))) < 1e-15);
     CHECK(cairn_norm(cairn_sub(b, cairn_vec(-0.6, 0.5, 0))) < 1e-15);

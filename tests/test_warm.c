@@ -1,7 +1,7 @@
 /* test_warm.c - matching with the last step, and with the last attempt. */
 #include "base/arena.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/step.h"
 #include "worlds.h"
 
 static const cairn_vec3 zero = { 0, 0, 0 };
@@ -68,22 +68,23 @@ TEST(an_attempt_is_set_aside_in_space_axes)
     cairn_step_options options = step_by(0.005, "convex", 1e-6);
     advance(world, &options, 60);
     cairn_contacts c = cairn_world_contacts(world);
-    cairn_stage stage = { .world = world, .r = world->contacts.impulse };
-    stage.before_attempts = cairn_arena_now(&world->scratch);
+    const cairn_step step = { .world = world };
+    const cairn_answer answer = { .r = world->contacts.impulse };
+    cairn_candidates found = { .before_attempts = cairn_arena_now(&world->scratch) };
     int count = c.count;
     CHECK(count > 5);
-    CHECK_OK(cairn_stage_set_aside(&stage));
-    CHECK_INT(stage.aside.count, count);
+    CHECK_OK(cairn_step_set_aside(&step, &answer, &found));
+    CHECK_INT(found.aside.count, count);
     CHECK_INT(world->contacts.count, 0);
-    CHECK(stage.warm == &stage.aside && stage.warm_ratio == 1);
+    CHECK(found.warm == &found.aside && found.warm_ratio == 1);
     for (int j = 0; j < count; j++) {
         cairn_vec3 n = c.normal[j], t = c.tangent[j], b = cairn_cross(n, t);
-        const double *r = c.impulse + 3 * j, *p = stage.aside.impulse + 3 * j;
+        const double *r = c.impulse + 3 * j, *p = found.aside.impulse + 3 * j;
         cairn_vec3 push = cairn_vec(p[0], p[1], p[2]);
         CHECK_NEAR(cairn_dot(push, n), r[0], 1e-14);
         CHECK_NEAR(cairn_dot(push, t), r[1], 1e-14);
         CHECK_NEAR(cairn_dot(push, b), r[2], 1e-14);
-        CHECK_INT(stage.aside.body[2 * j], c.body[2 * j]);
+        CHECK_INT(found.aside.body[2 * j], c.body[2 * j]);
     }
     cairn_world_destroy(world);
 }

@@ -17,66 +17,53 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 /* Whether something without a block moves a contact: w is needed. */
-static bool imposes(const cairn_stage *stage)
+static bool imposes(const cairn_step *step, const cairn_mechanism *joints)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    bool any = stage->joints.blocks > 0;
+    const cairn_body_store *b = &step->world->bodies;
+    bool any = joints->blocks > 0;
     for (int i = 0; i < b->count && !any; i++)
-        any = b->alive[i] && stage->block[i] < 0 &&
+        any = b->alive[i] && step->block[i] < 0 &&
               (b->motion[i] == CAIRN_MOTION_DRIVEN || cairn_norm(b->surface_velocity[i]) > 0);
     return any;
 }
 
-/* Whether impulses and velocities of the problem are those of the list of contacts as they are. */
-static bool shares_arrays(const cairn_stage *stage)
+bool cairn_posed_shares(const cairn_step *step, const cairn_mechanism *joints)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     bool turns = world->laws.rolling || world->laws.spinning; /* then moments are to be stored */
-    return world->contacts.count > 0 && stage->joints.blocks == 0 && !world->laws.anisotropic &&
-           !world->laws.adhesive && !turns && stage->components == world->dimension;
+    return world->contacts.count > 0 && joints->blocks == 0 && !world->laws.anisotropic &&
+           !world->laws.adhesive && !turns && step->components == world->dimension;
 }
 
-static void share_arrays(cairn_stage *stage)
+static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *joints,
+                                cairn_posed *posed)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    stage->r = c->impulse;
-    stage->u = c->velocity;
-    if (!stage->scheme->frictionless)
-        stage->mu = c->mu;
-}
-
-static cairn_status take_arrays(cairn_stage *stage)
-{
-    cairn_arena *scratch = &stage->world->scratch;
-    bool shared = shares_arrays(stage), frictionless = stage->scheme->frictionless;
-    size_t d = (size_t)stage->components, n = (size_t)stage->block_size;
-    size_t velocities = (size_t)stage->blocks * n,
-           m = (size_t)(stage->world->contacts.count + stage->joints.blocks);
+    cairn_arena *scratch = &step->world->scratch;
+    bool shared = cairn_posed_shares(step, joints) && !step->scheme->frictionless;
+    size_t d = (size_t)step->components, n = (size_t)step->block_size;
+    size_t velocities = (size_t)step->blocks * n,
+           m = (size_t)(step->world->contacts.count + joints->blocks);
     const struct {
         double **array;
         size_t count;
         bool filled; /* all of it before anyone reads it */
     } wanted[] = {
-        { &stage->mass_inverse, velocities, true },
-        { &stage->v_problem, velocities, true },
-        { &stage->v, velocities },
-        { &stage->v_old, velocities, true },
-        { &stage->H, (size_t)stage->stored * 2 * d * n },
-        { &stage->w, imposes(stage) ? m * d : 0 },
-        { &stage->r, shared ? 0 : m * d },
-        { &stage->u, shared ? 0 : m * d },
-        { &stage->b, m, stage->joints.blocks == 0 },
-        { &stage->mu, shared && !frictionless ? 0 : m, stage->joints.blocks == 0 },
-        { &stage->mu_rolling, stage->rolling ? m : 0 },
-        { &stage->mu_spinning, stage->spinning ? m : 0 },
-        { &stage->s, m, stage->joints.blocks == 0 },
+        { &posed->mass_inverse, velocities, true },
+        { &posed->v_free, velocities, true },
+        { &posed->v_old, velocities, true },
+        { &posed->H, (size_t)posed->stored * 2 * d * n },
+        { &posed->w, imposes(step, joints) ? m * d : 0 },
+        { &posed->b, m, joints->blocks == 0 },
+        { &posed->mu, shared ? 0 : m, joints->blocks == 0 },
+        { &posed->mu_rolling, step->rolling ? m : 0 },
+        { &posed->mu_spinning, step->spinning ? m : 0 },
     };
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
         *wanted[k].array = wanted[k].filled
@@ -85,13 +72,12 @@ static cairn_status take_arrays(cairn_stage *stage)
         if (!*wanted[k].array)
             return CAIRN_NO_MEMORY;
     }
-    if (!imposes(stage))
-        stage->w = NULL;
+    if (!imposes(step, joints))
+        posed->w = NULL;
     if (shared)
-        share_arrays(stage);
-    stage->contact_block =
-        cairn_arena_take(&stage->world->scratch, 2 * m, sizeof *stage->contact_block);
-    return stage->contact_block ? CAIRN_OK : CAIRN_NO_MEMORY;
+        posed->mu = step->world->contacts.mu;
+    posed->block = cairn_arena_take(&step->world->scratch, 2 * m, sizeof *posed->block);
+    return posed->block ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* ---- bodies --------------------------------------------------------------------------------- */
@@ -112,13 +98,14 @@ static void fill_velocity(int dimension, cairn_vec3 v, cairn_vec3 omega, double 
         memcpy(out, full, sizeof full);
 }
 
-static void fill_block(cairn_stage *stage, int i)
+static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_mechanism *joints, const cairn_posed *posed, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    size_t first = (size_t)stage->block[i] * (size_t)stage->block_size;
-    double *mass = stage->mass_inverse + first, m = inverse(b->mass[i]);
+    const cairn_body_store *b = &step->world->bodies;
+    size_t first = (size_t)step->block[i] * (size_t)step->block_size;
+    double *mass = posed->mass_inverse + first, m = inverse(b->mass[i]);
     cairn_vec3 J = b->inertia[i];
-    if (stage->world->dimension == 2) {
+    if (step->world->dimension == 2) {
         const double values[3] = { m, m, inverse(J.z) };
         memcpy(mass, values, sizeof values);
     } else {
@@ -128,15 +115,15 @@ static void fill_block(cairn_stage *stage, int i)
         memcpy(mass, values, sizeof values);
     }
     cairn_vec3 free =
-        cairn_stage_swings(stage, i) ? stage->joints.swing[i].omega_free : stage->omega_free[i];
+        cairn_mechanism_swings(joints, i) ? joints->swing[i].omega_free : motion->omega_free[i];
     cairn_vec3 old = b->omega[i];
-    if (cairn_stage_in_space(stage, i)) {
+    if (cairn_balls_hold(&posed->balls, step->block[i])) {
         bool same = free.x == old.x && free.y == old.y && free.z == old.z;
         old = cairn_rotate(b->q[i], old);
         free = same ? old : cairn_rotate(b->q[i], free);
     }
-    fill_velocity(stage->world->dimension, stage->v_free[i], free, stage->v_problem + first);
-    fill_velocity(stage->world->dimension, b->v[i], old, stage->v_old + first);
+    fill_velocity(step->world->dimension, motion->v_free[i], free, posed->v_free + first);
+    fill_velocity(step->world->dimension, b->v[i], old, posed->v_old + first);
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -146,257 +133,264 @@ typedef struct frame {
     cairn_vec3 row[3], turn[3];
 } frame;
 
-double *cairn_stage_rows(const cairn_stage *stage, int j, int side)
+double *cairn_posed_rows(const cairn_posed *posed, int j, int side)
 {
-    size_t at = (size_t)(stage->rows ? stage->rows[j] : j);
-    return stage->H + (at * 2 + (size_t)side) * (size_t)(stage->components * stage->block_size);
+    size_t at = (size_t)(posed->rows ? posed->rows[j] : j);
+    return posed->H +
+           (at * 2 + (size_t)side) * (size_t)(posed->problem.dimension * posed->problem.block_size);
 }
 
 /* An angular part of a row: in the body frame, for balls in space. */
-static void fill_angular(const cairn_stage *stage, int body, cairn_vec3 turn, double *H)
+static void fill_angular(const cairn_step *step, const cairn_posed *posed, int body,
+                         cairn_vec3 turn, double *H)
 {
-    if (!cairn_stage_in_space(stage, body))
-        turn = cairn_rotate_back(stage->world->bodies.q[body], turn);
+    if (!cairn_balls_hold(&posed->balls, step->block[body]))
+        turn = cairn_rotate_back(step->world->bodies.q[body], turn);
     const double parts[3] = { turn.x, turn.y, turn.z };
     memcpy(H + 3, parts, sizeof parts);
 }
 
-static void fill_rows(const cairn_stage *stage, int j, int side, const frame *f)
+static void fill_rows(const cairn_step *step, const cairn_free_motion *motion,
+                      const cairn_posed *posed, int j, int side, const frame *f)
 {
-    int n = stage->block_size, body = stage->world->contacts.body[2 * j + side];
+    int n = step->block_size, body = step->world->contacts.body[2 * j + side];
     double sign = side ? -1 : 1;
-    double *H = cairn_stage_rows(stage, j, side);
-    cairn_vec3 arm = cairn_contact_arm(stage, j, side);
+    double *H = cairn_posed_rows(posed, j, side);
+    cairn_vec3 arm = cairn_contact_arm(&step->world->contacts, motion->x_eval, j, side);
     for (int i = 0; i < 3; i++, H += n) {
         cairn_vec3 e = cairn_scale(sign, f->row[i]);
         memcpy(H, &e, 3 * sizeof *H);
-        fill_angular(stage, body, cairn_cross(arm, e), H);
+        fill_angular(step, posed, body, cairn_cross(arm, e), H);
     }
-    for (int i = 0; i < stage->rolling + stage->spinning; i++, H += n)
-        fill_angular(stage, body, cairn_scale(sign, f->turn[i]), H);
+    for (int i = 0; i < step->rolling + step->spinning; i++, H += n)
+        fill_angular(step, posed, body, cairn_scale(sign, f->turn[i]), H);
 }
 
 /* Likewise in 2D, where all turns about z. */
-static void fill_flat_rows(const cairn_stage *stage, int j, int side, const frame *f)
+static void fill_flat_rows(const cairn_step *step, const cairn_free_motion *motion,
+                           const cairn_posed *posed, int j, int side, const frame *f)
 {
     double sign = side ? -1 : 1;
-    double *H = cairn_stage_rows(stage, j, side);
-    cairn_vec3 arm = cairn_contact_arm(stage, j, side);
+    double *H = cairn_posed_rows(posed, j, side);
+    cairn_vec3 arm = cairn_contact_arm(&step->world->contacts, motion->x_eval, j, side);
     for (int i = 0; i < 2; i++, H += 3) {
         H[0] = sign * f->row[i].x;
         H[1] = sign * f->row[i].y;
         H[2] = arm.x * H[1] - arm.y * H[0];
     }
-    for (int i = 0; i < stage->rolling + stage->spinning; i++, H += 3)
+    for (int i = 0; i < step->rolling + step->spinning; i++, H += 3)
         H[2] = sign * f->turn[i].z;
 }
 
 /* Velocity of a body's point: of a given state (v, omega in the body frame). The frame is that of
  * the start: R omega is the same all along the step, which turns about omega; and a ball's angular
  * momentum then changes by exactly p x r. */
-static cairn_vec3 point_velocity(const cairn_stage *stage, int body, cairn_vec3 arm, cairn_vec3 v,
-                                 cairn_vec3 omega)
+static cairn_vec3 point_velocity(cairn_quat q, cairn_vec3 arm, cairn_vec3 v, cairn_vec3 omega)
 {
-    cairn_vec3 in_world = cairn_rotate(stage->world->bodies.q[body], omega);
+    cairn_vec3 in_world = cairn_rotate(q, omega);
     return cairn_add(v, cairn_cross(in_world, arm));
 }
 
 /* The part of u that bodies without a block impose. */
-static void fill_imposed(const cairn_stage *stage, int j, int side, const frame *f)
+static void fill_imposed(const cairn_step *step, const cairn_free_motion *motion,
+                         const cairn_posed *posed, int j, int side, const frame *f)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    int d = stage->world->dimension, body = c->body[2 * j + side];
-    double *w = stage->w + (size_t)j * (size_t)stage->components, sign = side ? -1 : 1;
-    cairn_vec3 surface = cairn_surface_velocity(stage, body, c->normal[j]);
+    const cairn_contact_store *c = &step->world->contacts;
+    int d = step->world->dimension, body = c->body[2 * j + side];
+    double *w = posed->w + (size_t)j * (size_t)step->components, sign = side ? -1 : 1;
+    cairn_vec3 surface =
+        cairn_surface_velocity(&step->world->bodies, motion->q_eval[body], body, c->normal[j]);
     for (int i = 1; i < d; i++)
         w[i] += sign * cairn_dot(surface, f->row[i]);
-    if (stage->world->bodies.motion[body] != CAIRN_MOTION_DRIVEN)
+    if (step->world->bodies.motion[body] != CAIRN_MOTION_DRIVEN)
         return;
-    cairn_vec3 arm = cairn_contact_arm(stage, j, side), omega = stage->omega_free[body];
-    cairn_vec3 v = point_velocity(stage, body, arm, stage->v_free[body], omega);
+    cairn_vec3 arm = cairn_contact_arm(c, motion->x_eval, j, side);
+    cairn_vec3 omega = motion->omega_free[body];
+    cairn_vec3 v = point_velocity(step->world->bodies.q[body], arm, motion->v_free[body], omega);
     for (int i = 0; i < d; i++)
         w[i] += sign * cairn_dot(v, f->row[i]);
-    omega = cairn_rotate(stage->world->bodies.q[body], omega);
-    for (int i = 0; i < stage->rolling + stage->spinning; i++)
+    omega = cairn_rotate(step->world->bodies.q[body], omega);
+    for (int i = 0; i < step->rolling + step->spinning; i++)
         w[d + i] += sign * cairn_dot(omega, f->turn[i]);
 }
 
 /* Normal velocity with given velocities of dynamic bodies. */
-static double normal_velocity(const cairn_stage *stage, int j, const cairn_vec3 *linear,
-                              const cairn_vec3 *angular)
+static double normal_velocity(const cairn_step *step, const cairn_free_motion *motion, int j,
+                              const cairn_vec3 *linear, const cairn_vec3 *angular)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_contact_store *c = &step->world->contacts;
+    const cairn_body_store *b = &step->world->bodies;
     double u = 0;
     for (int side = 0; side < 2; side++) {
         int body = c->body[2 * j + side];
         bool driven = b->motion[body] == CAIRN_MOTION_DRIVEN;
-        cairn_vec3 v = point_velocity(stage, body, cairn_contact_arm(stage, j, side),
-                                      driven ? stage->v_free[body] : linear[body],
-                                      driven ? stage->omega_free[body] : angular[body]);
+        cairn_vec3 v = point_velocity(b->q[body], cairn_contact_arm(c, motion->x_eval, j, side),
+                                      driven ? motion->v_free[body] : linear[body],
+                                      driven ? motion->omega_free[body] : angular[body]);
         u += (side ? -1 : 1) * cairn_dot(v, c->normal[j]);
     }
     return u;
 }
 
 /* Normal velocity with the bodies' velocities before the step (loads not yet counted). */
-static double normal_velocity_before(const cairn_stage *stage, int j)
+static double normal_velocity_before(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    return normal_velocity(stage, j, b->v, b->omega);
+    const cairn_body_store *b = &step->world->bodies;
+    return normal_velocity(step, motion, j, b->v, b->omega);
 }
 
 /* The gap at the start of the step, as its linearisation where it was evaluated has it:
  * g(q + h v^) - h n.v^. With it u_N + b = (g(q + h v^) + h n.(v - v^))/h. */
-double cairn_stage_gap(const cairn_stage *stage, int j)
+double cairn_contact_gap(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
-    double gap = stage->world->contacts.gap[j];
-    if (!stage->linearisations)
+    double gap = step->world->contacts.gap[j];
+    if (!step->linearisations)
         return gap;
-    return gap - stage->h * normal_velocity(stage, j, stage->v_eval, stage->omega_eval);
+    return gap - step->h * normal_velocity(step, motion, j, motion->v_eval, motion->omega_eval);
 }
 
 /* Newton's e. */
-static double restitution(const cairn_stage *stage, int j)
+static double restitution(const cairn_contact_store *c, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
     return c->poisson && c->poisson[j] ? 0 : c->restitution[j];
 }
 
 /* gamma g/h, of an overlap g < 0 only where overlaps push. */
-double cairn_stage_apart(const cairn_stage *stage, double gap, double overlap, double leaves)
+double cairn_contact_apart(const cairn_step *step, double gap, double overlap, double leaves)
 {
-    double rate = stage->options->stabilisation / stage->h;
+    double rate = step->options->stabilisation / step->h;
     double apart = fmax(rate * (gap - overlap), -leaves);
-    return stage->overlaps == CAIRN_OVERLAPS_PUSH ? apart + rate * overlap : apart;
+    return step->overlaps == CAIRN_OVERLAPS_PUSH ? apart + rate * overlap : apart;
 }
 
 /* Without restitution nobody asks for the velocity before. */
-static double bias(const cairn_stage *stage, int j)
+static double bias(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
-    double gap = cairn_stage_gap(stage, j), e = restitution(stage, j);
+    double gap = cairn_contact_gap(step, motion, j), e = restitution(&step->world->contacts, j);
     const cairn_approach at = { .gap = gap,
-                                .apart = cairn_stage_apart(stage, gap, fmin(0, gap), 0),
-                                .before = e > 0 ? normal_velocity_before(stage, j) : 0,
+                                .apart = cairn_contact_apart(step, gap, fmin(0, gap), 0),
+                                .before = e > 0 ? normal_velocity_before(step, motion, j) : 0,
                                 .restitution = e };
-    return cairn_scheme_bias(stage->scheme, stage->h, &at);
+    return cairn_scheme_bias(step->scheme, step->h, &at);
 }
 
 /* Rows and what is imposed, of a contact that has any. */
-static void fill_sides(const cairn_stage *stage, int j)
+static void fill_sides(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_posed *posed, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    bool of_balls = cairn_is_of_balls(&stage->problem, j);
+    const cairn_contact_store *c = &step->world->contacts;
+    bool of_balls = cairn_is_of_balls(&posed->problem, j);
     frame f;
-    if (of_balls && !stage->w)
+    if (of_balls && !posed->w)
         return;
     cairn_contact_rows(c, j, f.row);
-    cairn_contact_turns(stage, j, f.turn);
+    cairn_contact_turns(step, j, f.turn);
     for (int side = 0; side < 2; side++) {
-        int block = stage->block[c->body[2 * j + side]];
+        int block = step->block[c->body[2 * j + side]];
         if (block >= 0 && !of_balls)
-            (stage->world->dimension == 3 ? fill_rows : fill_flat_rows)(stage, j, side, &f);
-        else if (block < 0 && stage->w)
-            fill_imposed(stage, j, side, &f);
+            (step->world->dimension == 3 ? fill_rows : fill_flat_rows)(step, motion, posed, j, side,
+                                                                       &f);
+        else if (block < 0 && posed->w)
+            fill_imposed(step, motion, posed, j, side, &f);
     }
 }
 
-static void fill_contact(const cairn_stage *stage, int j)
+static void fill_contact(const cairn_step *step, const cairn_free_motion *motion,
+                         const cairn_posed *posed, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_contact_store *c = &step->world->contacts;
     for (int side = 0; side < 2; side++)
-        stage->contact_block[2 * j + side] = stage->block[c->body[2 * j + side]];
-    fill_sides(stage, j);
-    stage->b[j] = bias(stage, j);
-    stage->mu[j] = stage->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);
-    if (stage->rolling)
-        stage->mu_rolling[j] = c->mu_rolling[j];
-    if (stage->spinning)
-        stage->mu_spinning[j] = c->mu_spinning[j];
+        posed->block[2 * j + side] = step->block[c->body[2 * j + side]];
+    fill_sides(step, motion, posed, j);
+    posed->b[j] = bias(step, motion, j);
+    posed->mu[j] = step->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);
+    if (step->rolling)
+        posed->mu_rolling[j] = c->mu_rolling[j];
+    if (step->spinning)
+        posed->mu_spinning[j] = c->mu_spinning[j];
 }
+
+/* What ranges of bodies and of contacts are filled from. */
+typedef struct fill_job {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_mechanism *joints;
+    const cairn_posed *posed; /* whose arrays are filled */
+} fill_job;
 
 static void block_range(int begin, int end, void *context)
 {
-    cairn_stage *stage = context;
+    const fill_job *job = context;
+    const cairn_step *step = job->step;
+    const cairn_posed *posed = job->posed;
     for (int i = begin; i < end; i++) {
-        cairn_stage_ask_to_write(stage, i + CAIRN_AHEAD, stage->mass_inverse);
-        cairn_stage_ask_to_write(stage, i + CAIRN_AHEAD, stage->v_problem);
-        cairn_stage_ask_to_write(stage, i + CAIRN_AHEAD, stage->v_old);
-        if (stage->block[i] >= 0)
-            fill_block(stage, i);
+        cairn_step_ask_to_write(step, i + CAIRN_AHEAD, posed->mass_inverse);
+        cairn_step_ask_to_write(step, i + CAIRN_AHEAD, posed->v_free);
+        cairn_step_ask_to_write(step, i + CAIRN_AHEAD, posed->v_old);
+        if (step->block[i] >= 0)
+            fill_block(step, job->motion, job->joints, posed, i);
     }
 }
 
 static void contact_range(int begin, int end, void *context)
 {
+    const fill_job *job = context;
     for (int j = begin; j < end; j++)
-        fill_contact(context, j);
+        fill_contact(job->step, job->motion, job->posed, j);
 }
 
 /* What adhesion pulls adds up in v_free: contact by contact. */
-static cairn_status adhere(cairn_stage *stage)
+static cairn_status adhere(const cairn_step *step, const cairn_free_motion *motion,
+                           cairn_posed *posed)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    for (int j = 0; stage->world->laws.adhesive && j < c->count; j++)
+    const cairn_contact_store *c = &step->world->contacts;
+    for (int j = 0; step->world->laws.adhesive && j < c->count; j++)
         if (c->adhesion[j] > 0)
-            TRY(cairn_stage_adhere(stage, j));
+            TRY(cairn_contact_adhere(step, motion, j, posed));
     return CAIRN_OK;
 }
 
-/* All contacts of a problem have the same components: rolling and spinning ones where some material
- * has such friction. */
-static void choose_components(cairn_stage *stage)
+/* The problem on its arrays, before they are filled. */
+static void pose_problem(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed)
 {
-    cairn_world *world = stage->world;
-    int d = world->dimension;
-    stage->rolling = world->laws.rolling && !stage->scheme->frictionless ? d - 1 : 0;
-    stage->spinning = world->laws.spinning && !stage->scheme->frictionless ? 1 : 0;
-    stage->components = d + stage->rolling + stage->spinning;
-    world->contacts.moments = world->laws.rolling || world->laws.spinning ? 2 * d - 3 : 0;
-}
-
-/* The problem on the arrays of the stage, before they are filled. */
-static void pose_problem(cairn_stage *stage)
-{
-    const cairn_world *world = stage->world;
-    bool edges = stage->scheme->edges && world->dimension == 3;
-    bool balls = stage->stored < world->contacts.count + stage->joints.blocks;
-    stage->problem = (cairn_problem){ .dimension = stage->components,
-                                      .rolling = stage->rolling,
-                                      .spinning = stage->spinning,
-                                      .directions = edges ? (int)stage->options->directions : 0,
-                                      .block_size = stage->block_size,
-                                      .blocks = stage->blocks,
+    const cairn_world *world = step->world;
+    bool edges = step->scheme->edges && world->dimension == 3;
+    bool balls = posed->stored < world->contacts.count + joints->blocks;
+    posed->problem = (cairn_problem){ .dimension = step->components,
+                                      .rolling = step->rolling,
+                                      .spinning = step->spinning,
+                                      .directions = edges ? (int)step->options->directions : 0,
+                                      .block_size = step->block_size,
+                                      .blocks = step->blocks,
                                       .contacts = world->contacts.count,
-                                      .parts = (int)stage->options->parts,
-                                      .mass_inverse = stage->mass_inverse,
-                                      .v_free = stage->v_problem,
-                                      .block = stage->contact_block,
-                                      .H = stage->H,
+                                      .parts = (int)step->options->parts,
+                                      .mass_inverse = posed->mass_inverse,
+                                      .v_free = posed->v_free,
+                                      .block = posed->block,
+                                      .H = posed->H,
                                       .normal = balls ? world->contacts.normal : NULL,
                                       .tangent = balls ? world->contacts.tangent : NULL,
-                                      .radius = balls ? stage->radius : NULL,
-                                      .rows = balls ? stage->rows : NULL,
-                                      .w = stage->w,
-                                      .b = stage->b,
-                                      .mu = stage->mu,
-                                      .mu_rolling = stage->rolling ? stage->mu_rolling : NULL,
-                                      .mu_spinning = stage->spinning ? stage->mu_spinning : NULL };
+                                      .radius = balls ? posed->balls.radius : NULL,
+                                      .rows = balls ? posed->rows : NULL,
+                                      .w = posed->w,
+                                      .b = posed->b,
+                                      .mu = posed->mu,
+                                      .mu_rolling = step->rolling ? posed->mu_rolling : NULL,
+                                      .mu_spinning = step->spinning ? posed->mu_spinning : NULL };
 }
 
-cairn_status cairn_stage_assemble(cairn_stage *stage)
+cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *motion,
+                             const cairn_candidates *candidates, const cairn_mechanism *joints,
+                             cairn_posed *posed)
 {
-    const cairn_world *world = stage->world;
-    stage->behind = NULL; /* of the last attempt */
-    choose_components(stage);
-    TRY(cairn_stage_joints_prepare(stage));
-    TRY(cairn_stage_find_balls(stage));
-    TRY(take_arrays(stage));
-    cairn_parallel_for(world->bodies.count, GRAIN, block_range, stage);
-    cairn_stage_joints_steady(stage);
-    pose_problem(stage);
-    cairn_parallel_for(world->contacts.count, GRAIN, contact_range, stage);
-    TRY(adhere(stage));
-    cairn_stage_warm_start(stage);
-    return cairn_stage_joints_fill(stage);
+    const cairn_world *world = step->world;
+    fill_job job = { step, motion, joints, posed };
+    TRY(cairn_step_find_balls(step, motion, candidates->plain, joints, posed));
+    TRY(take_arrays(step, joints, posed));
+    cairn_parallel_for(world->bodies.count, GRAIN, block_range, &job);
+    cairn_joints_steady(step, joints, posed);
+    pose_problem(step, joints, posed);
+    cairn_parallel_for(world->contacts.count, GRAIN, contact_range, &job);
+    TRY(adhere(step, motion, posed));
+    return cairn_joints_pose(step, motion, joints, posed);
 }

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 enum { GRAIN = 4096 }; /* bodies in one piece of parallel work */
 
@@ -19,91 +19,99 @@ static bool is_ball(const cairn_body_store *b, int i)
     return b->ball[i] > 0 && J.x == J.y && J.y == J.z;
 }
 
+typedef struct radius_job {
+    const cairn_body_store *bodies;
+    const int32_t *block; /* of each body  */
+    double *radius;       /* of each block */
+} radius_job;
+
 static void radius_range(int begin, int end, void *context)
 {
-    const cairn_stage *stage = context;
-    const cairn_body_store *b = &stage->world->bodies;
+    const radius_job *job = context;
+    const cairn_body_store *b = job->bodies;
     for (int i = begin; i < end; i++)
-        if (stage->block[i] >= 0)
-            stage->radius[stage->block[i]] = is_ball(b, i) ? b->ball[i] : -1;
+        if (job->block[i] >= 0)
+            job->radius[job->block[i]] = is_ball(b, i) ? b->ball[i] : -1;
 }
 
 /* R of each block, -1 for what is no ball. */
-static void find_radii(cairn_stage *stage)
+static void find_radii(const cairn_world *world, const int32_t *block, double *radius)
 {
-    const cairn_world *world = stage->world;
-    cairn_parallel_for(world->bodies.count, GRAIN, radius_range, stage);
+    radius_job job = { &world->bodies, block, radius };
+    cairn_parallel_for(world->bodies.count, GRAIN, radius_range, &job);
     for (size_t k = 0; k < world->joint_count; k++)
         for (int side = 0; side < 2 && world->joints[k].rows > 0; side++) {
             int body = world->joints[k].body[side];
-            if (body >= 0 && stage->block[body] >= 0)
-                stage->radius[stage->block[body]] = -1;
+            if (body >= 0 && block[body] >= 0)
+                radius[block[body]] = -1;
         }
 }
 
-bool cairn_stage_in_space(const cairn_stage *stage, int i)
-{
-    return stage->all_balls || (stage->radius && stage->radius[stage->block[i]] >= 0);
-}
-
 /* a is touched at -R n, b at R n */
-static bool is_round(const cairn_stage *stage, int j, int side)
+static bool is_round(const cairn_step *step, const cairn_vec3 *x, const double *radius, int j,
+                     int side)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    int block = stage->block[c->body[2 * j + side]];
-    double R = block < 0 ? 0 : stage->radius[block];
-    cairn_vec3 arm = cairn_contact_arm(stage, j, side);
+    const cairn_contact_store *c = &step->world->contacts;
+    int block = step->block[c->body[2 * j + side]];
+    double R = block < 0 ? 0 : radius[block];
+    cairn_vec3 arm = cairn_contact_arm(c, x, j, side);
     arm = cairn_add_scaled(arm, side ? -R : R, c->normal[j]);
     return block < 0 || (R >= 0 && cairn_norm(arm) <= ROUND * R);
 }
 
-static bool is_of_balls(const cairn_stage *stage, int j)
+static bool is_of_balls(const cairn_step *step, const cairn_vec3 *x, const double *radius, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    return c->mu[j] == c->mu_2[j] && is_round(stage, j, 0) && is_round(stage, j, 1);
+    const cairn_contact_store *c = &step->world->contacts;
+    return c->mu[j] == c->mu_2[j] && is_round(step, x, radius, j, 0) &&
+           is_round(step, x, radius, j, 1);
 }
 
 /* Places in H for the contacts that need them, and for the blocks of joints after them. */
-static cairn_status give_places(cairn_stage *stage)
+static cairn_status give_places(const cairn_step *step, const cairn_free_motion *motion,
+                                const cairn_mechanism *joints, cairn_posed *posed)
 {
-    int contacts = stage->world->contacts.count, all = contacts + stage->joints.blocks;
-    stage->rows = cairn_arena_take(&stage->world->scratch, (size_t)all, sizeof *stage->rows);
-    if (!stage->rows)
+    int contacts = step->world->contacts.count, all = contacts + joints->blocks;
+    posed->rows = cairn_arena_take(&step->world->scratch, (size_t)all, sizeof *posed->rows);
+    if (!posed->rows)
         return CAIRN_NO_MEMORY;
-    stage->stored = 0;
+    posed->stored = 0;
     for (int j = 0; j < all; j++)
-        stage->rows[j] = j < contacts && is_of_balls(stage, j) ? -1 : stage->stored++;
+        posed->rows[j] = j < contacts && is_of_balls(step, motion->x_eval, posed->balls.radius, j)
+                             ? -1
+                             : posed->stored++;
     return CAIRN_OK;
 }
 
 /* Whether that is clear without a look at the contacts. */
-static bool all_balls(const cairn_stage *stage)
+static bool all_balls(const cairn_step *step, bool plain, const cairn_mechanism *joints,
+                      const double *radius)
 {
-    bool all = stage->plain && stage->joints.blocks == 0 && !stage->world->laws.anisotropic;
-    for (int k = 0; all && k < stage->blocks; k++)
-        all = stage->radius[k] >= 0;
+    bool all = plain && joints->blocks == 0 && !step->world->laws.anisotropic;
+    for (int k = 0; all && k < step->blocks; k++)
+        all = radius[k] >= 0;
     return all;
 }
 
-cairn_status cairn_stage_find_balls(cairn_stage *stage)
+cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_motion *motion,
+                                   bool plain, const cairn_mechanism *joints, cairn_posed *posed)
 {
-    int contacts = stage->world->contacts.count, balls = 0;
-    stage->radius = NULL;
-    stage->all_balls = false;
-    stage->rows = NULL;
-    stage->stored = contacts + stage->joints.blocks;
-    if (stage->world->dimension == 2 || stage->components != 3)
+    int contacts = step->world->contacts.count, balls = 0;
+    posed->balls.radius = NULL;
+    posed->balls.all = false;
+    posed->rows = NULL;
+    posed->stored = contacts + joints->blocks;
+    if (step->world->dimension == 2 || step->components != 3)
         return CAIRN_OK;
-    stage->radius =
-        cairn_arena_take(&stage->world->scratch, (size_t)stage->blocks, sizeof *stage->radius);
-    if (!stage->radius)
+    posed->balls.radius =
+        cairn_arena_take(&step->world->scratch, (size_t)step->blocks, sizeof *posed->balls.radius);
+    if (!posed->balls.radius)
         return CAIRN_NO_MEMORY;
-    find_radii(stage);
-    stage->all_balls = all_balls(stage);
-    for (int j = 0; !stage->all_balls && j < contacts; j++)
-        balls += is_of_balls(stage, j);
-    if (!stage->all_balls && (balls < contacts || stage->joints.blocks))
-        return give_places(stage);
-    stage->stored = 0;
+    find_radii(step->world, step->block, posed->balls.radius);
+    posed->balls.all = all_balls(step, plain, joints, posed->balls.radius);
+    for (int j = 0; !posed->balls.all && j < contacts; j++)
+        balls += is_of_balls(step, motion->x_eval, posed->balls.radius, j);
+    if (!posed->balls.all && (balls < contacts || joints->blocks))
+        return give_places(step, motion, joints, posed);
+    posed->stored = 0;
     return CAIRN_OK;
 }

@@ -24,7 +24,6 @@
 #include "math/vec.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
-#include "world/scheme.h"
 #include "world/sleep.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
@@ -40,12 +39,12 @@ static double tangent_dot(int d, const double *x, const double *y)
 }
 
 /* What the contact law of the end of the step speaks of: the impulse, without its compression. */
-static inline const double *last_impulse(const cairn_stage *stage, int j, double *room)
+static inline const double *last_impulse(const cairn_answer *answer, int j, double *room)
 {
-    size_t d = (size_t)stage->problem.dimension, first = (size_t)j * d;
-    for (size_t i = 0; stage->compression && i < d; i++)
-        room[i] = stage->r[first + i] - stage->compression[first + i];
-    return stage->compression ? room : stage->r + first;
+    size_t d = (size_t)answer->problem.dimension, first = (size_t)j * d;
+    for (size_t i = 0; answer->compression && i < d; i++)
+        room[i] = answer->r[first + i] - answer->compression[first + i];
+    return answer->compression ? room : answer->r + first;
 }
 
 /* What rolling and spinning add to the shift of the convex law, and how far their moments are from
@@ -67,56 +66,56 @@ static double add_turning(const cairn_problem *p, int j, const double *r, const 
 }
 
 /* |u_T| - s */
-static double uncorrected(const cairn_stage *stage, int j, const double *u)
+static double uncorrected(const cairn_answer *answer, int dimension, int j, const double *u)
 {
-    double speed = cairn_sliding_speed(stage->world->dimension, stage->problem.directions, u);
-    return stage->s_held ? fmax(speed - stage->s_held[j], 0) : speed;
+    double speed = cairn_sliding_speed(dimension, answer->problem.directions, u);
+    return answer->s_held ? fmax(speed - answer->s_held[j], 0) : speed;
 }
 
 /* The gap error so far, or that of contact j where it is larger. A contact that pushes has at most
  * h |o|, so its weight w, for which two bodies must be fetched, hardly ever matters. */
-static inline double largest_gap_error(const cairn_stage *stage, int j, double open, double above,
-                                       double so_far)
+static inline double largest_gap_error(const cairn_problem *p, double h, int j, double open,
+                                       double above, double so_far)
 {
-    double h = stage->h, error = h * (open < 0 ? -open : 0);
+    double error = h * (open < 0 ? -open : 0);
     if ((above > 0) & (h * open > so_far))
-        error = h * cairn_smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above);
+        error = h * cairn_smaller(open, cairn_contact_inverse_mass(p, j) * above);
     else if (above < 0)
-        error =
-            h * fabs(cairn_smaller(open, cairn_contact_inverse_mass(&stage->problem, j) * above));
+        error = h * fabs(cairn_smaller(open, cairn_contact_inverse_mass(p, j) * above));
     return cairn_larger(so_far, error);
 }
 
 /* Candidates without impulse that stay open, most of them, add nothing: they are not told apart,
  * since arithmetic costs less than a branch that cannot be foreseen. */
-static inline void certify_contact(const cairn_stage *stage, int j, cairn_certificate *c)
+static inline void certify_contact(const cairn_step *step, const cairn_answer *answer, int j,
+                                   cairn_certificate *c)
 {
-    const cairn_problem *p = &stage->problem;
-    int d = stage->world->dimension;
-    const double *u = stage->u + (size_t)j * (size_t)p->dimension;
-    double room[CAIRN_MAX_DIMENSION], h = stage->h;
-    const double *r = last_impulse(stage, j, room);
-    double above = r[0] - (stage->floor ? stage->floor[j] : 0), speed = tangent_norm(d, u);
+    const cairn_problem *p = &answer->problem;
+    int d = step->world->dimension;
+    const double *u = answer->u + (size_t)j * (size_t)p->dimension;
+    double room[CAIRN_MAX_DIMENSION], h = step->h;
+    const double *r = last_impulse(answer, j, room);
+    double above = r[0] - (answer->floor ? answer->floor[j] : 0), speed = tangent_norm(d, u);
     double against = tangent_dot(d, r, u) + tangent_norm(d, r) * speed;
     double lift = p->rolling + p->spinning ? add_turning(p, j, r, u, &against) : 0;
-    if (p->directions || stage->s_held)
-        speed = uncorrected(stage, j, u);
-    lift = stage->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * speed : 0;
-    double open = u[0] + stage->b[j] - lift, pushing = above > 0 ? 1 : 0;
-    c->gap_error = largest_gap_error(stage, j, open, above, c->gap_error);
+    if (p->directions || answer->s_held)
+        speed = uncorrected(answer, d, j, u);
+    lift = step->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * speed : 0;
+    double open = u[0] + p->b[j] - lift, pushing = above > 0 ? 1 : 0;
+    c->gap_error = largest_gap_error(p, h, j, open, above, c->gap_error);
     c->complementarity = cairn_larger(c->complementarity, fabs(above * open));
     c->friction_direction = cairn_larger(c->friction_direction, against); /* not yet over h */
     c->dilatation = cairn_larger(c->dilatation, pushing * h * lift);
     c->spurious_work += pushing * r[0] * lift;
 }
 
-/* Exact Coulomb friction means circular cones, whatever cones the scheme has. */
-void cairn_stage_judge_circular(const cairn_stage *stage, cairn_judgement *judgement)
+void cairn_judge_circular(const cairn_problem *p, const double *r, double *v, double *u,
+                          cairn_judgement *judgement)
 {
-    cairn_problem circular = stage->problem;
+    cairn_problem circular = *p;
     cairn_judgement exact;
     circular.directions = 0;
-    cairn_judge(&circular, CAIRN_LAW_COULOMB, stage->r, stage->v, stage->u, &exact);
+    cairn_judge(&circular, CAIRN_LAW_COULOMB, r, v, u, &exact);
     judgement->coulomb = exact.coulomb;
 }
 
@@ -127,21 +126,29 @@ typedef struct finding {
     int active;
 } finding;
 
+typedef struct certify_job {
+    const cairn_step *step;
+    const cairn_answer *answer;
+} certify_job;
+
 static void certify_range(int begin, int end, void *context, void *value)
 {
-    const cairn_stage *stage = context;
-    const cairn_problem *p = &stage->problem;
+    const certify_job *job = context;
+    const cairn_step *step = job->step;
+    const cairn_answer *answer = job->answer;
+    const cairn_problem *p = &answer->problem;
     cairn_certificate c = { 0 };
     finding *found = value;
     int active = 0;
     for (int j = begin; j < end; j++) {
         cairn_contact_fetch(p, p->block_size, j + CAIRN_AHEAD, p->mass_inverse);
-        certify_contact(stage, j, &c);
-        active += stage->r[(size_t)j * (size_t)p->dimension] > 0;
+        certify_contact(step, answer, j, &c);
+        active += answer->r[(size_t)j * (size_t)p->dimension] > 0;
     }
-    c.friction_direction /= stage->h;
+    c.friction_direction /= step->h;
     *found = (finding){ .certificate = c, .active = active };
-    cairn_energy_add_contacts(stage, begin, end, &found->energy); /* they are in the cache now */
+    /* they are in the cache now */
+    cairn_energy_add_contacts(step, answer, begin, end, &found->energy);
 }
 
 static void add_finding(void *result, const void *value)
@@ -159,17 +166,18 @@ static void add_finding(void *result, const void *value)
     cairn_energy_add_up(&found->energy, 1, &report->energy);
 }
 
-static cairn_status certify_contacts(cairn_stage *stage)
+static cairn_status certify_contacts(const cairn_step *step, const cairn_answer *answer)
 {
     static const finding none = { 0 };
-    const cairn_reduction all = { .count = stage->world->contacts.count,
+    certify_job job = { step, answer };
+    const cairn_reduction all = { .count = step->world->contacts.count,
                                   .grain = GRAIN,
                                   .work = certify_range,
                                   .join = add_finding,
-                                  .context = stage,
+                                  .context = &job,
                                   .neutral = &none,
                                   .size = sizeof none };
-    return cairn_arena_reduce(&stage->world->scratch, &all, stage->report);
+    return cairn_arena_reduce(&step->world->scratch, &all, step->report);
 }
 
 /* Whether all that was found about the contacts can be written as numbers. NaN, and an infinity of
@@ -186,14 +194,14 @@ static bool is_finite(const cairn_step_report *report)
 }
 
 /* Name the contact with the largest impulse, or the first that is none. */
-static cairn_status refuse_impulse(const cairn_stage *stage)
+static cairn_status refuse_impulse(const cairn_step *step, const cairn_answer *answer)
 {
-    size_t d = (size_t)stage->problem.dimension;
-    const int32_t *body = stage->world->contacts.body;
+    size_t d = (size_t)answer->problem.dimension;
+    const int32_t *body = step->world->contacts.body;
     double largest = -1;
     int worst = -1;
-    for (int j = 0; j < stage->world->contacts.count && !isnan(largest); j++) {
-        double size = fabs(stage->r[(size_t)j * d]);
+    for (int j = 0; j < step->world->contacts.count && !isnan(largest); j++) {
+        double size = fabs(answer->r[(size_t)j * d]);
         if (size > largest || isnan(size)) {
             largest = size;
             worst = j;
@@ -201,23 +209,23 @@ static cairn_status refuse_impulse(const cairn_stage *stage)
     }
     if (worst < 0)
         return CAIRN_NOT_FINITE;
-    return cairn_fail(&stage->world->error, CAIRN_NOT_FINITE, NULL,
+    return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
                       "the impulses of this step are too large for numbers, first of all %g N s "
                       "between body %d and body %d",
                       largest, body[2 * worst], body[2 * worst + 1]);
 }
 
-cairn_status cairn_stage_certify(cairn_stage *stage)
+cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
 {
-    cairn_step_report *report = stage->report;
+    cairn_step_report *report = step->report;
     cairn_certificate *c = &report->certificate;
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
-    if (stage->problem.directions && !stage->compression) {
-        cairn_stage_judge_circular(stage, &c->judgement);
-        cairn_stage_hold_still(stage);
+    if (answer->problem.directions && !answer->compression) {
+        cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u, &c->judgement);
+        cairn_rest_hold_still(step, answer);
     }
-    report->candidates = stage->world->contacts.count;
-    TRY(certify_contacts(stage));
-    return is_finite(report) ? CAIRN_OK : refuse_impulse(stage);
+    report->candidates = step->world->contacts.count;
+    TRY(certify_contacts(step, answer));
+    return is_finite(report) ? CAIRN_OK : refuse_impulse(step, answer);
 }

@@ -28,7 +28,7 @@
 #include "problem/operator.h"
 #include "problem/part.h"
 #include "solve/decompression.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 static const double TIE = 1e-9;    /* of the step: impacts so near in time are simultaneous */
 static const double CLOSE = 1e-12; /* relative residual that rounds aim at                  */
@@ -36,7 +36,9 @@ static const double FADING = 0.5;  /* of 1 - e, of the fastest: impacts that are
 enum { MOST_SWEEPS = 100 };
 
 typedef struct chain {
-    cairn_stage *stage;
+    const cairn_step *step;
+    const cairn_problem *p;
+    const double *v_old; /* of blocks: before the step                                     */
     double *w, *y;       /* of blocks: see above                                           */
     double *time;        /* s, of blocks: of their last impact; -1: none yet               */
     double *earliest;    /* s, of blocks: when the next contact hits                       */
@@ -45,6 +47,8 @@ typedef struct chain {
     double *hits;        /* s, of contacts: when they hit; infinite: they do not           */
     double *bias;        /* m/s, of contacts in the round                                  */
     double *total;       /* N s, of contacts: their impulses of all rounds                 */
+    uint8_t *struck;     /* of blocks: some impact was theirs                              */
+    double *farthest;    /* m, of blocks: from x, at their impacts                         */
     int32_t *list;       /* contacts of the round                                          */
     int count;           /* of them                                                        */
     double fastest;      /* m/s: largest excess when the step begins                       */
@@ -60,27 +64,26 @@ typedef struct approach {
     double gap;  /* m: g - H_N y                                                     */
 } approach;
 
-static double normal_part(const cairn_stage *stage, int j, const double *v)
+static double normal_part(const cairn_problem *p, int j, const double *v)
 {
-    const cairn_problem *p = &stage->problem;
     double u[CAIRN_MAX_DIMENSION];
     cairn_contact_relative(p, p->dimension, p->block_size, j, v, u);
     return u[0];
 }
 
-double cairn_stage_behind(const cairn_stage *stage, int j, const double *y)
+double cairn_contact_behind(const cairn_problem *p, int j, const double *y)
 {
-    double imposed = stage->w ? stage->w[(size_t)j * (size_t)stage->problem.dimension] : 0;
-    return normal_part(stage, j, y) - imposed;
+    double imposed = p->w ? p->w[(size_t)j * (size_t)p->dimension] : 0;
+    return normal_part(p, j, y) - imposed;
 }
 
 /* |v_free - v| of a block, m/s. */
-static double forced_speed(const cairn_stage *stage, int block)
+static double forced_speed(const chain *c, int block)
 {
     double sum = 0;
-    for (int i = 0; block >= 0 && i < stage->world->dimension; i++) {
-        size_t k = (size_t)block * (size_t)stage->block_size + (size_t)i;
-        double change = stage->v_problem[k] - stage->v_old[k];
+    for (int i = 0; block >= 0 && i < c->step->world->dimension; i++) {
+        size_t k = (size_t)block * (size_t)c->p->block_size + (size_t)i;
+        double change = c->p->v_free[k] - c->v_old[k];
         sum += change * change;
     }
     return sqrt(sum);
@@ -89,30 +92,30 @@ static double forced_speed(const cairn_stage *stage, int block)
 /* Whether contact j closes in this step, and how it comes. */
 static bool closes(const chain *c, int j, approach *at)
 {
-    const cairn_stage *stage = c->stage;
-    at->u = normal_part(stage, j, c->w);
+    const cairn_problem *p = c->p;
+    at->u = normal_part(p, j, c->w);
     if (!(at->u < 0))
         return false;
-    double behind = c->found.count > 0 ? cairn_stage_behind(stage, j, c->y) : 0;
-    at->gap = stage->world->contacts.gap[j] - behind;
-    if (!(at->gap + stage->h * at->u <= 0))
+    double behind = c->found.count > 0 ? cairn_contact_behind(p, j, c->y) : 0;
+    at->gap = c->step->world->contacts.gap[j] - behind;
+    if (!(at->gap + c->step->h * at->u <= 0))
         return false;
-    at->f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
+    at->f = normal_part(p, j, p->v_free) - normal_part(p, j, c->v_old);
     return true;
 }
 
 /* By how much it is faster than rest, m/s; forces do not count. */
 static double excess(const chain *c, int j, const approach *at)
 {
-    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
-    double rest = fmax(forced_speed(c->stage, block[0]), forced_speed(c->stage, block[1]));
+    const int32_t *block = c->p->block + 2 * (size_t)j;
+    double rest = fmax(forced_speed(c, block[0]), forced_speed(c, block[1]));
     return at->f - at->u - fmax(rest, fabs(at->f));
 }
 
 /* When both bodies of a contact have last been hit; 0: not yet. */
 static double since(const chain *c, int j)
 {
-    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    const int32_t *block = c->p->block + 2 * (size_t)j;
     double last = 0;
     for (int side = 0; side < 2; side++)
         if (block[side] >= 0)
@@ -123,20 +126,20 @@ static double since(const chain *c, int j)
 static double time_of(const chain *c, int j, const approach *at)
 {
     double start = since(c, j);
-    return fmin(c->stage->h, fmax(start, at->gap / -at->u));
+    return fmin(c->step->h, fmax(start, at->gap / -at->u));
 }
 
 /* m/s: excess that is not followed where e < 1, a small part of what is lost anyway. Else impacts
  * that fade would never end in a dense crowd. */
 static double faded(const chain *c, int j)
 {
-    return c->fastest * FADING * (1 - c->stage->world->contacts.restitution[j]);
+    return c->fastest * FADING * (1 - c->step->world->contacts.restitution[j]);
 }
 
 /* Excess that is too slow for rounds: also what is not to be told from errors of the solver. */
 static double slow_at(const chain *c, int j)
 {
-    return fmax(c->fastest * c->stage->options->tolerance, faded(c, j));
+    return fmax(c->fastest * c->step->options->tolerance, faded(c, j));
 }
 
 static void look_at(chain *c, int j)
@@ -151,7 +154,7 @@ static double largest_excess(chain *c)
 {
     double largest = 0;
     approach at;
-    for (int j = 0; j < c->stage->world->contacts.count; j++)
+    for (int j = 0; j < c->step->world->contacts.count; j++)
         if (closes(c, j, &at))
             largest = fmax(largest, excess(c, j, &at));
     return largest;
@@ -159,17 +162,16 @@ static double largest_excess(chain *c)
 
 static bool is_changed(const chain *c, int j)
 {
-    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    const int32_t *block = c->p->block + 2 * (size_t)j;
     return (block[0] >= 0 && c->changed[block[0]]) || (block[1] >= 0 && c->changed[block[1]]);
 }
 
 /* The earliest hit of a body or of one that it may meet: who is hit earlier can reach it before. */
 static void look_around(chain *c)
 {
-    const cairn_stage *stage = c->stage;
-    const int32_t *block = stage->problem.block;
-    memcpy(c->around, c->earliest, (size_t)stage->blocks * sizeof *c->around);
-    for (int k = 0; k < 2 * stage->world->contacts.count; k++)
+    const int32_t *block = c->p->block;
+    memcpy(c->around, c->earliest, (size_t)c->step->blocks * sizeof *c->around);
+    for (int k = 0; k < 2 * c->step->world->contacts.count; k++)
         if (block[k] >= 0 && block[k ^ 1] >= 0)
             c->around[block[k]] = fmin(c->around[block[k]], c->earliest[block[k ^ 1]]);
 }
@@ -177,10 +179,10 @@ static void look_around(chain *c)
 /* (1) Contacts ascending; how many hit at all. */
 static int find_first(chain *c)
 {
-    const cairn_stage *stage = c->stage;
-    const int32_t *block = stage->problem.block;
-    int contacts = stage->world->contacts.count, hitting = 0;
-    for (int i = 0; i < stage->blocks; i++)
+    const cairn_step *step = c->step;
+    const int32_t *block = c->p->block;
+    int contacts = step->world->contacts.count, hitting = 0;
+    for (int i = 0; i < step->blocks; i++)
         c->earliest[i] = INFINITY;
     for (int j = 0; j < contacts; j++) {
         hitting += isfinite(c->hits[j]);
@@ -195,7 +197,7 @@ static int find_first(chain *c)
         bool first = isfinite(c->hits[j]);
         for (int side = 0; first && side < 2; side++)
             first = block[2 * j + side] < 0 ||
-                    c->hits[j] <= c->around[block[2 * j + side]] + TIE * stage->h;
+                    c->hits[j] <= c->around[block[2 * j + side]] + TIE * step->h;
         if (first)
             c->list[c->count++] = j;
     }
@@ -211,20 +213,20 @@ static cairn_law law_of(const cairn_scheme *scheme)
 
 static void set_bias(chain *c, int j)
 {
-    const cairn_stage *stage = c->stage;
-    double e = stage->world->contacts.restitution[j];
+    const cairn_step *step = c->step;
+    double e = step->world->contacts.restitution[j];
     approach at;
     closes(c, j, &at);
-    double s = (c->hits[j] / stage->h - 0.5) * at.f;
+    double s = (c->hits[j] / step->h - 0.5) * at.f;
     c->bias[j] = e * fmin(0, at.u + s) + s;
 }
 
 /* (2) impulses of the contacts in the list, in the scratch */
 static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report)
 {
-    cairn_stage *stage = c->stage;
-    cairn_arena *scratch = &stage->world->scratch;
-    cairn_problem whole = stage->problem;
+    const cairn_step *step = c->step;
+    cairn_arena *scratch = &step->world->scratch;
+    cairn_problem whole = *c->p;
     cairn_problem_part part;
     whole.directions = 0;
     whole.v_free = c->w;
@@ -241,8 +243,8 @@ static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report
         return CAIRN_NO_MEMORY;
     const cairn_decompression impact = { p, zeros, zeros };
     cairn_solve_options options = cairn_solve_options_default();
-    options.law = law_of(stage->scheme);
-    options.tolerance = fmin(CLOSE, stage->options->tolerance);
+    options.law = law_of(step->scheme);
+    options.tolerance = fmin(CLOSE, step->options->tolerance);
     options.max_iterations = MOST_SWEEPS;
     return cairn_decompression_solve(&impact, &options, *r, v, u, report);
 }
@@ -250,7 +252,7 @@ static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report
 /* (3) for one contact */
 static void strike(chain *c, int j, int round, const double *r)
 {
-    const cairn_problem *p = &c->stage->problem;
+    const cairn_problem *p = c->p;
     int d = p->dimension, n = p->block_size;
     double t = c->hits[j], late[CAIRN_MAX_DIMENSION];
     cairn_impacts *found = &c->found;
@@ -270,35 +272,34 @@ static void strike(chain *c, int j, int round, const double *r)
 /* How far from x the bodies of a contact are when it hits: candidates must cover that. */
 static void note_way(const chain *c, int j)
 {
-    cairn_stage *stage = c->stage;
-    const int32_t *block = stage->problem.block + 2 * (size_t)j;
+    const int32_t *block = c->p->block + 2 * (size_t)j;
     for (int side = 0; side < 2; side++) {
         if (block[side] < 0)
             continue;
-        size_t first = (size_t)block[side] * (size_t)stage->block_size;
+        size_t first = (size_t)block[side] * (size_t)c->p->block_size;
         double sum = 0;
-        for (size_t i = first; i < first + (size_t)stage->world->dimension; i++)
+        for (size_t i = first; i < first + (size_t)c->step->world->dimension; i++)
             sum += (c->hits[j] * c->w[i] - c->y[i]) * (c->hits[j] * c->w[i] - c->y[i]);
-        stage->farthest[block[side]] = fmax(stage->farthest[block[side]], sqrt(sum));
+        c->farthest[block[side]] = fmax(c->farthest[block[side]], sqrt(sum));
     }
 }
 
 static void mark_blocks(const chain *c, int j)
 {
-    const int32_t *block = c->stage->problem.block + 2 * (size_t)j;
+    const int32_t *block = c->p->block + 2 * (size_t)j;
     for (int side = 0; side < 2; side++)
         if (block[side] >= 0) {
             c->changed[block[side]] = 1;
-            c->stage->struck[block[side]] = 1;
+            c->struck[block[side]] = 1;
             c->time[block[side]] = fmax(c->time[block[side]], c->hits[j]);
         }
 }
 
 static void strike_all(chain *c, int round, const double *r)
 {
-    size_t d = (size_t)c->stage->problem.dimension;
-    int contacts = c->stage->world->contacts.count;
-    memset(c->changed, 0, (size_t)c->stage->blocks);
+    size_t d = (size_t)c->p->dimension;
+    int contacts = c->step->world->contacts.count;
+    memset(c->changed, 0, (size_t)c->step->blocks);
     for (int k = 0; k < c->count; k++)
         note_way(c, c->list[k]);
     for (int k = 0; k < c->count; k++)
@@ -315,8 +316,8 @@ static void strike_all(chain *c, int round, const double *r)
 /* Room for the impacts of another round: twice as much as before, and what there was. */
 static cairn_status make_room(chain *c)
 {
-    cairn_arena *scratch = &c->stage->world->scratch;
-    size_t needed = (size_t)(c->found.count + c->count), d = (size_t)c->stage->problem.dimension;
+    cairn_arena *scratch = &c->step->world->scratch;
+    size_t needed = (size_t)(c->found.count + c->count), d = (size_t)c->p->dimension;
     if (needed <= c->room)
         return CAIRN_OK;
     size_t room = 2 * needed, old = (size_t)c->found.count;
@@ -343,21 +344,21 @@ static cairn_status do_round(chain *c, int round, bool *good)
     cairn_solve_report report;
     double *r;
     TRY(make_room(c));
-    cairn_arena_moment before = cairn_arena_now(&c->stage->world->scratch);
+    cairn_arena_moment before = cairn_arena_now(&c->step->world->scratch);
     TRY(solve_round(c, &r, &report));
-    *good = report.judgement.asked.relative <= c->stage->options->tolerance;
+    *good = report.judgement.asked.relative <= c->step->options->tolerance;
     if (*good)
         strike_all(c, round, r);
-    cairn_arena_return(&c->stage->world->scratch, before);
+    cairn_arena_return(&c->step->world->scratch, before);
     return CAIRN_OK;
 }
 
 static cairn_status do_rounds(chain *c)
 {
-    cairn_step_report *report = c->stage->report;
+    cairn_step_report *report = c->step->report;
     bool good = true;
     int hitting = find_first(c);
-    while (hitting > 0 && good && report->impact_rounds < c->stage->options->impact_rounds) {
+    while (hitting > 0 && good && report->impact_rounds < c->step->options->impact_rounds) {
         TRY(do_round(c, report->impact_rounds + 1, &good));
         report->impact_rounds += good;
         hitting = find_first(c);
@@ -369,10 +370,10 @@ static cairn_status do_rounds(chain *c)
 
 static cairn_status take_arrays(chain *c)
 {
-    cairn_stage *stage = c->stage;
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t blocks = (size_t)stage->blocks, velocities = blocks * (size_t)stage->block_size;
-    size_t contacts = (size_t)stage->world->contacts.count;
+    const cairn_step *step = c->step;
+    cairn_arena *scratch = &step->world->scratch;
+    size_t blocks = (size_t)step->blocks, velocities = blocks * (size_t)step->block_size;
+    size_t contacts = (size_t)step->world->contacts.count;
     c->y = cairn_arena_doubles(scratch, velocities);
     c->w = cairn_arena_take(scratch, velocities, sizeof *c->w);
     c->time = cairn_arena_doubles(scratch, blocks);
@@ -382,94 +383,96 @@ static cairn_status take_arrays(chain *c)
     c->hits = cairn_arena_take(scratch, contacts, sizeof *c->hits);
     c->bias = cairn_arena_take(scratch, contacts, sizeof *c->bias);
     c->list = cairn_arena_take(scratch, contacts, sizeof *c->list);
-    c->total = cairn_arena_doubles(scratch, contacts * (size_t)stage->problem.dimension);
-    stage->struck = cairn_arena_take(scratch, blocks, sizeof *stage->struck);
-    stage->farthest = cairn_arena_doubles(scratch, blocks);
+    c->total = cairn_arena_doubles(scratch, contacts * (size_t)c->p->dimension);
+    c->struck = cairn_arena_take(scratch, blocks, sizeof *c->struck);
+    c->farthest = cairn_arena_doubles(scratch, blocks);
     if (!c->y || !c->w || !c->time || !c->earliest || !c->around || !c->changed || !c->hits ||
-        !c->bias || !c->list || !c->total || !stage->struck || !stage->farthest)
+        !c->bias || !c->list || !c->total || !c->struck || !c->farthest)
         return CAIRN_NO_MEMORY;
-    memcpy(c->w, stage->v_problem, velocities * sizeof *c->w);
-    memset(stage->struck, 0, blocks);
+    memcpy(c->w, c->p->v_free, velocities * sizeof *c->w);
+    memset(c->struck, 0, blocks);
     return CAIRN_OK;
 }
 
-/* The usual solve starts from w, and gaps from where the paths lead. */
-static void hand_on(chain *c)
+static bool is_struck(const chain *c, int j)
 {
-    cairn_stage *stage = c->stage;
-    const int32_t *block = stage->problem.block;
-    stage->impacts = c->found;
-    stage->impulses_before = c->total;
-    stage->behind = c->y;
-    stage->problem.v_free = c->w;
-    for (int j = 0; j < stage->world->contacts.count; j++) {
-        bool struck = false;
-        for (int side = 0; side < 2; side++)
-            struck |= block[2 * j + side] >= 0 && stage->struck[block[2 * j + side]];
-        if (!struck)
-            continue;
-        double f = normal_part(stage, j, stage->v_problem) - normal_part(stage, j, stage->v_old);
-        double u = normal_part(stage, j, c->w);
-        double overlap = fmin(0, stage->world->contacts.gap[j]);
-        double gap = stage->world->contacts.gap[j] - cairn_stage_behind(stage, j, c->y);
-        double leaves = fmax(0, u) + faded(c, j);
-        const cairn_approach at = { .gap = gap,
-                                    .apart = cairn_stage_apart(stage, gap, overlap, leaves),
-                                    .before = u - f,
-                                    .restitution = stage->world->contacts.restitution[j] };
-        stage->b[j] = cairn_scheme_bias(stage->scheme, stage->h, &at);
-    }
+    const int32_t *block = c->p->block + 2 * (size_t)j;
+    return (block[0] >= 0 && c->struck[block[0]]) || (block[1] >= 0 && c->struck[block[1]]);
+}
+
+/* The bias of a contact whose bodies have been hit. */
+static double bias_after(const chain *c, int j)
+{
+    const cairn_step *step = c->step;
+    const cairn_contact_store *contacts = &step->world->contacts;
+    double f = normal_part(c->p, j, c->p->v_free) - normal_part(c->p, j, c->v_old);
+    double u = normal_part(c->p, j, c->w), overlap = fmin(0, contacts->gap[j]);
+    double gap = contacts->gap[j] - cairn_contact_behind(c->p, j, c->y);
+    double apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
+    const cairn_approach at = { gap, apart, u - f, contacts->restitution[j] };
+    return cairn_scheme_bias(step->scheme, step->h, &at);
+}
+
+/* The usual solve starts from w, and gaps from where the paths lead. */
+static cairn_status hand_on(const chain *c, cairn_answer *answer)
+{
+    size_t count = (size_t)c->step->world->contacts.count;
+    double *b = cairn_arena_take(&c->step->world->scratch, count, sizeof *b);
+    if (!b)
+        return CAIRN_NO_MEMORY;
+    for (size_t j = 0; j < count; j++)
+        b[j] = is_struck(c, (int)j) ? bias_after(c, (int)j) : c->p->b[j];
+    answer->impacts = c->found;
+    answer->impacts.total = c->total;
+    answer->impacts.behind = c->y;
+    answer->impacts.struck = c->struck;
+    answer->impacts.farthest = c->farthest;
+    answer->problem.v_free = c->w;
+    answer->problem.b = b;
+    return CAIRN_OK;
 }
 
 /* ---- whether there are any ------------------------------------------------------------------ */
 
 /* What is not of contacts alone, and what is found by iteration around the solve, is left to a
  * single solve. */
-static bool is_for_rounds(const cairn_stage *stage)
+static bool is_for_rounds(const cairn_step *step, const cairn_problem *p)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     const cairn_surface_laws *laws = &world->laws;
     bool other = laws->rolling || laws->spinning || laws->anisotropic || laws->adhesive ||
                  world->friction_varies || cairn_materials_have_poisson(world);
-    return world->bouncing && stage->options->impact_rounds > 0 && !other &&
-           !stage->options->sleep && !stage->scheme->velocity_level && !stage->linearisations &&
-           stage->joints.blocks == 0;
+    return world->bouncing && step->options->impact_rounds > 0 && !other && !step->options->sleep &&
+           !step->scheme->velocity_level && !step->linearisations && !p->bounded;
 }
 
-static bool any_bounces(const cairn_stage *stage)
+static bool any_bounces(const cairn_contact_store *c)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
     bool any = false;
     for (int j = 0; j < c->count && !any; j++)
         any = c->restitution[j] > 0;
     return any;
 }
 
-cairn_status cairn_stage_chain(cairn_stage *stage, bool *any)
+cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool *any)
 {
-    stage->impacts = (cairn_impacts){ 0 };
-    stage->impulses_before = stage->behind = stage->farthest = NULL;
-    stage->struck = NULL;
-    stage->report->impacts = stage->report->impact_rounds = stage->report->impacts_left = 0;
+    const cairn_contact_store *contacts = &step->world->contacts;
+    step->report->impacts = step->report->impact_rounds = step->report->impacts_left = 0;
     *any = false;
-    if (!is_for_rounds(stage) || !any_bounces(stage))
+    if (!is_for_rounds(step, &answer->problem) || !any_bounces(contacts))
         return CAIRN_OK;
-    cairn_arena_moment before = cairn_arena_now(&stage->world->scratch);
-    chain c = { .stage = stage };
+    cairn_arena_moment before = cairn_arena_now(&step->world->scratch);
+    chain c = { .step = step, .p = &answer->problem, .v_old = answer->v_old };
     TRY(take_arrays(&c));
     c.fastest = largest_excess(&c);
     if (c.fastest > 0) {
-        for (int j = 0; j < stage->world->contacts.count; j++)
+        for (int j = 0; j < contacts->count; j++)
             look_at(&c, j);
         TRY(do_rounds(&c));
     }
     *any = c.found.count > 0;
-    if (*any) {
-        hand_on(&c);
-        return CAIRN_OK;
-    }
-    stage->farthest = NULL;
-    stage->struck = NULL;
-    cairn_arena_return(&stage->world->scratch, before);
+    if (*any)
+        return hand_on(&c, answer);
+    cairn_arena_return(&step->world->scratch, before);
     return CAIRN_OK;
 }

@@ -109,10 +109,9 @@ cairn_piece cairn_contact_piece(const cairn_contact_store *c, int j, int which)
 }
 
 /* The witness points are half the gap from their middle. */
-cairn_vec3 cairn_contact_arm(const cairn_stage *stage, int j, int side)
+cairn_vec3 cairn_contact_arm(const cairn_contact_store *c, const cairn_vec3 *x, int j, int side)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
     double half = side ? -0.5 * c->gap[j] : 0.5 * c->gap[j];
     cairn_vec3 on = cairn_add_scaled(c->point[j], half, c->normal[j]);
-    return cairn_sub(on, stage->x_eval[c->body[2 * (size_t)j + (size_t)side]]);
+    return cairn_sub(on, x[c->body[2 * (size_t)j + (size_t)side]]);
 }

@@ -12,7 +12,7 @@
 #include "collide/plain.h"
 #include "math/vec.h"
 #include "shape/shape.h"
-#include "world/scheme.h"
+#include "world/step.h"
 #include "world/touch.h"
 
 enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
@@ -21,73 +21,28 @@ enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 /* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size; and the
  * margin that the user asked for. Turning moves the surface by at most arm |omega| h. */
-static double first_reach(const cairn_stage *stage, int i)
+static double first_reach(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
-    double h = stage->h, speed = cairn_norm(stage->v_free[i]);
-    double arm = cairn_body_arm(stage->world, i);
-    double turning = arm > 0 ? arm * cairn_norm(stage->omega_free[i]) : 0;
-    double reach = 1.25 * h * (speed + turning) + 2 * h * h * cairn_norm(stage->world->gravity);
-    return fmax(reach + 0.02 * cairn_body_size(stage->world, i), stage->options->margin);
+    double h = step->h, speed = cairn_norm(motion->v_free[i]);
+    double arm = cairn_body_arm(step->world, i);
+    double turning = arm > 0 ? arm * cairn_norm(motion->omega_free[i]) : 0;
+    double reach = 1.25 * h * (speed + turning) + 2 * h * h * cairn_norm(step->world->gravity);
+    return fmax(reach + 0.02 * cairn_body_size(step->world, i), step->options->margin);
 }
 
 /* The angle by which a driven body turns in this step. */
-static double driven_turn(const cairn_stage *stage, int i)
+static double driven_turn(const cairn_free_motion *motion, int i)
 {
-    cairn_quat back = cairn_quat_conjugate(stage->q_eval[i]);
-    return cairn_norm(cairn_quat_log(cairn_quat_multiply(stage->q_next[i], back)));
+    cairn_quat back = cairn_quat_conjugate(motion->q_eval[i]);
+    return cairn_norm(cairn_quat_log(cairn_quat_multiply(motion->q_next[i], back)));
 }
 
 /* A driven body: as far as it goes; one without bounds says by `turn` how far it turns. */
-static double driven_reach(const cairn_stage *stage, int i)
+static double driven_reach(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
-    double moved = cairn_norm(cairn_sub(stage->x_next[i], stage->x_eval[i]));
-    double arm = cairn_body_arm(stage->world, i);
-    return isfinite(arm) ? moved + arm * driven_turn(stage, i) : moved;
-}
-
-/* How far contact j/2 of the last step lets body j & 1 of it be pushed by the other. A driven body
- * pushes along the normal: what slides past it does not go along with it. */
-static double pushed_by(const cairn_stage *stage, int j, const double *way)
-{
-    const cairn_body_store *b = &stage->world->bodies;
-    const cairn_contact_store *last = stage->warm;
-    int other = last->body[j ^ 1];
-    if (b->motion[other] != CAIRN_MOTION_DRIVEN || !last->normal || !last->point)
-        return way[other];
-    cairn_vec3 arm = cairn_sub(last->point[j / 2], b->x[other]);
-    cairn_vec3 omega = cairn_rotate(b->q[other], stage->omega_free[other]);
-    cairn_vec3 v = cairn_add(stage->v_free[other], cairn_cross(omega, arm));
-    return stage->h * fabs(cairn_dot(last->normal[j / 2], v));
-}
-
-static void share_ring(cairn_stage *stage, const double *way, double share)
-{
-    const cairn_contact_store *last = stage->warm;
-    bool driven = stage->world->driven_count > 0;
-    for (int j = 0; j < 2 * last->count; j++) {
-        int i = last->body[j];
-        double push = driven ? pushed_by(stage, j, way) : way[last->body[j ^ 1]];
-        if (stage->block[i] >= 0)
-            stage->reach[i] = cairn_larger(stage->reach[i], share * push);
-    }
-}
-
-/* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
- * last step; these push theirs, FADE as far, and so on for a few rings. Found on spheres that are
- * poured: of 600 steps 381 had to be solved again with one ring, 15 with four, for 8 % more
- * candidates. */
-enum { RINGS = 4 };
-static const double FADE = 0.7;
-
-static void share_reach(cairn_stage *stage, double *way)
-{
-    share_ring(stage, way, 1.1);
-    for (int ring = 1; ring < RINGS; ring++) {
-        for (int i = 0; i < stage->world->bodies.count; i++)
-            if (stage->block[i] >= 0)
-                way[i] = cairn_larger(way[i], FADE * stage->reach[i]);
-        share_ring(stage, way, 1);
-    }
+    double moved = cairn_norm(cairn_sub(motion->x_next[i], motion->x_eval[i]));
+    double arm = cairn_body_arm(step->world, i);
+    return isfinite(arm) ? moved + arm * driven_turn(motion, i) : moved;
 }
 
 /* How far bodies go, in one range of them. */
@@ -96,27 +51,31 @@ typedef struct ways {
 } ways;
 
 typedef struct reach_job {
-    const cairn_stage *stage;
-    double *way; /* m: of each body that is there, without contact                     */
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    double *reach; /* m: of each body                                                  */
+    double *way;   /* m: of each body that is there, without contact                     */
 } reach_job;
 
 static void reach_range(int begin, int end, void *context, void *value)
 {
     const reach_job *job = context;
-    const cairn_stage *stage = job->stage;
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_step *step = job->step;
+    const cairn_free_motion *motion = job->motion;
+    double *reach = job->reach;
+    const cairn_body_store *b = &step->world->bodies;
     ways w = { 0, INFINITY };
     for (int i = begin; i < end; i++) {
         job->way[i] = 0;
         if (!b->alive[i])
             continue;
-        job->way[i] = stage->h * cairn_norm(stage->v_free[i]);
+        job->way[i] = step->h * cairn_norm(motion->v_free[i]);
         w.longest = job->way[i] > w.longest ? job->way[i] : w.longest;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
-            stage->reach[i] = first_reach(stage, i);
-            w.least_reach = stage->reach[i] < w.least_reach ? stage->reach[i] : w.least_reach;
+            reach[i] = first_reach(step, motion, i);
+            w.least_reach = reach[i] < w.least_reach ? reach[i] : w.least_reach;
         } else if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
-            stage->reach[i] = driven_reach(stage, i);
+            reach[i] = driven_reach(step, motion, i);
         }
     }
     *(ways *)value = w;
@@ -132,78 +91,147 @@ static void add_ways(void *result, const void *value)
 
 /* The first reach of all bodies; whether someone goes further than each can reach anyway, else
  * there is nothing to share. */
-static cairn_status find_reach(cairn_stage *stage, double *way, bool *far)
+static cairn_status find_reach(reach_job *job, bool *far)
 {
     static const ways none = { 0, INFINITY };
-    reach_job job = { stage, way };
+    cairn_world *world = job->step->world;
     ways all = none;
-    const cairn_reduction of_bodies = { .count = stage->world->bodies.count,
+    const cairn_reduction of_bodies = { .count = world->bodies.count,
                                         .grain = GRAIN,
                                         .work = reach_range,
                                         .join = add_ways,
-                                        .context = &job,
+                                        .context = job,
                                         .neutral = &none,
                                         .size = sizeof none };
-    TRY(cairn_arena_reduce(&stage->world->scratch, &of_bodies, &all));
+    TRY(cairn_arena_reduce(&world->scratch, &of_bodies, &all));
     *far = 1.1 * all.longest > all.least_reach;
     return CAIRN_OK;
 }
 
-static cairn_status take_reach(cairn_stage *stage)
+/* How far contact j/2 of the last step lets body j & 1 of it be pushed by the other. A driven body
+ * pushes along the normal: what slides past it does not go along with it. */
+static double pushed_by(const reach_job *job, const cairn_contact_store *last, int j)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_arena *scratch = &stage->world->scratch;
-    stage->reach = cairn_arena_doubles(scratch, (size_t)b->count);
-    if (!stage->reach)
+    const cairn_body_store *b = &job->step->world->bodies;
+    const cairn_free_motion *motion = job->motion;
+    int other = last->body[j ^ 1];
+    if (b->motion[other] != CAIRN_MOTION_DRIVEN || !last->normal || !last->point)
+        return job->way[other];
+    cairn_vec3 arm = cairn_sub(last->point[j / 2], b->x[other]);
+    cairn_vec3 omega = cairn_rotate(b->q[other], motion->omega_free[other]);
+    cairn_vec3 v = cairn_add(motion->v_free[other], cairn_cross(omega, arm));
+    return job->step->h * fabs(cairn_dot(last->normal[j / 2], v));
+}
+
+static void share_ring(const reach_job *job, const cairn_contact_store *last, double share)
+{
+    const cairn_step *step = job->step;
+    const double *way = job->way;
+    double *reach = job->reach;
+    bool driven = step->world->driven_count > 0;
+    for (int j = 0; j < 2 * last->count; j++) {
+        int i = last->body[j];
+        double push = driven ? pushed_by(job, last, j) : way[last->body[j ^ 1]];
+        if (step->block[i] >= 0)
+            reach[i] = cairn_larger(reach[i], share * push);
+    }
+}
+
+/* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
+ * last step; these push theirs, FADE as far, and so on for a few rings. Found on spheres that are
+ * poured: of 600 steps 381 had to be solved again with one ring, 15 with four, for 8 % more
+ * candidates. */
+enum { RINGS = 4 };
+static const double FADE = 0.7;
+
+static void share_reach(const reach_job *job, const cairn_contact_store *last)
+{
+    const cairn_step *step = job->step;
+    share_ring(job, last, 1.1);
+    for (int ring = 1; ring < RINGS; ring++) {
+        for (int i = 0; i < step->world->bodies.count; i++)
+            if (step->block[i] >= 0)
+                job->way[i] = cairn_larger(job->way[i], FADE * job->reach[i]);
+        share_ring(job, last, 1);
+    }
+}
+
+static cairn_status take_reach(const cairn_step *step, const cairn_free_motion *motion,
+                               cairn_candidates *candidates)
+{
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_arena *scratch = &step->world->scratch;
+    candidates->reach = cairn_arena_doubles(scratch, (size_t)b->count);
+    if (!candidates->reach)
         return CAIRN_NO_MEMORY;
-    if (stage->scheme->velocity_level)
+    if (step->scheme->velocity_level)
         return CAIRN_OK; /* only what overlaps is a contact */
     cairn_arena_moment before = cairn_arena_now(scratch);
-    double *way = cairn_arena_take(scratch, (size_t)b->count, sizeof *way);
+    reach_job job = { step, motion, candidates->reach,
+                      cairn_arena_take(scratch, (size_t)b->count, sizeof *job.way) };
     bool far = false;
-    if (!way)
+    if (!job.way)
         return CAIRN_NO_MEMORY;
-    TRY(find_reach(stage, way, &far));
+    TRY(find_reach(&job, &far));
     if (far)
-        share_reach(stage, way);
+        share_reach(&job, candidates->warm);
     cairn_arena_return(scratch, before);
     return CAIRN_OK;
 }
 
+/* What the solve and the mending of overlaps make of the motion. */
+typedef struct moves {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_mechanism *joints;
+    const cairn_answer *answer;
+    const cairn_mending *mending;
+} moves;
+
 /* How far the points of a dynamic body are, with the velocities of the solve, from where the
  * candidates were found, which need not be x. */
-static double moved_by(const cairn_stage *stage, int i)
+static double moved_by(const moves *m, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 before = cairn_sub(b->x[i], stage->x_eval[i]);
-    double arm = cairn_body_arm(stage->world, i);
-    cairn_vec3 v = cairn_add(cairn_stage_moving(stage, i, stage->v), cairn_stage_shift(stage, i));
-    if (cairn_stage_swings(stage, i))
+    const cairn_step *step = m->step;
+    const cairn_answer *answer = m->answer;
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_vec3 before = cairn_sub(b->x[i], m->motion->x_eval[i]);
+    double arm = cairn_body_arm(step->world, i);
+    cairn_vec3 v =
+        cairn_add(cairn_block_moving(step, i, answer->v), cairn_mending_shift(step, m->mending, i));
+    if (cairn_mechanism_swings(m->joints, i))
         v = cairn_scale(0.5, cairn_add(v, b->v[i]));
-    double moved = cairn_norm(cairn_add_scaled(before, stage->h, v));
-    if (stage->farthest)
-        moved = fmax(moved, stage->farthest[stage->block[i]]);
+    double moved = cairn_norm(cairn_add_scaled(before, step->h, v));
+    if (answer->impacts.farthest)
+        moved = fmax(moved, answer->impacts.farthest[step->block[i]]);
     if (arm == 0)
         return moved;
-    cairn_vec3 omega = cairn_stage_turning(stage, i, stage->v);
-    omega = cairn_add(omega, cairn_stage_shift_turn(stage, i));
-    cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(stage->q_eval[i]), b->q[i]);
-    turn = cairn_quat_multiply(turn, cairn_quat_exp(cairn_scale(stage->h, omega)));
+    cairn_vec3 omega = cairn_block_turning(step, &answer->balls, i, answer->v);
+    omega = cairn_add(omega, cairn_mending_turn(step, &answer->balls, m->mending, i));
+    cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(m->motion->q_eval[i]), b->q[i]);
+    turn = cairn_quat_multiply(turn, cairn_quat_exp(cairn_scale(step->h, omega)));
     /* the logarithm sees no full turns */
     double angle = fmax(cairn_norm(cairn_quat_log(turn)),
-                        stage->h * cairn_norm(omega) > M_PI ? stage->h * cairn_norm(omega) : 0);
+                        step->h * cairn_norm(omega) > M_PI ? step->h * cairn_norm(omega) : 0);
     return moved + arm * angle;
 }
 
+typedef struct outran_job {
+    moves moves;
+    double *reach; /* m: of each body */
+} outran_job;
+
 static void outran_range(int begin, int end, void *context, void *value)
 {
-    const cairn_stage *stage = context;
+    const outran_job *job = context;
+    const cairn_step *step = job->moves.step;
+    const double *v = job->moves.answer->v;
     bool *any = value;
     for (int i = begin; i < end; i++) {
-        cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
-        double moved = stage->block[i] < 0 ? 0 : moved_by(stage, i);
-        if (moved > stage->reach[i]) {
-            stage->reach[i] = 1.5 * moved;
+        cairn_step_ask_for(step, i + CAIRN_AHEAD, v);
+        double moved = step->block[i] < 0 ? 0 : moved_by(&job->moves, i);
+        if (moved > job->reach[i]) {
+            job->reach[i] = 1.5 * moved;
             *any = true;
         }
     }
@@ -214,32 +242,39 @@ static void add_any(void *result, const void *value)
     *(bool *)result = *(bool *)result || *(const bool *)value;
 }
 
-cairn_status cairn_stage_outran(cairn_stage *stage, bool *outran)
+cairn_status cairn_step_outran(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_mechanism *joints, const cairn_answer *answer,
+                               const cairn_mending *mending, cairn_candidates *candidates,
+                               bool *outran)
 {
     static const bool none = false;
-    const cairn_reduction all = { .count = stage->world->bodies.count,
+    outran_job job = { { step, motion, joints, answer, mending }, candidates->reach };
+    const cairn_reduction all = { .count = step->world->bodies.count,
                                   .grain = GRAIN,
                                   .work = outran_range,
                                   .join = add_any,
-                                  .context = stage,
+                                  .context = &job,
                                   .neutral = &none,
                                   .size = sizeof none };
     *outran = false;
-    return stage->scheme->velocity_level ? CAIRN_OK
-                                         : cairn_arena_reduce(&stage->world->scratch, &all, outran);
+    return step->scheme->velocity_level ? CAIRN_OK
+                                        : cairn_arena_reduce(&step->world->scratch, &all, outran);
 }
 
-double cairn_stage_needed_step(const cairn_stage *stage, int *body)
+double cairn_step_needed(const cairn_step *step, const cairn_free_motion *motion,
+                         const cairn_mechanism *joints, const cairn_answer *answer,
+                         const cairn_mending *mending, int *body)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double least = 0.5 * stage->h;
+    const cairn_body_store *b = &step->world->bodies;
+    const moves m = { step, motion, joints, answer, mending };
+    double least = 0.5 * step->h;
     *body = -1;
     for (int i = 0; i < b->count; i++) {
-        if (stage->block[i] < 0)
+        if (step->block[i] < 0)
             continue;
-        double size = cairn_body_size(stage->world, i), moved = moved_by(stage, i);
-        if (size < moved && (*body < 0 || stage->h * size / moved < least)) {
-            least = stage->h * size / moved;
+        double size = cairn_body_size(step->world, i), moved = moved_by(&m, i);
+        if (size < moved && (*body < 0 || step->h * size / moved < least)) {
+            least = step->h * size / moved;
             *body = i;
         }
     }
@@ -249,42 +284,44 @@ double cairn_stage_needed_step(const cairn_stage *stage, int *body)
 /* ---- candidates ----------------------------------------------------------------------------- */
 
 typedef struct layout_job {
-    const cairn_stage *stage;
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const double *reach; /* m: of each body */
     cairn_zone *zones;
     cairn_collider *colliders;
     unsigned *kinds; /* of each range: bits of the kinds of zones that are there */
 } layout_job;
 
 /* How far the points of a body come to where contacts are evaluated. */
-static double came_by(const cairn_stage *stage, int i)
+static double came_by(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double moved = cairn_norm(cairn_sub(stage->x_eval[i], b->x[i]));
-    double arm = cairn_body_arm(stage->world, i);
+    const cairn_body_store *b = &step->world->bodies;
+    double moved = cairn_norm(cairn_sub(motion->x_eval[i], b->x[i]));
+    double arm = cairn_body_arm(step->world, i);
     if (arm == 0 || !isfinite(arm))
         return moved;
-    cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(b->q[i]), stage->q_eval[i]);
+    cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(b->q[i]), motion->q_eval[i]);
     return moved + arm * cairn_norm(cairn_quat_log(turn));
 }
 
-static cairn_collider make_collider(const cairn_stage *stage, int i)
+static cairn_collider make_collider(const cairn_step *step, const cairn_free_motion *motion,
+                                    double reach, int i)
 {
-    const cairn_pose body = { stage->x_eval[i], stage->q_eval[i] };
-    cairn_collider c = cairn_body_collider_at(stage->world, i, &body);
-    c.reach = stage->reach[i];
-    if (cairn_scheme_ahead(stage->scheme, stage->linearisations) != 0)
-        c.behind = came_by(stage, i);
-    if (stage->world->bodies.motion[i] == CAIRN_MOTION_DRIVEN && !stage->scheme->velocity_level &&
+    const cairn_pose body = { motion->x_eval[i], motion->q_eval[i] };
+    cairn_collider c = cairn_body_collider_at(step->world, i, &body);
+    c.reach = reach;
+    if (cairn_scheme_ahead(step->scheme, step->linearisations) != 0)
+        c.behind = came_by(step, motion, i);
+    if (step->world->bodies.motion[i] == CAIRN_MOTION_DRIVEN && !step->scheme->velocity_level &&
         !cairn_collider_bounded(&c))
-        c.turn = driven_turn(stage, i);
+        c.turn = driven_turn(motion, i);
     return c;
 }
 
-static cairn_zone ball_zone(const cairn_stage *stage, int i)
+static cairn_zone ball_zone(const cairn_body_store *b, cairn_vec3 centre, double reach, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double half = b->ball[i] + stage->reach[i];
-    return (cairn_zone){ .centre = stage->x_eval[i],
+    double half = b->ball[i] + reach;
+    return (cairn_zone){ .centre = centre,
                          .half = { half, half, half },
                          .radius = b->ball[i],
                          .kind = CAIRN_ZONE_BALL,
@@ -294,13 +331,13 @@ static cairn_zone ball_zone(const cairn_stage *stage, int i)
 static void layout_range(int begin, int end, void *context)
 {
     const layout_job *job = context;
-    const cairn_body_store *b = &job->stage->world->bodies;
+    const cairn_body_store *b = &job->step->world->bodies;
     unsigned kinds = 0;
     for (int i = begin; i < end; i++) {
         if (b->alive[i] && b->ball[i] >= 0) {
-            job->zones[i] = ball_zone(job->stage, i);
+            job->zones[i] = ball_zone(b, job->motion->x_eval[i], job->reach[i], i);
         } else {
-            job->colliders[i] = make_collider(job->stage, i);
+            job->colliders[i] = make_collider(job->step, job->motion, job->reach[i], i);
             job->zones[i] = cairn_zone_of(&job->colliders[i]);
         }
         kinds |= 1u << job->zones[i].kind;
@@ -309,13 +346,17 @@ static void layout_range(int begin, int end, void *context)
 }
 
 /* Also whether there are balls and planes alone: each pair then has one witness. */
-static cairn_status lay_out(cairn_stage *stage, cairn_layout *out)
+static cairn_status lay_out(const cairn_step *step, const cairn_free_motion *motion,
+                            cairn_candidates *candidates, cairn_layout *out)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t count = (size_t)stage->world->bodies.count, ranges = (count + GRAIN - 1) / GRAIN;
+    cairn_arena *scratch = &step->world->scratch;
+    size_t count = (size_t)step->world->bodies.count, ranges = (count + GRAIN - 1) / GRAIN;
     unsigned kinds = 0,
              plain = 1u << CAIRN_ZONE_NONE | 1u << CAIRN_ZONE_BALL | 1u << CAIRN_ZONE_PLANE;
-    layout_job job = { stage, cairn_arena_take(scratch, count, sizeof(cairn_zone)),
+    layout_job job = { step,
+                       motion,
+                       candidates->reach,
+                       cairn_arena_take(scratch, count, sizeof(cairn_zone)),
                        cairn_arena_take(scratch, count, sizeof(cairn_collider)),
                        cairn_arena_take(scratch, ranges, sizeof(unsigned)) };
     if (!job.zones || !job.colliders || !job.kinds)
@@ -323,8 +364,8 @@ static cairn_status lay_out(cairn_stage *stage, cairn_layout *out)
     cairn_parallel_for((int)count, GRAIN, layout_range, &job);
     for (size_t k = 0; k < ranges; k++)
         kinds |= job.kinds[k];
-    stage->plain = (kinds & ~plain) == 0;
-    *out = (cairn_layout){ (int)count, job.zones, job.colliders, stage->reach };
+    candidates->plain = (kinds & ~plain) == 0;
+    *out = (cairn_layout){ (int)count, job.zones, job.colliders, candidates->reach };
     return CAIRN_OK;
 }
 
@@ -349,7 +390,8 @@ static const inexact exact = { 0, { -1, -1 } };
 
 /* One range of contacts on the way from witnesses. */
 typedef struct gathering {
-    const cairn_stage *stage;
+    cairn_world *world;
+    const cairn_quat *q_eval; /* of each body                                                 */
     const cairn_touches *touches;
     int next; /* contact                                                      */
     cairn_contact_law law;
@@ -366,8 +408,7 @@ static void note_residual(inexact *least, const inexact *other)
 static inline void add_contact(gathering *g, int a, int b, const cairn_witness *found,
                                const cairn_leaf *leaf)
 {
-    const cairn_stage *stage = g->stage;
-    cairn_contact_store *c = &stage->world->contacts;
+    cairn_contact_store *c = &g->world->contacts;
     int j = g->next++;
     c->body[2 * j] = a;
     c->body[2 * j + 1] = b;
@@ -378,9 +419,9 @@ static inline void add_contact(gathering *g, int a, int b, const cairn_witness *
     }
     c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
     c->normal[j] = found->normal;
-    c->tangent[j] = tangent_of(stage->world->dimension, found->normal);
+    c->tangent[j] = tangent_of(g->world->dimension, found->normal);
     c->gap[j] = found->gap;
-    cairn_contact_meet(stage, j, &g->law);
+    cairn_contact_meet(g->world, g->q_eval, j, &g->law);
 }
 
 /* The contact of a witness of leaf k. */
@@ -419,7 +460,7 @@ static cairn_status add_pair(gathering *g, size_t begin, size_t end)
     }
     cairn_touch *merged;
     size_t count;
-    TRY(cairn_touches_merge(g->stage->world, t, begin, end, &merged, &count));
+    TRY(cairn_touches_merge(g->world, t, begin, end, &merged, &count));
     for (size_t i = 0; i < count; i++)
         add_found(g, merged[i].leaf, merged[i].found);
     return CAIRN_OK;
@@ -457,8 +498,7 @@ static cairn_status gather_pairs(gathering *g)
     size_t count = g->touches->count;
     size_t ranges = (count + CAIRN_TOUCH_GRAIN - 1) / CAIRN_TOUCH_GRAIN;
     const gathering start = *g;
-    gather_job job = { &start,
-                       cairn_arena_take(&g->stage->world->scratch, ranges, sizeof(inexact)) };
+    gather_job job = { &start, cairn_arena_take(&g->world->scratch, ranges, sizeof(inexact)) };
     if (!job.least)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for((int)count, CAIRN_TOUCH_GRAIN, gather_range, &job);
@@ -471,7 +511,7 @@ static cairn_status gather_pairs(gathering *g)
 /* ---- balls and planes ----------------------------------------------------------------------- */
 
 typedef struct plain_job {
-    const cairn_stage *stage;
+    gathering start;
     const cairn_zone *zones;
 } plain_job;
 
@@ -480,8 +520,9 @@ static void plain_range(int begin, int end, void *context)
 {
     static const cairn_leaf wholes = { .first = { -1, -1 }, .second = { -1, -1 } };
     const plain_job *job = context;
-    const cairn_world *world = job->stage->world;
-    gathering g = { .stage = job->stage, .next = begin, .law = { .a = -1, .b = -1 } };
+    const cairn_world *world = job->start.world;
+    gathering g = job->start;
+    g.next = begin;
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = world->pair_list.items[k];
         int soon = k + CAIRN_AHEAD < end ? k + CAIRN_AHEAD : k;
@@ -507,6 +548,7 @@ static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
     set |= world->bouncing ? CAIRN_CONTACTS_BOUNCE : 0;
     set |= laws->adhesive ? CAIRN_CONTACTS_ADHERE : 0;
     set |= laws->rolling || laws->spinning ? CAIRN_CONTACTS_TURN : 0;
+    world->contacts.moments = set & CAIRN_CONTACTS_TURN ? 2 * world->dimension - 3 : 0;
     return cairn_contacts_reserve(&world->contacts, contacts, set, world->dimension);
 }
 
@@ -517,51 +559,69 @@ static void report_inexact(cairn_step_report *report, const inexact *least)
     report->distance_body[1] = least->pair.second;
 }
 
-static cairn_status gather_plain(const cairn_stage *stage, const cairn_layout *layout)
+static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval)
 {
-    cairn_world *world = stage->world;
-    plain_job job = { stage, layout->zones };
-    TRY(cairn_world_pairs(world, stage->broad, layout));
+    return (
+        gathering){ .world = world, .q_eval = q_eval, .law = { .a = -1, .b = -1 }, .least = exact };
+}
+
+static cairn_status gather_plain(const cairn_step *step, const cairn_quat *q_eval,
+                                 const cairn_layout *layout)
+{
+    cairn_world *world = step->world;
+    plain_job job = { start_gathering(world, q_eval), layout->zones };
+    TRY(cairn_world_pairs(world, step->broad, layout));
     int count = (int)world->pair_list.count;
     TRY(make_room(world, (size_t)count, false));
     cairn_parallel_for(count, CAIRN_TOUCH_GRAIN, plain_range, &job);
     world->contacts.count = count;
-    report_inexact(stage->report, &exact);
+    report_inexact(step->report, &exact);
     return CAIRN_OK;
 }
 
-static cairn_status gather_any(const cairn_stage *stage, const cairn_layout *layout)
+static cairn_status gather_any(const cairn_step *step, const cairn_quat *q_eval,
+                               const cairn_layout *layout)
 {
-    cairn_world *world = stage->world;
+    cairn_world *world = step->world;
     cairn_touches t;
-    gathering g = { .stage = stage, .touches = &t, .law = { .a = -1, .b = -1 }, .least = exact };
-    TRY(cairn_world_touches(world, stage->broad, layout, &t));
+    gathering g = start_gathering(world, q_eval);
+    g.touches = &t;
+    TRY(cairn_world_touches(world, step->broad, layout, &t));
     TRY(make_room(world, t.total, t.leaves));
     TRY(t.leaves ? gather_pieces(&g) : gather_pairs(&g));
     world->contacts.count = g.next;
-    report_inexact(stage->report, &g.least);
+    report_inexact(step->report, &g.least);
     return CAIRN_OK;
 }
 
 /* The candidates, out of scratch that is not needed after them. */
-static cairn_status find_candidates(cairn_stage *stage)
+static cairn_status find_candidates(const cairn_step *step, const cairn_free_motion *motion,
+                                    cairn_candidates *candidates)
 {
     cairn_layout layout;
-    if (!stage->options->reuse_pairs)
-        cairn_kept_pairs_forget(&stage->world->kept_pairs);
-    TRY(lay_out(stage, &layout));
-    return stage->plain ? gather_plain(stage, &layout) : gather_any(stage, &layout);
+    if (!step->options->reuse_pairs)
+        cairn_kept_pairs_forget(&step->world->kept_pairs);
+    TRY(lay_out(step, motion, candidates, &layout));
+    return candidates->plain ? gather_plain(step, motion->q_eval, &layout)
+                             : gather_any(step, motion->q_eval, &layout);
 }
 
-cairn_status cairn_stage_collide(cairn_stage *stage)
+cairn_candidates cairn_candidates_none(const cairn_world *world, double h)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    if (!stage->reach) {
-        TRY(take_reach(stage));
-        stage->before_attempts = cairn_arena_now(scratch);
+    return (cairn_candidates){ .warm = &world->last,
+                               .warm_ratio = world->last_step > 0 ? h / world->last_step : 0 };
+}
+
+cairn_status cairn_step_candidates(const cairn_step *step, const cairn_free_motion *motion,
+                                   cairn_candidates *candidates)
+{
+    cairn_arena *scratch = &step->world->scratch;
+    if (!candidates->reach) {
+        TRY(take_reach(step, motion, candidates));
+        candidates->before_attempts = cairn_arena_now(scratch);
     }
     cairn_arena_moment before = cairn_arena_now(scratch);
-    TRY(find_candidates(stage));
+    TRY(find_candidates(step, motion, candidates));
     cairn_arena_return(scratch, before);
     return CAIRN_OK;
 }

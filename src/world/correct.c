@@ -29,7 +29,7 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/part.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 static const double PORTION = 0.02;    /* of the smaller body: most that a step mends */
 static const double NEGLIGIBLE = 1e-9; /* of the smaller body: rounding               */
@@ -58,12 +58,12 @@ cairn_overlaps cairn_overlaps_find(const char *name)
 }
 
 /* Radius of the smaller of the two bodies; infinite when neither has a size. */
-static double size_of(const cairn_stage *stage, int j)
+static double size_of(const cairn_world *world, int j)
 {
-    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
+    const int32_t *body = world->contacts.body + 2 * (size_t)j;
     double size = INFINITY;
     for (int side = 0; side < 2; side++) {
-        double extent = cairn_body_extent(stage->world, body[side]);
+        double extent = cairn_body_extent(world, body[side]);
         if (extent > 0)
             size = fmin(size, extent);
     }
@@ -72,40 +72,42 @@ static double size_of(const cairn_stage *stage, int j)
 
 /* c of a contact that overlaps by -c h after this step, more than SLACK allows; 0 where rounding
  * does. */
-static double to_be_mended(const cairn_stage *stage, int j, double c)
+static double to_be_mended(const cairn_step *step, int j, double c)
 {
-    double size = size_of(stage, j), h = stage->h;
+    double size = size_of(step->world, j), h = step->h;
     return -c * h <= NEGLIGIBLE * size && isfinite(size) ? 0 : fmax(c, -PORTION * size / h);
 }
 
 /* c of contact j in m/s, at least 0 where nothing is to be mended: errors of the solver are not.
  * `slack` is the overlap over h that is not worth it. */
-static inline double left_open(const cairn_stage *stage, int j, double slack)
+static inline double left_open(const cairn_step *step, const cairn_answer *answer, int j,
+                               double slack)
 {
-    double gap = stage->world->contacts.gap[j];
-    if (stage->behind)
-        gap -= cairn_stage_behind(stage, j, stage->behind);
-    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension], closing = u < 0 ? u : 0;
+    double gap = step->world->contacts.gap[j];
+    if (answer->impacts.behind)
+        gap -= cairn_contact_behind(&answer->problem, j, answer->impacts.behind);
+    double u = answer->u[(size_t)j * (size_t)answer->problem.dimension], closing = u < 0 ? u : 0;
     u -= (gap < 0) * closing; /* signs cannot be foreseen: no branches */
-    double c = u + stage->options->stabilisation * gap / stage->h, open = c > 0 ? c : 0;
+    double c = u + step->options->stabilisation * gap / step->h, open = c > 0 ? c : 0;
     if ((gap < 0) & (-c > slack))
-        open = to_be_mended(stage, j, c);
+        open = to_be_mended(step, j, c);
     return open;
 }
 
 /* ---- which contacts take part --------------------------------------------------------------- */
 
 typedef struct open_job {
-    const cairn_stage *stage;
+    const cairn_step *step;
+    const cairn_answer *answer;
     double *c; /* of each contact */
 } open_job;
 
 static void open_range(int begin, int end, void *context, void *value)
 {
     const open_job *job = context;
-    double *least = value, slack = SLACK * job->stage->h * cairn_norm(job->stage->world->gravity);
+    double *least = value, slack = SLACK * job->step->h * cairn_norm(job->step->world->gravity);
     for (int j = begin; j < end; j++) {
-        double c = left_open(job->stage, j, slack);
+        double c = left_open(job->step, job->answer, j, slack);
         job->c[j] = c;
         *least = c < *least ? c : *least;
     }
@@ -117,14 +119,15 @@ static void take_least(void *result, const void *value)
 }
 
 /* c of all contacts, 0 for the rows of joints; *worst is the least of them. */
-static cairn_status find_open(const cairn_stage *stage, double **c, double *worst)
+static cairn_status find_open(const cairn_step *step, const cairn_answer *answer, double **c,
+                              double *worst)
 {
     static const double none = 0;
-    cairn_arena *scratch = &stage->world->scratch;
-    open_job job = { stage, cairn_arena_doubles(scratch, (size_t)stage->problem.contacts) };
+    cairn_arena *scratch = &step->world->scratch;
+    open_job job = { step, answer, cairn_arena_doubles(scratch, (size_t)answer->problem.contacts) };
     if (!job.c)
         return CAIRN_NO_MEMORY;
-    const cairn_reduction all = { .count = stage->world->contacts.count,
+    const cairn_reduction all = { .count = step->world->contacts.count,
                                   .grain = GRAIN,
                                   .work = open_range,
                                   .join = take_least,
@@ -224,10 +227,9 @@ static cairn_status keep_held(cairn_arena *scratch, cairn_problem *p)
 }
 
 /* The problem of z: rows and masses of the step, without friction, from rest. */
-static cairn_status pose(const cairn_stage *stage, const region *g, cairn_problem_part *part)
+static cairn_status pose(cairn_arena *scratch, const region *g, cairn_problem_part *part)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    cairn_problem whole = stage->problem;
+    cairn_problem whole = *g->p;
     whole.directions = 0;
     whole.w = whole.mu_rolling = whole.mu_spinning = whole.v_free = whole.mu = NULL;
     whole.b = g->c;
@@ -242,37 +244,36 @@ static cairn_status pose(const cairn_stage *stage, const region *g, cairn_proble
 
 /* z of all blocks, and the normal impulses for whoever wants to compute it again; joints ask for
  * all of theirs. */
-static cairn_status keep(cairn_stage *stage, const region *g, const cairn_problem_part *part,
-                         const double *r, const double *z)
+static cairn_status keep(cairn_arena *scratch, const region *g, const cairn_problem_part *part,
+                         const double *r, const double *z, cairn_mending *mending)
 {
-    const cairn_problem *p = &part->problem;
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t velocities = (size_t)stage->blocks * (size_t)stage->block_size;
-    stage->correction = cairn_arena_doubles(scratch, (size_t)stage->problem.contacts);
-    stage->shift = cairn_arena_doubles(scratch, velocities);
-    stage->shifted = g->ring;
-    if (!stage->correction || !stage->shift)
+    const cairn_problem *p = &part->problem, *whole = g->p;
+    size_t velocities = (size_t)whole->blocks * (size_t)whole->block_size;
+    mending->correction = cairn_arena_doubles(scratch, (size_t)whole->contacts);
+    mending->shift = cairn_arena_doubles(scratch, velocities);
+    mending->shifted = g->ring;
+    if (!mending->correction || !mending->shift)
         return CAIRN_NO_MEMORY;
-    if (stage->joints.blocks > 0) {
-        size_t rows = (size_t)stage->problem.contacts * (size_t)p->dimension;
-        stage->shift_r = cairn_arena_doubles(scratch, rows);
-        if (!stage->shift_r)
+    if (whole->bounded) {
+        size_t rows = (size_t)whole->contacts * (size_t)p->dimension;
+        mending->impulses = cairn_arena_doubles(scratch, rows);
+        if (!mending->impulses)
             return CAIRN_NO_MEMORY;
-        cairn_part_spread(part->contact, p->contacts, p->dimension, r, stage->shift_r);
+        cairn_part_spread(part->contact, p->contacts, p->dimension, r, mending->impulses);
     }
-    cairn_part_spread(part->block, p->blocks, p->block_size, z, stage->shift);
+    cairn_part_spread(part->block, p->blocks, p->block_size, z, mending->shift);
     for (int k = 0; k < p->contacts; k++)
-        stage->correction[part->contact[k]] = r[(size_t)k * (size_t)p->dimension];
+        mending->correction[part->contact[k]] = r[(size_t)k * (size_t)p->dimension];
     return CAIRN_OK;
 }
 
-static cairn_status solve(cairn_stage *stage, const region *g)
+static cairn_status solve(cairn_world *world, const region *g, cairn_mending *mending)
 {
     cairn_problem_part part;
     cairn_solve_report report;
     cairn_solve_options options = cairn_solve_options_default();
-    cairn_arena *scratch = &stage->world->scratch;
-    TRY(pose(stage, g, &part));
+    cairn_arena *scratch = &world->scratch;
+    TRY(pose(scratch, g, &part));
     const cairn_problem *p = &part.problem;
     size_t rows = (size_t)p->contacts * (size_t)p->dimension;
     double *r = cairn_arena_doubles(scratch, rows), *u = cairn_arena_doubles(scratch, rows);
@@ -283,92 +284,98 @@ static cairn_status solve(cairn_stage *stage, const region *g)
     options.backend = stage->options->backend;
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
-    TRY(cairn_solve(p, &options, stage->world->workspace, r, z, u, &report));
-    return keep(stage, g, &part, r, z);
+    TRY(cairn_solve(p, &options, world->workspace, r, z, u, &report));
+    return keep(scratch, g, &part, r, z, mending);
 }
 
-static cairn_status mend(cairn_stage *stage)
+static cairn_status mend(const cairn_step *step, const cairn_answer *answer, cairn_mending *mending)
 {
     double *c, worst;
-    if (stage->overlaps != CAIRN_OVERLAPS_MOVE || stage->scheme->velocity_level)
+    if (step->overlaps != CAIRN_OVERLAPS_MOVE || step->scheme->velocity_level)
         return CAIRN_OK;
-    TRY(find_open(stage, &c, &worst));
+    TRY(find_open(step, answer, &c, &worst));
     if (worst >= 0)
         return CAIRN_OK;
-    region g = { .p = &stage->problem, .c = c, .widest = -WIDE * worst };
-    TRY(find_region(&stage->world->scratch, &g));
-    return solve(stage, &g);
+    region g = { .p = &answer->problem, .c = c, .widest = -WIDE * worst };
+    TRY(find_region(&step->world->scratch, &g));
+    return solve(step->world, &g, mending);
 }
 
 /* After impacts within the step bodies end at x + h v - y: chain.c. */
-static cairn_status fall_behind(cairn_stage *stage)
+static cairn_status fall_behind(const cairn_step *step, const cairn_impacts *impacts,
+                                cairn_mending *mending)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t blocks = (size_t)stage->blocks, n = (size_t)stage->block_size;
+    cairn_arena *scratch = &step->world->scratch;
+    size_t blocks = (size_t)step->blocks, n = (size_t)step->block_size;
     uint8_t *marks = cairn_arena_take(scratch, blocks, sizeof *marks);
     double *z = cairn_arena_doubles(scratch, blocks * n);
     if (!marks || !z)
         return CAIRN_NO_MEMORY;
     for (size_t i = 0; i < blocks; i++)
-        marks[i] = stage->struck[i] || (stage->shift && stage->shifted[i]);
+        marks[i] = impacts->struck[i] || (mending->shift && mending->shifted[i]);
     for (size_t i = 0; i < blocks * n; i++)
-        z[i] = (stage->shift ? stage->shift[i] : 0) - stage->behind[i] / stage->h;
-    stage->shift = z;
-    stage->shifted = marks;
+        z[i] = (mending->shift ? mending->shift[i] : 0) - impacts->behind[i] / step->h;
+    mending->shift = z;
+    mending->shifted = marks;
     return CAIRN_OK;
 }
 
-cairn_status cairn_stage_correct(cairn_stage *stage)
+cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
+                             cairn_mending *mending)
 {
-    stage->shift = stage->correction = stage->shift_r = NULL;
-    TRY(mend(stage));
-    stage->mended = stage->shift;
-    return stage->behind ? fall_behind(stage) : CAIRN_OK;
+    *mending = (cairn_mending){ 0 };
+    TRY(mend(step, answer, mending));
+    mending->mended = mending->shift;
+    return answer->impacts.behind ? fall_behind(step, &answer->impacts, mending) : CAIRN_OK;
 }
 
-static bool is_shifted(const cairn_stage *stage, int i)
+static bool is_shifted(const cairn_step *step, const cairn_mending *mending, int i)
 {
-    return stage->shift && stage->shifted[stage->block[i]];
+    return mending->shift && mending->shifted[step->block[i]];
 }
 
-cairn_vec3 cairn_stage_shift(const cairn_stage *stage, int i)
+cairn_vec3 cairn_mending_shift(const cairn_step *step, const cairn_mending *mending, int i)
 {
-    if (!is_shifted(stage, i))
+    if (!is_shifted(step, mending, i))
         return cairn_vec(0, 0, 0);
-    return cairn_stage_moving(stage, i, stage->shift);
+    return cairn_block_moving(step, i, mending->shift);
 }
 
-cairn_vec3 cairn_stage_shift_turn(const cairn_stage *stage, int i)
+cairn_vec3 cairn_mending_turn(const cairn_step *step, const cairn_balls *balls,
+                              const cairn_mending *mending, int i)
 {
-    if (!is_shifted(stage, i))
+    if (!is_shifted(step, mending, i))
         return cairn_vec(0, 0, 0);
-    return cairn_stage_turning(stage, i, stage->shift);
+    return cairn_block_turning(step, balls, i, mending->shift);
 }
 
 /* x += h z; turned by h times its angular part */
-static void move(cairn_stage *stage, int i)
+static void move(const cairn_step *step, const cairn_balls *balls, const cairn_mending *mending,
+                 int i, cairn_arrival *arrival)
 {
-    double h = stage->h;
-    cairn_vec3 way = cairn_scale(h, cairn_stage_shift(stage, i));
-    cairn_vec3 angle = cairn_scale(h, cairn_stage_shift_turn(stage, i));
-    double mass = stage->world->bodies.mass[i];
-    cairn_quat *q = &stage->q_next[i];
-    stage->x_next[i] = cairn_add(stage->x_next[i], way);
-    if (stage->mended) {
-        cairn_vec3 mended = cairn_scale(h, cairn_stage_moving(stage, i, stage->mended));
-        stage->report->energy.correction -= mass * cairn_dot(stage->world->gravity, mended);
+    double h = step->h;
+    cairn_vec3 way = cairn_scale(h, cairn_mending_shift(step, mending, i));
+    cairn_vec3 angle = cairn_scale(h, cairn_mending_turn(step, balls, mending, i));
+    double mass = step->world->bodies.mass[i];
+    cairn_quat *q = &arrival->q[i];
+    arrival->x[i] = cairn_add(arrival->x[i], way);
+    if (mending->mended) {
+        cairn_vec3 mended = cairn_scale(h, cairn_block_moving(step, i, mending->mended));
+        step->report->energy.correction -= mass * cairn_dot(step->world->gravity, mended);
     }
-    if (stage->world->dimension == 2 && angle.z != 0) {
-        stage->angle_next[i] += angle.z;
-        *q = cairn_quat_in_plane(stage->angle_next[i]);
-    } else if (stage->world->dimension == 3) {
+    if (step->world->dimension == 2 && angle.z != 0) {
+        arrival->angle[i] += angle.z;
+        *q = cairn_quat_in_plane(arrival->angle[i]);
+    } else if (step->world->dimension == 3) {
         *q = cairn_quat_normalised(cairn_quat_multiply(*q, cairn_quat_exp(angle)));
     }
 }
 
-void cairn_stage_move_apart(cairn_stage *stage)
+void cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
+                           const cairn_mending *mending, cairn_arrival *arrival)
 {
-    for (int i = 0; stage->shift && i < stage->world->bodies.count; i++)
-        if (stage->block[i] >= 0 && is_shifted(stage, i))
-            move(stage, i);
+    arrival->shifted = mending->shift ? mending->shifted : NULL;
+    for (int i = 0; mending->shift && i < step->world->bodies.count; i++)
+        if (step->block[i] >= 0 && is_shifted(step, mending, i))
+            move(step, balls, mending, i, arrival);
 }

@@ -16,7 +16,7 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -37,83 +37,89 @@ void cairn_world_energy(const cairn_world *world, double *kinetic, double *poten
     }
 }
 
-void cairn_energy_add_body(const cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega,
-                           cairn_energy *energy)
+void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *motion,
+                           const cairn_mechanism *joints, const double *behind, int i,
+                           const cairn_vec3 v[2], cairn_energy *energy)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 g = stage->world->gravity;
-    cairn_vec3 vm = cairn_scale(0.5, cairn_add(v, b->v[i]));
-    cairn_vec3 wm = cairn_scale(0.5, cairn_add(omega, b->omega[i]));
-    double h = stage->h, m = b->mass[i];
-    if (stage->world->loaded_count > 0)
-        energy->load_work += h * (cairn_dot(stage->force[i], vm) + cairn_dot(stage->torque[i], wm));
-    double fall = cairn_stage_swings(stage, i) ? 0 : cairn_dot(g, cairn_sub(v, b->v[i]));
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_vec3 g = step->world->gravity;
+    cairn_vec3 vm = cairn_scale(0.5, cairn_add(v[0], b->v[i]));
+    cairn_vec3 wm = cairn_scale(0.5, cairn_add(v[1], b->omega[i]));
+    double h = step->h, m = b->mass[i];
+    if (step->world->loaded_count > 0)
+        energy->load_work +=
+            h * (cairn_dot(motion->force[i], vm) + cairn_dot(motion->torque[i], wm));
+    double fall = cairn_mechanism_swings(joints, i) ? 0 : cairn_dot(g, cairn_sub(v[0], b->v[i]));
     cairn_vec3 G =
-        cairn_stage_swings(stage, i) ? stage->joints.swing[i].gyroscopic : stage->gyroscopic[i];
+        cairn_mechanism_swings(joints, i) ? joints->swing[i].gyroscopic : motion->gyroscopic[i];
     energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(G, wm);
-    if (stage->behind)
-        energy->numerical_loss -= m * cairn_dot(g, cairn_stage_moving(stage, i, stage->behind));
+    if (behind)
+        energy->numerical_loss -= m * cairn_dot(g, cairn_block_moving(step, i, behind));
 }
 
 /* H v of contact j before the step; where nothing holds along the tangent its normal part alone, in
  * which the turning of balls has none. */
-static inline void relative_before(const cairn_stage *stage, int j, bool slides, double *before)
+static inline void relative_before(const cairn_world *world, const cairn_answer *answer, int j,
+                                   bool slides, double *before)
 {
-    const cairn_problem *p = &stage->problem;
-    if (slides || stage->w || !cairn_is_of_balls(p, j)) {
-        cairn_contact_velocity(p, j, stage->r, stage->v_old, before);
+    const cairn_problem *p = &answer->problem;
+    if (slides || p->w || !cairn_is_of_balls(p, j)) {
+        cairn_contact_velocity(p, j, answer->r, answer->v_old, before);
         return;
     }
-    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
-    const cairn_vec3 *v = stage->world->bodies.v; /* neighbours in the list, unlike blocks */
+    const int32_t *body = world->contacts.body + 2 * (size_t)j;
+    const cairn_vec3 *v = world->bodies.v; /* neighbours in the list, unlike blocks */
     before[0] = cairn_dot(p->normal[j], cairn_sub(v[body[0]], v[body[1]]));
 }
 
 /* Most candidates have no impulse and do no work. */
-static inline void add_contact(const cairn_stage *stage, int j, cairn_energy *energy)
+static inline void add_contact(const cairn_step *step, const cairn_answer *answer, int j,
+                               cairn_energy *energy)
 {
-    int d = stage->problem.dimension;
+    const double *w = answer->problem.w;
+    int d = answer->problem.dimension;
     size_t first = (size_t)j * (size_t)d;
-    const double *r = stage->r + first, *u = stage->u + first;
-    double before[CAIRN_MAX_DIMENSION], pull = stage->h * stage->world->contacts.adhesion[j];
+    const double *r = answer->r + first, *u = answer->u + first;
+    double before[CAIRN_MAX_DIMENSION], pull = step->h * step->world->contacts.adhesion[j];
     bool slides = false;
     for (int i = 1; i < d; i++)
         slides |= r[i] != 0;
     if (!slides && r[0] == 0 && pull == 0)
         return;
     double normal = r[0] - pull;
-    relative_before(stage, j, slides, before);
+    relative_before(step->world, answer, j, slides, before);
     energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
     for (int i = 1; slides && i < d; i++)
         energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
-    if (!stage->w)
+    if (!w)
         return;
-    energy->driver_work -= normal * stage->w[first];
+    energy->driver_work -= normal * w[first];
     for (int i = 1; i < d; i++)
-        energy->driver_work -= r[i] * stage->w[first + (size_t)i];
+        energy->driver_work -= r[i] * w[first + (size_t)i];
 }
 
 /* ---- sums in ranges, in order --------------------------------------------------------------- */
 
 /* The velocities of the bodies of a contact are elsewhere in memory. */
-CAIRN_ASKING void ask_for(const cairn_stage *stage, int j)
+CAIRN_ASKING void ask_for(const cairn_problem *p, const double *v_old, int j)
 {
     for (int side = 0; side < 2; side++) {
-        int block = stage->contact_block[2 * (size_t)j + (size_t)side];
+        int block = p->block[2 * (size_t)j + (size_t)side];
         if (block >= 0)
-            cairn_prefetch(stage->v_old + (size_t)block * (size_t)stage->block_size,
-                           stage->block_size * (int)sizeof *stage->v_old);
+            cairn_prefetch(v_old + (size_t)block * (size_t)p->block_size,
+                           p->block_size * (int)sizeof *v_old);
     }
 }
 
-void cairn_energy_add_contacts(const cairn_stage *stage, int begin, int end, cairn_energy *energy)
+void cairn_energy_add_contacts(const cairn_step *step, const cairn_answer *answer, int begin,
+                               int end, cairn_energy *energy)
 {
-    int last = stage->scheme->frictionless ? begin : stage->world->contacts.count - CAIRN_AHEAD;
+    int last = step->scheme->frictionless ? begin : step->world->contacts.count - CAIRN_AHEAD;
     cairn_energy sum = { 0 };
     for (int j = begin; j < end; j++) {
         if (j < last)
-            ask_for(stage, j + CAIRN_AHEAD);
-        add_contact(stage, j, &sum);
+            ask_for(&answer->problem, answer->v_old, j + CAIRN_AHEAD);
+        add_contact(step, answer, j, &sum);
     }
     cairn_energy_add_up(&sum, 1, energy);
 }

@@ -21,23 +21,23 @@
 
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 /* ---- who is not pushed ---------------------------------------------------------------------- */
 
 /* Whether the angular velocity of a body changes by itself; else h w+ is right already. */
-static bool has_own_change(const cairn_stage *stage, int i)
+static bool has_own_change(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
-    cairn_vec3 G = stage->gyroscopic[i], T = stage->torque[i];
-    return stage->block[i] >= 0 && (cairn_dot(G, G) > 0 || cairn_dot(T, T) > 0);
+    cairn_vec3 G = motion->gyroscopic[i], T = motion->torque[i];
+    return step->block[i] >= 0 && (cairn_dot(G, G) > 0 || cairn_dot(T, T) > 0);
 }
 
-static void mark_contacts(const cairn_stage *stage, uint8_t *pushed)
+static void mark_contacts(const cairn_step *step, const cairn_answer *answer, uint8_t *pushed)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    int d = stage->problem.dimension;
+    const cairn_contact_store *c = &step->world->contacts;
+    int d = answer->problem.dimension;
     for (int j = 0; j < c->count; j++) {
-        const double *r = stage->r + (size_t)j * (size_t)d;
+        const double *r = answer->r + (size_t)j * (size_t)d;
         bool pushes = c->adhesion[j] != 0;
         for (int i = 0; i < d; i++)
             pushes |= r[i] != 0;
@@ -54,30 +54,32 @@ static void mark_joints(const cairn_world *world, uint8_t *pushed)
                 pushed[world->joints[k].body[side]] = 1;
 }
 
-cairn_status cairn_stage_find_pushed(cairn_stage *stage)
+cairn_status cairn_step_find_pushed(const cairn_step *step, const cairn_free_motion *motion,
+                                    const cairn_answer *answer, cairn_arrival *arrival)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     size_t count = (size_t)world->bodies.count;
     bool wanted = false;
-    stage->pushed = NULL;
+    arrival->pushed = NULL;
     for (int i = 0; i < world->bodies.count && !wanted; i++)
-        wanted = has_own_change(stage, i);
+        wanted = has_own_change(step, motion, i);
     if (!wanted)
         return CAIRN_OK;
-    stage->pushed = cairn_arena_take(&stage->world->scratch, count, sizeof *stage->pushed);
-    if (!stage->pushed)
+    arrival->pushed = cairn_arena_take(&step->world->scratch, count, sizeof *arrival->pushed);
+    if (!arrival->pushed)
         return CAIRN_NO_MEMORY;
-    memset(stage->pushed, 0, count);
-    if (stage->asleep) /* who is stopped */
-        memcpy(stage->pushed, stage->asleep, count);
-    mark_contacts(stage, stage->pushed);
-    mark_joints(world, stage->pushed);
+    memset(arrival->pushed, 0, count);
+    if (answer->rest.asleep) /* who is stopped */
+        memcpy(arrival->pushed, answer->rest.asleep, count);
+    mark_contacts(step, answer, arrival->pushed);
+    mark_joints(world, arrival->pushed);
     return CAIRN_OK;
 }
 
-bool cairn_stage_turns_freely(const cairn_stage *stage, int i)
+bool cairn_body_turns_freely(const cairn_step *step, const cairn_free_motion *motion,
+                             const uint8_t *pushed, int i)
 {
-    return stage->pushed && !stage->pushed[i] && has_own_change(stage, i);
+    return pushed && !pushed[i] && has_own_change(step, motion, i);
 }
 
 /* ---- the turn ------------------------------------------------------------------------------- */

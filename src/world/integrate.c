@@ -9,30 +9,30 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 enum { NEWTON_STEPS = 12, GRAIN = 1024 };
 
 /* What only a look ahead needs may hold anything elsewhere. */
-static cairn_status take_arrays(cairn_stage *stage)
+static cairn_status take_arrays(const cairn_step *step, cairn_free_motion *motion)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t n = (size_t)stage->world->bodies.count;
-    cairn_vec3 **vectors[] = { &stage->v_free,    &stage->omega_free, &stage->gyroscopic,
-                               &stage->x_next,    &stage->x_eval,     &stage->v_eval,
-                               &stage->omega_eval };
+    cairn_arena *scratch = &step->world->scratch;
+    size_t n = (size_t)step->world->bodies.count;
+    cairn_vec3 **vectors[] = { &motion->v_free,    &motion->omega_free, &motion->gyroscopic,
+                               &motion->x_next,    &motion->x_eval,     &motion->v_eval,
+                               &motion->omega_eval };
     for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
         *vectors[k] = cairn_arena_take(scratch, n, sizeof(cairn_vec3));
         if (!*vectors[k])
             return CAIRN_NO_MEMORY;
     }
-    stage->force = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
-    stage->torque = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
-    stage->q_next = cairn_arena_take(scratch, n, sizeof *stage->q_next);
-    stage->q_eval = cairn_arena_take(scratch, n, sizeof *stage->q_eval);
-    stage->angle_next = cairn_arena_take(scratch, n, sizeof *stage->angle_next);
+    motion->force = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
+    motion->torque = (cairn_vec3 *)cairn_arena_doubles(scratch, 3 * n);
+    motion->q_next = cairn_arena_take(scratch, n, sizeof *motion->q_next);
+    motion->q_eval = cairn_arena_take(scratch, n, sizeof *motion->q_eval);
+    motion->angle_next = cairn_arena_take(scratch, n, sizeof *motion->angle_next);
     bool complete =
-        stage->force && stage->torque && stage->q_next && stage->q_eval && stage->angle_next;
+        motion->force && motion->torque && motion->q_next && motion->q_eval && motion->angle_next;
     return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -86,173 +86,191 @@ static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque,
 }
 
 /* The angular velocity after the step with a torque T, body frame; not a number: there is none. */
-static cairn_vec3 free_turning(const cairn_stage *stage, int i, cairn_vec3 T,
-                               cairn_vec3 *gyroscopic)
+static cairn_vec3 free_turning(const cairn_step *step, int i, cairn_vec3 T, cairn_vec3 *gyroscopic)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 J = b->inertia[i], omega = b->omega[i];
     *gyroscopic = cairn_vec(0, 0, 0);
-    bool equal = stage->world->dimension == 2 || (J.x == J.y && J.y == J.z);
+    bool equal = step->world->dimension == 2 || (J.x == J.y && J.y == J.z);
     if (!equal)
-        return turn_freely(J, omega, T, stage->h, gyroscopic);
-    return J.z > 0 ? cairn_add_scaled(omega, stage->h / J.z, T) : omega;
+        return turn_freely(J, omega, T, step->h, gyroscopic);
+    return J.z > 0 ? cairn_add_scaled(omega, step->h / J.z, T) : omega;
 }
 
-cairn_vec3 cairn_stage_mean_turning(const cairn_stage *stage, int i, cairn_vec3 moment)
+cairn_vec3 cairn_body_mean_turning(const cairn_step *step, const cairn_free_motion *motion, int i,
+                                   cairn_vec3 moment)
 {
-    cairn_vec3 omega = stage->world->bodies.omega[i], G;
-    cairn_vec3 next = free_turning(stage, i, cairn_add(stage->torque[i], moment), &G);
+    cairn_vec3 omega = step->world->bodies.omega[i], G;
+    cairn_vec3 next = free_turning(step, i, cairn_add(motion->torque[i], moment), &G);
     return cairn_is_finite(next) ? cairn_scale(0.5, cairn_add(omega, next)) : omega;
 }
 
 /* ---- before the solve ----------------------------------------------------------------------- */
 
-static void drive(cairn_stage *stage, int i)
+static void drive(const cairn_step *step, int i, cairn_free_motion *motion)
 {
-    cairn_world *world = stage->world;
+    cairn_world *world = step->world;
     const cairn_body_store *b = &world->bodies;
-    double h = stage->h, angle = b->angle[i];
+    double h = step->h, angle = b->angle[i];
     cairn_vec3 x = b->x[i];
     cairn_quat q = b->q[i];
     cairn_driven_pose(world, i, world->time + h, &x, &q, &angle);
-    stage->x_next[i] = x;
-    stage->q_next[i] = q;
-    stage->angle_next[i] = angle;
-    stage->v_free[i] = cairn_scale(1 / h, cairn_sub(x, b->x[i]));
+    motion->x_next[i] = x;
+    motion->q_next[i] = q;
+    motion->angle_next[i] = angle;
+    motion->v_free[i] = cairn_scale(1 / h, cairn_sub(x, b->x[i]));
     cairn_quat turned = cairn_quat_multiply(cairn_quat_conjugate(b->q[i]), q);
-    stage->omega_free[i] = world->dimension == 2 ? cairn_vec(0, 0, (angle - b->angle[i]) / h)
-                                                 : cairn_scale(1 / h, cairn_quat_log(turned));
+    motion->omega_free[i] = world->dimension == 2 ? cairn_vec(0, 0, (angle - b->angle[i]) / h)
+                                                  : cairn_scale(1 / h, cairn_quat_log(turned));
 }
 
-static void fly(cairn_stage *stage, int i)
+static void fly(const cairn_step *step, int i, cairn_free_motion *motion)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 pull = cairn_add_scaled(stage->world->gravity, 1 / b->mass[i], stage->force[i]);
-    stage->v_free[i] = cairn_add_scaled(b->v[i], stage->h, pull);
-    stage->omega_free[i] = free_turning(stage, i, stage->torque[i], &stage->gyroscopic[i]);
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_vec3 pull = cairn_add_scaled(step->world->gravity, 1 / b->mass[i], motion->force[i]);
+    motion->v_free[i] = cairn_add_scaled(b->v[i], step->h, pull);
+    motion->omega_free[i] = free_turning(step, i, motion->torque[i], &motion->gyroscopic[i]);
 }
 
 /* Where contacts are evaluated: at the start of the step, or `ahead` s on with the velocity v^
  * (driven bodies: where they will be then). */
-void cairn_stage_place(cairn_stage *stage, int i, double ahead)
+void cairn_body_place(const cairn_step *step, int i, double ahead, cairn_free_motion *motion)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
     double angle = b->angle[i];
-    stage->x_eval[i] = b->x[i];
-    stage->q_eval[i] = b->q[i];
+    motion->x_eval[i] = b->x[i];
+    motion->q_eval[i] = b->q[i];
     if (ahead == 0 || !b->alive[i])
         return;
     if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
-        cairn_driven_pose(stage->world, i, stage->world->time + ahead, &stage->x_eval[i],
-                          &stage->q_eval[i], &angle);
+        cairn_driven_pose(step->world, i, step->world->time + ahead, &motion->x_eval[i],
+                          &motion->q_eval[i], &angle);
     } else if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
-        cairn_quat turn = cairn_quat_exp(cairn_scale(ahead, stage->omega_eval[i]));
-        stage->x_eval[i] = cairn_add_scaled(b->x[i], ahead, stage->v_eval[i]);
-        stage->q_eval[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+        cairn_quat turn = cairn_quat_exp(cairn_scale(ahead, motion->omega_eval[i]));
+        motion->x_eval[i] = cairn_add_scaled(b->x[i], ahead, motion->v_eval[i]);
+        motion->q_eval[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
     }
 }
 
 /* The first v^: the velocity now. A body that moves further than its size is looked at where it is,
  * lest it be found behind what it should hit; the next look is at the result. */
-static void predict(cairn_stage *stage, int i)
+static void predict(const cairn_step *step, int i, cairn_free_motion *motion)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    bool again = stage->linearisations > 1 && b->alive[i];
-    bool far = again && stage->h * cairn_norm(b->v[i]) > cairn_body_extent(stage->world, i);
-    stage->v_eval[i] = far ? cairn_vec(0, 0, 0) : b->v[i];
-    stage->omega_eval[i] = b->omega[i];
+    const cairn_body_store *b = &step->world->bodies;
+    bool again = step->linearisations > 1 && b->alive[i];
+    bool far = again && step->h * cairn_norm(b->v[i]) > cairn_body_extent(step->world, i);
+    motion->v_eval[i] = far ? cairn_vec(0, 0, 0) : b->v[i];
+    motion->omega_eval[i] = b->omega[i];
 }
+
+typedef struct free_job {
+    const cairn_step *step;
+    cairn_free_motion *motion;
+} free_job;
 
 static void free_range(int begin, int end, void *context)
 {
-    cairn_stage *stage = context;
-    const cairn_body_store *b = &stage->world->bodies;
-    double ahead = stage->h * cairn_scheme_ahead(stage->scheme, stage->linearisations);
+    const free_job *job = context;
+    const cairn_step *step = job->step;
+    cairn_free_motion *motion = job->motion;
+    const cairn_body_store *b = &step->world->bodies;
+    double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
     for (int i = begin; i < end; i++) {
-        stage->v_free[i] = stage->omega_free[i] = stage->gyroscopic[i] = cairn_vec(0, 0, 0);
-        if (ahead != 0 || stage->linearisations)
-            predict(stage, i);
-        cairn_stage_place(stage, i, ahead);
-        if (stage->block[i] >= 0)
-            fly(stage, i);
+        motion->v_free[i] = motion->omega_free[i] = motion->gyroscopic[i] = cairn_vec(0, 0, 0);
+        if (ahead != 0 || step->linearisations)
+            predict(step, i, motion);
+        cairn_body_place(step, i, ahead, motion);
+        if (step->block[i] >= 0)
+            fly(step, i, motion);
         else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
-            drive(stage, i);
+            drive(step, i, motion);
     }
 }
 
-cairn_status cairn_stage_free_motion(cairn_stage *stage)
+cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *motion)
 {
-    cairn_world *world = stage->world;
-    const cairn_body_store *b = &world->bodies;
-    TRY(take_arrays(stage));
-    cairn_loads_at(world, 0.5 * stage->h, stage->force, stage->torque);
-    TRY(cairn_stage_number_blocks(stage));
-    cairn_parallel_for(b->count, GRAIN, free_range, stage);
-    return cairn_stage_check_free_motion(stage);
+    cairn_world *world = step->world;
+    free_job job = { step, motion };
+    TRY(take_arrays(step, motion));
+    cairn_loads_at(world, 0.5 * step->h, motion->force, motion->torque);
+    cairn_parallel_for(world->bodies.count, GRAIN, free_range, &job);
+    return cairn_step_check_free_motion(step, motion);
 }
 
 /* ---- after the solve ------------------------------------------------------------------------ */
 
-cairn_vec3 cairn_stage_turning(const cairn_stage *stage, int i, const double *x)
+cairn_vec3 cairn_block_turning(const cairn_step *step, const cairn_balls *balls, int i,
+                               const double *x)
 {
-    x += (size_t)stage->block[i] * (size_t)stage->block_size;
-    if (stage->world->dimension == 2)
+    x += (size_t)step->block[i] * (size_t)step->block_size;
+    if (step->world->dimension == 2)
         return cairn_vec(0, 0, x[2]);
     cairn_vec3 omega = cairn_vec(x[3], x[4], x[5]);
-    bool turned = cairn_stage_in_space(stage, i);
-    return turned ? cairn_rotate_back(stage->world->bodies.q[i], omega) : omega;
+    bool turned = cairn_balls_hold(balls, step->block[i]);
+    return turned ? cairn_rotate_back(step->world->bodies.q[i], omega) : omega;
 }
 
-cairn_vec3 cairn_stage_moving(const cairn_stage *stage, int i, const double *x)
+cairn_vec3 cairn_block_moving(const cairn_step *step, int i, const double *x)
 {
-    x += (size_t)stage->block[i] * (size_t)stage->block_size;
-    return cairn_vec(x[0], x[1], stage->world->dimension == 2 ? 0 : x[2]);
+    x += (size_t)step->block[i] * (size_t)step->block_size;
+    return cairn_vec(x[0], x[1], step->world->dimension == 2 ? 0 : x[2]);
 }
 
-/* The velocity of a dynamic body out of the problem's. */
-void cairn_stage_new_velocity(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
+void cairn_answer_velocity(const cairn_step *step, const cairn_answer *answer, int i, cairn_vec3 *v,
+                           cairn_vec3 *omega)
 {
-    *v = cairn_stage_moving(stage, i, stage->v);
-    *omega = cairn_stage_turning(stage, i, stage->v);
+    *v = cairn_block_moving(step, i, answer->v);
+    *omega = cairn_block_turning(step, &answer->balls, i, answer->v);
 }
 
 /* x += h v, orientation by the exponential map, freely, or both with the mean velocities of what
  * swings: where a dynamic body will be. */
-void cairn_stage_arrive(cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega)
+void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_mechanism *joints, int i, const cairn_vec3 velocity[2],
+                       cairn_arrival *arrival)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    bool freely = cairn_stage_turns_freely(stage, i);
-    double h = stage->h;
-    if (cairn_stage_swings(stage, i)) {
+    cairn_vec3 v = velocity[0], omega = velocity[1];
+    const cairn_body_store *b = &step->world->bodies;
+    bool freely = cairn_body_turns_freely(step, motion, arrival->pushed, i);
+    double h = step->h;
+    if (cairn_mechanism_swings(joints, i)) {
         v = cairn_scale(0.5, cairn_add(b->v[i], v));
         omega = cairn_scale(0.5, cairn_add(b->omega[i], omega));
     }
-    stage->x_next[i] = cairn_add_scaled(b->x[i], h, v);
-    stage->angle_next[i] = b->angle[i];
-    if (stage->world->dimension == 2) {
-        stage->angle_next[i] += h * (freely ? 0.5 * (b->omega[i].z + omega.z) : omega.z);
-        stage->q_next[i] = cairn_quat_in_plane(stage->angle_next[i]);
+    arrival->x[i] = cairn_add_scaled(b->x[i], h, v);
+    arrival->angle[i] = b->angle[i];
+    if (step->world->dimension == 2) {
+        arrival->angle[i] += h * (freely ? 0.5 * (b->omega[i].z + omega.z) : omega.z);
+        arrival->q[i] = cairn_quat_in_plane(arrival->angle[i]);
     } else {
         cairn_quat turn = freely ? cairn_free_turn(b->inertia[i], b->omega[i], omega, h)
                                  : cairn_quat_exp(cairn_scale(h, omega));
-        stage->q_next[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
+        arrival->q[i] = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
     }
 }
 
-static void commit_body(cairn_stage *stage, int i)
+typedef struct commit_job {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_answer *answer;
+    const cairn_arrival *arrival;
+} commit_job;
+
+static void commit_body(const commit_job *job, int i)
 {
-    cairn_body_store *b = &stage->world->bodies;
+    cairn_body_store *b = &job->step->world->bodies;
+    const cairn_rest *rest = &job->answer->rest;
     bool dynamic = b->motion[i] == CAIRN_MOTION_DYNAMIC;
-    b->v[i] = stage->v_free[i];
-    b->omega[i] = stage->omega_free[i];
+    b->v[i] = job->motion->v_free[i];
+    b->omega[i] = job->motion->omega_free[i];
     if (dynamic) {
-        cairn_stage_new_velocity(stage, i, &b->v[i], &b->omega[i]);
-        b->asleep[i] = stage->asleep ? stage->asleep[i] : 0;
-        b->calm[i] = stage->calm ? stage->calm[i] : 0;
+        cairn_answer_velocity(job->step, job->answer, i, &b->v[i], &b->omega[i]);
+        b->asleep[i] = rest->asleep ? rest->asleep[i] : 0;
+        b->calm[i] = rest->calm ? rest->calm[i] : 0;
     }
-    b->x[i] = stage->x_next[i];
-    b->q[i] = stage->q_next[i];
-    b->angle[i] = stage->angle_next[i];
+    b->x[i] = job->arrival->x[i];
+    b->q[i] = job->arrival->q[i];
+    b->angle[i] = job->arrival->angle[i];
 }
 
 /* Time as start + steps * h, so that many equal steps do not add up rounding. */
@@ -269,17 +287,19 @@ static void advance_clock(cairn_world *world, double h)
 
 static void commit_range(int begin, int end, void *context)
 {
-    cairn_stage *stage = context;
-    const cairn_body_store *b = &stage->world->bodies;
+    const commit_job *job = context;
+    const cairn_body_store *b = &job->step->world->bodies;
     for (int i = begin; i < end; i++) {
-        cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
+        cairn_step_ask_for(job->step, i + CAIRN_AHEAD, job->answer->v);
         if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
-            commit_body(stage, i);
+            commit_body(job, i);
     }
 }
 
-void cairn_stage_commit(cairn_stage *stage)
+void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_answer *answer, const cairn_arrival *arrival)
 {
-    cairn_parallel_for(stage->world->bodies.count, GRAIN, commit_range, stage);
-    advance_clock(stage->world, stage->h);
+    commit_job job = { step, motion, answer, arrival };
+    cairn_parallel_for(step->world->bodies.count, GRAIN, commit_range, &job);
+    advance_clock(step->world, step->h);
 }

@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/step.h"
 
 /* Joints of each body, and a walk over the bodies of one side. */
 typedef struct walk {
@@ -49,11 +49,11 @@ static bool stands(const cairn_world *world, int body)
 
 /* ---- the joints of each body ---------------------------------------------------------------- */
 
-static cairn_status take_walk(cairn_stage *stage, walk *w)
+static cairn_status take_walk(cairn_world *world, walk *w)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t bodies = (size_t)stage->world->bodies.count, joints = stage->world->joint_count;
-    w->world = stage->world;
+    cairn_arena *scratch = &world->scratch;
+    size_t bodies = (size_t)world->bodies.count, joints = world->joint_count;
+    w->world = world;
     w->first = cairn_arena_take(scratch, bodies + 2, sizeof *w->first);
     w->joint = cairn_arena_take(scratch, 2 * joints, sizeof *w->joint);
     w->seen = cairn_arena_take(scratch, bodies, sizeof *w->seen);
@@ -188,16 +188,15 @@ static bool is_wanted(const cairn_joint *j)
     return j->alive && !j->broken && (wants(&j->def.turn) || wants(&j->def.slide));
 }
 
-cairn_status cairn_stage_joints_feel(cairn_stage *stage)
+cairn_status cairn_joints_feel(cairn_world *world)
 {
-    cairn_world *world = stage->world;
     bool wanted = false;
     walk w = { .number = 0 };
     for (size_t k = 0; k < world->joint_count; k++)
         wanted = wanted || is_wanted(&world->joints[k]);
     if (!wanted)
         return CAIRN_OK;
-    TRY(take_walk(stage, &w));
+    TRY(take_walk(world, &w));
     list_links(&w);
     for (size_t k = 0; k < world->joint_count; k++)
         if (is_wanted(&world->joints[k]))

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): swing.c */
 
@@ -18,12 +18,12 @@ static bool in_force(const cairn_joint *joint)
     return joint->alive && !joint->broken;
 }
 
-static cairn_joint_view view_of(const cairn_stage *stage, const cairn_joint *joint,
+static cairn_joint_view view_of(const cairn_step *step, const cairn_joint *joint,
                                 const cairn_vec3 *x, const cairn_quat *q)
 {
-    cairn_joint_view view = { .dimension = stage->world->dimension,
-                              .h = stage->h,
-                              .gamma = stage->options->stabilisation,
+    cairn_joint_view view = { .dimension = step->world->dimension,
+                              .h = step->h,
+                              .gamma = step->options->stabilisation,
                               .q = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } } };
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
@@ -37,6 +37,13 @@ static cairn_joint_view view_of(const cairn_stage *stage, const cairn_joint *joi
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* The orientation whose frame the rows of joints have for a body. */
+static cairn_quat frame_of(const cairn_step *step, const cairn_mechanism *joints, int body)
+{
+    return cairn_mechanism_swings(joints, body) ? joints->swing[body].q_end
+                                                : step->world->bodies.q[body];
+}
+
 /* What one body's motion (v; omega in the frame q) adds to the rate of a row. */
 static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -48,34 +55,39 @@ static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v
 }
 
 /* The rate of a row that driven bodies impose. */
-static double imposed_rate(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row)
+static double imposed_rate(const cairn_step *step, const cairn_free_motion *motion,
+                           const cairn_joint *joint, const cairn_row *row)
 {
     double rate = 0;
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
-        if (body >= 0 && stage->world->bodies.motion[body] == CAIRN_MOTION_DRIVEN)
-            rate += rate_of(row, side, stage->world->bodies.q[body], stage->v_free[body],
-                            stage->omega_free[body]);
+        if (body >= 0 && step->world->bodies.motion[body] == CAIRN_MOTION_DRIVEN)
+            rate += rate_of(row, side, step->world->bodies.q[body], motion->v_free[body],
+                            motion->omega_free[body]);
     }
     return rate;
 }
 
 /* The rate of a row with given velocities of the dynamic bodies. */
-static double rate_with(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row,
-                        const cairn_vec3 *v, const cairn_vec3 *omega)
+static double rate_with(const cairn_step *step, const cairn_free_motion *motion,
+                        const cairn_mechanism *joints, const cairn_joint *joint,
+                        const cairn_row *row, const cairn_vec3 *v, const cairn_vec3 *omega)
 {
-    double rate = imposed_rate(stage, joint, row);
+    double rate = imposed_rate(step, motion, joint, row);
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
-        if (body >= 0 && stage->block[body] >= 0)
-            rate += rate_of(row, side, cairn_stage_rows_q(stage, body), v[body], omega[body]);
+        if (body >= 0 && step->block[body] >= 0)
+            rate += rate_of(row, side, frame_of(step, joints, body), v[body], omega[body]);
     }
     return rate;
 }
 
-static double rate_before(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row)
+static double rate_before(const cairn_step *step, const cairn_free_motion *motion,
+                          const cairn_mechanism *joints, const cairn_joint *joint,
+                          const cairn_row *row)
 {
-    return rate_with(stage, joint, row, stage->world->bodies.v, stage->world->bodies.omega);
+    return rate_with(step, motion, joints, joint, row, step->world->bodies.v,
+                     step->world->bodies.omega);
 }
 
 static int blocks_for(int rows, int components)
@@ -84,13 +96,14 @@ static int blocks_for(int rows, int components)
 }
 
 /* The rate of a row of a joint whose bodies swing, with the velocities they are about to have. */
-static double rate_at_end(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row)
+static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint,
+                          const cairn_row *row)
 {
     double rate = 0;
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
-        if (body >= 0 && cairn_stage_swings(stage, body)) {
-            const cairn_swing *s = &stage->joints.swing[body];
+        if (body >= 0 && cairn_mechanism_swings(joints, body)) {
+            const cairn_swing *s = &joints->swing[body];
             rate += rate_of(row, side, s->q_end, s->v_end, s->omega_end);
         }
     }
@@ -98,16 +111,17 @@ static double rate_at_end(const cairn_stage *stage, const cairn_joint *joint, co
 }
 
 /* Its rows at mid-step, for the defects of the start: rate + (H_e - H_m) v^ + gain defect = 0. */
-static void make_swinging(const cairn_stage *stage, const cairn_joint *joint, cairn_row *rows)
+static void make_swinging(const cairn_step *step, const cairn_mechanism *joints,
+                          const cairn_joint *joint, cairn_row *rows)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
     cairn_row mid[CAIRN_JOINT_ROWS], end[CAIRN_JOINT_ROWS];
-    cairn_joint_view at_mid = view_of(stage, joint, b->x, b->q), at_end = at_mid;
+    cairn_joint_view at_mid = view_of(step, joint, b->x, b->q), at_end = at_mid;
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
-        if (body < 0 || !cairn_stage_swings(stage, body))
+        if (body < 0 || !cairn_mechanism_swings(joints, body))
             continue;
-        const cairn_swing *s = &stage->joints.swing[body];
+        const cairn_swing *s = &joints->swing[body];
         at_mid.x[side] = s->x_mid;
         at_mid.q[side] = s->q_mid;
         at_end.x[side] = s->x_end;
@@ -118,150 +132,163 @@ static void make_swinging(const cairn_stage *stage, const cairn_joint *joint, ca
     for (int i = 0; i < joint->rows; i++) {
         mid[i].defect = rows[i].defect;
         mid[i].gain *= MENDING;
-        mid[i].bias = rate_at_end(stage, joint, &end[i]) - rate_at_end(stage, joint, &mid[i]);
+        mid[i].bias = rate_at_end(joints, joint, &end[i]) - rate_at_end(joints, joint, &mid[i]);
         rows[i] = mid[i];
     }
 }
 
-static bool is_swinging(const cairn_stage *stage, const cairn_joint *joint)
+static bool is_swinging(const cairn_mechanism *joints, const cairn_joint *joint)
 {
     bool swings = false;
     for (int side = 0; side < 2 && joint->rows > 0; side++)
-        swings |= joint->body[side] >= 0 && cairn_stage_swings(stage, joint->body[side]);
+        swings |= joint->body[side] >= 0 && cairn_mechanism_swings(joints, joint->body[side]);
     return swings;
 }
 
 /* Once all rows of the start are there. */
-static cairn_status make_swings(cairn_stage *stage)
+static cairn_status make_swings(const cairn_step *step, const cairn_free_motion *motion,
+                                cairn_mechanism *joints)
 {
-    const cairn_world *world = stage->world;
-    TRY(cairn_stage_joints_tension(stage));
-    TRY(cairn_stage_find_swings(stage));
+    const cairn_world *world = step->world;
+    TRY(cairn_joints_tension(step, joints));
+    TRY(cairn_joints_find_swings(step, motion, joints));
     for (size_t k = 0; k < world->joint_count; k++)
-        if (is_swinging(stage, &world->joints[k]))
-            make_swinging(stage, &world->joints[k], stage->joints.rows + k * CAIRN_JOINT_ROWS);
+        if (is_swinging(joints, &world->joints[k]))
+            make_swinging(step, joints, &world->joints[k], joints->rows + k * CAIRN_JOINT_ROWS);
     return CAIRN_OK;
 }
 
-cairn_status cairn_stage_joints_prepare(cairn_stage *stage)
+cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *motion,
+                               cairn_mechanism *joints)
 {
-    cairn_world *world = stage->world;
-    cairn_joint_stage *s = &stage->joints;
-    s->blocks = 0;
-    s->added = NULL;
-    s->swing = NULL;
+    cairn_world *world = step->world;
+    *joints = (cairn_mechanism){ 0 };
     if (world->joint_count == 0)
         return CAIRN_OK;
     size_t rows = world->joint_count * CAIRN_JOINT_ROWS;
-    s->rows = cairn_arena_take(&world->scratch, rows, sizeof *s->rows);
-    if (!s->rows)
+    joints->rows = cairn_arena_take(&world->scratch, rows, sizeof *joints->rows);
+    if (!joints->rows)
         return CAIRN_NO_MEMORY;
-    memset(s->rows, 0, rows * sizeof *s->rows);
-    TRY(cairn_stage_joints_feel(stage));
+    memset(joints->rows, 0, rows * sizeof *joints->rows);
+    TRY(cairn_joints_feel(world));
     for (size_t k = 0; k < world->joint_count; k++) {
         cairn_joint *joint = &world->joints[k];
-        cairn_row *own = s->rows + k * CAIRN_JOINT_ROWS;
+        cairn_row *own = joints->rows + k * CAIRN_JOINT_ROWS;
         joint->rows = 0;
         if (!in_force(joint))
             continue;
-        cairn_joint_view view = view_of(stage, joint, stage->x_eval, stage->q_eval);
+        cairn_joint_view view = view_of(step, joint, motion->x_eval, motion->q_eval);
         joint->rows = cairn_joint_rows(joint, &view, own);
-        double ahead = stage->h * cairn_scheme_ahead(stage->scheme, stage->linearisations);
+        double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
         for (int i = 0; ahead > 0 && i < joint->rows; i++)
-            own[i].defect -=
-                ahead * rate_with(stage, joint, &own[i], stage->v_eval, stage->omega_eval);
-        s->blocks += blocks_for(joint->rows, stage->components);
+            own[i].defect -= ahead * rate_with(step, motion, joints, joint, &own[i], motion->v_eval,
+                                               motion->omega_eval);
+        joints->blocks += blocks_for(joint->rows, step->components);
     }
-    return make_swings(stage);
+    return make_swings(step, motion, joints);
 }
 
 /* ---- the problem ---------------------------------------------------------------------------- */
 
-static cairn_status take_arrays(cairn_stage *stage)
+static cairn_status take_arrays(const cairn_step *step, int blocks, cairn_posed *posed)
 {
-    size_t d = (size_t)stage->components;
-    size_t m = (size_t)stage->world->contacts.count + (size_t)stage->joints.blocks;
-    cairn_joint_stage *s = &stage->joints;
-    cairn_arena *scratch = &stage->world->scratch;
-    s->lower = cairn_arena_doubles(scratch, m * d);
-    s->upper = cairn_arena_doubles(scratch, m * d);
-    s->compliance = cairn_arena_doubles(scratch, m * d);
-    s->bounded = cairn_arena_take(scratch, m, sizeof *s->bounded);
-    if (!s->lower || !s->upper || !s->compliance || !s->bounded)
+    size_t d = (size_t)step->components;
+    size_t m = (size_t)step->world->contacts.count + (size_t)blocks;
+    cairn_arena *scratch = &step->world->scratch;
+    posed->lower = cairn_arena_doubles(scratch, m * d);
+    posed->upper = cairn_arena_doubles(scratch, m * d);
+    posed->compliance = cairn_arena_doubles(scratch, m * d);
+    posed->bounded = cairn_arena_take(scratch, m, sizeof *posed->bounded);
+    if (!posed->lower || !posed->upper || !posed->compliance || !posed->bounded)
         return CAIRN_NO_MEMORY;
-    memset(s->bounded, 0, m);
+    memset(posed->bounded, 0, m);
     return CAIRN_OK;
 }
 
-static void fill_side(const cairn_stage *stage, const cairn_row *row, int side, int body, double *H)
+static void fill_side(int dimension, cairn_quat q, const cairn_row *row, int side, double *H)
 {
     double sign = side ? -1 : 1;
     cairn_vec3 e = cairn_scale(sign, row->e), arm = side ? row->arm_b : row->arm_a;
     cairn_vec3 turn = cairn_add_scaled(cairn_cross(arm, e), sign, side ? row->turn_b : row->turn_a);
-    if (stage->world->dimension == 2) {
+    if (dimension == 2) {
         const double values[3] = { e.x, e.y, turn.z };
         memcpy(H, values, sizeof values);
         return;
     }
-    turn = cairn_rotate_back(cairn_stage_rows_q(stage, body), turn);
+    turn = cairn_rotate_back(q, turn);
     const double values[6] = { e.x, e.y, e.z, turn.x, turn.y, turn.z };
     memcpy(H, values, sizeof values);
 }
 
 /* Row `row` as component i of block j of the problem. */
-static void fill_row(cairn_stage *stage, const cairn_joint *joint, const cairn_row *row, int j,
-                     int i)
+static void fill_row(const cairn_step *step, const cairn_free_motion *motion,
+                     const cairn_mechanism *joints, const cairn_posed *posed,
+                     const cairn_joint *joint, const cairn_row *row, int j, int i)
 {
-    size_t entry = (size_t)j * (size_t)stage->components + (size_t)i;
+    size_t entry = (size_t)j * (size_t)step->components + (size_t)i;
     for (int side = 0; side < 2; side++) {
         int body = joint->body[side];
-        double *H = cairn_stage_rows(stage, j, side) + i * stage->block_size;
-        if (body >= 0 && stage->block[body] >= 0)
-            fill_side(stage, row, side, body, H);
+        double *H = cairn_posed_rows(posed, j, side) + i * step->block_size;
+        if (body >= 0 && step->block[body] >= 0)
+            fill_side(step->world->dimension, frame_of(step, joints, body), row, side, H);
     }
-    stage->w[entry] = imposed_rate(stage, joint, row) + row->gain * row->defect + row->bias;
-    stage->joints.lower[entry] = row->lower;
-    stage->joints.upper[entry] = row->upper;
-    stage->joints.compliance[entry] = row->compliance;
+    posed->w[entry] = imposed_rate(step, motion, joint, row) + row->gain * row->defect + row->bias;
+    posed->lower[entry] = row->lower;
+    posed->upper[entry] = row->upper;
+    posed->compliance[entry] = row->compliance;
 }
 
-static int block_of(const cairn_stage *stage, int body)
+static int block_of(const cairn_step *step, int body)
 {
-    return body < 0 ? -1 : stage->block[body];
+    return body < 0 ? -1 : step->block[body];
 }
 
-/* The blocks of one joint from block j on; the impulses of the last step are its warm start. */
-static int fill_joint(cairn_stage *stage, const cairn_joint *joint, const cairn_row *rows, int j)
+/* The blocks of one joint from block j on. */
+static int fill_joint(const cairn_step *step, const cairn_free_motion *motion,
+                      const cairn_mechanism *joints, const cairn_posed *posed, size_t k, int j)
 {
-    int d = stage->components;
+    const cairn_joint *joint = &step->world->joints[k];
+    const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
+    int d = step->components;
     for (int i = 0; i < joint->rows; i++) {
         int at = j + i / d;
-        stage->contact_block[2 * at] = block_of(stage, joint->body[0]);
-        stage->contact_block[2 * at + 1] = block_of(stage, joint->body[1]);
-        stage->joints.bounded[at] = 1;
-        fill_row(stage, joint, &rows[i], at, i % d);
-        if (stage->options->warm_start)
-            stage->r[(size_t)at * (size_t)d + (size_t)(i % d)] =
-                stage->warm_ratio * joint->impulse[i];
+        posed->block[2 * at] = block_of(step, joint->body[0]);
+        posed->block[2 * at + 1] = block_of(step, joint->body[1]);
+        posed->bounded[at] = 1;
+        fill_row(step, motion, joints, posed, joint, &rows[i], at, i % d);
     }
     return j + blocks_for(joint->rows, d);
 }
 
-cairn_status cairn_stage_joints_fill(cairn_stage *stage)
+cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_mechanism *joints, cairn_posed *posed)
 {
-    cairn_world *world = stage->world;
-    if (stage->joints.blocks == 0)
+    const cairn_world *world = step->world;
+    if (joints->blocks == 0)
         return CAIRN_OK;
-    TRY(take_arrays(stage));
+    TRY(take_arrays(step, joints->blocks, posed));
     int j = world->contacts.count;
     for (size_t k = 0; k < world->joint_count; k++)
-        j = fill_joint(stage, &world->joints[k], stage->joints.rows + k * CAIRN_JOINT_ROWS, j);
-    stage->problem.contacts = j;
-    stage->problem.bounded = stage->joints.bounded;
-    stage->problem.lower = stage->joints.lower;
-    stage->problem.upper = stage->joints.upper;
-    stage->problem.compliance = stage->joints.compliance;
+        j = fill_joint(step, motion, joints, posed, k, j);
+    posed->problem.contacts = j;
+    posed->problem.bounded = posed->bounded;
+    posed->problem.lower = posed->lower;
+    posed->problem.upper = posed->upper;
+    posed->problem.compliance = posed->compliance;
     return CAIRN_OK;
+}
+
+/* The impulses of the last step. */
+void cairn_joints_first_guess(const cairn_step *step, double ratio, double *r)
+{
+    const cairn_world *world = step->world;
+    int d = step->components, j = world->contacts.count;
+    for (size_t k = 0; k < world->joint_count; k++) {
+        const cairn_joint *joint = &world->joints[k];
+        for (int i = 0; i < joint->rows; i++)
+            r[j * d + i] = ratio * joint->impulse[i];
+        j += blocks_for(joint->rows, d);
+    }
 }
 
 /* ---- after the solve ------------------------------------------------------------------------ */
@@ -278,10 +305,11 @@ static void react(cairn_joint *joint, const cairn_row *rows, double h)
                     (torque > 0 && cairn_norm(joint->torque) > torque);
 }
 
-void cairn_stage_joints_store(cairn_stage *stage)
+void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *joints,
+                             const cairn_answer *answer, const cairn_mending *mending)
 {
-    cairn_world *world = stage->world;
-    size_t entry = (size_t)world->contacts.count * (size_t)stage->components;
+    cairn_world *world = step->world;
+    size_t entry = (size_t)world->contacts.count * (size_t)step->components;
     for (size_t k = 0; k < world->joint_count; k++) {
         cairn_joint *joint = &world->joints[k];
         if (!in_force(joint)) {
@@ -289,13 +317,13 @@ void cairn_stage_joints_store(cairn_stage *stage)
             continue;
         }
         size_t bytes = (size_t)joint->rows * sizeof(double);
-        memcpy(joint->impulse, stage->r + entry, bytes);
+        memcpy(joint->impulse, answer->r + entry, bytes);
         memset(joint->correction, 0, sizeof joint->correction);
-        if (stage->shift_r)
-            memcpy(joint->correction, stage->shift_r + entry, bytes);
-        react(joint, stage->joints.rows + k * CAIRN_JOINT_ROWS, stage->h);
-        stage->report->broken += joint->broken;
-        entry += (size_t)(blocks_for(joint->rows, stage->components) * stage->components);
+        if (mending->impulses)
+            memcpy(joint->correction, mending->impulses + entry, bytes);
+        react(joint, joints->rows + k * CAIRN_JOINT_ROWS, step->h);
+        step->report->broken += joint->broken;
+        entry += (size_t)(blocks_for(joint->rows, step->components) * step->components);
     }
 }
 
@@ -303,12 +331,14 @@ void cairn_stage_joints_store(cairn_stage *stage)
 
 /* One row: its impulse r does r.(mean rate) of work on the bodies, of which driven bodies do
  * their part; the rest is what the row stores, gives or loses. */
-static void add_row(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row,
-                    size_t entry, cairn_energy *energy)
+static void add_row(const cairn_step *step, const cairn_free_motion *motion,
+                    const cairn_mechanism *joints, const cairn_answer *answer,
+                    const cairn_joint *joint, const cairn_row *row, size_t entry,
+                    cairn_energy *energy)
 {
-    double r = stage->r[entry], imposed = imposed_rate(stage, joint, row);
-    double after = stage->u[entry] - row->gain * row->defect - row->bias;
-    double work = r * 0.5 * (after + rate_before(stage, joint, row));
+    double r = answer->r[entry], imposed = imposed_rate(step, motion, joint, row);
+    double after = answer->u[entry] - row->gain * row->defect - row->bias;
+    double work = r * 0.5 * (after + rate_before(step, motion, joints, joint, row));
     energy->driver_work -= r * imposed;
     switch (row->role) {
     case CAIRN_ROW_MOTOR:
@@ -318,8 +348,8 @@ static void add_row(const cairn_stage *stage, const cairn_joint *joint, const ca
         energy->friction_loss -= work;
         break;
     case CAIRN_ROW_SPRING: /* what it stores is counted when the bodies have moved */
-        energy->damping_loss += stage->h * row->damping * after * after;
-        energy->numerical_loss -= work + stage->h * row->damping * after * after;
+        energy->damping_loss += step->h * row->damping * after * after;
+        energy->numerical_loss -= work + step->h * row->damping * after * after;
         break;
     case CAIRN_ROW_LIMIT: /* a stop is met, a rope becomes taut */
         energy->impact_loss -= work;
@@ -329,30 +359,31 @@ static void add_row(const cairn_stage *stage, const cairn_joint *joint, const ca
     }
 }
 
-void cairn_stage_joints_energy(cairn_stage *stage)
+void cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
+                         const cairn_mechanism *joints, const cairn_answer *answer)
 {
-    const cairn_world *world = stage->world;
-    int d = stage->components, j = world->contacts.count;
-    for (size_t k = 0; stage->joints.blocks > 0 && k < world->joint_count; k++) {
+    const cairn_world *world = step->world;
+    int d = step->components, j = world->contacts.count;
+    for (size_t k = 0; joints->blocks > 0 && k < world->joint_count; k++) {
         const cairn_joint *joint = &world->joints[k];
         if (!in_force(joint))
             continue;
-        const cairn_row *rows = stage->joints.rows + k * CAIRN_JOINT_ROWS;
+        const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
         for (int i = 0; i < joint->rows; i++)
-            add_row(stage, joint, &rows[i], (size_t)(j * d + i), &stage->report->energy);
+            add_row(step, motion, joints, answer, joint, &rows[i], (size_t)(j * d + i),
+                    &step->report->energy);
         j += blocks_for(joint->rows, d);
     }
-    cairn_stage_joints_steady_loss(stage);
+    cairn_joints_steady_loss(step, joints, answer->v);
 }
 
 /* ---- after the bodies have moved ------------------------------------------------------------ */
 
 /* What a gear let slip in this step. */
-static double gear_slip(const cairn_stage *stage, const cairn_joint *joint, const cairn_row *row,
-                        size_t entry)
+static double gear_slip(const cairn_joint *joint, const cairn_row *row, double h, double u)
 {
     bool gear = joint->def.kind == CAIRN_JOINT_GEAR && joint->rows > 0;
-    return gear ? stage->h * (stage->u[entry] - row->gain * row->defect - row->bias) : 0;
+    return gear ? h * (u - row->gain * row->defect - row->bias) : 0;
 }
 
 /* Defects of what the joint should hold, and what its springs store where the bodies are now. */
@@ -371,27 +402,28 @@ void cairn_joint_measure(cairn_joint *joint, const cairn_joint_view *view)
     }
 }
 
-void cairn_stage_joints_commit(cairn_stage *stage)
+void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joints,
+                              const cairn_answer *answer)
 {
-    cairn_world *world = stage->world;
-    cairn_certificate *c = &stage->report->certificate;
-    int d = stage->components, j = world->contacts.count;
+    cairn_world *world = step->world;
+    cairn_certificate *c = &step->report->certificate;
+    int d = step->components, j = world->contacts.count;
     for (size_t k = 0; k < world->joint_count; k++) {
         cairn_joint *joint = &world->joints[k];
         if (!joint->alive || joint->rows == 0)
             continue;
-        const cairn_row *rows = stage->joints.rows + k * CAIRN_JOINT_ROWS;
-        cairn_joint_view view = view_of(stage, joint, world->bodies.x, world->bodies.q);
-        joint->phase += gear_slip(stage, joint, rows, (size_t)(j * d));
+        const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
+        cairn_joint_view view = view_of(step, joint, world->bodies.x, world->bodies.q);
+        joint->phase += gear_slip(joint, rows, step->h, answer->u[j * d]);
         cairn_joint_coordinates(joint, &view, &joint->turn, &joint->slide);
         double stored = joint->elastic;
         cairn_joint_measure(joint, &view);
-        stage->report->energy.elastic += joint->elastic;
-        stage->report->energy.numerical_loss -= joint->elastic - stored;
+        step->report->energy.elastic += joint->elastic;
+        step->report->energy.numerical_loss -= joint->elastic - stored;
         c->joint_drift = fmax(c->joint_drift, joint->drift);
         c->joint_turn_drift = fmax(c->joint_turn_drift, joint->turn_drift);
         j += blocks_for(joint->rows, d);
     }
-    if (stage->report->broken > 0)
+    if (step->report->broken > 0)
         cairn_joints_index(world);
 }

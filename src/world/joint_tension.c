@@ -15,7 +15,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 /* Force on a body and its arm, in the body's frame. */
 typedef struct pull {
@@ -66,12 +66,12 @@ static void thicken(double J, double C, double *mass_inverse, double *omega)
     }
 }
 
-static void apply(cairn_stage *stage, int i, cairn_vec3 C)
+static void apply(const cairn_step *step, int i, cairn_vec3 C, cairn_posed *posed)
 {
-    cairn_vec3 J = stage->world->bodies.inertia[i];
-    size_t first = (size_t)stage->block[i] * (size_t)stage->block_size;
-    double *mass = stage->mass_inverse + first, *v = stage->v_problem + first;
-    if (stage->world->dimension == 2) {
+    cairn_vec3 J = step->world->bodies.inertia[i];
+    size_t first = (size_t)step->block[i] * (size_t)step->block_size;
+    double *mass = posed->mass_inverse + first, *v = posed->v_free + first;
+    if (step->world->dimension == 2) {
         thicken(J.z, C.z, mass + 2, v + 2);
         return;
     }
@@ -80,16 +80,16 @@ static void apply(cairn_stage *stage, int i, cairn_vec3 C)
     thicken(J.z, C.z, mass + 5, v + 5);
 }
 
-cairn_status cairn_stage_joints_tension(cairn_stage *stage)
+cairn_status cairn_joints_tension(const cairn_step *step, cairn_mechanism *joints)
 {
-    cairn_world *world = stage->world;
+    cairn_world *world = step->world;
     size_t bodies = (size_t)world->bodies.count;
-    stage->joints.added = NULL;
-    if (stage->joints.blocks == 0)
+    joints->added = NULL;
+    if (joints->blocks == 0)
         return CAIRN_OK;
     double *K = cairn_arena_doubles(&world->scratch, 6 * bodies);
-    stage->joints.added = (cairn_vec3 *)cairn_arena_doubles(&world->scratch, 3 * bodies);
-    if (!K || !stage->joints.added)
+    joints->added = (cairn_vec3 *)cairn_arena_doubles(&world->scratch, 3 * bodies);
+    if (!K || !joints->added)
         return CAIRN_NO_MEMORY;
     memset(K, 0, 6 * bodies * sizeof *K);
     for (size_t k = 0; k < world->joint_count; k++) {
@@ -99,30 +99,30 @@ cairn_status cairn_stage_joints_tension(cairn_stage *stage)
                 add_stiffness(pull_of(world, joint, side), K + 6 * (size_t)joint->body[side]);
     }
     for (size_t i = 0; i < bodies; i++)
-        if (stage->block[i] >= 0)
-            stage->joints.added[i] = excess(K + 6 * i, world->bodies.inertia[i], stage->h);
+        if (step->block[i] >= 0)
+            joints->added[i] = excess(K + 6 * i, world->bodies.inertia[i], step->h);
     return CAIRN_OK;
 }
 
-void cairn_stage_joints_steady(cairn_stage *stage)
+void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed)
 {
-    for (int i = 0; stage->joints.added && i < stage->world->bodies.count; i++)
-        if (stage->block[i] >= 0)
-            apply(stage, i, stage->joints.added[i]);
+    for (int i = 0; joints->added && i < step->world->bodies.count; i++)
+        if (step->block[i] >= 0)
+            apply(step, i, joints->added[i], posed);
 }
 
 /* The energy that C takes: C w+.wm with wm the mean of the old and the new. */
-void cairn_stage_joints_steady_loss(cairn_stage *stage)
+void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joints,
+                              const double *x)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    for (int i = 0; stage->joints.added && i < b->count; i++) {
-        if (stage->block[i] < 0)
+    const cairn_body_store *b = &step->world->bodies;
+    for (int i = 0; joints->added && i < b->count; i++) {
+        if (step->block[i] < 0)
             continue;
-        const double *v = stage->v + (size_t)stage->block[i] * (size_t)stage->block_size;
-        bool flat = stage->world->dimension == 2;
+        const double *v = x + (size_t)step->block[i] * (size_t)step->block_size;
+        bool flat = step->world->dimension == 2;
         cairn_vec3 w = flat ? cairn_vec(0, 0, v[2]) : cairn_vec(v[3], v[4], v[5]);
         cairn_vec3 mean = cairn_scale(0.5, cairn_add(w, b->omega[i]));
-        stage->report->energy.numerical_loss +=
-            cairn_dot(cairn_times(stage->joints.added[i], w), mean);
+        step->report->energy.numerical_loss += cairn_dot(cairn_times(joints->added[i], w), mean);
     }
 }

@@ -25,7 +25,7 @@
 #include "math/vec.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"
-#include "world/scheme.h"
+#include "world/step.h"
 #include "world/touch.h"
 
 static const double SLIGHT = 0.1; /* of the size of a body: an error that is let pass */
@@ -42,20 +42,21 @@ typedef struct passage {
 /* ---- ways ----------------------------------------------------------------------------------- */
 
 /* Of a body in this step, both in the world's axes. */
-static void velocity_of(const cairn_stage *stage, int i, cairn_vec3 *v, cairn_vec3 *omega)
+static void velocity_of(const cairn_step *step, const cairn_free_motion *motion,
+                        const cairn_answer *answer, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    *v = stage->v_free[i];
-    *omega = stage->omega_free[i];
-    if (stage->block[i] >= 0)
-        cairn_stage_new_velocity(stage, i, v, omega);
+    const cairn_body_store *b = &step->world->bodies;
+    *v = motion->v_free[i];
+    *omega = motion->omega_free[i];
+    if (step->block[i] >= 0)
+        cairn_answer_velocity(step, answer, i, v, omega);
     *omega = cairn_rotate(b->q[i], *omega);
 }
 
-static double surface_way(const cairn_stage *stage, int i, cairn_vec3 omega)
+static double surface_way(const cairn_step *step, int i, cairn_vec3 omega)
 {
-    double arm = cairn_body_arm(stage->world, i), turning = cairn_norm(omega);
-    return arm > 0 && turning > 0 ? arm * stage->h * turning : 0;
+    double arm = cairn_body_arm(step->world, i), turning = cairn_norm(omega);
+    return arm > 0 && turning > 0 ? arm * step->h * turning : 0;
 }
 
 /* Whether a body, or a part of it, is made of faces. */
@@ -70,40 +71,41 @@ static bool holds_faces(const cairn_shape *shape)
 
 /* A point counts as large as what it meets; at faces, which lose sight of it a hundredth of their
  * edges behind them, as a hundredth of that. */
-static double size_of(const cairn_stage *stage, int i, int k)
+static double size_of(const cairn_body_store *b, int i, int k)
 {
-    const cairn_body_store *b = &stage->world->bodies;
     double size = b->extent[i];
     if (size == 0)
         size = b->extent[k] * (holds_faces(&b->shape[k]) ? 0.01 : 1);
     return size > 0 ? size : INFINITY;
 }
 
-static passage passage_of(const cairn_stage *stage, int i, int k)
+static passage passage_of(const cairn_step *step, const cairn_free_motion *motion,
+                          const cairn_answer *answer, int i, int k)
 {
-    const cairn_vec3 *x = stage->world->bodies.x;
+    const cairn_vec3 *x = step->world->bodies.x;
     cairn_vec3 v, omega, v_other, omega_other;
-    velocity_of(stage, i, &v, &omega);
-    velocity_of(stage, k, &v_other, &omega_other);
+    velocity_of(step, motion, answer, i, &v, &omega);
+    velocity_of(step, motion, answer, k, &v_other, &omega_other);
     v = cairn_sub(v, v_other);
-    if (cairn_body_arm(stage->world, k) > 0) /* the turning of a ball is not seen */
+    if (cairn_body_arm(step->world, k) > 0) /* the turning of a ball is not seen */
         v = cairn_sub(v, cairn_cross(omega_other, cairn_sub(x[i], x[k])));
-    return (passage){ i, k, stage->h * cairn_norm(v), surface_way(stage, i, omega),
-                      size_of(stage, i, k) };
+    return (passage){ i, k, step->h * cairn_norm(v), surface_way(step, i, omega),
+                      size_of(&step->world->bodies, i, k) };
 }
 
-cairn_status cairn_stage_ways(const cairn_stage *stage, double **out)
+cairn_status cairn_answer_ways(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_answer *answer, double **out)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double *way = *out = cairn_arena_doubles(&stage->world->scratch, (size_t)b->count);
+    const cairn_body_store *b = &step->world->bodies;
+    double *way = *out = cairn_arena_doubles(&step->world->scratch, (size_t)b->count);
     if (!way)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b->count; i++)
         if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED) {
             cairn_vec3 v, omega;
-            velocity_of(stage, i, &v, &omega);
-            double turn = isfinite(b->arm[i]) ? surface_way(stage, i, omega) : 0;
-            way[i] = stage->h * cairn_norm(v) + turn;
+            velocity_of(step, motion, answer, i, &v, &omega);
+            double turn = isfinite(b->arm[i]) ? surface_way(step, i, omega) : 0;
+            way[i] = step->h * cairn_norm(v) + turn;
         }
     return CAIRN_OK;
 }
@@ -113,63 +115,68 @@ static inline bool is_fixed(const cairn_body_store *b, int i)
     return b->motion[i] == CAIRN_MOTION_FIXED;
 }
 
-static bool is_far(const cairn_stage *stage, const passage *p)
+static bool is_far(const cairn_step *step, const passage *p)
 {
-    return stage->block[p->body] >= 0 && p->way + p->turn > p->size;
+    return step->block[p->body] >= 0 && p->way + p->turn > p->size;
 }
 
 /* ---- refusal -------------------------------------------------------------------------------- */
 
 /* The step in which the body would go no further than its size: h (s + h a) = R with its speed s
  * and what forces add to it, and not more than this step shows. */
-static double needed_step(const cairn_stage *stage, const passage *p)
+static double needed_step(const cairn_step *step, const cairn_free_motion *motion, const passage *p)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
     int i = p->body;
-    double size = p->size, arm = cairn_body_arm(stage->world, i), h = stage->h;
+    double size = p->size, arm = cairn_body_arm(step->world, i), h = step->h;
     double speed = cairn_norm(b->v[i]) + arm * cairn_norm(b->omega[i]);
-    double gained = cairn_norm(cairn_sub(stage->v_free[i], b->v[i])) +
-                    arm * cairn_norm(cairn_sub(stage->omega_free[i], b->omega[i]));
+    double gained = cairn_norm(cairn_sub(motion->v_free[i], b->v[i])) +
+                    arm * cairn_norm(cairn_sub(motion->omega_free[i], b->omega[i]));
     double by_forces = 2 * size / (speed + sqrt(speed * speed + 4 * gained / h * size));
     return SPARE * fmin(by_forces, h * size / (p->way + p->turn));
 }
 
-static cairn_status refuse(const cairn_stage *stage, const passage *p)
+static cairn_status refuse(const cairn_step *step, const cairn_free_motion *motion,
+                           const passage *p)
 {
     return cairn_fail(
-        &stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+        &step->world->error, CAIRN_BAD_INPUT, "run.time_step",
         "body %d would move by %.3g m relative to body %d in one step of %g s, further "
         "than its size of %.3g m: what happens between them cannot be told, expected "
         "at most %.2g s",
-        p->body, p->way + p->turn, p->other, stage->h, p->size, needed_step(stage, p));
+        p->body, p->way + p->turn, p->other, step->h, p->size, needed_step(step, motion, p));
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
 
 /* The gap that the solve counts with where the step ends. */
-static double foreseen_gap(const cairn_stage *stage, int j)
+static double foreseen_gap(const cairn_step *step, const cairn_answer *answer, int j)
 {
-    double u = stage->u[(size_t)j * (size_t)stage->problem.dimension], h = stage->h;
-    bool at_start = cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0;
-    return at_start ? stage->world->contacts.gap[j] + h * u : h * fmax(0, u + stage->b[j]);
+    double u = answer->u[(size_t)j * (size_t)answer->problem.dimension], h = step->h;
+    bool at_start = cairn_scheme_ahead(step->scheme, step->linearisations) == 0;
+    return at_start ? step->world->contacts.gap[j] + h * u : h * fmax(0, u + answer->problem.b[j]);
 }
 
-static cairn_status is_wrong(const cairn_stage *stage, int j, const passage *p, bool *wrong)
+static cairn_status is_wrong(const cairn_step *step, bool plain, const cairn_answer *answer,
+                             const cairn_arrival *arrival, int j, const passage *p, bool *wrong)
 {
+    const int body[2] = { p->body, p->other };
     double slight = SLIGHT * p->size, gap = INFINITY;
-    double foreseen = foreseen_gap(stage, j), most = fmax(foreseen, 0) + slight;
-    bool pushes = stage->r[(size_t)j * (size_t)stage->problem.dimension] > 0;
-    *wrong = p->turn > slight || (pushes && cairn_body_arm(stage->world, p->body) > 0);
-    if (*wrong || (stage->plain && !pushes)) /* balls and planes are as far apart as foreseen */
+    double foreseen = foreseen_gap(step, answer, j), most = fmax(foreseen, 0) + slight;
+    bool pushes = answer->r[(size_t)j * (size_t)answer->problem.dimension] > 0;
+    *wrong = p->turn > slight || (pushes && cairn_body_arm(step->world, p->body) > 0);
+    if (*wrong || (plain && !pushes)) /* balls and planes are as far apart as foreseen */
         return CAIRN_OK;
-    TRY(cairn_stage_gap_after(stage, p->body, p->other, most + p->way + p->turn, &gap));
+    TRY(cairn_arrival_gap(step->world, arrival, body, most + p->way + p->turn, &gap));
     bool stopped = pushes && gap > most; /* by what it does not touch */
     *wrong = stopped || gap < fmin(foreseen, 0) - slight;
     return CAIRN_OK;
 }
 
 typedef struct limit_job {
-    const cairn_stage *stage;
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_answer *answer;
     const double *way; /* m: of each body                         */
     uint8_t *far;      /* of each contact: one of its bodies goes far */
 } limit_job;
@@ -177,7 +184,7 @@ typedef struct limit_job {
 /* Whether two bodies whose turning carries nothing along cannot go far, by their ways alone. */
 static inline bool stays_near(const limit_job *job, int i, int k)
 {
-    const cairn_body_store *b = &job->stage->world->bodies;
+    const cairn_body_store *b = &job->step->world->bodies;
     double way = job->way[i] + job->way[k];
     bool turning = (b->arm[i] > 0 && !is_fixed(b, i)) || (b->arm[k] > 0 && !is_fixed(b, k));
     return !turning && way <= b->extent[i] && way <= b->extent[k];
@@ -186,37 +193,42 @@ static inline bool stays_near(const limit_job *job, int i, int k)
 static void limit_range(int begin, int end, void *context)
 {
     const limit_job *job = context;
-    const int32_t *body = job->stage->world->contacts.body;
+    const cairn_step *step = job->step;
+    const int32_t *body = step->world->contacts.body;
     for (int j = begin; j < end; j++) {
         int i = body[2 * j], k = body[2 * j + 1];
         job->far[j] = false;
         if (stays_near(job, i, k))
             continue;
-        passage p = passage_of(job->stage, i, k), q = passage_of(job->stage, k, i);
-        job->far[j] = is_far(job->stage, &p) || is_far(job->stage, &q);
+        passage p = passage_of(step, job->motion, job->answer, i, k);
+        passage q = passage_of(step, job->motion, job->answer, k, i);
+        job->far[j] = is_far(step, &p) || is_far(step, &q);
     }
 }
 
-static cairn_status limit_contacts(const cairn_stage *stage)
+static cairn_status limit_contacts(const cairn_step *step, const cairn_free_motion *motion,
+                                   bool plain, const cairn_answer *answer,
+                                   const cairn_arrival *arrival)
 {
-    int count = stage->world->contacts.count;
-    const int32_t *body = stage->world->contacts.body;
-    limit_job job = { stage, NULL, cairn_arena_take(&stage->world->scratch, (size_t)count, 1) };
+    int count = step->world->contacts.count;
+    const int32_t *body = step->world->contacts.body;
+    limit_job job = { step, motion, answer, NULL,
+                      cairn_arena_take(&step->world->scratch, (size_t)count, 1) };
     double *way;
     if (!job.far)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_stage_ways(stage, &way));
+    TRY(cairn_answer_ways(step, motion, answer, &way));
     job.way = way;
     cairn_parallel_for(count, GRAIN, limit_range, &job);
     for (int j = 0; j < 2 * count; j++) {
         if (!job.far[j / 2])
             continue;
-        passage p = passage_of(stage, body[j], body[j ^ 1]);
+        passage p = passage_of(step, motion, answer, body[j], body[j ^ 1]);
         bool wrong = false;
-        if (is_far(stage, &p))
-            TRY(is_wrong(stage, j / 2, &p, &wrong));
+        if (is_far(step, &p))
+            TRY(is_wrong(step, plain, answer, arrival, j / 2, &p, &wrong));
         if (wrong)
-            return refuse(stage, &p);
+            return refuse(step, motion, &p);
     }
     return CAIRN_OK;
 }
@@ -225,27 +237,28 @@ static cairn_status limit_contacts(const cairn_stage *stage)
 
 /* A point is seen by a face no deeper than a hundredth of its edge, and must be seen there in the
  * middle of the next step as well. */
-static passage unseen_passage(const cairn_stage *stage, int i, int k)
+static passage unseen_passage(const cairn_step *step, const cairn_free_motion *motion,
+                              const cairn_answer *answer, int i, int k)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    passage p = passage_of(stage, i, k);
+    const cairn_body_store *b = &step->world->bodies;
+    passage p = passage_of(step, motion, answer, i, k);
     if (b->extent[i] == 0 && holds_faces(&b->shape[k]))
         p.size *= 0.2;
     return p;
 }
 
 /* How fast the bodies of a witness come together there, over the whole step. */
-static double closing_of(const cairn_stage *stage, const passage *p, cairn_vec3 from_other)
+static double closing_of(const cairn_step *step, const cairn_free_motion *motion,
+                         const cairn_answer *answer, const passage *p, cairn_vec3 from_other)
 {
     cairn_vec3 v, omega, v_other, omega_other;
-    velocity_of(stage, p->body, &v, &omega);
-    velocity_of(stage, p->other, &v_other, &omega_other);
-    return stage->h * cairn_dot(from_other, cairn_sub(v, v_other));
+    velocity_of(step, motion, answer, p->body, &v, &omega);
+    velocity_of(step, motion, answer, p->other, &v_other, &omega_other);
+    return step->h * cairn_dot(from_other, cairn_sub(v, v_other));
 }
 
-static bool has_contact(const cairn_stage *stage, int i, int k)
+static bool has_contact(const cairn_contact_store *c, int i, int k)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
     for (int j = 0; j < c->count; j++) {
         const int32_t *body = c->body + 2 * (size_t)j;
         if ((body[0] == i && body[1] == k) || (body[0] == k && body[1] == i))
@@ -256,74 +269,80 @@ static bool has_contact(const cairn_stage *stage, int i, int k)
 
 /* Faces lose a body that is more than half way behind them where contacts are evaluated: it would
  * fall through. */
-static bool is_lost(const cairn_stage *stage, const passage *p, const cairn_witness *w,
+static bool is_lost(const cairn_step *step, const passage *p, const cairn_witness *w,
                     double closing)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double ahead = cairn_scheme_ahead(stage->scheme, stage->linearisations);
+    const cairn_body_store *b = &step->world->bodies;
+    double ahead = cairn_scheme_ahead(step->scheme, step->linearisations);
     bool deep = w->gap + ahead * closing < -0.5 * b->extent[p->body];
     return deep && closing < 0 && holds_faces(&b->shape[p->other]) && b->extent[p->body] > 0 &&
-           stage->block[p->body] >= 0 && !has_contact(stage, p->body, p->other);
+           step->block[p->body] >= 0 && !has_contact(&step->world->contacts, p->body, p->other);
 }
 
-static cairn_status refuse_lost(const cairn_stage *stage, passage *p, const cairn_witness *w)
+static cairn_status refuse_lost(const cairn_step *step, const cairn_free_motion *motion, passage *p,
+                                const cairn_witness *w)
 {
-    double extent = stage->world->bodies.extent[p->body];
-    double ahead = cairn_scheme_ahead(stage->scheme, stage->linearisations);
+    double extent = step->world->bodies.extent[p->body];
+    double ahead = cairn_scheme_ahead(step->scheme, step->linearisations);
     p->size = fmax(w->gap + extent, SLIGHT * extent) / ahead; /* until it is half way behind */
-    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+    return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "body %d would be more than half way behind a face of body %d where the "
                       "contacts of a step of %g s are found, and fall through: expected at most "
                       "%.2g s, or another scheme",
-                      p->body, p->other, stage->h, needed_step(stage, p));
+                      p->body, p->other, step->h, needed_step(step, motion, p));
 }
 
 /* Whether the linear gap says that the bodies of a witness of the start pass into each other. */
-static bool is_missed(const cairn_stage *stage, const passage *p, const cairn_witness *w,
+static bool is_missed(const cairn_step *step, const passage *p, const cairn_witness *w,
                       double closing)
 {
     double gap = w->gap + closing - p->turn;
-    return is_far(stage, p) && gap < fmin(w->gap, 0) - SLIGHT * p->size;
+    return is_far(step, p) && gap < fmin(w->gap, 0) - SLIGHT * p->size;
 }
 
-static cairn_status limit_witness(const cairn_stage *stage, const cairn_pair *pair, bool swapped,
+static cairn_status limit_witness(const cairn_step *step, const cairn_free_motion *motion,
+                                  const cairn_answer *answer, const cairn_pair *pair, bool swapped,
                                   const cairn_witness *w)
 {
     const int32_t side[2] = { swapped ? pair->second : pair->first,
                               swapped ? pair->first : pair->second };
     for (int k = 0; k < 2; k++) {
-        passage p = unseen_passage(stage, side[k], side[1 - k]);
-        double closing = closing_of(stage, &p, cairn_scale(k == 0 ? 1 : -1, w->normal));
-        if (is_missed(stage, &p, w, closing))
-            return refuse(stage, &p);
-        if (is_lost(stage, &p, w, closing))
-            return refuse_lost(stage, &p, w);
+        passage p = unseen_passage(step, motion, answer, side[k], side[1 - k]);
+        double closing =
+            closing_of(step, motion, answer, &p, cairn_scale(k == 0 ? 1 : -1, w->normal));
+        if (is_missed(step, &p, w, closing))
+            return refuse(step, motion, &p);
+        if (is_lost(step, &p, w, closing))
+            return refuse_lost(step, motion, &p, w);
     }
     return CAIRN_OK;
 }
 
-static cairn_status limit_unseen(const cairn_stage *stage)
+static cairn_status limit_unseen(const cairn_step *step, const cairn_free_motion *motion,
+                                 const cairn_answer *answer)
 {
-    cairn_world *world = stage->world;
+    cairn_world *world = step->world;
     const cairn_body_store *b = &world->bodies;
     cairn_layout layout;
     cairn_touches t;
     double *way;
-    TRY(cairn_stage_ways(stage, &way));
+    TRY(cairn_answer_ways(step, motion, answer, &way));
     TRY(cairn_world_layout_at(world, b->x, b->q, way, &layout));
-    TRY(cairn_world_touches(world, stage->broad, &layout, &t));
+    TRY(cairn_world_touches(world, step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++)
         for (int i = 0; i < t.number[k]; i++)
-            TRY(limit_witness(stage, &t.pairs[cairn_touches_leaf(&t, k).pair], t.swapped[k],
-                              &t.found[t.first[k] + (size_t)i]));
+            TRY(limit_witness(step, motion, answer, &t.pairs[cairn_touches_leaf(&t, k).pair],
+                              t.swapped[k], &t.found[t.first[k] + (size_t)i]));
     return CAIRN_OK;
 }
 
-cairn_status cairn_stage_limit(cairn_stage *stage)
+cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *motion, bool plain,
+                              const cairn_answer *answer, const cairn_arrival *arrival)
 {
-    if (!stage->far)
+    if (!arrival->far)
         return CAIRN_OK;
-    if (cairn_scheme_ahead(stage->scheme, stage->linearisations) != 0)
-        TRY(limit_unseen(stage));
-    return stage->scheme->velocity_level ? CAIRN_OK : limit_contacts(stage);
+    if (cairn_scheme_ahead(step->scheme, step->linearisations) != 0)
+        TRY(limit_unseen(step, motion, answer));
+    return step->scheme->velocity_level ? CAIRN_OK
+                                        : limit_contacts(step, motion, plain, answer, arrival);
 }

@@ -8,56 +8,60 @@
 #include <math.h>
 
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 static const double FINEST = 1e-12; /* change of velocities that counts as rounding */
 
 /* Bounds of |v - v^| and of |v| over the surface of a body. */
-static void compare(const cairn_stage *stage, int i, double *change, double *speed)
+static void compare(const cairn_step *step, const cairn_free_motion *motion,
+                    const cairn_answer *answer, int i, double *change, double *speed)
 {
-    double extent = cairn_body_extent(stage->world, i);
+    double extent = cairn_body_extent(step->world, i);
     cairn_vec3 v, omega;
-    cairn_stage_new_velocity(stage, i, &v, &omega);
-    double linear = cairn_norm(cairn_sub(v, stage->v_eval[i]));
-    double angular = cairn_norm(cairn_sub(omega, stage->omega_eval[i]));
+    cairn_answer_velocity(step, answer, i, &v, &omega);
+    double linear = cairn_norm(cairn_sub(v, motion->v_eval[i]));
+    double angular = cairn_norm(cairn_sub(omega, motion->omega_eval[i]));
     *change = fmax(*change, linear + extent * angular);
-    *speed = fmax(*speed, cairn_norm(stage->v_free[i]) + extent * cairn_norm(omega));
+    *speed = fmax(*speed, cairn_norm(motion->v_free[i]) + extent * cairn_norm(omega));
 }
 
 /* Whether v is v^ for all bodies with candidates, as far as the solver's tolerance can tell. */
-static bool is_settled(cairn_stage *stage)
+static bool is_settled(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_answer *answer)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_contact_store *c = &step->world->contacts;
     double change = 0, speed = 0;
     for (int j = 0; j < 2 * c->count; j++)
-        if (stage->block[c->body[j]] >= 0)
-            compare(stage, c->body[j], &change, &speed);
-    stage->report->linearisation_error = stage->h * change;
-    return change <= fmax(stage->options->tolerance, FINEST) * speed;
+        if (step->block[c->body[j]] >= 0)
+            compare(step, motion, answer, c->body[j], &change, &speed);
+    step->report->linearisation_error = step->h * change;
+    return change <= fmax(step->options->tolerance, FINEST) * speed;
 }
 
-static void linearise_at_end(cairn_stage *stage)
+static void linearise_at_end(const cairn_step *step, const cairn_answer *answer,
+                             cairn_free_motion *motion)
 {
-    for (int i = 0; i < stage->world->bodies.count; i++) {
-        if (stage->block[i] < 0)
+    for (int i = 0; i < step->world->bodies.count; i++) {
+        if (step->block[i] < 0)
             continue;
-        cairn_stage_new_velocity(stage, i, &stage->v_eval[i], &stage->omega_eval[i]);
-        cairn_stage_place(stage, i, stage->h);
+        cairn_answer_velocity(step, answer, i, &motion->v_eval[i], &motion->omega_eval[i]);
+        cairn_body_place(step, i, step->h, motion);
     }
 }
 
-bool cairn_stage_linearised(cairn_stage *stage)
+bool cairn_step_linearised(const cairn_step *step, const cairn_answer *answer,
+                           cairn_free_motion *motion)
 {
-    cairn_step_report *report = stage->report;
+    cairn_step_report *report = step->report;
     report->linearisations++;
     bool finite = isfinite(report->solve.judgement.asked.worst); /* if not, the step fails */
-    if (!stage->linearisations || !finite || is_settled(stage))
+    if (!step->linearisations || !finite || is_settled(step, motion, answer))
         return true;
-    if (report->linearisations >= stage->linearisations) {
+    if (report->linearisations >= step->linearisations) {
         /* one alone is the linearised scheme itself, [ST96] (29) */
-        report->solve.converged = report->solve.converged && stage->linearisations == 1;
+        report->solve.converged = report->solve.converged && step->linearisations == 1;
         return true;
     }
-    linearise_at_end(stage);
+    linearise_at_end(step, answer, motion);
     return false;
 }

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 enum { GRAIN = 1024 };
 
@@ -27,9 +27,8 @@ static const tally nothing = { .body = -1, .least = INFINITY };
 
 /* How much energy a body has with velocities v, omega when it gets to x; not finite where one of
  * these, or its square, is not. */
-static double energy_of(const cairn_stage *stage, int i, cairn_vec3 x, const cairn_vec3 v[2])
+static double energy_of(const cairn_world *world, int i, cairn_vec3 x, const cairn_vec3 v[2])
 {
-    const cairn_world *world = stage->world;
     double potential = world->bodies.mass[i] * cairn_dot(world->gravity, x);
     double energy = cairn_body_kinetic(world, i, v[0], v[1]) + fabs(potential);
     return isfinite(cairn_dot(x, x)) ? energy : INFINITY;
@@ -50,10 +49,10 @@ static double length_of(cairn_vec3 a)
     return hypot(hypot(a.x, a.y), a.z);
 }
 
-static cairn_status refuse_speed(const cairn_stage *stage, int i, cairn_vec3 v, cairn_vec3 omega)
+static cairn_status refuse_speed(const cairn_step *step, int i, cairn_vec3 v, cairn_vec3 omega)
 {
     return cairn_fail(
-        &stage->world->error, CAIRN_NOT_FINITE, NULL,
+        &step->world->error, CAIRN_NOT_FINITE, NULL,
         "body %d would get a velocity of %g m/s and %g rad/s: its energy is too large "
         "for a number",
         i, length_of(v), length_of(omega));
@@ -79,95 +78,116 @@ static void add_tally(void *result, const void *value)
     s->all.energy = before + t->energy;
 }
 
-static cairn_status tally_bodies(cairn_stage *stage, cairn_value_fn *count, tally *out)
+static cairn_status tally_bodies(const cairn_step *step, cairn_value_fn *count, void *context,
+                                 tally *out)
 {
-    sum s = { nothing, &stage->report->energy };
-    const cairn_reduction of_bodies = { .count = stage->world->bodies.count,
+    sum s = { nothing, &step->report->energy };
+    const cairn_reduction of_bodies = { .count = step->world->bodies.count,
                                         .grain = GRAIN,
                                         .work = count,
                                         .join = add_tally,
-                                        .context = stage,
+                                        .context = context,
                                         .neutral = &nothing,
                                         .size = sizeof nothing };
-    TRY(cairn_arena_reduce(&stage->world->scratch, &of_bodies, &s));
+    TRY(cairn_arena_reduce(&step->world->scratch, &of_bodies, &s));
     *out = s.all;
     return CAIRN_OK;
 }
 
 /* ---- before contacts are looked for --------------------------------------------------------- */
 
+typedef struct free_job {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+} free_job;
+
 static void free_range(int begin, int end, void *context, void *value)
 {
-    const cairn_stage *stage = context;
-    const cairn_body_store *b = &stage->world->bodies;
+    const free_job *job = context;
+    const cairn_step *step = job->step;
+    const cairn_free_motion *motion = job->motion;
+    const cairn_body_store *b = &step->world->bodies;
     tally *t = value;
     for (int i = begin; i < end; i++) {
-        const cairn_vec3 v[2] = { stage->v_free[i], stage->omega_free[i] };
+        const cairn_vec3 v[2] = { motion->v_free[i], motion->omega_free[i] };
         if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
-            count_body(t, i, energy_of(stage, i, cairn_add_scaled(b->x[i], stage->h, v[0]), v));
+            count_body(t, i,
+                       energy_of(step->world, i, cairn_add_scaled(b->x[i], step->h, v[0]), v));
     }
 }
 
 /* The turning of a body could not be found (integrate.c): half a radian in a step always can. */
-static cairn_status refuse_turning(const cairn_stage *stage, int i)
+static cairn_status refuse_turning(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 J = b->inertia[i];
     double least = cairn_smaller(J.x, cairn_smaller(J.y, J.z));
-    double fast = cairn_norm(b->omega[i]) + stage->h * cairn_norm(stage->torque[i]) / least;
-    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+    double fast = cairn_norm(b->omega[i]) + step->h * cairn_norm(motion->torque[i]) / least;
+    return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "body %d turns too far in one step of %g s, by about %.2g rad, expected at "
                       "most %.2g s",
-                      i, stage->h, stage->h * fast, 0.5 / fast);
+                      i, step->h, step->h * fast, 0.5 / fast);
 }
 
-cairn_status cairn_stage_check_free_motion(cairn_stage *stage)
+cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_free_motion *motion)
 {
+    free_job job = { step, motion };
     tally all;
-    TRY(tally_bodies(stage, free_range, &all));
+    TRY(tally_bodies(step, free_range, &job, &all));
     if (isfinite(all.energy))
         return CAIRN_OK;
-    if (isnan(stage->omega_free[all.body].x))
-        return refuse_turning(stage, all.body);
-    return refuse_speed(stage, all.body, stage->v_free[all.body], stage->omega_free[all.body]);
+    if (isnan(motion->omega_free[all.body].x))
+        return refuse_turning(step, motion, all.body);
+    return refuse_speed(step, all.body, motion->v_free[all.body], motion->omega_free[all.body]);
 }
 
 /* ---- before the new state ------------------------------------------------------------------- */
 
 /* How far the points of a body can get with these velocities. */
-static void count_way(const cairn_stage *stage, int i, const cairn_vec3 v[2], tally *t)
+static void count_way(const cairn_step *step, int i, const cairn_vec3 v[2], tally *t)
 {
-    double arm = cairn_body_arm(stage->world, i), turning = cairn_norm(v[1]);
+    double arm = cairn_body_arm(step->world, i), turning = cairn_norm(v[1]);
     double speed = cairn_norm(v[0]) + (turning > 0 && arm > 0 ? arm * turning : 0);
-    t->longest = cairn_larger(t->longest, stage->h * speed);
+    t->longest = cairn_larger(t->longest, step->h * speed);
 }
 
-static void end_dynamic(cairn_stage *stage, int i, tally *t)
+typedef struct end_job {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_mechanism *joints;
+    const cairn_answer *answer;
+    cairn_arrival *arrival;
+} end_job;
+
+static void end_dynamic(const end_job *job, int i, tally *t)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_step *step = job->step;
+    const double *behind = job->answer->impacts.behind;
     cairn_vec3 v[2];
-    cairn_stage_new_velocity(stage, i, &v[0], &v[1]);
-    cairn_stage_arrive(stage, i, v[0], v[1]);
-    cairn_energy_add_body(stage, i, v[0], v[1], &t->added);
-    count_body(t, i, energy_of(stage, i, stage->x_next[i], v));
-    count_way(stage, i, v, t);
-    t->least = cairn_smaller(t->least, b->extent[i]);
+    cairn_answer_velocity(step, job->answer, i, &v[0], &v[1]);
+    cairn_body_arrive(step, job->motion, job->joints, i, v, job->arrival);
+    cairn_energy_add_body(step, job->motion, job->joints, behind, i, v, &t->added);
+    count_body(t, i, energy_of(step->world, i, job->arrival->x[i], v));
+    count_way(step, i, v, t);
+    t->least = cairn_smaller(t->least, step->world->bodies.extent[i]);
 }
 
 static void end_range(int begin, int end, void *context, void *value)
 {
-    cairn_stage *stage = context;
-    const cairn_body_store *b = &stage->world->bodies;
+    const end_job *job = context;
+    const cairn_step *step = job->step;
+    const cairn_body_store *b = &step->world->bodies;
     tally *t = value;
     for (int i = begin; i < end; i++) {
-        cairn_stage_ask_for(stage, i + CAIRN_AHEAD, stage->v);
-        if (stage->block[i] >= 0) {
-            end_dynamic(stage, i, t);
+        cairn_step_ask_for(step, i + CAIRN_AHEAD, job->answer->v);
+        if (step->block[i] >= 0) {
+            end_dynamic(job, i, t);
         } else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN) {
-            count_way(stage, i, (const cairn_vec3[]){ stage->v_free[i], stage->omega_free[i] }, t);
+            const cairn_vec3 v[2] = { job->motion->v_free[i], job->motion->omega_free[i] };
+            count_way(step, i, v, t);
         } else {
-            stage->x_next[i] = b->x[i];
-            stage->q_next[i] = b->q[i];
+            job->arrival->x[i] = b->x[i];
+            job->arrival->q[i] = b->q[i];
         }
     }
 }
@@ -179,20 +199,24 @@ static bool is_finite(const cairn_energy *e)
                     e->impact_loss + e->damping_loss + e->numerical_loss + e->sleep_loss);
 }
 
-cairn_status cairn_stage_energy(cairn_stage *stage)
+cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_mechanism *joints, const cairn_answer *answer,
+                               cairn_arrival *arrival)
 {
+    end_job job = { step, motion, joints, answer, arrival };
     tally all;
-    cairn_stage_joints_energy(stage);
-    TRY(cairn_stage_find_pushed(stage));
-    TRY(tally_bodies(stage, end_range, &all));
-    stage->far = 2 * all.longest > all.least;
+    *arrival = (cairn_arrival){ motion->x_next, motion->q_next, motion->angle_next };
+    cairn_joints_energy(step, motion, joints, answer);
+    TRY(cairn_step_find_pushed(step, motion, answer, arrival));
+    TRY(tally_bodies(step, end_range, &job, &all));
+    arrival->far = 2 * all.longest > all.least;
     if (!isfinite(all.energy)) {
         cairn_vec3 v, omega;
-        cairn_stage_new_velocity(stage, all.body, &v, &omega);
-        return refuse_speed(stage, all.body, v, omega);
+        cairn_answer_velocity(step, answer, all.body, &v, &omega);
+        return refuse_speed(step, all.body, v, omega);
     }
-    if (is_finite(&stage->report->energy))
+    if (is_finite(&step->report->energy))
         return CAIRN_OK;
-    return cairn_fail(&stage->world->error, CAIRN_NOT_FINITE, NULL,
+    return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
                       "the work of this step is too large for a number");
 }

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "shape/shape.h"
-#include "world/scheme.h"
+#include "world/step.h"
 #include "world/touch.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
@@ -36,38 +36,37 @@ static void note(deepest *d, const deepest *other)
     }
 }
 
-static void note_depth(const cairn_stage *stage, int a, int b, double depth, deepest *d)
+static void note_depth(const cairn_world *world, int a, int b, double depth, deepest *d)
 {
     if (!(depth > 0))
         return;
-    double share = depth / cairn_pair_radius(stage->world, a, b);
+    double share = depth / cairn_pair_radius(world, a, b);
     const deepest here = { depth, share, { a, b } };
     note(d, &here);
 }
 
 /* ---- two bodies ----------------------------------------------------------------------------- */
 
-static cairn_collider collider_after(const cairn_stage *stage, int i)
+static cairn_collider collider_after(const cairn_world *world, const cairn_arrival *arrival, int i)
 {
-    const cairn_pose pose = { stage->x_next[i], stage->q_next[i] };
-    return cairn_body_collider_at(stage->world, i, &pose);
+    const cairn_pose pose = { arrival->x[i], arrival->q[i] };
+    return cairn_body_collider_at(world, i, &pose);
 }
 
 /* m: how far points of a body move along the unit vector n in the step, at most. */
-static double way_along(const cairn_stage *stage, int i, cairn_vec3 n)
+static double way_along(const cairn_world *world, const cairn_arrival *arrival, int i, cairn_vec3 n)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    double arm = cairn_body_arm(stage->world, i);
-    cairn_quat turn = cairn_quat_multiply(stage->q_next[i], cairn_quat_conjugate(b->q[i]));
+    const cairn_body_store *b = &world->bodies;
+    double arm = cairn_body_arm(world, i);
+    cairn_quat turn = cairn_quat_multiply(arrival->q[i], cairn_quat_conjugate(b->q[i]));
     double sine = cairn_norm(cairn_vec(turn.x, turn.y, turn.z));
-    return cairn_dot(n, cairn_sub(stage->x_next[i], b->x[i])) +
+    return cairn_dot(n, cairn_sub(arrival->x[i], b->x[i])) +
            (arm > 0 ? 2 * arm * asin(fmin(1, sine)) : 0);
 }
 
 /* m: how deep the contacts of a pair say that it overlaps. */
-static double overlap_told(const cairn_stage *stage, int a, int b)
+static double overlap_told(const cairn_contact_store *c, int a, int b)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
     double most = 0;
     for (int j = 0; j < c->count; j++) {
         const int32_t *body = c->body + 2 * (size_t)j;
@@ -79,36 +78,38 @@ static double overlap_told(const cairn_stage *stage, int a, int b)
 
 /* Whether a face can have come through another, along the normal n from b to a: no deeper than it
  * was and has moved. Else it is one of the far side of a thin place. */
-static bool came_through(const cairn_stage *stage, const int body[2], const cairn_witness *w,
-                         bool swapped)
+static bool came_through(const cairn_world *world, const cairn_arrival *arrival, const int body[2],
+                         const cairn_witness *w, bool swapped)
 {
     int a = body[0], b = body[1];
     cairn_vec3 n = swapped ? cairn_scale(-1, w->normal) : w->normal;
-    double way = way_along(stage, a, cairn_scale(-1, n)) + way_along(stage, b, n);
-    return -w->gap <= fmax(0, way) + 1e-3 * cairn_pair_radius(stage->world, a, b) ||
-           -w->gap <= fmax(0, way) + 1.001 * overlap_told(stage, a, b);
+    double way = way_along(world, arrival, a, cairn_scale(-1, n)) + way_along(world, arrival, b, n);
+    return -w->gap <= fmax(0, way) + 1e-3 * cairn_pair_radius(world, a, b) ||
+           -w->gap <= fmax(0, way) + 1.001 * overlap_told(&world->contacts, a, b);
 }
 
 /* `faces_of`: both are faces, of these bodies; those that cannot have come through each other do
  * not count. */
-static double least_gap(const cairn_stage *stage, const int *faces_of, const cairn_collider *a,
-                        const cairn_collider *b)
+static double least_gap(const cairn_world *world, const cairn_arrival *arrival, const int *faces_of,
+                        const cairn_collider *a, const cairn_collider *b)
 {
     cairn_witness found[CAIRN_WITNESSES];
     bool swapped;
     double gap = INFINITY;
-    int count = cairn_witnesses_find(a, b, stage->world->dimension, &swapped, found);
+    int count = cairn_witnesses_find(a, b, world->dimension, &swapped, found);
     for (int k = 0; k < count; k++)
-        if (!faces_of || found[k].gap >= 0 || came_through(stage, faces_of, &found[k], swapped))
+        if (!faces_of || found[k].gap >= 0 ||
+            came_through(world, arrival, faces_of, &found[k], swapped))
             gap = fmin(gap, found[k].gap);
     return gap;
 }
 
-cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, double reach,
-                                   double *gap)
+cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival, const int body[2],
+                               double reach, double *gap)
 {
-    cairn_leaf_list *list = &stage->world->leaf_list;
-    cairn_collider one = collider_after(stage, a), two = collider_after(stage, b), part[2];
+    cairn_leaf_list *list = &world->leaf_list;
+    cairn_collider one = collider_after(world, arrival, body[0]), part[2];
+    cairn_collider two = collider_after(world, arrival, body[1]);
     one.reach = one.behind = reach;
     list->count = 0;
     TRY(cairn_leaves_add(&one, &two, 0, list));
@@ -116,7 +117,7 @@ cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, doubl
     for (size_t k = 0; k < list->count; k++) {
         const cairn_leaf *leaf = &list->items[k];
         bool faces = leaf->first.face >= 0 && leaf->second.face >= 0;
-        *gap = fmin(*gap, least_gap(stage, faces ? (const int[2]){ a, b } : NULL,
+        *gap = fmin(*gap, least_gap(world, arrival, faces ? body : NULL,
                                     cairn_collider_piece(&one, leaf->first, &part[0]),
                                     cairn_collider_piece(&two, leaf->second, &part[1])));
     }
@@ -126,12 +127,12 @@ cairn_status cairn_stage_gap_after(const cairn_stage *stage, int a, int b, doubl
 /* ---- contacts ------------------------------------------------------------------------------- */
 
 /* The piece of the body on one side of a contact. */
-static const cairn_collider *side_of(const cairn_stage *stage, int j, int side,
-                                     cairn_collider *whole, cairn_collider *made)
+static const cairn_collider *side_of(const cairn_world *world, const cairn_arrival *arrival, int j,
+                                     int side, cairn_collider *whole, cairn_collider *made)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_contact_store *c = &world->contacts;
     int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
-    *whole = collider_after(stage, body);
+    *whole = collider_after(world, arrival, body);
     return cairn_collider_piece(whole, cairn_contact_piece(c, j, body < other ? 0 : 1), made);
 }
 
@@ -157,51 +158,49 @@ static bool has_face(const cairn_contact_store *c, int j)
 }
 
 /* How deep a ball is in a half-space. */
-static double depth_in_plane(const cairn_stage *stage, int ball, int wall)
+static double depth_in_plane(const cairn_world *world, const cairn_arrival *arrival, int ball,
+                             int wall)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 n = cairn_rotate(stage->q_next[wall], cairn_unit(b->shape[wall].axis));
-    return b->ball[ball] - cairn_dot(n, cairn_sub(stage->x_next[ball], stage->x_next[wall]));
+    const cairn_body_store *b = &world->bodies;
+    cairn_vec3 n = cairn_rotate(arrival->q[wall], cairn_unit(b->shape[wall].axis));
+    return b->ball[ball] - cairn_dot(n, cairn_sub(arrival->x[ball], arrival->x[wall]));
 }
 
 /* How deep the two pieces of contact j overlap; < 0: they do not, or were looked at before. */
-static double depth_of(const cairn_stage *stage, int j)
+static double depth_of(const cairn_world *world, const cairn_arrival *arrival, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_contact_store *c = &world->contacts;
     const int32_t *body = c->body + 2 * (size_t)j;
-    const cairn_body_store *b = &stage->world->bodies;
-    const cairn_vec3 *x = stage->x_next;
+    const cairn_body_store *b = &world->bodies;
+    const cairn_vec3 *x = arrival->x;
     double r[2] = { b->ball[body[0]], b->ball[body[1]] };
     if (r[0] >= 0 && r[1] >= 0)
         return r[0] + r[1] - cairn_norm(cairn_sub(x[body[0]], x[body[1]]));
     for (int side = 0; side < 2; side++)
         if (r[side] >= 0 && b->shape[body[1 - side]].kind == CAIRN_SHAPE_HALF_SPACE)
-            return depth_in_plane(stage, body[side], body[1 - side]);
+            return depth_in_plane(world, arrival, body[side], body[1 - side]);
     if (is_repeated(c, j))
         return -INFINITY;
     cairn_collider whole[2], made[2];
-    return -least_gap(stage, NULL, side_of(stage, j, 0, &whole[0], &made[0]),
-                      side_of(stage, j, 1, &whole[1], &made[1]));
+    return -least_gap(world, arrival, NULL, side_of(world, arrival, j, 0, &whole[0], &made[0]),
+                      side_of(world, arrival, j, 1, &whole[1], &made[1]));
 }
 
-static bool is_shifted(const cairn_stage *stage, int j)
+/* Whether a body of contact j was moved beside h v. */
+static bool is_shifted(const uint8_t *shifted, const int32_t *block)
 {
     bool any = false;
-    for (int side = 0; stage->shift && side < 2; side++) {
-        int block = stage->contact_block[2 * j + side];
-        any = any || (block >= 0 && stage->shifted[block]);
-    }
+    for (int side = 0; shifted && side < 2; side++)
+        any = any || (block[side] >= 0 && shifted[block[side]]);
     return any;
 }
 
 /* A driven half-space whose normal is another after the step. */
-static bool has_turning_plane(const cairn_stage *stage)
+static bool has_turning_plane(const cairn_world *world, const cairn_vec3 *omega)
 {
-    const cairn_world *world = stage->world;
     for (size_t k = 0; k < world->driven_count; k++) {
         int i = world->driven[k].body;
-        if (world->bodies.shape[i].kind == CAIRN_SHAPE_HALF_SPACE &&
-            cairn_norm(stage->omega_free[i]) > 0)
+        if (world->bodies.shape[i].kind == CAIRN_SHAPE_HALF_SPACE && cairn_norm(omega[i]) > 0)
             return true;
     }
     return false;
@@ -209,37 +208,40 @@ static bool has_turning_plane(const cairn_stage *stage)
 
 /* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are
  * no closer than along the normal they had before they moved, gap + h u_N. */
-static bool gaps_tell(const cairn_stage *stage)
+static bool gaps_tell(const cairn_step *step, const cairn_free_motion *motion, bool plain)
 {
-    return stage->plain && cairn_scheme_ahead(stage->scheme, stage->linearisations) == 0 &&
-           !has_turning_plane(stage);
+    return plain && cairn_scheme_ahead(step->scheme, step->linearisations) == 0 &&
+           !has_turning_plane(step->world, motion->omega_free);
 }
 
 typedef struct depth_job {
-    const cairn_stage *stage;
+    const cairn_step *step;
+    const cairn_answer *answer;
+    const cairn_arrival *arrival;
     bool told; /* gaps tell           */
 } depth_job;
 
 /* Whether contact j, at most so deep, can change what is known. */
-static inline bool can_matter(const cairn_stage *stage, int j, double depth, const deepest *known)
+static inline bool can_matter(const cairn_world *world, int j, double depth, const deepest *known)
 {
-    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
+    const int32_t *body = world->contacts.body + 2 * (size_t)j;
     return depth > known->depth ||
-           (depth > 0 && depth > known->share * cairn_pair_radius(stage->world, body[0], body[1]));
+           (depth > 0 && depth > known->share * cairn_pair_radius(world, body[0], body[1]));
 }
 
 static void depth_range(int begin, int end, void *context, void *value)
 {
     const depth_job *job = context;
-    const cairn_stage *stage = job->stage;
-    const double *gap = stage->world->contacts.gap, *u = stage->u;
-    const int32_t *body = stage->world->contacts.body;
-    size_t d = (size_t)stage->problem.dimension;
+    const cairn_world *world = job->step->world;
+    const double *gap = world->contacts.gap, *u = job->answer->u;
+    const int32_t *body = world->contacts.body, *block = job->answer->problem.block;
+    size_t d = (size_t)job->answer->problem.dimension;
     deepest *here = value;
     for (int j = begin; j < end; j++) {
-        double most = -(gap[j] + stage->h * u[(size_t)j * d]);
-        if (!job->told || can_matter(stage, j, most, here) || is_shifted(stage, j))
-            note_depth(stage, body[2 * j], body[2 * j + 1], depth_of(stage, j), here);
+        double most = -(gap[j] + job->step->h * u[(size_t)j * d]);
+        if (!job->told || can_matter(world, j, most, here) ||
+            is_shifted(job->arrival->shifted, block + 2 * (size_t)j))
+            note_depth(world, body[2 * j], body[2 * j + 1], depth_of(world, job->arrival, j), here);
     }
 }
 
@@ -252,49 +254,55 @@ static const double LOST = 0.1; /* of the smaller radius: deeper bodies may be l
 
 /* The deepest that the contacts of a pair from j on, taken as planes, end; 0: not so deep that the
  * faces may have lost sight of the body. */
-static double depth_by_planes(const cairn_stage *stage, int j)
+static double depth_by_planes(const cairn_step *step, const cairn_free_motion *motion,
+                              const cairn_arrival *arrival, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    const cairn_vec3 *x = stage->x_eval;
+    const cairn_contact_store *c = &step->world->contacts;
+    const cairn_vec3 *x = motion->x_eval;
     int one = c->body[2 * j], two = c->body[2 * j + 1];
     cairn_vec3 way =
-        cairn_sub(cairn_sub(stage->x_next[one], x[one]), cairn_sub(stage->x_next[two], x[two]));
+        cairn_sub(cairn_sub(arrival->x[one], x[one]), cairn_sub(arrival->x[two], x[two]));
     double depth = 0;
     for (int k = j; k < c->count && (k == j || has_same_bodies(c, k)); k++)
         depth = fmax(depth, -(c->gap[k] + cairn_dot(c->normal[k], way)));
-    return depth > LOST * cairn_pair_radius(stage->world, one, two) ? depth : 0;
+    return depth > LOST * cairn_pair_radius(step->world, one, two) ? depth : 0;
 }
 
 /* Who ends more than half way behind a face is seen by none from now on: the planes of its contacts
  * say how deep it is, and the step is no answer, whatever its residual. */
-static double lost_depth(const cairn_stage *stage, int j)
+static double lost_depth(const cairn_step *step, const cairn_free_motion *motion,
+                         const cairn_arrival *arrival, int j)
 {
-    const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
-    const cairn_shape *shape = stage->world->bodies.shape;
+    const int32_t *body = step->world->contacts.body + 2 * (size_t)j;
+    const cairn_shape *shape = step->world->bodies.shape;
     if (!cairn_shape_bounded(&shape[body[0]]) || !cairn_shape_bounded(&shape[body[1]]))
         return 0; /* planes and round walls lose nobody */
-    double depth = depth_by_planes(stage, j);
+    double depth = depth_by_planes(step, motion, arrival, j);
     if (depth > 0)
-        stage->report->solve.converged = false;
-    return stage->linearisations ? 0 : depth; /* ahead of the step planes may be far off */
+        step->report->solve.converged = false;
+    return step->linearisations ? 0 : depth; /* ahead of the step planes may be far off */
 }
 
 /* How far each body may be from where its contacts were found. */
-static cairn_status reach_of_all(const cairn_stage *stage, const double **reach)
+static cairn_status reach_of_all(const cairn_step *step, const cairn_free_motion *motion,
+                                 const cairn_candidates *candidates, const cairn_answer *answer,
+                                 const double **reach)
 {
-    double *way = stage->reach; /* of what was searched for; 0 in schemes of velocity level */
-    if (stage->scheme->velocity_level)
-        TRY(cairn_stage_ways(stage, &way));
+    double *way = candidates->reach; /* of what was searched for; 0 in schemes of velocity level */
+    if (step->scheme->velocity_level)
+        TRY(cairn_answer_ways(step, motion, answer, &way));
     *reach = way;
     return CAIRN_OK;
 }
 
 /* Pairs with contacts on faces, with all their pieces. */
-static cairn_status search_faces(const cairn_stage *stage, deepest *out)
+static cairn_status search_faces(const cairn_step *step, const cairn_free_motion *motion,
+                                 const cairn_candidates *candidates, const cairn_answer *answer,
+                                 const cairn_arrival *arrival, deepest *out)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_contact_store *c = &step->world->contacts;
     const double *reach;
-    TRY(reach_of_all(stage, &reach));
+    TRY(reach_of_all(step, motion, candidates, answer, &reach));
     int first = 0; /* contact of the pair */
     bool done = false;
     for (int j = 0; c->piece && j < c->count; j++) {
@@ -305,53 +313,61 @@ static cairn_status search_faces(const cairn_stage *stage, deepest *out)
             continue;
         int a = c->body[2 * j], b = c->body[2 * j + 1];
         double gap;
-        TRY(cairn_stage_gap_after(stage, a, b, reach[a] + reach[b], &gap));
-        note_depth(stage, a, b, gap < INFINITY ? -gap : lost_depth(stage, first), out);
+        TRY(cairn_arrival_gap(step->world, arrival, (const int[2]){ a, b }, reach[a] + reach[b],
+                              &gap));
+        note_depth(step->world, a, b,
+                   gap < INFINITY ? -gap : lost_depth(step, motion, arrival, first), out);
         done = true;
     }
     return CAIRN_OK;
 }
 
-static cairn_status search_contacts(const cairn_stage *stage, deepest *out)
+static cairn_status search_contacts(const cairn_step *step, const cairn_free_motion *motion,
+                                    const cairn_candidates *candidates, const cairn_answer *answer,
+                                    const cairn_arrival *arrival, deepest *out)
 {
-    depth_job job = { stage, gaps_tell(stage) };
-    const cairn_reduction of_contacts = { .count = stage->world->contacts.count,
+    depth_job job = { step, answer, arrival, gaps_tell(step, motion, candidates->plain) };
+    const cairn_reduction of_contacts = { .count = step->world->contacts.count,
                                           .grain = GRAIN,
                                           .work = depth_range,
                                           .join = add_deepest,
                                           .context = &job,
                                           .neutral = &none,
                                           .size = sizeof none };
-    TRY(cairn_arena_reduce(&stage->world->scratch, &of_contacts, out));
-    return search_faces(stage, out);
+    TRY(cairn_arena_reduce(&step->world->scratch, &of_contacts, out));
+    return search_faces(step, motion, candidates, answer, arrival, out);
 }
 
 /* ---- everything ----------------------------------------------------------------------------- */
 
-static cairn_status search_all(const cairn_stage *stage, deepest *out)
+static cairn_status search_all(const cairn_step *step, const cairn_free_motion *motion,
+                               const cairn_answer *answer, const cairn_arrival *arrival,
+                               deepest *out)
 {
-    cairn_world *world = stage->world;
+    cairn_world *world = step->world;
     cairn_layout layout;
     cairn_touches t;
     double *way;
-    TRY(cairn_stage_ways(stage, &way));
-    TRY(cairn_world_layout_at(world, stage->x_next, stage->q_next, way, &layout));
-    TRY(cairn_world_touches(world, stage->broad, &layout, &t));
+    TRY(cairn_answer_ways(step, motion, answer, &way));
+    TRY(cairn_world_layout_at(world, arrival->x, arrival->q, way, &layout));
+    TRY(cairn_world_touches(world, step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++) {
         const cairn_pair pair = t.pairs[cairn_touches_leaf(&t, k).pair];
         for (int i = 0; i < t.number[k]; i++)
-            note_depth(stage, pair.first, pair.second, -t.found[t.first[k] + (size_t)i].gap, out);
+            note_depth(world, pair.first, pair.second, -t.found[t.first[k] + (size_t)i].gap, out);
     }
     return CAIRN_OK;
 }
 
-cairn_status cairn_stage_penetration(cairn_stage *stage)
+cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_motion *motion,
+                                    const cairn_candidates *candidates, const cairn_answer *answer,
+                                    const cairn_arrival *arrival)
 {
-    cairn_step_report *report = stage->report;
+    cairn_step_report *report = step->report;
     deepest found = none;
-    TRY(search_contacts(stage, &found));
-    if (stage->scheme->velocity_level)
-        TRY(search_all(stage, &found));
+    TRY(search_contacts(step, motion, candidates, answer, arrival, &found));
+    if (step->scheme->velocity_level)
+        TRY(search_all(step, motion, answer, arrival, &found));
     report->certificate.penetration = found.depth;
     report->overlap = found.share;
     report->overlap_body[0] = found.body[0];

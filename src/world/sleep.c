@@ -34,7 +34,6 @@
 #include "math/vec.h"
 #include "problem/judge.h"
 #include "problem/operator.h"
-#include "world/scheme.h"
 
 static const double SLOW = 10;
 enum { CALM = 10, GRAIN = 1024 };
@@ -50,7 +49,8 @@ typedef struct cairn_group {
 } cairn_group;
 
 typedef struct kept_job {
-    cairn_stage *stage;
+    const cairn_answer *answer;
+    cairn_law law;
     double *e2, *q2; /* of each contact */
 } kept_job;
 
@@ -65,10 +65,8 @@ static int32_t first_of(int32_t *first, int32_t block)
     return block;
 }
 
-static void join(cairn_stage *stage)
+static void join(const cairn_problem *p, int32_t *first)
 {
-    const cairn_problem *p = &stage->problem;
-    int32_t *first = stage->groups.first;
     for (int i = 0; i < p->blocks; i++)
         first[i] = i;
     for (int j = 0; j < p->contacts; j++) {
@@ -82,19 +80,18 @@ static void join(cairn_stage *stage)
 }
 
 /* The group of contact j; NULL: nothing in it can move. */
-static cairn_group *group_of(const cairn_stage *stage, int j)
+static cairn_group *group_of(const cairn_problem *p, const cairn_groups *g, int j)
 {
-    const int32_t *block = stage->problem.block + 2 * (size_t)j;
+    const int32_t *block = p->block + 2 * (size_t)j;
     int32_t any = block[0] >= 0 ? block[0] : block[1];
-    return any >= 0 ? &stage->groups.group[stage->groups.first[any]] : NULL;
+    return any >= 0 ? &g->group[g->first[any]] : NULL;
 }
 
-static bool is_moved(const cairn_stage *stage, int j)
+static bool is_moved(const cairn_problem *p, int j)
 {
-    const double *w =
-        stage->problem.w ? stage->problem.w + (size_t)j * (size_t)stage->components : NULL;
-    bool moved = j >= stage->world->contacts.count; /* rows of joints */
-    for (int i = 0; w && i < stage->components; i++)
+    const double *w = p->w ? p->w + (size_t)j * (size_t)p->dimension : NULL;
+    bool moved = p->bounded && p->bounded[j]; /* rows of joints */
+    for (int i = 0; w && i < p->dimension; i++)
         moved = moved || w[i] != 0;
     return moved;
 }
@@ -104,21 +101,20 @@ static bool rests(const cairn_body_store *b, int i)
     return b->asleep[i] && cairn_norm(b->v[i]) == 0 && cairn_norm(b->omega[i]) == 0;
 }
 
-static void look_at_bodies(cairn_stage *stage)
+static void look_at_bodies(const cairn_step *step, const cairn_problem *p, cairn_groups *g)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_groups *g = &stage->groups;
-    for (int i = 0; i < stage->blocks; i++)
+    const cairn_body_store *b = &step->world->bodies;
+    for (int i = 0; i < step->blocks; i++)
         g->group[i].sleeper = g->first[i] == i;
-    for (int j = 0; j < stage->problem.contacts; j++) {
-        cairn_group *own = group_of(stage, j);
-        if (own && is_moved(stage, j))
+    for (int j = 0; j < p->contacts; j++) {
+        cairn_group *own = group_of(p, g, j);
+        if (own && is_moved(p, j))
             own->held = true;
     }
     for (int i = 0; i < b->count; i++)
-        if (stage->block[i] >= 0 && !rests(b, i))
-            g->group[g->first[stage->block[i]]].sleeper = false;
-    for (int i = 0; i < stage->blocks; i++) {
+        if (step->block[i] >= 0 && !rests(b, i))
+            g->group[g->first[step->block[i]]].sleeper = false;
+    for (int i = 0; i < step->blocks; i++) {
         g->group[i].sleeper = g->group[i].sleeper && !g->group[i].held;
         g->sleepers += g->group[i].sleeper;
     }
@@ -126,24 +122,26 @@ static void look_at_bodies(cairn_stage *stage)
 
 /* ---- slow or not ---------------------------------------------------------------------------- */
 
-/* With the velocities of the stage; anything not finite is not slow. */
-static bool is_slow(const cairn_stage *stage, int i)
+/* With the velocities of the answer; anything not finite is not slow. */
+static bool is_slow(const cairn_step *step, const cairn_free_motion *motion,
+                    const cairn_answer *answer, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 v, omega, pull = cairn_sub(stage->v_free[i], b->v[i]);
-    cairn_stage_new_velocity(stage, i, &v, &omega);
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_vec3 v, omega, pull = cairn_sub(motion->v_free[i], b->v[i]);
+    cairn_answer_velocity(step, answer, i, &v, &omega);
     double speed = cairn_norm(v) + b->extent[i] * cairn_norm(omega);
-    return speed <= SLOW * stage->options->tolerance * cairn_norm(pull);
+    return speed <= SLOW * step->options->tolerance * cairn_norm(pull);
 }
 
-static void find_fast(cairn_stage *stage)
+static void find_fast(const cairn_step *step, const cairn_free_motion *motion,
+                      const cairn_answer *answer)
 {
-    cairn_groups *g = &stage->groups;
-    for (int i = 0; i < stage->blocks; i++)
+    const cairn_groups *g = &answer->rest.groups;
+    for (int i = 0; i < step->blocks; i++)
         g->group[i].fast = false;
-    for (int i = 0; i < stage->world->bodies.count; i++)
-        if (stage->block[i] >= 0 && !is_slow(stage, i))
-            g->group[g->first[stage->block[i]]].fast = true;
+    for (int i = 0; i < step->world->bodies.count; i++)
+        if (step->block[i] >= 0 && !is_slow(step, motion, answer, i))
+            g->group[g->first[step->block[i]]].fast = true;
 }
 
 /* ---- how well kept impulses do -------------------------------------------------------------- */
@@ -151,39 +149,40 @@ static void find_fast(cairn_stage *stage)
 static void measure_range(int begin, int end, void *context)
 {
     const kept_job *job = context;
-    const cairn_stage *stage = job->stage;
+    const cairn_answer *answer = job->answer;
     const cairn_judging judge = {
-        .p = &stage->problem, .r = stage->r, .v = stage->v, .u = stage->u
+        .p = &answer->problem, .r = answer->r, .v = answer->v, .u = answer->u
     };
     for (int j = begin; j < end; j++) {
-        const cairn_group *own = group_of(stage, j);
+        const cairn_group *own = group_of(&answer->problem, &answer->rest.groups, j);
         if (own && own->sleeper)
-            cairn_judge_one(&judge, stage->scheme->law, j, &job->e2[j], &job->q2[j]);
+            cairn_judge_one(&judge, job->law, j, &job->e2[j], &job->q2[j]);
     }
 }
 
 /* Which of the sleepers have impulses that do not do any more. */
-static cairn_status judge_sleepers(cairn_stage *stage)
+static cairn_status judge_sleepers(const cairn_step *step, const cairn_free_motion *motion,
+                                   const cairn_answer *answer)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    size_t contacts = (size_t)stage->problem.contacts;
-    double tolerance = stage->options->tolerance;
-    kept_job job = { stage, cairn_arena_doubles(scratch, contacts),
+    cairn_arena *scratch = &step->world->scratch;
+    size_t contacts = (size_t)answer->problem.contacts;
+    double tolerance = step->options->tolerance;
+    kept_job job = { answer, step->scheme->law, cairn_arena_doubles(scratch, contacts),
                      cairn_arena_doubles(scratch, contacts) };
     if (!job.e2 || !job.q2)
         return CAIRN_NO_MEMORY;
-    cairn_problem_velocity(&stage->problem, stage->r, stage->v);
-    cairn_parallel_for(stage->problem.contacts, GRAIN, measure_range, &job);
+    cairn_problem_velocity(&answer->problem, answer->r, answer->v);
+    cairn_parallel_for(answer->problem.contacts, GRAIN, measure_range, &job);
     for (size_t j = 0; j < contacts; j++) {
-        cairn_group *own = group_of(stage, (int)j);
+        cairn_group *own = group_of(&answer->problem, &answer->rest.groups, (int)j);
         if (own && own->sleeper) {
             own->e2 += job.e2[j];
             own->q2 += job.q2[j];
         }
     }
-    find_fast(stage);
-    for (int i = 0; i < stage->blocks; i++) {
-        cairn_group *own = &stage->groups.group[i];
+    find_fast(step, motion, answer);
+    for (int i = 0; i < step->blocks; i++) {
+        cairn_group *own = &answer->rest.groups.group[i];
         bool holds = own->e2 <= tolerance * tolerance * own->q2 && !own->fast;
         own->drowsy = own->sleeper && !holds;
     }
@@ -191,58 +190,58 @@ static cairn_status judge_sleepers(cairn_stage *stage)
 }
 
 /* Contacts in ascending order: first those of groups awake, then those of each drowsy one. */
-static void list_contacts(cairn_stage *stage)
+static void list_contacts(const cairn_problem *p, cairn_groups *g)
 {
-    cairn_groups *g = &stage->groups;
-    for (int j = 0; j < stage->problem.contacts; j++) {
-        cairn_group *own = group_of(stage, j);
+    for (int j = 0; j < p->contacts; j++) {
+        cairn_group *own = group_of(p, g, j);
         if (!own || !own->sleeper)
             g->list[g->awake++] = j;
         else if (own->drowsy)
             own->count++;
     }
     int32_t next = g->awake;
-    for (int i = 0; i < stage->blocks; i++) {
+    for (int i = 0; i < p->blocks; i++) {
         g->group[i].begin = next;
         next += g->group[i].count;
         g->group[i].count = 0;
     }
-    for (int j = 0; j < stage->problem.contacts; j++) {
-        cairn_group *own = group_of(stage, j);
+    for (int j = 0; j < p->contacts; j++) {
+        cairn_group *own = group_of(p, g, j);
         if (own && own->drowsy)
             g->list[own->begin + own->count++] = j;
     }
 }
 
-cairn_status cairn_stage_find_groups(cairn_stage *stage)
+cairn_status cairn_rest_find_groups(const cairn_step *step, const cairn_free_motion *motion,
+                                    cairn_answer *answer)
 {
-    const cairn_problem *p = &stage->problem;
-    cairn_arena *scratch = &stage->world->scratch;
+    const cairn_problem *p = &answer->problem;
+    cairn_arena *scratch = &step->world->scratch;
     size_t blocks = (size_t)p->blocks;
-    stage->groups = (cairn_groups){
+    cairn_groups *g = &answer->rest.groups;
+    *g = (cairn_groups){
         .first = cairn_arena_take(scratch, blocks, sizeof(int32_t)),
         .group = cairn_arena_take(scratch, blocks, sizeof(cairn_group)),
         .list = cairn_arena_take(scratch, (size_t)p->contacts, sizeof(int32_t)),
     };
-    if (!stage->groups.first || !stage->groups.group || !stage->groups.list)
+    if (!g->first || !g->group || !g->list)
         return CAIRN_NO_MEMORY;
-    memset(stage->groups.group, 0, blocks * sizeof(cairn_group));
-    join(stage);
-    look_at_bodies(stage);
-    if (stage->groups.sleepers == 0)
+    memset(g->group, 0, blocks * sizeof(cairn_group));
+    join(p, g->first);
+    look_at_bodies(step, p, g);
+    if (g->sleepers == 0)
         return CAIRN_OK;
-    TRY(judge_sleepers(stage));
-    list_contacts(stage);
+    TRY(judge_sleepers(step, motion, answer));
+    list_contacts(p, g);
     return CAIRN_OK;
 }
 
-bool cairn_stage_next_drowsy(const cairn_stage *stage, int *next, const int32_t **contacts,
-                             int *count)
+bool cairn_groups_next_drowsy(const cairn_groups *g, int blocks, int *next,
+                              const int32_t **contacts, int *count)
 {
-    const cairn_groups *g = &stage->groups;
-    while (*next < stage->blocks && (!g->group[*next].drowsy || g->group[*next].count == 0))
+    while (*next < blocks && (!g->group[*next].drowsy || g->group[*next].count == 0))
         (*next)++;
-    if (*next == stage->blocks)
+    if (*next == blocks)
         return false;
     *contacts = g->list + g->group[*next].begin;
     *count = g->group[*next].count;
@@ -253,82 +252,84 @@ bool cairn_stage_next_drowsy(const cairn_stage *stage, int *next, const int32_t 
 /* ---- who rests ------------------------------------------------------------------------------ */
 
 /* Steps in a row that bodies are slow, and groups of which some is not for long enough. */
-static void count_calm(cairn_stage *stage)
+static void count_calm(const cairn_step *step, const cairn_free_motion *motion,
+                       cairn_answer *answer)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_groups *g = &stage->groups;
+    const cairn_body_store *b = &step->world->bodies;
+    const cairn_groups *g = &answer->rest.groups;
     for (int i = 0; i < b->count; i++) {
-        if (stage->block[i] < 0)
+        if (step->block[i] < 0)
             continue;
-        int32_t calm = is_slow(stage, i) ? b->calm[i] + 1 : 0;
-        stage->calm[i] = calm < CALM ? calm : CALM;
-        if (stage->calm[i] < CALM && !b->asleep[i])
-            g->group[g->first[stage->block[i]]].restless = true;
+        int32_t calm = is_slow(step, motion, answer, i) ? b->calm[i] + 1 : 0;
+        answer->rest.calm[i] = calm < CALM ? calm : CALM;
+        if (answer->rest.calm[i] < CALM && !b->asleep[i])
+            g->group[g->first[step->block[i]]].restless = true;
     }
 }
 
 /* v.M v(r)/2 of a body that is stopped. */
-static double stopping_work(const cairn_stage *stage, int i)
+static double stopping_work(const cairn_step *step, const cairn_answer *answer, int i)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 v, omega;
-    cairn_stage_new_velocity(stage, i, &v, &omega);
+    cairn_answer_velocity(step, answer, i, &v, &omega);
     return 0.5 * b->mass[i] * cairn_dot(b->v[i], v) +
            0.5 * cairn_dot(b->omega[i], cairn_times(b->inertia[i], omega));
 }
 
-void cairn_stage_hold_still(cairn_stage *stage)
+void cairn_rest_hold_still(const cairn_step *step, cairn_answer *answer)
 {
-    int d = stage->problem.dimension, n = stage->block_size;
-    if (!stage->asleep)
+    int d = answer->problem.dimension, n = step->block_size;
+    const uint8_t *asleep = answer->rest.asleep;
+    if (!asleep)
         return;
-    for (int i = 0; i < stage->world->bodies.count; i++)
-        if (stage->asleep[i])
-            memset(stage->v + (size_t)stage->block[i] * (size_t)n, 0, (size_t)n * sizeof(double));
-    for (int j = 0; j < stage->world->contacts.count; j++) {
-        const int32_t *body = stage->world->contacts.body + 2 * (size_t)j;
-        if (stage->asleep[body[0]] || stage->asleep[body[1]])
-            memset(stage->u + (size_t)j * (size_t)d, 0, (size_t)d * sizeof(double));
+    for (int i = 0; i < step->world->bodies.count; i++)
+        if (asleep[i])
+            memset(answer->v + (size_t)step->block[i] * (size_t)n, 0, (size_t)n * sizeof(double));
+    for (int j = 0; j < step->world->contacts.count; j++) {
+        const int32_t *body = step->world->contacts.body + 2 * (size_t)j;
+        if (asleep[body[0]] || asleep[body[1]])
+            memset(answer->u + (size_t)j * (size_t)d, 0, (size_t)d * sizeof(double));
     }
 }
 
-static void put_to_rest(cairn_stage *stage)
+static void put_to_rest(const cairn_step *step, cairn_answer *answer)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    const cairn_groups *g = &stage->groups;
-    cairn_step_report *report = stage->report;
+    const cairn_body_store *b = &step->world->bodies;
+    const cairn_groups *g = &answer->rest.groups;
+    cairn_step_report *report = step->report;
     for (int i = 0; i < b->count; i++) {
-        if (stage->block[i] < 0)
+        if (step->block[i] < 0)
             continue;
-        const cairn_group *own = &g->group[g->first[stage->block[i]]];
-        stage->asleep[i] = !own->held && !own->fast && (own->sleeper || !own->restless);
-        report->asleep += stage->asleep[i];
-        report->woken += b->asleep[i] && !stage->asleep[i];
-        report->energy.sleep_loss += stage->asleep[i] ? stopping_work(stage, i) : 0;
+        const cairn_group *own = &g->group[g->first[step->block[i]]];
+        answer->rest.asleep[i] = !own->held && !own->fast && (own->sleeper || !own->restless);
+        report->asleep += answer->rest.asleep[i];
+        report->woken += b->asleep[i] && !answer->rest.asleep[i];
+        report->energy.sleep_loss += answer->rest.asleep[i] ? stopping_work(step, answer, i) : 0;
     }
 }
 
-cairn_status cairn_stage_settle(cairn_stage *stage)
+cairn_status cairn_rest_settle(const cairn_step *step, const cairn_free_motion *motion,
+                               cairn_answer *answer)
 {
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_rest *rest = &answer->rest;
     size_t count = (size_t)b->count;
-    stage->report->asleep = stage->report->woken = 0;
-    stage->report->energy.sleep_loss = 0;
-    stage->asleep = NULL;
-    stage->calm = NULL;
-    for (size_t i = 0; i < count && !stage->by_groups; i++)
-        stage->report->woken += b->asleep[i];
-    if (!stage->by_groups)
+    step->report->asleep = step->report->woken = 0;
+    step->report->energy.sleep_loss = 0;
+    for (size_t i = 0; i < count && !rest->by_groups; i++)
+        step->report->woken += b->asleep[i];
+    if (!rest->by_groups)
         return CAIRN_OK;
-    stage->asleep = cairn_arena_take(&stage->world->scratch, count, sizeof *stage->asleep);
-    stage->calm = cairn_arena_take(&stage->world->scratch, count, sizeof *stage->calm);
-    if (!stage->asleep || !stage->calm)
+    rest->asleep = cairn_arena_take(&step->world->scratch, count, sizeof *rest->asleep);
+    rest->calm = cairn_arena_take(&step->world->scratch, count, sizeof *rest->calm);
+    if (!rest->asleep || !rest->calm)
         return CAIRN_NO_MEMORY;
-    memset(stage->asleep, 0, count * sizeof *stage->asleep);
-    memset(stage->calm, 0, count * sizeof *stage->calm);
-    find_fast(stage);
-    count_calm(stage);
-    put_to_rest(stage);
-    cairn_stage_hold_still(stage);
+    memset(rest->asleep, 0, count * sizeof *rest->asleep);
+    memset(rest->calm, 0, count * sizeof *rest->calm);
+    find_fast(step, motion, answer);
+    count_calm(step, motion, answer);
+    put_to_rest(step, answer);
+    cairn_rest_hold_still(step, answer);
     return CAIRN_OK;
 }

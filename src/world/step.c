@@ -2,15 +2,26 @@
  *
  *     M (v - v_free) = H'r,   K  ∋  r  ⟂  H v + w + (b + mu s) n  ∈  K*,   x += h v
  *
- * The stages stand in the files named after them; what they pass on is cairn_stage in world.h. */
+ * A step is a row of values, each made from the ones before: step.h. */
 #include <stddef.h>
 
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 enum { MOST_ATTEMPTS = 20 };
+
+/* All values of a step. Only this file sees them together. */
+typedef struct values {
+    cairn_free_motion motion;    /* v_free = v + h M^-1 F; where contacts are evaluated        */
+    cairn_candidates candidates; /* contacts within reach                                      */
+    cairn_mechanism joints;      /* rows of joints                                             */
+    cairn_posed posed;           /* the one-step problem                                       */
+    cairn_answer answer;         /* impulses and velocities                                    */
+    cairn_mending mending;       /* a displacement without velocity: overlaps apart            */
+    cairn_arrival arrival;       /* x + h v, and that                                          */
+} values;
 
 /* Seconds since the last call, for the report. */
 static double lap(double *last)
@@ -20,75 +31,78 @@ static double lap(double *last)
     return passed;
 }
 
-static void swap(cairn_contact_store *a, cairn_contact_store *b)
-{
-    cairn_contact_store held = *a;
-    *a = *b;
-    *b = held;
-}
-
 /* Attempt after attempt somebody went further: say which step would do. */
-static cairn_status refuse_step(const cairn_stage *stage)
+static cairn_status refuse_step(const cairn_step *step, const values *a)
 {
     int body;
-    double needed = cairn_stage_needed_step(stage, &body);
-    return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "run.time_step",
+    double needed = cairn_step_needed(step, &a->motion, &a->joints, &a->answer, &a->mending, &body);
+    return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "bodies move too far in one step of %g s (first of all body %d), expected at "
                       "most %.2g s",
-                      stage->h, body, needed);
+                      step->h, body, needed);
 }
 
 /* Each attempt is a solve of its own, and may take all the iterations of one: contacts found late
  * must be solved as well. The report tells the most. */
-static cairn_status find_impulses(cairn_stage *stage)
+static cairn_status find_impulses(const cairn_step *step, const cairn_free_motion *motion,
+                                  cairn_answer *answer)
 {
-    int64_t before = stage->report->solve.iterations;
-    cairn_status status = cairn_stage_impulses(stage);
+    cairn_solve_report *report = &step->report->solve;
+    int64_t before = report->iterations;
+    cairn_status status = cairn_step_impulses(step, motion, answer);
     if (status == CAIRN_NOT_FINITE)
-        return cairn_fail(&stage->world->error, status, NULL,
+        return cairn_fail(&step->world->error, status, NULL,
                           "the solver %s finds no finite impulses for the %d contacts of this step",
-                          stage->options->solver, stage->world->contacts.count);
+                          step->options->solver, step->world->contacts.count);
     TRY(status);
-    if (stage->report->solve.iterations < before)
-        stage->report->solve.iterations = before;
+    report->iterations = report->iterations < before ? before : report->iterations;
     return CAIRN_OK;
 }
 
-/* Candidates, problem, impulses, what mends overlaps; again with more candidates when a body outran
- * its reach. Where the new candidates stay open the impulses stand, and the solver sees it at its
- * first look. */
-static cairn_status find_velocities(cairn_stage *stage)
+/* Candidates, problem, impulses, what mends overlaps. */
+static cairn_status attempt(const cairn_step *step, values *a)
 {
-    cairn_step_report *report = stage->report;
+    cairn_timing *timing = &step->report->timing;
     double clock = cairn_clock_seconds();
+    TRY(cairn_step_candidates(step, &a->motion, &a->candidates));
+    timing->collide += lap(&clock);
+    TRY(cairn_step_joints(step, &a->motion, &a->joints));
+    TRY(cairn_step_pose(step, &a->motion, &a->candidates, &a->joints, &a->posed));
+    TRY(cairn_step_first_guess(step, &a->candidates, &a->joints, &a->posed, &a->answer));
+    timing->assemble += lap(&clock);
+    TRY(find_impulses(step, &a->motion, &a->answer));
+    TRY(cairn_step_mend(step, &a->answer, &a->mending));
+    timing->solve += lap(&clock);
+    return CAIRN_OK;
+}
+
+/* Again with more candidates when a body outran its reach. Where the new candidates stay open the
+ * impulses stand, and the solver sees it at its first look. */
+static cairn_status find_velocities(const cairn_step *step, values *a)
+{
     bool outran;
-    for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-        TRY(cairn_stage_collide(stage));
-        report->timing.collide += lap(&clock);
-        TRY(cairn_stage_assemble(stage));
-        report->timing.assemble += lap(&clock);
-        TRY(find_impulses(stage));
-        TRY(cairn_stage_correct(stage));
-        report->timing.solve += lap(&clock);
-        TRY(cairn_stage_outran(stage, &outran));
+    for (int k = 1; k <= MOST_ATTEMPTS; k++) {
+        TRY(attempt(step, a));
+        TRY(cairn_step_outran(step, &a->motion, &a->joints, &a->answer, &a->mending, &a->candidates,
+                              &outran));
         if (!outran)
             return CAIRN_OK;
-        if (attempt == MOST_ATTEMPTS)
+        if (k == MOST_ATTEMPTS)
             break;
-        TRY(cairn_stage_set_aside(stage));
-        report->attempts++;
+        TRY(cairn_step_set_aside(step, &a->answer, &a->candidates));
+        step->report->attempts++;
     }
-    return refuse_step(stage);
+    return refuse_step(step, a);
 }
 
 /* Velocities for contacts as they are where the step ends: linearise, solve, and again there. */
-static cairn_status find_end(cairn_stage *stage)
+static cairn_status find_end(const cairn_step *step, values *a)
 {
-    stage->report->attempts = 1;
-    TRY(find_velocities(stage));
-    while (!cairn_stage_linearised(stage)) {
-        TRY(cairn_stage_set_aside(stage));
-        TRY(find_velocities(stage));
+    step->report->attempts = 1;
+    TRY(find_velocities(step, a));
+    while (!cairn_step_linearised(step, &a->answer, &a->motion)) {
+        TRY(cairn_step_set_aside(step, &a->answer, &a->candidates));
+        TRY(find_velocities(step, a));
     }
     return CAIRN_OK;
 }
@@ -106,36 +120,36 @@ static void pour(cairn_world *world, cairn_step_report *report)
 }
 
 /* Room for what the inlets owe: after this nothing in a step can fail. */
-static cairn_status make_room(const cairn_stage *stage)
+static cairn_status make_room(const cairn_step *step)
 {
-    cairn_body_store *bodies = &stage->world->bodies;
-    size_t due = cairn_inlets_due(stage->world, stage->world->time + stage->h);
+    cairn_body_store *bodies = &step->world->bodies;
+    size_t due = cairn_inlets_due(step->world, step->world->time + step->h);
     return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
 }
 
-static cairn_status advance(cairn_stage *stage)
+static cairn_status advance(const cairn_step *step, values *a)
 {
     /* v_free = v + h M^-1 F; where driven bodies will be */
-    TRY(cairn_stage_free_motion(stage));
+    TRY(cairn_step_free_motion(step, &a->motion));
     /* contacts within reach, the one-step problem, its impulses and velocities */
-    TRY(find_end(stage));
+    TRY(find_end(step, a));
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
-    TRY(cairn_stage_certify(stage));
-    TRY(cairn_stage_energy(stage));
+    TRY(cairn_step_certify(step, &a->answer));
     /* x += h v, and overlaps apart: what is deepest then, and whether it went too far */
-    cairn_stage_move_apart(stage);
-    TRY(cairn_stage_penetration(stage));
-    TRY(cairn_stage_limit(stage));
-    TRY(make_room(stage));
+    TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));
+    cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival);
+    TRY(cairn_step_penetration(step, &a->motion, &a->candidates, &a->answer, &a->arrival));
+    TRY(cairn_step_limit(step, &a->motion, a->candidates.plain, &a->answer, &a->arrival));
+    TRY(make_room(step));
     /* the new state */
-    cairn_stage_store_contacts(stage);
-    cairn_stage_joints_store(stage);
-    cairn_stage_commit(stage);
-    cairn_stage_joints_commit(stage);
+    cairn_step_store_contacts(step, &a->answer);
+    cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
+    cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
+    cairn_step_commit_joints(step, &a->joints, &a->answer);
     /* what comes in through inlets */
-    pour(stage->world, stage->report);
-    stage->report->timing.finish = lap(&clock);
+    pour(step->world, step->report);
+    step->report->timing.finish = lap(&clock);
     return CAIRN_OK;
 }
 
@@ -143,66 +157,59 @@ static cairn_status advance(cairn_stage *stage)
 static void swap_contacts(cairn_world *world)
 {
     double step = world->contacts_step;
+    cairn_contact_store held = world->contacts;
     world->contacts_step = world->last_step;
+    world->contacts = world->last;
     world->last_step = step;
-    swap(&world->contacts, &world->last);
+    world->last = held;
 }
 
 /* What the step was made of stays in the scratch, for whoever asks until the next one. */
-static void keep_inputs(const cairn_stage *stage, int bodies)
+static void keep_inputs(const cairn_step *step, int bodies, const values *a)
 {
-    cairn_world *world = stage->world;
-    world->problem = stage->posed_r ? stage->posed : stage->problem;
-    world->problem_r = stage->posed_r ? stage->posed_r : stage->r;
+    cairn_world *world = step->world;
+    const cairn_free_motion *motion = &a->motion;
+    const cairn_answer *answer = &a->answer;
+    const cairn_impacts *impacts = &answer->impacts;
+    world->problem = answer->shown_r ? answer->shown : answer->problem;
+    world->problem_r = answer->shown_r ? answer->shown_r : answer->r;
     world->inputs = (cairn_step_inputs){ .count = bodies,
-                                         .force = stage->force,
-                                         .torque = stage->torque,
-                                         .x = stage->x_eval,
-                                         .q = stage->q_eval,
-                                         .v = stage->linearisations ? stage->v_eval : NULL,
-                                         .omega = stage->linearisations ? stage->omega_eval : NULL,
-                                         .bias = stage->b,
-                                         .exact = stage->exact,
-                                         .compression = stage->floor ? stage->compression : NULL,
-                                         .correction = stage->correction,
-                                         .impacts = stage->impacts.count,
-                                         .impact_round = stage->impacts.round,
-                                         .impact_contact = stage->impacts.contact,
-                                         .impact_time = stage->impacts.time,
-                                         .impact_impulse = stage->impacts.impulse };
+                                         .force = motion->force,
+                                         .torque = motion->torque,
+                                         .x = motion->x_eval,
+                                         .q = motion->q_eval,
+                                         .v = step->linearisations ? motion->v_eval : NULL,
+                                         .omega = step->linearisations ? motion->omega_eval : NULL,
+                                         .bias = answer->problem.b,
+                                         .exact = answer->exact,
+                                         .compression = answer->floor ? answer->compression : NULL,
+                                         .correction = a->mending.correction,
+                                         .impacts = impacts->count,
+                                         .impact_round = impacts->round,
+                                         .impact_contact = impacts->contact,
+                                         .impact_time = impacts->time,
+                                         .impact_impulse = impacts->impulse };
 }
 
 cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                               cairn_step_report *report)
 {
     cairn_step_report unread;
+    cairn_step step;
     report = report ? report : &unread;
     *report = (cairn_step_report){ 0 };
     world->error = (cairn_error){ 0 };
     TRY(cairn_world_step_check(world, options, &world->error));
-    cairn_stage stage = { .world = world,
-                          .options = options,
-                          .h = options->time_step,
-                          .scheme = cairn_scheme_find(options->scheme),
-                          .overlaps = cairn_overlaps_find(options->overlaps),
-                          .broad = cairn_broad_phase_find(options->broad_phase),
-                          .block_size = world->dimension == 2 ? 3 : 6,
-                          .report = report };
-    stage.linearisations = cairn_scheme_linearisations(stage.scheme, options->linearisations);
-    if (stage.linearisations) /* the gap where the step ends is what counts, whatever it was */
-        stage.overlaps = CAIRN_OVERLAPS_PUSH;
     cairn_parallel_threads((int)options->threads);
-    cairn_arena_reset(&world->scratch);
-    world->problem_r = NULL;
     swap_contacts(world);
-    world->contacts.count = 0;
+    values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
-    stage.warm = &world->last;
-    stage.warm_ratio = world->last_step > 0 ? stage.h / world->last_step : 0;
-    cairn_status status = advance(&stage);
+    cairn_status status = cairn_step_begin(world, options, report, &step);
+    if (status == CAIRN_OK)
+        status = advance(&step, &a);
     if (status == CAIRN_OK) {
-        world->contacts_step = stage.h;
-        keep_inputs(&stage, bodies);
+        world->contacts_step = step.h;
+        keep_inputs(&step, bodies, &a);
         return CAIRN_OK;
     }
     swap_contacts(world);

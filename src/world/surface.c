@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 static const double DROWNED = 1e-9;  /* of the radius: what rounding may move a body by */
 static const double TOUCHING = 1e-5; /* of the smaller body: gap at which adhesion pulls         */
@@ -35,16 +35,17 @@ cairn_surface_laws cairn_world_surface_laws(const cairn_world *world)
 
 /* The direction in the contact along which c->mu counts: by the body that comes first and has an
  * axis. False where there is none; `tangent` then stays. */
-static bool along_axis(const cairn_stage *stage, int j, cairn_vec3 *tangent)
+static bool along_axis(const cairn_world *world, const cairn_quat *q_eval, int j,
+                       cairn_vec3 *tangent)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    const cairn_vec3 *axes = stage->world->bodies.friction_axis;
+    const cairn_contact_store *c = &world->contacts;
+    const cairn_vec3 *axes = world->bodies.friction_axis;
     int a = c->body[2 * j], b = c->body[2 * j + 1], first = a < b ? a : b;
     int body = cairn_norm(axes[first]) > 0 ? first : a + b - first;
     double length = cairn_norm(axes[body]);
     if (length == 0)
         return false;
-    cairn_vec3 axis = cairn_rotate(stage->q_eval[body], cairn_scale(1 / length, axes[body]));
+    cairn_vec3 axis = cairn_rotate(q_eval[body], cairn_scale(1 / length, axes[body]));
     axis = cairn_add_scaled(axis, -cairn_dot(axis, c->normal[j]), c->normal[j]);
     double left = cairn_norm(axis);
     if (left > UPRIGHT)
@@ -67,14 +68,15 @@ static void know_law(const cairn_world *world, int a, int b, cairn_contact_law *
 }
 
 /* What holds at contact j, whose geometry is there; the tangent follows the axis. */
-void cairn_contact_meet(const cairn_stage *stage, int j, cairn_contact_law *known)
+void cairn_contact_meet(cairn_world *world, const cairn_quat *q_eval, int j,
+                        cairn_contact_law *known)
 {
-    cairn_contact_store *c = &stage->world->contacts;
-    const int32_t *body = c->body + 2 * (size_t)j, *material = stage->world->bodies.material;
-    know_law(stage->world, material[body[0]], material[body[1]], known);
+    cairn_contact_store *c = &world->contacts;
+    const int32_t *body = c->body + 2 * (size_t)j, *material = world->bodies.material;
+    know_law(world, material[body[0]], material[body[1]], known);
     const cairn_material_def *law = &known->def;
     c->mu[j] = c->mu_2[j] = law->friction;
-    if (law->friction_2 > 0 && along_axis(stage, j, &c->tangent[j]))
+    if (law->friction_2 > 0 && along_axis(world, q_eval, j, &c->tangent[j]))
         c->mu_2[j] = law->friction_2;
     if (c->set & CAIRN_CONTACTS_BOUNCE) {
         c->restitution[j] = law->restitution;
@@ -114,104 +116,102 @@ void cairn_contact_rows(const cairn_contact_store *c, int j, cairn_vec3 row[3])
 }
 
 /* Directions of the rows of rolling and spinning; the rest is 0. */
-void cairn_contact_turns(const cairn_stage *stage, int j, cairn_vec3 turn[3])
+void cairn_contact_turns(const cairn_step *step, int j, cairn_vec3 turn[3])
 {
-    const cairn_contact_store *c = &stage->world->contacts;
+    const cairn_contact_store *c = &step->world->contacts;
     turn[0] = turn[1] = turn[2] = cairn_vec(0, 0, 0);
-    if (stage->rolling == 1)
+    if (step->rolling == 1)
         turn[0] = cairn_vec(0, 0, 1);
-    if (stage->rolling == 2) {
+    if (step->rolling == 2) {
         turn[0] = c->tangent[j];
         turn[1] = cairn_contact_bitangent(c, j);
     }
-    if (stage->spinning)
-        turn[stage->rolling] = c->normal[j];
+    if (step->spinning)
+        turn[step->rolling] = c->normal[j];
 }
 
-/* The velocity of a body's surface relative to the body, along the contact. */
-cairn_vec3 cairn_surface_velocity(const cairn_stage *stage, int body, cairn_vec3 normal)
+cairn_vec3 cairn_surface_velocity(const cairn_body_store *bodies, cairn_quat q, int body,
+                                  cairn_vec3 normal)
 {
-    cairn_vec3 v = stage->world->bodies.surface_velocity[body];
-    v = cairn_rotate(stage->q_eval[body], v);
+    cairn_vec3 v = cairn_rotate(q, bodies->surface_velocity[body]);
     return cairn_add_scaled(v, -cairn_dot(v, normal), normal);
 }
 
 /* ---- adhesion ------------------------------------------------------------------------------- */
 
-static bool touches(const cairn_stage *stage, int j)
+static bool touches(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    double range = law_of(stage->world, j).adhesion_range, size = INFINITY;
+    const cairn_contact_store *c = &step->world->contacts;
+    double range = law_of(step->world, j).adhesion_range, size = INFINITY;
     for (int side = 0; side < 2; side++) {
-        double extent = cairn_body_extent(stage->world, c->body[2 * j + side]);
+        double extent = cairn_body_extent(step->world, c->body[2 * j + side]);
         size = extent > 0 ? fmin(size, extent) : size;
     }
     size = isfinite(size) ? size : SIZELESS;
-    return cairn_stage_gap(stage, j) <= (range > 0 ? range : TOUCHING * size);
+    return cairn_contact_gap(step, motion, j) <= (range > 0 ? range : TOUCHING * size);
 }
 
 /* The impulse h c is put on and taken off again. What rounding leaves of it, eps h c/m, must not
  * move a body by more than DROWNED of its radius in a step: else the velocities and the ledger
  * would be made of rounding. */
-static cairn_status check_pull(const cairn_stage *stage, int j)
+static cairn_status check_pull(const cairn_step *step, int j)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     const cairn_contact_store *c = &world->contacts;
     for (int side = 0; side < 2; side++) {
         int i = c->body[2 * j + side];
         double extent = cairn_body_extent(world, i), size = extent > 0 ? extent : SIZELESS;
-        double most = DROWNED * size * world->bodies.mass[i] / (DBL_EPSILON * stage->h * stage->h);
-        if (stage->block[i] >= 0 && c->adhesion[j] > most)
-            return cairn_fail(&stage->world->error, CAIRN_BAD_INPUT, "adhesion",
+        double most = DROWNED * size * world->bodies.mass[i] / (DBL_EPSILON * step->h * step->h);
+        if (step->block[i] >= 0 && c->adhesion[j] > most)
+            return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "adhesion",
                               "a pull of %g N in one step of %g s drowns the motion of body %d, of "
                               "%g kg, in rounding, expected at most %.2g N",
-                              c->adhesion[j], stage->h, i, world->bodies.mass[i], most);
+                              c->adhesion[j], step->h, i, world->bodies.mass[i], most);
     }
     return CAIRN_OK;
 }
 
-/* v_free -= h c M^-1 H' n, once the rows of contact j are there */
-cairn_status cairn_stage_adhere(cairn_stage *stage, int j)
+cairn_status cairn_contact_adhere(const cairn_step *step, const cairn_free_motion *motion, int j,
+                                  cairn_posed *posed)
 {
-    cairn_contact_store *c = &stage->world->contacts;
-    if (!touches(stage, j))
+    cairn_contact_store *c = &step->world->contacts;
+    if (!touches(step, motion, j))
         c->adhesion[j] = 0;
-    TRY(check_pull(stage, j));
-    const double pull[CAIRN_MAX_DIMENSION] = { -stage->h * c->adhesion[j] };
-    cairn_contact_push(&stage->problem, stage->components, stage->block_size, j, pull,
-                       stage->v_problem);
+    TRY(check_pull(step, j));
+    const double pull[CAIRN_MAX_DIMENSION] = { -step->h * c->adhesion[j] };
+    cairn_contact_push(&posed->problem, step->components, step->block_size, j, pull, posed->v_free);
     return CAIRN_OK;
 }
 
 /* ---- what is stored ------------------------------------------------------------------------- */
 
 /* Number i of the moments of a contact: where it is in the problem; -1: it is not. */
-static int moment_row(const cairn_stage *stage, int i)
+static int moment_row(const cairn_step *step, int i)
 {
-    int d = stage->world->dimension;
+    int d = step->world->dimension;
     bool spin = d == 3 && i == 2;
     if (spin)
-        return stage->spinning ? d + stage->rolling : -1;
-    return stage->rolling ? d + i : -1;
+        return step->spinning ? d + step->rolling : -1;
+    return step->rolling ? d + i : -1;
 }
 
 /* Impulse, velocity, moment and turning of contact j out of the solution of the problem. */
-void cairn_contact_store_result(cairn_stage *stage, int j)
+void cairn_contact_store_result(const cairn_step *step, const cairn_answer *answer, int j)
 {
-    cairn_contact_store *c = &stage->world->contacts;
-    size_t d = (size_t)stage->world->dimension, turns = (size_t)c->moments, at = (size_t)j * d;
-    const double *r = stage->r + (size_t)j * (size_t)stage->components;
-    const double *u = stage->u + (size_t)j * (size_t)stage->components;
+    cairn_contact_store *c = &step->world->contacts;
+    size_t d = (size_t)step->world->dimension, turns = (size_t)c->moments, at = (size_t)j * d;
+    const double *r = answer->r + (size_t)j * (size_t)step->components;
+    const double *u = answer->u + (size_t)j * (size_t)step->components;
     double share[2];
     cairn_contact_shares(c, j, share);
-    c->impulse[at] = r[0] - stage->h * c->adhesion[j];
+    c->impulse[at] = r[0] - step->h * c->adhesion[j];
     c->velocity[at] = u[0];
     for (size_t i = 1; i < d; i++) {
         c->impulse[at + i] = share[i - 1] * r[i];
         c->velocity[at + i] = u[i] / share[i - 1];
     }
     for (size_t i = 0; i < turns; i++) {
-        int row = moment_row(stage, (int)i);
+        int row = moment_row(step, (int)i);
         c->moment[(size_t)j * turns + i] = row < 0 ? 0 : r[row];
         c->turning[(size_t)j * turns + i] = row < 0 ? 0 : u[row];
     }

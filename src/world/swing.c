@@ -27,7 +27,7 @@
 
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/scheme.h"
+#include "world/step.h"
 
 static const double FASTEST = 1;     /* rad in a step                                 */
 static const double TUMBLING = 0.25; /* rad in a step: of the axis against the momentum */
@@ -46,31 +46,31 @@ static int first_of(const groups *g, int i)
     return i;
 }
 
-static bool is_dynamic(const cairn_stage *stage, int body)
+static bool is_dynamic(const cairn_step *step, int body)
 {
-    return body >= 0 && stage->block[body] >= 0;
+    return body >= 0 && step->block[body] >= 0;
 }
 
-static void refuse(const cairn_stage *stage, const groups *g, int body)
+static void refuse(const cairn_step *step, const groups *g, int body)
 {
-    if (is_dynamic(stage, body))
+    if (is_dynamic(step, body))
         g->refused[first_of(g, body)] = 1;
 }
 
 /* ---- who swings ----------------------------------------------------------------------------- */
 
-static cairn_status take_groups(cairn_stage *stage, groups *g)
+static cairn_status take_groups(const cairn_step *step, cairn_mechanism *joints, groups *g)
 {
-    cairn_arena *scratch = &stage->world->scratch;
-    int count = stage->world->bodies.count;
+    cairn_arena *scratch = &step->world->scratch;
+    int count = step->world->bodies.count;
     size_t n = (size_t)count;
     g->parent = cairn_arena_take(scratch, n, sizeof *g->parent);
     g->joined = cairn_arena_take(scratch, n, 1);
     g->refused = cairn_arena_take(scratch, n, 1);
-    stage->joints.swing = cairn_arena_take(scratch, n, sizeof *stage->joints.swing);
-    if (!g->parent || !g->joined || !g->refused || !stage->joints.swing)
+    joints->swing = cairn_arena_take(scratch, n, sizeof *joints->swing);
+    if (!g->parent || !g->joined || !g->refused || !joints->swing)
         return CAIRN_NO_MEMORY;
-    memset(stage->joints.swing, 0, n * sizeof *stage->joints.swing);
+    memset(joints->swing, 0, n * sizeof *joints->swing);
     memset(g->joined, 0, n);
     memset(g->refused, 0, n);
     for (int i = 0; i < count; i++)
@@ -78,28 +78,28 @@ static cairn_status take_groups(cairn_stage *stage, groups *g)
     return CAIRN_OK;
 }
 
-static void join(const cairn_stage *stage, const groups *g)
+static void join(const cairn_step *step, const groups *g)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     for (size_t k = 0; k < world->joint_count; k++) {
         int a = world->joints[k].body[0], b = world->joints[k].body[1];
         if (world->joints[k].rows == 0)
             continue;
-        if (is_dynamic(stage, a))
+        if (is_dynamic(step, a))
             g->joined[a] = 1;
-        if (is_dynamic(stage, b))
+        if (is_dynamic(step, b))
             g->joined[b] = 1;
-        if (is_dynamic(stage, a) && is_dynamic(stage, b))
+        if (is_dynamic(step, a) && is_dynamic(step, b))
             g->parent[first_of(g, a)] = first_of(g, b);
     }
 }
 
 /* Whether a joint only holds, and nothing at it is driven. */
-static bool only_holds(const cairn_stage *stage, size_t k)
+static bool only_holds(const cairn_step *step, const cairn_mechanism *joints, size_t k)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     const cairn_joint *joint = &world->joints[k];
-    const cairn_row *rows = stage->joints.rows + k * CAIRN_JOINT_ROWS;
+    const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
     bool holds = joint->def.kind != CAIRN_JOINT_GEAR;
     for (int i = 0; i < joint->rows; i++)
         holds = holds && (rows[i].role == CAIRN_ROW_HOLD || rows[i].role == CAIRN_ROW_HOLD_TURN);
@@ -110,41 +110,40 @@ static bool only_holds(const cairn_stage *stage, size_t k)
     return holds;
 }
 
-static bool is_resolved(const cairn_stage *stage, int i)
+static bool is_resolved(const cairn_step *step, int i)
 {
-    cairn_vec3 w = stage->world->bodies.omega[i];
-    cairn_vec3 L = cairn_times(stage->world->bodies.inertia[i], w);
-    return stage->h * cairn_norm(w) <= FASTEST &&
-           stage->h * cairn_norm(cairn_cross(w, L)) <= TUMBLING * cairn_norm(L);
+    cairn_vec3 w = step->world->bodies.omega[i];
+    cairn_vec3 L = cairn_times(step->world->bodies.inertia[i], w);
+    return step->h * cairn_norm(w) <= FASTEST &&
+           step->h * cairn_norm(cairn_cross(w, L)) <= TUMBLING * cairn_norm(L);
 }
 
 /* Whether tension adds moments to a body; in 2D about z alone. */
-static bool is_thickened(const cairn_stage *stage, int i)
+static bool is_thickened(const cairn_step *step, const cairn_mechanism *joints, int i)
 {
-    cairn_vec3 C = stage->joints.added[i];
-    return C.z > 0 || (stage->world->dimension == 3 && (C.x > 0 || C.y > 0));
+    cairn_vec3 C = joints->added[i];
+    return C.z > 0 || (step->world->dimension == 3 && (C.x > 0 || C.y > 0));
 }
 
-static void refuse_groups(const cairn_stage *stage, const groups *g)
+static void refuse_groups(const cairn_step *step, const cairn_mechanism *joints, const groups *g)
 {
-    const cairn_world *world = stage->world;
+    const cairn_world *world = step->world;
     for (int j = 0; j < 2 * world->contacts.count; j++)
-        refuse(stage, g, world->contacts.body[j]);
+        refuse(step, g, world->contacts.body[j]);
     for (size_t k = 0; k < world->joint_count; k++)
-        for (int side = 0; side < 2 && !only_holds(stage, k); side++)
-            refuse(stage, g, world->joints[k].body[side]);
+        for (int side = 0; side < 2 && !only_holds(step, joints, k); side++)
+            refuse(step, g, world->joints[k].body[side]);
     for (int i = 0; i < world->bodies.count; i++)
-        if (g->joined[i] && (is_thickened(stage, i) || !is_resolved(stage, i)))
-            refuse(stage, g, i);
+        if (g->joined[i] && (is_thickened(step, joints, i) || !is_resolved(step, i)))
+            refuse(step, g, i);
 }
 
 /* ---- half a step on ------------------------------------------------------------------------- */
 
-static void place(cairn_stage *stage, int i)
+static void place(const cairn_step *step, int i, cairn_swing *s)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_swing *s = &stage->joints.swing[i];
-    double half = 0.5 * stage->h;
+    const cairn_body_store *b = &step->world->bodies;
+    double half = 0.5 * step->h;
     cairn_quat turn = cairn_quat_exp(cairn_scale(half, b->omega[i]));
     s->swings = true;
     s->x_mid = cairn_add_scaled(b->x[i], half, b->v[i]);
@@ -152,28 +151,30 @@ static void place(cairn_stage *stage, int i)
 }
 
 /* The point at which a body feels the force of a joint, at mid-step. */
-static cairn_vec3 point_of(const cairn_stage *stage, const cairn_joint *joint, int side)
+static cairn_vec3 point_of(const cairn_step *step, const cairn_mechanism *joints,
+                           const cairn_joint *joint, int side)
 {
     bool two = cairn_joint_class_of(joint->def.kind)->two_points;
     int at = two ? side : 0; /* else both feel it at the point of a */
     int body = joint->body[at];
     if (body < 0)
         return joint->anchor[at];
-    const cairn_swing *s = &stage->joints.swing[body];
-    const cairn_body_store *b = &stage->world->bodies;
+    const cairn_swing *s = &joints->swing[body];
+    const cairn_body_store *b = &step->world->bodies;
     return cairn_add(s->swings ? s->x_mid : b->x[body],
                      cairn_rotate(s->swings ? s->q_mid : b->q[body], joint->anchor[at]));
 }
 
 /* What the joint forces of the step before do to a body at mid-step. */
-static void pull(const cairn_stage *stage, const cairn_joint *joint, int side)
+static void pull(const cairn_step *step, const cairn_joint *joint, int side,
+                 cairn_mechanism *joints)
 {
     int body = joint->body[side];
     double sign = side ? -1 : 1;
-    if (body < 0 || !cairn_stage_swings(stage, body))
+    if (body < 0 || !cairn_mechanism_swings(joints, body))
         return;
-    cairn_swing *s = &stage->joints.swing[body];
-    cairn_vec3 arm = cairn_sub(point_of(stage, joint, side), s->x_mid);
+    cairn_swing *s = &joints->swing[body];
+    cairn_vec3 arm = cairn_sub(point_of(step, joints, joint, side), s->x_mid);
     cairn_vec3 moment = cairn_add(cairn_cross(arm, joint->force), joint->torque);
     s->force = cairn_add_scaled(s->force, sign, joint->force);
     s->moment = cairn_add_scaled(s->moment, sign, cairn_rotate_back(s->q_mid, moment));
@@ -193,49 +194,49 @@ static double per_moment(double torque, double J)
 }
 
 /* J (w_free - w) = exp(-a) J w - J w + h exp(-a/2) T; what is not h T of it is gyroscopic. */
-static void turn(cairn_stage *stage, int i, cairn_vec3 a)
+static void turn(const cairn_step *step, cairn_vec3 T, int i, cairn_vec3 a, cairn_swing *s)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_vec3 J = b->inertia[i], L = cairn_times(J, b->omega[i]), T = stage->torque[i];
-    cairn_vec3 G = cairn_scale(1 / stage->h, cairn_sub(turned_back(a, L), L));
+    const cairn_body_store *b = &step->world->bodies;
+    cairn_vec3 J = b->inertia[i], L = cairn_times(J, b->omega[i]);
+    cairn_vec3 G = cairn_scale(1 / step->h, cairn_sub(turned_back(a, L), L));
     cairn_vec3 total = cairn_add(G, turned_back(cairn_scale(0.5, a), T));
     cairn_vec3 gained = { per_moment(total.x, J.x), per_moment(total.y, J.y),
                           per_moment(total.z, J.z) };
-    stage->joints.swing[i].gyroscopic = cairn_sub(total, T);
-    stage->joints.swing[i].omega_free = cairn_add_scaled(b->omega[i], stage->h, gained);
+    s->gyroscopic = cairn_sub(total, T);
+    s->omega_free = cairn_add_scaled(b->omega[i], step->h, gained);
 }
 
 /* Where a body will be, and how fast, if joints pull as in the step before. */
-static void foresee(cairn_stage *stage, int i)
+static void foresee(const cairn_step *step, const cairn_free_motion *motion, int i, cairn_swing *s)
 {
-    const cairn_body_store *b = &stage->world->bodies;
-    cairn_swing *s = &stage->joints.swing[i];
-    double h = stage->h;
-    cairn_vec3 wm = cairn_stage_mean_turning(stage, i, s->moment), a = cairn_scale(h, wm);
-    s->v_end = cairn_add_scaled(stage->v_free[i], h / b->mass[i], s->force);
+    const cairn_body_store *b = &step->world->bodies;
+    double h = step->h;
+    cairn_vec3 wm = cairn_body_mean_turning(step, motion, i, s->moment), a = cairn_scale(h, wm);
+    s->v_end = cairn_add_scaled(motion->v_free[i], h / b->mass[i], s->force);
     s->x_end = cairn_add_scaled(b->x[i], 0.5 * h, cairn_add(b->v[i], s->v_end));
     s->omega_end = cairn_sub(cairn_scale(2, wm), b->omega[i]);
     s->q_end = cairn_quat_normalised(cairn_quat_multiply(b->q[i], cairn_quat_exp(a)));
-    turn(stage, i, a);
+    turn(step, motion->torque[i], i, a, s);
 }
 
-cairn_status cairn_stage_find_swings(cairn_stage *stage)
+cairn_status cairn_joints_find_swings(const cairn_step *step, const cairn_free_motion *motion,
+                                      cairn_mechanism *joints)
 {
-    cairn_world *world = stage->world;
+    cairn_world *world = step->world;
     groups g;
-    if (stage->joints.blocks == 0 || cairn_scheme_ahead(stage->scheme, stage->linearisations) != 0)
+    if (joints->blocks == 0 || cairn_scheme_ahead(step->scheme, step->linearisations) != 0)
         return CAIRN_OK;
-    TRY(take_groups(stage, &g));
-    join(stage, &g);
-    refuse_groups(stage, &g);
+    TRY(take_groups(step, joints, &g));
+    join(step, &g);
+    refuse_groups(step, joints, &g);
     for (int i = 0; i < world->bodies.count; i++)
         if (g.joined[i] && !g.refused[first_of(&g, i)])
-            place(stage, i);
+            place(step, i, &joints->swing[i]);
     for (size_t k = 0; k < world->joint_count; k++)
         for (int side = 0; side < 2 && world->joints[k].rows > 0; side++)
-            pull(stage, &world->joints[k], side);
+            pull(step, &world->joints[k], side, joints);
     for (int i = 0; i < world->bodies.count; i++)
-        if (stage->joints.swing[i].swings)
-            foresee(stage, i);
+        if (joints->swing[i].swings)
+            foresee(step, motion, i, &joints->swing[i]);
     return CAIRN_OK;
 }

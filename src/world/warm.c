@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "world/world.h"
+#include "world/step.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
@@ -37,38 +37,38 @@ static uint64_t bodies_of(const cairn_contact_store *c, int j)
 }
 
 /* Where both contacts are of the same bodies: regions of their pieces. */
-static int compare_pieces(const cairn_stage *stage, int old, int j)
+static int compare_pieces(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    const cairn_contact_store *c = &world->contacts;
     uint64_t bodies = bodies_of(c, j);
     const int body[2] = { (int)(bodies >> 32), (int)(bodies & UINT32_MAX) };
     int order = 0;
     for (int i = 0; i < 2 && order == 0; i++)
-        order = compare_regions(stage->world, body[i], cairn_contact_piece(last, old, i),
+        order = compare_regions(world, body[i], cairn_contact_piece(last, old, i),
                                 cairn_contact_piece(c, j, i));
     return order;
 }
 
 /* Old contacts of a body that is gone stand before those of its successor. */
-static int compare_keys(const cairn_stage *stage, int old, int j)
+static int compare_keys(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
+    const cairn_contact_store *c = &world->contacts;
     uint64_t then = bodies_of(last, old), now = bodies_of(c, j);
     if (then != now)
         return then < now ? -1 : 1;
     if (last->feature[old] == CAIRN_KEY_GONE)
         return -1;
-    int order = last->piece || c->piece ? compare_pieces(stage, old, j) : 0;
+    int order = last->piece || c->piece ? compare_pieces(world, last, old, j) : 0;
     return order ? order : compare_numbers(last->feature[old], c->feature[j]);
 }
 
 /* The first contact of the last step that does not stand before contact j of this one. */
-static int first_match(const cairn_stage *stage, int j)
+static int first_match(const cairn_world *world, const cairn_contact_store *last, int j)
 {
-    int low = 0, high = stage->warm->count;
+    int low = 0, high = last->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (compare_keys(stage, middle, j) < 0)
+        if (compare_keys(world, last, middle, j) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -100,93 +100,135 @@ static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
     return cairn_add_scaled(sum, m[2], c->normal[j]);
 }
 
-static void warm_moment(const cairn_stage *stage, int old, int j, double *r)
+/* Contacts that start from those of `last`. */
+typedef struct warm_job {
+    const cairn_step *step;
+    const cairn_contact_store *last;
+    double ratio; /* of time steps       */
+    double *r, *s;
+} warm_job;
+
+static void warm_moment(const warm_job *job, int old, int j, double *r)
 {
-    cairn_vec3 turn[3], moment = moment_of(stage->warm, old);
-    cairn_contact_turns(stage, j, turn);
-    for (int i = 0; i < stage->rolling + stage->spinning; i++)
-        r[stage->world->dimension + i] = stage->warm_ratio * cairn_dot(moment, turn[i]);
+    const cairn_step *step = job->step;
+    cairn_vec3 turn[3], moment = moment_of(job->last, old);
+    cairn_contact_turns(step, j, turn);
+    for (int i = 0; i < step->rolling + step->spinning; i++)
+        r[step->world->dimension + i] = job->ratio * cairn_dot(moment, turn[i]);
 }
 
 /* r and u are of the tangents multiplied by D (surface.c). */
-static void warm_along_axes(const cairn_stage *stage, int j, double *r, double *slide)
+static void warm_along_axes(const cairn_world *world, int j, double *r, double *slide)
 {
     double share[2];
-    cairn_contact_shares(&stage->world->contacts, j, share);
-    for (int i = 0; i < stage->world->dimension - 1; i++) {
+    cairn_contact_shares(&world->contacts, j, share);
+    for (int i = 0; i < world->dimension - 1; i++) {
         r[1 + i] /= share[i];
         slide[i] *= share[i];
     }
 }
 
-static inline void warm_contact(const cairn_stage *stage, int old, int j)
+static inline void warm_contact(const warm_job *job, int old, int j)
 {
-    const cairn_contact_store *c = &stage->world->contacts, *last = stage->warm;
-    int d = stage->world->dimension;
-    double *r = stage->r + (size_t)j * (size_t)stage->components, ratio = stage->warm_ratio;
+    const cairn_step *step = job->step;
+    const cairn_contact_store *c = &step->world->contacts, *last = job->last;
+    int d = step->world->dimension;
+    double *r = job->r + (size_t)j * (size_t)step->components;
     const double *u = last->velocity + (size_t)old * (size_t)d;
     double slide[2] = { u[1], d == 3 ? u[2] : 0 };
-    cairn_vec3 p = cairn_scale(ratio, impulse_of(last, old, d));
+    cairn_vec3 p = cairn_scale(job->ratio, impulse_of(last, old, d));
     cairn_vec3 n = c->normal[j], t = c->tangent[j];
-    r[0] = cairn_dot(p, n) + stage->h * c->adhesion[j];
+    r[0] = cairn_dot(p, n) + step->h * c->adhesion[j];
     r[1] = cairn_dot(p, t);
     if (d == 3)
         r[2] = cairn_dot(p, cairn_cross(n, t));
     if (c->set & CAIRN_CONTACTS_AXES)
-        warm_along_axes(stage, j, r, slide);
-    stage->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
-    if (stage->components > d)
-        warm_moment(stage, old, j, r);
+        warm_along_axes(step->world, j, r, slide);
+    job->s[j] = d == 3 ? sqrt(slide[0] * slide[0] + slide[1] * slide[1]) : fabs(slide[0]);
+    if (step->components > d)
+        warm_moment(job, old, j, r);
 }
 
-static void warm_range(int begin, int end, void *context)
+static void warm_range(const warm_job *job, int begin, int end)
 {
-    const cairn_stage *stage = context;
-    for (int i = first_match(stage, begin), j = begin; i < stage->warm->count && j < end;) {
-        int order = compare_keys(stage, i, j);
+    const cairn_world *world = job->step->world;
+    const cairn_contact_store *last = job->last;
+    for (int i = first_match(world, last, begin), j = begin; i < last->count && j < end;) {
+        int order = compare_keys(world, last, i, j);
         if (order == 0)
-            warm_contact(stage, i, j);
+            warm_contact(job, i, j);
         i += order <= 0;
         j += order >= 0;
     }
 }
 
-static void clear_range(int begin, int end, void *context)
+static void start_range(int begin, int end, void *context)
 {
-    const cairn_stage *stage = context;
-    size_t d = (size_t)stage->components, count = (size_t)(end - begin);
-    memset(stage->r + (size_t)begin * d, 0, count * d * sizeof *stage->r);
-    memset(stage->s + begin, 0, count * sizeof *stage->s);
-    if (stage->options->warm_start)
-        warm_range(begin, end, context);
+    const warm_job *job = context;
+    size_t d = (size_t)job->step->components, count = (size_t)(end - begin);
+    memset(job->r + (size_t)begin * d, 0, count * d * sizeof *job->r);
+    memset(job->s + begin, 0, count * sizeof *job->s);
+    if (job->step->options->warm_start)
+        warm_range(job, begin, end);
 }
 
-void cairn_stage_warm_start(cairn_stage *stage)
+/* Impulses and velocities of the problem; the list of contacts has room for them where it holds
+ * the same numbers. */
+static cairn_status take_answer(const cairn_step *step, bool shared, cairn_answer *answer)
 {
-    cairn_parallel_for(stage->world->contacts.count, GRAIN, clear_range, stage);
+    const cairn_problem *p = &answer->problem;
+    cairn_contact_store *c = &step->world->contacts;
+    cairn_arena *scratch = &step->world->scratch;
+    size_t m = (size_t)p->contacts, d = (size_t)p->dimension;
+    answer->v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
+    answer->r = shared ? c->impulse : cairn_arena_doubles(scratch, m * d);
+    answer->u = shared ? c->velocity : cairn_arena_doubles(scratch, m * d);
+    answer->s = p->bounded ? cairn_arena_doubles(scratch, m)
+                           : cairn_arena_take(scratch, m, sizeof *answer->s);
+    return answer->v && answer->r && answer->u && answer->s ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidates *candidates,
+                                    const cairn_mechanism *joints, const cairn_posed *posed,
+                                    cairn_answer *answer)
+{
+    *answer =
+        (cairn_answer){ .problem = posed->problem, .balls = posed->balls, .v_old = posed->v_old };
+    TRY(take_answer(step, cairn_posed_shares(step, joints), answer));
+    warm_job job = { step, candidates->warm, candidates->warm_ratio, answer->r, answer->s };
+    cairn_parallel_for(step->world->contacts.count, GRAIN, start_range, &job);
+    if (joints->blocks > 0 && step->options->warm_start)
+        cairn_joints_first_guess(step, candidates->warm_ratio, answer->r);
+    return CAIRN_OK;
 }
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
+typedef struct store_job {
+    const cairn_step *step;
+    const cairn_answer *answer;
+} store_job;
+
 static void store_range(int begin, int end, void *context)
 {
+    const store_job *job = context;
     for (int j = begin; j < end; j++)
-        cairn_contact_store_result(context, j);
+        cairn_contact_store_result(job->step, job->answer, j);
 }
 
-void cairn_stage_store_contacts(cairn_stage *stage)
+void cairn_step_store_contacts(const cairn_step *step, const cairn_answer *answer)
 {
-    if (stage->r != stage->world->contacts.impulse)
-        cairn_parallel_for(stage->world->contacts.count, GRAIN, store_range, stage);
+    store_job job = { step, answer };
+    if (answer->r != step->world->contacts.impulse)
+        cairn_parallel_for(step->world->contacts.count, GRAIN, store_range, &job);
 }
 
 /* A list that holds no more than a warm start needs, with impulses in space axes. */
-static cairn_status take_aside(cairn_stage *stage)
+static cairn_status take_aside(cairn_world *world, cairn_contact_store *a)
 {
-    const cairn_contact_store *c = &stage->world->contacts;
-    cairn_arena *scratch = &stage->world->scratch;
-    cairn_contact_store *a = &stage->aside;
-    size_t count = (size_t)c->count, d = (size_t)stage->world->dimension;
+    const cairn_contact_store *c = &world->contacts;
+    cairn_arena *scratch = &world->scratch;
+    size_t count = (size_t)c->count, d = (size_t)world->dimension;
     *a = (cairn_contact_store){ .count = c->count, .moments = c->moments };
     a->body = cairn_arena_take(scratch, 2 * count, sizeof *a->body);
     a->feature = cairn_arena_take(scratch, count, sizeof *a->feature);
@@ -208,12 +250,16 @@ static void write_vector(cairn_vec3 v, int count, double *out)
     memcpy(out, parts, (size_t)count * sizeof *out);
 }
 
+typedef struct aside_job {
+    const cairn_contact_store *from, *to;
+    int dimension;
+} aside_job;
+
 static void aside_range(int begin, int end, void *context)
 {
-    const cairn_stage *stage = context;
-    const cairn_contact_store *c = &stage->world->contacts, *a = &stage->aside;
-    size_t first = (size_t)begin, count = (size_t)(end - begin),
-           d = (size_t)stage->world->dimension;
+    const aside_job *job = context;
+    const cairn_contact_store *c = job->from, *a = job->to;
+    size_t first = (size_t)begin, count = (size_t)(end - begin), d = (size_t)job->dimension;
     memcpy(a->body + 2 * first, c->body + 2 * first, 2 * count * sizeof *a->body);
     memcpy(a->feature + first, c->feature + first, count * sizeof *a->feature);
     memcpy(a->velocity + d * first, c->velocity + d * first, d * count * sizeof *a->velocity);
@@ -228,14 +274,17 @@ static void aside_range(int begin, int end, void *context)
     }
 }
 
-cairn_status cairn_stage_set_aside(cairn_stage *stage)
+cairn_status cairn_step_set_aside(const cairn_step *step, const cairn_answer *answer,
+                                  cairn_candidates *candidates)
 {
-    cairn_stage_store_contacts(stage);
-    cairn_arena_return(&stage->world->scratch, stage->before_attempts);
-    TRY(take_aside(stage));
-    cairn_parallel_for(stage->aside.count, GRAIN, aside_range, stage);
-    stage->world->contacts.count = 0;
-    stage->warm = &stage->aside;
-    stage->warm_ratio = 1;
+    cairn_world *world = step->world;
+    aside_job job = { &world->contacts, &candidates->aside, world->dimension };
+    cairn_step_store_contacts(step, answer);
+    cairn_arena_return(&world->scratch, candidates->before_attempts);
+    TRY(take_aside(world, &candidates->aside));
+    cairn_parallel_for(candidates->aside.count, GRAIN, aside_range, &job);
+    world->contacts.count = 0;
+    candidates->warm = &candidates->aside;
+    candidates->warm_ratio = 1;
     return CAIRN_OK;
 }
