@@ -162,7 +162,7 @@ TEST(a_body_with_one_bad_driver_is_not_made_at_all)
     check_refused(3, &def, CAIRN_BAD_INPUT, "frequency", "found -1");
     cairn_world *world = world_create(3);
     CHECK_INT(cairn_body_create(world, &def, NULL), CAIRN_BAD_INPUT);
-    CHECK_INT(world->driven_count, 0);
+    CHECK_INT(world->driven.count, 0);
     cairn_world_destroy(world);
 }
 
@@ -340,10 +340,10 @@ TEST(a_removed_body_takes_its_drivers_and_loads_along)
     }
     CHECK_OK(cairn_body_destroy(world, driven[0]));
     CHECK_OK(cairn_body_destroy(world, loaded[1]));
-    CHECK_INT(world->driven_count, 1);
-    CHECK_INT(world->driven[0].body, driven[1].index);
-    CHECK_INT(world->loaded_count, 1);
-    CHECK_INT(world->loaded[0].body, loaded[0].index);
+    CHECK_INT(world->driven.count, 1);
+    CHECK_INT(world->driven.items[0].body, driven[1].index);
+    CHECK_INT(world->loaded.count, 1);
+    CHECK_INT(world->loaded.items[0].body, loaded[0].index);
     cairn_world_destroy(world);
 }
 

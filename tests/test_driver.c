@@ -264,7 +264,7 @@ static void refuse_driver(int dimension, const cairn_driver *d, cairn_status sta
     CHECK_INT(cairn_body_create(world, &def, NULL), status);
     CHECK_TEXT(cairn_world_error(world)->key, key);
     CHECK_CONTAINS(cairn_world_error(world)->message, piece);
-    CHECK_INT(world->driven_count, 0);
+    CHECK_INT(world->driven.count, 0);
     cairn_world_destroy(world);
 }
 
@@ -423,7 +423,7 @@ static void refuse_load(int dimension, const cairn_load *load, cairn_status stat
     CHECK_INT(cairn_body_create(world, &def, NULL), status);
     CHECK_TEXT(cairn_world_error(world)->key, key);
     CHECK_CONTAINS(cairn_world_error(world)->message, piece);
-    CHECK_INT(world->loaded_count, 0);
+    CHECK_INT(world->loaded.count, 0);
     cairn_world_destroy(world);
 }
 

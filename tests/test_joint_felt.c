@@ -50,7 +50,7 @@ static double felt(cairn_world *world, int joint)
 {
     cairn_step_options options = step_by(1e-3, "coulomb", 1e-10);
     advance(world, &options, 1);
-    return world->joints[joint].felt_turn;
+    return world->joints.items[joint].felt_turn;
 }
 
 /* Rods of 3 kg and 6 kg in a row: the shoulder at x = 0 turns 3/3 + 6/12 + 6 * 1.5^2 = 15 kg m^2,

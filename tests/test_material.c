@@ -94,7 +94,7 @@ TEST(values_out_of_range_are_refused_with_their_key)
         CHECK_INT(cairn_material_pair_set(world, 0, 0, &bad[i]), status[i]);
         CHECK_TEXT(cairn_world_error(world)->key, keys[i]);
     }
-    CHECK_INT(world->material_count, 1);
+    CHECK_INT(world->materials.count, 1);
     check_pair(world, 0, 0, 0.5, 0);
     cairn_world_destroy(world);
 }
@@ -149,8 +149,8 @@ TEST(friction_laws_that_rise_are_refused_with_their_key)
     rising.friction_law.kind = CAIRN_FRICTION_SMALLER; /* only pairs have two materials */
     CHECK_INT(cairn_material_create(world, &rising, NULL), CAIRN_BAD_INPUT);
     CHECK_TEXT(cairn_world_error(world)->key, "friction_law");
-    CHECK_INT(world->material_count, 0);
-    CHECK(!world->friction_varies);
+    CHECK_INT(world->materials.count, 0);
+    CHECK(!world->materials.friction_varies);
     cairn_world_destroy(world);
 }
 
@@ -199,7 +199,7 @@ TEST(without_memory_the_materials_stay_as_they_are)
     for (long n = 1; n <= 2; n++) { /* two tables of pairs; the list has room for 8 */
         m.fail_at = m.calls + n;
         CHECK_INT(cairn_material_create(world, &one_more, NULL), CAIRN_NO_MEMORY);
-        CHECK_INT(world->material_count, 1);
+        CHECK_INT(world->materials.count, 1);
         check_pair(world, 0, 0, 0.05, 0.5);
     }
     add(world, 0.9, 0, 1);

@@ -326,12 +326,12 @@ static bool fail_in_wall(long n, uint64_t expected)
     if (failed) {
         CHECK_INT(status, CAIRN_NO_MEMORY);
         CHECK_INT(cairn_world_bodies(world).count, 0);
-        CHECK_INT(world->driven_count, 0);
+        CHECK_INT(world->driven.count, 0);
         CHECK(cairn_world_hash(world) == before);
         CHECK_OK(add_driven_wall(world));
     }
     CHECK(cairn_world_hash(world) == expected);
-    CHECK_INT(world->driven_count, 2);
+    CHECK_INT(world->driven.count, 2);
     cairn_world_destroy(world);
     cairn_allocator_set(NULL);
     CHECK_INT(m.alive, 0);

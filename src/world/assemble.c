@@ -37,9 +37,10 @@ static bool imposes(const cairn_step *step, const cairn_mechanism *joints)
 bool cairn_posed_shares(const cairn_step *step, const cairn_mechanism *joints)
 {
     const cairn_world *world = step->world;
-    bool turns = world->laws.rolling || world->laws.spinning; /* then moments are to be stored */
-    return world->contacts.count > 0 && joints->blocks == 0 && !world->laws.anisotropic &&
-           !world->laws.adhesive && !turns && step->components == world->dimension;
+    bool turns = world->materials.laws.rolling ||
+                 world->materials.laws.spinning; /* then moments are to be stored */
+    return world->contacts.count > 0 && joints->blocks == 0 && !world->materials.laws.anisotropic &&
+           !world->materials.laws.adhesive && !turns && step->components == world->dimension;
 }
 
 static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *joints,
@@ -344,7 +345,7 @@ static cairn_status adhere(const cairn_step *step, const cairn_free_motion *moti
                            cairn_posed *posed)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    for (int j = 0; step->world->laws.adhesive && j < c->count; j++)
+    for (int j = 0; step->world->materials.laws.adhesive && j < c->count; j++)
         if (c->adhesion[j] > 0)
             TRY(cairn_contact_adhere(step, motion, j, posed));
     return CAIRN_OK;

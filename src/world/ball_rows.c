@@ -39,9 +39,9 @@ static void find_radii(const cairn_world *world, const int32_t *block, double *r
 {
     radius_job job = { &world->bodies, block, radius };
     cairn_parallel_for(world->bodies.count, GRAIN, radius_range, &job);
-    for (size_t k = 0; k < world->joint_count; k++)
-        for (int side = 0; side < 2 && world->joints[k].rows > 0; side++) {
-            int body = world->joints[k].body[side];
+    for (size_t k = 0; k < world->joints.count; k++)
+        for (int side = 0; side < 2 && world->joints.items[k].rows > 0; side++) {
+            int body = world->joints.items[k].body[side];
             if (body >= 0 && block[body] >= 0)
                 radius[block[body]] = -1;
         }
@@ -86,7 +86,7 @@ static cairn_status give_places(const cairn_step *step, const cairn_free_motion 
 static bool all_balls(const cairn_step *step, bool plain, const cairn_mechanism *joints,
                       const double *radius)
 {
-    bool all = plain && joints->blocks == 0 && !step->world->laws.anisotropic;
+    bool all = plain && joints->blocks == 0 && !step->world->materials.laws.anisotropic;
     for (int k = 0; all && k < step->blocks; k++)
         all = radius[k] >= 0;
     return all;

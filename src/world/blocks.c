@@ -116,7 +116,7 @@ cairn_status cairn_step_number_blocks(cairn_step *step)
  * has such friction. */
 static void choose_components(cairn_step *step)
 {
-    const cairn_surface_laws *laws = &step->world->laws;
+    const cairn_surface_laws *laws = &step->world->materials.laws;
     int d = step->world->dimension;
     bool frictionless = step->scheme->frictionless;
     step->rolling = laws->rolling && !frictionless ? d - 1 : 0;

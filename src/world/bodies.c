@@ -269,7 +269,7 @@ static cairn_status check(const cairn_world *world, const cairn_body_def *def, c
     TRY(check_pose(def, world->dimension, error));
     TRY(check_motion(def, error));
     TRY(check_surface(def, world->dimension, error));
-    if (def->material < 0 || (size_t)def->material >= world->material_count)
+    if (def->material < 0 || (size_t)def->material >= world->materials.count)
         return cairn_fail(error, CAIRN_BAD_INPUT, "material", "there is no material %d",
                           def->material);
     return CAIRN_OK;
@@ -331,7 +331,8 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
     b->angle[i] = flat ? def->angle : 0;
     b->surface_velocity[i] = def->surface_velocity;
     b->friction_axis[i] = cairn_rotate(made->pose.q, def->friction_axis);
-    world->laws.moving = world->laws.moving || cairn_norm(def->surface_velocity) > 0;
+    world->materials.laws.moving =
+        world->materials.laws.moving || cairn_norm(def->surface_velocity) > 0;
     b->asleep[i] = 0;
     b->calm[i] = 0;
     b->mass[i] = made->mass;

@@ -439,11 +439,12 @@ static cairn_status hand_on(const chain *c, cairn_answer *answer)
 static bool is_for_rounds(const cairn_step *step, const cairn_problem *p)
 {
     const cairn_world *world = step->world;
-    const cairn_surface_laws *laws = &world->laws;
+    const cairn_surface_laws *laws = &world->materials.laws;
     bool other = laws->rolling || laws->spinning || laws->anisotropic || laws->adhesive ||
-                 world->friction_varies || cairn_materials_have_poisson(world);
-    return world->bouncing && step->options->impact_rounds > 0 && !other && !step->options->sleep &&
-           !step->scheme->velocity_level && !step->linearisations && !p->bounded;
+                 world->materials.friction_varies || cairn_materials_have_poisson(world);
+    return world->materials.bouncing && step->options->impact_rounds > 0 && !other &&
+           !step->options->sleep && !step->scheme->velocity_level && !step->linearisations &&
+           !p->bounded;
 }
 
 static bool any_bounces(const cairn_contact_store *c)

@@ -128,7 +128,7 @@ static void share_ring(const reach_job *job, const cairn_contact_store *last, do
     const cairn_step *step = job->step;
     const double *way = job->way;
     double *reach = job->reach;
-    bool driven = step->world->driven_count > 0;
+    bool driven = step->world->driven.count > 0;
     for (int j = 0; j < 2 * last->count; j++) {
         int i = last->body[j];
         double push = driven ? pushed_by(job, last, j) : way[last->body[j ^ 1]];
@@ -542,10 +542,10 @@ static void plain_range(int begin, int end, void *context)
 
 static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
 {
-    const cairn_surface_laws *laws = &world->laws;
+    const cairn_surface_laws *laws = &world->materials.laws;
     unsigned set = pieces ? CAIRN_CONTACTS_PIECES : 0;
     set |= laws->anisotropic ? CAIRN_CONTACTS_AXES : 0;
-    set |= world->bouncing ? CAIRN_CONTACTS_BOUNCE : 0;
+    set |= world->materials.bouncing ? CAIRN_CONTACTS_BOUNCE : 0;
     set |= laws->adhesive ? CAIRN_CONTACTS_ADHERE : 0;
     set |= laws->rolling || laws->spinning ? CAIRN_CONTACTS_TURN : 0;
     world->contacts.moments = set & CAIRN_CONTACTS_TURN ? 2 * world->dimension - 3 : 0;

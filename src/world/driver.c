@@ -245,13 +245,13 @@ cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *
 {
     const cairn_body_store *b = &world->bodies;
     TRY(check_driver(world, driver));
-    TRY(cairn_memory_reserve((void **)&world->driven, &world->driven_capacity,
-                             world->driven_count + 1, sizeof *world->driven));
+    TRY(cairn_memory_reserve((void **)&world->driven.items, &world->driven.capacity,
+                             world->driven.count + 1, sizeof *world->driven.items));
     cairn_driven entry = { body, b->x[body], b->q[body], b->angle[body], world->time, *driver };
     cairn_list *const lists[] = { &entry.driver.time, &entry.driver.x, &entry.driver.y,
                                   &entry.driver.z, &entry.driver.angle };
     TRY(copy_lists(lists, 5));
-    world->driven[world->driven_count++] = entry;
+    world->driven.items[world->driven.count++] = entry;
     return CAIRN_OK;
 }
 
@@ -271,12 +271,12 @@ cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load
             return cairn_fail(error, CAIRN_BAD_INPUT, "time", "the table is empty");
         TRY(check_table(load->time, load->factor, "factor", error));
     }
-    TRY(cairn_memory_reserve((void **)&world->loaded, &world->loaded_capacity,
-                             world->loaded_count + 1, sizeof *world->loaded));
+    TRY(cairn_memory_reserve((void **)&world->loaded.items, &world->loaded.capacity,
+                             world->loaded.count + 1, sizeof *world->loaded.items));
     cairn_loaded entry = { body, *load };
     cairn_list *const lists[] = { &entry.load.time, &entry.load.factor };
     TRY(copy_lists(lists, 2));
-    world->loaded[world->loaded_count++] = entry;
+    world->loaded.items[world->loaded.count++] = entry;
     return CAIRN_OK;
 }
 
@@ -299,21 +299,21 @@ static void free_load(cairn_load *load)
 void cairn_drivers_remove(cairn_world *world, int body)
 {
     size_t kept = 0;
-    for (size_t k = 0; k < world->driven_count; k++) {
-        if (body >= 0 && world->driven[k].body != body)
-            world->driven[kept++] = world->driven[k];
+    for (size_t k = 0; k < world->driven.count; k++) {
+        if (body >= 0 && world->driven.items[k].body != body)
+            world->driven.items[kept++] = world->driven.items[k];
         else
-            free_driver(&world->driven[k].driver);
+            free_driver(&world->driven.items[k].driver);
     }
-    world->driven_count = kept;
+    world->driven.count = kept;
     kept = 0;
-    for (size_t k = 0; k < world->loaded_count; k++) {
-        if (body >= 0 && world->loaded[k].body != body)
-            world->loaded[kept++] = world->loaded[k];
+    for (size_t k = 0; k < world->loaded.count; k++) {
+        if (body >= 0 && world->loaded.items[k].body != body)
+            world->loaded.items[kept++] = world->loaded.items[k];
         else
-            free_load(&world->loaded[k].load);
+            free_load(&world->loaded.items[k].load);
     }
-    world->loaded_count = kept;
+    world->loaded.count = kept;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -346,8 +346,8 @@ void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_ve
                        cairn_quat *q, double *angle)
 {
     bool first = true;
-    for (size_t k = 0; k < world->driven_count; k++) {
-        const cairn_driven *driven = &world->driven[k];
+    for (size_t k = 0; k < world->driven.count; k++) {
+        const cairn_driven *driven = &world->driven.items[k];
         if (driven->body != body)
             continue;
         if (first) {
@@ -379,8 +379,8 @@ static double load_factor(const cairn_load *load, double time)
 void cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force, cairn_vec3 *torque)
 {
     const cairn_body_store *b = &world->bodies;
-    for (size_t k = 0; k < world->loaded_count; k++) {
-        const cairn_loaded *loaded = &world->loaded[k];
+    for (size_t k = 0; k < world->loaded.count; k++) {
+        const cairn_loaded *loaded = &world->loaded.items[k];
         double factor = load_factor(&loaded->load, world->time + ahead);
         int i = loaded->body;
         cairn_quat q = b->q[i];

@@ -46,7 +46,7 @@ void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *moti
     cairn_vec3 vm = cairn_scale(0.5, cairn_add(v[0], b->v[i]));
     cairn_vec3 wm = cairn_scale(0.5, cairn_add(v[1], b->omega[i]));
     double h = step->h, m = b->mass[i];
-    if (step->world->loaded_count > 0)
+    if (step->world->loaded.count > 0)
         energy->load_work +=
             h * (cairn_dot(motion->force[i], vm) + cairn_dot(motion->torque[i], wm));
     double fall = cairn_mechanism_swings(joints, i) ? 0 : cairn_dot(g, cairn_sub(v[0], b->v[i]));

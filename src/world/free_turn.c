@@ -48,10 +48,10 @@ static void mark_contacts(const cairn_step *step, const cairn_answer *answer, ui
 
 static void mark_joints(const cairn_world *world, uint8_t *pushed)
 {
-    for (size_t k = 0; k < world->joint_count; k++)
-        for (int side = 0; side < 2 && world->joints[k].rows > 0; side++)
-            if (world->joints[k].body[side] >= 0)
-                pushed[world->joints[k].body[side]] = 1;
+    for (size_t k = 0; k < world->joints.count; k++)
+        for (int side = 0; side < 2 && world->joints.items[k].rows > 0; side++)
+            if (world->joints.items[k].body[side] >= 0)
+                pushed[world->joints.items[k].body[side]] = 1;
 }
 
 cairn_status cairn_step_find_pushed(const cairn_step *step, const cairn_free_motion *motion,

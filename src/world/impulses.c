@@ -132,7 +132,7 @@ static cairn_status solve_with_law(const cairn_step *step, const cairn_free_moti
 
 static bool friction_varies(const cairn_step *step)
 {
-    return step->world->friction_varies && !step->scheme->frictionless;
+    return step->world->materials.friction_varies && !step->scheme->frictionless;
 }
 
 static cairn_status solve_phase(const cairn_step *step, const cairn_free_motion *motion,
@@ -349,7 +349,7 @@ static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion
     const cairn_contact_store *c = &step->world->contacts;
     bool can_bounce = false;
     *hit = false;
-    for (int j = 0; step->world->bouncing && !can_bounce && j < c->count; j++)
+    for (int j = 0; step->world->materials.bouncing && !can_bounce && j < c->count; j++)
         can_bounce = bounces(c, j);
     return can_bounce ? let_bounce(step, motion, answer, hit) : CAIRN_OK;
 }

@@ -97,7 +97,7 @@ static cairn_status check(const cairn_world *world, const cairn_inlet_def *def, 
     if (def->radius.kind == CAIRN_DISTRIBUTION_CONSTANT && !(def->radius.value > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, "radius", "found %g, expected a number > 0 in m",
                           def->radius.value);
-    if (def->material < 0 || (size_t)def->material >= world->material_count)
+    if (def->material < 0 || (size_t)def->material >= world->materials.count)
         return cairn_fail(error, CAIRN_BAD_INPUT, "material", "there is no material %d",
                           def->material);
     if (world->dimension == 2 && (def->centre.z != 0 || def->velocity.z != 0))
@@ -112,8 +112,8 @@ cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
     world->error = (cairn_error){ 0 };
     own.radius = cairn_grain_radii(&def->shape, &def->radius);
     TRY(check(world, &own, &world->error));
-    TRY(cairn_memory_reserve((void **)&world->inlets, &world->inlet_capacity,
-                             world->inlet_count + 1, sizeof *world->inlets));
+    TRY(cairn_memory_reserve((void **)&world->inlets.items, &world->inlets.capacity,
+                             world->inlets.count + 1, sizeof *world->inlets.items));
     cairn_inlet inlet = { .def = own, .state = (uint64_t)def->seed };
     TRY(cairn_memory_own_list(&inlet.def.radius.values));
     if (cairn_memory_own_list(&inlet.def.radius.weights) != CAIRN_OK) {
@@ -121,19 +121,19 @@ cairn_status cairn_inlet_create(cairn_world *world, const cairn_inlet_def *def)
         return CAIRN_NO_MEMORY;
     }
     cairn_geometry_retain(own.shape.geometry);
-    world->inlets[world->inlet_count++] = inlet;
+    world->inlets.items[world->inlets.count++] = inlet;
     return CAIRN_OK;
 }
 
 void cairn_inlets_release(cairn_world *world)
 {
-    for (size_t k = 0; k < world->inlet_count; k++) {
-        cairn_distribution *radius = &world->inlets[k].def.radius;
+    for (size_t k = 0; k < world->inlets.count; k++) {
+        cairn_distribution *radius = &world->inlets.items[k].def.radius;
         cairn_memory_free((void *)radius->values.values);
         cairn_memory_free((void *)radius->weights.values);
-        cairn_geometry_release(world->inlets[k].def.shape.geometry);
+        cairn_geometry_release(world->inlets.items[k].def.shape.geometry);
     }
-    world->inlet_count = 0;
+    world->inlets.count = 0;
 }
 
 /* ---- pouring -------------------------------------------------------------------------------- */
@@ -152,16 +152,16 @@ static int64_t owed(const cairn_inlet *inlet, double time)
 int64_t cairn_world_inlet_pending(const cairn_world *world)
 {
     int64_t pending = 0;
-    for (size_t k = 0; k < world->inlet_count; k++)
-        pending += world->inlets[k].def.count - world->inlets[k].released;
+    for (size_t k = 0; k < world->inlets.count; k++)
+        pending += world->inlets.items[k].def.count - world->inlets.items[k].released;
     return pending;
 }
 
 size_t cairn_inlets_due(const cairn_world *world, double time)
 {
     size_t due = 0;
-    for (size_t k = 0; k < world->inlet_count; k++)
-        due += (size_t)owed(&world->inlets[k], time);
+    for (size_t k = 0; k < world->inlets.count; k++)
+        due += (size_t)owed(&world->inlets.items[k], time);
     return due;
 }
 
@@ -240,8 +240,8 @@ static bool release(cairn_world *world, cairn_inlet *inlet)
 int cairn_inlets_pour(cairn_world *world)
 {
     int entered = 0;
-    for (size_t k = 0; k < world->inlet_count; k++) {
-        cairn_inlet *inlet = &world->inlets[k];
+    for (size_t k = 0; k < world->inlets.count; k++) {
+        cairn_inlet *inlet = &world->inlets.items[k];
         while (owed(inlet, world->time) > 0 && release(world, inlet))
             entered++;
     }

@@ -276,13 +276,13 @@ static void commit_body(const commit_job *job, int i)
 /* Time as start + steps * h, so that many equal steps do not add up rounding. */
 static void advance_clock(cairn_world *world, double h)
 {
-    if (h != world->clock_step) {
-        world->clock_start = world->time;
-        world->clock_step = h;
-        world->clock_count = 0;
+    if (h != world->clock.step) {
+        world->clock.start = world->time;
+        world->clock.step = h;
+        world->clock.count = 0;
     }
-    world->clock_count++;
-    world->time = world->clock_start + (double)world->clock_count * h;
+    world->clock.count++;
+    world->time = world->clock.start + (double)world->clock.count * h;
 }
 
 static void commit_range(int begin, int end, void *context)

@@ -417,41 +417,42 @@ static int compare_keys(const void *a, const void *b)
 void cairn_joints_index(cairn_world *world)
 {
     size_t count = 0;
-    for (size_t k = 0; k < world->joint_count; k++) {
-        const cairn_joint *j = &world->joints[k];
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *j = &world->joints.items[k];
         if (j->alive && !j->broken && !j->def.collide && j->body[1] >= 0)
-            world->joined[count++] = pair_key(j->body[0], j->body[1]);
+            world->joints.joined[count++] = pair_key(j->body[0], j->body[1]);
     }
     if (count > 1)
-        qsort(world->joined, count, sizeof *world->joined, compare_keys);
-    world->joined_count = count;
+        qsort(world->joints.joined, count, sizeof *world->joints.joined, compare_keys);
+    world->joints.joined_count = count;
 }
 
 bool cairn_joints_forbid(const cairn_world *world, int a, int b)
 {
     uint64_t key = pair_key(a, b);
-    return world->joined_count > 0 && bsearch(&key, world->joined, world->joined_count,
-                                              sizeof *world->joined, compare_keys) != NULL;
+    return world->joints.joined_count > 0 &&
+           bsearch(&key, world->joints.joined, world->joints.joined_count,
+                   sizeof *world->joints.joined, compare_keys) != NULL;
 }
 
 /* ---- making and removing -------------------------------------------------------------------- */
 
 cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out)
 {
-    size_t n = world->joint_count;
+    size_t n = world->joints.count;
     world->error = (cairn_error){ 0 };
     TRY(check(world, def, &world->error));
     if (n >= INT32_MAX / CAIRN_JOINT_ROWS)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_memory_reserve((void **)&world->joints, &world->joint_capacity, n + 1,
-                             sizeof *world->joints));
-    TRY(cairn_memory_reserve((void **)&world->joined, &world->joined_capacity, n + 1,
-                             sizeof *world->joined));
-    world->joints[n] =
+    TRY(cairn_memory_reserve((void **)&world->joints.items, &world->joints.capacity, n + 1,
+                             sizeof *world->joints.items));
+    TRY(cairn_memory_reserve((void **)&world->joints.joined, &world->joints.joined_capacity, n + 1,
+                             sizeof *world->joints.joined));
+    world->joints.items[n] =
         (cairn_joint){ .alive = true, .def = *def, .body = { def->a.index, def->b.index } };
-    attach(world, &world->joints[n]);
-    wind_up(world, &world->joints[n]);
-    world->joint_count = n + 1;
+    attach(world, &world->joints.items[n]);
+    wind_up(world, &world->joints.items[n]);
+    world->joints.count = n + 1;
     cairn_joints_index(world);
     if (out)
         *out = (cairn_joint_id){ (int32_t)n, 0 };
@@ -460,10 +461,10 @@ cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, 
 
 static cairn_joint *find(cairn_world *world, cairn_joint_id id)
 {
-    bool there = id.index >= 0 && (size_t)id.index < world->joint_count &&
-                 world->joints[id.index].alive &&
-                 world->joints[id.index].generation == id.generation;
-    return there ? &world->joints[id.index] : NULL;
+    bool there = id.index >= 0 && (size_t)id.index < world->joints.count &&
+                 world->joints.items[id.index].alive &&
+                 world->joints.items[id.index].generation == id.generation;
+    return there ? &world->joints.items[id.index] : NULL;
 }
 
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id id)
@@ -492,9 +493,9 @@ cairn_status cairn_joint_aim(cairn_world *world, cairn_joint_id id, bool turn, d
 
 void cairn_joints_remove(cairn_world *world, int body)
 {
-    for (size_t k = 0; k < world->joint_count; k++)
-        if (world->joints[k].body[0] == body || world->joints[k].body[1] == body)
-            world->joints[k].alive = false;
+    for (size_t k = 0; k < world->joints.count; k++)
+        if (world->joints.items[k].body[0] == body || world->joints.items[k].body[1] == body)
+            world->joints.items[k].alive = false;
     cairn_joints_index(world);
 }
 
@@ -502,7 +503,7 @@ void cairn_joints_remove(cairn_world *world, int body)
 
 int cairn_world_joint_count(const cairn_world *world)
 {
-    return (int)world->joint_count;
+    return (int)world->joints.count;
 }
 
 static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int side)
@@ -515,9 +516,9 @@ static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int s
 
 cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
 {
-    if (index < 0 || (size_t)index >= world->joint_count)
+    if (index < 0 || (size_t)index >= world->joints.count)
         return (cairn_joint_state){ 0 };
-    const cairn_joint *j = &world->joints[index];
+    const cairn_joint *j = &world->joints.items[index];
     return (cairn_joint_state){ .alive = j->alive,
                                 .broken = j->broken,
                                 .kind = j->def.kind,
@@ -541,9 +542,9 @@ cairn_joint_setup cairn_world_joint_setup(const cairn_world *world, int index)
 {
     cairn_joint_setup setup = { .def = cairn_joint_def_default(),
                                 .frame = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } } };
-    if (index < 0 || (size_t)index >= world->joint_count)
+    if (index < 0 || (size_t)index >= world->joints.count)
         return setup;
-    const cairn_joint *j = &world->joints[index];
+    const cairn_joint *j = &world->joints.items[index];
     setup.def = j->def;
     for (int side = 0; side < 2; side++) {
         setup.anchor[side] = j->anchor[side];

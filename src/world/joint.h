@@ -79,6 +79,13 @@ typedef struct cairn_joint {
     double felt_slide; /* kg: along `slide` */
 } cairn_joint;
 
+typedef struct cairn_joint_list {
+    cairn_joint *items;
+    size_t count, capacity;
+    uint64_t *joined; /* sorted keys of bodies that a joint keeps from meeting            */
+    size_t joined_count, joined_capacity;
+} cairn_joint_list;
+
 /* Poses and time step that rows are made for. */
 typedef struct cairn_joint_view {
     int dimension;

@@ -52,7 +52,7 @@ static bool stands(const cairn_world *world, int body)
 static cairn_status take_walk(cairn_world *world, walk *w)
 {
     cairn_arena *scratch = &world->scratch;
-    size_t bodies = (size_t)world->bodies.count, joints = world->joint_count;
+    size_t bodies = (size_t)world->bodies.count, joints = world->joints.count;
     w->world = world;
     w->first = cairn_arena_take(scratch, bodies + 2, sizeof *w->first);
     w->joint = cairn_arena_take(scratch, 2 * joints, sizeof *w->joint);
@@ -70,14 +70,16 @@ static void list_links(walk *w)
 {
     const cairn_world *world = w->world;
     int32_t *first = w->first + 1;
-    for (size_t k = 0; k < 2 * world->joint_count; k++)
-        if (is_link(world, &world->joints[k / 2]) && world->joints[k / 2].body[k % 2] >= 0)
-            first[world->joints[k / 2].body[k % 2] + 1]++;
+    for (size_t k = 0; k < 2 * world->joints.count; k++)
+        if (is_link(world, &world->joints.items[k / 2]) &&
+            world->joints.items[k / 2].body[k % 2] >= 0)
+            first[world->joints.items[k / 2].body[k % 2] + 1]++;
     for (int i = 0; i < world->bodies.count; i++)
         first[i + 1] += first[i];
-    for (size_t k = 0; k < 2 * world->joint_count; k++)
-        if (is_link(world, &world->joints[k / 2]) && world->joints[k / 2].body[k % 2] >= 0)
-            w->joint[first[world->joints[k / 2].body[k % 2]]++] = (int32_t)(k / 2);
+    for (size_t k = 0; k < 2 * world->joints.count; k++)
+        if (is_link(world, &world->joints.items[k / 2]) &&
+            world->joints.items[k / 2].body[k % 2] >= 0)
+            w->joint[first[world->joints.items[k / 2].body[k % 2]]++] = (int32_t)(k / 2);
 }
 
 /* ---- what hangs on a side ------------------------------------------------------------------- */
@@ -111,7 +113,7 @@ static int gather(walk *w, const cairn_joint *joint, int side)
     for (int next = 0; next < count; next++) {
         int body = w->queue[next];
         for (int k = w->first[body]; k < w->first[body + 1]; k++) {
-            const cairn_joint *link = &world->joints[w->joint[k]];
+            const cairn_joint *link = &world->joints.items[w->joint[k]];
             int other = link->body[link->body[0] == body];
             if (same_pair(link, joint))
                 continue;
@@ -192,14 +194,14 @@ cairn_status cairn_joints_feel(cairn_world *world)
 {
     bool wanted = false;
     walk w = { .number = 0 };
-    for (size_t k = 0; k < world->joint_count; k++)
-        wanted = wanted || is_wanted(&world->joints[k]);
+    for (size_t k = 0; k < world->joints.count; k++)
+        wanted = wanted || is_wanted(&world->joints.items[k]);
     if (!wanted)
         return CAIRN_OK;
     TRY(take_walk(world, &w));
     list_links(&w);
-    for (size_t k = 0; k < world->joint_count; k++)
-        if (is_wanted(&world->joints[k]))
-            feel(&w, &world->joints[k]);
+    for (size_t k = 0; k < world->joints.count; k++)
+        if (is_wanted(&world->joints.items[k]))
+            feel(&w, &world->joints.items[k]);
     return CAIRN_OK;
 }

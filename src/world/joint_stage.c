@@ -152,9 +152,10 @@ static cairn_status make_swings(const cairn_step *step, const cairn_free_motion 
     const cairn_world *world = step->world;
     TRY(cairn_joints_tension(step, joints));
     TRY(cairn_joints_find_swings(step, motion, joints));
-    for (size_t k = 0; k < world->joint_count; k++)
-        if (is_swinging(joints, &world->joints[k]))
-            make_swinging(step, joints, &world->joints[k], joints->rows + k * CAIRN_JOINT_ROWS);
+    for (size_t k = 0; k < world->joints.count; k++)
+        if (is_swinging(joints, &world->joints.items[k]))
+            make_swinging(step, joints, &world->joints.items[k],
+                          joints->rows + k * CAIRN_JOINT_ROWS);
     return CAIRN_OK;
 }
 
@@ -163,16 +164,16 @@ cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *
 {
     cairn_world *world = step->world;
     *joints = (cairn_mechanism){ 0 };
-    if (world->joint_count == 0)
+    if (world->joints.count == 0)
         return CAIRN_OK;
-    size_t rows = world->joint_count * CAIRN_JOINT_ROWS;
+    size_t rows = world->joints.count * CAIRN_JOINT_ROWS;
     joints->rows = cairn_arena_take(&world->scratch, rows, sizeof *joints->rows);
     if (!joints->rows)
         return CAIRN_NO_MEMORY;
     memset(joints->rows, 0, rows * sizeof *joints->rows);
     TRY(cairn_joints_feel(world));
-    for (size_t k = 0; k < world->joint_count; k++) {
-        cairn_joint *joint = &world->joints[k];
+    for (size_t k = 0; k < world->joints.count; k++) {
+        cairn_joint *joint = &world->joints.items[k];
         cairn_row *own = joints->rows + k * CAIRN_JOINT_ROWS;
         joint->rows = 0;
         if (!in_force(joint))
@@ -247,7 +248,7 @@ static int block_of(const cairn_step *step, int body)
 static int fill_joint(const cairn_step *step, const cairn_free_motion *motion,
                       const cairn_mechanism *joints, const cairn_posed *posed, size_t k, int j)
 {
-    const cairn_joint *joint = &step->world->joints[k];
+    const cairn_joint *joint = &step->world->joints.items[k];
     const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
     int d = step->components;
     for (int i = 0; i < joint->rows; i++) {
@@ -268,7 +269,7 @@ cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *
         return CAIRN_OK;
     TRY(take_arrays(step, joints->blocks, posed));
     int j = world->contacts.count;
-    for (size_t k = 0; k < world->joint_count; k++)
+    for (size_t k = 0; k < world->joints.count; k++)
         j = fill_joint(step, motion, joints, posed, k, j);
     posed->problem.contacts = j;
     posed->problem.bounded = posed->bounded;
@@ -283,8 +284,8 @@ void cairn_joints_first_guess(const cairn_step *step, double ratio, double *r)
 {
     const cairn_world *world = step->world;
     int d = step->components, j = world->contacts.count;
-    for (size_t k = 0; k < world->joint_count; k++) {
-        const cairn_joint *joint = &world->joints[k];
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
         for (int i = 0; i < joint->rows; i++)
             r[j * d + i] = ratio * joint->impulse[i];
         j += blocks_for(joint->rows, d);
@@ -310,8 +311,8 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
 {
     cairn_world *world = step->world;
     size_t entry = (size_t)world->contacts.count * (size_t)step->components;
-    for (size_t k = 0; k < world->joint_count; k++) {
-        cairn_joint *joint = &world->joints[k];
+    for (size_t k = 0; k < world->joints.count; k++) {
+        cairn_joint *joint = &world->joints.items[k];
         if (!in_force(joint)) {
             joint->force = joint->torque = cairn_vec(0, 0, 0);
             continue;
@@ -364,8 +365,8 @@ void cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion
 {
     const cairn_world *world = step->world;
     int d = step->components, j = world->contacts.count;
-    for (size_t k = 0; joints->blocks > 0 && k < world->joint_count; k++) {
-        const cairn_joint *joint = &world->joints[k];
+    for (size_t k = 0; joints->blocks > 0 && k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
         if (!in_force(joint))
             continue;
         const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
@@ -408,8 +409,8 @@ void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joi
     cairn_world *world = step->world;
     cairn_certificate *c = &step->report->certificate;
     int d = step->components, j = world->contacts.count;
-    for (size_t k = 0; k < world->joint_count; k++) {
-        cairn_joint *joint = &world->joints[k];
+    for (size_t k = 0; k < world->joints.count; k++) {
+        cairn_joint *joint = &world->joints.items[k];
         if (!joint->alive || joint->rows == 0)
             continue;
         const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;

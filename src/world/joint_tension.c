@@ -92,8 +92,8 @@ cairn_status cairn_joints_tension(const cairn_step *step, cairn_mechanism *joint
     if (!K || !joints->added)
         return CAIRN_NO_MEMORY;
     memset(K, 0, 6 * bodies * sizeof *K);
-    for (size_t k = 0; k < world->joint_count; k++) {
-        const cairn_joint *joint = &world->joints[k];
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
         for (int side = 0; side < 2 && joint->rows > 0; side++)
             if (joint->body[side] >= 0)
                 add_stiffness(pull_of(world, joint, side), K + 6 * (size_t)joint->body[side]);

@@ -75,13 +75,13 @@ static cairn_status grow_pairs(cairn_world *world, size_t n)
     }
     for (size_t a = 0; a + 1 < n; a++)
         for (size_t b = 0; b + 1 < n; b++) {
-            pairs[a * n + b] = world->pairs[a * (n - 1) + b];
-            given[a * n + b] = world->pair_given[a * (n - 1) + b];
+            pairs[a * n + b] = world->materials.pairs[a * (n - 1) + b];
+            given[a * n + b] = world->materials.pair_given[a * (n - 1) + b];
         }
-    cairn_memory_free(world->pairs);
-    cairn_memory_free(world->pair_given);
-    world->pairs = pairs;
-    world->pair_given = given;
+    cairn_memory_free(world->materials.pairs);
+    cairn_memory_free(world->materials.pair_given);
+    world->materials.pairs = pairs;
+    world->materials.pair_given = given;
     return CAIRN_OK;
 }
 
@@ -113,7 +113,7 @@ static cairn_status complete(cairn_world *world, const cairn_material_def *given
 /* The world's own copy of a list. */
 static cairn_status own(cairn_world *world, cairn_list *list)
 {
-    double *copy = cairn_arena_doubles(&world->friction_lists, (size_t)list->count);
+    double *copy = cairn_arena_doubles(&world->materials.friction_lists, (size_t)list->count);
     if (!copy)
         return CAIRN_NO_MEMORY;
     memcpy(copy, list->values, (size_t)list->count * sizeof(double));
@@ -140,28 +140,28 @@ static bool varies(const cairn_material_def *def)
 /* What the step must be able to treat from now on. */
 static void note_needs(cairn_world *world, const cairn_material_def *def)
 {
-    world->friction_varies = world->friction_varies || varies(def);
-    world->bouncing = world->bouncing || def->restitution > 0;
-    world->laws.anisotropic = world->laws.anisotropic || def->friction_2 > 0;
-    world->laws.adhesive = world->laws.adhesive || def->adhesion > 0;
-    world->laws.rolling = world->laws.rolling || def->rolling_friction > 0;
-    world->laws.spinning = world->laws.spinning || def->spinning_friction > 0;
+    world->materials.friction_varies = world->materials.friction_varies || varies(def);
+    world->materials.bouncing = world->materials.bouncing || def->restitution > 0;
+    world->materials.laws.anisotropic = world->materials.laws.anisotropic || def->friction_2 > 0;
+    world->materials.laws.adhesive = world->materials.laws.adhesive || def->adhesion > 0;
+    world->materials.laws.rolling = world->materials.laws.rolling || def->rolling_friction > 0;
+    world->materials.laws.spinning = world->materials.laws.spinning || def->spinning_friction > 0;
 }
 
 cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def, int *out)
 {
-    size_t n = world->material_count + 1;
+    size_t n = world->materials.count + 1;
     cairn_material_def own_def;
     world->error = (cairn_error){ 0 };
     TRY(complete(world, def, false, &own_def));
     if (n > 4096)
         return cairn_fail(&world->error, CAIRN_BAD_INPUT, "materials", "more than 4096 materials");
-    TRY(cairn_memory_reserve((void **)&world->materials, &world->material_capacity, n,
-                             sizeof *world->materials));
+    TRY(cairn_memory_reserve((void **)&world->materials.items, &world->materials.capacity, n,
+                             sizeof *world->materials.items));
     TRY(own_law(world, &own_def.friction_law));
     TRY(grow_pairs(world, n));
-    world->materials[n - 1] = own_def;
-    world->material_count = n;
+    world->materials.items[n - 1] = own_def;
+    world->materials.count = n;
     note_needs(world, &own_def);
     if (out)
         *out = (int)n - 1;
@@ -171,7 +171,7 @@ cairn_status cairn_material_create(cairn_world *world, const cairn_material_def 
 cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
                                      const cairn_material_def *def)
 {
-    size_t n = world->material_count;
+    size_t n = world->materials.count;
     cairn_material_def own_def;
     world->error = (cairn_error){ 0 };
     TRY(complete(world, def, true, &own_def));
@@ -179,8 +179,8 @@ cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
         return cairn_fail(&world->error, CAIRN_NOT_FOUND, "materials", "no such material");
     TRY(own_law(world, &own_def.friction_law));
     size_t there = (size_t)a * n + (size_t)b, back = (size_t)b * n + (size_t)a;
-    world->pairs[there] = world->pairs[back] = own_def;
-    world->pair_given[there] = world->pair_given[back] = true;
+    world->materials.pairs[there] = world->materials.pairs[back] = own_def;
+    world->materials.pair_given[there] = world->materials.pair_given[back] = true;
     note_needs(world, &own_def);
     return CAIRN_OK;
 }
@@ -199,12 +199,12 @@ static bool bounces_by_poisson(const cairn_material_def *def)
 
 bool cairn_materials_have_poisson(const cairn_world *world)
 {
-    size_t n = world->material_count;
+    size_t n = world->materials.count;
     for (size_t i = 0; i < n; i++)
-        if (bounces_by_poisson(&world->materials[i]))
+        if (bounces_by_poisson(&world->materials.items[i]))
             return true;
     for (size_t i = 0; i < n * n; i++)
-        if (world->pair_given[i] && bounces_by_poisson(&world->pairs[i]))
+        if (world->materials.pair_given[i] && bounces_by_poisson(&world->materials.pairs[i]))
             return true;
     return false;
 }
@@ -217,8 +217,8 @@ static double friction_of(const cairn_material_def *def, double speed)
 /* The pair as given; NULL: nobody said anything. */
 static const cairn_material_def *given_pair(const cairn_world *world, int a, int b)
 {
-    size_t entry = (size_t)a * world->material_count + (size_t)b;
-    return world->pair_given[entry] ? &world->pairs[entry] : NULL;
+    size_t entry = (size_t)a * world->materials.count + (size_t)b;
+    return world->materials.pair_given[entry] ? &world->materials.pairs[entry] : NULL;
 }
 
 double cairn_material_friction(const cairn_world *world, int a, int b, double speed)
@@ -226,7 +226,8 @@ double cairn_material_friction(const cairn_world *world, int a, int b, double sp
     const cairn_material_def *pair = given_pair(world, a, b);
     if (pair && pair->friction_law.kind != CAIRN_FRICTION_SMALLER)
         return friction_of(pair, speed);
-    return fmin(friction_of(&world->materials[a], speed), friction_of(&world->materials[b], speed));
+    return fmin(friction_of(&world->materials.items[a], speed),
+                friction_of(&world->materials.items[b], speed));
 }
 
 /* The smaller restitution with its law; Newton's when equal. */
@@ -266,8 +267,8 @@ cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
     if (pair) {
         out = *pair;
     } else {
-        set_restitution(&world->materials[a], &world->materials[b], &out);
-        set_surface(&world->materials[a], &world->materials[b], &out);
+        set_restitution(&world->materials.items[a], &world->materials.items[b], &out);
+        set_surface(&world->materials.items[a], &world->materials.items[b], &out);
     }
     out.friction = cairn_material_friction(world, a, b, 0);
     return out;
@@ -276,16 +277,16 @@ cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
 cairn_status cairn_material_get(const cairn_world *world, int material, cairn_material_def *out)
 {
     *out = (cairn_material_def){ 0 };
-    if (material < 0 || (size_t)material >= world->material_count)
+    if (material < 0 || (size_t)material >= world->materials.count)
         return CAIRN_NOT_FOUND;
-    *out = world->materials[material];
+    *out = world->materials.items[material];
     return CAIRN_OK;
 }
 
 cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
                                      cairn_material_def *out)
 {
-    size_t n = world->material_count;
+    size_t n = world->materials.count;
     *out = (cairn_material_def){ 0 };
     if (a < 0 || b < 0 || (size_t)a >= n || (size_t)b >= n)
         return CAIRN_NOT_FOUND;

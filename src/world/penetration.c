@@ -198,8 +198,8 @@ static bool is_shifted(const uint8_t *shifted, const int32_t *block)
 /* A driven half-space whose normal is another after the step. */
 static bool has_turning_plane(const cairn_world *world, const cairn_vec3 *omega)
 {
-    for (size_t k = 0; k < world->driven_count; k++) {
-        int i = world->driven[k].body;
+    for (size_t k = 0; k < world->driven.count; k++) {
+        int i = world->driven.items[k].body;
         if (world->bodies.shape[i].kind == CAIRN_SHAPE_HALF_SPACE && cairn_norm(omega[i]) > 0)
             return true;
     }

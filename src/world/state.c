@@ -34,15 +34,15 @@ static void write_material(cairn_writer *w, const cairn_material_def *def)
 
 static void write_materials(cairn_writer *w, const cairn_world *world)
 {
-    size_t n = world->material_count;
+    size_t n = world->materials.count;
     cairn_write_whole(w, (int64_t)n);
     for (size_t a = 0; a < n; a++)
-        write_material(w, &world->materials[a]);
+        write_material(w, &world->materials.items[a]);
     for (size_t a = 0; a < n; a++)
         for (size_t b = a; b < n; b++) {
-            cairn_write_whole(w, world->pair_given[a * n + b]);
-            if (world->pair_given[a * n + b])
-                write_material(w, &world->pairs[a * n + b]);
+            cairn_write_whole(w, world->materials.pair_given[a * n + b]);
+            if (world->materials.pair_given[a * n + b])
+                write_material(w, &world->materials.pairs[a * n + b]);
         }
 }
 
@@ -81,9 +81,9 @@ static cairn_status read_materials(cairn_reader *r, cairn_world *world)
 
 static void write_driven(cairn_writer *w, const cairn_world *world)
 {
-    cairn_write_whole(w, (int64_t)world->driven_count);
-    for (size_t i = 0; i < world->driven_count; i++) {
-        const cairn_driven *d = &world->driven[i];
+    cairn_write_whole(w, (int64_t)world->driven.count);
+    for (size_t i = 0; i < world->driven.count; i++) {
+        const cairn_driven *d = &world->driven.items[i];
         cairn_write_whole(w, d->body);
         cairn_write_vector(w, d->x0);
         cairn_write_real(w, d->q0.w);
@@ -109,7 +109,7 @@ static cairn_status read_driver(cairn_reader *r, cairn_world *world)
     cairn_read_record(r, cairn_driver_record(kind), &d.driver);
     TRY(cairn_state_settle(r));
     TRY(cairn_driver_add(world, d.body, &d.driver));
-    cairn_driven *made = &world->driven[world->driven_count - 1];
+    cairn_driven *made = &world->driven.items[world->driven.count - 1];
     made->x0 = d.x0;
     made->q0 = (cairn_quat){ d.q0.w, imaginary.x, imaginary.y, imaginary.z };
     made->angle0 = d.angle0;
@@ -119,10 +119,10 @@ static cairn_status read_driver(cairn_reader *r, cairn_world *world)
 
 static void write_loads(cairn_writer *w, const cairn_world *world)
 {
-    cairn_write_whole(w, (int64_t)world->loaded_count);
-    for (size_t i = 0; i < world->loaded_count; i++) {
-        const cairn_load *load = &world->loaded[i].load;
-        cairn_write_whole(w, world->loaded[i].body);
+    cairn_write_whole(w, (int64_t)world->loaded.count);
+    for (size_t i = 0; i < world->loaded.count; i++) {
+        const cairn_load *load = &world->loaded.items[i].load;
+        cairn_write_whole(w, world->loaded.items[i].body);
         cairn_write_whole(w, (int64_t)load->kind);
         cairn_write_record(w, cairn_load_record((int)load->kind), load);
     }
@@ -177,9 +177,9 @@ static cairn_status read_shape(cairn_reader *r, cairn_world *world, cairn_shape 
 
 static void write_inlets(cairn_writer *w, const cairn_world *world)
 {
-    cairn_write_whole(w, (int64_t)world->inlet_count);
-    for (size_t i = 0; i < world->inlet_count; i++) {
-        const cairn_inlet *inlet = &world->inlets[i];
+    cairn_write_whole(w, (int64_t)world->inlets.count);
+    for (size_t i = 0; i < world->inlets.count; i++) {
+        const cairn_inlet *inlet = &world->inlets.items[i];
         const cairn_distribution *radius = &inlet->def.radius;
         cairn_write_record(w, cairn_inlet_record(), &inlet->def);
         cairn_write_whole(w, inlet->def.material);
@@ -200,7 +200,7 @@ static cairn_status make_inlet(cairn_reader *r, cairn_world *world, const cairn_
     double waiting = cairn_read_real(r);
     TRY(cairn_state_settle(r));
     TRY(cairn_inlet_create(world, def));
-    cairn_inlet *made = &world->inlets[world->inlet_count - 1];
+    cairn_inlet *made = &world->inlets.items[world->inlets.count - 1];
     made->state = state;
     made->released = released;
     made->waiting = waiting;
@@ -211,7 +211,7 @@ static cairn_status read_inlet(cairn_reader *r, cairn_world *world)
 {
     cairn_inlet_def def = cairn_inlet_def_default();
     cairn_read_record(r, cairn_inlet_record(), &def);
-    def.material = (int)cairn_read_within(r, 0, (int64_t)world->material_count - 1);
+    def.material = (int)cairn_read_within(r, 0, (int64_t)world->materials.count - 1);
     int kind = (int)cairn_read_within(r, 0, CAIRN_DISTRIBUTION_COUNT - 1);
     def.radius = cairn_distribution_default((cairn_distribution_kind)kind);
     cairn_read_record(r, cairn_distribution_record(kind), &def.radius);
@@ -227,9 +227,9 @@ static cairn_status read_inlet(cairn_reader *r, cairn_world *world)
 static void write_clock(cairn_writer *w, const cairn_world *world)
 {
     cairn_write_real(w, world->time);
-    cairn_write_real(w, world->clock_start);
-    cairn_write_real(w, world->clock_step);
-    cairn_write_whole(w, world->clock_count);
+    cairn_write_real(w, world->clock.start);
+    cairn_write_real(w, world->clock.step);
+    cairn_write_whole(w, world->clock.count);
 }
 
 cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, void *context)
@@ -271,9 +271,9 @@ static cairn_status read_world(cairn_reader *r, cairn_world *world)
     TRY(cairn_state_read_joints(r, world));
     TRY(cairn_state_read_contacts(r, world));
     world->time = cairn_read_real(r);
-    world->clock_start = cairn_read_real(r);
-    world->clock_step = cairn_read_real(r);
-    world->clock_count = cairn_read_whole(r);
+    world->clock.start = cairn_read_real(r);
+    world->clock.step = cairn_read_real(r);
+    world->clock.count = cairn_read_whole(r);
     r->failed = r->failed || r->at != r->size;
     return cairn_state_settle(r);
 }

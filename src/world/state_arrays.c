@@ -42,7 +42,7 @@ static int64_t highest(const cairn_column *c, const cairn_world *world)
     const int64_t limits[] = { [CAIRN_RANGE_ANY] = INT32_MAX,
                                [CAIRN_RANGE_NO_YES] = 1,
                                [CAIRN_RANGE_MOTION] = CAIRN_MOTION_COUNT - 1,
-                               [CAIRN_RANGE_MATERIAL] = (int64_t)world->material_count - 1,
+                               [CAIRN_RANGE_MATERIAL] = (int64_t)world->materials.count - 1,
                                [CAIRN_RANGE_BODY] = world->bodies.count - 1 };
     return limits[c->range];
 }
@@ -84,7 +84,7 @@ void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world)
     cairn_write_whole(w, b->free_count);
     write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
     cairn_shapes_write(w, &shapes);
-    cairn_write_whole(w, world->laws.moving);
+    cairn_write_whole(w, world->materials.laws.moving);
 }
 
 /* A hole has no data; what lives has a shape that can be. */
@@ -117,7 +117,7 @@ cairn_status cairn_state_read_bodies(cairn_reader *r, cairn_world *world)
     TRY(cairn_state_settle(r));
     const cairn_shape_list shapes = shapes_of(world);
     TRY(cairn_shapes_read(r, &shapes, &world->error));
-    world->laws.moving = cairn_read_within(r, 0, 1) != 0;
+    world->materials.laws.moving = cairn_read_within(r, 0, 1) != 0;
     return check_shapes(r, world, holes);
 }
 

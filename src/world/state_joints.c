@@ -79,9 +79,9 @@ static void write_joint(cairn_writer *w, const cairn_joint *joint)
 
 void cairn_state_write_joints(cairn_writer *w, const cairn_world *world)
 {
-    cairn_write_whole(w, (int64_t)world->joint_count);
-    for (size_t k = 0; k < world->joint_count; k++)
-        write_joint(w, &world->joints[k]);
+    cairn_write_whole(w, (int64_t)world->joints.count);
+    for (size_t k = 0; k < world->joints.count; k++)
+        write_joint(w, &world->joints.items[k]);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -133,16 +133,16 @@ cairn_status cairn_state_read_joints(cairn_reader *r, cairn_world *world)
     size_t count = cairn_read_count(r, sizeof(double));
     r->failed = r->failed || count > INT32_MAX / CAIRN_JOINT_ROWS;
     TRY(cairn_state_settle(r));
-    TRY(cairn_memory_reserve((void **)&world->joints, &world->joint_capacity, count,
-                             sizeof *world->joints));
-    TRY(cairn_memory_reserve((void **)&world->joined, &world->joined_capacity, count,
-                             sizeof *world->joined));
+    TRY(cairn_memory_reserve((void **)&world->joints.items, &world->joints.capacity, count,
+                             sizeof *world->joints.items));
+    TRY(cairn_memory_reserve((void **)&world->joints.joined, &world->joints.joined_capacity, count,
+                             sizeof *world->joints.joined));
     for (size_t k = 0; k < count; k++) {
-        read_joint(r, world, &world->joints[k]);
+        read_joint(r, world, &world->joints.items[k]);
         TRY(cairn_state_settle(r));
-        TRY(check_joint(world, &world->joints[k]));
+        TRY(check_joint(world, &world->joints.items[k]));
     }
-    world->joint_count = count;
+    world->joints.count = count;
     cairn_joints_index(world);
     return CAIRN_OK;
 }

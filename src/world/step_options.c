@@ -126,8 +126,8 @@ static cairn_status check_turning(const cairn_world *world, const cairn_step_opt
                                   cairn_error *error)
 {
     const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
-    int d = world->dimension, rolling = world->laws.rolling ? d - 1 : 0,
-        spinning = world->laws.spinning;
+    int d = world->dimension, rolling = world->materials.laws.rolling ? d - 1 : 0,
+        spinning = world->materials.laws.spinning;
     if (rolling + spinning == 0 || scheme->frictionless)
         return CAIRN_OK;
     if (cairn_materials_have_poisson(world))
@@ -167,7 +167,7 @@ static cairn_status check_joints(const cairn_world *world, const cairn_step_opti
                            .bounded = &bounded,
                            .lower = lower,
                            .upper = upper };
-    if (world->joint_count == 0)
+    if (world->joints.count == 0)
         return CAIRN_OK;
     if (!cairn_scheme_accepts(scheme, step->backend, step->solver, &kind))
         return cairn_fail(error, CAIRN_UNSUPPORTED, "solver",
@@ -185,16 +185,18 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
 {
     TRY(cairn_step_options_check(step, world->dimension, error));
     const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
-    if (world->friction_varies && scheme->law != CAIRN_LAW_COULOMB && !scheme->frictionless)
+    if (world->materials.friction_varies && scheme->law != CAIRN_LAW_COULOMB &&
+        !scheme->frictionless)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
                           "found %s, expected a scheme of exact Coulomb friction (coulomb, "
                           "fixed-point, ...): a friction law depends on the sliding speed",
                           step->scheme);
-    if (world->friction_varies && world->laws.anisotropic && !scheme->frictionless)
+    if (world->materials.friction_varies && world->materials.laws.anisotropic &&
+        !scheme->frictionless)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
                           "a material has friction_2 and one a friction_law that depends on the "
                           "sliding speed, expected one of the two");
-    if (world->friction_varies && step->sleep && !scheme->frictionless)
+    if (world->materials.friction_varies && step->sleep && !scheme->frictionless)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
                           "found true, expected false: a friction law depends on the sliding "
                           "speed, which who sleeps has not");

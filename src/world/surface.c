@@ -28,7 +28,7 @@ static const double FLATTEST = 1e-6; /* of the larger mu: the smaller one at lea
 
 cairn_surface_laws cairn_world_surface_laws(const cairn_world *world)
 {
-    return world->laws;
+    return world->materials.laws;
 }
 
 /* ---- the law of a pair ---------------------------------------------------------------------- */

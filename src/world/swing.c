@@ -81,9 +81,9 @@ static cairn_status take_groups(const cairn_step *step, cairn_mechanism *joints,
 static void join(const cairn_step *step, const groups *g)
 {
     const cairn_world *world = step->world;
-    for (size_t k = 0; k < world->joint_count; k++) {
-        int a = world->joints[k].body[0], b = world->joints[k].body[1];
-        if (world->joints[k].rows == 0)
+    for (size_t k = 0; k < world->joints.count; k++) {
+        int a = world->joints.items[k].body[0], b = world->joints.items[k].body[1];
+        if (world->joints.items[k].rows == 0)
             continue;
         if (is_dynamic(step, a))
             g->joined[a] = 1;
@@ -98,7 +98,7 @@ static void join(const cairn_step *step, const groups *g)
 static bool only_holds(const cairn_step *step, const cairn_mechanism *joints, size_t k)
 {
     const cairn_world *world = step->world;
-    const cairn_joint *joint = &world->joints[k];
+    const cairn_joint *joint = &world->joints.items[k];
     const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
     bool holds = joint->def.kind != CAIRN_JOINT_GEAR;
     for (int i = 0; i < joint->rows; i++)
@@ -130,9 +130,9 @@ static void refuse_groups(const cairn_step *step, const cairn_mechanism *joints,
     const cairn_world *world = step->world;
     for (int j = 0; j < 2 * world->contacts.count; j++)
         refuse(step, g, world->contacts.body[j]);
-    for (size_t k = 0; k < world->joint_count; k++)
+    for (size_t k = 0; k < world->joints.count; k++)
         for (int side = 0; side < 2 && !only_holds(step, joints, k); side++)
-            refuse(step, g, world->joints[k].body[side]);
+            refuse(step, g, world->joints.items[k].body[side]);
     for (int i = 0; i < world->bodies.count; i++)
         if (g->joined[i] && (is_thickened(step, joints, i) || !is_resolved(step, i)))
             refuse(step, g, i);
@@ -232,9 +232,9 @@ cairn_status cairn_joints_find_swings(const cairn_step *step, const cairn_free_m
     for (int i = 0; i < world->bodies.count; i++)
         if (g.joined[i] && !g.refused[first_of(&g, i)])
             place(step, i, &joints->swing[i]);
-    for (size_t k = 0; k < world->joint_count; k++)
-        for (int side = 0; side < 2 && world->joints[k].rows > 0; side++)
-            pull(step, &world->joints[k], side, joints);
+    for (size_t k = 0; k < world->joints.count; k++)
+        for (int side = 0; side < 2 && world->joints.items[k].rows > 0; side++)
+            pull(step, &world->joints.items[k], side, joints);
     for (int i = 0; i < world->bodies.count; i++)
         if (joints->swing[i].swings)
             foresee(step, motion, i, &joints->swing[i]);

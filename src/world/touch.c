@@ -182,12 +182,12 @@ static void leave_out_joined(cairn_world *world)
 {
     cairn_pair_list *list = &world->pair_list;
     size_t kept = 0;
-    for (size_t k = 0; world->joined_count > 0 && k < list->count; k++) {
+    for (size_t k = 0; world->joints.joined_count > 0 && k < list->count; k++) {
         cairn_pair pair = list->items[k];
         if (!cairn_joints_forbid(world, pair.first, pair.second))
             list->items[kept++] = pair;
     }
-    if (world->joined_count > 0)
+    if (world->joints.joined_count > 0)
         list->count = kept;
 }
 

@@ -50,10 +50,11 @@ void cairn_world_destroy(cairn_world *world)
     cairn_pair_list_destroy(&world->pair_list);
     cairn_leaf_list_destroy(&world->leaf_list);
     cairn_arena_destroy(&world->scratch);
-    cairn_arena_destroy(&world->friction_lists);
+    cairn_arena_destroy(&world->materials.friction_lists);
     cairn_workspace_destroy(world->workspace);
-    void *blocks[] = { world->materials, world->pairs,  world->pair_given, world->driven,
-                       world->loaded,    world->inlets, world->joints,     world->joined };
+    void *blocks[] = { world->materials.items, world->materials.pairs, world->materials.pair_given,
+                       world->driven.items,    world->loaded.items,    world->inlets.items,
+                       world->joints.items,    world->joints.joined };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         cairn_memory_free(blocks[i]);
     cairn_memory_free(world);

@@ -1,0 +1,40 @@
+/* bodies.h - bodies as arrays. */
+#ifndef CAIRN_WORLD_BODIES_H
+#define CAIRN_WORLD_BODIES_H
+
+#include "cairn/world.h"
+#include "collide/collide.h"
+#include "world/columns.h"
+
+/* Structure of arrays; index = body. Fixed and driven bodies have inverse mass 0. */
+typedef struct cairn_body_store {
+    int count, free_count; /* entries in use or holes; holes                              */
+    int first_hole;        /* there is none before                                        */
+    size_t capacity;
+    size_t bytes; /* of all columns                                                      */
+    CAIRN_BODY_COLUMNS(CAIRN_COLUMN_STORED)
+    int32_t *near; /* room for a list of bodies, used by inlets                           */
+} cairn_body_store;
+
+cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
+void cairn_bodies_release(cairn_body_store *bodies);
+/* What cairn_body_create would refuse in this definition. */
+cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
+                              cairn_error *error);
+/* Set the columns that follow from shape and pose: extent, arm, ball. */
+void cairn_body_measure(cairn_body_store *bodies, int body);
+/* The body's shape as it stands, or with the body at another pose. */
+cairn_collider cairn_body_collider(const cairn_world *world, int body);
+cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body);
+/* Radius about the body's origin that holds it, m; infinite for unbounded shapes. */
+double cairn_body_extent(const cairn_world *world, int body);
+/* Likewise about the origin of its shape. */
+double cairn_body_size(const cairn_world *world, int body);
+/* How far the points whose turning moves the surface lie from the centre, m: turning by an angle
+ * moves no point of the surface by more than arm times the angle, as far as anyone can see: a ball
+ * about the centre, or swept over the core, looks the same. Infinite for unbounded shapes. */
+double cairn_body_arm(const cairn_world *world, int body);
+/* energy.c: J, with velocities v and omega */
+double cairn_body_kinetic(const cairn_world *world, int body, cairn_vec3 v, cairn_vec3 omega);
+
+#endif
