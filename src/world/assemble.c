@@ -134,6 +134,12 @@ typedef struct frame {
     cairn_vec3 row[3], turn[3];
 } frame;
 
+/* A body in a contact. */
+typedef struct lever {
+    int contact, side, body;
+    cairn_vec3 arm; /* m: from its centre to its witness point */
+} lever;
+
 double *cairn_posed_rows(const cairn_posed *posed, int j, int side)
 {
     size_t at = (size_t)(posed->rows ? posed->rows[j] : j);
@@ -151,33 +157,31 @@ static void fill_angular(const cairn_step *step, const cairn_posed *posed, int b
     memcpy(H + 3, parts, sizeof parts);
 }
 
-static void fill_rows(const cairn_step *step, const cairn_free_motion *motion,
-                      const cairn_posed *posed, int j, int side, const frame *f)
+static void fill_rows(const cairn_step *step, const cairn_posed *posed, const lever *at,
+                      const frame *f)
 {
-    int n = step->block_size, body = step->world->contacts.body[2 * j + side];
-    double sign = side ? -1 : 1;
-    double *H = cairn_posed_rows(posed, j, side);
-    cairn_vec3 arm = cairn_contact_arm(&step->world->contacts, motion->x_eval, j, side);
+    int n = step->block_size;
+    double sign = at->side ? -1 : 1;
+    double *H = cairn_posed_rows(posed, at->contact, at->side);
     for (int i = 0; i < 3; i++, H += n) {
         cairn_vec3 e = cairn_scale(sign, f->row[i]);
         memcpy(H, &e, 3 * sizeof *H);
-        fill_angular(step, posed, body, cairn_cross(arm, e), H);
+        fill_angular(step, posed, at->body, cairn_cross(at->arm, e), H);
     }
     for (int i = 0; i < step->rolling + step->spinning; i++, H += n)
-        fill_angular(step, posed, body, cairn_scale(sign, f->turn[i]), H);
+        fill_angular(step, posed, at->body, cairn_scale(sign, f->turn[i]), H);
 }
 
 /* Likewise in 2D, where all turns about z. */
-static void fill_flat_rows(const cairn_step *step, const cairn_free_motion *motion,
-                           const cairn_posed *posed, int j, int side, const frame *f)
+static void fill_flat_rows(const cairn_step *step, const cairn_posed *posed, const lever *at,
+                           const frame *f)
 {
-    double sign = side ? -1 : 1;
-    double *H = cairn_posed_rows(posed, j, side);
-    cairn_vec3 arm = cairn_contact_arm(&step->world->contacts, motion->x_eval, j, side);
+    double sign = at->side ? -1 : 1;
+    double *H = cairn_posed_rows(posed, at->contact, at->side);
     for (int i = 0; i < 2; i++, H += 3) {
         H[0] = sign * f->row[i].x;
         H[1] = sign * f->row[i].y;
-        H[2] = arm.x * H[1] - arm.y * H[0];
+        H[2] = at->arm.x * H[1] - at->arm.y * H[0];
     }
     for (int i = 0; i < step->rolling + step->spinning; i++, H += 3)
         H[2] = sign * f->turn[i].z;
@@ -194,23 +198,23 @@ static cairn_vec3 point_velocity(cairn_quat q, cairn_vec3 arm, cairn_vec3 v, cai
 
 /* The part of u that bodies without a block impose. */
 static void fill_imposed(const cairn_step *step, const cairn_free_motion *motion,
-                         const cairn_posed *posed, int j, int side, const frame *f)
+                         const cairn_posed *posed, const lever *at, const frame *f)
 {
-    const cairn_contact_store *c = &step->world->contacts;
-    int d = step->world->dimension, body = c->body[2 * j + side];
-    double *w = posed->w + (size_t)j * (size_t)step->components, sign = side ? -1 : 1;
-    cairn_vec3 surface =
-        cairn_surface_velocity(&step->world->bodies, motion->q_eval[body], body, c->normal[j]);
+    const cairn_body_store *b = &step->world->bodies;
+    int d = step->world->dimension, body = at->body;
+    double *w = posed->w + (size_t)at->contact * (size_t)step->components;
+    double sign = at->side ? -1 : 1;
+    cairn_vec3 normal = step->world->contacts.normal[at->contact];
+    cairn_vec3 surface = cairn_surface_velocity(b, motion->q_eval[body], body, normal);
     for (int i = 1; i < d; i++)
         w[i] += sign * cairn_dot(surface, f->row[i]);
-    if (step->world->bodies.motion[body] != CAIRN_MOTION_DRIVEN)
+    if (b->motion[body] != CAIRN_MOTION_DRIVEN)
         return;
-    cairn_vec3 arm = cairn_contact_arm(c, motion->x_eval, j, side);
     cairn_vec3 omega = motion->omega_free[body];
-    cairn_vec3 v = point_velocity(step->world->bodies.q[body], arm, motion->v_free[body], omega);
+    cairn_vec3 v = point_velocity(b->q[body], at->arm, motion->v_free[body], omega);
     for (int i = 0; i < d; i++)
         w[i] += sign * cairn_dot(v, f->row[i]);
-    omega = cairn_rotate(step->world->bodies.q[body], omega);
+    omega = cairn_rotate(b->q[body], omega);
     for (int i = 0; i < step->rolling + step->spinning; i++)
         w[d + i] += sign * cairn_dot(omega, f->turn[i]);
 }
@@ -272,7 +276,7 @@ static double bias(const cairn_step *step, const cairn_free_motion *motion, int 
                                 .apart = cairn_contact_apart(step, gap, fmin(0, gap), 0),
                                 .before = e > 0 ? normal_velocity_before(step, motion, j) : 0,
                                 .restitution = e };
-    return cairn_scheme_bias(step->scheme, step->h, &at);
+    return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
 /* Rows and what is imposed, of a contact that has any. */
@@ -287,12 +291,12 @@ static void fill_sides(const cairn_step *step, const cairn_free_motion *motion,
     cairn_contact_rows(c, j, f.row);
     cairn_contact_turns(step, j, f.turn);
     for (int side = 0; side < 2; side++) {
-        int block = step->block[c->body[2 * j + side]];
+        int body = c->body[2 * j + side], block = step->block[body];
+        const lever at = { j, side, body, cairn_contact_arm(c, motion->x_eval, j, side) };
         if (block >= 0 && !of_balls)
-            (step->world->dimension == 3 ? fill_rows : fill_flat_rows)(step, motion, posed, j, side,
-                                                                       &f);
+            (step->world->dimension == 3 ? fill_rows : fill_flat_rows)(step, posed, &at, &f);
         else if (block < 0 && posed->w)
-            fill_imposed(step, motion, posed, j, side, &f);
+            fill_imposed(step, motion, posed, &at, &f);
     }
 }
 

@@ -65,6 +65,12 @@ static double add_turning(const cairn_problem *p, int j, const double *r, const 
     return lift;
 }
 
+/* What contacts are certified by. */
+typedef struct certify_job {
+    const cairn_step *step;
+    const cairn_answer *answer;
+} certify_job;
+
 /* |u_T| - s */
 static double uncorrected(const cairn_answer *answer, int dimension, int j, const double *u)
 {
@@ -74,10 +80,11 @@ static double uncorrected(const cairn_answer *answer, int dimension, int j, cons
 
 /* The gap error so far, or that of contact j where it is larger. A contact that pushes has at most
  * h |o|, so its weight w, for which two bodies must be fetched, hardly ever matters. */
-static inline double largest_gap_error(const cairn_problem *p, double h, int j, double open,
-                                       double above, double so_far)
+static inline double largest_gap_error(const certify_job *job, int j, double open, double above,
+                                       double so_far)
 {
-    double error = h * (open < 0 ? -open : 0);
+    const cairn_problem *p = &job->answer->problem;
+    double h = job->step->h, error = h * (open < 0 ? -open : 0);
     if ((above > 0) & (h * open > so_far))
         error = h * cairn_smaller(open, cairn_contact_inverse_mass(p, j) * above);
     else if (above < 0)
@@ -87,9 +94,10 @@ static inline double largest_gap_error(const cairn_problem *p, double h, int j, 
 
 /* Candidates without impulse that stay open, most of them, add nothing: they are not told apart,
  * since arithmetic costs less than a branch that cannot be foreseen. */
-static inline void certify_contact(const cairn_step *step, const cairn_answer *answer, int j,
-                                   cairn_certificate *c)
+static inline void certify_contact(const certify_job *job, int j, cairn_certificate *c)
 {
+    const cairn_step *step = job->step;
+    const cairn_answer *answer = job->answer;
     const cairn_problem *p = &answer->problem;
     int d = step->world->dimension;
     const double *u = answer->u + (size_t)j * (size_t)p->dimension;
@@ -102,7 +110,7 @@ static inline void certify_contact(const cairn_step *step, const cairn_answer *a
         speed = uncorrected(answer, d, j, u);
     lift = step->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * speed : 0;
     double open = u[0] + p->b[j] - lift, pushing = above > 0 ? 1 : 0;
-    c->gap_error = largest_gap_error(p, h, j, open, above, c->gap_error);
+    c->gap_error = largest_gap_error(job, j, open, above, c->gap_error);
     c->complementarity = cairn_larger(c->complementarity, fabs(above * open));
     c->friction_direction = cairn_larger(c->friction_direction, against); /* not yet over h */
     c->dilatation = cairn_larger(c->dilatation, pushing * h * lift);
@@ -126,11 +134,6 @@ typedef struct finding {
     int active;
 } finding;
 
-typedef struct certify_job {
-    const cairn_step *step;
-    const cairn_answer *answer;
-} certify_job;
-
 static void certify_range(int begin, int end, void *context, void *value)
 {
     const certify_job *job = context;
@@ -142,7 +145,7 @@ static void certify_range(int begin, int end, void *context, void *value)
     int active = 0;
     for (int j = begin; j < end; j++) {
         cairn_contact_fetch(p, p->block_size, j + CAIRN_AHEAD, p->mass_inverse);
-        certify_contact(step, answer, j, &c);
+        certify_contact(job, j, &c);
         active += answer->r[(size_t)j * (size_t)p->dimension] > 0;
     }
     c.friction_direction /= step->h;

@@ -410,7 +410,7 @@ static double bias_after(const chain *c, int j)
     double gap = contacts->gap[j] - cairn_contact_behind(c->p, j, c->y);
     double apart = cairn_contact_apart(step, gap, overlap, fmax(0, u) + faded(c, j));
     const cairn_approach at = { gap, apart, u - f, contacts->restitution[j] };
-    return cairn_scheme_bias(step->scheme, step->h, &at);
+    return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
 /* The usual solve starts from w, and gaps from where the paths lead. */

@@ -179,20 +179,10 @@ static cairn_status take_reach(const cairn_step *step, const cairn_free_motion *
     return CAIRN_OK;
 }
 
-/* What the solve and the mending of overlaps make of the motion. */
-typedef struct moves {
-    const cairn_step *step;
-    const cairn_free_motion *motion;
-    const cairn_mechanism *joints;
-    const cairn_answer *answer;
-    const cairn_mending *mending;
-} moves;
-
 /* How far the points of a dynamic body are, with the velocities of the solve, from where the
  * candidates were found, which need not be x. */
-static double moved_by(const moves *m, int i)
+static double moved_by(const cairn_step *step, const cairn_moves *m, int i)
 {
-    const cairn_step *step = m->step;
     const cairn_answer *answer = m->answer;
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 before = cairn_sub(b->x[i], m->motion->x_eval[i]);
@@ -217,19 +207,20 @@ static double moved_by(const moves *m, int i)
 }
 
 typedef struct outran_job {
-    moves moves;
+    const cairn_step *step;
+    const cairn_moves *moves;
     double *reach; /* m: of each body */
 } outran_job;
 
 static void outran_range(int begin, int end, void *context, void *value)
 {
     const outran_job *job = context;
-    const cairn_step *step = job->moves.step;
-    const double *v = job->moves.answer->v;
+    const cairn_step *step = job->step;
+    const double *v = job->moves->answer->v;
     bool *any = value;
     for (int i = begin; i < end; i++) {
         cairn_step_ask_for(step, i + CAIRN_AHEAD, v);
-        double moved = step->block[i] < 0 ? 0 : moved_by(&job->moves, i);
+        double moved = step->block[i] < 0 ? 0 : moved_by(step, job->moves, i);
         if (moved > job->reach[i]) {
             job->reach[i] = 1.5 * moved;
             *any = true;
@@ -242,13 +233,11 @@ static void add_any(void *result, const void *value)
     *(bool *)result = *(bool *)result || *(const bool *)value;
 }
 
-cairn_status cairn_step_outran(const cairn_step *step, const cairn_free_motion *motion,
-                               const cairn_mechanism *joints, const cairn_answer *answer,
-                               const cairn_mending *mending, cairn_candidates *candidates,
-                               bool *outran)
+cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
+                               cairn_candidates *candidates, bool *outran)
 {
     static const bool none = false;
-    outran_job job = { { step, motion, joints, answer, mending }, candidates->reach };
+    outran_job job = { step, moves, candidates->reach };
     const cairn_reduction all = { .count = step->world->bodies.count,
                                   .grain = GRAIN,
                                   .work = outran_range,
@@ -261,18 +250,15 @@ cairn_status cairn_step_outran(const cairn_step *step, const cairn_free_motion *
                                         : cairn_arena_reduce(&step->world->scratch, &all, outran);
 }
 
-double cairn_step_needed(const cairn_step *step, const cairn_free_motion *motion,
-                         const cairn_mechanism *joints, const cairn_answer *answer,
-                         const cairn_mending *mending, int *body)
+double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *body)
 {
     const cairn_body_store *b = &step->world->bodies;
-    const moves m = { step, motion, joints, answer, mending };
     double least = 0.5 * step->h;
     *body = -1;
     for (int i = 0; i < b->count; i++) {
         if (step->block[i] < 0)
             continue;
-        double size = cairn_body_size(step->world, i), moved = moved_by(&m, i);
+        double size = cairn_body_size(step->world, i), moved = moved_by(step, moves, i);
         if (size < moved && (*body < 0 || step->h * size / moved < least)) {
             least = step->h * size / moved;
             *body = i;

@@ -242,12 +242,20 @@ static cairn_status pose(cairn_arena *scratch, const region *g, cairn_problem_pa
     return p->bounded ? keep_held(scratch, p) : CAIRN_OK;
 }
 
+/* What was found for the contacts of a region. */
+typedef struct displacement {
+    cairn_problem_part part;
+    double *r, *z; /* of its contacts; of its blocks */
+} displacement;
+
 /* z of all blocks, and the normal impulses for whoever wants to compute it again; joints ask for
  * all of theirs. */
-static cairn_status keep(cairn_arena *scratch, const region *g, const cairn_problem_part *part,
-                         const double *r, const double *z, cairn_mending *mending)
+static cairn_status keep(cairn_arena *scratch, const region *g, const displacement *found,
+                         cairn_mending *mending)
 {
+    const cairn_problem_part *part = &found->part;
     const cairn_problem *p = &part->problem, *whole = g->p;
+    const double *r = found->r;
     size_t velocities = (size_t)whole->blocks * (size_t)whole->block_size;
     mending->correction = cairn_arena_doubles(scratch, (size_t)whole->contacts);
     mending->shift = cairn_arena_doubles(scratch, velocities);
@@ -261,7 +269,7 @@ static cairn_status keep(cairn_arena *scratch, const region *g, const cairn_prob
             return CAIRN_NO_MEMORY;
         cairn_part_spread(part->contact, p->contacts, p->dimension, r, mending->impulses);
     }
-    cairn_part_spread(part->block, p->blocks, p->block_size, z, mending->shift);
+    cairn_part_spread(part->block, p->blocks, p->block_size, found->z, mending->shift);
     for (int k = 0; k < p->contacts; k++)
         mending->correction[part->contact[k]] = r[(size_t)k * (size_t)p->dimension];
     return CAIRN_OK;
@@ -269,23 +277,24 @@ static cairn_status keep(cairn_arena *scratch, const region *g, const cairn_prob
 
 static cairn_status solve(cairn_world *world, const region *g, cairn_mending *mending)
 {
-    cairn_problem_part part;
+    displacement found;
     cairn_solve_report report;
     cairn_solve_options options = cairn_solve_options_default();
     cairn_arena *scratch = &world->scratch;
-    TRY(pose(scratch, g, &part));
-    const cairn_problem *p = &part.problem;
+    TRY(pose(scratch, g, &found.part));
+    const cairn_problem *p = &found.part.problem;
     size_t rows = (size_t)p->contacts * (size_t)p->dimension;
-    double *r = cairn_arena_doubles(scratch, rows), *u = cairn_arena_doubles(scratch, rows);
-    double *z = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
-    if (!r || !u || !z)
+    double *u = cairn_arena_doubles(scratch, rows);
+    found.r = cairn_arena_doubles(scratch, rows);
+    found.z = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
+    if (!found.r || !u || !found.z)
         return CAIRN_NO_MEMORY;
     options.solver = "ngs";
     options.backend = stage->options->backend;
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
-    TRY(cairn_solve(p, &options, world->workspace, r, z, u, &report));
-    return keep(scratch, g, &part, r, z, mending);
+    TRY(cairn_solve(p, &options, world->workspace, found.r, found.z, u, &report));
+    return keep(scratch, g, &found, mending);
 }
 
 static cairn_status mend(const cairn_step *step, const cairn_answer *answer, cairn_mending *mending)

@@ -226,14 +226,14 @@ void cairn_answer_velocity(const cairn_step *step, const cairn_answer *answer, i
 /* x += h v, orientation by the exponential map, freely, or both with the mean velocities of what
  * swings: where a dynamic body will be. */
 void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
-                       const cairn_mechanism *joints, int i, const cairn_vec3 velocity[2],
-                       cairn_arrival *arrival)
+                       const cairn_body_end *end, cairn_arrival *arrival)
 {
-    cairn_vec3 v = velocity[0], omega = velocity[1];
     const cairn_body_store *b = &step->world->bodies;
+    int i = end->body;
+    cairn_vec3 v = end->v, omega = end->omega;
     bool freely = cairn_body_turns_freely(step, motion, arrival->pushed, i);
     double h = step->h;
-    if (cairn_mechanism_swings(joints, i)) {
+    if (end->swings) {
         v = cairn_scale(0.5, cairn_add(b->v[i], v));
         omega = cairn_scale(0.5, cairn_add(b->omega[i], omega));
     }

@@ -44,6 +44,14 @@ static cairn_quat frame_of(const cairn_step *step, const cairn_mechanism *joints
                                                 : step->world->bodies.q[body];
 }
 
+/* A joint in the step, and what the rates of its rows follow from. */
+typedef struct acting {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_mechanism *joints;
+    const cairn_joint *joint;
+} acting;
+
 /* What one body's motion (v; omega in the frame q) adds to the rate of a row. */
 static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v, cairn_vec3 omega)
 {
@@ -55,39 +63,30 @@ static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v
 }
 
 /* The rate of a row that driven bodies impose. */
-static double imposed_rate(const cairn_step *step, const cairn_free_motion *motion,
-                           const cairn_joint *joint, const cairn_row *row)
+static double imposed_rate(const acting *a, const cairn_row *row)
 {
+    const cairn_body_store *b = &a->step->world->bodies;
     double rate = 0;
     for (int side = 0; side < 2; side++) {
-        int body = joint->body[side];
-        if (body >= 0 && step->world->bodies.motion[body] == CAIRN_MOTION_DRIVEN)
-            rate += rate_of(row, side, step->world->bodies.q[body], motion->v_free[body],
-                            motion->omega_free[body]);
+        int body = a->joint->body[side];
+        if (body >= 0 && b->motion[body] == CAIRN_MOTION_DRIVEN)
+            rate += rate_of(row, side, b->q[body], a->motion->v_free[body],
+                            a->motion->omega_free[body]);
     }
     return rate;
 }
 
 /* The rate of a row with given velocities of the dynamic bodies. */
-static double rate_with(const cairn_step *step, const cairn_free_motion *motion,
-                        const cairn_mechanism *joints, const cairn_joint *joint,
-                        const cairn_row *row, const cairn_vec3 *v, const cairn_vec3 *omega)
+static double rate_with(const acting *a, const cairn_row *row, const cairn_vec3 *v,
+                        const cairn_vec3 *omega)
 {
-    double rate = imposed_rate(step, motion, joint, row);
+    double rate = imposed_rate(a, row);
     for (int side = 0; side < 2; side++) {
-        int body = joint->body[side];
-        if (body >= 0 && step->block[body] >= 0)
-            rate += rate_of(row, side, frame_of(step, joints, body), v[body], omega[body]);
+        int body = a->joint->body[side];
+        if (body >= 0 && a->step->block[body] >= 0)
+            rate += rate_of(row, side, frame_of(a->step, a->joints, body), v[body], omega[body]);
     }
     return rate;
-}
-
-static double rate_before(const cairn_step *step, const cairn_free_motion *motion,
-                          const cairn_mechanism *joints, const cairn_joint *joint,
-                          const cairn_row *row)
-{
-    return rate_with(step, motion, joints, joint, row, step->world->bodies.v,
-                     step->world->bodies.omega);
 }
 
 static int blocks_for(int rows, int components)
@@ -175,6 +174,7 @@ cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *
     for (size_t k = 0; k < world->joints.count; k++) {
         cairn_joint *joint = &world->joints.items[k];
         cairn_row *own = joints->rows + k * CAIRN_JOINT_ROWS;
+        const acting a = { step, motion, joints, joint };
         joint->rows = 0;
         if (!in_force(joint))
             continue;
@@ -182,8 +182,7 @@ cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *
         joint->rows = cairn_joint_rows(joint, &view, own);
         double ahead = step->h * cairn_scheme_ahead(step->scheme, step->linearisations);
         for (int i = 0; ahead > 0 && i < joint->rows; i++)
-            own[i].defect -= ahead * rate_with(step, motion, joints, joint, &own[i], motion->v_eval,
-                                               motion->omega_eval);
+            own[i].defect -= ahead * rate_with(&a, &own[i], motion->v_eval, motion->omega_eval);
         joints->blocks += blocks_for(joint->rows, step->components);
     }
     return make_swings(step, motion, joints);
@@ -222,18 +221,18 @@ static void fill_side(int dimension, cairn_quat q, const cairn_row *row, int sid
 }
 
 /* Row `row` as component i of block j of the problem. */
-static void fill_row(const cairn_step *step, const cairn_free_motion *motion,
-                     const cairn_mechanism *joints, const cairn_posed *posed,
-                     const cairn_joint *joint, const cairn_row *row, int j, int i)
+static void fill_row(const acting *a, const cairn_row *row, int j, int i, const cairn_posed *posed)
 {
+    const cairn_step *step = a->step;
+    int dimension = step->world->dimension;
     size_t entry = (size_t)j * (size_t)step->components + (size_t)i;
     for (int side = 0; side < 2; side++) {
-        int body = joint->body[side];
+        int body = a->joint->body[side];
         double *H = cairn_posed_rows(posed, j, side) + i * step->block_size;
         if (body >= 0 && step->block[body] >= 0)
-            fill_side(step->world->dimension, frame_of(step, joints, body), row, side, H);
+            fill_side(dimension, frame_of(step, a->joints, body), row, side, H);
     }
-    posed->w[entry] = imposed_rate(step, motion, joint, row) + row->gain * row->defect + row->bias;
+    posed->w[entry] = imposed_rate(a, row) + row->gain * row->defect + row->bias;
     posed->lower[entry] = row->lower;
     posed->upper[entry] = row->upper;
     posed->compliance[entry] = row->compliance;
@@ -245,18 +244,17 @@ static int block_of(const cairn_step *step, int body)
 }
 
 /* The blocks of one joint from block j on. */
-static int fill_joint(const cairn_step *step, const cairn_free_motion *motion,
-                      const cairn_mechanism *joints, const cairn_posed *posed, size_t k, int j)
+static int fill_joint(const acting *a, const cairn_row *rows, int j, const cairn_posed *posed)
 {
-    const cairn_joint *joint = &step->world->joints.items[k];
-    const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
+    const cairn_step *step = a->step;
+    const cairn_joint *joint = a->joint;
     int d = step->components;
     for (int i = 0; i < joint->rows; i++) {
         int at = j + i / d;
         posed->block[2 * at] = block_of(step, joint->body[0]);
         posed->block[2 * at + 1] = block_of(step, joint->body[1]);
         posed->bounded[at] = 1;
-        fill_row(step, motion, joints, posed, joint, &rows[i], at, i % d);
+        fill_row(a, &rows[i], at, i % d, posed);
     }
     return j + blocks_for(joint->rows, d);
 }
@@ -269,8 +267,10 @@ cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *
         return CAIRN_OK;
     TRY(take_arrays(step, joints->blocks, posed));
     int j = world->contacts.count;
-    for (size_t k = 0; k < world->joints.count; k++)
-        j = fill_joint(step, motion, joints, posed, k, j);
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const acting a = { step, motion, joints, &world->joints.items[k] };
+        j = fill_joint(&a, joints->rows + k * CAIRN_JOINT_ROWS, j, posed);
+    }
     posed->problem.contacts = j;
     posed->problem.bounded = posed->bounded;
     posed->problem.lower = posed->lower;
@@ -332,14 +332,13 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
 
 /* One row: its impulse r does r.(mean rate) of work on the bodies, of which driven bodies do
  * their part; the rest is what the row stores, gives or loses. */
-static void add_row(const cairn_step *step, const cairn_free_motion *motion,
-                    const cairn_mechanism *joints, const cairn_answer *answer,
-                    const cairn_joint *joint, const cairn_row *row, size_t entry,
+static void add_row(const acting *a, const cairn_row *row, const cairn_answer *answer, size_t entry,
                     cairn_energy *energy)
 {
-    double r = answer->r[entry], imposed = imposed_rate(step, motion, joint, row);
+    const cairn_body_store *b = &a->step->world->bodies;
+    double r = answer->r[entry], imposed = imposed_rate(a, row), h = a->step->h;
     double after = answer->u[entry] - row->gain * row->defect - row->bias;
-    double work = r * 0.5 * (after + rate_before(step, motion, joints, joint, row));
+    double work = r * 0.5 * (after + rate_with(a, row, b->v, b->omega));
     energy->driver_work -= r * imposed;
     switch (row->role) {
     case CAIRN_ROW_MOTOR:
@@ -349,8 +348,8 @@ static void add_row(const cairn_step *step, const cairn_free_motion *motion,
         energy->friction_loss -= work;
         break;
     case CAIRN_ROW_SPRING: /* what it stores is counted when the bodies have moved */
-        energy->damping_loss += step->h * row->damping * after * after;
-        energy->numerical_loss -= work + step->h * row->damping * after * after;
+        energy->damping_loss += h * row->damping * after * after;
+        energy->numerical_loss -= work + h * row->damping * after * after;
         break;
     case CAIRN_ROW_LIMIT: /* a stop is met, a rope becomes taut */
         energy->impact_loss -= work;
@@ -370,9 +369,9 @@ void cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion
         if (!in_force(joint))
             continue;
         const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
+        const acting a = { step, motion, joints, joint };
         for (int i = 0; i < joint->rows; i++)
-            add_row(step, motion, joints, answer, joint, &rows[i], (size_t)(j * d + i),
-                    &step->report->energy);
+            add_row(&a, &rows[i], answer, (size_t)(j * d + i), &step->report->energy);
         j += blocks_for(joint->rows, d);
     }
     cairn_joints_steady_loss(step, joints, answer->v);

@@ -9,39 +9,52 @@
  * contacts are linearised ahead ([ST96] (27), 3.6). F is that of q, or of mid-step in the last two.
  * Linearised ahead, (2) to (5) are done again at q^ = q+ until q+ no longer moves: g(q+) >= 0 holds
  * then for the gaps themselves. In an impact by Poisson's law (4) is compression, without forces,
- * and decompression, as in impulses.c. */
+ * and decompression, by the same text as for bodies: phases.c. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "solve/decompression.h"
 #include "world/lagrange.h"
-#include "world/scheme.h"
+#include "world/phases.h"
 
 static const double SETTLED = 1e-12; /* in the units of q */
 
-/* One step while it lasts. Rows: `dimension` per contact of the problem. */
-typedef struct stage {
+/* What is asked once, and read by all. */
+typedef struct given {
     cairn_lagrange *l;
     const cairn_lagrange_options *options;
     const cairn_scheme *scheme;
     bool velocity_level;
     int linearisations; /* at most, ahead; 0: contacts are those of the start             */
+    int m, d;           /* coordinates, dimension                                         */
     cairn_lagrange_report *report;
     cairn_error *error;
-    int m, d, count;        /* coordinates, dimension, contacts of the problem        */
-    int *contact;           /* the contact that is number j of the problem            */
-    double *L;              /* m x m, lower triangle                                  */
-    double *at;             /* m: q^, where gaps and H are taken                      */
-    double *v_free, *v, *q; /* m: without contact; at the end                         */
-    double *H, *G, *W;      /* rows x m, rows x m, rows x rows                        */
-    double *b, *mu, *s;     /* per contact                                            */
-    double *e, *floor;      /* per contact: Poisson's coefficient; its least impulse  */
-    double *compression;    /* rows: impulses of the first phase of an impact         */
-    bool hit, can_bounce;   /* something hits; a contact of Poisson's law is there    */
-    double *u_free, *r, *u; /* rows                                                   */
-    cairn_matrix matrix;    /* W as the problem wants it                              */
-} stage;
+} given;
+
+/* Motion without contact, and where contacts are evaluated. */
+typedef struct motion {
+    double *L;      /* m x m, lower triangle            */
+    double *at;     /* m: q^, where gaps and H are taken */
+    double *middle; /* m: where forces are              */
+    double *v_free; /* m                                */
+} motion;
+
+/* The contacts that take part and their problem. Rows: `dimension` per contact. */
+typedef struct posed {
+    int count;            /* contacts                                                   */
+    int *contact;         /* the contact that is number j                               */
+    double *H, *G, *W;    /* rows x m, rows x m, rows x rows                            */
+    double *b, *mu, *e;   /* per contact: bias, friction, Poisson's coefficient         */
+    double *u_free;       /* rows                                                       */
+    bool hit, can_bounce; /* something hits; a contact of Poisson's law is there        */
+    cairn_matrix matrix;  /* W as the problem wants it                                  */
+    cairn_problem problem;
+} posed;
+
+/* The state at the end. */
+typedef struct arrival {
+    double *v, *q; /* m */
+} arrival;
 
 static double dot(int n, const double *x, const double *y)
 {
@@ -100,288 +113,279 @@ static void solve_upper(int n, const double *L, double *x)
 
 /* ---- (1) free motion ------------------------------------------------------------------------ */
 
-static cairn_status evaluate_mass(stage *t, const double *q)
+static cairn_status evaluate_mass(const given *g, const double *q, double *L)
 {
-    const cairn_lagrange_system *system = &t->l->system;
-    memset(t->L, 0, (size_t)t->m * (size_t)t->m * sizeof(double));
-    system->mass(system->context, q, t->L);
-    int bad = factor(t->m, t->L);
+    const cairn_lagrange_system *system = &g->l->system;
+    memset(L, 0, (size_t)g->m * (size_t)g->m * sizeof(double));
+    system->mass(system->context, q, L);
+    int bad = factor(g->m, L);
     if (bad >= 0)
-        return cairn_fail(t->error, CAIRN_BAD_INPUT, "mass",
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "mass",
                           "M is not positive definite: no pivot in row %d", bad);
     return CAIRN_OK;
 }
 
-static cairn_status free_motion(stage *t)
+static cairn_status find_free_motion(const given *g, motion *free)
 {
-    const cairn_lagrange_system *system = &t->l->system;
-    double h = t->options->time_step;
-    double ahead = h * cairn_scheme_ahead(t->scheme, t->linearisations); /* s */
+    const cairn_lagrange_system *system = &g->l->system;
+    double h = g->options->time_step;
+    double ahead = h * cairn_scheme_ahead(g->scheme, g->linearisations); /* s */
     double middle = fmin(ahead, 0.5 * h);
-    for (int i = 0; i < t->m; i++) {
-        t->q[i] = t->l->q[i] + middle * t->l->v[i];
-        t->at[i] = t->l->q[i] + ahead * t->l->v[i];
+    for (int i = 0; i < g->m; i++) {
+        free->middle[i] = g->l->q[i] + middle * g->l->v[i];
+        free->at[i] = g->l->q[i] + ahead * g->l->v[i];
     }
-    TRY(evaluate_mass(t, t->at));
+    TRY(evaluate_mass(g, free->at, free->L));
     if (system->force)
-        system->force(system->context, t->l->time + middle, t->q, t->l->v, t->v_free);
-    if (!are_finite((size_t)t->m, t->v_free))
-        return cairn_fail(t->error, CAIRN_NOT_FINITE, "force", "F at time %g is not finite",
-                          t->l->time);
-    solve_lower(t->m, t->L, t->v_free);
-    solve_upper(t->m, t->L, t->v_free);
-    for (int i = 0; i < t->m; i++)
-        t->v_free[i] = t->l->v[i] + h * t->v_free[i];
+        system->force(system->context, g->l->time + middle, free->middle, g->l->v, free->v_free);
+    if (!are_finite((size_t)g->m, free->v_free))
+        return cairn_fail(g->error, CAIRN_NOT_FINITE, "force", "F at time %g is not finite",
+                          g->l->time);
+    solve_lower(g->m, free->L, free->v_free);
+    solve_upper(g->m, free->L, free->v_free);
+    for (int i = 0; i < g->m; i++)
+        free->v_free[i] = g->l->v[i] + h * free->v_free[i];
     return CAIRN_OK;
 }
 
 /* ---- (2) contacts --------------------------------------------------------------------------- */
 
-static cairn_status evaluate_contact(stage *t, const double *q, int index, double *rows,
+static cairn_status evaluate_contact(const given *g, const double *q, int index, double *rows,
                                      cairn_lagrange_contact *out)
 {
-    const cairn_lagrange_system *system = &t->l->system;
-    size_t size = (size_t)t->d * (size_t)t->m;
+    const cairn_lagrange_system *system = &g->l->system;
+    size_t size = (size_t)g->d * (size_t)g->m;
     memset(rows, 0, size * sizeof(double));
     *out = (cairn_lagrange_contact){ .rows = rows };
     system->contact(system->context, q, index, out);
     if (!isfinite(out->gap) || !are_finite(size, rows))
-        return cairn_fail(t->error, CAIRN_NOT_FINITE, "contact",
+        return cairn_fail(g->error, CAIRN_NOT_FINITE, "contact",
                           "the gap or the rows of contact %d are not finite", index);
     if (!(out->mu >= 0) || !isfinite(out->mu))
-        return cairn_fail(t->error, CAIRN_BAD_INPUT, "mu", "contact %d has %g, expected >= 0",
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "mu", "contact %d has %g, expected >= 0",
                           index, out->mu);
     if (!(out->restitution >= 0 && out->restitution <= 1))
-        return cairn_fail(t->error, CAIRN_BAD_INPUT, "restitution",
+        return cairn_fail(g->error, CAIRN_BAD_INPUT, "restitution",
                           "contact %d has %g, expected 0 to 1", index, out->restitution);
     return CAIRN_OK;
 }
 
-/* As in impulses.c: an approach that closes the gap and is more than what forces give in a step. */
-static bool hits(const stage *t, const cairn_lagrange_contact *c, double gap)
+/* How the bodies of a contact come; its gap at the start is g(q^) - n.(q^ - q). */
+static cairn_approach approach_of(const given *g, const motion *free,
+                                  const cairn_lagrange_contact *c)
 {
-    double before = dot(t->m, c->rows, t->l->v), free = dot(t->m, c->rows, t->v_free);
-    return before < -fabs(free - before) && gap + t->options->time_step * before <= 0;
+    cairn_approach at = { .gap = c->gap,
+                          .before = dot(g->m, c->rows, g->l->v),
+                          .restitution = c->poisson ? 0 : c->restitution };
+    for (int i = 0; i < g->m; i++)
+        at.gap -= c->rows[i] * (free->at[i] - g->l->q[i]);
+    at.apart = g->options->stabilisation * at.gap / g->options->time_step;
+    return at;
 }
 
-/* gamma g/h; e u_N where the contact closes in this step and bounces; Poisson's where it hits: 0 */
-static double bias(stage *t, const cairn_lagrange_contact *c)
+/* The bias of a contact; 0 at most where it hits and bounces by Poisson's law. */
+static double find_bias(const given *g, const motion *free, const cairn_lagrange_contact *c,
+                        posed *out)
 {
-    double h = t->options->time_step, before = dot(t->m, c->rows, t->l->v);
-    double e = c->poisson ? 0 : c->restitution, gap = c->gap; /* g(q^) - n.(q^ - q) */
-    for (int i = 0; i < t->m; i++)
-        gap -= c->rows[i] * (t->at[i] - t->l->q[i]);
-    bool hit = hits(t, c, t->velocity_level ? 0 : gap);
-    t->hit = t->hit || hit;
-    t->can_bounce = t->can_bounce || (c->poisson && c->restitution > 0);
-    if (t->velocity_level)
-        return e * fmin(before, 0);
-    double apart = t->options->stabilisation * gap / h;
-    if (c->poisson && c->restitution > 0)
-        return hit ? fmin(apart, 0) : apart;
-    bool bounces = e > 0 && before < 0 && gap + h * before <= 0;
-    return bounces ? fmin(apart, e * before) : apart;
+    const cairn_approach at = approach_of(g, free, c);
+    double h = g->options->time_step, v_free = dot(g->m, c->rows, free->v_free);
+    bool hit = cairn_impact_hits(at.before, v_free, at.before, g->velocity_level ? 0 : at.gap, h);
+    bool bounces = c->poisson && c->restitution > 0;
+    double b = cairn_scheme_bias(g->velocity_level, h, &at);
+    out->hit = out->hit || hit;
+    out->can_bounce = out->can_bounce || bounces;
+    return hit && bounces ? fmin(b, 0) : b;
 }
 
-static cairn_status collect_contacts(stage *t)
+static cairn_status collect_contacts(const given *g, const motion *free, posed *out)
 {
-    double reach = t->velocity_level ? 0 : t->options->reach;
-    size_t d = (size_t)t->d, size = d * (size_t)t->m;
-    t->count = 0;
-    t->hit = t->can_bounce = false;
-    for (int index = 0; index < t->l->system.contacts; index++) {
+    double reach = g->velocity_level ? 0 : g->options->reach;
+    size_t size = (size_t)g->d * (size_t)g->m;
+    out->count = 0;
+    out->hit = out->can_bounce = false;
+    for (int index = 0; index < g->l->system.contacts; index++) {
         cairn_lagrange_contact c;
-        int j = t->count;
-        TRY(evaluate_contact(t, t->at, index, t->H + (size_t)j * size, &c));
+        int j = out->count;
+        TRY(evaluate_contact(g, free->at, index, out->H + (size_t)j * size, &c));
         if (c.gap > reach)
             continue;
-        t->contact[j] = index;
-        t->b[j] = bias(t, &c);
-        t->e[j] = c.poisson ? c.restitution : 0;
-        t->mu[j] = t->scheme->frictionless ? 0 : c.mu;
-        t->s[j] = t->l->s[index];
-        memcpy(t->r + (size_t)j * d, t->l->r + (size_t)index * d, d * sizeof(double));
-        t->count++;
+        out->contact[j] = index;
+        out->b[j] = find_bias(g, free, &c, out);
+        out->e[j] = c.poisson ? c.restitution : 0;
+        out->mu[j] = g->scheme->frictionless ? 0 : c.mu;
+        out->count++;
     }
     return CAIRN_OK;
 }
 
 /* ---- (3) the local form --------------------------------------------------------------------- */
 
-static void fill_W(stage *t, int rows)
+static void fill_W(const given *g, const motion *free, int rows, posed *out)
 {
-    size_t m = (size_t)t->m, n = (size_t)rows;
-    memcpy(t->G, t->H, n * m * sizeof(double));
+    size_t m = (size_t)g->m, n = (size_t)rows;
+    memcpy(out->G, out->H, n * m * sizeof(double));
     for (size_t i = 0; i < n; i++) {
-        solve_lower(t->m, t->L, t->G + i * m);
-        t->u_free[i] = dot(t->m, t->H + i * m, t->v_free);
+        solve_lower(g->m, free->L, out->G + i * m);
+        out->u_free[i] = dot(g->m, out->H + i * m, free->v_free);
         for (size_t j = 0; j <= i; j++)
-            t->W[i * n + j] = t->W[j * n + i] = dot(t->m, t->G + i * m, t->G + j * m);
+            out->W[i * n + j] = out->W[j * n + i] = dot(g->m, out->G + i * m, out->G + j * m);
     }
 }
 
-static cairn_status form_problem(stage *t, cairn_problem *p)
+static cairn_status form_problem(const given *g, const motion *free, posed *out)
 {
-    int rows = t->count * t->d;
+    int rows = out->count * g->d;
     size_t n = (size_t)rows;
-    int64_t *start = cairn_arena_take(&t->l->scratch, n + 1, sizeof(int64_t));
-    int32_t *column = cairn_arena_take(&t->l->scratch, n * n, sizeof(int32_t));
-    t->W = cairn_arena_take(&t->l->scratch, n * n, sizeof(double));
-    if (!start || !column || !t->W)
+    int64_t *start = cairn_arena_take(&g->l->scratch, n + 1, sizeof(int64_t));
+    int32_t *column = cairn_arena_take(&g->l->scratch, n * n, sizeof(int32_t));
+    out->W = cairn_arena_take(&g->l->scratch, n * n, sizeof(double));
+    if (!start || !column || !out->W)
         return CAIRN_NO_MEMORY;
-    fill_W(t, rows);
+    fill_W(g, free, rows, out);
     for (size_t i = 0; i <= n; i++)
         start[i] = (int64_t)(i * n);
     for (size_t k = 0; k < n * n; k++)
         column[k] = (int32_t)(k % n);
-    t->matrix = (cairn_matrix){ rows, rows, start, column, t->W };
-    *p = (cairn_problem){ .dimension = t->d, .contacts = t->count, .W = &t->matrix };
-    p->directions = t->scheme->edges && t->d == 3 ? (int)t->options->directions : 0;
-    p->q = t->u_free;
-    p->b = t->b;
-    p->mu = t->mu;
-    return cairn_problem_check(p, t->error);
+    out->matrix = (cairn_matrix){ rows, rows, start, column, out->W };
+    cairn_problem *p = &out->problem;
+    *p = (cairn_problem){ .dimension = g->d, .contacts = out->count, .W = &out->matrix };
+    p->directions = g->scheme->edges && g->d == 3 ? (int)g->options->directions : 0;
+    p->q = out->u_free;
+    p->b = out->b;
+    p->mu = out->mu;
+    return cairn_problem_check(p, g->error);
 }
 
 /* ---- (4) impulses --------------------------------------------------------------------------- */
 
-static cairn_status find_impulses(stage *t, const cairn_problem *p, int64_t most)
+/* The impulses of the last step. The local form has no velocities of blocks. */
+static void first_guess(const given *g, const posed *p, cairn_answer *answer)
 {
-    const cairn_lagrange_options *o = t->options;
-    if (!cairn_scheme_accepts(t->scheme, o->backend, o->solver, p))
-        return cairn_fail(t->error, CAIRN_UNSUPPORTED, "solver",
-                          "%s does not treat the problem of the scheme %s", o->solver,
-                          t->scheme->name);
-    double none; /* the local form has no velocities */
-    int upgraded;
-    uint8_t *exact = cairn_arena_take(&t->l->scratch, (size_t)t->count, 1);
-    if (!exact)
-        return CAIRN_NO_MEMORY;
-    cairn_scheme_job job = { .problem = p,
-                             .options = cairn_solve_options_default(),
-                             .loop = { 0, o->max_outer, t->s, t->r, &none, t->u },
-                             .allowed = o->model_tolerance / o->time_step,
-                             .exact = exact,
-                             .upgraded = &upgraded,
-                             .workspace = t->l->workspace,
-                             .report = &t->report->solve };
-    job.options.solver = o->solver;
-    job.options.backend = o->backend;
-    job.options.tolerance = o->tolerance;
-    job.options.max_iterations = most;
-    return cairn_scheme_solve(t->scheme, &job);
-}
-
-/* The first phase: velocities before the step, no forces; overlaps must not bounce. */
-static cairn_status compress(stage *t, const cairn_problem *p)
-{
-    cairn_problem first = *p;
-    size_t m = (size_t)t->m;
-    double *q = cairn_arena_doubles(&t->l->scratch, (size_t)(t->count * t->d));
-    double *b = cairn_arena_doubles(&t->l->scratch, (size_t)t->count);
-    if (!q || !b)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0; i < t->count * t->d; i++)
-        q[i] = dot(t->m, t->H + (size_t)i * m, t->l->v);
-    for (int j = 0; j < t->count; j++)
-        b[j] = t->e[j] > 0 ? fmax(0, t->b[j]) : t->b[j];
-    first.q = q;
-    first.b = b;
-    int64_t all = t->options->max_iterations;
-    TRY(find_impulses(t, &first, all - all / 2));
-    memcpy(t->compression, t->r, (size_t)(t->count * t->d) * sizeof(double));
-    for (int j = 0; j < t->count; j++) {
-        t->floor[j] = t->e[j] * fmax(0, t->r[j * t->d]);
-        t->r[j * t->d] += t->floor[j];
+    size_t d = (size_t)g->d;
+    answer->problem = p->problem;
+    for (int j = 0; j < p->count; j++) {
+        size_t index = (size_t)p->contact[j];
+        answer->s[j] = g->l->s[index];
+        memcpy(answer->r + (size_t)j * d, g->l->r + index * d, d * sizeof(double));
     }
-    return CAIRN_OK;
 }
 
-static cairn_status find_impact(stage *t, const cairn_problem *p)
+static cairn_solving solving_of(const given *g, int *upgraded)
 {
-    const cairn_decompression second = { p, t->compression, t->floor };
-    cairn_solve_options options = cairn_solve_options_default();
-    double none;
-    options.law = t->scheme->law;
-    options.tolerance = t->options->tolerance;
-    options.max_iterations = t->options->max_iterations;
-    TRY(compress(t, p));
-    const cairn_solve_report first = t->report->solve;
-    options.max_iterations -= first.iterations;
-    TRY(cairn_decompression_solve(&second, &options, t->r, &none, t->u, &t->report->solve));
-    cairn_decompression_report(&first, &t->report->solve);
-    return CAIRN_OK;
+    const cairn_lagrange_options *o = g->options;
+    cairn_solving s = { .scheme = g->scheme,
+                        .options = cairn_solve_options_default(),
+                        .max_fixed_point = o->max_outer,
+                        .allowed = o->model_tolerance / o->time_step,
+                        .scratch = &g->l->scratch,
+                        .workspace = g->l->workspace,
+                        .report = &g->report->solve,
+                        .upgraded = upgraded };
+    s.options.law = g->scheme->law;
+    s.options.solver = o->solver;
+    s.options.backend = o->backend;
+    s.options.tolerance = o->tolerance;
+    s.options.max_iterations = o->max_iterations;
+    return s;
+}
+
+/* Both phases of an impact, the first with the velocities before the step: without forces. */
+static cairn_status solve_impact(const given *g, const posed *p, const cairn_solving *s,
+                                 cairn_answer *answer)
+{
+    cairn_problem first = p->problem;
+    double *q = cairn_arena_doubles(s->scratch, (size_t)(p->count * g->d));
+    if (!q)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < p->count * g->d; i++)
+        q[i] = dot(g->m, p->H + (size_t)i * (size_t)g->m, g->l->v);
+    first.q = q;
+    return cairn_impact_solve(s, &first, p->e, answer);
+}
+
+static cairn_status find_impulses(const given *g, const posed *p, cairn_answer *answer)
+{
+    int upgraded;
+    const cairn_solving s = solving_of(g, &upgraded);
+    if (!cairn_scheme_accepts(g->scheme, g->options->backend, g->options->solver, &p->problem))
+        return cairn_fail(g->error, CAIRN_UNSUPPORTED, "solver",
+                          "%s does not treat the problem of the scheme %s", g->options->solver,
+                          g->scheme->name);
+    first_guess(g, p, answer);
+    return p->hit && p->can_bounce ? solve_impact(g, p, &s, answer)
+                                   : cairn_phase_whole.solve(&s, NULL, answer);
 }
 
 /* ---- (5) the end of the step ---------------------------------------------------------------- */
 
 /* v+ and q+ */
-static cairn_status move(stage *t)
+static cairn_status move(const given *g, const motion *free, const posed *p, const double *r,
+                         arrival *out)
 {
-    size_t m = (size_t)t->m;
-    memset(t->v, 0, m * sizeof(double));
-    for (int i = 0; i < t->count * t->d; i++)
+    size_t m = (size_t)g->m;
+    memset(out->v, 0, m * sizeof(double));
+    for (int i = 0; i < p->count * g->d; i++)
         for (size_t k = 0; k < m; k++)
-            t->v[k] += t->G[(size_t)i * m + k] * t->r[i];
-    solve_upper(t->m, t->L, t->v);
+            out->v[k] += p->G[(size_t)i * m + k] * r[i];
+    solve_upper(g->m, free->L, out->v);
     for (size_t k = 0; k < m; k++) {
-        t->v[k] += t->v_free[k];
-        t->q[k] = t->l->q[k] + t->options->time_step * t->v[k];
+        out->v[k] += free->v_free[k];
+        out->q[k] = g->l->q[k] + g->options->time_step * out->v[k];
     }
-    if (!are_finite(m, t->v) || !are_finite(m, t->q))
-        return cairn_fail(t->error, CAIRN_NOT_FINITE, "q", "the new state is not finite");
+    if (!are_finite(m, out->v) || !are_finite(m, out->q))
+        return cairn_fail(g->error, CAIRN_NOT_FINITE, "q", "the new state is not finite");
     return CAIRN_OK;
 }
 
 /* What contacts took: r times the mean of the velocities before and after. */
-static void measure_losses(stage *t)
+static void measure_losses(const given *g, const posed *p, const cairn_answer *answer)
 {
-    cairn_lagrange_report *report = t->report;
-    for (int i = 0; i < t->count * t->d; i++) {
-        double before = dot(t->m, t->H + (size_t)i * (size_t)t->m, t->l->v);
-        double loss = -0.5 * t->r[i] * (before + t->u[i]);
-        *(i % t->d ? &report->friction_loss : &report->impact_loss) += loss;
-        report->active += i % t->d == 0 && t->r[i] > 0;
+    cairn_lagrange_report *report = g->report;
+    for (int i = 0; i < p->count * g->d; i++) {
+        double before = dot(g->m, p->H + (size_t)i * (size_t)g->m, g->l->v);
+        double loss = -0.5 * answer->r[i] * (before + answer->u[i]);
+        *(i % g->d ? &report->friction_loss : &report->impact_loss) += loss;
+        report->active += i % g->d == 0 && answer->r[i] > 0;
     }
 }
 
-/* Energies and overlap of the new state; what the stage held of the old one is lost. */
-static cairn_status measure_state(stage *t)
+/* Energies and overlap of the new state; `free` and `p` lend their memory. */
+static cairn_status measure_state(const given *g, const arrival *end, motion *free, posed *p)
 {
-    const cairn_lagrange_system *system = &t->l->system;
-    cairn_lagrange_report *report = t->report;
-    TRY(evaluate_mass(t, t->q));
-    for (int j = 0; j < t->m; j++) { /* v'M v = |L'v|^2 */
+    const cairn_lagrange_system *system = &g->l->system;
+    cairn_lagrange_report *report = g->report;
+    TRY(evaluate_mass(g, end->q, free->L));
+    for (int j = 0; j < g->m; j++) { /* v'M v = |L'v|^2 */
         double sum = 0;
-        for (int i = j; i < t->m; i++)
-            sum += t->L[(size_t)i * (size_t)t->m + (size_t)j] * t->v[i];
+        for (int i = j; i < g->m; i++)
+            sum += free->L[(size_t)i * (size_t)g->m + (size_t)j] * end->v[i];
         report->kinetic += 0.5 * sum * sum;
     }
     if (system->potential)
-        report->potential = system->potential(system->context, t->q);
+        report->potential = system->potential(system->context, end->q);
     for (int index = 0; index < system->contacts; index++) {
         cairn_lagrange_contact c;
-        TRY(evaluate_contact(t, t->q, index, t->H, &c));
+        TRY(evaluate_contact(g, end->q, index, p->H, &c));
         report->penetration = fmax(report->penetration, -c.gap);
     }
     return CAIRN_OK;
 }
 
 /* Nothing can fail here. */
-static void commit(stage *t)
+static void commit(const given *g, const posed *p, const cairn_answer *answer, const arrival *end)
 {
-    cairn_lagrange *l = t->l;
-    size_t m = (size_t)t->m, d = (size_t)t->d, contacts = (size_t)l->system.contacts;
-    memcpy(l->q, t->q, m * sizeof(double));
-    memcpy(l->v, t->v, m * sizeof(double));
+    cairn_lagrange *l = g->l;
+    size_t m = (size_t)g->m, d = (size_t)g->d, contacts = (size_t)l->system.contacts;
+    memcpy(l->q, end->q, m * sizeof(double));
+    memcpy(l->v, end->v, m * sizeof(double));
     memset(l->r, 0, contacts * d * sizeof(double));
     memset(l->s, 0, contacts * sizeof(double));
-    for (int j = 0; j < t->count; j++) {
-        size_t index = (size_t)t->contact[j];
-        memcpy(l->r + index * d, t->r + (size_t)j * d, d * sizeof(double));
-        l->s[index] = t->s[j];
+    for (int j = 0; j < p->count; j++) {
+        size_t index = (size_t)p->contact[j];
+        memcpy(l->r + index * d, answer->r + (size_t)j * d, d * sizeof(double));
+        l->s[index] = answer->s[j];
     }
-    l->time += t->options->time_step;
+    l->time += g->options->time_step;
 }
 
 /* The report of a step without contacts. */
@@ -395,84 +399,93 @@ static cairn_solve_report nothing_to_solve(void)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static cairn_status take_arrays(stage *t)
+/* All values of a step. */
+typedef struct values {
+    motion free;
+    posed posed;
+    cairn_answer answer;
+    arrival end;
+} values;
+
+static cairn_status take_arrays(const given *g, values *a)
 {
-    cairn_arena *arena = &t->l->scratch;
-    size_t m = (size_t)t->m, contacts = (size_t)t->l->system.contacts;
-    size_t rows = contacts * (size_t)t->d;
+    cairn_arena *arena = &g->l->scratch;
+    size_t m = (size_t)g->m, contacts = (size_t)g->l->system.contacts;
+    size_t rows = contacts * (size_t)g->d;
     cairn_arena_reset(arena);
-    t->contact = cairn_arena_take(arena, contacts, sizeof(int));
+    a->posed.contact = cairn_arena_take(arena, contacts, sizeof(int));
     struct {
         double **array;
         size_t size;
     } wanted[] = {
-        { &t->L, m * m },     { &t->v_free, m },   { &t->v, m },        { &t->q, m },
-        { &t->at, m },        { &t->H, rows * m }, { &t->G, rows * m }, { &t->b, contacts },
-        { &t->mu, contacts }, { &t->s, contacts }, { &t->e, contacts }, { &t->floor, contacts },
-        { &t->u_free, rows }, { &t->r, rows },     { &t->u, rows },     { &t->compression, rows },
+        { &a->free.L, m * m },      { &a->free.at, m },         { &a->free.middle, m },
+        { &a->free.v_free, m },     { &a->posed.H, rows * m },  { &a->posed.G, rows * m },
+        { &a->posed.b, contacts },  { &a->posed.mu, contacts }, { &a->posed.e, contacts },
+        { &a->posed.u_free, rows }, { &a->answer.s, contacts }, { &a->answer.r, rows },
+        { &a->answer.u, rows },     { &a->answer.v, 1 },        { &a->end.v, m },
+        { &a->end.q, m },
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         *wanted[i].array = cairn_arena_doubles(arena, wanted[i].size);
         if (!*wanted[i].array)
             return CAIRN_NO_MEMORY;
     }
-    return t->contact ? CAIRN_OK : CAIRN_NO_MEMORY;
+    return a->posed.contact ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 /* (2) to (5) with gaps and H at q^ */
-static cairn_status find_state(stage *t)
+static cairn_status find_state(const given *g, values *a)
 {
-    TRY(collect_contacts(t));
-    if (t->count) {
-        cairn_problem problem;
-        TRY(form_problem(t, &problem));
-        TRY(t->hit && t->can_bounce ? find_impact(t, &problem)
-                                    : find_impulses(t, &problem, t->options->max_iterations));
+    TRY(collect_contacts(g, &a->free, &a->posed));
+    if (a->posed.count) {
+        TRY(form_problem(g, &a->free, &a->posed));
+        TRY(find_impulses(g, &a->posed, &a->answer));
     } else {
-        t->report->solve = nothing_to_solve();
+        g->report->solve = nothing_to_solve();
     }
-    return move(t);
+    return move(g, &a->free, &a->posed, a->answer.r, &a->end);
 }
 
 /* The largest |q+ - q^|, and whether it is rounding or what the solver's tolerance leaves open. */
-static bool is_settled(const stage *t)
+static bool is_settled(const given *g, const double *at, const arrival *end)
 {
-    double largest = 0, motion = 0;
-    for (int i = 0; i < t->m; i++) {
-        largest = fmax(largest, fabs(t->q[i] - t->at[i]));
-        motion = fmax(motion, t->options->time_step * fabs(t->v[i]));
+    double largest = 0, farthest = 0;
+    for (int i = 0; i < g->m; i++) {
+        largest = fmax(largest, fabs(end->q[i] - at[i]));
+        farthest = fmax(farthest, g->options->time_step * fabs(end->v[i]));
     }
-    t->report->linearisation_error = largest;
-    return largest <= fmax(SETTLED, t->options->tolerance * motion);
+    g->report->linearisation_error = largest;
+    return largest <= fmax(SETTLED, g->options->tolerance * farthest);
 }
 
 /* (2) to (5) at q^, then at q+ until that settles. */
-static cairn_status find_end(stage *t)
+static cairn_status find_end(const given *g, values *a)
 {
-    cairn_lagrange_report *report = t->report;
-    TRY(find_state(t));
+    cairn_lagrange_report *report = g->report;
+    TRY(find_state(g, a));
     report->linearisations = 1;
-    bool settled = is_settled(t);
-    while (report->linearisations < t->linearisations && !settled) {
-        memcpy(t->at, t->q, (size_t)t->m * sizeof(double));
-        TRY(find_state(t));
+    bool settled = is_settled(g, a->free.at, &a->end);
+    while (report->linearisations < g->linearisations && !settled) {
+        memcpy(a->free.at, a->end.q, (size_t)g->m * sizeof(double));
+        TRY(find_state(g, a));
         report->linearisations++;
-        settled = is_settled(t);
+        settled = is_settled(g, a->free.at, &a->end);
     }
-    if (t->linearisations > 1 && !settled) /* one alone is the scheme of [ST96] (29) */
+    if (g->linearisations > 1 && !settled) /* one alone is the scheme of [ST96] (29) */
         report->solve.converged = false;
     return CAIRN_OK;
 }
 
-static cairn_status advance(stage *t)
+static cairn_status advance(const given *g)
 {
-    TRY(take_arrays(t));
-    TRY(free_motion(t));
-    TRY(find_end(t));
-    t->report->candidates = t->count;
-    measure_losses(t);
-    TRY(measure_state(t));
-    commit(t);
+    values a = { .posed = { .count = 0 } };
+    TRY(take_arrays(g, &a));
+    TRY(find_free_motion(g, &a.free));
+    TRY(find_end(g, &a));
+    g->report->candidates = a.posed.count;
+    measure_losses(g, &a.posed, &a.answer);
+    TRY(measure_state(g, &a.end, &a.free, &a.posed));
+    commit(g, &a.posed, &a.answer, &a.end);
     return CAIRN_OK;
 }
 
@@ -505,16 +518,17 @@ cairn_status cairn_lagrange_step(cairn_lagrange *lagrange, const cairn_lagrange_
         *error = (cairn_error){ 0 };
     TRY(check_options(options, error));
     const cairn_scheme *scheme = cairn_scheme_find(options->scheme);
-    stage t = { .l = lagrange,
-                .options = options,
-                .scheme = scheme,
-                .velocity_level = options->velocity_level || scheme->velocity_level,
-                .linearisations = cairn_scheme_linearisations(scheme, options->linearisations),
-                .report = report,
-                .error = error,
-                .m = lagrange->system.coordinates,
-                .d = lagrange->system.dimension };
-    cairn_status status = advance(&t);
+    const given g = { .l = lagrange,
+                      .options = options,
+                      .scheme = scheme,
+                      .velocity_level = options->velocity_level || scheme->velocity_level,
+                      .linearisations =
+                          cairn_scheme_linearisations(scheme, options->linearisations),
+                      .m = lagrange->system.coordinates,
+                      .d = lagrange->system.dimension,
+                      .report = report,
+                      .error = error };
+    cairn_status status = advance(&g);
     if (status != CAIRN_OK && error && !error->message[0])
         cairn_fail(error, status, NULL, "%s", cairn_status_text(status));
     return status;

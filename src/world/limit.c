@@ -32,6 +32,14 @@ static const double SLIGHT = 0.1; /* of the size of a body: an error that is let
 static const double SPARE = 0.9;  /* of the time step that is recommended             */
 enum { GRAIN = 2048 };
 
+/* What tells how bodies moved. */
+typedef struct moved {
+    const cairn_step *step;
+    const cairn_free_motion *motion;
+    const cairn_answer *answer;
+    bool plain; /* there are balls and planes alone */
+} moved;
+
 /* A body on its way past another. */
 typedef struct passage {
     int body, other;
@@ -42,15 +50,13 @@ typedef struct passage {
 /* ---- ways ----------------------------------------------------------------------------------- */
 
 /* Of a body in this step, both in the world's axes. */
-static void velocity_of(const cairn_step *step, const cairn_free_motion *motion,
-                        const cairn_answer *answer, int i, cairn_vec3 *v, cairn_vec3 *omega)
+static void velocity_of(const moved *m, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
-    const cairn_body_store *b = &step->world->bodies;
-    *v = motion->v_free[i];
-    *omega = motion->omega_free[i];
-    if (step->block[i] >= 0)
-        cairn_answer_velocity(step, answer, i, v, omega);
-    *omega = cairn_rotate(b->q[i], *omega);
+    *v = m->motion->v_free[i];
+    *omega = m->motion->omega_free[i];
+    if (m->step->block[i] >= 0)
+        cairn_answer_velocity(m->step, m->answer, i, v, omega);
+    *omega = cairn_rotate(m->step->world->bodies.q[i], *omega);
 }
 
 static double surface_way(const cairn_step *step, int i, cairn_vec3 omega)
@@ -79,13 +85,13 @@ static double size_of(const cairn_body_store *b, int i, int k)
     return size > 0 ? size : INFINITY;
 }
 
-static passage passage_of(const cairn_step *step, const cairn_free_motion *motion,
-                          const cairn_answer *answer, int i, int k)
+static passage passage_of(const moved *m, int i, int k)
 {
+    const cairn_step *step = m->step;
     const cairn_vec3 *x = step->world->bodies.x;
     cairn_vec3 v, omega, v_other, omega_other;
-    velocity_of(step, motion, answer, i, &v, &omega);
-    velocity_of(step, motion, answer, k, &v_other, &omega_other);
+    velocity_of(m, i, &v, &omega);
+    velocity_of(m, k, &v_other, &omega_other);
     v = cairn_sub(v, v_other);
     if (cairn_body_arm(step->world, k) > 0) /* the turning of a ball is not seen */
         v = cairn_sub(v, cairn_cross(omega_other, cairn_sub(x[i], x[k])));
@@ -97,13 +103,14 @@ cairn_status cairn_answer_ways(const cairn_step *step, const cairn_free_motion *
                                const cairn_answer *answer, double **out)
 {
     const cairn_body_store *b = &step->world->bodies;
+    const moved m = { step, motion, answer, false };
     double *way = *out = cairn_arena_doubles(&step->world->scratch, (size_t)b->count);
     if (!way)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b->count; i++)
         if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED) {
             cairn_vec3 v, omega;
-            velocity_of(step, motion, answer, i, &v, &omega);
+            velocity_of(&m, i, &v, &omega);
             double turn = isfinite(b->arm[i]) ? surface_way(step, i, omega) : 0;
             way[i] = step->h * cairn_norm(v) + turn;
         }
@@ -157,15 +164,17 @@ static double foreseen_gap(const cairn_step *step, const cairn_answer *answer, i
     return at_start ? step->world->contacts.gap[j] + h * u : h * fmax(0, u + answer->problem.b[j]);
 }
 
-static cairn_status is_wrong(const cairn_step *step, bool plain, const cairn_answer *answer,
-                             const cairn_arrival *arrival, int j, const passage *p, bool *wrong)
+static cairn_status is_wrong(const moved *m, const cairn_arrival *arrival, int j, const passage *p,
+                             bool *wrong)
 {
+    const cairn_step *step = m->step;
+    const cairn_answer *answer = m->answer;
     const int body[2] = { p->body, p->other };
     double slight = SLIGHT * p->size, gap = INFINITY;
     double foreseen = foreseen_gap(step, answer, j), most = fmax(foreseen, 0) + slight;
     bool pushes = answer->r[(size_t)j * (size_t)answer->problem.dimension] > 0;
     *wrong = p->turn > slight || (pushes && cairn_body_arm(step->world, p->body) > 0);
-    if (*wrong || (plain && !pushes)) /* balls and planes are as far apart as foreseen */
+    if (*wrong || (m->plain && !pushes)) /* balls and planes are as far apart as foreseen */
         return CAIRN_OK;
     TRY(cairn_arrival_gap(step->world, arrival, body, most + p->way + p->turn, &gap));
     bool stopped = pushes && gap > most; /* by what it does not touch */
@@ -174,9 +183,7 @@ static cairn_status is_wrong(const cairn_step *step, bool plain, const cairn_ans
 }
 
 typedef struct limit_job {
-    const cairn_step *step;
-    const cairn_free_motion *motion;
-    const cairn_answer *answer;
+    const moved *moved;
     const double *way; /* m: of each body                         */
     uint8_t *far;      /* of each contact: one of its bodies goes far */
 } limit_job;
@@ -184,7 +191,7 @@ typedef struct limit_job {
 /* Whether two bodies whose turning carries nothing along cannot go far, by their ways alone. */
 static inline bool stays_near(const limit_job *job, int i, int k)
 {
-    const cairn_body_store *b = &job->step->world->bodies;
+    const cairn_body_store *b = &job->moved->step->world->bodies;
     double way = job->way[i] + job->way[k];
     bool turning = (b->arm[i] > 0 && !is_fixed(b, i)) || (b->arm[k] > 0 && !is_fixed(b, k));
     return !turning && way <= b->extent[i] && way <= b->extent[k];
@@ -193,42 +200,40 @@ static inline bool stays_near(const limit_job *job, int i, int k)
 static void limit_range(int begin, int end, void *context)
 {
     const limit_job *job = context;
-    const cairn_step *step = job->step;
+    const cairn_step *step = job->moved->step;
     const int32_t *body = step->world->contacts.body;
     for (int j = begin; j < end; j++) {
         int i = body[2 * j], k = body[2 * j + 1];
         job->far[j] = false;
         if (stays_near(job, i, k))
             continue;
-        passage p = passage_of(step, job->motion, job->answer, i, k);
-        passage q = passage_of(step, job->motion, job->answer, k, i);
+        passage p = passage_of(job->moved, i, k);
+        passage q = passage_of(job->moved, k, i);
         job->far[j] = is_far(step, &p) || is_far(step, &q);
     }
 }
 
-static cairn_status limit_contacts(const cairn_step *step, const cairn_free_motion *motion,
-                                   bool plain, const cairn_answer *answer,
-                                   const cairn_arrival *arrival)
+static cairn_status limit_contacts(const moved *m, const cairn_arrival *arrival)
 {
+    const cairn_step *step = m->step;
     int count = step->world->contacts.count;
     const int32_t *body = step->world->contacts.body;
-    limit_job job = { step, motion, answer, NULL,
-                      cairn_arena_take(&step->world->scratch, (size_t)count, 1) };
+    limit_job job = { m, NULL, cairn_arena_take(&step->world->scratch, (size_t)count, 1) };
     double *way;
     if (!job.far)
         return CAIRN_NO_MEMORY;
-    TRY(cairn_answer_ways(step, motion, answer, &way));
+    TRY(cairn_answer_ways(step, m->motion, m->answer, &way));
     job.way = way;
     cairn_parallel_for(count, GRAIN, limit_range, &job);
     for (int j = 0; j < 2 * count; j++) {
         if (!job.far[j / 2])
             continue;
-        passage p = passage_of(step, motion, answer, body[j], body[j ^ 1]);
+        passage p = passage_of(m, body[j], body[j ^ 1]);
         bool wrong = false;
         if (is_far(step, &p))
-            TRY(is_wrong(step, plain, answer, arrival, j / 2, &p, &wrong));
+            TRY(is_wrong(m, arrival, j / 2, &p, &wrong));
         if (wrong)
-            return refuse(step, motion, &p);
+            return refuse(step, m->motion, &p);
     }
     return CAIRN_OK;
 }
@@ -237,24 +242,22 @@ static cairn_status limit_contacts(const cairn_step *step, const cairn_free_moti
 
 /* A point is seen by a face no deeper than a hundredth of its edge, and must be seen there in the
  * middle of the next step as well. */
-static passage unseen_passage(const cairn_step *step, const cairn_free_motion *motion,
-                              const cairn_answer *answer, int i, int k)
+static passage unseen_passage(const moved *m, int i, int k)
 {
-    const cairn_body_store *b = &step->world->bodies;
-    passage p = passage_of(step, motion, answer, i, k);
+    const cairn_body_store *b = &m->step->world->bodies;
+    passage p = passage_of(m, i, k);
     if (b->extent[i] == 0 && holds_faces(&b->shape[k]))
         p.size *= 0.2;
     return p;
 }
 
 /* How fast the bodies of a witness come together there, over the whole step. */
-static double closing_of(const cairn_step *step, const cairn_free_motion *motion,
-                         const cairn_answer *answer, const passage *p, cairn_vec3 from_other)
+static double closing_of(const moved *m, const passage *p, cairn_vec3 from_other)
 {
     cairn_vec3 v, omega, v_other, omega_other;
-    velocity_of(step, motion, answer, p->body, &v, &omega);
-    velocity_of(step, motion, answer, p->other, &v_other, &omega_other);
-    return step->h * cairn_dot(from_other, cairn_sub(v, v_other));
+    velocity_of(m, p->body, &v, &omega);
+    velocity_of(m, p->other, &v_other, &omega_other);
+    return m->step->h * cairn_dot(from_other, cairn_sub(v, v_other));
 }
 
 static bool has_contact(const cairn_contact_store *c, int i, int k)
@@ -300,49 +303,47 @@ static bool is_missed(const cairn_step *step, const passage *p, const cairn_witn
     return is_far(step, p) && gap < fmin(w->gap, 0) - SLIGHT * p->size;
 }
 
-static cairn_status limit_witness(const cairn_step *step, const cairn_free_motion *motion,
-                                  const cairn_answer *answer, const cairn_pair *pair, bool swapped,
+static cairn_status limit_witness(const moved *m, const cairn_pair *pair, bool swapped,
                                   const cairn_witness *w)
 {
+    const cairn_step *step = m->step;
     const int32_t side[2] = { swapped ? pair->second : pair->first,
                               swapped ? pair->first : pair->second };
     for (int k = 0; k < 2; k++) {
-        passage p = unseen_passage(step, motion, answer, side[k], side[1 - k]);
-        double closing =
-            closing_of(step, motion, answer, &p, cairn_scale(k == 0 ? 1 : -1, w->normal));
+        passage p = unseen_passage(m, side[k], side[1 - k]);
+        double closing = closing_of(m, &p, cairn_scale(k == 0 ? 1 : -1, w->normal));
         if (is_missed(step, &p, w, closing))
-            return refuse(step, motion, &p);
+            return refuse(step, m->motion, &p);
         if (is_lost(step, &p, w, closing))
-            return refuse_lost(step, motion, &p, w);
+            return refuse_lost(step, m->motion, &p, w);
     }
     return CAIRN_OK;
 }
 
-static cairn_status limit_unseen(const cairn_step *step, const cairn_free_motion *motion,
-                                 const cairn_answer *answer)
+static cairn_status limit_unseen(const moved *m)
 {
-    cairn_world *world = step->world;
+    cairn_world *world = m->step->world;
     const cairn_body_store *b = &world->bodies;
     cairn_layout layout;
     cairn_touches t;
     double *way;
-    TRY(cairn_answer_ways(step, motion, answer, &way));
+    TRY(cairn_answer_ways(m->step, m->motion, m->answer, &way));
     TRY(cairn_world_layout_at(world, b->x, b->q, way, &layout));
-    TRY(cairn_world_touches(world, step->broad, &layout, &t));
+    TRY(cairn_world_touches(world, m->step->broad, &layout, &t));
     for (size_t k = 0; k < t.count; k++)
         for (int i = 0; i < t.number[k]; i++)
-            TRY(limit_witness(step, motion, answer, &t.pairs[cairn_touches_leaf(&t, k).pair],
-                              t.swapped[k], &t.found[t.first[k] + (size_t)i]));
+            TRY(limit_witness(m, &t.pairs[cairn_touches_leaf(&t, k).pair], t.swapped[k],
+                              &t.found[t.first[k] + (size_t)i]));
     return CAIRN_OK;
 }
 
 cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *motion, bool plain,
                               const cairn_answer *answer, const cairn_arrival *arrival)
 {
+    const moved m = { step, motion, answer, plain };
     if (!arrival->far)
         return CAIRN_OK;
     if (cairn_scheme_ahead(step->scheme, step->linearisations) != 0)
-        TRY(limit_unseen(step, motion, answer));
-    return step->scheme->velocity_level ? CAIRN_OK
-                                        : limit_contacts(step, motion, plain, answer, arrival);
+        TRY(limit_unseen(&m));
+    return step->scheme->velocity_level ? CAIRN_OK : limit_contacts(&m, arrival);
 }

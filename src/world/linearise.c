@@ -13,16 +13,20 @@
 static const double FINEST = 1e-12; /* change of velocities that counts as rounding */
 
 /* Bounds of |v - v^| and of |v| over the surface of a body. */
+typedef struct comparison {
+    double change, speed; /* m/s */
+} comparison;
+
 static void compare(const cairn_step *step, const cairn_free_motion *motion,
-                    const cairn_answer *answer, int i, double *change, double *speed)
+                    const cairn_answer *answer, int i, comparison *c)
 {
     double extent = cairn_body_extent(step->world, i);
     cairn_vec3 v, omega;
     cairn_answer_velocity(step, answer, i, &v, &omega);
     double linear = cairn_norm(cairn_sub(v, motion->v_eval[i]));
     double angular = cairn_norm(cairn_sub(omega, motion->omega_eval[i]));
-    *change = fmax(*change, linear + extent * angular);
-    *speed = fmax(*speed, cairn_norm(motion->v_free[i]) + extent * cairn_norm(omega));
+    c->change = fmax(c->change, linear + extent * angular);
+    c->speed = fmax(c->speed, cairn_norm(motion->v_free[i]) + extent * cairn_norm(omega));
 }
 
 /* Whether v is v^ for all bodies with candidates, as far as the solver's tolerance can tell. */
@@ -30,12 +34,12 @@ static bool is_settled(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_answer *answer)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    double change = 0, speed = 0;
+    comparison most = { 0, 0 };
     for (int j = 0; j < 2 * c->count; j++)
         if (step->block[c->body[j]] >= 0)
-            compare(step, motion, answer, c->body[j], &change, &speed);
-    step->report->linearisation_error = step->h * change;
-    return change <= fmax(step->options->tolerance, FINEST) * speed;
+            compare(step, motion, answer, c->body[j], &most);
+    step->report->linearisation_error = step->h * most.change;
+    return most.change <= fmax(step->options->tolerance, FINEST) * most.speed;
 }
 
 static void linearise_at_end(const cairn_step *step, const cairn_answer *answer,

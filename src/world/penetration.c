@@ -128,12 +128,13 @@ cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
 
 /* The piece of the body on one side of a contact. */
 static const cairn_collider *side_of(const cairn_world *world, const cairn_arrival *arrival, int j,
-                                     int side, cairn_collider *whole, cairn_collider *made)
+                                     int side, cairn_collider room[2])
 {
     const cairn_contact_store *c = &world->contacts;
     int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
-    *whole = collider_after(world, arrival, body);
-    return cairn_collider_piece(whole, cairn_contact_piece(c, j, body < other ? 0 : 1), made);
+    room[0] = collider_after(world, arrival, body);
+    return cairn_collider_piece(&room[0], cairn_contact_piece(c, j, body < other ? 0 : 1),
+                                &room[1]);
 }
 
 static bool has_same_bodies(const cairn_contact_store *c, int j)
@@ -181,9 +182,9 @@ static double depth_of(const cairn_world *world, const cairn_arrival *arrival, i
             return depth_in_plane(world, arrival, body[side], body[1 - side]);
     if (is_repeated(c, j))
         return -INFINITY;
-    cairn_collider whole[2], made[2];
-    return -least_gap(world, arrival, NULL, side_of(world, arrival, j, 0, &whole[0], &made[0]),
-                      side_of(world, arrival, j, 1, &whole[1], &made[1]));
+    cairn_collider room[2][2];
+    return -least_gap(world, arrival, NULL, side_of(world, arrival, j, 0, room[0]),
+                      side_of(world, arrival, j, 1, room[1]));
 }
 
 /* Whether a body of contact j was moved beside h v. */
@@ -297,12 +298,9 @@ static cairn_status reach_of_all(const cairn_step *step, const cairn_free_motion
 
 /* Pairs with contacts on faces, with all their pieces. */
 static cairn_status search_faces(const cairn_step *step, const cairn_free_motion *motion,
-                                 const cairn_candidates *candidates, const cairn_answer *answer,
-                                 const cairn_arrival *arrival, deepest *out)
+                                 const double *reach, const cairn_arrival *arrival, deepest *out)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    const double *reach;
-    TRY(reach_of_all(step, motion, candidates, answer, &reach));
     int first = 0; /* contact of the pair */
     bool done = false;
     for (int j = 0; c->piece && j < c->count; j++) {
@@ -322,20 +320,17 @@ static cairn_status search_faces(const cairn_step *step, const cairn_free_motion
     return CAIRN_OK;
 }
 
-static cairn_status search_contacts(const cairn_step *step, const cairn_free_motion *motion,
-                                    const cairn_candidates *candidates, const cairn_answer *answer,
-                                    const cairn_arrival *arrival, deepest *out)
+static cairn_status search_contacts(depth_job *job, deepest *out)
 {
-    depth_job job = { step, answer, arrival, gaps_tell(step, motion, candidates->plain) };
-    const cairn_reduction of_contacts = { .count = step->world->contacts.count,
+    cairn_world *world = job->step->world;
+    const cairn_reduction of_contacts = { .count = world->contacts.count,
                                           .grain = GRAIN,
                                           .work = depth_range,
                                           .join = add_deepest,
-                                          .context = &job,
+                                          .context = job,
                                           .neutral = &none,
                                           .size = sizeof none };
-    TRY(cairn_arena_reduce(&step->world->scratch, &of_contacts, out));
-    return search_faces(step, motion, candidates, answer, arrival, out);
+    return cairn_arena_reduce(&world->scratch, &of_contacts, out);
 }
 
 /* ---- everything ----------------------------------------------------------------------------- */
@@ -364,8 +359,12 @@ cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_mot
                                     const cairn_arrival *arrival)
 {
     cairn_step_report *report = step->report;
+    depth_job job = { step, answer, arrival, gaps_tell(step, motion, candidates->plain) };
+    const double *reach;
     deepest found = none;
-    TRY(search_contacts(step, motion, candidates, answer, arrival, &found));
+    TRY(search_contacts(&job, &found));
+    TRY(reach_of_all(step, motion, candidates, answer, &reach));
+    TRY(search_faces(step, motion, reach, arrival, &found));
     if (step->scheme->velocity_level)
         TRY(search_all(step, motion, answer, arrival, &found));
     report->certificate.penetration = found.depth;

@@ -175,22 +175,15 @@ bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *backend, const
     return false;
 }
 
-cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_job *job)
-{
-    cairn_scheme_job ruled = *job;
-    ruled.options.law = scheme->law;
-    return scheme->solve(&ruled);
-}
-
 int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked)
 {
     return asked > 0 ? (int)asked : scheme->linearisations;
 }
 
-double cairn_scheme_bias(const cairn_scheme *scheme, double h, const cairn_approach *at)
+double cairn_scheme_bias(bool velocity_level, double h, const cairn_approach *at)
 {
     double e = at->restitution;
-    if (scheme->velocity_level)
+    if (velocity_level)
         return e * fmin(0, at->before);
     bool closes = e > 0 && at->before < 0 && at->gap + h * at->before <= 0;
     return closes ? fmin(at->apart, e * at->before) : at->apart;

@@ -3,12 +3,12 @@
 #ifndef CAIRN_WORLD_SCHEME_H
 #define CAIRN_WORLD_SCHEME_H
 
-#include "world/world.h"
+#include "cairn/world.h"
 
 /* A one-step problem for a scheme to solve, and how. */
 typedef struct cairn_scheme_job {
     const cairn_problem *problem;
-    cairn_solve_options options; /* solver, tolerance, iterations; the law is set by the scheme */
+    cairn_solve_options options; /* solver, tolerance, iterations, the law of the scheme     */
     cairn_workspace *workspace;
     double allowed; /* m/s: scheme auto: largest mu |u_T| that stays without exact friction  */
     uint8_t *exact; /* scheme auto: room for a mark of each contact                          */
@@ -37,8 +37,6 @@ const cairn_scheme *cairn_scheme_find(const char *name);
  * `p`. */
 bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *backend, const char *solver,
                           const cairn_problem *p);
-/* Impulses and velocities by the scheme. */
-cairn_status cairn_scheme_solve(const cairn_scheme *scheme, const cairn_scheme_job *job);
 /* How often contacts are linearised at most when the user asked for `asked` (0: nothing asked);
  * 0: at the start of the step alone. */
 int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked);
@@ -52,7 +50,7 @@ typedef struct cairn_approach {
 
 /* b: min(apart, e u_N) where the contact closes in the step and bounces; e min(0, u_N) at velocity
  * level. */
-double cairn_scheme_bias(const cairn_scheme *scheme, double h, const cairn_approach *at);
+double cairn_scheme_bias(bool velocity_level, double h, const cairn_approach *at);
 /* Where in a step contacts are evaluated first: 0 at its start, 1/2, or 1 at q + h v. */
 double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations);
 /* Whether s is found for some contacts, and is data of the law that the step is judged by. */

@@ -123,24 +123,24 @@ static void look_at_bodies(const cairn_step *step, const cairn_problem *p, cairn
 /* ---- slow or not ---------------------------------------------------------------------------- */
 
 /* With the velocities of the answer; anything not finite is not slow. */
-static bool is_slow(const cairn_step *step, const cairn_free_motion *motion,
+static bool is_slow(const cairn_step *step, const cairn_free_motion *motion, double tolerance,
                     const cairn_answer *answer, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 v, omega, pull = cairn_sub(motion->v_free[i], b->v[i]);
     cairn_answer_velocity(step, answer, i, &v, &omega);
     double speed = cairn_norm(v) + b->extent[i] * cairn_norm(omega);
-    return speed <= SLOW * step->options->tolerance * cairn_norm(pull);
+    return speed <= SLOW * tolerance * cairn_norm(pull);
 }
 
-static void find_fast(const cairn_step *step, const cairn_free_motion *motion,
-                      const cairn_answer *answer)
+static void find_fast(const cairn_step *step, const cairn_free_motion *motion, double tolerance,
+                      cairn_answer *answer)
 {
     const cairn_groups *g = &answer->rest.groups;
     for (int i = 0; i < step->blocks; i++)
         g->group[i].fast = false;
     for (int i = 0; i < step->world->bodies.count; i++)
-        if (step->block[i] >= 0 && !is_slow(step, motion, answer, i))
+        if (step->block[i] >= 0 && !is_slow(step, motion, tolerance, answer, i))
             g->group[g->first[step->block[i]]].fast = true;
 }
 
@@ -162,11 +162,10 @@ static void measure_range(int begin, int end, void *context)
 
 /* Which of the sleepers have impulses that do not do any more. */
 static cairn_status judge_sleepers(const cairn_step *step, const cairn_free_motion *motion,
-                                   const cairn_answer *answer)
+                                   double tolerance, cairn_answer *answer)
 {
     cairn_arena *scratch = &step->world->scratch;
     size_t contacts = (size_t)answer->problem.contacts;
-    double tolerance = step->options->tolerance;
     kept_job job = { answer, step->scheme->law, cairn_arena_doubles(scratch, contacts),
                      cairn_arena_doubles(scratch, contacts) };
     if (!job.e2 || !job.q2)
@@ -180,7 +179,7 @@ static cairn_status judge_sleepers(const cairn_step *step, const cairn_free_moti
             own->q2 += job.q2[j];
         }
     }
-    find_fast(step, motion, answer);
+    find_fast(step, motion, tolerance, answer);
     for (int i = 0; i < step->blocks; i++) {
         cairn_group *own = &answer->rest.groups.group[i];
         bool holds = own->e2 <= tolerance * tolerance * own->q2 && !own->fast;
@@ -213,7 +212,7 @@ static void list_contacts(const cairn_problem *p, cairn_groups *g)
 }
 
 cairn_status cairn_rest_find_groups(const cairn_step *step, const cairn_free_motion *motion,
-                                    cairn_answer *answer)
+                                    double tolerance, cairn_answer *answer)
 {
     const cairn_problem *p = &answer->problem;
     cairn_arena *scratch = &step->world->scratch;
@@ -231,7 +230,7 @@ cairn_status cairn_rest_find_groups(const cairn_step *step, const cairn_free_mot
     look_at_bodies(step, p, g);
     if (g->sleepers == 0)
         return CAIRN_OK;
-    TRY(judge_sleepers(step, motion, answer));
+    TRY(judge_sleepers(step, motion, tolerance, answer));
     list_contacts(p, g);
     return CAIRN_OK;
 }
@@ -260,7 +259,8 @@ static void count_calm(const cairn_step *step, const cairn_free_motion *motion,
     for (int i = 0; i < b->count; i++) {
         if (step->block[i] < 0)
             continue;
-        int32_t calm = is_slow(step, motion, answer, i) ? b->calm[i] + 1 : 0;
+        int32_t calm =
+            is_slow(step, motion, step->options->tolerance, answer, i) ? b->calm[i] + 1 : 0;
         answer->rest.calm[i] = calm < CALM ? calm : CALM;
         if (answer->rest.calm[i] < CALM && !b->asleep[i])
             g->group[g->first[step->block[i]]].restless = true;
@@ -327,7 +327,7 @@ cairn_status cairn_rest_settle(const cairn_step *step, const cairn_free_motion *
         return CAIRN_NO_MEMORY;
     memset(rest->asleep, 0, count * sizeof *rest->asleep);
     memset(rest->calm, 0, count * sizeof *rest->calm);
-    find_fast(step, motion, answer);
+    find_fast(step, motion, step->options->tolerance, answer);
     count_calm(step, motion, answer);
     put_to_rest(step, answer);
     cairn_rest_hold_still(step, answer);

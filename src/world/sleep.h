@@ -7,7 +7,7 @@
 /* The groups of the step, and which of them are to be solved, out of the impulses of the warm
  * start; v and u of the answer are then theirs where somebody sleeps. */
 cairn_status cairn_rest_find_groups(const cairn_step *step, const cairn_free_motion *motion,
-                                    cairn_answer *answer);
+                                    double tolerance, cairn_answer *answer);
 /* The drowsy group after number *next of the blocks, to be solved alone: its contacts. False: no
  * more. */
 bool cairn_groups_next_drowsy(const cairn_groups *groups, int blocks, int *next,

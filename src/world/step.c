@@ -32,10 +32,10 @@ static double lap(double *last)
 }
 
 /* Attempt after attempt somebody went further: say which step would do. */
-static cairn_status refuse_step(const cairn_step *step, const values *a)
+static cairn_status refuse_step(const cairn_step *step, const cairn_moves *moves)
 {
     int body;
-    double needed = cairn_step_needed(step, &a->motion, &a->joints, &a->answer, &a->mending, &body);
+    double needed = cairn_step_needed(step, moves, &body);
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "bodies move too far in one step of %g s (first of all body %d), expected at "
                       "most %.2g s",
@@ -44,12 +44,9 @@ static cairn_status refuse_step(const cairn_step *step, const values *a)
 
 /* Each attempt is a solve of its own, and may take all the iterations of one: contacts found late
  * must be solved as well. The report tells the most. */
-static cairn_status find_impulses(const cairn_step *step, const cairn_free_motion *motion,
-                                  cairn_answer *answer)
+static cairn_status note_solve(const cairn_step *step, int64_t before, cairn_status status)
 {
     cairn_solve_report *report = &step->report->solve;
-    int64_t before = report->iterations;
-    cairn_status status = cairn_step_impulses(step, motion, answer);
     if (status == CAIRN_NOT_FINITE)
         return cairn_fail(&step->world->error, status, NULL,
                           "the solver %s finds no finite impulses for the %d contacts of this step",
@@ -59,50 +56,44 @@ static cairn_status find_impulses(const cairn_step *step, const cairn_free_motio
     return CAIRN_OK;
 }
 
-/* Candidates, problem, impulses, what mends overlaps. */
-static cairn_status attempt(const cairn_step *step, values *a)
+/* Whether the velocities stand: all went as far as contacts were looked for, and these are as they
+ * are where the step ends. Else what the next attempt starts from. */
+static cairn_status look_back(const cairn_step *step, int *attempt, values *a, bool *done)
 {
-    cairn_timing *timing = &step->report->timing;
-    double clock = cairn_clock_seconds();
-    TRY(cairn_step_candidates(step, &a->motion, &a->candidates));
-    timing->collide += lap(&clock);
-    TRY(cairn_step_joints(step, &a->motion, &a->joints));
-    TRY(cairn_step_pose(step, &a->motion, &a->candidates, &a->joints, &a->posed));
-    TRY(cairn_step_first_guess(step, &a->candidates, &a->joints, &a->posed, &a->answer));
-    timing->assemble += lap(&clock);
-    TRY(find_impulses(step, &a->motion, &a->answer));
-    TRY(cairn_step_mend(step, &a->answer, &a->mending));
-    timing->solve += lap(&clock);
-    return CAIRN_OK;
+    const cairn_moves moves = { &a->motion, &a->joints, &a->answer, &a->mending };
+    bool outran;
+    TRY(cairn_step_outran(step, &moves, &a->candidates, &outran));
+    *done = !outran && cairn_step_linearised(step, &a->answer, &a->motion);
+    if (*done)
+        return CAIRN_OK;
+    if (outran && *attempt == MOST_ATTEMPTS)
+        return refuse_step(step, &moves);
+    *attempt = outran ? *attempt + 1 : 1;
+    step->report->attempts += outran;
+    return cairn_step_set_aside(step, &a->answer, &a->candidates);
 }
 
-/* Again with more candidates when a body outran its reach. Where the new candidates stay open the
+/* Candidates, problem, impulses, what mends overlaps; again with more candidates when a body outran
+ * its reach, and with contacts linearised where the step ends. Where new candidates stay open the
  * impulses stand, and the solver sees it at its first look. */
 static cairn_status find_velocities(const cairn_step *step, values *a)
 {
-    bool outran;
-    for (int k = 1; k <= MOST_ATTEMPTS; k++) {
-        TRY(attempt(step, a));
-        TRY(cairn_step_outran(step, &a->motion, &a->joints, &a->answer, &a->mending, &a->candidates,
-                              &outran));
-        if (!outran)
-            return CAIRN_OK;
-        if (k == MOST_ATTEMPTS)
-            break;
-        TRY(cairn_step_set_aside(step, &a->answer, &a->candidates));
-        step->report->attempts++;
-    }
-    return refuse_step(step, a);
-}
-
-/* Velocities for contacts as they are where the step ends: linearise, solve, and again there. */
-static cairn_status find_end(const cairn_step *step, values *a)
-{
-    step->report->attempts = 1;
-    TRY(find_velocities(step, a));
-    while (!cairn_step_linearised(step, &a->answer, &a->motion)) {
-        TRY(cairn_step_set_aside(step, &a->answer, &a->candidates));
-        TRY(find_velocities(step, a));
+    cairn_step_report *report = step->report;
+    double clock = cairn_clock_seconds();
+    bool done = false;
+    report->attempts = 1;
+    for (int attempt = 1; !done;) {
+        int64_t before = report->solve.iterations;
+        TRY(cairn_step_candidates(step, &a->motion, &a->candidates));
+        report->timing.collide += lap(&clock);
+        TRY(cairn_step_joints(step, &a->motion, &a->joints));
+        TRY(cairn_step_pose(step, &a->motion, &a->candidates, &a->joints, &a->posed));
+        TRY(cairn_step_first_guess(step, &a->candidates, &a->joints, &a->posed, &a->answer));
+        report->timing.assemble += lap(&clock);
+        TRY(note_solve(step, before, cairn_step_impulses(step, &a->motion, &a->answer)));
+        TRY(cairn_step_mend(step, &a->answer, &a->mending));
+        report->timing.solve += lap(&clock);
+        TRY(look_back(step, &attempt, a, &done));
     }
     return CAIRN_OK;
 }
@@ -132,7 +123,7 @@ static cairn_status advance(const cairn_step *step, values *a)
     /* v_free = v + h M^-1 F; where driven bodies will be */
     TRY(cairn_step_free_motion(step, &a->motion));
     /* contacts within reach, the one-step problem, its impulses and velocities */
-    TRY(find_end(step, a));
+    TRY(find_velocities(step, a));
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
     TRY(cairn_step_certify(step, &a->answer));

@@ -156,6 +156,23 @@ typedef struct cairn_mending {
     double *impulses;       /* all its impulses; NULL: none                                 */
 } cairn_mending;
 
+/* What moves bodies, once the solve is done. */
+typedef struct cairn_moves {
+    const cairn_free_motion *motion;
+    const cairn_mechanism *joints;
+    const cairn_answer *answer;
+    const cairn_mending *mending;
+} cairn_moves;
+
+/* A dynamic body where the step ends. */
+typedef struct cairn_body_end {
+    int body;
+    cairn_vec3 v, omega;   /* omega in the body frame                                         */
+    bool swings;           /* it moves with the mean of both velocities                        */
+    cairn_vec3 gyroscopic; /* N m, body frame                                                */
+    cairn_vec3 lacking;    /* m: y, after impacts within the step: chain.c                   */
+} cairn_body_end;
+
 /* Where bodies will be. The arrays are those of driven bodies in the free motion, with all others
  * in them. */
 typedef struct cairn_arrival {
@@ -310,15 +327,11 @@ cairn_vec3 cairn_mending_turn(const cairn_step *step, const cairn_balls *balls,
                               const cairn_mending *mending, int body);
 
 /* contacts.c: whether somebody moved further than its reach, which is then larger */
-cairn_status cairn_step_outran(const cairn_step *step, const cairn_free_motion *motion,
-                               const cairn_mechanism *joints, const cairn_answer *answer,
-                               const cairn_mending *mending, cairn_candidates *candidates,
-                               bool *outran);
+cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
+                               cairn_candidates *candidates, bool *outran);
 /* The step in which no body moves further than its own radius, and which body asks for it; half of
  * this step and -1 when none does. */
-double cairn_step_needed(const cairn_step *step, const cairn_free_motion *motion,
-                         const cairn_mechanism *joints, const cairn_answer *answer,
-                         const cairn_mending *mending, int *body);
+double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *body);
 /* warm.c: start the next attempt from the impulses of this one, in the same memory */
 cairn_status cairn_step_set_aside(const cairn_step *step, const cairn_answer *answer,
                                   cairn_candidates *candidates);
@@ -332,12 +345,11 @@ cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer);
 /* By exact Coulomb friction, with circular cones, whatever cones the problem has; v, u: of r. */
 void cairn_judge_circular(const cairn_problem *p, const double *r, double *v, double *u,
                           cairn_judgement *judgement);
-/* energy.c: contacts and bodies, with their new velocities v and omega, are added by ranges */
+/* energy.c: contacts and bodies are added by ranges */
 void cairn_energy_add_contacts(const cairn_step *step, const cairn_answer *answer, int begin,
                                int end, cairn_energy *energy);
 void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *motion,
-                           const cairn_mechanism *joints, const double *behind, int body,
-                           const cairn_vec3 v[2], cairn_energy *energy);
+                           const cairn_body_end *end, cairn_energy *energy);
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy);
 /* joint_stage.c, joint_tension.c: what joints add to it */
 void cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
@@ -350,10 +362,9 @@ void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joi
 cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_mechanism *joints, const cairn_answer *answer,
                                cairn_arrival *arrival);
-/* integrate.c: where a dynamic body will be with the velocities v, omega */
+/* integrate.c: where a dynamic body will be */
 void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
-                       const cairn_mechanism *joints, int body, const cairn_vec3 v[2],
-                       cairn_arrival *arrival);
+                       const cairn_body_end *end, cairn_arrival *arrival);
 /* free_turn.c: who is pushed; whether a body turns by what its own motion and loads make of it; and
  * the turn, body frame, from the angular velocities before and after the step */
 cairn_status cairn_step_find_pushed(const cairn_step *step, const cairn_free_motion *motion,

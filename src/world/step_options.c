@@ -5,6 +5,7 @@
 
 #include "base/status.h"
 #include "world/option_lines.h"
+#include "world/world.h"
 
 cairn_step_options cairn_step_options_default(void)
 {
