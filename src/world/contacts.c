@@ -187,8 +187,10 @@ static double moved_by(const cairn_step *step, const cairn_moves *m, int i)
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 before = cairn_sub(b->x[i], m->motion->x_eval[i]);
     double arm = cairn_body_arm(step->world, i);
-    cairn_vec3 v =
-        cairn_add(cairn_block_moving(step, i, answer->v), cairn_mending_shift(step, m->mending, i));
+    const double *shift = cairn_mending_moves(step, m->mending, i) ? m->mending->shift : NULL;
+    cairn_vec3 v = cairn_block_moving(step, i, answer->v);
+    if (shift)
+        v = cairn_add(v, cairn_block_moving(step, i, shift));
     if (cairn_mechanism_swings(m->joints, i))
         v = cairn_scale(0.5, cairn_add(v, b->v[i]));
     double moved = cairn_norm(cairn_add_scaled(before, step->h, v));
@@ -197,7 +199,8 @@ static double moved_by(const cairn_step *step, const cairn_moves *m, int i)
     if (arm == 0)
         return moved;
     cairn_vec3 omega = cairn_block_turning(step, &answer->balls, i, answer->v);
-    omega = cairn_add(omega, cairn_mending_turn(step, &answer->balls, m->mending, i));
+    if (shift)
+        omega = cairn_add(omega, cairn_block_turning(step, &answer->balls, i, shift));
     cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(m->motion->q_eval[i]), b->q[i]);
     turn = cairn_quat_multiply(turn, cairn_quat_exp(cairn_scale(step->h, omega)));
     /* the logarithm sees no full turns */

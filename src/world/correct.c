@@ -338,33 +338,13 @@ cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
     return answer->impacts.behind ? fall_behind(step, &answer->impacts, mending) : CAIRN_OK;
 }
 
-static bool is_shifted(const cairn_step *step, const cairn_mending *mending, int i)
-{
-    return mending->shift && mending->shifted[step->block[i]];
-}
-
-cairn_vec3 cairn_mending_shift(const cairn_step *step, const cairn_mending *mending, int i)
-{
-    if (!is_shifted(step, mending, i))
-        return cairn_vec(0, 0, 0);
-    return cairn_block_moving(step, i, mending->shift);
-}
-
-cairn_vec3 cairn_mending_turn(const cairn_step *step, const cairn_balls *balls,
-                              const cairn_mending *mending, int i)
-{
-    if (!is_shifted(step, mending, i))
-        return cairn_vec(0, 0, 0);
-    return cairn_block_turning(step, balls, i, mending->shift);
-}
-
 /* x += h z; turned by h times its angular part */
 static void move(const cairn_step *step, const cairn_balls *balls, const cairn_mending *mending,
                  int i, cairn_arrival *arrival)
 {
     double h = step->h;
-    cairn_vec3 way = cairn_scale(h, cairn_mending_shift(step, mending, i));
-    cairn_vec3 angle = cairn_scale(h, cairn_mending_turn(step, balls, mending, i));
+    cairn_vec3 way = cairn_scale(h, cairn_block_moving(step, i, mending->shift));
+    cairn_vec3 angle = cairn_scale(h, cairn_block_turning(step, balls, i, mending->shift));
     double mass = step->world->bodies.mass[i];
     cairn_quat *q = &arrival->q[i];
     arrival->x[i] = cairn_add(arrival->x[i], way);
@@ -385,6 +365,6 @@ void cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
 {
     arrival->shifted = mending->shift ? mending->shifted : NULL;
     for (int i = 0; mending->shift && i < step->world->bodies.count; i++)
-        if (step->block[i] >= 0 && is_shifted(step, mending, i))
+        if (step->block[i] >= 0 && cairn_mending_moves(step, mending, i))
             move(step, balls, mending, i, arrival);
 }

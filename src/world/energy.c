@@ -43,15 +43,16 @@ void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *moti
     const cairn_body_store *b = &step->world->bodies;
     int i = end->body;
     cairn_vec3 g = step->world->gravity;
-    cairn_vec3 vm = cairn_scale(0.5, cairn_add(end->v, b->v[i]));
-    cairn_vec3 wm = cairn_scale(0.5, cairn_add(end->omega, b->omega[i]));
+    cairn_vec3 vm = cairn_scale(0.5, cairn_add(end->v[0], b->v[i]));
+    cairn_vec3 wm = cairn_scale(0.5, cairn_add(end->v[1], b->omega[i]));
     double h = step->h, m = b->mass[i];
     if (step->world->loaded.count > 0)
         energy->load_work +=
             h * (cairn_dot(motion->force[i], vm) + cairn_dot(motion->torque[i], wm));
-    double fall = end->swings ? 0 : cairn_dot(g, cairn_sub(end->v, b->v[i]));
-    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(end->gyroscopic, wm);
-    energy->numerical_loss -= m * cairn_dot(g, end->lacking);
+    double fall = end->swings ? 0 : cairn_dot(g, cairn_sub(end->v[0], b->v[i]));
+    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(*end->gyroscopic, wm);
+    if (end->behind)
+        energy->numerical_loss -= m * cairn_dot(g, cairn_block_moving(step, i, end->behind));
 }
 
 /* H v of contact j before the step; where nothing holds along the tangent its normal part alone, in

@@ -230,7 +230,7 @@ void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
 {
     const cairn_body_store *b = &step->world->bodies;
     int i = end->body;
-    cairn_vec3 v = end->v, omega = end->omega;
+    cairn_vec3 v = end->v[0], omega = end->v[1];
     bool freely = cairn_body_turns_freely(step, motion, arrival->pushed, i);
     double h = step->h;
     if (end->swings) {

@@ -159,29 +159,24 @@ typedef struct end_job {
     cairn_arrival *arrival;
 } end_job;
 
-static cairn_body_end end_of(const end_job *job, int i)
+static void find_end(const end_job *job, int i, cairn_body_end *end)
 {
-    bool swings = cairn_mechanism_swings(job->joints, i);
-    const double *behind = job->answer->impacts.behind;
-    cairn_body_end end = { .body = i,
-                           .swings = swings,
-                           .gyroscopic = swings ? job->joints->swing[i].gyroscopic
-                                                : job->motion->gyroscopic[i] };
-    cairn_answer_velocity(job->step, job->answer, i, &end.v, &end.omega);
-    if (behind)
-        end.lacking = cairn_block_moving(job->step, i, behind);
-    return end;
+    end->body = i;
+    end->swings = cairn_mechanism_swings(job->joints, i);
+    end->gyroscopic = end->swings ? &job->joints->swing[i].gyroscopic : &job->motion->gyroscopic[i];
+    end->behind = job->answer->impacts.behind;
+    cairn_answer_velocity(job->step, job->answer, i, &end->v[0], &end->v[1]);
 }
 
 static void end_dynamic(const end_job *job, int i, tally *t)
 {
     const cairn_step *step = job->step;
-    const cairn_body_end end = end_of(job, i);
-    const cairn_vec3 v[2] = { end.v, end.omega };
+    cairn_body_end end;
+    find_end(job, i, &end);
     cairn_body_arrive(step, job->motion, &end, job->arrival);
     cairn_energy_add_body(step, job->motion, &end, &t->added);
-    count_body(t, i, energy_of(step->world, i, job->arrival->x[i], v));
-    count_way(step, i, v, t);
+    count_body(t, i, energy_of(step->world, i, job->arrival->x[i], end.v));
+    count_way(step, i, end.v, t);
     t->least = cairn_smaller(t->least, step->world->bodies.extent[i]);
 }
 

@@ -167,10 +167,10 @@ typedef struct cairn_moves {
 /* A dynamic body where the step ends. */
 typedef struct cairn_body_end {
     int body;
-    cairn_vec3 v, omega;   /* omega in the body frame                                         */
-    bool swings;           /* it moves with the mean of both velocities                        */
-    cairn_vec3 gyroscopic; /* N m, body frame                                                */
-    cairn_vec3 lacking;    /* m: y, after impacts within the step: chain.c                   */
+    bool swings;                  /* it moves with the mean of both velocities               */
+    cairn_vec3 v[2];              /* velocity, and angular velocity in the body frame        */
+    const cairn_vec3 *gyroscopic; /* N m, body frame                                         */
+    const double *behind;         /* of all blocks: y, after impacts within the step; NULL   */
 } cairn_body_end;
 
 /* Where bodies will be. The arrays are those of driven bodies in the free motion, with all others
@@ -212,6 +212,13 @@ static inline bool cairn_mechanism_swings(const cairn_mechanism *joints, int bod
 static inline bool cairn_balls_hold(const cairn_balls *balls, int block)
 {
     return balls->all || (balls->radius && balls->radius[block] >= 0);
+}
+
+/* Whether a dynamic body is moved beside h v. */
+static inline bool cairn_mending_moves(const cairn_step *step, const cairn_mending *mending,
+                                       int body)
+{
+    return mending->shift && mending->shifted[step->block[body]];
 }
 
 /* Out of the numbers x of all blocks: the velocity of a dynamic body; its angular velocity in the
@@ -318,13 +325,9 @@ cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool
 /* H_N y of contact j: by how much its gap is smaller than its velocity tells. */
 double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 
-/* correct.c: overlaps are mended by moving, not by velocity: the displacement over h of all blocks;
- * that of a body; its angular part, rad/s */
+/* correct.c: overlaps are mended by moving, not by velocity: the displacement over h of all blocks */
 cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
                              cairn_mending *mending);
-cairn_vec3 cairn_mending_shift(const cairn_step *step, const cairn_mending *mending, int body);
-cairn_vec3 cairn_mending_turn(const cairn_step *step, const cairn_balls *balls,
-                              const cairn_mending *mending, int body);
 
 /* contacts.c: whether somebody moved further than its reach, which is then larger */
 cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
