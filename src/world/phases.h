@@ -5,13 +5,13 @@
 
 #include "world/step.h"
 
-/* Friction that depends on the sliding speed: sets mu of the answer. */
+/* Friction that depends on the sliding speed: both functions set mu of the answer, `start` with the
+ * velocities before the step, `update` with those of the answer; it returns the largest change. */
 typedef struct cairn_speed_friction {
-    void (*start)(const void *context,
-                  cairn_answer *answer); /* with the velocity before the step */
-    double (*update)(const void *context, cairn_answer *answer); /* the largest change of mu      */
+    void (*start)(const void *context, cairn_answer *answer);
+    double (*update)(const void *context, cairn_answer *answer);
     const void *context;
-    double *change; /* of the last update, out                                            */
+    double *change; /* of the last update, out */
 } cairn_speed_friction;
 
 /* How a problem is solved. */
@@ -44,12 +44,12 @@ cairn_scheme_job cairn_solving_job(const cairn_solving *solving, const cairn_ans
 cairn_status cairn_phase_with_law(const cairn_solving *solving, const cairn_phase *phase,
                                   cairn_answer *answer);
 
-/* Poisson's law: e of each contact, 0 where it does not bounce by it. */
 /* Whether a contact hits: normal velocities before the step, without contact, and the one that must
  * close the gap within it, m/s. */
 bool cairn_impact_hits(double before, double free, double closing, double gap, double h);
-/* Compression by `first`, the problem of the answer with the velocities of that phase, then
- * decompression by the problem itself; r is the sum of both. */
+/* Poisson's law with e of each contact, 0 where it does not bounce: compression by `first`, the
+ * problem of the answer with the velocities of that phase, then decompression by the problem
+ * itself; r is the sum of both. */
 cairn_status cairn_impact_solve(const cairn_solving *solving, const cairn_problem *first,
                                 const double *e, cairn_answer *answer);
 

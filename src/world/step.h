@@ -2,8 +2,9 @@
  *
  *     free motion -> candidates -> joints -> posed -> answer -> mending -> arrival
  *
- * What a stage reads is a const pointer, what it makes the one pointer that is not. All arrays are
- * in the scratch of the world. step.c shows the row. */
+ * What a stage reads is a const pointer, what it makes the one pointer that is not. Beside that a
+ * stage writes lines of the report, and those of candidates and of the new state the world. All
+ * arrays are in the scratch of the world. step.c shows the row. */
 #ifndef CAIRN_WORLD_STEP_H
 #define CAIRN_WORLD_STEP_H
 
@@ -184,6 +185,7 @@ typedef struct cairn_arrival {
     uint8_t *pushed; /* of each body: by a contact or a joint, or stopped; NULL: nobody's angular
                         velocity changes by itself                               */
 } cairn_arrival;
+
 /* ---- small questions ------------------------------------------------------------------------ */
 
 enum { CAIRN_AHEAD = 16 }; /* bodies or contacts between asking for memory and using it */
@@ -325,7 +327,7 @@ cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool
 /* H_N y of contact j: by how much its gap is smaller than its velocity tells. */
 double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 
-/* correct.c: overlaps are mended by moving, not by velocity: the displacement over h of all blocks */
+/* correct.c: overlaps are mended by moving, not by velocity: the displacement over h */
 cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
                              cairn_mending *mending);
 
