@@ -8,7 +8,7 @@
  * b = gamma g/h, 0 for overlaps (correct.c mends them); where a pair has restitution e and closes
  * in this step, b = min(that, e u_N) with the velocity before, or after the impacts that chain.c
  * resolves first. Schemes of velocity level have b = min(0, e u_N) alone. Poisson's e has no bias:
- * impulses.c. Where contacts are linearised ahead, g is the gap that the linearisation gives back
+ * phases.c. Where contacts are linearised ahead, g is the gap that the linearisation gives back
  * at the start, of either sign. */
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  *     stribeck   mu = mu_d + (mu_s - mu_d) exp(-(|u_T|/v_s)^p)
  *     table      values at speeds, linear in between, constant outside
- * How a step finds mu together with the speed: impulses.c. */
+ * How a step finds mu together with the speed: phases.c. */
 #include <math.h>
 #include <stddef.h>
 
