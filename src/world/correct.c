@@ -275,12 +275,12 @@ static cairn_status keep(cairn_arena *scratch, const region *g, const displaceme
     return CAIRN_OK;
 }
 
-static cairn_status solve(cairn_world *world, const region *g, cairn_mending *mending)
+static cairn_status solve(const cairn_step *step, const region *g, cairn_mending *mending)
 {
     displacement found;
     cairn_solve_report report;
     cairn_solve_options options = cairn_solve_options_default();
-    cairn_arena *scratch = &world->scratch;
+    cairn_arena *scratch = &step->world->scratch;
     TRY(pose(scratch, g, &found.part));
     const cairn_problem *p = &found.part.problem;
     size_t rows = (size_t)p->contacts * (size_t)p->dimension;
@@ -293,7 +293,7 @@ static cairn_status solve(cairn_world *world, const region *g, cairn_mending *me
     options.backend = stage->options->backend;
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
-    TRY(cairn_solve(p, &options, world->workspace, found.r, found.z, u, &report));
+    TRY(cairn_solve(p, &options, step->world->workspace, found.r, found.z, u, &report));
     return keep(scratch, g, &found, mending);
 }
 
@@ -307,7 +307,7 @@ static cairn_status mend(const cairn_step *step, const cairn_answer *answer, cai
         return CAIRN_OK;
     region g = { .p = &answer->problem, .c = c, .widest = -WIDE * worst };
     TRY(find_region(&step->world->scratch, &g));
-    return solve(step->world, &g, mending);
+    return solve(step, &g, mending);
 }
 
 /* After impacts within the step bodies end at x + h v - y: chain.c. */
