@@ -290,7 +290,7 @@ static cairn_status solve(const cairn_step *step, const region *g, cairn_mending
     if (!found.r || !u || !found.z)
         return CAIRN_NO_MEMORY;
     options.solver = "ngs";
-    options.backend = stage->options->backend;
+    options.backend = step->options->backend;
     options.tolerance = ROUGH;
     options.max_iterations = MOST_SWEEPS;
     TRY(cairn_solve(p, &options, step->world->workspace, found.r, found.z, u, &report));
