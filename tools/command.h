@@ -62,6 +62,8 @@ typedef struct cairn_arguments {
     bool strict; /* --strict: as on_uncertified: stop                               */
     bool force;  /* --force: replace a run or answers that the folder holds         */
     bool help;
+    bool view;          /* --view: show the run while it goes on                        */
+    bool no_browser;    /* --no-browser: only print the address of the viewer           */
     int thread_count;   /* --threads; -1: not given                                     */
     char threads[32];   /* the same as the override "run.threads=N"; empty: not given   */
     char problems[512]; /* --save-problem as "run.save_problem=[...]"; empty: not given */
@@ -96,9 +98,10 @@ typedef struct cairn_command {
 extern const cairn_command cairn_command_run, cairn_command_resume, cairn_command_check,
     cairn_command_list, cairn_command_info, cairn_command_explain, cairn_command_solve,
     cairn_command_compare, cairn_command_stat, cairn_command_plot, cairn_command_reproduce,
-    cairn_command_help;
+    cairn_command_view, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
-    cairn_flag_save_problem, cairn_flag_strict, cairn_flag_force, cairn_flag_help;
+    cairn_flag_save_problem, cairn_flag_strict, cairn_flag_force, cairn_flag_help,
+    cairn_flag_no_browser;
 /* solve_flags.c, ended by NULL */
 extern const cairn_flag *const cairn_solve_flags[];
 /* compare_flags.c, ended by NULL */

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "interrupt.h"
 #include "outcome.h"
+#include "view/show.h"
 
 /* "out/pebble_bed" for "scenes/pebble_bed.yaml"; false when it does not fit. */
 static bool default_folder(const char *scene, char *out, size_t capacity)
@@ -37,6 +38,30 @@ static int run_scene(cairn_scene *scene, const char *folder, bool quiet)
     return cairn_outcome_tell(&outcome, quiet);
 }
 
+/* The same with a viewer beside it, which stays when the run is over. */
+static int run_in_view(cairn_scene *scene, const char *folder, const cairn_arguments *arguments)
+{
+    pid_t viewer = cairn_view_begin_beside(folder, !arguments->no_browser);
+    if (viewer < 0)
+        return EXIT_FAILED;
+    int code = run_scene(scene, folder, arguments->quiet);
+    cairn_view_end_beside(viewer, cairn_interrupt_signal() != 0);
+    return code;
+}
+
+static const char *take_view(cairn_arguments *arguments, const char *value)
+{
+    (void)value;
+    arguments->view = true;
+    return NULL;
+}
+
+static const cairn_flag flag_view = {
+    .name = "--view",
+    .text = "show the run in the browser while it goes on",
+    .take = take_view,
+};
+
 static int run(const cairn_arguments *arguments)
 {
     char folder[4096];
@@ -51,14 +76,18 @@ static int run(const cairn_arguments *arguments)
     if (code == EXIT_DONE)
         code = check_folder(out, arguments->force);
     if (code == EXIT_DONE)
-        code = run_scene(scene, out, arguments->quiet);
+        code = arguments->view ? run_in_view(scene, out, arguments)
+                               : run_scene(scene, out, arguments->quiet);
     cairn_scene_destroy(scene);
     return code;
 }
 
 static const cairn_flag *const flags[] = {
-    &cairn_flag_out,          &cairn_flag_set,    &cairn_flag_quiet, &cairn_flag_threads,
-    &cairn_flag_save_problem, &cairn_flag_strict, &cairn_flag_force, NULL,
+    &cairn_flag_out,          &cairn_flag_set,
+    &cairn_flag_quiet,        &cairn_flag_threads,
+    &cairn_flag_save_problem, &cairn_flag_strict,
+    &cairn_flag_force,        &flag_view,
+    &cairn_flag_no_browser,   NULL,
 };
 
 const cairn_command cairn_command_run = {

@@ -12,6 +12,7 @@
 #include "cairn/lagrange.h"
 #include "cairn/output.h"
 #include "cairn/problem.h"
+#include "cairn/recording.h"
 #include "cairn/run.h"
 #include "cairn/scene.h"
 #include "cairn/shape.h"

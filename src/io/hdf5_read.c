@@ -374,6 +374,43 @@ cairn_status cairn_hdf5_read_texts(hid_t parent, const char *name, cairn_arena *
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
+/* Texts of one length in an attribute. */
+static cairn_status take_names(hid_t attribute, hid_t type, cairn_arena *arena,
+                               cairn_hdf5_text_list *out)
+{
+    hid_t space = H5Aget_space(attribute);
+    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    size_t bytes = type >= 0 ? H5Tget_size(type) : 0;
+    if (space >= 0)
+        H5Sclose(space);
+    if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) > 0 || count < 0 ||
+        (size_t)count * bytes > LONGEST_TEXT)
+        return CAIRN_BAD_INPUT;
+    char *block = cairn_arena_take(arena, (size_t)count + 1, bytes);
+    if (!block)
+        return CAIRN_NO_MEMORY;
+    if (count > 0 && H5Aread(attribute, type, block) < 0)
+        return CAIRN_BAD_INPUT;
+    out->count = (int)count;
+    return part_texts(block, bytes, arena, out);
+}
+
+cairn_status cairn_hdf5_read_names(hid_t dataset, cairn_arena *arena, cairn_hdf5_text_list *out,
+                                   cairn_error *error)
+{
+    *out = (cairn_hdf5_text_list){ NULL, 0 };
+    hid_t attribute = H5Aopen(dataset, "names", H5P_DEFAULT);
+    if (attribute < 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "names", "expected an attribute 'names'");
+    hid_t type = H5Aget_type(attribute);
+    cairn_status status = take_names(attribute, type, arena, out);
+    if (type >= 0)
+        H5Tclose(type);
+    H5Aclose(attribute);
+    return status == CAIRN_BAD_INPUT ? cairn_fail(error, status, "names", "expected texts")
+                                     : status;
+}
+
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out)
 {
     return cairn_hdf5_read_reals_attribute(object, name, 1, out);

@@ -62,6 +62,10 @@ typedef struct cairn_hdf5_text_list {
 cairn_status cairn_hdf5_read_texts(hid_t parent, const char *name, cairn_arena *arena,
                                    cairn_hdf5_text_list *out, cairn_error *error);
 
+/* The texts of the attribute `names` of a dataset, which say what its whole numbers stand for. */
+cairn_status cairn_hdf5_read_names(hid_t dataset, cairn_arena *arena, cairn_hdf5_text_list *out,
+                                   cairn_error *error);
+
 /* Attributes of a group; false when there is none, or not one number or text. */
 bool cairn_hdf5_read_real_attribute(hid_t object, const char *name, double *out);
 /* The same for exactly `count` numbers. */

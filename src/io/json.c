@@ -65,13 +65,18 @@ void cairn_json_end(cairn_json *json)
     json->empty = false;
 }
 
-void cairn_json_real(cairn_json *json, const char *key, double value)
+static void write_real(FILE *out, double value)
 {
     char text[32] = "null";
     if (isfinite(value))
         cairn_number_text(value, text);
+    fputs(text, out);
+}
+
+void cairn_json_real(cairn_json *json, const char *key, double value)
+{
     start_entry(json, key);
-    fputs(text, json->out);
+    write_real(json->out, value);
 }
 
 void cairn_json_integer(cairn_json *json, const char *key, int64_t value)
@@ -101,5 +106,27 @@ void cairn_json_pairs(cairn_json *json, const char *key, const int64_t (*pairs)[
     fputc('[', json->out);
     for (int i = 0; i < count; i++)
         fprintf(json->out, "%s[%" PRId64 ", %" PRId64 "]", i ? ", " : "", pairs[i][0], pairs[i][1]);
+    fputc(']', json->out);
+}
+
+void cairn_json_reals(cairn_json *json, const char *key, const double *values, int count)
+{
+    start_entry(json, key);
+    fputc('[', json->out);
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ", " : "", json->out);
+        write_real(json->out, values[i]);
+    }
+    fputc(']', json->out);
+}
+
+void cairn_json_texts(cairn_json *json, const char *key, const char *const *texts, int count)
+{
+    start_entry(json, key);
+    fputc('[', json->out);
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ", " : "", json->out);
+        write_text(json->out, texts[i]);
+    }
     fputc(']', json->out);
 }

@@ -26,6 +26,9 @@ void cairn_json_integer(cairn_json *json, const char *key, int64_t value);
 void cairn_json_flag(cairn_json *json, const char *key, bool value);
 /* A text, escaped; NULL gives null. */
 void cairn_json_text(cairn_json *json, const char *key, const char *text);
+/* Lists on one line: [1, 2.5, null], ["a", "b"]. */
+void cairn_json_reals(cairn_json *json, const char *key, const double *values, int count);
+void cairn_json_texts(cairn_json *json, const char *key, const char *const *texts, int count);
 /* A list of pairs on one line: [[1, 2], [5, 5]]. */
 void cairn_json_pairs(cairn_json *json, const char *key, const int64_t (*pairs)[2], int count);
 

@@ -1,0 +1,274 @@
+// app.ts - what is shown: runs, the time, colours, what is selected. The parts of the page follow
+// it through `changed`.
+import * as THREE from 'three';
+import { kindColour, viridis, type Rgb } from './colormap';
+import { prepare, quantitiesOf, type Quantity } from './quantities';
+import { placeOf, type Frame, type Run } from './run';
+import { RunView, type ShowOptions } from './runview';
+import { Stage } from './stage';
+
+export type Event = 'frame' | 'colour' | 'options' | 'selection' | 'runs' | 'playing';
+
+const largeRun = 50000; // bodies: from here on only what is needed is read
+
+export class App {
+  readonly stage: Stage;
+  readonly views: RunView[];
+  readonly quantities: Quantity[];
+  quantity!: Quantity;
+  range: [number, number] = [0, 1];
+  fixedRange: [number, number] | null = null;
+  time = 0; // s shown
+  playing = false;
+  speed = 1;
+  loop = true;
+  smooth = true;
+  clip = { on: false, axis: 0, at: 0.5, flip: false };
+  options: ShowOptions = {
+    bodies: 'solid', chains: false, contacts: false, normals: false, velocities: false, joints: true, walls: true,
+    trails: false, marks: true, threshold: 0.08,
+  };
+  busy = false;
+  trailLength = 20;
+  followTail = false;
+  following = false;
+  private wanted: { time: number; detail: 'places' | 'all' } | null = null;
+  private working = false;
+  private listeners = new Map<Event, (() => void)[]>();
+  private last = 0;
+
+  constructor(host: HTMLElement, readonly runs: Run[]) {
+    const run = runs[0], g = run.description.attributes['gravity'] as number[] | undefined;
+    const up = new THREE.Vector3(0, 0, run.dimension === 2 ? 0 : 1);
+    if (g && Math.hypot(...g) > 0) up.set(-g[0], -g[1], -g[2]).normalize();
+    if (run.dimension === 2) up.set(0, 1, 0);
+    // gravity along a slope is not "down" for the eye: the nearest axis is
+    const a = up.toArray().map(Math.abs), axis = a.indexOf(Math.max(...a));
+    const straight = new THREE.Vector3().setComponent(axis, Math.sign(up.getComponent(axis)));
+    this.stage = new Stage(host, run.dimension === 2, straight);
+    this.views = runs.map((r) => new RunView(r, run.dimension === 3));
+    this.quantities = quantitiesOf(run, axis);
+    if (runs.length === 2) this.quantities.unshift(this.difference());
+  }
+
+  on(event: Event, call: () => void): void { this.listeners.set(event, [...(this.listeners.get(event) ?? []), call]); }
+  changed(event: Event): void { for (const c of this.listeners.get(event) ?? []) c(); }
+
+  get run(): Run { return this.runs[0]; }
+  get view(): RunView { return this.views[0]; }
+  get frame(): Frame | null { return this.view.frame; }
+  get start(): number { return this.run.time[0] ?? 0; }
+  get end(): number { return Math.max(...this.runs.map((r) => r.time[r.frames - 1] ?? 0)); }
+  get large(): boolean { return this.run.bodies.count > largeRun; }
+
+  async open(): Promise<void> {
+    for (const v of this.views) await v.open();
+    this.stage.setViews(this.views);
+    this.stage.look('home');
+    this.chooseDefaults();
+    await this.setQuantity(this.quantity);
+    this.followTail = this.run.grows;
+    await this.seek(this.followTail ? this.end : this.start);
+    this.stage.onDraw = () => this.tick();
+  }
+
+  // a bed of grains is best seen as glass with its force chains inside; a few bodies as they are
+  private chooseDefaults(): void {
+    const by = (k: string): Quantity => this.quantities.find((q) => q.key === k) ?? this.quantities[0];
+    const many = this.view.bodyCount > 60;
+    this.options.chains = this.run.hasContacts && many && !this.large;
+    this.options.marks = this.view.bodyCount < 20000;
+    this.options.bodies = 'solid';
+    this.quantity = this.runs.length === 2 ? by('difference') : by('speed');
+    if (this.options.chains && this.run.dimension === 3) this.options.bodies = 'glass';
+    this.smooth = this.view.bodyCount < 200000;
+    this.changed('options');
+  }
+
+  /** Distance of the same body in both runs at the same time. */
+  private difference(): Quantity {
+    return {
+      key: 'difference', label: 'Difference of positions', unit: 'm',
+      values: (run, f, out) => {
+        const other = this.views[run === this.runs[0] ? 1 : 0].frame;
+        for (let i = 0; i < f.count; i++) {
+          const k = other ? placeOf(other, f.row[i]) : -1;
+          out[i] = k < 0 ? 0 : Math.hypot(...[0, 1, 2].map((c) => f.x[3 * i + c] - other!.x[3 * k + c]));
+        }
+      },
+    };
+  }
+
+  // ---- time -------------------------------------------------------------------------------------
+
+  private tick(): void {
+    const now = performance.now(), passed = Math.min((now - this.last) / 1000, 0.25);
+    this.last = now;
+    if (!this.playing || this.working) return;
+    let t = this.time + passed * this.speed;
+    if (t > this.end) {
+      if (this.run.grows || !this.loop) { t = this.end; if (!this.run.grows) this.play(false); }
+      else t = this.start;
+    }
+    void this.seek(t);
+  }
+
+  play(on: boolean): void {
+    if (on && !this.playing && this.time >= this.end - 1e-9 && !this.run.grows) this.time = this.start;
+    this.playing = on;
+    this.last = performance.now();
+    this.changed('playing');
+    if (!on) void this.seek(this.time);
+  }
+
+  /** Show a time; while one is being read, only the latest wish counts. */
+  async seek(time: number, scrubbing = false): Promise<void> {
+    this.time = Math.min(Math.max(time, this.start), this.end);
+    const need = this.quantity.needsContacts || this.quantity.needsMotion || this.options.chains || this.options.contacts || this.options.normals || this.options.velocities;
+    const detail = this.large && (scrubbing || this.playing) && !need ? 'places' : 'all';
+    this.wanted = { time: this.time, detail };
+    if (this.working) return;
+    this.working = true;
+    try {
+      while (this.wanted) {
+        const w: { time: number; detail: 'places' | 'all' } = this.wanted;
+        this.wanted = null;
+        await this.showTime(w.time, w.detail);
+      }
+    } finally { this.working = false; }
+  }
+
+  async step(by: number): Promise<void> {
+    this.play(false);
+    const k = Math.min(Math.max(this.run.frameAt(this.time) + by, 0), this.run.frames - 1);
+    await this.seek(this.run.time[k]);
+  }
+
+  private async showTime(time: number, detail: 'places' | 'all'): Promise<void> {
+    for (const v of this.views) {
+      const k = v.run.frameAt(time);
+      const frame = await v.run.frame(k, detail);
+      let next: Frame | null = null, mix = 0;
+      if (this.playing && this.smooth && k + 1 < v.run.frames) {
+        next = await v.run.frame(k + 1, detail);
+        mix = (time - frame.time) / (next.time - frame.time || 1);
+      }
+      for (let ahead = 1; this.playing && ahead <= 3 && k + ahead < v.run.frames; ahead++) void v.run.frame(k + ahead, detail).catch(() => undefined);
+      v.show(frame, next, mix, this.options);
+      await this.showTrails(v, k);
+    }
+    this.recolour();
+    this.stage.redraw();
+    this.changed('frame');
+  }
+
+  private async showTrails(v: RunView, k: number): Promise<void> {
+    if (!this.options.trails) { v.showTrails([], 1); return; }
+    const list: Frame[] = [];
+    for (let i = Math.max(0, k - this.trailLength); i <= k; i++) list.push(await v.run.frame(i, 'places'));
+    v.showTrails(list, 400);
+  }
+
+  // ---- colour -----------------------------------------------------------------------------------
+
+  async setQuantity(q: Quantity): Promise<void> {
+    await prepare(q);
+    this.quantity = q;
+    this.fixedRange = null;
+    const map: (t: number) => Rgb = q.kinds ? (t) => kindColour(Math.min(9, Math.floor(t * 10))) : viridis;
+    for (const v of this.views) v.style.setMap(map, !q.kinds);
+    if (this.frame) await this.seek(this.time);
+    this.changed('colour');
+  }
+
+  recolour(): void {
+    if (!this.frame) return;
+    const ranges = this.views.map((v) => v.colour(this.quantity));
+    const auto: [number, number] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
+    if (!this.quantity.fixed && auto[0] > 0 && this.quantity.key !== 'height') auto[0] = 0;
+    this.range = this.quantity.kinds ? [0, 1] : (this.fixedRange ?? auto);
+    for (const v of this.views) v.style.uniforms['uRange'].value.set(...this.range);
+    this.changed('colour');
+  }
+
+  // ---- what is shown ----------------------------------------------------------------------------
+
+  async set(options: Partial<ShowOptions>): Promise<void> {
+    Object.assign(this.options, options);
+    this.changed('options');
+    await this.seek(this.time);
+  }
+
+  setClip(c: Partial<App['clip']>): void {
+    Object.assign(this.clip, c);
+    const box = this.stage.box, axis = ['x', 'y', 'z'][this.clip.axis] as 'x' | 'y' | 'z';
+    const at = box.min[axis] + this.clip.at * (box.max[axis] - box.min[axis]), sign = this.clip.flip ? -1 : 1;
+    for (const v of this.views) {
+      const n = new THREE.Vector3().setComponent(this.clip.axis, sign);
+      v.style.uniforms['uClip'].value.set(n.x, n.y, n.z, sign * at);
+      v.style.uniforms['uClipOn'].value = this.clip.on ? 1 : 0;
+    }
+    this.stage.redraw();
+    this.changed('options');
+  }
+
+  toggleMaterial(m: number): void {
+    for (const v of this.views) if (!v.hiddenMaterials.delete(m)) v.hiddenMaterials.add(m);
+    this.changed('colour');
+    void this.seek(this.time);
+  }
+
+  hide(row: number): void { for (const v of this.views) v.hidden.add(row); this.select(-1); }
+
+  isolate(rows: number[] | null): void {
+    for (const v of this.views) v.isolated = rows && new Set(rows);
+    void this.seek(this.time);
+  }
+
+  showAll(): void {
+    for (const v of this.views) { v.hidden.clear(); v.hiddenMaterials.clear(); v.isolated = null; }
+    this.changed('colour');
+    void this.seek(this.time);
+  }
+
+  // ---- selection --------------------------------------------------------------------------------
+
+  select(row: number, contact = -1): void {
+    for (const v of this.views) { v.selected = row; v.selectedContact = contact; }
+    if (row < 0) this.setFollowing(false);
+    this.changed('selection');
+    void this.seek(this.time);
+  }
+
+  setFollowing(on: boolean): void {
+    this.following = on;
+    this.stage.follow = on ? () => {
+      const v = this.view, i = v.frame ? placeOf(v.frame, v.selected) : -1;
+      return i < 0 ? null : new THREE.Vector3().fromArray(v.frame!.x, 3 * i);
+    } : null;
+    this.changed('options');
+  }
+
+  /** What is under a point of the canvas. */
+  pick(x: number, y: number): void {
+    const { ray, view } = this.stage.ray(x, y), found = this.views[view].pick(ray, this.options);
+    if (!found) this.select(-1);
+    else if (found.kind === 'body') this.select(found.index);
+    else this.select(-1, found.index);
+  }
+
+  // ---- a run that is under way ------------------------------------------------------------------
+
+  async follow(): Promise<void> {
+    while (this.runs.some((r) => r.grows)) {
+      await new Promise((done) => setTimeout(done, 400));
+      for (const v of this.views) {
+        if (!v.run.grows) continue;
+        try { if (await v.run.refresh()) await v.grow(); } catch { continue; } // busy: the next time
+        this.changed('runs');
+      }
+      if (this.followTail && !this.playing) await this.seek(this.end);
+    }
+    this.changed('runs');
+  }
+}

@@ -1,0 +1,141 @@
+// layers.ts - things that are drawn many times at once: balls, solids of one shape, tubes.
+import * as THREE from 'three';
+import { mapBytes, viridis, type Rgb } from './colormap';
+import { ballFragment, ballVertex, solidFragment, solidVertex, tubeVertex } from './shaders';
+
+/** What all materials share; changing a value changes all. */
+export class Style {
+  readonly uniforms: Record<string, THREE.IUniform>;
+  private map: THREE.DataTexture;
+
+  constructor() {
+    this.map = texture(viridis);
+    this.uniforms = {
+      uMap: { value: this.map }, uRange: { value: new THREE.Vector2(0, 1) },
+      uClip: { value: new THREE.Vector4(1, 0, 0, 0) }, uClipOn: { value: 0 },
+      uUp: { value: new THREE.Vector3(0, 0, 1) }, uGrey: { value: new THREE.Color(0.55, 0.57, 0.6) },
+      uGlass: { value: 0 }, uAlpha: { value: 1 }, uFlatLight: { value: 0 }, uPerspective: { value: 1 },
+      uPick: { value: new THREE.Color(1, 0.55, 0.2) },
+      uViewInverse: { value: new THREE.Matrix4() }, uProjection: { value: new THREE.Matrix4() }, uMarks: { value: 0 },
+    };
+  }
+
+  setMap(map: (t: number) => Rgb, smooth: boolean): void {
+    (this.map.image.data as Uint8Array).set(mapBytes(map));
+    this.map.minFilter = this.map.magFilter = smooth ? THREE.LinearFilter : THREE.NearestFilter;
+    this.map.needsUpdate = true;
+  }
+
+  /** The same with some values of its own. */
+  with(own: Record<string, THREE.IUniform>): Record<string, THREE.IUniform> { return { ...this.uniforms, ...own }; }
+}
+
+export function texture(map: (t: number) => Rgb): THREE.DataTexture {
+  const t = new THREE.DataTexture(mapBytes(map), 256, 1, THREE.RGBAFormat);
+  t.minFilter = t.magFilter = THREE.LinearFilter;
+  t.needsUpdate = true;
+  return t;
+}
+
+/** Instances of one geometry, with room that grows. */
+abstract class Layer {
+  readonly mesh: THREE.Mesh<THREE.InstancedBufferGeometry, THREE.ShaderMaterial>;
+  protected room = 0;
+  count = 0;
+
+  protected constructor(base: THREE.BufferGeometry, material: THREE.ShaderMaterial, private widths: Record<string, number>) {
+    const g = new THREE.InstancedBufferGeometry();
+    g.setIndex(base.index);
+    for (const name of Object.keys(base.attributes)) g.setAttribute(name, base.getAttribute(name));
+    this.mesh = new THREE.Mesh(g, material);
+    this.mesh.frustumCulled = false;
+    this.resize(0);
+  }
+
+  resize(count: number): void {
+    this.count = count;
+    this.mesh.geometry.instanceCount = count;
+    this.mesh.visible = count > 0;
+    if (count <= this.room && this.room > 0) return;
+    this.room = Math.max(16, Math.ceil(count * 1.25));
+    for (const [name, width] of Object.entries(this.widths)) {
+      const a = new THREE.InstancedBufferAttribute(new Float32Array(this.room * width), width);
+      a.setUsage(THREE.DynamicDrawUsage);
+      this.mesh.geometry.setAttribute(name, a);
+    }
+    // a new set of attributes: three.js must bind it anew
+    this.mesh.geometry.dispose();
+    this.mesh.geometry.instanceCount = count;
+  }
+
+  array(name: string): Float32Array { return this.mesh.geometry.getAttribute(name).array as Float32Array; }
+
+  touch(...names: string[]): void {
+    for (const name of names.length > 0 ? names : Object.keys(this.widths)) {
+      const a = this.mesh.geometry.getAttribute(name) as THREE.InstancedBufferAttribute;
+      a.clearUpdateRanges();
+      a.addUpdateRange(0, this.count * this.widths[name]);
+      a.needsUpdate = true;
+    }
+  }
+
+  /** Glass lets all behind it be seen. */
+  setTransparent(on: boolean): void {
+    const m = this.mesh.material;
+    m.transparent = on;
+    m.depthWrite = !on;
+    m.needsUpdate = true;
+  }
+
+  dispose(): void { this.mesh.geometry.dispose(); this.mesh.material.dispose(); }
+}
+
+const square = (): THREE.BufferGeometry => new THREE.PlaneGeometry(2, 2);
+
+export class Balls extends Layer {
+  constructor(uniforms: Record<string, THREE.IUniform>) {
+    super(square(), new THREE.ShaderMaterial({ uniforms, vertexShader: ballVertex, fragmentShader: ballFragment }),
+      { iPosition: 3, iRadius: 1, iRotation: 4, iValue: 1, iFlags: 1 });
+  }
+}
+
+export class Solids extends Layer {
+  /** Triangles in the frame of the shape, for picking. */
+  readonly corners: Float32Array;
+  readonly reach: number;
+
+  constructor(geometry: THREE.BufferGeometry, uniforms: Record<string, THREE.IUniform>, flat: boolean) {
+    super(geometry, new THREE.ShaderMaterial({
+      uniforms, vertexShader: solidVertex, fragmentShader: solidFragment, side: THREE.DoubleSide,
+      depthTest: !flat || true,
+    }), { iPosition: 3, iRotation: 4, iScale: 3, iValue: 1, iFlags: 1 });
+    this.corners = geometry.getAttribute('position').array as Float32Array;
+    geometry.computeBoundingSphere();
+    this.reach = geometry.boundingSphere!.center.length() + geometry.boundingSphere!.radius;
+  }
+}
+
+export class Tubes extends Layer {
+  constructor(uniforms: Record<string, THREE.IUniform>, head = false) {
+    super(head ? arrow() : tube(), new THREE.ShaderMaterial({ uniforms, vertexShader: tubeVertex, fragmentShader: solidFragment, side: THREE.DoubleSide }),
+      { iFrom: 3, iTo: 3, iRadius: 1, iValue: 1, iFlags: 1 });
+  }
+
+  put(i: number, from: ArrayLike<number>, to: ArrayLike<number>, radius: number, value: number, flags = 0): void {
+    this.array('iFrom').set([from[0], from[1], from[2]], 3 * i);
+    this.array('iTo').set([to[0], to[1], to[2]], 3 * i);
+    this.array('iRadius')[i] = radius;
+    this.array('iValue')[i] = value;
+    this.array('iFlags')[i] = flags;
+  }
+}
+
+// around z, from 0 to 1, with round ends that a neighbour hides
+function tube(): THREE.BufferGeometry {
+  return new THREE.CylinderGeometry(1, 1, 1, 10, 1, true).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+}
+
+function arrow(): THREE.BufferGeometry {
+  const points = [[0, 0], [0.45, 0], [0.45, 0.72], [1.3, 0.72], [0, 1]].map(([r, z]) => new THREE.Vector2(r, z));
+  return new THREE.LatheGeometry(points, 8).rotateX(Math.PI / 2);
+}

@@ -1,0 +1,68 @@
+// main.ts - builds the page: opens the runs, and puts its parts together.
+import { App } from './app';
+import { h } from './dom';
+import { keys } from './keys';
+import { legend } from './legend';
+import { panel } from './panel';
+import { Run } from './run';
+import { pageSource, serverSources, type Source } from './source';
+import styles from './style.css';
+import { firstTheme } from './theme';
+import { timeline } from './timeline';
+
+function message(title: string, text: string): void {
+  document.body.append(h('div', { class: 'message' }, h('h1', {}, title), h('p', {}, text)));
+}
+
+function title(app: App): HTMLElement {
+  const line = h('p', {});
+  const show = (): void => {
+    const count = app.frame?.count ?? 0, c = app.frame?.contacts?.count;
+    line.replaceChildren(app.run.grows ? h('span', { class: 'live' }, '● running · ') : '',
+      `${count.toLocaleString('en')} bodies${c === undefined ? '' : ` · ${c.toLocaleString('en')} contacts`}`);
+  };
+  app.on('frame', show);
+  app.on('runs', show);
+  return h('header', { class: 'title' }, h('h1', {}, app.run.title), line);
+}
+
+/** A click that is no drag picks. */
+function picking(app: App): void {
+  const c = app.stage.canvas;
+  let from: [number, number] = [0, 0];
+  c.addEventListener('pointerdown', (e) => { from = [e.clientX, e.clientY]; });
+  c.addEventListener('pointerup', (e) => {
+    if (e.button !== 0 || Math.hypot(e.clientX - from[0], e.clientY - from[1]) > 4) return;
+    const b = c.getBoundingClientRect();
+    app.pick(e.clientX - b.left, e.clientY - b.top);
+  });
+  c.addEventListener('dblclick', () => app.stage.look('home'));
+}
+
+async function sources(): Promise<Source[]> {
+  const inside = await pageSource();
+  return inside ? [inside] : serverSources();
+}
+
+async function start(): Promise<void> {
+  document.head.append(h('style', {}, styles));
+  const runs = (await sources()).map((s) => new Run(s));
+  for (const r of runs) await r.open();
+  document.title = `${runs.map((r) => r.title).join(' | ')} – cairn`;
+  const host = h('main', { class: 'stage' });
+  document.body.append(host);
+  const app = new App(host, runs);
+  firstTheme(app);
+  const side = panel(app);
+  document.body.append(title(app), side.menu, side.element, legend(app), side.plots.element, timeline(app), keys(app, side));
+  if (runs.length === 2) document.body.append(h('div', { class: 'names' }, ...runs.map((r) => h('span', {}, r.name))));
+  await app.open();
+  picking(app);
+  // for scripts and tests
+  (window as unknown as Record<string, unknown>)['cairn'] = app;
+  document.documentElement.dataset['ready'] = 'yes';
+  void app.follow();
+  if (!app.run.grows && !new URLSearchParams(location.search).has('still')) app.play(true);
+}
+
+start().catch((e: unknown) => message('This run cannot be shown', e instanceof Error ? e.message : String(e)));

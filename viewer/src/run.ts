@@ -1,0 +1,284 @@
+// run.ts - a run: its bodies once, its frames one by one, as docs/run-format.md tells.
+import type { Column, Description, Numbers, Source, Wish } from './source';
+
+/** All rows of /bodies, what the viewer needs of them. */
+export interface Bodies {
+  count: number;
+  shape: Int32Array;
+  motion: Int32Array;
+  material: Int32Array;
+  geometry: Int32Array;
+  radius: Float32Array;
+  mass: Float32Array;
+  volume: Float32Array;
+  shapeX: Float32Array;
+  shapeQ: Float32Array;
+  lengths: Record<string, Float32Array>;
+  names: Map<number, string>;
+}
+
+export interface Contacts {
+  count: number;
+  body: Int32Array; // two each: rows of /bodies, -1: gone
+  point: Float32Array;
+  normal: Float32Array;
+  tangent: Float32Array;
+  impulse: Float32Array; // `dimension` each
+  velocity: Float32Array;
+  mu: Float32Array;
+  gap: Float32Array;
+}
+
+export interface JointStates {
+  count: number;
+  index: Int32Array;
+  broken: Int32Array;
+  point: Float32Array;
+  force: Float32Array;
+}
+
+export interface Frame {
+  index: number;
+  time: number;
+  step: number;
+  count: number;
+  row: Int32Array; // row of /bodies
+  place: Map<number, number> | null; // of a row; null: row i is at i
+  x: Float32Array;
+  q: Float32Array | null;
+  v: Float32Array | null;
+  omega: Float32Array | null;
+  contacts: Contacts | null;
+  joints: JointStates | null;
+  bytes: number;
+}
+
+/** How much of a frame is wanted. */
+export type Detail = 'places' | 'all';
+
+const cacheBytes = 400 << 20;
+
+export class Run {
+  description!: Description;
+  bodies!: Bodies;
+  dimension = 3;
+  timeStep = 1;
+  time: Float64Array = new Float64Array(0);
+  step: Float64Array = new Float64Array(0);
+  private bodyOffset: Float64Array = new Float64Array(0);
+  private contactOffset: Float64Array | null = null;
+  private jointOffset: Float64Array | null = null;
+  private cache = new Map<string, Promise<Frame>>();
+  private sizes = new Map<string, number>();
+
+  constructor(readonly source: Source) {}
+
+  get name(): string { return this.source.name; }
+  get frames(): number { return this.time.length; }
+  get grows(): boolean { return this.description.grows; }
+  get title(): string { return String(this.description.attributes['title'] || this.name); }
+  get hasContacts(): boolean { return this.contactOffset !== null; }
+
+  column(path: string): Column | undefined { return this.description.columns[path]; }
+  private width = (path: string): number => this.column(path)?.width ?? 1;
+
+  /** Numbers of columns, all rows unless told otherwise. */
+  read(wishes: Wish[]): Promise<Numbers[]> { return this.source.rows(wishes, this.width); }
+
+  async readAll(path: string, type: Wish['type'] = 'f8'): Promise<Numbers> {
+    return (await this.read([{ column: path, type, first: 0, count: this.column(path)?.rows ?? 0 }]))[0];
+  }
+
+  async open(): Promise<void> {
+    this.description = await this.source.describe();
+    const a = this.description.attributes;
+    this.dimension = Number(a['dimension'] ?? 3);
+    this.timeStep = Number(a['time_step'] ?? 1);
+    await this.readIndex();
+    await this.readBodies();
+  }
+
+  /** A run that grows: look again. True: there are new frames, or it has ended. */
+  async refresh(): Promise<boolean> {
+    const before = this.frames, bodies = this.bodies.count;
+    this.description = await this.source.describe();
+    if (this.column('frames/time')!.rows === before && this.grows) return false;
+    await this.readIndex();
+    if (this.column('bodies/shape')!.rows !== bodies) await this.readBodies();
+    return true;
+  }
+
+  private async readIndex(): Promise<void> {
+    const n = this.column('frames/time')!.rows;
+    const wishes: Wish[] = [
+      { column: 'frames/time', type: 'f8', first: 0, count: n },
+      { column: 'frames/step', type: 'f8', first: 0, count: n },
+      { column: 'frames/body_offset', type: 'f8', first: 0, count: n + 1 },
+    ];
+    for (const c of ['frames/contact_offset', 'frames/joint_offset'])
+      if (this.column(c)) wishes.push({ column: c, type: 'f8', first: 0, count: n + 1 });
+    const found = (await this.read(wishes)) as Float64Array[];
+    [this.time, this.step, this.bodyOffset] = found;
+    const of = (c: string): Float64Array | null => {
+      const i = wishes.findIndex((w) => w.column === c);
+      return i < 0 ? null : found[i];
+    };
+    this.contactOffset = of('frames/contact_offset');
+    this.jointOffset = of('frames/joint_offset');
+  }
+
+  private async readBodies(): Promise<void> {
+    const n = this.column('bodies/shape')!.rows;
+    const whole = ['shape', 'motion', 'material', 'geometry'];
+    const real = ['radius', 'mass', 'volume', 'shape_x', 'shape_q', 'half_angle', 'bottom_radius', 'top_radius',
+      'height', 'length', 'rounding', 'axis', 'exponents', 'size', 'semi_axes'];
+    const wishes: Wish[] = [
+      ...whole.map((c) => ({ column: `bodies/${c}`, type: 'i4' as const, first: 0, count: n })),
+      ...real.filter((c) => this.column(`bodies/${c}`)).map((c) => ({ column: `bodies/${c}`, type: 'f4' as const, first: 0, count: n })),
+    ];
+    const found = await this.read(wishes);
+    const all: Record<string, Numbers> = {};
+    wishes.forEach((w, i) => { all[w.column.slice(7)] = found[i]; });
+    const floats = (c: string, width = 1): Float32Array => (all[c] as Float32Array) ?? new Float32Array(n * width);
+    const lengths: Record<string, Float32Array> = {};
+    for (const c of real) lengths[c] = floats(c, 3);
+    this.bodies = {
+      count: n,
+      shape: all['shape'] as Int32Array, motion: all['motion'] as Int32Array,
+      material: all['material'] as Int32Array, geometry: all['geometry'] as Int32Array,
+      radius: floats('radius'), mass: floats('mass'), volume: floats('volume'),
+      shapeX: floats('shape_x', 3), shapeQ: floats('shape_q', 4), lengths, names: await this.readNames(),
+    };
+  }
+
+  private async readNames(): Promise<Map<number, string>> {
+    const texts = this.description.texts['names/name'] ?? [];
+    const out = new Map<number, string>();
+    if (texts.length === 0 || !this.column('names/body')) return out;
+    const rows = await this.readAll('names/body', 'i4');
+    texts.forEach((t, i) => out.set(rows[i], t));
+    return out;
+  }
+
+  kind(row: number): string { return this.column('bodies/shape')?.names?.[this.bodies.shape[row]] ?? 'sphere'; }
+  materialName(m: number): string { return this.description.texts['materials/name']?.[m] ?? String(m); }
+  bodyName(row: number): string { return this.bodies.names.get(row) ?? `body ${row}`; }
+  isDynamic(row: number): boolean { return this.bodies.motion[row] === 0; }
+
+  // ---- frames -----------------------------------------------------------------------------------
+
+  /** The last frame at or before a time. */
+  frameAt(time: number): number {
+    let low = 0, high = this.frames - 1;
+    while (low < high) {
+      const mid = (low + high + 1) >> 1;
+      if (this.time[mid] <= time + 1e-12) low = mid; else high = mid - 1;
+    }
+    return Math.max(0, low);
+  }
+
+  frame(k: number, detail: Detail): Promise<Frame> {
+    const full = this.cache.get(`${k} all`);
+    if (full) return full;
+    const key = `${k} ${detail}`;
+    const known = this.cache.get(key);
+    if (known) { // now the newest
+      this.cache.delete(key);
+      this.cache.set(key, known);
+      return known;
+    }
+    const made = this.load(k, detail);
+    this.cache.set(key, made);
+    made.then((f) => this.trim(key, f.bytes), () => this.cache.delete(key));
+    return made;
+  }
+
+  private trim(key: string, bytes: number): void {
+    this.sizes.set(key, bytes);
+    let sum = 0;
+    for (const k of [...this.cache.keys()].reverse()) {
+      sum += this.sizes.get(k) ?? 0;
+      if (sum > cacheBytes && k !== key) this.cache.delete(k);
+    }
+  }
+
+  private async load(k: number, detail: Detail): Promise<Frame> {
+    const first = this.bodyOffset[k], count = this.bodyOffset[k + 1] - first;
+    const wishes: Wish[] = [];
+    const add = (column: string, type: Wish['type'], from = first, rows = count): void => {
+      if (this.column(column)) wishes.push({ column, type, first: from, count: rows });
+    };
+    add('frames/bodies/index', 'i4');
+    add('frames/bodies/x', 'f4');
+    if (detail === 'all' || count < 50000)
+      for (const c of ['q', 'v', 'omega']) add(`frames/bodies/${c}`, 'f4');
+    if (detail === 'all') this.wishContacts(k, add);
+    const found = await this.read(wishes);
+    const of = (c: string): Numbers | undefined => found[wishes.findIndex((w) => w.column === `frames/${c}`)];
+    const row = of('bodies/index') as Int32Array;
+    return {
+      index: k, time: this.time[k], step: this.step[k], count, row, place: placesOf(row),
+      x: of('bodies/x') as Float32Array,
+      q: (of('bodies/q') as Float32Array) ?? null,
+      v: (of('bodies/v') as Float32Array) ?? null,
+      omega: (of('bodies/omega') as Float32Array) ?? null,
+      contacts: detail === 'all' ? this.contactsOf(k, of) : null,
+      joints: detail === 'all' ? jointsOf(of) : null,
+      bytes: found.reduce((sum, f) => sum + f.byteLength, 0),
+    };
+  }
+
+  private wishContacts(k: number, add: (c: string, t: Wish['type'], first: number, count: number) => void): void {
+    const of = this.contactOffset, joints = this.jointOffset;
+    if (of)
+      for (const c of ['body', 'point', 'normal', 'tangent', 'impulse', 'velocity', 'mu', 'gap'])
+        add(`frames/contacts/${c}`, c === 'body' ? 'i4' : 'f4', of[k], of[k + 1] - of[k]);
+    if (joints)
+      for (const c of ['index', 'broken', 'point', 'force'])
+        add(`frames/joints/${c}`, c === 'index' || c === 'broken' ? 'i4' : 'f4', joints[k], joints[k + 1] - joints[k]);
+  }
+
+  private contactsOf(k: number, of: (c: string) => Numbers | undefined): Contacts | null {
+    const body = of('contacts/body') as Int32Array | undefined;
+    if (!body || !this.contactOffset) return null;
+    const f = (c: string): Float32Array => (of(`contacts/${c}`) as Float32Array) ?? new Float32Array(0);
+    return {
+      count: this.contactOffset[k + 1] - this.contactOffset[k], body,
+      point: f('point'), normal: f('normal'), tangent: f('tangent'), impulse: f('impulse'),
+      velocity: f('velocity'), mu: f('mu'), gap: f('gap'),
+    };
+  }
+
+  /** Exact numbers of one body in a frame, for people to read. */
+  async exact(k: number, place: number): Promise<Record<string, number[]>> {
+    const out: Record<string, number[]> = {};
+    const columns = Object.keys(this.description.columns).filter((c) => c.startsWith('frames/bodies/'));
+    const found = await this.read(columns.map((column) => ({ column, type: 'f8', first: this.bodyOffset[k] + place, count: 1 })));
+    columns.forEach((c, i) => { out[c.slice(14)] = Array.from(found[i]); });
+    return out;
+  }
+}
+
+function jointsOf(of: (c: string) => Numbers | undefined): JointStates | null {
+  const index = of('joints/index') as Int32Array | undefined;
+  if (!index || index.length === 0) return null;
+  return {
+    count: index.length, index, broken: of('joints/broken') as Int32Array,
+    point: of('joints/point') as Float32Array, force: of('joints/force') as Float32Array,
+  };
+}
+
+function placesOf(row: Int32Array): Map<number, number> | null {
+  let plain = true;
+  for (let i = 0; i < row.length && plain; i++) plain = row[i] === i;
+  if (plain) return null;
+  const out = new Map<number, number>();
+  row.forEach((r, i) => out.set(r, i));
+  return out;
+}
+
+/** Where a body stands in a frame; -1: it is not there. */
+export function placeOf(frame: Frame, row: number): number {
+  if (frame.place) return frame.place.get(row) ?? -1;
+  return row >= 0 && row < frame.count ? row : -1;
+}

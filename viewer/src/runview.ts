@@ -1,0 +1,514 @@
+// runview.ts - one run in the scene: its bodies, walls, contacts, joints, arrows and trails.
+import * as THREE from 'three';
+import { ember } from './colormap';
+import { Balls, Solids, Style, texture, Tubes } from './layers';
+import type { Quantity } from './quantities';
+import { contactForce, normalForce } from './quantities';
+import { placeOf, type Frame, type Run } from './run';
+import { flag } from './shaders';
+import { containerKinds, keyOf, quaternion, readGeometry, shapeGeometry, specOf, type GeometryTables } from './shapes';
+import { wallGeometries, wallLines } from './walls';
+
+export interface ShowOptions {
+  bodies: 'solid' | 'glass' | 'hidden';
+  chains: boolean;
+  contacts: boolean;
+  normals: boolean;
+  velocities: boolean;
+  joints: boolean;
+  walls: boolean;
+  trails: boolean;
+  marks: boolean;
+  threshold: number; // share of the largest force below which chains are left out
+}
+
+/** Where each row of /bodies is drawn. */
+interface Group { solids: Solids; rows: number[]; scale: THREE.Vector3[]; own: boolean[] }
+
+export interface Picked { kind: 'body' | 'contact'; index: number; distance: number }
+
+const identity = (a: Float32Array, b: Float32Array, row: number): boolean =>
+  a[3 * row] === 0 && a[3 * row + 1] === 0 && a[3 * row + 2] === 0 && Math.abs(b[4 * row]) > 1 - 1e-12;
+
+export class RunView {
+  readonly root = new THREE.Group();
+  readonly style = new Style();
+  frame: Frame | null = null;
+  values: Float32Array = new Float32Array(0);
+  readonly hidden = new Set<number>(); // rows
+  readonly hiddenMaterials = new Set<number>();
+  isolated: Set<number> | null = null;
+  selected = -1;
+  selectedContact = -1;
+  box = new THREE.Box3();
+  forceScale = 0; // N: the thickest tube
+  private balls: Balls;
+  private ballRows: number[] = [];
+  private groups: Group[] = [];
+  private groupOf = new Map<number, Group>();
+  private containers: number[] = [];
+  private tables: GeometryTables | null = null;
+  private wallMeshes: THREE.Object3D[] = [];
+  private wallKey = '';
+  private chainUniforms: Record<string, THREE.IUniform>;
+  private chains: Tubes;
+  private chainContact: Int32Array = new Int32Array(0);
+  private chainCount = 0;
+  private points: Balls;
+  private arrows: Tubes;
+  private normals: Tubes;
+  private joints: Tubes;
+  private jointBodies: Int32Array | null = null;
+  private trails: THREE.LineSegments;
+  private built = 0;
+  private grain = 0.01; // m: a typical radius
+
+  constructor(readonly run: Run, readonly perspective: boolean) {
+    const u = this.style.uniforms;
+    u['uFlatLight'].value = run.dimension === 2 ? 1 : 0;
+    u['uPerspective'].value = perspective ? 1 : 0;
+    this.balls = new Balls(u);
+    this.chainUniforms = this.style.with({
+      uMap: { value: texture(ember) }, uRange: { value: new THREE.Vector2(0, 1) }, uGlass: { value: 0 }, uAlpha: { value: 1 },
+      uGrey: { value: new THREE.Color(0.75, 0.77, 0.8) }, uMarks: { value: 0 }, uFlatLight: { value: 0 },
+    });
+    this.chains = new Tubes(this.chainUniforms);
+    this.points = new Balls(this.chainUniforms);
+    this.arrows = new Tubes(this.style.with({ uGlass: { value: 0 }, uAlpha: { value: 1 }, uGrey: { value: new THREE.Color(0.85, 0.87, 0.9) } }), true);
+    this.normals = new Tubes(this.chainUniforms, true);
+    this.joints = new Tubes(this.chainUniforms);
+    this.trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x8fb7ff, transparent: true, opacity: 0.75 }));
+    this.trails.frustumCulled = false;
+    for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints]) this.root.add(l.mesh);
+    this.root.add(this.trails);
+    this.balls.mesh.renderOrder = 1;
+  }
+
+  async open(): Promise<void> {
+    this.tables = await readGeometry(this.run);
+    if (this.run.column('joints/body')) this.jointBodies = (await this.run.readAll('joints/body', 'i4')) as Int32Array;
+    this.buildBodies();
+    await this.measure();
+  }
+
+  /** After the run has grown. */
+  async grow(): Promise<void> {
+    if (this.run.bodies.count > this.built) {
+      if (this.run.column('geometry/vertices')) this.tables = await readGeometry(this.run);
+      this.buildBodies();
+    }
+    await this.measure();
+  }
+
+  // ---- bodies -----------------------------------------------------------------------------------
+
+  private buildBodies(): void {
+    const run = this.run;
+    const keys = this.groupKeys;
+    for (let row = this.built; row < run.bodies.count; row++) {
+      const kind = run.kind(row);
+      if (kind === 'sphere' && run.dimension === 3 || kind === 'point') { this.ballRows.push(row); continue; }
+      if (containerKinds.has(kind)) { this.containers.push(row); continue; }
+      const spec = specOf(run, row), scale = new THREE.Vector3(1, 1, 1);
+      // shapes that differ by scale alone share their triangles
+      if (kind === 'box' && spec.rounding === 0) { scale.set(spec.size.x, spec.size.y, spec.size.z || 1); spec.size.set(1, 1, 1); }
+      if (kind === 'ellipsoid') { scale.copy(spec.semi_axes); if (run.dimension === 2) scale.z = 1; spec.semi_axes.set(1, 1, 1); }
+      if (kind === 'sphere') { scale.set(spec.radius, spec.radius, 1); spec.radius = 1; }
+      const key = keyOf(spec);
+      let at = keys.get(key);
+      if (at === undefined) {
+        const geometry = shapeGeometry(spec, this.tables, run.dimension);
+        if (!geometry) continue;
+        const solids = new Solids(geometry, this.style.uniforms, run.dimension === 2);
+        at = { solids, rows: [], scale: [], own: [] };
+        keys.set(key, at);
+        this.groups.push(at);
+        this.root.add(solids.mesh);
+      }
+      at.rows.push(row);
+      at.scale.push(scale);
+      at.own.push(!identity(run.bodies.shapeX, run.bodies.shapeQ, row));
+      this.groupOf.set(row, at);
+    }
+    this.built = run.bodies.count;
+    const radii = Array.from(run.bodies.radius).filter((r, i) => r > 0 && run.isDynamic(i)).sort((a, b) => a - b);
+    if (radii.length > 0) this.grain = radii[radii.length >> 1];
+  }
+  private groupKeys = new Map<string, Group>();
+
+  get bodyCount(): number { return this.ballRows.length + this.groups.reduce((s, g) => s + g.rows.length, 0); }
+  get typicalRadius(): number { return this.grain; }
+
+  /** The box of what moves, over a few frames. */
+  private async measure(): Promise<void> {
+    const n = this.run.frames, picks = new Set([0, n >> 2, n >> 1, (3 * n) >> 2, n - 1].filter((k) => k >= 0));
+    for (const k of n > 0 && this.run.bodies.count > 200000 ? [n - 1] : picks) {
+      const f = await this.run.frame(k, 'places');
+      const p = new THREE.Vector3();
+      for (let i = 0; i < f.count; i++) {
+        const row = f.row[i];
+        if (containerKinds.has(this.run.kind(row))) continue;
+        const r = this.reachOf(row);
+        if (!this.run.isDynamic(row) && r > 50 * this.grain && this.ballRows.length > 0) continue;
+        p.fromArray(f.x, 3 * i);
+        this.box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.subScalar(r));
+      }
+    }
+    if (this.box.isEmpty()) this.box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
+    if (this.run.dimension === 2) { this.box.min.z = -0.01; this.box.max.z = 0.01; }
+  }
+
+  private reachOf(row: number): number {
+    const g = this.groupOf.get(row);
+    if (!g) return this.run.bodies.radius[row];
+    const s = g.scale[g.rows.indexOf(row)];
+    return g.solids.reach * (g.rows.length > 1000 ? Math.max(...g.scale[0].toArray()) : Math.max(s.x, s.y, this.run.dimension === 2 ? 0 : s.z));
+  }
+
+  private flagsOf(row: number): number {
+    const b = this.run.bodies;
+    const off = this.hidden.has(row) || this.hiddenMaterials.has(b.material[row]) || (this.isolated !== null && !this.isolated.has(row));
+    return (off ? flag.hidden : 0) | (row === this.selected ? flag.selected : 0) | (this.run.isDynamic(row) ? 0 : flag.grey);
+  }
+
+  /** Show a frame, or a state between it and the next one. */
+  show(frame: Frame, next: Frame | null, mix: number, options: ShowOptions): void {
+    this.frame = frame;
+    const between = next !== null && mix > 0 && next.count >= frame.count && next.place === null && frame.place === null ? mix : 0;
+    this.placeBalls(frame, between > 0 ? next : null, between);
+    for (const g of this.groups) this.placeGroup(g, frame, between > 0 ? next : null, between);
+    this.applyOptions(options);
+    this.showChains(frame, options);
+    this.showArrows(frame, options);
+    this.showJoints(frame, options);
+    this.showWalls(frame, options);
+  }
+
+  private placeBalls(f: Frame, next: Frame | null, mix: number): void {
+    const layer = this.balls, rows = this.ballRows;
+    layer.resize(rows.length);
+    const x = layer.array('iPosition'), r = layer.array('iRadius'), q = layer.array('iRotation'), fl = layer.array('iFlags');
+    const radius = this.run.bodies.radius;
+    let n = 0;
+    for (const row of rows) {
+      const i = f.place ? (f.place.get(row) ?? -1) : row < f.count ? row : -1;
+      if (i < 0) continue;
+      for (let c = 0; c < 3; c++) x[3 * n + c] = next ? f.x[3 * i + c] * (1 - mix) + next.x[3 * i + c] * mix : f.x[3 * i + c];
+      r[n] = radius[row] || 0.25 * this.grain;
+      if (f.q) { q[4 * n] = f.q[4 * i + 1]; q[4 * n + 1] = f.q[4 * i + 2]; q[4 * n + 2] = f.q[4 * i + 3]; q[4 * n + 3] = f.q[4 * i]; }
+      fl[n] = this.flagsOf(row);
+      n++;
+    }
+    layer.resize(n);
+    layer.touch('iPosition', 'iRadius', 'iRotation', 'iFlags');
+  }
+
+  private placeGroup(g: Group, f: Frame, next: Frame | null, mix: number): void {
+    const layer = g.solids, b = this.run.bodies;
+    layer.resize(g.rows.length);
+    const x = layer.array('iPosition'), q = layer.array('iRotation'), s = layer.array('iScale'), fl = layer.array('iFlags');
+    const p = new THREE.Vector3(), turn = new THREE.Quaternion();
+    let n = 0;
+    g.rows.forEach((row, k) => {
+      const i = placeOf(f, row);
+      if (i < 0) return;
+      p.fromArray(f.x, 3 * i);
+      turn.copy(f.q ? quaternion(f.q, i) : turn.identity());
+      if (next) {
+        p.lerp(new THREE.Vector3().fromArray(next.x, 3 * i), mix);
+        if (next.q) turn.slerp(quaternion(next.q, i), mix);
+      }
+      if (g.own[k]) {
+        p.add(new THREE.Vector3().fromArray(b.shapeX, 3 * row).applyQuaternion(turn));
+        turn.multiply(quaternion(b.shapeQ, row));
+      }
+      p.toArray(x, 3 * n);
+      turn.toArray(q, 4 * n);
+      g.scale[k].toArray(s, 3 * n);
+      fl[n] = this.flagsOf(row);
+      n++;
+    });
+    layer.resize(n);
+    layer.touch('iPosition', 'iRotation', 'iScale', 'iFlags');
+  }
+
+  /** Colour by a quantity; returns the range of values of what can be seen. */
+  colour(q: Quantity): [number, number] {
+    const f = this.frame!;
+    if (this.values.length < f.count) this.values = new Float32Array(f.count);
+    q.values(this.run, f, this.values);
+    return this.paint(q.kinds !== undefined);
+  }
+
+  /** Hand `values` to what is drawn. */
+  paint(kinds: boolean): [number, number] {
+    const f = this.frame!, v = this.values;
+    let low = Infinity, high = -Infinity;
+    const give = (row: number, out: Float32Array, n: number, i: number): void => {
+      out[n] = kinds ? ((v[i] % 10) + 0.5) / 10 : v[i];
+      if (this.run.isDynamic(row)) { low = Math.min(low, v[i]); high = Math.max(high, v[i]); }
+    };
+    const fill = (rows: number[], out: Float32Array): void => {
+      let n = 0;
+      for (const row of rows) {
+        const i = placeOf(f, row);
+        if (i >= 0) give(row, out, n++, i);
+      }
+    };
+    fill(this.ballRows, this.balls.array('iValue'));
+    this.balls.touch('iValue');
+    for (const g of this.groups) { fill(g.rows, g.solids.array('iValue')); g.solids.touch('iValue'); }
+    return low <= high ? [low, high] : [0, 1];
+  }
+
+  private applyOptions(o: ShowOptions): void {
+    const u = this.style.uniforms, glass = o.bodies === 'glass';
+    u['uGlass'].value = glass && this.run.dimension === 3 ? 1 : 0;
+    u['uAlpha'].value = glass ? (this.run.dimension === 2 ? 0.35 : 0.8) : 1;
+    u['uMarks'].value = o.marks && !glass ? 1 : 0;
+    for (const l of [this.balls, ...this.groups.map((g) => g.solids)]) {
+      l.setTransparent(glass);
+      l.mesh.visible = o.bodies !== 'hidden' && l.count > 0;
+      l.mesh.renderOrder = glass ? 3 : 1;
+    }
+  }
+
+  // ---- contacts ---------------------------------------------------------------------------------
+
+  private showChains(f: Frame, o: ShowOptions): void {
+    const c = f.contacts;
+    this.chains.resize(0); this.points.resize(0); this.normals.resize(0);
+    if (!c || c.count === 0 || !(o.chains || o.contacts || o.normals)) return;
+    const force = new Float32Array(c.count);
+    const pushing: number[] = [];
+    for (let k = 0; k < c.count; k++) {
+      force[k] = normalForce(this.run, c, k);
+      if (force[k] > 0) pushing.push(force[k]);
+    }
+    pushing.sort((a, b) => a - b);
+    // the thickest stand for the 99th of a hundred: one large force does not thin all others
+    const scale = this.forceScale > 0 ? this.forceScale : (pushing[Math.floor(0.99 * (pushing.length - 1))] ?? 1) || 1;
+    this.chainUniforms['uRange'].value.set(0, 1);
+    const least = o.threshold * scale;
+    if (this.chainContact.length < c.count) this.chainContact = new Int32Array(c.count);
+    let n = 0;
+    for (let k = 0; k < c.count; k++) if (force[k] > least) this.chainContact[n++] = k;
+    this.chainCount = n;
+    if (o.chains) this.putChains(f, n, force, scale);
+    if (o.contacts) this.putPoints(c.point, n, force, scale);
+    if (o.normals) this.putNormals(f, n, force, scale);
+  }
+
+  private putChains(f: Frame, n: number, force: Float32Array, scale: number): void {
+    const c = f.contacts!, from = [0, 0, 0], to = [0, 0, 0];
+    this.chains.resize(n);
+    for (let i = 0; i < n; i++) {
+      const k = this.chainContact[i];
+      for (let s = 0; s < 2; s++) {
+        const row = c.body[2 * k + s], end = s === 0 ? from : to;
+        const place = row >= 0 && this.run.isDynamic(row) ? placeOf(f, row) : -1;
+        for (let d = 0; d < 3; d++) end[d] = place >= 0 ? f.x[3 * place + d] : c.point[3 * k + d];
+      }
+      const share = Math.min(force[k] / scale, 1.4);
+      this.chains.put(i, from, to, this.grain * (0.03 + 0.3 * share), Math.min(share, 1), k === this.selectedContact ? flag.selected : 0);
+    }
+    this.chains.touch();
+  }
+
+  private putPoints(point: Float32Array, n: number, force: Float32Array, scale: number): void {
+    const l = this.points;
+    l.resize(n);
+    for (let i = 0; i < n; i++) {
+      const k = this.chainContact[i];
+      l.array('iPosition').set(point.subarray(3 * k, 3 * k + 3), 3 * i);
+      l.array('iRadius')[i] = 0.16 * this.grain;
+      l.array('iValue')[i] = Math.min(force[k] / scale, 1);
+      l.array('iFlags')[i] = k === this.selectedContact ? flag.selected : 0;
+    }
+    l.touch();
+  }
+
+  private putNormals(f: Frame, n: number, force: Float32Array, scale: number): void {
+    const c = f.contacts!, total = [0, 0, 0];
+    this.normals.resize(n);
+    for (let i = 0; i < n; i++) {
+      const k = this.chainContact[i];
+      contactForce(this.run, c, k, total);
+      const from = [0, 1, 2].map((d) => c.point[3 * k + d]);
+      const to = from.map((p, d) => p + (total[d] / scale) * 2.5 * this.grain);
+      this.normals.put(i, from, to, 0.1 * this.grain, Math.min(force[k] / scale, 1));
+    }
+    this.normals.touch();
+  }
+
+  // ---- arrows, joints, trails -------------------------------------------------------------------
+
+  private showArrows(f: Frame, o: ShowOptions): void {
+    this.arrows.resize(0);
+    if (!o.velocities || !f.v) return;
+    let fastest = 0;
+    for (let i = 0; i < f.count; i++) fastest = Math.max(fastest, Math.hypot(f.v[3 * i], f.v[3 * i + 1], f.v[3 * i + 2]));
+    const scale = fastest > 0 ? (6 * this.grain) / fastest : 0;
+    this.arrows.resize(f.count);
+    for (let i = 0; i < f.count; i++) {
+      const from = [f.x[3 * i], f.x[3 * i + 1], f.x[3 * i + 2]];
+      const off = this.flagsOf(f.row[i]) & flag.hidden;
+      this.arrows.put(i, from, from.map((p, d) => p + scale * f.v![3 * i + d]), 0.16 * this.grain, 0, flag.grey | off);
+    }
+    this.arrows.touch();
+  }
+
+  private showJoints(f: Frame, o: ShowOptions): void {
+    const j = f.joints;
+    this.joints.resize(0);
+    if (!o.joints || !j || !this.jointBodies) return;
+    this.joints.resize(2 * j.count);
+    const width = 0.006 * this.box.getSize(new THREE.Vector3()).length();
+    for (let i = 0; i < j.count; i++) {
+      const point = j.point.subarray(3 * i, 3 * i + 3);
+      for (let s = 0; s < 2; s++) {
+        const row = this.jointBodies[2 * j.index[i] + s], place = row >= 0 ? placeOf(f, row) : -1;
+        const x = place >= 0 ? f.x.subarray(3 * place, 3 * place + 3) : point;
+        this.joints.put(2 * i + s, point, x, j.broken[i] ? 0.25 * width : width, 0.55, j.broken[i] ? flag.grey : 0);
+      }
+    }
+    this.joints.touch();
+  }
+
+  /** Where bodies were in frames before; `list` from old to new. */
+  showTrails(list: Frame[], most: number): void {
+    const last = list[list.length - 1];
+    const position: number[] = [];
+    const every = last ? Math.max(1, Math.ceil(last.count / most)) : 1;
+    for (let k = 1; k < list.length; k++)
+      for (let i = 0; i < last.count; i += every) {
+        const row = this.selected >= 0 ? this.selected : last.row[i];
+        if (!this.run.isDynamic(row) || this.flagsOf(row) & flag.hidden) continue;
+        const a = placeOf(list[k - 1], row), b = placeOf(list[k], row);
+        if (a >= 0 && b >= 0) position.push(...list[k - 1].x.subarray(3 * a, 3 * a + 3), ...list[k].x.subarray(3 * b, 3 * b + 3));
+        if (this.selected >= 0) break;
+      }
+    this.trails.geometry.dispose();
+    this.trails.geometry = new THREE.BufferGeometry();
+    this.trails.geometry.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
+    this.trails.visible = position.length > 0;
+  }
+
+  // ---- walls ------------------------------------------------------------------------------------
+
+  private showWalls(f: Frame, o: ShowOptions): void {
+    for (const m of this.wallMeshes) m.visible = o.walls;
+    const where = this.containers.map((row) => {
+      const i = placeOf(f, row);
+      return i < 0 ? '' : [...f.x.subarray(3 * i, 3 * i + 3), ...(f.q?.subarray(4 * i, 4 * i + 4) ?? [])].join();
+    }).join(';') + this.box.min.toArray() + this.box.max.toArray();
+    if (where === this.wallKey) return;
+    this.wallKey = where;
+    for (const m of this.wallMeshes) { this.root.remove(m); (m as THREE.Mesh).geometry.dispose(); }
+    this.wallMeshes = this.run.dimension === 2 ? this.lineWalls(f) : this.glassWalls(f);
+    for (const m of this.wallMeshes) { m.visible = o.walls; this.root.add(m); }
+  }
+
+  private glassWalls(f: Frame): THREE.Object3D[] {
+    const box = this.box.clone().expandByScalar(0.02 * this.box.getSize(new THREE.Vector3()).length());
+    return wallGeometries(this.run, f, this.containers, box).map(({ geometry, kind }) => {
+      const flat = kind === 'half_space';
+      const layer = new Solids(geometry, this.style.with({
+        uGlass: { value: flat ? 0 : 1 }, uAlpha: { value: flat ? 0.3 : 0.9 }, uGrey: { value: new THREE.Color(0.72, 0.8, 0.88) },
+        uClipOn: { value: 0 },
+      }), false);
+      layer.resize(1);
+      layer.array('iRotation')[3] = 1;
+      layer.array('iScale').fill(1, 0, 3);
+      layer.array('iFlags')[0] = flag.grey;
+      layer.touch();
+      layer.setTransparent(true);
+      layer.mesh.renderOrder = flat ? 0 : 5;
+      return layer.mesh;
+    });
+  }
+
+  private lineWalls(f: Frame): THREE.Object3D[] {
+    const g = new THREE.BufferGeometry();
+    g.setAttribute('position', new THREE.Float32BufferAttribute(wallLines(this.run, f, this.containers, this.box), 3));
+    return [new THREE.LineSegments(g, new THREE.LineBasicMaterial({ color: 0x9aa4b2 }))];
+  }
+
+  // ---- picking ----------------------------------------------------------------------------------
+
+  /** What a ray meets first. */
+  pick(ray: THREE.Ray, o: ShowOptions): Picked | null {
+    let best: Picked | null = null;
+    const offer = (p: Picked | null): void => { if (p && (!best || p.distance < best.distance)) best = p; };
+    if (o.chains && (o.bodies !== 'solid')) offer(this.pickTube(ray));
+    if (best) return best;
+    if (o.bodies !== 'hidden') {
+      offer(this.pickBall(ray));
+      for (const g of this.groups) offer(this.pickSolid(g, ray));
+    }
+    return best;
+  }
+
+  private cutAway(p: THREE.Vector3): boolean {
+    const u = this.style.uniforms, c = u['uClip'].value as THREE.Vector4;
+    return u['uClipOn'].value > 0.5 && c.x * p.x + c.y * p.y + c.z * p.z > c.w;
+  }
+
+  private pickBall(ray: THREE.Ray): Picked | null {
+    const x = this.balls.array('iPosition'), r = this.balls.array('iRadius'), fl = this.balls.array('iFlags');
+    const f = this.frame!, { origin: o, direction: d } = ray;
+    let best: Picked | null = null, n = 0;
+    for (const row of this.ballRows) {
+      if (placeOf(f, row) < 0) continue;
+      const i = n++;
+      if (fl[i] & flag.hidden) continue;
+      const cx = x[3 * i] - o.x, cy = x[3 * i + 1] - o.y, cz = x[3 * i + 2] - o.z;
+      const b = cx * d.x + cy * d.y + cz * d.z, inside = b * b - (cx * cx + cy * cy + cz * cz) + r[i] * r[i];
+      if (inside < 0 || b < 0) continue;
+      let t = b - Math.sqrt(inside);
+      if (best && t >= best.distance) continue;
+      if (this.cutAway(ray.at(t, new THREE.Vector3()))) {
+        t = b + Math.sqrt(inside);
+        if (this.cutAway(ray.at(t, new THREE.Vector3()))) continue;
+      }
+      if (!best || t < best.distance) best = { kind: 'body', index: row, distance: t };
+    }
+    return best;
+  }
+
+  private pickSolid(g: Group, ray: THREE.Ray): Picked | null {
+    const l = g.solids, x = l.array('iPosition'), q = l.array('iRotation'), s = l.array('iScale'), fl = l.array('iFlags');
+    const f = this.frame!, local = new THREE.Ray(), hit = new THREE.Vector3();
+    const a = new THREE.Vector3(), b = new THREE.Vector3(), c = new THREE.Vector3();
+    let best: Picked | null = null, n = 0;
+    for (const row of g.rows) {
+      if (placeOf(f, row) < 0) continue;
+      const i = n++;
+      if (fl[i] & flag.hidden) continue;
+      const m = new THREE.Matrix4().compose(new THREE.Vector3().fromArray(x, 3 * i), new THREE.Quaternion().fromArray(q, 4 * i), new THREE.Vector3().fromArray(s, 3 * i));
+      const reach = l.reach * Math.max(s[3 * i], s[3 * i + 1], s[3 * i + 2]);
+      if (ray.distanceSqToPoint(new THREE.Vector3().setFromMatrixPosition(m)) > reach * reach) continue;
+      local.copy(ray).applyMatrix4(m.clone().invert());
+      for (let v = 0; v < l.corners.length; v += 9) {
+        a.fromArray(l.corners, v); b.fromArray(l.corners, v + 3); c.fromArray(l.corners, v + 6);
+        if (!local.intersectTriangle(a, b, c, false, hit)) continue;
+        const at = hit.applyMatrix4(m), t = at.clone().sub(ray.origin).dot(ray.direction);
+        if (!this.cutAway(at) && t > 0 && (!best || t < best.distance)) best = { kind: 'body', index: row, distance: t };
+      }
+    }
+    return best;
+  }
+
+  private pickTube(ray: THREE.Ray): Picked | null {
+    const from = this.chains.array('iFrom'), to = this.chains.array('iTo'), r = this.chains.array('iRadius');
+    const a = new THREE.Vector3(), b = new THREE.Vector3(), on = new THREE.Vector3();
+    let best: Picked | null = null;
+    for (let i = 0; i < Math.min(this.chains.count, this.chainCount); i++) {
+      a.fromArray(from, 3 * i); b.fromArray(to, 3 * i);
+      const d2 = ray.distanceSqToSegment(a, b, on);
+      const t = on.clone().sub(ray.origin).dot(ray.direction);
+      if (d2 < r[i] * r[i] && !this.cutAway(on) && (!best || t < best.distance)) best = { kind: 'contact', index: this.chainContact[i], distance: t };
+    }
+    return best;
+  }
+}

@@ -1,0 +1,237 @@
+// shaders.ts - how things are drawn: one light for all, balls as exact spheres on squares
+// (impostors), other shapes and tubes as instanced triangles.
+
+/** Instances carry bits of this in `iFlags`. */
+export const flag = { selected: 1, grey: 2, hidden: 4, wall: 8, faint: 16 };
+
+// colour of a value, and light: a key light beside the camera, the sky from above, a soft edge
+const common = /* glsl */ `
+precision highp float;
+uniform sampler2D uMap;
+uniform vec2 uRange;
+uniform vec4 uClip;        // plane in the world: dot(xyz, p) > w is cut away
+uniform float uClipOn;
+uniform vec3 uUp;          // in the world
+uniform vec3 uGrey;
+uniform float uGlass;      // 1: only edges are seen
+uniform float uAlpha;
+uniform float uFlatLight;  // 1: in 2D
+uniform vec3 uPick;        // colour of what is selected
+
+bool has(float flags, float bit) { return mod(floor(flags / bit), 2.0) > 0.5; }
+float clipped(vec3 p) { return uClipOn > 0.5 && dot(uClip.xyz, p) > uClip.w ? 1.0 : 0.0; }
+
+vec3 baseColour(float value, float flags) {
+  float t = clamp((value - uRange.x) / max(uRange.y - uRange.x, 1e-30), 0.0, 1.0);
+  vec3 c = texture2D(uMap, vec2(0.5 / 256.0 + t * 255.0 / 256.0, 0.5)).rgb;
+  if (has(flags, 2.0)) c = uGrey;
+  if (has(flags, 1.0)) c = mix(c, uPick, 0.75);
+  return c;
+}
+
+vec4 lit(vec3 c, vec3 normal, vec3 view, vec3 up) {
+  if (uFlatLight > 0.5) return vec4(c, uAlpha);
+  vec3 linear = c * c;
+  vec3 key = normalize(vec3(-0.45, 0.75, 0.62)), fill = normalize(vec3(0.8, 0.1, 0.35));
+  float sky = 0.5 + 0.5 * dot(normal, up);
+  float edge = 1.0 - max(dot(normal, -view), 0.0);
+  float light = mix(0.26, 0.44, sky) + 0.62 * max(dot(normal, key), 0.0) + 0.16 * max(dot(normal, fill), 0.0);
+  float shine = pow(max(dot(reflect(view, normal), key), 0.0), 36.0) * 0.16;
+  vec3 out_ = linear * light + vec3(shine) + linear * 0.22 * pow(edge, 3.0);
+  float alpha = uAlpha;
+  if (uGlass > 0.5) {
+    alpha = uAlpha * (0.05 + 0.55 * pow(edge, 2.6)) + shine * 1.2;
+    out_ += vec3(0.05) * pow(edge, 2.0);
+  }
+  return vec4(sqrt(out_), min(alpha, 1.0));
+}
+`;
+
+export const ballVertex = common + /* glsl */ `
+attribute vec3 iPosition;
+attribute float iRadius;
+attribute vec4 iRotation;
+attribute float iValue;
+attribute float iFlags;
+varying vec3 vView;
+varying vec3 vCentre;
+varying float vRadius;
+varying float vValue;
+varying float vFlags;
+varying vec4 vRotation;
+void main() {
+  vec4 centre = viewMatrix * vec4(iPosition, 1.0);
+  float r = has(iFlags, 4.0) ? 0.0 : iRadius;
+  vec3 toward = normalize(centre.xyz);
+  vec3 side = normalize(abs(toward.y) < 0.99 ? cross(toward, vec3(0.0, 1.0, 0.0)) : vec3(1.0, 0.0, 0.0));
+  vec3 above = cross(side, toward);
+  float d2 = dot(centre.xyz, centre.xyz);
+  // the square that covers the ball as the eye sees it
+  float grow = r * sqrt(d2 / max(d2 - r * r, 1e-6 * d2)) * 1.01;
+  vView = centre.xyz + grow * (position.x * side + position.y * above);
+  vCentre = centre.xyz;
+  vRadius = r;
+  vValue = iValue;
+  vFlags = iFlags;
+  vRotation = iRotation;
+  gl_Position = projectionMatrix * vec4(vView, 1.0);
+}`;
+
+export const ballFragment = common + /* glsl */ `
+uniform mat4 uViewInverse;
+uniform mat4 uProjection;
+uniform float uMarks;
+varying vec3 vView;
+varying vec3 vCentre;
+varying float vRadius;
+varying float vValue;
+varying float vFlags;
+varying vec4 vRotation;
+vec3 turnBack(vec4 q, vec3 v) { return v + 2.0 * cross(-q.xyz, cross(-q.xyz, v) + q.w * v); }
+void main() {
+  vec3 ray = normalize(vView);
+  float b = dot(ray, vCentre);
+  float inside = b * b - dot(vCentre, vCentre) + vRadius * vRadius;
+  if (inside < 0.0 || vRadius <= 0.0) discard;
+  float root = sqrt(inside), t = b - root;
+  vec3 p = t * ray, normal = (p - vCentre) / vRadius;
+  float cap = 0.0;
+  if (uClipOn > 0.5) {
+    vec3 at = (uViewInverse * vec4(p, 1.0)).xyz;
+    if (dot(uClip.xyz, at) > uClip.w) {
+      // look through what is cut away, at the plane or behind it
+      vec3 direction = mat3(uViewInverse) * ray, eye = uViewInverse[3].xyz;
+      float slope = dot(uClip.xyz, direction);
+      float tp = (uClip.w - dot(uClip.xyz, eye)) / slope;
+      if (slope > -1e-9 || tp < t || tp > b + root) discard;
+      p = tp * ray;
+      normal = normalize((viewMatrix * vec4(uClip.xyz, 0.0)).xyz);
+      cap = 1.0;
+    }
+  }
+  vec4 clip = uProjection * vec4(p, 1.0);
+  gl_FragDepth = 0.5 * clip.z / clip.w + 0.5;
+  vec3 c = baseColour(vValue, vFlags);
+  if (uMarks > 0.5 && cap < 0.5) {
+    vec3 own = turnBack(vRotation, mat3(uViewInverse) * normal);
+    c *= 1.0 - 0.26 * (1.0 - smoothstep(0.05, 0.09, abs(own.z)));
+  }
+  if (cap > 0.5) c *= 0.82;
+  gl_FragColor = lit(c, normal, ray, (viewMatrix * vec4(uUp, 0.0)).xyz);
+  if (has(vFlags, 16.0)) gl_FragColor.a *= 0.12;
+}`;
+
+export const solidVertex = common + /* glsl */ `
+attribute float rim;
+attribute vec3 iPosition;
+attribute vec4 iRotation;
+attribute vec3 iScale;
+attribute float iValue;
+attribute float iFlags;
+varying vec3 vWorld;
+varying vec3 vView;
+varying vec3 vNormal;
+varying float vValue;
+varying float vFlags;
+varying float vRim;
+vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
+void main() {
+  vec3 scale = has(iFlags, 4.0) ? vec3(0.0) : iScale;
+  vec3 world = iPosition + turn(iRotation, position * scale);
+  vec4 view = viewMatrix * vec4(world, 1.0);
+  vWorld = world;
+  vView = view.xyz;
+  vNormal = (viewMatrix * vec4(turn(iRotation, normal / max(iScale, vec3(1e-12))), 0.0)).xyz;
+  vValue = iValue;
+  vFlags = iFlags;
+  vRim = rim;
+  gl_Position = projectionMatrix * view;
+}`;
+
+// a tube from one point to another; `position` runs around it and from 0 to 1 along z
+export const tubeVertex = common + /* glsl */ `
+attribute vec3 iFrom;
+attribute vec3 iTo;
+attribute float iRadius;
+attribute float iValue;
+attribute float iFlags;
+varying vec3 vWorld;
+varying vec3 vView;
+varying vec3 vNormal;
+varying float vValue;
+varying float vFlags;
+varying float vRim;
+void main() {
+  vec3 axis = iTo - iFrom;
+  float len = max(length(axis), 1e-12);
+  vec3 z = axis / len;
+  vec3 x = normalize(abs(z.x) < 0.9 ? cross(z, vec3(1.0, 0.0, 0.0)) : cross(z, vec3(0.0, 1.0, 0.0)));
+  vec3 y = cross(z, x);
+  float r = has(iFlags, 4.0) ? 0.0 : iRadius;
+  vec3 world = iFrom + r * (position.x * x + position.y * y) + position.z * len * z;
+  vec4 view = viewMatrix * vec4(world, 1.0);
+  vWorld = world;
+  vView = view.xyz;
+  vNormal = (viewMatrix * vec4(normal.x * x + normal.y * y + normal.z * z, 0.0)).xyz;
+  vValue = iValue;
+  vFlags = iFlags;
+  vRim = 0.0;
+  gl_Position = projectionMatrix * view;
+}`;
+
+export const solidFragment = common + /* glsl */ `
+varying vec3 vWorld;
+varying vec3 vView;
+varying vec3 vNormal;
+varying float vValue;
+varying float vFlags;
+varying float vRim;
+uniform float uPerspective;
+void main() {
+  if (clipped(vWorld) > 0.5) discard;
+  vec3 normal = normalize(vNormal), ray = uPerspective > 0.5 ? normalize(vView) : vec3(0.0, 0.0, -1.0);
+  vec3 c = baseColour(vValue, vFlags);
+  if (!gl_FrontFacing) { normal = -normal; if (uGlass < 0.5 && uClipOn > 0.5) c *= 0.7; }
+  if (uFlatLight > 0.5) c *= 1.0 - 0.42 * smoothstep(0.86, 0.92, vRim);
+  gl_FragColor = lit(c, normal, ray, (viewMatrix * vec4(uUp, 0.0)).xyz);
+  if (has(vFlags, 16.0)) gl_FragColor.a *= 0.12;
+}`;
+
+export const screenVertex = /* glsl */ `
+varying vec2 vUv;
+void main() { vUv = 0.5 * position.xy + 0.5; gl_Position = vec4(position.xy, 0.0, 1.0); }`;
+
+// Shade in corners: how much of the surroundings stands in front of a point, from depth alone.
+export const shadeFragment = /* glsl */ `
+precision highp float;
+uniform sampler2D uColour;
+uniform sampler2D uDepth;
+uniform vec2 uPixel;
+uniform vec2 uNearFar;
+uniform float uReach;      // m
+uniform float uFocal;      // pixels a metre has at distance 1
+uniform float uStrength;
+uniform float uPerspective;
+varying vec2 vUv;
+float distanceAt(vec2 uv) {
+  float z = texture2D(uDepth, uv).r;
+  if (uPerspective < 0.5) return mix(uNearFar.x, uNearFar.y, z);
+  return uNearFar.x * uNearFar.y / (uNearFar.y - z * (uNearFar.y - uNearFar.x));
+}
+float noise(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
+void main() {
+  vec4 c = texture2D(uColour, vUv);
+  float d = distanceAt(vUv);
+  if (uStrength > 0.0 && d < 0.99 * uNearFar.y) {
+    float radius = clamp(uReach * uFocal / d, 3.0, 90.0), shade = 0.0;
+    float turn = 6.2832 * noise(gl_FragCoord.xy);
+    for (int i = 0; i < 12; i++) {
+      float s = (float(i) + 0.5) / 12.0, a = turn + 2.4 * float(i);
+      vec2 uv = vUv + radius * sqrt(s) * vec2(cos(a), sin(a)) * uPixel;
+      float nearer = (d - distanceAt(uv)) / uReach;
+      shade += smoothstep(0.02, 0.6, nearer) * (1.0 - smoothstep(1.0, 2.6, nearer));
+    }
+    c.rgb *= 1.0 - uStrength * min(shade / 12.0 * 1.35, 1.0);
+  }
+  gl_FragColor = c;
+}`;
