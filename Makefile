@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RUN ?= pebble_bed
 
 .DEFAULT_GOAL := help
-.PHONY: help run test soak bench bench-large repose build setup setup-test install format clean
+.PHONY: help run viewer test soak bench bench-large repose build setup setup-test install format clean
 
 help: ## this list
 	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
@@ -12,10 +12,11 @@ help: ## this list
 
 run: build ## build, then run scenes/pebble_bed.yaml into out/pebble_bed
 	build/release/tools/cairn run scenes/$(RUN).yaml --out out/$(RUN) --force
-	@echo; echo "To see it: open out/$(RUN)/picture.svg in a browser, or in ParaView:"
-	@echo "cd out/$(RUN)/paraview && paraview --script=view.py (docs/run-format.md tells more)."
+	@echo; echo "To see it move: build/release/tools/cairn view out/$(RUN)"
+	@echo "(or open out/$(RUN)/picture.svg in a browser; docs/run-format.md tells of ParaView)"
 
 test: setup-test ## build twice (optimised, checked) and run all tests in both
+	@scripts/viewer --if-possible
 	@scripts/test $(JOBS)
 
 soak: build ## 10,000 random scenes, 1000 runs killed and resumed, 6000 damaged files, random poses in walls
@@ -36,7 +37,11 @@ bench-large: build ## 1,000,000 spheres, 200 certified steps, some four minutes;
 repose: build ## plot the angle of repose over rolling friction into out/repose
 	scripts/repose
 
+viewer: ## build the page of `cairn view` (needs node and npm)
+	@scripts/viewer
+
 build: setup ## build the library and the program into build/release
+	@scripts/viewer --if-possible
 	@cmake --preset release -DCAIRN_BUILD_TESTS=OFF >/dev/null
 	@cmake --build --preset release --parallel $(JOBS)
 
@@ -50,7 +55,7 @@ setup-test: ## install what the tests need as well
 	@scripts/setup build test
 
 format: ## lay out all C files by .clang-format
-	clang-format -i include/cairn/*.h src/*/*.[ch] src/*/*/*.[ch] reproduce/*.[ch] tools/*.[ch] tests/*.[ch]
+	clang-format -i include/cairn/*.h src/*/*.[ch] src/*/*/*.[ch] reproduce/*.[ch] tools/*.[ch] tools/view/*.[ch] tests/*.[ch]
 
 clean: ## remove build/ and out/
 	rm -rf build out

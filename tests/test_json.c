@@ -93,9 +93,26 @@ TEST(pairs_stand_on_one_line)
     CHECK_TEXT(written(pairs), "{\n  \"some\": [[3, 5], [9, 9]],\n  \"none\": []\n}\n");
 }
 
+static void lists(cairn_json *json)
+{
+    const double reals[] = { 1, 0.5, NAN };
+    const char *const texts[] = { "a", "\"b\"" };
+    cairn_json_begin(json, NULL);
+    cairn_json_reals(json, "x", reals, 3);
+    cairn_json_texts(json, "names", texts, 2);
+    cairn_json_reals(json, "none", NULL, 0);
+    cairn_json_end(json);
+}
+
+TEST(lists_stand_on_one_line)
+{
+    CHECK_TEXT(written(lists), "{\n  \"x\": [1, 0.5, null],\n  \"names\": [\"a\", \"\\\"b\\\"\"],\n"
+                               "  \"none\": []\n}\n");
+}
+
 int main(void)
 {
-    RUN(CASE(objects_nest_with_commas_between_entries),
+    RUN(CASE(lists_stand_on_one_line), CASE(objects_nest_with_commas_between_entries),
         CASE(numbers_that_json_does_not_know_are_null),
         CASE(quotes_backslashes_and_control_letters_are_escaped),
         CASE(a_number_reads_back_as_itself), CASE(pairs_stand_on_one_line));

@@ -17,7 +17,7 @@
 
 enum {
     MOST_CONNECTIONS = 12,      /* browsers open up to 6                         */
-    REQUEST_SECONDS = 10,       /* to send a request, or to take some of an answer */
+    REQUEST_SECONDS = 5,        /* to send a request, or to take some of an answer */
     CONNECTION_BYTES = 32 << 10 /* of addresses and headers                      */
 };
 
@@ -36,7 +36,7 @@ struct cairn_view_server {
     unsigned port;
     char address[128];
     pthread_mutex_t lock; /* of `waiting` */
-    waiting waiting[MOST_CONNECTIONS + 4];
+    waiting waiting[MOST_CONNECTIONS];
 };
 
 bool cairn_view_is_built(const char **reason)
@@ -61,6 +61,17 @@ static waiting *find_waiting(cairn_view_server *s, struct MHD_Connection *connec
         if (s->waiting[i].connection == connection)
             return &s->waiting[i];
     return NULL;
+}
+
+/* A libmicrohttpd policy: whether one more may come. By itself it would let others wait. */
+static enum MHD_Result let_in(void *context, const struct sockaddr *from, socklen_t bytes)
+{
+    cairn_view_server *s = context;
+    (void)from, (void)bytes;
+    pthread_mutex_lock(&s->lock);
+    bool room = find_waiting(s, NULL) != NULL;
+    pthread_mutex_unlock(&s->lock);
+    return room ? MHD_YES : MHD_NO;
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **own,
@@ -152,9 +163,9 @@ static struct MHD_Daemon *start_daemon(cairn_view_server *s)
     struct sockaddr_in here = { .sin_family = AF_INET };
     here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     return MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handle, s,
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, let_in, s, handle, s,
         MHD_OPTION_SOCK_ADDR, (struct sockaddr *)&here, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_SECONDS,
+        (unsigned)MOST_CONNECTIONS + 4, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)REQUEST_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
         note_connection, s, MHD_OPTION_NOTIFY_COMPLETED, note_completed, s, MHD_OPTION_END);
 }

@@ -158,7 +158,12 @@ void cairn_view_end_beside(pid_t viewer, bool close)
         kill(viewer, SIGTERM);
     else
         fprintf(stderr, "The viewer stays until Ctrl-C, or 'End' in the page.\n");
-    while (waitpid(viewer, NULL, 0) < 0 && errno == EINTR)
-        if (cairn_interrupt_signal() != 0)
+    bool told = close;
+    while (waitpid(viewer, NULL, WNOHANG) == 0) {
+        if (!told && cairn_interrupt_signal() != 0) {
             kill(viewer, SIGTERM);
+            told = true;
+        }
+        sleep_shortly();
+    }
 }

@@ -18,6 +18,7 @@ export class App {
   quantity!: Quantity;
   range: [number, number] = [0, 1];
   fixedRange: [number, number] | null = null;
+  private autoRange: [number, number] | null = null;
   time = 0; // s shown
   playing = false;
   speed = 1;
@@ -76,7 +77,8 @@ export class App {
   private chooseDefaults(): void {
     const by = (k: string): Quantity => this.quantities.find((q) => q.key === k) ?? this.quantities[0];
     const many = this.view.bodyCount > 60;
-    this.options.chains = this.run.hasContacts && many && !this.large;
+    const touching = (this.run.column('frames/contacts/body')?.rows ?? 0) > 0 || this.run.grows;
+    this.options.chains = this.run.hasContacts && touching && many && !this.large;
     this.options.marks = this.view.bodyCount < 20000;
     this.options.bodies = 'solid';
     this.quantity = this.runs.length === 2 ? by('difference') : by('speed');
@@ -175,18 +177,48 @@ export class App {
     await prepare(q);
     this.quantity = q;
     this.fixedRange = null;
+    this.autoRange = await this.sampleRange(q);
     const map: (t: number) => Rgb = q.kinds ? (t) => kindColour(Math.min(9, Math.floor(t * 10))) : viridis;
     for (const v of this.views) v.style.setMap(map, !q.kinds);
     if (this.frame) await this.seek(this.time);
     this.changed('colour');
   }
 
+  /** A range that holds for the whole run, from a few frames of it; null: from the next that is shown. */
+  private async sampleRange(q: Quantity): Promise<[number, number] | null> {
+    if (this.large || q.kinds || q.key === 'difference' || this.run.grows) return null;
+    let low = Infinity, high = -Infinity;
+    for (const run of this.runs)
+      for (const share of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
+        const f = await run.frame(Math.round(share * (run.frames - 1)), 'all'), values = new Float32Array(f.count);
+        q.values(run, f, values);
+        const list = values.filter((_, i) => run.isDynamic(f.row[i])).sort();
+        if (list.length === 0) continue;
+        low = Math.min(low, list[0]);
+        // one body that is hit hard does not darken all others
+        high = Math.max(high, q.fixed ? list[list.length - 1] : list[Math.floor(0.995 * (list.length - 1))]);
+      }
+    return low <= high ? this.fromZero(q, [low, high]) : null;
+  }
+
+  private fromZero(q: Quantity, r: [number, number]): [number, number] {
+    const low = !q.fixed && r[0] > 0 && q.key !== 'height' ? 0 : r[0];
+    return [low, r[1] > low ? r[1] : low + Math.max(1e-9, 1e-3 * Math.abs(low))];
+  }
+
+  /** Let the colours span what is seen now. */
+  rescale(): void {
+    this.autoRange = this.fixedRange = null;
+    this.recolour();
+    this.stage.redraw();
+  }
+
   recolour(): void {
     if (!this.frame) return;
     const ranges = this.views.map((v) => v.colour(this.quantity));
-    const auto: [number, number] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
-    if (!this.quantity.fixed && auto[0] > 0 && this.quantity.key !== 'height') auto[0] = 0;
-    this.range = this.quantity.kinds ? [0, 1] : (this.fixedRange ?? auto);
+    const seen: [number, number] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
+    this.autoRange ??= this.fromZero(this.quantity, seen);
+    this.range = this.quantity.kinds ? [0, 1] : (this.fixedRange ?? this.autoRange);
     for (const v of this.views) v.style.uniforms['uRange'].value.set(...this.range);
     this.changed('colour');
   }
@@ -265,6 +297,7 @@ export class App {
       for (const v of this.views) {
         if (!v.run.grows) continue;
         try { if (await v.run.refresh()) await v.grow(); } catch { continue; } // busy: the next time
+        if (!this.quantity.fixed) this.autoRange = null;
         this.changed('runs');
       }
       if (this.followTail && !this.playing) await this.seek(this.end);

@@ -34,6 +34,7 @@ const table: Key[] = [
   { keys: ['U'], text: 'show all again', run: (a) => a.showAll() },
   { keys: ['G'], text: 'bodies solid, of glass, off', run: (a) => void a.set({ bodies: a.options.bodies === 'solid' ? 'glass' : a.options.bodies === 'glass' ? 'hidden' : 'solid' }) },
   { keys: ['K'], text: 'next colour', run: (a) => void a.setQuantity(a.quantities[(a.quantities.indexOf(a.quantity) + 1) % a.quantities.length]) },
+  { keys: ['R'], text: 'let the colours span what is seen now', run: (a) => a.rescale() },
   { keys: ['C'], text: 'force chains', run: toggle('chains') },
   { keys: ['V'], text: 'velocities', run: toggle('velocities') },
   { keys: ['J'], text: 'joints', run: toggle('joints') },

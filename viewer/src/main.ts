@@ -56,6 +56,13 @@ async function start(): Promise<void> {
   const side = panel(app);
   document.body.append(title(app), side.menu, side.element, legend(app), side.plots.element, timeline(app), keys(app, side));
   if (runs.length === 2) document.body.append(h('div', { class: 'names' }, ...runs.map((r) => h('span', {}, r.name))));
+  const insets = (): void => {
+    const phone = innerWidth <= 760;
+    app.stage.insets = { right: phone ? 0 : 284, bottom: phone ? 104 : 76 };
+    app.stage.resize();
+  };
+  addEventListener('resize', insets);
+  insets();
   await app.open();
   picking(app);
   // for scripts and tests

@@ -37,8 +37,9 @@ function colourSection(app: App): HTMLElement {
     if (document.activeElement !== high) high.value = String(Number(app.range[1].toPrecision(4)));
     low.disabled = high.disabled = !fix.checked;
   });
+  const rescale = Object.assign(h('button', { title: 'Let the colours span what is seen now (R)' }, 'Rescale'), { onclick: () => app.rescale() });
   return section('Colour', true, list,
-    h('div', { class: 'row' }, h('label', { class: 'check' }, fix, 'Fix range'), low, high));
+    h('div', { class: 'row' }, h('label', { class: 'check' }, fix, 'Fix range'), rescale), h('div', { class: 'row' }, low, '–', high));
 }
 
 function bodiesSegment(app: App): HTMLElement {

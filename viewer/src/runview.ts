@@ -60,6 +60,8 @@ export class RunView {
   private joints: Tubes;
   private jointBodies: Int32Array | null = null;
   private trails: THREE.LineSegments;
+  readonly floor = { value: new THREE.Color(0.16, 0.18, 0.21) };
+  readonly lines = { value: new THREE.Color(0.6, 0.64, 0.7) };
   private built = 0;
   private grain = 0.01; // m: a typical radius
 
@@ -154,8 +156,23 @@ export class RunView {
         this.box.expandByPoint(p.clone().addScalar(r)).expandByPoint(p.subScalar(r));
       }
     }
+    this.addContainers(n > 0 ? await this.run.frame(0, 'places') : null);
     if (this.box.isEmpty()) this.box.set(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));
     if (this.run.dimension === 2) { this.box.min.z = -0.01; this.box.max.z = 0.01; }
+  }
+
+  /** Drums and boxes belong to the scene, unless they are far larger than what is in them. */
+  private addContainers(f: Frame | null): void {
+    if (!f || this.box.isEmpty()) return;
+    const size = this.box.getSize(new THREE.Vector3()).length();
+    for (const row of this.containers) {
+      const i = placeOf(f, row), s = specOf(this.run, row);
+      const r = s.kind === 'inside_box' ? s.size.length() / 2 : s.kind === 'inside_cylinder' && this.run.dimension === 2 ? s.radius : 0;
+      if (i < 0 || !(r > 0) || r > 2 * size) continue;
+      const half = s.kind === 'inside_box' ? s.size.clone().multiplyScalar(0.5) : new THREE.Vector3(r, r, 0);
+      const p = new THREE.Vector3().fromArray(f.x, 3 * i);
+      this.box.expandByPoint(p.clone().add(half)).expandByPoint(p.sub(half));
+    }
   }
 
   private reachOf(row: number): number {
@@ -411,19 +428,21 @@ export class RunView {
 
   private glassWalls(f: Frame): THREE.Object3D[] {
     const box = this.box.clone().expandByScalar(0.02 * this.box.getSize(new THREE.Vector3()).length());
-    return wallGeometries(this.run, f, this.containers, box).map(({ geometry, kind }) => {
-      const flat = kind === 'half_space';
+    const up = this.style.uniforms['uUp'].value as THREE.Vector3;
+    return wallGeometries(this.run, f, this.containers, box, up).map(({ geometry, kind, floor }) => {
       const layer = new Solids(geometry, this.style.with({
-        uGlass: { value: flat ? 0 : 1 }, uAlpha: { value: flat ? 0.3 : 0.9 }, uGrey: { value: new THREE.Color(0.72, 0.8, 0.88) },
-        uClipOn: { value: 0 },
+        uGlass: { value: floor || kind === 'half_space' ? 0 : 1 }, uAlpha: { value: floor ? 1 : kind === 'half_space' ? 0.07 : 0.65 },
+        uGrey: floor ? this.floor : { value: new THREE.Color(0.72, 0.8, 0.88) }, uClipOn: { value: 0 }, uFlatLight: { value: floor ? 1 : 0 },
       }), false);
       layer.resize(1);
       layer.array('iRotation')[3] = 1;
       layer.array('iScale').fill(1, 0, 3);
       layer.array('iFlags')[0] = flag.grey;
       layer.touch();
-      layer.setTransparent(true);
-      layer.mesh.renderOrder = flat ? 0 : 5;
+      // a floor hides nothing that is seen from below
+      layer.setTransparent(!floor);
+      if (floor) layer.mesh.material.side = THREE.FrontSide;
+      layer.mesh.renderOrder = floor ? 0 : 5;
       return layer.mesh;
     });
   }
@@ -431,7 +450,7 @@ export class RunView {
   private lineWalls(f: Frame): THREE.Object3D[] {
     const g = new THREE.BufferGeometry();
     g.setAttribute('position', new THREE.Float32BufferAttribute(wallLines(this.run, f, this.containers, this.box), 3));
-    return [new THREE.LineSegments(g, new THREE.LineBasicMaterial({ color: 0x9aa4b2 }))];
+    return [new THREE.LineSegments(g, new THREE.LineBasicMaterial({ color: this.lines.value }))];
   }
 
   // ---- picking ----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ uniform float uAlpha;
 uniform float uFlatLight;  // 1: in 2D
 uniform vec3 uPick;        // colour of what is selected
 
-bool has(float flags, float bit) { return mod(floor(flags / bit), 2.0) > 0.5; }
+bool has(float flags, float bit) { return mod(floor((flags + 0.25) / bit), 2.0) > 0.5; }
 float clipped(vec3 p) { return uClipOn > 0.5 && dot(uClip.xyz, p) > uClip.w ? 1.0 : 0.0; }
 
 vec3 baseColour(float value, float flags) {
@@ -41,7 +41,7 @@ vec4 lit(vec3 c, vec3 normal, vec3 view, vec3 up) {
   float alpha = uAlpha;
   if (uGlass > 0.5) {
     alpha = uAlpha * (0.05 + 0.55 * pow(edge, 2.6)) + shine * 1.2;
-    out_ += vec3(0.05) * pow(edge, 2.0);
+    out_ = mix(out_, vec3(0.5, 0.56, 0.64), 0.22) + vec3(0.05) * pow(edge, 2.0);
   }
   return vec4(sqrt(out_), min(alpha, 1.0));
 }
@@ -218,6 +218,7 @@ float distanceAt(vec2 uv) {
   if (uPerspective < 0.5) return mix(uNearFar.x, uNearFar.y, z);
   return uNearFar.x * uNearFar.y / (uNearFar.y - z * (uNearFar.y - uNearFar.x));
 }
+float least(float a, float b) { return abs(a) < abs(b) ? a : b; }
 float noise(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
 void main() {
   vec4 c = texture2D(uColour, vUv);
@@ -225,10 +226,15 @@ void main() {
   if (uStrength > 0.0 && d < 0.99 * uNearFar.y) {
     float radius = clamp(uReach * uFocal / d, 3.0, 90.0), shade = 0.0;
     float turn = 6.2832 * noise(gl_FragCoord.xy);
+    // of a plane 1/distance is linear on the screen: what lies in the plane of the point is no shade
+    float near_ = 1.0 / d;
+    vec2 slope = vec2(least(1.0 / distanceAt(vUv + vec2(uPixel.x, 0.0)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(uPixel.x, 0.0))),
+                      least(1.0 / distanceAt(vUv + vec2(0.0, uPixel.y)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(0.0, uPixel.y))));
     for (int i = 0; i < 12; i++) {
       float s = (float(i) + 0.5) / 12.0, a = turn + 2.4 * float(i);
-      vec2 uv = vUv + radius * sqrt(s) * vec2(cos(a), sin(a)) * uPixel;
-      float nearer = (d - distanceAt(uv)) / uReach;
+      vec2 way = radius * sqrt(s) * vec2(cos(a), sin(a));
+      float plane = 1.0 / max(near_ + 0.8 * dot(slope, way), 0.2 * near_);
+      float nearer = (plane - distanceAt(vUv + way * uPixel)) / uReach;
       shade += smoothstep(0.02, 0.6, nearer) * (1.0 - smoothstep(1.0, 2.6, nearer));
     }
     c.rgb *= 1.0 - uStrength * min(shade / 12.0 * 1.35, 1.0);

@@ -24,6 +24,7 @@ export class Stage {
   follow: (() => THREE.Vector3 | null) | null = null;
   private followed: THREE.Vector3 | null = null;
   frames = 0; // drawn so far
+  insets = { right: 0, bottom: 0 }; // pixels that other things cover
   onDraw: (() => void) | null = null;
 
   constructor(host: HTMLElement, readonly flat: boolean, readonly up: THREE.Vector3) {
@@ -94,8 +95,17 @@ export class Stage {
       this.camera.left = -half * aspect;
       this.camera.right = half * aspect;
     }
+    // the middle of the scene is in the middle of what can be seen of it
+    const { right, bottom } = n === 1 ? this.insets : { right: 0, bottom: this.insets.bottom };
+    this.camera.setViewOffset(w / n, h, right / 2, bottom / 2, w / n, h);
     this.camera.updateProjectionMatrix();
     this.redraw();
+  }
+
+  /** The share of the canvas that nothing covers. */
+  private free(): [number, number] {
+    const n = Math.max(1, this.views.length), w = this.canvas.clientWidth / n, h = this.canvas.clientHeight;
+    return [n === 1 ? Math.max(0.3, 1 - this.insets.right / w) : 1, Math.max(0.3, 1 - this.insets.bottom / h)];
   }
 
   get box(): THREE.Box3 {
@@ -122,7 +132,8 @@ export class Stage {
     if (this.camera instanceof THREE.PerspectiveCamera) this.fit(this.camera, middle, size, way);
     else {
       const aspect = this.canvas.clientWidth / Math.max(1, this.views.length) / this.canvas.clientHeight;
-      const half = 0.56 * Math.max(size.y, size.x / aspect, 1e-6);
+      const [fx, fy] = this.free();
+      const half = 0.56 * Math.max(size.y / fy, size.x / aspect / fx, 1e-6);
       Object.assign(this.camera, { top: half, bottom: -half, left: -half * aspect, right: half * aspect, zoom: 1 });
       this.camera.position.copy(middle).add(new THREE.Vector3(0, 0, 10));
     }
@@ -135,7 +146,7 @@ export class Stage {
   // as near as the corners of the box allow
   private fit(camera: THREE.PerspectiveCamera, middle: THREE.Vector3, size: THREE.Vector3, way: THREE.Vector3): void {
     const side = way.clone().cross(camera.up).normalize(), above = side.clone().cross(way);
-    const ty = Math.tan((camera.fov * Math.PI) / 360), tx = ty * camera.aspect;
+    const [fx, fy] = this.free(), t = Math.tan((camera.fov * Math.PI) / 360), ty = t * fy, tx = t * camera.aspect * fx;
     let distance = 0;
     for (let i = 0; i < 8; i++) {
       const c = new THREE.Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5).multiply(size);

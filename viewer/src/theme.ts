@@ -5,7 +5,12 @@ const themes = ['dark', 'light', 'contrast'];
 
 export function setTheme(app: App, name: string): void {
   document.documentElement.dataset['theme'] = name;
-  app.stage.setBackground(getComputedStyle(document.documentElement).getPropertyValue('--scene').trim());
+  const style = getComputedStyle(document.documentElement);
+  app.stage.setBackground(style.getPropertyValue('--scene').trim());
+  for (const v of app.views) {
+    v.floor.value.set(style.getPropertyValue('--floor').trim()).convertLinearToSRGB();
+    v.lines.value.set(style.getPropertyValue('--dim').trim()).convertLinearToSRGB();
+  }
 }
 
 export function firstTheme(app: App): void {

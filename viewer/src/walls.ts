@@ -65,8 +65,9 @@ function surface(w: Wall, box: THREE.Box3): THREE.BufferGeometry | null {
       const middle = box.getCenter(new THREE.Vector3()).applyMatrix4(w.back);
       const frame = axisFrame(s.axis);
       middle.applyMatrix4(frame.clone().invert());
-      const reach = 0.75 * Math.max(size.x, size.y, size.z);
-      return new THREE.PlaneGeometry(2 * reach, 2 * reach, 1, 1).translate(middle.x, middle.y, 0).applyMatrix4(frame);
+      const across = [size.x, size.y, size.z].sort((a, b) => a - b);
+      const reach = Math.max(0.7 * across[1], 0.3 * across[2]);
+      return new THREE.PlaneGeometry(2 * reach, 2 * reach, 96, 96).translate(middle.x, middle.y, 0).applyMatrix4(frame);
     }
     case 'inside_cylinder': return turned(round(low, high, () => s.radius, 96));
     case 'inside_cone': return turned(round(0, Math.max(high, 0), (z) => z * Math.tan(s.half_angle), 96));
@@ -115,13 +116,15 @@ function wallsOf(run: Run, frame: Frame, rows: number[]): Wall[] {
 }
 
 /** Triangles of the containers of a frame, one geometry a body, in the world. */
-export function wallGeometries(run: Run, frame: Frame, rows: number[], box: THREE.Box3): { row: number; geometry: THREE.BufferGeometry; kind: string }[] {
+export function wallGeometries(run: Run, frame: Frame, rows: number[], box: THREE.Box3, up: THREE.Vector3): { row: number; geometry: THREE.BufferGeometry; kind: string; floor: boolean }[] {
   const walls = wallsOf(run, frame, rows);
   const slack = 0.004 * box.getSize(new THREE.Vector3()).length();
   return walls.flatMap((w) => {
     const g = surface(w, box);
     if (!g) return [];
-    return [{ row: w.row, kind: w.spec.kind, geometry: cut(g.applyMatrix4(w.pose), walls, w, slack) }];
+    const outward = w.spec.axis.clone().transformDirection(w.pose);
+    const floor = w.spec.kind === 'half_space' && outward.dot(up) > 0.5;
+    return [{ row: w.row, kind: w.spec.kind, floor, geometry: cut(g.applyMatrix4(w.pose), walls, w, slack) }];
   });
 }
 

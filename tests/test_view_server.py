@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""The server of `cairn view`: what it gives, and what it refuses."""
+import array
+import http.client
+import json
+import os
+import signal
+import socket
+import tempfile
+import time
+import unittest
+
+from view_server import Viewer, make_run
+
+
+class Server(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        cls.run_folder = make_run(cls.home.name)
+        cls.viewer = Viewer("view", cls.run_folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.viewer.__exit__()
+        cls.home.cleanup()
+
+    def ask(self, path, method="GET", body=None, **headers):
+        """Status, headers and body of an answer; `path` as it goes over the wire."""
+        link = http.client.HTTPConnection("127.0.0.1", self.viewer.port, timeout=20)
+        link.request(method, path, body=body, headers={k.replace("_", "-"): v for k, v in headers.items()})
+        answer = link.getresponse()
+        found = answer.status, dict(answer.getheaders()), answer.read()
+        link.close()
+        return found
+
+    def path(self, what=""):
+        return f"/{self.viewer.token}/{what}"
+
+    # ---- what it gives
+
+    def test_the_page_is_one_packed_file_that_may_not_be_framed(self):
+        status, headers, body = self.ask(self.path())
+        self.assertEqual(status, 200)
+        self.assertEqual(headers["Content-Encoding"], "gzip")
+        self.assertEqual(headers["X-Frame-Options"], "DENY")
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.assertEqual(body[:2], b"\x1f\x8b")
+
+    def test_rows_are_those_of_the_file(self):
+        status, _, body = self.ask(self.path("rows/0?c=frames/bodies/index,i4,0,5&c=frames/bodies/x,f8,2,1"))
+        self.assertEqual(status, 200)
+        self.assertEqual(list(array.array("i", body[:20])), [0, 1, 2, 3, 4])
+        self.assertEqual(list(array.array("d", body[24:48])), [0.0, 0.0, 0.7])
+        self.assertEqual(len(body), 48)
+
+    def test_the_description_is_json_with_units_and_names(self):
+        status, _, body = self.ask(self.path("run/0"))
+        self.assertEqual(status, 200)
+        about = json.loads(body)
+        self.assertEqual(about["attributes"]["title"], "Balls and a box")
+        self.assertEqual(about["columns"]["frames/bodies/v"]["unit"], "m/s")
+        self.assertEqual(about["columns"]["frames/time"]["rows"], 21)
+        self.assertEqual(about["texts"]["materials/name"], ["default", "rock", "rubber"][-len(about["texts"]["materials/name"]):])
+        self.assertFalse(about["grows"])
+
+    # ---- what it refuses
+
+    def refuse(self, status, *request, **more):
+        found = self.ask(*request, **more)
+        self.assertEqual(found[0], status, found)
+
+    def test_a_wrong_token_is_refused(self):
+        other = ("0" if self.viewer.token[0] != "0" else "1") + self.viewer.token[1:]
+        for path in ("/", f"/{other}/", f"/{self.viewer.token}", f"/{self.viewer.token}x/", f"/{other}/rows/0"):
+            self.refuse(403, path)
+
+    def test_there_is_no_way_out_of_the_few_addresses(self):
+        for what in ("../../../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "run/7", "run/0/../1", "run/00", "runs/",
+                     "rows/9?c=frames/time,f4,0,1"):
+            self.refuse(404, self.path(what))
+        for column in ("../x", "/frames/time", "frames//time", "frames/time%00", "FRAMES/time", "a" * 200):
+            self.refuse(400, self.path(f"rows/0?c={column},f4,0,1"))
+        self.refuse(404, self.path("rows/0?c=frames/nothing,f4,0,1"))
+
+    def test_wrong_numbers_are_refused(self):
+        for part in ("frames/time,f4,0", "frames/time,f4,-1,1", "frames/time,f4,0,-1", "frames/time,f16,0,1",
+                     "frames/time,f4,0,1,2", "frames/time,f4,99999999999999999999,1", "frames/time,f4,0x1,1"):
+            self.refuse(400, self.path(f"rows/0?c={part}"))
+        self.refuse(404, self.path("rows/0?c=frames/time,f4,21,1"))
+        self.refuse(400, self.path("rows/0?x=1"))
+        self.refuse(400, self.path("rows/0?" + "&".join(["c=frames/time,f4,0,1"] * 33)))
+        self.refuse(413, self.path("rows/0?c=frames/time,f8,0,90000000"))
+
+    def test_a_foreign_host_is_refused(self):
+        for host in ("evil.example", f"evil.example:{self.viewer.port}", "127.0.0.1", "127.0.0.1:1", ""):
+            self.refuse(403, self.path(), Host=host)
+        self.refuse(200, self.path("runs"), Host=f"localhost:{self.viewer.port}")
+
+    def test_a_foreign_page_is_refused(self):
+        for origin in ("http://evil.example", "null", "https://127.0.0.1:%d" % self.viewer.port, "http://127.0.0.1:1"):
+            self.refuse(403, self.path("runs"), Origin=origin)
+        self.refuse(200, self.path("runs"), Origin=f"http://127.0.0.1:{self.viewer.port}")
+
+    def test_bodies_and_other_methods_are_refused(self):
+        self.refuse(413, self.path(), method="POST", body=b"x" * 100)
+        self.refuse(405, self.path(), method="POST")
+        self.refuse(405, self.path("runs"), method="DELETE")
+
+    def talk(self, data, pause=0.0):
+        """Send bytes, one by one with a pause if there is one; what comes back, and when it ended."""
+        with socket.create_connection(("127.0.0.1", self.viewer.port), timeout=30) as link:
+            start, answer = time.monotonic(), b""
+            try:
+                for i in range(len(data)) if pause else [0]:
+                    link.sendall(data[i:i + 1] if pause else data)
+                    time.sleep(pause)
+                while chunk := link.recv(65536):
+                    answer += chunk
+            except (ConnectionError, BrokenPipeError):
+                pass
+            return answer, time.monotonic() - start
+
+    def test_oversized_requests_are_refused(self):
+        line = f"GET {self.path()} HTTP/1.1\r\nHost: 127.0.0.1:{self.viewer.port}\r\n"
+        for big in (f"GET /{'a' * 200000} HTTP/1.1\r\n\r\n", line + "X: " + "b" * 200000 + "\r\n\r\n",
+                    line + "Y: c\r\n" * 40000 + "\r\n"):
+            answer, _ = self.talk(big.encode())
+            self.assertNotIn(b"200 OK", answer)
+        self.refuse(200, self.path("runs"))
+
+    def test_a_request_that_comes_drop_by_drop_is_cut_off(self):
+        _, seconds = self.talk(b"GET / HTTP/1.1\r\nX-Slow: " + b"a" * 100, pause=0.25)
+        self.assertLess(seconds, 15)
+        self.refuse(200, self.path("runs"))
+
+    def test_more_than_a_few_connections_are_refused_and_do_no_harm(self):
+        links, open_now = [], 0
+        for _ in range(40):
+            link = socket.socket()
+            link.settimeout(2)
+            try:
+                link.connect(("127.0.0.1", self.viewer.port))
+                links.append(link)
+            except OSError:
+                link.close()
+        time.sleep(0.5)
+        for link in links:
+            link.settimeout(0.02)
+            try:
+                open_now += link.recv(1) != b""
+            except TimeoutError:
+                open_now += 1
+            except OSError:
+                pass
+        self.assertLessEqual(open_now, 12)
+        self.assertGreaterEqual(open_now, 6)
+        for link in links:
+            link.close()
+        time.sleep(0.3)
+        self.refuse(200, self.path("runs"))
+
+
+class Ends(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.run_folder = make_run(self.home.name)
+
+    def tearDown(self):
+        self.home.cleanup()
+
+    def test_ctrl_c_ends_it(self):
+        with Viewer("view", self.run_folder) as viewer:
+            viewer.process.send_signal(signal.SIGINT)
+            self.assertEqual(viewer.process.wait(timeout=20), 0)
+
+    def test_the_page_can_end_it(self):
+        with Viewer("view", self.run_folder, self.run_folder) as viewer:
+            link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+            link.request("GET", f"/{viewer.token}/runs")
+            self.assertEqual(len(json.loads(link.getresponse().read())["runs"]), 2)
+            link.request("POST", f"/{viewer.token}/end")
+            self.assertEqual(link.getresponse().status, 200)
+            link.close()
+            self.assertEqual(viewer.process.wait(timeout=20), 0)
+
+    def test_a_run_under_way_is_followed_and_gives_the_same_bits(self):
+        scene = os.path.join(self.home.name, "run.yaml")
+        live = os.path.join(self.home.name, "live")
+        with Viewer("run", scene, "--out", live, "--view", "--quiet", "--set", "run.duration=20") as viewer:
+            frames, grew = [], []
+            while not grew or grew[-1]:
+                link = http.client.HTTPConnection("127.0.0.1", viewer.port, timeout=20)
+                link.request("GET", f"/{viewer.token}/run/0")
+                answer = link.getresponse()
+                text = answer.read()
+                link.close()
+                if answer.status == 503:
+                    continue
+                about = json.loads(text)
+                grew.append(about["grows"])
+                frames.append(about["columns"]["frames/time"]["rows"])
+            self.assertEqual(frames[-1], 401)
+            self.assertEqual(frames, sorted(frames))
+            viewer.process.send_signal(signal.SIGTERM)
+            viewer.process.wait(timeout=20)
+        alone = make_run(self.home.name, open(scene, encoding="utf-8").read().replace("duration: 1,", "duration: 20,"), "alone")
+        sums = [json.load(open(os.path.join(f, "summary.json"), encoding="utf-8"))["hash"] for f in (live, alone)]
+        self.assertEqual(*sums)
+
+
+if __name__ == "__main__":
+    unittest.main()
