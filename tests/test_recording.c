@@ -42,6 +42,24 @@ TEST(rows_come_one_range_after_the_other_from_multiples_of_8_bytes)
     folder_remove(f.path);
 }
 
+TEST(a_column_is_told_by_rows_width_and_kind)
+{
+    folder f = run_create();
+    cairn_recording *r;
+    cairn_recording_column c;
+    CHECK_OK(cairn_recording_open(f.path, &r, NULL));
+    CHECK_OK(cairn_recording_look(r, "frames/bodies/x", &c, NULL));
+    CHECK_INT(c.rows, 24);
+    CHECK_INT(c.width, 3);
+    CHECK(!c.whole);
+    CHECK_OK(cairn_recording_look(r, "bodies/motion", &c, NULL));
+    CHECK(c.whole && c.rows == 4 && c.width == 1);
+    CHECK_INT(cairn_recording_look(r, "bodies/nothing", &c, NULL), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_recording_look(r, "materials/name", &c, NULL), CAIRN_NOT_FOUND);
+    cairn_recording_close(r);
+    folder_remove(f.path);
+}
+
 TEST(what_is_not_there_is_refused_by_name)
 {
     folder f = run_create();
@@ -200,7 +218,8 @@ TEST(no_memory_is_told_and_nothing_is_lost)
 int main(void)
 {
     RUN(CASE(rows_come_one_range_after_the_other_from_multiples_of_8_bytes),
-        CASE(what_is_not_there_is_refused_by_name), CASE(a_folder_without_a_run_is_refused),
+        CASE(a_column_is_told_by_rows_width_and_kind), CASE(what_is_not_there_is_refused_by_name),
+        CASE(a_folder_without_a_run_is_refused),
         CASE(the_description_names_columns_attributes_and_texts),
         CASE(a_run_under_way_is_read_by_another_process_and_then_as_the_finished_one),
         CASE(no_memory_is_told_and_nothing_is_lost));

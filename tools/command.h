@@ -50,6 +50,11 @@ typedef struct cairn_reproduce_arguments {
     int jobs; /* items at a time; 0: one for each processor */
 } cairn_reproduce_arguments;
 
+/* The flags of `cairn export`; NULL: not asked for. */
+typedef struct cairn_export_arguments {
+    const char *html, *csv; /* files to write */
+} cairn_export_arguments;
+
 /* What a command was given. */
 typedef struct cairn_arguments {
     const char *operand;         /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
@@ -72,6 +77,7 @@ typedef struct cairn_arguments {
     cairn_measure_options measure; /* --region and --set of `cairn stat` and `cairn plot`    */
     char problem[640];             /* what is wrong with the value of a flag, where that varies */
     cairn_reproduce_arguments reproduce;
+    cairn_export_arguments export;
 } cairn_arguments;
 
 /* A flag: how it is written, whether a value follows, and where it goes. */
@@ -98,7 +104,7 @@ typedef struct cairn_command {
 extern const cairn_command cairn_command_run, cairn_command_resume, cairn_command_check,
     cairn_command_list, cairn_command_info, cairn_command_explain, cairn_command_solve,
     cairn_command_compare, cairn_command_stat, cairn_command_plot, cairn_command_reproduce,
-    cairn_command_view, cairn_command_help;
+    cairn_command_view, cairn_command_export, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
     cairn_flag_save_problem, cairn_flag_strict, cairn_flag_force, cairn_flag_help,
     cairn_flag_no_browser;

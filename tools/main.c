@@ -6,10 +6,10 @@
 #include "command.h"
 
 static const cairn_command *const commands[] = {
-    &cairn_command_run,  &cairn_command_resume,  &cairn_command_check,     &cairn_command_list,
-    &cairn_command_info, &cairn_command_explain, &cairn_command_solve,     &cairn_command_compare,
-    &cairn_command_stat, &cairn_command_plot,    &cairn_command_reproduce, &cairn_command_view,
-    &cairn_command_help,
+    &cairn_command_run,    &cairn_command_resume,  &cairn_command_check,     &cairn_command_list,
+    &cairn_command_info,   &cairn_command_explain, &cairn_command_solve,     &cairn_command_compare,
+    &cairn_command_stat,   &cairn_command_plot,    &cairn_command_reproduce, &cairn_command_view,
+    &cairn_command_export, &cairn_command_help,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

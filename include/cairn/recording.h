@@ -49,6 +49,17 @@ CAIRN_API bool cairn_recording_grows(const cairn_recording *recording);
 CAIRN_API cairn_status cairn_recording_describe(cairn_recording *recording, FILE *out,
                                                 cairn_error *error);
 
+/** What is known of a column. */
+typedef struct cairn_recording_column {
+    int64_t rows;
+    int width;  /* numbers in a row               */
+    bool whole; /* whether they are whole numbers */
+} cairn_recording_column;
+
+/** Look at a column. CAIRN_NOT_FOUND: the run has none of that name, or not of numbers. */
+CAIRN_API cairn_status cairn_recording_look(cairn_recording *recording, const char *column,
+                                            cairn_recording_column *out, cairn_error *error);
+
 /** The numbers of `parts` ranges of rows, one range after the other, each from a multiple of 8
  *  bytes on; lent until the next call. All are of the same moment of a run that is under way.
  *  CAIRN_BAD_INPUT: there is no such column, it has not these rows or is not of whole numbers;

@@ -20,10 +20,7 @@
 #include "io/recording_describe.h"
 #include "io/run_file.h"
 
-/* The clock that files get their times from moves in ticks, of 10 ms at most; a change that comes
- * later than this after another one shows. */
-static const double TICK_SECONDS = 0.012;
-enum { ATTEMPTS = 300 };
+enum { ATTEMPTS = 2000 };
 
 struct cairn_recording {
     char given[CAIRN_PATH_BYTES];  /* a folder, or a file                                     */
@@ -44,7 +41,7 @@ typedef cairn_status work_fn(cairn_recording *r, void *context, cairn_error *err
 
 static void pause_shortly(void)
 {
-    nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
 static double seconds(struct timespec t)
@@ -59,16 +56,30 @@ static bool is_committing(const cairn_recording *r)
     return access(journal, F_OK) == 0;
 }
 
-/* Whether nobody is changing the file, and the next change will show in the time of the folder. */
+/* The clock that files get their times from. */
+static struct timespec file_clock(void)
+{
+    struct timespec now;
+#ifdef CLOCK_REALTIME_COARSE
+    clock_gettime(CLOCK_REALTIME_COARSE, &now); /* it moves in ticks of some ms */
+#else
+    clock_gettime(CLOCK_REALTIME, &now);
+#endif
+    return now;
+}
+
+/* Whether nobody is changing the file, and the next change will show in the time of the folder:
+ * that clock has moved on since the last one. */
 static bool is_settled(const cairn_recording *r, struct timespec *stamp)
 {
     struct stat about;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    struct timespec now = file_clock();
     if (stat(r->folder, &about) != 0)
         return false;
     *stamp = about.st_mtim;
-    return seconds(now) - seconds(*stamp) > TICK_SECONDS && !is_committing(r);
+    bool later =
+        now.tv_sec > stamp->tv_sec || (now.tv_sec == stamp->tv_sec && now.tv_nsec > stamp->tv_nsec);
+    return later && !is_committing(r);
 }
 
 static bool is_unchanged(const cairn_recording *r, struct timespec stamp)
@@ -289,19 +300,25 @@ static cairn_status open_parent(cairn_recording *r, const char *column, hid_t *o
     return cairn_hdf5_open_group(r->file, group, out, error);
 }
 
-/* Numbers in a row of a column; 0: there is none. */
-static int column_width(hid_t group, const char *name)
+/* What a column is; one without width is none. */
+static cairn_recording_column look(hid_t group, const char *name)
 {
     hsize_t extent[2] = { 0, 1 };
     hid_t dataset = cairn_hdf5_has(group, name) ? H5Dopen2(group, name, H5P_DEFAULT) : -1;
     hid_t space = dataset >= 0 ? H5Dget_space(dataset) : -1;
+    hid_t type = dataset >= 0 ? H5Dget_type(dataset) : -1;
+    H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
     int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : 0;
-    bool good = (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, extent, NULL) == rank;
+    bool good = (kind == H5T_INTEGER || kind == H5T_FLOAT) && (rank == 1 || rank == 2) &&
+                H5Sget_simple_extent_dims(space, extent, NULL) == rank && extent[1] < 1024;
+    if (type >= 0)
+        H5Tclose(type);
     if (space >= 0)
         H5Sclose(space);
     if (dataset >= 0)
         H5Dclose(dataset);
-    return good && extent[1] < 1024 ? (int)extent[1] : 0;
+    return (cairn_recording_column){ (int64_t)extent[0], good ? (int)extent[1] : 0,
+                                     kind == H5T_INTEGER };
 }
 
 /* Room behind what was read before, in whole steps of 8 bytes. */
@@ -345,7 +362,7 @@ static cairn_status read_part(cairn_recording *r, const cairn_recording_rows *ro
     TRY(open_parent(r, rows->column, &group, &name, error));
     cairn_hdf5_slab slab = { name,
                              rows->type == CAIRN_NUMBER_INT ? CAIRN_HDF5_INT : CAIRN_HDF5_REAL,
-                             column_width(group, name), rows->first, rows->count };
+                             look(group, name).width, rows->first, rows->count };
     double bytes = (double)rows->count * slab.width * (double)number_bytes(rows->type);
     cairn_status status = CAIRN_OK;
     if (bytes > CAIRN_RECORDING_MOST_BYTES)
@@ -379,4 +396,33 @@ cairn_status cairn_recording_read(cairn_recording *r, const cairn_recording_rows
     *data = r->answer;
     *bytes = r->bytes;
     return CAIRN_OK;
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+typedef struct question {
+    const char *column;
+    cairn_recording_column *out;
+} question;
+
+static cairn_status look_at(cairn_recording *r, void *context, cairn_error *error)
+{
+    const question *q = context;
+    hid_t group;
+    const char *name = "";
+    *q->out = (cairn_recording_column){ 0 };
+    if (open_parent(r, q->column, &group, &name, error) == CAIRN_OK) {
+        *q->out = look(group, name);
+        H5Gclose(group);
+    }
+    return q->out->width > 0
+               ? CAIRN_OK
+               : cairn_fail(error, CAIRN_NOT_FOUND, q->column, "there is no such column");
+}
+
+cairn_status cairn_recording_look(cairn_recording *r, const char *column,
+                                  cairn_recording_column *out, cairn_error *error)
+{
+    question q = { column, out };
+    return do_with(r, look_at, &q, error);
 }

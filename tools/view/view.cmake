@@ -1,7 +1,9 @@
 # view.cmake - the viewer within the program `cairn`: the server, where libmicrohttpd is installed, and the
 # page, where `make viewer` has built it. Without either the program says what to do.
 set(folder ${CMAKE_CURRENT_SOURCE_DIR}/view)
-target_sources(cairn_program PRIVATE ${folder}/show.c)
+target_sources(cairn_program PRIVATE
+  ${folder}/show.c ${folder}/package.c ${folder}/base64.c ${folder}/table.c)
+target_link_libraries(cairn_program PRIVATE ZLIB::ZLIB)
 target_include_directories(cairn_program PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
 
 pkg_check_modules(MICROHTTPD QUIET IMPORTED_TARGET libmicrohttpd)

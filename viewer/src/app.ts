@@ -196,7 +196,7 @@ export class App {
         if (list.length === 0) continue;
         low = Math.min(low, list[0]);
         // one body that is hit hard does not darken all others
-        high = Math.max(high, q.fixed ? list[list.length - 1] : list[Math.floor(0.995 * (list.length - 1))]);
+        high = Math.max(high, q.fixed || list.length < 200 ? list[list.length - 1] : list[Math.floor(0.995 * (list.length - 1))]);
       }
     return low <= high ? this.fromZero(q, [low, high]) : null;
   }

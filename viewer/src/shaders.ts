@@ -224,7 +224,7 @@ void main() {
   vec4 c = texture2D(uColour, vUv);
   float d = distanceAt(vUv);
   if (uStrength > 0.0 && d < 0.99 * uNearFar.y) {
-    float radius = clamp(uReach * uFocal / d, 3.0, 90.0), shade = 0.0;
+    float radius = clamp(uReach * uFocal / d, 3.0, 44.0), shade = 0.0;
     float turn = 6.2832 * noise(gl_FragCoord.xy);
     // of a plane 1/distance is linear on the screen: what lies in the plane of the point is no shade
     float near_ = 1.0 / d;

@@ -111,7 +111,12 @@ export class ServerSource implements Source {
 }
 
 async function ask(what: string): Promise<Response> {
-  const answer = await fetch(what, { cache: 'no-store' });
+  let answer = await fetch(what, { cache: 'no-store' });
+  // a run under way that writes without a pause: once more
+  for (let i = 0; i < 20 && answer.status === 503; i++) {
+    await new Promise((done) => setTimeout(done, 200));
+    answer = await fetch(what, { cache: 'no-store' });
+  }
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
   return answer;
 }
@@ -130,7 +135,7 @@ export async function endServer(): Promise<void> {
 /** A column inside the page: plain, or of 16 bits between the least and the largest number. */
 interface Stored {
   offset: number; // bytes
-  kind: 'f4' | 'i4' | 'u2';
+  kind: 'f4' | 'f8' | 'i4' | 'u2';
   low?: number[];
   high?: number[];
 }
@@ -151,7 +156,8 @@ export class PageSource implements Source {
   }
 
   async describe(): Promise<Description> {
-    return this.pack.description;
+    const { columns, ...rest } = this.pack.description;
+    return { ...rest, grows: false, columns: Object.fromEntries(Object.entries(columns).filter(([c]) => this.pack.stored[c])) };
   }
 
   async rows(wishes: Wish[], width: (column: string) => number): Promise<Numbers[]> {
@@ -173,6 +179,7 @@ export class PageSource implements Source {
     const count = rows * width;
     let out: Numbers;
     if (s.kind === 'f4') out = new Float32Array(this.data, s.offset, count);
+    else if (s.kind === 'f8') out = new Float64Array(this.data, s.offset, count);
     else if (s.kind === 'i4') out = new Int32Array(this.data, s.offset, count);
     else out = this.dequantise(s, rows, width);
     this.decoded.set(column, out);

@@ -183,6 +183,7 @@ export class Stage {
     const n = Math.max(1, this.views.length), w = this.canvas.clientWidth / n;
     const view = Math.min(n - 1, Math.floor(x / w));
     const caster = new THREE.Raycaster();
+    this.setNearFar();
     this.camera.updateMatrixWorld();
     caster.setFromCamera(new THREE.Vector2((2 * (x - view * w)) / w - 1, 1 - (2 * y) / this.canvas.clientHeight), this.camera);
     return { ray: caster.ray, view };
@@ -190,6 +191,7 @@ export class Stage {
 
   /** Where a point of the world is on the canvas, in the first view. */
   project(p: THREE.Vector3): { x: number; y: number } {
+    this.setNearFar();
     this.camera.updateMatrixWorld();
     const c = p.clone().project(this.camera), w = this.canvas.clientWidth / Math.max(1, this.views.length);
     return { x: ((c.x + 1) / 2) * w, y: ((1 - c.y) / 2) * this.canvas.clientHeight };
@@ -236,7 +238,7 @@ export class Stage {
   }
 
   private setNearFar(): void {
-    if (!(this.camera instanceof THREE.PerspectiveCamera)) return;
+    if (!(this.camera instanceof THREE.PerspectiveCamera) || this.views.length === 0) return;
     const sphere = this.box.getBoundingSphere(new THREE.Sphere());
     const d = this.camera.position.distanceTo(sphere.center), reach = 2.5 * sphere.radius;
     this.camera.far = d + reach;

@@ -1,0 +1,179 @@
+// browser.mjs - the page in a real browser: node browser.mjs CHROMIUM TASK.json
+//
+// TASK.json names addresses and what h5py found in the run (tests/test_view_browser.py writes it).
+// Rendering is in software (SwiftShader). Prints what is wrong, and ends with 1 then.
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+
+const [, , program, file] = process.argv;
+const task = JSON.parse(readFileSync(file, 'utf8'));
+let failures = 0;
+
+function check(good, text, ...found) {
+  if (good) return;
+  failures++;
+  console.log(`failed: ${text}`, ...found.map((f) => JSON.stringify(f)));
+}
+const near = (a, b, e) => Math.abs(a - b) <= e;
+
+const browser = await chromium.launch({
+  executablePath: program,
+  args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist', '--disable-gpu-sandbox'],
+});
+
+/** A page whose errors and requests to elsewhere count as failures. */
+async function open(address, size = { width: 1000, height: 640 }) {
+  const context = await browser.newContext({ viewport: size, offline: false });
+  const page = await context.newPage();
+  const origin = new URL(address).origin;
+  page.on('console', (m) => { if (m.type() === 'error') check(false, 'no console error', m.text()); });
+  page.on('pageerror', (e) => check(false, 'no error of the page', e.message));
+  page.on('request', (r) => {
+    const to = r.url();
+    check(to.startsWith('data:') || to.startsWith('blob:') || (address.startsWith('file:') ? to === address : to.startsWith(`${origin}/`)), 'no request leaves the machine', to);
+  });
+  await page.goto(address);
+  await page.waitForSelector('html[data-ready]', { timeout: 60000 });
+  return page;
+}
+
+const still = (page, time) => page.evaluate(async (t) => { cairn.play(false); await cairn.seek(t); while (cairn.working) await new Promise((d) => setTimeout(d, 10)); }, time);
+
+/** The colour of the picture at a point of the page, 0 to 255, without what stands before it. */
+const pixel = (page, x, y) => page.evaluate(async ([px, py]) => {
+  const image = await createImageBitmap(await cairn.stage.picture());
+  const c = new OffscreenCanvas(image.width, image.height), g = c.getContext('2d');
+  g.drawImage(image, 0, 0);
+  return [...g.getImageData(px, py, 1, 1).data];
+}, [x, y]);
+
+/** Where a body is on the screen. */
+const place = (page, row) => page.evaluate((r) => {
+  const v = cairn.view, target = cairn.stage.controls.target.clone();
+  return cairn.stage.project(target.fromArray(v.frame.x, 3 * r));
+}, row);
+
+// ---- a finished run -----------------------------------------------------------------------------
+
+async function testRun(page) {
+  const count = await page.evaluate(() => cairn.view.bodyCount);
+  check(count === task.bodies, 'the bodies of the run are in the scene', count, task.bodies);
+  const instances = await page.evaluate(() => {
+    let n = 0;
+    cairn.view.root.traverse((o) => { const a = o.geometry?.getAttribute?.('iScale') ?? o.geometry?.getAttribute?.('iRotation'); if (a && o.visible && !o.material.transparent && o.geometry.getAttribute('iValue') && !o.geometry.getAttribute('iFrom') && o.renderOrder === 1) n += o.geometry.instanceCount; });
+    return n;
+  });
+  check(instances === task.bodies, 'they are in the scene graph', instances, task.bodies);
+  for (const f of task.frames) {
+    await still(page, f.time);
+    const x = await page.evaluate(() => ({ k: cairn.frame.index, x: [...cairn.frame.x] }));
+    check(x.k === f.index && x.x.every((v, i) => near(v, f.x[i], 1e-6)), `frame ${f.index} is what h5py reads`, x.k);
+  }
+  await page.locator('input[type=range][aria-label=Time]').evaluate((e, t) => { e.value = String(t); e.dispatchEvent(new Event('input')); e.dispatchEvent(new Event('change')); }, task.frames[1].time);
+  await page.waitForFunction((k) => cairn.frame.index === k, task.frames[1].index, { timeout: 10000 });
+}
+
+async function testPicking(page) {
+  await still(page, task.frames[0].time);
+  await page.evaluate(() => cairn.set({ bodies: 'solid', chains: false }));
+  await page.evaluate(() => cairn.stage.look('front'));
+  const at = await place(page, task.picked.row);
+  await page.mouse.click(at.x, at.y);
+  await page.waitForFunction((r) => cairn.view.selected === r, task.picked.row, { timeout: 10000 }).catch(() => check(false, 'a click selects the body under it'));
+  await page.waitForSelector('.panel .name', { timeout: 10000 });
+  const text = await page.locator('.panel').first().innerText();
+  check(text.includes(task.picked.name), 'its name is told', text);
+  check(text.includes(task.picked.position), 'and where it is', text, task.picked.position);
+  check(text.includes(task.picked.mass), 'and its mass', text, task.picked.mass);
+  await page.keyboard.press('Escape');
+}
+
+async function testColours(page) {
+  await still(page, task.coloured.time);
+  await page.evaluate(async () => {
+    await cairn.setQuantity(cairn.quantities.find((q) => q.key === 'mass'));
+    cairn.fixedRange = [1, 3];
+    cairn.recolour();
+    cairn.options.marks = false;
+    cairn.stage.shading = false;
+    await cairn.set({ bodies: 'solid', chains: false, walls: false });
+  });
+  const values = await page.evaluate((rows) => rows.map((r) => cairn.view.values[r]), task.coloured.rows);
+  check(values.every((v, i) => near(v, task.coloured.mass[i], 1e-6)), 'values are those of the file', values);
+  // the least is dark purple, the largest yellow, by their hue: light does not change which is larger
+  for (let i = 0; i < task.coloured.rows.length; i++) {
+    const at = await place(page, task.coloured.rows[i]);
+    const [r, g, b] = await pixel(page, Math.round(at.x), Math.round(at.y));
+    if (task.coloured.mass[i] === 1) check(b > g && r > g, 'the least value is purple', [r, g, b]);
+    if (task.coloured.mass[i] === 3) check(r > b && g > b && r > 80, 'the largest value is yellow', [r, g, b]);
+    if (task.coloured.mass[i] === 2) check(g > r && b > r, 'the middle is green blue', [r, g, b]);
+  }
+}
+
+async function testPixels(page) {
+  // a ball covers as many pixels as its radius at its distance says
+  const found = await page.evaluate(async (row) => {
+    const v = cairn.view;
+    v.isolated = new Set([row]);
+    await cairn.set({ bodies: 'solid', walls: false, chains: false });
+    const image = await createImageBitmap(await cairn.stage.picture());
+    const c = new OffscreenCanvas(image.width, image.height), g = c.getContext('2d');
+    g.drawImage(image, 0, 0);
+    const data = g.getImageData(0, 0, image.width, image.height).data;
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4) n += Math.abs(data[i] - data[0]) + Math.abs(data[i + 1] - data[1]) + Math.abs(data[i + 2] - data[2]) > 24 ? 1 : 0;
+    const camera = cairn.stage.camera, p = cairn.stage.controls.target.clone().fromArray(v.frame.x, 3 * row);
+    const d = p.applyMatrix4(camera.matrixWorldInverse).length(), r = v.run.bodies.radius[row];
+    const slant = (-p.z / d) ** 3; // beside the middle of the picture a ball is an ellipse
+    const focal = image.height / 2 / Math.tan((camera.fov * Math.PI) / 360);
+    v.isolated = null;
+    return { n, expected: Math.PI * (focal * r) ** 2 / (d * d - r * r) / slant };
+  }, task.coloured.rows[0]);
+  check(near(found.n / found.expected, 1, 0.03), 'a ball covers its disk of pixels', found);
+}
+
+// ---- all of it ----------------------------------------------------------------------------------
+
+if (task.live) {
+  const live = await open(task.live);
+  const first = await live.evaluate(() => cairn.run.frames);
+  check(await live.evaluate(() => cairn.run.grows), 'the page is there before the run ends');
+  await live.waitForFunction((n) => cairn.run.frames > n || !cairn.run.grows, first, { timeout: 30000 });
+  await live.waitForFunction(() => !cairn.run.grows, undefined, { timeout: 120000 });
+  await live.waitForFunction((n) => cairn.run.frames === n && cairn.frame.index === n - 1, task.liveFrames, { timeout: 20000 })
+    .catch(() => check(false, 'a live run is followed to its last frame'));
+  await live.context().close();
+}
+const page = await open(`${task.address}?still`);
+await testRun(page);
+await testPicking(page);
+await testColours(page);
+await testPixels(page);
+await page.keyboard.press(' ');
+check(await page.evaluate(() => cairn.playing), 'the space bar plays');
+await page.keyboard.press('p');
+await page.waitForSelector('.plots figure', { timeout: 10000 }).catch(() => check(false, 'P shows plots'));
+await page.context().close();
+
+const phone = await open(`${task.address}?still`, { width: 390, height: 844 });
+const wide = await phone.evaluate(() => document.documentElement.scrollWidth);
+check(wide <= 390, 'nothing is wider than a phone', wide);
+await phone.context().close();
+
+if (task.pair) {
+  const two = await open(`${task.pair}?still`);
+  const difference = await two.evaluate(async () => { await cairn.seek(cairn.end); return { key: cairn.quantity.key, most: Math.max(...cairn.view.values), views: cairn.views.length }; });
+  check(difference.views === 2 && difference.key === 'difference', 'two runs stand side by side', difference);
+  check(near(difference.most, task.difference, 1e-5), 'the difference of positions is the colour', difference, task.difference);
+  await two.context().close();
+}
+if (task.html) {
+  const sent = await open(task.html);
+  check(await sent.evaluate(() => cairn.view.bodyCount) === task.bodies, 'an exported page has all bodies');
+  await still(sent, task.frames[1].time);
+  const x = await sent.evaluate(() => [...cairn.frame.x]);
+  check(x.every((v, i) => near(v, task.frames[1].x[i], task.quantum)), 'and they are where they were', x);
+  await sent.context().close();
+}
+await browser.close();
+process.exit(failures > 0 ? 1 : 0);
