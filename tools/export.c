@@ -1,10 +1,13 @@
 /* export.c - `cairn export`: a run in other forms, for people and programs without cairn. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "interrupt.h"
+#include "view/film.h"
 #include "view/package.h"
-#include "view/show.h"
 #include "view/table.h"
 
 static const char *take_html(cairn_arguments *arguments, const char *value)
@@ -18,6 +21,66 @@ static const char *take_csv(cairn_arguments *arguments, const char *value)
     arguments->export.csv = value;
     return NULL;
 }
+
+static const char *take_png(cairn_arguments *arguments, const char *value)
+{
+    char *end;
+    arguments->export.png = true;
+    arguments->export.time = strtod(value, &end);
+    return end == value || *end || !isfinite(arguments->export.time) ? "expected a time in s"
+                                                                     : NULL;
+}
+
+static const char *take_video(cairn_arguments *arguments, const char *value)
+{
+    arguments->export.video = value;
+    return NULL;
+}
+
+static const char *take_size(cairn_arguments *arguments, const char *value)
+{
+    cairn_export_arguments *e = &arguments->export;
+    int end = 0;
+    bool good = sscanf(value, "%5dx%5d%n", &e->width, &e->height, &end) == 2 && !value[end] &&
+                e->width >= 16 && e->height >= 16 && e->width <= 8192 && e->height <= 8192;
+    return good ? NULL : "expected WIDTHxHEIGHT, 16 to 8192 pixels each";
+}
+
+static const char *take_look(cairn_arguments *arguments, const char *value)
+{
+    arguments->export.look = value;
+    bool good = strspn(value, "abcdefghijklmnopqrstuvwxyz_0123456789=&") == strlen(value) &&
+                strlen(value) < 200;
+    return good ? NULL : "expected words as color=force&bodies=solid";
+}
+
+static const cairn_flag flag_png = {
+    .name = "--png",
+    .value = "TIME",
+    .text = "a picture at TIME s, into RUN.png or the file of --out; needs chromium",
+    .take = take_png,
+};
+
+static const cairn_flag flag_video = {
+    .name = "--video",
+    .value = "FILE",
+    .text = "a film, .mp4, .webm or .gif; needs chromium and ffmpeg",
+    .take = take_video,
+};
+
+static const cairn_flag flag_size = {
+    .name = "--size",
+    .value = "WxH",
+    .text = "pixels of pictures and films; default 1280x720",
+    .take = take_size,
+};
+
+static const cairn_flag flag_look = {
+    .name = "--look",
+    .value = "WORDS",
+    .text = "how they look: color=force&bodies=solid&chains=1&view=front&theme=light",
+    .take = take_look,
+};
 
 static const cairn_flag flag_html = {
     .name = "--html",
@@ -59,24 +122,56 @@ static cairn_status write_csv(cairn_recording *run, const cairn_arguments *a, ca
     return status;
 }
 
+static cairn_status draw(cairn_recording *run, const cairn_arguments *a, bool film,
+                         cairn_error *error)
+{
+    char picture[4096], look[256];
+    const cairn_export_arguments *e = &a->export;
+    snprintf(picture, sizeof picture, "%s.png", short_name(a->operand));
+    snprintf(look, sizeof look, "&%s", e->look ? e->look : "");
+    const cairn_view_film wanted = {
+        .run = run,
+        .name = short_name(a->operand),
+        .path = film     ? e->video
+                : a->out ? a->out
+                         : picture,
+        .time = film ? NAN : e->time,
+        .width = e->width > 0 ? e->width : 1280,
+        .height = e->height > 0 ? e->height : 720,
+        .look = look,
+    };
+    cairn_status status = cairn_view_film_make(&wanted, error);
+    if (status == CAIRN_OK)
+        printf("%s\n", wanted.path);
+    return status;
+}
+
 static int export_run(const cairn_arguments *arguments)
 {
+    const cairn_export_arguments *e = &arguments->export;
     cairn_recording *run = NULL;
     cairn_error error = { 0 };
-    if (!arguments->export.html && !arguments->export.csv) {
-        fprintf(stderr, "cairn export: expected --html or --csv\nTry 'cairn help export'.\n");
+    if (!e->html && !e->csv && !e->png && !e->video) {
+        fprintf(stderr, "cairn export: expected --html, --csv, --png or --video\n"
+                        "Try 'cairn help export'.\n");
         return EXIT_USAGE;
     }
+    cairn_interrupt_watch();
     cairn_status status = cairn_recording_open(arguments->operand, &run, &error);
-    if (status == CAIRN_OK && arguments->export.html)
+    if (status == CAIRN_OK && e->html)
         status = write_html(run, arguments, &error);
-    if (status == CAIRN_OK && arguments->export.csv)
+    if (status == CAIRN_OK && e->csv)
         status = write_csv(run, arguments, &error);
+    if (status == CAIRN_OK && e->png)
+        status = draw(run, arguments, false, &error);
+    if (status == CAIRN_OK && e->video)
+        status = draw(run, arguments, true, &error);
     cairn_recording_close(run);
     return status == CAIRN_OK ? EXIT_DONE : cairn_error_print(status, &error);
 }
 
-static const cairn_flag *const flags[] = { &flag_html, &flag_csv, NULL };
+static const cairn_flag *const flags[] = { &flag_html, &flag_csv,  &flag_png,       &flag_video,
+                                           &flag_size, &flag_look, &cairn_flag_out, NULL };
 
 const cairn_command cairn_command_export = {
     .name = "export",

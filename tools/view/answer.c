@@ -242,5 +242,7 @@ enum MHD_Result cairn_view_answer(cairn_view_desk *desk, struct MHD_Connection *
         atomic_store(&desk->ended, true);
         return cairn_view_refuse(connection, MHD_HTTP_OK, "the viewer ends");
     }
+    if (strcmp(method, "POST") == 0 && desk->pictures && strcmp(what, "picture") == 0)
+        return send_response(connection, MHD_HTTP_OK, copy_of("", 0), "text/plain");
     return cairn_view_refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET");
 }

@@ -12,7 +12,8 @@ enum { VIEW_TOO_LARGE = 413 }; /* its name in libmicrohttpd changed */
 /* What requests are about. */
 typedef struct cairn_view_desk {
     const cairn_view_runs *runs;
-    atomic_bool ended; /* the page has asked for it */
+    atomic_bool ended; /* the page has asked for it                                    */
+    FILE *pictures;    /* where pictures that the page sends go; NULL: none are taken  */
 } cairn_view_desk;
 
 /* Answer a request whose token was right; `what` is its path behind that. */

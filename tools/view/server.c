@@ -138,19 +138,25 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 {
     static char seen;
     cairn_view_server *s = context;
-    (void)version, (void)body;
+    (void)version;
     set_since(s, connection, 0);
     if (!cairn_view_host_is_ours(header(connection, "Host"), s->port))
         return cairn_view_refuse(connection, MHD_HTTP_FORBIDDEN, "another host was asked for");
     if (!cairn_view_origin_is_ours(header(connection, "Origin"), s->port))
         return cairn_view_refuse(connection, MHD_HTTP_FORBIDDEN, "another page is asking");
-    if (has_body(connection) || *body_bytes > 0)
-        return cairn_view_refuse(connection, VIEW_TOO_LARGE, "expected no body");
     const char *what = cairn_view_path_after_token(path, s->token);
     if (!what)
         return cairn_view_refuse(connection, MHD_HTTP_FORBIDDEN, "the token is not right");
+    bool picture = s->desk.pictures && strcmp(what, "picture") == 0;
+    if (!picture && (has_body(connection) || *body_bytes > 0))
+        return cairn_view_refuse(connection, VIEW_TOO_LARGE, "expected no body");
     if (!*own) {
         *own = &seen;
+        return MHD_YES;
+    }
+    if (picture && *body_bytes > 0) { /* pictures come one by one, each in pieces */
+        fwrite(body, 1, *body_bytes, s->desk.pictures);
+        *body_bytes = 0;
         return MHD_YES;
     }
     return cairn_view_answer(&s->desk, connection, method, what);
@@ -198,6 +204,7 @@ bool cairn_view_server_start(const cairn_view_runs *runs, cairn_view_server **ou
         return false;
     s->runs = *runs;
     s->desk.runs = &s->runs;
+    s->desk.pictures = runs->pictures;
     pthread_mutex_init(&s->lock, NULL);
     if (!start(s, reason)) {
         cairn_view_server_stop(s);

@@ -7,6 +7,7 @@
  *                         numbers, lowest byte first; TYPE is f4, f8 or i4; each range starts at a
  *                         multiple of 8 bytes
  * POST /TOKEN/end         ends the server
+ * POST /TOKEN/picture     a picture that the page has drawn; for `cairn export` only
  *
  * All else is refused. One thread answers, one request at a time; who asks for much asks often,
  * so that a slow reader holds up nobody but itself. */
@@ -22,6 +23,7 @@ typedef struct cairn_view_runs {
     cairn_recording *items[VIEW_MOST_RUNS];
     const char *names[VIEW_MOST_RUNS];
     int count;
+    FILE *pictures; /* where pictures that the page sends are written; NULL: they are refused */
 } cairn_view_runs;
 
 typedef struct cairn_view_server cairn_view_server;

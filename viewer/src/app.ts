@@ -140,6 +140,17 @@ export class App {
     } finally { this.working = false; }
   }
 
+  /** The state at a time, between two frames where it must be. */
+  async seekBetween(time: number): Promise<void> {
+    const playing = this.playing;
+    this.playing = true;
+    this.time = time;
+    this.working = true;
+    await this.showTime(time, 'all');
+    this.working = false;
+    this.playing = playing;
+  }
+
   async step(by: number): Promise<void> {
     this.play(false);
     const k = Math.min(Math.max(this.run.frameAt(this.time) + by, 0), this.run.frames - 1);

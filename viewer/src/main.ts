@@ -7,6 +7,7 @@ import { panel } from './panel';
 import { Run } from './run';
 import { pageSource, serverSources, type Source } from './source';
 import styles from './style.css';
+import { applyAddress, film } from './film';
 import { firstTheme } from './theme';
 import { timeline } from './timeline';
 
@@ -68,8 +69,11 @@ async function start(): Promise<void> {
   // for scripts and tests
   (window as unknown as Record<string, unknown>)['cairn'] = app;
   document.documentElement.dataset['ready'] = 'yes';
+  const words = new URLSearchParams(location.search);
+  if (words.has('film')) { await film(app, words); return; }
+  await applyAddress(app, words);
   void app.follow();
-  if (!app.run.grows && !new URLSearchParams(location.search).has('still')) app.play(true);
+  if (!app.run.grows && !words.has('still')) app.play(true);
 }
 
 start().catch((e: unknown) => message('This run cannot be shown', e instanceof Error ? e.message : String(e)));

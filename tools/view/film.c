@@ -1,0 +1,198 @@
+/* film.c - see film.h. */
+#include "film.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "interrupt.h"
+#include "reproduce/memory.h"
+#include "server.h"
+
+enum { NOT_THERE = 127, PICTURES_A_SECOND = 30, MOST_SECONDS = 3600 };
+
+static cairn_status fail(cairn_error *error, cairn_status status, const char *text)
+{
+    snprintf(error->message, sizeof error->message, "%s", text);
+    return status;
+}
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+/* Start a program with its output thrown away; `input` becomes its standard input unless it is
+ * -1. */
+static pid_t start(char *const *words, int input)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    int nowhere = open("/dev/null", O_RDWR);
+    cairn_interrupt_forget();
+    if (dup2(input >= 0 ? input : nowhere, 0) >= 0 && dup2(nowhere, 1) >= 0 &&
+        dup2(nowhere, 2) >= 0)
+        execvp(words[0], words);
+    _exit(NOT_THERE);
+}
+
+/* Its exit code; -1: it was ended by a signal. */
+static int wait_for(pid_t child)
+{
+    int how = 0;
+    while (waitpid(child, &how, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+}
+
+/* In one of the folders of PATH. */
+static bool is_installed(const char *name)
+{
+    char *const words[] = { "sh", "-c", "command -v \"$0\"", (char *)name, NULL };
+    return wait_for(start(words, -1)) == 0;
+}
+
+static const char *find_browser(void)
+{
+    static const char *const names[] = { "chromium", "chromium-browser", "google-chrome" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (is_installed(names[i]))
+            return names[i];
+    return NULL;
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static pid_t start_browser(const char *program, const cairn_view_film *film, const char *address,
+                           const char *profile)
+{
+    char page[1024], size[64], home[512];
+    snprintf(page, sizeof page, "%s?film=%.17g&rate=%d&width=%d&height=%d%s", address, film->time,
+             PICTURES_A_SECOND, film->width, film->height, film->look ? film->look : "");
+    snprintf(size, sizeof size, "--window-size=%d,%d", film->width, film->height);
+    snprintf(home, sizeof home, "--user-data-dir=%s", profile);
+    /* a browser refuses root without the second flag; the page comes from us alone */
+    char *const words[] = { (char *)program,
+                            "--headless=new",
+                            geteuid() == 0 ? "--no-sandbox" : "--no-first-run",
+                            "--hide-scrollbars",
+                            "--force-device-scale-factor=1",
+                            "--enable-unsafe-swiftshader",
+                            "--ignore-gpu-blocklist",
+                            "--no-default-browser-check",
+                            "--disable-extensions",
+                            "--disable-background-networking",
+                            size,
+                            home,
+                            page,
+                            NULL };
+    return start(words, -1);
+}
+
+/* Until the page says that it is done; false: it did not come to that. */
+static bool wait_for_page(cairn_view_server *server, pid_t browser)
+{
+    for (int i = 0; i < 20 * MOST_SECONDS; i++) {
+        if (cairn_view_server_tend(server))
+            return true;
+        if (cairn_interrupt_signal() != 0 || waitpid(browser, NULL, WNOHANG) != 0)
+            return false;
+        nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+    }
+    return false;
+}
+
+/* All pictures into `out`, one after the other. */
+static cairn_status draw(const cairn_view_film *film, const char *program, FILE *out,
+                         cairn_error *error)
+{
+    const char *reason;
+    cairn_view_server *server;
+    char profile[] = "/tmp/cairn-film-XXXXXX";
+    cairn_view_runs runs = { { film->run }, { film->name }, 1, out };
+    if (!mkdtemp(profile))
+        return fail(error, CAIRN_IO_FAILED, "cannot make a temporary folder");
+    if (!cairn_view_server_start(&runs, &server, &reason))
+        return fail(error, CAIRN_UNSUPPORTED, reason);
+    pid_t browser = start_browser(program, film, cairn_view_server_address(server), profile);
+    bool done = browser > 0 && wait_for_page(server, browser);
+    if (browser > 0 && waitpid(browser, NULL, WNOHANG) == 0) {
+        kill(browser, SIGTERM);
+        wait_for(browser);
+    }
+    cairn_view_server_stop(server);
+    char *const clear[] = { "rm", "-rf", "--", profile, NULL };
+    wait_for(start(clear, -1));
+    return done ? CAIRN_OK : fail(error, CAIRN_IO_FAILED, "the browser drew no pictures");
+}
+
+static cairn_status draw_picture(const cairn_view_film *film, const char *program,
+                                 cairn_error *error)
+{
+    cairn_output *file;
+    TRY(cairn_output_create(film->path, &file, error));
+    cairn_status status = draw(film, program, cairn_output_stream(file), error);
+    cairn_status ended = cairn_output_commit(file, error);
+    if (status != CAIRN_OK)
+        unlink(film->path);
+    return status != CAIRN_OK ? status : ended;
+}
+
+/* ---- films ---------------------------------------------------------------------------------- */
+
+/* ffmpeg reads pictures from the pipe; what it writes follows from the name of the file. */
+static pid_t start_ffmpeg(const char *path, int input)
+{
+    char rate[16];
+    snprintf(rate, sizeof rate, "%d", PICTURES_A_SECOND);
+    char *const words[] = { "ffmpeg",     "-y",
+                            "-loglevel",  "error",
+                            "-f",         "image2pipe",
+                            "-c:v",       "png",
+                            "-framerate", rate,
+                            "-i",         "-",
+                            "-vf",        "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+                            "-pix_fmt",   "yuv420p",
+                            (char *)path, NULL };
+    return start(words, input);
+}
+
+static cairn_status draw_film(const cairn_view_film *film, const char *program, cairn_error *error)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return fail(error, CAIRN_IO_FAILED, "cannot make a pipe");
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    signal(SIGPIPE, SIG_IGN); /* ffmpeg may stop reading; its exit code tells */
+    pid_t ffmpeg = start_ffmpeg(film->path, ends[0]);
+    close(ends[0]);
+    FILE *out = fdopen(ends[1], "wb");
+    cairn_status status = out && ffmpeg > 0 ? draw(film, program, out, error)
+                                            : fail(error, CAIRN_IO_FAILED, "cannot start ffmpeg");
+    if (out)
+        fclose(out);
+    int code = ffmpeg > 0 ? wait_for(ffmpeg) : -1;
+    if (status == CAIRN_OK && code != 0)
+        status = fail(error, CAIRN_IO_FAILED, "ffmpeg could not write the film");
+    return status;
+}
+
+cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *error)
+{
+    const char *program = find_browser();
+    if (!program)
+        return fail(error, CAIRN_UNSUPPORTED,
+                    "pictures are drawn by chromium, which is not installed");
+    if (!isnan(film->time))
+        return draw_picture(film, program, error);
+    if (!is_installed("ffmpeg"))
+        return fail(error, CAIRN_UNSUPPORTED, "films are made by ffmpeg, which is not installed");
+    return draw_film(film, program, error);
+}
