@@ -106,6 +106,7 @@ export class App {
   private tick(): void {
     const now = performance.now(), passed = Math.min((now - this.last) / 1000, 0.25);
     this.last = now;
+    if (!this.working && this.views.some((v) => v.sort(this.stage.toward))) void this.seek(this.time);
     if (!this.playing || this.working) return;
     let t = this.time + passed * this.speed;
     if (t > this.end) {
@@ -214,7 +215,7 @@ export class App {
 
   private fromZero(q: Quantity, r: [number, number]): [number, number] {
     const low = !q.fixed && r[0] > 0 && q.key !== 'height' ? 0 : r[0];
-    return [low, r[1] > low ? r[1] : low + Math.max(1e-9, 1e-3 * Math.abs(low))];
+    return [low, r[1] > low ? r[1] : low + Math.max(1e-12, 1e-3 * Math.abs(low))];
   }
 
   /** Let the colours span what is seen now. */
@@ -229,6 +230,8 @@ export class App {
     const ranges = this.views.map((v) => v.colour(this.quantity));
     const seen: [number, number] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
     this.autoRange ??= this.fromZero(this.quantity, seen);
+    // where not all of the run was looked at before, the range grows with what is seen
+    if (this.large || this.run.grows) this.autoRange = this.fromZero(this.quantity, [Math.min(this.autoRange[0], seen[0]), Math.max(this.autoRange[1], seen[1])]);
     this.range = this.quantity.kinds ? [0, 1] : (this.fixedRange ?? this.autoRange);
     for (const v of this.views) v.style.uniforms['uRange'].value.set(...this.range);
     this.changed('colour');
@@ -308,7 +311,6 @@ export class App {
       for (const v of this.views) {
         if (!v.run.grows) continue;
         try { if (await v.run.refresh()) await v.grow(); } catch { continue; } // busy: the next time
-        if (!this.quantity.fixed) this.autoRange = null;
         this.changed('runs');
       }
       if (this.followTail && !this.playing) await this.seek(this.end);

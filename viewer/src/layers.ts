@@ -1,7 +1,7 @@
 // layers.ts - things that are drawn many times at once: balls, solids of one shape, tubes.
 import * as THREE from 'three';
 import { mapBytes, viridis, type Rgb } from './colormap';
-import { ballFragment, ballVertex, solidFragment, solidVertex, tubeVertex } from './shaders';
+import { ballFragment, ballVertex, dotFragment, dotVertex, solidFragment, solidVertex, tubeVertex } from './shaders';
 
 /** What all materials share; changing a value changes all. */
 export class Style {
@@ -90,12 +90,55 @@ abstract class Layer {
   dispose(): void { this.mesh.geometry.dispose(); this.mesh.material.dispose(); }
 }
 
-const square = (): THREE.BufferGeometry => new THREE.PlaneGeometry(2, 2);
+// an octagon about the circle of radius 1: less to throw away than a square has
+const octagon = (): THREE.BufferGeometry => new THREE.CircleGeometry(1 / Math.cos(Math.PI / 8), 8, Math.PI / 8);
 
+/** Balls: exact ones as instances; where they have a few pixels each, the same numbers as points. */
 export class Balls extends Layer {
+  readonly points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial>;
+  private asPoints = false;
+  private shown = true;
+  private focal: THREE.IUniform = { value: 1 };
+
   constructor(uniforms: Record<string, THREE.IUniform>) {
-    super(square(), new THREE.ShaderMaterial({ uniforms, vertexShader: ballVertex, fragmentShader: ballFragment }),
+    super(octagon(), new THREE.ShaderMaterial({ uniforms, vertexShader: ballVertex, fragmentShader: ballFragment }),
       { iPosition: 3, iRadius: 1, iRotation: 4, iValue: 1, iFlags: 1 });
+    this.points = new THREE.Points(new THREE.BufferGeometry(),
+      new THREE.ShaderMaterial({ uniforms: { ...uniforms, uFocal: this.focal }, vertexShader: dotVertex, fragmentShader: dotFragment }));
+    this.points.frustumCulled = false;
+    this.points.visible = false;
+  }
+
+  override resize(count: number): void {
+    super.resize(count);
+    if (this.points) this.apply();
+  }
+
+  override touch(...names: string[]): void {
+    super.touch(...names);
+    const g = this.points.geometry;
+    for (const [own, name] of [['position', 'iPosition'], ['iRadius', 'iRadius'], ['iValue', 'iValue'], ['iFlags', 'iFlags']]) {
+      const array = this.array(name), old = g.getAttribute(own) as THREE.BufferAttribute | undefined;
+      if (old?.array !== array) g.setAttribute(own, new THREE.BufferAttribute(array, name === 'iPosition' ? 3 : 1).setUsage(THREE.DynamicDrawUsage));
+      else if (names.length === 0 || names.includes(name)) old.needsUpdate = true;
+    }
+    g.setDrawRange(0, this.count);
+  }
+
+  /** By the pixels that a typical radius has, and the pixels of a metre at distance 1. */
+  setDetail(pixels: number, focal: number): void {
+    this.focal.value = focal;
+    this.asPoints = pixels < 7;
+    this.apply();
+  }
+
+  show(on: boolean): void { this.shown = on; this.apply(); }
+
+  private apply(): void {
+    this.mesh.visible = this.shown && this.count > 0 && !this.asPoints;
+    this.points.visible = this.shown && this.count > 0 && this.asPoints;
+    Object.assign(this.points.material, { transparent: this.mesh.material.transparent, depthWrite: this.mesh.material.depthWrite });
+    this.points.renderOrder = this.mesh.renderOrder;
   }
 }
 

@@ -44,6 +44,7 @@ export class RunView {
   forceScale = 0; // N: the thickest tube
   private balls: Balls;
   private ballRows: number[] = [];
+  private sorted: THREE.Vector3 | null = null;
   private groups: Group[] = [];
   private groupOf = new Map<number, Group>();
   private containers: number[] = [];
@@ -82,7 +83,7 @@ export class RunView {
     this.trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x8fb7ff, transparent: true, opacity: 0.75 }));
     this.trails.frustumCulled = false;
     for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints]) this.root.add(l.mesh);
-    this.root.add(this.trails);
+    this.root.add(this.trails, this.balls.points);
     this.balls.mesh.renderOrder = 1;
   }
 
@@ -133,6 +134,7 @@ export class RunView {
       this.groupOf.set(row, at);
     }
     this.built = run.bodies.count;
+    this.sorted = null;
     const radii = Array.from(run.bodies.radius).filter((r, i) => r > 0 && run.isDynamic(i)).sort((a, b) => a - b);
     if (radii.length > 0) this.grain = radii[radii.length >> 1];
   }
@@ -249,6 +251,32 @@ export class RunView {
     layer.touch('iPosition', 'iRotation', 'iScale', 'iFlags');
   }
 
+  /** Before it is drawn: how many pixels a typical radius has. */
+  setDetail(pixels: number, focal: number): void { this.balls.setDetail(pixels, focal); }
+
+  /** Many balls: those nearest to the eye first, so that what they hide costs little. True: they have
+   *  a new order, and must be placed and coloured again. */
+  sort(toward: THREE.Vector3): boolean {
+    const f = this.frame;
+    if (!f || this.ballRows.length < 20000 || (this.sorted && this.sorted.dot(toward) > 0.97)) return false;
+    this.sorted = toward.clone();
+    const bins = 512, depth = new Float32Array(this.ballRows.length), count = new Int32Array(bins + 1);
+    let low = Infinity, high = -Infinity;
+    this.ballRows.forEach((row, i) => {
+      const k = placeOf(f, row);
+      depth[i] = k < 0 ? 0 : -(f.x[3 * k] * toward.x + f.x[3 * k + 1] * toward.y + f.x[3 * k + 2] * toward.z);
+      low = Math.min(low, depth[i]);
+      high = Math.max(high, depth[i]);
+    });
+    const bin = (i: number): number => Math.min(bins - 1, Math.floor(((depth[i] - low) / (high - low || 1)) * bins));
+    for (let i = 0; i < depth.length; i++) count[bin(i) + 1]++;
+    for (let b = 0; b < bins; b++) count[b + 1] += count[b];
+    const sorted = new Array<number>(depth.length);
+    for (let i = 0; i < depth.length; i++) sorted[count[bin(i)]++] = this.ballRows[i];
+    this.ballRows = sorted;
+    return true;
+  }
+
   /** Colour by a quantity; returns the range of values of what can be seen. */
   colour(q: Quantity): [number, number] {
     const f = this.frame!;
@@ -285,9 +313,10 @@ export class RunView {
     u['uMarks'].value = o.marks && !glass ? 1 : 0;
     for (const l of [this.balls, ...this.groups.map((g) => g.solids)]) {
       l.setTransparent(glass);
-      l.mesh.visible = o.bodies !== 'hidden' && l.count > 0;
       l.mesh.renderOrder = glass ? 3 : 1;
+      l.mesh.visible = o.bodies !== 'hidden' && l.count > 0;
     }
+    this.balls.show(o.bodies !== 'hidden');
   }
 
   // ---- contacts ---------------------------------------------------------------------------------

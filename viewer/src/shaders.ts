@@ -121,6 +121,35 @@ void main() {
   if (has(vFlags, 16.0)) gl_FragColor.a *= 0.12;
 }`;
 
+// A ball of a few pixels: a point at the depth of its front, lit as a ball. As it writes no depth of its
+// own, what lies behind others is never shaded; runview.ts draws the nearest first.
+export const dotVertex = common + /* glsl */ `
+attribute float iRadius;
+attribute float iValue;
+attribute float iFlags;
+uniform float uFocal;      // pixels a metre has at distance 1
+varying vec3 vColour;
+varying float vFaint;
+void main() {
+  vec4 centre = viewMatrix * vec4(position, 1.0);
+  bool off = has(iFlags, 4.0) || clipped(position) > 0.5;
+  vColour = baseColour(iValue, iFlags);
+  vFaint = has(iFlags, 16.0) ? 0.12 : 1.0;
+  gl_Position = off ? vec4(2.0, 2.0, 2.0, 1.0) : projectionMatrix * vec4(centre.xy, centre.z + 0.5 * iRadius, 1.0);
+  gl_PointSize = max(2.0 * iRadius * uFocal / max(-centre.z, 1e-9), 1.0);
+}`;
+
+export const dotFragment = common + /* glsl */ `
+varying vec3 vColour;
+varying float vFaint;
+void main() {
+  vec2 at = vec2(2.0 * gl_PointCoord.x - 1.0, 1.0 - 2.0 * gl_PointCoord.y);
+  float r2 = dot(at, at);
+  if (r2 > 1.0) discard;
+  gl_FragColor = lit(vColour, vec3(at, sqrt(1.0 - r2)), vec3(0.0, 0.0, -1.0), (viewMatrix * vec4(uUp, 0.0)).xyz);
+  gl_FragColor.a *= vFaint;
+}`;
+
 export const solidVertex = common + /* glsl */ `
 attribute float rim;
 attribute vec3 iPosition;
@@ -230,14 +259,14 @@ void main() {
     float near_ = 1.0 / d;
     vec2 slope = vec2(least(1.0 / distanceAt(vUv + vec2(uPixel.x, 0.0)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(uPixel.x, 0.0))),
                       least(1.0 / distanceAt(vUv + vec2(0.0, uPixel.y)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(0.0, uPixel.y))));
-    for (int i = 0; i < 12; i++) {
-      float s = (float(i) + 0.5) / 12.0, a = turn + 2.4 * float(i);
+    for (int i = 0; i < SAMPLES; i++) {
+      float s = (float(i) + 0.5) / float(SAMPLES), a = turn + 2.4 * float(i);
       vec2 way = radius * sqrt(s) * vec2(cos(a), sin(a));
       float plane = 1.0 / max(near_ + 0.8 * dot(slope, way), 0.2 * near_);
       float nearer = (plane - distanceAt(vUv + way * uPixel)) / uReach;
       shade += smoothstep(0.02, 0.6, nearer) * (1.0 - smoothstep(1.0, 2.6, nearer));
     }
-    c.rgb *= 1.0 - uStrength * min(shade / 12.0 * 1.35, 1.0);
+    c.rgb *= 1.0 - uStrength * min(shade / float(SAMPLES) * 1.35, 1.0);
   }
   gl_FragColor = c;
 }`;

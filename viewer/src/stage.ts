@@ -23,6 +23,10 @@ export class Stage {
   shading = true;
   follow: (() => THREE.Vector3 | null) | null = null;
   private followed: THREE.Vector3 | null = null;
+  private coarse = false;
+  private slow = 0; // pictures in a row that took long
+  private ticked = 0;
+  private moved = 0;
   frames = 0; // drawn so far
   insets = { right: 0, bottom: 0 }; // pixels that other things cover
   onDraw: (() => void) | null = null;
@@ -46,7 +50,7 @@ export class Stage {
     this.controls.addEventListener('change', () => this.redraw());
     this.target = this.makeTarget();
     this.shade = new THREE.ShaderMaterial({
-      vertexShader: screenVertex, fragmentShader: shadeFragment, depthTest: false, depthWrite: false,
+      vertexShader: screenVertex, fragmentShader: shadeFragment, defines: { SAMPLES: this.software ? 7 : 14 }, depthTest: false, depthWrite: false,
       uniforms: {
         uColour: { value: null }, uDepth: { value: null }, uPixel: { value: new THREE.Vector2() }, uNearFar: { value: new THREE.Vector2() },
         uReach: { value: 0.05 }, uFocal: { value: 1 }, uStrength: { value: 0.75 }, uPerspective: { value: flat ? 0 : 1 },
@@ -85,7 +89,7 @@ export class Stage {
 
   resize(): void {
     const host = this.canvas.parentElement!;
-    const ratio = Math.min(window.devicePixelRatio, this.software ? 1 : 2);
+    const ratio = Math.min(window.devicePixelRatio, this.software ? 1 : 2) * (this.coarse ? 0.5 : 1);
     const w = Math.max(2, host.clientWidth), h = Math.max(2, host.clientHeight);
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(w, h);
@@ -203,7 +207,24 @@ export class Stage {
   private tick(): void {
     this.onDraw?.();
     this.followBody();
-    if (this.dirty) this.draw();
+    const now = performance.now(), passed = now - this.ticked;
+    this.ticked = now;
+    if (this.dirty) {
+      // what is slow moves coarsely, and is drawn well once it stands still
+      this.slow = passed > 90 && passed < 5000 ? this.slow + 1 : passed < 40 ? 0 : this.slow;
+      if (this.slow >= 3 && !this.coarse) this.setCoarse(true);
+      this.moved = now;
+      this.draw();
+    } else if (this.coarse && now - this.moved > 300) {
+      this.setCoarse(false);
+      this.slow = 0;
+      this.draw();
+    }
+  }
+
+  private setCoarse(on: boolean): void {
+    this.coarse = on;
+    this.resize();
   }
 
   private followBody(): void {
@@ -218,11 +239,22 @@ export class Stage {
     this.followed = now;
   }
 
+  /** Which way the eye is, from the middle of the scene. */
+  get toward(): THREE.Vector3 { return this.camera.position.clone().sub(this.controls.target).normalize(); }
+
+  private setDetail(): void {
+    if (!(this.camera instanceof THREE.PerspectiveCamera)) return;
+    const focal = this.target.height / 2 / Math.tan((this.camera.fov * Math.PI) / 360);
+    const distance = this.box.distanceToPoint(this.camera.position);
+    for (const v of this.views) v.setDetail((focal * v.typicalRadius) / Math.max(distance, 1e-9), focal);
+  }
+
   draw(): void {
     this.dirty = false;
     this.frames++;
     const r = this.renderer, n = this.views.length;
     this.setNearFar();
+    this.setDetail();
     this.camera.updateMatrixWorld();
     this.scenes.forEach((scene, i) => {
       const u = this.views[i].style.uniforms;
@@ -256,7 +288,7 @@ export class Stage {
     u['uPixel'].value.set(1 / this.target.width, 1 / this.target.height);
     u['uNearFar'].value.set(c.near, c.far);
     u['uReach'].value = 1.1 * this.views[i].typicalRadius;
-    u['uStrength'].value = this.shading && !this.flat ? 0.8 : 0;
+    u['uStrength'].value = this.shading && !this.flat && !this.coarse ? 0.8 : 0;
     if (c instanceof THREE.PerspectiveCamera) u['uFocal'].value = this.target.height / 2 / Math.tan((c.fov * Math.PI) / 360);
   }
 
