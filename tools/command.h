@@ -52,8 +52,8 @@ typedef struct cairn_reproduce_arguments {
 
 /* The flags of `cairn export`; NULL: not asked for. */
 typedef struct cairn_export_arguments {
-    const char *html, *csv, *video; /* files to write                                       */
-    bool png;                       /* a picture at `time` s                                */
+    const char *html, *csv, *gltf, *video; /* files to write                                */
+    bool png; /* a picture at `time` s                                */
     double time;
     int width, height; /* of pictures, in pixels; 0: the default                            */
     const char *look;  /* how they look, as words of the page's address                     */

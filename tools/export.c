@@ -6,7 +6,9 @@
 
 #include "command.h"
 #include "interrupt.h"
+#include "reproduce/memory.h"
 #include "view/film.h"
+#include "view/gltf.h"
 #include "view/package.h"
 #include "view/table.h"
 
@@ -20,6 +22,15 @@ static const char *take_csv(cairn_arguments *arguments, const char *value)
 {
     arguments->export.csv = value;
     return NULL;
+}
+
+static const char *take_gltf(cairn_arguments *arguments, const char *value)
+{
+    size_t length = strlen(value);
+    arguments->export.gltf = value;
+    return length > 4 && strcmp(value + length - 4, ".glb") == 0
+               ? NULL
+               : "expected a name that ends in .glb, the binary form of glTF";
 }
 
 static const char *take_png(cairn_arguments *arguments, const char *value)
@@ -53,6 +64,13 @@ static const char *take_look(cairn_arguments *arguments, const char *value)
                 strlen(value) < 200;
     return good ? NULL : "expected words as color=force&bodies=solid";
 }
+
+static const cairn_flag flag_gltf = {
+    .name = "--gltf",
+    .value = "FILE",
+    .text = "a scene that moves, .glb, for Blender and other programs",
+    .take = take_gltf,
+};
 
 static const cairn_flag flag_png = {
     .name = "--png",
@@ -122,6 +140,16 @@ static cairn_status write_csv(cairn_recording *run, const cairn_arguments *a, ca
     return status;
 }
 
+static cairn_status write_gltf(cairn_recording *run, const cairn_arguments *a, cairn_error *error)
+{
+    int64_t bytes = 0;
+    cairn_run_info info;
+    TRY(cairn_run_read_info(a->operand, &info, error));
+    TRY(cairn_view_export_gltf(run, info.dimension, a->export.gltf, &bytes, error));
+    printf("%s: %.2f MB\n", a->export.gltf, 1e-6 * (double)bytes);
+    return CAIRN_OK;
+}
+
 static cairn_status draw(cairn_recording *run, const cairn_arguments *a, bool film,
                          cairn_error *error)
 {
@@ -151,17 +179,21 @@ static int export_run(const cairn_arguments *arguments)
     const cairn_export_arguments *e = &arguments->export;
     cairn_recording *run = NULL;
     cairn_error error = { 0 };
-    if (!e->html && !e->csv && !e->png && !e->video) {
-        fprintf(stderr, "cairn export: expected --html, --csv, --png or --video\n"
+    if (!e->html && !e->csv && !e->gltf && !e->png && !e->video) {
+        fprintf(stderr, "cairn export: expected --html, --gltf, --csv, --png or --video\n"
                         "Try 'cairn help export'.\n");
         return EXIT_USAGE;
     }
     cairn_interrupt_watch();
     cairn_status status = cairn_recording_open(arguments->operand, &run, &error);
+    if (status == CAIRN_OK)
+        error = (cairn_error){ 0 }; /* what comes now is not about the run file */
     if (status == CAIRN_OK && e->html)
         status = write_html(run, arguments, &error);
     if (status == CAIRN_OK && e->csv)
         status = write_csv(run, arguments, &error);
+    if (status == CAIRN_OK && e->gltf)
+        status = write_gltf(run, arguments, &error);
     if (status == CAIRN_OK && e->png)
         status = draw(run, arguments, false, &error);
     if (status == CAIRN_OK && e->video)
@@ -170,8 +202,9 @@ static int export_run(const cairn_arguments *arguments)
     return status == CAIRN_OK ? EXIT_DONE : cairn_error_print(status, &error);
 }
 
-static const cairn_flag *const flags[] = { &flag_html, &flag_csv,  &flag_png,       &flag_video,
-                                           &flag_size, &flag_look, &cairn_flag_out, NULL };
+static const cairn_flag *const flags[] = { &flag_html, &flag_gltf,      &flag_csv,
+                                           &flag_png,  &flag_video,     &flag_size,
+                                           &flag_look, &cairn_flag_out, NULL };
 
 const cairn_command cairn_command_export = {
     .name = "export",

@@ -120,7 +120,7 @@ static cairn_status draw(const cairn_view_film *film, const char *program, FILE 
     if (!mkdtemp(profile))
         return fail(error, CAIRN_IO_FAILED, "cannot make a temporary folder");
     if (!cairn_view_server_start(&runs, &server, &reason))
-        return fail(error, CAIRN_UNSUPPORTED, reason);
+        return fail(error, CAIRN_IO_FAILED, reason);
     pid_t browser = start_browser(program, film, cairn_view_server_address(server), profile);
     bool done = browser > 0 && wait_for_page(server, browser);
     if (browser > 0 && waitpid(browser, NULL, WNOHANG) == 0) {
@@ -188,11 +188,11 @@ cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *erro
 {
     const char *program = find_browser();
     if (!program)
-        return fail(error, CAIRN_UNSUPPORTED,
+        return fail(error, CAIRN_IO_FAILED,
                     "pictures are drawn by chromium, which is not installed");
     if (!isnan(film->time))
         return draw_picture(film, program, error);
     if (!is_installed("ffmpeg"))
-        return fail(error, CAIRN_UNSUPPORTED, "films are made by ffmpeg, which is not installed");
+        return fail(error, CAIRN_IO_FAILED, "films are made by ffmpeg, which is not installed");
     return draw_film(film, program, error);
 }

@@ -15,7 +15,7 @@ typedef struct cairn_view_film {
     const char *look;  /* more for the address of the page, as "&color=force"; NULL: none */
 } cairn_view_film;
 
-/* Draw it. CAIRN_UNSUPPORTED: a program that is needed is not there; `error` says which. */
+/* Draw it. CAIRN_IO_FAILED: a program that is needed is not there; `error` says which. */
 cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *error);
 
 #endif

@@ -411,7 +411,7 @@ cairn_status cairn_view_export_html(cairn_recording *run, const char *name, cons
     if (p->piece)
         status = cairn_view_page_bytes > 0
                      ? write_file(p, path, bytes)
-                     : fail(p, CAIRN_UNSUPPORTED,
+                     : fail(p, CAIRN_IO_FAILED,
                             "this cairn was built without the page of the viewer; run 'make "
                             "viewer' (it needs node and npm) and build again");
     cairn_block_free(p->piece);

@@ -2,7 +2,8 @@
 # page, where `make viewer` has built it. Without either the program says what to do.
 set(folder ${CMAKE_CURRENT_SOURCE_DIR}/view)
 target_sources(cairn_program PRIVATE
-  ${folder}/show.c ${folder}/package.c ${folder}/base64.c ${folder}/table.c ${folder}/film.c)
+  ${folder}/show.c ${folder}/package.c ${folder}/base64.c ${folder}/table.c ${folder}/film.c
+  ${folder}/gltf.c ${folder}/shelf.c)
 target_link_libraries(cairn_program PRIVATE ZLIB::ZLIB)
 target_include_directories(cairn_program PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
 

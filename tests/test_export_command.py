@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""`cairn export`: a page, a scene of glTF, a table, a picture and a film of a run, against its own numbers."""
+import csv
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from view_server import CAIRN, make_run
+
+SHAPES = """cairn: 1
+title: One of each
+dimension: 3
+gravity: [0, 0, -10]
+bodies:
+  - {motion: fixed, shape: half_space}
+  - {shape: {sphere: {radius: 0.2}}, mass: 1, position: [0, 0, 2]}
+  - {shape: {box: {size: [0.2, 0.3, 0.4]}}, mass: 1, position: [1, 0, 2]}
+  - {shape: {cylinder: {radius: 0.1, height: 0.3}}, mass: 1, position: [2, 0, 2]}
+  - {shape: {cone: {radius: 0.1, height: 0.4}}, mass: 1, position: [3, 0, 2]}
+  - {shape: {polyhedron: {points: [[0, 0, 0], [0.3, 0, 0], [0, 0.3, 0], [0, 0, 0.3]]}}, mass: 1, position: [4, 0, 2]}
+  - shape: {compound: {parts: [{shape: {sphere: {radius: 0.1}}, position: [0.2, 0, 0]},
+                               {shape: {box: {size: [0.2, 0.2, 0.2]}}, position: [-0.2, 0, 0]}]}}
+    mass: 1
+    position: [5, 0, 2]
+run: {time_step: 0.01, duration: 0.1, frame_interval: 0.05, paraview: false, picture: false}
+"""
+
+
+class Export(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.TemporaryDirectory()
+        cls.run_folder = make_run(cls.home.name)
+        cls.shapes = make_run(cls.home.name, SHAPES, "shapes")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.home.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.home.name, name)
+
+    def export(self, *words, code=0, **more):
+        done = subprocess.run([CAIRN, "export", *words], capture_output=True, text=True, timeout=200, check=False,
+                              cwd=self.home.name, **more)
+        self.assertEqual(done.returncode, code, f"{words}: {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def glb(self, name):
+        """JSON and bytes of a .glb file."""
+        with open(self.path(name), "rb") as file:
+            data = file.read()
+        magic, version, length, text = struct.unpack("<4sIII", data[:16])
+        self.assertEqual((magic, version, length), (b"glTF", 2, len(data)))
+        about, rest = json.loads(data[20:20 + text]), data[20 + text:]
+        self.assertEqual(struct.unpack("<I4s", rest[:8]), (len(rest) - 8, b"BIN\0"))
+        self.assertEqual(about["buffers"][0]["byteLength"], len(rest) - 8)
+        return about, rest[8:]
+
+    def numbers(self, glb, accessor):
+        about, data = glb
+        a = about["accessors"][accessor]
+        view = about["bufferViews"][a["bufferView"]]
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[a["type"]]
+        stride = view.get("byteStride", 4 * width)
+        start = view.get("byteOffset", 0) + a.get("byteOffset", 0)
+        self.assertLessEqual(a.get("byteOffset", 0) + stride * (a["count"] - 1) + 4 * width, view["byteLength"])
+        return [struct.unpack_from(f"<{width}f", data, start + stride * i) for i in range(a["count"])]
+
+    def table(self):
+        self.export("run", "--csv", "table.csv")
+        with open(self.path("table.csv"), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_the_table_has_a_row_for_each_body_in_each_frame(self):
+        rows = self.table()
+        self.assertEqual(len(rows), 5 * 21)
+        self.assertEqual([float(rows[3][k]) for k in ("time", "body", "x", "y", "z", "qw")], [0, 3, 1.5, 0, 2, 1])
+        falling = [r for r in rows if r["body"] == "3"][2]
+        self.assertAlmostEqual(float(falling["vz"]), -10 * 0.1)
+
+    def test_a_scene_of_gltf_moves_as_the_run_did(self):
+        said = self.export("run", "--gltf", "run.glb")
+        self.assertRegex(said, r"run\.glb: 0\.\d\d MB")
+        glb = self.glb("run.glb")
+        about = glb[0]
+        self.assertEqual(len(about["nodes"]), 4 + 1)  # the floor is without end; one node is above all
+        node = next(i for i, n in enumerate(about["nodes"]) if n["name"] == "body 3")
+        channel = next(c for c in about["animations"][0]["channels"]
+                       if c["target"] == {"node": node, "path": "translation"})
+        sampler = about["animations"][0]["samplers"][channel["sampler"]]
+        times, places = self.numbers(glb, sampler["input"]), self.numbers(glb, sampler["output"])
+        rows = [r for r in self.table() if r["body"] == "3"]
+        self.assertEqual(len(places), len(rows))
+        for row, time, place in zip(rows, times, places):
+            self.assertAlmostEqual(float(row["time"]), time[0], places=6)
+            for name, found in zip("xyz", place):
+                self.assertAlmostEqual(float(row[name]), found, places=5)
+
+    def test_every_solid_has_triangles_with_unit_normals(self):
+        self.export("shapes", "--gltf", "shapes.glb")
+        glb = self.glb("shapes.glb")
+        self.assertEqual(len(glb[0]["meshes"]), 6)
+        for mesh in glb[0]["meshes"]:
+            attributes = mesh["primitives"][0]["attributes"]
+            corners, normals = self.numbers(glb, attributes["POSITION"]), self.numbers(glb, attributes["NORMAL"])
+            self.assertEqual(len(corners) % 3, 0)
+            self.assertGreaterEqual(len(corners), 12)
+            for normal in normals:
+                self.assertAlmostEqual(sum(c * c for c in normal), 1, places=4)
+
+    def test_a_page_holds_its_data_and_tells_its_size(self):
+        said = self.export("run", "--html", "page.html")
+        if "built without" in said:
+            self.skipTest(said)
+        size = os.path.getsize(self.path("page.html"))
+        self.assertAlmostEqual(float(re.search(r"([\d.]+) MB", said).group(1)), size / 1e6, delta=0.006)
+        with open(self.path("page.html"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertGreater(len(re.search(r'type="text/plain">([A-Za-z0-9+/=]+)</script>', text).group(1)), 1000)
+        self.assertIn("default-src 'none'", text)
+
+    def test_what_cannot_be_done_is_said_and_leaves_no_file(self):
+        self.assertIn("expected --html", self.export("run", code=2))
+        self.assertIn(".glb", self.export("run", "--gltf", "run.obj", code=2))
+        self.assertIn("time in s", self.export("run", "--png", "soon", code=2))
+        self.assertIn("WIDTHxHEIGHT", self.export("run", "--png", "1", "--size", "9", code=2))
+        self.assertIn("expected words", self.export("run", "--png", "1", "--look", "a b", code=2))
+        self.export("nothing", "--csv", "none.csv", code=1)
+        self.assertFalse(os.path.exists(self.path("none.csv")))
+        bare = self.path("bin")
+        os.makedirs(bare, exist_ok=True)
+        for tool in ("sh", "rm"):
+            if not os.path.exists(os.path.join(bare, tool)):
+                os.symlink(shutil.which(tool), os.path.join(bare, tool))
+        said = self.export("run", "--png", "0", "--out", "none.png", code=1, env={**os.environ, "PATH": bare})
+        self.assertIn("chromium", said)
+        self.assertFalse(os.path.exists(self.path("none.png")))
+
+    @unittest.skipUnless(shutil.which("chromium"), "there is no chromium")
+    def test_a_picture_has_the_size_that_was_asked_for(self):
+        said = self.export("run", "--png", "0.5", "--size", "320x200", "--out", "one.png", "--look", "color=mass&theme=light")
+        if "built without" in said:
+            self.skipTest(said)
+        with open(self.path("one.png"), "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual(struct.unpack(">II", head[16:24]), (320, 200))
+
+    @unittest.skipUnless(shutil.which("chromium") and shutil.which("ffprobe"), "there is no chromium or no ffmpeg")
+    def test_a_film_has_thirty_pictures_a_second(self):
+        said = self.export("shapes", "--video", "film.mp4", "--size", "160x120")
+        if "built without" in said:
+            self.skipTest(said)
+        found = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "stream=nb_frames,width,height", "-of", "csv=p=0",
+                                self.path("film.mp4")], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(found.strip(), "160,120,4")  # 0.1 s: 0, 1/30, 2/30, 3/30
+
+
+if __name__ == "__main__":
+    unittest.main()

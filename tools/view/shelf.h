@@ -1,0 +1,22 @@
+/* shelf.h - the bodies of a run as shapes again, out of its file. */
+#ifndef CAIRN_VIEW_SHELF_H
+#define CAIRN_VIEW_SHELF_H
+
+#include "cairn/cairn.h"
+
+/* Zero is valid: nothing is there. */
+typedef struct cairn_view_shelf {
+    int dimension;
+    int count;           /* bodies, rows of /bodies                          */
+    cairn_shape *shapes; /* of each; they hold geometries of the shelf       */
+    cairn_pose *poses;   /* of each shape in its body                        */
+    const cairn_geometry **geometries;
+    int geometry_count;
+} cairn_view_shelf;
+
+/* Read all bodies. Kinds without triangles (polylines, containers) have no geometry. */
+cairn_status cairn_view_shelf_fill(cairn_recording *run, int dimension, cairn_view_shelf *out,
+                                   cairn_error *error);
+void cairn_view_shelf_clear(cairn_view_shelf *shelf);
+
+#endif
