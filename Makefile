@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RUN ?= pebble_bed
 
 .DEFAULT_GOAL := help
-.PHONY: help run viewer test soak bench bench-large repose build setup setup-test install format clean
+.PHONY: help run viewer pictures test soak bench bench-large repose build setup setup-test install format clean
 
 help: ## this list
 	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
@@ -33,6 +33,9 @@ bench: build ## build, then run the benchmarks into out/bench; scripts/setup ben
 bench-large: build ## 1,000,000 spheres, 200 certified steps, some four minutes; N=50 STEPS=20 for less
 	@mkdir -p out/bench && cmake --build --preset release --target cairn_bench >/dev/null
 	build/release/bench/cairn_bench out/bench large $(or $(N),100) $(or $(STEPS),200)
+
+pictures: build ## draw the scenes of the tree into out/pictures (needs chromium and ffmpeg)
+	scripts/pictures
 
 repose: build ## plot the angle of repose over rolling friction into out/repose
 	scripts/repose

@@ -79,6 +79,20 @@ static const cairn_flag flag_png = {
     .take = take_png,
 };
 
+static const char *take_out(cairn_arguments *arguments, const char *value)
+{
+    arguments->out = value;
+    return NULL;
+}
+
+static const cairn_flag flag_out = {
+    .name = "--out",
+    .letter = 'o',
+    .value = "FILE",
+    .text = "the file of --png",
+    .take = take_out,
+};
+
 static const cairn_flag flag_video = {
     .name = "--video",
     .value = "FILE",
@@ -202,9 +216,9 @@ static int export_run(const cairn_arguments *arguments)
     return status == CAIRN_OK ? EXIT_DONE : cairn_error_print(status, &error);
 }
 
-static const cairn_flag *const flags[] = { &flag_html, &flag_gltf,      &flag_csv,
-                                           &flag_png,  &flag_video,     &flag_size,
-                                           &flag_look, &cairn_flag_out, NULL };
+static const cairn_flag *const flags[] = { &flag_html, &flag_gltf,  &flag_csv,
+                                           &flag_png,  &flag_video, &flag_size,
+                                           &flag_look, &flag_out,   NULL };
 
 const cairn_command cairn_command_export = {
     .name = "export",

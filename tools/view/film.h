@@ -1,5 +1,5 @@
-/* film.h - pictures of a run without a screen: the page of the viewer in a headless chromium, which sends
- * what it draws to a server of our own; ffmpeg makes a film of it. */
+/* film.h - pictures of a run without a screen: the page of the viewer in a headless chromium,
+ * which sends what it draws to a server of our own; ffmpeg makes a film of it. */
 #ifndef CAIRN_VIEW_FILM_H
 #define CAIRN_VIEW_FILM_H
 

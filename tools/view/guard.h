@@ -2,7 +2,7 @@
  *
  * The server listens on 127.0.0.1 alone, but every page that a browser shows can send requests
  * there, and every user of the machine. So an address holds a random token; requests that name
- * another host (a foreign name that was bent to 127.0.0.1) or come from another page are refused. */
+ * another host (a name that was bent to 127.0.0.1) or come from another page are refused. */
 #ifndef CAIRN_VIEW_GUARD_H
 #define CAIRN_VIEW_GUARD_H
 

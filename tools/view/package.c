@@ -237,8 +237,8 @@ static void write_stored(const package *p, FILE *out)
     }
 }
 
-/* All of it in a temporary file; `text` starts after the description, which is written first because
- * it rewinds its file. */
+/* All of it in a temporary file: the description first, which rewinds its file; put_head puts what
+ * opens the text before it. */
 static cairn_status write_head(package *p, FILE *out)
 {
     TRY(cairn_recording_describe(p->run, out, p->error));

@@ -231,7 +231,7 @@ export class App {
     const seen: [number, number] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
     this.autoRange ??= this.fromZero(this.quantity, seen);
     // where not all of the run was looked at before, the range grows with what is seen
-    if (this.large || this.run.grows) this.autoRange = this.fromZero(this.quantity, [Math.min(this.autoRange[0], seen[0]), Math.max(this.autoRange[1], seen[1])]);
+    if (this.large || this.run.grows || this.quantity.key === 'difference') this.autoRange = this.fromZero(this.quantity, [Math.min(this.autoRange[0], seen[0]), Math.max(this.autoRange[1], seen[1])]);
     this.range = this.quantity.kinds ? [0, 1] : (this.fixedRange ?? this.autoRange);
     for (const v of this.views) v.style.uniforms['uRange'].value.set(...this.range);
     this.changed('colour');

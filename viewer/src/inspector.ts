@@ -5,7 +5,7 @@ import { Plot } from './plot';
 import { contactForce, contactResidual, normalForce } from './quantities';
 import { placeOf } from './run';
 
-const vector = (v: ArrayLike<number>): string => Array.from(v, (c) => digits(c, 4)).join(', ');
+const vector = (v: ArrayLike<number>): string => Array.from(v, (c) => String(Number(c.toPrecision(4)))).join(', ');
 
 function table(rows: [string, string][]): HTMLElement {
   return h('table', {}, h('tbody', {}, ...rows.map(([k, v]) => h('tr', {}, h('th', { scope: 'row' }, k), h('td', {}, v)))));

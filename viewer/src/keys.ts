@@ -63,7 +63,7 @@ function special(app: App, key: string): boolean {
 
 export function keys(app: App, panel: Panel): HTMLElement {
   document.addEventListener('keydown', (e) => {
-    const on = e.target as HTMLElement;
+    const on = e.target instanceof HTMLElement ? e.target : document.body;
     if (e.ctrlKey || e.metaKey || e.altKey || on.closest('dialog') || /^(SELECT|TEXTAREA)$/.test(on.tagName)) return;
     const typing = on instanceof HTMLInputElement && on.type !== 'checkbox';
     if (typing && (on.type !== 'range' || e.key.startsWith('Arrow') || e.key === 'Home' || e.key === 'End')) return;

@@ -56,13 +56,15 @@ async function start(): Promise<void> {
   firstTheme(app);
   const side = panel(app);
   document.body.append(title(app), side.menu, side.element, legend(app), side.plots.element, timeline(app), keys(app, side));
-  if (runs.length === 2) document.body.append(h('div', { class: 'names' }, ...runs.map((r) => h('span', {}, r.name))));
+  if (runs.length === 2) host.append(h('div', { class: 'names' }, ...runs.map((r) => h('span', {}, r.name))));
   const insets = (): void => {
-    const phone = innerWidth <= 760;
-    app.stage.insets = { right: phone ? 0 : 284, bottom: phone ? 104 : 76 };
+    const phone = innerWidth <= 760, plots = side.plots.element.hidden ? 0 : side.plots.element.offsetHeight + 8;
+    app.stage.insets = { right: phone || runs.length === 2 ? 0 : 284, bottom: (phone ? 104 : 76) + plots };
+    host.style.right = !phone && runs.length === 2 ? '284px' : '0';
     app.stage.resize();
   };
   addEventListener('resize', insets);
+  new ResizeObserver(insets).observe(side.plots.element);
   insets();
   await app.open();
   picking(app);

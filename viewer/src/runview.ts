@@ -303,7 +303,7 @@ export class RunView {
     fill(this.ballRows, this.balls.array('iValue'));
     this.balls.touch('iValue');
     for (const g of this.groups) { fill(g.rows, g.solids.array('iValue')); g.solids.touch('iValue'); }
-    return low <= high ? [low, high] : [0, 1];
+    return low <= high ? [low, high] : [0, 0];
   }
 
   private applyOptions(o: ShowOptions): void {

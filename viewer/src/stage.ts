@@ -34,6 +34,7 @@ export class Stage {
   constructor(host: HTMLElement, readonly flat: boolean, readonly up: THREE.Vector3) {
     this.renderer = new THREE.WebGLRenderer({ antialias: false, powerPreference: 'high-performance', preserveDrawingBuffer: true });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+    this.renderer.autoClear = false; // each view covers its part of the canvas
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute('role', 'img');
