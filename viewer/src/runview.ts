@@ -135,7 +135,10 @@ export class RunView {
     }
     this.built = run.bodies.count;
     this.sorted = null;
-    const radii = Array.from(run.bodies.radius).filter((r, i) => r > 0 && run.isDynamic(i)).sort((a, b) => a - b);
+    // of what is no ball, the radius of a ball of its volume
+    const size = (i: number): number => run.bodies.radius[i] ||
+      (run.dimension === 2 ? Math.sqrt(run.bodies.volume[i] / Math.PI) : Math.cbrt((3 * run.bodies.volume[i]) / (4 * Math.PI)));
+    const radii = Float32Array.from(run.bodies.radius, (_, i) => (run.isDynamic(i) ? size(i) : 0)).filter((r) => r > 0).sort();
     if (radii.length > 0) this.grain = radii[radii.length >> 1];
   }
   private groupKeys = new Map<string, Group>();
@@ -180,8 +183,18 @@ export class RunView {
   private reachOf(row: number): number {
     const g = this.groupOf.get(row);
     if (!g) return this.run.bodies.radius[row];
-    const s = g.scale[g.rows.indexOf(row)];
+    const k = g.rows.indexOf(row), s = g.scale[k];
+    if (g.own[k]) return this.reachAboutCentre(g, row);
     return g.solids.reach * (g.rows.length > 1000 ? Math.max(...g.scale[0].toArray()) : Math.max(s.x, s.y, this.run.dimension === 2 ? 0 : s.z));
+  }
+
+  /** A shape may be told about any origin; its body turns about the centre of mass. */
+  private reachAboutCentre(g: Group, row: number): number {
+    const x = new THREE.Vector3().fromArray(this.run.bodies.shapeX, 3 * row), q = quaternion(this.run.bodies.shapeQ, row);
+    const v = new THREE.Vector3();
+    let reach = 0;
+    for (let i = 0; i < g.solids.corners.length; i += 3) reach = Math.max(reach, v.fromArray(g.solids.corners, i).applyQuaternion(q).add(x).lengthSq());
+    return Math.sqrt(reach);
   }
 
   private flagsOf(row: number): number {
