@@ -27,6 +27,16 @@ function title(app: App): HTMLElement {
   return h('header', { class: 'title' }, h('h1', {}, app.run.title), line);
 }
 
+/** What to do, for some seconds or until it is done. */
+function hint(app: App): void {
+  const turn = app.run.dimension === 3 ? 'Drag to turn' : 'Drag to move';
+  const text = h('div', { class: 'card hint' }, `${turn} · scroll to zoom · click a body for its numbers · ? for keys`);
+  document.body.append(text);
+  const fade = (): void => { text.style.opacity = '0'; setTimeout(() => text.remove(), 700); };
+  setTimeout(fade, 9000);
+  app.on('selection', fade);
+}
+
 /** A click that is no drag picks. */
 function picking(app: App): void {
   const c = app.stage.canvas;
@@ -71,6 +81,7 @@ async function start(): Promise<void> {
   // for scripts and tests
   (window as unknown as Record<string, unknown>)['cairn'] = app;
   document.documentElement.dataset['ready'] = 'yes';
+  hint(app);
   const words = new URLSearchParams(location.search);
   if (words.has('film')) { await film(app, words); return; }
   await applyAddress(app, words);

@@ -60,6 +60,8 @@ export class RunView {
   private normals: Tubes;
   private joints: Tubes;
   private jointBodies: Int32Array | null = null;
+  private jointFrames: Float32Array | null = null; // of a
+  private axes: Tubes;
   private trails: THREE.LineSegments;
   readonly floor = { value: new THREE.Color(0.16, 0.18, 0.21) };
   readonly lines = { value: new THREE.Color(0.6, 0.64, 0.7) };
@@ -80,9 +82,10 @@ export class RunView {
     this.arrows = new Tubes(this.style.with({ uGlass: { value: 0 }, uAlpha: { value: 1 }, uGrey: { value: new THREE.Color(0.85, 0.87, 0.9) } }), true);
     this.normals = new Tubes(this.chainUniforms, true);
     this.joints = new Tubes(this.chainUniforms);
+    this.axes = new Tubes(this.chainUniforms);
     this.trails = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ color: 0x8fb7ff, transparent: true, opacity: 0.75 }));
     this.trails.frustumCulled = false;
-    for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints]) this.root.add(l.mesh);
+    for (const l of [this.balls, this.chains, this.points, this.arrows, this.normals, this.joints, this.axes]) this.root.add(l.mesh);
     this.root.add(this.trails, this.balls.points);
     this.balls.mesh.renderOrder = 1;
   }
@@ -90,6 +93,7 @@ export class RunView {
   async open(): Promise<void> {
     this.tables = await readGeometry(this.run);
     if (this.run.column('joints/body')) this.jointBodies = (await this.run.readAll('joints/body', 'i4')) as Int32Array;
+    if (this.run.column('joints/frame_a')) this.jointFrames = (await this.run.readAll('joints/frame_a', 'f4')) as Float32Array;
     this.buildBodies();
     await this.measure();
   }
@@ -420,6 +424,7 @@ export class RunView {
   private showJoints(f: Frame, o: ShowOptions): void {
     const j = f.joints;
     this.joints.resize(0);
+    this.axes.resize(0);
     if (!o.joints || !j || !this.jointBodies) return;
     this.joints.resize(2 * j.count);
     const width = 0.006 * this.box.getSize(new THREE.Vector3()).length();
@@ -432,6 +437,21 @@ export class RunView {
       }
     }
     this.joints.touch();
+    if (this.jointFrames && this.jointFrames.length > 0) this.showAxes(f, width);
+  }
+
+  /** The first axis of a joint's frame is the joint's own. */
+  private showAxes(f: Frame, width: number): void {
+    const j = f.joints!, along = new THREE.Vector3();
+    this.axes.resize(j.count);
+    for (let i = 0; i < j.count; i++) {
+      const row = this.jointBodies![2 * j.index[i]], place = row >= 0 ? placeOf(f, row) : -1;
+      const turn = place >= 0 && f.q ? quaternion(f.q, place) : new THREE.Quaternion();
+      along.set(this.run.dimension === 2 ? 0 : 4 * width, 0, 0).applyQuaternion(quaternion(this.jointFrames!, j.index[i])).applyQuaternion(turn);
+      const p = new THREE.Vector3().fromArray(j.point, 3 * i);
+      this.axes.put(i, p.clone().sub(along).toArray(), p.add(along).toArray(), 1.4 * width, 0.9, j.broken[i] ? flag.grey : 0);
+    }
+    this.axes.touch();
   }
 
   /** Where bodies were in frames before; `list` from old to new. */

@@ -264,7 +264,7 @@ void main() {
       vec2 way = radius * sqrt(s) * vec2(cos(a), sin(a));
       float plane = 1.0 / max(near_ + 0.8 * dot(slope, way), 0.2 * near_);
       float nearer = (plane - distanceAt(vUv + way * uPixel)) / uReach;
-      shade += smoothstep(0.02, 0.6, nearer) * (1.0 - smoothstep(1.0, 2.6, nearer));
+      shade += smoothstep(0.05, 0.65, nearer) * (1.0 - smoothstep(1.0, 2.6, nearer));
     }
     c.rgb *= 1.0 - uStrength * min(shade / float(SAMPLES) * 1.35, 1.0);
   }

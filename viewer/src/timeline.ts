@@ -17,6 +17,7 @@ export function timeline(app: App): HTMLElement {
   const time = h('div', { class: 'time' });
   const speed = h('select', { 'aria-label': 'Speed', title: 'Speed' },
     ...[0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10].map((v) => h('option', { value: String(v), selected: v === 1 }, `${v} ×`)));
+  const live = h('button', { title: 'Show the newest frame of the run as it goes on' }, 'Live');
   const loop = h('button', { class: 'wide', title: 'Begin again at the end (L)' }, 'Loop');
 
   play.onclick = () => app.play(!app.playing);
@@ -31,6 +32,7 @@ export function timeline(app: App): HTMLElement {
     void app.seek(Number(scrub.value), held);
   };
   speed.onchange = () => { app.speed = Number(speed.value); };
+  live.onclick = () => { app.followTail = true; if (app.playing) app.play(false); void app.seek(app.end); };
   loop.onclick = () => { app.loop = !app.loop; show(); };
 
   function show(): void {
@@ -39,6 +41,8 @@ export function timeline(app: App): HTMLElement {
     loop.setAttribute('aria-pressed', String(app.loop));
   }
   function frame(): void {
+    live.hidden = !app.run.grows;
+    live.setAttribute('aria-pressed', String(app.followTail));
     scrub.min = String(app.start);
     scrub.max = String(app.end);
     if (!held) scrub.value = String(app.time);
@@ -50,5 +54,5 @@ export function timeline(app: App): HTMLElement {
   app.on('runs', frame);
   app.on('playing', show);
   show();
-  return h('div', { class: 'card bar-bottom', role: 'group', 'aria-label': 'Time' }, play, back, next, scrub, time, speed, loop);
+  return h('div', { class: 'card bar-bottom', role: 'group', 'aria-label': 'Time' }, play, back, next, scrub, time, live, speed, loop);
 }
