@@ -66,7 +66,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory(prefix="cairn-column-") as folder:
         tree = os.path.join(folder, "tree")
-        shutil.copytree(SOURCE, tree, ignore=shutil.ignore_patterns("build*", ".git", "out"))
+        shutil.copytree(SOURCE, tree, ignore=shutil.ignore_patterns("build*", ".git", "out", "node_modules"))
         add_line(tree)
         program = build(tree)
         with open(os.path.join(folder, "scene.yaml"), "w", encoding="utf-8") as file:

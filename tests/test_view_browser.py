@@ -49,7 +49,7 @@ def make_task(home, run, other):
     assert done.returncode == 0, done.stderr
     return {"bodies": 4, "frames": frames, "coloured": {"time": 0.0, "rows": [4, 3, 2], "mass": [mass[r] for r in (4, 3, 2)]},
             "picked": {"row": 3, "name": "high", "position": digits, "mass": "2 kg"},
-            "difference": largest_difference(run, other), "html": "file://" + html, "quantum": 1e-4}
+            "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
 
 
 def main():

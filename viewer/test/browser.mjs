@@ -88,6 +88,35 @@ async function testPicking(page) {
   await page.keyboard.press('Escape');
 }
 
+/** A ball of 3 kg rests on the box, gravity is 10 m/s^2: its contact pushes with 30 N. */
+async function testContact(page) {
+  await page.evaluate(async () => { await cairn.seek(cairn.end); await cairn.set({ bodies: 'hidden', chains: true, threshold: 0 }); });
+  await page.evaluate(() => cairn.stage.look('front'));
+  const at = await page.evaluate((row) => {
+    const { contacts: c, x } = cairn.frame, p = cairn.stage.controls.target.clone();
+    for (let k = 0; k < c.count; k++)
+      if ((c.body[2 * k] === row || c.body[2 * k + 1] === row) && c.impulse[3 * k] > 0)
+        return cairn.stage.project(p.set(...[0, 1, 2].map((i) => (c.point[3 * k + i] + x[3 * row + i]) / 2)));
+    return null;
+  }, task.resting);
+  check(at, 'the ball that rests has a contact');
+  if (!at) return;
+  await page.mouse.click(at.x, at.y);
+  await page.waitForFunction(() => cairn.view.selectedContact >= 0, undefined, { timeout: 10000 }).catch(() => check(false, 'a click selects the force chain under it'));
+  const text = await page.locator('.panel').first().innerText();
+  check(/normal force\s+30(\.0\d*)? N/.test(text) || /normal force\s+29\.99\d* N/.test(text), 'its normal force is the weight of the ball', text);
+  await page.keyboard.press('Escape');
+}
+
+async function testSaving(page) {
+  const saved = async (name) => {
+    const [file] = await Promise.all([page.waitForEvent('download', { timeout: 60000 }), page.getByRole('button', { name, exact: true }).click()]);
+    return file.suggestedFilename();
+  };
+  check((await saved('PNG')) === 'run.png', 'PNG saves a picture');
+  check((await saved('WebM')) === 'run.webm', 'WebM saves a film');
+}
+
 async function testColours(page) {
   await still(page, task.coloured.time);
   await page.evaluate(async () => {
@@ -149,6 +178,8 @@ await testRun(page);
 await testPicking(page);
 await testColours(page);
 await testPixels(page);
+await testContact(page);
+await testSaving(page);
 await page.keyboard.press(' ');
 check(await page.evaluate(() => cairn.playing), 'the space bar plays');
 await page.keyboard.press('p');
