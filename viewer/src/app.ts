@@ -4,7 +4,7 @@ import * as THREE from 'three';
 import { kindColour, viridis, type Rgb } from './colormap';
 import { prepare, quantitiesOf, type Quantity } from './quantities';
 import { placeOf, type Frame, type Run } from './run';
-import { RunView, type ShowOptions } from './runview';
+import { largeForce, RunView, type ShowOptions } from './runview';
 import { Stage } from './stage';
 
 export type Event = 'frame' | 'colour' | 'options' | 'selection' | 'runs' | 'playing';
@@ -67,6 +67,7 @@ export class App {
     this.stage.setViews(this.views);
     this.stage.look('home');
     this.chooseDefaults();
+    await this.sampleForces();
     await this.setQuantity(this.quantity);
     this.followTail = this.run.grows;
     await this.seek(this.followTail ? this.end : this.start);
@@ -84,7 +85,27 @@ export class App {
     this.quantity = this.runs.length === 2 ? by('difference') : by('speed');
     if (this.options.chains && this.run.dimension === 3) this.options.bodies = 'glass';
     this.smooth = this.view.bodyCount < 200000;
+    this.speed = this.usualSpeed();
     this.changed('options');
+  }
+
+  // as it was, unless that is over in a moment or takes too long: then in some six seconds
+  private usualSpeed(): number {
+    const length = this.end - this.start;
+    if (!(length > 0) || this.run.grows || (length >= 1.5 && length <= 40)) return 1;
+    const wanted = length / 6, power = 10 ** Math.floor(Math.log10(wanted));
+    return Number((power * [1, 2, 5].reduce((a, b) => (b * power <= wanted ? b : a), 1)).toPrecision(1));
+  }
+
+  // tubes mean the same all the time: by the middle one of some frames
+  private async sampleForces(): Promise<void> {
+    if (this.large || this.run.grows || !this.run.hasContacts) return;
+    for (const v of this.views) {
+      const found: number[] = [];
+      for (const share of [0.2, 0.4, 0.6, 0.8, 1]) found.push(largeForce(v.run, await v.run.frame(Math.round(share * (v.run.frames - 1)), 'all')));
+      const pushing = found.filter((f) => f > 0).sort((a, b) => a - b);
+      v.forceScale = pushing[pushing.length >> 1] ?? 0;
+    }
   }
 
   /** Distance of the same body in both runs at the same time. */

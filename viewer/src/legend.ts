@@ -1,11 +1,15 @@
 // legend.ts - what the colours mean.
 import type { App } from './app';
-import { css, kindColour, viridis } from './colormap';
+import { css, ember, kindColour, viridis, type Rgb } from './colormap';
 import { digits, h } from './dom';
 
 export function legend(app: App): HTMLElement {
   const element = h('div', { class: 'card legend' });
-  const gradient = `linear-gradient(90deg, ${Array.from({ length: 11 }, (_, i) => css(viridis(i / 10))).join(',')})`;
+  const gradient = (map: (t: number) => Rgb): string => `linear-gradient(90deg, ${Array.from({ length: 11 }, (_, i) => css(map(i / 10))).join(',')})`;
+  const scale = (map: (t: number) => Rgb, low: number, high: number): HTMLElement[] => [
+    Object.assign(h('div', { class: 'bar' }), { style: `background:${gradient(map)}` }),
+    h('div', { class: 'ends' }, ...[low, (low + high) / 2, high].map((v) => h('span', {}, digits(v, 3)))),
+  ];
   let key = '';
 
   function kinds(): HTMLElement {
@@ -23,15 +27,15 @@ export function legend(app: App): HTMLElement {
 
   function show(): void {
     const q = app.quantity;
-    const now = `${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
+    const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceShown : 0;
+    const now = `${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
     if (now === key) return;
     key = now;
     const head = h('div', {}, h('b', {}, q.label), ' ', h('span', { class: 'unit' }, q.unit));
-    if (q.kinds) { element.replaceChildren(head, kinds()); return; }
-    const bar = Object.assign(h('div', { class: 'bar' }), { style: `background:${gradient}` });
-    element.replaceChildren(head, bar, h('div', { class: 'ends' },
-      h('span', {}, digits(app.range[0], 3)), h('span', {}, digits((app.range[0] + app.range[1]) / 2, 3)), h('span', {}, digits(app.range[1], 3))));
+    element.replaceChildren(head, ...(q.kinds ? [kinds()] : scale(viridis, ...app.range)));
+    if (forces > 0) element.append(h('div', { class: 'second' }, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, 'N')), ...scale(ember, 0, forces));
   }
   app.on('colour', show);
+  app.on('options', show);
   return element;
 }

@@ -30,6 +30,13 @@ export interface Picked { kind: 'body' | 'contact'; index: number; distance: num
 const identity = (a: Float32Array, b: Float32Array, row: number): boolean =>
   a[3 * row] === 0 && a[3 * row + 1] === 0 && a[3 * row + 2] === 0 && Math.abs(b[4 * row]) > 1 - 1e-12;
 
+/** The 99th of a hundred normal forces in a frame, in N: one large force does not thin all others. */
+export function largeForce(run: Run, f: Frame): number {
+  const c = f.contacts;
+  const pushing = Float32Array.from({ length: c?.count ?? 0 }, (_, k) => normalForce(run, c!, k)).filter((v) => v > 0).sort();
+  return pushing[Math.floor(0.99 * (pushing.length - 1))] ?? 0;
+}
+
 export class RunView {
   readonly root = new THREE.Group();
   readonly style = new Style();
@@ -41,7 +48,8 @@ export class RunView {
   selected = -1;
   selectedContact = -1;
   box = new THREE.Box3();
-  forceScale = 0; // N: the thickest tube
+  forceScale = 0; // N: the thickest tube; 0: by each frame
+  forceShown = 0; // N: the same, of what is shown
   private balls: Balls;
   private ballRows: number[] = [];
   private sorted: THREE.Vector3 | null = null;
@@ -343,14 +351,9 @@ export class RunView {
     this.chains.resize(0); this.points.resize(0); this.normals.resize(0);
     if (!c || c.count === 0 || !(o.chains || o.contacts || o.normals)) return;
     const force = new Float32Array(c.count);
-    const pushing: number[] = [];
-    for (let k = 0; k < c.count; k++) {
-      force[k] = normalForce(this.run, c, k);
-      if (force[k] > 0) pushing.push(force[k]);
-    }
-    pushing.sort((a, b) => a - b);
-    // the thickest stand for the 99th of a hundred: one large force does not thin all others
-    const scale = this.forceScale > 0 ? this.forceScale : (pushing[Math.floor(0.99 * (pushing.length - 1))] ?? 1) || 1;
+    for (let k = 0; k < c.count; k++) force[k] = normalForce(this.run, c, k);
+    const scale = this.forceScale > 0 ? this.forceScale : largeForce(this.run, f) || 1;
+    this.forceShown = scale;
     this.chainUniforms['uRange'].value.set(0, 1);
     const least = o.threshold * scale;
     if (this.chainContact.length < c.count) this.chainContact = new Int32Array(c.count);

@@ -16,7 +16,7 @@ export function timeline(app: App): HTMLElement {
   const scrub = h('input', { type: 'range', min: '0', max: '1', step: 'any', 'aria-label': 'Time' });
   const time = h('div', { class: 'time' });
   const speed = h('select', { 'aria-label': 'Speed', title: 'Speed' },
-    ...[0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10].map((v) => h('option', { value: String(v), selected: v === 1 }, `${v} ×`)));
+    ...[0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10].map((v) => h('option', { value: String(v) }, `${v} ×`)));
   const live = h('button', { title: 'Show the newest frame of the run as it goes on' }, 'Live');
   const loop = h('button', { class: 'wide', title: 'Begin again at the end (L)' }, 'Loop');
 
@@ -36,6 +36,8 @@ export function timeline(app: App): HTMLElement {
   loop.onclick = () => { app.loop = !app.loop; show(); };
 
   function show(): void {
+    if (![...speed.options].some((o) => Number(o.value) === app.speed)) speed.prepend(h('option', { value: String(app.speed) }, `${app.speed} ×`));
+    speed.value = String(app.speed);
     play.replaceChildren(icon(app.playing ? paths.pause : paths.play));
     play.setAttribute('aria-label', app.playing ? 'Pause' : 'Play');
     loop.setAttribute('aria-pressed', String(app.loop));
@@ -53,6 +55,7 @@ export function timeline(app: App): HTMLElement {
   app.on('frame', frame);
   app.on('runs', frame);
   app.on('playing', show);
+  app.on('options', show);
   show();
   return h('div', { class: 'card bar-bottom', role: 'group', 'aria-label': 'Time' }, play, back, next, scrub, time, live, speed, loop);
 }
