@@ -114,6 +114,62 @@ class Export(unittest.TestCase):
             for normal in normals:
                 self.assertAlmostEqual(sum(c * c for c in normal), 1, places=4)
 
+    def steps(self, name, k):
+        """Points, ends of vertices, ends and corners of polygons and ids of step k, by the offsets of the file."""
+        import h5py
+        with h5py.File(self.path(name)) as file:
+            root = file["VTKHDF"]
+            self.assertEqual(bytes(root.attrs["Type"]), b"PolyData")
+            self.assertEqual(list(root.attrs["Version"]), [2, 0])
+            steps = root["Steps"]
+            first, count = steps["PointOffsets"][k], root["NumberOfPoints"][k]
+            polygons, kind = root["Polygons"], 2
+            cell, ids = steps["CellOffsets"][k][kind], steps["ConnectivityIdOffsets"][k][kind]
+            ends = polygons["Offsets"][cell + k:][:polygons["NumberOfCells"][k] + 1]  # one more than cells in each step
+            return (steps["Values"][k], root["Points"][first:first + count], root["Vertices/NumberOfCells"][k], ends,
+                    polygons["Connectivity"][ids:ids + polygons["NumberOfConnectivityIds"][k]],
+                    root["PointData/id"][first:first + count], root["PointData/radius"][first:first + count])
+
+    def test_a_file_for_paraview_has_balls_as_points_and_the_box_as_six_polygons(self):
+        try:
+            import h5py  # noqa: F401
+        except ImportError:
+            self.skipTest("there is no h5py")
+        self.export("run", "--vtkhdf", "run.vtkhdf")
+        time, points, balls, ends, corners, ids, radius = self.steps("run.vtkhdf", 2)
+        self.assertAlmostEqual(time, 0.1)
+        self.assertEqual((balls, len(points), list(ends)), (3, 3 + 24, [0, 4, 8, 12, 16, 20, 24]))
+        rows = {int(r["body"]): r for r in self.table() if float(r["time"]) == time}
+        for k in range(3):
+            for name, found in zip("xyz", points[k]):
+                self.assertAlmostEqual(float(rows[int(ids[k])][name]), found, places=6)
+        self.assertEqual([round(float(r), 6) for r in radius[:4]], [0.2, 0.3, 0.25, 0])
+        box = points[corners]
+        self.assertEqual(set(ids[corners]), {1})
+        for axis, size in enumerate((1, 1, 0.5)):
+            self.assertAlmostEqual(float(box[:, axis].max() - box[:, axis].min()), size, places=5)
+
+    def test_vtk_reads_that_file_as_it_is(self):
+        try:
+            from vtkmodules.vtkCommonCore import vtkVersion
+            from vtkmodules.vtkIOHDF import vtkHDFReader
+        except ImportError:
+            self.skipTest("there is no VTK with its HDF reader")
+        if (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion()) < (9, 3):
+            self.skipTest("VTK before 9.3 reads no steps of polygons")
+        self.export("run", "--vtkhdf", "read.vtkhdf")
+        reader = vtkHDFReader()
+        reader.SetFileName(self.path("read.vtkhdf"))
+        reader.UpdateInformation()
+        self.assertEqual(reader.GetNumberOfSteps(), 21)
+        last = [r for r in self.table() if r["body"] == "3"][-1]
+        reader.SetStep(20)
+        reader.Update()
+        data = reader.GetOutputDataObject(0)
+        self.assertEqual((data.GetNumberOfVerts(), data.GetNumberOfPolys()), (3, 6))
+        for name, found in zip("xyz", data.GetPoint(1)):
+            self.assertAlmostEqual(float(last[name]), found, places=6)
+
     def test_a_page_holds_its_data_and_tells_its_size(self):
         said = self.export("run", "--html", "page.html")
         if "built without" in said:

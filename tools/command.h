@@ -52,7 +52,7 @@ typedef struct cairn_reproduce_arguments {
 
 /* The flags of `cairn export`; NULL: not asked for. */
 typedef struct cairn_export_arguments {
-    const char *html, *csv, *gltf, *video; /* files to write                                */
+    const char *html, *csv, *gltf, *vtkhdf, *video; /* files to write                       */
     bool png; /* a picture at `time` s                                */
     double time;
     int width, height; /* of pictures, in pixels; 0: the default                            */

@@ -11,6 +11,7 @@
 #include "view/gltf.h"
 #include "view/package.h"
 #include "view/table.h"
+#include "view/vtkhdf.h"
 
 static const char *take_html(cairn_arguments *arguments, const char *value)
 {
@@ -31,6 +32,12 @@ static const char *take_gltf(cairn_arguments *arguments, const char *value)
     return length > 4 && strcmp(value + length - 4, ".glb") == 0
                ? NULL
                : "expected a name that ends in .glb, the binary form of glTF";
+}
+
+static const char *take_vtkhdf(cairn_arguments *arguments, const char *value)
+{
+    arguments->export.vtkhdf = value;
+    return NULL;
 }
 
 static const char *take_png(cairn_arguments *arguments, const char *value)
@@ -70,6 +77,13 @@ static const cairn_flag flag_gltf = {
     .value = "FILE",
     .text = "a scene that moves, .glb, for Blender and other programs",
     .take = take_gltf,
+};
+
+static const cairn_flag flag_vtkhdf = {
+    .name = "--vtkhdf",
+    .value = "FILE",
+    .text = "one file for ParaView 5.12 and later, .vtkhdf",
+    .take = take_vtkhdf,
 };
 
 static const cairn_flag flag_png = {
@@ -164,6 +178,15 @@ static cairn_status write_gltf(cairn_recording *run, const cairn_arguments *a, c
     return CAIRN_OK;
 }
 
+static cairn_status write_vtkhdf(cairn_recording *run, const cairn_arguments *a, cairn_error *error)
+{
+    cairn_run_info info;
+    TRY(cairn_run_read_info(a->operand, &info, error));
+    TRY(cairn_view_export_vtkhdf(run, info.dimension, a->export.vtkhdf, error));
+    printf("%s\n", a->export.vtkhdf);
+    return CAIRN_OK;
+}
+
 static cairn_status draw(cairn_recording *run, const cairn_arguments *a, bool film,
                          cairn_error *error)
 {
@@ -193,8 +216,8 @@ static int export_run(const cairn_arguments *arguments)
     const cairn_export_arguments *e = &arguments->export;
     cairn_recording *run = NULL;
     cairn_error error = { 0 };
-    if (!e->html && !e->csv && !e->gltf && !e->png && !e->video) {
-        fprintf(stderr, "cairn export: expected --html, --gltf, --csv, --png or --video\n"
+    if (!e->html && !e->csv && !e->gltf && !e->vtkhdf && !e->png && !e->video) {
+        fprintf(stderr, "cairn export: expected --html, --gltf, --vtkhdf, --csv, --png or --video\n"
                         "Try 'cairn help export'.\n");
         return EXIT_USAGE;
     }
@@ -208,6 +231,8 @@ static int export_run(const cairn_arguments *arguments)
         status = write_csv(run, arguments, &error);
     if (status == CAIRN_OK && e->gltf)
         status = write_gltf(run, arguments, &error);
+    if (status == CAIRN_OK && e->vtkhdf)
+        status = write_vtkhdf(run, arguments, &error);
     if (status == CAIRN_OK && e->png)
         status = draw(run, arguments, false, &error);
     if (status == CAIRN_OK && e->video)
@@ -216,9 +241,9 @@ static int export_run(const cairn_arguments *arguments)
     return status == CAIRN_OK ? EXIT_DONE : cairn_error_print(status, &error);
 }
 
-static const cairn_flag *const flags[] = { &flag_html, &flag_gltf,  &flag_csv,
-                                           &flag_png,  &flag_video, &flag_size,
-                                           &flag_look, &flag_out,   NULL };
+static const cairn_flag *const flags[] = { &flag_html, &flag_gltf,  &flag_vtkhdf, &flag_csv,
+                                           &flag_png,  &flag_video, &flag_size,   &flag_look,
+                                           &flag_out,  NULL };
 
 const cairn_command cairn_command_export = {
     .name = "export",

@@ -141,10 +141,8 @@ static cairn_status find_meshes(scene *s)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < s->shelf.count; i++) {
         const cairn_shape *shape = &s->shelf.shapes[i];
-        bool drawn = shape->geometry ||
-                     (shape->kind != CAIRN_SHAPE_POLYLINE && shape->kind != CAIRN_SHAPE_COMPOUND);
         s->mesh_of[i] = -1;
-        if (drawn)
+        if (cairn_view_is_drawn(shape))
             TRY(find_mesh(s, shape, &s->mesh_of[i]));
         s->node_of[i] = s->mesh_of[i] >= 0 ? s->shown++ : -1;
     }
@@ -153,33 +151,13 @@ static cairn_status find_meshes(scene *s)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* a b, the turn b first */
-static cairn_quat times(cairn_quat a, cairn_quat b)
-{
-    return (cairn_quat){ a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-                         a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                         a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-                         a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w };
-}
-
-/* R(q) p = p + 2 w (v x p) + 2 v x (v x p), v the imaginary part of q */
-static cairn_vec3 turned(cairn_quat q, cairn_vec3 p)
-{
-    cairn_vec3 v = { q.x, q.y, q.z }, t = cross(v, p), u = cross(v, t);
-    return (cairn_vec3){ p.x + 2 * (q.w * t.x + u.x), p.y + 2 * (q.w * t.y + u.y),
-                         p.z + 2 * (q.w * t.z + u.z) };
-}
-
 /* The pose of a body's shape at a frame; bodies that are not there have none. */
 static void set_key(scene *s, int body, int frame, const double *x, const double *q)
 {
-    const cairn_pose *own = &s->shelf.poses[body];
-    cairn_quat turn = { q[0], q[1], q[2], q[3] };
-    cairn_vec3 away = turned(turn, own->x);
-    cairn_quat all = times(turn, own->q);
+    const cairn_pose at = { { x[0], x[1], x[2] }, { q[0], q[1], q[2], q[3] } };
+    const cairn_pose p = cairn_view_pose(&at, &s->shelf.poses[body]);
     float *key = s->keys + 8 * ((size_t)s->node_of[body] * (size_t)s->frames + (size_t)frame);
-    const double values[8] = { x[0] + away.x, x[1] + away.y, x[2] + away.z, all.x,
-                               all.y,         all.z,         all.w,         1 };
+    const double values[8] = { p.x.x, p.x.y, p.x.z, p.q.x, p.q.y, p.q.z, p.q.w, 1 };
     for (int i = 0; i < 8; i++)
         key[i] = (float)values[i];
 }

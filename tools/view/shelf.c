@@ -303,3 +303,48 @@ void cairn_view_shelf_clear(cairn_view_shelf *s)
     cairn_block_free(s->poses);
     *s = (cairn_view_shelf){ 0 };
 }
+
+bool cairn_view_is_drawn(const cairn_shape *shape)
+{
+    switch (shape->kind) {
+    case CAIRN_SHAPE_POLYHEDRON:
+    case CAIRN_SHAPE_MESH:
+    case CAIRN_SHAPE_POLYLINE:
+    case CAIRN_SHAPE_HEIGHT_FIELD:
+    case CAIRN_SHAPE_COMPOUND:
+        return shape->geometry != NULL;
+    default:
+        return true; /* containers say so themselves */
+    }
+}
+
+/* ---- poses ---------------------------------------------------------------------------------- */
+
+static cairn_vec3 cross(cairn_vec3 a, cairn_vec3 b)
+{
+    return (cairn_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
+}
+
+/* a b, the turn b first */
+static cairn_quat times(cairn_quat a, cairn_quat b)
+{
+    return (cairn_quat){ a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+                         a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                         a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+                         a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w };
+}
+
+/* R(q) p = p + 2 w (v x p) + 2 v x (v x p), v the imaginary part of q */
+static cairn_vec3 turned(cairn_quat q, cairn_vec3 p)
+{
+    cairn_vec3 v = { q.x, q.y, q.z }, t = cross(v, p), u = cross(v, t);
+    return (cairn_vec3){ p.x + 2 * (q.w * t.x + u.x), p.y + 2 * (q.w * t.y + u.y),
+                         p.z + 2 * (q.w * t.z + u.z) };
+}
+
+cairn_pose cairn_view_pose(const cairn_pose *body, const cairn_pose *own)
+{
+    cairn_vec3 away = turned(body->q, own->x);
+    return (cairn_pose){ { body->x.x + away.x, body->x.y + away.y, body->x.z + away.z },
+                         times(body->q, own->q) };
+}

@@ -17,6 +17,12 @@ typedef struct cairn_view_shelf {
 /* Read all bodies. Kinds without triangles (polylines, containers) have no geometry. */
 cairn_status cairn_view_shelf_fill(cairn_recording *run, int dimension, cairn_view_shelf *out,
                                    cairn_error *error);
+/* Whether a shape can be drawn; containers, and shapes whose geometry is not there, cannot. */
+bool cairn_view_is_drawn(const cairn_shape *shape);
+
+/* The pose of a shape in space: that of its body, after its own in the body. */
+cairn_pose cairn_view_pose(const cairn_pose *body, const cairn_pose *own);
+
 void cairn_view_shelf_clear(cairn_view_shelf *shelf);
 
 #endif

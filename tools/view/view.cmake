@@ -3,8 +3,8 @@
 set(folder ${CMAKE_CURRENT_SOURCE_DIR}/view)
 target_sources(cairn_program PRIVATE
   ${folder}/show.c ${folder}/package.c ${folder}/base64.c ${folder}/table.c ${folder}/film.c
-  ${folder}/gltf.c ${folder}/shelf.c)
-target_link_libraries(cairn_program PRIVATE ZLIB::ZLIB)
+  ${folder}/gltf.c ${folder}/vtkhdf.c ${folder}/shelf.c)
+target_link_libraries(cairn_program PRIVATE ZLIB::ZLIB hdf5::hdf5)
 target_include_directories(cairn_program PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
 
 pkg_check_modules(MICROHTTPD QUIET IMPORTED_TARGET libmicrohttpd)

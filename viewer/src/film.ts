@@ -24,6 +24,7 @@ export async function film(app: App, words: URLSearchParams): Promise<void> {
   Object.assign(app.stage.canvas.parentElement!.style, { width: `${Number(words.get('width')) || 1280}px`, height: `${Number(words.get('height')) || 720}px` });
   app.stage.insets = { right: 0, bottom: 0 };
   app.stage.fine();
+  app.stage.steady = true;
   app.stage.resize();
   app.stage.look('home');
   await applyAddress(app, words);

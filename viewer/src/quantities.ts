@@ -119,7 +119,19 @@ export function quantitiesOf(run: Run, up: number): Quantity[] {
         out.fill(0);
         overContacts(f, (p, k) => { out[p] = Math.max(out[p], contactResidual(r, f.contacts!, k)); });
       } });
-  return list.concat(storedColumns(run));
+  return list.concat(frameColumns(run), storedColumns(run));
+}
+
+/** Any other column of bodies in frames: its number, or the length of its vector. */
+function frameColumns(run: Run): Quantity[] {
+  return run.otherColumns().map((c) => {
+    const { unit, width } = run.column(c)!, name = c.slice(14);
+    return simple(c, name.replaceAll('_', ' '), unit === '1' ? '' : unit, (_r, f, i) => {
+      const data = f.more[name];
+      if (!data) return 0;
+      return width === 1 ? data[i] : Math.hypot(...data.subarray(width * i, width * (i + 1)));
+    }, { needsMotion: true });
+  });
 }
 
 /** Any other column of /bodies, which does not change with time. */

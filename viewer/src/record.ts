@@ -17,6 +17,8 @@ export class Recorder {
 
   private async start(): Promise<void> {
     const { app } = this, parts: Blob[] = [];
+    app.stage.steady = true;
+    await app.stage.picture(); // at its full size
     await app.seek(app.start);
     const recorder = new MediaRecorder(app.stage.canvas.captureStream(30), { mimeType: 'video/webm', videoBitsPerSecond: 12e6 });
     recorder.ondataavailable = (e) => parts.push(e.data);
@@ -31,6 +33,7 @@ export class Recorder {
 
   private stop(): void {
     this.recorder?.stop();
+    this.app.stage.steady = false;
     this.recorder = null;
     this.app.play(false);
     this.app.changed('options');

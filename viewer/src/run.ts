@@ -48,6 +48,7 @@ export interface Frame {
   q: Float32Array | null;
   v: Float32Array | null;
   omega: Float32Array | null;
+  more: Record<string, Float32Array>; // all other columns of bodies, by name
   contacts: Contacts | null;
   joints: JointStates | null;
   bytes: number;
@@ -212,7 +213,10 @@ export class Run {
     add('frames/bodies/x', 'f4');
     if (detail === 'all' || count < 50000)
       for (const c of ['q', 'v', 'omega']) add(`frames/bodies/${c}`, 'f4');
-    if (detail === 'all') this.wishContacts(k, add);
+    if (detail === 'all') {
+      for (const c of this.otherColumns()) add(c, 'f4');
+      this.wishContacts(k, add);
+    }
     const found = await this.read(wishes);
     const of = (c: string): Numbers | undefined => found[wishes.findIndex((w) => w.column === `frames/${c}`)];
     const row = of('bodies/index') as Int32Array;
@@ -222,10 +226,17 @@ export class Run {
       q: (of('bodies/q') as Float32Array) ?? null,
       v: (of('bodies/v') as Float32Array) ?? null,
       omega: (of('bodies/omega') as Float32Array) ?? null,
+      more: Object.fromEntries(this.otherColumns().map((c) => [c.slice(14), of(c.slice(7)) as Float32Array]).filter(([, v]) => v)) as Record<string, Float32Array>,
       contacts: detail === 'all' ? this.contactsOf(k, of) : null,
       joints: detail === 'all' ? jointsOf(of) : null,
       bytes: found.reduce((sum, f) => sum + f.byteLength, 0),
     };
+  }
+
+  /** Columns of bodies in frames that have no meaning of their own here. */
+  otherColumns(): string[] {
+    const known = ['index', 'x', 'q', 'v', 'omega'];
+    return Object.keys(this.description.columns).filter((c) => c.startsWith('frames/bodies/') && !known.includes(c.slice(14)));
   }
 
   private wishContacts(k: number, add: (c: string, t: Wish['type'], first: number, count: number) => void): void {

@@ -24,6 +24,7 @@ export class Stage {
   follow: (() => THREE.Vector3 | null) | null = null;
   private followed: THREE.Vector3 | null = null;
   private coarse = false;
+  steady = false; // the canvas keeps its size, however slow it is
   private slow = 0; // pictures in a row that took long
   private ticked = 0;
   private moved = 0;
@@ -213,7 +214,7 @@ export class Stage {
     if (this.dirty) {
       // what is slow moves coarsely, and is drawn well once it stands still
       this.slow = passed > 90 && passed < 5000 ? this.slow + 1 : passed < 40 ? 0 : this.slow;
-      if (this.slow >= 3 && !this.coarse) this.setCoarse(true);
+      if (this.slow >= 3 && !this.coarse && !this.steady) this.setCoarse(true);
       this.moved = now;
       this.draw();
     } else if (this.coarse && now - this.moved > 300) {
@@ -295,6 +296,7 @@ export class Stage {
 
   /** The picture as it is. */
   picture(): Promise<Blob> {
+    if (this.coarse) this.setCoarse(false);
     this.draw();
     return new Promise((done, fail) => this.canvas.toBlob((b) => (b ? done(b) : fail(new Error('no picture'))), 'image/png'));
   }

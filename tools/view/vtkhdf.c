@@ -1,0 +1,431 @@
+/* vtkhdf.c - see vtkhdf.h. The file has one part a step; its points, cells and data follow each
+ * other, and the group Steps says where those of each step begin. */
+#include "vtkhdf.h"
+
+#include <hdf5.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "reproduce/memory.h"
+#include "shelf.h"
+
+enum { CHUNK = 1 << 14 };
+
+/* A dataset that grows by rows. */
+typedef struct column {
+    hid_t dataset, type;
+    int width; /* 1: a list */
+    hsize_t rows;
+} column;
+
+/* Cells of one kind. */
+typedef struct cells {
+    column number_of_cells, number_of_ids, connectivity, offsets;
+    int64_t cell_count, id_count; /* so far */
+} cells;
+
+enum { VERTICES, LINES, POLYGONS, STRIPS, KINDS };
+static const char *const kind_names[KINDS] = { "Vertices", "Lines", "Polygons", "Strips" };
+
+/* Numbers of a step that wait to be written. */
+typedef struct list {
+    void *items;
+    int count, room;
+} list;
+
+typedef struct file {
+    cairn_recording *run;
+    cairn_view_shelf shelf;
+    double *material; /* of each body */
+    hid_t id, root, steps, data, data_offsets;
+    column number_of_points, points, values, part_offsets, part_counts, point_offsets, cell_offsets,
+        id_offsets;
+    column array[4], array_offset[4]; /* id, material, radius, velocity */
+    cells cells[KINDS];
+    list x, ends, corners, arrays[4];
+    int body;          /* whose polygons are being drawn */
+    float velocity[3]; /* of it                          */
+    cairn_pose pose;   /* of its shape                   */
+    bool broken;       /* HDF5 refused something         */
+    cairn_error *error;
+} file;
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+static column make_column(file *f, hid_t group, const char *name, hid_t type, int width)
+{
+    column c = { -1, type, width, 0 };
+    const hsize_t none[2] = { 0, (hsize_t)width }, most[2] = { H5S_UNLIMITED, (hsize_t)width };
+    const hsize_t chunk[2] = { CHUNK, (hsize_t)width };
+    int rank = width > 1 ? 2 : 1;
+    hid_t space = H5Screate_simple(rank, none, most), how = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(how, rank, chunk);
+    H5Pset_shuffle(how);
+    H5Pset_deflate(how, 1);
+    c.dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    f->broken |= c.dataset < 0;
+    H5Pclose(how);
+    H5Sclose(space);
+    return c;
+}
+
+static void append(file *f, column *c, const void *data, int64_t rows)
+{
+    const hsize_t start[2] = { c->rows, 0 }, count[2] = { (hsize_t)rows, (hsize_t)c->width };
+    const hsize_t extent[2] = { c->rows + (hsize_t)rows, (hsize_t)c->width };
+    if (f->broken || rows == 0)
+        return;
+    f->broken |= H5Dset_extent(c->dataset, extent) < 0;
+    hid_t space = H5Dget_space(c->dataset),
+          memory = H5Screate_simple(c->width > 1 ? 2 : 1, count, NULL);
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
+    f->broken |= H5Dwrite(c->dataset, c->type, memory, space, H5P_DEFAULT, data) < 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+    c->rows += (hsize_t)rows;
+}
+
+static void close_column(column *c)
+{
+    if (c->dataset > 0)
+        H5Dclose(c->dataset);
+}
+
+/* ---- the frame of the file ------------------------------------------------------------------ */
+
+static void write_longs(hid_t object, const char *name, const int64_t *values, int count)
+{
+    const hsize_t extent = (hsize_t)count;
+    hid_t space = count > 1 ? H5Screate_simple(1, &extent, NULL) : H5Screate(H5S_SCALAR);
+    hid_t attribute = H5Acreate2(object, name, H5T_NATIVE_INT64, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_INT64, values);
+    H5Aclose(attribute);
+    H5Sclose(space);
+}
+
+static void write_text(hid_t object, const char *name, const char *text)
+{
+    hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
+    H5Tset_size(type, strlen(text));
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(attribute, type, text);
+    H5Aclose(attribute);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static hid_t make_group(file *f, hid_t parent, const char *name)
+{
+    hid_t group = H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    f->broken |= group < 0;
+    return group;
+}
+
+static void make_cells(file *f, int kind)
+{
+    hid_t group = make_group(f, f->root, kind_names[kind]);
+    cells *c = &f->cells[kind];
+    c->number_of_cells = make_column(f, group, "NumberOfCells", H5T_NATIVE_INT64, 1);
+    c->number_of_ids = make_column(f, group, "NumberOfConnectivityIds", H5T_NATIVE_INT64, 1);
+    c->connectivity = make_column(f, group, "Connectivity", H5T_NATIVE_INT64, 1);
+    c->offsets = make_column(f, group, "Offsets", H5T_NATIVE_INT64, 1);
+    H5Gclose(group);
+}
+
+static const struct {
+    const char *name;
+    int width;
+} arrays[4] = { { "id", 1 }, { "material", 1 }, { "radius", 1 }, { "velocity", 3 } };
+
+static void make_steps(file *f)
+{
+    f->steps = make_group(f, f->root, "Steps");
+    f->values = make_column(f, f->steps, "Values", H5T_NATIVE_DOUBLE, 1);
+    f->part_offsets = make_column(f, f->steps, "PartOffsets", H5T_NATIVE_INT64, 1);
+    f->part_counts = make_column(f, f->steps, "NumberOfParts", H5T_NATIVE_INT64, 1);
+    f->point_offsets = make_column(f, f->steps, "PointOffsets", H5T_NATIVE_INT64, 1);
+    f->cell_offsets = make_column(f, f->steps, "CellOffsets", H5T_NATIVE_INT64, KINDS);
+    f->id_offsets = make_column(f, f->steps, "ConnectivityIdOffsets", H5T_NATIVE_INT64, KINDS);
+    f->data_offsets = make_group(f, f->steps, "PointDataOffsets");
+}
+
+static cairn_status make_file(file *f, const char *path, int64_t steps)
+{
+    static const int64_t version[2] = { 2, 0 };
+    f->id = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    if (f->id < 0) {
+        snprintf(f->error->message, sizeof f->error->message, "cannot write %.300s", path);
+        return CAIRN_IO_FAILED;
+    }
+    f->root = make_group(f, f->id, "VTKHDF");
+    write_longs(f->root, "Version", version, 2);
+    write_text(f->root, "Type", "PolyData");
+    f->number_of_points = make_column(f, f->root, "NumberOfPoints", H5T_NATIVE_INT64, 1);
+    f->points = make_column(f, f->root, "Points", H5T_NATIVE_FLOAT, 3);
+    for (int k = 0; k < KINDS; k++)
+        make_cells(f, k);
+    make_steps(f);
+    write_longs(f->steps, "NSteps", &steps, 1);
+    f->data = make_group(f, f->root, "PointData");
+    for (int i = 0; i < 4; i++) {
+        f->array[i] = make_column(f, f->data, arrays[i].name, H5T_NATIVE_FLOAT, arrays[i].width);
+        f->array_offset[i] = make_column(f, f->data_offsets, arrays[i].name, H5T_NATIVE_INT64, 1);
+    }
+    return CAIRN_OK;
+}
+
+static void close_file(file *f)
+{
+    column *const all[] = { &f->number_of_points, &f->points,      &f->values,
+                            &f->part_offsets,     &f->part_counts, &f->point_offsets,
+                            &f->cell_offsets,     &f->id_offsets };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        close_column(all[i]);
+    for (int i = 0; i < 4; i++) {
+        close_column(&f->array[i]);
+        close_column(&f->array_offset[i]);
+    }
+    for (int k = 0; k < KINDS; k++) {
+        close_column(&f->cells[k].number_of_cells);
+        close_column(&f->cells[k].number_of_ids);
+        close_column(&f->cells[k].connectivity);
+        close_column(&f->cells[k].offsets);
+    }
+    const hid_t groups[] = { f->data_offsets, f->data, f->steps, f->root };
+    for (int i = 0; i < 4; i++)
+        if (groups[i] > 0)
+            H5Gclose(groups[i]);
+    if (f->id > 0)
+        f->broken |= H5Fclose(f->id) < 0;
+}
+
+/* ---- points --------------------------------------------------------------------------------- */
+
+static cairn_status add_float(list *l, double value)
+{
+    TRY(cairn_block_grow(&l->items, l->count, &l->room, sizeof(float)));
+    ((float *)l->items)[l->count++] = (float)value;
+    return CAIRN_OK;
+}
+
+static cairn_status add_long(list *l, int64_t value)
+{
+    TRY(cairn_block_grow(&l->items, l->count, &l->room, sizeof(int64_t)));
+    ((int64_t *)l->items)[l->count++] = value;
+    return CAIRN_OK;
+}
+
+static cairn_status add_point(file *f, cairn_vec3 p, double radius)
+{
+    const double values[4] = { f->body, f->material[f->body], radius, 0 };
+    TRY(add_float(&f->x, p.x));
+    TRY(add_float(&f->x, p.y));
+    TRY(add_float(&f->x, p.z));
+    for (int i = 0; i < 3; i++)
+        TRY(add_float(&f->arrays[i], values[i]));
+    for (int i = 0; i < 3; i++)
+        TRY(add_float(&f->arrays[3], f->velocity[i]));
+    return CAIRN_OK;
+}
+
+/* A cairn_polygon_fn. */
+static cairn_status add_polygon(void *context, const cairn_vec3 *corners, int count, bool closed)
+{
+    file *f = context;
+    for (int i = 0; closed && i < count; i++) {
+        TRY(add_long(&f->corners, f->x.count / 3));
+        TRY(add_point(f, corners[i], 0));
+    }
+    return closed ? add_long(&f->ends, f->corners.count) : CAIRN_OK;
+}
+
+static bool is_ball(const file *f, int body)
+{
+    return f->shelf.shapes[body].kind == CAIRN_SHAPE_SPHERE && f->shelf.dimension == 3;
+}
+
+/* Balls in the first pass, polygons in the second: points of vertices come first. */
+static cairn_status add_bodies(file *f, const double *rows, int64_t count, bool balls)
+{
+    const double *index = rows, *x = index + count, *q = x + 3 * count, *v = q + 4 * count;
+    for (int64_t i = 0; i < count; i++) {
+        f->body = index[i] >= 0 && index[i] < f->shelf.count ? (int)index[i] : -1;
+        if (f->body < 0 || is_ball(f, f->body) != balls)
+            continue;
+        for (int c = 0; c < 3; c++)
+            f->velocity[c] = (float)v[3 * i + c];
+        const cairn_pose at = { { x[3 * i], x[3 * i + 1], x[3 * i + 2] },
+                                { q[4 * i], q[4 * i + 1], q[4 * i + 2], q[4 * i + 3] } };
+        const cairn_shape *shape = &f->shelf.shapes[f->body];
+        const cairn_pose placed = cairn_view_pose(&at, &f->shelf.poses[f->body]);
+        cairn_status status = CAIRN_OK;
+        if (balls)
+            status = add_point(f, at.x, shape->radius);
+        else if (cairn_view_is_drawn(shape))
+            status = cairn_shape_draw(shape, f->shelf.dimension, &placed, add_polygon, f);
+        if (status != CAIRN_OK && status != CAIRN_UNSUPPORTED)
+            return status;
+    }
+    return CAIRN_OK;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static void put_long(file *f, column *c, int64_t value)
+{
+    append(f, c, &value, 1);
+}
+
+static void put_cells(file *f, int kind, const int64_t *ids, int64_t id_count, const int64_t *ends,
+                      int64_t cell_count)
+{
+    cells *c = &f->cells[kind];
+    put_long(f, &c->number_of_cells, cell_count);
+    put_long(f, &c->number_of_ids, id_count);
+    append(f, &c->connectivity, ids, id_count);
+    put_long(f, &c->offsets, 0);
+    append(f, &c->offsets, ends, cell_count);
+    c->cell_count += cell_count;
+    c->id_count += id_count;
+}
+
+/* Where this step begins, in everything. */
+static void put_offsets(file *f, double time, int64_t step)
+{
+    int64_t cell_starts[KINDS], id_starts[KINDS];
+    for (int k = 0; k < KINDS; k++) {
+        cell_starts[k] = f->cells[k].cell_count;
+        id_starts[k] = f->cells[k].id_count;
+    }
+    append(f, &f->values, &time, 1);
+    put_long(f, &f->part_offsets, step);
+    put_long(f, &f->part_counts, 1);
+    put_long(f, &f->point_offsets, (int64_t)f->points.rows);
+    append(f, &f->cell_offsets, cell_starts, 1);
+    append(f, &f->id_offsets, id_starts, 1);
+    for (int i = 0; i < 4; i++)
+        put_long(f, &f->array_offset[i], (int64_t)f->array[i].rows);
+}
+
+/* Vertices are the points 0, 1, ... of the balls: cell i has the one corner i. */
+static cairn_status put_step(file *f, int64_t balls)
+{
+    int64_t *numbers = cairn_block_take((size_t)balls + 1, sizeof *numbers);
+    if (!numbers)
+        return CAIRN_NO_MEMORY;
+    for (int64_t i = 0; i <= balls; i++)
+        numbers[i] = i;
+    put_cells(f, VERTICES, numbers, balls, numbers + 1, balls);
+    put_cells(f, LINES, NULL, 0, NULL, 0);
+    put_cells(f, POLYGONS, f->corners.items, f->corners.count, f->ends.items, f->ends.count);
+    put_cells(f, STRIPS, NULL, 0, NULL, 0);
+    cairn_block_free(numbers);
+    put_long(f, &f->number_of_points, f->x.count / 3);
+    append(f, &f->points, f->x.items, f->x.count / 3);
+    for (int i = 0; i < 4; i++)
+        append(f, &f->array[i], f->arrays[i].items, f->arrays[i].count / arrays[i].width);
+    return CAIRN_OK;
+}
+
+static cairn_status read_step(file *f, int64_t k, double *time, int64_t *first, int64_t *count)
+{
+    const cairn_recording_rows head[] = {
+        { "frames/time", CAIRN_NUMBER_DOUBLE, k, 1 },
+        { "frames/body_offset", CAIRN_NUMBER_DOUBLE, k, 2 },
+    };
+    const void *data;
+    size_t bytes;
+    TRY(cairn_recording_read(f->run, head, 2, &data, &bytes, f->error));
+    const double *found = data;
+    *time = found[0];
+    *first = (int64_t)found[1];
+    *count = (int64_t)found[2] - *first;
+    return CAIRN_OK;
+}
+
+static cairn_status write_step(file *f, int64_t k)
+{
+    double time;
+    int64_t first, count;
+    TRY(read_step(f, k, &time, &first, &count));
+    const cairn_recording_rows rows[] = {
+        { "frames/bodies/index", CAIRN_NUMBER_DOUBLE, first, count },
+        { "frames/bodies/x", CAIRN_NUMBER_DOUBLE, first, count },
+        { "frames/bodies/q", CAIRN_NUMBER_DOUBLE, first, count },
+        { "frames/bodies/v", CAIRN_NUMBER_DOUBLE, first, count },
+    };
+    const void *data;
+    size_t bytes;
+    TRY(cairn_recording_read(f->run, rows, 4, &data, &bytes, f->error));
+    f->x.count = f->ends.count = f->corners.count = 0;
+    for (int i = 0; i < 4; i++)
+        f->arrays[i].count = 0;
+    TRY(add_bodies(f, data, count, true));
+    int64_t balls = f->x.count / 3;
+    TRY(add_bodies(f, data, count, false));
+    put_offsets(f, time, k);
+    return put_step(f, balls);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static cairn_status read_materials(file *f)
+{
+    const cairn_recording_rows rows = { "bodies/material", CAIRN_NUMBER_DOUBLE, 0, f->shelf.count };
+    const void *data;
+    size_t bytes;
+    TRY(cairn_recording_read(f->run, &rows, 1, &data, &bytes, f->error));
+    f->material = cairn_block_take(bytes / 8 + 1, 8);
+    if (!f->material)
+        return CAIRN_NO_MEMORY;
+    memcpy(f->material, data, bytes);
+    return CAIRN_OK;
+}
+
+static cairn_status write_all(file *f, int dimension, const char *part)
+{
+    cairn_recording_column time;
+    TRY(cairn_recording_look(f->run, "frames/time", &time, f->error));
+    TRY(cairn_view_shelf_fill(f->run, dimension, &f->shelf, f->error));
+    TRY(read_materials(f));
+    TRY(make_file(f, part, time.rows));
+    for (int64_t k = 0; k < time.rows && !f->broken; k++)
+        TRY(write_step(f, k));
+    return CAIRN_OK;
+}
+
+static void free_lists(file *f)
+{
+    list *const all[] = { &f->x,         &f->ends,      &f->corners,  &f->arrays[0],
+                          &f->arrays[1], &f->arrays[2], &f->arrays[3] };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        cairn_block_free(all[i]->items);
+    cairn_block_free(f->material);
+    cairn_view_shelf_clear(&f->shelf);
+}
+
+cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const char *path,
+                                      cairn_error *error)
+{
+    char part[4096];
+    file *f = cairn_block_take(1, sizeof *f);
+    if (!f)
+        return CAIRN_NO_MEMORY;
+    f->run = run;
+    f->error = error;
+    snprintf(part, sizeof part, "%.4000s.part", path);
+    cairn_status status = write_all(f, dimension, part);
+    close_file(f);
+    if (status == CAIRN_OK && f->broken) {
+        snprintf(error->message, sizeof error->message, "cannot write %.300s", path);
+        status = CAIRN_IO_FAILED;
+    }
+    free_lists(f);
+    cairn_block_free(f);
+    if (status == CAIRN_OK)
+        return cairn_output_place(part, path, error);
+    unlink(part);
+    return status;
+}
