@@ -181,6 +181,7 @@ await testColours(page);
 await testPixels(page);
 await testContact(page);
 await testSaving(page);
+await page.locator('main canvas').focus();
 await page.keyboard.press(' ');
 check(await page.evaluate(() => cairn.playing), 'the space bar plays');
 await page.keyboard.press('p');
