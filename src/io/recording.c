@@ -20,7 +20,7 @@
 #include "io/recording_describe.h"
 #include "io/run_file.h"
 
-enum { ATTEMPTS = 2000 };
+enum { ATTEMPTS = 2000, IMAGE_BYTES = 64 << 20 };
 
 struct cairn_recording {
     char given[CAIRN_PATH_BYTES];  /* a folder, or a file                                     */
@@ -101,6 +101,18 @@ static hid_t open_growing(const char *path)
     return file;
 }
 
+/* A file that was read into memory as a whole. HDF5 wants a name for it that no file has. */
+static hid_t open_image(void *image, size_t bytes)
+{
+    enum { STEP = 1 << 16 };
+    hid_t access_list = H5Pcreate(H5P_FILE_ACCESS), file = -1;
+    if (H5Pset_fapl_core(access_list, STEP, false) >= 0 &&
+        H5Pset_file_image(access_list, image, bytes) >= 0)
+        file = H5Fopen("/a run in memory", H5F_ACC_RDONLY, access_list);
+    H5Pclose(access_list);
+    return file;
+}
+
 static void close_file(cairn_recording *r)
 {
     if (r->file > 0)
@@ -164,6 +176,37 @@ static cairn_status open_finished(cairn_recording *r, cairn_error *error)
 
 /* ---- doing something with it ---------------------------------------------------------------- */
 
+static int64_t bytes_of(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (int64_t)about.st_size : INT64_MAX;
+}
+
+typedef struct job {
+    work_fn *work;
+    void *context;
+} job;
+
+/* The same with a copy in memory: a small run commits more often than its file can be looked
+ * through, but not more often than it can be copied. */
+static bool attempt_image(cairn_recording *r, struct timespec stamp, job todo, cairn_status *status,
+                          cairn_error *error)
+{
+    void *image;
+    size_t bytes;
+    *status = cairn_file_read(r->path, &image, &bytes, error);
+    if (*status != CAIRN_OK)
+        return *status == CAIRN_NO_MEMORY;
+    bool same = is_unchanged(r, stamp);
+    if (same) {
+        r->file = open_image(image, bytes);
+        *status = r->file > 0 ? todo.work(r, todo.context, error) : CAIRN_BAD_INPUT;
+        close_file(r);
+    }
+    cairn_memory_free(image);
+    return same;
+}
+
 /* One try with a file that changes; false: what was found is not of one moment. */
 static bool attempt(cairn_recording *r, work_fn *work, void *context, cairn_status *status,
                     cairn_error *error)
@@ -171,10 +214,12 @@ static bool attempt(cairn_recording *r, work_fn *work, void *context, cairn_stat
     struct timespec stamp;
     if (!is_settled(r, &stamp))
         return false;
+    if (bytes_of(r->path) <= IMAGE_BYTES)
+        return attempt_image(r, stamp, (job){ work, context }, status, error);
     r->file = open_growing(r->path);
     *status = r->file > 0 ? work(r, context, error) : CAIRN_BAD_INPUT;
     close_file(r);
-    return is_unchanged(r, stamp) && (*status != CAIRN_BAD_INPUT || written_at(r->path) >= 0);
+    return is_unchanged(r, stamp);
 }
 
 static cairn_status do_growing(cairn_recording *r, work_fn *work, void *context, cairn_error *error)
@@ -192,16 +237,25 @@ static cairn_status do_growing(cairn_recording *r, work_fn *work, void *context,
     return cairn_fail(error, CAIRN_IO_FAILED, NULL, "the run writes faster than it can be read");
 }
 
+/* A run that was under way has got its name: open it to stay. */
+static cairn_status end_growing(cairn_recording *r, cairn_error *error)
+{
+    TRY(find_file(r, error));
+    return r->grows ? CAIRN_OK : open_finished(r, error);
+}
+
 /* Do it with the file of the run as it is now. */
 static cairn_status do_with(cairn_recording *r, work_fn *work, void *context, cairn_error *error)
 {
-    if (r->grows && written_at(r->path) < 0) { /* it has come to its end */
-        TRY(find_file(r, error));
-        if (!r->grows)
-            TRY(open_finished(r, error));
-    }
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = r->grows ? do_growing(r, work, context, error) : work(r, context, error);
+    cairn_status status = r->grows ? do_growing(r, work, context, error) : CAIRN_OK;
+    bool ended = r->grows && status != CAIRN_OK && written_at(r->path) < 0;
+    if (ended)
+        status = end_growing(r, error);
+    if (status == CAIRN_OK && !r->grows)
+        status = work(r, context, error);
+    else if (status == CAIRN_OK && ended) /* another run has begun there */
+        status = do_growing(r, work, context, error);
     cairn_hdf5_quiet_end(quiet);
     return status;
 }
