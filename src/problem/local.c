@@ -173,10 +173,10 @@ static void slide_convex_3d(const double *W, double mu, const double *q, double 
 }
 
 /* The contact without its normal: of W r + q + lambda (0, r_T) = 0 the first row gives
- *     r_N = -(q_N + w.r_T)/W_N,   w = (W_10, W_20),
- * and what is left is (S + lambda) r_T = -g with S = W_TT - w w'/W_N, g = q_T - w q_N/W_N. */
+ *     r_N = -q_N/W_N - lean.r_T,   lean = (W_10, W_20)/W_N,
+ * and what is left is (S + lambda) r_T = -g with S = W_TT - W_N lean lean', g = q_T - q_N lean. */
 typedef struct reduced {
-    double W_N, q_N, w[2], g[2];
+    double W_N, q_N, lean[2], g[2];
     double S[3]; /* lower triangle                            */
     double size; /* trace of W                                */
 } reduced;
@@ -192,47 +192,57 @@ static bool reduce(const double *W, const double *q, reduced *out)
     double a = W[1] / W[0], b = W[3] / W[0];
     *out = (reduced){ .W_N = W[0],
                       .q_N = q[0],
-                      .w = { W[1], W[3] },
+                      .lean = { a, b },
                       .g = { q[1] - a * q[0], q[2] - b * q[0] },
                       .S = { W[2] - a * W[1], W[4] - a * W[3], W[5] - b * W[3] },
                       .size = W[0] + W[2] + W[5] };
     return !is_tiny(W[0], out, 0);
 }
 
-/* (S + lambda)^-1, its lower triangle; false when that is numerically singular. */
-static bool invert(const reduced *f, double lambda, double *inverse)
+/* S + lambda = (1, 0; l, 1) diag(a, d) (1, l; 0, 1): solving by factors leaves a residual of the size
+ * of rounding however nearly singular it is, an inverse would not. */
+typedef struct factors {
+    double a, d, l;
+} factors;
+
+/* False when S + lambda is numerically singular. */
+static bool factor(const reduced *f, double lambda, factors *out)
 {
-    double a = f->S[0] + lambda, b = f->S[2] + lambda;
-    double determinant = a * b - f->S[1] * f->S[1];
-    if (is_tiny(a, f, lambda) || is_tiny(determinant / a, f, lambda))
-        return false;
-    inverse[0] = b / determinant;
-    inverse[1] = -f->S[1] / determinant;
-    inverse[2] = a / determinant;
-    return true;
+    out->a = f->S[0] + lambda;
+    out->l = f->S[1] / out->a;
+    out->d = f->S[2] + lambda - out->l * f->S[1];
+    return !is_tiny(out->a, f, lambda) && !is_tiny(out->d, f, lambda);
 }
 
-static void impulse_at(const reduced *f, const double *inverse, double *r)
+/* x = -(S + lambda)^-1 y */
+static void solve_minus(const factors *c, const double *y, double *x)
 {
-    r[1] = -(inverse[0] * f->g[0] + inverse[1] * f->g[1]);
-    r[2] = -(inverse[1] * f->g[0] + inverse[2] * f->g[1]);
-    r[0] = -(f->q_N + f->w[0] * r[1] + f->w[1] * r[2]) / f->W_N;
+    double first = -y[0];
+    x[1] = (-y[1] - c->l * first) / c->d;
+    x[0] = first / c->a - c->l * x[1];
 }
 
-/* m = mu r_N/|r_T| - 1 at lambda, < 0 outside the cone, and dm/dlambda: there r_T' = -(S + lambda)^-1
- * r_T, and 1/|r_T| is all but linear in lambda, so that Newton's method takes few steps. */
+static void impulse_at(const reduced *f, const factors *c, double *r)
+{
+    solve_minus(c, f->g, r + 1);
+    r[0] = -f->q_N / f->W_N - f->lean[0] * r[1] - f->lean[1] * r[2];
+}
+
+/* m = mu r_N/|r_T| - 1 at lambda, < 0 outside the cone, and dm/dlambda: there r_T' = -(S +
+ * lambda)^-1 r_T, and 1/|r_T| is all but linear in lambda, so that Newton's method takes few
+ * steps. */
 static double margin_at(const reduced *f, double mu, double lambda, double *r, double *slope)
 {
-    double inverse[3];
+    factors c;
+    double d[2];
     *slope = 0;
-    if (!invert(f, lambda, inverse))
+    if (!factor(f, lambda, &c))
         return -1;
-    impulse_at(f, inverse, r);
+    impulse_at(f, &c, r);
+    solve_minus(&c, r + 1, d);
     double T2 = r[1] * r[1] + r[2] * r[2], T = sqrt(T2);
-    double d1 = -(inverse[0] * r[1] + inverse[1] * r[2]);
-    double d2 = -(inverse[1] * r[1] + inverse[2] * r[2]);
-    double dN = -(f->w[0] * d1 + f->w[1] * d2) / f->W_N;
-    *slope = mu * (dN - r[0] * (r[1] * d1 + r[2] * d2) / T2) / T;
+    double dN = -f->lean[0] * d[0] - f->lean[1] * d[1];
+    *slope = mu * (dN - r[0] * (r[1] * d[0] + r[2] * d[1]) / T2) / T;
     return mu * r[0] / T - 1;
 }
 
@@ -259,15 +269,15 @@ static void slide_coulomb_3d(const reduced *f, double mu, double *r)
 
 static void solve_3d(cairn_law law, const double *W, double mu, const double *q, double *r)
 {
-    double inverse[3];
+    factors c;
     reduced f;
     if (cairn_local_is_isotropic(W)) {
         cairn_local_solve_isotropic(law, W, mu, q, r);
         return;
     }
     bool whole = reduce(W, q, &f);
-    if (whole && invert(&f, 0, inverse)) {
-        impulse_at(&f, inverse, r);
+    if (whole && factor(&f, 0, &c)) {
+        impulse_at(&f, &c, r);
         if (sqrt(r[1] * r[1] + r[2] * r[2]) <= mu * r[0])
             return;
     }
