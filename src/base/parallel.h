@@ -49,7 +49,8 @@ void cairn_pieces_start(cairn_pieces *p, int parts, int most, void *room);
 void cairn_pieces_add(cairn_pieces *p, int one, int other);
 
 /* Call `work(k, k + 1, context)` for each piece k; pieces that share no part may run at the same
- * time. One call at a time for the same pieces. A part goes through the same work in the same order on any number of threads. */
+ * time. One call at a time for the same pieces. A part goes through the same work in the same order
+ * on any number of threads. */
 void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context);
 
 /* How many threads loops may use from now on; 0: as many as the machine has. */

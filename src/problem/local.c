@@ -199,8 +199,8 @@ static bool reduce(const double *W, const double *q, reduced *out)
     return !is_tiny(W[0], out, 0);
 }
 
-/* S + lambda = (1, 0; l, 1) diag(a, d) (1, l; 0, 1): solving by factors leaves a residual of the size
- * of rounding however nearly singular it is, an inverse would not. */
+/* S + lambda = (1, 0; l, 1) diag(a, d) (1, l; 0, 1). Solving by factors leaves a residual of the
+ * size of rounding however nearly singular it is; an inverse would not. */
 typedef struct factors {
     double a, d, l;
 } factors;

@@ -175,8 +175,9 @@ static void place(filling *f, int j)
 
 /* ---- slabs ---------------------------------------------------------------------------------- */
 
-/* Those that the problem asks for, or a power of two from its size. Where cores pass cache lines to each other slowly, slabs of fewer contacts make
- * two threads slower than one; a contact without friction takes less than half as long. */
+/* Those that the problem asks for, or a power of two from its size. Where cores pass cache lines to
+ * each other slowly, slabs of fewer contacts make two threads slower than one; a contact without
+ * friction takes less than half as long. */
 static int slabs_for(const cairn_batches *s)
 {
     int work = s->p->contacts / (s->smooth ? 2 : 1), asked = s->p->parts;
