@@ -187,6 +187,20 @@ static cairn_status write_vtkhdf(cairn_recording *run, const cairn_arguments *a,
     return CAIRN_OK;
 }
 
+/* A picture of a moment that the run does not have would be one of its end. */
+static cairn_status check_time(const cairn_arguments *a, cairn_error *error)
+{
+    cairn_run_info info;
+    TRY(cairn_run_read_info(a->operand, &info, error));
+    if (a->export.time >= 0 && a->export.time <= info.time + info.time_step)
+        return CAIRN_OK;
+    *error = (cairn_error){ 0 };
+    snprintf(error->key, sizeof error->key, "--png");
+    snprintf(error->message, sizeof error->message,
+             "found %g s, expected a time of the run: 0 to %g s", a->export.time, info.time);
+    return CAIRN_BAD_INPUT;
+}
+
 static cairn_status draw(cairn_recording *run, const cairn_arguments *a, bool film,
                          cairn_error *error)
 {
@@ -205,6 +219,8 @@ static cairn_status draw(cairn_recording *run, const cairn_arguments *a, bool fi
         .height = e->height > 0 ? e->height : 720,
         .look = look,
     };
+    if (!film)
+        TRY(check_time(a, error));
     cairn_status status = cairn_view_film_make(&wanted, error);
     if (status == CAIRN_OK)
         printf("%s\n", wanted.path);
