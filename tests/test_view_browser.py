@@ -4,6 +4,7 @@ playwright-core, with rendering in software; skipped where one of them, or h5py,
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,13 +73,18 @@ def main():
         with Viewer("view", run) as one, Viewer("view", run, other) as two, \
                 Viewer("run", os.path.join(home, "run.yaml"), "--out", live, "--view", "--quiet", "--set",
                        "run.time_step=5e-4", "--set", f"run.duration={duration}") as third:
-            task.update({"address": one.address, "pair": two.address, "live": third.address,
-                         "liveFrames": 20 * duration + 1})
-            path = os.path.join(home, "task.json")
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(task, file)
-            done = subprocess.run(["node", os.path.join(HOME, "test", "browser.mjs"), chromium, path], timeout=250,
-                                  cwd=HOME, check=False)
+            # held while the page loads, so that the page finds it under way on any machine; browser.mjs lets it go on
+            third.process.send_signal(signal.SIGSTOP)
+            try:
+                task.update({"address": one.address, "pair": two.address, "live": third.address,
+                             "liveFrames": 20 * duration + 1, "liveProcess": third.process.pid})
+                path = os.path.join(home, "task.json")
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(task, file)
+                done = subprocess.run(["node", os.path.join(HOME, "test", "browser.mjs"), chromium, path], timeout=250,
+                                      cwd=HOME, check=False)
+            finally:
+                third.process.send_signal(signal.SIGCONT)
             sys.exit(done.returncode)
 
 

@@ -168,6 +168,7 @@ if (task.live) {
   const live = await open(task.live);
   const first = await live.evaluate(() => cairn.run.frames);
   check(await live.evaluate(() => cairn.run.grows), 'the page is there before the run ends');
+  process.kill(task.liveProcess, 'SIGCONT'); // it was held until now
   await live.waitForFunction((n) => cairn.run.frames > n || !cairn.run.grows, first, { timeout: 30000 });
   await live.waitForFunction(() => !cairn.run.grows, undefined, { timeout: 120000 });
   await live.waitForFunction((n) => cairn.run.frames === n && cairn.frame.index === n - 1, task.liveFrames, { timeout: 20000 })
