@@ -28,7 +28,7 @@ static void take_balls(const cairn_scene *scene, peer_scene *out)
         x[0] = bodies.x[i].x;
         x[1] = bodies.x[i].y;
         x[2] = bodies.x[i].z;
-        out->radius[out->count] = bodies.shape[i].radius;
+        out->radius[out->count] = cairn_bodies_shape(&bodies, i)->radius;
         out->mass[out->count++] = bodies.mass[i];
     }
 }

@@ -51,7 +51,7 @@ static void take_balls(const cairn_world *world, heap *out)
     for (int i = 0; i < b.count; i++)
         if (b.motion[i] == CAIRN_MOTION_DYNAMIC)
             out->balls[out->count++] = (ball){ b.x[i], b.v[i], cairn_rotate(b.q[i], b.omega[i]),
-                                               b.shape[i].radius, b.mass[i] };
+                                               cairn_bodies_shape(&b, i)->radius, b.mass[i] };
 }
 
 /* From the file, where it is; else settled and kept there. */

@@ -35,10 +35,10 @@ static double angle(const cairn_bodies *b)
     static double x[MOST], y[MOST];
     int count = 0;
     for (int i = 0; i < b->count && count < MOST; i++) {
-        if (!b->alive[i] || b->motion[i] != CAIRN_MOTION_DYNAMIC)
+        if (b->motion[i] != CAIRN_MOTION_DYNAMIC)
             continue;
         x[count] = b->x[i].x;
-        y[count++] = b->x[i].y - b->shape[i].radius;
+        y[count++] = b->x[i].y - cairn_bodies_shape(b, i)->radius;
     }
     if (count == 0)
         return 0;

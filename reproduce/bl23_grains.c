@@ -115,7 +115,7 @@ static void take_profile(const cairn_world *world, double *height)
     for (int i = 1; i < b.count; i++) {
         int bin = (int)floor((b.x[i].x - bin_from) / bin_width);
         if (bin >= 0 && bin < BINS)
-            height[bin] = fmax(height[bin], b.x[i].y + b.shape[i].radius);
+            height[bin] = fmax(height[bin], b.x[i].y + cairn_bodies_shape(&b, i)->radius);
     }
 }
 
@@ -259,8 +259,8 @@ static void draw_ellipses(cairn_study *study, const cairn_world *world, const ch
     for (int i = ELLIPSE_GLUED; i < b.count; i++) {
         double c = cos(b.angle[i]), s = sin(b.angle[i]);
         for (int k = 0; k <= 32; k++) {
-            double x = b.shape[i].semi_axes.x * cos(2 * M_PI * k / 32);
-            double y = b.shape[i].semi_axes.y * sin(2 * M_PI * k / 32);
+            double x = cairn_bodies_shape(&b, i)->semi_axes.x * cos(2 * M_PI * k / 32);
+            double y = cairn_bodies_shape(&b, i)->semi_axes.y * sin(2 * M_PI * k / 32);
             cairn_study_point(study, series, b.x[i].x + c * x - s * y, b.x[i].y + s * x + c * y, 0);
         }
         cairn_study_break(study, series);

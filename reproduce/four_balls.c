@@ -34,9 +34,9 @@ static void note(const cairn_world *world, cairn_throw *t, int k, double h)
 {
     cairn_bodies b = cairn_world_bodies(world);
     for (int i = 0; i < BALLS; i++) {
-        cairn_vec3 w = rotated(b.q[i], b.omega[i]);
-        const double now[9] = { b.v[i].x, b.v[i].y, b.v[i].z, w.x,     w.y,
-                                w.z,      b.x[i].x, b.x[i].y, b.x[i].z };
+        int row = cairn_body_row(world, (cairn_body_id){ (uint64_t)i });
+        cairn_vec3 w = rotated(b.q[row], b.omega[row]), v = b.v[row], x = b.x[row];
+        const double now[9] = { v.x, v.y, v.z, w.x, w.y, w.z, x.x, x.y, x.z };
         memcpy(t->v[k] + 6 * i, now, 6 * sizeof(double));
         memcpy(t->q[k] + 6 * i, now + 6, 3 * sizeof(double));
         for (int c = 3; c < 6; c++)
@@ -48,8 +48,9 @@ static void note(const cairn_world *world, cairn_throw *t, int k, double h)
 static void watch(const cairn_world *world, cairn_throw *t, double start)
 {
     cairn_contacts c = cairn_world_contacts(world);
+    const uint64_t *uid = cairn_world_bodies(world).uid;
     for (int j = 0; j < c.count; j++) {
-        int a = c.body[2 * j], b = c.body[2 * j + 1];
+        uint64_t a = uid[c.body[2 * j]], b = uid[c.body[2 * j + 1]];
         bool thrown = a == 0 || b == 0, floor = a == BALLS || b == BALLS;
         double *event = floor ? &t->table : &t->collision;
         if (thrown && c.impulse[3 * j] > 0 && *event < 0)

@@ -188,7 +188,8 @@ int cairn_grains_above(const cairn_world *world)
 {
     cairn_bodies b = cairn_world_bodies(world);
     int above = 0;
-    for (int i = NUT_BIG + 1; i < b.count; i++)
-        above += b.x[i].y > b.x[NUT_BIG].y;
+    int big = cairn_body_row(world, (cairn_body_id){ NUT_BIG });
+    for (int i = b.held; i < b.count; i++)
+        above += b.x[i].y > b.x[big].y;
     return above;
 }

@@ -40,10 +40,12 @@ static void draw_frame(cairn_study *study, const cairn_world *world, const char 
                                                .equal = true,
                                                .bare = true });
     int small = cairn_study_series(study, CAIRN_SERIES_DISKS, "small");
-    for (int i = NUT_BIG + 1; i < b.count; i++)
-        cairn_study_point(study, small, b.x[i].x, b.x[i].y, b.shape[i].radius);
+    for (int i = b.held; i < b.count; i++)
+        if (b.uid[i] != NUT_BIG)
+            cairn_study_point(study, small, b.x[i].x, b.x[i].y, cairn_bodies_shape(&b, i)->radius);
     int big = cairn_study_series(study, CAIRN_SERIES_DISKS, "big");
-    cairn_study_point(study, big, b.x[NUT_BIG].x, b.x[NUT_BIG].y, b.shape[NUT_BIG].radius);
+    int nut = cairn_body_row(world, (cairn_body_id){ NUT_BIG });
+    cairn_study_point(study, big, b.x[nut].x, b.x[nut].y, cairn_bodies_shape(&b, nut)->radius);
 }
 
 /* Where a run is drawn: series of disks above, and whether frames are taken; NULL: nowhere. */

@@ -15,8 +15,8 @@ void cairn_view_balls(cairn_study *study, const cairn_world *world, const cairn_
     cairn_study_figure(study, &f);
     int series = cairn_study_series(study, CAIRN_SERIES_DISKS, "balls");
     for (int i = first; i < b.count; i++) {
-        double r = b.shape[i].radius, away = flat ? 0 : fabs(b.x[i].y - plane);
-        if (b.alive[i] && away < r)
+        double r = cairn_bodies_shape(&b, i)->radius, away = flat ? 0 : fabs(b.x[i].y - plane);
+        if (away < r)
             cairn_study_point(study, series, b.x[i].x, flat ? b.x[i].y : b.x[i].z,
                               sqrt(r * r - away * away));
     }

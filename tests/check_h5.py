@@ -23,7 +23,7 @@ coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy load
 motor_work correction friction_loss impact_loss damping_loss sleep_loss numerical_loss collide_seconds
 assemble_seconds solve_seconds
 finish_seconds""".split()
-BODIES = """shape motion material world_index mass inertia radius half_angle bottom_radius
+BODIES = """shape motion material uid mass inertia radius half_angle bottom_radius
 top_radius height axis length rounding exponents size semi_axes shape_x shape_q geometry volume""".split()
 STATES = ["index", "x", "q", "v", "omega", "asleep"]
 JOINTS = """kind body collide anchor_a anchor_b frame_a frame_b turn_motor slide_motor length pitch

@@ -255,12 +255,12 @@ static inline hard_problem make_duplicated(const cairn_problem *p)
 static inline cairn_problem next_problem(cairn_world *world, const cairn_step_options *options)
 {
     cairn_step_report report = { 0 };
-    cairn_step step;
     cairn_free_motion motion;
     cairn_mechanism joints;
     cairn_posed posed;
     cairn_candidates candidates = cairn_candidates_none(world, options->time_step);
-    CHECK_OK(cairn_step_begin(world, options, &report, &step));
+    CHECK_OK(cairn_world_put_in_order(world));
+    cairn_step step = cairn_step_begin(world, options, &report);
     CHECK_OK(cairn_step_free_motion(&step, &motion));
     CHECK_OK(cairn_step_candidates(&step, &motion, &candidates));
     CHECK_OK(cairn_step_joints(&step, &motion, &joints));

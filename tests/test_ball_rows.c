@@ -18,7 +18,7 @@ static int add_cube(cairn_world *world, cairn_vec3 x)
     def.mass = 1;
     def.position = x;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 static const cairn_problem *problem_of(cairn_world *world)
@@ -72,7 +72,7 @@ TEST(a_ball_on_a_joint_has_rows)
     int held = add_ball(world, 0.1, cairn_vec(1, 0, 0.1), zero);
     cairn_joint_def def = cairn_joint_def_default();
     def.kind = CAIRN_JOINT_BALL;
-    def.a = (cairn_body_id){ held, cairn_world_bodies(world).generation[held] };
+    def.a = (cairn_body_id){ cairn_world_bodies(world).uid[held] };
     def.anchor = cairn_vec(1, 0, 0.5);
     CHECK_OK(cairn_joint_create(world, &def, NULL));
     const cairn_problem *p = problem_of(world);
@@ -116,8 +116,9 @@ static cairn_vec3 slide(cairn_quat turned, cairn_vec3 *spin)
     cairn_step_options options = step_by(0.01, "coulomb", 1e-12);
     advance(world, &options, 30);
     cairn_bodies bodies = cairn_world_bodies(world);
-    *spin = cairn_rotate(bodies.q[id.index], bodies.omega[id.index]);
-    cairn_vec3 x = bodies.x[id.index];
+    int row = cairn_body_row(world, id);
+    *spin = cairn_rotate(bodies.q[row], bodies.omega[row]);
+    cairn_vec3 x = bodies.x[row];
     cairn_world_destroy(world);
     return x;
 }

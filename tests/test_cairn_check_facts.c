@@ -59,15 +59,15 @@ TEST(volumes_follow_from_shapes)
     folder_remove(f.path);
 }
 
-/* The last place but one may not become the last: the bodies of a state stand in order. */
-TEST(places_in_the_world_are_in_order)
+/* No uid may become that of the next row. */
+TEST(uids_of_bodies_rise)
 {
     folder f;
     run_solids(&f);
     for (hsize_t i = 0; i < 10; i++)
-        check_noticed(&f, "bodies/world_index", i, (double)i + 1);
-    check_noticed(&f, "bodies/world_index", 10, 9);
-    check_noticed(&f, "bodies/world_index", 0, -1);
+        check_noticed(&f, "bodies/uid", i, (double)i + 1);
+    check_noticed(&f, "bodies/uid", 10, 9);
+    check_noticed(&f, "bodies/uid", 0, -1);
     folder_remove(f.path);
 }
 
@@ -220,7 +220,7 @@ TEST(another_version_of_the_format_is_noticed)
 
 int main(void)
 {
-    RUN(CASE(volumes_follow_from_shapes), CASE(places_in_the_world_are_in_order),
+    RUN(CASE(volumes_follow_from_shapes), CASE(uids_of_bodies_rise),
         CASE(statistics_follow_from_states_and_steps),
         CASE(distances_are_as_promised_and_name_a_pair_that_is_searched_for),
         CASE(energies_are_finite), CASE(a_duration_that_the_steps_do_not_fill_is_noticed),

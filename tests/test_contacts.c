@@ -79,14 +79,14 @@ TEST(contact_frames_are_orthonormal)
 static cairn_world *new_pile(bool box)
 {
     cairn_world *world = new_world(3, 9.81, 0.3, 0);
-    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
-    for (int i = 0; i < 60; i++)
-        add_ball(world, 0.05 + 0.0001 * i,
-                 (cairn_vec3){ 0.11 * (i % 4), 0.11 * (i / 4 % 4), 0.06 + 0.11 * (i / 16) }, zero);
     cairn_shape cube = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
     cube.size = (cairn_vec3){ 1, 1, 1 };
     if (box)
         add_wall(world, cube, (cairn_vec3){ 100, 0, 0 });
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    for (int i = 0; i < 60; i++)
+        add_ball(world, 0.05 + 0.0001 * i,
+                 (cairn_vec3){ 0.11 * (i % 4), 0.11 * (i / 4 % 4), 0.06 + 0.11 * (i / 16) }, zero);
     return world;
 }
 

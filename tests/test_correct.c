@@ -70,7 +70,7 @@ TEST(motors_do_not_move_bodies_when_overlaps_are_mended)
     int pushed = add_ball(world, 0.1, (cairn_vec3){ 5, 0, 0 }, zero);
     cairn_joint_def guide = cairn_joint_def_default();
     guide.kind = CAIRN_JOINT_PRISMATIC;
-    guide.a = (cairn_body_id){ pushed, cairn_world_bodies(world).generation[pushed] };
+    guide.a = (cairn_body_id){ cairn_world_bodies(world).uid[pushed] };
     guide.anchor.x = 5;
     guide.axis = (cairn_vec3){ 1, 0, 0 };
     guide.slide.motor = "force";
@@ -256,7 +256,7 @@ static cairn_world *new_jam(double mu)
     add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 0.45, zero);
     for (int i = 2; i < b.count; i++)
-        add_ball(world, b.shape[i].radius * (1 + 1e-5), b.x[i], zero);
+        add_ball(world, cairn_bodies_shape(&b, i)->radius * (1 + 1e-5), b.x[i], zero);
     cairn_world_destroy(heap);
     return world;
 }

@@ -84,7 +84,7 @@ TEST(box_of_spheres_is_the_same_everywhere)
     CHECK_INT(bodies.count, 4096);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         int n = expected[i].number;
-        CHECK_NEAR(bodies.shape[n].radius, expected[i].radius, 1e-15);
+        CHECK_NEAR(cairn_bodies_shape(&bodies, n)->radius, expected[i].radius, 1e-15);
         CHECK_NEAR(bodies.x[n].x, expected[i].x, 4e-15);
         CHECK_NEAR(bodies.x[n].y, expected[i].y, 4e-15);
         CHECK_NEAR(bodies.x[n].z, expected[i].z, 4e-15);
@@ -269,8 +269,8 @@ TEST(a_radius_scales_a_shape_and_without_it_the_size_is_its_own)
         g.spacing = (cairn_vec3){ 20, 1, 1 };
         g.density = 1;
         cairn_bodies b = made_by(&g, 3, &world);
-        CHECK_INT(b.shape[1].kind, CAIRN_SHAPE_BOX);
-        CHECK_NEAR(b.shape[1].size.z, k ? 6 : 12, 1e-12);
+        CHECK_INT(cairn_bodies_shape(&b, 1)->kind, CAIRN_SHAPE_BOX);
+        CHECK_NEAR(cairn_bodies_shape(&b, 1)->size.z, k ? 6 : 12, 1e-12);
         CHECK_NEAR(b.mass[1], k ? 18 : 144, 1e-10);
         CHECK_NEAR(b.x[1].x, 20, 0);
         CHECK_NEAR(b.q[1].w, 1, 0);

@@ -34,7 +34,8 @@ static double smallest_gap(const cairn_bodies *b)
         for (int j = 0; j < i; j++) {
             double away =
                 hypot(hypot(b->x[i].x - b->x[j].x, b->x[i].y - b->x[j].y), b->x[i].z - b->x[j].z);
-            smallest = fmin(smallest, away - b->shape[i].radius - b->shape[j].radius);
+            smallest = fmin(smallest, away - cairn_bodies_shape(b, i)->radius -
+                                          cairn_bodies_shape(b, j)->radius);
         }
     return smallest;
 }
@@ -46,7 +47,7 @@ static double sticking_out(const cairn_bodies *b, double side, int dimension)
     for (int i = 0; i < b->count; i++) {
         double far = fmax(fabs(b->x[i].x), fabs(b->x[i].y));
         far = dimension == 3 ? fmax(far, fabs(b->x[i].z)) : far;
-        worst = fmax(worst, far + b->shape[i].radius - side / 2);
+        worst = fmax(worst, far + cairn_bodies_shape(b, i)->radius - side / 2);
     }
     return worst;
 }
@@ -117,7 +118,7 @@ TEST(a_lid_blocks_no_more_than_itself)
     const cairn_bodies b = cairn_world_bodies(world);
     CHECK_INT(b.count, 401);
     for (int i = 1; i < b.count; i++)
-        CHECK(box_distance(b.x[i], half, at) >= b.shape[i].radius);
+        CHECK(box_distance(b.x[i], half, at) >= cairn_bodies_shape(&b, i)->radius);
     cairn_world_destroy(world);
 }
 
@@ -159,7 +160,7 @@ TEST(a_region_can_be_an_upright_cylinder)
     CHECK_OK(cairn_generate(world, &g, NULL, NULL));
     const cairn_bodies bodies = cairn_world_bodies(world);
     for (int i = 0; i < bodies.count; i++) {
-        double radius = bodies.shape[i].radius;
+        double radius = cairn_bodies_shape(&bodies, i)->radius;
         CHECK(hypot(bodies.x[i].x, bodies.x[i].y) + radius <= 1.5 + 1e-15);
         CHECK(fabs(bodies.x[i].z) + radius <= 2 + 1e-15);
     }

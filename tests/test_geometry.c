@@ -38,7 +38,7 @@ static void check_world(bool remove_body)
     CHECK_OK(cairn_hull_create(square, 4, 2, &def.shape.geometry, NULL));
     CHECK_OK(cairn_body_create(world, &def, &id));
     cairn_geometry_release(def.shape.geometry);
-    CHECK_INT(cairn_geometry_look(cairn_world_bodies(world).shape[0].geometry).face_count, 4);
+    CHECK_INT(cairn_geometry_look(cairn_world_bodies(world).shapes[0].geometry).face_count, 4);
     if (remove_body)
         CHECK_OK(cairn_body_destroy(world, id));
     cairn_world_destroy(world);

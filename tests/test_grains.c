@@ -17,7 +17,8 @@ TEST(the_box_holds_n_cubed_spheres_apart)
     cairn_bodies b = cairn_world_bodies(world);
     CHECK_INT(b.count, 5 + 216);
     for (int i = 5; i < b.count; i++) {
-        CHECK(b.shape[i].radius >= 0.8 * 10 / 12 && b.shape[i].radius <= 0.9 * 10 / 12);
+        CHECK(cairn_bodies_shape(&b, i)->radius >= 0.8 * 10 / 12 &&
+              cairn_bodies_shape(&b, i)->radius <= 0.9 * 10 / 12);
         CHECK(b.mass[i] >= 1 && b.mass[i] <= 2);
     }
     CHECK_NEAR(overlap(world), 0, 0);
@@ -63,11 +64,12 @@ TEST(ellipses_start_apart_over_glued_disks)
     CHECK_OK(cairn_grains_ellipses(&world));
     cairn_bodies b = cairn_world_bodies(world);
     CHECK_INT(b.count, ELLIPSE_GLUED + ELLIPSES);
-    CHECK_NEAR(b.x[0].y + b.shape[0].radius, 0, 1e-15);
-    CHECK_NEAR(b.x[1].x - b.x[0].x, 2 * b.shape[0].radius, 1e-12);
+    CHECK_NEAR(b.x[0].y + cairn_bodies_shape(&b, 0)->radius, 0, 1e-15);
+    CHECK_NEAR(b.x[1].x - b.x[0].x, 2 * cairn_bodies_shape(&b, 0)->radius, 1e-12);
     for (int i = ELLIPSE_GLUED; i < b.count; i++) {
-        CHECK_NEAR(b.shape[i].semi_axes.y, 0.45, 0);
-        CHECK(b.shape[i].semi_axes.x >= 0.22 && b.shape[i].semi_axes.x <= 0.68);
+        CHECK_NEAR(cairn_bodies_shape(&b, i)->semi_axes.y, 0.45, 0);
+        CHECK(cairn_bodies_shape(&b, i)->semi_axes.x >= 0.22 &&
+              cairn_bodies_shape(&b, i)->semi_axes.x <= 0.68);
     }
     CHECK_NEAR(overlap(world), 0, 0);
     cairn_world_destroy(world);
@@ -81,7 +83,7 @@ TEST(all_small_disks_but_those_beside_it_start_above_the_big_one)
     CHECK_OK(cairn_grains_nut(&box, &world));
     cairn_bodies b = cairn_world_bodies(world);
     CHECK_INT(b.count, NUT_WALLS + 201);
-    CHECK_NEAR(b.shape[NUT_BIG].radius, 1.5, 0);
+    CHECK_NEAR(cairn_bodies_shape(&b, NUT_BIG)->radius, 1.5, 0);
     CHECK_NEAR(b.mass[NUT_BIG], 9, 1e-12);
     CHECK_NEAR(overlap(world), 0, 0);
     CHECK(cairn_grains_above(world) > 180 && cairn_grains_above(world) < 200);

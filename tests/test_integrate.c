@@ -39,7 +39,7 @@ static int add_spinner(cairn_world *world, cairn_vec3 inertia, cairn_vec3 omega)
     def.inertia = inertia;
     def.angular_velocity = omega;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 /* the turn about a principal axis is the exponential map: exact for any step */

@@ -10,7 +10,7 @@ static const cairn_vec3 zero = { 0, 0, 0 };
 
 static cairn_body_id id_of(const cairn_world *world, int index)
 {
-    return (cairn_body_id){ index, cairn_world_bodies(world).generation[index] };
+    return (cairn_body_id){ cairn_world_bodies(world).uid[index] };
 }
 
 /* A body with mass 1 and moments of inertia (1, 2, 2.5) (2D: 2.5). */
@@ -26,7 +26,7 @@ static int add_brick(cairn_world *world, cairn_vec3 x)
         def.inertia = (cairn_vec3){ 0, 0, 2.5 };
     def.position = x;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 static cairn_joint_def joint_of(const cairn_world *world, cairn_joint_kind kind, int a, int b)
@@ -362,9 +362,9 @@ TEST(joined_bodies_do_not_collide_unless_they_should)
 TEST(the_energy_ledger_closes_with_joints)
 {
     cairn_world *world = new_world(3, 9.81, 0.3, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     int a = add_brick(world, (cairn_vec3){ 0, 0, 1 });
     int b = add_brick(world, (cairn_vec3){ 1, 0, 1 });
-    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     cairn_joint_def hinge = joint_of(world, CAIRN_JOINT_REVOLUTE, a, b);
     hinge.anchor = (cairn_vec3){ 0.5, 0, 1 };
     hinge.axis = (cairn_vec3){ 0, 1, 0 };
@@ -412,7 +412,7 @@ TEST(a_chain_with_a_heavy_end_does_not_drift)
     heavy.mass = 1000;
     heavy.position.z = -10;
     CHECK_OK(cairn_body_create(world, &heavy, &id));
-    cairn_joint_def def = joint_of(world, CAIRN_JOINT_BALL, id.index, last);
+    cairn_joint_def def = joint_of(world, CAIRN_JOINT_BALL, cairn_body_row(world, id), last);
     def.anchor.z = -10;
     join(world, &def);
     double energy = total_energy(world);

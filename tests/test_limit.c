@@ -15,7 +15,7 @@ static int add_cube(cairn_world *world, double height, cairn_vec3 omega)
     def.position.z = height;
     def.angular_velocity = omega;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 static bool is_refused(cairn_world *world, const cairn_step_options *options)

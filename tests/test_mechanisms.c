@@ -229,7 +229,7 @@ TEST(a_crank_with_clearance_turns_nearly_as_on_a_joint)
     cairn_scene *tight = load_with("clearance.yaml", smooth);
     cairn_joint_def pin = cairn_joint_def_default();
     pin.kind = CAIRN_JOINT_REVOLUTE;
-    pin.a = (cairn_body_id){ 1, cairn_world_bodies(tight->world).generation[1] };
+    pin.a = (cairn_body_id){ cairn_world_bodies(tight->world).uid[1] };
     pin.anchor = cairn_world_bodies(tight->world).x[1];
     CHECK_OK(cairn_joint_create(tight->world, &pin, NULL));
     cairn_certificate worst = play(loose, 5e-4, 0.3);

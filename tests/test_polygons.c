@@ -26,7 +26,7 @@ TEST(an_outline_is_closed)
     cairn_shape box = cairn_shape_default(CAIRN_SHAPE_BOX, 2);
     cairn_polygons p = { 0 };
     box.size = (cairn_vec3){ 2, 2, 0 };
-    int index = add_wall(world, box, (cairn_vec3){ 5, 0, 0 }).index;
+    int index = cairn_body_row(world, add_wall(world, box, (cairn_vec3){ 5, 0, 0 }));
     const cairn_bodies bodies = cairn_world_bodies(world);
     const cairn_polygons_of filled = { 2, 3, false }, lines = { 2, 4, true };
     CHECK_OK(cairn_polygons_add_body(&p, &bodies, index, &filled));

@@ -145,7 +145,7 @@ TEST(joints_are_counted)
     cairn_run_info info;
     for (int i = 2; i <= 3; i++) {
         cairn_joint_def def = cairn_joint_def_default();
-        def.a = (cairn_body_id){ i, cairn_world_bodies(s.world).generation[i] };
+        def.a = (cairn_body_id){ cairn_world_bodies(s.world).uid[i] };
         def.anchor = cairn_world_bodies(s.world).x[i];
         def.break_force = i == 2 ? 1 : 0;
         CHECK_OK(cairn_joint_create(s.world, &def, NULL));

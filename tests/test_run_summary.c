@@ -69,7 +69,7 @@ TEST(the_start_counts_what_springs_store)
     cairn_run_summary before = cairn_run_summary_start(scene.world);
     cairn_joint_def def = cairn_joint_def_default();
     def.kind = CAIRN_JOINT_SPRING;
-    def.a = (cairn_body_id){ 1, cairn_world_bodies(scene.world).generation[1] };
+    def.a = (cairn_body_id){ cairn_world_bodies(scene.world).uid[1] };
     def.anchor_b.z = 1;
     def.slide.stiffness = 100;
     def.slide.rest = 0.8;

@@ -147,8 +147,10 @@ TEST(a_scene_can_use_everything)
     CHECK_INT(s->body_count, 7);
     CHECK_INT(bodies.count, 7 + 8 + 8 + 14 + 5 + 5);
     CHECK_INT(cairn_world_inlet_pending(s->world), 10);
-    CHECK_NEAR(bodies.q[1].z, sqrt(0.5), 1e-15); /* a quarter turn about z */
-    CHECK_NEAR(bodies.q[2].w, 1, 0);             /* [2, 0, 0, 0] brought to length 1 */
+    int turned = cairn_body_row(s->world, (cairn_body_id){ 1 });
+    int level = cairn_body_row(s->world, (cairn_body_id){ 2 });
+    CHECK_NEAR(bodies.q[turned].z, sqrt(0.5), 1e-15); /* a quarter turn about z */
+    CHECK_NEAR(bodies.q[level].w, 1, 0);              /* [2, 0, 0, 0] brought to length 1 */
     CHECK(!s->run.contacts);
     CHECK_TEXT(s->run.on_uncertified, "stop");
     cairn_scene_destroy(s);

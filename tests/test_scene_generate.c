@@ -15,7 +15,7 @@ TEST(a_radius_is_a_number_or_a_distribution)
     };
     for (int i = 0; i < 3; i++) {
         cairn_scene *s = scene_text_good(same[i], NULL);
-        CHECK_NEAR(cairn_world_bodies(s->world).shape[0].radius, 0.25, 0);
+        CHECK_NEAR(cairn_world_bodies(s->world).shapes[0].radius, 0.25, 0);
         cairn_scene_destroy(s);
     }
 }
@@ -31,9 +31,9 @@ TEST(generators_work_in_file_order)
         NULL);
     const cairn_bodies bodies = cairn_world_bodies(s->world);
     CHECK_INT(bodies.count, 5);
-    CHECK_NEAR(bodies.shape[0].radius, 2, 0);
-    CHECK_NEAR(bodies.shape[1].radius, 1, 0);
-    CHECK_NEAR(bodies.shape[4].radius, 3, 0);
+    CHECK_NEAR(cairn_bodies_shape(&bodies, 0)->radius, 2, 0);
+    CHECK_NEAR(cairn_bodies_shape(&bodies, 1)->radius, 1, 0);
+    CHECK_NEAR(cairn_bodies_shape(&bodies, 4)->radius, 3, 0);
     cairn_scene_destroy(s);
 }
 
@@ -62,7 +62,7 @@ TEST(an_inlet_pours_any_shape)
     for (int i = 0; i < 5; i++)
         CHECK_OK(cairn_world_step(s->world, &s->step, &report));
     CHECK_INT(cairn_world_bodies(s->world).count, 3);
-    CHECK_NEAR(cairn_world_bodies(s->world).shape[2].size.z, 3, 0);
+    CHECK_NEAR(cairn_world_bodies(s->world).shapes[0].size.z, 3, 0);
     CHECK(fabs(cairn_world_bodies(s->world).q[2].w) < 0.999);
     cairn_scene_destroy(s);
 }

@@ -8,7 +8,7 @@
 
 static const cairn_shape *shape_of(const cairn_scene *scene)
 {
-    return cairn_world_bodies(scene->world).shape;
+    return cairn_world_bodies(scene->world).shapes;
 }
 
 static void write_file(const char *name, const char *text)

@@ -14,7 +14,7 @@ static int add_shape(cairn_world *world, cairn_shape shape, cairn_vec3 x)
     def.shape = shape;
     def.position = x;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 static cairn_shape box_of(double x, double y, double z)

@@ -168,10 +168,10 @@ TEST(what_loses_its_support_wakes)
     cairn_world *world = new_stacks();
     cairn_step_options options = options_with("convex", true);
     advance_to_sleep(world, &options, CUBES);
-    CHECK_OK(cairn_body_destroy(world, (cairn_body_id){ 0, world->bodies.generation[0] }));
+    CHECK_OK(cairn_body_destroy(world, (cairn_body_id){ world->bodies.uid[0] }));
     cairn_step_report report = advance(world, &options, 1);
     CHECK_INT(report.woken, CUBES);
-    for (int i = 1; i <= CUBES; i++)
+    for (int i = 0; i < CUBES; i++)
         CHECK_NEAR(world->bodies.v[i].z, -9.81 * 0.005, 1e-3 * 9.81 * 0.005);
     cairn_world_destroy(world);
 }

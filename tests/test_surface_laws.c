@@ -45,7 +45,7 @@ static int add_mover(cairn_world *world, mover m)
     def.loads = &push;
     def.load_count = 1;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 /* A floor whose surface moves, and which has an axis for friction. */
@@ -58,7 +58,7 @@ static int add_belt(cairn_world *world, cairn_vec3 surface, cairn_vec3 axis)
     def.surface_velocity = surface;
     def.friction_axis = axis;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 static cairn_world *bare_world(int dimension, const cairn_material_def *material)
@@ -600,8 +600,8 @@ TEST(balls_roll_at_a_rod)
         cairn_joint_def rod = cairn_joint_def_default();
         cairn_joint_id id;
         rod.kind = CAIRN_JOINT_DISTANCE;
-        rod.a = (cairn_body_id){ first, 0 };
-        rod.b = (cairn_body_id){ second, 0 };
+        rod.a = (cairn_body_id){ cairn_world_bodies(world).uid[first] };
+        rod.b = (cairn_body_id){ cairn_world_bodies(world).uid[second] };
         rod.anchor = up(dimension, RADIUS);
         rod.anchor_b = m.position;
         CHECK_OK(cairn_joint_create(world, &rod, &id));

@@ -187,7 +187,7 @@ TEST(what_touches_or_is_driven_moves_as_before)
     world = new_chain(1);
     cairn_joint_def damper = cairn_joint_def_default();
     damper.kind = CAIRN_JOINT_TORSION_SPRING;
-    damper.a = (cairn_body_id){ 0, cairn_world_bodies(world).generation[0] };
+    damper.a = (cairn_body_id){ cairn_world_bodies(world).uid[0] };
     damper.axis = cairn_vec(0, 1, 0);
     damper.turn.damping = 0.1;
     CHECK_OK(cairn_joint_create(world, &damper, NULL));

@@ -47,8 +47,8 @@ TEST(the_deepest_overlap_is_found_and_named)
     CHECK_OK(cairn_body_create(world, &def, NULL));
     CHECK_OK(cairn_world_overlap(world, &depth, &a, &b));
     CHECK_NEAR(depth, 0.2, 1e-12);
-    CHECK_INT(a.index, 1);
-    CHECK_INT(b.index, 2);
+    CHECK_INT(a.uid, 1);
+    CHECK_INT(b.uid, 2);
     cairn_world_destroy(world);
 }
 

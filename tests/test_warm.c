@@ -37,7 +37,7 @@ TEST(removed_bodies_do_not_confuse_the_matching)
     cairn_body_id ids[5];
     add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
     for (int i = 0; i < 5; i++)
-        ids[i] = (cairn_body_id){ add_ball(world, 0.1, (cairn_vec3){ i, 0.1, 0 }, zero), 0 };
+        ids[i] = (cairn_body_id){ (uint64_t)add_ball(world, 0.1, (cairn_vec3){ i, 0.1, 0 }, zero) };
     cairn_step_options options = step_by(0.01, "convex", 1e-10);
     advance(world, &options, 10);
     CHECK_INT(cairn_world_contacts(world).count, 5);

@@ -17,7 +17,7 @@ static inline cairn_world *new_world(int dimension, double gravity, double mu, d
     return world;
 }
 
-/* A ball or disk of mass 1; returns its index. */
+/* A ball or disk of mass 1; returns its row. */
 static inline int add_ball(cairn_world *world, double radius, cairn_vec3 x, cairn_vec3 v)
 {
     cairn_body_def def = cairn_body_def_default();
@@ -28,7 +28,7 @@ static inline int add_ball(cairn_world *world, double radius, cairn_vec3 x, cair
     def.position = x;
     def.velocity = v;
     CHECK_OK(cairn_body_create(world, &def, &id));
-    return id.index;
+    return cairn_body_row(world, id);
 }
 
 /* A fixed body of a kind with its default axis; `radius` where the kind has one. */
@@ -36,7 +36,7 @@ static inline int add_fixed(cairn_world *world, cairn_shape_kind kind, double ra
 {
     cairn_shape shape = cairn_shape_default(kind, cairn_world_dimension(world));
     shape.radius = radius;
-    return add_wall(world, shape, x).index;
+    return cairn_body_row(world, add_wall(world, shape, x));
 }
 
 static inline cairn_step_options step_by(double h, const char *scheme, double tolerance)

@@ -20,7 +20,7 @@ void cairn_line_print(const char *name, const char *format, ...)
 
 /* What the bodies of a world add up to. */
 typedef struct tally {
-    int64_t alive, by_motion[CAIRN_MOTION_COUNT], by_shape[CAIRN_SHAPE_COUNT];
+    int64_t all, by_motion[CAIRN_MOTION_COUNT], by_shape[CAIRN_SHAPE_COUNT];
     double mass;                           /* kg, of the dynamic bodies                       */
     double radius_minimum, radius_maximum; /* m, of the dynamic spheres                      */
     cairn_vec3 low, high;                  /* m, of the centres of the dynamic bodies         */
@@ -34,7 +34,7 @@ static void widen(tally *t, cairn_vec3 x)
 
 static void count_dynamic(const cairn_bodies *bodies, int i, tally *t)
 {
-    const cairn_shape *shape = &bodies->shape[i];
+    const cairn_shape *shape = cairn_bodies_shape(bodies, i);
     t->mass += bodies->mass[i];
     widen(t, bodies->x[i]);
     if (shape->kind == CAIRN_SHAPE_SPHERE) {
@@ -50,11 +50,9 @@ static tally count_bodies(const cairn_world *world)
                 .low = { DBL_MAX, DBL_MAX, DBL_MAX },
                 .high = { -DBL_MAX, -DBL_MAX, -DBL_MAX } };
     for (int i = 0; i < bodies.count; i++) {
-        if (!bodies.alive[i])
-            continue;
-        t.alive++;
+        t.all++;
         t.by_motion[bodies.motion[i]]++;
-        t.by_shape[bodies.shape[i].kind]++;
+        t.by_shape[cairn_bodies_shape(&bodies, i)->kind]++;
         if (bodies.motion[i] == CAIRN_MOTION_DYNAMIC)
             count_dynamic(&bodies, i, &t);
     }
@@ -63,7 +61,7 @@ static tally count_bodies(const cairn_world *world)
 
 static void print_counts(const tally *t, int64_t pending)
 {
-    printf("  %-20s %lld:", "bodies", (long long)t->alive);
+    printf("  %-20s %lld:", "bodies", (long long)t->all);
     for (int i = 0; i < CAIRN_MOTION_COUNT; i++)
         if (t->by_motion[i] > 0)
             printf(" %lld %s", (long long)t->by_motion[i], cairn_motion_name(i));

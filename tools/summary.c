@@ -97,7 +97,7 @@ typedef struct pair_text {
     char text[400];
 } pair_text;
 
-static pair_text pair_of(const cairn_scene *scene, const int32_t body[2])
+static pair_text pair_of(const cairn_scene *scene, const int64_t body[2])
 {
     char one[192], other[192];
     pair_text pair;

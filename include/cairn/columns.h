@@ -16,11 +16,11 @@ extern "C" {
 
 /** What the numbers of a column are. */
 typedef enum cairn_column_type {
-    CAIRN_COLUMN_BYTE,  /* uint8_t                                                    */
-    CAIRN_COLUMN_FLAG,  /* bool                                                       */
-    CAIRN_COLUMN_INT,   /* int32_t or uint32_t                                        */
-    CAIRN_COLUMN_REAL,  /* double                                                     */
-    CAIRN_COLUMN_RECORD /* a struct, one in a row, with a format of its own in files  */
+    CAIRN_COLUMN_BYTE, /* uint8_t                                                    */
+    CAIRN_COLUMN_FLAG, /* bool                                                       */
+    CAIRN_COLUMN_INT,  /* int32_t                                                    */
+    CAIRN_COLUMN_LONG, /* uint64_t below 2^63                                        */
+    CAIRN_COLUMN_REAL  /* double                                                     */
 } cairn_column_type;
 
 /** Numbers in a row that depend on the world: 2 or 3; of a turning 1 in 2D, 3 in 3D. */
@@ -42,6 +42,7 @@ typedef enum cairn_column_range {
     CAIRN_RANGE_NO_YES,
     CAIRN_RANGE_MOTION,
     CAIRN_RANGE_MATERIAL,
+    CAIRN_RANGE_SHAPE,
     CAIRN_RANGE_BODY
 } cairn_column_range;
 
@@ -57,16 +58,14 @@ enum {
 
 /* clang-format off */
 #define CAIRN_BODY_COLUMNS(COLUMN)                                                                 \
-    COLUMN(alive, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_NO_YES,         \
-           "0: a hole that a removed body left")                                                   \
+    COLUMN(uid, uint64_t, CAIRN_COLUMN_LONG, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,            \
+           CAIRN_RANGE_ANY, "which body the row is: its name, which never changes")                \
     COLUMN(motion, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,          \
            CAIRN_RANGE_MOTION, "cairn_motion")                                                     \
-    COLUMN(generation, uint32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,       \
-           "how often its place was given away before")                                            \
     COLUMN(material, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,         \
            CAIRN_RANGE_MATERIAL, "number of its material")                                         \
-    COLUMN(shape, cairn_shape, CAIRN_COLUMN_RECORD, 1, "", 0, CAIRN_RANGE_ANY,                     \
-           "each holds its geometry")                                                              \
+    COLUMN(shape, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_SHAPE,           \
+           "id: its place in `shapes`")                                                            \
     COLUMN(pose, cairn_pose, CAIRN_COLUMN_REAL, 7, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,          \
            "of the shape in the frame of the body")                                                \
     COLUMN(x, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,          \
@@ -106,10 +105,10 @@ enum {
     COLUMN(body, int32_t, CAIRN_COLUMN_INT, 2, "", CAIRN_GOES_SAVED, CAIRN_RANGE_BODY, 0,          \
            "a, b: rows of cairn_bodies")                                                           \
     COLUMN(piece, cairn_piece, CAIRN_COLUMN_INT, 4, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,         \
-           CAIRN_CONTACTS_PIECES, "of the body of smaller and of larger index; NULL: wholes")      \
+           CAIRN_CONTACTS_PIECES, "of the body of smaller and of larger uid; NULL: wholes")        \
     COLUMN(feature, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_DETAIL,        \
            CAIRN_RANGE_ANY, 0,                                                                     \
-           "tells apart several contacts of one pair; INT32_MIN once a body was destroyed")        \
+           "tells apart several contacts of one pair")                                             \
     COLUMN(point, cairn_vec3, CAIRN_COLUMN_REAL, 3, "m", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,      \
            CAIRN_RANGE_ANY, 0,                                                                     \
            "middle between the two witness points, where the scheme evaluated them")               \
@@ -150,11 +149,16 @@ enum {
 
 #define CAIRN_COLUMN_SHOWN(name, type, ...) const type *name;
 
-/** All bodies at once, as arrays lent until the next call that changes the world. Entries with
- *  `alive` 0 are holes left by removed bodies. A dynamic body moves in its principal frame: origin
- *  in the centre of mass, axes along the principal axes of inertia. */
+/** All bodies at once, as arrays lent until the next call that changes the world: one row a body,
+ *  first those that are fixed or driven, then the dynamic ones. Where a body stands changes when
+ *  bodies come and go and, where there are many, when a step sorts them along a curve through
+ *  space; `uid` tells who it is, cairn_body_row where it is. A dynamic body moves in its principal
+ *  frame: origin in the centre of mass, axes along the principal axes of inertia. */
 typedef struct cairn_bodies {
     int count;
+    int held;                  /* rows of fixed and driven bodies                              */
+    int shape_count;           /* entries of `shapes`                                          */
+    const cairn_shape *shapes; /* by id: bodies of the same shape share one                    */
     CAIRN_BODY_COLUMNS(CAIRN_COLUMN_SHOWN)
 } cairn_bodies;
 

@@ -57,9 +57,9 @@ typedef struct cairn_run_summary {
     double mean_iterations;
     int64_t max_iterations;
     cairn_certificate worst, mean; /* over the steps, entry by entry                         */
-    int32_t distance_body[2];      /* world indices of the pair of worst.distance; -1: none   */
+    int64_t distance_body[2];      /* uids of the pair of worst.distance; -1: none            */
     double overlap;                /* deepest overlap as a share of the smaller body's radius */
-    int32_t overlap_body[2];       /* world indices of that pair; -1: nothing overlapped      */
+    int64_t overlap_body[2];       /* uids of that pair; -1: nothing overlapped               */
     int64_t overlap_step;          /* number of the step in which it was, 0: none             */
     int64_t deep_steps;            /* steps with an overlap above CAIRN_RUN_DEEP              */
     double lift_speed;             /* m/s: largest mu |u_T| at which a convex law lifts bodies */
@@ -69,7 +69,7 @@ typedef struct cairn_run_summary {
     cairn_timing timing;           /* sums                                                   */
     double write_seconds;
     double displacement; /* m: largest distance of a dynamic body from where it was at the start */
-    int64_t displaced;   /* index of that body, -1: there was none                 */
+    int64_t displaced;   /* uid of that body, -1: there was none                   */
     uint64_t hash;       /* of the final state                                     */
     bool interrupted;    /* ended by the caller's stop                             */
     bool has_packing;

@@ -47,7 +47,7 @@ typedef struct cairn_scene {
     int material_count;
     const char *const *material_names; /* by material number                                    */
     int body_count;
-    const char *const *body_names; /* by body index, NULL: unnamed; bodies that a generator or
+    const char *const *body_names; /* by uid, NULL: unnamed; bodies that a generator or
                                       inlet made have none                                      */
     double overlap;   /* deepest overlap at the start, as a share of the smaller radius          */
     const char *text; /* the file as read, with overrides listed as comments at the end         */
@@ -63,7 +63,7 @@ CAIRN_API cairn_status cairn_scene_load(const char *path, const char *const *ove
 /** Free a scene with its world; NULL is allowed. */
 CAIRN_API void cairn_scene_destroy(cairn_scene *scene);
 
-/** What people call a body, by its index in the world: 'ball' in quotes when the scene names it,
+/** What people call a body, by its uid: 'ball' in quotes when the scene names it,
  *  else its number. */
 CAIRN_API void cairn_scene_body_label(const cairn_scene *scene, int64_t body, char *out,
                                       size_t capacity);

@@ -168,11 +168,13 @@ CAIRN_API const cairn_record *cairn_load_record(int kind);
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
-/** A body by number; the generation tells a re-used number from the old body. */
+/** A body by its name: 0, 1, 2, ... in the order in which bodies are made, never given twice. */
 typedef struct cairn_body_id {
-    int32_t index;
-    uint32_t generation;
+    uint64_t uid;
 } cairn_body_id;
+
+/** The uid of no body: in joints, the world itself. */
+#define CAIRN_NO_BODY UINT64_MAX
 
 typedef enum cairn_motion {
     CAIRN_MOTION_DYNAMIC, /* moved by forces and contacts                       */
@@ -218,11 +220,15 @@ CAIRN_API const cairn_record *cairn_body_record(void);
  *  CAIRN_NO_MEMORY; the world is then as before. */
 CAIRN_API cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def,
                                          cairn_body_id *out);
-/** Remove a body. CAIRN_NOT_FOUND for an id that is not alive. */
+/** Remove a body, with its joints. CAIRN_NOT_FOUND for one that is not there. */
 CAIRN_API cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
 
 /** The bodies of a world. */
 CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);
+/** The row of a body in cairn_world_bodies as they stand now; -1: it is not there. */
+CAIRN_API int cairn_body_row(const cairn_world *world, cairn_body_id body);
+/** The shape of the body in a row. */
+CAIRN_API const cairn_shape *cairn_bodies_shape(const cairn_bodies *bodies, int row);
 /** Where the shape of body `index` stands in space. */
 CAIRN_API cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index);
 
@@ -423,10 +429,10 @@ typedef struct cairn_step_report {
                                  each other                                                   */
     int impacts_left;         /* contacts that still hit when the rounds were over; they bounce
                                  all at once                                                  */
-    int32_t distance_body[2]; /* the pair of certificate.distance; -1, -1: closed forms only  */
+    int64_t distance_body[2]; /* uids: pair of certificate.distance; -1, -1: closed forms     */
     double overlap;           /* 1: deepest overlap after the step as a share of the radius of
                                  the smaller of its two bodies; >= 0                          */
-    int32_t overlap_body[2];  /* that pair; -1, -1: nothing overlaps                          */
+    int64_t overlap_body[2];  /* uids of that pair; -1, -1: nothing overlaps                  */
     cairn_solve_report solve;
     cairn_certificate certificate;
     cairn_energy energy;
@@ -455,8 +461,8 @@ CAIRN_API cairn_contacts cairn_world_contacts(const cairn_world *world);
  *  problem has been given up since. */
 CAIRN_API const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r);
 
-/** What the last step was made of besides the state of the bodies: by body index, for the bodies
- *  that were there when it began, and by contact of cairn_world_contacts. */
+/** What the last step was made of besides the state of the bodies: by row, for the bodies that
+ *  were there when it began, and by contact of cairn_world_contacts. */
 typedef struct cairn_step_inputs {
     int count;
     const cairn_vec3 *force;   /* N, world frame: sum of a body's loads                         */

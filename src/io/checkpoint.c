@@ -13,7 +13,7 @@
 #include "io/run_table.h"
 #include "io/scene_build.h"
 
-enum { VERSION = 4, HEAD = 32, SUM = 8 };
+enum { VERSION = 5, HEAD = 32, SUM = 8 };
 
 static const char MAGIC[17] = "cairn checkpoint";
 
@@ -91,6 +91,10 @@ static const size_t wholes[] = {
     TOTAL(impacts),
     TOTAL(impacts_left),
     TOTAL(impacts_left_steps),
+    TOTAL(distance_body[0]),
+    TOTAL(distance_body[1]),
+    TOTAL(overlap_body[0]),
+    TOTAL(overlap_body[1]),
 };
 static const size_t ints[] = {
     TOTAL(max_candidates),
@@ -100,10 +104,6 @@ static const size_t ints[] = {
     TOTAL(max_impact_rounds),
     TOTAL(worst.judgement.asked.worst_contact),
     TOTAL(worst.judgement.coulomb.worst_contact),
-    TOTAL(distance_body[0]),
-    TOTAL(distance_body[1]),
-    TOTAL(overlap_body[0]),
-    TOTAL(overlap_body[1]),
 };
 static const size_t reals[] = {
     TOTAL(time),          TOTAL(wall_seconds), TOTAL(mean_candidates), TOTAL(mean_active),
@@ -306,26 +306,24 @@ static void write_output(cairn_writer *w, const cairn_run_output *o)
     cairn_write_whole(w, o->problems.bytes);
     cairn_write_whole(w, o->roll.count);
     cairn_write_whole(w, o->roll.joints);
-    cairn_write_whole(w, (int64_t)o->roll.capacity);
-    for (size_t i = 0; i < o->roll.capacity; i++) {
-        cairn_write_whole(w, o->roll.seats[i].generation);
-        cairn_write_whole(w, o->roll.seats[i].next);
-    }
+    for (int32_t i = 0; i < o->roll.count; i++)
+        cairn_write_whole(w, (int64_t)o->roll.uids[i]);
     write_paraview(w, &o->paraview);
 }
 
 static cairn_status read_roll(cairn_reader *r, cairn_run_roll *roll)
 {
     void *block = NULL;
-    roll->count = (int32_t)cairn_read_within(r, 0, INT32_MAX);
+    size_t count = cairn_read_count(r, 8);
     roll->joints = (int)cairn_read_within(r, 0, INT32_MAX);
-    size_t seats = cairn_read_count(r, 16);
-    TRY(cairn_memory_reserve(&block, &roll->capacity, seats, sizeof *roll->seats));
-    roll->seats = block;
-    for (size_t i = 0; i < seats; i++) {
-        roll->seats[i].generation = (uint32_t)cairn_read_within(r, 0, UINT32_MAX);
-        roll->seats[i].next = (int32_t)cairn_read_within(r, 0, roll->count);
+    r->failed = r->failed || count > INT32_MAX;
+    TRY(cairn_memory_reserve(&block, &roll->capacity, r->failed ? 0 : count, sizeof *roll->uids));
+    roll->uids = block;
+    for (size_t i = 0; i < count && !r->failed; i++) {
+        roll->uids[i] = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+        r->failed = r->failed || (i > 0 && roll->uids[i] <= roll->uids[i - 1]);
     }
+    roll->count = r->failed ? 0 : (int32_t)count;
     return CAIRN_OK;
 }
 

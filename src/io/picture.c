@@ -97,7 +97,7 @@ static mark ball_mark(const cairn_run_frame *f, size_t row, const view *v)
     return (mark){ .x = cairn_dot(f->state.x[row], v->right),
                    .y = cairn_dot(f->state.x[row], v->up),
                    .depth = cairn_dot(f->state.x[row], v->towards),
-                   .radius = f->world.shape[i].radius,
+                   .radius = cairn_bodies_shape(&f->world, i)->radius,
                    .turn = f->world.angle[i] };
 }
 
@@ -120,7 +120,7 @@ static mark polygon_mark(const cairn_polygons *p, size_t cell, const view *v)
 /* Walls that are ground or fixed bodies, not containers that would hide what they hold. */
 static bool is_solid_wall(const cairn_run_frame *f, int32_t slot)
 {
-    switch (f->world.shape[slot].kind) {
+    switch (cairn_bodies_shape(&f->world, slot)->kind) {
     case CAIRN_SHAPE_HALF_SPACE:
     case CAIRN_SHAPE_INSIDE_CYLINDER:
     case CAIRN_SHAPE_INSIDE_CONE:
@@ -135,7 +135,7 @@ static bool is_solid_wall(const cairn_run_frame *f, int32_t slot)
 /* Shapes that are open, or hollow: their polygons are ordered one by one. */
 static bool is_convex(const cairn_run_frame *f, int32_t slot)
 {
-    cairn_shape_kind kind = f->world.shape[slot].kind;
+    cairn_shape_kind kind = cairn_bodies_shape(&f->world, slot)->kind;
     return kind != CAIRN_SHAPE_MESH && kind != CAIRN_SHAPE_HEIGHT_FIELD &&
            kind != CAIRN_SHAPE_COMPOUND;
 }
@@ -331,7 +331,7 @@ static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, mar
     TRY(draw_shapes(f, &out->polygons));
     TRY(things_take(f, &out->polygons, arena, &t));
     for (size_t k = 0; k < f->bodies; k++)
-        if (f->world.shape[f->slot[k]].kind == CAIRN_SHAPE_SPHERE)
+        if (cairn_bodies_shape(&f->world, f->slot[k])->kind == CAIRN_SHAPE_SPHERE)
             add_ball(&t, k, v);
     add_polygons(&t, &out->polygons, v);
     for (size_t k = 0; k < t.mark_count; k++)
@@ -446,7 +446,7 @@ static void write_corners(FILE *out, const view *v, const cairn_polygons *p, int
 static const char *wall_fill(const cairn_run_frame *f, const cairn_polygons *walls, size_t cell,
                              int32_t slot, const view *v)
 {
-    cairn_shape_kind kind = f->world.shape[slot].kind;
+    cairn_shape_kind kind = cairn_bodies_shape(&f->world, slot)->kind;
     if (is_solid_wall(f, slot)) {
         bool open = kind == CAIRN_SHAPE_HEIGHT_FIELD || kind == CAIRN_SHAPE_MESH;
         return open && polygon_mark(walls, cell, v).light <= 0 ? "none" : NULL;
@@ -454,7 +454,7 @@ static const char *wall_fill(const cairn_run_frame *f, const cairn_polygons *wal
     if (kind != CAIRN_SHAPE_HALF_SPACE || v->flat)
         return "none";
     cairn_pose pose = cairn_bodies_shape_pose(&f->world, slot);
-    cairn_vec3 axis = cairn_rotate(pose.q, f->world.shape[slot].axis);
+    cairn_vec3 axis = cairn_rotate(pose.q, cairn_bodies_shape(&f->world, slot)->axis);
     return cairn_dot(axis, v->towards) > 0 ? "#f0f2f4" : "none";
 }
 

@@ -77,5 +77,5 @@ cairn_status cairn_polygons_add_body(cairn_polygons *polygons, const cairn_bodie
 {
     target t = { polygons, how->body, how->outlined };
     cairn_pose pose = cairn_bodies_shape_pose(bodies, index);
-    return cairn_shape_draw(&bodies->shape[index], how->dimension, &pose, add, &t);
+    return cairn_shape_draw(cairn_bodies_shape(bodies, index), how->dimension, &pose, add, &t);
 }

@@ -40,7 +40,7 @@ typedef struct run {
     double start;       /* s: time of the world at the start           */
     double next_frame;  /* frames due so far: the next is due at start + next_frame * interval */
     int64_t stored;     /* the step of the last stored frame, -1: none */
-    cairn_vec3 *places; /* m: of the `place_count` first bodies at the start                    */
+    cairn_vec3 *places; /* m: by uid, of the `place_count` first bodies at the start            */
     int place_count;
     int slow_steps;     /* steps in a row in which nothing was faster than rest_speed */
     double checkpoints; /* due so far */
@@ -134,11 +134,7 @@ static int64_t count_steps(const cairn_scene *scene)
 
 static int64_t count_bodies(const cairn_world *world)
 {
-    cairn_bodies bodies = cairn_world_bodies(world);
-    int64_t count = 0;
-    for (int i = 0; i < bodies.count; i++)
-        count += bodies.alive[i] != 0;
-    return count;
+    return cairn_world_bodies(world).count;
 }
 
 /* Joints that hold. */
@@ -155,9 +151,9 @@ static int64_t count_joints(const cairn_world *world)
 static bool is_slow(const cairn_world *world, double speed)
 {
     cairn_bodies b = cairn_world_bodies(world);
-    for (int i = 0; i < b.count; i++) {
+    for (int i = b.held; i < b.count; i++) {
         double square = b.v[i].x * b.v[i].x + b.v[i].y * b.v[i].y + b.v[i].z * b.v[i].z;
-        if (b.alive[i] && b.motion[i] == CAIRN_MOTION_DYNAMIC && !(square <= speed * speed))
+        if (!(square <= speed * speed))
             return false;
     }
     return cairn_world_inlet_pending(world) == 0;
@@ -293,12 +289,15 @@ static cairn_status measure_packing(run *r)
 static cairn_status remember_places(run *r)
 {
     const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
-    r->places = cairn_memory_zeroed((size_t)bodies.count + 1, sizeof *r->places);
+    uint64_t count = 0;
+    for (int i = 0; i < bodies.count; i++)
+        count = bodies.uid[i] < count ? count : bodies.uid[i] + 1;
+    r->places = cairn_memory_zeroed((size_t)count + 1, sizeof *r->places);
     if (!r->places)
         return CAIRN_NO_MEMORY;
-    r->place_count = bodies.count;
+    r->place_count = (int)count;
     for (int i = 0; i < bodies.count; i++)
-        r->places[i] = bodies.x[i];
+        r->places[bodies.uid[i]] = bodies.x[i];
     return CAIRN_OK;
 }
 
@@ -306,12 +305,14 @@ static void measure_displacement(run *r)
 {
     const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
     r->summary.displaced = -1;
-    for (int i = 0; i < r->place_count && i < bodies.count; i++) {
-        double moved = cairn_norm(cairn_sub(bodies.x[i], r->places[i]));
-        bool counts = bodies.alive[i] && bodies.motion[i] == CAIRN_MOTION_DYNAMIC;
-        if (counts && (r->summary.displaced < 0 || moved > r->summary.displacement)) {
+    for (int i = bodies.held; i < bodies.count; i++) {
+        uint64_t uid = bodies.uid[i];
+        if (uid >= (uint64_t)r->place_count)
+            continue;
+        double moved = cairn_norm(cairn_sub(bodies.x[i], r->places[uid]));
+        if (r->summary.displaced < 0 || moved > r->summary.displacement) {
             r->summary.displacement = moved;
-            r->summary.displaced = i;
+            r->summary.displaced = (int64_t)uid;
         }
     }
 }

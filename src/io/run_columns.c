@@ -23,7 +23,6 @@ static const char *shape_name(int kind)
 
 static const cairn_run_source bodies[] = {
     NAMED("shape", kind, shape_name),
-    FRAME("world_index", "", CAIRN_HDF5_INT, 1, fresh_slot),
     FRAME("radius", "m", CAIRN_HDF5_REAL, 1, radius),
     FRAME("half_angle", "rad", CAIRN_HDF5_REAL, 1, half_angle),
     FRAME("bottom_radius", "m", CAIRN_HDF5_REAL, 1, bottom_radius),
@@ -98,6 +97,7 @@ static void add_column(cairn_run_sources *list, const cairn_column *c, const cho
 {
     static const cairn_hdf5_type types[] = { [CAIRN_COLUMN_BYTE] = CAIRN_HDF5_BYTE,
                                              [CAIRN_COLUMN_INT] = CAIRN_HDF5_INT,
+                                             [CAIRN_COLUMN_LONG] = CAIRN_HDF5_LONG,
                                              [CAIRN_COLUMN_REAL] = CAIRN_HDF5_REAL };
     bool there = (c->goes & which->goes) && !(c->goes & which->not ) && !(c->set & ~which->set);
     bool names = c->range == CAIRN_RANGE_MOTION;

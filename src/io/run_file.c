@@ -62,7 +62,7 @@ static const cairn_run_source worst_sources[] = {
          report.certificate.judgement.asked.worst_contact),
     STEP("coulomb_worst_contact", "", CAIRN_HDF5_INT,
          report.certificate.judgement.coulomb.worst_contact),
-    { "distance_body", "", CAIRN_HDF5_INT, 2, offsetof(step_row, report.distance_body), NULL },
+    { "distance_body", "", CAIRN_HDF5_LONG, 2, offsetof(step_row, report.distance_body), NULL },
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
@@ -454,10 +454,10 @@ static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *
 {
     size_t count = 0;
     for (size_t row = 0; row < frame->fresh; row++) {
-        int32_t slot = frame->fresh_slot[row];
-        if (slot >= f->scene->body_count || !f->scene->body_names[slot])
+        uint64_t uid = frame->facts.uid[row];
+        if (uid >= (uint64_t)f->scene->body_count || !f->scene->body_names[uid])
             continue;
-        names[count] = f->scene->body_names[slot];
+        names[count] = f->scene->body_names[uid];
         rows[count++] = (int32_t)row;
     }
     hid_t group;

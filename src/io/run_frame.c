@@ -1,39 +1,64 @@
 /* run_frame.c - see run_frame.h. */
 #include "io/run_frame.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/sample.h"
 
+/* ---- rows of the run ------------------------------------------------------------------------ */
+
 void cairn_run_roll_destroy(cairn_run_roll *roll)
 {
-    cairn_memory_free(roll->seats);
+    cairn_memory_free(roll->uids);
     cairn_run_shelf_destroy(&roll->shelf);
     *roll = (cairn_run_roll){ 0 };
 }
 
-static cairn_status make_room(cairn_run_roll *roll, int bodies)
+/* The row of a body; -1: it has none yet. Where nobody has gone it equals the uid. */
+static int32_t find(const cairn_run_roll *roll, uint64_t uid)
 {
-    void *block = roll->seats;
-    TRY(cairn_memory_reserve(&block, &roll->capacity, (size_t)bodies, sizeof *roll->seats));
-    roll->seats = block;
+    if (uid < (uint64_t)roll->count && roll->uids[uid] == uid)
+        return (int32_t)uid;
+    int32_t low = 0, high = roll->count;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (roll->uids[middle] < uid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < roll->count && roll->uids[low] == uid ? low : -1;
+}
+
+static int compare_uids(const void *a, const void *b)
+{
+    uint64_t p = *(const uint64_t *)a, q = *(const uint64_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Rows for those that have none. They are younger than all that have one: uids rise, and each frame
+ * holds all bodies. */
+static cairn_status enrol(cairn_run_roll *roll, const cairn_bodies *all, size_t *fresh)
+{
+    int32_t before = roll->count;
+    TRY(cairn_memory_reserve((void **)&roll->uids, &roll->capacity,
+                             (size_t)before + (size_t)all->count, sizeof *roll->uids));
+    uint64_t *young = roll->uids + before;
+    for (int i = 0; i < all->count; i++)
+        if (before == 0 || all->uid[i] > roll->uids[before - 1])
+            young[(*fresh)++] = all->uid[i];
+    if (*fresh > INT32_MAX - (size_t)before)
+        return CAIRN_NO_MEMORY;
+    if (*fresh > 1)
+        qsort(young, *fresh, sizeof *young, compare_uids);
+    roll->count = before + (int32_t)*fresh;
     return CAIRN_OK;
 }
 
-static bool is_new(const cairn_run_roll *roll, const cairn_bodies *all, int i)
-{
-    return roll->seats[i].next == 0 || roll->seats[i].generation != all->generation[i];
-}
-
-static void count_rows(const cairn_run_roll *roll, cairn_run_frame *f)
-{
-    for (int i = 0; i < f->world.count; i++) {
-        f->bodies += f->world.alive[i] != 0;
-        f->fresh += f->world.alive[i] && is_new(roll, &f->world, i);
-    }
-}
+/* ---- packing -------------------------------------------------------------------------------- */
 
 /* Takes `count` items for a pointer of the frame; NULL makes the whole frame fail at the end. */
 #define TAKE(pointer, count)                                                                       \
@@ -42,6 +67,7 @@ static void count_rows(const cairn_run_roll *roll, cairn_run_frame *f)
 static cairn_status take_states(cairn_run_frame *f, cairn_arena *arena)
 {
     bool good = true;
+    TAKE(f->row_of, f->bodies);
     TAKE(f->index, f->bodies);
     TAKE(f->slot, f->bodies);
     TAKE(f->pair, 2 * f->contacts);
@@ -74,7 +100,7 @@ static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
 /* What does not change with time, once for each body. */
 static void fill_properties(cairn_run_frame *f, size_t row, int i)
 {
-    const cairn_shape *shape = &f->world.shape[i];
+    const cairn_shape *shape = cairn_bodies_shape(&f->world, i);
     f->kind[row] = (uint8_t)shape->kind;
     f->fresh_slot[row] = i;
     f->geometry[row] = cairn_run_shelf_row(f->shelf, shape->geometry);
@@ -95,32 +121,39 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->shape_q[row] = f->world.pose[i].q;
 }
 
-static cairn_status shelve(const cairn_run_frame *f, cairn_run_roll *roll)
+/* The bodies by rising row of the run. */
+static cairn_status list_bodies(cairn_run_frame *f, const cairn_run_roll *roll, cairn_arena *arena)
 {
-    for (int i = 0; i < f->world.count; i++)
-        if (f->world.alive[i] && is_new(roll, &f->world, i))
-            TRY(cairn_run_shelf_add(&roll->shelf, f->world.shape[i].geometry));
+    int32_t *slots = cairn_arena_take(arena, (size_t)roll->count, sizeof *slots);
+    size_t rows = 0;
+    if (!slots)
+        return CAIRN_NO_MEMORY;
+    for (int32_t row = 0; row < roll->count; row++)
+        slots[row] = -1;
+    for (int i = 0; i < f->world.count; i++) {
+        f->row_of[i] = find(roll, f->world.uid[i]);
+        slots[f->row_of[i]] = i;
+    }
+    for (int32_t row = 0; row < roll->count; row++)
+        if (slots[row] >= 0) {
+            f->index[rows] = row;
+            f->slot[rows++] = slots[row];
+        }
     return CAIRN_OK;
 }
 
-static void fill_bodies(cairn_run_frame *f, cairn_run_roll *roll)
+/* The last ones are those that no frame held before. */
+static cairn_status fill_fresh(cairn_run_frame *f, cairn_run_roll *roll)
 {
-    size_t row = 0, fresh = 0;
-    for (int i = 0; i < f->world.count; i++) {
-        if (!f->world.alive[i])
-            continue;
-        if (is_new(roll, &f->world, i)) {
-            fill_properties(f, fresh++, i);
-            roll->seats[i].generation = f->world.generation[i];
-            roll->seats[i].next = ++roll->count;
-        }
-        f->index[row] = roll->seats[i].next - 1;
-        f->slot[row++] = i;
-    }
+    const int32_t *slots = f->slot + (f->bodies - f->fresh);
+    for (size_t k = 0; k < f->fresh; k++)
+        TRY(cairn_run_shelf_add(&roll->shelf, cairn_bodies_shape(&f->world, slots[k])->geometry));
+    for (size_t k = 0; k < f->fresh; k++)
+        fill_properties(f, k, slots[k]);
+    return CAIRN_OK;
 }
 
-/* Rows of one column, out of the world's by their numbers there, which ascend: in runs that lie
- * together. */
+/* Rows of one column, out of the world's by their numbers there, in runs that lie together. */
 static void gather(const char *from, size_t size, const int32_t *slots, size_t count, char *to)
 {
     for (size_t first = 0, end = 0; first < count; first = end) {
@@ -149,15 +182,14 @@ static cairn_status pack(const cairn_run_frame *f, unsigned goes, const int32_t 
     return CAIRN_OK;
 }
 
-int32_t cairn_run_row_of(const cairn_run_frame *f, const cairn_run_roll *roll, int32_t i)
+int32_t cairn_run_row_of(const cairn_run_frame *f, int32_t slot)
 {
-    bool there = i >= 0 && i < f->world.count && f->world.alive[i];
-    return there ? roll->seats[i].next - 1 : -1;
+    return slot >= 0 ? f->row_of[slot] : -1;
 }
 
 cairn_run_look cairn_run_look_of(const cairn_run_frame *f, int32_t slot)
 {
-    switch (f->world.shape[slot].kind) {
+    switch (cairn_bodies_shape(&f->world, slot)->kind) {
     case CAIRN_SHAPE_SPHERE:
     case CAIRN_SHAPE_POINT:
         return CAIRN_LOOK_BALL;
@@ -180,14 +212,17 @@ cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world
 {
     cairn_bodies all = cairn_world_bodies(world);
     size_t count = (size_t)roll->count;
-    int32_t *slots = cairn_memory_zeroed(count, sizeof *slots); /* index + 1, by row */
+    int32_t *slots = cairn_memory_zeroed(count, sizeof *slots); /* row of the world + 1, by row */
     cairn_status status = slots || count == 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
-    for (int i = 0; slots && i < all.count && (size_t)i < roll->capacity; i++)
-        if (all.alive[i] && !is_new(roll, &all, i))
-            slots[roll->seats[i].next - 1] = i + 1;
+    for (int i = 0; slots && i < all.count; i++) {
+        int32_t row = find(roll, all.uid[i]);
+        if (row >= 0)
+            slots[row] = i + 1;
+    }
     for (size_t row = 0; slots && row < count && status == CAIRN_OK; row++)
         if (slots[row] > 0)
-            status = cairn_run_shelf_add(&roll->shelf, all.shape[slots[row] - 1].geometry);
+            status = cairn_run_shelf_add(&roll->shelf,
+                                         cairn_bodies_shape(&all, slots[row] - 1)->geometry);
     cairn_memory_free(slots);
     cairn_run_shelf_settle(&roll->shelf, rows);
     return status;
@@ -203,17 +238,16 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
                               .touch = cairn_world_contacts(world),
                               .shelf = &roll->shelf };
     out->contacts = (size_t)out->touch.count;
-    TRY(make_room(roll, out->world.count));
-    count_rows(roll, out);
+    out->bodies = (size_t)out->world.count;
+    TRY(enrol(roll, &out->world, &out->fresh));
     TRY(take_states(out, arena));
     TRY(take_properties(out, arena));
-    if (out->fresh > 0)
-        TRY(shelve(out, roll));
-    fill_bodies(out, roll);
+    TRY(list_bodies(out, roll, arena));
+    TRY(fill_fresh(out, roll));
     TRY(pack(out, CAIRN_GOES_FRAME, out->slot, out->bodies, arena, &out->state));
     TRY(pack(out, CAIRN_GOES_ONCE, out->fresh_slot, out->fresh, arena, &out->facts));
     for (size_t k = 0; k < 2 * out->contacts; k++)
-        out->pair[k] = cairn_run_row_of(out, roll, out->touch.body[k]);
+        out->pair[k] = cairn_run_row_of(out, out->touch.body[k]);
     return cairn_run_joints_take(world, roll, arena, out);
 }
 
@@ -225,24 +259,26 @@ static bool has_load(const cairn_step_inputs *in, int i)
     return f->x != 0 || f->y != 0 || f->z != 0 || t->x != 0 || t->y != 0 || t->z != 0;
 }
 
-static void fill_loads(cairn_run_frame *f, const cairn_run_roll *roll, const cairn_step_inputs *in)
+static void fill_loads(cairn_run_frame *f, const cairn_step_inputs *in)
 {
-    for (int i = 0; i < in->count; i++) {
-        if (!has_load(in, i))
+    for (size_t row = 0; row < f->bodies; row++) {
+        int i = f->slot[row];
+        if (i >= in->count || !has_load(in, i))
             continue;
-        f->load_body[f->loads] = cairn_run_row_of(f, roll, i);
+        f->load_body[f->loads] = f->index[row];
         f->force[f->loads] = in->force[i];
         f->torque[f->loads++] = in->torque[i];
     }
 }
 
 /* Half a step on a driven body may be anywhere: nobody could tell from the states. */
-static void fill_poses(cairn_run_frame *f, const cairn_run_roll *roll, const cairn_step_inputs *in)
+static void fill_poses(cairn_run_frame *f, const cairn_step_inputs *in)
 {
-    for (int i = 0; i < in->count; i++) {
-        if (!f->world.alive[i] || f->world.motion[i] != CAIRN_MOTION_DRIVEN)
+    for (size_t row = 0; row < f->bodies; row++) {
+        int i = f->slot[row];
+        if (i >= in->count || f->world.motion[i] != CAIRN_MOTION_DRIVEN)
             continue;
-        f->pose_body[f->poses] = cairn_run_row_of(f, roll, i);
+        f->pose_body[f->poses] = f->index[row];
         f->pose_x[f->poses] = in->x[i];
         f->pose_q[f->poses++] = in->q[i];
     }
@@ -250,13 +286,13 @@ static void fill_poses(cairn_run_frame *f, const cairn_run_roll *roll, const cai
 
 /* Where contacts are linearised ahead: the velocities with which bodies in contact, or joined, got
  * there. */
-static void fill_guesses(cairn_run_frame *f, const cairn_run_roll *roll,
-                         const cairn_step_inputs *in, const uint8_t *touched)
+static void fill_guesses(cairn_run_frame *f, const cairn_step_inputs *in, const uint8_t *touched)
 {
-    for (int i = 0; in->v && i < in->count; i++) {
-        if (!touched[i] || f->world.motion[i] != CAIRN_MOTION_DYNAMIC)
+    for (size_t row = 0; in->v && row < f->bodies; row++) {
+        int i = f->slot[row];
+        if (i >= in->count || !touched[i] || i < f->world.held)
             continue;
-        f->guess_body[f->guesses] = cairn_run_row_of(f, roll, i);
+        f->guess_body[f->guesses] = f->index[row];
         f->guess_v[f->guesses] = in->v[i];
         f->guess_omega[f->guesses++] = in->omega[i];
     }
@@ -284,8 +320,8 @@ static cairn_status fill_columns(cairn_run_frame *f, cairn_arena *arena,
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
-                                    cairn_arena *arena, cairn_run_frame *f)
+cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena,
+                                    cairn_run_frame *f)
 {
     cairn_step_inputs in = cairn_world_step_inputs(world);
     size_t count = (size_t)in.count;
@@ -309,8 +345,8 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_ro
     for (size_t k = 0; k < 2 * f->joint.count; k++)
         if (f->joint.slot[k] >= 0)
             touched[f->joint.slot[k]] = 1;
-    fill_loads(f, roll, &in);
-    fill_poses(f, roll, &in);
-    fill_guesses(f, roll, &in, touched);
+    fill_loads(f, &in);
+    fill_poses(f, &in);
+    fill_guesses(f, &in, touched);
     return fill_columns(f, arena, &in);
 }

@@ -1,20 +1,16 @@
-/* run_frame.h - one stored frame: the living bodies packed into rows, and the last contacts.
+/* run_frame.h - one stored frame: the bodies in rows of the run, and the last contacts.
  *
- * A body keeps one row number for the whole run, also when the world gives its index to another
- * one later. Rows are given in the order in which bodies first appear, so as long as nothing is
- * removed they equal the index in the world. */
+ * A body keeps one row of the run for the whole of it, wherever it stands in the world. Rows are
+ * given by rising uid, in the frame in which a body first appears. */
 #ifndef CAIRN_IO_RUN_FRAME_H
 #define CAIRN_IO_RUN_FRAME_H
 
 #include "io/run_joints.h"
 #include "io/run_shelf.h"
 
-/* Which row a world index has. Zero is valid: nobody has one. */
+/* Who has which row. Zero is valid: nobody has one. */
 typedef struct cairn_run_roll {
-    struct cairn_run_seat {
-        uint32_t generation;
-        int32_t next; /* row + 1; 0: none */
-    } * seats;        /* by world index   */
+    uint64_t *uids; /* of each row, rising */
     size_t capacity;
     int32_t count;         /* rows given       */
     int joints;            /* rows of /joints given: they equal the index in the world */
@@ -33,11 +29,12 @@ typedef struct cairn_run_frame {
     double time;      /* s */
     double time_step; /* s: turns impulses into forces */
     int dimension;
-    cairn_bodies world;   /* by world index       */
+    cairn_bodies world;   /* by row of the world  */
     cairn_contacts touch; /* of the last step     */
+    int32_t *row_of;      /* row in /bodies, by row of the world */
     size_t bodies;        /* rows below           */
-    int32_t *index;       /* row in /bodies       */
-    int32_t *slot;        /* index in the world   */
+    int32_t *index;       /* row in /bodies, rising */
+    int32_t *slot;        /* row in the world     */
     cairn_bodies state;   /* columns that go into frames, by row                        */
     size_t fresh;         /* bodies that no frame held before                           */
     cairn_bodies facts;   /* columns that are written once, of these                    */
@@ -50,7 +47,7 @@ typedef struct cairn_run_frame {
     cairn_vec3 *shape_x; /* pose of the shape in the body */
     cairn_quat *shape_q;
     size_t contacts;
-    int32_t *pair; /* 2 per contact: rows; -1: gone */
+    int32_t *pair; /* 2 per contact: rows */
     /* filled by cairn_run_frame_detail */
     const double *bias;        /* m/s, of each contact                                    */
     const uint8_t *exact;      /* scheme auto: exact friction                             */
@@ -72,8 +69,8 @@ typedef struct cairn_run_frame {
     const double *impact_time, *impact_impulse;
 } cairn_run_frame;
 
-/* The row in /bodies of the body at an index in the world; -1: gone, or the world itself. */
-int32_t cairn_run_row_of(const cairn_run_frame *frame, const cairn_run_roll *roll, int32_t index);
+/* The row in /bodies of the body at a row of the world; -1: the world itself. */
+int32_t cairn_run_row_of(const cairn_run_frame *frame, int32_t slot);
 
 /* How a body is drawn. */
 typedef enum cairn_run_look {
@@ -82,7 +79,7 @@ typedef enum cairn_run_look {
     CAIRN_LOOK_WALL   /* unbounded, a container, a polyline, or bounded and fixed: with the walls */
 } cairn_run_look;
 
-/* How the body at an index in the world is drawn. */
+/* How the body at a row of the world is drawn. */
 cairn_run_look cairn_run_look_of(const cairn_run_frame *frame, int32_t slot);
 
 /* Pack the world as it stands. The arena is reset first. Fails with CAIRN_NO_MEMORY. */
@@ -91,7 +88,7 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
 
 /* Add what the last step was made of: biases, loads, poses of driven bodies, and the rest above.
  * Call it right after the step; the arena goes on. Fails with CAIRN_NO_MEMORY. */
-cairn_status cairn_run_frame_detail(const cairn_world *world, const cairn_run_roll *roll,
-                                    cairn_arena *arena, cairn_run_frame *frame);
+cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena,
+                                    cairn_run_frame *frame);
 
 #endif

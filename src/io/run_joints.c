@@ -217,8 +217,8 @@ static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run
         cairn_joint_setup setup = cairn_world_joint_setup(world, i);
         if (i >= roll->joints) {
             fill_properties(j, fresh, &setup);
-            j->pair[2 * fresh] = cairn_run_row_of(f, roll, s.body[0]);
-            j->pair[2 * fresh++ + 1] = cairn_run_row_of(f, roll, s.body[1]);
+            j->pair[2 * fresh] = cairn_run_row_of(f, s.body[0]);
+            j->pair[2 * fresh++ + 1] = cairn_run_row_of(f, s.body[1]);
         }
         if (!s.alive)
             continue;

@@ -130,7 +130,7 @@ static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *f
     s->omega[k] = cairn_rotate(f->state.q[row], f->state.omega[row]);
     s->force[k] = forces[slot];
     s->q[k] = f->state.q[row];
-    s->radius[k] = f->world.shape[slot].radius;
+    s->radius[k] = cairn_bodies_shape(&f->world, slot)->radius;
     s->mass[k] = f->world.mass[slot];
     s->speed[k] = cairn_norm(f->state.v[row]);
     s->index[k] = f->index[row];
@@ -191,7 +191,7 @@ static cairn_status add_shape(cairn_run_paraview *p, const cairn_run_frame *f, s
     add_vertex(f, row, forces, s);
     s->x[s->count - 1] = pose.x;
     s->q[s->count - 1] = pose.q;
-    return cairn_run_solids_find(&p->solids, &f->world.shape[slot], f->dimension,
+    return cairn_run_solids_find(&p->solids, cairn_bodies_shape(&f->world, slot), f->dimension,
                                  &s->geometry[s->count - 1]);
 }
 

@@ -50,7 +50,7 @@ static size_t count_barriers(const cairn_run_frame *f)
 static void find_barriers(const cairn_run_frame *f, barrier *out)
 {
     for (size_t row = 0; row < f->bodies; row++) {
-        const cairn_shape *shape = &f->world.shape[f->slot[row]];
+        const cairn_shape *shape = cairn_bodies_shape(&f->world, f->slot[row]);
         if (is_barrier(f, f->slot[row]))
             *out++ = (barrier){ *shape,
                                 f->state.x[row],
@@ -115,10 +115,10 @@ static cairn_status include_polygon(void *context, const cairn_vec3 *corners, in
 static void include_body(cairn_run_box *box, const drawing *d, int32_t slot)
 {
     cairn_pose pose = cairn_bodies_shape_pose(d->bodies, slot);
-    if (d->bodies->shape[slot].kind == CAIRN_SHAPE_SPHERE)
-        include_ball(box, pose.x, d->bodies->shape[slot].radius);
-    else if (cairn_shape_draw(&d->bodies->shape[slot], d->dimension, &pose, include_polygon, box) !=
-             CAIRN_OK)
+    if (cairn_bodies_shape(d->bodies, slot)->kind == CAIRN_SHAPE_SPHERE)
+        include_ball(box, pose.x, cairn_bodies_shape(d->bodies, slot)->radius);
+    else if (cairn_shape_draw(cairn_bodies_shape(d->bodies, slot), d->dimension, &pose,
+                              include_polygon, box) != CAIRN_OK)
         include_ball(box, pose.x, 0); /* without memory for its polygons */
 }
 

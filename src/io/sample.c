@@ -64,9 +64,12 @@ cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn
     if (!is_grain || !radius || !volume)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b.count; i++) {
-        is_grain[i] = b.alive[i] && b.motion[i] == CAIRN_MOTION_DYNAMIC;
-        radius[i] = b.shape[i].kind == CAIRN_SHAPE_SPHERE ? b.shape[i].radius : 0;
-        volume[i] = is_grain[i] ? cairn_sample_volume(&b.shape[i], out->dimension) : 0;
+        is_grain[i] = i >= b.held;
+        radius[i] = cairn_bodies_shape(&b, i)->kind == CAIRN_SHAPE_SPHERE
+                        ? cairn_bodies_shape(&b, i)->radius
+                        : 0;
+        volume[i] =
+            is_grain[i] ? cairn_sample_volume(cairn_bodies_shape(&b, i), out->dimension) : 0;
     }
     return take_contacts(world, time_step, arena, out);
 }

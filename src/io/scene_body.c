@@ -224,9 +224,9 @@ static cairn_status make_body(cairn_scene_build *b, const cairn_yaml_node *node,
     cairn_status status = cairn_body_create(b->scene->world, def, &id);
     const cairn_error *said = cairn_world_error(b->scene->world);
     TRY(cairn_scene_blame(b, status, concerned(node, said->key), said));
-    b->body_names[id.index] = name;
-    b->origins[b->origin_count++] = (cairn_scene_origin){ id.index, node };
-    b->scene->body_count = id.index + 1;
+    b->body_names[id.uid] = name;
+    b->origins[b->origin_count++] = (cairn_scene_origin){ (int)id.uid, node };
+    b->scene->body_count = (int)id.uid + 1;
     return CAIRN_OK;
 }
 

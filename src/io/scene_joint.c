@@ -15,8 +15,7 @@ static cairn_status read_side(cairn_scene_build *b, const cairn_yaml_node *node,
     TRY(cairn_scene_read_name(b, node, &name));
     for (int i = 0; i < b->scene->body_count; i++) {
         if (b->body_names[i] && strcmp(b->body_names[i], name) == 0) {
-            out->index = i;
-            out->generation = cairn_world_bodies(b->scene->world).generation[i];
+            out->uid = (uint64_t)i;
             return CAIRN_OK;
         }
     }

@@ -6,25 +6,25 @@
 #include "base/status.h"
 #include "io/scene_build.h"
 
-static const cairn_yaml_node *node_of(const cairn_scene_build *b, int index)
+static const cairn_yaml_node *node_of(const cairn_scene_build *b, int uid)
 {
     int i = b->origin_count - 1;
-    while (i > 0 && b->origins[i].first > index)
+    while (i > 0 && b->origins[i].first > uid)
         i--;
     return i >= 0 ? b->origins[i].node : b->tree.root;
 }
 
 /* "'ball'", "body 3", "body 17 (made by generators.0.grid)" */
-static void describe(const cairn_scene_build *b, int index, char *text, size_t capacity)
+static void describe(const cairn_scene_build *b, int uid, char *text, size_t capacity)
 {
     char path[96];
-    if (index < b->scene->body_count && b->body_names[index]) {
-        snprintf(text, capacity, "'%s'", b->body_names[index]);
-    } else if (index < b->scene->body_count) {
-        snprintf(text, capacity, "body %d", index);
+    if (uid < b->scene->body_count && b->body_names[uid]) {
+        snprintf(text, capacity, "'%s'", b->body_names[uid]);
+    } else if (uid < b->scene->body_count) {
+        snprintf(text, capacity, "body %d", uid);
     } else {
-        cairn_yaml_path(node_of(b, index), path, sizeof path);
-        snprintf(text, capacity, "body %d (made by %s)", index, path);
+        cairn_yaml_path(node_of(b, uid), path, sizeof path);
+        snprintf(text, capacity, "body %d (made by %s)", uid, path);
     }
 }
 
@@ -43,7 +43,7 @@ static cairn_status refuse(const cairn_scene_build *b, int one, int other, doubl
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b)
 {
     double share, depth;
-    cairn_body_id one = { 0, 0 }, other = { 0, 0 };
+    cairn_body_id one = { 0 }, other = { 0 };
     cairn_world *world = b->scene->world;
     cairn_status status = cairn_world_overlap_share(world, &share, &depth, &one, &other);
     cairn_error said = *cairn_world_error(world);
@@ -53,5 +53,5 @@ cairn_status cairn_scene_check_overlap(cairn_scene_build *b)
     b->scene->overlap = share;
     if (!(share > b->scene->run.start_overlap))
         return CAIRN_OK;
-    return refuse(b, one.index, other.index, depth);
+    return refuse(b, (int)one.uid, (int)other.uid, depth);
 }

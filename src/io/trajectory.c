@@ -24,12 +24,10 @@ void cairn_trajectory_destroy(cairn_trajectory *trajectory)
     trajectory->samples = 0;
 }
 
-/* Where body `i` is at a time `ahead` of the state; x is NaN when it is not a dynamic one. */
+/* Where the body of row i is at a time `ahead` of the state. */
 static cairn_vec3 place(const cairn_bodies *b, int i, double ahead)
 {
     cairn_vec3 x = b->x[i], v = b->v[i];
-    if (!b->alive[i] || b->motion[i] != CAIRN_MOTION_DYNAMIC)
-        return (cairn_vec3){ NAN, 0, 0 };
     return (cairn_vec3){ x.x + ahead * v.x, x.y + ahead * v.y, x.z + ahead * v.z };
 }
 
@@ -39,10 +37,16 @@ cairn_status cairn_trajectory_add(cairn_trajectory *t, const cairn_world *world,
     double ahead = time - cairn_world_time(world);
     if (t->samples >= CAIRN_TRAJECTORY_SAMPLES)
         return CAIRN_OK;
-    TRY(cairn_memory_reserve((void **)&t->x, &t->capacity, t->count + (size_t)bodies.count,
-                             sizeof *t->x));
-    for (int i = 0; i < bodies.count; i++)
-        t->x[t->count++] = place(&bodies, i, ahead);
+    uint64_t most = 0;
+    for (int i = bodies.held; i < bodies.count; i++)
+        most = bodies.uid[i] < most ? most : bodies.uid[i] + 1;
+    TRY(cairn_memory_reserve((void **)&t->x, &t->capacity, t->count + (size_t)most, sizeof *t->x));
+    cairn_vec3 *x = t->x + t->count;
+    for (uint64_t uid = 0; uid < most; uid++)
+        x[uid] = (cairn_vec3){ NAN, 0, 0 };
+    for (int i = bodies.held; i < bodies.count; i++)
+        x[bodies.uid[i]] = place(&bodies, i, ahead);
+    t->count += (size_t)most;
     t->first[++t->samples] = t->count;
     return CAIRN_OK;
 }
@@ -71,9 +75,11 @@ void cairn_distance_meter_add(cairn_distance_meter *meter, const cairn_trajector
     size_t both = reference->first[k + 1] - reference->first[k];
     double ahead = time - cairn_world_time(world), sum = 0, greatest = 0;
     int count = 0;
-    for (int i = 0; i < bodies.count && (size_t)i < both; i++) {
-        cairn_vec3 here = place(&bodies, i, ahead);
-        double x = here.x - there[i].x, y = here.y - there[i].y, z = here.z - there[i].z;
+    for (int i = bodies.held; i < bodies.count; i++) {
+        if (bodies.uid[i] >= both)
+            continue;
+        cairn_vec3 here = place(&bodies, i, ahead), then = there[bodies.uid[i]];
+        double x = here.x - then.x, y = here.y - then.y, z = here.z - then.z;
         double square = x * x + y * y + z * z;
         if (isnan(square))
             continue;

@@ -28,9 +28,8 @@ static bool imposes(const cairn_step *step, const cairn_mechanism *joints)
 {
     const cairn_body_store *b = &step->world->bodies;
     bool any = joints->blocks > 0;
-    for (int i = 0; i < b->count && !any; i++)
-        any = b->alive[i] && step->block[i] < 0 &&
-              (b->motion[i] == CAIRN_MOTION_DRIVEN || cairn_norm(b->surface_velocity[i]) > 0);
+    for (int i = 0; i < b->held && !any; i++)
+        any = b->motion[i] == CAIRN_MOTION_DRIVEN || cairn_norm(b->surface_velocity[i]) > 0;
     return any;
 }
 
@@ -103,7 +102,7 @@ static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_mechanism *joints, const cairn_posed *posed, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
-    size_t first = (size_t)step->block[i] * (size_t)step->block_size;
+    size_t first = (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
     double *mass = posed->mass_inverse + first, m = inverse(b->mass[i]);
     cairn_vec3 J = b->inertia[i];
     if (step->world->dimension == 2) {
@@ -118,7 +117,7 @@ static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
     cairn_vec3 free =
         cairn_mechanism_swings(joints, i) ? joints->swing[i].omega_free : motion->omega_free[i];
     cairn_vec3 old = b->omega[i];
-    if (cairn_balls_hold(&posed->balls, step->block[i])) {
+    if (cairn_balls_hold(&posed->balls, cairn_step_block(step, i))) {
         bool same = free.x == old.x && free.y == old.y && free.z == old.z;
         old = cairn_rotate(b->q[i], old);
         free = same ? old : cairn_rotate(b->q[i], free);
@@ -151,7 +150,7 @@ double *cairn_posed_rows(const cairn_posed *posed, int j, int side)
 static void fill_angular(const cairn_step *step, const cairn_posed *posed, int body,
                          cairn_vec3 turn, double *H)
 {
-    if (!cairn_balls_hold(&posed->balls, step->block[body]))
+    if (!cairn_balls_hold(&posed->balls, cairn_step_block(step, body)))
         turn = cairn_rotate_back(step->world->bodies.q[body], turn);
     const double parts[3] = { turn.x, turn.y, turn.z };
     memcpy(H + 3, parts, sizeof parts);
@@ -291,7 +290,7 @@ static void fill_sides(const cairn_step *step, const cairn_free_motion *motion,
     cairn_contact_rows(c, j, f.row);
     cairn_contact_turns(step, j, f.turn);
     for (int side = 0; side < 2; side++) {
-        int body = c->body[2 * j + side], block = step->block[body];
+        int body = c->body[2 * j + side], block = cairn_step_block(step, body);
         const lever at = { j, side, body, cairn_contact_arm(c, motion->x_eval, j, side) };
         if (block >= 0 && !of_balls)
             (step->world->dimension == 3 ? fill_rows : fill_flat_rows)(step, posed, &at, &f);
@@ -305,7 +304,7 @@ static void fill_contact(const cairn_step *step, const cairn_free_motion *motion
 {
     const cairn_contact_store *c = &step->world->contacts;
     for (int side = 0; side < 2; side++)
-        posed->block[2 * j + side] = step->block[c->body[2 * j + side]];
+        posed->block[2 * j + side] = cairn_step_block(step, c->body[2 * j + side]);
     fill_sides(step, motion, posed, j);
     posed->b[j] = bias(step, motion, j);
     posed->mu[j] = step->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);
@@ -329,10 +328,7 @@ static void block_range(int begin, int end, void *context)
     const cairn_step *step = job->step;
     const cairn_posed *posed = job->posed;
     for (int i = begin; i < end; i++) {
-        cairn_step_ask_to_write(step, i + CAIRN_AHEAD, posed->mass_inverse);
-        cairn_step_ask_to_write(step, i + CAIRN_AHEAD, posed->v_free);
-        cairn_step_ask_to_write(step, i + CAIRN_AHEAD, posed->v_old);
-        if (step->block[i] >= 0)
+        if (cairn_step_block(step, i) >= 0)
             fill_block(step, job->motion, job->joints, posed, i);
     }
 }

@@ -21,29 +21,28 @@ static bool is_ball(const cairn_body_store *b, int i)
 
 typedef struct radius_job {
     const cairn_body_store *bodies;
-    const int32_t *block; /* of each body  */
-    double *radius;       /* of each block */
+    double *radius; /* of each block */
 } radius_job;
 
 static void radius_range(int begin, int end, void *context)
 {
     const radius_job *job = context;
     const cairn_body_store *b = job->bodies;
-    for (int i = begin; i < end; i++)
-        if (job->block[i] >= 0)
-            job->radius[job->block[i]] = is_ball(b, i) ? b->ball[i] : -1;
+    for (int k = begin; k < end; k++)
+        job->radius[k] = is_ball(b, b->held + k) ? b->ball[b->held + k] : -1;
 }
 
 /* R of each block, -1 for what is no ball. */
-static void find_radii(const cairn_world *world, const int32_t *block, double *radius)
+static void find_radii(const cairn_step *step, double *radius)
 {
-    radius_job job = { &world->bodies, block, radius };
-    cairn_parallel_for(world->bodies.count, GRAIN, radius_range, &job);
+    const cairn_world *world = step->world;
+    radius_job job = { &world->bodies, radius };
+    cairn_parallel_for(step->blocks, GRAIN, radius_range, &job);
     for (size_t k = 0; k < world->joints.count; k++)
         for (int side = 0; side < 2 && world->joints.items[k].rows > 0; side++) {
-            int body = world->joints.items[k].body[side];
-            if (body >= 0 && block[body] >= 0)
-                radius[block[body]] = -1;
+            int block = cairn_step_block(step, world->joints.items[k].body[side]);
+            if (block >= 0)
+                radius[block] = -1;
         }
 }
 
@@ -52,7 +51,7 @@ static bool is_round(const cairn_step *step, const cairn_vec3 *x, const double *
                      int side)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    int block = step->block[c->body[2 * j + side]];
+    int block = cairn_step_block(step, c->body[2 * j + side]);
     double R = block < 0 ? 0 : radius[block];
     cairn_vec3 arm = cairn_contact_arm(c, x, j, side);
     arm = cairn_add_scaled(arm, side ? -R : R, c->normal[j]);
@@ -106,7 +105,7 @@ cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_moti
         cairn_arena_take(&step->world->scratch, (size_t)step->blocks, sizeof *posed->balls.radius);
     if (!posed->balls.radius)
         return CAIRN_NO_MEMORY;
-    find_radii(step->world, step->block, posed->balls.radius);
+    find_radii(step, posed->balls.radius);
     posed->balls.all = all_balls(step, plain, joints, posed->balls.radius);
     for (int j = 0; !posed->balls.all && j < contacts; j++)
         balls += is_of_balls(step, motion->x_eval, posed->balls.radius, j);

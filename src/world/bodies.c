@@ -24,45 +24,51 @@ static cairn_status grow(cairn_body_store *bodies, int k, size_t count, size_t *
 
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count)
 {
+    int32_t **lists[] = { &bodies->was, &bodies->list };
+    size_t capacity = bodies->capacity, each = 2 * sizeof **lists[0];
     if (count <= bodies->capacity)
         return CAIRN_OK;
     if (count > INT32_MAX)
         return CAIRN_NO_MEMORY;
-    void *near = bodies->near;
-    size_t capacity = bodies->capacity, each = sizeof *bodies->near;
-    TRY(cairn_memory_reserve(&near, &capacity, count, sizeof *bodies->near));
-    bodies->near = near;
+    for (int k = 0; k < 2; k++) {
+        capacity = bodies->capacity;
+        TRY(cairn_memory_reserve((void **)lists[k], &capacity, count, sizeof **lists[k]));
+    }
     for (int k = 0; k < cairn_columns_of_bodies.count; k++) {
         TRY(grow(bodies, k, count, &capacity));
         each += cairn_column_row(&cairn_columns_of_bodies.items[k], 3);
     }
+    TRY(cairn_directory_reserve(&bodies->directory, capacity));
     bodies->capacity = capacity;
-    bodies->bytes = capacity * each;
+    bodies->bytes = capacity * each + bodies->directory.capacity * sizeof *bodies->directory.places;
     return CAIRN_OK;
-}
-
-/* The shared data of a body's shape are held no longer. */
-static void release_shape(cairn_body_store *b, int i)
-{
-    cairn_geometry_release(b->shape[i].geometry);
-    b->shape[i].geometry = NULL;
 }
 
 void cairn_bodies_release(cairn_body_store *bodies)
 {
-    for (int i = 0; i < bodies->count; i++)
-        release_shape(bodies, i);
+    cairn_shapes_release(&bodies->shapes);
     for (int k = 0; k < cairn_columns_of_bodies.count; k++)
         cairn_memory_free(cairn_column_get(&cairn_columns_of_bodies, k, bodies));
-    cairn_memory_free(bodies->near);
+    cairn_memory_free(bodies->was);
+    cairn_memory_free(bodies->list);
+    cairn_directory_release(&bodies->directory);
     *bodies = (cairn_body_store){ 0 };
 }
 
 cairn_bodies cairn_world_bodies(const cairn_world *world)
 {
-    cairn_bodies view = { .count = world->bodies.count };
+    const cairn_body_store *b = &world->bodies;
+    cairn_bodies view = { .count = b->count,
+                          .held = b->held,
+                          .shape_count = b->shapes.count,
+                          .shapes = b->shapes.items };
     cairn_columns_show(&cairn_columns_of_bodies, &world->bodies, &view);
     return view;
+}
+
+const cairn_shape *cairn_bodies_shape(const cairn_bodies *bodies, int row)
+{
+    return &bodies->shapes[bodies->shape[row]];
 }
 
 cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index)
@@ -74,10 +80,8 @@ cairn_pose cairn_bodies_shape_pose(const cairn_bodies *bodies, int index)
 cairn_collider cairn_body_collider_at(const cairn_world *world, int i, const cairn_pose *body)
 {
     const cairn_body_store *b = &world->bodies;
-    cairn_collider c = { .shape = b->alive[i] ? &b->shape[i] : NULL,
-                         .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
-    if (c.shape)
-        cairn_collider_place(&c, cairn_pose_compose(body, &b->pose[i]));
+    cairn_collider c = { .shape = cairn_body_shape(b, i), .movable = i >= b->held };
+    cairn_collider_place(&c, cairn_pose_compose(body, &b->pose[i]));
     return c;
 }
 
@@ -95,7 +99,7 @@ double cairn_body_extent(const cairn_world *world, int i)
 double cairn_body_size(const cairn_world *world, int i)
 {
     const cairn_body_store *b = &world->bodies;
-    return b->ball[i] >= 0 ? b->ball[i] : cairn_shape_extent(&b->shape[i]);
+    return b->ball[i] >= 0 ? b->ball[i] : cairn_shape_extent(cairn_body_shape(b, i));
 }
 
 double cairn_body_arm(const cairn_world *world, int i)
@@ -285,20 +289,9 @@ cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *de
 
 /* ---- making and removing -------------------------------------------------------------------- */
 
-/* The first hole, or the place after the last body. Holes before the one that is remembered are
- * filled, so all searches together look at each place once for every body that left it. */
-static int find_hole(cairn_body_store *b)
-{
-    int i = b->free_count > 0 ? b->first_hole : b->count;
-    while (i < b->count && b->alive[i])
-        i++;
-    b->first_hole = i;
-    return i;
-}
-
 void cairn_body_measure(cairn_body_store *b, int i)
 {
-    const cairn_shape *shape = &b->shape[i];
+    const cairn_shape *shape = cairn_body_shape(b, i);
     double offset = cairn_norm(b->pose[i].x);
     bool ball = shape->kind == CAIRN_SHAPE_SPHERE || shape->kind == CAIRN_SHAPE_POINT;
     b->extent[i] = cairn_shape_extent(shape) + offset;
@@ -311,11 +304,9 @@ static void fill(cairn_world *world, int i, const cairn_body_def *def, const sub
     cairn_body_store *b = &world->bodies;
     bool flat = world->dimension == 2;
     cairn_quat q = flat ? cairn_quat_in_plane(def->angle) : cairn_quat_normalised(def->orientation);
-    b->alive[i] = 1;
     b->motion[i] = (uint8_t)def->motion;
     b->material[i] = def->material;
-    b->shape[i] = def->shape;
-    cairn_geometry_retain(def->shape.geometry);
+    b->shape[i] = cairn_shapes_use(&b->shapes, &def->shape);
     b->pose[i] = made->pose;
     cairn_body_measure(b, i);
     b->x[i] = def->position;
@@ -348,6 +339,76 @@ static cairn_status attach(cairn_world *world, int body, const cairn_body_def *d
     return CAIRN_OK;
 }
 
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+int cairn_body_row(const cairn_world *world, cairn_body_id body)
+{
+    return cairn_directory_find(&world->bodies.directory, body.uid);
+}
+
+void cairn_bodies_start_moving(cairn_body_store *b)
+{
+    if (b->moved)
+        return;
+    b->moved = true;
+    b->named = b->count;
+    for (int i = 0; i < b->count; i++)
+        b->was[i] = i;
+}
+
+/* The body of one row in place of another one. */
+static void move(cairn_body_store *b, int from, int to)
+{
+    if (from == to)
+        return;
+    for (int k = 0; k < cairn_columns_of_bodies.count; k++) {
+        size_t size = cairn_column_row(&cairn_columns_of_bodies.items[k], 3);
+        char *rows = cairn_column_get(&cairn_columns_of_bodies, k, b);
+        memcpy(rows + (size_t)to * size, rows + (size_t)from * size, size);
+    }
+    cairn_directory_set(&b->directory, b->uid[to], to);
+    b->was[to] = b->was[from];
+}
+
+/* A free row, for which there is room: the last one, or behind what is held, whose place the first
+ * dynamic body leaves. */
+static int open_row(cairn_body_store *b, bool held)
+{
+    int row = held ? b->held : b->count;
+    if (row < b->count) {
+        cairn_bodies_start_moving(b);
+        move(b, row, b->count);
+    }
+    b->was[row] = -1;
+    b->uid[row] = b->next_uid;
+    cairn_directory_set(&b->directory, b->uid[row], row);
+    b->held += held;
+    b->count++;
+    return row;
+}
+
+/* The row of a body that is gone gets the last one, by way of the last that is held if it was. */
+static void close_row(cairn_body_store *b, int row)
+{
+    cairn_bodies_start_moving(b);
+    cairn_directory_remove(&b->directory, b->uid[row]);
+    if (row < b->held) {
+        move(b, --b->held, row);
+        row = b->held;
+    }
+    move(b, --b->count, row);
+}
+
+/* ---- coming and going ----------------------------------------------------------------------- */
+
+static void take_out(cairn_world *world, int i)
+{
+    cairn_drivers_remove(world, world->bodies.uid[i]);
+    cairn_shapes_leave(&world->bodies.shapes, world->bodies.shape[i]);
+    close_row(&world->bodies, i);
+    world->problem_r = NULL;
+}
+
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out)
 {
     cairn_body_store *b = &world->bodies;
@@ -355,47 +416,27 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     world->error = (cairn_error){ 0 };
     TRY(check(world, def, &world->error));
     TRY(weigh(def, world->dimension, &made, &world->error));
-    int i = find_hole(b);
-    TRY(cairn_bodies_reserve(b, (size_t)i + 1));
+    TRY(cairn_bodies_reserve(b, (size_t)b->count + 1));
+    TRY(cairn_shapes_reserve(&b->shapes, (size_t)b->shapes.count + 1));
+    int i = open_row(b, def->motion != CAIRN_MOTION_DYNAMIC);
     fill(world, i, def, &made);
     cairn_status status = attach(world, i, def);
     if (status != CAIRN_OK) {
-        cairn_drivers_remove(world, i);
-        release_shape(b, i);
-        b->alive[i] = 0;
+        take_out(world, i);
         return status;
     }
-    if (i == b->count)
-        b->count++;
-    else
-        b->free_count--;
+    b->next_uid++;
     if (out)
-        *out = (cairn_body_id){ i, b->generation[i] };
+        *out = (cairn_body_id){ b->uid[i] };
     return CAIRN_OK;
-}
-
-/* Contacts of the last step with this body must not warm-start its successor. */
-static void forget_contacts(cairn_contact_store *contacts, int body)
-{
-    for (int j = 0; j < contacts->count; j++)
-        if (contacts->body[2 * j] == body || contacts->body[2 * j + 1] == body)
-            contacts->feature[j] = CAIRN_KEY_GONE;
 }
 
 cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id id)
 {
-    cairn_body_store *b = &world->bodies;
-    if (id.index < 0 || id.index >= b->count || !b->alive[id.index] ||
-        b->generation[id.index] != id.generation)
+    int i = cairn_body_row(world, id);
+    if (i < 0)
         return CAIRN_NOT_FOUND;
-    cairn_drivers_remove(world, id.index);
-    cairn_joints_remove(world, id.index);
-    forget_contacts(&world->contacts, id.index);
-    release_shape(b, id.index);
-    b->alive[id.index] = 0;
-    b->generation[id.index]++;
-    if (b->free_count == 0 || id.index < b->first_hole)
-        b->first_hole = id.index;
-    b->free_count++;
+    cairn_joints_remove(world, id.uid);
+    take_out(world, i);
     return CAIRN_OK;
 }

@@ -2,22 +2,41 @@
 #ifndef CAIRN_WORLD_BODIES_H
 #define CAIRN_WORLD_BODIES_H
 
+#include "base/directory.h"
 #include "cairn/world.h"
 #include "collide/collide.h"
 #include "world/columns.h"
+#include "world/shapes.h"
 
-/* Structure of arrays; index = body. Fixed and driven bodies have inverse mass 0. */
+/* Structure of arrays, without holes: first what is held (fixed or driven, with inverse mass 0),
+ * then the dynamic bodies. A body that comes in is appended; who goes is replaced by the last one.
+ * Rows are named anew (order.c) when somebody looks, not each time that one changes. */
 typedef struct cairn_body_store {
-    int count, free_count; /* entries in use or holes; holes                              */
-    int first_hole;        /* there is none before                                        */
+    int count;         /* rows                                                              */
+    int held;          /* rows of fixed and driven bodies, the first ones                   */
+    uint64_t next_uid; /* of the body that is made next                                     */
+    double apart;      /* m: how far bodies of rows side by side were when they were sorted */
     size_t capacity;
-    size_t bytes; /* of all columns                                                      */
+    size_t bytes; /* of all columns                                                        */
     CAIRN_BODY_COLUMNS(CAIRN_COLUMN_STORED)
-    int32_t *near; /* room for a list of bodies, used by inlets                           */
+    cairn_shape_table shapes;
+    cairn_directory directory; /* rows by uid                                              */
+    bool moved;                /* rows have changed since they were last named             */
+    int named;                 /* rows when they were                                      */
+    int32_t *was;              /* then: row of each body when they were; -1: it is younger */
+    int32_t *list;             /* room for a list of rows                                  */
 } cairn_body_store;
+
+/* The shape of the body in a row. */
+static inline const cairn_shape *cairn_body_shape(const cairn_body_store *bodies, int row)
+{
+    return &bodies->shapes.items[bodies->shape[row]];
+}
 
 cairn_status cairn_bodies_reserve(cairn_body_store *bodies, size_t count);
 void cairn_bodies_release(cairn_body_store *bodies);
+/* From now on, until rows are named anew, `was` is kept. */
+void cairn_bodies_start_moving(cairn_body_store *bodies);
 /* What cairn_body_create would refuse in this definition. */
 cairn_status cairn_body_check(const cairn_world *world, const cairn_body_def *def,
                               cairn_error *error);

@@ -214,8 +214,9 @@ static cairn_status refuse_impulse(const cairn_step *step, const cairn_answer *a
         return CAIRN_NOT_FINITE;
     return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
                       "the impulses of this step are too large for numbers, first of all %g N s "
-                      "between body %d and body %d",
-                      largest, body[2 * worst], body[2 * worst + 1]);
+                      "between body %lld and body %lld",
+                      largest, cairn_row_uid(step->world, body[2 * worst]),
+                      cairn_row_uid(step->world, body[2 * worst + 1]));
 }
 
 cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)

@@ -41,13 +41,13 @@ size_t cairn_column_row(const cairn_column *column, int dimension)
     static const size_t number[] = { [CAIRN_COLUMN_BYTE] = 1,
                                      [CAIRN_COLUMN_FLAG] = sizeof(bool),
                                      [CAIRN_COLUMN_INT] = sizeof(int32_t),
+                                     [CAIRN_COLUMN_LONG] = sizeof(uint64_t),
                                      [CAIRN_COLUMN_REAL] = sizeof(double) };
     int turns = 2 * dimension - 3;
     int width = column->width == CAIRN_WIDTH_DIMENSION ? dimension
                 : column->width == CAIRN_WIDTH_TURNS   ? turns
                                                        : column->width;
-    return column->type == CAIRN_COLUMN_RECORD ? column->size
-                                               : (size_t)width * number[column->type];
+    return (size_t)width * number[column->type];
 }
 
 static void *pointer_at(const void *place)

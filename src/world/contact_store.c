@@ -93,8 +93,90 @@ void cairn_contacts_release(cairn_contact_store *c)
     *c = (cairn_contact_store){ 0 };
 }
 
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+bool cairn_contacts_are_sorted(const cairn_contact_store *c)
+{
+    for (int j = 1; j < c->count; j++)
+        if (cairn_contact_key(c, j - 1) > cairn_contact_key(c, j))
+            return false;
+    return true;
+}
+
+/* Row `from` of one list as row `to` of another one. */
+static void copy_row(const cairn_contact_store *a, int from, cairn_contact_store *b, int to,
+                     int dimension)
+{
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], dimension);
+        if (is_own(a, k))
+            memcpy((char *)cairn_column_get(list, k, b) + (size_t)to * size,
+                   (const char *)cairn_column_get(list, k, a) + (size_t)from * size, size);
+    }
+}
+
+void cairn_contacts_rename(cairn_contact_store *c, const int32_t *named, int dimension)
+{
+    int kept = 0;
+    for (int j = 0; j < c->count; j++) {
+        int32_t a = named[c->body[2 * (size_t)j]], b = named[c->body[2 * (size_t)j + 1]];
+        if (a < 0 || b < 0)
+            continue;
+        if (kept < j)
+            copy_row(c, j, c, kept, dimension);
+        c->body[2 * (size_t)kept] = a;
+        c->body[2 * (size_t)kept + 1] = b;
+        kept++;
+    }
+    c->count = kept;
+}
+
+/* A stable sort of `count` items by numbers below `limit`; `start` has room for one more. */
+static void sort_by(const int32_t *number, int limit, const int32_t *items, int count,
+                    int32_t *start, int32_t *out)
+{
+    memset(start, 0, ((size_t)limit + 1) * sizeof *start);
+    for (int j = 0; j < count; j++)
+        start[number[j] + 1]++;
+    for (int i = 0; i < limit; i++)
+        start[i + 1] += start[i];
+    for (int j = 0; j < count; j++) {
+        int32_t item = items ? items[j] : j;
+        out[start[number[item]]++] = item;
+    }
+}
+
+cairn_status cairn_contacts_sort(const cairn_contact_store *from, int rows, int dimension,
+                                 cairn_arena *scratch, cairn_contact_store *to)
+{
+    int count = from->count;
+    size_t n = (size_t)count;
+    int32_t *number = cairn_arena_take(scratch, n, sizeof *number);
+    int32_t *by_larger = cairn_arena_take(scratch, n, sizeof *by_larger);
+    int32_t *sorted = cairn_arena_take(scratch, n, sizeof *sorted);
+    int32_t *start = cairn_arena_take(scratch, (size_t)rows + 1, sizeof *start);
+    if (!number || !by_larger || !sorted || !start)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_contacts_reserve(to, n, from->set, dimension));
+    for (int j = 0; j < count; j++)
+        number[j] = (int32_t)(cairn_contact_key(from, j) & UINT32_MAX);
+    sort_by(number, rows, NULL, count, start, by_larger);
+    for (int j = 0; j < count; j++)
+        number[j] = (int32_t)(cairn_contact_key(from, j) >> 32);
+    sort_by(number, rows, by_larger, count, start, sorted);
+    for (int j = 0; j < count; j++)
+        copy_row(from, sorted[j], to, j, dimension);
+    to->count = count;
+    to->moments = from->moments;
+    return CAIRN_OK;
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
 cairn_contacts cairn_world_contacts(const cairn_world *world)
 {
+    cairn_world_name_rows((cairn_world *)world);
     const cairn_contact_store *c = &world->contacts;
     cairn_contacts view = { .count = c->count,
                             .dimension = world->dimension,

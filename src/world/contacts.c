@@ -66,9 +66,6 @@ static void reach_range(int begin, int end, void *context, void *value)
     const cairn_body_store *b = &step->world->bodies;
     ways w = { 0, INFINITY };
     for (int i = begin; i < end; i++) {
-        job->way[i] = 0;
-        if (!b->alive[i])
-            continue;
         job->way[i] = step->h * cairn_norm(motion->v_free[i]);
         w.longest = job->way[i] > w.longest ? job->way[i] : w.longest;
         if (b->motion[i] == CAIRN_MOTION_DYNAMIC) {
@@ -132,7 +129,7 @@ static void share_ring(const reach_job *job, const cairn_contact_store *last, do
     for (int j = 0; j < 2 * last->count; j++) {
         int i = last->body[j];
         double push = driven ? pushed_by(job, last, j) : way[last->body[j ^ 1]];
-        if (step->block[i] >= 0)
+        if (cairn_step_block(step, i) >= 0)
             reach[i] = cairn_larger(reach[i], share * push);
     }
 }
@@ -150,7 +147,7 @@ static void share_reach(const reach_job *job, const cairn_contact_store *last)
     share_ring(job, last, 1.1);
     for (int ring = 1; ring < RINGS; ring++) {
         for (int i = 0; i < step->world->bodies.count; i++)
-            if (step->block[i] >= 0)
+            if (cairn_step_block(step, i) >= 0)
                 job->way[i] = cairn_larger(job->way[i], FADE * job->reach[i]);
         share_ring(job, last, 1);
     }
@@ -195,7 +192,7 @@ static double moved_by(const cairn_step *step, const cairn_moves *m, int i)
         v = cairn_scale(0.5, cairn_add(v, b->v[i]));
     double moved = cairn_norm(cairn_add_scaled(before, step->h, v));
     if (answer->impacts.farthest)
-        moved = fmax(moved, answer->impacts.farthest[step->block[i]]);
+        moved = fmax(moved, answer->impacts.farthest[cairn_step_block(step, i)]);
     if (arm == 0)
         return moved;
     cairn_vec3 omega = cairn_block_turning(step, &answer->balls, i, answer->v);
@@ -219,11 +216,9 @@ static void outran_range(int begin, int end, void *context, void *value)
 {
     const outran_job *job = context;
     const cairn_step *step = job->step;
-    const double *v = job->moves->answer->v;
     bool *any = value;
     for (int i = begin; i < end; i++) {
-        cairn_step_ask_for(step, i + CAIRN_AHEAD, v);
-        double moved = step->block[i] < 0 ? 0 : moved_by(step, job->moves, i);
+        double moved = cairn_step_block(step, i) < 0 ? 0 : moved_by(step, job->moves, i);
         if (moved > job->reach[i]) {
             job->reach[i] = 1.5 * moved;
             *any = true;
@@ -259,7 +254,7 @@ double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *
     double least = 0.5 * step->h;
     *body = -1;
     for (int i = 0; i < b->count; i++) {
-        if (step->block[i] < 0)
+        if (cairn_step_block(step, i) < 0)
             continue;
         double size = cairn_body_size(step->world, i), moved = moved_by(step, moves, i);
         if (size < moved && (*body < 0 || step->h * size / moved < least)) {
@@ -314,7 +309,7 @@ static cairn_zone ball_zone(const cairn_body_store *b, cairn_vec3 centre, double
                          .half = { half, half, half },
                          .radius = b->ball[i],
                          .kind = CAIRN_ZONE_BALL,
-                         .movable = b->motion[i] == CAIRN_MOTION_DYNAMIC };
+                         .movable = i >= b->held };
 }
 
 static void layout_range(int begin, int end, void *context)
@@ -323,7 +318,7 @@ static void layout_range(int begin, int end, void *context)
     const cairn_body_store *b = &job->step->world->bodies;
     unsigned kinds = 0;
     for (int i = begin; i < end; i++) {
-        if (b->alive[i] && b->ball[i] >= 0) {
+        if (b->ball[i] >= 0) {
             job->zones[i] = ball_zone(b, job->motion->x_eval[i], job->reach[i], i);
         } else {
             job->colliders[i] = make_collider(job->step, job->motion, job->reach[i], i);
@@ -541,11 +536,12 @@ static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
     return cairn_contacts_reserve(&world->contacts, contacts, set, world->dimension);
 }
 
-static void report_inexact(cairn_step_report *report, const inexact *least)
+static void report_inexact(const cairn_step *step, const inexact *least)
 {
+    cairn_step_report *report = step->report;
     report->certificate.distance = least->residual;
-    report->distance_body[0] = least->pair.first;
-    report->distance_body[1] = least->pair.second;
+    report->distance_body[0] = cairn_row_uid(step->world, least->pair.first);
+    report->distance_body[1] = cairn_row_uid(step->world, least->pair.second);
 }
 
 static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval)
@@ -564,7 +560,7 @@ static cairn_status gather_plain(const cairn_step *step, const cairn_quat *q_eva
     TRY(make_room(world, (size_t)count, false));
     cairn_parallel_for(count, CAIRN_TOUCH_GRAIN, plain_range, &job);
     world->contacts.count = count;
-    report_inexact(step->report, &exact);
+    report_inexact(step, &exact);
     return CAIRN_OK;
 }
 
@@ -579,7 +575,7 @@ static cairn_status gather_any(const cairn_step *step, const cairn_quat *q_eval,
     TRY(make_room(world, t.total, t.leaves));
     TRY(t.leaves ? gather_pieces(&g) : gather_pairs(&g));
     world->contacts.count = g.next;
-    report_inexact(step->report, &g.least);
+    report_inexact(step, &g.least);
     return CAIRN_OK;
 }
 

@@ -365,6 +365,6 @@ void cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
 {
     arrival->shifted = mending->shift ? mending->shifted : NULL;
     for (int i = 0; mending->shift && i < step->world->bodies.count; i++)
-        if (step->block[i] >= 0 && cairn_mending_moves(step, mending, i))
+        if (cairn_step_block(step, i) >= 0 && cairn_mending_moves(step, mending, i))
             move(step, balls, mending, i, arrival);
 }

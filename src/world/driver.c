@@ -247,7 +247,8 @@ cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *
     TRY(check_driver(world, driver));
     TRY(cairn_memory_reserve((void **)&world->driven.items, &world->driven.capacity,
                              world->driven.count + 1, sizeof *world->driven.items));
-    cairn_driven entry = { body, b->x[body], b->q[body], b->angle[body], world->time, *driver };
+    cairn_driven entry = { b->uid[body],   b->x[body],  b->q[body],
+                           b->angle[body], world->time, *driver };
     cairn_list *const lists[] = { &entry.driver.time, &entry.driver.x, &entry.driver.y,
                                   &entry.driver.z, &entry.driver.angle };
     TRY(copy_lists(lists, 5));
@@ -273,7 +274,7 @@ cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load
     }
     TRY(cairn_memory_reserve((void **)&world->loaded.items, &world->loaded.capacity,
                              world->loaded.count + 1, sizeof *world->loaded.items));
-    cairn_loaded entry = { body, *load };
+    cairn_loaded entry = { world->bodies.uid[body], *load };
     cairn_list *const lists[] = { &entry.load.time, &entry.load.factor };
     TRY(copy_lists(lists, 2));
     world->loaded.items[world->loaded.count++] = entry;
@@ -295,12 +296,11 @@ static void free_load(cairn_load *load)
     cairn_memory_free((void *)load->factor.values);
 }
 
-/* Drivers and loads of one body; of all bodies when body is -1. */
-void cairn_drivers_remove(cairn_world *world, int body)
+void cairn_drivers_remove(cairn_world *world, uint64_t uid)
 {
     size_t kept = 0;
     for (size_t k = 0; k < world->driven.count; k++) {
-        if (body >= 0 && world->driven.items[k].body != body)
+        if (uid != CAIRN_NO_BODY && world->driven.items[k].uid != uid)
             world->driven.items[kept++] = world->driven.items[k];
         else
             free_driver(&world->driven.items[k].driver);
@@ -308,7 +308,7 @@ void cairn_drivers_remove(cairn_world *world, int body)
     world->driven.count = kept;
     kept = 0;
     for (size_t k = 0; k < world->loaded.count; k++) {
-        if (body >= 0 && world->loaded.items[k].body != body)
+        if (uid != CAIRN_NO_BODY && world->loaded.items[k].uid != uid)
             world->loaded.items[kept++] = world->loaded.items[k];
         else
             free_load(&world->loaded.items[k].load);
@@ -348,7 +348,7 @@ void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_ve
     bool first = true;
     for (size_t k = 0; k < world->driven.count; k++) {
         const cairn_driven *driven = &world->driven.items[k];
-        if (driven->body != body)
+        if (driven->uid != world->bodies.uid[body])
             continue;
         if (first) {
             *x = driven->x0;
@@ -382,7 +382,7 @@ void cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force, c
     for (size_t k = 0; k < world->loaded.count; k++) {
         const cairn_loaded *loaded = &world->loaded.items[k];
         double factor = load_factor(&loaded->load, world->time + ahead);
-        int i = loaded->body;
+        int i = cairn_directory_find(&b->directory, loaded->uid);
         cairn_quat q = b->q[i];
         if (world->dimension == 3)
             q = cairn_quat_multiply(q, cairn_quat_exp(cairn_scale(ahead, b->omega[i])));

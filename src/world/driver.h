@@ -6,7 +6,7 @@
 
 /* A driven body: where it started, and its motions. */
 typedef struct cairn_driven {
-    int32_t body;
+    uint64_t uid;
     cairn_vec3 x0;
     cairn_quat q0;
     double angle0;
@@ -20,7 +20,7 @@ typedef struct cairn_driven_list {
 } cairn_driven_list;
 
 typedef struct cairn_loaded {
-    int32_t body;
+    uint64_t uid;
     cairn_load load;
 } cairn_loaded;
 
@@ -33,7 +33,8 @@ void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_ve
                        cairn_quat *q, double *angle);
 cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *driver);
 cairn_status cairn_load_add(cairn_world *world, int body, const cairn_load *load);
-void cairn_drivers_remove(cairn_world *world, int body);
+/* Drivers and loads of one body; CAIRN_NO_BODY: of all. */
+void cairn_drivers_remove(cairn_world *world, uint64_t uid);
 /* `ahead` s from now; torques in the frame of a body that has turned on by then. */
 void cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force, cairn_vec3 *torque);
 

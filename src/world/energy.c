@@ -29,9 +29,7 @@ void cairn_world_energy(const cairn_world *world, double *kinetic, double *poten
 {
     const cairn_body_store *b = &world->bodies;
     *kinetic = *potential = 0;
-    for (int i = 0; i < b->count; i++) {
-        if (!b->alive[i] || b->motion[i] != CAIRN_MOTION_DYNAMIC)
-            continue;
+    for (int i = b->held; i < b->count; i++) {
         *kinetic += cairn_body_kinetic(world, i, b->v[i], b->omega[i]);
         *potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
     }

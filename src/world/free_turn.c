@@ -29,7 +29,7 @@
 static bool has_own_change(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     cairn_vec3 G = motion->gyroscopic[i], T = motion->torque[i];
-    return step->block[i] >= 0 && (cairn_dot(G, G) > 0 || cairn_dot(T, T) > 0);
+    return cairn_step_block(step, i) >= 0 && (cairn_dot(G, G) > 0 || cairn_dot(T, T) > 0);
 }
 
 static void mark_contacts(const cairn_step *step, const cairn_answer *answer, uint8_t *pushed)

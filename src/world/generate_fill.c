@@ -28,8 +28,8 @@ enum {
 typedef struct ball {
     cairn_vec3 x;
     double radius;
-    int32_t next; /* in its bucket, -1: none                                       */
-    int32_t body; /* whose shape lies in the ball; -1: the ball itself is the body */
+    int32_t next;  /* in its bucket, -1: none                                       */
+    uint64_t body; /* uid: whose shape lies in the ball; CAIRN_NO_BODY: the ball is the body */
 } ball;
 
 /* Balls in hashed cells. */
@@ -115,10 +115,10 @@ static void insert(cells *c, const ball *b, int level)
 }
 
 /* Whether a ball touches the shape of a body, or overlaps it. */
-static bool meets(const cells *c, int32_t body, cairn_vec3 x, double radius)
+static bool meets(const cells *c, int row, cairn_vec3 x, double radius)
 {
     const cairn_shape shape = { .kind = CAIRN_SHAPE_SPHERE, .radius = radius };
-    cairn_collider me = { .shape = &shape }, other = cairn_body_collider(c->world, body);
+    cairn_collider me = { .shape = &shape }, other = cairn_body_collider(c->world, row);
     cairn_collider_place(&me, (cairn_pose){ x, { 1, 0, 0, 0 } });
     return cairn_world_meet(c->world, &me, &other);
 }
@@ -130,7 +130,8 @@ static bool bucket_is_free(const cells *c, int32_t first, cairn_vec3 x, double r
         double dx = x.x - other->x.x, dy = x.y - other->x.y, dz = x.z - other->x.z;
         double apart = radius + other->radius;
         if (dx * dx + dy * dy + dz * dz < apart * apart &&
-            (other->body < 0 || meets(c, other->body, x, radius)))
+            (other->body == CAIRN_NO_BODY ||
+             meets(c, cairn_body_row(c->world, (cairn_body_id){ other->body }), x, radius)))
             return false;
     }
     return true;
@@ -250,12 +251,12 @@ static void draw_radii(cairn_generation *g, cells *c)
 /* What is there already: a ball as it is, other shapes with the ball that holds them. */
 static ball standing_ball(const cairn_bodies *bodies, int i)
 {
-    cairn_shape_kind kind = bodies->shape[i].kind;
+    cairn_shape_kind kind = cairn_bodies_shape(bodies, i)->kind;
     bool round = kind == CAIRN_SHAPE_SPHERE || kind == CAIRN_SHAPE_POINT;
     return (ball){ .x = cairn_bodies_shape_pose(bodies, i).x,
-                   .radius = cairn_shape_extent(&bodies->shape[i]),
+                   .radius = cairn_shape_extent(cairn_bodies_shape(bodies, i)),
                    .next = -1,
-                   .body = round ? -1 : i };
+                   .body = round ? CAIRN_NO_BODY : bodies->uid[i] };
 }
 
 /* Small ones go where the largest new one looks. */
@@ -264,11 +265,9 @@ static void insert_standing(const cairn_generation *g, cells *c)
     const cairn_bodies bodies = cairn_world_bodies(g->world);
     c->largest = c->radii[0];
     for (int i = 0; i < bodies.count; i++)
-        if (bodies.alive[i] && isfinite(cairn_shape_extent(&bodies.shape[i])))
-            c->largest = fmax(c->largest, cairn_shape_extent(&bodies.shape[i]));
+        if (isfinite(cairn_shape_extent(cairn_bodies_shape(&bodies, i))))
+            c->largest = fmax(c->largest, cairn_shape_extent(cairn_bodies_shape(&bodies, i)));
     for (int i = 0; i < bodies.count; i++) {
-        if (!bodies.alive[i])
-            continue;
         const ball b = standing_ball(&bodies, i);
         if (isfinite(b.radius))
             insert(c, &b, level_of(c, fmax(b.radius, c->radii[0])));
@@ -309,7 +308,7 @@ static cairn_status place(cairn_generation *g, cells *c, int64_t number)
         cairn_vec3 x = random_place(g, radius);
         if (!is_free(c, x, radius))
             continue;
-        const ball b = { x, radius, -1, -1 };
+        const ball b = { x, radius, -1, CAIRN_NO_BODY };
         insert(c, &b, level_of(c, radius));
         return cairn_generation_place(g, radius, x);
     }

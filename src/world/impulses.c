@@ -77,7 +77,7 @@ static double shallow_approach(const cairn_step *step)
     const cairn_body_store *b = &step->world->bodies;
     double least = INFINITY;
     for (int i = 0; i < b->count; i++)
-        if (step->block[i] >= 0 && b->extent[i] > 0)
+        if (cairn_step_block(step, i) >= 0 && b->extent[i] > 0)
             least = fmin(least, b->extent[i]);
     return SHALLOW * least / step->h;
 }

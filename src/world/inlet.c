@@ -182,7 +182,7 @@ static cairn_vec3 draw_place(const cairn_inlet_def *def, int dimension, uint64_t
     return cairn_add(def->centre, cairn_vec(x, y, z));
 }
 
-/* Walls, and bodies whose box reaches into the region; listed in bodies.near. */
+/* Walls, and bodies whose box reaches into the region; listed in bodies.list. */
 static int find_near(cairn_world *world, const cairn_inlet_def *def, double radius)
 {
     cairn_vec3 half = cairn_scale(0.5, def->size);
@@ -195,7 +195,7 @@ static int find_near(cairn_world *world, const cairn_inlet_def *def, double radi
         cairn_collider other = cairn_body_collider(world, i);
         if (other.shape &&
             (!cairn_collider_bounded(&other) || cairn_boxes_overlap(&region, &other)))
-            world->bodies.near[count++] = i;
+            world->bodies.list[count++] = i;
     }
     return count;
 }
@@ -206,7 +206,7 @@ static bool is_free(cairn_world *world, int near_count, const cairn_body_def *de
     cairn_quat q = world->dimension == 2 ? cairn_quat_in_plane(def->angle) : def->orientation;
     cairn_collider_place(&me, (cairn_pose){ def->position, q });
     for (int k = 0; k < near_count; k++) {
-        cairn_collider other = cairn_body_collider(world, world->bodies.near[k]);
+        cairn_collider other = cairn_body_collider(world, world->bodies.list[k]);
         if (cairn_world_meet(world, &me, &other))
             return false;
     }

@@ -140,7 +140,7 @@ void cairn_body_place(const cairn_step *step, int i, double ahead, cairn_free_mo
     double angle = b->angle[i];
     motion->x_eval[i] = b->x[i];
     motion->q_eval[i] = b->q[i];
-    if (ahead == 0 || !b->alive[i])
+    if (ahead == 0)
         return;
     if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
         cairn_driven_pose(step->world, i, step->world->time + ahead, &motion->x_eval[i],
@@ -157,7 +157,7 @@ void cairn_body_place(const cairn_step *step, int i, double ahead, cairn_free_mo
 static void predict(const cairn_step *step, int i, cairn_free_motion *motion)
 {
     const cairn_body_store *b = &step->world->bodies;
-    bool again = step->linearisations > 1 && b->alive[i];
+    bool again = step->linearisations > 1;
     bool far = again && step->h * cairn_norm(b->v[i]) > cairn_body_extent(step->world, i);
     motion->v_eval[i] = far ? cairn_vec(0, 0, 0) : b->v[i];
     motion->omega_eval[i] = b->omega[i];
@@ -180,9 +180,9 @@ static void free_range(int begin, int end, void *context)
         if (ahead != 0 || step->linearisations)
             predict(step, i, motion);
         cairn_body_place(step, i, ahead, motion);
-        if (step->block[i] >= 0)
+        if (cairn_step_block(step, i) >= 0)
             fly(step, i, motion);
-        else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN)
+        else if (b->motion[i] == CAIRN_MOTION_DRIVEN)
             drive(step, i, motion);
     }
 }
@@ -202,17 +202,17 @@ cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *m
 cairn_vec3 cairn_block_turning(const cairn_step *step, const cairn_balls *balls, int i,
                                const double *x)
 {
-    x += (size_t)step->block[i] * (size_t)step->block_size;
+    x += (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
     if (step->world->dimension == 2)
         return cairn_vec(0, 0, x[2]);
     cairn_vec3 omega = cairn_vec(x[3], x[4], x[5]);
-    bool turned = cairn_balls_hold(balls, step->block[i]);
+    bool turned = cairn_balls_hold(balls, cairn_step_block(step, i));
     return turned ? cairn_rotate_back(step->world->bodies.q[i], omega) : omega;
 }
 
 cairn_vec3 cairn_block_moving(const cairn_step *step, int i, const double *x)
 {
-    x += (size_t)step->block[i] * (size_t)step->block_size;
+    x += (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
     return cairn_vec(x[0], x[1], step->world->dimension == 2 ? 0 : x[2]);
 }
 
@@ -289,11 +289,9 @@ static void commit_range(int begin, int end, void *context)
 {
     const commit_job *job = context;
     const cairn_body_store *b = &job->step->world->bodies;
-    for (int i = begin; i < end; i++) {
-        cairn_step_ask_for(job->step, i + CAIRN_AHEAD, job->answer->v);
-        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
+    for (int i = begin; i < end; i++)
+        if (b->motion[i] != CAIRN_MOTION_FIXED)
             commit_body(job, i);
-    }
 }
 
 void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,

@@ -40,7 +40,7 @@ cairn_joint_def cairn_joint_def_default(void)
 
 cairn_body_id cairn_body_none(void)
 {
-    return (cairn_body_id){ -1, 0 };
+    return (cairn_body_id){ CAIRN_NO_BODY };
 }
 
 static void set_drive_default(void *drive)
@@ -275,24 +275,21 @@ static cairn_status check_drive(const cairn_joint_drive *d, bool exists, const c
 static cairn_status check_body(const cairn_world *world, cairn_body_id id, const char *key,
                                cairn_error *error)
 {
-    const cairn_body_store *b = &world->bodies;
-    bool there = id.index >= 0 && id.index < b->count && b->alive[id.index] &&
-                 b->generation[id.index] == id.generation;
-    return there ? CAIRN_OK : cairn_fail(error, CAIRN_NOT_FOUND, key, "there is no such body");
+    return cairn_body_row(world, id) >= 0
+               ? CAIRN_OK
+               : cairn_fail(error, CAIRN_NOT_FOUND, key, "there is no such body");
 }
 
 static cairn_status check_bodies(const cairn_world *world, const cairn_joint_def *def,
                                  cairn_error *error)
 {
-    const cairn_body_store *b = &world->bodies;
     TRY(check_body(world, def->a, "a", error));
-    if (def->b.index >= 0)
+    if (def->b.uid != CAIRN_NO_BODY)
         TRY(check_body(world, def->b, "b", error));
-    if (def->a.index == def->b.index)
+    if (def->a.uid == def->b.uid)
         return cairn_fail(error, CAIRN_BAD_INPUT, "b", "a joint needs two different bodies");
-    bool moves = b->motion[def->a.index] == CAIRN_MOTION_DYNAMIC ||
-                 (def->b.index >= 0 && b->motion[def->b.index] == CAIRN_MOTION_DYNAMIC);
-    if (!moves)
+    int held = world->bodies.held;
+    if (cairn_body_row(world, def->a) < held && cairn_body_row(world, def->b) < held)
         return cairn_fail(error, CAIRN_BAD_INPUT, "a", "at least one body must be dynamic");
     return CAIRN_OK;
 }
@@ -413,18 +410,22 @@ static int compare_keys(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* The sorted list of joined pairs anew; there is room for one key of each joint. */
+/* The rows of joined bodies, and the sorted list of joined pairs, anew; there is room for one key
+ * of each joint. */
 void cairn_joints_index(cairn_world *world)
 {
     size_t count = 0;
     for (size_t k = 0; k < world->joints.count; k++) {
-        const cairn_joint *j = &world->joints.items[k];
+        cairn_joint *j = &world->joints.items[k];
+        j->body[0] = cairn_body_row(world, j->def.a);
+        j->body[1] = cairn_body_row(world, j->def.b);
         if (j->alive && !j->broken && !j->def.collide && j->body[1] >= 0)
             world->joints.joined[count++] = pair_key(j->body[0], j->body[1]);
     }
     if (count > 1)
         qsort(world->joints.joined, count, sizeof *world->joints.joined, compare_keys);
     world->joints.joined_count = count;
+    world->joints.changed = false;
 }
 
 bool cairn_joints_forbid(const cairn_world *world, int a, int b)
@@ -449,11 +450,13 @@ cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, 
     TRY(cairn_memory_reserve((void **)&world->joints.joined, &world->joints.joined_capacity, n + 1,
                              sizeof *world->joints.joined));
     world->joints.items[n] =
-        (cairn_joint){ .alive = true, .def = *def, .body = { def->a.index, def->b.index } };
+        (cairn_joint){ .alive = true,
+                       .def = *def,
+                       .body = { cairn_body_row(world, def->a), cairn_body_row(world, def->b) } };
     attach(world, &world->joints.items[n]);
     wind_up(world, &world->joints.items[n]);
     world->joints.count = n + 1;
-    cairn_joints_index(world);
+    world->joints.changed = true;
     if (out)
         *out = (cairn_joint_id){ (int32_t)n, 0 };
     return CAIRN_OK;
@@ -473,7 +476,7 @@ cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id id)
     if (!joint)
         return CAIRN_NOT_FOUND;
     joint->alive = false;
-    cairn_joints_index(world);
+    world->joints.changed = true;
     return CAIRN_OK;
 }
 
@@ -491,12 +494,12 @@ cairn_status cairn_joint_aim(cairn_world *world, cairn_joint_id id, bool turn, d
     return CAIRN_OK;
 }
 
-void cairn_joints_remove(cairn_world *world, int body)
+void cairn_joints_remove(cairn_world *world, uint64_t uid)
 {
     for (size_t k = 0; k < world->joints.count; k++)
-        if (world->joints.items[k].body[0] == body || world->joints.items[k].body[1] == body)
+        if (world->joints.items[k].def.a.uid == uid || world->joints.items[k].def.b.uid == uid)
             world->joints.items[k].alive = false;
-    cairn_joints_index(world);
+    world->joints.changed = true;
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -508,7 +511,7 @@ int cairn_world_joint_count(const cairn_world *world)
 
 static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int side)
 {
-    int body = j->body[side];
+    int body = cairn_body_row(world, side ? j->def.b : j->def.a);
     if (!j->alive || body < 0)
         return j->anchor[side];
     return cairn_add(world->bodies.x[body], cairn_rotate(world->bodies.q[body], j->anchor[side]));
@@ -522,7 +525,8 @@ cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
     return (cairn_joint_state){ .alive = j->alive,
                                 .broken = j->broken,
                                 .kind = j->def.kind,
-                                .body = { j->body[0], j->body[1] },
+                                .body = { cairn_body_row(world, j->def.a),
+                                          cairn_body_row(world, j->def.b) },
                                 .point = point_on(world, j, 0),
                                 .point_b = point_on(world, j, 1),
                                 .turn = j->turn,

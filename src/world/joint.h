@@ -64,7 +64,7 @@ typedef struct cairn_joint {
     bool alive, broken;
     uint32_t generation;
     cairn_joint_def def;  /* bodies and geometry as given                               */
-    int32_t body[2];      /* -1: the world                                              */
+    int32_t body[2];      /* rows; -1: the world                                        */
     cairn_vec3 anchor[2]; /* m: points in the bodies' frames                            */
     cairn_quat frame[2];  /* joint frames in the bodies' frames; first axis: the axis   */
     double turn, slide;   /* coordinates at the last commit, turns counted              */
@@ -84,6 +84,7 @@ typedef struct cairn_joint_list {
     size_t count, capacity;
     uint64_t *joined; /* sorted keys of bodies that a joint keeps from meeting            */
     size_t joined_count, joined_capacity;
+    bool changed; /* since both were made                                                 */
 } cairn_joint_list;
 
 /* Poses and time step that rows are made for. */
@@ -104,7 +105,8 @@ void cairn_joint_coordinates(const cairn_joint *joint, const cairn_joint_view *v
 void cairn_joint_measure(cairn_joint *joint, const cairn_joint_view *view);
 
 /* joint.c */
-void cairn_joints_remove(cairn_world *world, int body);
+/* Those of a body that goes. */
+void cairn_joints_remove(cairn_world *world, uint64_t uid);
 void cairn_joints_index(cairn_world *world);
 bool cairn_joints_forbid(const cairn_world *world, int a, int b);
 

@@ -83,7 +83,7 @@ static double rate_with(const acting *a, const cairn_row *row, const cairn_vec3 
     double rate = imposed_rate(a, row);
     for (int side = 0; side < 2; side++) {
         int body = a->joint->body[side];
-        if (body >= 0 && a->step->block[body] >= 0)
+        if (body >= 0 && cairn_step_block(a->step, body) >= 0)
             rate += rate_of(row, side, frame_of(a->step, a->joints, body), v[body], omega[body]);
     }
     return rate;
@@ -229,7 +229,7 @@ static void fill_row(const acting *a, const cairn_row *row, int j, int i, const 
     for (int side = 0; side < 2; side++) {
         int body = a->joint->body[side];
         double *H = cairn_posed_rows(posed, j, side) + i * step->block_size;
-        if (body >= 0 && step->block[body] >= 0)
+        if (body >= 0 && cairn_step_block(step, body) >= 0)
             fill_side(dimension, frame_of(step, a->joints, body), row, side, H);
     }
     posed->w[entry] = imposed_rate(a, row) + row->gain * row->defect + row->bias;
@@ -240,7 +240,7 @@ static void fill_row(const acting *a, const cairn_row *row, int j, int i, const 
 
 static int block_of(const cairn_step *step, int body)
 {
-    return body < 0 ? -1 : step->block[body];
+    return body < 0 ? -1 : cairn_step_block(step, body);
 }
 
 /* The blocks of one joint from block j on. */

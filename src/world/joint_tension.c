@@ -69,7 +69,7 @@ static void thicken(double J, double C, double *mass_inverse, double *omega)
 static void apply(const cairn_step *step, int i, cairn_vec3 C, cairn_posed *posed)
 {
     cairn_vec3 J = step->world->bodies.inertia[i];
-    size_t first = (size_t)step->block[i] * (size_t)step->block_size;
+    size_t first = (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
     double *mass = posed->mass_inverse + first, *v = posed->v_free + first;
     if (step->world->dimension == 2) {
         thicken(J.z, C.z, mass + 2, v + 2);
@@ -98,16 +98,15 @@ cairn_status cairn_joints_tension(const cairn_step *step, cairn_mechanism *joint
             if (joint->body[side] >= 0)
                 add_stiffness(pull_of(world, joint, side), K + 6 * (size_t)joint->body[side]);
     }
-    for (size_t i = 0; i < bodies; i++)
-        if (step->block[i] >= 0)
-            joints->added[i] = excess(K + 6 * i, world->bodies.inertia[i], step->h);
+    for (size_t i = (size_t)step->held; i < bodies; i++)
+        joints->added[i] = excess(K + 6 * i, world->bodies.inertia[i], step->h);
     return CAIRN_OK;
 }
 
 void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed)
 {
     for (int i = 0; joints->added && i < step->world->bodies.count; i++)
-        if (step->block[i] >= 0)
+        if (cairn_step_block(step, i) >= 0)
             apply(step, i, joints->added[i], posed);
 }
 
@@ -117,9 +116,9 @@ void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joi
 {
     const cairn_body_store *b = &step->world->bodies;
     for (int i = 0; joints->added && i < b->count; i++) {
-        if (step->block[i] < 0)
+        if (cairn_step_block(step, i) < 0)
             continue;
-        const double *v = x + (size_t)step->block[i] * (size_t)step->block_size;
+        const double *v = x + (size_t)cairn_step_block(step, i) * (size_t)step->block_size;
         bool flat = step->world->dimension == 2;
         cairn_vec3 w = flat ? cairn_vec(0, 0, v[2]) : cairn_vec(v[3], v[4], v[5]);
         cairn_vec3 mean = cairn_scale(0.5, cairn_add(w, b->omega[i]));

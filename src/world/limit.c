@@ -54,7 +54,7 @@ static void velocity_of(const moved *m, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
     *v = m->motion->v_free[i];
     *omega = m->motion->omega_free[i];
-    if (m->step->block[i] >= 0)
+    if (cairn_step_block(m->step, i) >= 0)
         cairn_answer_velocity(m->step, m->answer, i, v, omega);
     *omega = cairn_rotate(m->step->world->bodies.q[i], *omega);
 }
@@ -81,7 +81,7 @@ static double size_of(const cairn_body_store *b, int i, int k)
 {
     double size = b->extent[i];
     if (size == 0)
-        size = b->extent[k] * (holds_faces(&b->shape[k]) ? 0.01 : 1);
+        size = b->extent[k] * (holds_faces(cairn_body_shape(b, k)) ? 0.01 : 1);
     return size > 0 ? size : INFINITY;
 }
 
@@ -108,7 +108,7 @@ cairn_status cairn_answer_ways(const cairn_step *step, const cairn_free_motion *
     if (!way)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < b->count; i++)
-        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED) {
+        if (b->motion[i] != CAIRN_MOTION_FIXED) {
             cairn_vec3 v, omega;
             velocity_of(&m, i, &v, &omega);
             double turn = isfinite(b->arm[i]) ? surface_way(step, i, omega) : 0;
@@ -124,7 +124,7 @@ static inline bool is_fixed(const cairn_body_store *b, int i)
 
 static bool is_far(const cairn_step *step, const passage *p)
 {
-    return step->block[p->body] >= 0 && p->way + p->turn > p->size;
+    return cairn_step_block(step, p->body) >= 0 && p->way + p->turn > p->size;
 }
 
 /* ---- refusal -------------------------------------------------------------------------------- */
@@ -148,10 +148,11 @@ static cairn_status refuse(const cairn_step *step, const cairn_free_motion *moti
 {
     return cairn_fail(
         &step->world->error, CAIRN_BAD_INPUT, "run.time_step",
-        "body %d would move by %.3g m relative to body %d in one step of %g s, further "
+        "body %lld would move by %.3g m relative to body %lld in one step of %g s, further "
         "than its size of %.3g m: what happens between them cannot be told, expected "
         "at most %.2g s",
-        p->body, p->way + p->turn, p->other, step->h, p->size, needed_step(step, motion, p));
+        cairn_row_uid(step->world, p->body), p->way + p->turn, cairn_row_uid(step->world, p->other),
+        step->h, p->size, needed_step(step, motion, p));
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -246,7 +247,7 @@ static passage unseen_passage(const moved *m, int i, int k)
 {
     const cairn_body_store *b = &m->step->world->bodies;
     passage p = passage_of(m, i, k);
-    if (b->extent[i] == 0 && holds_faces(&b->shape[k]))
+    if (b->extent[i] == 0 && holds_faces(cairn_body_shape(b, k)))
         p.size *= 0.2;
     return p;
 }
@@ -278,8 +279,9 @@ static bool is_lost(const cairn_step *step, const passage *p, const cairn_witnes
     const cairn_body_store *b = &step->world->bodies;
     double ahead = cairn_scheme_ahead(step->scheme, step->linearisations);
     bool deep = w->gap + ahead * closing < -0.5 * b->extent[p->body];
-    return deep && closing < 0 && holds_faces(&b->shape[p->other]) && b->extent[p->body] > 0 &&
-           step->block[p->body] >= 0 && !has_contact(&step->world->contacts, p->body, p->other);
+    return deep && closing < 0 && holds_faces(cairn_body_shape(b, p->other)) &&
+           b->extent[p->body] > 0 && cairn_step_block(step, p->body) >= 0 &&
+           !has_contact(&step->world->contacts, p->body, p->other);
 }
 
 static cairn_status refuse_lost(const cairn_step *step, const cairn_free_motion *motion, passage *p,
@@ -289,10 +291,11 @@ static cairn_status refuse_lost(const cairn_step *step, const cairn_free_motion 
     double ahead = cairn_scheme_ahead(step->scheme, step->linearisations);
     p->size = fmax(w->gap + extent, SLIGHT * extent) / ahead; /* until it is half way behind */
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
-                      "body %d would be more than half way behind a face of body %d where the "
+                      "body %lld would be more than half way behind a face of body %lld where the "
                       "contacts of a step of %g s are found, and fall through: expected at most "
                       "%.2g s, or another scheme",
-                      p->body, p->other, step->h, needed_step(step, motion, p));
+                      cairn_row_uid(step->world, p->body), cairn_row_uid(step->world, p->other),
+                      step->h, needed_step(step, motion, p));
 }
 
 /* Whether the linear gap says that the bodies of a witness of the start pass into each other. */

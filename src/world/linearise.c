@@ -36,7 +36,7 @@ static bool is_settled(const cairn_step *step, const cairn_free_motion *motion,
     const cairn_contact_store *c = &step->world->contacts;
     comparison most = { 0, 0 };
     for (int j = 0; j < 2 * c->count; j++)
-        if (step->block[c->body[j]] >= 0)
+        if (cairn_step_block(step, c->body[j]) >= 0)
             compare(step, motion, answer, c->body[j], &most);
     step->report->linearisation_error = step->h * most.change;
     return most.change <= fmax(step->options->tolerance, FINEST) * most.speed;
@@ -46,7 +46,7 @@ static void linearise_at_end(const cairn_step *step, const cairn_answer *answer,
                              cairn_free_motion *motion)
 {
     for (int i = 0; i < step->world->bodies.count; i++) {
-        if (step->block[i] < 0)
+        if (cairn_step_block(step, i) < 0)
             continue;
         cairn_answer_velocity(step, answer, i, &motion->v_eval[i], &motion->omega_eval[i]);
         cairn_body_place(step, i, step->h, motion);

@@ -175,8 +175,8 @@ static size_t collect(const cairn_world *world, const cairn_touches *t, size_t b
                       cairn_touch *out)
 {
     const cairn_pair *pair = &t->pairs[t->leaves[begin].pair];
-    const cairn_shape *low = &world->bodies.shape[pair->first];
-    const cairn_shape *high = &world->bodies.shape[pair->second];
+    const cairn_shape *low = cairn_body_shape(&world->bodies, pair->first);
+    const cairn_shape *high = cairn_body_shape(&world->bodies, pair->second);
     size_t count = 0;
     for (size_t k = begin; k < end; k++)
         for (int i = 0; i < t->number[k]; i++)

@@ -53,9 +53,9 @@ static cairn_status refuse_speed(const cairn_step *step, int i, cairn_vec3 v, ca
 {
     return cairn_fail(
         &step->world->error, CAIRN_NOT_FINITE, NULL,
-        "body %d would get a velocity of %g m/s and %g rad/s: its energy is too large "
+        "body %lld would get a velocity of %g m/s and %g rad/s: its energy is too large "
         "for a number",
-        i, length_of(v), length_of(omega));
+        cairn_row_uid(step->world, i), length_of(v), length_of(omega));
 }
 
 /* The tallies of ranges together; what they add goes to the ledger at once. */
@@ -110,7 +110,7 @@ static void free_range(int begin, int end, void *context, void *value)
     tally *t = value;
     for (int i = begin; i < end; i++) {
         const cairn_vec3 v[2] = { motion->v_free[i], motion->omega_free[i] };
-        if (b->alive[i] && b->motion[i] != CAIRN_MOTION_FIXED)
+        if (b->motion[i] != CAIRN_MOTION_FIXED)
             count_body(t, i,
                        energy_of(step->world, i, cairn_add_scaled(b->x[i], step->h, v[0]), v));
     }
@@ -124,9 +124,9 @@ static cairn_status refuse_turning(const cairn_step *step, const cairn_free_moti
     double least = cairn_smaller(J.x, cairn_smaller(J.y, J.z));
     double fast = cairn_norm(b->omega[i]) + step->h * cairn_norm(motion->torque[i]) / least;
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
-                      "body %d turns too far in one step of %g s, by about %.2g rad, expected at "
+                      "body %lld turns too far in one step of %g s, by about %.2g rad, expected at "
                       "most %.2g s",
-                      i, step->h, step->h * fast, 0.5 / fast);
+                      cairn_row_uid(step->world, i), step->h, step->h * fast, 0.5 / fast);
 }
 
 cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_free_motion *motion)
@@ -187,10 +187,9 @@ static void end_range(int begin, int end, void *context, void *value)
     const cairn_body_store *b = &step->world->bodies;
     tally *t = value;
     for (int i = begin; i < end; i++) {
-        cairn_step_ask_for(step, i + CAIRN_AHEAD, job->answer->v);
-        if (step->block[i] >= 0) {
+        if (cairn_step_block(step, i) >= 0) {
             end_dynamic(job, i, t);
-        } else if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DRIVEN) {
+        } else if (b->motion[i] == CAIRN_MOTION_DRIVEN) {
             const cairn_vec3 v[2] = { job->motion->v_free[i], job->motion->omega_free[i] };
             count_way(step, i, v, t);
         } else {

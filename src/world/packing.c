@@ -28,8 +28,7 @@ typedef struct probe {
 static bool is_ball(const cairn_world *world, int i)
 {
     const cairn_body_store *b = &world->bodies;
-    return b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC &&
-           b->shape[i].kind == CAIRN_SHAPE_SPHERE;
+    return i >= b->held && cairn_body_shape(b, i)->kind == CAIRN_SHAPE_SPHERE;
 }
 
 /* Distance inside the container that body i is; infinite for other bodies. */
@@ -147,7 +146,8 @@ static void touch_columns(probe *p, int i, bool enter)
 {
     const cairn_body_store *b = &p->world->bodies;
     cairn_vec3 d = cairn_sub(b->x[i], p->middle);
-    double r = b->shape[i].radius, s = cairn_dot(d, p->side), t = cairn_dot(d, p->across);
+    double r = cairn_body_shape(b, i)->radius, s = cairn_dot(d, p->side),
+           t = cairn_dot(d, p->across);
     bool deep = p->world->dimension == 3;
     int last_row = deep ? column_index(p, t + r) : 0;
     for (int row = deep ? column_index(p, t - r) : 0; row <= last_row; row++)
@@ -188,7 +188,7 @@ static bool in_a_ball(const probe *p, cairn_vec3 point)
     for (int k = p->start[c]; k < p->start[c + 1]; k++) {
         int i = p->entry[k];
         cairn_vec3 d = cairn_sub(point, b->x[i]);
-        if (cairn_dot(d, d) <= b->shape[i].radius * b->shape[i].radius)
+        if (cairn_dot(d, d) <= cairn_body_shape(b, i)->radius * cairn_body_shape(b, i)->radius)
             return true;
     }
     return false;
@@ -225,9 +225,9 @@ static cairn_status prepare(probe *p, double trim, cairn_arena *arena)
 static bool has_other_shapes(const cairn_world *world)
 {
     const cairn_body_store *b = &world->bodies;
-    for (int i = 0; i < b->count; i++)
-        if (b->alive[i] && b->motion[i] == CAIRN_MOTION_DYNAMIC &&
-            b->shape[i].kind != CAIRN_SHAPE_SPHERE && b->shape[i].kind != CAIRN_SHAPE_POINT)
+    for (int i = b->held; i < b->count; i++)
+        if (cairn_body_shape(b, i)->kind != CAIRN_SHAPE_SPHERE &&
+            cairn_body_shape(b, i)->kind != CAIRN_SHAPE_POINT)
             return true;
     return false;
 }

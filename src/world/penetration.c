@@ -132,9 +132,9 @@ static const cairn_collider *side_of(const cairn_world *world, const cairn_arriv
 {
     const cairn_contact_store *c = &world->contacts;
     int body = c->body[2 * j + side], other = c->body[2 * j + 1 - side];
+    bool first = world->bodies.uid[body] < world->bodies.uid[other];
     room[0] = collider_after(world, arrival, body);
-    return cairn_collider_piece(&room[0], cairn_contact_piece(c, j, body < other ? 0 : 1),
-                                &room[1]);
+    return cairn_collider_piece(&room[0], cairn_contact_piece(c, j, first ? 0 : 1), &room[1]);
 }
 
 static bool has_same_bodies(const cairn_contact_store *c, int j)
@@ -163,7 +163,7 @@ static double depth_in_plane(const cairn_world *world, const cairn_arrival *arri
                              int wall)
 {
     const cairn_body_store *b = &world->bodies;
-    cairn_vec3 n = cairn_rotate(arrival->q[wall], cairn_unit(b->shape[wall].axis));
+    cairn_vec3 n = cairn_rotate(arrival->q[wall], cairn_unit(cairn_body_shape(b, wall)->axis));
     return b->ball[ball] - cairn_dot(n, cairn_sub(arrival->x[ball], arrival->x[wall]));
 }
 
@@ -178,7 +178,7 @@ static double depth_of(const cairn_world *world, const cairn_arrival *arrival, i
     if (r[0] >= 0 && r[1] >= 0)
         return r[0] + r[1] - cairn_norm(cairn_sub(x[body[0]], x[body[1]]));
     for (int side = 0; side < 2; side++)
-        if (r[side] >= 0 && b->shape[body[1 - side]].kind == CAIRN_SHAPE_HALF_SPACE)
+        if (r[side] >= 0 && cairn_body_shape(b, body[1 - side])->kind == CAIRN_SHAPE_HALF_SPACE)
             return depth_in_plane(world, arrival, body[side], body[1 - side]);
     if (is_repeated(c, j))
         return -INFINITY;
@@ -199,9 +199,9 @@ static bool is_shifted(const uint8_t *shifted, const int32_t *block)
 /* A driven half-space whose normal is another after the step. */
 static bool has_turning_plane(const cairn_world *world, const cairn_vec3 *omega)
 {
-    for (size_t k = 0; k < world->driven.count; k++) {
-        int i = world->driven.items[k].body;
-        if (world->bodies.shape[i].kind == CAIRN_SHAPE_HALF_SPACE && cairn_norm(omega[i]) > 0)
+    for (int i = 0; i < world->bodies.held; i++) {
+        if (cairn_body_shape(&world->bodies, i)->kind == CAIRN_SHAPE_HALF_SPACE &&
+            cairn_norm(omega[i]) > 0)
             return true;
     }
     return false;
@@ -275,8 +275,9 @@ static double lost_depth(const cairn_step *step, const cairn_free_motion *motion
                          const cairn_arrival *arrival, int j)
 {
     const int32_t *body = step->world->contacts.body + 2 * (size_t)j;
-    const cairn_shape *shape = step->world->bodies.shape;
-    if (!cairn_shape_bounded(&shape[body[0]]) || !cairn_shape_bounded(&shape[body[1]]))
+    const cairn_body_store *b = &step->world->bodies;
+    if (!cairn_shape_bounded(cairn_body_shape(b, body[0])) ||
+        !cairn_shape_bounded(cairn_body_shape(b, body[1])))
         return 0; /* planes and round walls lose nobody */
     double depth = depth_by_planes(step, motion, arrival, j);
     if (depth > 0)
@@ -369,7 +370,7 @@ cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_mot
         TRY(search_all(step, motion, answer, arrival, &found));
     report->certificate.penetration = found.depth;
     report->overlap = found.share;
-    report->overlap_body[0] = found.body[0];
-    report->overlap_body[1] = found.body[1];
+    for (int k = 0; k < 2; k++)
+        report->overlap_body[k] = cairn_row_uid(step->world, found.body[k]);
     return CAIRN_OK;
 }

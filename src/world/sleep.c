@@ -112,8 +112,8 @@ static void look_at_bodies(const cairn_step *step, const cairn_problem *p, cairn
             own->held = true;
     }
     for (int i = 0; i < b->count; i++)
-        if (step->block[i] >= 0 && !rests(b, i))
-            g->group[g->first[step->block[i]]].sleeper = false;
+        if (cairn_step_block(step, i) >= 0 && !rests(b, i))
+            g->group[g->first[cairn_step_block(step, i)]].sleeper = false;
     for (int i = 0; i < step->blocks; i++) {
         g->group[i].sleeper = g->group[i].sleeper && !g->group[i].held;
         g->sleepers += g->group[i].sleeper;
@@ -140,8 +140,8 @@ static void find_fast(const cairn_step *step, const cairn_free_motion *motion, d
     for (int i = 0; i < step->blocks; i++)
         g->group[i].fast = false;
     for (int i = 0; i < step->world->bodies.count; i++)
-        if (step->block[i] >= 0 && !is_slow(step, motion, tolerance, answer, i))
-            g->group[g->first[step->block[i]]].fast = true;
+        if (cairn_step_block(step, i) >= 0 && !is_slow(step, motion, tolerance, answer, i))
+            g->group[g->first[cairn_step_block(step, i)]].fast = true;
 }
 
 /* ---- how well kept impulses do -------------------------------------------------------------- */
@@ -257,13 +257,13 @@ static void count_calm(const cairn_step *step, const cairn_free_motion *motion,
     const cairn_body_store *b = &step->world->bodies;
     const cairn_groups *g = &answer->rest.groups;
     for (int i = 0; i < b->count; i++) {
-        if (step->block[i] < 0)
+        if (cairn_step_block(step, i) < 0)
             continue;
         int32_t calm =
             is_slow(step, motion, step->options->tolerance, answer, i) ? b->calm[i] + 1 : 0;
         answer->rest.calm[i] = calm < CALM ? calm : CALM;
         if (answer->rest.calm[i] < CALM && !b->asleep[i])
-            g->group[g->first[step->block[i]]].restless = true;
+            g->group[g->first[cairn_step_block(step, i)]].restless = true;
     }
 }
 
@@ -285,7 +285,8 @@ void cairn_rest_hold_still(const cairn_step *step, cairn_answer *answer)
         return;
     for (int i = 0; i < step->world->bodies.count; i++)
         if (asleep[i])
-            memset(answer->v + (size_t)step->block[i] * (size_t)n, 0, (size_t)n * sizeof(double));
+            memset(answer->v + (size_t)cairn_step_block(step, i) * (size_t)n, 0,
+                   (size_t)n * sizeof(double));
     for (int j = 0; j < step->world->contacts.count; j++) {
         const int32_t *body = step->world->contacts.body + 2 * (size_t)j;
         if (asleep[body[0]] || asleep[body[1]])
@@ -299,9 +300,9 @@ static void put_to_rest(const cairn_step *step, cairn_answer *answer)
     const cairn_groups *g = &answer->rest.groups;
     cairn_step_report *report = step->report;
     for (int i = 0; i < b->count; i++) {
-        if (step->block[i] < 0)
+        if (cairn_step_block(step, i) < 0)
             continue;
-        const cairn_group *own = &g->group[g->first[step->block[i]]];
+        const cairn_group *own = &g->group[g->first[cairn_step_block(step, i)]];
         answer->rest.asleep[i] = !own->held && !own->fast && (own->sleeper || !own->restless);
         report->asleep += answer->rest.asleep[i];
         report->woken += b->asleep[i] && !answer->rest.asleep[i];

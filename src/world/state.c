@@ -1,5 +1,5 @@
 /* state.c - a world to bytes and back, with all that its future depends on: bodies with their
- * generations, holes and geometry, clocks, materials, drivers, loads, inlets with random states and
+ * uids, rows and geometry, clocks, materials, drivers, loads, inlets with random states and
  * waiting radii, joints, and the contacts of the last step with their keys and impulses, which the
  * next one starts from.
  *
@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "shape/shape_bytes.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 /* Each failure of a reader is one of the bytes. */
 cairn_status cairn_state_settle(const cairn_reader *r)
@@ -84,7 +84,7 @@ static void write_driven(cairn_writer *w, const cairn_world *world)
     cairn_write_whole(w, (int64_t)world->driven.count);
     for (size_t i = 0; i < world->driven.count; i++) {
         const cairn_driven *d = &world->driven.items[i];
-        cairn_write_whole(w, d->body);
+        cairn_write_whole(w, (int64_t)d->uid);
         cairn_write_vector(w, d->x0);
         cairn_write_real(w, d->q0.w);
         cairn_write_vector(w, (cairn_vec3){ d->q0.x, d->q0.y, d->q0.z });
@@ -98,7 +98,7 @@ static void write_driven(cairn_writer *w, const cairn_world *world)
 static cairn_status read_driver(cairn_reader *r, cairn_world *world)
 {
     cairn_driven d;
-    d.body = (int32_t)cairn_read_within(r, 0, world->bodies.count - 1);
+    int body = cairn_state_read_body(r, world);
     d.x0 = cairn_read_vector(r);
     d.q0.w = cairn_read_real(r);
     cairn_vec3 imaginary = cairn_read_vector(r);
@@ -108,7 +108,7 @@ static cairn_status read_driver(cairn_reader *r, cairn_world *world)
     d.driver = cairn_driver_default((cairn_driver_kind)kind);
     cairn_read_record(r, cairn_driver_record(kind), &d.driver);
     TRY(cairn_state_settle(r));
-    TRY(cairn_driver_add(world, d.body, &d.driver));
+    TRY(cairn_driver_add(world, body, &d.driver));
     cairn_driven *made = &world->driven.items[world->driven.count - 1];
     made->x0 = d.x0;
     made->q0 = (cairn_quat){ d.q0.w, imaginary.x, imaginary.y, imaginary.z };
@@ -122,7 +122,7 @@ static void write_loads(cairn_writer *w, const cairn_world *world)
     cairn_write_whole(w, (int64_t)world->loaded.count);
     for (size_t i = 0; i < world->loaded.count; i++) {
         const cairn_load *load = &world->loaded.items[i].load;
-        cairn_write_whole(w, world->loaded.items[i].body);
+        cairn_write_whole(w, (int64_t)world->loaded.items[i].uid);
         cairn_write_whole(w, (int64_t)load->kind);
         cairn_write_record(w, cairn_load_record((int)load->kind), load);
     }
@@ -130,7 +130,7 @@ static void write_loads(cairn_writer *w, const cairn_world *world)
 
 static cairn_status read_load(cairn_reader *r, cairn_world *world)
 {
-    int body = (int)cairn_read_within(r, 0, world->bodies.count - 1);
+    int body = cairn_state_read_body(r, world);
     int kind = (int)cairn_read_within(r, 0, CAIRN_LOAD_COUNT - 1);
     cairn_load load = cairn_load_default((cairn_load_kind)kind);
     cairn_read_record(r, cairn_load_record(kind), &load);
@@ -140,16 +140,17 @@ static cairn_status read_load(cairn_reader *r, cairn_world *world)
 
 /* ---- inlets --------------------------------------------------------------------------------- */
 
-/* The first body that shares the data of a shape; -1: none does. */
+/* The first shape of bodies that shares the data of one; -1: none does. */
 static int find_holder(const cairn_world *world, const cairn_geometry *geometry)
 {
-    for (int i = 0; geometry && i < world->bodies.count; i++)
-        if (world->bodies.shape[i].geometry == geometry)
-            return i;
+    const cairn_shape_table *shapes = &world->bodies.shapes;
+    for (int id = 0; geometry && id < shapes->count; id++)
+        if (shapes->items[id].geometry == geometry)
+            return id;
     return -1;
 }
 
-/* The shape of an inlet; data that it shares with a body are those of the body. */
+/* The shape of an inlet; data that it shares with bodies are theirs. */
 static void write_shape(cairn_writer *w, const cairn_world *world, cairn_shape shape)
 {
     const cairn_shape_list list = { &shape, sizeof shape, 1, world->dimension, false };
@@ -165,13 +166,13 @@ static cairn_status read_shape(cairn_reader *r, cairn_world *world, cairn_shape 
 {
     const cairn_shape_list list = { out, sizeof *out, 1, world->dimension, false };
     *out = (cairn_shape){ 0 };
-    int holder = (int)cairn_read_within(r, -1, world->bodies.count - 1);
+    int holder = (int)cairn_read_within(r, -1, world->bodies.shapes.count - 1);
     TRY(cairn_state_settle(r));
     TRY(cairn_shapes_read(r, &list, &world->error));
     if (holder < 0)
         return CAIRN_OK;
     cairn_geometry_release(out->geometry);
-    out->geometry = cairn_geometry_retain(world->bodies.shape[holder].geometry);
+    out->geometry = cairn_geometry_retain(world->bodies.shapes.items[holder].geometry);
     return CAIRN_OK;
 }
 
@@ -235,6 +236,7 @@ static void write_clock(cairn_writer *w, const cairn_world *world)
 cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, void *context)
 {
     cairn_writer w = { 0 };
+    cairn_world_name_rows((cairn_world *)world);
     cairn_write_whole(&w, VERSION);
     cairn_write_whole(&w, world->dimension);
     cairn_write_vector(&w, world->gravity);

@@ -11,6 +11,8 @@
 cairn_status cairn_state_settle(const cairn_reader *r);
 
 /* state_arrays.c */
+/* The row of a body that is told by its uid; it is there, or the reader has failed. */
+int cairn_state_read_body(cairn_reader *r, const cairn_world *world);
 void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world);
 cairn_status cairn_state_read_bodies(cairn_reader *r, cairn_world *world);
 void cairn_state_write_contacts(cairn_writer *w, const cairn_world *world);

@@ -28,6 +28,8 @@ static void write_columns(cairn_writer *w, const cairn_world *world, const cairn
         for (size_t i = 0; i < count; i++) {
             if (c->type == CAIRN_COLUMN_REAL)
                 cairn_write_real(w, ((const double *)numbers)[i]);
+            else if (c->type == CAIRN_COLUMN_LONG)
+                cairn_write_whole(w, (int64_t)((const uint64_t *)numbers)[i]);
             else if (c->type == CAIRN_COLUMN_INT)
                 cairn_write_whole(w, ((const int32_t *)numbers)[i]);
             else
@@ -43,6 +45,7 @@ static int64_t highest(const cairn_column *c, const cairn_world *world)
                                [CAIRN_RANGE_NO_YES] = 1,
                                [CAIRN_RANGE_MOTION] = CAIRN_MOTION_COUNT - 1,
                                [CAIRN_RANGE_MATERIAL] = (int64_t)world->materials.count - 1,
+                               [CAIRN_RANGE_SHAPE] = world->bodies.shapes.count - 1,
                                [CAIRN_RANGE_BODY] = world->bodies.count - 1 };
     return limits[c->range];
 }
@@ -58,6 +61,8 @@ static void read_columns(cairn_reader *r, const cairn_world *world, const cairn_
         for (size_t i = 0; i < count && !r->failed; i++) {
             if (c->type == CAIRN_COLUMN_REAL)
                 ((double *)numbers)[i] = cairn_read_real(r);
+            else if (c->type == CAIRN_COLUMN_LONG)
+                ((uint64_t *)numbers)[i] = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
             else if (c->type == CAIRN_COLUMN_INT)
                 ((int32_t *)numbers)[i] = (int32_t)cairn_read_within(r, low, high);
             else if (c->type == CAIRN_COLUMN_FLAG)
@@ -72,8 +77,8 @@ static void read_columns(cairn_reader *r, const cairn_world *world, const cairn_
 
 static cairn_shape_list shapes_of(const cairn_world *world)
 {
-    const cairn_body_store *b = &world->bodies;
-    return (cairn_shape_list){ b->shape, sizeof *b->shape, b->count, world->dimension, false };
+    const cairn_shape_table *t = &world->bodies.shapes;
+    return (cairn_shape_list){ t->items, sizeof *t->items, t->count, world->dimension, false };
 }
 
 void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world)
@@ -81,44 +86,71 @@ void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world)
     const cairn_body_store *b = &world->bodies;
     const cairn_shape_list shapes = shapes_of(world);
     cairn_write_whole(w, b->count);
-    cairn_write_whole(w, b->free_count);
-    write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
+    cairn_write_whole(w, b->held);
+    cairn_write_whole(w, (int64_t)b->next_uid);
+    cairn_write_real(w, b->apart);
+    cairn_write_whole(w, b->shapes.count);
     cairn_shapes_write(w, &shapes);
+    write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
     cairn_write_whole(w, world->materials.laws.moving);
 }
 
-/* A hole has no data; what lives has a shape that can be. */
-static cairn_status check_shapes(cairn_reader *r, cairn_world *world, int64_t holes)
+/* Every body has a uid of its own and a shape that can be, and stands where its motion says. */
+static cairn_status check_bodies(cairn_reader *r, cairn_world *world)
 {
     cairn_body_store *b = &world->bodies;
     for (int i = 0; i < b->count; i++) {
-        if (b->alive[i]) {
-            TRY(cairn_shape_check(&b->shape[i], world->dimension, &world->error));
-            cairn_body_measure(b, i);
-        }
-        r->failed = r->failed || (!b->alive[i] && b->shape[i].geometry);
-        holes -= !b->alive[i];
+        bool held = b->motion[i] != CAIRN_MOTION_DYNAMIC;
+        bool known = cairn_directory_find(&b->directory, b->uid[i]) >= 0;
+        r->failed = r->failed || held != (i < b->held) || known || b->uid[i] >= b->next_uid;
+        TRY(cairn_state_settle(r));
+        TRY(cairn_shape_check(cairn_body_shape(b, i), world->dimension, &world->error));
+        cairn_body_measure(b, i);
+        cairn_directory_set(&b->directory, b->uid[i], i);
     }
-    r->failed = r->failed || holes != 0;
-    return cairn_state_settle(r);
+    return CAIRN_OK;
+}
+
+/* The table as it was, also what nobody used. */
+static cairn_status read_shapes(cairn_reader *r, cairn_world *world)
+{
+    cairn_shape_table *t = &world->bodies.shapes;
+    size_t count = cairn_read_count(r, 8);
+    TRY(cairn_state_settle(r));
+    TRY(cairn_shapes_reserve(t, count));
+    t->count = (int)count;
+    const cairn_shape_list shapes = shapes_of(world);
+    return cairn_shapes_read(r, &shapes, &world->error);
 }
 
 cairn_status cairn_state_read_bodies(cairn_reader *r, cairn_world *world)
 {
     cairn_body_store *b = &world->bodies;
     int count = (int)cairn_read_count(r, 8);
-    int64_t holes = cairn_read_within(r, 0, count);
+    int held = (int)cairn_read_within(r, 0, count);
+    uint64_t next_uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+    double apart = cairn_read_real(r);
     TRY(cairn_state_settle(r));
     TRY(cairn_bodies_reserve(b, (size_t)count));
     b->count = count;
-    b->free_count = (int)holes;
-    b->first_hole = 0;
+    b->held = held;
+    b->next_uid = next_uid;
+    b->apart = apart;
+    TRY(read_shapes(r, world));
     read_columns(r, world, &cairn_columns_of_bodies, b, count);
     TRY(cairn_state_settle(r));
-    const cairn_shape_list shapes = shapes_of(world);
-    TRY(cairn_shapes_read(r, &shapes, &world->error));
+    cairn_shapes_count(&b->shapes, b->shape, count);
     world->materials.laws.moving = cairn_read_within(r, 0, 1) != 0;
-    return check_shapes(r, world, holes);
+    TRY(cairn_state_settle(r));
+    return check_bodies(r, world);
+}
+
+int cairn_state_read_body(cairn_reader *r, const cairn_world *world)
+{
+    cairn_body_id id = { (uint64_t)cairn_read_within(r, 0, INT64_MAX) };
+    int row = cairn_body_row(world, id);
+    r->failed = r->failed || row < 0;
+    return row;
 }
 
 /* ---- contacts ------------------------------------------------------------------------------- */
@@ -148,5 +180,6 @@ cairn_status cairn_state_read_contacts(cairn_reader *r, cairn_world *world)
     read_columns(r, world, &cairn_columns_of_contacts, &world->contacts, (int)count);
     TRY(cairn_state_settle(r));
     world->contacts.count = (int)count;
+    world->contacts_sorted = cairn_contacts_are_sorted(&world->contacts);
     return CAIRN_OK;
 }

@@ -67,10 +67,8 @@ static void write_joint(cairn_writer *w, const cairn_joint *joint)
     cairn_write_whole(w, joint->broken);
     cairn_write_whole(w, joint->generation);
     cairn_write_whole(w, joint->def.collide);
-    cairn_write_whole(w, joint->body[0]);
-    cairn_write_whole(w, joint->body[1]);
-    cairn_write_whole(w, joint->def.a.generation);
-    cairn_write_whole(w, joint->def.b.generation);
+    cairn_write_whole(w, (int64_t)joint->def.a.uid);
+    cairn_write_whole(w, (int64_t)joint->def.b.uid); /* the world: -1 */
     cairn_write_whole(w, joint->rows);
     cairn_write_record(w, cairn_joint_drive_record(), &joint->def.turn);
     cairn_write_record(w, cairn_joint_drive_record(), &joint->def.slide);
@@ -96,33 +94,30 @@ static void read_reals(cairn_reader *r, cairn_joint *joint)
         }
 }
 
-static void read_joint(cairn_reader *r, const cairn_world *world, cairn_joint *joint)
+static void read_joint(cairn_reader *r, cairn_joint *joint)
 {
-    int bodies = world->bodies.count;
     *joint = (cairn_joint){ .def = cairn_joint_def_default() };
     joint->def.kind = (cairn_joint_kind)cairn_read_within(r, 0, CAIRN_JOINT_COUNT - 1);
     joint->alive = cairn_read_within(r, 0, 1) != 0;
     joint->broken = cairn_read_within(r, 0, 1) != 0;
     joint->generation = (uint32_t)cairn_read_within(r, 0, UINT32_MAX);
     joint->def.collide = cairn_read_within(r, 0, 1) != 0;
-    joint->body[0] = joint->def.a.index = (int32_t)cairn_read_within(r, 0, bodies - 1);
-    joint->body[1] = joint->def.b.index = (int32_t)cairn_read_within(r, -1, bodies - 1);
-    joint->def.a.generation = (uint32_t)cairn_read_within(r, 0, UINT32_MAX);
-    joint->def.b.generation = (uint32_t)cairn_read_within(r, 0, UINT32_MAX);
+    joint->def.a.uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+    joint->def.b.uid = (uint64_t)cairn_read_within(r, -1, INT64_MAX);
     joint->rows = (int)cairn_read_within(r, 0, CAIRN_JOINT_ROWS);
     cairn_read_record(r, cairn_joint_drive_record(), &joint->def.turn);
     cairn_read_record(r, cairn_joint_drive_record(), &joint->def.slide);
     read_reals(r, joint);
 }
 
-/* What holds is between living bodies. */
+/* What holds is between bodies that are there. */
 static cairn_status check_joint(cairn_world *world, const cairn_joint *joint)
 {
-    const uint8_t *alive = world->bodies.alive;
+    cairn_body_id a = joint->def.a, b = joint->def.b;
     if (!joint->alive)
         return CAIRN_OK;
-    if (!cairn_joint_exists(joint->def.kind, world->dimension) || !alive[joint->body[0]] ||
-        (joint->body[1] >= 0 && !alive[joint->body[1]]))
+    if (!cairn_joint_exists(joint->def.kind, world->dimension) || cairn_body_row(world, a) < 0 ||
+        (b.uid != CAIRN_NO_BODY && cairn_body_row(world, b) < 0))
         return CAIRN_BAD_INPUT;
     TRY(cairn_record_check(cairn_joint_drive_record(), &joint->def.turn, &world->error));
     return cairn_record_check(cairn_joint_drive_record(), &joint->def.slide, &world->error);
@@ -138,7 +133,7 @@ cairn_status cairn_state_read_joints(cairn_reader *r, cairn_world *world)
     TRY(cairn_memory_reserve((void **)&world->joints.joined, &world->joints.joined_capacity, count,
                              sizeof *world->joints.joined));
     for (size_t k = 0; k < count; k++) {
-        read_joint(r, world, &world->joints.items[k]);
+        read_joint(r, &world->joints.items[k]);
         TRY(cairn_state_settle(r));
         TRY(check_joint(world, &world->joints.items[k]));
     }

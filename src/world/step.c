@@ -37,9 +37,9 @@ static cairn_status refuse_step(const cairn_step *step, const cairn_moves *moves
     int body;
     double needed = cairn_step_needed(step, moves, &body);
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
-                      "bodies move too far in one step of %g s (first of all body %d), expected at "
-                      "most %.2g s",
-                      step->h, body, needed);
+                      "bodies move too far in one step of %g s (first of all body %lld), expected "
+                      "at most %.2g s",
+                      step->h, cairn_row_uid(step->world, body), needed);
 }
 
 /* Each attempt is a solve of its own, and may take all the iterations of one: contacts found late
@@ -186,19 +186,20 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
                               cairn_step_report *report)
 {
     cairn_step_report unread;
-    cairn_step step;
     report = report ? report : &unread;
     *report = (cairn_step_report){ 0 };
     world->error = (cairn_error){ 0 };
     TRY(cairn_world_step_check(world, options, &world->error));
     cairn_parallel_threads((int)options->threads);
+    /* neighbours in space side by side in memory */
+    TRY(cairn_world_put_in_order(world));
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
-    cairn_status status = cairn_step_begin(world, options, report, &step);
-    if (status == CAIRN_OK)
-        status = advance(&step, &a);
+    const cairn_step step = cairn_step_begin(world, options, report);
+    cairn_status status = advance(&step, &a);
     if (status == CAIRN_OK) {
+        world->contacts_sorted = true;
         world->contacts_step = step.h;
         keep_inputs(&step, bodies, &a);
         return CAIRN_OK;

@@ -30,10 +30,10 @@ typedef struct cairn_step {
     const cairn_broad_phase *broad;
     cairn_overlaps overlaps;
     int linearisations; /* at most, at q + h v^; 0: contacts are those of the start */
-    int32_t *block;     /* of each body in the problem; -1: not dynamic             */
-    int blocks;
-    int block_size; /* 3 or 6                                                   */
-    int components; /* of a contact in the problem, rolling and spinning ones   */
+    int held;           /* rows of bodies that are not dynamic: the first ones              */
+    int blocks;         /* in the problem: the dynamic bodies, in the order of their rows   */
+    int block_size;     /* 3 or 6                                                   */
+    int components;     /* of a contact in the problem, rolling and spinning ones   */
     int rolling, spinning;
     cairn_step_report *report;
 } cairn_step;
@@ -190,20 +190,10 @@ typedef struct cairn_arrival {
 
 enum { CAIRN_AHEAD = 16 }; /* bodies or contacts between asking for memory and using it */
 
-/* Blocks are in another order than bodies: ask for the numbers x of a body that comes soon, if
- * there is one. */
-CAIRN_ASKING void cairn_step_ask_for(const cairn_step *step, int body, const double *x)
+/* The block of a body in the problem; -1: it is not dynamic. */
+static inline int cairn_step_block(const cairn_step *step, int body)
 {
-    if (body < step->world->bodies.count && step->block[body] >= 0)
-        cairn_prefetch(x + (size_t)step->block[body] * (size_t)step->block_size,
-                       step->block_size * (int)sizeof *x);
-}
-
-CAIRN_ASKING void cairn_step_ask_to_write(const cairn_step *step, int body, const double *x)
-{
-    if (body < step->world->bodies.count && step->block[body] >= 0)
-        cairn_prefetch_write(x + (size_t)step->block[body] * (size_t)step->block_size,
-                             step->block_size * (int)sizeof *x);
+    return body < step->held ? -1 : body - step->held;
 }
 
 static inline bool cairn_mechanism_swings(const cairn_mechanism *joints, int body)
@@ -220,7 +210,7 @@ static inline bool cairn_balls_hold(const cairn_balls *balls, int block)
 static inline bool cairn_mending_moves(const cairn_step *step, const cairn_mending *mending,
                                        int body)
 {
-    return mending->shift && mending->shifted[step->block[body]];
+    return mending->shift && mending->shifted[body - step->held];
 }
 
 /* Out of the numbers x of all blocks: the velocity of a dynamic body; its angular velocity in the
@@ -234,11 +224,9 @@ void cairn_answer_velocity(const cairn_step *step, const cairn_answer *answer, i
 
 /* ---- the stages, in their order ------------------------------------------------------------- */
 
-/* blocks.c: what is asked once. The scratch of the world and its contacts start anew. */
-cairn_status cairn_step_begin(cairn_world *world, const cairn_step_options *options,
-                              cairn_step_report *report, cairn_step *step);
-/* The block of each body, and their number. */
-cairn_status cairn_step_number_blocks(cairn_step *step);
+/* begin.c: what is asked once. The scratch of the world and its contacts start anew. */
+cairn_step cairn_step_begin(cairn_world *world, const cairn_step_options *options,
+                            cairn_step_report *report);
 /* correct.c */
 cairn_overlaps cairn_overlaps_find(const char *name);
 

@@ -162,11 +162,12 @@ static cairn_status check_pull(const cairn_step *step, int j)
         int i = c->body[2 * j + side];
         double extent = cairn_body_extent(world, i), size = extent > 0 ? extent : SIZELESS;
         double most = DROWNED * size * world->bodies.mass[i] / (DBL_EPSILON * step->h * step->h);
-        if (step->block[i] >= 0 && c->adhesion[j] > most)
-            return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "adhesion",
-                              "a pull of %g N in one step of %g s drowns the motion of body %d, of "
-                              "%g kg, in rounding, expected at most %.2g N",
-                              c->adhesion[j], step->h, i, world->bodies.mass[i], most);
+        if (cairn_step_block(step, i) >= 0 && c->adhesion[j] > most)
+            return cairn_fail(
+                &step->world->error, CAIRN_BAD_INPUT, "adhesion",
+                "a pull of %g N in one step of %g s drowns the motion of body %lld, of "
+                "%g kg, in rounding, expected at most %.2g N",
+                c->adhesion[j], step->h, cairn_row_uid(world, i), world->bodies.mass[i], most);
     }
     return CAIRN_OK;
 }

@@ -48,7 +48,7 @@ static int first_of(const groups *g, int i)
 
 static bool is_dynamic(const cairn_step *step, int body)
 {
-    return body >= 0 && step->block[body] >= 0;
+    return body >= 0 && cairn_step_block(step, body) >= 0;
 }
 
 static void refuse(const cairn_step *step, const groups *g, int body)

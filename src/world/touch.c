@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include "collide/plain.h"
 
+enum { TURN_GRAIN = 16384 }; /* pairs in one piece of parallel work */
+
 /* ---- layout --------------------------------------------------------------------------------- */
 
 cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, const cairn_quat *q,
@@ -39,7 +41,7 @@ static const cairn_collider *collider_of(const cairn_world *world, const cairn_l
     const cairn_zone *zone = &layout->zones[i];
     if (zone->kind != CAIRN_ZONE_BALL)
         return &layout->colliders[i];
-    *made = (cairn_collider){ .shape = &world->bodies.shape[i],
+    *made = (cairn_collider){ .shape = cairn_body_shape(&world->bodies, i),
                               .x = zone->centre,
                               .q = { 1, 0, 0, 0 },
                               .extent = zone->radius,
@@ -167,12 +169,14 @@ static cairn_status make_room(cairn_world *world, const cairn_layout *layout, ca
 static cairn_status refuse(cairn_world *world, const cairn_pair *pair)
 {
     const cairn_body_store *b = &world->bodies;
-    bool funnel = b->shape[pair->first].kind == CAIRN_SHAPE_FUNNEL ||
-                  b->shape[pair->second].kind == CAIRN_SHAPE_FUNNEL;
+    bool funnel = cairn_body_shape(b, pair->first)->kind == CAIRN_SHAPE_FUNNEL ||
+                  cairn_body_shape(b, pair->second)->kind == CAIRN_SHAPE_FUNNEL;
     return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "bodies",
-                      "the distance of body %d (%s) and body %d (%s) cannot be found%s",
-                      pair->first, cairn_shape_record((int)b->shape[pair->first].kind)->name,
-                      pair->second, cairn_shape_record((int)b->shape[pair->second].kind)->name,
+                      "the distance of body %lld (%s) and body %lld (%s) cannot be found%s",
+                      cairn_row_uid(world, pair->first),
+                      cairn_shape_record((int)cairn_body_shape(b, pair->first)->kind)->name,
+                      cairn_row_uid(world, pair->second),
+                      cairn_shape_record((int)cairn_body_shape(b, pair->second)->kind)->name,
                       funnel ? ": a funnel meets balls only, expected a mesh (2D: a polyline)"
                              : "");
 }
@@ -189,6 +193,21 @@ static void leave_out_joined(cairn_world *world)
     }
     if (world->joints.joined_count > 0)
         list->count = kept;
+}
+
+/* The first of two bodies is the one of smaller uid, wherever they stand: what is found out about a
+ * pair must not depend on rows. */
+static void turn_range(int begin, int end, void *context)
+{
+    const cairn_world *world = context;
+    const uint64_t *uid = world->bodies.uid;
+    cairn_pair *pairs = world->pair_list.items;
+    for (int k = begin; k < end; k++) {
+        cairn_pair pair = pairs[k];
+        bool turned = uid[pair.first] > uid[pair.second]; /* half of them: no branch */
+        pairs[k].first = turned ? pair.second : pair.first;
+        pairs[k].second = turned ? pair.first : pair.second;
+    }
 }
 
 /* From the number of witnesses in each range to that before it; a leaf without answer fails. */
@@ -211,7 +230,10 @@ cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broa
     TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
                               &world->pair_list));
     leave_out_joined(world);
-    return world->pair_list.count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
+    if (world->pair_list.count > INT32_MAX / 4)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for((int)world->pair_list.count, TURN_GRAIN, turn_range, world);
+    return CAIRN_OK;
 }
 
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,

@@ -23,41 +23,31 @@ static int compare_numbers(int32_t a, int32_t b)
 /* Flat regions of a body, compared. */
 static int compare_regions(const cairn_world *world, int body, cairn_piece a, cairn_piece b)
 {
-    const cairn_shape *shape = &world->bodies.shape[body];
+    const cairn_shape *shape = cairn_body_shape(&world->bodies, body);
     if (a.face == b.face)
         return cairn_piece_compare(a, b);
     return cairn_piece_compare(cairn_piece_patch(shape, a), cairn_piece_patch(shape, b));
-}
-
-/* The two bodies of a contact as one number: by the smaller, then by the larger one. */
-static uint64_t bodies_of(const cairn_contact_store *c, int j)
-{
-    uint32_t a = (uint32_t)c->body[2 * (size_t)j], b = (uint32_t)c->body[2 * (size_t)j + 1];
-    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
 }
 
 /* Where both contacts are of the same bodies: regions of their pieces. */
 static int compare_pieces(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
     const cairn_contact_store *c = &world->contacts;
-    uint64_t bodies = bodies_of(c, j);
-    const int body[2] = { (int)(bodies >> 32), (int)(bodies & UINT32_MAX) };
-    int order = 0;
+    const uint64_t *uid = world->bodies.uid;
+    const int32_t *body = c->body + 2 * (size_t)j;
+    int first = uid[body[0]] < uid[body[1]] ? 0 : 1, order = 0;
     for (int i = 0; i < 2 && order == 0; i++)
-        order = compare_regions(world, body[i], cairn_contact_piece(last, old, i),
+        order = compare_regions(world, body[i ^ first], cairn_contact_piece(last, old, i),
                                 cairn_contact_piece(c, j, i));
     return order;
 }
 
-/* Old contacts of a body that is gone stand before those of its successor. */
 static int compare_keys(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
     const cairn_contact_store *c = &world->contacts;
-    uint64_t then = bodies_of(last, old), now = bodies_of(c, j);
+    uint64_t then = cairn_contact_key(last, old), now = cairn_contact_key(c, j);
     if (then != now)
         return then < now ? -1 : 1;
-    if (last->feature[old] == CAIRN_KEY_GONE)
-        return -1;
     int order = last->piece || c->piece ? compare_pieces(world, last, old, j) : 0;
     return order ? order : compare_numbers(last->feature[old], c->feature[j]);
 }

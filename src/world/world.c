@@ -41,7 +41,7 @@ void cairn_world_destroy(cairn_world *world)
 {
     if (!world)
         return;
-    cairn_drivers_remove(world, -1);
+    cairn_drivers_remove(world, CAIRN_NO_BODY);
     cairn_inlets_release(world);
     cairn_bodies_release(&world->bodies);
     cairn_contacts_release(&world->contacts);
@@ -99,7 +99,7 @@ cairn_memory_use cairn_world_memory(const cairn_world *world)
     const cairn_kept_pairs *kept = &world->kept_pairs;
     size_t all_pairs = pairs->capacity + kept->list.capacity + kept->fresh.capacity;
     return (cairn_memory_use){
-        .bodies = world->bodies.bytes,
+        .bodies = world->bodies.bytes + cairn_shapes_bytes(&world->bodies.shapes),
         .contacts = world->contacts.bytes + world->last.bytes,
         .pairs = all_pairs * sizeof *pairs->items + leaves->capacity * sizeof *leaves->items +
                  kept->capacity * sizeof *kept->zones,
@@ -110,6 +110,8 @@ cairn_memory_use cairn_world_memory(const cairn_world *world)
 
 /* ---- hash ----------------------------------------------------------------------------------- */
 
+static const uint64_t HASH_START = 0xcbf29ce484222325u;
+
 /* FNV-1a over the bytes of numbers, 64 bits. */
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
@@ -119,21 +121,20 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+/* Bodies add up, so that it does not matter in which order they stand. */
 uint64_t cairn_world_hash(const cairn_world *world)
 {
     const cairn_body_store *b = &world->bodies;
-    uint64_t hash = hash_bytes(0xcbf29ce484222325u, &world->time, sizeof world->time);
+    uint64_t sum = hash_bytes(HASH_START, &world->time, sizeof world->time);
     for (int i = 0; i < b->count; i++) {
-        if (!b->alive[i])
-            continue;
-        hash = hash_bytes(hash, &i, sizeof i);
+        uint64_t hash = hash_bytes(HASH_START, &b->uid[i], sizeof b->uid[i]);
         hash = hash_bytes(hash, &b->x[i], sizeof b->x[i]);
         hash = hash_bytes(hash, &b->q[i], sizeof b->q[i]);
         hash = hash_bytes(hash, &b->angle[i], sizeof b->angle[i]);
         hash = hash_bytes(hash, &b->v[i], sizeof b->v[i]);
-        hash = hash_bytes(hash, &b->omega[i], sizeof b->omega[i]);
+        sum += hash_bytes(hash, &b->omega[i], sizeof b->omega[i]);
     }
-    return hash;
+    return sum;
 }
 
 /* ---- overlap -------------------------------------------------------------------------------- */
@@ -182,6 +183,7 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
     cairn_layout layout;
     cairn_touches touches;
+    cairn_world_name_rows(world);
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;
     world->error = (cairn_error){ 0 };
@@ -196,7 +198,7 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
 
 static cairn_body_id id_of(const cairn_world *world, int body)
 {
-    return (cairn_body_id){ body, body >= 0 ? world->bodies.generation[body] : 0 };
+    return (cairn_body_id){ body >= 0 ? world->bodies.uid[body] : CAIRN_NO_BODY };
 }
 
 static cairn_status overlap(cairn_world *world, deepest *found, cairn_body_id *a, cairn_body_id *b)

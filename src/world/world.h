@@ -31,6 +31,7 @@ struct cairn_world {
     cairn_joint_list joints;
     cairn_contact_store contacts, last; /* of this step; of the last one, for warm start  */
     double contacts_step, last_step;    /* s: the time steps of both; 0: none yet         */
+    bool contacts_sorted;               /* by rows, as a warm start needs them            */
     cairn_kept_pairs kept_pairs;
     cairn_pair_list pair_list; /* of this step                                            */
     cairn_leaf_list leaf_list;
@@ -41,6 +42,19 @@ struct cairn_world {
     cairn_workspace *workspace; /* of the solver                                          */
     cairn_error error;
 };
+
+/* What reports and messages call the body of a row: its uid; -1: nobody. */
+static inline long long cairn_row_uid(const cairn_world *world, int row)
+{
+    return row < 0 ? -1 : (long long)world->bodies.uid[row];
+}
+
+/* order.c: contacts and joints name the rows in which their bodies stand now; contacts of a body
+ * that is gone are dropped. Nobody can see a difference: what shows rows calls it first. */
+void cairn_world_name_rows(cairn_world *world);
+/* The rows of dynamic bodies along a curve through space, where there are many of them and it
+ * pays, and contacts sorted by rows. CAIRN_NO_MEMORY: the world is as before, in another order. */
+cairn_status cairn_world_put_in_order(cairn_world *world);
 
 /* world.c: radius of the smaller of two bodies, m, about the origins of their shapes; 1 mm where
  * neither has a size */

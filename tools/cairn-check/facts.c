@@ -77,24 +77,23 @@ void check_ending(check_run *run, bool full)
                    wrong == (message[0] != '\0'), "a run that ended like that says otherwise");
 }
 
-/* ---- places in the world -------------------------------------------------------------------- */
+/* ---- names of bodies ------------------------------------------------------------------------ */
 
-void check_world_places(check_run *run)
+void check_uids(check_run *run)
 {
     const check_state *s = &run->after;
-    const int32_t *place = run->bodies.world_index;
-    for (int i = 0; i < s->count && check_has(run->file, "bodies/world_index"); i++)
-        check_true(run->report, check_at(run, "body", s->index[i], "world_index"),
-                   place[s->index[i]] >= 0 &&
-                       (i == 0 || place[s->index[i]] > place[s->index[i - 1]]),
-                   "bodies do not stand in the order of the world");
+    const double *uid = run->bodies.uid;
+    for (int i = 0; i < s->count && check_has(run->file, "bodies/uid"); i++)
+        check_true(run->report, check_at(run, "body", s->index[i], "uid"),
+                   uid[s->index[i]] >= 0 && (i == 0 || uid[s->index[i]] > uid[s->index[i - 1]]),
+                   "the uids of bodies do not rise");
 }
 
-/* The body of the loaded step with a place in the world; -1: there is none. */
-static int body_at(const check_run *run, double place)
+/* The body of the loaded step of that uid; -1: there is none. */
+static int body_at(const check_run *run, double uid)
 {
     for (int i = 0; i < run->after.count; i++)
-        if (run->bodies.world_index[run->after.index[i]] == place)
+        if (run->bodies.uid[run->after.index[i]] == uid)
             return run->after.index[i];
     return -1;
 }

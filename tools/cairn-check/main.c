@@ -26,7 +26,7 @@ static bool check_step(check_run *run, long step)
 {
     if (!check_run_load(run, step))
         return false;
-    check_world_places(run);
+    check_uids(run);
     if (step == 0) {
         check_energy_start(run);
         check_statistics_of(run);

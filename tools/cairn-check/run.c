@@ -50,7 +50,7 @@ static const check_field body_fields[] = {
     REAL(check_bodies, shape_x, 3),
     REAL(check_bodies, shape_q, 4),
     { "geometry", 1, true, offsetof(check_bodies, geometry), true },
-    MARK(check_bodies, world_index),
+    OPTIONAL(check_bodies, uid, 1),
     OPTIONAL(check_bodies, volume, 1),
     OPTIONAL(check_bodies, surface_velocity, 3),
     OPTIONAL(check_bodies, friction_axis, 3),

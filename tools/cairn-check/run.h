@@ -68,7 +68,7 @@ typedef struct check_bodies {
     size_t capacity;
     int count;
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
-    int32_t *world_index;               /* place in the world                          */
+    double *uid;                        /* names, which rise from row to row           */
     double *volume;                     /* m^3, in 2D m^2                              */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis, *size, *semi_axes;
@@ -521,7 +521,7 @@ void check_joints_of(check_run *run);         /* joint_state.c: what joints did 
 bool check_complete(check_run *run);          /* pairs.c: no overlapping pair left out    */
 bool check_frames(check_run *run);            /* frames.c: /frames repeats what is stored */
 void check_volumes(check_run *run);           /* facts.c: of all bodies, from their shapes */
-void check_world_places(check_run *run);      /* facts.c: in the loaded state             */
+void check_uids(check_run *run);              /* facts.c: in the loaded state             */
 void check_distance_of(check_run *run);       /* facts.c: what is said of distances       */
 void check_slowness(check_run *run);          /* facts.c: counts slow steps               */
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */

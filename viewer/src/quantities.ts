@@ -136,7 +136,7 @@ function frameColumns(run: Run): Quantity[] {
 
 /** Any other column of /bodies, which does not change with time. */
 function storedColumns(run: Run): Quantity[] {
-  const shown = new Set(['shape', 'material', 'radius', 'mass', 'shape_x', 'shape_q', 'geometry', 'world_index', 'axis', 'exponents', 'size', 'semi_axes', 'half_angle', 'bottom_radius', 'top_radius', 'height', 'length', 'rounding']);
+  const shown = new Set(['shape', 'material', 'radius', 'mass', 'shape_x', 'shape_q', 'geometry', 'uid', 'axis', 'exponents', 'size', 'semi_axes', 'half_angle', 'bottom_radius', 'top_radius', 'height', 'length', 'rounding']);
   return Object.keys(run.description.columns).filter((c) => c.startsWith('bodies/') && !shown.has(c.slice(7))).map((c) => {
     const { unit, width, names } = run.column(c)!;
     let data: ArrayLike<number> | null = null;
