@@ -38,6 +38,32 @@ typedef struct cairn_matrix {
     const double *value;
 } cairn_matrix;
 
+/** What a contact of the problem is. */
+typedef enum cairn_contact_kind {
+    CAIRN_KIND_BALLS,   /* of balls and walls: its rows follow from its normal and tangent        */
+    CAIRN_KIND_GENERAL, /* of any two bodies: its rows are stored, or follow from W               */
+    CAIRN_KIND_ROLLING, /* likewise, with rolling or spinning friction                            */
+    CAIRN_KIND_LONE,    /* both sides act on the same block, or on none                           */
+    CAIRN_KIND_ROWS,    /* rows with bounds: of joints, limits, motors and springs                */
+    CAIRN_KIND_COUNT
+} cairn_contact_kind;
+
+/** Contacts begin .. begin + count - 1 of a problem, all of one kind. */
+typedef struct cairn_segment {
+    cairn_contact_kind kind;
+    bool friction; /* mu of one of them at least is not 0; false for rows with bounds             */
+    int begin, count;
+} cairn_segment;
+
+/** The contacts of a problem by kind: segments in their order, without gaps, neighbours of different
+ *  kinds. `made_from` are block, rows, bounded, mu, normal and W of the problem: in a copy of it that
+ *  has others, or another number of contacts, the segments do not count and are found anew. */
+typedef struct cairn_segments {
+    int count, contacts;
+    const cairn_segment *item;
+    const void *made_from[6];
+} cairn_segments;
+
 enum { CAIRN_MAX_DIMENSION = 6 };
 enum { CAIRN_MOST_PARTS = 1024 };
 
@@ -94,7 +120,13 @@ typedef struct cairn_problem {
     const double *upper;        /* bounded rows: per contact `dimension`, N s; may be INFINITY    */
     const double *compliance;   /* bounded rows: per contact `dimension`, eps >= 0, kg^-1;
                                    NULL: 0                                                        */
+    const cairn_segments *segments; /* its contacts by kind; NULL: to be found, as
+                                   cairn_problem_segments does                                    */
 } cairn_problem;
+
+/** The contacts of a problem by kind: the first `most` segments are written, and the number of all
+ *  is returned. Says what its arrays say, whether or not it has `segments`. */
+CAIRN_API int cairn_problem_segments(const cairn_problem *p, cairn_segment *out, int most);
 
 /** Check sizes, indices, signs and finiteness. CAIRN_BAD_INPUT or CAIRN_NOT_FINITE with `error`
  *  (may be NULL) saying which entry. */

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "cairn/problem.h"
 #include "math/sparse.h"
+#include "problem/segments.h"
 
 static const double upright =
     1e-9; /* directions may be that far from unit length and right angles */
@@ -207,6 +208,24 @@ static cairn_status check_rows(const cairn_problem *p, int j, cairn_error *error
     return CAIRN_OK;
 }
 
+/* Segments, where they are given, say what the arrays say. */
+static cairn_status check_segments(const cairn_problem *p, cairn_error *error)
+{
+    cairn_problem bare = *p;
+    bare.segments = NULL;
+    cairn_walk given = cairn_walk_over(p, 0, p->contacts);
+    cairn_walk found = cairn_walk_over(&bare, 0, p->contacts);
+    while (cairn_walk_next(&found)) {
+        const cairn_segment *s = &given.now, *own = &found.now;
+        if (!cairn_walk_next(&given) || s->count != own->count || s->kind != own->kind ||
+            s->friction != own->friction)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "segments",
+                              "contacts from %d on are %d of kind %d, expected %d of kind %d",
+                              own->begin, s->count, (int)s->kind, own->count, (int)own->kind);
+    }
+    return CAIRN_OK;
+}
+
 cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error)
 {
     TRY(check_sizes(p, error));
@@ -221,5 +240,5 @@ cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error)
         TRY(check_numbers(p->s, contacts, "s", error));
     for (int j = 0; j < p->contacts; j++)
         TRY(p->bounded && p->bounded[j] ? check_rows(p, j, error) : check_contact(p, j, error));
-    return CAIRN_OK;
+    return p->segments ? check_segments(p, error) : CAIRN_OK;
 }

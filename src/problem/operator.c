@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "problem/segments.h"
 
 enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 }; /* contacts                      */
 enum { IN_CACHE = 4096 };                                /* blocks: no need to fetch them */
@@ -27,44 +28,71 @@ CAIRN_INLINE bool pushes(int d, const double *r)
     return any;
 }
 
-CAIRN_INLINE void push_all(const cairn_problem *p, int d, int n, const double *r, double *v)
+/* Contacts of one segment. */
+CAIRN_INLINE void push_segment(const product *job, bool balls, int d, int n, cairn_segment s)
 {
+    const cairn_problem *p = job->p;
+    const double *r = job->r + (size_t)s.begin * (size_t)d;
     bool far = p->blocks > IN_CACHE;
-    for (int j = 0; j < p->contacts; j++, r += d) {
+    for (int j = s.begin; j < s.begin + s.count; j++, r += d) {
         if (far) {
-            cairn_contact_fetch(p, n, j + AHEAD, v);
+            cairn_contact_fetch(p, n, j + AHEAD, job->v);
             cairn_contact_fetch(p, n, j + AHEAD, p->mass_inverse);
         }
         if (pushes(d, r))
-            cairn_contact_push(p, d, n, j, r, v);
+            cairn_kind_push(p, balls, d, n, j, r, job->v);
     }
 }
 
-/* Only what goes to blocks first .. last-1. A block gets the same terms in the same order however
+CAIRN_INLINE void push_all(const product *job, int d, int n)
+{
+    for (cairn_walk w = cairn_walk_over(job->p, 0, job->p->contacts); cairn_walk_next(&w);)
+        if (d == 3 && n == 6 && w.now.kind == CAIRN_KIND_BALLS)
+            push_segment(job, true, d, n, w.now);
+        else
+            push_segment(job, false, d, n, w.now);
+}
+
+/* Blocks first .. last-1. */
+typedef struct blocks {
+    int first, last;
+} blocks;
+
+/* Only what goes to some blocks. A block gets the same terms in the same order however
  * the blocks are cut, so the bits do not depend on it. */
-CAIRN_INLINE void push_some(const product *job, int d, int n, int first, int last)
+CAIRN_INLINE void push_part(const product *job, bool balls, int d, int n, cairn_segment s,
+                            blocks to)
 {
     const cairn_problem *p = job->p;
-    const double *r = job->r;
-    for (int j = 0; j < p->contacts; j++, r += d)
+    const double *r = job->r + (size_t)s.begin * (size_t)d;
+    for (int j = s.begin; j < s.begin + s.count; j++, r += d)
         for (int side = 0; side < 2; side++) {
             int block = p->block[2 * j + side];
-            if (block >= first && block < last && pushes(d, r))
-                cairn_side_push(p, d, n, j, side, r, job->v);
+            if (block >= to.first && block < to.last && pushes(d, r))
+                cairn_side_push(p, balls, d, n, j, side, r, job->v);
         }
+}
+
+CAIRN_INLINE void push_some(const product *job, int d, int n, blocks to)
+{
+    for (cairn_walk w = cairn_walk_over(job->p, 0, job->p->contacts); cairn_walk_next(&w);)
+        if (d == 3 && n == 6 && w.now.kind == CAIRN_KIND_BALLS)
+            push_part(job, true, d, n, w.now, to);
+        else
+            push_part(job, false, d, n, w.now, to);
 }
 
 static void push_ranges(int begin, int end, void *context)
 {
     const product *job = context;
-    int64_t blocks = job->p->blocks;
-    int first = (int)(begin * blocks / job->ranges), last = (int)(end * blocks / job->ranges);
+    int64_t all = job->p->blocks;
+    const blocks to = { (int)(begin * all / job->ranges), (int)(end * all / job->ranges) };
     if (job->p->dimension == 3 && job->p->block_size == 6)
-        push_some(job, 3, 6, first, last);
+        push_some(job, 3, 6, to);
     else if (job->p->dimension == 2 && job->p->block_size == 3)
-        push_some(job, 2, 3, first, last);
+        push_some(job, 2, 3, to);
     else
-        push_some(job, job->p->dimension, job->p->block_size, first, last);
+        push_some(job, job->p->dimension, job->p->block_size, to);
 }
 
 void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
@@ -77,19 +105,28 @@ void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
     if (threads > 1)
         cairn_parallel_for(job.ranges, 1, push_ranges, &job);
     else if (p->dimension == 3 && p->block_size == 6)
-        push_all(p, 3, 6, r, v);
+        push_all(&job, 3, 6);
     else if (p->dimension == 2 && p->block_size == 3)
-        push_all(p, 2, 3, r, v);
+        push_all(&job, 2, 3);
     else
-        push_all(p, p->dimension, p->block_size, r, v);
+        push_all(&job, p->dimension, p->block_size);
 }
 
 /* ---- u = H v + w ---------------------------------------------------------------------------- */
 
+CAIRN_INLINE void relative_segment(const product *job, bool balls, int d, int n, cairn_segment s)
+{
+    for (int j = s.begin; j < s.begin + s.count; j++)
+        cairn_kind_relative(job->p, balls, d, n, j, job->known, job->u + (size_t)j * (size_t)d);
+}
+
 CAIRN_INLINE void relative_some(const product *job, int d, int n, int begin, int end)
 {
-    for (int j = begin; j < end; j++)
-        cairn_contact_relative(job->p, d, n, j, job->known, job->u + (size_t)j * (size_t)d);
+    for (cairn_walk w = cairn_walk_over(job->p, begin, end); cairn_walk_next(&w);)
+        if (d == 3 && n == 6 && w.now.kind == CAIRN_KIND_BALLS)
+            relative_segment(job, true, d, n, w.now);
+        else
+            relative_segment(job, false, d, n, w.now);
 }
 
 void cairn_contact_relative_local(const cairn_problem *p, int j, const double *r, double *u)

@@ -153,11 +153,12 @@ CAIRN_INLINE void cairn_ball_push(const cairn_problem *p, int block, double sign
 
 /* ---- any contact ---------------------------------------------------------------------------- */
 
-/* u_j = H_j v + w_j, block form. */
-CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
-                                         const double *v, double *u)
+/* u_j = H_j v + w_j, block form, for a contact of balls or another one: loops over segments of one
+ * kind (segments.h) say which as a constant. */
+CAIRN_INLINE void cairn_kind_relative(const cairn_problem *p, bool balls, int d, int n, int j,
+                                      const double *v, double *u)
 {
-    if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
+    if (balls) {
         cairn_ball_relative(p, j, v, u);
     } else if (d * n <= 18) { /* what worlds make stays in registers */
         double terms[18] = { 0 };
@@ -168,13 +169,19 @@ CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, i
     }
 }
 
+CAIRN_INLINE void cairn_contact_relative(const cairn_problem *p, int d, int n, int j,
+                                         const double *v, double *u)
+{
+    cairn_kind_relative(p, d == 3 && n == 6 && cairn_is_of_balls(p, j), d, n, j, v, u);
+}
+
 /* v += M^-1 H_j' r_j on one side, whose block is not -1. */
-CAIRN_INLINE void cairn_side_push(const cairn_problem *p, int d, int n, int j, int side,
+CAIRN_INLINE void cairn_side_push(const cairn_problem *p, bool balls, int d, int n, int j, int side,
                                   const double *r, double *v)
 {
     int block = p->block[2 * j + side];
     size_t first = (size_t)block * (size_t)n;
-    if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
+    if (balls) {
         cairn_ball_impulses by = cairn_ball_impulse(p, j, r);
         cairn_ball_push(p, block, side ? -1 : 1, &by, v);
     } else {
@@ -195,11 +202,11 @@ CAIRN_INLINE void cairn_contact_fetch(const cairn_problem *p, int n, int j, cons
 }
 
 /* v += M^-1 H_j' r_j. */
-CAIRN_INLINE void cairn_contact_push(const cairn_problem *p, int d, int n, int j, const double *r,
-                                     double *v)
+CAIRN_INLINE void cairn_kind_push(const cairn_problem *p, bool balls, int d, int n, int j,
+                                  const double *r, double *v)
 {
     int a = p->block[2 * j], b = p->block[2 * j + 1];
-    if (d == 3 && n == 6 && cairn_is_of_balls(p, j)) {
+    if (balls) {
         cairn_ball_impulses by = cairn_ball_impulse(p, j, r);
         if (a >= 0)
             cairn_ball_push(p, a, 1, &by, v);
@@ -208,9 +215,15 @@ CAIRN_INLINE void cairn_contact_push(const cairn_problem *p, int d, int n, int j
         return;
     }
     if (a >= 0)
-        cairn_side_push(p, d, n, j, 0, r, v);
+        cairn_side_push(p, false, d, n, j, 0, r, v);
     if (b >= 0)
-        cairn_side_push(p, d, n, j, 1, r, v);
+        cairn_side_push(p, false, d, n, j, 1, r, v);
+}
+
+CAIRN_INLINE void cairn_contact_push(const cairn_problem *p, int d, int n, int j, const double *r,
+                                     double *v)
+{
+    cairn_kind_push(p, d == 3 && n == 6 && cairn_is_of_balls(p, j), d, n, j, r, v);
 }
 
 /* Whether contact j is a block of rows with bounds. */

@@ -111,6 +111,7 @@ cairn_status cairn_problem_take_part(const cairn_problem *whole, const int32_t *
     *out = (cairn_problem_part){ .problem = *whole, .contact = contacts };
     cairn_problem *p = &out->problem;
     p->contacts = count;
+    p->segments = NULL;
     TRY(take_blocks(&t, out));
     TRY(take_rows(&t, p));
     p->normal = take(&t, whole->normal, contacts, count, sizeof *p->normal);

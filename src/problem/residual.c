@@ -48,6 +48,7 @@
 #include "base/parallel.h"
 #include "problem/judge.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 
 static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3, negligible = 1e-13;
 
@@ -255,24 +256,24 @@ static double local_term_squares(const cairn_problem *p, int j, const double *r)
 }
 
 /* With the velocities v of impulses r. */
-CAIRN_INLINE row_squares squares_of(const cairn_judging *judge, int d, int n, int j)
+CAIRN_INLINE row_squares squares_of(const cairn_judging *judge, bool balls, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
     if (p->W)
         return (row_squares){ local_term_squares(p, j, judge->r),
                               cairn_contact_inverse_mass(p, j) };
-    if (d == 3 && n == 6 && cairn_is_of_balls(p, j))
+    if (balls)
         return square_balls(p, j, judge->v);
     return square_rows(p, d, n, j, judge->v);
 }
 
 /* Without impulses. */
-CAIRN_INLINE double free_squares(const cairn_problem *p, int d, int n, int j)
+CAIRN_INLINE double free_squares(const cairn_problem *p, bool balls, int d, int n, int j)
 {
     double bias = cairn_contact_bias(p, j);
     if (p->W)
         return bias * bias + square(d, p->q + (size_t)j * (size_t)d);
-    if (d == 3 && n == 6 && cairn_is_of_balls(p, j))
+    if (balls)
         return square_balls(p, j, p->v_free).terms2;
     return square_rows(p, d, n, j, p->v_free).terms2;
 }
@@ -344,43 +345,45 @@ static void measure_parts(const cairn_problem *p, int j, const double *q, cairn_
 }
 
 /* q_j, the velocity without any impulse: the norms. */
-CAIRN_INLINE void measure_contact(cairn_judging *judge, int d, int n, int j)
+CAIRN_INLINE void measure_contact(cairn_judging *judge, cairn_contact_kind kind, int d, int n,
+                                  int j)
 {
     const cairn_problem *p = judge->p;
+    bool balls = d == 3 && n == 6 && kind == CAIRN_KIND_BALLS;
     double q[CAIRN_MAX_DIMENSION];
     if (p->W)
         memcpy(q, p->q + (size_t)j * (size_t)d, sizeof(double) * (size_t)d);
     else
-        cairn_contact_relative(p, d, n, j, p->v_free, q);
+        cairn_kind_relative(p, balls, d, n, j, p->v_free, q);
     q[0] += cairn_contact_bias(p, j);
-    if (cairn_is_bounded(p, j))
+    if (kind == CAIRN_KIND_ROWS)
         measure_rows(p, j, q, &judge->norms);
-    else if (p->rolling + p->spinning)
+    else if (kind == CAIRN_KIND_ROLLING)
         measure_parts(p, j, q, &judge->norms);
     else
         measure_cone(p, d, j, q, &judge->norms);
     judge->norms.q2 += square(d, q);
-    judge->norms.terms2 += free_squares(p, d, n, j);
+    judge->norms.terms2 += free_squares(p, balls, d, n, j);
 }
 
-CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
+CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, int d, int n, int j)
 {
     const cairn_problem *p = judge->p;
+    bool balls = d == 3 && n == 6 && kind == CAIRN_KIND_BALLS, rows = kind == CAIRN_KIND_ROWS;
     size_t first = (size_t)j * (size_t)d;
     const double *r = judge->r + first;
     double u[CAIRN_MAX_DIMENSION];
     if (p->W)
         cairn_contact_relative_local(p, j, judge->r, u);
     else
-        cairn_contact_relative(p, d, n, j, judge->v, u);
+        cairn_kind_relative(p, balls, d, n, j, judge->v, u);
     memcpy(judge->u + first, u, sizeof(double) * (size_t)d);
     u[0] += cairn_contact_bias(p, j);
     cairn_contact_comply(p, j, r, u);
-    bool rows = cairn_is_bounded(p, j), parts = p->rolling + p->spinning > 0;
-    row_squares squares = squares_of(judge, d, n, j);
-    double weighed2 = rows    ? judge_rows(judge, j, u)
-                      : parts ? judge_parts(judge, j, u)
-                              : judge_cone(judge, d, j, squares.w, u);
+    row_squares squares = squares_of(judge, balls, d, n, j);
+    double weighed2 = rows                         ? judge_rows(judge, j, u)
+                      : kind == CAIRN_KIND_ROLLING ? judge_parts(judge, j, u)
+                                                   : judge_cone(judge, d, j, squares.w, u);
     judge->terms2 += squares.terms2 + (p->compliance ? compliance_squares(p, j, r) : 0);
     double r2 = square(d, r);
     judge->r2 += r2;
@@ -389,7 +392,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, int d, int n, int j)
     if (r2 > 0 || rows) /* bounds may leave no room for 0 */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
     if (judge->measures)
-        measure_contact(judge, d, n, j);
+        measure_contact(judge, kind, d, n, j);
 }
 
 void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2)
@@ -399,7 +402,7 @@ void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e
     cairn_judging one = {
         .p = p, .r = judge->r, .v = judge->v, .u = judge->u, .measures = true, .exact = exact
     };
-    judge_contact(&one, p->dimension, p->block_size, j);
+    judge_contact(&one, cairn_problem_kind(p, j), p->dimension, p->block_size, j);
     *e2 = exact ? one.coulomb.e2 : one.convex.e2;
     *q2 = exact ? one.norms.coulomb2 : one.norms.convex2;
 }
@@ -415,36 +418,19 @@ typedef struct trial {
     int size; /* contacts of a part */
 } trial;
 
-CAIRN_INLINE void judge_some(cairn_judging *judge, int d, int n, int begin, int end)
+/* Contacts of a segment side by side, where their cones are circular; what is left over of them and
+ * other kinds one by one. */
+CAIRN_INLINE void judge_segments(cairn_judging *judge, bool circular, int d, int n, int begin,
+                                 int end)
 {
-    for (int j = begin; j < end; j++)
-        judge_contact(judge, d, n, j);
-}
-
-/* How contacts can be judged: one by one, or many side by side. */
-typedef enum manner { ALONE, AS_BALLS, AS_ROWS } manner;
-
-static manner manner_of(const cairn_problem *p, int j)
-{
-    if (cairn_is_bounded(p, j) || p->block[2 * j] == p->block[2 * j + 1])
-        return ALONE;
-    return cairn_is_of_balls(p, j) ? AS_BALLS : AS_ROWS;
-}
-
-/* Runs of contacts of a kind side by side, what is left over of them and all others one by one. */
-CAIRN_INLINE void judge_runs(cairn_judging *judge, int d, int n, int begin, int end)
-{
-    while (begin < end) {
-        manner how = manner_of(judge->p, begin);
-        int stop = begin + 1;
-        while (stop < end && manner_of(judge->p, stop) == how)
-            stop++;
-        if (how == AS_BALLS)
-            begin = cairn_judge_balls(cairn_width_best(), judge, begin, stop);
-        else if (how == AS_ROWS)
-            begin = cairn_judge_rows(cairn_width_best(), judge, begin, stop);
-        judge_some(judge, d, n, begin, stop);
-        begin = stop;
+    for (cairn_walk w = cairn_walk_over(judge->p, begin, end); cairn_walk_next(&w);) {
+        int j = w.now.begin;
+        if (circular && w.now.kind == CAIRN_KIND_BALLS)
+            j = cairn_judge_balls(cairn_width_best(), judge, j, w.at);
+        else if (circular && w.now.kind == CAIRN_KIND_GENERAL)
+            j = cairn_judge_rows(cairn_width_best(), judge, j, w.at);
+        for (; j < w.at; j++)
+            judge_contact(judge, w.now.kind, d, n, j);
     }
 }
 
@@ -455,15 +441,15 @@ static void judge_part(int begin, int end, void *context)
     const cairn_problem *p = judge.p;
     bool circular = !p->W && !p->directions && p->rolling + p->spinning == 0;
     if (circular && p->dimension == 3 && p->block_size == 6)
-        judge_runs(&judge, 3, 6, begin, end);
+        judge_segments(&judge, true, 3, 6, begin, end);
     else if (circular && p->dimension == 2 && p->block_size == 3)
-        judge_runs(&judge, 2, 3, begin, end);
+        judge_segments(&judge, true, 2, 3, begin, end);
     else if (p->W && p->dimension == 3) /* a given W has no blocks: n does not count */
-        judge_some(&judge, 3, 6, begin, end);
+        judge_segments(&judge, false, 3, 6, begin, end);
     else if (p->W && p->dimension == 2)
-        judge_some(&judge, 2, 3, begin, end);
+        judge_segments(&judge, false, 2, 3, begin, end);
     else
-        judge_some(&judge, p->dimension, p->block_size, begin, end);
+        judge_segments(&judge, false, p->dimension, p->block_size, begin, end);
     t->part[begin / t->size] = judge;
 }
 

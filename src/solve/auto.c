@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/segments.h"
 #include "solve/solver.h"
 
 static const double fine_tolerance = 1e-4; /* sweeps with exact friction hardly get below */
@@ -165,10 +166,7 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, cairn_vector 
 
 static bool has_rows(const cairn_problem *p)
 {
-    for (int j = 0; p->bounded && j < p->contacts; j++)
-        if (p->bounded[j])
-            return true;
-    return false;
+    return cairn_problem_has(p, CAIRN_KIND_ROWS);
 }
 
 static bool fits(const cairn_task *task, const cairn_solver *solver, int most)

@@ -10,19 +10,21 @@
 #include <math.h>
 
 #include "base/status.h"
+#include "problem/segments.h"
 #include "solve/solver.h"
 
-/* (2), and the paper's measure of its change */
+/* (2), and the paper's measure of its change; where there are rows with bounds nothing slides */
 static double update_sliding(const cairn_problem *p, const double *u, double *s)
 {
     double largest = 0;
-    for (int j = 0; j < p->contacts; j++) {
-        const double *own = u + (size_t)j * (size_t)p->dimension;
-        bool rows = p->bounded && p->bounded[j]; /* nothing slides there */
-        double speed = rows ? 0 : cairn_sliding_speed(p->dimension, p->directions, own);
-        largest = fmax(largest, fabs(speed - s[j]) / (speed + 1));
-        s[j] = speed;
-    }
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; j < w.at; j++) {
+            const double *own = u + (size_t)j * (size_t)p->dimension;
+            bool rows = w.now.kind == CAIRN_KIND_ROWS;
+            double speed = rows ? 0 : cairn_sliding_speed(p->dimension, p->directions, own);
+            largest = fmax(largest, fabs(speed - s[j]) / (speed + 1));
+            s[j] = speed;
+        }
     return largest;
 }
 

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/rescale.h"
+#include "problem/segments.h"
 #include "solve/small.h"
 #include "solve/solver.h"
 
@@ -65,10 +66,7 @@ static unsigned needed(cairn_law law, const cairn_problem *p)
     unsigned bits = p->directions ? CAIRN_TREATS_EDGES(law) : CAIRN_TREATS(law);
     if (p->rolling + p->spinning)
         bits |= CAIRN_TREATS_ROLLING;
-    for (int j = 0; p->bounded && j < p->contacts; j++)
-        if (p->bounded[j])
-            return bits | CAIRN_TREATS_ROWS;
-    return bits;
+    return p->bounded && cairn_problem_has(p, CAIRN_KIND_ROWS) ? bits | CAIRN_TREATS_ROWS : bits;
 }
 
 static bool is_host(const char *backend)
@@ -499,6 +497,7 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     TRY(try_small(&asked, solve_options, workspace, &home, report));
     if (report->converged)
         return CAIRN_OK;
+    TRY(cairn_problem_find_segments(&asked, task.arena));
     bool rescaled = p->rolling + p->spinning && !solve_options->fclib_measure;
     return (rescaled ? run_rescaled : run_solver)(solver, &asked, &home, &task);
 }

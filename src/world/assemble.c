@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 #include "world/step.h"
 
 enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
@@ -393,5 +394,6 @@ cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *mo
     pose_problem(step, joints, posed);
     cairn_parallel_for(world->contacts.count, GRAIN, contact_range, &job);
     TRY(adhere(step, motion, posed));
-    return cairn_joints_pose(step, motion, joints, posed);
+    TRY(cairn_joints_pose(step, motion, joints, posed));
+    return cairn_problem_find_segments(&posed->problem, &step->world->scratch);
 }

@@ -73,7 +73,6 @@ static cairn_status give_places(const cairn_step *step, const cairn_free_motion 
     posed->rows = cairn_arena_take(&step->world->scratch, (size_t)all, sizeof *posed->rows);
     if (!posed->rows)
         return CAIRN_NO_MEMORY;
-    posed->stored = 0;
     for (int j = 0; j < all; j++)
         posed->rows[j] = j < contacts && is_of_balls(step, motion->x_eval, posed->balls.radius, j)
                              ? -1
@@ -94,11 +93,10 @@ static bool all_balls(const cairn_step *step, bool plain, const cairn_mechanism 
 cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_motion *motion,
                                    bool plain, const cairn_mechanism *joints, cairn_posed *posed)
 {
-    int contacts = step->world->contacts.count, balls = 0;
     posed->balls.radius = NULL;
     posed->balls.all = false;
     posed->rows = NULL;
-    posed->stored = contacts + joints->blocks;
+    posed->stored = step->world->contacts.count + joints->blocks;
     if (step->world->dimension == 2 || step->components != 3)
         return CAIRN_OK;
     posed->balls.radius =
@@ -107,10 +105,10 @@ cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_moti
         return CAIRN_NO_MEMORY;
     find_radii(step, posed->balls.radius);
     posed->balls.all = all_balls(step, plain, joints, posed->balls.radius);
-    for (int j = 0; !posed->balls.all && j < contacts; j++)
-        balls += is_of_balls(step, motion->x_eval, posed->balls.radius, j);
-    if (!posed->balls.all && (balls < contacts || joints->blocks))
-        return give_places(step, motion, joints, posed);
     posed->stored = 0;
+    if (!posed->balls.all)
+        TRY(give_places(step, motion, joints, posed));
+    if (posed->stored == 0)
+        posed->rows = NULL; /* all are of balls, as the looking showed */
     return CAIRN_OK;
 }

@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 #include "world/step.h"
 
 double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_vec3 omega)
@@ -55,11 +56,11 @@ void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *moti
 
 /* H v of contact j before the step; where nothing holds along the tangent its normal part alone, in
  * which the turning of balls has none. */
-static inline void relative_before(const cairn_world *world, const cairn_answer *answer, int j,
-                                   bool slides, double *before)
+static inline void relative_before(const cairn_world *world, const cairn_answer *answer, bool balls,
+                                   int j, bool slides, double *before)
 {
     const cairn_problem *p = &answer->problem;
-    if (slides || p->w || !cairn_is_of_balls(p, j)) {
+    if (slides || p->w || !balls) {
         cairn_contact_velocity(p, j, answer->r, answer->v_old, before);
         return;
     }
@@ -69,8 +70,8 @@ static inline void relative_before(const cairn_world *world, const cairn_answer 
 }
 
 /* Most candidates have no impulse and do no work. */
-static inline void add_contact(const cairn_step *step, const cairn_answer *answer, int j,
-                               cairn_energy *energy)
+static inline void add_contact(const cairn_step *step, const cairn_answer *answer, bool balls,
+                               int j, cairn_energy *energy)
 {
     const double *w = answer->problem.w;
     int d = answer->problem.dimension;
@@ -83,7 +84,7 @@ static inline void add_contact(const cairn_step *step, const cairn_answer *answe
     if (!slides && r[0] == 0 && pull == 0)
         return;
     double normal = r[0] - pull;
-    relative_before(step->world, answer, j, slides, before);
+    relative_before(step->world, answer, balls, j, slides, before);
     energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
     for (int i = 1; slides && i < d; i++)
         energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
@@ -112,11 +113,12 @@ void cairn_energy_add_contacts(const cairn_step *step, const cairn_answer *answe
 {
     int last = step->scheme->frictionless ? begin : step->world->contacts.count - CAIRN_AHEAD;
     cairn_energy sum = { 0 };
-    for (int j = begin; j < end; j++) {
-        if (j < last)
-            ask_for(&answer->problem, answer->v_old, j + CAIRN_AHEAD);
-        add_contact(step, answer, j, &sum);
-    }
+    for (cairn_walk w = cairn_walk_over(&answer->problem, begin, end); cairn_walk_next(&w);)
+        for (int j = w.now.begin; j < w.at; j++) {
+            if (j < last)
+                ask_for(&answer->problem, answer->v_old, j + CAIRN_AHEAD);
+            add_contact(step, answer, w.now.kind == CAIRN_KIND_BALLS, j, &sum);
+        }
     cairn_energy_add_up(&sum, 1, energy);
 }
 

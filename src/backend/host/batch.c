@@ -12,6 +12,7 @@
 
 #include "base/status.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
@@ -206,14 +207,13 @@ static void find_work(const cairn_problem *p, int32_t *work)
 {
     for (int i = 0; i < p->blocks; i++)
         work[i] = 1;
-    for (int j = 0; j < p->contacts; j++) {
-        int32_t block[2];
-        if (cairn_is_bounded(p, j))
-            continue;
-        find_blocks(p, j, block);
-        work[block[0]] += 2;
-        work[block[1]] += 2;
-    }
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; w.now.kind != CAIRN_KIND_ROWS && j < w.at; j++) {
+            int32_t block[2];
+            find_blocks(p, j, block);
+            work[block[0]] += 2;
+            work[block[1]] += 2;
+        }
 }
 
 /* Slabs are ranges of blocks with about as much work each. */
@@ -255,14 +255,14 @@ static cairn_status order_contacts(filling *f, cairn_arena *arena)
     if (!next || !f->order)
         return CAIRN_NO_MEMORY;
     memset(next, 0, ((size_t)p->blocks + 1) * sizeof *next);
-    for (int j = 0; j < p->contacts; j++)
-        if (!cairn_is_bounded(p, j))
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; w.now.kind != CAIRN_KIND_ROWS && j < w.at; j++)
             next[lower_block(p, j) + 1]++;
     for (int i = 0; i < p->blocks; i++)
         next[i + 1] += next[i];
     f->ordered = next[p->blocks];
-    for (int j = 0; j < p->contacts; j++)
-        if (!cairn_is_bounded(p, j))
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; w.now.kind != CAIRN_KIND_ROWS && j < w.at; j++)
             f->order[next[lower_block(p, j)]++] = j;
     return CAIRN_OK;
 }
@@ -497,18 +497,10 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
     return CAIRN_OK;
 }
 
-static bool is_smooth(const cairn_problem *p)
-{
-    bool smooth = true;
-    for (int j = 0; j < p->contacts; j++)
-        smooth = smooth && p->mu[j] == 0;
-    return smooth;
-}
-
 /* Room for the batches of the contacts, and the filling. */
 static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
 {
-    s->smooth = is_smooth(s->p);
+    s->smooth = !cairn_problem_has_friction(s->p);
     s->slabs = slabs_for(s);
     int most = s->p->contacts / (CAIRN_BATCH / 2) + WINDOW * (s->slabs + 1);
     size_t lanes = (size_t)most * CAIRN_BATCH;
@@ -527,13 +519,14 @@ static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-/* A contact between two blocks, or a block and none, whose linear parts are opposite. */
-CAIRN_INLINE bool is_between_bodies(const cairn_problem *p, int d, int n, int j)
+/* Whether the linear parts of the rows of a contact are opposite, and masses the same in all
+ * directions. */
+CAIRN_INLINE bool is_even(const cairn_problem *p, int d, int n, int j)
 {
     const int32_t *block = p->block + 2 * (size_t)j;
     double room[2][18];
     const double *H[2];
-    bool even = block[0] != block[1], both = block[0] >= 0 && block[1] >= 0;
+    bool even = true, both = block[0] >= 0 && block[1] >= 0;
     for (int side = 0; side < 2 && even; side++) {
         if (block[side] < 0)
             continue;
@@ -547,6 +540,16 @@ CAIRN_INLINE bool is_between_bodies(const cairn_problem *p, int d, int n, int j)
     return even;
 }
 
+/* Contacts of balls are even by what they are, lone ones are in no batch. */
+static bool is_between_bodies(const cairn_problem *p)
+{
+    bool even = !cairn_problem_has(p, CAIRN_KIND_LONE), space = p->dimension == 3;
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); even && cairn_walk_next(&w);)
+        for (int j = w.now.begin; w.now.kind == CAIRN_KIND_GENERAL && even && j < w.at; j++)
+            even = space ? is_even(p, 3, 6, j) : is_even(p, 2, 3, j);
+    return even;
+}
+
 cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *arena,
                                           cairn_batches *out)
 {
@@ -556,11 +559,7 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
     bool solid = (space || plane) && !p->directions && !p->W && p->rolling + p->spinning == 0;
     if (!solid || p->blocks == 0 || p->contacts < CAIRN_WORTH_BATCHES)
         return CAIRN_OK;
-    for (int j = 0; j < p->contacts; j++)
-        if (!cairn_is_bounded(p, j) &&
-            !(space ? is_between_bodies(p, 3, 6, j) : is_between_bodies(p, 2, 3, j)))
-            return CAIRN_OK;
-    return make_batches(out, arena);
+    return is_between_bodies(p) ? make_batches(out, arena) : CAIRN_OK;
 }
 
 cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena)
@@ -579,9 +578,11 @@ cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, ca
 {
     *out = (cairn_batches){ .p = p };
     bool balls = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->bounded;
-    if (p->W || !balls || p->blocks == 0)
+    bool known = cairn_problem_is_all(p, CAIRN_KIND_BALLS);
+    if (p->W || !balls || p->blocks == 0 ||
+        (!known && !cairn_problem_is_all(p, CAIRN_KIND_GENERAL)))
         return CAIRN_OK;
-    TRY(cairn_batches_find_balls(out, arena, &balls));
+    TRY(cairn_batches_find_balls(out, known, arena, &balls));
     if (!balls)
         return CAIRN_OK;
     return make_batches(out, arena);

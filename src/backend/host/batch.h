@@ -80,8 +80,9 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
 /* Sees to it that the system has these batches, usable or not: made once for a problem. */
 cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena);
 
-/* Whether the problem is one of balls; their radii and frames. Memory is the arena's. */
-cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out);
+/* Whether the contacts of a problem, all of balls as is `known` or all of stored rows, are of balls
+ * that nothing else moves; their radii and frames. Memory is the arena's. */
+cairn_status cairn_batches_find_balls(cairn_batches *s, bool known, cairn_arena *arena, bool *out);
 
 /* The passes over batches [begin, end) of one width, see batch_sweep.c; all widths give the same
  * bits.

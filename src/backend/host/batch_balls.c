@@ -66,6 +66,7 @@ typedef struct survey {
     cairn_quat *frame;
     const int32_t *first; /* of each block: the first side that acts on it, 2 j + side; -1: none */
     bool *no;             /* of each range                                                       */
+    bool known;           /* contacts say that they are of balls                                 */
 } survey;
 
 /* Radius and orientation of a block, from the first side that acts on it. */
@@ -122,8 +123,7 @@ static void check_balls(int begin, int end, void *context)
     for (int j = begin; j < end && balls; j++) {
         for (int i = 0; p->w && i < 3; i++)
             balls = balls && p->w[(size_t)j * 3 + (size_t)i] == 0;
-        balls = balls && p->block[2 * j] != p->block[2 * j + 1]; /* neither nothing nor itself */
-        if (!cairn_is_of_balls(p, j))
+        if (!q->known)
             balls = balls && is_ball_side(q->s, j, 0) && is_ball_side(q->s, j, 1);
     }
     q->no[begin / RANGE] = q->no[begin / RANGE] || !balls;
@@ -163,21 +163,21 @@ static cairn_status recognise(cairn_batches *s, survey *q, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-cairn_status cairn_batches_find_balls(cairn_batches *s, cairn_arena *arena, bool *out)
+cairn_status cairn_batches_find_balls(cairn_batches *s, bool known, cairn_arena *arena, bool *out)
 {
     const cairn_problem *p = s->p;
     int most = p->contacts > p->blocks ? p->contacts : p->blocks, ranges = most / RANGE + 1;
-    survey q = { .s = s, .no = cairn_arena_take(arena, (size_t)ranges, sizeof(bool)) };
+    survey q = { .s = s,
+                 .no = cairn_arena_take(arena, (size_t)ranges, sizeof(bool)),
+                 .known = known };
     *out = false;
     if (!q.no)
         return CAIRN_NO_MEMORY;
-    if (p->normal && p->rows)
-        return CAIRN_OK; /* some are not of balls */
     memset(q.no, 0, (size_t)ranges * sizeof *q.no);
     s->radius = p->radius;
-    if (!p->normal)
+    if (!known)
         TRY(recognise(s, &q, arena));
-    if (!any(q.no, ranges))
+    if (!any(q.no, ranges) && (!known || p->w))
         cairn_parallel_for(p->contacts, RANGE, check_balls, &q);
     *out = !any(q.no, ranges);
     return CAIRN_OK;

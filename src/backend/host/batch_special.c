@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "problem/local.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 
 static size_t triangle(const cairn_special_rows *s)
 {
@@ -39,8 +40,8 @@ cairn_status cairn_special_create(const cairn_problem *p, cairn_arena *arena,
                                   cairn_special_rows *out)
 {
     size_t count = 0, d = (size_t)p->dimension;
-    for (int j = 0; p->bounded && j < p->contacts; j++)
-        count += p->bounded[j] != 0;
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        count += w.now.kind == CAIRN_KIND_ROWS ? (size_t)w.now.count : 0;
     *out = (cairn_special_rows){ .p = p };
     out->contact = cairn_arena_take(arena, count, sizeof *out->contact);
     out->H = cairn_arena_doubles(arena, 2 * d * (size_t)p->block_size * count);
@@ -49,8 +50,8 @@ cairn_status cairn_special_create(const cairn_problem *p, cairn_arena *arena,
     out->previous = cairn_arena_doubles(arena, d * count);
     if (!out->contact || !out->H || !out->W || !out->r || !out->previous)
         return CAIRN_NO_MEMORY;
-    for (int j = 0; p->bounded && j < p->contacts; j++)
-        if (p->bounded[j])
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; w.now.kind == CAIRN_KIND_ROWS && j < w.at; j++)
             add(out, j);
     return CAIRN_OK;
 }

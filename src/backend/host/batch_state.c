@@ -19,7 +19,7 @@ typedef struct axes {
 
 CAIRN_INLINE axes axes_of(const cairn_problem *p, int j)
 {
-    if (cairn_is_of_balls(p, j))
+    if (p->normal) /* all are of balls, or none */
         return (axes){ p->normal[j], p->tangent[j], cairn_cross(p->normal[j], p->tangent[j]) };
     int side = p->block[2 * j] >= 0 ? 0 : 1;
     const double *H = cairn_rows_stored(p, 3, 6, j, side), sign = side ? -1 : 1;
@@ -61,7 +61,7 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     memcpy(out, padding, sizeof padding);
     if (j < 0)
         return;
-    cairn_vec3 n = cairn_is_of_balls(s->p, j) ? s->p->normal[j] : axes_of(s->p, j).n;
+    cairn_vec3 n = s->p->normal ? s->p->normal[j] : axes_of(s->p, j).n;
     double mu = s->smooth ? 0 : s->p->mu[j];
     const double values[5] = { n.x, n.y, n.z, cairn_contact_shift(s->p, j), mu };
     memcpy(out, values, sizeof values);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "problem/local.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 
 enum { GRAIN = 1024 }; /* contacts that a thread takes at a time */
 
@@ -17,24 +18,30 @@ static int triangle(int d)
     return d * (d + 1) / 2;
 }
 
-static cairn_local_kind kind_of(const cairn_problem *p, int j, const double *W)
+static cairn_local_kind kind_of(const cairn_problem *p, cairn_contact_kind kind, const double *W)
 {
-    if (cairn_is_bounded(p, j))
+    if (kind == CAIRN_KIND_ROWS)
         return CAIRN_LOCAL_ROWS;
-    if (p->rolling + p->spinning)
+    if (kind == CAIRN_KIND_ROLLING)
         return CAIRN_LOCAL_PARTS;
     bool ball = p->dimension == 3 && cairn_local_is_isotropic(W);
     return ball ? CAIRN_LOCAL_BALL : CAIRN_LOCAL_CONE;
 }
 
+static void fill_segment(const cairn_system *s, cairn_segment segment)
+{
+    for (int j = segment.begin; j < segment.begin + segment.count; j++) {
+        double *W = s->W + (size_t)j * (size_t)triangle(s->p->dimension);
+        cairn_contact_delassus(s->p, j, W);
+        s->kind[j] = (uint8_t)kind_of(s->p, segment.kind, W);
+    }
+}
+
 static void fill_diagonals(int begin, int end, void *context)
 {
     const cairn_system *s = context;
-    for (int j = begin; j < end; j++) {
-        double *W = s->W + (size_t)j * (size_t)triangle(s->p->dimension);
-        cairn_contact_delassus(s->p, j, W);
-        s->kind[j] = (uint8_t)kind_of(s->p, j, W);
-    }
+    for (cairn_walk w = cairn_walk_over(s->p, begin, end); cairn_walk_next(&w);)
+        fill_segment(s, w.now);
 }
 
 cairn_status cairn_host_diagonals(cairn_system *s, cairn_arena *arena)
@@ -130,54 +137,75 @@ CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double 
     return length2 != 0;
 }
 
-CAIRN_INLINE void sweep_contact(const cairn_system *s, int d, int n, int j, cairn_law law,
-                                const double *previous, double *r, double *v, cairn_sweep *out)
+/* One sweep, in place. */
+typedef struct pass {
+    const cairn_system *s;
+    cairn_law law;
+    const double *previous;
+    double *r, *v;
+    cairn_sweep noted;
+} pass;
+
+CAIRN_INLINE void sweep_contact(const pass *job, bool balls, int d, int n, int j,
+                                cairn_sweep *noted)
 {
+    const cairn_system *s = job->s;
+    size_t first = (size_t)j * (size_t)d;
+    const double *previous = job->previous + first;
+    double *r = job->r + first;
     double u[CAIRN_MAX_DIMENSION] = { 0 }, change[CAIRN_MAX_DIMENSION];
-    cairn_contact_relative(s->p, d, n, j, v, u);
-    solve_contact(s, d, j, law, u, r, change);
-    if (note_change(s, d, j, previous, r, change, out))
-        cairn_contact_push(s->p, d, n, j, change, v);
+    cairn_kind_relative(s->p, balls, d, n, j, job->v, u);
+    solve_contact(s, d, j, job->law, u, r, change);
+    if (note_change(s, d, j, previous, r, change, noted))
+        cairn_kind_push(s->p, balls, d, n, j, change, job->v);
 }
 
 /* Local form: there are no velocities, each contact reads its rows of W anew. */
-static cairn_sweep sweep_local(const cairn_system *s, cairn_law law, const double *previous,
-                               double *r)
+static void sweep_local(pass *job)
 {
-    cairn_sweep out = { 0, 0 };
+    const cairn_system *s = job->s;
     int d = s->p->dimension;
     for (int j = 0; j < s->p->contacts; j++) {
         double u[CAIRN_MAX_DIMENSION] = { 0 }, change[CAIRN_MAX_DIMENSION];
         size_t first = (size_t)j * (size_t)d;
-        cairn_contact_relative_local(s->p, j, r, u);
-        solve_contact(s, d, j, law, u, r + first, change);
-        note_change(s, d, j, previous + first, r + first, change, &out);
+        cairn_contact_relative_local(s->p, j, job->r, u);
+        solve_contact(s, d, j, job->law, u, job->r + first, change);
+        note_change(s, d, j, job->previous + first, job->r + first, change, &job->noted);
     }
-    return out;
 }
 
-CAIRN_INLINE cairn_sweep sweep_all(const cairn_system *s, int d, int n, cairn_law law,
-                                   const double *previous, double *r, double *v)
+CAIRN_INLINE void sweep_segment(pass *job, bool balls, int d, int n, cairn_segment segment)
 {
-    cairn_sweep out = { 0, 0 };
-    for (int j = 0; j < s->p->contacts; j++) {
-        size_t first = (size_t)j * (size_t)d;
-        sweep_contact(s, d, n, j, law, previous + first, r + first, v, &out);
-    }
-    return out;
+    cairn_sweep noted = job->noted; /* in registers */
+    for (int j = segment.begin; j < segment.begin + segment.count; j++)
+        sweep_contact(job, balls, d, n, j, &noted);
+    job->noted = noted;
+}
+
+CAIRN_INLINE void sweep_all(pass *job, int d, int n)
+{
+    const cairn_problem *p = job->s->p;
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        if (d == 3 && n == 6 && w.now.kind == CAIRN_KIND_BALLS)
+            sweep_segment(job, true, d, n, w.now);
+        else
+            sweep_segment(job, false, d, n, w.now);
 }
 
 cairn_sweep cairn_host_sweep(const cairn_system *s, cairn_law law, const double *previous,
                              double *r, double *v)
 {
     int d = s->p->dimension, n = s->p->block_size;
+    pass job = { .s = s, .law = law, .previous = previous, .r = r, .v = v };
     if (s->p->W)
-        return sweep_local(s, law, previous, r);
-    if (d == 3 && n == 6)
-        return sweep_all(s, 3, 6, law, previous, r, v);
-    if (d == 2 && n == 3)
-        return sweep_all(s, 2, 3, law, previous, r, v);
-    return sweep_all(s, d, n, law, previous, r, v);
+        sweep_local(&job);
+    else if (d == 3 && n == 6)
+        sweep_all(&job, 3, 6);
+    else if (d == 2 && n == 3)
+        sweep_all(&job, 2, 3);
+    else
+        sweep_all(&job, d, n);
+    return job.noted;
 }
 
 /* y = x + beta (x - previous), previous = x + lean (y - x), x = y */

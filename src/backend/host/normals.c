@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 
 enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */
 
@@ -13,10 +14,7 @@ bool cairn_problem_is_normal(const cairn_problem *p)
 {
     if (p->W || p->blocks == 0 || p->rolling + p->spinning)
         return false;
-    for (int j = 0; j < p->contacts; j++)
-        if (p->mu[j] != 0 || cairn_is_bounded(p, j))
-            return false;
-    return true;
+    return !cairn_problem_has_friction(p) && !cairn_problem_has(p, CAIRN_KIND_ROWS);
 }
 
 void cairn_normals_pack(const cairn_problem *p, const double *r, double *normals)
@@ -67,12 +65,6 @@ typedef struct product {
     int ranges; /* of blocks */
 } product;
 
-/* Whether all contacts are of balls: loops are written for any and called with this known. */
-static bool is_all_balls(const cairn_problem *p)
-{
-    return p->normal && !p->rows;
-}
-
 /* Balls turn by friction alone: the angular part stays. */
 CAIRN_INLINE void push_side(const cairn_problem *p, bool balls, int j, int side, double r,
                             double *v)
@@ -80,7 +72,7 @@ CAIRN_INLINE void push_side(const cairn_problem *p, bool balls, int j, int side,
     size_t n = balls ? 6 : (size_t)p->block_size, first = (size_t)p->block[2 * j + side] * n;
     const double *inverse = p->mass_inverse + first;
     v += first;
-    if (balls || cairn_is_of_balls(p, j)) {
+    if (balls) {
         double push = (side ? -r : r) * inverse[0];
         v[0] += push * p->normal[j].x;
         v[1] += push * p->normal[j].y;
@@ -92,10 +84,10 @@ CAIRN_INLINE void push_side(const cairn_problem *p, bool balls, int j, int side,
         v[k] += inverse[k] * H[k] * r;
 }
 
-CAIRN_INLINE void push_each(const product *job, bool balls, int first, int last)
+CAIRN_INLINE void push_each(const product *job, bool balls, cairn_segment s, int first, int last)
 {
     const cairn_problem *p = job->s->p;
-    for (int j = 0; j < p->contacts; j++)
+    for (int j = s.begin; j < s.begin + s.count; j++)
         for (int side = 0; side < 2 && job->r[j] != 0; side++) {
             int block = p->block[2 * j + side];
             if (block >= first && block < last)
@@ -106,10 +98,12 @@ CAIRN_INLINE void push_each(const product *job, bool balls, int first, int last)
 /* What goes to blocks first .. last-1. */
 static void push_some(const product *job, int first, int last)
 {
-    if (is_all_balls(job->s->p))
-        push_each(job, true, first, last);
-    else
-        push_each(job, false, first, last);
+    const cairn_problem *p = job->s->p;
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        if (w.now.kind == CAIRN_KIND_BALLS)
+            push_each(job, true, w.now, first, last);
+        else
+            push_each(job, false, w.now, first, last);
 }
 
 static void push_ranges(int begin, int end, void *context)
@@ -139,7 +133,7 @@ CAIRN_INLINE double closing(const cairn_problem *p, bool balls, int j, int side,
     if (block < 0)
         return 0;
     v += (size_t)block * (balls ? 6 : (size_t)p->block_size);
-    if (balls || cairn_is_of_balls(p, j)) {
+    if (balls) {
         double along = p->normal[j].x * v[0] + p->normal[j].y * v[1] + p->normal[j].z * v[2];
         return side ? -along : along;
     }
@@ -150,10 +144,10 @@ CAIRN_INLINE double closing(const cairn_problem *p, bool balls, int j, int side,
     return sum;
 }
 
-CAIRN_INLINE void closing_each(const product *job, bool balls, int begin, int end)
+CAIRN_INLINE void closing_each(const product *job, bool balls, cairn_segment s)
 {
     const cairn_problem *p = job->s->p;
-    for (int j = begin; j < end; j++)
+    for (int j = s.begin; j < s.begin + s.count; j++)
         job->g[j] = closing(p, balls, j, 0, job->known) + closing(p, balls, j, 1, job->known) +
                     job->s->normals->shift[j];
 }
@@ -161,10 +155,11 @@ CAIRN_INLINE void closing_each(const product *job, bool balls, int begin, int en
 static void closing_range(int begin, int end, void *context)
 {
     const product *job = context;
-    if (is_all_balls(job->s->p))
-        closing_each(job, true, begin, end);
-    else
-        closing_each(job, false, begin, end);
+    for (cairn_walk w = cairn_walk_over(job->s->p, begin, end); cairn_walk_next(&w);)
+        if (w.now.kind == CAIRN_KIND_BALLS)
+            closing_each(job, true, w.now);
+        else
+            closing_each(job, false, w.now);
 }
 
 void cairn_normals_gradient(const cairn_system *s, const double *r, double *v, double *g)

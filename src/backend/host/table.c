@@ -6,6 +6,7 @@
 #include "backend/host/normals.h"
 #include "base/status.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
 
 /* ---- systems and vectors -------------------------------------------------------------------- */
 
@@ -148,10 +149,11 @@ static double approach(const cairn_system *s, const cairn_vector *u)
 {
     const cairn_problem *p = s->p;
     double fastest = 0;
-    for (int j = 0; j < p->contacts; j++)
-        if (!cairn_is_bounded(p, j))
-            fastest =
-                fmax(fastest, -(u->x[(size_t)j * (size_t)p->dimension] + cairn_contact_bias(p, j)));
+    for (cairn_walk w = cairn_walk_over(p, 0, p->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; w.now.kind != CAIRN_KIND_ROWS && j < w.at; j++) {
+            double u_N = u->x[(size_t)j * (size_t)p->dimension];
+            fastest = fmax(fastest, -(u_N + cairn_contact_bias(p, j)));
+        }
     return fastest;
 }
 

@@ -21,6 +21,7 @@ typedef struct cairn_scalar_system {
     double *H;                  /* per contact and side a d x n matrix; none in the local form */
     double *W;                  /* per contact W_jj with the compliance, d x d                 */
     double *shift;              /* per contact b + mu s; 0 for rows with bounds                */
+    uint8_t *kind;              /* per contact: a cairn_contact_kind                           */
     cairn_scalar_norms norms;
 } cairn_scalar_system;
 

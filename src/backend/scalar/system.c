@@ -3,6 +3,7 @@
 
 #include "backend/scalar/scalar.h"
 #include "problem/cone.h"
+#include "problem/segments.h"
 
 double *cairn_scalar_take(const cairn_scalar_system *s, size_t count)
 {
@@ -14,7 +15,7 @@ double *cairn_scalar_take(const cairn_scalar_system *s, size_t count)
 
 bool cairn_scalar_is_bounded(const cairn_scalar_system *s, int j)
 {
-    return s->p->bounded && s->p->bounded[j];
+    return s->kind[j] == CAIRN_KIND_ROWS;
 }
 
 double cairn_scalar_bias(const cairn_scalar_system *s, int j)
@@ -87,9 +88,10 @@ void cairn_scalar_comply(const cairn_scalar_system *s, int j, const double *r_j,
 
 void cairn_scalar_project(const cairn_problem *p, int j, double *r_j)
 {
-    if (p->bounded && p->bounded[j])
+    cairn_contact_kind kind = cairn_problem_kind(p, j);
+    if (kind == CAIRN_KIND_ROWS)
         cairn_rows_project(p, j, r_j);
-    else if (p->rolling + p->spinning)
+    else if (kind == CAIRN_KIND_ROLLING)
         cairn_cone_project_parts(p, j, r_j);
     else if (p->directions)
         cairn_cone_project_polygon(p->directions, p->mu[j], r_j);
@@ -165,6 +167,13 @@ static void fill_contact(cairn_scalar_system *s, int j)
     s->shift[j] = cairn_scalar_bias(s, j) + (slides ? p->mu[j] * p->s[j] : 0);
 }
 
+static void fill_kinds(cairn_scalar_system *s)
+{
+    for (cairn_walk w = cairn_walk_over(s->p, 0, s->contacts); cairn_walk_next(&w);)
+        for (int j = w.now.begin; j < w.at; j++)
+            s->kind[j] = (uint8_t)w.now.kind;
+}
+
 cairn_status cairn_scalar_create(const cairn_problem *p, const cairn_room *room, cairn_system **out)
 {
     cairn_scalar_system *s = room->take(room->from, 1, sizeof *s);
@@ -176,8 +185,10 @@ cairn_status cairn_scalar_create(const cairn_problem *p, const cairn_room *room,
     s->H = cairn_scalar_take(s, (size_t)2 * s->contacts * s->d * s->n);
     s->W = cairn_scalar_take(s, (size_t)s->contacts * s->d * s->d);
     s->shift = cairn_scalar_take(s, s->contacts);
-    if (!s->H || !s->W || !s->shift)
+    s->kind = room->take(room->from, (size_t)s->contacts + 1, sizeof *s->kind);
+    if (!s->H || !s->W || !s->shift || !s->kind)
         return CAIRN_NO_MEMORY;
+    fill_kinds(s);
     for (int j = 0; j < s->contacts; j++)
         fill_contact(s, j);
     *out = (cairn_system *)s;
