@@ -48,7 +48,7 @@ done
 sources=$(ls ../backend/host/*.c | grep -Ev '_(sweep|state)\.c$')
 build $cross $flags -o "$home/arm" ../../tests/kernel_bits.c "$home"/*.o $sources ../base/*.c \
     ../math/dense.c ../math/width.c \
-    cone.c judge_balls.c local.c local_parts.c local_rows.c map.c operator.c residual.c -lm
+    cone.c judge_balls.c local.c local_parts.c local_rows.c map.c operator.c residual.c segments.c -lm
 
 "$home/native" >"$home/native.txt"
 qemu-aarch64 -L /usr/aarch64-linux-gnu "$home/arm" >"$home/arm.txt"

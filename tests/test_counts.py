@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Counts of src/world that CONTRIBUTING.md promises: no struct of more than 25 fields (the columns of a table
+"""Counts that CONTRIBUTING.md promises. In src/world: no struct of more than 25 fields (the columns of a table
 count as one), world.h below 150 lines, and no function but those of step.c that takes more than four of the seven
-values of a step."""
+values of a step. Everywhere: what a contact is, is asked where problems are posed and in src/problem alone, and sums
+over ranges are formed by cairn_reduce. (test_depth.c counts the functions from a step to the first multiply.)"""
 import glob
 import os
 import re
@@ -49,6 +50,20 @@ def problems_of(name, text):
         yield f"{text.count(chr(10))} lines"
 
 
+ASKS = re.compile(r"\bcairn_is_of_balls\(")
+BY_HAND = re.compile(r"\[begin / ")
+# who gathers what ranges found, in their order, has one entry for each: that is no sum
+GATHERS = {"src/base/parallel.c", "src/collide/kept.c", "src/collide/grid.c", "src/world/touch.c", "src/world/contacts.c"}
+
+
+def habits_of(path, text):
+    """What holds for every source of the library."""
+    if ASKS.search(text) and not path.startswith("src/problem/") and path != "src/world/assemble.c":
+        yield "asks whether a contact is one of balls: the segments of the problem say so"
+    if BY_HAND.search(text) and path not in GATHERS:
+        yield "adds up what ranges come to: cairn_reduce does"
+
+
 def self_test():
     """A checker that sees nothing cannot pass."""
     many = "".join(f"    int a{i}; /* ; */\n" for i in range(26))
@@ -61,16 +76,24 @@ def self_test():
     five, four = (f"static int f({', '.join(values[:k])})\n{{\n}}\n" for k in (5, 4))
     assert list(problems_of("a.c", five)) and not list(problems_of("a.c", four))
     assert not list(problems_of("step.c", five))
+    assert list(habits_of("src/backend/host/a.c", "if (cairn_is_of_balls(p, j))"))
+    assert not list(habits_of("src/problem/a.c", "if (cairn_is_of_balls(p, j))"))
+    assert list(habits_of("src/problem/a.c", "sum[begin / GRAIN] = x;"))
 
 
 def main():
     self_test()
     failed = False
-    for path in sorted(glob.glob(os.path.join(ROOT, "src/world/*.[ch]"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "src/**/*.[ch]"), recursive=True)):
+        name = os.path.relpath(path, ROOT)
         with open(path, encoding="utf-8") as file:
-            for problem in problems_of(os.path.basename(path), file.read()):
-                print(f"{os.path.relpath(path, ROOT)}: {problem}")
-                failed = True
+            text = file.read()
+        found = list(habits_of(name, text))
+        if name.startswith("src/world/"):
+            found += problems_of(os.path.basename(path), text)
+        for problem in found:
+            print(f"{name}: {problem}")
+            failed = True
     sys.exit(failed)
 
 

@@ -409,14 +409,8 @@ void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e
 
 /* ---- all contacts --------------------------------------------------------------------------- */
 
-/* Contacts are judged in parts, and what the parts come to is added up in their order. How contacts
- * are cut depends on their number alone, so threads change no bit. */
+/* Contacts are judged in parts, and what the parts come to is added up in their order. */
 enum { MOST_PARTS = 64, SMALLEST_PART = 1024 };
-
-typedef struct trial {
-    cairn_judging part[MOST_PARTS];
-    int size; /* contacts of a part */
-} trial;
 
 /* Contacts of a segment side by side, where their cones are circular; what is left over of them and
  * other kinds one by one. */
@@ -434,11 +428,11 @@ CAIRN_INLINE void judge_segments(cairn_judging *judge, bool circular, int d, int
     }
 }
 
-static void judge_part(int begin, int end, void *context)
+static void judge_part(int begin, int end, void *context, void *value)
 {
-    trial *t = context;
-    cairn_judging judge = t->part[begin / t->size];
+    cairn_judging judge = *(const cairn_judging *)value; /* its own: sums stay in registers */
     const cairn_problem *p = judge.p;
+    (void)context;
     bool circular = !p->W && !p->directions && p->rolling + p->spinning == 0;
     if (circular && p->dimension == 3 && p->block_size == 6)
         judge_segments(&judge, true, 3, 6, begin, end);
@@ -450,7 +444,7 @@ static void judge_part(int begin, int end, void *context)
         judge_segments(&judge, false, 2, 3, begin, end);
     else
         judge_segments(&judge, false, p->dimension, p->block_size, begin, end);
-    t->part[begin / t->size] = judge;
+    *(cairn_judging *)value = judge;
 }
 
 static void add_law(const cairn_law_sums *part, cairn_law_sums *sums)
@@ -463,8 +457,10 @@ static void add_law(const cairn_law_sums *part, cairn_law_sums *sums)
     }
 }
 
-static void add_part(const cairn_judging *part, cairn_judging *sum)
+static void add_part(void *result, const void *value)
 {
+    cairn_judging *sum = result;
+    const cairn_judging *part = value;
     add_law(&part->convex, &sum->convex);
     add_law(&part->coulomb, &sum->coulomb);
     sum->norms.convex2 += part->norms.convex2;
@@ -480,15 +476,16 @@ static void add_part(const cairn_judging *part, cairn_judging *sum)
 
 static void judge_all(cairn_judging *judge)
 {
-    trial t;
+    cairn_judging parts[MOST_PARTS];
+    const cairn_judging none = *judge;
     int contacts = judge->p->contacts, least = (contacts + MOST_PARTS - 1) / MOST_PARTS;
-    t.size = least > SMALLEST_PART ? least : SMALLEST_PART;
-    int parts = (contacts + t.size - 1) / t.size;
-    for (int k = 0; k < parts; k++)
-        t.part[k] = *judge;
-    cairn_parallel_for(contacts, t.size, judge_part, &t);
-    for (int k = 0; k < parts; k++)
-        add_part(&t.part[k], judge);
+    const cairn_reduction all = { .count = contacts,
+                                  .grain = least > SMALLEST_PART ? least : SMALLEST_PART,
+                                  .work = judge_part,
+                                  .join = add_part,
+                                  .neutral = &none,
+                                  .size = sizeof none };
+    cairn_reduce(&all, parts, judge);
 }
 
 double cairn_norms_scale(const cairn_norms *norms, cairn_law law)

@@ -65,7 +65,6 @@ typedef struct survey {
     double *radius; /* of each block, to be found; and its frame                           */
     cairn_quat *frame;
     const int32_t *first; /* of each block: the first side that acts on it, 2 j + side; -1: none */
-    bool *no;             /* of each range                                                       */
     bool known;           /* contacts say that they are of balls                                 */
 } survey;
 
@@ -103,21 +102,21 @@ static bool is_ball_side(const cairn_batches *s, int j, int side)
 
 enum { RANGE = 2048 };
 
-static void learn_balls(int begin, int end, void *context)
+static void learn_balls(int begin, int end, void *context, void *value)
 {
-    survey *q = context;
+    const survey *q = context;
+    bool *balls = value;
     for (int i = begin; i < end; i++) {
         const double *m = q->s->p->mass_inverse + (size_t)i * 6;
         bool even = m[0] == m[1] && m[1] == m[2] && m[3] == m[4] && m[4] == m[5];
-        if (q->first[i] >= 0 && !even)
-            q->no[begin / RANGE] = true;
+        *balls = *balls && (q->first[i] < 0 || even);
         learn_ball(q, i, q->first[i]);
     }
 }
 
-static void check_balls(int begin, int end, void *context)
+static void check_balls(int begin, int end, void *context, void *value)
 {
-    survey *q = context;
+    const survey *q = context;
     const cairn_problem *p = q->s->p;
     bool balls = true;
     for (int j = begin; j < end && balls; j++) {
@@ -126,15 +125,27 @@ static void check_balls(int begin, int end, void *context)
         if (!q->known)
             balls = balls && is_ball_side(q->s, j, 0) && is_ball_side(q->s, j, 1);
     }
-    q->no[begin / RANGE] = q->no[begin / RANGE] || !balls;
+    *(bool *)value = balls;
 }
 
-static bool any(const bool *flags, int count)
+static void both(void *result, const void *value)
 {
-    bool found = false;
-    for (int i = 0; i < count; i++)
-        found = found || flags[i];
-    return found;
+    *(bool *)result = *(bool *)result && *(const bool *)value;
+}
+
+/* Whether a question is answered with yes by all ranges of `count` blocks or contacts. */
+static cairn_status ask_all(survey *q, int count, cairn_value_fn *ask, cairn_arena *arena,
+                            bool *yes)
+{
+    static const bool neutral = true;
+    const cairn_reduction all = { .count = count,
+                                  .grain = RANGE,
+                                  .work = ask,
+                                  .join = both,
+                                  .context = q,
+                                  .neutral = &neutral,
+                                  .size = sizeof neutral };
+    return cairn_arena_reduce(arena, &all, yes);
 }
 
 static void find_first_sides(const cairn_problem *p, int32_t *first)
@@ -147,7 +158,7 @@ static void find_first_sides(const cairn_problem *p, int32_t *first)
 }
 
 /* Whether stored rows are those of balls: first what each block would be, then if all agree. */
-static cairn_status recognise(cairn_batches *s, survey *q, cairn_arena *arena)
+static cairn_status recognise(cairn_batches *s, survey *q, cairn_arena *arena, bool *out)
 {
     const cairn_problem *p = s->p;
     int32_t *first = cairn_arena_take(arena, (size_t)p->blocks, sizeof *first);
@@ -159,26 +170,18 @@ static cairn_status recognise(cairn_batches *s, survey *q, cairn_arena *arena)
     s->radius = q->radius;
     s->frame = q->frame;
     find_first_sides(p, first);
-    cairn_parallel_for(p->blocks, RANGE, learn_balls, q);
-    return CAIRN_OK;
+    return ask_all(q, p->blocks, learn_balls, arena, out);
 }
 
 cairn_status cairn_batches_find_balls(cairn_batches *s, bool known, cairn_arena *arena, bool *out)
 {
     const cairn_problem *p = s->p;
-    int most = p->contacts > p->blocks ? p->contacts : p->blocks, ranges = most / RANGE + 1;
-    survey q = { .s = s,
-                 .no = cairn_arena_take(arena, (size_t)ranges, sizeof(bool)),
-                 .known = known };
-    *out = false;
-    if (!q.no)
-        return CAIRN_NO_MEMORY;
-    memset(q.no, 0, (size_t)ranges * sizeof *q.no);
+    survey q = { .s = s, .known = known };
+    *out = true;
     s->radius = p->radius;
     if (!known)
-        TRY(recognise(s, &q, arena));
-    if (!any(q.no, ranges) && (!known || p->w))
-        cairn_parallel_for(p->contacts, RANGE, check_balls, &q);
-    *out = !any(q.no, ranges);
+        TRY(recognise(s, &q, arena, out));
+    if (*out && (!known || p->w))
+        TRY(ask_all(&q, p->contacts, check_balls, arena, out));
     return CAIRN_OK;
 }
