@@ -39,10 +39,15 @@ static void add_remark(cairn_solve_report *report, const char *name, int64_t ite
              (long long)iterations, residual);
 }
 
-/* Run a solver from given impulses for at most `budget` iterations. A rung that breaks is no
- * failure: the next one is tried. */
-static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int64_t budget,
-                               const cairn_vector *from, cairn_vector *r)
+static const cairn_vector *best_so_far(const cairn_task *task, const cairn_vector *r)
+{
+    return task->best_relative < INFINITY ? task->best : r;
+}
+
+/* Run a solver from given impulses, NULL: the best so far, for at most `budget` iterations. A rung
+ * that breaks is no failure: the next one is tried. */
+static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget,
+                          const cairn_vector *from, cairn_vector *r)
 {
     const cairn_solve_options *asked = task->options;
     cairn_solve_report *report = task->report;
@@ -52,6 +57,7 @@ static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int
     double before = task->best_relative;
     memcpy(remark, report->remark, sizeof remark);
     options.max_iterations = budget < left ? budget : left;
+    from = from ? from : best_so_far(task, r);
     if (from != r)
         task->backend->copy(task->system, from, r);
     task->options = &options;
@@ -69,13 +75,6 @@ static cairn_status climb_from(cairn_task *task, const cairn_solver *solver, int
     if (task->best_relative < before)
         report->solver = solver->name;
     return CAIRN_OK;
-}
-
-/* The same from the best impulses so far. */
-static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget,
-                          cairn_vector *r)
-{
-    return climb_from(task, solver, budget, task->best_relative < INFINITY ? task->best : r, r);
 }
 
 static bool goes_on(const cairn_task *task)
@@ -151,7 +150,7 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, cairn_vector 
     }
     while (sweeps_promise(task, expected, cost)) {
         double before = residual;
-        TRY(climb(task, &cairn_solver_ngs, stage, r));
+        TRY(climb(task, &cairn_solver_ngs, stage, NULL, r));
         residual = task->best_relative;
         if (!goes_on(task) || residual == INFINITY) /* done, or the sweeps broke */
             return CAIRN_OK;
@@ -180,7 +179,7 @@ static bool fits(const cairn_task *task, const cairn_solver *solver, int most)
 static cairn_status try_ipm(cairn_task *task, cairn_vector *r)
 {
     bool worth = goes_on(task) && fits(task, &cairn_solver_ipm, MOST_FOR_IPM);
-    return worth ? climb(task, &cairn_solver_ipm, INT64_MAX, r) : CAIRN_OK;
+    return worth ? climb(task, &cairn_solver_ipm, INT64_MAX, NULL, r) : CAIRN_OK;
 }
 
 /* Newton's method, from the best impulses. Those that are far off say nothing, and momentum may
@@ -193,12 +192,10 @@ static cairn_status try_newton(cairn_task *task, const cairn_vector *start, cair
     const cairn_problem *p = task->p;
     if (!goes_on(task) || !fits(task, &cairn_solver_newton, most_for_newton(p)))
         return CAIRN_OK;
-    const cairn_vector *from = task->best_relative < INFINITY ? task->best : r;
-    if (start && task->best_relative > far_off)
-        from = start;
+    const cairn_vector *from = task->best_relative > far_off ? start : NULL;
     task->patience = is_fine(task) ? PATIENCE + CONTACTS / (1 + p->contacts) : 0;
     task->swept = is_small(task);
-    cairn_status status = climb_from(task, &cairn_solver_newton, INT64_MAX, from, r);
+    cairn_status status = climb(task, &cairn_solver_newton, INT64_MAX, from, r);
     task->patience = 0;
     task->swept = false;
     return status;
@@ -220,7 +217,7 @@ static bool may_climb(const cairn_task *task)
 /* (3) what is left to plain sweeps */
 static cairn_status sweep_on(cairn_task *task, cairn_vector *r)
 {
-    return goes_on(task) ? climb(task, &cairn_solver_pgs, INT64_MAX, r) : CAIRN_OK;
+    return goes_on(task) ? climb(task, &cairn_solver_pgs, INT64_MAX, NULL, r) : CAIRN_OK;
 }
 
 /* (3) sweeps and Newton's method in turn; the sweeps with or without momentum, whichever helps */
@@ -232,7 +229,7 @@ static cairn_status take_turns(cairn_task *task, cairn_vector *r)
     while (goes_on(task) && !task->report->stalled && task->report->iterations > spent) {
         double before = task->best_relative;
         spent = task->report->iterations;
-        TRY(climb(task, sweeps, 2 * spent, r));
+        TRY(climb(task, sweeps, 2 * spent, NULL, r));
         TRY(try_newton(task, NULL, r));
         if (task->best_relative > 0.5 * before)
             sweeps = sweeps == &cairn_solver_pgs ? &cairn_solver_ngs : &cairn_solver_pgs;
@@ -240,25 +237,28 @@ static cairn_status take_turns(cairn_task *task, cairn_vector *r)
     return CAIRN_OK;
 }
 
-static cairn_status run_fine(cairn_task *task, double cost, cairn_vector *r)
+/* A copy of the impulses that a task starts from. */
+static cairn_status keep_start(cairn_task *task, const cairn_vector *r, cairn_vector **start)
 {
-    cairn_vector *start;
-    TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, &start));
-    task->backend->copy(task->system, r, start);
-    TRY(sweep_in_stages(task, cost, r));
-    TRY(try_newton(task, start, r));
-    return take_turns(task, r);
+    TRY(cairn_task_vector(task, CAIRN_SPACE_IMPULSES, start));
+    task->backend->copy(task->system, r, *start);
+    return CAIRN_OK;
 }
 
 static cairn_status run_circular(cairn_task *task, cairn_vector *r)
 {
-    bool can_climb = may_climb(task);
+    bool can_climb = may_climb(task), fine = can_climb && is_fine(task);
     double cost = can_climb ? second_order_cost(task) : INFINITY;
+    cairn_vector *start = NULL;
     if (can_climb && has_rows(task->p))
         cost = fmin(cost, FEW_SWEEPS);
-    if (can_climb && is_fine(task))
-        return run_fine(task, cost, r);
+    if (fine)
+        TRY(keep_start(task, r, &start));
     TRY(sweep_in_stages(task, cost, r));
+    if (fine) {
+        TRY(try_newton(task, start, r));
+        return take_turns(task, r);
+    }
     if (!can_climb && task->report->stalled)
         return CAIRN_OK;
     if (can_climb)
@@ -287,7 +287,7 @@ static cairn_status relax(cairn_task *task, cairn_vector *r)
     task->best_relative = INFINITY; /* by the other law */
     options.law = CAIRN_LAW_CONVEX;
     task->options = &options;
-    cairn_status status = climb(task, &cairn_solver_apgd_asr, INT64_MAX, r);
+    cairn_status status = climb(task, &cairn_solver_apgd_asr, INT64_MAX, NULL, r);
     task->options = asked;
     TRY(status);
     b->copy(task->system, task->best, r);
@@ -306,9 +306,9 @@ static cairn_status run_edges(cairn_task *task, cairn_vector *r)
     const cairn_solver *exact =
         law == CAIRN_LAW_COULOMB ? &cairn_solver_lemke : &cairn_solver_active_set;
     if (cairn_solver_accepts_on(task->backend->name, exact->name, law, p))
-        TRY(climb(task, exact, INT64_MAX, r));
+        TRY(climb(task, exact, INT64_MAX, NULL, r));
     if (goes_on(task) && law == CAIRN_LAW_CONVEX)
-        TRY(climb(task, &cairn_solver_apgd_asr, has_rows(p) ? FEW_SWEEPS : INT64_MAX, r));
+        TRY(climb(task, &cairn_solver_apgd_asr, has_rows(p) ? FEW_SWEEPS : INT64_MAX, NULL, r));
     if (has_rows(p))
         TRY(try_ipm(task, r));
     if (goes_on(task) && law == CAIRN_LAW_COULOMB)

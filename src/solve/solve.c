@@ -353,32 +353,27 @@ static cairn_status finish_task(cairn_task *task)
 
 /* Threads that wait for short loops between long serial work spin, and where cores are busy the one
  * that works waits for those that have lost theirs. */
-cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, cairn_vector *r)
+cairn_status cairn_solver_factorise(const cairn_solver *solver, cairn_task *task, cairn_vector *r)
 {
     int width = cairn_parallel_width();
     if (solver->alone)
         cairn_parallel_threads(1);
-    cairn_status status =
-        solver->run ? solver->run(solver, task, r) : solver->run_on_host(solver, task, r->x);
+    cairn_status status = solver->run_on_host(solver, task, r->x);
     if (solver->alone)
         cairn_parallel_threads(width);
     return status;
 }
 
-static cairn_status run_placed(const cairn_solver *solver, const cairn_problem *p,
-                               const caller *home, cairn_task *task)
-{
-    TRY(start_task(p, home, task));
-    TRY(cairn_solver_run(solver, task, task->r));
-    TRY(finish_task(task));
-    fetch(task);
-    return CAIRN_OK;
-}
-
 static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *p,
                                const caller *home, cairn_task *task)
 {
-    cairn_status status = run_placed(solver, p, home, task);
+    cairn_status status = start_task(p, home, task);
+    if (status == CAIRN_OK)
+        status = cairn_solver_run(solver, task, task->r);
+    if (status == CAIRN_OK)
+        status = finish_task(task);
+    if (status == CAIRN_OK)
+        fetch(task);
     leave(task);
     return status;
 }
@@ -397,17 +392,26 @@ static cairn_status judge_anew(const cairn_problem *p, const caller *home, cairn
 
 /* Rolling and spinning friction in units of sliding, so that no method depends on the size of the
  * bodies; not where the tolerance means a measure that does. */
-static cairn_status run_rescaled(const cairn_solver *solver, const cairn_problem *p,
-                                 const caller *home, cairn_task *task)
+static bool needs_units(const cairn_problem *p, const cairn_solve_options *o)
 {
-    cairn_rescaled scaled;
-    TRY(cairn_problem_rescale(p, task->arena, &scaled));
-    size_t size = (size_t)p->dimension * (size_t)p->contacts;
-    for (size_t i = 0; i < size; i++)
-        home->r[i] /= scaled.length[i];
-    cairn_status status = run_solver(solver, &scaled.p, home, task);
-    for (size_t i = 0; i < size; i++)
-        home->r[i] *= scaled.length[i];
+    return p->rolling + p->spinning && !o->fclib_measure;
+}
+
+static cairn_status enter_units(const cairn_problem *p, const caller *home, cairn_task *task,
+                                cairn_rescaled *scaled)
+{
+    TRY(cairn_problem_rescale(p, task->arena, scaled));
+    for (size_t i = 0; i < (size_t)p->dimension * (size_t)p->contacts; i++)
+        home->r[i] /= scaled->length[i];
+    return CAIRN_OK;
+}
+
+/* After a solve that ended with `status`. */
+static cairn_status leave_units(const cairn_problem *p, const caller *home,
+                                const cairn_rescaled *scaled, cairn_status status, cairn_task *task)
+{
+    for (size_t i = 0; i < (size_t)p->dimension * (size_t)p->contacts; i++)
+        home->r[i] *= scaled->length[i];
     TRY(status);
     TRY(judge_anew(p, home, task));
     if (task->options->increment_tolerance <= 0 && !(measured(task) <= task->options->tolerance))
@@ -498,6 +502,10 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
     if (report->converged)
         return CAIRN_OK;
     TRY(cairn_problem_find_segments(&asked, task.arena));
-    bool rescaled = p->rolling + p->spinning && !solve_options->fclib_measure;
-    return (rescaled ? run_rescaled : run_solver)(solver, &asked, &home, &task);
+    cairn_rescaled scaled;
+    bool rescaled = needs_units(p, solve_options);
+    if (rescaled)
+        TRY(enter_units(&asked, &home, &task, &scaled));
+    cairn_status status = run_solver(solver, rescaled ? &scaled.p : &asked, &home, &task);
+    return rescaled ? leave_units(&asked, &home, &scaled, status, &task) : status;
 }

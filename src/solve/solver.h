@@ -70,8 +70,14 @@ extern const cairn_solver cairn_solver_newton;
 extern const cairn_solver cairn_solver_admm;
 extern const cairn_solver cairn_solver_spg;
 
-/* Run a solver, on one thread where that is its way. */
-cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task, cairn_vector *r);
+/* Run a solver that factorises, on one thread where that is its way. */
+cairn_status cairn_solver_factorise(const cairn_solver *solver, cairn_task *task, cairn_vector *r);
+/* Run any solver. */
+static inline cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task,
+                                            cairn_vector *r)
+{
+    return solver->run ? solver->run(solver, task, r) : cairn_solver_factorise(solver, task, r);
+}
 
 /* The largest friction coefficient, rolling and spinning aside; 0 without contacts. */
 double cairn_problem_largest_friction(const cairn_problem *p);
