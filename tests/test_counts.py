@@ -2,14 +2,14 @@
 """Counts that CONTRIBUTING.md promises. In src/world: no struct of more than 25 fields (the columns of a table
 count as one), world.h below 150 lines, and no function but those of step.c that takes more than four of the seven
 values of a step. Everywhere: what a contact is, is asked where problems are posed and in src/problem alone, and sums
-over ranges are formed by cairn_reduce. (test_depth.c counts the functions from a step to the first multiply.)"""
+over ranges are formed by cairn_reduce. In src and include: at most MACROS macros with arguments. (test_depth.c counts the functions from a step to the first multiply.)"""
 import glob
 import os
 import re
 import sys
 
 ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
-FIELDS, WORLD_LINES, VALUES = 25, 150, 4
+FIELDS, WORLD_LINES, VALUES, MACROS = 25, 150, 4, 48
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 STRUCT = re.compile(r"\bstruct\s*(\w*)\s*\{([^{}]*)\}\s*(\w*)")
@@ -64,6 +64,15 @@ def habits_of(path, text):
         yield "adds up what ranges come to: cairn_reduce does"
 
 
+MACRO = re.compile(r"^ *# *define \w+\(", re.MULTILINE)
+
+
+def macros_of(texts):
+    """(path, macros with arguments) of files that have any, most first."""
+    counts = [(len(MACRO.findall(text)), path) for path, text in texts]
+    return sorted(((path, count) for count, path in counts if count), key=lambda item: -item[1])
+
+
 def self_test():
     """A checker that sees nothing cannot pass."""
     many = "".join(f"    int a{i}; /* ; */\n" for i in range(26))
@@ -78,16 +87,31 @@ def self_test():
     assert not list(problems_of("step.c", five))
     assert list(habits_of("src/backend/host/a.c", "if (cairn_is_of_balls(p, j))"))
     assert not list(habits_of("src/problem/a.c", "if (cairn_is_of_balls(p, j))"))
+    assert macros_of([("a.c", "#define A 1\n#define B(x) x\n  # define C() \\\n 2\n"), ("b.c", "")]) == [("a.c", 2)]
     assert list(habits_of("src/problem/a.c", "sum[begin / GRAIN] = x;"))
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def check_macros():
+    paths = [path for folder in ("src", "include") for path in glob.glob(f"{ROOT}/{folder}/**/*.[ch]", recursive=True)]
+    found = macros_of((os.path.relpath(path, ROOT), read(path)) for path in paths)
+    total = sum(count for _, count in found)
+    if total > MACROS:
+        print(f"{total} macros with arguments, at most {MACROS} are allowed: " +
+              ", ".join(f"{path} {count}" for path, count in found))
+    return total <= MACROS
 
 
 def main():
     self_test()
-    failed = False
+    failed = not check_macros()
     for path in sorted(glob.glob(os.path.join(ROOT, "src/**/*.[ch]"), recursive=True)):
         name = os.path.relpath(path, ROOT)
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = read(path)
         found = list(habits_of(name, text))
         if name.startswith("src/world/"):
             found += problems_of(os.path.basename(path), text)

@@ -17,20 +17,26 @@ typedef struct columns {
         *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact;
 } columns;
 
-#define COLUMN(name)                                                                               \
-    {                                                                                              \
-#name, offsetof(columns, name)                                                             \
-    }
 static const struct {
     const char *name;
     size_t offset;
 } wanted[] = {
-    COLUMN(candidates),          COLUMN(attempts),       COLUMN(iterations),
-    COLUMN(converged),           COLUMN(asked_relative), COLUMN(coulomb_relative),
-    COLUMN(penetration),         COLUMN(dilatation),     COLUMN(numerical_loss),
-    COLUMN(correction),          COLUMN(kinetic),        COLUMN(collide_seconds),
-    COLUMN(assemble_seconds),    COLUMN(solve_seconds),  COLUMN(finish_seconds),
-    COLUMN(asked_worst_contact),
+    { "candidates", offsetof(columns, candidates) },
+    { "attempts", offsetof(columns, attempts) },
+    { "iterations", offsetof(columns, iterations) },
+    { "converged", offsetof(columns, converged) },
+    { "asked_relative", offsetof(columns, asked_relative) },
+    { "coulomb_relative", offsetof(columns, coulomb_relative) },
+    { "penetration", offsetof(columns, penetration) },
+    { "dilatation", offsetof(columns, dilatation) },
+    { "numerical_loss", offsetof(columns, numerical_loss) },
+    { "correction", offsetof(columns, correction) },
+    { "kinetic", offsetof(columns, kinetic) },
+    { "collide_seconds", offsetof(columns, collide_seconds) },
+    { "assemble_seconds", offsetof(columns, assemble_seconds) },
+    { "solve_seconds", offsetof(columns, solve_seconds) },
+    { "finish_seconds", offsetof(columns, finish_seconds) },
+    { "asked_worst_contact", offsetof(columns, asked_worst_contact) },
 };
 
 /* What the rules look at. */

@@ -19,23 +19,20 @@ static const char *shape_name(int kind)
     return record ? record->name : NULL;
 }
 
-#define PART(name, unit, width, field)                                                             \
-    {                                                                                              \
-        name, unit, CAIRN_HDF5_REAL, width, offsetof(part_row, part.field), NULL                   \
-    }
 static const cairn_run_source part_sources[] = {
     { "shape", "", CAIRN_HDF5_BYTE, 1, offsetof(part_row, kind), shape_name },
     { "geometry", "", CAIRN_HDF5_INT, 1, offsetof(part_row, geometry), NULL },
-    PART("x", "m", 3, pose.x),
-    PART("q", "1", 4, pose.q),
-    PART("radius", "m", 1, shape.radius),
-    PART("height", "m", 1, shape.height),
-    PART("length", "m", 1, shape.length),
-    PART("rounding", "m", 1, shape.rounding),
-    PART("exponents", "1", 2, shape.exponent), /* and exponent_z, which follows it */
-    PART("size", "m", 3, shape.size),
-    PART("semi_axes", "m", 3, shape.semi_axes),
-    PART("axis", "1", 3, shape.axis),
+    { "x", "m", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.pose.x), NULL },
+    { "q", "1", CAIRN_HDF5_REAL, 4, offsetof(part_row, part.pose.q), NULL },
+    { "radius", "m", CAIRN_HDF5_REAL, 1, offsetof(part_row, part.shape.radius), NULL },
+    { "height", "m", CAIRN_HDF5_REAL, 1, offsetof(part_row, part.shape.height), NULL },
+    { "length", "m", CAIRN_HDF5_REAL, 1, offsetof(part_row, part.shape.length), NULL },
+    { "rounding", "m", CAIRN_HDF5_REAL, 1, offsetof(part_row, part.shape.rounding), NULL },
+    { "exponents", "1", CAIRN_HDF5_REAL, 2, offsetof(part_row, part.shape.exponent),
+      NULL }, /* and exponent_z, which follows it */
+    { "size", "m", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.shape.size), NULL },
+    { "semi_axes", "m", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.shape.semi_axes), NULL },
+    { "axis", "1", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.shape.axis), NULL },
 };
 
 _Static_assert(offsetof(cairn_shape, exponent_z) == offsetof(cairn_shape, exponent) + 8,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/run_view.h"
@@ -15,8 +16,6 @@ static const char *const series[] = { "bodies", "contacts", "joints", "walls", "
 enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, SERIES };
 
 static const char geometry_file[] = "shapes_geometry.vtp";
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 cairn_status cairn_run_paraview_create(const char *folder, bool contacts, cairn_run_paraview *out,
                                        cairn_error *error)
@@ -161,7 +160,7 @@ static cairn_status write_vertices(const cairn_run_paraview *p, int which, doubl
                               .x = s->x,
                               .cells = { "Verts", (int64_t)s->count, s->vertex, s->end },
                               .point_arrays = arrays,
-                              .point_array_count = COUNT(arrays) };
+                              .point_array_count = CAIRN_COUNT(arrays) };
     return write_piece(p, which, &piece, error);
 }
 
@@ -317,7 +316,7 @@ static cairn_status write_contacts(const cairn_run_paraview *p, const cairn_run_
                               .x = l.x,
                               .cells = { "Lines", (int64_t)l.count, l.corner, l.end },
                               .cell_arrays = arrays,
-                              .cell_array_count = COUNT(arrays) };
+                              .cell_array_count = CAIRN_COUNT(arrays) };
     return write_piece(p, CONTACTS, &piece, error);
 }
 
@@ -389,7 +388,7 @@ static cairn_status write_joints(const cairn_run_paraview *p, const cairn_run_fr
                               .x = l.x,
                               .cells = { "Lines", (int64_t)l.count, l.corner, l.end },
                               .cell_arrays = arrays,
-                              .cell_array_count = COUNT(arrays) };
+                              .cell_array_count = CAIRN_COUNT(arrays) };
     return write_piece(p, JOINTS, &piece, error);
 }
 
@@ -413,7 +412,7 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
                                          (int64_t)w->mesh.cells, w->mesh.connectivity,
                                          w->mesh.offsets },
                               .cell_arrays = arrays,
-                              .cell_array_count = COUNT(arrays) };
+                              .cell_array_count = CAIRN_COUNT(arrays) };
     return write_piece(p, WALLS, &piece, error);
 }
 
@@ -427,7 +426,7 @@ cairn_status cairn_run_paraview_reserve(cairn_run_paraview *p, size_t frames)
     } lists[] = { { &p->times, &p->times_room },
                   { &p->wall_times, &p->wall_times_room },
                   { &p->shape_times, &p->shape_times_room } };
-    for (int i = 0; i < COUNT(lists); i++) {
+    for (int i = 0; i < CAIRN_COUNT(lists); i++) {
         void *times = *lists[i].times;
         cairn_status status = cairn_memory_reserve(&times, lists[i].room, frames, sizeof *p->times);
         *lists[i].times = times;

@@ -3,62 +3,56 @@
 
 #include <string.h>
 
-#define ENTRY(type, name, unit, field)                                                             \
-    {                                                                                              \
-        name, unit, offsetof(type, field)                                                          \
-    }
-#define TABLE(items)                                                                               \
-    {                                                                                              \
-        items, sizeof items / sizeof items[0]                                                      \
-    }
+#include "base/count.h"
 
 static const cairn_entry certificate_items[] = {
-    ENTRY(cairn_certificate, "penetration", "m", penetration),
-    ENTRY(cairn_certificate, "gap_error", "m", gap_error),
-    ENTRY(cairn_certificate, "cone_violation", "N s", cone_violation),
-    ENTRY(cairn_certificate, "friction_direction", "W", friction_direction),
-    ENTRY(cairn_certificate, "complementarity", "J", complementarity),
-    ENTRY(cairn_certificate, "dilatation", "m", dilatation),
-    ENTRY(cairn_certificate, "spurious_work", "J", spurious_work),
-    ENTRY(cairn_certificate, "friction_law", "1", friction_law),
-    ENTRY(cairn_certificate, "joint_drift", "m", joint_drift),
-    ENTRY(cairn_certificate, "joint_turn_drift", "rad", joint_turn_drift),
-    ENTRY(cairn_certificate, "distance", "1", distance),
-    ENTRY(cairn_certificate, "asked_worst", "m/s", judgement.asked.worst),
-    ENTRY(cairn_certificate, "asked_relative", "1", judgement.asked.relative),
-    ENTRY(cairn_certificate, "asked_fclib", "1", judgement.asked.fclib),
-    ENTRY(cairn_certificate, "coulomb_worst", "m/s", judgement.coulomb.worst),
-    ENTRY(cairn_certificate, "coulomb_relative", "1", judgement.coulomb.relative),
-    ENTRY(cairn_certificate, "coulomb_fclib", "1", judgement.coulomb.fclib),
-    ENTRY(cairn_certificate, "judge_cone_violation", "N s", judgement.cone_violation),
+    { "penetration", "m", offsetof(cairn_certificate, penetration) },
+    { "gap_error", "m", offsetof(cairn_certificate, gap_error) },
+    { "cone_violation", "N s", offsetof(cairn_certificate, cone_violation) },
+    { "friction_direction", "W", offsetof(cairn_certificate, friction_direction) },
+    { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
+    { "dilatation", "m", offsetof(cairn_certificate, dilatation) },
+    { "spurious_work", "J", offsetof(cairn_certificate, spurious_work) },
+    { "friction_law", "1", offsetof(cairn_certificate, friction_law) },
+    { "joint_drift", "m", offsetof(cairn_certificate, joint_drift) },
+    { "joint_turn_drift", "rad", offsetof(cairn_certificate, joint_turn_drift) },
+    { "distance", "1", offsetof(cairn_certificate, distance) },
+    { "asked_worst", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
+    { "asked_relative", "1", offsetof(cairn_certificate, judgement.asked.relative) },
+    { "asked_fclib", "1", offsetof(cairn_certificate, judgement.asked.fclib) },
+    { "coulomb_worst", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst) },
+    { "coulomb_relative", "1", offsetof(cairn_certificate, judgement.coulomb.relative) },
+    { "coulomb_fclib", "1", offsetof(cairn_certificate, judgement.coulomb.fclib) },
+    { "judge_cone_violation", "N s", offsetof(cairn_certificate, judgement.cone_violation) },
 };
 
 static const cairn_entry energy_items[] = {
-    ENTRY(cairn_energy, "kinetic", "J", kinetic),
-    ENTRY(cairn_energy, "potential", "J", potential),
-    ENTRY(cairn_energy, "elastic", "J", elastic),
-    ENTRY(cairn_energy, "entered_energy", "J", entered),
-    ENTRY(cairn_energy, "load_work", "J", load_work),
-    ENTRY(cairn_energy, "driver_work", "J", driver_work),
-    ENTRY(cairn_energy, "motor_work", "J", motor_work),
-    ENTRY(cairn_energy, "correction", "J", correction),
-    ENTRY(cairn_energy, "friction_loss", "J", friction_loss),
-    ENTRY(cairn_energy, "impact_loss", "J", impact_loss),
-    ENTRY(cairn_energy, "damping_loss", "J", damping_loss),
-    ENTRY(cairn_energy, "sleep_loss", "J", sleep_loss),
-    ENTRY(cairn_energy, "numerical_loss", "J", numerical_loss),
+    { "kinetic", "J", offsetof(cairn_energy, kinetic) },
+    { "potential", "J", offsetof(cairn_energy, potential) },
+    { "elastic", "J", offsetof(cairn_energy, elastic) },
+    { "entered_energy", "J", offsetof(cairn_energy, entered) },
+    { "load_work", "J", offsetof(cairn_energy, load_work) },
+    { "driver_work", "J", offsetof(cairn_energy, driver_work) },
+    { "motor_work", "J", offsetof(cairn_energy, motor_work) },
+    { "correction", "J", offsetof(cairn_energy, correction) },
+    { "friction_loss", "J", offsetof(cairn_energy, friction_loss) },
+    { "impact_loss", "J", offsetof(cairn_energy, impact_loss) },
+    { "damping_loss", "J", offsetof(cairn_energy, damping_loss) },
+    { "sleep_loss", "J", offsetof(cairn_energy, sleep_loss) },
+    { "numerical_loss", "J", offsetof(cairn_energy, numerical_loss) },
 };
 
 static const cairn_entry timing_items[] = {
-    ENTRY(cairn_timing, "collide_seconds", "s", collide),
-    ENTRY(cairn_timing, "assemble_seconds", "s", assemble),
-    ENTRY(cairn_timing, "solve_seconds", "s", solve),
-    ENTRY(cairn_timing, "finish_seconds", "s", finish),
+    { "collide_seconds", "s", offsetof(cairn_timing, collide) },
+    { "assemble_seconds", "s", offsetof(cairn_timing, assemble) },
+    { "solve_seconds", "s", offsetof(cairn_timing, solve) },
+    { "finish_seconds", "s", offsetof(cairn_timing, finish) },
 };
 
-const cairn_entries cairn_certificate_entries = TABLE(certificate_items);
-const cairn_entries cairn_energy_entries = TABLE(energy_items);
-const cairn_entries cairn_timing_entries = TABLE(timing_items);
+const cairn_entries cairn_certificate_entries = { certificate_items,
+                                                  CAIRN_COUNT(certificate_items) };
+const cairn_entries cairn_energy_entries = { energy_items, CAIRN_COUNT(energy_items) };
+const cairn_entries cairn_timing_entries = { timing_items, CAIRN_COUNT(timing_items) };
 
 double cairn_entry_get(const cairn_entry *entry, const void *record)
 {

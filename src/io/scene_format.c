@@ -3,10 +3,9 @@
  * docs/scene-format.md is the page for people; schema.c writes these lines for editors. */
 #include <string.h>
 
+#include "base/count.h"
 #include "cairn/joint.h"
 #include "io/scene_build.h"
-
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
 
 /* ---- the top ------------------------------------------------------------------------------- */
 
@@ -24,7 +23,7 @@ static const cairn_option world_options[] = {
 
 static const cairn_record world_record = {
     "world",       "space and gravity", sizeof(cairn_world_def),
-    world_default, world_options,       COUNT(world_options),
+    world_default, world_options,       CAIRN_COUNT(world_options),
 };
 
 const cairn_record *cairn_scene_world_record(void)
@@ -53,7 +52,7 @@ static const cairn_scene_key root_further[] = {
 
 cairn_scene_keys cairn_scene_root_keys(void)
 {
-    return (cairn_scene_keys){ &world_record, NULL, root_further, COUNT(root_further) };
+    return (cairn_scene_keys){ &world_record, NULL, root_further, CAIRN_COUNT(root_further) };
 }
 
 cairn_scene_keys cairn_scene_run_keys(void)
@@ -77,7 +76,7 @@ cairn_scene_keys cairn_scene_measure_keys(void)
 cairn_scene_keys cairn_scene_material_keys(void)
 {
     static const cairn_scene_key further[] = { FRICTION_LAW_KEY };
-    return (cairn_scene_keys){ cairn_material_record(), NULL, further, COUNT(further) };
+    return (cairn_scene_keys){ cairn_material_record(), NULL, further, CAIRN_COUNT(further) };
 }
 
 cairn_scene_keys cairn_scene_pair_keys(void)
@@ -88,7 +87,7 @@ cairn_scene_keys cairn_scene_pair_keys(void)
           "\"maxItems\": 2}" },
         FRICTION_LAW_KEY,
     };
-    return (cairn_scene_keys){ cairn_material_record(), NULL, further, COUNT(further) };
+    return (cairn_scene_keys){ cairn_material_record(), NULL, further, CAIRN_COUNT(further) };
 }
 
 /* ---- bodies -------------------------------------------------------------------------------- */
@@ -113,7 +112,7 @@ cairn_scene_keys cairn_scene_body_keys(void)
         { "loads", false, "forces and torques that add up",
           "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/load\"}}" },
     };
-    return (cairn_scene_keys){ cairn_body_record(), NULL, further, COUNT(further) };
+    return (cairn_scene_keys){ cairn_body_record(), NULL, further, CAIRN_COUNT(further) };
 }
 
 static void turn_default(void *options)
@@ -131,7 +130,7 @@ cairn_scene_keys cairn_scene_orientation_keys(void)
     };
     static const cairn_record record = {
         "orientation", "a turn about an axis", sizeof(cairn_scene_turn), turn_default,
-        options,       COUNT(options),
+        options,       CAIRN_COUNT(options),
     };
     return (cairn_scene_keys){ &record, NULL, NULL, 0 };
 }
@@ -164,15 +163,15 @@ static const cairn_option spacing_options[] = {
 };
 static const cairn_record scale_record = {
     "scale",        "unit of the points", sizeof(cairn_scene_source),
-    source_default, scale_options,        COUNT(scale_options),
+    source_default, scale_options,        CAIRN_COUNT(scale_options),
 };
 static const cairn_record closed_record = {
     "closed",       "open or closed", sizeof(cairn_scene_source),
-    source_default, closed_options,   COUNT(closed_options),
+    source_default, closed_options,   CAIRN_COUNT(closed_options),
 };
 static const cairn_record spacing_record = {
     "spacing",      "the grid",      sizeof(cairn_scene_source),
-    source_default, spacing_options, COUNT(spacing_options),
+    source_default, spacing_options, CAIRN_COUNT(spacing_options),
 };
 
 static const cairn_scene_key points_or_file[] = {
@@ -201,15 +200,16 @@ cairn_scene_keys cairn_scene_shape_keys(int kind)
     const cairn_record *record = cairn_shape_record(kind);
     switch (kind) {
     case CAIRN_SHAPE_POLYHEDRON:
-        return (cairn_scene_keys){ record, &scale_record, points_or_file, COUNT(points_or_file) };
+        return (cairn_scene_keys){ record, &scale_record, points_or_file,
+                                   CAIRN_COUNT(points_or_file) };
     case CAIRN_SHAPE_MESH:
-        return (cairn_scene_keys){ record, &scale_record, file_key, COUNT(file_key) };
+        return (cairn_scene_keys){ record, &scale_record, file_key, CAIRN_COUNT(file_key) };
     case CAIRN_SHAPE_POLYLINE:
-        return (cairn_scene_keys){ record, &closed_record, points_key, COUNT(points_key) };
+        return (cairn_scene_keys){ record, &closed_record, points_key, CAIRN_COUNT(points_key) };
     case CAIRN_SHAPE_HEIGHT_FIELD:
-        return (cairn_scene_keys){ record, &spacing_record, heights_key, COUNT(heights_key) };
+        return (cairn_scene_keys){ record, &spacing_record, heights_key, CAIRN_COUNT(heights_key) };
     case CAIRN_SHAPE_COMPOUND:
-        return (cairn_scene_keys){ record, NULL, parts_key, COUNT(parts_key) };
+        return (cairn_scene_keys){ record, NULL, parts_key, CAIRN_COUNT(parts_key) };
     default:
         return (cairn_scene_keys){ .record = record };
     }
@@ -230,7 +230,7 @@ cairn_scene_keys cairn_scene_part_keys(void)
     };
     static const cairn_record record = {
         "part",  "a shape in a compound", sizeof(cairn_scene_place), place_default,
-        options, COUNT(options),
+        options, CAIRN_COUNT(options),
     };
     static const cairn_scene_key further[] = {
         { "shape", true, "what it looks like", "{\"$ref\": \"#/$defs/shape\"}" },
@@ -238,7 +238,7 @@ cairn_scene_keys cairn_scene_part_keys(void)
           "3D: turned by an angle about an axis, or a quaternion [w, x, y, z]",
           "{\"$ref\": \"#/$defs/orientation\"}" },
     };
-    return (cairn_scene_keys){ &record, NULL, further, COUNT(further) };
+    return (cairn_scene_keys){ &record, NULL, further, CAIRN_COUNT(further) };
 }
 
 /* ---- things by kind ------------------------------------------------------------------------ */
@@ -278,7 +278,7 @@ cairn_scene_keys cairn_scene_generator_keys(int kind)
     /* the mass, which is the last, is in the table of the inlet */
     bool inlet = kind == cairn_scene_inlet_kind();
     return (cairn_scene_keys){ generator_at(kind), NULL, further,
-                               inlet ? COUNT(further) - 1 : COUNT(further) };
+                               inlet ? CAIRN_COUNT(further) - 1 : CAIRN_COUNT(further) };
 }
 
 const cairn_scene_choice cairn_scene_joints = { "joint", cairn_joint_record };
@@ -294,14 +294,15 @@ cairn_scene_keys cairn_scene_joint_keys(int kind)
         { "slide", false, "limits, motor, friction, spring of its length", DRIVE_SCHEMA },
     };
     int first = cairn_joint_turns((cairn_joint_kind)kind) ? 0 : 1;
-    int last = cairn_joint_slides((cairn_joint_kind)kind) ? COUNT(further) : COUNT(further) - 1;
+    int last = cairn_joint_slides((cairn_joint_kind)kind) ? CAIRN_COUNT(further)
+                                                          : CAIRN_COUNT(further) - 1;
     return (cairn_scene_keys){ cairn_joint_record(kind), NULL, further + first, last - first };
 }
 
 bool cairn_scene_is_angular(const cairn_option *option)
 {
     static const char *const units[] = { "rad/s", "N m", "kg m^2" };
-    for (int i = 0; i < COUNT(units); i++)
+    for (int i = 0; i < CAIRN_COUNT(units); i++)
         if (option->type == CAIRN_OPTION_VECTOR && strcmp(option->unit, units[i]) == 0)
             return true;
     return false;

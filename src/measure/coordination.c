@@ -3,10 +3,9 @@
  * one, so that the dust that iterative solvers leave does not count. */
 #include <math.h>
 
+#include "base/count.h"
 #include "base/status.h"
 #include "measure/measure.h"
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static bool is_grain(const cairn_sample *s, int32_t body)
 {
@@ -80,7 +79,7 @@ const cairn_statistic cairn_statistic_coordination = {
     .summary = "mean number of contacts of a grain",
     .needs = "grains (dynamic bodies) in the region, and contacts stored by run.contacts: true",
     .fields = coordination_fields,
-    .field_count = COUNT(coordination_fields),
+    .field_count = CAIRN_COUNT(coordination_fields),
     .series = true,
     .contacts = true,
     .measure = coordination,
@@ -120,7 +119,7 @@ const cairn_statistic cairn_statistic_neighbours = {
     .summary = "how many grains have how many contacts",
     .needs = "grains (dynamic bodies) in the region, and contacts stored by run.contacts: true",
     .fields = neighbour_fields,
-    .field_count = COUNT(neighbour_fields),
+    .field_count = CAIRN_COUNT(neighbour_fields),
     .contacts = true,
     .measure = neighbours,
 };
@@ -182,7 +181,7 @@ const cairn_statistic cairn_statistic_forces = {
     .summary = "distribution of the normal forces",
     .needs = "contacts that push on grains in the region, stored by run.contacts: true",
     .fields = force_fields,
-    .field_count = COUNT(force_fields),
+    .field_count = CAIRN_COUNT(force_fields),
     .contacts = true,
     .measure = forces,
 };

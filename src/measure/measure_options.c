@@ -35,26 +35,24 @@ static void set_default(void *options)
     *(cairn_measure_options *)options = cairn_measure_options_default();
 }
 
-#define FIELD(name) offsetof(cairn_measure_options, name)
-
 static const cairn_option options[] = {
-    { "low", CAIRN_OPTION_VECTOR, false, FIELD(low), -1e30, 1e30, "m",
+    { "low", CAIRN_OPTION_VECTOR, false, offsetof(cairn_measure_options, low), -1e30, 1e30, "m",
       "lower corner of the box that is measured; -1e30: open", NULL },
-    { "high", CAIRN_OPTION_VECTOR, false, FIELD(high), -1e30, 1e30, "m", "upper corner; 1e30: open",
-      NULL },
-    { "trim", CAIRN_OPTION_REAL, false, FIELD(trim), 0, 0.49, "",
+    { "high", CAIRN_OPTION_VECTOR, false, offsetof(cairn_measure_options, high), -1e30, 1e30, "m",
+      "upper corner; 1e30: open", NULL },
+    { "trim", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, trim), 0, 0.49, "",
       "share of the grains left out at each open side where a volume is needed", NULL },
-    { "axis", CAIRN_OPTION_NAME, false, FIELD(axis), 0, 0, "", "axis of slices and of the surface",
-      axis_name },
-    { "bins", CAIRN_OPTION_INTEGER, false, FIELD(bins), 1, 4096, "",
+    { "axis", CAIRN_OPTION_NAME, false, offsetof(cairn_measure_options, axis), 0, 0, "",
+      "axis of slices and of the surface", axis_name },
+    { "bins", CAIRN_OPTION_INTEGER, false, offsetof(cairn_measure_options, bins), 1, 4096, "",
       "rows of a profile or a histogram", NULL },
-    { "range", CAIRN_OPTION_REAL, false, FIELD(range), CAIRN_POSITIVE, 1000, "",
-      "largest distance of the pair correlation, in mean diameters", NULL },
-    { "classes", CAIRN_OPTION_NAME, false, FIELD(classes), 0, 0, "",
+    { "range", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, range), CAIRN_POSITIVE,
+      1000, "", "largest distance of the pair correlation, in mean diameters", NULL },
+    { "classes", CAIRN_OPTION_NAME, false, offsetof(cairn_measure_options, classes), 0, 0, "",
       "what tells the two classes of a mixture", classes_name },
-    { "cell", CAIRN_OPTION_REAL, false, FIELD(cell), 0, CAIRN_UNBOUNDED, "m",
-      "edge of the cells of the mixing index; 0: 20 grains in a cell", NULL },
-    { "kinetic", CAIRN_OPTION_FLAG, false, FIELD(kinetic), 0, 1, "",
+    { "cell", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, cell), 0, CAIRN_UNBOUNDED,
+      "m", "edge of the cells of the mixing index; 0: 20 grains in a cell", NULL },
+    { "kinetic", CAIRN_OPTION_FLAG, false, offsetof(cairn_measure_options, kinetic), 0, 1, "",
       "add the stress that moving grains carry", NULL },
 };
 

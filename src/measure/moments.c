@@ -1,11 +1,10 @@
 /* moments.c - sums over the grains: where they are, how they move, what energy they have. */
 #include <math.h>
 
+#include "base/count.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "measure/measure.h"
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* ---- centre --------------------------------------------------------------------------------- */
 
@@ -51,7 +50,7 @@ const cairn_statistic cairn_statistic_centre = {
     .summary = "centre of mass and its velocity",
     .needs = "grains (dynamic bodies) in the region",
     .fields = centre_fields,
-    .field_count = COUNT(centre_fields),
+    .field_count = CAIRN_COUNT(centre_fields),
     .series = true,
     .measure = centre,
 };
@@ -97,7 +96,7 @@ const cairn_statistic cairn_statistic_height = {
     .summary = "mean, highest and lowest height, against gravity",
     .needs = "grains (dynamic bodies) in the region",
     .fields = height_fields,
-    .field_count = COUNT(height_fields),
+    .field_count = CAIRN_COUNT(height_fields),
     .series = true,
     .measure = height,
 };
@@ -141,7 +140,7 @@ const cairn_statistic cairn_statistic_temperature = {
     .summary = "granular temperature",
     .needs = "grains (dynamic bodies) in the region",
     .fields = temperature_fields,
-    .field_count = COUNT(temperature_fields),
+    .field_count = CAIRN_COUNT(temperature_fields),
     .series = true,
     .measure = temperature,
 };
@@ -199,7 +198,7 @@ const cairn_statistic cairn_statistic_energy = {
     .summary = "energy of the grains, and where it came from and went",
     .needs = "nothing but a frame",
     .fields = energy_fields,
-    .field_count = COUNT(energy_fields),
+    .field_count = CAIRN_COUNT(energy_fields),
     .series = true,
     .measure = energy,
 };

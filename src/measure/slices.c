@@ -5,11 +5,10 @@
  * another, so the mean is right where the packing goes on beyond the box. */
 #include <math.h>
 
+#include "base/count.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "measure/measure.h"
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 static double solid_in(const cairn_sample *s, const cairn_region *region)
 {
@@ -40,7 +39,7 @@ const cairn_statistic cairn_statistic_packing = {
     .summary = "packing fraction in a box",
     .needs = "grains (dynamic bodies) that span a volume, or a region that is given",
     .fields = packing_fields,
-    .field_count = COUNT(packing_fields),
+    .field_count = CAIRN_COUNT(packing_fields),
     .series = true,
     .measure = packing,
 };
@@ -164,6 +163,6 @@ const cairn_statistic cairn_statistic_slices = {
     .summary = "packing fraction, velocity and temperature in slices along an axis",
     .needs = "grains (dynamic bodies) that span a volume, or a region that is given",
     .fields = slice_fields,
-    .field_count = COUNT(slice_fields),
+    .field_count = CAIRN_COUNT(slice_fields),
     .measure = slices,
 };

@@ -167,9 +167,9 @@ static double rounding(const cairn_shape *shape)
 }
 
 static const cairn_option options[] = {
-    { "size", CAIRN_OPTION_VECTOR, true, CAIRN_SHAPE_FIELD(size), 0, 1e12, "m",
+    { "size", CAIRN_OPTION_VECTOR, true, offsetof(cairn_shape, size), 0, 1e12, "m",
       "full lengths along x, y, z (2D: x, y)", NULL },
-    { "rounding", CAIRN_OPTION_REAL, false, CAIRN_SHAPE_FIELD(rounding), 0, 1e12, "m",
+    { "rounding", CAIRN_OPTION_REAL, false, offsetof(cairn_shape, rounding), 0, 1e12, "m",
       "radius of the edges, within the size", NULL },
 };
 

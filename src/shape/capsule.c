@@ -93,9 +93,9 @@ static double rounding(const cairn_shape *shape)
 }
 
 static const cairn_option options[] = {
-    { "radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(radius), 0, 1e12, "m",
+    { "radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, radius), 0, 1e12, "m",
       "radius of the swept ball; in 2D 0 makes a segment", NULL },
-    { "length", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(length), 0, 1e12, "m",
+    { "length", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, length), 0, 1e12, "m",
       "length of the straight part", NULL },
     CAIRN_SHAPE_AXIS("direction of the straight part, in the shape frame; default +z, in 2D +y"),
 };

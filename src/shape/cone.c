@@ -67,9 +67,9 @@ static void face(const cairn_shape *shape, cairn_vec3 d, cairn_face *out)
 }
 
 static const cairn_option options[] = {
-    { "radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(radius), CAIRN_POSITIVE, 1e12, "m",
+    { "radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, radius), CAIRN_POSITIVE, 1e12, "m",
       "radius of the base", NULL },
-    { "height", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(height), CAIRN_POSITIVE, 1e12, "m",
+    { "height", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, height), CAIRN_POSITIVE, 1e12, "m",
       "from base to apex; the origin is a quarter of it above the base", NULL },
     CAIRN_SHAPE_AXIS("from base to apex, in the shape frame; default +z"),
 };

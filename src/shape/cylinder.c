@@ -61,9 +61,9 @@ static void face(const cairn_shape *shape, cairn_vec3 d, cairn_face *out)
 }
 
 static const cairn_option options[] = {
-    { "radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(radius), CAIRN_POSITIVE, 1e12, "m",
+    { "radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, radius), CAIRN_POSITIVE, 1e12, "m",
       "radius", NULL },
-    { "height", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(height), CAIRN_POSITIVE, 1e12, "m",
+    { "height", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, height), CAIRN_POSITIVE, 1e12, "m",
       "length along the axis", NULL },
     CAIRN_SHAPE_AXIS("direction of the axis, in the shape frame; default +z"),
 };

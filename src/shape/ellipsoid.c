@@ -60,7 +60,7 @@ static void curvature(const cairn_shape *shape, cairn_vec3 d, cairn_symmetric *o
 }
 
 static const cairn_option options[] = {
-    { "semi_axes", CAIRN_OPTION_VECTOR, true, CAIRN_SHAPE_FIELD(semi_axes), 0, 1e12, "m",
+    { "semi_axes", CAIRN_OPTION_VECTOR, true, offsetof(cairn_shape, semi_axes), 0, 1e12, "m",
       "half lengths along x, y, z (2D: x, y)", NULL },
 };
 

@@ -13,11 +13,11 @@ static cairn_status check(const cairn_shape *shape, int dimension, cairn_error *
 }
 
 static const cairn_option options[] = {
-    { "bottom_radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(bottom_radius), 0, 1e12, "m",
+    { "bottom_radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, bottom_radius), 0, 1e12, "m",
       "radius of the opening at the body's position", NULL },
-    { "top_radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(top_radius), 0, 1e12, "m",
+    { "top_radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, top_radius), 0, 1e12, "m",
       "radius of the opening at the other end", NULL },
-    { "height", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(height), CAIRN_POSITIVE, 1e12, "m",
+    { "height", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, height), CAIRN_POSITIVE, 1e12, "m",
       "distance between the openings along the axis", NULL },
     CAIRN_SHAPE_AXIS("from bottom to top, in the body frame; default +z, in 2D +y"),
 };

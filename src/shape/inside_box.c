@@ -8,7 +8,7 @@ static cairn_status check(const cairn_shape *shape, int dimension, cairn_error *
 }
 
 static const cairn_option options[] = {
-    { "size", CAIRN_OPTION_VECTOR, true, CAIRN_SHAPE_FIELD(size), 0, 1e12, "m",
+    { "size", CAIRN_OPTION_VECTOR, true, offsetof(cairn_shape, size), 0, 1e12, "m",
       "full inner lengths along x, y, z (2D: x, y)", NULL },
 };
 

@@ -2,8 +2,8 @@
 #include "shape/shape.h"
 
 static const cairn_option options[] = {
-    { "half_angle", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(half_angle), CAIRN_POSITIVE, 1.5707,
-      "rad", "angle between axis and wall", NULL },
+    { "half_angle", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, half_angle), CAIRN_POSITIVE,
+      1.5707, "rad", "angle between axis and wall", NULL },
     CAIRN_SHAPE_AXIS("from the apex to the opening, in the body frame; default +z, in 2D +y"),
 };
 

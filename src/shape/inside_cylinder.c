@@ -2,7 +2,7 @@
 #include "shape/shape.h"
 
 static const cairn_option options[] = {
-    { "radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(radius), CAIRN_POSITIVE, 1e12, "m",
+    { "radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, radius), CAIRN_POSITIVE, 1e12, "m",
       "inner radius", NULL },
     CAIRN_SHAPE_AXIS("direction of the axis, in the body frame; default +z"),
 };

@@ -77,7 +77,7 @@ static double rounding(const cairn_shape *shape)
 }
 
 static const cairn_option options[] = {
-    { "rounding", CAIRN_OPTION_REAL, false, CAIRN_SHAPE_FIELD(rounding), 0, 1e12, "m",
+    { "rounding", CAIRN_OPTION_REAL, false, offsetof(cairn_shape, rounding), 0, 1e12, "m",
       "radius of a ball that sweeps the hull and so makes it larger", NULL },
 };
 

@@ -90,10 +90,9 @@ cairn_vec3 cairn_shape_support(const cairn_shape *shape, cairn_vec3 direction);
 void cairn_shape_face(const cairn_shape *shape, cairn_vec3 direction, cairn_face *out);
 
 /* Table lines that several kinds share. */
-#define CAIRN_SHAPE_FIELD(name) offsetof(cairn_shape, name)
 #define CAIRN_SHAPE_AXIS(text)                                                                     \
     {                                                                                              \
-        "axis", CAIRN_OPTION_VECTOR, false, CAIRN_SHAPE_FIELD(axis), -CAIRN_UNBOUNDED,             \
+        "axis", CAIRN_OPTION_VECTOR, false, offsetof(cairn_shape, axis), -CAIRN_UNBOUNDED,         \
             CAIRN_UNBOUNDED, "", text, NULL                                                        \
     }
 

@@ -24,7 +24,7 @@ static double radius(const cairn_shape *shape)
 }
 
 static const cairn_option options[] = {
-    { "radius", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(radius), CAIRN_POSITIVE, 1e12, "m",
+    { "radius", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, radius), CAIRN_POSITIVE, 1e12, "m",
       "radius of the ball or disk", NULL },
 };
 

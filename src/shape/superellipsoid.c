@@ -199,12 +199,12 @@ static double extent(const cairn_shape *shape)
 }
 
 static const cairn_option options[] = {
-    { "semi_axes", CAIRN_OPTION_VECTOR, true, CAIRN_SHAPE_FIELD(semi_axes), 0, 1e12, "m",
+    { "semi_axes", CAIRN_OPTION_VECTOR, true, offsetof(cairn_shape, semi_axes), 0, 1e12, "m",
       "half lengths along x, y, z (2D: x, y)", NULL },
-    { "exponent", CAIRN_OPTION_REAL, true, CAIRN_SHAPE_FIELD(exponent), LEAST_EXPONENT,
+    { "exponent", CAIRN_OPTION_REAL, true, offsetof(cairn_shape, exponent), LEAST_EXPONENT,
       MOST_EXPONENT, "", "n in |x/a|^n + |y/b|^n; 2: an ellipse, larger: blockier", NULL },
-    { "exponent_z", CAIRN_OPTION_REAL, false, CAIRN_SHAPE_FIELD(exponent_z), 0, MOST_EXPONENT, "",
-      "3D: the exponent towards z; 0: as `exponent`", NULL },
+    { "exponent_z", CAIRN_OPTION_REAL, false, offsetof(cairn_shape, exponent_z), 0, MOST_EXPONENT,
+      "", "3D: the exponent towards z; 0: as `exponent`", NULL },
 };
 
 const cairn_shape_class cairn_shape_class_superellipsoid = {

@@ -143,26 +143,26 @@ static void set_default(void *options)
     *(cairn_solve_options *)options = cairn_solve_options_default();
 }
 
-#define FIELD(name) offsetof(cairn_solve_options, name)
-
 static const cairn_option options[] = {
-    { "solver", CAIRN_OPTION_NAME, false, FIELD(solver), 0, 0, "",
+    { "solver", CAIRN_OPTION_NAME, false, offsetof(cairn_solve_options, solver), 0, 0, "",
       "method for the one-step problem", cairn_solver_name },
-    { "backend", CAIRN_OPTION_WORD, false, FIELD(backend), 0, 0, "",
+    { "backend", CAIRN_OPTION_WORD, false, offsetof(cairn_solve_options, backend), 0, 0, "",
       "where the one-step problem is solved", cairn_backend_name },
-    { "tolerance", CAIRN_OPTION_REAL, false, FIELD(tolerance), 0, 1, "",
+    { "tolerance", CAIRN_OPTION_REAL, false, offsetof(cairn_solve_options, tolerance), 0, 1, "",
       "relative residual at which a solve ends", NULL },
-    { "fclib_measure", CAIRN_OPTION_FLAG, false, FIELD(fclib_measure), 0, 1, "",
-      "the tolerance means the measure of the literature instead", NULL },
-    { "max_iterations", CAIRN_OPTION_INTEGER, false, FIELD(max_iterations), 0, 1e12, "",
-      "sweeps or gradient steps after which a solve gives up and says so", NULL },
-    { "time_limit", CAIRN_OPTION_REAL, false, FIELD(time_limit), 0, CAIRN_UNBOUNDED, "s",
-      "after which a solve gives up and says so; 0: never", NULL },
-    { "approach", CAIRN_OPTION_REAL, false, FIELD(approach), 0, CAIRN_UNBOUNDED, "m/s",
+    { "fclib_measure", CAIRN_OPTION_FLAG, false, offsetof(cairn_solve_options, fclib_measure), 0, 1,
+      "", "the tolerance means the measure of the literature instead", NULL },
+    { "max_iterations", CAIRN_OPTION_INTEGER, false, offsetof(cairn_solve_options, max_iterations),
+      0, 1e12, "", "sweeps or gradient steps after which a solve gives up and says so", NULL },
+    { "time_limit", CAIRN_OPTION_REAL, false, offsetof(cairn_solve_options, time_limit), 0,
+      CAIRN_UNBOUNDED, "s", "after which a solve gives up and says so; 0: never", NULL },
+    { "approach", CAIRN_OPTION_REAL, false, offsetof(cairn_solve_options, approach), 0,
+      CAIRN_UNBOUNDED, "m/s",
       "> 0: exact friction ends when it stalls and contacts approach no faster; 0: never", NULL },
-    { "step_length", CAIRN_OPTION_REAL, false, FIELD(step_length), 0, CAIRN_UNBOUNDED, "kg",
-      "first step of gradient methods; 0: chosen from the problem", NULL },
-    { "increment_tolerance", CAIRN_OPTION_REAL, false, FIELD(increment_tolerance), 0, 1, "",
+    { "step_length", CAIRN_OPTION_REAL, false, offsetof(cairn_solve_options, step_length), 0,
+      CAIRN_UNBOUNDED, "kg", "first step of gradient methods; 0: chosen from the problem", NULL },
+    { "increment_tolerance", CAIRN_OPTION_REAL, false,
+      offsetof(cairn_solve_options, increment_tolerance), 0, 1, "",
       "> 0: stop gradient methods on the change of r instead of the residual", NULL },
 };
 

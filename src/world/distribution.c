@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/count.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "world/world.h"
@@ -13,57 +14,71 @@ cairn_distribution cairn_distribution_default(cairn_distribution_kind kind)
     return (cairn_distribution){ .kind = kind, .maximum = INFINITY };
 }
 
-#define SET_DEFAULT(name, kind)                                                                    \
-    static void name(void *d)                                                                      \
-    {                                                                                              \
-        *(cairn_distribution *)d = cairn_distribution_default(kind);                               \
-    }
+static void constant_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+}
 
-SET_DEFAULT(constant_default, CAIRN_DISTRIBUTION_CONSTANT)
-SET_DEFAULT(uniform_default, CAIRN_DISTRIBUTION_UNIFORM)
-SET_DEFAULT(normal_default, CAIRN_DISTRIBUTION_NORMAL)
-SET_DEFAULT(lognormal_default, CAIRN_DISTRIBUTION_LOGNORMAL)
-SET_DEFAULT(list_default, CAIRN_DISTRIBUTION_LIST)
+static void uniform_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_UNIFORM);
+}
 
-#define FIELD(name) offsetof(cairn_distribution, name)
+static void normal_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_NORMAL);
+}
+
+static void lognormal_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_LOGNORMAL);
+}
+
+static void list_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_LIST);
+}
 
 static const cairn_option constant_options[] = {
-    { "value", CAIRN_OPTION_REAL, true, FIELD(value), 0, 1e30, "", "the number", NULL },
+    { "value", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, value), 0, 1e30, "",
+      "the number", NULL },
 };
 static const cairn_option uniform_options[] = {
-    { "minimum", CAIRN_OPTION_REAL, true, FIELD(minimum), CAIRN_POSITIVE, 1e30, "", "", NULL },
-    { "maximum", CAIRN_OPTION_REAL, true, FIELD(maximum), CAIRN_POSITIVE, 1e30, "", "", NULL },
+    { "minimum", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, minimum), CAIRN_POSITIVE,
+      1e30, "", "", NULL },
+    { "maximum", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, maximum), CAIRN_POSITIVE,
+      1e30, "", "", NULL },
 };
 static const cairn_option spread_options[] = {
-    { "mean", CAIRN_OPTION_REAL, true, FIELD(mean), CAIRN_POSITIVE, 1e30, "", "mean", NULL },
-    { "deviation", CAIRN_OPTION_REAL, true, FIELD(deviation), 0, 1e30, "", "standard deviation",
-      NULL },
-    { "minimum", CAIRN_OPTION_REAL, false, FIELD(minimum), 0, 1e30, "",
+    { "mean", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, mean), CAIRN_POSITIVE, 1e30, "",
+      "mean", NULL },
+    { "deviation", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, deviation), 0, 1e30, "",
+      "standard deviation", NULL },
+    { "minimum", CAIRN_OPTION_REAL, false, offsetof(cairn_distribution, minimum), 0, 1e30, "",
       "smaller draws are drawn again", NULL },
-    { "maximum", CAIRN_OPTION_REAL, false, FIELD(maximum), CAIRN_POSITIVE, INFINITY, "",
-      "larger draws are drawn again", NULL },
+    { "maximum", CAIRN_OPTION_REAL, false, offsetof(cairn_distribution, maximum), CAIRN_POSITIVE,
+      INFINITY, "", "larger draws are drawn again", NULL },
 };
 static const cairn_option list_options[] = {
-    { "values", CAIRN_OPTION_LIST, true, FIELD(values), CAIRN_POSITIVE, 1e30, "",
-      "what may be drawn", NULL },
-    { "weights", CAIRN_OPTION_LIST, false, FIELD(weights), 0, 1e30, "",
+    { "values", CAIRN_OPTION_LIST, true, offsetof(cairn_distribution, values), CAIRN_POSITIVE, 1e30,
+      "", "what may be drawn", NULL },
+    { "weights", CAIRN_OPTION_LIST, false, offsetof(cairn_distribution, weights), 0, 1e30, "",
       "how often, relative to each other; default: equally", NULL },
 };
-
-#define RECORD(name, text, default_fn, table)                                                      \
-    {                                                                                              \
-        name, text, sizeof(cairn_distribution), default_fn, table, sizeof table / sizeof table[0]  \
-    }
 
 const cairn_record *cairn_distribution_record(int kind)
 {
     static const cairn_record records[CAIRN_DISTRIBUTION_COUNT] = {
-        RECORD("constant", "always the same number", constant_default, constant_options),
-        RECORD("uniform", "evenly between minimum and maximum", uniform_default, uniform_options),
-        RECORD("normal", "normal, cut to [minimum, maximum]", normal_default, spread_options),
-        RECORD("lognormal", "log-normal, cut to [minimum, maximum]", lognormal_default,
-               spread_options),
-        RECORD("list", "one of a list of values, with weights", list_default, list_options),
+        { "constant", "always the same number", sizeof(cairn_distribution), constant_default,
+          constant_options, CAIRN_COUNT(constant_options) },
+        { "uniform", "evenly between minimum and maximum", sizeof(cairn_distribution),
+          uniform_default, uniform_options, CAIRN_COUNT(uniform_options) },
+        { "normal", "normal, cut to [minimum, maximum]", sizeof(cairn_distribution), normal_default,
+          spread_options, CAIRN_COUNT(spread_options) },
+        { "lognormal", "log-normal, cut to [minimum, maximum]", sizeof(cairn_distribution),
+          lognormal_default, spread_options, CAIRN_COUNT(spread_options) },
+        { "list", "one of a list of values, with weights", sizeof(cairn_distribution), list_default,
+          list_options, CAIRN_COUNT(list_options) },
     };
     return kind >= 0 && kind < CAIRN_DISTRIBUTION_COUNT ? &records[kind] : NULL;
 }

@@ -14,31 +14,35 @@ cairn_friction_law cairn_friction_law_default(cairn_friction_kind kind)
     return (cairn_friction_law){ .kind = kind, .exponent = 2 };
 }
 
-#define SET_DEFAULT(name, kind)                                                                    \
-    static void name(void *law)                                                                    \
-    {                                                                                              \
-        *(cairn_friction_law *)law = cairn_friction_law_default(kind);                             \
-    }
+static void constant_default(void *law)
+{
+    *(cairn_friction_law *)law = cairn_friction_law_default(CAIRN_FRICTION_CONSTANT);
+}
 
-SET_DEFAULT(constant_default, CAIRN_FRICTION_CONSTANT)
-SET_DEFAULT(stribeck_default, CAIRN_FRICTION_STRIBECK)
-SET_DEFAULT(table_default, CAIRN_FRICTION_TABLE)
+static void stribeck_default(void *law)
+{
+    *(cairn_friction_law *)law = cairn_friction_law_default(CAIRN_FRICTION_STRIBECK);
+}
 
-#define FIELD(name) offsetof(cairn_friction_law, name)
+static void table_default(void *law)
+{
+    *(cairn_friction_law *)law = cairn_friction_law_default(CAIRN_FRICTION_TABLE);
+}
 
 static const cairn_option stribeck_options[] = {
-    { "static", CAIRN_OPTION_REAL, true, FIELD(mu_static), 0, 1e6, "", "mu at rest", NULL },
-    { "dynamic", CAIRN_OPTION_REAL, true, FIELD(mu_dynamic), 0, 1e6, "",
+    { "static", CAIRN_OPTION_REAL, true, offsetof(cairn_friction_law, mu_static), 0, 1e6, "",
+      "mu at rest", NULL },
+    { "dynamic", CAIRN_OPTION_REAL, true, offsetof(cairn_friction_law, mu_dynamic), 0, 1e6, "",
       "mu at high speed, at most the static one", NULL },
-    { "speed", CAIRN_OPTION_REAL, true, FIELD(speed), CAIRN_POSITIVE, 1e12, "m/s",
-      "sliding speed at which 1/e of the difference is left", NULL },
-    { "exponent", CAIRN_OPTION_REAL, false, FIELD(exponent), CAIRN_POSITIVE, 100, "",
-      "p in exp(-(|u_T|/speed)^p)", NULL },
+    { "speed", CAIRN_OPTION_REAL, true, offsetof(cairn_friction_law, speed), CAIRN_POSITIVE, 1e12,
+      "m/s", "sliding speed at which 1/e of the difference is left", NULL },
+    { "exponent", CAIRN_OPTION_REAL, false, offsetof(cairn_friction_law, exponent), CAIRN_POSITIVE,
+      100, "", "p in exp(-(|u_T|/speed)^p)", NULL },
 };
 static const cairn_option table_options[] = {
-    { "speeds", CAIRN_OPTION_LIST, true, FIELD(speeds), 0, 1e12, "m/s", "sliding speeds, rising",
-      NULL },
-    { "values", CAIRN_OPTION_LIST, true, FIELD(values), 0, 1e6, "",
+    { "speeds", CAIRN_OPTION_LIST, true, offsetof(cairn_friction_law, speeds), 0, 1e12, "m/s",
+      "sliding speeds, rising", NULL },
+    { "values", CAIRN_OPTION_LIST, true, offsetof(cairn_friction_law, values), 0, 1e6, "",
       "mu at these speeds, never rising; linear in between, constant outside", NULL },
 };
 

@@ -6,64 +6,62 @@
 
 #include <math.h>
 
+#include "base/count.h"
 #include "base/random.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 
-#define COUNT(table) ((int)(sizeof(table) / sizeof((table)[0])))
-#define FIELD(name)  offsetof(cairn_generator, name)
-
 /* ---- tables -------------------------------------------------------------------------------- */
 
 #define OPTION_COUNT                                                                               \
     {                                                                                              \
-        "count", CAIRN_OPTION_VECTOR, true, FIELD(count), 1, INT32_MAX, "",                        \
+        "count", CAIRN_OPTION_VECTOR, true, offsetof(cairn_generator, count), 1, INT32_MAX, "",    \
             "bodies along x, y and z", NULL                                                        \
     }
 #define OPTION_GAP                                                                                 \
     {                                                                                              \
-        "gap", CAIRN_OPTION_REAL, false, FIELD(gap), 0, CAIRN_UNBOUNDED, "m",                      \
+        "gap", CAIRN_OPTION_REAL, false, offsetof(cairn_generator, gap), 0, CAIRN_UNBOUNDED, "m",  \
             "distance left between neighbours", NULL                                               \
     }
 #define OPTION_ORIGIN                                                                              \
     {                                                                                              \
-        "origin", CAIRN_OPTION_VECTOR, false, FIELD(origin), -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED,    \
-            "m", "centre of the first body", NULL                                                  \
+        "origin", CAIRN_OPTION_VECTOR, false, offsetof(cairn_generator, origin), -CAIRN_UNBOUNDED, \
+            CAIRN_UNBOUNDED, "m", "centre of the first body", NULL                                 \
     }
 #define OPTIONS_SHARED                                                                             \
     { "velocity",                                                                                  \
       CAIRN_OPTION_VECTOR,                                                                         \
       false,                                                                                       \
-      FIELD(velocity),                                                                             \
+      offsetof(cairn_generator, velocity),                                                         \
       -CAIRN_UNBOUNDED,                                                                            \
       CAIRN_UNBOUNDED,                                                                             \
       "m/s",                                                                                       \
       "of every body at the start",                                                                \
       NULL },                                                                                      \
         { "turned", CAIRN_OPTION_FLAG,                                                             \
-          false,    FIELD(turned),                                                                 \
+          false,    offsetof(cairn_generator, turned),                                             \
           0,        0,                                                                             \
           "",       "bodies that are no spheres get a random orientation",                         \
           NULL },                                                                                  \
         { "glued", CAIRN_OPTION_FLAG,                                                              \
-          false,   FIELD(glued),                                                                   \
+          false,   offsetof(cairn_generator, glued),                                               \
           0,       0,                                                                              \
           "",      "the bodies never move: a rough floor or wall",                                 \
           NULL },                                                                                  \
-        { "seed", CAIRN_OPTION_INTEGER,          false, FIELD(seed), 0, 9e15,                      \
+        { "seed", CAIRN_OPTION_INTEGER,          false, offsetof(cairn_generator, seed), 0, 9e15,  \
           "",     "start of the random numbers", NULL },                                           \
     {                                                                                              \
-        "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, CAIRN_UNBOUNDED,      \
-            "kg/m^3", "gives the mass when none is given; kg/m^2 in 2D", NULL                      \
+        "density", CAIRN_OPTION_REAL, false, offsetof(cairn_generator, density), CAIRN_POSITIVE,   \
+            CAIRN_UNBOUNDED, "kg/m^3", "gives the mass when none is given; kg/m^2 in 2D", NULL     \
     }
 
 static const cairn_option grid_options[] = {
     OPTION_COUNT,
-    { "spacing", CAIRN_OPTION_VECTOR, true, FIELD(spacing), CAIRN_POSITIVE, CAIRN_UNBOUNDED, "m",
-      "from one centre to the next along x, y and z", NULL },
-    { "jitter", CAIRN_OPTION_REAL, false, FIELD(jitter), 0, CAIRN_UNBOUNDED, "m",
-      "each centre moves at random by at most this along each axis", NULL },
+    { "spacing", CAIRN_OPTION_VECTOR, true, offsetof(cairn_generator, spacing), CAIRN_POSITIVE,
+      CAIRN_UNBOUNDED, "m", "from one centre to the next along x, y and z", NULL },
+    { "jitter", CAIRN_OPTION_REAL, false, offsetof(cairn_generator, jitter), 0, CAIRN_UNBOUNDED,
+      "m", "each centre moves at random by at most this along each axis", NULL },
     OPTION_ORIGIN,
     OPTIONS_SHARED,
 };
@@ -76,7 +74,7 @@ static const cairn_option hexagonal_options[] = {
 };
 
 static const cairn_option pile_options[] = {
-    { "rows", CAIRN_OPTION_INTEGER, true, FIELD(rows), 1, 1e6, "",
+    { "rows", CAIRN_OPTION_INTEGER, true, offsetof(cairn_generator, rows), 1, 1e6, "",
       "rows (3D: layers); the lowest has as many bodies (3D: squared)", NULL },
     OPTION_GAP,
     OPTION_ORIGIN,
@@ -84,13 +82,14 @@ static const cairn_option pile_options[] = {
 };
 
 static const cairn_option fill_options[] = {
-    { "bodies", CAIRN_OPTION_INTEGER, true, FIELD(bodies), 1, INT32_MAX, "", "how many", NULL },
-    { "centre", CAIRN_OPTION_VECTOR, false, FIELD(centre), -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED, "m",
-      "middle of the region", NULL },
-    { "size", CAIRN_OPTION_VECTOR, true, FIELD(size), CAIRN_POSITIVE, CAIRN_UNBOUNDED, "m",
-      "extents of the region, in which all bodies lie wholly", NULL },
-    { "disk_radius", CAIRN_OPTION_REAL, false, FIELD(disk_radius), 0, CAIRN_UNBOUNDED, "m",
-      "3D: if > 0 the region is an upright cylinder of this radius", NULL },
+    { "bodies", CAIRN_OPTION_INTEGER, true, offsetof(cairn_generator, bodies), 1, INT32_MAX, "",
+      "how many", NULL },
+    { "centre", CAIRN_OPTION_VECTOR, false, offsetof(cairn_generator, centre), -CAIRN_UNBOUNDED,
+      CAIRN_UNBOUNDED, "m", "middle of the region", NULL },
+    { "size", CAIRN_OPTION_VECTOR, true, offsetof(cairn_generator, size), CAIRN_POSITIVE,
+      CAIRN_UNBOUNDED, "m", "extents of the region, in which all bodies lie wholly", NULL },
+    { "disk_radius", CAIRN_OPTION_REAL, false, offsetof(cairn_generator, disk_radius), 0,
+      CAIRN_UNBOUNDED, "m", "3D: if > 0 the region is an upright cylinder of this radius", NULL },
     OPTIONS_SHARED,
 };
 
@@ -133,19 +132,19 @@ static void fill_default(void *options)
 static const cairn_record records[CAIRN_GENERATOR_COUNT] = {
     [CAIRN_GENERATOR_GRID] = { "grid", "spheres on a regular grid, with jitter",
                                sizeof(cairn_generator), grid_default, grid_options,
-                               COUNT(grid_options) },
+                               CAIRN_COUNT(grid_options) },
     [CAIRN_GENERATOR_HEXAGONAL] = { "hexagonal",
                                     "equal spheres, close-packed: hexagonal rows in 2D, hcp layers "
                                     "in 3D",
                                     sizeof(cairn_generator), hexagonal_default, hexagonal_options,
-                                    COUNT(hexagonal_options) },
+                                    CAIRN_COUNT(hexagonal_options) },
     [CAIRN_GENERATOR_PILE] = { "pile",
                                "equal spheres that touch: a triangle in 2D, a square pyramid in 3D",
                                sizeof(cairn_generator), pile_default, pile_options,
-                               COUNT(pile_options) },
+                               CAIRN_COUNT(pile_options) },
     [CAIRN_GENERATOR_FILL] = { "fill", "spheres at random free places of a box or upright cylinder",
                                sizeof(cairn_generator), fill_default, fill_options,
-                               COUNT(fill_options) },
+                               CAIRN_COUNT(fill_options) },
 };
 
 cairn_generator cairn_generator_default(cairn_generator_kind kind, int dimension)
@@ -174,7 +173,7 @@ static cairn_shape scaled(const cairn_shape *shape, double s)
     cairn_shape out = *shape;
     double *const lengths[] = { &out.radius, &out.bottom_radius, &out.top_radius,
                                 &out.height, &out.length,        &out.rounding };
-    for (int i = 0; i < COUNT(lengths); i++)
+    for (int i = 0; i < CAIRN_COUNT(lengths); i++)
         *lengths[i] *= s;
     out.size = cairn_scale(s, out.size);
     out.semi_axes = cairn_scale(s, out.semi_axes);

@@ -32,20 +32,18 @@ static void set_default(void *options)
     *(cairn_lagrange_options *)options = cairn_lagrange_options_default();
 }
 
-#define FIELD(name) offsetof(cairn_lagrange_options, name)
-
 static const cairn_option options[] = {
     CAIRN_LINES_SOLVING(cairn_lagrange_options),
-    { "max_outer", CAIRN_OPTION_INTEGER, false, FIELD(max_outer), 1, 1e6, "",
-      "fixed-point, coulomb-newton, auto: most outer iterations", NULL },
+    { "max_outer", CAIRN_OPTION_INTEGER, false, offsetof(cairn_lagrange_options, max_outer), 1, 1e6,
+      "", "fixed-point, coulomb-newton, auto: most outer iterations", NULL },
     CAIRN_LINE_MODEL_TOLERANCE(cairn_lagrange_options),
     CAIRN_LINE_DIRECTIONS(cairn_lagrange_options),
-    { "velocity_level", CAIRN_OPTION_FLAG, false, FIELD(velocity_level), 0, 1, "",
-      "only contacts that touch, with their velocities; else gaps are kept open", NULL },
+    { "velocity_level", CAIRN_OPTION_FLAG, false, offsetof(cairn_lagrange_options, velocity_level),
+      0, 1, "", "only contacts that touch, with their velocities; else gaps are kept open", NULL },
     CAIRN_LINE_STABILISATION(cairn_lagrange_options),
     CAIRN_LINE_LINEARISATIONS(cairn_lagrange_options),
-    { "reach", CAIRN_OPTION_REAL, false, FIELD(reach), 0, CAIRN_UNBOUNDED, "m",
-      "contacts with a larger gap are left out", NULL },
+    { "reach", CAIRN_OPTION_REAL, false, offsetof(cairn_lagrange_options, reach), 0,
+      CAIRN_UNBOUNDED, "m", "contacts with a larger gap are left out", NULL },
 };
 
 const cairn_record *cairn_lagrange_record(void)

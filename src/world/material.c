@@ -26,21 +26,20 @@ static void set_default(void *def)
     *(cairn_material_def *)def = cairn_material_def_default();
 }
 
-#define FIELD(name) offsetof(cairn_material_def, name)
-
 static const cairn_option options[] = {
     { "friction", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, friction), 0, 1e6, "",
       "Coulomb coefficient mu", NULL },
-    { "friction_2", CAIRN_OPTION_REAL, false, FIELD(friction_2), 0, 1e6, "",
+    { "friction_2", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, friction_2), 0, 1e6, "",
       "3D: mu across the friction_axis of a body, `friction` is then along it; 0: the same", NULL },
-    { "rolling_friction", CAIRN_OPTION_REAL, false, FIELD(rolling_friction), 0, 1e6, "m",
-      "largest rolling moment over the normal force", NULL },
-    { "spinning_friction", CAIRN_OPTION_REAL, false, FIELD(spinning_friction), 0, 1e6, "m",
+    { "rolling_friction", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, rolling_friction),
+      0, 1e6, "m", "largest rolling moment over the normal force", NULL },
+    { "spinning_friction", CAIRN_OPTION_REAL, false,
+      offsetof(cairn_material_def, spinning_friction), 0, 1e6, "m",
       "3D: largest moment about the normal over the normal force", NULL },
-    { "adhesion", CAIRN_OPTION_REAL, false, FIELD(adhesion), 0, 1e30, "N",
+    { "adhesion", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, adhesion), 0, 1e30, "N",
       "pull that a contact withstands while it touches", NULL },
-    { "adhesion_range", CAIRN_OPTION_REAL, false, FIELD(adhesion_range), 0, 1e6, "m",
-      "gap up to which a contact touches; 0: 1e-5 of the smaller body's radius", NULL },
+    { "adhesion_range", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, adhesion_range), 0,
+      1e6, "m", "gap up to which a contact touches; 0: 1e-5 of the smaller body's radius", NULL },
     { "restitution", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, restitution), 0, 1, "",
       "coefficient e of the restitution law", NULL },
     { "restitution_law", CAIRN_OPTION_NAME, false, offsetof(cairn_material_def, restitution_law), 0,
