@@ -58,7 +58,7 @@ setup-test: ## install what the tests need as well
 	@scripts/setup build test
 
 format: ## lay out all C files by .clang-format
-	clang-format -i include/cairn/*.h src/*/*.[ch] src/*/*/*.[ch] reproduce/*.[ch] tools/*.[ch] tools/view/*.[ch] tests/*.[ch]
+	clang-format -i include/cairn/*.h src/*/*.[ch] src/*/*/*.[ch] reproduce/*.[ch] tools/*.[ch] tools/view/*.[ch] tools/ending/*.[ch] tests/*.[ch]
 
 clean: ## remove build/ and out/
 	rm -rf build out

@@ -53,8 +53,8 @@ def problem_of(include, folder, allowed):
         return None
     if ".." in parts:
         return "leaves its folder"
-    if folder == "tools":
-        own = len(parts) == 1 or parts[0] in allowed or parts[0] == "view"
+    if folder.startswith("tools"):
+        own = len(parts) == 1 or parts[0] in allowed
         return None if own else "tools may include public headers and reproduce/ only"
     if len(parts) < 2:
         return "does not name its folder"
@@ -78,6 +78,17 @@ def check_folder(path, folder, rules):
     return problems
 
 
+def borrowed(path):
+    """Headers of another folder that files of a folder within tools/ include without naming it."""
+    own = {os.path.basename(file) for file in c_files(path)}
+    problems = []
+    for file in c_files(path):
+        with open(file, encoding="utf-8") as stream:
+            names = [name for name in INCLUDE.findall(stream.read()) if "/" not in name and name not in own]
+        problems += [f'{file}: "{name}": not of its folder' for name in names]
+    return problems
+
+
 def check_tree(root, rules):
     problems = []
     for folder in source_folders(root):
@@ -85,9 +96,10 @@ def check_tree(root, rules):
             problems.append(f"src/{folder}: not in tests/layers.txt")
         else:
             problems += check_folder(os.path.join(root, "src", folder), folder, rules)
-    for folder in ("reproduce", "tools"):
+    for folder in ("reproduce", "tools", "tools/ending", "tools/view"):
         problems += check_folder(os.path.join(root, folder), folder, rules)
-    problems += check_folder(os.path.join(root, "tools", "view"), "tools", rules)
+    for folder in ("ending", "view"):
+        problems += borrowed(os.path.join(root, "tools", folder))
     for name in FIRST_ORDER:
         with open(os.path.join(root, "src", "solve", name), encoding="utf-8") as stream:
             problems += [f"src/solve/{name}: {problem}" for problem in looks_inside(stream.read())]
@@ -136,6 +148,7 @@ def self_test(rules):
         ("io", "file.h", False), ("io", "../base/memory.h", False),
         ("io", "cairn/world.h", True), ("tools", "base/memory.h", False),
         ("tools", "command.h", True), ("tools", "cairn/cairn.h", True),
+        ("tools/view", "ending/ending.h", True), ("tools/ending", "view/show.h", False), ("tools", "view/show.h", True),
         ("tools", "reproduce/study.h", True), ("reproduce", "reproduce/study.h", True),
         ("reproduce", "base/memory.h", False), ("reproduce", "command.h", False),
         ("world", "reproduce/study.h", False),
@@ -147,6 +160,9 @@ def self_test(rules):
                 stream.write(f'/* x */\n#include <math.h>\n#include "{include}"\n')
             found = check_folder(folder, inside, rules)
             assert (not found) == allowed, f"{inside} including {include}: {found}"
+        with open(file, "w", encoding="utf-8") as stream:
+            stream.write('#include "command.h"\n')
+        assert borrowed(folder)
     assert looks_inside("for (int j = 0; j < p->contacts; j++)\nconst double *mu;\ndouble a, b;\n") == [
         "line 1: '< p->contacts': numbers and contacts are the back end's",
         "line 2: 'double *': numbers and contacts are the back end's"]

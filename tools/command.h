@@ -1,19 +1,10 @@
-/* command.h - what the commands of the program `cairn` share: exit codes, the table entry of a
- * command, its arguments, and how errors are printed. */
+/* command.h - what the commands of the program `cairn` share: the table entry of a command and its
+ * arguments. */
 #ifndef CAIRN_TOOLS_COMMAND_H
 #define CAIRN_TOOLS_COMMAND_H
 
 #include "cairn/cairn.h"
-
-/* How the program ends; docs/cli.md tells users. */
-enum {
-    EXIT_DONE = 0,         /* all went well                                       */
-    EXIT_FAILED = 1,       /* reading, writing, memory, or a step that failed     */
-    EXIT_USAGE = 2,        /* the command line is not right                       */
-    EXIT_SCENE = 3,        /* the scene or the problem file is not right          */
-    EXIT_UNCERTIFIED = 4,  /* a step or a solve missed its tolerance              */
-    EXIT_SIGNAL_BASE = 128 /* plus the number of the signal that ended the run    */
-};
+#include "ending/ending.h"
 
 /* Where `cairn solve` starts from. */
 typedef enum cairn_solve_start { START_ZERO, START_GUESS, START_SOLUTION } cairn_solve_start;
@@ -128,9 +119,6 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv,
 
 /* The command called `name`; NULL after a message with the nearest name. */
 const cairn_command *cairn_command_find(const char *name);
-
-/* Print "file:line:column: key: message" and return the exit code of a failure. */
-int cairn_error_print(cairn_status status, const cairn_error *error);
 
 /* Load the operand as a scene; EXIT_DONE, or an exit code after a message. */
 int cairn_arguments_scene(const cairn_arguments *arguments, cairn_scene **out);

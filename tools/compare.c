@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "folder.h"
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "plot.h"
 
 /* ---- the table ------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "reproduce/memory.h"
 #include "view/film.h"
 #include "view/gltf.h"

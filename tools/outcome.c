@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "command.h"
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "summary.h"
 
 bool cairn_outcome_step(const cairn_progress *progress, void *context)

@@ -8,7 +8,7 @@
 #include "cairn/output.h"
 #include "command.h"
 #include "folder.h"
-#include "interrupt.h"
+#include "ending/interrupt.h"
 
 /* What a call of the command works with. */
 typedef struct session {

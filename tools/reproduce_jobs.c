@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "progress.h"
 #include "reproduce.h"
 

@@ -1,6 +1,6 @@
 /* resume.c - `cairn resume`: go on with a run from its last checkpoint. */
 #include "command.h"
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "outcome.h"
 
 static int resume(const cairn_arguments *arguments)

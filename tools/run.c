@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "outcome.h"
 #include "view/show.h"
 

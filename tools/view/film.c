@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "interrupt.h"
+#include "ending/interrupt.h"
 #include "reproduce/memory.h"
 #include "server.h"
 

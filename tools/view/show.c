@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "interrupt.h"
+#include "ending/ending.h"
+#include "ending/interrupt.h"
 #include "server.h"
 
 static void sleep_shortly(void)
