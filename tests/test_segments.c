@@ -5,8 +5,8 @@
 #include "hard_problems.h"
 #include "problem/operator.h"
 
-/* Two balls of 1 kg and radius 0.5, blocks 0 and 1. The contacts in turn: ball 0 on the floor and on
- * ball 1, both of balls; a stored row of each with a wall; one that acts on nothing; a joint. */
+/* Two balls of 1 kg and radius 0.5, blocks 0 and 1. The contacts in turn: ball 0 on the floor and
+ * on ball 1, both of balls; a stored row of each with a wall; one that acts on nothing; a joint. */
 typedef struct example {
     double mass_inverse[12], v_free[12], H[3 * 36], b[6], mu[6], radius[2], lower[18], upper[18];
     cairn_vec3 normal[6], tangent[6];

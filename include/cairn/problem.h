@@ -56,9 +56,9 @@ typedef struct cairn_segment {
 } cairn_segment;
 
 /** The contacts of a problem by kind: segments in their order, without gaps, neighbours of
- *  different kinds. `made_from` are block, rows, bounded, mu, normal and W of the problem: in a copy
- *  of it that has others, or another number of contacts, the segments do not count and are found
- *  anew. */
+ *  different kinds. `made_from` are block, rows, bounded, mu, normal and W of the problem: in a
+ *  copy of it that has others, or another number of contacts, the segments do not count and are
+ *  found anew. */
 typedef struct cairn_segments {
     int count, contacts;
     const cairn_segment *item;
