@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A column of bodies is one line of include/cairn/columns.h. A copy of the tree with one more line, and no other
-change, has the column in the frames of a run and in its certificate."""
+"""A column of bodies is one line of include/cairn/columns.h. A copy of the tree with one more line has the column in
+the frames of a run and in its certificate. The same copy gets a shape and a joint (new_parts.py)."""
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import new_parts
 import run_numbers
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -68,11 +69,18 @@ def main():
         tree = os.path.join(folder, "tree")
         shutil.copytree(SOURCE, tree, ignore=shutil.ignore_patterns("build*", ".git", "out", "node_modules"))
         add_line(tree)
+        new_parts.add(tree)
         program = build(tree)
         with open(os.path.join(folder, "scene.yaml"), "w", encoding="utf-8") as file:
             file.write(SCENE)
         run(program, "run", "scene.yaml", "--out", "whole", folder=folder)
         check(os.path.join(folder, "whole"))
+        with open(os.path.join(folder, "parts.yaml"), "w", encoding="utf-8") as file:
+            file.write(new_parts.scene())
+        run(program, "run", "parts.yaml", "--out", "parts", folder=folder)
+        found = run_numbers.Run(os.path.join(folder, "parts", "run.h5"))
+        new_parts.check(found)
+        found.close()
     return 0
 
 

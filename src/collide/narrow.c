@@ -24,6 +24,7 @@ int cairn_convex_convex(const cairn_collider *a, const cairn_collider *b, int di
 
 /* What a kind is to the narrow phase. */
 typedef enum role {
+    UNLISTED,
     BALL,
     BOX,
     CAPSULE,
@@ -37,24 +38,14 @@ typedef enum role {
     ROLES
 } role;
 
+/* Other kinds are convex: their support function is all that is asked of them. */
 static const role roles[CAIRN_SHAPE_COUNT] = {
-    [CAIRN_SHAPE_SPHERE] = BALL,
-    [CAIRN_SHAPE_POINT] = BALL,
-    [CAIRN_SHAPE_HALF_SPACE] = HALF_SPACE,
-    [CAIRN_SHAPE_INSIDE_CYLINDER] = TUBE,
-    [CAIRN_SHAPE_INSIDE_CONE] = CONE,
-    [CAIRN_SHAPE_FUNNEL] = FUNNEL,
-    [CAIRN_SHAPE_INSIDE_BOX] = INSIDE_BOX,
-    [CAIRN_SHAPE_BOX] = BOX,
-    [CAIRN_SHAPE_CAPSULE] = CAPSULE,
-    [CAIRN_SHAPE_CYLINDER] = CONVEX,
-    [CAIRN_SHAPE_CONE] = CONVEX,
-    [CAIRN_SHAPE_ELLIPSOID] = CONVEX,
-    [CAIRN_SHAPE_SUPERELLIPSOID] = CONVEX,
-    [CAIRN_SHAPE_POLYHEDRON] = CONVEX,
-    [CAIRN_SHAPE_MESH] = FACE,
-    [CAIRN_SHAPE_POLYLINE] = FACE,
-    [CAIRN_SHAPE_HEIGHT_FIELD] = FACE,
+    [CAIRN_SHAPE_SPHERE] = BALL,           [CAIRN_SHAPE_POINT] = BALL,
+    [CAIRN_SHAPE_HALF_SPACE] = HALF_SPACE, [CAIRN_SHAPE_INSIDE_CYLINDER] = TUBE,
+    [CAIRN_SHAPE_INSIDE_CONE] = CONE,      [CAIRN_SHAPE_FUNNEL] = FUNNEL,
+    [CAIRN_SHAPE_INSIDE_BOX] = INSIDE_BOX, [CAIRN_SHAPE_BOX] = BOX,
+    [CAIRN_SHAPE_CAPSULE] = CAPSULE,       [CAIRN_SHAPE_MESH] = FACE,
+    [CAIRN_SHAPE_POLYLINE] = FACE,         [CAIRN_SHAPE_HEIGHT_FIELD] = FACE,
     [CAIRN_SHAPE_COMPOUND] = ROLES,
 };
 
@@ -98,26 +89,32 @@ static const couple couples[] = {
 
 /* clang-format off */
 static const couple_kind triangle[ROLES][ROLES] = {
-    /*            ball       box       capsule       convex  face */
-    [BALL]    = { BALL_BALL, BALL_BOX, BALL_CAPSULE, ANY,    ANY_FACE,
+    /*            -     ball       box       capsule       convex  face */
+    [BALL]    = { NONE, BALL_BALL, BALL_BOX, BALL_CAPSULE, ANY,    ANY_FACE,
                   BALL_PLANE, BALL_TUBE, BALL_CONE, BALL_FUNNEL, ANY_INSIDE },
-    [BOX]     = { NONE,      ANY,      ANY,          ANY,    ANY_FACE,
+    [BOX]     = { NONE, NONE,      ANY,      ANY,          ANY,    ANY_FACE,
                   ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
-    [CAPSULE] = { NONE,      NONE,     CAPSULES,     ANY,    ANY_FACE,
+    [CAPSULE] = { NONE, NONE,      NONE,     CAPSULES,     ANY,    ANY_FACE,
                   ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
-    [CONVEX]  = { NONE,      NONE,     NONE,         ANY,    ANY_FACE,
+    [CONVEX]  = { NONE, NONE,      NONE,     NONE,         ANY,    ANY_FACE,
                   ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
-    [FACE]    = { NONE,      NONE,     NONE,         NONE,   ANY_FACE,
+    [FACE]    = { NONE, NONE,      NONE,     NONE,         NONE,   ANY_FACE,
                   ANY_PLANE,  ANY_ROUND, ANY_ROUND, NONE,        ANY_INSIDE },
     /*            half-space  tube  cone  funnel  inside of a box: the second lines */
 };
 /* clang-format on */
 
+static role role_of(const cairn_collider *c)
+{
+    role listed = roles[c->shape->kind];
+    return listed == UNLISTED ? CONVEX : listed;
+}
+
 /* The couple of two kinds, NULL: they have none. `swapped`: the second plays a. */
 static const couple *couple_of(const cairn_collider *first, const cairn_collider *second,
                                bool *swapped)
 {
-    role one = roles[first->shape->kind], two = roles[second->shape->kind];
+    role one = role_of(first), two = role_of(second);
     *swapped = two < one || (two == one && second->shape->kind < first->shape->kind);
     if (one == ROLES || two == ROLES)
         return NULL;

@@ -8,6 +8,15 @@
 #include "math/vec.h"
 #include "shape/geometry.h"
 
+/* The class of each kind, in its own file. */
+extern const cairn_shape_class cairn_shape_class_sphere, cairn_shape_class_point,
+    cairn_shape_class_half_space, cairn_shape_class_inside_cylinder, cairn_shape_class_inside_cone,
+    cairn_shape_class_funnel, cairn_shape_class_inside_box, cairn_shape_class_box,
+    cairn_shape_class_capsule, cairn_shape_class_cylinder, cairn_shape_class_cone,
+    cairn_shape_class_ellipsoid, cairn_shape_class_superellipsoid, cairn_shape_class_polyhedron,
+    cairn_shape_class_mesh, cairn_shape_class_polyline, cairn_shape_class_height_field,
+    cairn_shape_class_compound;
+
 static const cairn_shape_class *const classes[CAIRN_SHAPE_COUNT] = {
     [CAIRN_SHAPE_SPHERE] = &cairn_shape_class_sphere,
     [CAIRN_SHAPE_POINT] = &cairn_shape_class_point,

@@ -55,25 +55,6 @@ typedef struct cairn_shape_class {
     int only_in;       /* 2 or 3: exists in that dimension alone; 0: in both                      */
 } cairn_shape_class;
 
-extern const cairn_shape_class cairn_shape_class_sphere;
-extern const cairn_shape_class cairn_shape_class_point;
-extern const cairn_shape_class cairn_shape_class_half_space;
-extern const cairn_shape_class cairn_shape_class_inside_cylinder;
-extern const cairn_shape_class cairn_shape_class_inside_cone;
-extern const cairn_shape_class cairn_shape_class_funnel;
-extern const cairn_shape_class cairn_shape_class_inside_box;
-extern const cairn_shape_class cairn_shape_class_box;
-extern const cairn_shape_class cairn_shape_class_capsule;
-extern const cairn_shape_class cairn_shape_class_cylinder;
-extern const cairn_shape_class cairn_shape_class_cone;
-extern const cairn_shape_class cairn_shape_class_ellipsoid;
-extern const cairn_shape_class cairn_shape_class_superellipsoid;
-extern const cairn_shape_class cairn_shape_class_polyhedron;
-extern const cairn_shape_class cairn_shape_class_mesh;
-extern const cairn_shape_class cairn_shape_class_polyline;
-extern const cairn_shape_class cairn_shape_class_height_field;
-extern const cairn_shape_class cairn_shape_class_compound;
-
 /* The class of a shape. */
 const cairn_shape_class *cairn_shape_class_of(const cairn_shape *shape);
 /* Whether it fits in a ball. */
