@@ -167,7 +167,7 @@ class Pages(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, block + done.stderr)
 
     def test_exit_codes_of_the_program_are_those_of_the_page(self):
-        page, header = read("docs/cli.md"), read("tools/command.h")
+        page, header = read("docs/cli.md"), read("tools/ending/ending.h")
         told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
         known = {int(code) for code in re.findall(r"^    EXIT_\w+ = (\d+)", header, re.MULTILINE)}
         self.assertEqual(told, (known - {128}) | {129, 130, 143})
