@@ -7,6 +7,9 @@
 
 #include "report.h"
 
+/* Items of an array. */
+#define CHECK_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
+
 enum { CHECK_TURNS = -1 }; /* width: numbers of a turning, 1 in 2D, 3 in 3D */
 
 /* A dataset, and where the pointer to its numbers is in the record it is read into. */

@@ -10,8 +10,6 @@
 #include "memory.h"
 #include "run.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-
 /* ---- distances ------------------------------------------------------------------------------ */
 
 double check_segment_distance(vec from, vec to, vec p)
@@ -257,20 +255,24 @@ static bool read_offsets(check_run *run, const char *name, int end, check_wholes
     return good || check_fail(run->report, "/geometry/%s does not go from 0 to %d", name, end);
 }
 
-#define PART(name, width, integer)                                                                 \
-    {                                                                                              \
-#name, width, integer, offsetof(check_part_list, name), false                              \
-    }
 static const check_field part_fields[] = {
-    PART(shape, 1, true),   PART(geometry, 1, true),   PART(x, 3, false),
-    PART(q, 4, false),      PART(radius, 1, false),    PART(height, 1, false),
-    PART(length, 1, false), PART(rounding, 1, false),  PART(exponents, 2, false),
-    PART(size, 3, false),   PART(semi_axes, 3, false), PART(axis, 3, false),
+    { "shape", 1, true, offsetof(check_part_list, shape), false },
+    { "geometry", 1, true, offsetof(check_part_list, geometry), false },
+    { "x", 3, false, offsetof(check_part_list, x), false },
+    { "q", 4, false, offsetof(check_part_list, q), false },
+    { "radius", 1, false, offsetof(check_part_list, radius), false },
+    { "height", 1, false, offsetof(check_part_list, height), false },
+    { "length", 1, false, offsetof(check_part_list, length), false },
+    { "rounding", 1, false, offsetof(check_part_list, rounding), false },
+    { "exponents", 2, false, offsetof(check_part_list, exponents), false },
+    { "size", 3, false, offsetof(check_part_list, size), false },
+    { "semi_axes", 3, false, offsetof(check_part_list, semi_axes), false },
+    { "axis", 3, false, offsetof(check_part_list, axis), false },
 };
 
 static bool read_parts(check_run *run, check_part_list *parts)
 {
-    check_group group = { "geometry/parts", part_fields, COUNT(part_fields), 3, { 0 }, 0 };
+    check_group group = { "geometry/parts", part_fields, CHECK_COUNT(part_fields), 3, { 0 }, 0 };
     bool good = check_group_open(run->file, &group, run->report) &&
                 check_group_read(&group, 0, group.rows, parts, run->report);
     parts->count = (int)group.rows;
@@ -421,10 +423,10 @@ bool check_geometries_read(check_run *run)
 
 void check_geometries_free(check_geometries *g)
 {
-    const check_group parts = { .fields = part_fields, .count = COUNT(part_fields) };
+    const check_group parts = { .fields = part_fields, .count = CHECK_COUNT(part_fields) };
     void *blocks[] = { &g->rows,    &g->vertices.value, &g->corners.value, &g->corner_offset.value,
                        &g->normals, &g->blocks };
-    for (int i = 0; i < COUNT(blocks); i++)
+    for (int i = 0; i < CHECK_COUNT(blocks); i++)
         check_memory_free(blocks[i]);
     check_group_free(&parts, &g->parts);
 }

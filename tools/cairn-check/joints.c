@@ -3,15 +3,6 @@
 #include "memory.h"
 #include "run.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define FIELD(type, name, width, integer, member)                                                  \
-    {                                                                                              \
-        name, width, integer, offsetof(type, member), false                                        \
-    }
-#define REAL(name, member)  FIELD(check_joints, name, 1, false, member)
-#define WHOLE(name, member) FIELD(check_joints, name, 1, true, member)
-#define STATE(name, width)  FIELD(check_joint_states, #name, width, false, name)
-
 static const char *const kind_names[] = {
     [CHECK_BALL] = "ball",
     [CHECK_FIXED_JOINT] = "fixed",
@@ -32,73 +23,73 @@ static const char *const kind_names[] = {
 static const char *const motor_names[] = { "none", "velocity", "position", "force", NULL };
 
 static const check_field joint_fields[] = {
-    WHOLE("kind", kind),
-    FIELD(check_joints, "body", 2, true, body),
-    WHOLE("collide", collide),
-    FIELD(check_joints, "anchor_a", 3, false, anchor_a),
-    FIELD(check_joints, "anchor_b", 3, false, anchor_b),
-    FIELD(check_joints, "frame_a", 4, false, frame_a),
-    FIELD(check_joints, "frame_b", 4, false, frame_b),
-    WHOLE("turn_motor", turn.motor),
-    WHOLE("slide_motor", slide.motor),
-    REAL("length", length),
-    REAL("pitch", pitch),
-    REAL("ratio", ratio),
-    REAL("stiffness", stiffness),
-    REAL("damping", damping),
-    REAL("turn_stiffness", turn_stiffness),
-    REAL("turn_damping", turn_damping),
-    REAL("break_force", break_force),
-    REAL("break_torque", break_torque),
-    REAL("turn_lower", turn.lower),
-    REAL("turn_upper", turn.upper),
-    REAL("turn_friction", turn.friction),
-    REAL("turn_effort", turn.effort),
-    REAL("turn_spring", turn.spring),
-    REAL("turn_damper", turn.damper),
-    REAL("turn_rest", turn.rest),
-    REAL("slide_lower", slide.lower),
-    REAL("slide_upper", slide.upper),
-    REAL("slide_friction", slide.friction),
-    REAL("slide_effort", slide.effort),
-    REAL("slide_spring", slide.spring),
-    REAL("slide_damper", slide.damper),
-    REAL("slide_rest", slide.rest),
+    { "kind", 1, true, offsetof(check_joints, kind), false },
+    { "body", 2, true, offsetof(check_joints, body), false },
+    { "collide", 1, true, offsetof(check_joints, collide), false },
+    { "anchor_a", 3, false, offsetof(check_joints, anchor_a), false },
+    { "anchor_b", 3, false, offsetof(check_joints, anchor_b), false },
+    { "frame_a", 4, false, offsetof(check_joints, frame_a), false },
+    { "frame_b", 4, false, offsetof(check_joints, frame_b), false },
+    { "turn_motor", 1, true, offsetof(check_joints, turn.motor), false },
+    { "slide_motor", 1, true, offsetof(check_joints, slide.motor), false },
+    { "length", 1, false, offsetof(check_joints, length), false },
+    { "pitch", 1, false, offsetof(check_joints, pitch), false },
+    { "ratio", 1, false, offsetof(check_joints, ratio), false },
+    { "stiffness", 1, false, offsetof(check_joints, stiffness), false },
+    { "damping", 1, false, offsetof(check_joints, damping), false },
+    { "turn_stiffness", 1, false, offsetof(check_joints, turn_stiffness), false },
+    { "turn_damping", 1, false, offsetof(check_joints, turn_damping), false },
+    { "break_force", 1, false, offsetof(check_joints, break_force), false },
+    { "break_torque", 1, false, offsetof(check_joints, break_torque), false },
+    { "turn_lower", 1, false, offsetof(check_joints, turn.lower), false },
+    { "turn_upper", 1, false, offsetof(check_joints, turn.upper), false },
+    { "turn_friction", 1, false, offsetof(check_joints, turn.friction), false },
+    { "turn_effort", 1, false, offsetof(check_joints, turn.effort), false },
+    { "turn_spring", 1, false, offsetof(check_joints, turn.spring), false },
+    { "turn_damper", 1, false, offsetof(check_joints, turn.damper), false },
+    { "turn_rest", 1, false, offsetof(check_joints, turn.rest), false },
+    { "slide_lower", 1, false, offsetof(check_joints, slide.lower), false },
+    { "slide_upper", 1, false, offsetof(check_joints, slide.upper), false },
+    { "slide_friction", 1, false, offsetof(check_joints, slide.friction), false },
+    { "slide_effort", 1, false, offsetof(check_joints, slide.effort), false },
+    { "slide_spring", 1, false, offsetof(check_joints, slide.spring), false },
+    { "slide_damper", 1, false, offsetof(check_joints, slide.damper), false },
+    { "slide_rest", 1, false, offsetof(check_joints, slide.rest), false },
 };
 
 /* The first nine are also in /frames/joints. */
 static const check_field state_fields[] = {
-    FIELD(check_joint_states, "index", 1, true, index),
-    FIELD(check_joint_states, "broken", 1, true, broken),
-    STATE(point, 3),
-    STATE(force, 3),
-    STATE(torque, 3),
-    STATE(turn, 1),
-    STATE(slide, 1),
-    STATE(drift, 1),
-    STATE(turn_drift, 1),
-    STATE(phase, 1),
-    STATE(turn_target, 1),
-    STATE(slide_target, 1),
+    { "index", 1, true, offsetof(check_joint_states, index), false },
+    { "broken", 1, true, offsetof(check_joint_states, broken), false },
+    { "point", 3, false, offsetof(check_joint_states, point), false },
+    { "force", 3, false, offsetof(check_joint_states, force), false },
+    { "torque", 3, false, offsetof(check_joint_states, torque), false },
+    { "turn", 1, false, offsetof(check_joint_states, turn), false },
+    { "slide", 1, false, offsetof(check_joint_states, slide), false },
+    { "drift", 1, false, offsetof(check_joint_states, drift), false },
+    { "turn_drift", 1, false, offsetof(check_joint_states, turn_drift), false },
+    { "phase", 1, false, offsetof(check_joint_states, phase), false },
+    { "turn_target", 1, false, offsetof(check_joint_states, turn_target), false },
+    { "slide_target", 1, false, offsetof(check_joint_states, slide_target), false },
 };
 
 static const check_field row_fields[] = {
-    FIELD(check_row_list, "joint", 1, true, joint),
-    FIELD(check_row_list, "impulse", 1, false, impulse),
-    FIELD(check_row_list, "correction", 1, false, correction),
+    { "joint", 1, true, offsetof(check_row_list, joint), false },
+    { "impulse", 1, false, offsetof(check_row_list, impulse), false },
+    { "correction", 1, false, offsetof(check_row_list, correction), false },
 };
 
 check_group check_joint_group(const char *name, int dimension, bool certificate)
 {
     return (check_group){ .name = name,
                           .fields = state_fields,
-                          .count = certificate ? COUNT(state_fields) : 9,
+                          .count = certificate ? CHECK_COUNT(state_fields) : 9,
                           .dimension = dimension };
 }
 
 check_group check_row_group(void)
 {
-    return (check_group){ "certificate/rows", row_fields, COUNT(row_fields), 3, { 0 }, 0 };
+    return (check_group){ "certificate/rows", row_fields, CHECK_COUNT(row_fields), 3, { 0 }, 0 };
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -106,7 +97,7 @@ check_group check_row_group(void)
 /* Numbers of the file to those of an enum, by name. */
 static bool translate(check_run *run, const char *dataset, const char *const *known, int32_t *value)
 {
-    int names[64], count = check_names(run->file, dataset, known, COUNT(names), names);
+    int names[64], count = check_names(run->file, dataset, known, CHECK_COUNT(names), names);
     for (int i = 0; i < run->joints.count; i++) {
         if (value[i] < 0 || value[i] >= count || names[value[i]] < 0)
             return check_fail(run->report, "%s: joint %d is of a kind that is not known here",
@@ -148,7 +139,8 @@ static bool are_sound(check_run *run)
 bool check_joints_read(check_run *run)
 {
     check_joints *j = &run->joints;
-    run->joint_group = (check_group){ "joints", joint_fields, COUNT(joint_fields), 3, { 0 }, 0 };
+    run->joint_group =
+        (check_group){ "joints", joint_fields, CHECK_COUNT(joint_fields), 3, { 0 }, 0 };
     if (!check_group_open(run->file, &run->joint_group, run->report))
         return false;
     j->count = (int)run->joint_group.rows;

@@ -35,50 +35,55 @@ typedef struct check_series check_series;
     {                                                                                              \
         "time", 1, false, offsetof(series, rows.time) - NONE, false                                \
     }
-#define COLUMN(name, k)                                                                            \
-    {                                                                                              \
-        name, 1, false, offsetof(series, rows.column[k]) - NONE, true                              \
-    }
 static const check_field energy_fields[] = {
     TIME,
-    COLUMN("kinetic", 0),
-    COLUMN("potential", 1),
-    COLUMN("entered", 2),
-    COLUMN("load_work", 3),
-    COLUMN("driver_work", 4),
-    COLUMN("correction", 5),
-    COLUMN("friction_loss", 6),
-    COLUMN("impact_loss", 7),
-    COLUMN("numerical_loss", 8),
-    COLUMN("sleep_loss", 9),
+    { "kinetic", 1, false, offsetof(series, rows.column[0]) - NONE, true },
+    { "potential", 1, false, offsetof(series, rows.column[1]) - NONE, true },
+    { "entered", 1, false, offsetof(series, rows.column[2]) - NONE, true },
+    { "load_work", 1, false, offsetof(series, rows.column[3]) - NONE, true },
+    { "driver_work", 1, false, offsetof(series, rows.column[4]) - NONE, true },
+    { "correction", 1, false, offsetof(series, rows.column[5]) - NONE, true },
+    { "friction_loss", 1, false, offsetof(series, rows.column[6]) - NONE, true },
+    { "impact_loss", 1, false, offsetof(series, rows.column[7]) - NONE, true },
+    { "numerical_loss", 1, false, offsetof(series, rows.column[8]) - NONE, true },
+    { "sleep_loss", 1, false, offsetof(series, rows.column[9]) - NONE, true },
 };
 static const check_field centre_fields[] = {
     TIME,
-    COLUMN("x", 0),
-    COLUMN("y", 1),
-    COLUMN("z", 2),
-    COLUMN("vx", 3),
-    COLUMN("vy", 4),
-    COLUMN("vz", 5),
-    COLUMN("mass", 6),
+    { "x", 1, false, offsetof(series, rows.column[0]) - NONE, true },
+    { "y", 1, false, offsetof(series, rows.column[1]) - NONE, true },
+    { "z", 1, false, offsetof(series, rows.column[2]) - NONE, true },
+    { "vx", 1, false, offsetof(series, rows.column[3]) - NONE, true },
+    { "vy", 1, false, offsetof(series, rows.column[4]) - NONE, true },
+    { "vz", 1, false, offsetof(series, rows.column[5]) - NONE, true },
+    { "mass", 1, false, offsetof(series, rows.column[6]) - NONE, true },
 };
 static const check_field height_fields[] = {
-    TIME, COLUMN("mean", 0), COLUMN("top", 1), COLUMN("bottom", 2), COLUMN("spread", 3),
+    TIME,
+    { "mean", 1, false, offsetof(series, rows.column[0]) - NONE, true },
+    { "top", 1, false, offsetof(series, rows.column[1]) - NONE, true },
+    { "bottom", 1, false, offsetof(series, rows.column[2]) - NONE, true },
+    { "spread", 1, false, offsetof(series, rows.column[3]) - NONE, true },
 };
 static const check_field temperature_fields[] = {
-    TIME,           COLUMN("temperature", 0), COLUMN("x", 1),
-    COLUMN("y", 2), COLUMN("z", 3),           COLUMN("speed", 4),
+    TIME,
+    { "temperature", 1, false, offsetof(series, rows.column[0]) - NONE, true },
+    { "x", 1, false, offsetof(series, rows.column[1]) - NONE, true },
+    { "y", 1, false, offsetof(series, rows.column[2]) - NONE, true },
+    { "z", 1, false, offsetof(series, rows.column[3]) - NONE, true },
+    { "speed", 1, false, offsetof(series, rows.column[4]) - NONE, true },
 };
 
-#define GROUP(name, fields)                                                                        \
-    {                                                                                              \
-        name, fields, sizeof fields / sizeof fields[0], 3, { 0 }, 0                                \
-    }
 static const check_group groups[SERIES] = {
-    [ENERGY] = GROUP("statistics/energy", energy_fields),
-    [CENTRE] = GROUP("statistics/centre", centre_fields),
-    [HEIGHT] = GROUP("statistics/height", height_fields),
-    [TEMPERATURE] = GROUP("statistics/temperature", temperature_fields),
+    [ENERGY] = { "statistics/energy", energy_fields, CHECK_COUNT(energy_fields), 3, { 0 }, 0 },
+    [CENTRE] = { "statistics/centre", centre_fields, CHECK_COUNT(centre_fields), 3, { 0 }, 0 },
+    [HEIGHT] = { "statistics/height", height_fields, CHECK_COUNT(height_fields), 3, { 0 }, 0 },
+    [TEMPERATURE] = { "statistics/temperature",
+                      temperature_fields,
+                      CHECK_COUNT(temperature_fields),
+                      3,
+                      { 0 },
+                      0 },
 };
 
 /* ---- opening -------------------------------------------------------------------------------- */
