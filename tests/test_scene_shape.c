@@ -92,10 +92,12 @@ TEST(bodies_of_one_file_share_its_data)
              "  - {motion: fixed, shape: {mesh: {file: scene_shape_c.obj, scale: 2}}}\n"
              "  - {motion: fixed, shape: {polyhedron: {file: scene_shape_c.obj}}}\n",
         NULL);
-    const cairn_shape *shape = shape_of(scene);
-    CHECK(shape[0].geometry == shape[1].geometry);
-    CHECK(shape[0].geometry != shape[2].geometry);
-    CHECK(shape[0].geometry != shape[3].geometry);
+    const cairn_bodies b = cairn_world_bodies(scene->world);
+    const cairn_geometry *first = cairn_bodies_shape(&b, 0)->geometry;
+    CHECK(first == cairn_bodies_shape(&b, 1)->geometry);
+    CHECK(first != cairn_bodies_shape(&b, 2)->geometry);
+    CHECK(first != cairn_bodies_shape(&b, 3)->geometry);
+    CHECK_INT(b.shape_count, 3);
     cairn_scene_destroy(scene);
     remove("scene_shape_c.obj");
 }
