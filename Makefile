@@ -34,7 +34,7 @@ bench-large: build ## 1,000,000 spheres, 200 certified steps, some four minutes;
 	@mkdir -p out/bench && cmake --build --preset release --target cairn_bench >/dev/null
 	build/release/bench/cairn_bench out/bench large $(or $(N),100) $(or $(STEPS),200)
 
-pictures: build ## draw the scenes of the tree into out/pictures (needs chromium and ffmpeg)
+pictures: build ## draw the scenes of the tree into out/pictures (needs chromium and ffmpeg), and the README's picture
 	scripts/pictures
 
 repose: build ## plot the angle of repose over rolling friction into out/repose
