@@ -30,6 +30,15 @@ bodies:
 run: {time_step: 0.01, duration: 0.1, frame_interval: 0.05, paraview: false, picture: false}
 """
 
+POLYLINE = """cairn: 1
+title: A ditch
+dimension: 2
+bodies:
+  - {motion: fixed, shape: {polyline: {points: [[2, 1], [1, 0], [-1, 0], [-2, 1]]}}}
+  - {shape: {sphere: {radius: 0.2}}, mass: 1, position: [0, 1]}
+run: {time_step: 0.01, duration: 0.1, frame_interval: 0.05, paraview: false, picture: false}
+"""
+
 
 class Export(unittest.TestCase):
     @classmethod
@@ -140,7 +149,7 @@ class Export(unittest.TestCase):
         self.export("run", "--vtkhdf", "run.vtkhdf")
         time, points, balls, ends, corners, ids, radius = self.steps("run.vtkhdf", 2)
         self.assertAlmostEqual(time, 0.1)
-        self.assertEqual((balls, len(points), list(ends)), (3, 3 + 24, [0, 4, 8, 12, 16, 20, 24]))
+        self.assertEqual((balls, len(points), list(ends)), (3, 3 + 8, [0, 4, 8, 12, 16, 20, 24]))
         rows = {int(r["body"]): r for r in self.table() if float(r["time"]) == time}
         for k in range(3):
             for name, found in zip("xyz", points[k]):
@@ -150,6 +159,48 @@ class Export(unittest.TestCase):
         self.assertEqual(set(ids[corners]), {1})
         for axis, size in enumerate((1, 1, 0.5)):
             self.assertAlmostEqual(float(box[:, axis].max() - box[:, axis].min()), size, places=5)
+
+    def test_polygons_of_a_body_share_their_corners(self):
+        try:
+            import h5py  # noqa: F401
+        except ImportError:
+            self.skipTest("there is no h5py")
+        self.export("shapes", "--vtkhdf", "shapes.vtkhdf")
+        _, points, _, ends, corners, ids, _ = self.steps("shapes.vtkhdf", 2)
+        edges = {}
+        for first, last in zip(ends, ends[1:]):
+            ring = [int(c) for c in corners[first:last]]
+            edges.setdefault(int(ids[ring[0]]), []).extend(zip(ring, ring[1:] + ring[:1]))
+        # box, cylinder, cone, tetrahedron, and a compound of two: each edge has a face on both of its sides
+        self.assertEqual(sorted(edges), [2, 3, 4, 5, 6])
+        for body, found in edges.items():
+            self.assertEqual(sorted(found), sorted((b, a) for a, b in found), body)
+            self.assertEqual(len(set(found)), len(found), body)
+        # Euler: corners - edges + faces = 2
+        self.assertEqual([len({a for a, _ in edges[body]}) for body in (2, 5)], [8, 4])
+        self.assertEqual(len({tuple(p) for p in points[ids == 6]}), sum(ids == 6))
+
+    def test_a_polyline_is_a_line(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py")
+        make_run(self.home.name, POLYLINE, "line")
+        self.export("line", "--vtkhdf", "line.vtkhdf")
+        with h5py.File(self.path("line.vtkhdf")) as file:
+            lines, polygons = file["VTKHDF/Lines"], file["VTKHDF/Polygons"]
+            self.assertEqual((lines["NumberOfCells"][0], polygons["NumberOfCells"][0]), (3, 1))  # the disk is a polygon
+            points = file["VTKHDF/Points"][:]
+            ends = [points[c].tolist() for c in lines["Connectivity"][:6]]
+        self.assertEqual([p[:2] for p in ends], [[2, 1], [1, 0], [1, 0], [-1, 0], [-1, 0], [-2, 1]])
+
+    def test_the_file_for_paraview_comes_with_a_script_that_names_it(self):
+        said = self.export("run", "--vtkhdf", "with script.vtkhdf")
+        self.assertIn("with script.vtkhdf.py", said)
+        with open(self.path("with script.vtkhdf.py"), encoding="utf-8") as file:
+            text = file.read()
+        compile(text, "script", "exec")
+        self.assertIn('NAME = "with script.vtkhdf"\nDIMENSION = 3\n', text)
 
     def test_vtk_reads_that_file_as_it_is(self):
         try:

@@ -183,7 +183,8 @@ static cairn_status write_vtkhdf(cairn_recording *run, const cairn_arguments *a,
     cairn_run_info info;
     TRY(cairn_run_read_info(a->operand, &info, error));
     TRY(cairn_view_export_vtkhdf(run, info.dimension, a->export.vtkhdf, error));
-    printf("%s\n", a->export.vtkhdf);
+    printf("%s\n%s.py  (paraview --script=%s.py shows it)\n", a->export.vtkhdf, a->export.vtkhdf,
+           a->export.vtkhdf);
     return CAIRN_OK;
 }
 

@@ -69,6 +69,9 @@ static const char *const script =
     "if balls:\n"
     "    glyphs = Glyph(Input=balls, GlyphType=\"Sphere\", ScaleArray=[\"POINTS\", \"radius\"],\n"
     "                   ScaleFactor=2, GlyphMode=\"All Points\")\n"
+    "    count = balls.GetDataInformation().GetNumberOfPoints()\n"
+    "    glyphs.GlyphType.ThetaResolution = 32 if count < 5000 else 16 if count < 50000 else 8\n"
+    "    glyphs.GlyphType.PhiResolution = glyphs.GlyphType.ThetaResolution // 2\n"
     "    colour(Show(glyphs, view), \"POINTS\")\n"
     "if shapes:\n"
     "    placed = ProgrammableFilter(Input=[shapes, series(\"shapes_geometry.vtp\")],\n"
@@ -78,6 +81,11 @@ static const char *const script =
     "    Show(walls, view).Opacity = 0.2\n"
     "GetAnimationScene().UpdateAnimationUsingDataTimeSteps()\n"
     "ResetCamera(view)\n"
+    "bounds = [s.GetDataInformation().GetBounds() for s in (balls, shapes, walls) if s]\n"
+    "if max(b[5] for b in bounds) > min(b[4] for b in bounds):  # 3D: from the front, z up\n"
+    "    reach = view.CameraPosition[2] - view.CameraFocalPoint[2]\n"
+    "    x, y, z = view.CameraFocalPoint\n"
+    "    view.CameraPosition, view.CameraViewUp = [x, y - reach, z], [0, 0, 1]\n"
     "Render(view)\n";
 
 cairn_status cairn_run_view_write(const char *folder, cairn_error *error)

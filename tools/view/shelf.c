@@ -204,6 +204,16 @@ static cairn_status make_mesh(const tables *t, int row, const cairn_geometry **o
     return status;
 }
 
+/* A chain that ends where it begins has as many segments as points. */
+static cairn_status make_polyline(const tables *t, int row, const cairn_geometry **out,
+                                  cairn_error *error)
+{
+    int first = (int)t->vertex_offset[row], count = (int)t->vertex_offset[row + 1] - first;
+    bool closed = (int)t->face_offset[row + 1] - (int)t->face_offset[row] == count;
+    return cairn_polyline_create((const cairn_vec3 *)t->vertices + first, count, closed, out,
+                                 error);
+}
+
 static const cairn_geometry *geometry_of(const cairn_view_shelf *shelf, double row)
 {
     return row >= 0 && row < shelf->geometry_count ? shelf->geometries[(int)row] : NULL;
@@ -243,6 +253,8 @@ static cairn_status make_geometry(const tables *t, int row, cairn_shape_kind kin
         return make_compound(t, row, shelf, error);
     if (kind == CAIRN_SHAPE_POLYHEDRON)
         return make_hull(t, row, shelf->dimension, &shelf->geometries[row], error);
+    if (kind == CAIRN_SHAPE_POLYLINE)
+        return make_polyline(t, row, &shelf->geometries[row], error);
     return is_mesh(kind) ? make_mesh(t, row, &shelf->geometries[row], error) : CAIRN_OK;
 }
 

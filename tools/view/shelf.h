@@ -14,7 +14,7 @@ typedef struct cairn_view_shelf {
     int geometry_count;
 } cairn_view_shelf;
 
-/* Read all bodies. Kinds without triangles (polylines, containers) have no geometry. */
+/* Read all bodies. Containers have no geometry. */
 cairn_status cairn_view_shelf_fill(cairn_recording *run, int dimension, cairn_view_shelf *out,
                                    cairn_error *error);
 /* Whether a shape can be drawn; containers, and shapes whose geometry is not there, cannot. */

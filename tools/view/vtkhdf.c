@@ -1,8 +1,10 @@
 /* vtkhdf.c - see vtkhdf.h. The file has one part a step; its points, cells and data follow each
- * other, and the group Steps says where those of each step begin. */
+ * other, and the group Steps says where those of each step begin. Polygons of a body share their
+ * corners, which a table finds by where they are. */
 #include "vtkhdf.h"
 
 #include <hdf5.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +36,15 @@ typedef struct list {
     int count, room;
 } list;
 
+/* Points of the body that is being drawn, by where they are: an open hash table. What an earlier
+ * body of the step left in a slot is below `first`, and counts as nothing. */
+typedef struct corner_table {
+    int *slots; /* point of the step + 1; 0: none */
+    int room;   /* a power of two                 */
+    int first;  /* point of the body              */
+    int used;   /* points of the body             */
+} corner_table;
+
 typedef struct file {
     cairn_recording *run;
     cairn_view_shelf shelf;
@@ -43,7 +54,9 @@ typedef struct file {
         id_offsets;
     column array[4], array_offset[4]; /* id, material, radius, velocity */
     cells cells[KINDS];
-    list x, ends, corners, arrays[4];
+    list x, arrays[4];
+    list ends[KINDS], corners[KINDS]; /* of polygons and lines */
+    corner_table known;
     int body;          /* whose polygons are being drawn */
     float velocity[3]; /* of it                          */
     cairn_pose pose;   /* of its shape                   */
@@ -230,15 +243,87 @@ static cairn_status add_point(file *f, cairn_vec3 p, double radius)
     return CAIRN_OK;
 }
 
+/* ---- corners that polygons share ------------------------------------------------------------- */
+
+static unsigned hash_of(const float *p)
+{
+    uint32_t bits[3];
+    memcpy(bits, p, sizeof bits);
+    uint32_t h = bits[0] * 0x9e3779b1u ^ bits[1] * 0x85ebca77u ^ bits[2] * 0xc2b2ae3du;
+    return h ^ h >> 15;
+}
+
+/* The slot of a place: that of the point which is there, or the one where it belongs. */
+static int *slot_of(const file *f, const float *place)
+{
+    const corner_table *t = &f->known;
+    const float *x = f->x.items;
+    unsigned mask = (unsigned)t->room - 1;
+    for (unsigned i = hash_of(place) & mask;; i = (i + 1) & mask) {
+        int point = t->slots[i] - 1;
+        if (point < t->first || memcmp(x + 3 * (ptrdiff_t)point, place, 3 * sizeof(float)) == 0)
+            return &t->slots[i];
+    }
+}
+
+/* At most half of the slots are taken. */
+static cairn_status make_room(file *f)
+{
+    corner_table *t = &f->known;
+    if (2 * t->used < t->room)
+        return CAIRN_OK;
+    int room = t->room > 0 ? 2 * t->room : 256;
+    int *slots = cairn_block_take((size_t)room, sizeof *slots);
+    if (!slots)
+        return CAIRN_NO_MEMORY;
+    cairn_block_free(t->slots);
+    t->slots = slots;
+    t->room = room;
+    for (int i = t->first; i < t->first + t->used; i++)
+        *slot_of(f, (const float *)f->x.items + 3 * (ptrdiff_t)i) = i + 1;
+    return CAIRN_OK;
+}
+
+/* Without what rounding leaves of 0, so that corners which should coincide do. */
+static double plain(double coordinate)
+{
+    return fabs(coordinate) < 1e-12 ? 0 : coordinate;
+}
+
+/* The point of the body at a place, which is made when there is none. */
+static cairn_status find_corner(file *f, cairn_vec3 at, int64_t *out)
+{
+    const cairn_vec3 p = { plain(at.x), plain(at.y), plain(at.z) };
+    const float place[3] = { (float)p.x, (float)p.y, (float)p.z };
+    TRY(make_room(f));
+    int *slot = slot_of(f, place);
+    if (*slot - 1 < f->known.first) {
+        *slot = f->x.count / 3 + 1;
+        f->known.used++;
+        TRY(add_point(f, p, 0));
+    }
+    *out = *slot - 1;
+    return CAIRN_OK;
+}
+
+/* A step counts its points anew. */
+static void forget_corners(file *f)
+{
+    if (f->known.room > 0)
+        memset(f->known.slots, 0, (size_t)f->known.room * sizeof *f->known.slots);
+}
+
 /* A cairn_polygon_fn. */
 static cairn_status add_polygon(void *context, const cairn_vec3 *corners, int count, bool closed)
 {
     file *f = context;
-    for (int i = 0; closed && i < count; i++) {
-        TRY(add_long(&f->corners, f->x.count / 3));
-        TRY(add_point(f, corners[i], 0));
+    int kind = closed ? POLYGONS : LINES;
+    for (int i = 0; i < count; i++) {
+        int64_t corner;
+        TRY(find_corner(f, corners[i], &corner));
+        TRY(add_long(&f->corners[kind], corner));
     }
-    return closed ? add_long(&f->ends, f->corners.count) : CAIRN_OK;
+    return add_long(&f->ends[kind], f->corners[kind].count);
 }
 
 static bool is_ball(const file *f, int body)
@@ -261,6 +346,8 @@ static cairn_status add_bodies(file *f, const double *rows, int64_t count, bool 
         const cairn_shape *shape = &f->shelf.shapes[f->body];
         const cairn_pose placed = cairn_view_pose(&at, &f->shelf.poses[f->body]);
         cairn_status status = CAIRN_OK;
+        f->known.first = f->x.count / 3;
+        f->known.used = 0;
         if (balls)
             status = add_point(f, at.x, shape->radius);
         else if (cairn_view_is_drawn(shape))
@@ -318,9 +405,9 @@ static cairn_status put_step(file *f, int64_t balls)
     for (int64_t i = 0; i <= balls; i++)
         numbers[i] = i;
     put_cells(f, VERTICES, numbers, balls, numbers + 1, balls);
-    put_cells(f, LINES, NULL, 0, NULL, 0);
-    put_cells(f, POLYGONS, f->corners.items, f->corners.count, f->ends.items, f->ends.count);
-    put_cells(f, STRIPS, NULL, 0, NULL, 0);
+    for (int k = LINES; k < KINDS; k++)
+        put_cells(f, k, f->corners[k].items, f->corners[k].count, f->ends[k].items,
+                  f->ends[k].count);
     cairn_block_free(numbers);
     put_long(f, &f->number_of_points, f->x.count / 3);
     append(f, &f->points, f->x.items, f->x.count / 3);
@@ -359,9 +446,10 @@ static cairn_status write_step(file *f, int64_t k)
     const void *data;
     size_t bytes;
     TRY(cairn_recording_read(f->run, rows, 4, &data, &bytes, f->error));
-    f->x.count = f->ends.count = f->corners.count = 0;
+    f->x.count = 0;
     for (int i = 0; i < 4; i++)
-        f->arrays[i].count = 0;
+        f->arrays[i].count = f->ends[i].count = f->corners[i].count = 0;
+    forget_corners(f);
     TRY(add_bodies(f, data, count, true));
     int64_t balls = f->x.count / 3;
     TRY(add_bodies(f, data, count, false));
@@ -398,12 +486,66 @@ static cairn_status write_all(file *f, int dimension, const char *part)
 
 static void free_lists(file *f)
 {
-    list *const all[] = { &f->x,         &f->ends,      &f->corners,  &f->arrays[0],
-                          &f->arrays[1], &f->arrays[2], &f->arrays[3] };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        cairn_block_free(all[i]->items);
+    cairn_block_free(f->x.items);
+    for (int i = 0; i < 4; i++) {
+        cairn_block_free(f->arrays[i].items);
+        cairn_block_free(f->ends[i].items);
+        cairn_block_free(f->corners[i].items);
+    }
+    cairn_block_free(f->known.slots);
     cairn_block_free(f->material);
     cairn_view_shelf_clear(&f->shelf);
+}
+
+/* ---- the script ----------------------------------------------------------------------------- */
+
+/* What ParaView needs besides, to show points as balls. */
+static const char *const script =
+    "import os\n"
+    "\n"
+    "from paraview.simple import (ColorBy, Glyph, GetActiveViewOrCreate, GetAnimationScene,\n"
+    "                             OpenDataFile, Render, ResetCamera, Show, Threshold)\n"
+    "\n"
+    "# ParaView does not tell a script where it is; pvpython does\n"
+    "FOLDER = os.path.dirname(os.path.abspath(globals().get(\"__file__\", NAME)))\n"
+    "if not os.path.exists(os.path.join(FOLDER, NAME)):\n"
+    "    raise RuntimeError(\"start ParaView in the folder of \" + NAME)\n"
+    "\n"
+    "view = GetActiveViewOrCreate(\"RenderView\")\n"
+    "run = OpenDataFile(os.path.join(FOLDER, NAME))\n"
+    "ColorBy(Show(run, view), (\"POINTS\", \"velocity\"))\n"
+    "# corners of polygons have the radius 0\n"
+    "balls = Threshold(Input=run, Scalars=[\"POINTS\", \"radius\"], LowerThreshold=1e-30,\n"
+    "                  ThresholdMethod=\"Above Lower Threshold\")\n"
+    "balls.UpdatePipeline()\n"
+    "count = balls.GetDataInformation().GetNumberOfPoints()\n"
+    "glyphs = Glyph(Input=balls, GlyphType=\"Sphere\", ScaleArray=[\"POINTS\", \"radius\"],\n"
+    "               ScaleFactor=2, GlyphMode=\"All Points\")\n"
+    "glyphs.GlyphType.ThetaResolution = 32 if count < 5000 else 16 if count < 50000 else 8\n"
+    "glyphs.GlyphType.PhiResolution = glyphs.GlyphType.ThetaResolution // 2\n"
+    "ColorBy(Show(glyphs, view), (\"POINTS\", \"velocity\"))\n"
+    "GetAnimationScene().UpdateAnimationUsingDataTimeSteps()\n"
+    "ResetCamera(view)\n"
+    "if DIMENSION == 3:  # from the front, z up\n"
+    "    reach = view.CameraPosition[2] - view.CameraFocalPoint[2]\n"
+    "    x, y, z = view.CameraFocalPoint\n"
+    "    view.CameraPosition, view.CameraViewUp = [x, y - reach, z], [0, 0, 1]\n"
+    "Render(view)\n";
+
+static cairn_status write_script(const char *path, int dimension, cairn_error *error)
+{
+    char name[4096];
+    cairn_output *out;
+    const char *slash = strrchr(path, '/'), *plain = slash ? slash + 1 : path;
+    snprintf(name, sizeof name, "%.4000s.py", path);
+    TRY(cairn_output_create(name, &out, error));
+    FILE *stream = cairn_output_stream(out);
+    fprintf(stream, "\"\"\"Shows a run in ParaView 5.12 or later: paraview --script=THIS_FILE, in "
+                    "its folder\"\"\"\nNAME = \"");
+    for (const char *c = plain; *c; c++)
+        fprintf(stream, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    fprintf(stream, "\"\nDIMENSION = %d\n%s", dimension, script);
+    return cairn_output_commit(out, error);
 }
 
 cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const char *path,
@@ -425,7 +567,9 @@ cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const
     free_lists(f);
     cairn_block_free(f);
     if (status == CAIRN_OK)
-        return cairn_output_place(part, path, error);
+        status = cairn_output_place(part, path, error);
+    if (status == CAIRN_OK)
+        return write_script(path, dimension, error);
     unlink(part);
     return status;
 }

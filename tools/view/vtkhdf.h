@@ -5,8 +5,9 @@
 
 #include "cairn/cairn.h"
 
-/* Balls are points with their `radius`, for the representation Point Gaussian; all other bounded
- * shapes are polygons. Each point has `id`, `material`, `radius` and `velocity` of its body. */
+/* Balls are points with their `radius`; all other bounded shapes are polygons, those without an
+ * inside lines. Each point has `id`, `material`, `radius` and `velocity` of its body. A script for
+ * ParaView, `path`.py, shows the points as balls. */
 cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const char *path,
                                       cairn_error *error);
 
