@@ -2,6 +2,9 @@
 #include "io/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "run_scene.h"
@@ -306,6 +309,44 @@ TEST(a_long_path_is_shown_by_its_end)
     CHECK_TEXT(error.file + 248, "/run.h5");
 }
 
+TEST(a_lock_is_seen_without_keeping_anyone_from_it)
+{
+    folder f = folder_create();
+    int lock = -1;
+    CHECK_INT(cairn_lock_look(f.path), CAIRN_LOCK_FREE);
+    CHECK_OK(cairn_folder_lock(f.path, &lock, NULL));
+    CHECK_INT(cairn_lock_look(f.path), CAIRN_LOCK_TAKEN);
+    CHECK_INT(cairn_lock_look("no such folder"), CAIRN_LOCK_FREE);
+    cairn_folder_unlock(&lock);
+    CHECK_INT(cairn_lock_look(f.path), CAIRN_LOCK_FREE);
+    CHECK_OK(cairn_folder_lock(f.path, &lock, NULL));
+    cairn_folder_unlock(&lock);
+    folder_remove(f.path);
+}
+
+static int looking;
+
+static void stop_looking(int signal_number)
+{
+    (void)signal_number;
+    close(looking);
+}
+
+/* Someone looks, for 4 ms, while a run begins. The signal comes between two of its tries. */
+TEST(a_run_waits_for_those_who_look)
+{
+    folder f = folder_create();
+    int lock = -1;
+    looking = open(f.path, O_RDONLY | O_DIRECTORY);
+    CHECK_INT(flock(looking, LOCK_SH | LOCK_NB), 0);
+    signal(SIGALRM, stop_looking);
+    CHECK_INT(setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = 4000 }, NULL), 0);
+    CHECK_OK(cairn_folder_lock(f.path, &lock, NULL));
+    signal(SIGALRM, SIG_DFL);
+    cairn_folder_unlock(&lock);
+    folder_remove(f.path);
+}
+
 int main(void)
 {
     RUN(CASE(a_committed_file_has_its_name_and_no_part),
@@ -318,7 +359,8 @@ int main(void)
         CASE(the_own_output_is_written_in_order),
         CASE(what_another_program_wrote_is_placed_by_the_same_rules),
         CASE(a_fifo_is_not_waited_for), CASE(a_descriptor_that_was_given_may_be_a_pipe),
-        CASE(one_run_at_a_time_holds_a_folder), CASE(a_folder_comes_with_those_above_it),
+        CASE(one_run_at_a_time_holds_a_folder), CASE(a_lock_is_seen_without_keeping_anyone_from_it),
+        CASE(a_run_waits_for_those_who_look), CASE(a_folder_comes_with_those_above_it),
         CASE(a_folder_where_a_file_stands_is_refused), CASE(a_path_of_4096_bytes_is_too_long),
         CASE(a_long_path_is_shown_by_its_end));
 }

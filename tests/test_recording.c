@@ -2,6 +2,7 @@
  * way. */
 #include "cairn/recording.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "run_scene.h"
@@ -160,35 +161,102 @@ static void run_in_child(const char *folder_path, int *ends)
     _exit(status == CAIRN_OK ? 0 : 1);
 }
 
-TEST(a_run_under_way_is_read_by_another_process_and_then_as_the_finished_one)
+/* A process with a run that is held in its middle. */
+typedef struct held_run {
+    folder folder;
+    pid_t process;
+    int hold; /* closed: it goes on */
+} held_run;
+
+static held_run begin_run(void)
 {
-    folder f = folder_create();
-    cairn_recording *r;
-    const void *data;
-    size_t bytes;
+    held_run run = { .folder = folder_create() };
     char byte;
-    int ends[4], code;
+    int ends[4];
     CHECK(pipe(ends) == 0 && pipe(ends + 2) == 0);
-    pid_t child = fork();
-    if (child == 0)
-        run_in_child(f.path, ends);
+    run.process = fork();
+    if (run.process == 0)
+        run_in_child(run.folder.path, ends);
     close(ends[1]);
     close(ends[2]);
     CHECK_INT(read(ends[0], &byte, 1), 1);
-    CHECK(file_exists(&f, "run.h5.part"));
-    CHECK_OK(cairn_recording_open(f.path, &r, NULL));
+    close(ends[0]);
+    run.hold = ends[3];
+    CHECK(file_exists(&run.folder, "run.h5.part"));
+    return run;
+}
+
+/* Let it go on, or kill it; the code that it ends with. */
+static int end_run(held_run *run, bool killed)
+{
+    int code;
+    if (killed)
+        kill(run->process, SIGKILL);
+    close(run->hold);
+    CHECK_INT(waitpid(run->process, &code, 0), run->process);
+    return code;
+}
+
+TEST(a_run_under_way_is_read_by_another_process_and_then_as_the_finished_one)
+{
+    held_run run = begin_run();
+    cairn_recording *r;
+    const void *data;
+    size_t bytes;
+    CHECK_OK(cairn_recording_open(run.folder.path, &r, NULL));
     CHECK(cairn_recording_grows(r));
     CHECK_INT(frames_now(r), 1);
     CHECK_OK(cairn_recording_read(r, &first_places, 1, &data, &bytes, NULL));
     CHECK_NEAR(((const double *)data)[2], 0.4, 0);
-    close(ends[3]);
-    CHECK_INT(waitpid(child, &code, 0), child);
-    CHECK_INT(code, 0);
+    CHECK_INT(end_run(&run, false), 0);
     CHECK_OK(cairn_recording_read(r, &first_places, 1, &data, &bytes, NULL));
-    CHECK(!cairn_recording_grows(r));
+    CHECK(!cairn_recording_grows(r) && !cairn_recording_interrupted(r));
     CHECK_NEAR(((const double *)data)[2], 0.4, 0);
     cairn_recording_close(r);
-    folder_remove(f.path);
+    folder_remove(run.folder.path);
+}
+
+TEST(a_run_that_was_killed_is_not_under_way_and_can_be_read)
+{
+    held_run run = begin_run();
+    cairn_recording *r;
+    const void *data;
+    size_t bytes;
+    end_run(&run, true);
+    CHECK_OK(cairn_recording_open(run.folder.path, &r, NULL));
+    CHECK(!cairn_recording_grows(r) && cairn_recording_interrupted(r));
+    CHECK_INT(frames_now(r), 1);
+    CHECK_OK(cairn_recording_read(r, &first_places, 1, &data, &bytes, NULL));
+    CHECK_NEAR(((const double *)data)[2], 0.4, 0);
+    cairn_recording_close(r);
+    folder_remove(run.folder.path);
+}
+
+TEST(a_run_that_is_killed_while_it_is_watched_is_found_out)
+{
+    held_run run = begin_run();
+    cairn_recording *r;
+    CHECK_OK(cairn_recording_open(run.folder.path, &r, NULL));
+    CHECK(cairn_recording_grows(r) && !cairn_recording_interrupted(r));
+    end_run(&run, true);
+    CHECK_INT(frames_now(r), 1);
+    CHECK(!cairn_recording_grows(r) && cairn_recording_interrupted(r));
+    cairn_recording_close(r);
+    folder_remove(run.folder.path);
+}
+
+/* Killed before its journal was complete: the file is as the last flush left it. */
+TEST(a_journal_that_a_killed_run_left_does_not_hold_up_readers)
+{
+    held_run run = begin_run();
+    cairn_recording *r;
+    end_run(&run, true);
+    file_write(&run.folder, "run.h5.part.journal", "cairn journal 2\ncut off");
+    CHECK_OK(cairn_recording_open(run.folder.path, &r, NULL));
+    CHECK_INT(frames_now(r), 1);
+    CHECK(!file_exists(&run.folder, "run.h5.part.journal"));
+    cairn_recording_close(r);
+    folder_remove(run.folder.path);
 }
 
 TEST(no_memory_is_told_and_nothing_is_lost)
@@ -222,5 +290,8 @@ int main(void)
         CASE(a_folder_without_a_run_is_refused),
         CASE(the_description_names_columns_attributes_and_texts),
         CASE(a_run_under_way_is_read_by_another_process_and_then_as_the_finished_one),
+        CASE(a_run_that_was_killed_is_not_under_way_and_can_be_read),
+        CASE(a_run_that_is_killed_while_it_is_watched_is_found_out),
+        CASE(a_journal_that_a_killed_run_left_does_not_hold_up_readers),
         CASE(no_memory_is_told_and_nothing_is_lost));
 }

@@ -40,12 +40,16 @@ CAIRN_API cairn_status cairn_recording_open(const char *path, cairn_recording **
 /** Close it; NULL is allowed. */
 CAIRN_API void cairn_recording_close(cairn_recording *recording);
 
-/** Whether the run had not come to its end when the recording was last read. */
+/** Whether the run was under way when the recording was last read. */
 CAIRN_API bool cairn_recording_grows(const cairn_recording *recording);
+/** Whether the run was killed: it has not come to its end, and no program writes it any more. It may
+ *  be resumed, and is then under way again. */
+CAIRN_API bool cairn_recording_interrupted(const cairn_recording *recording);
 
 /** Write what the file holds as JSON: `attributes` of the run; `columns` by path, each with `rows`,
  *  `width` (numbers in a row), `whole` (whether they are whole), `unit` and `names` (what whole
- *  numbers stand for); `texts` by path; `grows`. `out` must be a file that can be rewound. */
+ *  numbers stand for); `texts` by path; `grows` and `interrupted`, as the functions above. `out`
+ *  must be a file that can be rewound. */
 CAIRN_API cairn_status cairn_recording_describe(cairn_recording *recording, FILE *out,
                                                 cairn_error *error);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -275,13 +276,38 @@ cairn_status cairn_file_commit_durable(cairn_file *file, cairn_error *error)
                                                        : fail_errno(error, file->path, "keep");
 }
 
+/* ---- locks ----------------------------------------------------------------------------------- */
+
+/* Who looks whether a lock is taken has it for some microseconds: that passes. */
+bool cairn_lock_take(int descriptor)
+{
+    enum { TRIES = 20 };
+    for (int i = 0; i < TRIES; i++) {
+        if (flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return true;
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
+cairn_lock_state cairn_lock_look(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0)
+        return CAIRN_LOCK_FREE;
+    bool free = flock(descriptor, LOCK_SH | LOCK_NB) == 0, taken = !free && errno == EWOULDBLOCK;
+    close(descriptor);
+    return free ? CAIRN_LOCK_FREE : taken ? CAIRN_LOCK_TAKEN : CAIRN_LOCK_UNKNOWN;
+}
+
 cairn_status cairn_folder_lock(const char *folder, int *lock, cairn_error *error)
 {
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*lock < 0)
         return fail_errno(error, folder, "look into the folder");
     /* some network file systems lock no folders; run.h5.part is locked in any case */
-    if (flock(*lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    if (cairn_lock_take(*lock))
         return CAIRN_OK;
     cairn_folder_unlock(lock);
     cairn_error_set_file(error, folder);

@@ -55,6 +55,20 @@ cairn_status cairn_file_place(const char *part, const char *path, cairn_error *e
 /* Bring the entry of a file in its folder to the disk. */
 bool cairn_file_keep_entry(const char *path);
 
+/* Take the lock (flock) of an open file or folder, which ends with its last descriptor, however the
+ * program ends. False: another program has it. Where the file system knows no locks: true. */
+bool cairn_lock_take(int descriptor);
+
+typedef enum cairn_lock_state {
+    CAIRN_LOCK_FREE,
+    CAIRN_LOCK_TAKEN,  /* by a program that lives                   */
+    CAIRN_LOCK_UNKNOWN /* the file system knows no locks of this    */
+} cairn_lock_state;
+
+/* Whether a program has taken the lock of a file or folder; free when there is none. Who takes it
+ * in the same moment is not turned away. */
+cairn_lock_state cairn_lock_look(const char *path);
+
 /* Be the only run that writes into a folder, until cairn_folder_unlock or the end of the program.
  * CAIRN_IO_FAILED: another one is at it. */
 cairn_status cairn_folder_lock(const char *folder, int *lock, cairn_error *error);

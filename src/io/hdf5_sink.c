@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/status.h"
+#include "io/file.h"
 #include "io/hdf5.h"
 
 /* Later versions of HDF5 declare drivers in a header of their own and number them. */
@@ -45,8 +45,7 @@ static H5FD_t *sink_open(const char *name, unsigned flags, hid_t access, haddr_t
     cairn_hdf5_sink *sink = *(cairn_hdf5_sink *const *)H5Pget_driver_info(access);
     bool anew = (flags & H5F_ACC_TRUNC) != 0;
     int descriptor = open(name, O_RDWR | (anew ? O_CREAT : 0) | O_CLOEXEC, 0666), reason;
-    bool busy =
-        descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool busy = descriptor >= 0 && !cairn_lock_take(descriptor);
     uint64_t end;
     if (descriptor >= 0 && !busy && find_end(descriptor, anew, &end)) {
         reason = cairn_overlay_start(&sink->overlay, descriptor, name, end);

@@ -3,8 +3,12 @@
  * A finished run stays open. One that is under way is opened anew for each call, because its
  * writer changes it: between two commits what the last one left stays as it is (overlay.h), and a
  * commit makes and removes a journal in the folder, which changes the time of the folder. So what
- * was read while that time stood still is of one moment; else it is read again. No lock is taken
- * and no signal sent: the writer cannot notice. */
+ * was read while that time stood still is of one moment; else it is read again. The writer cannot
+ * notice.
+ *
+ * The writer holds locks of the file and of the folder, which end with it. A file without its final
+ * name and without a writer is a run that was killed: it is read in the same way, as a new writer
+ * may go on with it. */
 #include "cairn/recording.h"
 
 #include <string.h>
@@ -17,6 +21,7 @@
 #include "cairn/run.h"
 #include "io/file.h"
 #include "io/hdf5_read.h"
+#include "io/overlay.h"
 #include "io/recording_describe.h"
 #include "io/run_file.h"
 
@@ -26,8 +31,9 @@ struct cairn_recording {
     char given[CAIRN_PATH_BYTES];  /* a folder, or a file                                     */
     char folder[CAIRN_PATH_BYTES]; /* of a run that is under way                              */
     char path[CAIRN_PATH_BYTES];   /* the file                                                */
-    bool grows;
-    hid_t file;        /* 0: closed                                                           */
+    bool part;   /* the file has not its final name yet                                       */
+    bool killed; /* and nobody writes it any more                                             */
+    hid_t file;  /* 0: closed                                                           */
     cairn_arena taken; /* what was read last                                                  */
     cairn_arena scratch;
     char *answer; /* in `taken`                                                               */
@@ -149,13 +155,13 @@ static cairn_status find_file(cairn_recording *r, cairn_error *error)
     if (folder) {
         TRY(cairn_path_join(r->given, "run.h5.part", part, error));
         TRY(cairn_path_join(r->given, "run.h5", whole, error));
-        r->grows = written_at(part) >= 0 && written_at(part) >= written_at(whole);
+        r->part = written_at(part) >= 0 && written_at(part) >= written_at(whole);
     } else {
-        r->grows =
+        r->part =
             length > 5 && strcmp(r->given + length - 5, ".part") == 0 && cairn_is_file(r->given);
         snprintf(part, sizeof part, "%s", r->given);
     }
-    if (!r->grows)
+    if (!r->part)
         return cairn_run_find_file(r->given, r->path, error);
     snprintf(r->path, sizeof r->path, "%s", part);
     find_folder(r->path, r->folder);
@@ -172,6 +178,23 @@ static cairn_status open_finished(cairn_recording *r, cairn_error *error)
     if (status != CAIRN_OK)
         r->file = 0;
     return status;
+}
+
+/* ---- is it written by anyone ---------------------------------------------------------------- */
+
+/* Between closing the file and giving it its name the writer holds the lock of the folder alone,
+ * which some network file systems do not know. */
+static bool has_writer(const cairn_recording *r)
+{
+    return cairn_lock_look(r->path) != CAIRN_LOCK_FREE ||
+           cairn_lock_look(r->folder) == CAIRN_LOCK_TAKEN;
+}
+
+/* A run that was killed while it committed has left its journal: finish that. */
+static cairn_status see_writer(cairn_recording *r, cairn_error *error)
+{
+    r->killed = !has_writer(r);
+    return r->killed && is_committing(r) ? cairn_overlay_recover(r->path, error) : CAIRN_OK;
 }
 
 /* ---- doing something with it ---------------------------------------------------------------- */
@@ -227,6 +250,7 @@ static cairn_status do_growing(cairn_recording *r, work_fn *work, void *context,
     cairn_status status = CAIRN_IO_FAILED;
     for (int i = 0; i < ATTEMPTS && written_at(r->path) >= 0; i++) {
         cairn_error found = { 0 };
+        TRY(see_writer(r, error));
         if (attempt(r, work, context, &status, &found)) {
             if (error && status != CAIRN_OK)
                 *error = found;
@@ -241,18 +265,18 @@ static cairn_status do_growing(cairn_recording *r, work_fn *work, void *context,
 static cairn_status end_growing(cairn_recording *r, cairn_error *error)
 {
     TRY(find_file(r, error));
-    return r->grows ? CAIRN_OK : open_finished(r, error);
+    return r->part ? CAIRN_OK : open_finished(r, error);
 }
 
 /* Do it with the file of the run as it is now. */
 static cairn_status do_with(cairn_recording *r, work_fn *work, void *context, cairn_error *error)
 {
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = r->grows ? do_growing(r, work, context, error) : CAIRN_OK;
-    bool ended = r->grows && status != CAIRN_OK && written_at(r->path) < 0;
+    cairn_status status = r->part ? do_growing(r, work, context, error) : CAIRN_OK;
+    bool ended = r->part && status != CAIRN_OK && written_at(r->path) < 0;
     if (ended)
         status = end_growing(r, error);
-    if (status == CAIRN_OK && !r->grows)
+    if (status == CAIRN_OK && !r->part)
         status = work(r, context, error);
     else if (status == CAIRN_OK && ended) /* another run has begun there */
         status = do_growing(r, work, context, error);
@@ -278,7 +302,7 @@ static cairn_status open_recording(cairn_recording *r, const char *path, cairn_e
     strcpy(r->given, path);
     TRY(find_file(r, error));
     cairn_error_set_file(error, r->path);
-    if (!r->grows)
+    if (!r->part)
         TRY(open_finished(r, error));
     return do_with(r, see_frames, NULL, error);
 }
@@ -308,7 +332,12 @@ void cairn_recording_close(cairn_recording *r)
 
 bool cairn_recording_grows(const cairn_recording *r)
 {
-    return r->grows;
+    return r->part && !r->killed;
+}
+
+bool cairn_recording_interrupted(const cairn_recording *r)
+{
+    return r->part && r->killed;
 }
 
 /* ---- describing ----------------------------------------------------------------------------- */
@@ -318,7 +347,9 @@ static cairn_status describe(cairn_recording *r, void *context, cairn_error *err
     FILE *out = context;
     cairn_arena_reset(&r->scratch);
     rewind(out);
-    TRY(cairn_recording_write(r->file, r->grows, &r->scratch, out, error));
+    const cairn_recording_state state = { cairn_recording_grows(r),
+                                          cairn_recording_interrupted(r) };
+    TRY(cairn_recording_write(r->file, state, &r->scratch, out, error));
     /* an attempt before may have been longer */
     bool good = fflush(out) == 0 && ftruncate(fileno(out), ftello(out)) == 0;
     return good ? CAIRN_OK : cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot write");

@@ -180,13 +180,14 @@ static void write_columns(walk *w, hid_t file, const char *key, bool texts)
     cairn_json_end(&w->json);
 }
 
-cairn_status cairn_recording_write(hid_t file, bool grows, cairn_arena *scratch, FILE *out,
-                                   cairn_error *error)
+cairn_status cairn_recording_write(hid_t file, cairn_recording_state state, cairn_arena *scratch,
+                                   FILE *out, cairn_error *error)
 {
     walk w = { .json = { .out = out }, .scratch = scratch, .error = error };
     hsize_t position = 0;
     cairn_json_begin(&w.json, NULL);
-    cairn_json_flag(&w.json, "grows", grows);
+    cairn_json_flag(&w.json, "grows", state.grows);
+    cairn_json_flag(&w.json, "interrupted", state.interrupted);
     cairn_json_begin(&w.json, "attributes");
     if (H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &position, write_attribute, &w) < 0 &&
         w.status == CAIRN_OK)

@@ -127,7 +127,6 @@ export class App {
   private tick(): void {
     const now = performance.now(), passed = Math.min((now - this.last) / 1000, 0.25);
     this.last = now;
-    if (!this.working && this.views.some((v) => v.sort(this.stage.toward))) void this.seek(this.time);
     if (!this.playing || this.working) return;
     let t = this.time + passed * this.speed;
     if (t > this.end) {
@@ -285,6 +284,21 @@ export class App {
     void this.seek(this.time);
   }
 
+  /** Show the bodies of one material alone; a second time: all. */
+  isolateMaterial(m: number): void {
+    const others = this.materials().filter((k) => k !== m);
+    for (const v of this.views) {
+      const alone = others.every((k) => v.hiddenMaterials.has(k)) && !v.hiddenMaterials.has(m);
+      v.hiddenMaterials.clear();
+      if (!alone) for (const k of others) v.hiddenMaterials.add(k);
+    }
+    this.changed('colour');
+    void this.seek(this.time);
+  }
+
+  /** The materials of the bodies, by number. */
+  materials(): number[] { return [...new Set(this.runs.flatMap((r) => [...r.bodies.material]))].sort((a, b) => a - b); }
+
   hide(row: number): void { for (const v of this.views) v.hidden.add(row); this.select(-1); }
 
   isolate(rows: number[] | null): void {
@@ -301,7 +315,7 @@ export class App {
   // ---- selection --------------------------------------------------------------------------------
 
   select(row: number, contact = -1): void {
-    for (const v of this.views) { v.selected = row; v.selectedContact = contact; }
+    for (const v of this.views) { v.selected = row; v.selectContact(v === this.view ? contact : -1); }
     if (row < 0) this.setFollowing(false);
     this.changed('selection');
     void this.seek(this.time);
@@ -326,11 +340,12 @@ export class App {
 
   // ---- a run that is under way ------------------------------------------------------------------
 
+  /** One that was killed is looked at now and then: it may be resumed. */
   async follow(): Promise<void> {
-    while (this.runs.some((r) => r.grows)) {
-      await new Promise((done) => setTimeout(done, 400));
+    while (this.runs.some((r) => r.grows || r.interrupted)) {
+      await new Promise((done) => setTimeout(done, this.runs.some((r) => r.grows) ? 400 : 3000));
       for (const v of this.views) {
-        if (!v.run.grows) continue;
+        if (!v.run.grows && !v.run.interrupted) continue;
         try { if (await v.run.refresh()) await v.grow(); } catch { continue; } // busy: the next time
         this.changed('runs');
       }

@@ -1,7 +1,7 @@
 // inspector.ts - the numbers of what was clicked: a body or a contact, its neighbours, its history.
 import type { App } from './app';
 import { digits, h } from './dom';
-import { Plot } from './plot';
+import { Plot, type Line } from './plot';
 import { contactForce, contactResidual, normalForce } from './quantities';
 import { placeOf } from './run';
 
@@ -15,18 +15,18 @@ export class Inspector {
   readonly element = h('div', { class: 'body' });
   private turn = 0;
   private plot: Plot | null = null;
-  private history: { row: number; frames: number } = { row: -1, frames: 0 };
+  private historyKey = '';
 
   constructor(private app: App, reveal: () => void) {
-    app.on('selection', () => { if (app.view.selected >= 0 || app.view.selectedContact >= 0) reveal(); void this.show(); });
+    app.on('selection', () => { if (app.view.selected >= 0 || app.view.selectedPair) reveal(); void this.show(); });
     app.on('frame', () => { if (!app.playing) void this.show(); this.plot?.at(app.time); });
     void this.show();
   }
 
   private async show(): Promise<void> {
-    const mine = ++this.turn, { selected, selectedContact } = this.app.view;
+    const mine = ++this.turn, { selected, selectedPair } = this.app.view;
     if (selected >= 0) await this.showBody(selected, mine);
-    else if (selectedContact >= 0) this.showContact(selectedContact);
+    else if (selectedPair) await this.showContact(this.app.view.selectedContact, selectedPair.a, selectedPair.b);
     else this.element.replaceChildren(h('span', { class: 'unit' }, 'Click a body, or a force chain, to see its numbers.'));
   }
 
@@ -50,7 +50,7 @@ export class Inspector {
         rows.push([app.quantity.label.toLowerCase(), app.quantity.kinds?.[value] ?? `${digits(value)} ${app.quantity.unit}`]);
     }
     this.element.replaceChildren(h('b', { class: 'name' }, run.bodyName(row)), table(rows), ...this.neighbours(row), this.buttons(row));
-    await this.showHistory(row);
+    await this.showHistory(`body ${row} `, 'speed in m/s', () => this.speeds(row));
   }
 
   private neighbours(row: number): HTMLElement[] {
@@ -82,8 +82,12 @@ export class Inspector {
       make('Trail', 'Show where it was', () => { void app.set({ trails: !app.options.trails }); }, app.options.trails),
       make('Hide', 'Hide it (H)', () => app.hide(row)),
       make('Isolate', 'Only it and what touches it (I)', () => app.isolate(this.touching(row))),
+      make('Hide material', `Hide all bodies of ${this.materialOf(row)}`, () => { app.toggleMaterial(app.run.bodies.material[row]); app.select(-1); }),
+      make('Only material', `Only bodies of ${this.materialOf(row)}`, () => app.isolateMaterial(app.run.bodies.material[row])),
       make('Show all', 'Show what was hidden (U)', () => app.showAll()));
   }
+
+  private materialOf(row: number): string { return this.app.run.materialName(this.app.run.bodies.material[row]); }
 
   /** A body and those that push against it. */
   touching(row: number): number[] {
@@ -94,40 +98,71 @@ export class Inspector {
     return out;
   }
 
-  private showContact(k: number): void {
-    const { app } = this, run = app.run, c = app.frame?.contacts;
-    if (!c || k >= c.count) { this.element.replaceChildren(h('span', { class: 'unit' }, 'This contact is not there at this time.')); return; }
-    const f = [0, 0, 0], d = run.dimension;
+  private async showContact(k: number, a: number, b: number): Promise<void> {
+    const { app } = this, run = app.run, name = (row: number): string => (row < 0 ? 'gone' : run.bodyName(row));
+    this.element.replaceChildren(h('b', { class: 'name' }, `contact of ${name(a)} and ${name(b)}`),
+      h('div', { class: 'links' }, ...[a, b].filter((row) => row >= 0).map((row) => Object.assign(h('button', {}, name(row)), { onclick: () => app.select(row) }))),
+      k >= 0 ? table(this.contactNumbers(k)) : h('span', { class: 'unit' }, 'They do not touch at this time.'));
+    await this.showHistory(`pair ${a} ${b} `, 'N, all contacts of the two', () => this.forces(a, b));
+  }
+
+  private contactNumbers(k: number): [string, string][] {
+    const { app } = this, run = app.run, c = app.frame!.contacts!, f = [0, 0, 0], d = run.dimension;
     contactForce(run, c, k, f);
     const tangent = Math.hypot(...Array.from(c.impulse.subarray(d * k + 1, d * k + d))) / run.timeStep, normal = normalForce(run, c, k);
     const slide = Math.hypot(...Array.from(c.velocity.subarray(d * k + 1, d * k + d)));
-    const ends = [0, 1].map((s) => c.body[2 * k + s]);
-    this.element.replaceChildren(h('b', { class: 'name' }, `contact ${k}`),
-      h('div', { class: 'links' }, ...ends.map((row) => Object.assign(h('button', {}, row < 0 ? 'gone' : run.bodyName(row)), { onclick: () => app.select(row) }))),
-      table([['normal force', `${digits(normal)} N`], ['friction', `${digits(tangent)} N`], ['of its limit', c.mu[k] * normal > 0 ? `${digits((100 * tangent) / (c.mu[k] * normal), 3)} %` : '–'],
-        ['force', `${vector(f)} N`], ['mu', digits(c.mu[k])], ['slides at', `${digits(slide)} m/s`], ['gap', `${digits(c.gap[k])} m`],
-        ['residual', `${digits(contactResidual(run, c, k), 2)} m/s`], ['point', `${vector(c.point.subarray(3 * k, 3 * k + 3))} m`], ['normal', vector(c.normal.subarray(3 * k, 3 * k + 3))]]));
+    return [['normal force', `${digits(normal)} N`], ['friction', `${digits(tangent)} N`],
+      ['of its limit', c.mu[k] * normal > 0 ? `${digits((100 * tangent) / (c.mu[k] * normal), 3)} %` : '–'],
+      ['force', `${vector(f)} N`], ['mu', digits(c.mu[k])], ['slides at', `${digits(slide)} m/s`], ['gap', `${digits(c.gap[k])} m`],
+      ['residual', `${digits(contactResidual(run, c, k), 2)} m/s`], ['point', `${vector(c.point.subarray(3 * k, 3 * k + 3))} m`],
+      ['normal', vector(c.normal.subarray(3 * k, 3 * k + 3))]];
   }
 
-  // the speed over the frames: at most some hundred of them are read
-  private async showHistory(row: number): Promise<void> {
-    const { app } = this, run = app.run;
-    if (app.large) return;
-    if (!this.plot || this.history.row !== row || this.history.frames !== run.frames) {
-      const plot = new Plot('History', 'speed in m/s'), x: number[] = [], y: number[] = [];
+  // ---- history ------------------------------------------------------------------------------------
+
+  /** The plot of what is selected, made when it is another one, or when there are new frames. */
+  private async showHistory(key: string, unit: string, load: () => Promise<Line[]>): Promise<void> {
+    const { app } = this, whole = `${key} ${app.run.frames}`;
+    if (this.historyKey !== whole) {
+      const plot = new Plot('History', unit);
       plot.onSeek = (t) => void app.seek(t);
+      this.historyKey = whole;
       this.plot = plot;
-      this.history = { row, frames: run.frames };
-      const every = Math.max(1, Math.ceil(run.frames / 240));
-      for (let k = 0; k < run.frames && this.plot === plot; k += every) {
-        const f = await run.frame(k, 'places'), i = placeOf(f, row);
-        if (i < 0 || !f.v) continue;
-        x.push(f.time);
-        y.push(Math.hypot(f.v[3 * i], f.v[3 * i + 1], f.v[3 * i + 2]));
-      }
+      this.element.append(h('span', { class: 'unit loading' }, 'Reading its history…'));
+      const lines = await load();
       if (this.plot !== plot) return;
-      plot.set([{ label: 'speed', x, y }], [app.start, app.end]);
+      plot.set(lines, [app.start, app.end]);
     }
-    if (app.view.selected === row && this.plot) { this.element.append(this.plot.element); this.plot.at(app.time); }
+    if (!this.historyKey.startsWith(this.selectedKey()) || !this.plot) return;
+    this.element.querySelector('.loading')?.remove();
+    this.element.append(this.plot.element);
+    this.plot.at(app.time);
+  }
+
+  private selectedKey(): string {
+    const { selected, selectedPair } = this.app.view;
+    return selected >= 0 ? `body ${selected} ` : selectedPair ? `pair ${selectedPair.a} ${selectedPair.b} ` : 'nothing';
+  }
+
+  /** Its speed in at most 240 frames. */
+  private async speeds(row: number): Promise<Line[]> {
+    const { run } = this.app, x: number[] = [], y: number[] = [], frames = run.someFrames(240);
+    const found = await run.history(frames, row, ['frames/bodies/v']);
+    found.forEach((v, i) => { if (v) { x.push(run.time[frames[i]]); y.push(Math.hypot(...v[0])); } });
+    return [{ label: 'speed', x, y }];
+  }
+
+  /** Forces between two bodies; the more contacts frames have, the fewer of them are read: 4 million contacts at most. */
+  private async forces(a: number, b: number): Promise<Line[]> {
+    const { run } = this.app, most = Math.floor((4e6 * run.frames) / Math.max(1, run.contactRows));
+    const frames = run.someFrames(Math.min(240, Math.max(8, most))), normal: number[] = [], friction: number[] = [], key = this.historyKey;
+    for (const k of frames) {
+      if (this.historyKey !== key) break; // something else was selected
+      const f = await run.pairForce(k, a, b);
+      normal.push(f[0]);
+      friction.push(f[1]);
+    }
+    const x = frames.slice(0, normal.length).map((k) => run.time[k]);
+    return [{ label: 'normal force', x, y: normal }, { label: 'friction', x, y: friction }];
   }
 }

@@ -1,7 +1,8 @@
 // layers.ts - things that are drawn many times at once: balls, solids of one shape, tubes.
 import * as THREE from 'three';
 import { mapBytes, viridis, type Rgb } from './colormap';
-import { ballFragment, ballVertex, dotFragment, dotVertex, solidFragment, solidVertex, tubeVertex } from './shaders';
+import { ballFragment, ballVertex, dotFragment, dotVertex, flag, solidFragment, solidVertex, tubeVertex } from './shaders';
+import { nearEye, nearestFirst, sameEye, Sight, type Eye, type ManyBalls } from './sight';
 
 /** What all materials share; changing a value changes all. */
 export class Style {
@@ -82,6 +83,7 @@ abstract class Layer {
   /** Glass lets all behind it be seen. */
   setTransparent(on: boolean): void {
     const m = this.mesh.material;
+    if (m.transparent === on && m.depthWrite === !on) return; // to set it anew costs time
     m.transparent = on;
     m.depthWrite = !on;
     m.needsUpdate = true;
@@ -93,36 +95,109 @@ abstract class Layer {
 // an octagon about the circle of radius 1: less to throw away than a square has
 const octagon = (): THREE.BufferGeometry => new THREE.CircleGeometry(1 / Math.cos(Math.PI / 8), 8, Math.PI / 8);
 
-/** Balls: exact ones as instances; where they have a few pixels each, the same numbers as points. */
+const ballWidths: Record<string, number> = { iPosition: 3, iRadius: 1, iRotation: 4, iValue: 1, iFlags: 1 };
+
+/** Balls: exact ones as instances; where they have a few pixels each, the same numbers as points. Of many, those
+ *  that can be seen are handed over: `array` and `touch` are about all of them, the geometry has what is drawn. */
 export class Balls extends Layer {
   readonly points: THREE.Points<THREE.BufferGeometry, THREE.ShaderMaterial>;
   private asPoints = false;
   private shown = true;
   private focal: THREE.IUniform = { value: 1 };
+  private all: Record<string, Float32Array> | null = null; // of many
+  private total = 0;
+  private order: Uint32Array = new Uint32Array(0); // of many, from near to far
+  private sortedFor: THREE.Vector3 | null = null;
+  private seen: Uint32Array = new Uint32Array(0);
+  private sight = new Sight();
+  private lastEye: Eye | null = null;
+  private stale = new Set<string>();
+  private took = 0; // ms
 
-  constructor(uniforms: Record<string, THREE.IUniform>) {
-    super(octagon(), new THREE.ShaderMaterial({ uniforms, vertexShader: ballVertex, fragmentShader: ballFragment }),
-      { iPosition: 3, iRadius: 1, iRotation: 4, iValue: 1, iFlags: 1 });
+  constructor(uniforms: Record<string, THREE.IUniform>, private manyFrom = Infinity) {
+    super(octagon(), new THREE.ShaderMaterial({ uniforms, vertexShader: ballVertex, fragmentShader: ballFragment }), ballWidths);
     this.points = new THREE.Points(new THREE.BufferGeometry(),
       new THREE.ShaderMaterial({ uniforms: { ...uniforms, uFocal: this.focal }, vertexShader: dotVertex, fragmentShader: dotFragment }));
     this.points.frustumCulled = false;
     this.points.visible = false;
   }
 
+  get many(): boolean { return this.all !== null; }
+  /** How many are drawn. */
+  get drawn(): number { return this.count; }
+
   override resize(count: number): void {
-    super.resize(count);
+    this.total = count;
+    if (count >= this.manyFrom) this.makeRoom(count);
+    else { this.all = null; super.resize(count); }
     if (this.points) this.apply();
   }
 
+  private makeRoom(count: number): void {
+    if (this.all && this.all['iRadius'].length >= count) return;
+    const old = this.all;
+    this.all = {};
+    for (const [name, width] of Object.entries(ballWidths)) {
+      this.all[name] = new Float32Array(Math.ceil(1.1 * count) * width);
+      if (old) this.all[name].set(old[name]);
+    }
+    this.sortedFor = null;
+  }
+
+  override array(name: string): Float32Array { return this.all?.[name] ?? super.array(name); }
+
   override touch(...names: string[]): void {
-    super.touch(...names);
+    for (const name of names.length > 0 ? names : Object.keys(ballWidths)) this.stale.add(name);
+    if (!this.all) this.handOver();
+  }
+
+  // what is stale goes to the GPU
+  private handOver(): void {
+    super.touch(...this.stale);
     const g = this.points.geometry;
     for (const [own, name] of [['position', 'iPosition'], ['iRadius', 'iRadius'], ['iValue', 'iValue'], ['iFlags', 'iFlags']]) {
-      const array = this.array(name), old = g.getAttribute(own) as THREE.BufferAttribute | undefined;
-      if (old?.array !== array) g.setAttribute(own, new THREE.BufferAttribute(array, name === 'iPosition' ? 3 : 1).setUsage(THREE.DynamicDrawUsage));
-      else if (names.length === 0 || names.includes(name)) old.needsUpdate = true;
+      const array = super.array(name), old = g.getAttribute(own) as THREE.BufferAttribute | undefined;
+      if (old?.array !== array) g.setAttribute(own, new THREE.BufferAttribute(array, ballWidths[name]).setUsage(THREE.DynamicDrawUsage));
+      else if (this.stale.has(name)) {
+        old.clearUpdateRanges();
+        old.addUpdateRange(0, this.count * ballWidths[name]);
+        old.needsUpdate = true;
+      }
     }
     g.setDrawRange(0, this.count);
+    this.stale.clear();
+  }
+
+  /** Of many: choose those that the eye can see. `toward` points from the scene to the eye, which is `distance` away;
+   *  while things move, a choice that takes long is kept until the eye has moved a little. */
+  choose(eye: Eye, toward: THREE.Vector3, distance: number, moving: boolean): void {
+    if (!this.all) return;
+    if (this.stale.size === 0 && (sameEye(this.lastEye, eye) || (moving && this.took > 30 && nearEye(this.lastEye, eye, distance)))) return;
+    const begin = performance.now();
+    const balls: ManyBalls = { count: this.total, position: this.all['iPosition'], radius: this.all['iRadius'], flags: this.all['iFlags'], hidden: flag.hidden };
+    if (!this.sortedFor || this.order.length !== this.total || this.sortedFor.dot(toward) < 0.97) {
+      this.order = nearestFirst(balls, toward);
+      this.sortedFor = toward.clone();
+    }
+    if (this.seen.length < this.total) this.seen = new Uint32Array(this.total);
+    // glass hides nothing
+    const glass = this.mesh.material.transparent, n = glass ? this.total : this.sight.find(balls, this.order, eye, this.seen);
+    this.gather(glass ? this.order : this.seen, n);
+    this.lastEye = { ...eye, view: Array.from(eye.view), projection: Array.from(eye.projection), clip: eye.clip && Array.from(eye.clip) };
+    this.took = performance.now() - begin;
+  }
+
+  private gather(list: Uint32Array, n: number): void {
+    super.resize(n);
+    for (const [name, width] of Object.entries(ballWidths)) {
+      const from = this.all![name], to = super.array(name);
+      if (width === 1) for (let k = 0; k < n; k++) to[k] = from[list[k]];
+      else if (width === 3) for (let k = 0; k < n; k++) { const i = 3 * list[k], o = 3 * k; to[o] = from[i]; to[o + 1] = from[i + 1]; to[o + 2] = from[i + 2]; }
+      else for (let k = 0; k < n; k++) { const i = 4 * list[k], o = 4 * k; to[o] = from[i]; to[o + 1] = from[i + 1]; to[o + 2] = from[i + 2]; to[o + 3] = from[i + 3]; }
+      this.stale.add(name);
+    }
+    this.handOver();
+    this.apply();
   }
 
   /** By the pixels that a typical radius has, and the pixels of a metre at distance 1. */
@@ -147,10 +222,10 @@ export class Solids extends Layer {
   readonly corners: Float32Array;
   readonly reach: number;
 
-  constructor(geometry: THREE.BufferGeometry, uniforms: Record<string, THREE.IUniform>, flat: boolean) {
+  /** `even`: what is flat is lit at its corners. */
+  constructor(geometry: THREE.BufferGeometry, uniforms: Record<string, THREE.IUniform>, even = false) {
     super(geometry, new THREE.ShaderMaterial({
-      uniforms, vertexShader: solidVertex, fragmentShader: solidFragment, side: THREE.DoubleSide,
-      depthTest: !flat || true,
+      uniforms, vertexShader: solidVertex, fragmentShader: solidFragment, side: THREE.DoubleSide, defines: even ? { EVEN: '' } : {},
     }), { iPosition: 3, iRotation: 4, iScale: 3, iValue: 1, iFlags: 1 });
     this.corners = geometry.getAttribute('position').array as Float32Array;
     geometry.computeBoundingSphere();

@@ -15,11 +15,19 @@ function message(title: string, text: string): void {
   document.body.append(h('div', { class: 'message' }, h('h1', {}, title), h('p', {}, text)));
 }
 
+/** How a run that did not come to its end stands; null: it did. */
+function stateOf(run: Run): [string, string] | null {
+  if (run.grows) return ['● running', 'The run is under way; new frames come by themselves'];
+  if (run.interrupted) return ['■ interrupted', "Its program was killed: these are the frames up to its last flush. 'cairn resume' goes on from its checkpoint, if there is one"];
+  const ending = String(run.description.attributes['ending'] ?? 'complete');
+  return ['interrupted', 'stopped', 'failed'].includes(ending) ? [`■ ${ending}`, String(run.description.attributes['message'] || 'The run ended before its time')] : null;
+}
+
 function title(app: App): HTMLElement {
   const line = h('p', {});
   const show = (): void => {
-    const count = app.frame?.count ?? 0, c = app.frame?.contacts?.count;
-    line.replaceChildren(app.run.grows ? h('span', { class: 'live' }, '● running · ') : '',
+    const count = app.frame?.count ?? 0, c = app.frame?.contacts?.count, state = stateOf(app.run);
+    line.replaceChildren(state ? h('span', { class: 'live', title: state[1] }, `${state[0]} · `) : '',
       `${count.toLocaleString('en')} bodies${c === undefined ? '' : ` · ${c.toLocaleString('en')} contacts`}`);
   };
   app.on('frame', show);

@@ -1,5 +1,6 @@
 // panel.ts - what can be chosen, at the right.
 import type { App } from './app';
+import { css, kindColour } from './colormap';
 import { h } from './dom';
 import { Inspector } from './inspector';
 import { Plots } from './plots';
@@ -68,6 +69,23 @@ function showSection(app: App): HTMLElement {
     flag('Walls', 'W', 'walls'), flag('Trails', 'T', 'trails'), app.run.dimension === 3 ? flag('Marks that show spin', '', 'marks') : null);
 }
 
+/** Materials can be hidden, or shown alone, whatever the colours mean. */
+function materialSection(app: App): HTMLElement | null {
+  const list = app.materials();
+  if (list.length < 2) return null;
+  const boxes = list.map((m) => {
+    const box = h('input', { type: 'checkbox' }), name = app.run.materialName(m);
+    box.onchange = () => app.toggleMaterial(m);
+    const only = Object.assign(h('button', { title: `Show ${name} alone; again: all`, 'aria-label': `Only ${name}` }, 'Only'), { onclick: () => app.isolateMaterial(m) });
+    const swatch = Object.assign(h('i', { class: 'swatch' }), { style: `background:${css(kindColour(m))}` });
+    return { m, box, row: h('div', { class: 'row' }, h('label', { class: 'check' }, box, swatch, name), only) };
+  });
+  const show = (): void => { for (const b of boxes) b.box.checked = !app.view.hiddenMaterials.has(b.m); };
+  app.on('colour', show);
+  show();
+  return section('Materials', list.length <= 4, ...boxes.map((b) => b.row));
+}
+
 function viewSection(app: App): HTMLElement {
   const views: [StandardView, string][] = app.run.dimension === 2 ? [['home', 'Fit']]
     : [['home', 'Fit'], ['front', 'Front'], ['right', 'Right'], ['top', 'Top'], ['back', 'Back'], ['left', 'Left'], ['bottom', 'Below']];
@@ -104,7 +122,7 @@ export function panel(app: App): Panel {
   const element = h('aside', { class: 'card panel', 'aria-label': 'Settings' });
   const inspector = new Inspector(app, () => { selection.open = true; element.classList.add('open'); });
   selection.querySelector('.body')!.replaceWith(inspector.element);
-  element.append(selection, colourSection(app), showSection(app), viewSection(app), moreSection(app, plots, recorder));
+  element.append(selection, colourSection(app), showSection(app), ...[materialSection(app)].filter((s) => s !== null), viewSection(app), moreSection(app, plots, recorder));
   const menu = h('button', { class: 'menu', 'aria-label': 'Settings' }, 'Settings');
   menu.onclick = () => element.classList.toggle('open');
   return { element, plots, inspector, menu, recorder };

@@ -77,6 +77,7 @@ export class Run {
   get name(): string { return this.source.name; }
   get frames(): number { return this.time.length; }
   get grows(): boolean { return this.description.grows; }
+  get interrupted(): boolean { return this.description.interrupted; }
   get title(): string { return String(this.description.attributes['title'] || this.name); }
   get hasContacts(): boolean { return this.contactOffset !== null; }
 
@@ -103,7 +104,7 @@ export class Run {
   async refresh(): Promise<boolean> {
     const before = this.frames, bodies = this.bodies.count;
     this.description = await this.source.describe();
-    if (this.column('frames/time')!.rows === before && this.grows) return false;
+    if (this.column('frames/time')!.rows === before && (this.grows || this.interrupted)) return false;
     await this.readIndex();
     if (this.column('bodies/shape')!.rows !== bodies) await this.readBodies();
     return true;
@@ -258,6 +259,51 @@ export class Run {
       point: f('point'), normal: f('normal'), tangent: f('tangent'), impulse: f('impulse'),
       velocity: f('velocity'), mu: f('mu'), gap: f('gap'),
     };
+  }
+
+  /** At most `most` frames, evenly over the run. */
+  someFrames(most: number): number[] {
+    const every = Math.max(1, Math.ceil(this.frames / most));
+    return Array.from({ length: Math.ceil(this.frames / every) }, (_, i) => i * every);
+  }
+
+  /** Some columns of one body in many frames, row by row instead of frame by frame; null: it is not there. */
+  async history(frames: number[], row: number, columns: string[]): Promise<(number[][] | null)[]> {
+    const there = frames.filter((k) => row < this.bodyOffset[k + 1] - this.bodyOffset[k]);
+    const at = (column: string, type: Wish['type'], k: number): Wish => ({ column, type, first: this.bodyOffset[k] + row, count: 1 });
+    const found = await this.read(there.flatMap((k) => [at('frames/bodies/index', 'i4', k), ...columns.map((c) => at(c, 'f8', k))]));
+    const width = columns.length + 1, out = new Map<number, number[][]>();
+    there.forEach((k, i) => { if (found[width * i][0] === row) out.set(k, found.slice(width * i + 1, width * (i + 1)).map((v) => Array.from(v))); });
+    return Promise.all(frames.map((k) => out.get(k) ?? this.searchHistory(k, row, columns)));
+  }
+
+  // bodies that came in or went away have moved it to another place: rows rise, so it can be searched for
+  private async searchHistory(k: number, row: number, columns: string[]): Promise<number[][] | null> {
+    let low = this.bodyOffset[k], high = Math.min(this.bodyOffset[k + 1], low + row + 1);
+    while (low < high) {
+      const mid = Math.floor((low + high) / 2);
+      const [found] = await this.read([{ column: 'frames/bodies/index', type: 'i4', first: mid, count: 1 }]);
+      if (found[0] === row) return (await this.read(columns.map((column) => ({ column, type: 'f8' as const, first: mid, count: 1 })))).map((v) => Array.from(v));
+      if (found[0] < row) low = mid + 1; else high = mid;
+    }
+    return null;
+  }
+
+  /** How many contacts all frames have together. */
+  get contactRows(): number { return this.contactOffset?.[this.frames] ?? 0; }
+
+  /** Normal force and friction between two bodies in a frame, in N: sums over all their contacts. */
+  async pairForce(k: number, a: number, b: number): Promise<[number, number]> {
+    const of = this.contactOffset!, first = of[k], count = of[k + 1] - first, d = this.dimension;
+    const [body, impulse] = await this.read([
+      { column: 'frames/contacts/body', type: 'i4', first, count }, { column: 'frames/contacts/impulse', type: 'f4', first, count }]);
+    let normal = 0, friction = 0;
+    for (let i = 0; i < count; i++) {
+      if (!((body[2 * i] === a && body[2 * i + 1] === b) || (body[2 * i] === b && body[2 * i + 1] === a))) continue;
+      normal += impulse[d * i] / this.timeStep;
+      friction += Math.hypot(...impulse.subarray(d * i + 1, d * i + d)) / this.timeStep;
+    }
+    return [normal, friction];
   }
 
   /** Exact numbers of one body in a frame, for people to read. */

@@ -6,6 +6,7 @@ import type { Quantity } from './quantities';
 import { contactForce, normalForce } from './quantities';
 import { placeOf, type Frame, type Run } from './run';
 import { flag } from './shaders';
+import type { Eye } from './sight';
 import { containerKinds, keyOf, quaternion, readGeometry, shapeGeometry, specOf, type GeometryTables } from './shapes';
 import { wallGeometries, wallLines } from './walls';
 
@@ -21,6 +22,8 @@ export interface ShowOptions {
   marks: boolean;
   threshold: number; // share of the largest force below which chains are left out
 }
+
+const manyBalls = 20000; // from here on those that others hide are left out
 
 /** Where each row of /bodies is drawn. */
 interface Group { solids: Solids; rows: number[]; scale: THREE.Vector3[]; own: boolean[] }
@@ -46,13 +49,13 @@ export class RunView {
   readonly hiddenMaterials = new Set<number>();
   isolated: Set<number> | null = null;
   selected = -1;
-  selectedContact = -1;
+  selectedContact = -1; // in the frame that is shown; -1: none, or not there now
+  selectedPair: { a: number; b: number; point: number[] } | null = null; // rows, and where it was seen last
   box = new THREE.Box3();
   forceScale = 0; // N: the thickest tube; 0: by each frame
   forceShown = 0; // N: the same, of what is shown
   private balls: Balls;
   private ballRows: number[] = [];
-  private sorted: THREE.Vector3 | null = null;
   private groups: Group[] = [];
   private groupOf = new Map<number, Group>();
   private containers: number[] = [];
@@ -80,7 +83,7 @@ export class RunView {
     const u = this.style.uniforms;
     u['uFlatLight'].value = run.dimension === 2 ? 1 : 0;
     u['uPerspective'].value = perspective ? 1 : 0;
-    this.balls = new Balls(u);
+    this.balls = new Balls(u, perspective ? manyBalls : Infinity);
     this.chainUniforms = this.style.with({
       uMap: { value: texture(ember) }, uRange: { value: new THREE.Vector2(0, 1) }, uGlass: { value: 0 }, uAlpha: { value: 1 },
       uGrey: { value: new THREE.Color(0.75, 0.77, 0.8) }, uMarks: { value: 0 }, uFlatLight: { value: 0 },
@@ -134,7 +137,7 @@ export class RunView {
       if (at === undefined) {
         const geometry = shapeGeometry(spec, this.tables, run.dimension);
         if (!geometry) continue;
-        const solids = new Solids(geometry, this.style.uniforms, run.dimension === 2);
+        const solids = new Solids(geometry, this.style.uniforms);
         at = { solids, rows: [], scale: [], own: [] };
         keys.set(key, at);
         this.groups.push(at);
@@ -146,7 +149,6 @@ export class RunView {
       this.groupOf.set(row, at);
     }
     this.built = run.bodies.count;
-    this.sorted = null;
     // of what is no ball, the radius of a ball of its volume
     const size = (i: number): number => run.bodies.radius[i] ||
       (run.dimension === 2 ? Math.sqrt(run.bodies.volume[i] / Math.PI) : Math.cbrt((3 * run.bodies.volume[i]) / (4 * Math.PI)));
@@ -209,15 +211,39 @@ export class RunView {
     return Math.sqrt(reach);
   }
 
+  private get nothingHidden(): boolean { return this.hidden.size === 0 && this.hiddenMaterials.size === 0 && this.isolated === null; }
+
   private flagsOf(row: number): number {
     const b = this.run.bodies;
     const off = this.hidden.has(row) || this.hiddenMaterials.has(b.material[row]) || (this.isolated !== null && !this.isolated.has(row));
     return (off ? flag.hidden : 0) | (row === this.selected ? flag.selected : 0) | (this.run.isDynamic(row) ? 0 : flag.grey);
   }
 
+  /** Select a contact of the frame that is shown; -1: none. */
+  selectContact(k: number): void {
+    const c = this.frame?.contacts;
+    this.selectedContact = c && k >= 0 && k < c.count ? k : -1;
+    this.selectedPair = this.selectedContact < 0 ? null : { a: c!.body[2 * k], b: c!.body[2 * k + 1], point: [...c!.point.subarray(3 * k, 3 * k + 3)] };
+  }
+
+  // a contact has no number that lasts: in another frame it is the one of the same two bodies that is nearest
+  private findContact(f: Frame): void {
+    const pair = this.selectedPair, c = f.contacts;
+    this.selectedContact = -1;
+    if (!pair || !c) return;
+    let nearest = Infinity;
+    for (let k = 0; k < c.count; k++) {
+      const a = c.body[2 * k], b = c.body[2 * k + 1];
+      if (!((a === pair.a && b === pair.b) || (a === pair.b && b === pair.a))) continue;
+      const d = Math.hypot(c.point[3 * k] - pair.point[0], c.point[3 * k + 1] - pair.point[1], c.point[3 * k + 2] - pair.point[2]);
+      if (d < nearest) { nearest = d; this.selectedContact = k; }
+    }
+    if (this.selectedContact >= 0) pair.point = [...c.point.subarray(3 * this.selectedContact, 3 * this.selectedContact + 3)];
+  }
+
   /** Show a frame, or a state between it and the next one. */
   show(frame: Frame, next: Frame | null, mix: number, options: ShowOptions): void {
-    this.frame = frame;
+    if (frame !== this.frame) { this.frame = frame; this.findContact(frame); }
     const between = next !== null && mix > 0 && next.count >= frame.count && next.place === null && frame.place === null ? mix : 0;
     this.placeBalls(frame, between > 0 ? next : null, between);
     for (const g of this.groups) this.placeGroup(g, frame, between > 0 ? next : null, between);
@@ -232,15 +258,18 @@ export class RunView {
     const layer = this.balls, rows = this.ballRows;
     layer.resize(rows.length);
     const x = layer.array('iPosition'), r = layer.array('iRadius'), q = layer.array('iRotation'), fl = layer.array('iFlags');
-    const radius = this.run.bodies.radius;
+    const { radius, motion } = this.run.bodies, small = 0.25 * this.grain, plain = this.nothingHidden;
+    const marks = f.q !== null && rows.length < manyBalls; // of many, turning is not seen
     let n = 0;
-    for (const row of rows) {
-      const i = f.place ? (f.place.get(row) ?? -1) : row < f.count ? row : -1;
+    for (let k = 0; k < rows.length; k++) {
+      const row = rows[k], i = f.place ? (f.place.get(row) ?? -1) : row < f.count ? row : -1;
       if (i < 0) continue;
-      for (let c = 0; c < 3; c++) x[3 * n + c] = next ? f.x[3 * i + c] * (1 - mix) + next.x[3 * i + c] * mix : f.x[3 * i + c];
-      r[n] = radius[row] || 0.25 * this.grain;
-      if (f.q) { q[4 * n] = f.q[4 * i + 1]; q[4 * n + 1] = f.q[4 * i + 2]; q[4 * n + 2] = f.q[4 * i + 3]; q[4 * n + 3] = f.q[4 * i]; }
-      fl[n] = this.flagsOf(row);
+      const from = 3 * i, to = 3 * n;
+      if (next) for (let c = 0; c < 3; c++) x[to + c] = f.x[from + c] * (1 - mix) + next.x[from + c] * mix;
+      else { x[to] = f.x[from]; x[to + 1] = f.x[from + 1]; x[to + 2] = f.x[from + 2]; }
+      r[n] = radius[row] || small;
+      if (marks) { q[4 * n] = f.q![4 * i + 1]; q[4 * n + 1] = f.q![4 * i + 2]; q[4 * n + 2] = f.q![4 * i + 3]; q[4 * n + 3] = f.q![4 * i]; }
+      fl[n] = plain ? (motion[row] === 0 ? 0 : flag.grey) | (row === this.selected ? flag.selected : 0) : this.flagsOf(row);
       n++;
     }
     layer.resize(n);
@@ -279,28 +308,12 @@ export class RunView {
   /** Before it is drawn: how many pixels a typical radius has. */
   setDetail(pixels: number, focal: number): void { this.balls.setDetail(pixels, focal); }
 
-  /** Many balls: those nearest to the eye first, so that what they hide costs little. True: they have
-   *  a new order, and must be placed and coloured again. */
-  sort(toward: THREE.Vector3): boolean {
-    const f = this.frame;
-    if (!f || this.ballRows.length < 20000 || (this.sorted && this.sorted.dot(toward) > 0.97)) return false;
-    this.sorted = toward.clone();
-    const bins = 512, depth = new Float32Array(this.ballRows.length), count = new Int32Array(bins + 1);
-    let low = Infinity, high = -Infinity;
-    this.ballRows.forEach((row, i) => {
-      const k = placeOf(f, row);
-      depth[i] = k < 0 ? 0 : -(f.x[3 * k] * toward.x + f.x[3 * k + 1] * toward.y + f.x[3 * k + 2] * toward.z);
-      low = Math.min(low, depth[i]);
-      high = Math.max(high, depth[i]);
-    });
-    const bin = (i: number): number => Math.min(bins - 1, Math.floor(((depth[i] - low) / (high - low || 1)) * bins));
-    for (let i = 0; i < depth.length; i++) count[bin(i) + 1]++;
-    for (let b = 0; b < bins; b++) count[b + 1] += count[b];
-    const sorted = new Array<number>(depth.length);
-    for (let i = 0; i < depth.length; i++) sorted[count[bin(i)]++] = this.ballRows[i];
-    this.ballRows = sorted;
-    return true;
+  /** Before it is drawn: which of many balls can be seen. */
+  choose(eye: Eye, toward: THREE.Vector3, distance: number, moving: boolean): void {
+    const u = this.style.uniforms, clip = u['uClip'].value as THREE.Vector4;
+    this.balls.choose({ ...eye, clip: u['uClipOn'].value > 0.5 ? clip.toArray() : null }, toward, distance, moving);
   }
+  get drawnBalls(): number { return this.balls.drawn; }
 
   /** Colour by a quantity; returns the range of values of what can be seen. */
   colour(q: Quantity): [number, number] {
@@ -313,16 +326,18 @@ export class RunView {
   /** Hand `values` to what is drawn. */
   paint(kinds: boolean): [number, number] {
     const f = this.frame!, v = this.values;
+    const { motion } = this.run.bodies;
     let low = Infinity, high = -Infinity;
-    const give = (row: number, out: Float32Array, n: number, i: number): void => {
-      out[n] = kinds ? ((v[i] % 10) + 0.5) / 10 : v[i];
-      if (this.run.isDynamic(row)) { low = Math.min(low, v[i]); high = Math.max(high, v[i]); }
-    };
     const fill = (rows: number[], out: Float32Array): void => {
       let n = 0;
-      for (const row of rows) {
-        const i = placeOf(f, row);
-        if (i >= 0) give(row, out, n++, i);
+      for (let k = 0; k < rows.length; k++) {
+        const row = rows[k], i = placeOf(f, row);
+        if (i < 0) continue;
+        const value = v[i];
+        out[n++] = kinds ? ((value % 10) + 0.5) / 10 : value;
+        if (motion[row] !== 0) continue;
+        if (value < low) low = value;
+        if (value > high) high = value;
       }
     };
     fill(this.ballRows, this.balls.array('iValue'));
@@ -358,11 +373,18 @@ export class RunView {
     const least = o.threshold * scale;
     if (this.chainContact.length < c.count) this.chainContact = new Int32Array(c.count);
     let n = 0;
-    for (let k = 0; k < c.count; k++) if (force[k] > least) this.chainContact[n++] = k;
+    for (let k = 0; k < c.count; k++) if (force[k] > least && !this.isContactHidden(c.body, k)) this.chainContact[n++] = k;
     this.chainCount = n;
     if (o.chains) this.putChains(f, n, force, scale);
     if (o.contacts) this.putPoints(c.point, n, force, scale);
     if (o.normals) this.putNormals(f, n, force, scale);
+  }
+
+  /** Contacts of what is hidden are hidden as well. */
+  private isContactHidden(body: Int32Array, k: number): boolean {
+    if (this.nothingHidden) return false;
+    const off = (row: number): boolean => row >= 0 && this.run.isDynamic(row) && (this.flagsOf(row) & flag.hidden) !== 0;
+    return off(body[2 * k]) || off(body[2 * k + 1]);
   }
 
   private putChains(f: Frame, n: number, force: Float32Array, scale: number): void {
@@ -498,7 +520,7 @@ export class RunView {
       const layer = new Solids(geometry, this.style.with({
         uGlass: { value: floor || kind === 'half_space' ? 0 : 1 }, uAlpha: { value: floor ? 1 : kind === 'half_space' ? 0.07 : 0.65 },
         uGrey: floor ? this.floor : { value: new THREE.Color(0.72, 0.8, 0.88) }, uClipOn: { value: 0 }, uFlatLight: { value: floor ? 1 : 0 },
-      }), false);
+      }), kind === 'half_space');
       layer.resize(1);
       layer.array('iRotation')[3] = 1;
       layer.array('iScale').fill(1, 0, 3);

@@ -163,6 +163,9 @@ varying vec3 vNormal;
 varying float vValue;
 varying float vFlags;
 varying float vRim;
+#ifdef EVEN
+varying vec4 vLit;
+#endif
 vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
 void main() {
   vec3 scale = has(iFlags, 4.0) ? vec3(0.0) : iScale;
@@ -175,6 +178,10 @@ void main() {
   vFlags = iFlags;
   vRim = rim;
   gl_Position = projectionMatrix * view;
+#ifdef EVEN
+  vec3 ray = normalize(view.xyz), n = normalize(vNormal);
+  vLit = lit(baseColour(iValue, iFlags), dot(n, ray) > 0.0 ? -n : n, ray, (viewMatrix * vec4(uUp, 0.0)).xyz);
+#endif
 }`;
 
 // a tube from one point to another; `position` runs around it and from 0 to 1 along z
@@ -216,6 +223,10 @@ varying float vValue;
 varying float vFlags;
 varying float vRim;
 uniform float uPerspective;
+#ifdef EVEN
+varying vec4 vLit;
+void main() { gl_FragColor = vLit; }
+#else
 void main() {
   if (clipped(vWorld) > 0.5) discard;
   vec3 normal = normalize(vNormal), ray = uPerspective > 0.5 ? normalize(vView) : vec3(0.0, 0.0, -1.0);
@@ -224,7 +235,8 @@ void main() {
   if (uFlatLight > 0.5) c *= 1.0 - 0.42 * smoothstep(0.86, 0.92, vRim);
   gl_FragColor = lit(c, normal, ray, (viewMatrix * vec4(uUp, 0.0)).xyz);
   if (has(vFlags, 16.0)) gl_FragColor.a *= 0.12;
-}`;
+}
+#endif`;
 
 export const screenVertex = /* glsl */ `
 varying vec2 vUv;

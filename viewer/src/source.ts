@@ -11,6 +11,7 @@ export interface Column {
 
 export interface Description {
   grows: boolean;
+  interrupted: boolean; // killed: nobody writes it any more
   attributes: Record<string, number | number[] | string>;
   columns: Record<string, Column>;
   texts: Record<string, string[]>;
@@ -157,7 +158,7 @@ export class PageSource implements Source {
 
   async describe(): Promise<Description> {
     const { columns, ...rest } = this.pack.description;
-    return { ...rest, grows: false, columns: Object.fromEntries(Object.entries(columns).filter(([c]) => this.pack.stored[c])) };
+    return { ...rest, grows: false, interrupted: rest.interrupted ?? false, columns: Object.fromEntries(Object.entries(columns).filter(([c]) => this.pack.stored[c])) };
   }
 
   async rows(wishes: Wish[], width: (column: string) => number): Promise<Numbers[]> {

@@ -42,6 +42,7 @@ export class Stage {
     this.canvas.setAttribute('aria-label', 'The bodies of the run');
     host.append(this.canvas);
     this.software = isSoftware(this.renderer.getContext());
+    document.documentElement.classList.toggle('software', this.software);
     this.camera = flat ? new THREE.OrthographicCamera(-1, 1, 1, -1, -100, 100) : new THREE.PerspectiveCamera(32, 1, 0.01, 100);
     this.camera.up.copy(flat ? new THREE.Vector3(0, 1, 0) : up);
     this.controls = new OrbitControls(this.camera, this.canvas);
@@ -248,7 +249,16 @@ export class Stage {
     if (!(this.camera instanceof THREE.PerspectiveCamera)) return;
     const focal = this.target.height / 2 / Math.tan((this.camera.fov * Math.PI) / 360);
     const distance = this.box.distanceToPoint(this.camera.position);
-    for (const v of this.views) v.setDetail((focal * v.typicalRadius) / Math.max(distance, 1e-9), focal);
+    const eye = {
+      view: this.camera.matrixWorldInverse.elements, projection: this.camera.projectionMatrix.elements, width: this.target.width, height: this.target.height,
+      spacing: 1, near: this.camera.near, clip: null,
+    };
+    for (const v of this.views) {
+      const pixels = (focal * v.typicalRadius) / Math.max(distance, 1e-9);
+      v.setDetail(pixels, focal);
+      // while it moves, what is seen through a gap of less than two pixels may be missing
+      v.choose({ ...eye, spacing: this.coarse ? Math.min(Math.max(pixels / 3, 1), 2) : 1 }, this.toward, this.camera.position.distanceTo(this.controls.target), this.coarse);
+    }
   }
 
   draw(): void {
@@ -256,8 +266,8 @@ export class Stage {
     this.frames++;
     const r = this.renderer, n = this.views.length;
     this.setNearFar();
-    this.setDetail();
     this.camera.updateMatrixWorld();
+    this.setDetail();
     this.scenes.forEach((scene, i) => {
       const u = this.views[i].style.uniforms;
       u['uViewInverse'].value.copy(this.camera.matrixWorld);

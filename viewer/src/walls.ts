@@ -78,26 +78,58 @@ function surface(w: Wall, box: THREE.Box3): THREE.BufferGeometry | null {
   }
 }
 
-/** The part of a surface, in the world, that no other container leaves outside. */
+/** The part of a surface, in the world, that no other container leaves outside: whole triangles. */
 function cut(g: THREE.BufferGeometry, walls: Wall[], own: Wall, slack: number): THREE.BufferGeometry {
-  const out = g.index ? g.toNonIndexed() : g;
-  const p = out.getAttribute('position'), n = out.getAttribute('normal');
-  const position: number[] = [], normal: number[] = [];
-  for (let i = 0; i < p.count; i += 3) {
-    const middle = new THREE.Vector3();
-    for (let k = 0; k < 3; k++) middle.add(new THREE.Vector3().fromBufferAttribute(p, i + k));
-    middle.divideScalar(3);
-    if (!walls.every((w) => w === own || holds(w, middle, slack))) continue;
-    for (let k = 0; k < 3; k++) {
-      position.push(p.getX(i + k), p.getY(i + k), p.getZ(i + k));
-      normal.push(n.getX(i + k), n.getY(i + k), n.getZ(i + k));
-    }
+  const p = g.getAttribute('position'), from = g.index!, kept: number[] = [], middle = new THREE.Vector3(), corner = new THREE.Vector3();
+  for (let i = 0; i < from.count; i += 3) {
+    const corners = [0, 1, 2].map((k) => from.getX(i + k));
+    middle.set(0, 0, 0);
+    for (const c of corners) middle.addScaledVector(corner.fromBufferAttribute(p, c), 1 / 3);
+    if (walls.every((w) => w === own || holds(w, middle, slack))) kept.push(...corners);
   }
-  const kept = new THREE.BufferGeometry();
-  kept.setAttribute('position', new THREE.Float32BufferAttribute(position, 3));
-  kept.setAttribute('normal', new THREE.Float32BufferAttribute(normal, 3));
-  kept.setAttribute('rim', new THREE.Float32BufferAttribute(new Float32Array(position.length / 3), 1));
-  return kept;
+  g.setIndex(kept);
+  return withRim(g);
+}
+
+function withRim(g: THREE.BufferGeometry): THREE.BufferGeometry {
+  g.setAttribute('rim', new THREE.Float32BufferAttribute(new Float32Array(g.getAttribute('position').count), 1));
+  return g;
+}
+
+/** The flat sides of a container: what it holds is on the positive side of them. Null: it has others. */
+function sides(w: Wall): THREE.Plane[] | null {
+  const axis = w.spec.axis.clone().normalize(), s = w.spec.size;
+  const own = w.spec.kind === 'half_space' ? [new THREE.Plane(axis, 0)]
+    : w.spec.kind === 'inside_box' ? [0, 1, 2].filter((c) => s.getComponent(c) > 0).flatMap((c) => [1, -1].map((sign) =>
+      new THREE.Plane(new THREE.Vector3().setComponent(c, sign), s.getComponent(c) / 2)))
+      : null;
+  return own && own.map((p) => p.applyMatrix4(w.pose));
+}
+
+/** The part of a convex polygon on the positive side of a plane. */
+function clip(polygon: THREE.Vector3[], plane: THREE.Plane): THREE.Vector3[] {
+  const out: THREE.Vector3[] = [];
+  polygon.forEach((b, i) => {
+    const a = polygon[(i + polygon.length - 1) % polygon.length], da = plane.distanceToPoint(a), db = plane.distanceToPoint(b);
+    if ((da >= 0) !== (db >= 0)) out.push(a.clone().lerp(b, da / (da - db)));
+    if (db >= 0) out.push(b);
+  });
+  return out;
+}
+
+/** A half-space among containers with flat sides alone: one polygon, exactly. Null: it is not so. */
+function flatPart(g: THREE.BufferGeometry, walls: Wall[], own: Wall, slack: number): THREE.BufferGeometry | null {
+  const others = own.spec.kind === 'half_space' ? walls.filter((w) => w !== own).map(sides) : [null];
+  if (others.some((o) => o === null)) return null;
+  const p = g.getAttribute('position'), n = Math.round(Math.sqrt(p.count));
+  let polygon = [0, n - 1, n * n - 1, n * (n - 1)].map((i) => new THREE.Vector3().fromBufferAttribute(p, i)); // the corners of the grid
+  for (const plane of others.flat() as THREE.Plane[]) polygon = clip(polygon, new THREE.Plane(plane.normal, plane.constant + slack));
+  const out = new THREE.BufferGeometry(), normal = new THREE.Vector3().fromBufferAttribute(g.getAttribute('normal'), 0);
+  out.setAttribute('position', new THREE.Float32BufferAttribute(polygon.flatMap((c) => c.toArray()), 3));
+  out.setAttribute('normal', new THREE.Float32BufferAttribute(polygon.flatMap(() => normal.toArray()), 3));
+  // the corners of the grid run clockwise about its normal
+  out.setIndex(Array.from({ length: Math.max(0, polygon.length - 2) }, (_, i) => [0, i + 2, i + 1]).flat());
+  return withRim(out);
 }
 
 function wallsOf(run: Run, frame: Frame, rows: number[]): Wall[] {
@@ -115,6 +147,9 @@ function wallsOf(run: Run, frame: Frame, rows: number[]): Wall[] {
   return out;
 }
 
+const placedPart = (g: THREE.BufferGeometry, walls: Wall[], own: Wall, slack: number): THREE.BufferGeometry =>
+  flatPart(g, walls, own, slack) ?? cut(g, walls, own, slack);
+
 /** Triangles of the containers of a frame, one geometry a body, in the world. */
 export function wallGeometries(run: Run, frame: Frame, rows: number[], box: THREE.Box3, up: THREE.Vector3): { row: number; geometry: THREE.BufferGeometry; kind: string; floor: boolean }[] {
   const walls = wallsOf(run, frame, rows);
@@ -124,7 +159,7 @@ export function wallGeometries(run: Run, frame: Frame, rows: number[], box: THRE
     if (!g) return [];
     const outward = w.spec.axis.clone().transformDirection(w.pose);
     const floor = w.spec.kind === 'half_space' && outward.dot(up) > 0.5;
-    return [{ row: w.row, kind: w.spec.kind, floor, geometry: cut(g.applyMatrix4(w.pose), walls, w, slack) }];
+    return [{ row: w.row, kind: w.spec.kind, floor, geometry: placedPart(g.applyMatrix4(w.pose), walls, w, slack) }];
   });
 }
 
