@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from view_server import CAIRN, ROOT, SCENE, Viewer, make_run
 
@@ -45,12 +46,25 @@ def make_task(home, run, other):
     frames, mass, _ = read_run(run)
     place = frames[0]["x"][9:12]
     digits = ", ".join("0" if v == 0 else f"{v:.4g}" for v in place)
+    # falling freely: v = g t
+    speed = f"{10 * frames[0]['time']:.3g}"
     html = os.path.join(home, "sent.html")
     done = subprocess.run([CAIRN, "export", run, "--html", html], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return {"bodies": 4, "frames": frames, "coloured": {"time": 0.0, "rows": [4, 3, 2], "mass": [mass[r] for r in (4, 3, 2)]},
-            "picked": {"row": 3, "name": "high", "position": digits, "mass": "2 kg"},
+            "picked": {"row": 3, "name": "high", "position": digits, "mass": "2 kg", "speed": speed},
             "difference": largest_difference(run, other), "resting": 2, "html": "file://" + html, "quantum": 1e-4}
+
+
+def hold(process, folder):
+    """Stop a run, but not while it commits, when nobody could read its file."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+        if not os.path.exists(os.path.join(folder, "run.h5.part.journal")):
+            return
+        process.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
 
 
 def main():
@@ -68,23 +82,23 @@ def main():
         other = make_run(home, SCENE.replace("position: [1.5, 0, 2]", "position: [1.5, 0, 2.5]"), "other")
         live = os.path.join(home, "live")
         task = make_task(home, run, other)
-        # some seconds of wall time, whatever the build
-        duration = 20 if os.environ.get("CAIRN_SANITIZE") == "ON" else 100
+        # browser.mjs ends it, long before its time
         with Viewer("view", run) as one, Viewer("view", run, other) as two, \
                 Viewer("run", os.path.join(home, "run.yaml"), "--out", live, "--view", "--quiet", "--set",
-                       "run.time_step=5e-4", "--set", f"run.duration={duration}") as third:
-            # held while the page loads, so that the page finds it under way on any machine; browser.mjs lets it go on
-            third.process.send_signal(signal.SIGSTOP)
+                       "run.time_step=5e-4", "--set", "run.duration=1e5", "--set", "run.checkpoint_every=1",
+                       start_new_session=True) as third:
+            hold(third.process, live)  # until its page is open: it need not work for nothing
+            task.update({"address": one.address, "pair": two.address, "live": third.address, "cairn": CAIRN,
+                         "liveFolder": live, "liveProcess": third.process.pid})
+            path = os.path.join(home, "task.json")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(task, file)
             try:
-                task.update({"address": one.address, "pair": two.address, "live": third.address,
-                             "liveFrames": 20 * duration + 1, "liveProcess": third.process.pid})
-                path = os.path.join(home, "task.json")
-                with open(path, "w", encoding="utf-8") as file:
-                    json.dump(task, file)
-                done = subprocess.run(["node", os.path.join(HOME, "test", "browser.mjs"), chromium, path], timeout=250,
-                                      cwd=HOME, check=False)
+                done = subprocess.run(["node", os.path.join(HOME, "test", "browser.mjs"), chromium, path], timeout=250, cwd=HOME,
+                                      check=False)
             finally:
-                third.process.send_signal(signal.SIGCONT)
+                os.killpg(third.process.pid, signal.SIGCONT)
+                os.killpg(third.process.pid, signal.SIGTERM)  # its viewer outlives the run, which browser.mjs kills
             sys.exit(done.returncode)
 
 

@@ -3,7 +3,7 @@
 import * as THREE from 'three';
 import { kindColour, viridis, type Rgb } from './colormap';
 import { prepare, quantitiesOf, type Quantity } from './quantities';
-import { placeOf, type Frame, type Run } from './run';
+import { placeOf, type Detail, type Frame, type Run } from './run';
 import { largeForce, RunView, type ShowOptions } from './runview';
 import { Stage } from './stage';
 
@@ -33,7 +33,8 @@ export class App {
   trailLength = 20;
   followTail = false;
   following = false;
-  private wanted: { time: number; detail: 'places' | 'all' } | null = null;
+  private wanted: { time: number; detail: Detail } | null = null;
+  private pace = 0; // s that showing a frame takes
   private working = false;
   private listeners = new Map<Event, (() => void)[]>();
   private last = 0;
@@ -84,7 +85,7 @@ export class App {
     this.options.bodies = 'solid';
     this.quantity = this.runs.length === 2 ? by('difference') : by('speed');
     if (this.options.chains && this.run.dimension === 3) this.options.bodies = 'glass';
-    this.smooth = this.view.bodyCount < 200000;
+    this.smooth = !this.large; // else every picture would need two frames
     this.speed = this.usualSpeed();
     this.changed('options');
   }
@@ -147,18 +148,25 @@ export class App {
   /** Show a time; while one is being read, only the latest wish counts. */
   async seek(time: number, scrubbing = false): Promise<void> {
     this.time = Math.min(Math.max(time, this.start), this.end);
-    const need = this.quantity.needsContacts || this.quantity.needsMotion || this.options.chains || this.options.contacts || this.options.normals || this.options.velocities;
-    const detail = this.large && (scrubbing || this.playing) && !need ? 'places' : 'all';
-    this.wanted = { time: this.time, detail };
+    const told = !scrubbing && !this.playing && (this.view.selected >= 0 || this.view.selectedPair !== null);
+    this.wanted = { time: this.time, detail: this.large && !told ? this.neededDetail() : 'all' };
     if (this.working) return;
     this.working = true;
     try {
       while (this.wanted) {
-        const w: { time: number; detail: 'places' | 'all' } = this.wanted;
+        const w: { time: number; detail: Detail } = this.wanted, begin = performance.now();
         this.wanted = null;
         await this.showTime(w.time, w.detail);
+        this.pace = 0.5 * this.pace + 0.5 * Math.min((performance.now() - begin) / 1000, 0.25);
       }
     } finally { this.working = false; }
+  }
+
+  /** What of a frame can be seen now. */
+  private neededDetail(): Detail {
+    const q = this.quantity, o = this.options;
+    if (q.needsContacts || q.needsAll || o.chains || o.contacts || o.normals || (o.joints && this.run.column('joints/kind')?.rows)) return 'all';
+    return q.needsMotion || o.velocities ? 'motion' : 'places';
   }
 
   /** The state at a time, between two frames where it must be. */
@@ -178,7 +186,7 @@ export class App {
     await this.seek(this.run.time[k]);
   }
 
-  private async showTime(time: number, detail: 'places' | 'all'): Promise<void> {
+  private async showTime(time: number, detail: Detail): Promise<void> {
     for (const v of this.views) {
       const k = v.run.frameAt(time);
       const frame = await v.run.frame(k, detail);
@@ -187,13 +195,19 @@ export class App {
         next = await v.run.frame(k + 1, detail);
         mix = (time - frame.time) / (next.time - frame.time || 1);
       }
-      for (let ahead = 1; this.playing && ahead <= 3 && k + ahead < v.run.frames; ahead++) void v.run.frame(k + ahead, detail).catch(() => undefined);
+      if (this.playing) for (const ahead of this.expected(v.run, time, k)) void v.run.frame(ahead, detail).catch(() => undefined);
       v.show(frame, next, mix, this.options);
       await this.showTrails(v, k);
     }
     this.recolour();
     this.stage.redraw();
     this.changed('frame');
+  }
+
+  /** Frames that playing comes to: the next three, or of a large run the one that its pace leads to. */
+  private expected(run: Run, time: number, k: number): number[] {
+    const list = this.large ? [Math.max(k + 1, run.frameAt(time + this.pace * this.speed))] : [k + 1, k + 2, k + 3];
+    return list.filter((ahead) => ahead < run.frames);
   }
 
   private async showTrails(v: RunView, k: number): Promise<void> {
@@ -343,7 +357,7 @@ export class App {
   /** One that was killed is looked at now and then: it may be resumed. */
   async follow(): Promise<void> {
     while (this.runs.some((r) => r.grows || r.interrupted)) {
-      await new Promise((done) => setTimeout(done, this.runs.some((r) => r.grows) ? 400 : 3000));
+      await new Promise((done) => setTimeout(done, this.runs.some((r) => r.grows) ? 400 : 1500));
       for (const v of this.views) {
         if (!v.run.grows && !v.run.interrupted) continue;
         try { if (await v.run.refresh()) await v.grow(); } catch { continue; } // busy: the next time

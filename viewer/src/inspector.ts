@@ -12,7 +12,7 @@ function table(rows: [string, string][]): HTMLElement {
 }
 
 export class Inspector {
-  readonly element = h('div', { class: 'body' });
+  readonly element = h('div', { class: 'body', 'aria-live': 'polite' });
   private turn = 0;
   private plot: Plot | null = null;
   private historyKey = '';
@@ -56,14 +56,14 @@ export class Inspector {
   private neighbours(row: number): HTMLElement[] {
     const { app } = this, c = app.frame?.contacts;
     if (!c) return [];
-    const list: [number, number, number][] = []; // force, contact, other
+    const list: [number, number][] = []; // force, other
     for (let k = 0; k < c.count; k++)
       for (let s = 0; s < 2; s++)
-        if (c.body[2 * k + s] === row) list.push([normalForce(app.run, c, k), k, c.body[2 * k + 1 - s]]);
+        if (c.body[2 * k + s] === row) list.push([normalForce(app.run, c, k), c.body[2 * k + 1 - s]]);
     const pushing = list.filter((l) => l[0] > 0).sort((a, b) => b[0] - a[0]);
-    const label = h('span', { class: 'unit' }, `${pushing.length} contacts push, ${list.length - pushing.length} are near`);
-    return [label, h('div', { class: 'links' }, ...pushing.slice(0, 12).map(([force, k, other]) => {
-      const b = h('button', { title: `contact ${k}: normal force ${digits(force)} N` }, `${app.run.bodies.names.get(other) ?? other}: ${digits(force, 3)} N`);
+    const label = h('span', { class: 'unit' }, `Pushed at ${pushing.length} contact${pushing.length === 1 ? '' : 's'}${list.length > pushing.length ? `, ${list.length - pushing.length} more near` : ''}`);
+    return [label, h('div', { class: 'links' }, ...pushing.slice(0, 12).map(([force, other]) => {
+      const b = h('button', { title: `${app.run.bodyName(other)} pushes with ${digits(force)} N; select it`, 'aria-label': `${app.run.bodyName(other)}, ${digits(force, 3)} N` }, `${app.run.bodies.names.get(other) ?? other}: ${digits(force, 3)} N`);
       b.onclick = () => app.select(other);
       return b;
     }))];
@@ -146,9 +146,12 @@ export class Inspector {
 
   /** Its speed in at most 240 frames. */
   private async speeds(row: number): Promise<Line[]> {
-    const { run } = this.app, x: number[] = [], y: number[] = [], frames = run.someFrames(240);
-    const found = await run.history(frames, row, ['frames/bodies/v']);
-    found.forEach((v, i) => { if (v) { x.push(run.time[frames[i]]); y.push(Math.hypot(...v[0])); } });
+    const { run } = this.app, x: number[] = [], y: number[] = [], frames = run.someFrames(this.app.large ? 80 : 240), key = this.historyKey;
+    // some at a time, so that other wishes come in between
+    for (let i = 0; i < frames.length && this.historyKey === key; i += 15) {
+      const part = frames.slice(i, i + 15), found = await run.history(part, row, ['frames/bodies/v']);
+      found.forEach((v, j) => { if (v) { x.push(run.time[part[j]]); y.push(Math.hypot(...v[0])); } });
+    }
     return [{ label: 'speed', x, y }];
   }
 

@@ -2,9 +2,10 @@
 import type { App } from './app';
 import { css, ember, kindColour, viridis, type Rgb } from './colormap';
 import { digits, h } from './dom';
+import { mostChains } from './runview';
 
 export function legend(app: App): HTMLElement {
-  const element = h('div', { class: 'card legend' });
+  const element = h('section', { class: 'card legend', 'aria-label': 'What the colours mean' });
   const gradient = (map: (t: number) => Rgb): string => `linear-gradient(90deg, ${Array.from({ length: 11 }, (_, i) => css(map(i / 10))).join(',')})`;
   const scale = (map: (t: number) => Rgb, low: number, high: number): HTMLElement[] => [
     Object.assign(h('div', { class: 'bar' }), { style: `background:${gradient(map)}` }),
@@ -28,12 +29,12 @@ export function legend(app: App): HTMLElement {
   function show(): void {
     const q = app.quantity;
     const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceShown : 0;
-    const now = `${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
+    const now = `${app.view.chainsLimited} ${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
     if (now === key) return;
     key = now;
     const head = h('div', {}, h('b', {}, q.label), ' ', h('span', { class: 'unit' }, q.unit));
-    element.replaceChildren(head, ...(q.kinds ? [kinds()] : scale(viridis, ...app.range)));
-    if (forces > 0) element.append(h('div', { class: 'second' }, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, 'N')), ...scale(ember, 0, forces));
+    element.replaceChildren(h('div', {}, head, ...(q.kinds ? [kinds()] : scale(viridis, ...app.range))));
+    if (forces > 0) element.append(h('div', {}, h('div', {}, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, app.view.chainsLimited ? `N, the strongest ${mostChains.toLocaleString('en')}` : 'N')), ...scale(ember, 0, forces)));
   }
   app.on('colour', show);
   app.on('options', show);

@@ -26,9 +26,9 @@ function stateOf(run: Run): [string, string] | null {
 function title(app: App): HTMLElement {
   const line = h('p', {});
   const show = (): void => {
-    const count = app.frame?.count ?? 0, c = app.frame?.contacts?.count, state = stateOf(app.run);
+    const count = app.frame?.count ?? 0, c = app.frame ? app.run.contactCount(app.frame.index) : null, state = stateOf(app.run);
     line.replaceChildren(state ? h('span', { class: 'live', title: state[1] }, `${state[0]} · `) : '',
-      `${count.toLocaleString('en')} bodies${c === undefined ? '' : ` · ${c.toLocaleString('en')} contacts`}`);
+      `${count.toLocaleString('en')} bodies${c === null ? '' : ` · ${c.toLocaleString('en')} contacts`}`);
   };
   app.on('frame', show);
   app.on('runs', show);
@@ -37,8 +37,8 @@ function title(app: App): HTMLElement {
 
 /** What to do, for some seconds or until it is done. */
 function hint(app: App): void {
-  const turn = app.run.dimension === 3 ? 'Drag to turn' : 'Drag to move';
-  const text = h('div', { class: 'card hint' }, `${turn} · scroll to zoom · click a body for its numbers · ? for keys`);
+  const turn = app.run.dimension === 3 ? 'Drag to turn' : 'Drag to move', touch = matchMedia('(pointer: coarse)').matches || innerWidth <= 760;
+  const text = h('div', { class: 'card hint' }, touch ? `${turn} · tap a body for its numbers` : `${turn} · scroll to zoom · click a body for its numbers · ? for keys`);
   document.body.append(text);
   const fade = (): void => { text.style.opacity = '0'; setTimeout(() => text.remove(), 700); };
   setTimeout(fade, 9000);
@@ -73,11 +73,12 @@ async function start(): Promise<void> {
   const app = new App(host, runs);
   firstTheme(app);
   const side = panel(app);
-  document.body.append(title(app), side.menu, side.element, legend(app), side.plots.element, timeline(app), keys(app, side));
+  // in the order of the tab key: play comes before the settings
+  document.body.append(title(app), timeline(app), side.menu, side.element, legend(app), side.plots.element, keys(app, side));
   if (runs.length === 2) host.append(h('div', { class: 'names' }, ...runs.map((r) => h('span', {}, r.name))));
   const insets = (): void => {
     const phone = innerWidth <= 760, plots = side.plots.element.hidden ? 0 : side.plots.element.offsetHeight + 8;
-    app.stage.insets = { right: phone || runs.length === 2 ? 0 : 284, bottom: (phone ? 104 : 76) + plots };
+    app.stage.insets = { right: phone || runs.length === 2 ? 0 : 284, bottom: (phone ? 190 : 76) + plots };
     host.style.right = !phone && runs.length === 2 ? '284px' : '0';
     app.stage.resize();
   };

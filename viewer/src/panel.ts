@@ -20,7 +20,7 @@ function check(label: string, key: string, get: () => boolean, set: (on: boolean
   const show = (): void => { box.checked = get(); };
   app.on('options', show);
   show();
-  return h('label', { class: 'check' }, box, label, key ? h('kbd', {}, key) : null);
+  return h('label', { class: 'check' }, box, label, key ? h('kbd', { 'aria-hidden': 'true' }, key) : null);
 }
 
 function colourSection(app: App): HTMLElement {
@@ -39,7 +39,7 @@ function colourSection(app: App): HTMLElement {
     low.disabled = high.disabled = !fix.checked;
   });
   const rescale = Object.assign(h('button', { title: 'Let the colours span what is seen now (R)' }, 'Rescale'), { onclick: () => app.rescale() });
-  return section('Colour', true, list,
+  return section('Colour by', true, list,
     h('div', { class: 'row' }, h('label', { class: 'check' }, fix, 'Fix range'), rescale), h('div', { class: 'row' }, low, '–', high));
 }
 
@@ -91,7 +91,7 @@ function viewSection(app: App): HTMLElement {
     : [['home', 'Fit'], ['front', 'Front'], ['right', 'Right'], ['top', 'Top'], ['back', 'Back'], ['left', 'Left'], ['bottom', 'Below']];
   const at = h('input', { type: 'range', min: '0', max: '1', step: '0.002', value: '0.5', 'aria-label': 'Where the scene is cut' });
   const axis = h('select', { 'aria-label': 'Cut across' }, ...['x', 'y', 'z'].map((a, i) => h('option', { value: String(i) }, `across ${a}`)));
-  const flip = h('button', { title: 'Cut the other side away' }, '⇄');
+  const flip = h('button', { title: 'Cut the other side away', 'aria-label': 'Cut the other side away' }, '⇄');
   at.oninput = () => app.setClip({ at: Number(at.value), on: true });
   axis.onchange = () => app.setClip({ axis: Number(axis.value), on: true });
   flip.onclick = () => app.setClip({ flip: !app.clip.flip, on: true });
@@ -120,10 +120,10 @@ export function panel(app: App): Panel {
   const plots = new Plots(app), recorder = new Recorder(app);
   const selection = section('Selection', true);
   const element = h('aside', { class: 'card panel', 'aria-label': 'Settings' });
-  const inspector = new Inspector(app, () => { selection.open = true; element.classList.add('open'); });
+  const inspector = new Inspector(app, () => { selection.open = true; element.classList.add('open'); element.scrollTop = 0; });
   selection.querySelector('.body')!.replaceWith(inspector.element);
   element.append(selection, colourSection(app), showSection(app), ...[materialSection(app)].filter((s) => s !== null), viewSection(app), moreSection(app, plots, recorder));
-  const menu = h('button', { class: 'menu', 'aria-label': 'Settings' }, 'Settings');
-  menu.onclick = () => element.classList.toggle('open');
+  const menu = h('button', { class: 'menu', 'aria-expanded': 'false' }, 'Settings');
+  menu.onclick = () => menu.setAttribute('aria-expanded', String(element.classList.toggle('open')));
   return { element, plots, inspector, menu, recorder };
 }

@@ -12,6 +12,7 @@ export interface Quantity {
   fixed?: boolean;
   needsContacts?: boolean;
   needsMotion?: boolean;
+  needsAll?: boolean; // other columns of a frame
   values(run: Run, frame: Frame, out: Float32Array): void;
 }
 
@@ -96,7 +97,7 @@ export function quantitiesOf(run: Run, up: number): Quantity[] {
   const materials = run.description.texts['materials/name'] ?? [];
   const list: Quantity[] = [
     simple('speed', 'Speed', 'm/s', (_r, f, i) => (f.v ? norm3(f.v, i) : 0), { needsMotion: true }),
-    simple('spin', 'Spin', 'rad/s', (_r, f, i) => (f.omega ? norm3(f.omega, i) : 0), { needsMotion: true }),
+    simple('spin', 'Spin', 'rad/s', (_r, f, i) => (f.omega ? norm3(f.omega, i) : 0), { needsAll: true }),
     simple('size', run.dimension === 2 ? 'Size' : 'Radius', 'm', (r, f, i) => size(r, f.row[i]), { fixed: true }),
     simple('mass', 'Mass', 'kg', (r, f, i) => r.bodies.mass[f.row[i]], { fixed: true }),
     simple('height', 'Height', 'm', (_r, f, i) => f.x[3 * i + up]),
@@ -122,15 +123,17 @@ export function quantitiesOf(run: Run, up: number): Quantity[] {
   return list.concat(frameColumns(run), storedColumns(run));
 }
 
+const spoken = (column: string): string => column[0].toUpperCase() + column.slice(1).replaceAll('_', ' ');
+
 /** Any other column of bodies in frames: its number, or the length of its vector. */
 function frameColumns(run: Run): Quantity[] {
   return run.otherColumns().map((c) => {
     const { unit, width } = run.column(c)!, name = c.slice(14);
-    return simple(c, name.replaceAll('_', ' '), unit === '1' ? '' : unit, (_r, f, i) => {
+    return simple(c, spoken(name), unit === '1' ? '' : unit, (_r, f, i) => {
       const data = f.more[name];
       if (!data) return 0;
       return width === 1 ? data[i] : Math.hypot(...data.subarray(width * i, width * (i + 1)));
-    }, { needsMotion: true });
+    }, { needsAll: true });
   });
 }
 
@@ -141,7 +144,7 @@ function storedColumns(run: Run): Quantity[] {
     const { unit, width, names } = run.column(c)!;
     let data: ArrayLike<number> | null = null;
     const q: Quantity & { load(): Promise<void> } = {
-      key: c, label: c.slice(7).replaceAll('_', ' '), unit: unit === '1' ? '' : unit, fixed: true, ...(names ? { kinds: names } : {}),
+      key: c, label: spoken(c.slice(7)), unit: unit === '1' ? '' : unit, fixed: true, ...(names ? { kinds: names } : {}),
       async load() { data ??= await run.readAll(c, 'f4'); },
       values(_r, f, out) {
         for (let i = 0; i < f.count; i++) {

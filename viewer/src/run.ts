@@ -1,6 +1,9 @@
 // run.ts - a run: its bodies once, its frames one by one, as docs/run-format.md tells.
 import type { Column, Description, Numbers, Source, Wish } from './source';
 
+/** What is seen from inside. */
+export const containerKinds = new Set(['half_space', 'inside_cylinder', 'inside_cone', 'funnel', 'inside_box']);
+
 /** All rows of /bodies, what the viewer needs of them. */
 export interface Bodies {
   count: number;
@@ -46,6 +49,7 @@ export interface Frame {
   place: Map<number, number> | null; // of a row; null: row i is at i
   x: Float32Array;
   q: Float32Array | null;
+  wallTurns: Map<number, Float32Array>; // q of containers by row, where q was not read
   v: Float32Array | null;
   omega: Float32Array | null;
   more: Record<string, Float32Array>; // all other columns of bodies, by name
@@ -54,10 +58,11 @@ export interface Frame {
   bytes: number;
 }
 
-/** How much of a frame is wanted. */
-export type Detail = 'places' | 'all';
+/** How much of a frame is wanted: where bodies are, how fast they move besides, or everything. */
+export type Detail = 'places' | 'motion' | 'all';
 
-const cacheBytes = 400 << 20;
+const details: Detail[] = ['places', 'motion', 'all'];
+const cacheBytes = 256 << 20;
 
 export class Run {
   description!: Description;
@@ -69,6 +74,8 @@ export class Run {
   private bodyOffset: Float64Array = new Float64Array(0);
   private contactOffset: Float64Array | null = null;
   private jointOffset: Float64Array | null = null;
+  private shapes = new Set<number>(); // that bodies have
+  private walls: number[] | null = null; // rows of containers
   private cache = new Map<string, Promise<Frame>>();
   private sizes = new Map<string, number>();
 
@@ -151,6 +158,8 @@ export class Run {
       radius: floats('radius'), mass: floats('mass'), volume: floats('volume'),
       shapeX: floats('shape_x', 3), shapeQ: floats('shape_q', 4), lengths, names: await this.readNames(),
     };
+    this.shapes = new Set(this.bodies.shape);
+    this.walls = null;
   }
 
   private async readNames(): Promise<Map<number, string>> {
@@ -161,6 +170,15 @@ export class Run {
     texts.forEach((t, i) => out.set(rows[i], t));
     return out;
   }
+
+  /** Whether no turning can be seen. */
+  private get onlyBalls(): boolean {
+    const kinds = this.column('bodies/shape')?.names ?? [];
+    return this.dimension === 3 && kinds.every((k, i) => k === 'sphere' || k === 'point' || containerKinds.has(k) || !this.shapes.has(i));
+  }
+
+  /** How many contacts a frame has; null: they were not stored. */
+  contactCount(k: number): number | null { return this.contactOffset ? this.contactOffset[k + 1] - this.contactOffset[k] : null; }
 
   kind(row: number): string { return this.column('bodies/shape')?.names?.[this.bodies.shape[row]] ?? 'sphere'; }
   materialName(m: number): string { return this.description.texts['materials/name']?.[m] ?? String(m); }
@@ -180,13 +198,12 @@ export class Run {
   }
 
   frame(k: number, detail: Detail): Promise<Frame> {
-    const full = this.cache.get(`${k} all`);
-    if (full) return full;
     const key = `${k} ${detail}`;
-    const known = this.cache.get(key);
-    if (known) { // now the newest
-      this.cache.delete(key);
-      this.cache.set(key, known);
+    for (const more of details.slice(details.indexOf(detail)).reverse()) {
+      const known = this.cache.get(`${k} ${more}`);
+      if (!known) continue;
+      this.cache.delete(`${k} ${more}`); // now the newest
+      this.cache.set(`${k} ${more}`, known);
       return known;
     }
     const made = this.load(k, detail);
@@ -212,17 +229,21 @@ export class Run {
     };
     add('frames/bodies/index', 'i4');
     add('frames/bodies/x', 'f4');
-    if (detail === 'all' || count < 50000)
-      for (const c of ['q', 'v', 'omega']) add(`frames/bodies/${c}`, 'f4');
+    // of many balls what is not seen is not read
+    const few = count < 50000;
+    if (few || detail === 'all' || !this.onlyBalls) add('frames/bodies/q', 'f4');
+    if (few || detail !== 'places') add('frames/bodies/v', 'f4');
+    if (few || detail === 'all') add('frames/bodies/omega', 'f4');
     if (detail === 'all') {
       for (const c of this.otherColumns()) add(c, 'f4');
       this.wishContacts(k, add);
     }
     const found = await this.read(wishes);
     const of = (c: string): Numbers | undefined => found[wishes.findIndex((w) => w.column === `frames/${c}`)];
-    const row = of('bodies/index') as Int32Array;
+    const row = of('bodies/index') as Int32Array, place = placesOf(row);
     return {
-      index: k, time: this.time[k], step: this.step[k], count, row, place: placesOf(row),
+      index: k, time: this.time[k], step: this.step[k], count, row, place,
+      wallTurns: of('bodies/q') ? new Map() : await this.readWallTurns(k, (r) => placeOf({ place, count }, r)),
       x: of('bodies/x') as Float32Array,
       q: (of('bodies/q') as Float32Array) ?? null,
       v: (of('bodies/v') as Float32Array) ?? null,
@@ -232,6 +253,13 @@ export class Run {
       joints: detail === 'all' ? jointsOf(of) : null,
       bytes: found.reduce((sum, f) => sum + f.byteLength, 0),
     };
+  }
+
+  private async readWallTurns(k: number, place: (row: number) => number): Promise<Map<number, Float32Array>> {
+    this.walls ??= Array.from(this.bodies.shape.keys()).filter((row) => containerKinds.has(this.kind(row)));
+    const rows = this.walls.filter((row) => place(row) >= 0);
+    const found = await this.read(rows.map((row) => ({ column: 'frames/bodies/q', type: 'f4', first: this.bodyOffset[k] + place(row), count: 1 })));
+    return new Map(rows.map((row, i) => [row, found[i] as Float32Array]));
   }
 
   /** Columns of bodies in frames that have no meaning of their own here. */
@@ -335,7 +363,7 @@ function placesOf(row: Int32Array): Map<number, number> | null {
 }
 
 /** Where a body stands in a frame; -1: it is not there. */
-export function placeOf(frame: Frame, row: number): number {
+export function placeOf(frame: Pick<Frame, 'place' | 'count'>, row: number): number {
   if (frame.place) return frame.place.get(row) ?? -1;
   return row >= 0 && row < frame.count ? row : -1;
 }

@@ -4,10 +4,10 @@ import { ember } from './colormap';
 import { Balls, Solids, Style, texture, Tubes } from './layers';
 import type { Quantity } from './quantities';
 import { contactForce, normalForce } from './quantities';
-import { placeOf, type Frame, type Run } from './run';
+import { containerKinds, placeOf, type Contacts, type Frame, type Run } from './run';
 import { flag } from './shaders';
 import type { Eye } from './sight';
-import { containerKinds, keyOf, quaternion, readGeometry, shapeGeometry, specOf, type GeometryTables } from './shapes';
+import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, type GeometryTables } from './shapes';
 import { wallGeometries, wallLines } from './walls';
 
 export interface ShowOptions {
@@ -23,6 +23,7 @@ export interface ShowOptions {
   threshold: number; // share of the largest force below which chains are left out
 }
 
+export const mostChains = 40000;
 const manyBalls = 20000; // from here on those that others hide are left out
 
 /** Where each row of /bodies is drawn. */
@@ -54,6 +55,7 @@ export class RunView {
   box = new THREE.Box3();
   forceScale = 0; // N: the thickest tube; 0: by each frame
   forceShown = 0; // N: the same, of what is shown
+  chainsLimited = false; // only the strongest `mostChains` are shown
   private balls: Balls;
   private ballRows: number[] = [];
   private groups: Group[] = [];
@@ -370,7 +372,7 @@ export class RunView {
     const scale = this.forceScale > 0 ? this.forceScale : largeForce(this.run, f) || 1;
     this.forceShown = scale;
     this.chainUniforms['uRange'].value.set(0, 1);
-    const least = o.threshold * scale;
+    const least = Math.max(o.threshold * scale, this.strongest(c, force));
     if (this.chainContact.length < c.count) this.chainContact = new Int32Array(c.count);
     let n = 0;
     for (let k = 0; k < c.count; k++) if (force[k] > least && !this.isContactHidden(c.body, k)) this.chainContact[n++] = k;
@@ -378,6 +380,12 @@ export class RunView {
     if (o.chains) this.putChains(f, n, force, scale);
     if (o.contacts) this.putPoints(c.point, n, force, scale);
     if (o.normals) this.putNormals(f, n, force, scale);
+  }
+
+  /** The force from which on a contact is among the strongest that can be drawn at once; 0: all can. */
+  private strongest(c: Contacts, force: Float32Array): number {
+    this.chainsLimited = c.count > mostChains;
+    return this.chainsLimited ? Float32Array.from(force).sort()[c.count - mostChains] : 0;
   }
 
   /** Contacts of what is hidden are hidden as well. */
@@ -504,7 +512,7 @@ export class RunView {
     for (const m of this.wallMeshes) m.visible = o.walls;
     const where = this.containers.map((row) => {
       const i = placeOf(f, row);
-      return i < 0 ? '' : [...f.x.subarray(3 * i, 3 * i + 3), ...(f.q?.subarray(4 * i, 4 * i + 4) ?? [])].join();
+      return i < 0 ? '' : [...f.x.subarray(3 * i, 3 * i + 3), ...(f.q?.subarray(4 * i, 4 * i + 4) ?? f.wallTurns.get(row) ?? [])].join();
     }).join(';') + this.box.min.toArray() + this.box.max.toArray();
     if (where === this.wallKey) return;
     this.wallKey = where;

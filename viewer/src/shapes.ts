@@ -278,4 +278,3 @@ export function shapeGeometry(s: ShapeSpec, t: GeometryTables | null, dimension:
 }
 
 /** Kinds without a surface of their own that bounds them. */
-export const containerKinds = new Set(['half_space', 'inside_cylinder', 'inside_cone', 'funnel', 'inside_box']);

@@ -137,7 +137,7 @@ function wallsOf(run: Run, frame: Frame, rows: number[]): Wall[] {
   for (const row of rows) {
     const i = placeOf(frame, row);
     if (i < 0) continue;
-    const q = frame.q ? quaternion(frame.q, i) : new THREE.Quaternion();
+    const turn = frame.wallTurns.get(row), q = frame.q ? quaternion(frame.q, i) : turn ? quaternion(turn, 0) : new THREE.Quaternion();
     const x = new THREE.Vector3().fromArray(frame.x, 3 * i);
     const own = new THREE.Matrix4().compose(new THREE.Vector3().fromArray(run.bodies.shapeX, 3 * row),
       quaternion(run.bodies.shapeQ, row), new THREE.Vector3(1, 1, 1));

@@ -2,6 +2,7 @@
 //
 // TASK.json names addresses and what h5py found in the run (tests/test_view_browser.py writes it).
 // Rendering is in software (SwiftShader). Prints what is wrong, and ends with 1 then.
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
@@ -54,6 +55,10 @@ const place = (page, row) => page.evaluate((r) => {
   return cairn.stage.project(target.fromArray(v.frame.x, 3 * r));
 }, row);
 
+/** Wait until a part of the page says something; texts are compared with single blanks. */
+const told = (page, part, text, fact) => page.waitForFunction(([p, t]) => `${document.querySelector(p)?.innerText} `.replace(/\s+/g, ' ').includes(t), [part, text], { timeout: 30000 })
+  .catch(async () => check(false, fact, await page.evaluate((p) => document.querySelector(p)?.innerText, part), text));
+
 // ---- a finished run -----------------------------------------------------------------------------
 
 async function testRun(page) {
@@ -86,6 +91,7 @@ async function testPicking(page) {
   check(text.includes(task.picked.name), 'its name is told', text);
   check(text.includes(task.picked.position), 'and where it is', text, task.picked.position);
   check(text.includes(task.picked.mass), 'and its mass', text, task.picked.mass);
+  await told(page, '.panel .plot-key', `speed ${task.picked.speed}`, 'its history tells its speed at that time');
   await page.keyboard.press('Escape');
 }
 
@@ -106,7 +112,66 @@ async function testContact(page) {
   await page.waitForFunction(() => cairn.view.selectedContact >= 0, undefined, { timeout: 10000 }).catch(() => check(false, 'a click selects the force chain under it'));
   const text = await page.locator('.panel').first().innerText();
   check(/normal force\s+30(\.0\d*)? N/.test(text) || /normal force\s+29\.99\d* N/.test(text), 'its normal force is the weight of the ball', text);
+  await told(page, '.panel .plot-key', 'normal force 30 ', 'its history ends with that force');
+  await page.evaluate(() => cairn.seek(cairn.start)); // the first frame has no contacts
+  await told(page, '.panel', 'do not touch', 'at the start it is not there');
+  await page.evaluate(() => cairn.seek(cairn.end));
+  check(await page.evaluate(() => cairn.view.selectedContact >= 0), 'and is found again at the end');
   await page.keyboard.press('Escape');
+}
+
+/** Rubber alone: two balls of it; then all again. */
+async function testMaterials(page) {
+  const shown = () => page.evaluate(() => {
+    let n = 0;
+    cairn.view.root.traverse((o) => { const f = o.geometry?.getAttribute?.('iFlags'); if (o.renderOrder === 1 && o.isMesh && f) for (let i = 0; i < o.geometry.instanceCount; i++) n += f.array[i] & 4 ? 0 : 1; });
+    return n;
+  });
+  await page.evaluate(() => cairn.set({ bodies: 'solid', chains: false }));
+  await page.getByRole('button', { name: 'Only rubber' }).click();
+  await page.waitForFunction(() => !cairn.working);
+  check((await shown()) === 2, 'only the bodies of a material are shown', await shown());
+  check(!(await page.getByRole('checkbox', { name: 'rock' }).isChecked()), 'the other one is off');
+  await page.getByRole('checkbox', { name: 'rock' }).check();
+  await page.waitForFunction(() => !cairn.working);
+  check((await shown()) === task.bodies, 'and all again', await shown());
+}
+
+/** Who has only the keyboard, or hears the page, finds everything: each control has a name, play comes first. */
+async function testNames(page) {
+  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, select, input, summary, canvas')].filter((e) =>
+    !(e.getAttribute('aria-label') || e.textContent.trim() || e.closest('label')?.textContent.trim())).map((e) => e.outerHTML.slice(0, 80)));
+  check(nameless.length === 0, 'every control has a name', nameless);
+  await page.locator('main canvas').focus();
+  await page.keyboard.press('Tab');
+  check((await page.evaluate(() => document.activeElement.getAttribute('aria-label'))) === 'Play', 'play is the first to come by the tab key');
+  await page.getByRole('combobox', { name: 'Colour by' }).selectOption('Mass');
+  await page.waitForFunction(() => cairn.quantity.key === 'mass', undefined, { timeout: 10000 }).catch(() => check(false, 'the colour can be chosen'));
+}
+
+/** What is hidden by others and left out changes no pixel. */
+async function testManyBalls(page) {
+  const found = await page.evaluate(async () => {
+    const picture = async () => new Uint8Array(await (await cairn.stage.picture()).arrayBuffer());
+    await cairn.set({ bodies: 'solid', chains: false });
+    await cairn.seek(cairn.end);
+    const before = await picture(), balls = cairn.view.balls;
+    balls.manyFrom = 1;
+    await cairn.seek(cairn.end);
+    const after = await picture(), out = { many: balls.many, drawn: cairn.view.drawnBalls, same: before.length === after.length && before.every((b, i) => b === after[i]) };
+    // along the line through the middles of `high` and `side`, which is smaller and behind
+    cairn.stage.controls.target.set(0, 0, 0.275);
+    cairn.stage.camera.position.set(60, 0, 1.275);
+    cairn.stage.controls.update();
+    await picture();
+    out.along = cairn.view.drawnBalls;
+    balls.manyFrom = Infinity;
+    await cairn.seek(cairn.end);
+    cairn.stage.look('home');
+    return out;
+  });
+  check(found.many && found.drawn === 3 && found.same, 'of many balls all that are seen are drawn, in the same way', found);
+  check(found.along === 2, 'one behind a larger one is left out', found);
 }
 
 async function testSaving(page) {
@@ -164,23 +229,43 @@ async function testPixels(page) {
 
 // ---- all of it ----------------------------------------------------------------------------------
 
-if (task.live) {
+/** A run under way, which then is killed, resumed, and ended by Ctrl-C: as long as it goes on it cannot end by itself, so
+ *  nothing here depends on how fast the machine is. */
+async function testLive() {
   const live = await open(task.live);
+  const wait = (text, what, more) => live.waitForFunction(what, more, { timeout: 60000 }).catch(() => check(false, text));
   const first = await live.evaluate(() => cairn.run.frames);
-  check(await live.evaluate(() => cairn.run.grows), 'the page is there before the run ends');
+  check(await live.evaluate(() => cairn.run.grows), 'the run is under way');
+  await told(live, '.title p', 'running', 'and the page says so');
   process.kill(task.liveProcess, 'SIGCONT'); // it was held until now
-  await live.waitForFunction((n) => cairn.run.frames > n || !cairn.run.grows, first, { timeout: 30000 });
-  await live.waitForFunction(() => !cairn.run.grows, undefined, { timeout: 120000 });
-  await live.waitForFunction((n) => cairn.run.frames === n && cairn.frame.index === n - 1, task.liveFrames, { timeout: 20000 })
-    .catch(() => check(false, 'a live run is followed to its last frame'));
+  await wait('a live run is followed', (n) => cairn.run.frames > n && cairn.frame.index > n - 1, first);
+  process.kill(task.liveProcess, 'SIGKILL');
+  await wait('a killed run is no longer under way', () => !cairn.run.grows && cairn.run.interrupted);
+  await told(live, '.title p', 'interrupted', 'the page says that it was interrupted');
+  check(await live.evaluate(() => cairn.run.frames > 0 && cairn.frame.count === 5), 'and shows its frames');
+  const again = spawn(task.cairn, ['resume', task.liveFolder, '--quiet'], { stdio: 'ignore' }), ended = new Promise((done) => again.on('exit', done));
+  await wait('a resumed run is under way again', () => cairn.run.grows);
+  const now = await live.evaluate(() => cairn.run.frames);
+  await wait('and is followed', (n) => cairn.run.frames > n, now);
+  again.kill('SIGINT');
+  await ended;
+  const frames = JSON.parse(readFileSync(`${task.liveFolder}/summary.json`, 'utf8')).frames;
+  await wait('a run is followed to its end', (n) => !cairn.run.grows && !cairn.run.interrupted && cairn.run.frames === n, frames);
+  await live.evaluate(() => cairn.seek(cairn.end));
+  await wait('up to its last frame', (n) => cairn.frame.index === n - 1, frames);
   await live.context().close();
 }
+
+if (task.live) await testLive();
 const page = await open(`${task.address}?still`);
 await testRun(page);
 await testPicking(page);
 await testColours(page);
 await testPixels(page);
 await testContact(page);
+await testMaterials(page);
+await testManyBalls(page);
+await testNames(page);
 await testSaving(page);
 await page.locator('main canvas').focus();
 await page.keyboard.press(' ');
