@@ -356,7 +356,7 @@ export class App {
 
   /** One that was killed is looked at now and then: it may be resumed. */
   async follow(): Promise<void> {
-    while (this.runs.some((r) => r.grows || r.interrupted)) {
+    while (this.runs.some((r) => r.grows || (r.interrupted && r.source.served))) {
       await new Promise((done) => setTimeout(done, this.runs.some((r) => r.grows) ? 400 : 1500));
       for (const v of this.views) {
         if (!v.run.grows && !v.run.interrupted) continue;

@@ -173,15 +173,15 @@ export class Balls extends Layer {
   choose(eye: Eye, toward: THREE.Vector3, distance: number, moving: boolean): void {
     if (!this.all) return;
     if (this.stale.size === 0 && (sameEye(this.lastEye, eye) || (moving && this.took > 30 && nearEye(this.lastEye, eye, distance)))) return;
-    const begin = performance.now();
+    const begin = performance.now(), glass = this.mesh.material.transparent; // glass hides nothing
+    if (glass && this.stale.size === 0 && this.count === this.total) return;
     const balls: ManyBalls = { count: this.total, position: this.all['iPosition'], radius: this.all['iRadius'], flags: this.all['iFlags'], hidden: flag.hidden };
     if (!this.sortedFor || this.order.length !== this.total || this.sortedFor.dot(toward) < 0.97) {
       this.order = nearestFirst(balls, toward);
       this.sortedFor = toward.clone();
     }
     if (this.seen.length < this.total) this.seen = new Uint32Array(this.total);
-    // glass hides nothing
-    const glass = this.mesh.material.transparent, n = glass ? this.total : this.sight.find(balls, this.order, eye, this.seen);
+    const n = glass ? this.total : this.sight.find(balls, this.order, eye, this.seen);
     this.gather(glass ? this.order : this.seen, n);
     this.lastEye = { ...eye, view: Array.from(eye.view), projection: Array.from(eye.projection), clip: eye.clip && Array.from(eye.clip) };
     this.took = performance.now() - begin;

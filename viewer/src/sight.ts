@@ -87,22 +87,22 @@ export class Sight {
   }
 
   /** Whether a disk at a depth is before all others at one sample at least. */
-  private isSeen(cx: number, cy: number, size: number, depth: number): boolean {
+  private isSeen(cx: number, cy: number, size: number, depth: number): boolean { return this.overDisk(cx, cy, size, depth, false); }
+
+  private cover(cx: number, cy: number, size: number, depth: number): void { this.overDisk(cx, cy, size, depth, true); }
+
+  // looks at the samples of a disk up to the first that it is before, or puts it into all of them
+  private overDisk(cx: number, cy: number, size: number, depth: number, put: boolean): boolean {
     const top = Math.max(0, Math.ceil(cy - size - 0.5)), bottom = Math.min(this.high - 1, Math.floor(cy + size - 0.5));
     for (let row = top; row <= bottom; row++) {
       const dy = row + 0.5 - cy, half = Math.sqrt(Math.max(0, size * size - dy * dy));
       const to = row * this.wide + Math.min(this.wide - 1, Math.floor(cx + half - 0.5));
-      for (let k = row * this.wide + Math.max(0, Math.ceil(cx - half - 0.5)); k <= to; k++) if (this.depth[k] > depth) return true;
+      for (let k = row * this.wide + Math.max(0, Math.ceil(cx - half - 0.5)); k <= to; k++) {
+        if (this.depth[k] <= depth) continue;
+        if (!put) return true;
+        this.depth[k] = depth;
+      }
     }
     return false;
-  }
-
-  private cover(cx: number, cy: number, size: number, depth: number): void {
-    const top = Math.max(0, Math.ceil(cy - size - 0.5)), bottom = Math.min(this.high - 1, Math.floor(cy + size - 0.5));
-    for (let row = top; row <= bottom; row++) {
-      const dy = row + 0.5 - cy, half = Math.sqrt(Math.max(0, size * size - dy * dy));
-      const to = row * this.wide + Math.min(this.wide - 1, Math.floor(cx + half - 0.5));
-      for (let k = row * this.wide + Math.max(0, Math.ceil(cx - half - 0.5)); k <= to; k++) if (this.depth[k] > depth) this.depth[k] = depth;
-    }
   }
 }
