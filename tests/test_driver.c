@@ -1,4 +1,6 @@
 /* test_driver.c - functions of time: the motions of driven bodies and the loads on dynamic ones. */
+#include <math.h>
+
 #include "check.h"
 #include "math/vec.h"
 #include "small_world.h"
@@ -350,7 +352,7 @@ static const cairn_quat upright = { 1, 0, 0, 0 };
 static cairn_vec3 force_at(const cairn_world *world, double time)
 {
     cairn_vec3 force = { 0 }, torque = { 0 };
-    cairn_loads_at(world, time, &force, &torque);
+    CHECK_OK(cairn_loads_at(world, time, &force, &torque));
     return force;
 }
 
@@ -485,6 +487,103 @@ TEST(kinds_have_names_and_defaults_that_pass_their_own_check)
     CHECK(cairn_load_record(CAIRN_LOAD_COUNT) == NULL && cairn_load_record(-1) == NULL);
 }
 
+/* ---- while the world runs ------------------------------------------------------------------- */
+
+static cairn_step_options tenth(void)
+{
+    cairn_step_options options = cairn_step_options_default();
+    options.time_step = 0.1;
+    return options;
+}
+
+/* 1 m/s along x for 0.2 s, then 2 m/s along y for 0.1 s: from (1, 2, 3) to (1.2, 2.2, 3) */
+TEST(a_driven_body_takes_other_drivers_from_where_it_is)
+{
+    cairn_driver first = cairn_driver_default(CAIRN_DRIVER_VELOCITY), second = first, bad = first;
+    first.velocity = cairn_vec(1, 0, 0);
+    second.velocity = cairn_vec(0, 2, 0);
+    bad.stop = -1;
+    cairn_world *world = driven_world(3, &first, 1);
+    cairn_body_id body = { 0 };
+    cairn_step_options options = tenth();
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_OK(cairn_body_drive(world, body, &second, 1));
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_VEC(cairn_world_bodies(world).x[0], 1.2, 2.2, 3, 1e-14);
+    /* refused: as before */
+    const cairn_driver both[] = { second, bad };
+    CHECK_INT(cairn_body_drive(world, body, both, 2), CAIRN_BAD_INPUT);
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_VEC(cairn_world_bodies(world).x[0], 1.2, 2.4, 3, 1e-14);
+    CHECK_OK(cairn_body_drive(world, body, NULL, 0));
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_VEC(cairn_world_bodies(world).x[0], 1.2, 2.4, 3, 1e-14);
+    CHECK_OK(cairn_body_destroy(world, body));
+    CHECK_INT(cairn_body_drive(world, body, NULL, 0), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+TEST(only_driven_bodies_take_drivers)
+{
+    cairn_world *world = loaded_world(3, NULL, 0, upright);
+    cairn_body_id body = { 0 };
+    CHECK_INT(cairn_body_drive(world, body, NULL, 0), CAIRN_BAD_INPUT);
+    cairn_world_destroy(world);
+}
+
+/* A spring to the origin, 10 N/m, and a torque about the world's x axis; `context` counts. */
+static cairn_status spring(void *context, const cairn_world *world, double time, cairn_vec3 *force,
+                           cairn_vec3 *torque)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    int *calls = context;
+    CHECK_NEAR(time, cairn_world_time(world) + 0.05, 1e-15);
+    for (int i = 0; i < b.count; i++) {
+        force[i] = cairn_add_scaled(force[i], -10, b.x[i]);
+        torque[i] = cairn_vec(2, 0, 0);
+    }
+    return ++*calls < 3 ? CAIRN_OK : CAIRN_STOPPED;
+}
+
+/* m = 1 kg at (1, 0, 0) without gravity: v_x = -10 N * 0.1 s = -1 m/s after one step. The ball is
+ * turned by 90 degrees about z, so the torque acts about its -y axis: J = 0.1 kg m^2 makes 2 rad/s
+ * of 2 N m in 0.1 s. */
+TEST(forces_follow_the_state)
+{
+    cairn_world *world = NULL;
+    cairn_world_def def = { 3, { 0, 0, 0 } };
+    cairn_material_def material = cairn_material_def_default();
+    cairn_body_def ball = cairn_body_def_default();
+    cairn_step_options options = tenth();
+    int calls = 0;
+    ball.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    ball.shape.radius = 0.5; /* J = 2/5 m R^2 */
+    ball.mass = 1;
+    ball.position = cairn_vec(1, 0, 0);
+    ball.orientation = cairn_quat_exp(cairn_vec(0, 0, M_PI / 2));
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    CHECK_OK(cairn_body_create(world, &ball, NULL));
+    ball.motion = CAIRN_MOTION_FIXED;
+    ball.position = cairn_vec(0, 9, 0);
+    CHECK_OK(cairn_body_create(world, &ball, NULL));
+    cairn_world_on_force(world, spring, &calls);
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_VEC(cairn_world_bodies(world).v[0], -1, 0, 0, 1e-14);
+    CHECK_VEC(cairn_world_bodies(world).omega[0], 0, -2, 0, 1e-13);
+    CHECK_VEC(cairn_world_step_inputs(world).force[1], 0, 0, 0, 0); /* it does not move */
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    /* the third call says stop: the step fails, the world is as before */
+    double time = cairn_world_time(world);
+    CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_STOPPED);
+    CHECK_NEAR(cairn_world_time(world), time, 0);
+    cairn_world_on_force(world, NULL, NULL);
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_NEAR(calls, 3, 0);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(CASE(constant_velocity_between_start_and_stop), CASE(shaking_starts_without_a_jump),
@@ -503,5 +602,7 @@ int main(void)
         CASE(a_table_load_is_linear_in_between_and_loads_add_up),
         CASE(torques_are_given_in_the_world_frame), CASE(bad_loads_are_refused),
         CASE(a_table_of_times_without_factors_is_refused),
-        CASE(kinds_have_names_and_defaults_that_pass_their_own_check));
+        CASE(kinds_have_names_and_defaults_that_pass_their_own_check),
+        CASE(a_driven_body_takes_other_drivers_from_where_it_is),
+        CASE(only_driven_bodies_take_drivers), CASE(forces_follow_the_state));
 }

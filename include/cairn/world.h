@@ -166,6 +166,16 @@ CAIRN_API cairn_load cairn_load_default(cairn_load_kind kind);
 /** The table of a load kind, NULL past the last. */
 CAIRN_API const cairn_record *cairn_load_record(int kind);
 
+/** Forces that follow from the state of a world. Called once in each step, when it begins, for the
+ *  `time` (s) of its middle: add to the forces (N) and torques (N m), both in the world frame and
+ *  zero before, of the rows of cairn_world_bodies. Those of bodies that are not dynamic do not
+ *  count. Must not change the world; anything but CAIRN_OK fails the step with that status. */
+typedef cairn_status cairn_force_fn(void *context, const cairn_world *world, double time,
+                                    cairn_vec3 *force, cairn_vec3 *torque);
+/** Have `force` called in every step from now on; NULL: nobody. It is not part of what
+ *  cairn_world_save writes. */
+CAIRN_API void cairn_world_on_force(cairn_world *world, cairn_force_fn *force, void *context);
+
 /* ---- bodies -------------------------------------------------------------------------------- */
 
 /** A body by its name: 0, 1, 2, ... in the order in which bodies are made, never given twice. */
@@ -222,6 +232,13 @@ CAIRN_API cairn_status cairn_body_create(cairn_world *world, const cairn_body_de
                                          cairn_body_id *out);
 /** Remove a body, with its joints. CAIRN_NOT_FOUND for one that is not there. */
 CAIRN_API cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
+
+/** Move a driven body by other drivers from now on (copied, `count` of them; 0: it stands still),
+ *  from where it is. CAIRN_NOT_FOUND for one that is not there; CAIRN_BAD_INPUT (a body that is
+ *  not driven, a number of a driver: cairn_world_error says why), CAIRN_NO_MEMORY; the world is
+ *  then as before. */
+CAIRN_API cairn_status cairn_body_drive(cairn_world *world, cairn_body_id body,
+                                        const cairn_driver *drivers, int count);
 
 /** The bodies of a world. */
 CAIRN_API cairn_bodies cairn_world_bodies(const cairn_world *world);

@@ -296,17 +296,23 @@ static void free_load(cairn_load *load)
     cairn_memory_free((void *)load->factor.values);
 }
 
+/* Of the first `count` drivers those of one body; CAIRN_NO_BODY: of all. */
+static void remove_driven(cairn_driven_list *driven, size_t count, uint64_t uid)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < driven->count; k++) {
+        if (k >= count || (uid != CAIRN_NO_BODY && driven->items[k].uid != uid))
+            driven->items[kept++] = driven->items[k];
+        else
+            free_driver(&driven->items[k].driver);
+    }
+    driven->count = kept;
+}
+
 void cairn_drivers_remove(cairn_world *world, uint64_t uid)
 {
     size_t kept = 0;
-    for (size_t k = 0; k < world->driven.count; k++) {
-        if (uid != CAIRN_NO_BODY && world->driven.items[k].uid != uid)
-            world->driven.items[kept++] = world->driven.items[k];
-        else
-            free_driver(&world->driven.items[k].driver);
-    }
-    world->driven.count = kept;
-    kept = 0;
+    remove_driven(&world->driven, world->driven.count, uid);
     for (size_t k = 0; k < world->loaded.count; k++) {
         if (uid != CAIRN_NO_BODY && world->loaded.items[k].uid != uid)
             world->loaded.items[kept++] = world->loaded.items[k];
@@ -314,6 +320,43 @@ void cairn_drivers_remove(cairn_world *world, uint64_t uid)
             free_load(&world->loaded.items[k].load);
     }
     world->loaded.count = kept;
+}
+
+/* The row of a driven body. */
+static cairn_status find_driven(cairn_world *world, cairn_body_id id, int *row)
+{
+    *row = cairn_body_row(world, id);
+    if (*row < 0)
+        return cairn_fail(&world->error, CAIRN_NOT_FOUND, "body", "there is no such body");
+    return world->bodies.motion[*row] == CAIRN_MOTION_DRIVEN
+               ? CAIRN_OK
+               : cairn_fail(&world->error, CAIRN_BAD_INPUT, "drivers",
+                            "only a driven body has drivers");
+}
+
+cairn_status cairn_body_drive(cairn_world *world, cairn_body_id id, const cairn_driver *drivers,
+                              int count)
+{
+    size_t before = world->driven.count;
+    int body;
+    world->error = (cairn_error){ 0 };
+    TRY(find_driven(world, id, &body));
+    for (int k = 0; k < count; k++) {
+        cairn_status status = cairn_driver_add(world, body, &drivers[k]);
+        if (status != CAIRN_OK) {
+            while (world->driven.count > before)
+                free_driver(&world->driven.items[--world->driven.count].driver);
+            return status;
+        }
+    }
+    remove_driven(&world->driven, before, id.uid);
+    return CAIRN_OK;
+}
+
+void cairn_world_on_force(cairn_world *world, cairn_force_fn *force, void *context)
+{
+    world->loaded.force = force;
+    world->loaded.context = context;
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -376,18 +419,42 @@ static double load_factor(const cairn_load *load, double time)
     return load->kind == CAIRN_LOAD_TABLE ? interpolate(load->time, load->factor, t) : 1;
 }
 
-void cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force, cairn_vec3 *torque)
+/* The orientation of a body that turns on for `ahead` s. */
+static cairn_quat turned_on(const cairn_world *world, int i, double ahead)
 {
     const cairn_body_store *b = &world->bodies;
+    cairn_vec3 turn = cairn_scale(ahead, b->omega[i]);
+    return world->dimension == 3 ? cairn_quat_multiply(b->q[i], cairn_quat_exp(turn)) : b->q[i];
+}
+
+/* What the world's own function says, with torques brought into the frames of bodies. */
+static cairn_status follow_state(const cairn_world *world, double ahead, cairn_vec3 *force,
+                                 cairn_vec3 *torque)
+{
+    const cairn_loaded_list *loaded = &world->loaded;
+    TRY(loaded->force(loaded->context, world, world->time + ahead, force, torque));
+    for (int i = 0; i < world->bodies.count; i++) {
+        if (i >= world->bodies.held) {
+            torque[i] = cairn_rotate_back(turned_on(world, i, ahead), torque[i]);
+        } else {
+            force[i] = torque[i] = cairn_vec(0, 0, 0);
+        }
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force,
+                            cairn_vec3 *torque)
+{
+    if (world->loaded.force)
+        TRY(follow_state(world, ahead, force, torque));
     for (size_t k = 0; k < world->loaded.count; k++) {
         const cairn_loaded *loaded = &world->loaded.items[k];
         double factor = load_factor(&loaded->load, world->time + ahead);
-        int i = cairn_directory_find(&b->directory, loaded->uid);
-        cairn_quat q = b->q[i];
-        if (world->dimension == 3)
-            q = cairn_quat_multiply(q, cairn_quat_exp(cairn_scale(ahead, b->omega[i])));
+        int i = cairn_directory_find(&world->bodies.directory, loaded->uid);
         force[i] = cairn_add_scaled(force[i], factor, loaded->load.force);
-        cairn_vec3 in_body = cairn_rotate_back(q, loaded->load.torque);
+        cairn_vec3 in_body = cairn_rotate_back(turned_on(world, i, ahead), loaded->load.torque);
         torque[i] = cairn_add_scaled(torque[i], factor, in_body);
     }
+    return CAIRN_OK;
 }

@@ -192,7 +192,7 @@ cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *m
     cairn_world *world = step->world;
     free_job job = { step, motion };
     TRY(take_arrays(step, motion));
-    cairn_loads_at(world, 0.5 * step->h, motion->force, motion->torque);
+    TRY(cairn_loads_at(world, 0.5 * step->h, motion->force, motion->torque));
     cairn_parallel_for(world->bodies.count, GRAIN, free_range, &job);
     return cairn_step_check_free_motion(step, motion);
 }
