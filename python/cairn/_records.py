@@ -1,0 +1,259 @@
+"""Option tables of the library: names, types, ranges, units and texts of everything one can set.
+
+Keyword arguments, docstrings, signatures and type stubs follow from them. This file needs nothing
+but the extension module, so that the build can make the stubs (binding/make_stubs.py).
+"""
+from __future__ import annotations
+
+import inspect
+
+#: what stands in stubs and docstrings for a type of option
+TYPES = {
+    "REAL": "float", "INTEGER": "int", "FLAG": "bool", "VECTOR": "Vector",
+    "LIST": "Sequence[float]", "NAME": "str", "NAMES": "Sequence[str]", "WORD": "str",
+}
+
+
+class Option:
+    """One line of a table."""
+
+    def __init__(self, ffi, lib, pointer):
+        def text(p):
+            return ffi.string(p).decode() if p else ""
+
+        kinds = {getattr(lib, "CAIRN_OPTION_" + kind): kind for kind in TYPES}
+        self.pointer = pointer
+        self.name, self.type = text(pointer.name), kinds[pointer.type]
+        self.required, self.offset = bool(pointer.required), int(pointer.offset)
+        self.minimum, self.maximum = pointer.minimum, pointer.maximum
+        self.unit, self.text = text(pointer.unit), text(pointer.text)
+        self.choices = []
+        if pointer.choice:
+            index = 0
+            while pointer.choice(index):
+                self.choices.append(text(pointer.choice(index)))
+                index += 1
+        room = ffi.new("char[]", 512)
+        lib.cairn_option_expectation(pointer, room, 512)
+        self.expectation = text(room)
+
+    @property
+    def annotation(self) -> str:
+        if self.type == "NAME" and self.choices:
+            return "Literal[" + ", ".join(f'"{choice}"' for choice in self.choices) + "]"
+        return TYPES[self.type]
+
+
+class Record:
+    """A subject with options: a shape, a joint, the step, ..."""
+
+    def __init__(self, ffi, lib, pointer):
+        self.ffi, self.lib, self.pointer = ffi, lib, pointer
+        self.name = ffi.string(pointer.name).decode()
+        self.summary = ffi.string(pointer.summary).decode() if pointer.summary else ""
+        self.size = int(pointer.size)
+        self.options = {}
+        for k in range(pointer.option_count):
+            option = Option(ffi, lib, pointer.options + k)
+            self.options[option.name] = option
+
+    # ---- defaults -------------------------------------------------------------------------------
+
+    def default_of(self, option):
+        """The default of an option as a Python value; None: there is none."""
+        if option.required:
+            return None
+        room = self.ffi.new("char[]", self.size)
+        if self.pointer.set_default:
+            self.pointer.set_default(room)
+        return self.read(room, option)
+
+    def read(self, place, option):
+        """The value of an option in a struct."""
+        ffi = self.ffi
+        at = ffi.cast("char *", place) + option.offset
+        if option.type == "REAL":
+            return ffi.cast("double *", at)[0]
+        if option.type == "INTEGER":
+            return int(ffi.cast("int64_t *", at)[0])
+        if option.type == "FLAG":
+            return bool(ffi.cast("bool *", at)[0])
+        if option.type == "VECTOR":
+            v = ffi.cast("cairn_vec3 *", at)
+            return (v.x, v.y, v.z)
+        if option.type == "LIST":
+            values = ffi.cast("cairn_list *", at)
+            return [values.values[i] for i in range(values.count)]
+        if option.type == "NAMES":
+            names = ffi.cast("cairn_names *", at)
+            return [ffi.string(names.items[i]).decode() for i in range(names.count)]
+        name = ffi.cast("const char **", at)[0]
+        return ffi.string(name).decode() if name else None
+
+    # ---- writing --------------------------------------------------------------------------------
+
+    def write(self, place, given, keep):
+        """Set options in a struct from a dict. What must outlive it goes to the list `keep`."""
+        for name, value in given.items():
+            self.write_one(place, self.find(name), value, keep)
+
+    def find(self, name):
+        option = self.options.get(name)
+        if option is None:
+            raise TypeError(self.unknown(name))
+        return option
+
+    def unknown(self, name):
+        near = nearest(self.ffi, self.lib, name, list(self.options))
+        hint = f"; did you mean '{near}'?" if near else ""
+        return f"{self.name} has no option '{name}'{hint} (it has {', '.join(self.options)})"
+
+    def write_one(self, place, option, value, keep):
+        ffi = self.ffi
+        at = ffi.cast("char *", place) + option.offset
+        try:
+            self._put(at, option, value, keep)
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise self.refusal(option, value) from error
+
+    def refusal(self, option, value):
+        from ._lib import BadInput
+        return BadInput(f"found {value!r}, expected {option.expectation}", option.name)
+
+    def _put(self, at, option, value, keep):
+        ffi = self.ffi
+        if option.type == "REAL":
+            ffi.cast("double *", at)[0] = number(value)
+        elif option.type == "INTEGER":
+            ffi.cast("int64_t *", at)[0] = whole(value)
+        elif option.type == "FLAG":
+            ffi.cast("bool *", at)[0] = bool(value)
+        elif option.type == "VECTOR":
+            v = ffi.cast("cairn_vec3 *", at)
+            v.x, v.y, v.z = vector(value)
+        elif option.type == "LIST":
+            numbers = [number(x) for x in value]
+            block = ffi.new("double[]", numbers)
+            keep.append(block)
+            values = ffi.cast("cairn_list *", at)
+            values.values, values.count = block, len(numbers)
+        elif option.type == "NAMES":
+            self._put_names(ffi.cast("cairn_names *", at), option, value, keep)
+        else:
+            ffi.cast("const char **", at)[0] = self._name(option, value, keep)
+
+    def _name(self, option, value, keep):
+        if not isinstance(value, str):
+            raise TypeError(value)
+        if option.type != "WORD" and option.choices and value not in option.choices:
+            raise ValueError(value)
+        block = self.ffi.new("char[]", value.encode())
+        keep.append(block)
+        return block
+
+    def _put_names(self, names, option, value, keep):
+        value = [value] if isinstance(value, str) else list(value)
+        if len(value) > self.lib.CAIRN_MOST_NAMES:
+            raise ValueError(value)
+        for k, name in enumerate(value):
+            names.items[k] = self._name(option, name, keep)
+        names.count = len(value)
+
+    # ---- for people -----------------------------------------------------------------------------
+
+    def table(self, indent="    "):
+        """The options as lines of a docstring."""
+        lines = []
+        for option in self.options.values():
+            default = self.default_of(option)
+            told = "required" if option.required else f"default {shown(default)}"
+            lines.append(f"{option.name} : {option.expectation}, {told}")
+            lines.append(f"    {option.text}")
+        return "\n".join(indent + line for line in lines)
+
+    def parameters(self):
+        """The options as keyword parameters of a signature."""
+        return [inspect.Parameter(
+            option.name, inspect.Parameter.KEYWORD_ONLY, annotation=option.annotation,
+            default=inspect.Parameter.empty if option.required else self.default_of(option))
+            for option in self.options.values() if option.name.isidentifier()]
+
+
+def shown(value):
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(f"{x:g}" for x in value) + ")"
+    return repr(value)
+
+
+def number(value):
+    """A float; texts and flags are none."""
+    if isinstance(value, (str, bytes, bool)):
+        raise TypeError(value)
+    return float(value)
+
+
+def whole(value):
+    if isinstance(value, (str, bytes, bool)) or int(value) != value:
+        raise ValueError(value)
+    return int(value)
+
+
+def vector(value):
+    """Three floats; of two the third is 0."""
+    numbers = [number(x) for x in value]
+    if len(numbers) == 2:
+        numbers.append(0.0)
+    if len(numbers) != 3:
+        raise ValueError(value)
+    return numbers
+
+
+def nearest(ffi, lib, word, names):
+    """The name closest in spelling, or None."""
+    texts = [ffi.new("char[]", name.encode()) for name in names]
+    found = lib.cairn_nearest_name(word.encode(), ffi.new("const char *[]", texts), len(texts))
+    return ffi.string(found).decode() if found else None
+
+
+def camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+#: families of kinds: the module that has them, the function of their tables, what they are
+FAMILIES = {
+    "shapes": ("cairn_shape_record", "Shape", "The shape of a body"),
+    "joints": ("cairn_joint_record", "JointKind", "A joint between two bodies"),
+    "drivers": ("cairn_driver_record", "Driver", "A motion of a driven body"),
+    "loads": ("cairn_load_record", "Load", "A force and torque on a dynamic body"),
+    "distributions": ("cairn_distribution_record", "Distribution", "A distribution of numbers"),
+    "generators": ("cairn_generator_record", "Generator", "Many bodies at once"),
+    "friction": ("cairn_friction_law_record", "FrictionLaw", "Friction over the sliding speed"),
+}
+
+#: single tables: the name of their TypedDict in the stubs, the function
+SINGLES = {
+    "StepOptions": "cairn_step_record",
+    "SolveOptions": "cairn_solve_record",
+    "LagrangeOptions": "cairn_lagrange_record",
+    "RunOptions": "cairn_run_record",
+    "MeasureOptions": "cairn_measure_record",
+    "MaterialOptions": "cairn_material_record",
+    "BodyOptions": "cairn_body_record",
+    "InletOptions": "cairn_inlet_record",
+    "DriveOptions": "cairn_joint_drive_record",
+}
+
+
+def family(ffi, lib, name):
+    """The tables of a family, by kind."""
+    function, kind, found = getattr(lib, FAMILIES[name][0]), 0, []
+    while function(kind):
+        found.append(Record(ffi, lib, function(kind)))
+        kind += 1
+    return found
+
+
+def single(ffi, lib, name):
+    return Record(ffi, lib, getattr(lib, SINGLES[name])())

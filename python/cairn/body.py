@@ -1,0 +1,170 @@
+"""Bodies and materials of a world."""
+from __future__ import annotations
+
+import numpy as np
+
+from . import drivers as _drivers
+from . import shapes as _shapes
+from ._arrays import position
+from ._lib import NotFound, ffi, lib, text
+
+
+def _column(name, doc):
+    def get(self):
+        return self._read(name)
+    return property(get, doc=doc)
+
+
+class Body:
+    """A body of a world. Its numbers are copies: they stay as they are when the world goes on."""
+
+    __slots__ = ("world", "uid")
+
+    def __init__(self, world, uid: int):
+        self.world, self.uid = world, int(uid)
+
+    @property
+    def row(self) -> int:
+        """Its row in `world.bodies` now. Fails with NotFound when it is not there any more."""
+        with self.world._reading() as world:
+            row = lib.cairn_python_row(world, self.uid)
+        if row < 0:
+            raise NotFound("the body is no longer in the world", "body")
+        return row
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still in the world."""
+        with self.world._reading() as world:
+            return lib.cairn_python_row(world, self.uid) >= 0
+
+    def _read(self, name):
+        found = self.world.bodies[name][self.row]
+        return np.array(found) if isinstance(found, np.ndarray) else found.item()
+
+    position = _column("x", "m: of a dynamic body the centre of mass.")
+    orientation = _column("q", "Unit quaternion w, x, y, z: body to world.")
+    velocity = _column("v", "m/s.")
+    angular_velocity = _column("omega", "rad/s, in the frame of the body (2D: z).")
+    angle = _column("angle", "rad, in 2D.")
+    mass = _column("mass", "kg; 0 for fixed and driven bodies without mass.")
+    inertia = _column("inertia", "kg m^2: principal moments.")
+    asleep = _column("asleep", "1: it rests.")
+
+    @property
+    def motion(self) -> str:
+        """dynamic, fixed or driven."""
+        return text(lib.cairn_motion_name(self._read("motion")))
+
+    @property
+    def material(self) -> "Material":
+        """Its surface."""
+        return Material(self.world, self._read("material"))
+
+    @property
+    def shape(self) -> _shapes.Shape:
+        """Its shape, as a new object."""
+        row = self.row
+        with self.world._reading() as world:
+            struct = ffi.new("cairn_shape *")
+            struct[0] = lib.cairn_world_bodies(world).shape[row]
+            geometry = lib.cairn_geometry_retain(struct.geometry) if struct.geometry else None
+        kind = _shapes.KINDS[struct.kind]
+        shape = kind.__new__(kind)
+        shape.options = {o.name: kind.record.read(struct, o) for o in kind.record.options.values()}
+        if geometry:
+            shape._geometry = ffi.gc(geometry, lib.cairn_geometry_release)
+        return shape
+
+    def shape_pose(self):
+        """Where its shape stands: position (m) and orientation of the shape's own frame."""
+        row = self.row
+        with self.world._reading() as world:
+            bodies = ffi.new("cairn_bodies *")
+            bodies[0] = lib.cairn_world_bodies(world)
+            pose = lib.cairn_bodies_shape_pose(bodies, row)
+        return (np.array([pose.x.x, pose.x.y, pose.x.z]),
+                np.array([pose.q.w, pose.q.x, pose.q.y, pose.q.z]))
+
+    def polygons(self):
+        """Its faces (2D: its outline) where it stands, each an array of corners; for drawing."""
+        return self.shape.polygons(*self.shape_pose(), dimension=self.world.dimension)
+
+    def drive(self, *motions, velocity=None, angular_velocity=None) -> None:
+        """Move a driven body by other motions from now on, from where it is: drivers, or a constant
+        `velocity` (m/s) and `angular_velocity` (rad/s, in the world frame; 2D: a number). Nothing
+        at all: it stands still."""
+        motions = list(motions)
+        dimension = self.world.dimension
+        if velocity is not None:
+            motions.append(_drivers.Velocity(velocity=position(velocity, dimension, "velocity")))
+        if angular_velocity is not None:
+            turn = np.asarray(angular_velocity, dtype=float)
+            turn = (0.0, 0.0, float(turn)) if turn.ndim == 0 else turn
+            motions.append(_drivers.Rotation(angular_velocity=turn))
+        structs, keep = ffi.new("cairn_driver[]", max(len(motions), 1)), []
+        for k, motion in enumerate(motions):
+            motion._fill_struct(structs + k, keep)
+        self.world._change(lib.cairn_body_drive, lib.cairn_python_body(self.uid), structs,
+                           len(motions))
+
+    def destroy(self) -> None:
+        """Remove it from the world, with its joints."""
+        self.world._change(lib.cairn_body_destroy, lib.cairn_python_body(self.uid), told=False)
+
+    def __eq__(self, other):
+        return isinstance(other, Body) and (self.world, self.uid) == (other.world, other.uid)
+
+    def __hash__(self):
+        return hash((id(self.world), self.uid))
+
+    def __repr__(self):
+        if not self.world.alive or not self.alive:
+            return f"<Body {self.uid}: removed>"
+        x = ", ".join(f"{c:.4g}" for c in self.position[:self.world.dimension])
+        return f"<Body {self.uid}: {self.shape!r}, {self.motion}, {self.mass:.4g} kg, at ({x})>"
+
+    def _repr_html_(self):
+        keys = ("motion", "shape", "mass", "position", "velocity", "angular_velocity")
+        rows = "".join(f"<tr><td>{k}</td><td>{getattr(self, k)}</td></tr>" for k in keys)
+        return f"<b>Body {self.uid}</b><table>{rows}</table>"
+
+
+class Material:
+    """A surface: friction, restitution and more."""
+
+    __slots__ = ("world", "number")
+
+    def __init__(self, world, number: int):
+        self.world, self.number = world, int(number)
+
+    @property
+    def options(self) -> dict:
+        """Its options, by the names of the table."""
+        from .world import MATERIAL
+        out = ffi.new("cairn_material_def *")
+        with self.world._reading() as world:
+            status = lib.cairn_material_get(world, self.number, out)
+            if status != lib.CAIRN_OK:
+                raise NotFound(f"there is no material {self.number}", "material")
+            return {o.name: MATERIAL.read(out, o) for o in MATERIAL.options.values()}
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        options = self.options
+        if name not in options:
+            raise AttributeError(name)
+        return options[name]
+
+    def __eq__(self, other):
+        return isinstance(other, Material) and (self.world, self.number) == (other.world,
+                                                                             other.number)
+
+    def __hash__(self):
+        return hash((id(self.world), self.number))
+
+    def __repr__(self):
+        options = self.options
+        return (f"<Material {self.number}: friction {options['friction']:.4g}, "
+                f"restitution {options['restitution']:.4g}>")

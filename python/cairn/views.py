@@ -1,0 +1,266 @@
+"""Arrays over the memory of a world, without copies.
+
+A view is lent until the world next changes: a step, a body made or removed. From then on every use
+of it raises StaleView: `x = world.positions` holds for this moment, `x.copy()` for ever. Its memory
+stays readable for as long as the array, or anything made from it by numpy, is alive - also after
+the world is gone - so a view that slipped through (`numpy.asarray(x)` is a plain array, which nobody
+watches) shows old numbers and never crashes.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ._lib import NoMemory, StaleView, ffi, lib
+
+_plain = np.ndarray.view
+_QUIET = frozenset(("_token", "__class__", "__array_finalize__", "__dict__", "__array_priority__",
+                    "__array_interface__", "__array_struct__", "dtype"))
+
+
+class View(np.ndarray):
+    """An array over the memory of a world: read only, and valid until the world next changes."""
+
+    _token = None  #: (world, its version): where and when the numbers are valid
+
+    def __array_finalize__(self, source):
+        if source is not None:
+            self._token = getattr(source, "_token", None)
+
+    def _check(self):
+        token = object.__getattribute__(self, "_token")
+        if token is None or token[0]._version == token[1]:
+            return
+        if np.ndarray.base.__get__(self) is None:  # a copy: its memory is its own
+            return
+        raise StaleView("the world has changed since this view was taken; take it again, or keep a "
+                        "copy: view.copy()")
+
+    def __getattribute__(self, name):
+        if name not in _QUIET:
+            View._check(self)
+        return np.ndarray.__getattribute__(self, name)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **kwargs):
+        given = tuple(fresh(x) for x in inputs)
+        if out is not None:
+            kwargs["out"] = tuple(fresh(x) for x in out)
+        return getattr(ufunc, method)(*given, **kwargs)
+
+    def __array_function__(self, function, types, args, kwargs):
+        return function(*_fresh_all(args), **_fresh_all(kwargs))
+
+    def __getitem__(self, key):
+        View._check(self)
+        found = np.ndarray.__getitem__(self, key)
+        if isinstance(found, View) and np.ndarray.base.__get__(found) is None:
+            return _plain(found, np.ndarray)
+        return found
+
+    def __setitem__(self, key, value):
+        View._check(self)
+        raise ValueError("views of a world are read only; a copy is not: view.copy()")
+
+    def copy(self, order="C"):
+        """A plain array with the same numbers, which stays as it is."""
+        return np.array(_plain(self, np.ndarray), order=order)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __reduce__(self):
+        return self.copy().__reduce__()
+
+    def __iter__(self):
+        View._check(self)
+        return iter(_plain(self, np.ndarray))
+
+
+def _checked(name):
+    method = getattr(np.ndarray, name)
+
+    def call(self, *args):
+        View._check(self)
+        return method(_plain(self, np.ndarray), *args)
+    call.__name__ = name
+    return call
+
+
+for _name in ("__len__", "__contains__", "__bool__", "__float__", "__int__", "__repr__", "__str__",
+              "__index__", "__complex__", "__format__"):
+    setattr(View, _name, _checked(_name))
+
+
+def fresh(value):
+    """A plain array of a view that is still valid; all else as it is."""
+    if isinstance(value, View):
+        View._check(value)
+        return _plain(value, np.ndarray)
+    return value
+
+
+def _fresh_all(value):
+    if isinstance(value, (list, tuple)):
+        return type(value)(_fresh_all(x) for x in value)
+    if isinstance(value, dict):
+        return {k: _fresh_all(v) for k, v in value.items()}
+    return fresh(value)
+
+
+def view(world, pointer, count, width, dtype):
+    """A view of `count` rows from a block of the library on."""
+    shape = (count, width) if width > 1 else (count,)
+    dtype = np.dtype(dtype)
+    if not pointer or count == 0:
+        out = np.zeros(shape, dtype)
+    else:
+        if not lib.cairn_python_pin(pointer):
+            raise NoMemory("no memory for a view")
+        held = ffi.gc(ffi.cast("char *", pointer), lib.cairn_python_unpin)
+        out = np.frombuffer(ffi.buffer(held, count * width * dtype.itemsize), dtype).reshape(shape)
+    out.flags.writeable = False
+    out = out.view(View)
+    out._token = (world, world._version)
+    return out
+
+
+_DTYPES = {lib.CAIRN_COLUMN_BYTE: np.uint8, lib.CAIRN_COLUMN_FLAG: np.bool_,
+           lib.CAIRN_COLUMN_INT: np.int32, lib.CAIRN_COLUMN_REAL: np.float64}
+
+
+class Column:
+    """One column of bodies or contacts, from the library's own list."""
+
+    def __init__(self, pointer):
+        self.pointer = pointer
+        self.name, self.unit = (ffi.string(p).decode() for p in (pointer.name, pointer.unit))
+        self.meaning = ffi.string(pointer.meaning).decode()
+        self.is_array = pointer.type != lib.CAIRN_COLUMN_RECORD
+        self.dtype = np.dtype(_DTYPES.get(pointer.type, np.uint64))
+
+    def width(self, dimension):
+        return int(lib.cairn_column_row(self.pointer, dimension)) // self.dtype.itemsize
+
+
+def _columns(function):
+    found, index = {}, 0
+    while function(index):
+        column = Column(function(index))
+        if column.is_array:
+            found[column.name] = column
+        index += 1
+    return found
+
+
+BODY_COLUMNS = _columns(lib.cairn_body_column)
+CONTACT_COLUMNS = _columns(lib.cairn_contact_column)
+
+
+class Rows:
+    """Columns of a world as attributes, each a view that is valid until the world next changes."""
+
+    columns: dict = {}
+    aliases: dict = {}
+    _what = "rows"
+
+    def __init__(self, world):
+        self._world, self._version, self._made = world, None, {}
+
+    def _look(self, pointer):
+        raise NotImplementedError
+
+    def __getattr__(self, name):
+        column = self.columns.get(self.aliases.get(name, name))
+        if column is None:
+            raise AttributeError(f"there is no column '{name}'; there are {', '.join(self)}")
+        return self._column(column)
+
+    def __getitem__(self, name):
+        if name not in self.columns and name not in self.aliases:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def keys(self):
+        """Names of the columns."""
+        return list(self.columns)
+
+    def __dir__(self):
+        return list(self.columns) + list(self.aliases) + ["keys", "to_pandas"]
+
+    def _column(self, column):
+        world = self._world
+        if self._version != world._version:
+            self._version, self._made = world._version, {}
+        if column.name not in self._made:
+            with world._reading() as pointer:
+                seen = self._look(pointer)
+                rows = lib.cairn_column_rows(column.pointer, seen)
+                width = column.width(world.dimension)
+                self._made[column.name] = view(world, rows, seen.count, width, column.dtype)
+        return self._made[column.name]
+
+    def __len__(self):
+        with self._world._reading() as pointer:
+            return self._look(pointer).count
+
+    def to_pandas(self):
+        """A pandas DataFrame with a copy of all columns; vectors become several."""
+        from .tables import frame
+        return frame({name: self[name].copy() for name in self.columns
+                      if len(self[name]) == len(self)})
+
+    def __repr__(self):
+        return f"<{len(self)} {self._what}: {', '.join(self.columns)}>"
+
+    def _repr_html_(self):
+        units = "".join(f"<tr><td><code>{c.name}</code></td><td>{c.unit}</td>"
+                        f"<td>{c.meaning}</td></tr>" for c in self.columns.values())
+        return (f"<b>{len(self)} {self._what}</b><table><tr><th>column</th><th>unit</th>"
+                f"<th>meaning</th></tr>{units}</table>")
+
+
+class Bodies(Rows):
+    """All bodies of a world as arrays: `x` (position), `q` (orientation), `v` (velocity), `omega`
+    (angular velocity in the frame of the body), `mass`, ... Row i is the same body in all of them;
+    `uid` says which. Rows may change whenever the world does."""
+
+    columns = BODY_COLUMNS
+    aliases = {"position": "x", "orientation": "q", "velocity": "v", "angular_velocity": "omega"}
+    _what = "rows of bodies"
+
+    def _look(self, pointer):
+        out = ffi.new("cairn_bodies *")
+        out[0] = lib.cairn_world_bodies(pointer)
+        return out
+
+    @property
+    def uids(self):
+        """The number of the body of each row, for `world.body(uid)`; 2^64 - 1: a hole."""
+        with self._world._reading() as pointer:
+            out = np.empty(lib.cairn_world_bodies(pointer).count, np.uint64)
+            lib.cairn_python_uids(pointer, 0, len(out),
+                                  ffi.cast("uint64_t *", ffi.from_buffer(out)))
+        return out
+
+    @property
+    def dynamic(self):
+        """Which rows are bodies that forces move, as flags."""
+        return (self.uids != np.uint64(2**64 - 1)) & (self.motion == lib.CAIRN_MOTION_DYNAMIC)
+
+
+class Contacts(Rows):
+    """The contacts of the last step as arrays: `body` (rows of both), `point`, `normal`, `gap`,
+    `impulse` (normal first), `velocity`, ..."""
+
+    columns = CONTACT_COLUMNS
+    _what = "contacts"
+
+    def _look(self, pointer):
+        out = ffi.new("cairn_contacts *")
+        out[0] = lib.cairn_world_contacts(pointer)
+        return out
