@@ -552,11 +552,25 @@ TEST(without_a_principal_frame_the_axes_are_those_of_the_shape)
     cairn_world_destroy(world);
 }
 
+TEST(room_that_was_made_is_there)
+{
+    cairn_world *world = world_create(3);
+    CHECK_OK(cairn_world_reserve(world, 1000));
+    const cairn_vec3 *before = cairn_world_bodies(world).x;
+    for (int i = 0; i < 1000; i++)
+        add_sphere(world, 0.1, (cairn_vec3){ i, 0, 0 });
+    CHECK(cairn_world_bodies(world).x == before);
+    CHECK_INT(cairn_world_reserve(world, INT64_MAX), CAIRN_NO_MEMORY);
+    CHECK_INT(cairn_world_reserve(world, -1), CAIRN_NO_MEMORY);
+    CHECK_INT(cairn_world_bodies(world).count, 1000);
+    cairn_world_destroy(world);
+}
+
 int main(void)
 {
-    RUN(CASE(impossible_shapes_are_refused), CASE(numbers_that_are_none_are_refused),
-        CASE(an_orientation_has_length_1), CASE(in_2d_nothing_leaves_the_plane),
-        CASE(masses_and_moments_must_be_possible),
+    RUN(CASE(room_that_was_made_is_there), CASE(impossible_shapes_are_refused),
+        CASE(numbers_that_are_none_are_refused), CASE(an_orientation_has_length_1),
+        CASE(in_2d_nothing_leaves_the_plane), CASE(masses_and_moments_must_be_possible),
         CASE(only_the_right_motion_has_drivers_loads_and_a_velocity), CASE(materials_must_exist),
         CASE(a_body_with_one_bad_driver_is_not_made_at_all),
         CASE(mass_follows_from_the_density_or_is_given), CASE(mass_of_disks),

@@ -230,6 +230,9 @@ CAIRN_API const cairn_record *cairn_body_record(void);
  *  CAIRN_NO_MEMORY; the world is then as before. */
 CAIRN_API cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def,
                                          cairn_body_id *out);
+/** Make room for so many bodies more, for who knows how many will come: they are then made without
+ *  the arrays being copied again and again. Fails with CAIRN_NO_MEMORY. */
+CAIRN_API cairn_status cairn_world_reserve(cairn_world *world, int64_t bodies);
 /** Remove a body, with its joints. CAIRN_NOT_FOUND for one that is not there. */
 CAIRN_API cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body);
 

@@ -211,7 +211,10 @@ cairn_status cairn_python_create(cairn_world *world, const cairn_body_def *def,
                                  int64_t count, uint64_t *uids, int64_t *made)
 {
     cairn_body_def one = *def;
-    for (*made = 0; *made < count; ++*made) {
+    *made = 0;
+    if (cairn_world_reserve(world, count) != CAIRN_OK)
+        return CAIRN_NO_MEMORY;
+    for (; *made < count; ++*made) {
         cairn_body_id id;
         for (int k = 0; k < column_count; k++)
             set_column(&one, &columns[k], *made);
@@ -226,8 +229,7 @@ cairn_status cairn_python_create(cairn_world *world, const cairn_body_def *def,
 }
 
 cairn_status cairn_python_steps(cairn_world *world, const cairn_step_options *options, int count,
-                                bool strict, cairn_python_count *counted,
-                                cairn_step_report *report)
+                                bool strict, cairn_python_count *counted, cairn_step_report *report)
 {
     *counted = (cairn_python_count){ 0 };
     while (counted->done < count) {

@@ -16,7 +16,16 @@ from . import distributions, drivers, friction, generators, joints, loads, shape
 from ._lib import (VERSION, BadInput, Closed, Error, Forked, IoFailed, NoMemory, NotFinite, NotFound,
                    StaleView, Stopped, Unsupported)
 from .body import Body, Material
+from .compare import compare
 from .joints import Drive, Joint
+from .lagrange import Lagrange
+from .names import names
+from .problem import Problem, Solution, solve
+from .programs import check, reproduce, reproduce_names
+from .recording import Frame, Run
+from .scene import Scene, from_yaml, load, schema, to_yaml
+from .statistics import stat
+from .tables import Table
 from .views import View
 from .world import RunReport, StepReport, UnitWarning, World
 

@@ -30,6 +30,15 @@ class Caller:
             raise exception
 
 
+def _lost(kind, exception, trace):
+    """An exception between two lines of a callback, as of Ctrl-C: kept with its caller."""
+    context = trace.tb_frame.f_locals.get("context") if trace is not None else None
+    if context is not None:
+        caller = ffi.from_handle(context)
+        if isinstance(caller, Caller) and caller.exception is None:
+            caller.exception = exception
+
+
 def doubles(pointer, count, writeable=False):
     """An array over memory of C, for the time of a call."""
     out = np.frombuffer(ffi.buffer(pointer, 8 * count), np.float64)
@@ -71,13 +80,13 @@ def draw(shape, dimension, pose):
 # ---- runs --------------------------------------------------------------------------------------
 
 
-@ffi.def_extern(error=False)
+@ffi.def_extern(error=False, onerror=_lost)
 def cairn_python_on_progress(progress, context):
     caller = ffi.from_handle(context)
     return bool(caller.keep(caller.progress, False, progress))
 
 
-@ffi.def_extern(error=False)
+@ffi.def_extern(error=False, onerror=_lost)
 def cairn_python_on_compare(progress, context):
     caller = ffi.from_handle(context)
     return bool(caller.keep(caller.progress, False, progress))
@@ -86,7 +95,7 @@ def cairn_python_on_compare(progress, context):
 # ---- forces ------------------------------------------------------------------------------------
 
 
-@ffi.def_extern(error=lib.CAIRN_STOPPED)
+@ffi.def_extern(error=lib.CAIRN_STOPPED, onerror=_lost)
 def cairn_python_on_force(context, world, time, force, torque):
     caller = ffi.from_handle(context)
     count = lib.cairn_world_bodies(world).count
@@ -109,7 +118,7 @@ def fill(out, values, key):
     out[...] = values.reshape(out.shape)
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=_lost)
 def cairn_python_on_mass(context, q, M):
     caller = ffi.from_handle(context)
     n = caller.coordinates
@@ -117,7 +126,7 @@ def cairn_python_on_mass(context, q, M):
     caller.keep(lambda: fill(out, caller.mass(np.array(doubles(q, n))), "mass"), None)
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=_lost)
 def cairn_python_on_system_force(context, time, q, v, F):
     caller = ffi.from_handle(context)
     n = caller.coordinates
@@ -126,7 +135,7 @@ def cairn_python_on_system_force(context, time, q, v, F):
     caller.keep(lambda: fill(out, caller.force(time, *state), "force"), None)
 
 
-@ffi.def_extern()
+@ffi.def_extern(onerror=_lost)
 def cairn_python_on_contact(context, q, index, out):
     caller = ffi.from_handle(context)
     n, d = caller.coordinates, caller.dimension
@@ -146,7 +155,7 @@ def cairn_python_on_contact(context, q, index, out):
     caller.keep(describe, None)
 
 
-@ffi.def_extern(error=float("nan"))
+@ffi.def_extern(error=float("nan"), onerror=_lost)
 def cairn_python_on_potential(context, q):
     caller = ffi.from_handle(context)
     given = np.array(doubles(q, caller.coordinates))

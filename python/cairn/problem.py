@@ -278,6 +278,7 @@ class Problem:
         given = None if r is None else numbers(r, "r", shape=(self.contacts, self.dimension))
         error = new_error()
         check(lib.cairn_fclib_save_problem(os.fsencode(path), self._p, self.title.encode(),
+                                           solver.encode(),
                                            _doubles(given) if given is not None else ffi.NULL,
                                            error), error)
 

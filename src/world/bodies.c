@@ -409,6 +409,13 @@ static void take_out(cairn_world *world, int i)
     world->problem_r = NULL;
 }
 
+cairn_status cairn_world_reserve(cairn_world *world, int64_t bodies)
+{
+    if (bodies < 0 || bodies > INT32_MAX)
+        return CAIRN_NO_MEMORY;
+    return cairn_bodies_reserve(&world->bodies, (size_t)world->bodies.count + (size_t)bodies);
+}
+
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out)
 {
     cairn_body_store *b = &world->bodies;
