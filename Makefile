@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 RUN ?= pebble_bed
 
 .DEFAULT_GOAL := help
-.PHONY: help run viewer pictures test soak bench bench-large repose build setup setup-test install format clean
+.PHONY: help run viewer pictures python wheel notebooks test soak bench bench-large repose build setup setup-test install format clean
 
 help: ## this list
 	@echo "cairn - rigid bodies with hard contact and Coulomb friction"; echo
@@ -39,6 +39,15 @@ pictures: build ## draw the scenes of the tree into out/pictures (needs chromium
 
 repose: build ## plot the angle of repose over rolling friction into out/repose
 	scripts/repose
+
+python: setup-test ## build the Python package into a virtual environment of its own and run its tests
+	@scripts/python test
+
+wheel: setup ## build a wheel with its libraries inside into build/wheels (needs PyPI)
+	@scripts/python wheel
+
+notebooks: ## make notebooks of python/examples in build/notebooks
+	@scripts/python notebooks
 
 viewer: ## build the page of `cairn view` (needs node and npm)
 	@scripts/viewer

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """make_stubs.py - type stubs of all that follows from option tables.
 
-    make_stubs.py _CAIRN.abi3.so _RECORDS.py OUT.pyi
+    make_stubs.py _CAIRN.abi3.so PACKAGE OUT
 
-Writes cairn/tables.pyi: one TypedDict for each table, one class for each kind of shape, joint,
-driver, load, distribution, generator and friction law.
+Writes into the folder OUT: _options.pyi with a TypedDict for each table; shapes.pyi, joints.pyi, ...
+with a class for each kind; __init__.pyi with the names of the package. PACKAGE is the folder of its
+sources.
 """
+import ast
 import importlib.util
+import os
 import sys
 
 
@@ -17,65 +20,116 @@ def load(name, path):
     return module
 
 
-HEAD = '''\
-# Made from the option tables of the library by binding/make_stubs.py: do not edit.
-from typing import Any, Literal, Sequence, Tuple, TypedDict, Union
+MADE = "# Made from the option tables of the library by binding/make_stubs.py: do not edit.\n"
+
+OPTIONS = MADE + '''\
+from typing import Literal, Sequence, Tuple, TypedDict, Union
 
 import numpy as np
 
 Vector = Union[Tuple[float, float], Tuple[float, float, float], Sequence[float], np.ndarray]
-
-class Kind:
-    """One of the kinds of a family, with its options."""
-    name: str
-    options: dict[str, Any]
 '''
 
-# keys that are words of Python are given in a dict, so their TypedDict is made by a call
+FAMILY = MADE + '''\
+from typing import Any, Literal, Sequence
+
+from ._kinds import Kind
+from ._options import Vector
+'''
+
+#: what modules of families have beside their kinds
+BESIDE = {
+    "shapes": ("data", "", '''
+class Shape(Kind):
+    def mass(self, density: float = ..., dimension: int = ...) -> Any: ...
+    def polygons(self, position: Vector = ..., orientation: Sequence[float] = ...,
+                 dimension: int = ...) -> list[Any]: ...
+'''),
+    "joints": ("", "turn: Any = ..., slide: Any = ..., ", '''
+class JointKind(Kind): ...
+class Drive(Kind):
+    def __init__(self, {drive}) -> None: ...
+class Joint:
+    world: Any
+    @property
+    def state(self) -> dict[str, Any]: ...
+    def aim(self, *, turn: float | None = ..., slide: float | None = ...) -> None: ...
+    def destroy(self) -> None: ...
+'''),
+    "generators": ("", "shape: Any = ..., radius: Any = ..., mass: Any = ..., material: Any = ..., ",
+                   "\nclass Generator(Kind): ...\n"
+                   "def fill_grains(out: Any, given: Any, world: Any, keep: Any) -> None: ...\n"),
+    "distributions": ("", "", "\nclass Distribution(Kind): ...\n"
+                      "def of(value: Any) -> Distribution: ...\n"),
+}
+
+
+def keywords(record):
+    """Options as keyword parameters, those that must be given first."""
+    options = sorted(record.options.values(), key=lambda o: not o.required)
+    return ", ".join(f"{o.name}: {o.annotation}" + ("" if o.required else " = ...")
+                     for o in options)
+
+
 def typed_dict(name, record):
     lines = [f"{name} = TypedDict(\"{name}\", {{"]
-    for option in record.options.values():
-        lines.append(f"    \"{option.name}\": {option.annotation},"
-                     f"  # {option.text}".replace("\n", " "))
-    lines.append("}, total=False)")
-    return lines
+    lines += [f"    \"{o.name}\": {o.annotation},  # {o.text}" for o in record.options.values()]
+    return lines + ["}, total=False)", ""]
 
 
-# arguments beside the table, of kinds that need more than numbers
-BESIDE = {"shapes": "", "joints": "turn: Any = ..., slide: Any = ..., ",
-          "generators": "shape: Any = ..., radius: Any = ..., mass: Any = ..., material: Any = ..., "}
-
-
-def one_class(records, family, base, record):
-    given = [option for option in record.options.values() if option.name.isidentifier()]
-    options = ", ".join(f"{o.name}: {o.annotation}" + ("" if o.required else " = ...")
-                        for o in given)
-    beside = BESIDE.get(family, "")
-    positional = "*data: Any, " if family == "shapes" else "*, " if given or beside else ""
-    lines = [f"class {family}_{records.camel(record.name)}({base}):", f'    """{record.summary}"""']
-    if family == "shapes":
-        beside = "**more: Any"
-        lines.append(f"    def __init__(self, {positional}" +
-                     (options + ", " if options else "") + f"{beside}) -> None: ...")
+def one_class(records, base, record, data, beside):
+    lines = [f"class {records.camel(record.name)}({base}):", f'    """{record.summary}"""']
+    if data:  # hulls, meshes, ... take arrays as well
+        given = "*data: Any, " + keywords(record)
+        lines.append(f"    def __init__(self, {given.rstrip(', ')}, **more: Any) -> None: ...")
     else:
-        lines.append(f"    def __init__(self, {positional}{beside}{options}) -> None: ...")
-    lines += [f"    {o.name}: {o.annotation}" for o in given]
+        given = (beside + keywords(record)).rstrip(", ")
+        lines.append(f"    def __init__(self{', *, ' + given if given else ''}) -> None: ...")
+    lines += [f"    {o.name}: {o.annotation}" for o in record.options.values()]
     return lines
+
+
+def family_stub(cairn, records, name):
+    base = records.FAMILIES[name][1]
+    data, beside, more = BESIDE.get(name, ("", "", f"\nclass {base}(Kind): ...\n"))
+    drive = "*, " + keywords(records.single(cairn.ffi, cairn.lib, "DriveOptions"))
+    lines = [FAMILY + more.replace("{drive}", drive)]
+    for record in records.family(cairn.ffi, cairn.lib, name):
+        takes = data if not record.options or record.name == "polyhedron" else ""
+        lines += one_class(records, base, record, takes, beside)
+    return "\n".join(lines + [f"KINDS: list[type[{base}]]", ""])
+
+
+def package_stub(source, kinds):
+    """The imports of the package, all of them meant for users, and its shapes."""
+    with open(source, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    lines, names = [], list(kinds)
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module != "__future__":
+            lines.append(ast.unparse(node))
+            names += [alias.asname or alias.name for alias in node.names]
+    lines.append(f"from .shapes import {', '.join(kinds)}")
+    shown = ", ".join(f'"{name}"' for name in sorted(names))
+    return MADE + "\n".join(lines + ["__version__: str", f"__all__ = [{shown}]", ""])
 
 
 def main():
-    extension, tables, out = sys.argv[1:]
+    extension, package, out = sys.argv[1:]
     cairn = load("_cairn", extension)
-    records = load("_records", tables)
-    lines = [HEAD]
+    records = load("_records", os.path.join(package, "_records.py"))
+    tables = [OPTIONS]
     for name in records.SINGLES:
-        lines += typed_dict(name, records.single(cairn.ffi, cairn.lib, name)) + [""]
-    for family, (_, base, summary) in records.FAMILIES.items():
-        lines += [f"class {base}(Kind):", f'    """{summary}."""', ""]
-        for record in records.family(cairn.ffi, cairn.lib, family):
-            lines += one_class(records, family, base, record) + [""]
-    with open(out, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines))
+        tables += typed_dict(name, records.single(cairn.ffi, cairn.lib, name))
+    shapes = [records.camel(r.name) for r in records.family(cairn.ffi, cairn.lib, "shapes")]
+    files = {"_options": "\n".join(tables),
+             "__init__": package_stub(os.path.join(package, "__init__.py"), shapes)}
+    for name in records.FAMILIES:
+        files[name] = family_stub(cairn, records, name)
+    os.makedirs(out, exist_ok=True)
+    for name, text in files.items():
+        with open(os.path.join(out, name + ".pyi"), "w", encoding="utf-8") as file:
+            file.write(text)
 
 
 if __name__ == "__main__":

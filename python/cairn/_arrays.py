@@ -35,7 +35,7 @@ def position(value, dimension, key="position"):
     return [float(x) for x in given] + [0.0] * (3 - len(given))
 
 
-def orientation(value, key="orientation"):
+def quaternion(value, key="orientation"):
     """A quaternion w, x, y, z."""
     given = numbers(value, key, ndim=1)
     if len(given) != 4:

@@ -72,8 +72,10 @@ def describe(record, more=""):
 
 def signature(function_or_class, first, record):
     """A signature with the options of a table as keyword arguments after the parameters given."""
-    names = {p.name for p in first}
+    names = {p.name for p in first if p.kind is not inspect.Parameter.POSITIONAL_ONLY}
     options = [p for p in record.parameters() if p.name not in names]
+    taken = {p.name for p in first} - names  # a name may stand in a signature once
+    options = [p for p in options if p.name not in taken]
     options.sort(key=lambda p: p.default is not inspect.Parameter.empty)
     function_or_class.__signature__ = inspect.Signature(list(first) + options)
 

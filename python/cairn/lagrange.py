@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,11 @@ from ._arrays import numbers
 from ._callbacks import Caller
 from ._lib import BadInput, Error, check, failure, ffi, lib, new_error, process
 from ._struct import Struct
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import LagrangeOptions
 
 LAGRANGE = _records.single(ffi, lib, "LagrangeOptions")
 
@@ -67,14 +73,15 @@ class Lagrange(Caller):
         check(status, error)
         self._pointer = ffi.gc(out[0], lib.cairn_lagrange_destroy)
 
-    def set(self, **options) -> None:
+    def set(self, **options: Unpack[LagrangeOptions]) -> None:
         """Set options of the step; each holds until it is given again."""
         for name, value in options.items():
             keep: list = []
             LAGRANGE.write_one(self._step, LAGRANGE.find(name), value, keep)
             self._kept[name] = keep
 
-    def step(self, time_step: float | None = None, **options) -> LagrangeReport:
+    def step(self, time_step: float | None = None, /,
+             **options: Unpack[LagrangeOptions]) -> LagrangeReport:
         """Advance by one step. A step that misses its tolerance is a report, not an error."""
         if time_step is not None:
             options["time_step"] = time_step

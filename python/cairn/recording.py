@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 
-from ._lib import BadInput, check, ffi, lib, new_error
+from ._lib import NotFound, check, ffi, lib, new_error
 from ._struct import Struct
 from .scene import written
 from .tables import Table
@@ -102,11 +102,11 @@ class Run:
 
     def read(self, column: str, first: int = 0, count: int | None = None) -> np.ndarray:
         """Rows of a column by its path in the file, as in "frames/bodies/x"."""
-        if column not in self.columns:
-            raise BadInput(f"the run has no column '{column}'", "column")
-        told = self.columns[column]
-        width, whole = int(told["width"]), bool(told["whole"])
-        count = int(told["rows"]) - first if count is None else count
+        told, error = ffi.new("cairn_recording_column *"), new_error()
+        with self._lock:
+            check(lib.cairn_recording_look(self._pointer, column.encode(), told, error), error)
+        width, whole = told.width, bool(told.whole)
+        count = told.rows - first if count is None else count
         dtype = np.dtype(np.int32 if whole else np.float64)
         out = np.empty((count, width), dtype)
         most = max(1, (lib.CAIRN_RECORDING_MOST_BYTES - 64) // (width * dtype.itemsize))
@@ -127,9 +127,10 @@ class Run:
 
     def __getitem__(self, column: str) -> np.ndarray:
         if column not in self._small:
-            if column not in self.columns:
-                raise KeyError(column)
-            values = self.read(column)
+            try:
+                values = self.read(column)
+            except NotFound:
+                raise KeyError(column) from None
             if values.nbytes > 1 << 20:
                 return values
             values.flags.writeable = False
@@ -188,6 +189,18 @@ class Run:
         out = steps.select(["step", "time", "converged"] + own)
         out.name = "certificate"
         return out
+
+    def certified(self, step: int) -> tuple:
+        """The bodies after a step and its contacts, as Tables, from a run with `certificate: full`;
+        step 0 is the state at the start."""
+        tables = []
+        for group, offset, block in (("bodies", "body_offset", step),
+                                     ("contacts", "contact_offset", step - 1)):
+            first, last = (self[f"certificate/{offset}"][block:block + 2] if block >= 0 else (0, 0))
+            columns = {n: self.read(f"certificate/{group}/{n}", int(first), int(last - first))
+                       for n in self.columns_of(f"frames/{group}")}
+            tables.append(self._table(f"{group} of step {step}", f"frames/{group}", columns))
+        return tuple(tables)
 
     @property
     def ledger(self) -> Table:

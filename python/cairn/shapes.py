@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from ._arrays import numbers, orientation, position
+from ._arrays import numbers, position, quaternion
 from ._kinds import Kind, make_family
 from ._lib import BadInput, check, ffi, lib, new_error
 
@@ -63,7 +63,7 @@ def polygons(struct, dimension, place, turn):
     from . import _callbacks
     pose = ffi.new("cairn_pose *")
     pose.x.x, pose.x.y, pose.x.z = (float(x) for x in position(place, 3))
-    pose.q.w, pose.q.x, pose.q.y, pose.q.z = (float(x) for x in orientation(turn))
+    pose.q.w, pose.q.x, pose.q.y, pose.q.z = (float(x) for x in quaternion(turn))
     return _callbacks.draw(struct, dimension, pose)
 
 
@@ -191,7 +191,7 @@ class Compound(Shape):
             turn = part[2] if len(part) > 2 else None
             if dimension == 2 and turn is not None:
                 turn = (np.cos(turn / 2), 0, 0, np.sin(turn / 2))
-            q.w, q.x, q.y, q.z = orientation((1, 0, 0, 0) if turn is None else turn)
+            q.w, q.x, q.y, q.z = quaternion((1, 0, 0, 0) if turn is None else turn)
         self._hold(lib.cairn_compound_create, parts, len(self.options["parts"]), dimension)
 
 

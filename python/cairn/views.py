@@ -20,7 +20,7 @@ _QUIET = frozenset(("_token", "__class__", "__array_finalize__", "__dict__", "__
 class View(np.ndarray):
     """An array over the memory of a world: read only, and valid until the world next changes."""
 
-    _token = None  #: (world, its version): where and when the numbers are valid
+    _token = None  #: (world, its version, first and last byte): where and when numbers are valid
 
     def __array_finalize__(self, source):
         if source is not None:
@@ -30,7 +30,8 @@ class View(np.ndarray):
         token = object.__getattribute__(self, "_token")
         if token is None or token[0]._version == token[1]:
             return
-        if np.ndarray.base.__get__(self) is None:  # a copy: its memory is its own
+        place = np.ndarray.__getattribute__(self, "__array_interface__")["data"][0]
+        if not token[2] <= place < token[3]:  # a copy: its memory is its own
             return
         raise StaleView("the world has changed since this view was taken; take it again, or keep a "
                         "copy: view.copy()")
@@ -51,9 +52,11 @@ class View(np.ndarray):
 
     def __getitem__(self, key):
         View._check(self)
-        found = np.ndarray.__getitem__(self, key)
-        if isinstance(found, View) and np.ndarray.base.__get__(found) is None:
-            return _plain(found, np.ndarray)
+        plain = _plain(self, np.ndarray)
+        found = plain[fresh(key)]
+        if isinstance(found, np.ndarray) and np.may_share_memory(found, plain):
+            found = found.view(View)
+            found._token = object.__getattribute__(self, "_token")
         return found
 
     def __setitem__(self, key, value):
@@ -83,13 +86,14 @@ def _checked(name):
 
     def call(self, *args):
         View._check(self)
-        return method(_plain(self, np.ndarray), *args)
+        return method(_plain(self, np.ndarray), *[fresh(x) for x in args])
     call.__name__ = name
     return call
 
 
 for _name in ("__len__", "__contains__", "__bool__", "__float__", "__int__", "__repr__", "__str__",
-              "__index__", "__complex__", "__format__"):
+              "__index__", "__complex__", "__format__", "__eq__", "__ne__", "__lt__", "__le__",
+              "__gt__", "__ge__"):
     setattr(View, _name, _checked(_name))
 
 
@@ -121,8 +125,9 @@ def view(world, pointer, count, width, dtype):
         held = ffi.gc(ffi.cast("char *", pointer), lib.cairn_python_unpin)
         out = np.frombuffer(ffi.buffer(held, count * width * dtype.itemsize), dtype).reshape(shape)
     out.flags.writeable = False
+    first = out.__array_interface__["data"][0]
     out = out.view(View)
-    out._token = (world, world._version)
+    out._token = (world, world._version, first, first + max(count * width * dtype.itemsize, 1))
     return out
 
 

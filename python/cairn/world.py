@@ -6,11 +6,12 @@ import sys
 import threading
 import time as _time
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _records, generators
-from ._arrays import orientation, position, rows
+from ._arrays import position, quaternion, rows
 from ._callbacks import Caller, saved
 from ._kinds import signature
 from ._lib import BadInput, Closed, Error, Stopped, check, failure, ffi, lib, new_error, process
@@ -20,6 +21,11 @@ from .friction import FrictionLaw
 from .joints import Joint, JointKind
 from .shapes import Shape
 from .views import Bodies, Contacts
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import BodyOptions, InletOptions, MaterialOptions, StepOptions
 
 STEP = _records.single(ffi, lib, "StepOptions")
 BODY = _records.single(ffi, lib, "BodyOptions")
@@ -97,7 +103,7 @@ class World(Caller):
     independent.
     """
 
-    def __init__(self, dimension: int = 3, gravity=None, **options):
+    def __init__(self, dimension: int = 3, gravity=None, **options: Unpack[StepOptions]):
         if gravity is None:
             gravity = (0, 0, -9.81) if dimension == 3 else (0, -9.81)
         given = ffi.new("cairn_world_def *")
@@ -181,7 +187,7 @@ class World(Caller):
         check(lib.cairn_record_check(MATERIAL.pointer, out, error), error)
         return out, keep
 
-    def add_material(self, *, law=None, **options) -> Material:
+    def add_material(self, *, law=None, **options: Unpack[MaterialOptions]) -> Material:
         """Add a surface. `law` is friction over the sliding speed: one of `cairn.friction`."""
         struct, keep = self._material_def(options, law)
         number = ffi.new("int *")
@@ -189,7 +195,8 @@ class World(Caller):
         del keep
         return Material(self, number[0])
 
-    def set_pair(self, a: Material, b: Material, *, law=None, **options) -> None:
+    def set_pair(self, a: Material, b: Material, *, law=None,
+                 **options: Unpack[MaterialOptions]) -> None:
         """What holds between two surfaces, instead of the rule: the smaller of each number."""
         struct, keep = self._material_def(options, law)
         self._change(lib.cairn_material_pair_set, self._material_number(a),
@@ -212,7 +219,7 @@ class World(Caller):
 
     # ---- bodies ---------------------------------------------------------------------------------
 
-    def _body_def(self, shape, motion, given, keep):
+    def _body_def(self, shape, motion, given, keep, turn=None):
         out = ffi.new("cairn_body_def *")
         out[0] = lib.cairn_body_def_default()
         if motion not in MOTIONS:
@@ -221,10 +228,9 @@ class World(Caller):
         struct, kept = shape._struct(self.dimension)
         keep.append(kept)
         out.shape = struct[0]
-        turn = given.pop("orientation", None)
         if turn is not None:
             q = out.orientation
-            q.w, q.x, q.y, q.z = orientation(turn)
+            q.w, q.x, q.y, q.z = quaternion(turn)
         BODY.write(out, given, keep)
         return out
 
@@ -238,8 +244,8 @@ class World(Caller):
             setattr(out, name + "s", structs)
             setattr(out, name + "_count", len(items))
 
-    def add_body(self, shape: Shape, *, motion: str = "dynamic", material=None, drivers=(),
-                 loads=(), **options) -> Body:
+    def add_body(self, shape: Shape, *, motion: str = "dynamic", material=None, orientation=None,
+                 drivers=(), loads=(), **options: Unpack[BodyOptions]) -> Body:
         """Add a body. `drivers` move a driven body, `loads` act on a dynamic one; `orientation` is
         a quaternion w, x, y, z of the shape (2D: `angle`). Without a material the first one serves,
         which is made with its defaults when there is none."""
@@ -247,7 +253,7 @@ class World(Caller):
             raise BadInput(f"found {shape!r}, expected a shape such as cairn.Sphere(radius=0.1)",
                            "shape")
         keep: list = []
-        out = self._body_def(shape, motion, dict(options), keep)
+        out = self._body_def(shape, motion, dict(options), keep, orientation)
         self._attach(out, list(drivers), list(loads), keep)
         out.material = self._material_number(material)
         body = ffi.new("cairn_body_id *")
@@ -418,7 +424,8 @@ class World(Caller):
             check(lib.cairn_generate(pointer, struct, made, error), error)
         return made[0]
 
-    def add_inlet(self, *, shape=None, radius=None, material=None, **options) -> None:
+    def add_inlet(self, *, shape=None, radius=None, material=None,
+                  **options: Unpack[InletOptions]) -> None:
         """Pour bodies into the world while it runs. `radius` is a number or a distribution; without
         one they are as large as their shape."""
         keep: list = []
@@ -493,8 +500,12 @@ class World(Caller):
     def forces(self, time, count):
         """For the library: forces and torques of all rows."""
         force, torque = np.zeros((count, 3)), np.zeros((count, 3))
-        for function in self._forces:
-            function(self, time, force, torque)
+        self._inside = True  # in a callback
+        try:
+            for function in self._forces:
+                function(self, time, force, torque)
+        finally:
+            self._inside = False
         return force, torque
 
     def _drive(self):
@@ -507,7 +518,7 @@ class World(Caller):
 
     # ---- stepping -------------------------------------------------------------------------------
 
-    def set(self, **options) -> None:
+    def set(self, **options: Unpack[StepOptions]) -> None:
         """Set options of the step; each holds until it is given again."""
         for name, value in options.items():
             keep: list = []
@@ -519,7 +530,8 @@ class World(Caller):
         """The options of the step as they are."""
         return {o.name: STEP.read(self._step, o) for o in STEP.options.values()}
 
-    def step(self, time_step: float | None = None, **options) -> StepReport:
+    def step(self, time_step: float | None = None, /,
+             **options: Unpack[StepOptions]) -> StepReport:
         """Advance by one time step. A step that misses its tolerance is a report, not an error."""
         if time_step is not None:
             options["time_step"] = time_step
@@ -528,23 +540,31 @@ class World(Caller):
         if process.forked or not process.computed:
             process.computes()
         report = ffi.new("cairn_step_report *")
-        with self._read as pointer:
-            if self._inside:
-                self._refuse_inside()
-            if self._drives:
-                self._drive()
-            self._version += 1
-            self._inside = True
-            status = lib.cairn_world_step(pointer, self._step, report)
-            self._inside = False
-            self._version += 1
+        with self._lock:
+            pointer = self._ready()
+            try:
+                status = lib.cairn_world_step(pointer, self._step, report)
+            finally:
+                self._version += 1
             if status:
                 self.settle()
                 raise failure(status, lib.cairn_world_error(pointer))
         return StepReport(report)
 
+    def _ready(self):
+        """Before steps: drivers are asked, and views end."""
+        pointer = self._pointer
+        if pointer is None:
+            raise Closed("the world was destroyed")
+        if self._inside:
+            self._refuse_inside()
+        if self._drives:
+            self._drive()
+        self._version += 1
+        return pointer
+
     def run(self, duration: float, *, progress: bool = False, until=None, strict: bool = False,
-            **options) -> RunReport:
+            **options: Unpack[StepOptions]) -> RunReport:
         """Advance by `duration` seconds, in steps. `until(world)` is asked after every step, and
         ends the run by saying True; `strict` ends it with Stopped at a step that misses its
         tolerance; `progress` shows how far it is. Ctrl-C ends it after the step under way: the
@@ -579,15 +599,13 @@ class World(Caller):
     def _advance(self, out, count, strict):
         """A row of steps in one call; between two of them Python may look for Ctrl-C."""
         report, counted = ffi.new("cairn_step_report *"), ffi.new("cairn_python_count *")
-        with self._read as pointer:
-            self._refuse_inside()
-            if self._drives:
-                self._drive()
-            self._version += 1
-            self._inside = True
-            status = lib.cairn_python_steps(pointer, self._step, count, strict, counted, report)
-            self._inside = False
-            self._version += 1
+        with self._lock:
+            pointer = self._ready()
+            try:
+                status = lib.cairn_python_steps(pointer, self._step, count, strict, counted,
+                                                report)
+            finally:
+                self._version += 1
             out.steps += counted.done
             out.missed += counted.missed
             out.last = StepReport(report)

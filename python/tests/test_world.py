@@ -1,0 +1,231 @@
+"""Worlds: bodies, materials, joints, inlets, generators, stepping."""
+import math
+
+import numpy as np
+import pytest
+
+import cairn
+from conftest import falling_ball, heap
+
+
+def test_a_ball_falls_as_galileo_says(world):
+    world.run(0.1)
+    # by steps of h: z = z0 - g h^2 n (n + 1)/2
+    assert world.ball.position[2] == pytest.approx(1.1 - 9.81 * 1e-6 * 100 * 101 / 2, abs=1e-12)
+    assert world.ball.velocity[2] == pytest.approx(-0.981, abs=1e-12)
+    assert world.time == pytest.approx(0.1)
+
+
+def test_a_ball_comes_to_rest_on_the_floor(world):
+    report = world.run(1.0)
+    assert report.steps == 1000 and report.missed == 0
+    assert world.ball.position[2] == pytest.approx(0.1, abs=1e-9)
+    # the floor carries its weight: 9.81 N for 1 ms
+    assert world.impulses[0, 0] == pytest.approx(9.81e-3, rel=1e-6)
+
+
+def test_step_reports_what_happened(world):
+    report = world.step()
+    assert report.converged and report.candidates == 0
+    assert report.energy.kinetic == pytest.approx(0.5 * 9.81e-3**2)
+    assert "converged" in repr(report)
+    assert report.asdict()["energy"]["kinetic"] == report.energy.kinetic
+
+
+def test_the_last_step_of_a_run_is_whole(world):
+    assert world.run(0.0105).steps == 11
+    assert world.run(0.0).steps == 0
+
+
+def test_until_ends_a_run(world):
+    report = world.run(10.0, until=lambda w: w.ball.position[2] < 1.0)
+    assert report.stopped
+    assert world.time == pytest.approx(math.sqrt(2 * 0.1 / 9.81), abs=2e-3)
+
+
+def test_options_hold_until_given_again(world):
+    world.step(2e-3, scheme="convex")
+    assert world.options["time_step"] == 2e-3 and world.options["scheme"] == "convex"
+    world.step()
+    assert world.time == pytest.approx(4e-3)
+
+
+def test_bodies_know_their_numbers():
+    world = cairn.World()
+    box = world.add_body(cairn.Box(size=(1, 2, 3)), position=(1, 2, 3), density=100,
+                         velocity=(1, 0, 0), orientation=(1, 0, 0, 0))
+    assert box.mass == pytest.approx(600)
+    assert sorted(box.inertia) == pytest.approx(sorted([50 * 13, 50 * 10, 50 * 5]))
+    assert box.motion == "dynamic" and box.shape == cairn.Box(size=(1.0, 2.0, 3.0), rounding=0.0)
+    assert list(box.velocity) == [1, 0, 0]
+    assert "Box" in repr(box) and "600" in repr(box)
+    assert "600" in box._repr_html_()
+
+
+def test_a_body_that_was_removed_is_not_found(world):
+    world.ball.destroy()
+    assert not world.ball.alive and world.body_count == 1
+    with pytest.raises(cairn.NotFound):
+        world.ball.position
+    with pytest.raises(cairn.NotFound):
+        world.ball.destroy()
+    assert "removed" in repr(world.ball)
+    other = world.add_body(cairn.Sphere(radius=0.1), position=(0, 0, 1))
+    assert other.uid != world.ball.uid and not world.ball.alive
+
+
+def test_many_bodies_in_one_call():
+    world = cairn.World()
+    n = 1000
+    x = np.arange(3 * n, dtype=float).reshape(n, 3)
+    radius = np.linspace(0.1, 0.2, n)
+    uids = world.add_bodies(cairn.Sphere, radius=radius, position=x, velocity=(0, 0, 1),
+                            density=np.full(n, 500.0))
+    assert len(uids) == n == world.body_count
+    np.testing.assert_array_equal(world.positions, x)
+    assert world.body(uids[7]).mass == pytest.approx(500 * 4 / 3 * math.pi * radius[7]**3)
+    assert world.body(uids[-1]).velocity[2] == 1
+    assert [b.uid for b in world.all_bodies][:3] == list(uids[:3])
+
+
+def test_many_bodies_of_one_shape_in_2d_with_materials():
+    world = cairn.World(2)
+    rough, smooth = world.add_material(friction=0.9), world.add_material(friction=0.1)
+    uids = world.add_bodies(cairn.Box(size=(1, 1)), position=[(0, 0), (2, 0), (4, 0)],
+                            angle=[0, 0.1, 0.2], material=[rough, smooth, rough])
+    assert [world.body(u).material.friction for u in uids] == [0.9, 0.1, 0.9]
+    assert world.body(uids[2]).angle == 0.2
+
+
+def test_no_bodies_in_one_call():
+    assert len(cairn.World().add_bodies(cairn.Sphere, radius=np.zeros(0),
+                                        position=np.zeros((0, 3)))) == 0
+
+
+def test_materials_and_pairs():
+    world = cairn.World()
+    ice = world.add_material(friction=0.05)
+    rock = world.add_material(law=cairn.friction.Stribeck(static=0.6, dynamic=0.4, speed=0.1))
+    world.set_pair(ice, rock, friction=0.3)
+    assert ice.friction == 0.05 and ice.restitution == 0
+    assert "0.05" in repr(ice) and ice == cairn.Material(world, 0) and rock.number == 1
+
+
+def test_shapes_with_data(tmp_path):
+    world = cairn.World()
+    corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    cube = cairn.Polyhedron(corners)
+    assert cube.mass(1000)[0] == pytest.approx(1000)
+    assert len(cube.polygons()) == 6
+    body = world.add_body(cube, position=(0, 0, 5))
+    assert body.position == pytest.approx([0.5, 0.5, 5.5]) and body.shape.name == "polyhedron"
+    ground = cairn.HeightField(np.zeros((3, 4)), spacing=1.0)
+    world.add_body(ground, motion="fixed")
+    two = cairn.Compound([(cairn.Sphere(radius=0.5), (-1, 0, 0)), (cairn.Sphere(radius=0.5), (1, 0, 0))])
+    assert two.mass(1.0)[0] == pytest.approx(2 * 4 / 3 * math.pi / 8)
+    triangle = cairn.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
+    world.add_body(triangle, motion="fixed")
+    file = tmp_path / "one.obj"
+    file.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    world.add_body(cairn.Mesh(file=file, scale=2), motion="fixed")
+    flat = cairn.World(2)
+    flat.add_body(cairn.Polyline([(1, 0), (-1, 0)]), motion="fixed")
+    flat.add_body(cairn.Polyhedron([(0, 0), (1, 0), (0, 1)]), position=(0, 1))
+    flat.add_body(cairn.Compound([(cairn.Box(size=(1, 1)), (0, 0), 0.3)], dimension=2))
+    assert flat.body_count == 3
+
+
+def test_drivers_loads_inlets_generators():
+    world = cairn.World(time_step=1e-2, gravity=(0, 0, 0))
+    moved = world.add_body(cairn.Sphere(radius=0.1), motion="driven",
+                           drivers=[cairn.drivers.Velocity(velocity=(1, 0, 0))])
+    pushed = world.add_body(cairn.Sphere(radius=0.1), position=(0, 5, 0), mass=2,
+                            loads=[cairn.loads.Constant(force=(4, 0, 0))])
+    world.add_inlet(count=3, rate=100, centre=(0, -5, 0), size=(1, 1, 1),
+                    radius=cairn.distributions.Uniform(minimum=0.01, maximum=0.02))
+    assert world.inlet_pending == 3
+    made = world.generate(cairn.generators.Grid(count=(2, 2, 2), spacing=(1, 1, 1),
+                                                origin=(0, 0, 20), radius=0.1))
+    assert made == 8
+    world.run(1.0)
+    assert moved.position == pytest.approx([1, 0, 0])
+    assert pushed.velocity[0] == pytest.approx(2.0)
+    assert world.inlet_pending == 0 and world.body_count == 13
+
+
+def test_a_pendulum_swings_on_its_joint():
+    world = cairn.World(time_step=1e-3, threads=1)
+    bob = world.add_body(cairn.Sphere(radius=0.05), position=(1, 0, 0), mass=1)
+    joint = world.add_joint(cairn.joints.Revolute(anchor=(0, 0, 0), axis=(0, 1, 0)), bob)
+    world.run(0.3)
+    assert np.linalg.norm(bob.position) == pytest.approx(1, abs=1e-4)
+    assert abs(joint.state["turn"]) > 0.3 and "revolute" in repr(joint)
+    joint.destroy()
+    assert not joint.state["alive"]
+    with pytest.raises(cairn.NotFound):
+        joint.destroy()
+
+
+def test_a_motor_takes_another_target():
+    world = cairn.World(time_step=1e-2, gravity=(0, 0, 0), threads=1)
+    box = world.add_body(cairn.Box(size=(1, 1, 1)), mass=1)
+    joint = world.add_joint(cairn.joints.Prismatic(
+        axis=(1, 0, 0), slide=cairn.Drive(motor="velocity", target=1.0)), box)
+    world.step()
+    assert box.velocity[0] == pytest.approx(1)
+    joint.aim(slide=-2.0)
+    world.step()
+    assert box.velocity[0] == pytest.approx(-2)
+    with pytest.raises(cairn.BadInput):
+        joint.aim(turn=1.0)
+
+
+def test_measures_of_a_world():
+    world = heap()
+    world.run(0.5)
+    kinetic, potential = world.energy()
+    assert kinetic >= 0 and potential > 0
+    assert len(world.statistic("energy")) == 1
+    depth, a, b = world.overlap()
+    assert 0 <= depth < 1e-3
+    assert world.memory().bodies > 0
+    assert world.gravity[1] == -9.81
+    with pytest.raises(cairn.NotFound):
+        world.statistic("nonsense")
+
+
+def test_overlaps_name_the_two_bodies():
+    world = cairn.World()
+    a = world.add_body(cairn.Sphere(radius=1))
+    b = world.add_body(cairn.Sphere(radius=1), position=(1.5, 0, 0))
+    depth, one, other = world.overlap()
+    assert depth == pytest.approx(0.5) and {one, other} == {a, b}
+
+
+def test_strict_runs_stop_where_the_tolerance_is_missed():
+    world = heap(tolerance=1e-12, max_iterations=1, solver="pgs")
+    with pytest.raises(cairn.Stopped) as caught:
+        world.run(1.0, strict=True)
+    assert "residual" in caught.value.message
+
+
+def test_repr_and_html_tell_something(world):
+    world.run(0.6)
+    assert "2 bodies" in repr(world) and "1 contacts" in repr(world)
+    assert f"{world.hash:016x}" in world._repr_html_()
+    assert "impulse" in repr(world.contacts) and "m/s" in world.bodies._repr_html_()
+    world.destroy()
+    assert repr(world) == "<World: destroyed>" and "destroyed" in world._repr_html_()
+
+
+def test_a_world_is_a_context():
+    with falling_ball() as world:
+        world.step()
+    assert not world.alive
+
+
+def test_names():
+    assert "auto" in cairn.names("solvers") and "coulomb" in cairn.names("schemes")
+    assert cairn.names("statistics") and cairn.names("backends") and cairn.names("broad_phases")
+    with pytest.raises(cairn.BadInput):
+        cairn.names("colours")
