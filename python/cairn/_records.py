@@ -145,7 +145,9 @@ class Record:
     def _name(self, option, value, keep):
         if not isinstance(value, str):
             raise TypeError(value)
-        if option.type != "WORD" and option.choices and value not in option.choices:
+        if value in option.choices:  # the library's own text: it may keep the pointer
+            return option.pointer.choice(option.choices.index(value))
+        if option.type != "WORD":
             raise ValueError(value)
         block = self.ffi.new("char[]", value.encode())
         keep.append(block)

@@ -80,21 +80,25 @@ def _half_space(ax, x, q, axis, dimension):
     along = np.cross(normal, (0, 0, 1)) if dimension == 2 else np.cross((0, -1, 0), normal)
     flat, _ = _plane(np.array([x, x + along]), dimension)
     if np.linalg.norm(flat[1] - flat[0]) > 0:
+        limits = ax.get_xlim(), ax.get_ylim()  # those of the bodies
         ax.axline(flat[0], flat[1], color="0.4", linewidth=1)
+        ax.set_xlim(limits[0])
+        ax.set_ylim(limits[1])
 
 
 def draw_world(world, ax=None, *, colour=None, cmap="viridis", forces=False, label=""):
     """Draw a world. `colour` is a number for each row of `world.bodies`, such as the speed;
     `forces` adds force chains."""
     ax = _axes(ax)
-    bodies, values, rows = [], [], {}
+    bodies, values, centres, planes = [], [], {}, []
     for body in world.all_bodies:
         shape, (x, q) = body.shape, body.shape_pose()
         row = body.row
-        rows[row] = body.position
         fixed = body.motion != "dynamic"
+        if not fixed:
+            centres[row] = body.position
         if shape.name == "half_space":
-            _half_space(ax, x, q, shape.axis, world.dimension)
+            planes.append((x, q, shape.axis))
             continue
         if shape.name in ("sphere", "point"):
             drawn = (None, (x, getattr(shape, "radius", 0.0) if shape.name == "sphere" else 0.0),
@@ -108,10 +112,12 @@ def draw_world(world, ax=None, *, colour=None, cmap="viridis", forces=False, lab
         values.append(None if colour is None else colour[row])
     norm = _paint(ax, bodies, world.dimension, None if colour is None else np.array(values, float),
                   cmap)
+    for x, q, axis in planes:
+        _half_space(ax, x, q, axis, world.dimension)
     _legend(ax, norm, cmap, label)
     if forces:
         contacts = world.contacts
-        _chains(ax, {k: rows.get(k) for k in rows}, contacts.body.copy(), contacts.point.copy(),
+        _chains(ax, centres, contacts.body.copy(), contacts.point.copy(),
                 contacts.impulse[:, 0].copy(), world.dimension)
     return ax
 
@@ -132,8 +138,8 @@ def _chains(ax, centres, sides, points, normal, dimension):
     for (a, b), point, impulse in zip(sides, points, normal):
         if impulse > 0.02 * top:
             for side in (a, b):
-                end = centres.get(int(side))
-                if end is not None and np.linalg.norm(end - point) < 1e3:
+                end = centres.get(int(side))  # walls have none
+                if end is not None:
                     lines.append(_plane(np.array([point, end]), dimension)[0])
                     widths.append(4 * impulse / top)
     ax.add_collection(LineCollection(lines, linewidths=widths, colors="tab:red", zorder=5))
@@ -148,21 +154,23 @@ def draw_frame(frame, ax=None, *, colour=None, cmap="viridis", forces=False, lab
     kinds = run.names_of("bodies/shape")
     dimension = int(run.info.dimension)
     dynamic = run.names_of("bodies/motion").index("dynamic")
-    bodies, values = [], []
+    bodies, values, planes = [], [], []
     for i, row in enumerate(index):
         kind = kinds[made["shape"][row]]
         if kind == "half_space":
-            _half_space(ax, table["x"][i], table["q"][i], made["axis"][row], dimension)
+            planes.append((table["x"][i], table["q"][i], made["axis"][row]))
         if kind == "sphere":
             bodies.append((None, (table["x"][i], made["radius"][row]),
                            made["motion"][row] != dynamic))
             values.append(0.0 if colour is None else colour[i])
     norm = _paint(ax, bodies, dimension, None if colour is None else np.array(values), cmap)
+    for x, q, axis in planes:
+        _half_space(ax, x, q, axis, dimension)
     _legend(ax, norm, cmap, label)
     if forces:
         contacts = frame.contacts
         centres = {int(row): table["x"][i] for i, row in enumerate(index)
-                   if kinds[made["shape"][row]] != "half_space"}
+                   if made["motion"][row] == dynamic}
         _chains(ax, centres, contacts["body"], contacts["point"], contacts["impulse"][:, 0],
                 dimension)
     return ax

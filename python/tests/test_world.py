@@ -229,3 +229,16 @@ def test_names():
     assert cairn.names("statistics") and cairn.names("backends") and cairn.names("broad_phases")
     with pytest.raises(cairn.BadInput):
         cairn.names("colours")
+
+
+def test_names_of_options_outlive_the_call():
+    """The library keeps the pointer to the name of a motor, so it must be the library's own."""
+    import gc
+    world = cairn.World(time_step=1e-2, threads=1)
+    hand = world.add_body(cairn.Sphere(radius=0.1), mass=1, position=(0, 0, 1))
+    world.add_joint(cairn.joints.Prismatic(anchor=(0, 0, 1), axis=(0, 0, 1), slide=dict(
+        motor="velocity", target=0.0, effort=100)), hand)
+    gc.collect()
+    rubbish = [bytes([k]) * 9 for k in range(255)]
+    world.run(0.5)
+    assert hand.position[2] == pytest.approx(1, abs=1e-3) and rubbish
