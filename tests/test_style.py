@@ -10,7 +10,8 @@ ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file
 LINE, FUNCTION, FILE, NESTING = 100, 60, 900, 4
 
 HEAP = re.compile(r"\b(malloc|calloc|realloc|free|strdup|aligned_alloc)\s*\(")
-HEAP_FILES = ("src/base/memory.c", "reproduce/memory.c", "tools/cairn-check/memory.c")
+HEAP_FILES = ("src/base/memory.c", "reproduce/memory.c", "tools/cairn-check/memory.c",
+              "python/binding/extra.c")
 OUTPUT = re.compile(r"\b(printf|puts|putchar|perror|exit|abort|_Exit)\s*\(|\bstd(out|err)\b")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 
@@ -80,7 +81,7 @@ def main():
     self_test()
     failed = False
     for pattern in ("src/*/*.[ch]", "src/*/*/*.[ch]", "include/cairn/*.h", "reproduce/*.[ch]",
-                    "tools/*.[ch]", "tools/*/*.[ch]"):
+                    "tools/*.[ch]", "tools/*/*.[ch]", "python/binding/*.[ch]"):
         for path in sorted(glob.glob(os.path.join(ROOT, pattern))):
             name = os.path.relpath(path, ROOT)
             with open(path, encoding="utf-8") as file:

@@ -1,5 +1,5 @@
 /* extra.h - what the Python package needs in C beside the public face of cairn. All of it is read
- * by make_binding.py as it stands: declarations only, nothing for the preprocessor but the guard. */
+ * by make_binding.py as it stands: declarations, and nothing for the preprocessor but the guard. */
 #ifndef CAIRN_PYTHON_EXTRA_H
 #define CAIRN_PYTHON_EXTRA_H
 

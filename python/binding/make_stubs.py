@@ -3,8 +3,8 @@
 
     make_stubs.py _CAIRN.abi3.so PACKAGE OUT
 
-Writes into the folder OUT: _options.pyi with a TypedDict for each table; shapes.pyi, joints.pyi, ...
-with a class for each kind; __init__.pyi with the names of the package. PACKAGE is the folder of its
+Writes into the folder OUT: _options.pyi with a TypedDict for each table; shapes.pyi, joints.pyi,
+... with a class for each kind; __init__.pyi with the names of the package. PACKAGE is the folder of its
 sources.
 """
 import ast
@@ -56,8 +56,8 @@ class Joint:
     def aim(self, *, turn: float | None = ..., slide: float | None = ...) -> None: ...
     def destroy(self) -> None: ...
 '''),
-    "generators": ("", "shape: Any = ..., radius: Any = ..., mass: Any = ..., material: Any = ..., ",
-                   "\nclass Generator(Kind): ...\n"
+    "generators": ("", "shape: Any = ..., radius: Any = ..., mass: Any = ..., "
+                   "material: Any = ..., ", "\nclass Generator(Kind): ...\n"
                    "def fill_grains(out: Any, given: Any, world: Any, keep: Any) -> None: ...\n"),
     "distributions": ("", "", "\nclass Distribution(Kind): ...\n"
                       "def of(value: Any) -> Distribution: ...\n"),

@@ -13,8 +13,8 @@ SI units throughout. docs/python.md is the manual.
 from __future__ import annotations
 
 from . import distributions, drivers, friction, generators, joints, loads, shapes
-from ._lib import (VERSION, BadInput, Closed, Error, Forked, IoFailed, NoMemory, NotFinite, NotFound,
-                   StaleView, Stopped, Unsupported)
+from ._lib import (VERSION, BadInput, Closed, Error, Forked, IoFailed, NoMemory, NotFinite,
+                   NotFound, StaleView, Stopped, Unsupported)
 from .body import Body, Material
 from .compare import compare
 from .joints import Drive, Joint

@@ -8,7 +8,7 @@ from ._lib import BadInput, check, ffi, lib
 
 
 class Caller:
-    """What a callback belongs to: `run` calls into the library and raises what a callback raised."""
+    """What a callback belongs to. What it raises is kept here until the library has returned."""
 
     def __init__(self):
         self.exception = None

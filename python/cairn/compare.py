@@ -27,7 +27,8 @@ class Compared(Struct):
 
     def __repr__(self):
         if not self.ok:
-            return f"<{self.scheme}, {self.solver}, {self.time_step:g} s: {text(self._c.error.message)}>"
+            told = text(self._c.error.message)
+            return f"<{self.scheme}, {self.solver}, {self.time_step:g} s: {told}>"
         return (f"<{self.scheme}, {self.solver}, {self.time_step:g} s: "
                 f"{self.difference.whole_rms:.3g} m from the reference>")
 

@@ -37,7 +37,7 @@ class LagrangeReport(Struct):
 class Lagrange(Caller):
     """A system with its state.
 
-    `mass(q)` gives the mass matrix, `force(t, q, v)` the generalised forces with the inertial terms,
+    `mass(q)` gives the mass matrix, `force(t, q, v)` the generalised forces with inertial terms,
     `potential(q)` the energy for reports. `contact(q, k)` describes contact k of `contacts` as a
     dict: `gap` (m), `rows` (dimension x coordinates: the gradient of the gap, then the tangents),
     `mu`, `restitution`, `poisson`. Arrays that come in are copies. Options of the step are keyword

@@ -162,7 +162,7 @@ class Problem:
             place = ffi.new("const double **")
             p = lib.cairn_world_problem(pointer, place)
             if not p:
-                raise Error("there is no problem: the world has not stepped, or its last step failed")
+                raise Error("there is no problem: the world has not stepped, or the step failed")
             return cls._copy(p, place[0])
 
     @classmethod
@@ -326,8 +326,9 @@ class Solution:
         return self.report.judgement.asked.relative
 
     def __repr__(self):
-        return (f"<Solution by {self.solver}: {'converged' if self.converged else 'not converged'}, "
-                f"residual {self.residual:.2e} after {self.iterations} iterations, "
+        met = "converged" if self.converged else "not converged"
+        return (f"<Solution by {self.solver}: {met}, residual {self.residual:.2e} "
+                f"after {self.iterations} iterations, "
                 f"{self.seconds:.3g} s>")
 
 

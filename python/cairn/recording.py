@@ -23,8 +23,8 @@ def _fields(name):
 
 
 class Frame:
-    """A stored moment of a run. Columns of bodies are attributes: `x`, `q`, `v`, `omega`, ...; row i
-    is the body `index[i]` of `run.bodies`."""
+    """A stored moment of a run. Columns of bodies are attributes: `x`, `q`, `v`, `omega`, ...; row
+    i is the body `index[i]` of `run.bodies`."""
 
     def __init__(self, run, number):
         self.run, self.number = run, number
@@ -66,7 +66,8 @@ class Frame:
         return draw_frame(self, ax, **options)
 
     def __repr__(self):
-        return f"<Frame {self.number} of {self.run.path}: t = {self.time:g} s, {len(self.x)} bodies>"
+        return (f"<Frame {self.number} of {self.run.path}: t = {self.time:g} s, "
+                f"{len(self.x)} bodies>")
 
 
 class Run:

@@ -3,8 +3,8 @@
 A view is lent until the world next changes: a step, a body made or removed. From then on every use
 of it raises StaleView: `x = world.positions` holds for this moment, `x.copy()` for ever. Its memory
 stays readable for as long as the array, or anything made from it by numpy, is alive - also after
-the world is gone - so a view that slipped through (`numpy.asarray(x)` is a plain array, which nobody
-watches) shows old numbers and never crashes.
+the world is gone - so a view that slipped through (`numpy.asarray(x)` is a plain array, which
+nobody watches) shows old numbers and never crashes.
 """
 from __future__ import annotations
 

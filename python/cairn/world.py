@@ -74,7 +74,8 @@ class RunReport:
 
     def __repr__(self):
         missed = f", {self.missed} missed their tolerance" if self.missed else ""
-        return f"<RunReport: {self.steps} steps to t = {self.time:g} s in {self.seconds:.3g} s{missed}>"
+        return (f"<RunReport: {self.steps} steps to t = {self.time:g} s in {self.seconds:.3g} s"
+                f"{missed}>")
 
 
 class _Reading:
@@ -726,7 +727,8 @@ class World(Caller):
             return "<b>World</b>: destroyed"
         kinetic, potential = self.energy()
         told = {"time": f"{self.time:g} s", "bodies": self.body_count, "joints": self.joint_count,
-                "contacts of the last step": len(self.contacts), "kinetic energy": f"{kinetic:.4g} J",
+                "contacts of the last step": len(self.contacts),
+                "kinetic energy": f"{kinetic:.4g} J",
                 "potential energy": f"{potential:.4g} J", "scheme": self.options["scheme"],
                 "time step": f"{self.options['time_step']:g} s", "hash": f"{self.hash:016x}"}
         lines = "".join(f"<tr><td>{k}</td><td>{v}</td></tr>" for k, v in told.items())

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # The angle of repose over friction and shape, on all cores
 #
-# Grains are poured onto a floor and form a heap. How steep it gets depends on friction and on shape.
-# Each heap is a world of its own with one thread; as steps release the interpreter lock, a pool of
+# Grains are poured onto a floor and form a heap. How steep it gets depends on friction and on
+# shape. Each heap is a world of its own with one thread; as steps release the interpreter lock, a pool of
 # threads keeps all cores busy.
 
 # %%
@@ -20,8 +20,8 @@ frictions = [0.1, 0.5] if QUICK else [0.05, 0.1, 0.2, 0.3, 0.5, 0.8]
 shapes = {"disks": cairn.Sphere(radius=0.025), "squares": cairn.Box(size=(0.044, 0.044))}
 
 # %% [markdown]
-# Half of a triangle of height H and half width L lies below (1 - sqrt(1/2)) H, and half of it closer
-# than (1 - sqrt(1/2)) L to the middle: the ratio of both medians is the slope.
+# Half of a triangle of height H and half width L lies below (1 - sqrt(1/2)) H, and half of it
+# closer than (1 - sqrt(1/2)) L to the middle: the ratio of both medians is the slope.
 
 
 # %%

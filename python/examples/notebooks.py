@@ -3,8 +3,8 @@
 
     notebooks.py FOLDER [--run]
 
-Each script of this folder whose cells begin with "# %%" becomes a notebook; "# %% [markdown]" begins
-a cell of text. With --run they are run as well, by nbclient, and have their figures inside.
+Each script of this folder whose cells begin with "# %%" becomes a notebook; "# %% [markdown]"
+begins a cell of text. With --run they are run as well, by nbclient, and have their figures inside.
 """
 import glob
 import json

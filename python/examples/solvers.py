@@ -2,7 +2,8 @@
 # # Solvers on FCLib problems, and a performance profile
 #
 # A step of a world is one contact problem. Here problems of a collapsing heap are written as FCLib
-# files, read back, and given to several solvers. Put the folder of your own files into FCLIB_FOLDER.
+# files, read back, and given to several solvers. Put the folder of your own files into
+# FCLIB_FOLDER.
 
 # %%
 import glob
@@ -40,8 +41,8 @@ solution = cairn.solve(problems[-1], "pgs", tolerance=1e-8, max_iterations=10000
 print(solution)
 
 # %% [markdown]
-# The profile of Dolan and More: for each solver the share of problems that it solved within a factor
-# of the time of the fastest on that problem.
+# The profile of Dolan and More: for each solver the share of problems that it solved within a
+# factor of the time of the fastest on that problem.
 
 # %%
 solvers = [name for name in ("auto", "pgs", "ngs", "newton") if problems[0].accepts(name)]

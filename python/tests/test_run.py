@@ -140,7 +140,8 @@ def test_runs_that_are_not_there(tmp_path):
 def test_the_programs_are_of_the_same_version():
     told = programs.call("cairn", "--version").stdout
     assert cairn.__version__ in told
-    code = "import sys; from cairn.programs import main_cairn; sys.argv[1:] = ['--version']; main_cairn()"
+    code = ("import sys; from cairn.programs import main_cairn; sys.argv[1:] = ['--version']; "
+            "main_cairn()")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == told
     with pytest.raises(cairn.Error, match="ended with"):

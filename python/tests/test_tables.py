@@ -116,3 +116,10 @@ def test_kinds_are_values():
     hull = cairn.Polyhedron([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
     for other in (copy.deepcopy(hull), pickle.loads(pickle.dumps(hull))):
         assert other.mass(1.0)[0] == pytest.approx(1 / 6)
+
+
+def test_lines_have_at_most_100_columns():
+    for path in glob.glob(os.path.join(ROOT, "python", "*", "*.py")):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                assert len(line.rstrip("\n")) <= 100, f"{path}:{number}"

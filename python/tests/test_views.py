@@ -81,8 +81,8 @@ def test_whatever_changes_the_world_ends_its_views(change):
 
 
 def test_memory_stays_readable_while_an_array_lives():
-    """numpy.asarray makes a plain array that nobody watches: it shows old numbers, and its memory is
-    not freed when the world's arrays move or the world goes."""
+    """numpy.asarray makes a plain array that nobody watches: it shows old numbers, and its memory
+    is not freed when the world's arrays move or the world goes."""
     world = falling_ball()
     plain = np.asarray(world.positions)
     for k in range(14):  # the arrays of the library move several times

@@ -121,7 +121,8 @@ def test_shapes_with_data(tmp_path):
     assert body.position == pytest.approx([0.5, 0.5, 5.5]) and body.shape.name == "polyhedron"
     ground = cairn.HeightField(np.zeros((3, 4)), spacing=1.0)
     world.add_body(ground, motion="fixed")
-    two = cairn.Compound([(cairn.Sphere(radius=0.5), (-1, 0, 0)), (cairn.Sphere(radius=0.5), (1, 0, 0))])
+    half = cairn.Sphere(radius=0.5)
+    two = cairn.Compound([(half, (-1, 0, 0)), (half, (1, 0, 0))])
     assert two.mass(1.0)[0] == pytest.approx(2 * 4 / 3 * math.pi / 8)
     triangle = cairn.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     world.add_body(triangle, motion="fixed")
