@@ -4,8 +4,8 @@
     make_stubs.py _CAIRN.abi3.so PACKAGE OUT
 
 Writes into the folder OUT: _options.pyi with a TypedDict for each table; shapes.pyi, joints.pyi,
-... with a class for each kind; __init__.pyi with the names of the package. PACKAGE is the folder of its
-sources.
+... with a class for each kind; __init__.pyi with the names of the package. PACKAGE is the folder of
+its sources.
 """
 import ast
 import importlib.util

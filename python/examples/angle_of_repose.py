@@ -2,8 +2,8 @@
 # # The angle of repose over friction and shape, on all cores
 #
 # Grains are poured onto a floor and form a heap. How steep it gets depends on friction and on
-# shape. Each heap is a world of its own with one thread; as steps release the interpreter lock, a pool of
-# threads keeps all cores busy.
+# shape. Each heap is a world of its own with one thread; as steps release the interpreter lock, a
+# pool of threads keeps all cores busy.
 
 # %%
 import os

@@ -2,8 +2,8 @@
 # # A disk on an incline, and the order of the method
 #
 # A disk of radius 1 m and mass 1 kg starts 1 m above an incline of 30 degrees in gravity of 1
-# m/s^2, falls on it, slides and rolls. With friction 0.1 it slips for ever, and the answer is known: at
-# t = 10 s its centre is at x = 20.769873 m and it has turned by -8.460254 rad.
+# m/s^2, falls on it, slides and rolls. With friction 0.1 it slips for ever, and the answer is
+# known: at t = 10 s its centre is at x = 20.769873 m and it has turned by -8.460254 rad.
 
 # %%
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 # # A pebble bed and its pair correlation
 #
 # Fuel pebbles of 60 mm fall into a vessel with a conical bottom and settle. How dense is the bed,
-# and how are the pebbles arranged? The pair correlation g(r) tells how many more pebbles than on the
-# average are at a distance r from a pebble.
+# and how are the pebbles arranged? The pair correlation g(r) tells how many more pebbles than on
+# the average are at a distance r from a pebble.
 
 # %%
 import os
