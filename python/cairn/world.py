@@ -750,11 +750,11 @@ class _Meter:
         if now - self.last > 0.2:
             self.last = now
             share = (time - self.start) / self.duration
-            sys.stderr.write(f"\r{share:6.1%}  t = {time:.4g} s")
+            sys.stderr.write(f"\r{share:6.1%}  t = {time:.4g} s   ")
             sys.stderr.flush()
 
     def end(self):
-        sys.stderr.write("\r100.0%\n")
+        sys.stderr.write("\r" + "100.0%".ljust(30) + "\n")
 
 
 def _document(function, record, title):
