@@ -56,22 +56,28 @@ def notebook(text):
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
+def run(made, folder):
+    """The notebook with what its cells show."""
+    import nbclient
+    import nbformat
+    book = nbformat.reads(json.dumps(made), as_version=4)
+    client = nbclient.NotebookClient(book, timeout=1200, resources={"metadata": {"path": folder}})
+    return json.loads(nbformat.writes(client.execute()))
+
+
 def main():
-    folder, run = sys.argv[1], "--run" in sys.argv
+    folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
+    for path in helpers():
+        shutil.copy(path, folder)
     for name, text in scripts().items():
         made = notebook(text)
-        if run:
-            import nbclient
-            import nbformat
-            made = nbclient.NotebookClient(nbformat.from_dict(made), timeout=600, resources={
-                "metadata": {"path": HERE}}).execute()
+        if "--run" in sys.argv:
+            made = run(made, folder)
         path = os.path.join(folder, name + ".ipynb")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(made, file, indent=1)
         print(path)
-    for path in helpers():
-        shutil.copy(path, folder)
 
 
 if __name__ == "__main__":
