@@ -94,19 +94,18 @@ class Body:
         """Move a driven body by other motions from now on, from where it is: drivers, or a constant
         `velocity` (m/s) and `angular_velocity` (rad/s, in the world frame; 2D: a number). Nothing
         at all: it stands still."""
-        motions = list(motions)
-        dimension = self.world.dimension
+        given, dimension = list(motions), self.world.dimension
         if velocity is not None:
-            motions.append(_drivers.Velocity(velocity=position(velocity, dimension, "velocity")))
+            given.append(_drivers.Velocity(velocity=position(velocity, dimension, "velocity")))
         if angular_velocity is not None:
-            turn = np.asarray(angular_velocity, dtype=float)
-            turn = (0.0, 0.0, float(turn)) if turn.ndim == 0 else turn
-            motions.append(_drivers.Rotation(angular_velocity=turn))
-        structs, keep = ffi.new("cairn_driver[]", max(len(motions), 1)), []
-        for k, motion in enumerate(motions):
+            turn = (0, 0, angular_velocity) if np.ndim(angular_velocity) == 0 else angular_velocity
+            given.append(_drivers.Rotation(angular_velocity=turn))
+        structs = ffi.new("cairn_driver[]", max(len(given), 1))
+        keep: list = []
+        for k, motion in enumerate(given):
             motion._fill_struct(structs + k, keep)
         self.world._change(lib.cairn_body_drive, lib.cairn_python_body(self.uid), structs,
-                           len(motions))
+                           len(given))
 
     def destroy(self) -> None:
         """Remove it from the world, with its joints."""

@@ -62,7 +62,8 @@ class Lagrange(Caller):
             if function is not None:
                 setattr(system, name, callback)
         self._lock, self._inside = threading.RLock(), False
-        self._step, self._kept = ffi.new("cairn_lagrange_options *"), {}
+        self._step = ffi.new("cairn_lagrange_options *")
+        self._kept: dict = {}
         self._step[0] = lib.cairn_lagrange_options_default()
         self.set(**options)
         out, error = ffi.new("cairn_lagrange **"), new_error()

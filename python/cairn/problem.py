@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time as _time
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,13 @@ def _dense(matrix):
 class Problem:
     """A contact problem. `dimension` numbers belong to each contact, the normal one first; `r` is
     what a solver starts from (0 unless said)."""
+
+    r: np.ndarray
+    title: str
+    solution: np.ndarray | None = None  #: stored in the file it was loaded from
+    guesses: list = []
+    _p: Any
+    _keep: list
 
     def __init__(self):
         raise TypeError("a Problem comes from Problem.local, block, general, load or world.problem")

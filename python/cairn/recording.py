@@ -38,7 +38,7 @@ class Frame:
     @property
     def bodies(self) -> Table:
         """All columns of bodies."""
-        return self.run._table(f"frame {self.number}", f"frames/bodies",
+        return self.run._table(f"frame {self.number}", "frames/bodies",
                                self._rows("bodies", "body_offset"))
 
     @property

@@ -66,7 +66,7 @@ class Table:
             return f"<b>{self.name}</b>: no rows"
         heads, rows = "", []
         shown = min(len(self), 10)
-        for name, values in self._columns.items():
+        for name in self._columns:
             unit = self.units.get(name, "")
             heads += f"<th>{name}{f' [{unit}]' if unit else ''}</th>"
         for i in range(shown):

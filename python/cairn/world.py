@@ -417,7 +417,8 @@ class World(Caller):
 
     def generate(self, generator: generators.Generator) -> int:
         """Make the bodies of a generator; how many they are."""
-        keep, error, made = [], new_error(), ffi.new("int64_t *")
+        keep: list = []
+        error, made = new_error(), ffi.new("int64_t *")
         struct = generator._struct(self, keep)
         with self._read as pointer:
             self._refuse_inside()
