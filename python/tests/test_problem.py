@@ -89,7 +89,7 @@ def test_fclib_files_and_back(tmp_path):
     path = tmp_path / "heap.hdf5"
     problem.save(path, solved.r, solver="auto")
     again = cairn.Problem.load(path)
-    assert again.contacts == problem.contacts and again.W is not None
+    assert again.contacts == problem.contacts and again.q is not None
     np.testing.assert_array_equal(again.solution, solved.r)
     assert again.judge(again.solution).asked.relative < 1e-6
     with pytest.raises(cairn.NotFound) as caught:
