@@ -45,6 +45,13 @@ class Shape(Kind):
         check(create(*arguments, out, error), error)
         self._geometry = ffi.gc(out[0], lib.cairn_geometry_release)
 
+    def _hold_file(self, load):
+        """Make it from the file that was given; False: there is none."""
+        if "file" not in self.options:
+            return False
+        self._hold(load, os.fsencode(self.options["file"]), float(self.options["scale"]))
+        return True
+
     def __getstate__(self):
         state = dict(self.__dict__)
         state.pop("_geometry", None)
@@ -78,6 +85,11 @@ def _points(value, widths, key="points"):
     return out, points.shape[1]
 
 
+def _source(file, scale, **data):
+    """What a surface is made of: a file, or data."""
+    return data if file is None else {"file": os.fspath(file), "scale": scale}
+
+
 def _vectors(points):
     return ffi.cast("cairn_vec3 *", ffi.from_buffer(points))
 
@@ -89,17 +101,11 @@ class Polyhedron(Shape):
     beside = ("points", "file", "scale")
 
     def __init__(self, points=None, *, file=None, scale=1.0, **options):
-        given = {"points": None if points is None else np.array(points, dtype=float)}
-        if file is not None:
-            given = {"file": os.fspath(file), "scale": scale}
-        super().__init__(**given, **options)
+        super().__init__(**_source(file, scale, points=points), **options)
         self._make()
 
     def _make(self):
-        if "file" in self.options:
-            self._hold(lib.cairn_hull_load, os.fsencode(self.options["file"]),
-                       float(self.options["scale"]))
-        else:
+        if not self._hold_file(lib.cairn_hull_load):
             points, width = _points(self.options["points"], (2, 3))
             self._hold(lib.cairn_hull_create, _vectors(points), len(points), width)
 
@@ -111,16 +117,11 @@ class Mesh(Shape):
     beside = ("vertices", "triangles", "file", "scale")
 
     def __init__(self, vertices=None, triangles=None, *, file=None, scale=1.0, **options):
-        given = {"vertices": vertices, "triangles": triangles}
-        if file is not None:
-            given = {"file": os.fspath(file), "scale": scale}
-        super().__init__(**given, **options)
+        super().__init__(**_source(file, scale, vertices=vertices, triangles=triangles), **options)
         self._make()
 
     def _make(self):
-        if "file" in self.options:
-            self._hold(lib.cairn_mesh_load, os.fsencode(self.options["file"]),
-                       float(self.options["scale"]))
+        if self._hold_file(lib.cairn_mesh_load):
             return
         vertices, _ = _points(self.options["vertices"], (3,), "vertices")
         triangles = numbers(self.options["triangles"], "triangles", ndim=2, dtype=np.int32)
