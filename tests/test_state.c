@@ -121,7 +121,8 @@ TEST(every_field_of_a_world_was_thought_of)
     if (sizeof(void *) != 8)
         skip();
     size_t scratch = sizeof(cairn_problem) + sizeof(cairn_step_inputs) + sizeof(cairn_error);
-    CHECK_INT(sizeof(cairn_world) - scratch, 1192);
+    /* with the function of forces and its context, which no file can hold: who loads sets it */
+    CHECK_INT(sizeof(cairn_world) - scratch, 1208);
     CHECK_INT(sizeof(cairn_body_store), 304);
     CHECK_INT(sizeof(cairn_contact_store), 184);
     CHECK_INT(sizeof(cairn_joint), 880); /* felt_turn, felt_slide: made anew in every step */

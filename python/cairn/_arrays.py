@@ -9,6 +9,8 @@ from ._lib import BadInput, NotFinite
 def numbers(value, key, ndim=None, shape=None, dtype=np.float64, finite=True):
     """A contiguous array of numbers. Texts, flags and complex numbers are refused; so are whole
     numbers with a fraction."""
+    if value is None:
+        raise BadInput("missing, expected an array of numbers", key)
     try:
         found = np.asarray(value)
     except ValueError as error:

@@ -4,7 +4,8 @@
  * next one starts from.
  *
  * Left out is what a step makes anew before it reads it: scratch, the workspace of the solver, from
- * which no solver reads what an earlier call left; and what cannot change a result: kept pairs.
+ * which no solver reads what an earlier call left; what cannot change a result: kept pairs; and the
+ * function of cairn_world_on_force, which is the program's.
  *
  * What users define is written by its option table and made again by the function that makes it, so
  * its checks hold for bytes from anywhere; bodies, contacts and joints are columns of numbers. */
