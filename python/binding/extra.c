@@ -77,7 +77,8 @@ static void *move_away(void *block, size_t bytes)
     if (!other)
         return NULL;
     memcpy(other, block, held < bytes ? held : bytes);
-    give_up(block);
+    if (!give_up(block)) /* the last pin went meanwhile */
+        free(block);
     return other;
 }
 

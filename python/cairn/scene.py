@@ -102,6 +102,7 @@ def load(scene, set: dict | None = None, folder=None) -> "Scene":
     keep: list = []
     changes = overrides(set)
     out, error = ffi.new("cairn_scene **"), new_error()
+    process.computes()
     with _SceneFile(scene, folder) as path:
         status = lib.cairn_scene_load(path, texts_of_c(changes, keep), len(changes), out, error)
     check(status, error)
@@ -121,12 +122,14 @@ def _change(tree, path, value):
 class _Watch(Caller):
     """Looks at a run after every step: shows how far it is, and lets Ctrl-C through."""
 
-    def __init__(self, show, until, duration):
+    def __init__(self, show, until, duration, world):
         super().__init__()
+        self._world = world
         self._meter = _Meter(0.0, duration) if show else None
         self._until = until
 
     def progress(self, progress):
+        self._world._version += 1  # a step is done: views end
         if self._meter:
             self._meter.show(progress.time)
         return not (self._until is not None and self._until(Struct(progress)))
@@ -199,13 +202,18 @@ class Scene:
         if folder is not None and not force:
             check(lib.cairn_run_folder_check(path, error), error)
         process.computes()
-        watch = _Watch(progress, until, self._pointer.run.duration)
+        watch = _Watch(progress, until, self._pointer.run.duration, self.world)
         with self.world._reading():
+            self.world._refuse_inside()
             self._ran = True
             self.world._version += 1
-            status = lib.cairn_run(self._pointer, path, lib.cairn_python_on_progress, watch.handle,
-                                   summary, error)
-            self.world._version += 1
+            self.world._inside = True  # all that Python does until the end is callbacks
+            try:
+                status = lib.cairn_run(self._pointer, path, lib.cairn_python_on_progress,
+                                       watch.handle, summary, error)
+            finally:
+                self.world._inside = False
+                self.world._version += 1
         watch.settle()
         check(status, error)
         if folder is None:

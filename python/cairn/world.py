@@ -420,6 +420,7 @@ class World(Caller):
         keep: list = []
         error, made = new_error(), ffi.new("int64_t *")
         struct = generator._struct(self, keep)
+        process.computes()
         with self._read as pointer:
             self._refuse_inside()
             self._version += 1
@@ -503,6 +504,7 @@ class World(Caller):
         """For the library: forces and torques of all rows."""
         force, torque = np.zeros((count, 3)), np.zeros((count, 3))
         self._inside = True  # in a callback
+        self._version += 1   # another step of many: views of the one before end
         try:
             for function in self._forces:
                 function(self, time, force, torque)
@@ -660,6 +662,7 @@ class World(Caller):
     def packing(self, trim: float = 0.15, samples: int = 100000) -> Struct:
         """Packing fraction of the dynamic spheres between quantiles of their heights."""
         out = ffi.new("cairn_packing *")
+        process.computes()
         with self._read as pointer:
             check(lib.cairn_world_packing(pointer, trim, samples, out))
         return Struct(out)

@@ -79,6 +79,25 @@ def test_arrays_of_a_callback_may_be_kept(world):
         kept[0][1][0]
 
 
+def test_views_of_one_step_end_with_the_next():
+    """Many steps run in one call, and inlets make the arrays of the library move."""
+    world = cairn.World(time_step=1e-2, threads=1)
+    world.add_inlet(count=300, rate=300, centre=(0, 0, 0), size=(9, 9, 9), radius=0.1)
+    kept = []
+
+    @world.on_force
+    def look(w, time, force, torque):
+        x = w.positions
+        assert len(x) == len(force)
+        for old in kept[-1:]:
+            with pytest.raises(cairn.StaleView):
+                len(old)
+        kept.append(x)
+
+    world.run(1.0)
+    assert len(kept) == 100 and world.body_count > 250
+
+
 def test_a_driver_is_a_function_of_time():
     world = cairn.World(time_step=1e-3, threads=1)
     plate = world.add_body(cairn.Box(size=(1, 1, 0.1)), motion="driven")

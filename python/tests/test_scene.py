@@ -112,6 +112,18 @@ def test_until_ends_a_scene_and_exceptions_come_out(tmp_path):
         cairn.load(BALL).run(until=lambda p: 1 / 0)
 
 
+def test_a_callback_may_look_at_the_world_and_not_change_it():
+    scene, heights = cairn.load(BALL), []
+    scene.run(until=lambda p: heights.append(scene.world.positions[1]))
+    assert len(heights) == 500
+    with pytest.raises(cairn.StaleView):
+        heights[-2][2]
+    other = cairn.load(BALL)
+    with pytest.raises(cairn.Error, match="callback"):
+        other.run(until=lambda p: other.world.step())
+    other.world.step()
+
+
 def test_the_schema_is_json():
     schema = cairn.schema()
     assert "run" in json.dumps(schema)
