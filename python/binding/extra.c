@@ -151,43 +151,11 @@ int cairn_python_pins(void)
     return table.count;
 }
 
-/* ---- bodies by number ------------------------------------------------------------------------ */
-
-uint64_t cairn_python_uid(cairn_body_id body)
-{
-    return (uint64_t)body.generation << 32 | (uint32_t)body.index;
-}
+/* ---- bodies by uid --------------------------------------------------------------------------- */
 
 cairn_body_id cairn_python_body(uint64_t uid)
 {
-    return (cairn_body_id){ (int32_t)(uid & UINT32_MAX), (uint32_t)(uid >> 32) };
-}
-
-int cairn_python_row(const cairn_world *world, uint64_t uid)
-{
-    cairn_bodies b = cairn_world_bodies(world);
-    cairn_body_id id = cairn_python_body(uid);
-    bool there = id.index >= 0 && id.index < b.count && b.alive[id.index] &&
-                 b.generation[id.index] == id.generation;
-    return there ? id.index : -1;
-}
-
-void cairn_python_uids(const cairn_world *world, int first, int count, uint64_t *out)
-{
-    cairn_bodies b = cairn_world_bodies(world);
-    for (int i = first; i < first + count; i++)
-        out[i - first] = i >= 0 && i < b.count && b.alive[i]
-                             ? cairn_python_uid((cairn_body_id){ i, b.generation[i] })
-                             : UINT64_MAX;
-}
-
-int64_t cairn_python_body_count(const cairn_world *world)
-{
-    cairn_bodies b = cairn_world_bodies(world);
-    int64_t count = 0;
-    for (int i = 0; i < b.count; i++)
-        count += b.alive[i];
-    return count;
+    return (cairn_body_id){ uid };
 }
 
 static void set_column(cairn_body_def *def, const cairn_python_column *column, int64_t row)
@@ -224,7 +192,7 @@ cairn_status cairn_python_create(cairn_world *world, const cairn_body_def *def,
             take_back(world, uids, *made);
             return status;
         }
-        uids[*made] = cairn_python_uid(id);
+        uids[*made] = id.uid;
     }
     return CAIRN_OK;
 }

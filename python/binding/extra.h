@@ -18,18 +18,10 @@ void cairn_python_unpin(const void *block);
 /** Pins there are now, for tests. */
 int cairn_python_pins(void);
 
-/* ---- bodies by number ------------------------------------------------------------------------ */
+/* ---- bodies by uid --------------------------------------------------------------------------- */
 
-/** The number by which Python names a body: never given twice in a world. */
-uint64_t cairn_python_uid(cairn_body_id body);
-/** The body of a number. */
+/** The body of a uid. */
 cairn_body_id cairn_python_body(uint64_t uid);
-/** The row of a body in cairn_world_bodies; -1: it is not there. The only place that knows. */
-int cairn_python_row(const cairn_world *world, uint64_t uid);
-/** Numbers of the bodies in rows first, first + 1, ...; UINT64_MAX where there is none. */
-void cairn_python_uids(const cairn_world *world, int first, int count, uint64_t *out);
-/** How many bodies there are. */
-int64_t cairn_python_body_count(const cairn_world *world);
 
 /** One column of bodies to be made: `width` numbers a row go to `offset` of cairn_body_def. */
 typedef struct cairn_python_column {

@@ -27,7 +27,7 @@ class Body:
     def row(self) -> int:
         """Its row in `world.bodies` now. Fails with NotFound when it is not there any more."""
         with self.world._reading() as world:
-            row = lib.cairn_python_row(world, self.uid)
+            row = lib.cairn_body_row(world, lib.cairn_python_body(self.uid))
         if row < 0:
             raise NotFound("the body is no longer in the world", "body")
         return row
@@ -36,7 +36,7 @@ class Body:
     def alive(self) -> bool:
         """Whether it is still in the world."""
         with self.world._reading() as world:
-            return lib.cairn_python_row(world, self.uid) >= 0
+            return lib.cairn_body_row(world, lib.cairn_python_body(self.uid)) >= 0
 
     def _read(self, name):
         found = self.world.bodies[name][self.row]
@@ -67,7 +67,8 @@ class Body:
         row = self.row
         with self.world._reading() as world:
             struct = ffi.new("cairn_shape *")
-            struct[0] = lib.cairn_world_bodies(world).shape[row]
+            bodies = lib.cairn_world_bodies(world)
+            struct[0] = bodies.shapes[bodies.shape[row]]
             geometry = lib.cairn_geometry_retain(struct.geometry) if struct.geometry else None
         kind = _shapes.KINDS[struct.kind]
         shape = kind.__new__(kind)

@@ -132,7 +132,8 @@ def view(world, pointer, count, width, dtype):
 
 
 _DTYPES = {lib.CAIRN_COLUMN_BYTE: np.uint8, lib.CAIRN_COLUMN_FLAG: np.bool_,
-           lib.CAIRN_COLUMN_INT: np.int32, lib.CAIRN_COLUMN_REAL: np.float64}
+           lib.CAIRN_COLUMN_INT: np.int32, lib.CAIRN_COLUMN_LONG: np.uint64,
+           lib.CAIRN_COLUMN_REAL: np.float64}
 
 
 class Column:
@@ -142,8 +143,7 @@ class Column:
         self.pointer = pointer
         self.name, self.unit = (ffi.string(p).decode() for p in (pointer.name, pointer.unit))
         self.meaning = ffi.string(pointer.meaning).decode()
-        self.is_array = pointer.type != lib.CAIRN_COLUMN_RECORD
-        self.dtype = np.dtype(_DTYPES.get(pointer.type, np.uint64))
+        self.dtype = np.dtype(_DTYPES[pointer.type])
 
     def width(self, dimension):
         return int(lib.cairn_column_row(self.pointer, dimension)) // self.dtype.itemsize
@@ -153,8 +153,7 @@ def _columns(function):
     found, index = {}, 0
     while function(index):
         column = Column(function(index))
-        if column.is_array:
-            found[column.name] = column
+        found[column.name] = column
         index += 1
     return found
 
@@ -245,17 +244,13 @@ class Bodies(Rows):
 
     @property
     def uids(self):
-        """The number of the body of each row, for `world.body(uid)`; 2^64 - 1: a hole."""
-        with self._world._reading() as pointer:
-            out = np.empty(lib.cairn_world_bodies(pointer).count, np.uint64)
-            lib.cairn_python_uids(pointer, 0, len(out),
-                                  ffi.cast("uint64_t *", ffi.from_buffer(out)))
-        return out
+        """The uid of the body of each row, for `world.body(uid)`, as an array of its own."""
+        return self.uid.copy()
 
     @property
     def dynamic(self):
         """Which rows are bodies that forces move, as flags."""
-        return (self.uids != np.uint64(2**64 - 1)) & (self.motion == lib.CAIRN_MOTION_DYNAMIC)
+        return self.motion == lib.CAIRN_MOTION_DYNAMIC
 
 
 class Contacts(Rows):

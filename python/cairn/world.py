@@ -260,7 +260,7 @@ class World(Caller):
         body = ffi.new("cairn_body_id *")
         self._change(lib.cairn_body_create, out, body)
         self._mind_units(out.shape, motion)
-        return Body(self, lib.cairn_python_uid(body[0]))
+        return Body(self, body.uid)
 
     @staticmethod
     def _mind_units(shape, motion):
@@ -372,7 +372,7 @@ class World(Caller):
     def body_count(self) -> int:
         """How many bodies there are."""
         with self._read as pointer:
-            return lib.cairn_python_body_count(pointer)
+            return lib.cairn_world_bodies(pointer).count
 
     @property
     def all_bodies(self) -> list:
@@ -656,8 +656,8 @@ class World(Caller):
         self._change(lib.cairn_world_overlap, depth, a, b)
         if not depth[0] > 0:
             return 0.0, None, None
-        return (depth[0], Body(self, lib.cairn_python_uid(a[0])),
-                Body(self, lib.cairn_python_uid(b[0])))
+        return (depth[0], Body(self, a.uid),
+                Body(self, b.uid))
 
     def packing(self, trim: float = 0.15, samples: int = 100000) -> Struct:
         """Packing fraction of the dynamic spheres between quantiles of their heights."""
