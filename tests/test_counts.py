@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
-FIELDS, WORLD_LINES, VALUES, MACROS = 25, 150, 4, 48
+FIELDS, WORLD_LINES, VALUES, MACROS = 25, 150, 4, 29
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 STRUCT = re.compile(r"\bstruct\s*(\w*)\s*\{([^{}]*)\}\s*(\w*)")

@@ -24,6 +24,9 @@ typedef struct cairn_arena_moment {
 /* `count` items of `size` bytes, aligned to 64 bytes, not initialised. NULL: no memory.
  * A count of 0 gives a pointer that must not be followed. */
 void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size);
+/* `count` items for a pointer; false: no memory. */
+#define CAIRN_TAKE(arena, pointer, count)                                                          \
+    (((pointer) = cairn_arena_take(arena, count, sizeof *(pointer))) != NULL)
 /* `count` doubles, all zero. NULL: no memory. */
 double *cairn_arena_doubles(cairn_arena *arena, size_t count);
 /* Now; and everything taken since a moment is given back. */

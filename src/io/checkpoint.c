@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/count.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/run_table.h"
@@ -16,8 +17,6 @@
 enum { VERSION = 5, HEAD = 32, SUM = 8 };
 
 static const char MAGIC[17] = "cairn checkpoint";
-
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
@@ -70,54 +69,62 @@ static void read_scene(cairn_reader *r, cairn_scene *s)
 
 /* ---- totals --------------------------------------------------------------------------------- */
 
-#define TOTAL(name) offsetof(cairn_run_summary, name)
 static const size_t wholes[] = {
-    TOTAL(steps),
-    TOTAL(frames),
-    TOTAL(uncertified),
-    TOTAL(first_uncertified),
-    TOTAL(problems),
-    TOTAL(bodies),
-    TOTAL(repeated),
-    TOTAL(max_iterations),
-    TOTAL(missed.count),
-    TOTAL(missed.last),
-    TOTAL(joints),
-    TOTAL(broken),
-    TOTAL(woken),
-    TOTAL(overlap_step),
-    TOTAL(deep_steps),
-    TOTAL(missed_problems),
-    TOTAL(impacts),
-    TOTAL(impacts_left),
-    TOTAL(impacts_left_steps),
-    TOTAL(distance_body[0]),
-    TOTAL(distance_body[1]),
-    TOTAL(overlap_body[0]),
-    TOTAL(overlap_body[1]),
+    offsetof(cairn_run_summary, steps),
+    offsetof(cairn_run_summary, frames),
+    offsetof(cairn_run_summary, uncertified),
+    offsetof(cairn_run_summary, first_uncertified),
+    offsetof(cairn_run_summary, problems),
+    offsetof(cairn_run_summary, bodies),
+    offsetof(cairn_run_summary, repeated),
+    offsetof(cairn_run_summary, max_iterations),
+    offsetof(cairn_run_summary, missed.count),
+    offsetof(cairn_run_summary, missed.last),
+    offsetof(cairn_run_summary, joints),
+    offsetof(cairn_run_summary, broken),
+    offsetof(cairn_run_summary, woken),
+    offsetof(cairn_run_summary, overlap_step),
+    offsetof(cairn_run_summary, deep_steps),
+    offsetof(cairn_run_summary, missed_problems),
+    offsetof(cairn_run_summary, impacts),
+    offsetof(cairn_run_summary, impacts_left),
+    offsetof(cairn_run_summary, impacts_left_steps),
+    offsetof(cairn_run_summary, distance_body[0]),
+    offsetof(cairn_run_summary, distance_body[1]),
+    offsetof(cairn_run_summary, overlap_body[0]),
+    offsetof(cairn_run_summary, overlap_body[1]),
 };
 static const size_t ints[] = {
-    TOTAL(max_candidates),
-    TOTAL(max_active),
-    TOTAL(max_upgraded),
-    TOTAL(max_asleep),
-    TOTAL(max_impact_rounds),
-    TOTAL(worst.judgement.asked.worst_contact),
-    TOTAL(worst.judgement.coulomb.worst_contact),
+    offsetof(cairn_run_summary, max_candidates),
+    offsetof(cairn_run_summary, max_active),
+    offsetof(cairn_run_summary, max_upgraded),
+    offsetof(cairn_run_summary, max_asleep),
+    offsetof(cairn_run_summary, max_impact_rounds),
+    offsetof(cairn_run_summary, worst.judgement.asked.worst_contact),
+    offsetof(cairn_run_summary, worst.judgement.coulomb.worst_contact),
 };
 static const size_t reals[] = {
-    TOTAL(time),          TOTAL(wall_seconds), TOTAL(mean_candidates), TOTAL(mean_active),
-    TOTAL(mean_upgraded), TOTAL(mean_asleep),  TOTAL(mean_iterations), TOTAL(initial_energy),
-    TOTAL(write_seconds), TOTAL(overlap),      TOTAL(lift_speed),      TOTAL(lift_height),
+    offsetof(cairn_run_summary, time),
+    offsetof(cairn_run_summary, wall_seconds),
+    offsetof(cairn_run_summary, mean_candidates),
+    offsetof(cairn_run_summary, mean_active),
+    offsetof(cairn_run_summary, mean_upgraded),
+    offsetof(cairn_run_summary, mean_asleep),
+    offsetof(cairn_run_summary, mean_iterations),
+    offsetof(cairn_run_summary, initial_energy),
+    offsetof(cairn_run_summary, write_seconds),
+    offsetof(cairn_run_summary, overlap),
+    offsetof(cairn_run_summary, lift_speed),
+    offsetof(cairn_run_summary, lift_height),
 };
 static const struct {
     const cairn_entries *entries;
     size_t offset;
 } entries[] = {
-    { &cairn_certificate_entries, TOTAL(worst) },
-    { &cairn_certificate_entries, TOTAL(mean) },
-    { &cairn_energy_entries, TOTAL(energy) },
-    { &cairn_timing_entries, TOTAL(timing) },
+    { &cairn_certificate_entries, offsetof(cairn_run_summary, worst) },
+    { &cairn_certificate_entries, offsetof(cairn_run_summary, mean) },
+    { &cairn_energy_entries, offsetof(cairn_run_summary, energy) },
+    { &cairn_timing_entries, offsetof(cairn_run_summary, timing) },
 };
 
 static void write_entries(cairn_writer *w, const cairn_entries *table, const void *record)
@@ -138,19 +145,19 @@ static void write_summary(cairn_writer *w, const cairn_run_summary *s)
     int64_t whole;
     int number;
     double real;
-    for (int i = 0; i < COUNT(wholes); i++) {
+    for (int i = 0; i < CAIRN_COUNT(wholes); i++) {
         memcpy(&whole, at + wholes[i], sizeof whole);
         cairn_write_whole(w, whole);
     }
-    for (int i = 0; i < COUNT(ints); i++) {
+    for (int i = 0; i < CAIRN_COUNT(ints); i++) {
         memcpy(&number, at + ints[i], sizeof number);
         cairn_write_whole(w, number);
     }
-    for (int i = 0; i < COUNT(reals); i++) {
+    for (int i = 0; i < CAIRN_COUNT(reals); i++) {
         memcpy(&real, at + reals[i], sizeof real);
         cairn_write_real(w, real);
     }
-    for (int i = 0; i < COUNT(entries); i++)
+    for (int i = 0; i < CAIRN_COUNT(entries); i++)
         write_entries(w, entries[i].entries, at + entries[i].offset);
     for (int i = 0; i < CAIRN_RUN_MOST_SPANS; i++) {
         cairn_write_whole(w, s->missed.span[i][0]);
@@ -161,19 +168,19 @@ static void write_summary(cairn_writer *w, const cairn_run_summary *s)
 static void read_summary(cairn_reader *r, cairn_run_summary *s)
 {
     char *at = (char *)s;
-    for (int i = 0; i < COUNT(wholes); i++) {
+    for (int i = 0; i < CAIRN_COUNT(wholes); i++) {
         int64_t whole = cairn_read_whole(r);
         memcpy(at + wholes[i], &whole, sizeof whole);
     }
-    for (int i = 0; i < COUNT(ints); i++) {
+    for (int i = 0; i < CAIRN_COUNT(ints); i++) {
         int number = (int)cairn_read_within(r, -1, INT32_MAX);
         memcpy(at + ints[i], &number, sizeof number);
     }
-    for (int i = 0; i < COUNT(reals); i++) {
+    for (int i = 0; i < CAIRN_COUNT(reals); i++) {
         double real = cairn_read_real(r);
         memcpy(at + reals[i], &real, sizeof real);
     }
-    for (int i = 0; i < COUNT(entries); i++)
+    for (int i = 0; i < CAIRN_COUNT(entries); i++)
         read_entries(r, entries[i].entries, at + entries[i].offset);
     for (int i = 0; i < CAIRN_RUN_MOST_SPANS; i++) {
         s->missed.span[i][0] = cairn_read_whole(r);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "base/status.h"
 
 static const char *shape_name(int kind)
@@ -11,69 +12,61 @@ static const char *shape_name(int kind)
     return record ? record->name : NULL;
 }
 
-#define FRAME(name, unit, type, width, field)                                                      \
-    {                                                                                              \
-        name, unit, type, width, offsetof(cairn_run_frame, field), NULL                            \
-    }
-#define NAMED(name, field, value_name)                                                             \
-    {                                                                                              \
-        name, "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, field), value_name                 \
-    }
-#define SOURCES(items) cairn_run_sources_of(items, sizeof items / sizeof items[0])
-
 static const cairn_run_source bodies[] = {
-    NAMED("shape", kind, shape_name),
-    FRAME("radius", "m", CAIRN_HDF5_REAL, 1, radius),
-    FRAME("half_angle", "rad", CAIRN_HDF5_REAL, 1, half_angle),
-    FRAME("bottom_radius", "m", CAIRN_HDF5_REAL, 1, bottom_radius),
-    FRAME("top_radius", "m", CAIRN_HDF5_REAL, 1, top_radius),
-    FRAME("height", "m", CAIRN_HDF5_REAL, 1, height),
-    FRAME("axis", "1", CAIRN_HDF5_REAL, 3, axis),
-    FRAME("volume", "m^3", CAIRN_HDF5_REAL, 1, volume),
-    FRAME("length", "m", CAIRN_HDF5_REAL, 1, length),
-    FRAME("rounding", "m", CAIRN_HDF5_REAL, 1, rounding),
-    FRAME("exponents", "1", CAIRN_HDF5_REAL, 2, exponents),
-    FRAME("size", "m", CAIRN_HDF5_REAL, 3, size),
-    FRAME("semi_axes", "m", CAIRN_HDF5_REAL, 3, semi_axes),
-    FRAME("shape_x", "m", CAIRN_HDF5_REAL, 3, shape_x),
-    FRAME("shape_q", "1", CAIRN_HDF5_REAL, 4, shape_q),
-    FRAME("geometry", "", CAIRN_HDF5_INT, 1, geometry),
+    { "shape", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, kind), shape_name },
+    { "radius", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, radius), NULL },
+    { "half_angle", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, half_angle), NULL },
+    { "bottom_radius", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, bottom_radius), NULL },
+    { "top_radius", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, top_radius), NULL },
+    { "height", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, height), NULL },
+    { "axis", "1", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, axis), NULL },
+    { "volume", "m^3", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, volume), NULL },
+    { "length", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, length), NULL },
+    { "rounding", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, rounding), NULL },
+    { "exponents", "1", CAIRN_HDF5_REAL, 2, offsetof(cairn_run_frame, exponents), NULL },
+    { "size", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, size), NULL },
+    { "semi_axes", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, semi_axes), NULL },
+    { "shape_x", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, shape_x), NULL },
+    { "shape_q", "1", CAIRN_HDF5_REAL, 4, offsetof(cairn_run_frame, shape_q), NULL },
+    { "geometry", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, geometry), NULL },
 };
 
-static const cairn_run_source states[] = { FRAME("index", "", CAIRN_HDF5_INT, 1, index) };
+static const cairn_run_source states[] = { { "index", "", CAIRN_HDF5_INT, 1,
+                                             offsetof(cairn_run_frame, index), NULL } };
 
-static const cairn_run_source contacts[] = { FRAME("body", "", CAIRN_HDF5_INT, 2, pair) };
+static const cairn_run_source contacts[] = { { "body", "", CAIRN_HDF5_INT, 2,
+                                               offsetof(cairn_run_frame, pair), NULL } };
 
 static const cairn_run_source details[] = {
-    FRAME("bias", "m/s", CAIRN_HDF5_REAL, 1, bias),
-    FRAME("exact", "", CAIRN_HDF5_BYTE, 1, exact),
-    FRAME("compression", "N s", CAIRN_HDF5_REAL, 0, compression),
-    FRAME("correction", "kg m/s", CAIRN_HDF5_REAL, 1, correction),
+    { "bias", "m/s", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, bias), NULL },
+    { "exact", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, exact), NULL },
+    { "compression", "N s", CAIRN_HDF5_REAL, 0, offsetof(cairn_run_frame, compression), NULL },
+    { "correction", "kg m/s", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, correction), NULL },
 };
 
 static const cairn_run_source loads[] = {
-    FRAME("body", "", CAIRN_HDF5_INT, 1, load_body),
-    FRAME("force", "N", CAIRN_HDF5_REAL, 3, force),
-    FRAME("torque", "N m", CAIRN_HDF5_REAL, 3, torque),
+    { "body", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, load_body), NULL },
+    { "force", "N", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, force), NULL },
+    { "torque", "N m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, torque), NULL },
 };
 
 static const cairn_run_source poses[] = {
-    FRAME("body", "", CAIRN_HDF5_INT, 1, pose_body),
-    FRAME("x", "m", CAIRN_HDF5_REAL, 3, pose_x),
-    FRAME("q", "1", CAIRN_HDF5_REAL, 4, pose_q),
+    { "body", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, pose_body), NULL },
+    { "x", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, pose_x), NULL },
+    { "q", "1", CAIRN_HDF5_REAL, 4, offsetof(cairn_run_frame, pose_q), NULL },
 };
 
 static const cairn_run_source guesses[] = {
-    FRAME("body", "", CAIRN_HDF5_INT, 1, guess_body),
-    FRAME("v", "m/s", CAIRN_HDF5_REAL, 3, guess_v),
-    FRAME("omega", "rad/s", CAIRN_HDF5_REAL, 3, guess_omega),
+    { "body", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, guess_body), NULL },
+    { "v", "m/s", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, guess_v), NULL },
+    { "omega", "rad/s", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, guess_omega), NULL },
 };
 
 static const cairn_run_source impacts[] = {
-    FRAME("round", "", CAIRN_HDF5_INT, 1, impact_round),
-    FRAME("contact", "", CAIRN_HDF5_INT, 1, impact_contact),
-    FRAME("time", "s", CAIRN_HDF5_REAL, 1, impact_time),
-    FRAME("impulse", "N s", CAIRN_HDF5_REAL, 0, impact_impulse),
+    { "round", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, impact_round), NULL },
+    { "contact", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, impact_contact), NULL },
+    { "time", "s", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, impact_time), NULL },
+    { "impulse", "N s", CAIRN_HDF5_REAL, 0, offsetof(cairn_run_frame, impact_impulse), NULL },
 };
 
 cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t count)
@@ -128,7 +121,7 @@ cairn_run_sources cairn_run_body_sources(const cairn_world *world)
 {
     cairn_surface_laws laws = cairn_world_surface_laws(world);
     bool plain = !laws.anisotropic && !laws.moving;
-    cairn_run_sources all = SOURCES(bodies);
+    cairn_run_sources all = cairn_run_sources_of(bodies, CAIRN_COUNT(bodies));
     add_bodies(&all, (choice){ .view = offsetof(cairn_run_frame, facts),
                                .goes = CAIRN_GOES_ONCE,
                                .not = plain ? CAIRN_GOES_SURFACES : 0 });
@@ -142,7 +135,7 @@ cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
     cairn_surface_laws laws = cairn_world_surface_laws(world);
     bool turns = laws.rolling || laws.spinning;
     bool sticky = turns || laws.anisotropic || laws.adhesive;
-    cairn_run_sources all = SOURCES(contacts);
+    cairn_run_sources all = cairn_run_sources_of(contacts, CAIRN_COUNT(contacts));
     add_contacts(&all, (choice){ .view = offsetof(cairn_run_frame, touch),
                                  .goes = CAIRN_GOES_FRAME,
                                  .set = (sticky ? CAIRN_CONTACTS_AXES | CAIRN_CONTACTS_ADHERE : 0) |
@@ -152,7 +145,7 @@ cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
 
 cairn_run_sources cairn_run_detail_sources(void)
 {
-    cairn_run_sources all = SOURCES(details);
+    cairn_run_sources all = cairn_run_sources_of(details, CAIRN_COUNT(details));
     add_contacts(&all, (choice){ .view = offsetof(cairn_run_frame, touch),
                                  .goes = CAIRN_GOES_DETAIL,
                                  .set = CAIRN_CONTACTS_ALL });
@@ -161,7 +154,7 @@ cairn_run_sources cairn_run_detail_sources(void)
 
 cairn_run_sources cairn_run_state_sources(int dimension)
 {
-    cairn_run_sources all = SOURCES(states);
+    cairn_run_sources all = cairn_run_sources_of(states, CAIRN_COUNT(states));
     add_bodies(&all, (choice){ .view = offsetof(cairn_run_frame, state),
                                .goes = CAIRN_GOES_FRAME,
                                .not = dimension == 2 ? 0 : CAIRN_GOES_2D });
@@ -170,22 +163,22 @@ cairn_run_sources cairn_run_state_sources(int dimension)
 
 cairn_run_sources cairn_run_load_sources(void)
 {
-    return SOURCES(loads);
+    return cairn_run_sources_of(loads, CAIRN_COUNT(loads));
 }
 
 cairn_run_sources cairn_run_pose_sources(void)
 {
-    return SOURCES(poses);
+    return cairn_run_sources_of(poses, CAIRN_COUNT(poses));
 }
 
 cairn_run_sources cairn_run_impact_sources(void)
 {
-    return SOURCES(impacts);
+    return cairn_run_sources_of(impacts, CAIRN_COUNT(impacts));
 }
 
 cairn_run_sources cairn_run_guess_sources(void)
 {
-    return SOURCES(guesses);
+    return cairn_run_sources_of(guesses, CAIRN_COUNT(guesses));
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "io/file.h"
@@ -30,42 +31,39 @@ typedef struct step_row {
     cairn_step_report report;
 } step_row;
 
-#define STEP(name, unit, type, field)                                                              \
-    {                                                                                              \
-        name, unit, type, 1, offsetof(step_row, field), NULL                                       \
-    }
 static const cairn_run_source step_sources[] = {
-    STEP("step", "", CAIRN_HDF5_LONG, step),
-    STEP("time", "s", CAIRN_HDF5_REAL, time),
-    STEP("candidates", "", CAIRN_HDF5_INT, report.candidates),
-    STEP("active", "", CAIRN_HDF5_INT, report.active),
-    STEP("upgraded", "", CAIRN_HDF5_INT, report.upgraded),
-    STEP("attempts", "", CAIRN_HDF5_INT, report.attempts),
-    STEP("entered", "", CAIRN_HDF5_INT, report.entered),
-    STEP("broken", "", CAIRN_HDF5_INT, report.broken),
-    STEP("asleep", "", CAIRN_HDF5_INT, report.asleep),
-    STEP("woken", "", CAIRN_HDF5_INT, report.woken),
-    STEP("impacts", "", CAIRN_HDF5_INT, report.impacts),
-    STEP("impact_rounds", "", CAIRN_HDF5_INT, report.impact_rounds),
-    STEP("impacts_left", "", CAIRN_HDF5_INT, report.impacts_left),
-    STEP("linearisations", "", CAIRN_HDF5_INT, report.linearisations),
-    STEP("linearisation_error", "m", CAIRN_HDF5_REAL, report.linearisation_error),
-    STEP("converged", "", CAIRN_HDF5_BYTE, report.solve.converged),
-    STEP("iterations", "", CAIRN_HDF5_LONG, report.solve.iterations),
-    STEP("outer_iterations", "", CAIRN_HDF5_LONG, report.solve.outer_iterations),
+    { "step", "", CAIRN_HDF5_LONG, 1, offsetof(step_row, step), NULL },
+    { "time", "s", CAIRN_HDF5_REAL, 1, offsetof(step_row, time), NULL },
+    { "candidates", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.candidates), NULL },
+    { "active", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.active), NULL },
+    { "upgraded", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.upgraded), NULL },
+    { "attempts", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.attempts), NULL },
+    { "entered", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.entered), NULL },
+    { "broken", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.broken), NULL },
+    { "asleep", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.asleep), NULL },
+    { "woken", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.woken), NULL },
+    { "impacts", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impacts), NULL },
+    { "impact_rounds", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impact_rounds), NULL },
+    { "impacts_left", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.impacts_left), NULL },
+    { "linearisations", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.linearisations), NULL },
+    { "linearisation_error", "m", CAIRN_HDF5_REAL, 1,
+      offsetof(step_row, report.linearisation_error), NULL },
+    { "converged", "", CAIRN_HDF5_BYTE, 1, offsetof(step_row, report.solve.converged), NULL },
+    { "iterations", "", CAIRN_HDF5_LONG, 1, offsetof(step_row, report.solve.iterations), NULL },
+    { "outer_iterations", "", CAIRN_HDF5_LONG, 1, offsetof(step_row, report.solve.outer_iterations),
+      NULL },
     { "solver", "", CAIRN_HDF5_BYTE, 1, offsetof(step_row, solver), cairn_solver_name },
 };
 
 /* Not with `certificate: off`. */
 static const cairn_run_source worst_sources[] = {
-    STEP("asked_worst_contact", "", CAIRN_HDF5_INT,
-         report.certificate.judgement.asked.worst_contact),
-    STEP("coulomb_worst_contact", "", CAIRN_HDF5_INT,
-         report.certificate.judgement.coulomb.worst_contact),
+    { "asked_worst_contact", "", CAIRN_HDF5_INT, 1,
+      offsetof(step_row, report.certificate.judgement.asked.worst_contact), NULL },
+    { "coulomb_worst_contact", "", CAIRN_HDF5_INT, 1,
+      offsetof(step_row, report.certificate.judgement.coulomb.worst_contact), NULL },
     { "distance_body", "", CAIRN_HDF5_LONG, 2, offsetof(step_row, report.distance_body), NULL },
 };
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 enum { ENTRIES = 64 }; /* room for the entries of certificate, energy and timing */
 
 struct cairn_run_file {
@@ -152,7 +150,7 @@ static const struct {
 static cairn_status create_entries(cairn_run_file *f, hid_t group, cairn_error *error)
 {
     int next = 0;
-    for (int g = 0; g < COUNT(entry_groups); g++) {
+    for (int g = 0; g < CAIRN_COUNT(entry_groups); g++) {
         if (entry_groups[g].certificate && !f->certified)
             continue;
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {
@@ -169,9 +167,9 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
 {
     hid_t group;
     TRY(cairn_hdf5_group(f->file, "steps", &group, error));
-    cairn_run_sources steps = cairn_run_sources_of(step_sources, COUNT(step_sources));
+    cairn_run_sources steps = cairn_run_sources_of(step_sources, CAIRN_COUNT(step_sources));
     cairn_run_sources worst =
-        cairn_run_sources_of(worst_sources, f->certified ? COUNT(worst_sources) : 0);
+        cairn_run_sources_of(worst_sources, f->certified ? CAIRN_COUNT(worst_sources) : 0);
     steps.plain = worst.plain = true;
     cairn_status status =
         cairn_run_table_create(group, steps, f->dimension, &f->writer, &f->steps, error);
@@ -384,11 +382,11 @@ static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
 {
     cairn_run_table *tables[] = { &f->steps, &f->worst };
     int next = 0;
-    for (int t = 0; t < COUNT(tables); t++)
+    for (int t = 0; t < CAIRN_COUNT(tables); t++)
         for (int i = 0; i < tables[t]->sources.count; i++)
             TRY(write_waiting(f, tables[t]->sources.items[i].offset, &tables[t]->columns[i],
                               error));
-    for (int g = 0; g < COUNT(entry_groups); g++) {
+    for (int g = 0; g < CAIRN_COUNT(entry_groups); g++) {
         if (entry_groups[g].certificate && !f->certified)
             continue;
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {

@@ -60,40 +60,36 @@ static cairn_status enrol(cairn_run_roll *roll, const cairn_bodies *all, size_t 
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-/* Takes `count` items for a pointer of the frame; NULL makes the whole frame fail at the end. */
-#define TAKE(pointer, count)                                                                       \
-    (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
-
 static cairn_status take_states(cairn_run_frame *f, cairn_arena *arena)
 {
     bool good = true;
-    TAKE(f->row_of, f->bodies);
-    TAKE(f->index, f->bodies);
-    TAKE(f->slot, f->bodies);
-    TAKE(f->pair, 2 * f->contacts);
+    good = CAIRN_TAKE(arena, f->row_of, f->bodies) && good;
+    good = CAIRN_TAKE(arena, f->index, f->bodies) && good;
+    good = CAIRN_TAKE(arena, f->slot, f->bodies) && good;
+    good = CAIRN_TAKE(arena, f->pair, 2 * f->contacts) && good;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
 static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
 {
     bool good = true;
-    TAKE(f->kind, f->fresh);
-    TAKE(f->fresh_slot, f->fresh);
-    TAKE(f->geometry, f->fresh);
-    TAKE(f->radius, f->fresh);
-    TAKE(f->half_angle, f->fresh);
-    TAKE(f->bottom_radius, f->fresh);
-    TAKE(f->top_radius, f->fresh);
-    TAKE(f->height, f->fresh);
-    TAKE(f->volume, f->fresh);
-    TAKE(f->axis, f->fresh);
-    TAKE(f->length, f->fresh);
-    TAKE(f->rounding, f->fresh);
-    TAKE(f->exponents, 2 * f->fresh);
-    TAKE(f->size, f->fresh);
-    TAKE(f->semi_axes, f->fresh);
-    TAKE(f->shape_x, f->fresh);
-    TAKE(f->shape_q, f->fresh);
+    good = CAIRN_TAKE(arena, f->kind, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->fresh_slot, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->geometry, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->radius, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->half_angle, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->bottom_radius, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->top_radius, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->height, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->volume, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->axis, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->length, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->rounding, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->exponents, 2 * f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->size, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->semi_axes, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->shape_x, f->fresh) && good;
+    good = CAIRN_TAKE(arena, f->shape_q, f->fresh) && good;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -327,16 +323,16 @@ cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena
     size_t count = (size_t)in.count;
     uint8_t *touched;
     bool good = true;
-    TAKE(f->load_body, count);
-    TAKE(f->force, count);
-    TAKE(f->torque, count);
-    TAKE(f->pose_body, count);
-    TAKE(f->pose_x, count);
-    TAKE(f->pose_q, count);
-    TAKE(f->guess_body, count);
-    TAKE(f->guess_v, count);
-    TAKE(f->guess_omega, count);
-    TAKE(touched, count);
+    good = CAIRN_TAKE(arena, f->load_body, count) && good;
+    good = CAIRN_TAKE(arena, f->force, count) && good;
+    good = CAIRN_TAKE(arena, f->torque, count) && good;
+    good = CAIRN_TAKE(arena, f->pose_body, count) && good;
+    good = CAIRN_TAKE(arena, f->pose_x, count) && good;
+    good = CAIRN_TAKE(arena, f->pose_q, count) && good;
+    good = CAIRN_TAKE(arena, f->guess_body, count) && good;
+    good = CAIRN_TAKE(arena, f->guess_v, count) && good;
+    good = CAIRN_TAKE(arena, f->guess_omega, count) && good;
+    good = CAIRN_TAKE(arena, touched, count) && good;
     if (!good)
         return CAIRN_NO_MEMORY;
     memset(touched, 0, count);

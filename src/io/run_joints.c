@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/count.h"
 #include "base/status.h"
 #include "io/run_columns.h"
 
@@ -48,55 +49,55 @@ static const char *joint_name(int kind)
     return record ? record->name : NULL;
 }
 
-#define JOINT(name, unit, type, width, field)                                                      \
+#define NUMBER(name, unit, field)                                                                  \
     {                                                                                              \
-        name, unit, type, width, offsetof(cairn_run_frame, joint.field), NULL                      \
-    }
-#define NAMED(name, field, value_name)                                                             \
-    {                                                                                              \
-        name, "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.field), value_name           \
-    }
-#define NUMBER(name, unit, field) JOINT(#name, unit, CAIRN_HDF5_REAL, 1, number[NUMBER_##name]),
-#define SOURCES(items)            cairn_run_sources_of(items, sizeof items / sizeof items[0])
-
-static const cairn_run_source joints[] = { NAMED("kind", kind, joint_name),
-                                           JOINT("body", "", CAIRN_HDF5_INT, 2, pair),
-                                           JOINT("collide", "", CAIRN_HDF5_BYTE, 1, collide),
-                                           JOINT("anchor_a", "m", CAIRN_HDF5_REAL, 3, anchor_a),
-                                           JOINT("anchor_b", "m", CAIRN_HDF5_REAL, 3, anchor_b),
-                                           JOINT("frame_a", "1", CAIRN_HDF5_REAL, 4, frame_a),
-                                           JOINT("frame_b", "1", CAIRN_HDF5_REAL, 4, frame_b),
-                                           NAMED("turn_motor", turn_motor, cairn_motor_name),
-                                           NAMED("slide_motor", slide_motor, cairn_motor_name),
-                                           NUMBERS(NUMBER) };
+        #name, unit, CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.number[NUMBER_##name]),   \
+        NULL                                                                                       \
+    },
+static const cairn_run_source joints[] = {
+    { "kind", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.kind), joint_name },
+    { "body", "", CAIRN_HDF5_INT, 2, offsetof(cairn_run_frame, joint.pair), NULL },
+    { "collide", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.collide), NULL },
+    { "anchor_a", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, joint.anchor_a), NULL },
+    { "anchor_b", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, joint.anchor_b), NULL },
+    { "frame_a", "1", CAIRN_HDF5_REAL, 4, offsetof(cairn_run_frame, joint.frame_a), NULL },
+    { "frame_b", "1", CAIRN_HDF5_REAL, 4, offsetof(cairn_run_frame, joint.frame_b), NULL },
+    { "turn_motor", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.turn_motor),
+      cairn_motor_name },
+    { "slide_motor", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.slide_motor),
+      cairn_motor_name },
+    NUMBERS(NUMBER)
+};
 
 static const cairn_run_source states[] = {
-    JOINT("index", "", CAIRN_HDF5_INT, 1, index),
-    JOINT("broken", "", CAIRN_HDF5_BYTE, 1, broken),
-    JOINT("point", "m", CAIRN_HDF5_REAL, 3, point),
-    JOINT("force", "N", CAIRN_HDF5_REAL, 3, force),
-    JOINT("torque", "N m", CAIRN_HDF5_REAL, 3, torque),
-    JOINT("turn", "rad", CAIRN_HDF5_REAL, 1, turn),
-    JOINT("slide", "m", CAIRN_HDF5_REAL, 1, slide),
-    JOINT("drift", "m", CAIRN_HDF5_REAL, 1, drift),
-    JOINT("turn_drift", "rad", CAIRN_HDF5_REAL, 1, turn_drift),
+    { "index", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, joint.index), NULL },
+    { "broken", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, joint.broken), NULL },
+    { "point", "m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, joint.point), NULL },
+    { "force", "N", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, joint.force), NULL },
+    { "torque", "N m", CAIRN_HDF5_REAL, 3, offsetof(cairn_run_frame, joint.torque), NULL },
+    { "turn", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.turn), NULL },
+    { "slide", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.slide), NULL },
+    { "drift", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.drift), NULL },
+    { "turn_drift", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.turn_drift), NULL },
     /* FRAME_STATE so far; the rest in the certificate alone */
-    JOINT("phase", "rad", CAIRN_HDF5_REAL, 1, phase),
-    JOINT("turn_target", "", CAIRN_HDF5_REAL, 1, turn_target),
-    JOINT("slide_target", "", CAIRN_HDF5_REAL, 1, slide_target),
+    { "phase", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.phase), NULL },
+    { "turn_target", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.turn_target), NULL },
+    { "slide_target", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.slide_target), NULL },
 };
 
 enum { FRAME_STATE = 9 };
 
 static const cairn_run_source rows[] = {
-    JOINT("joint", "", CAIRN_HDF5_INT, 1, row_joint),
-    JOINT("impulse", "N s, N m s", CAIRN_HDF5_REAL, 1, row_impulse),
-    JOINT("correction", "kg m/s, kg m^2/s", CAIRN_HDF5_REAL, 1, row_correction),
+    { "joint", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, joint.row_joint), NULL },
+    { "impulse", "N s, N m s", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.row_impulse),
+      NULL },
+    { "correction", "kg m/s, kg m^2/s", CAIRN_HDF5_REAL, 1,
+      offsetof(cairn_run_frame, joint.row_correction), NULL },
 };
 
 cairn_run_sources cairn_run_joint_sources(void)
 {
-    return SOURCES(joints);
+    return cairn_run_sources_of(joints, CAIRN_COUNT(joints));
 }
 
 cairn_run_sources cairn_run_joint_state_sources(void)
@@ -106,57 +107,53 @@ cairn_run_sources cairn_run_joint_state_sources(void)
 
 cairn_run_sources cairn_run_joint_detail_sources(void)
 {
-    return SOURCES(states);
+    return cairn_run_sources_of(states, CAIRN_COUNT(states));
 }
 
 cairn_run_sources cairn_run_joint_row_sources(void)
 {
-    return SOURCES(rows);
+    return cairn_run_sources_of(rows, CAIRN_COUNT(rows));
 }
 
 /* ---- one frame ------------------------------------------------------------------------------ */
 
-/* Takes `count` items for a pointer; NULL makes the whole frame fail at the end. */
-#define TAKE(pointer, count)                                                                       \
-    (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
-
 static bool take_states(cairn_run_joints *j, cairn_arena *arena)
 {
     bool good = true;
-    TAKE(j->index, j->count);
-    TAKE(j->slot, 2 * j->count);
-    TAKE(j->broken, j->count);
-    TAKE(j->force, j->count);
-    TAKE(j->torque, j->count);
-    TAKE(j->point, j->count);
-    TAKE(j->point_b, j->count);
-    TAKE(j->turn, j->count);
-    TAKE(j->slide, j->count);
-    TAKE(j->drift, j->count);
-    TAKE(j->turn_drift, j->count);
-    TAKE(j->phase, j->count);
-    TAKE(j->turn_target, j->count);
-    TAKE(j->slide_target, j->count);
-    TAKE(j->row_joint, j->rows);
-    TAKE(j->row_impulse, j->rows);
-    TAKE(j->row_correction, j->rows);
+    good = CAIRN_TAKE(arena, j->index, j->count) && good;
+    good = CAIRN_TAKE(arena, j->slot, 2 * j->count) && good;
+    good = CAIRN_TAKE(arena, j->broken, j->count) && good;
+    good = CAIRN_TAKE(arena, j->force, j->count) && good;
+    good = CAIRN_TAKE(arena, j->torque, j->count) && good;
+    good = CAIRN_TAKE(arena, j->point, j->count) && good;
+    good = CAIRN_TAKE(arena, j->point_b, j->count) && good;
+    good = CAIRN_TAKE(arena, j->turn, j->count) && good;
+    good = CAIRN_TAKE(arena, j->slide, j->count) && good;
+    good = CAIRN_TAKE(arena, j->drift, j->count) && good;
+    good = CAIRN_TAKE(arena, j->turn_drift, j->count) && good;
+    good = CAIRN_TAKE(arena, j->phase, j->count) && good;
+    good = CAIRN_TAKE(arena, j->turn_target, j->count) && good;
+    good = CAIRN_TAKE(arena, j->slide_target, j->count) && good;
+    good = CAIRN_TAKE(arena, j->row_joint, j->rows) && good;
+    good = CAIRN_TAKE(arena, j->row_impulse, j->rows) && good;
+    good = CAIRN_TAKE(arena, j->row_correction, j->rows) && good;
     return good;
 }
 
 static bool take_properties(cairn_run_joints *j, cairn_arena *arena)
 {
     bool good = true;
-    TAKE(j->kind, j->fresh);
-    TAKE(j->pair, 2 * j->fresh);
-    TAKE(j->collide, j->fresh);
-    TAKE(j->anchor_a, j->fresh);
-    TAKE(j->anchor_b, j->fresh);
-    TAKE(j->frame_a, j->fresh);
-    TAKE(j->frame_b, j->fresh);
-    TAKE(j->turn_motor, j->fresh);
-    TAKE(j->slide_motor, j->fresh);
+    good = CAIRN_TAKE(arena, j->kind, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->pair, 2 * j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->collide, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->anchor_a, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->anchor_b, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->frame_a, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->frame_b, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->turn_motor, j->fresh) && good;
+    good = CAIRN_TAKE(arena, j->slide_motor, j->fresh) && good;
     for (int k = 0; k < COUNT; k++)
-        TAKE(j->number[k], j->fresh);
+        good = CAIRN_TAKE(arena, j->number[k], j->fresh) && good;
     return good;
 }
 

@@ -52,10 +52,6 @@ static cairn_status write_piece(const cairn_run_paraview *p, int which,
     return cairn_vtk_write(path, piece, error);
 }
 
-/* Takes `count` items for a pointer; NULL makes the caller fail at the end. */
-#define TAKE(pointer, count)                                                                       \
-    (good = ((pointer) = cairn_arena_take(arena, (count), sizeof *(pointer))) != NULL && good)
-
 /* force on a = (r_N n + r_1 t + r_2 n x t)/h */
 static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
 {
@@ -86,20 +82,20 @@ static bool is_sphere(const cairn_run_frame *f, int32_t slot)
 static cairn_status take_vertices(size_t count, cairn_arena *arena, vertices *s)
 {
     bool good = true;
-    TAKE(s->x, count);
-    TAKE(s->v, count);
-    TAKE(s->omega, count);
-    TAKE(s->force, count);
-    TAKE(s->q, count);
-    TAKE(s->radius, count);
-    TAKE(s->mass, count);
-    TAKE(s->speed, count);
-    TAKE(s->index, count);
-    TAKE(s->material, count);
-    TAKE(s->motion, count);
-    TAKE(s->geometry, count);
-    TAKE(s->vertex, count);
-    TAKE(s->end, count);
+    good = CAIRN_TAKE(arena, s->x, count) && good;
+    good = CAIRN_TAKE(arena, s->v, count) && good;
+    good = CAIRN_TAKE(arena, s->omega, count) && good;
+    good = CAIRN_TAKE(arena, s->force, count) && good;
+    good = CAIRN_TAKE(arena, s->q, count) && good;
+    good = CAIRN_TAKE(arena, s->radius, count) && good;
+    good = CAIRN_TAKE(arena, s->mass, count) && good;
+    good = CAIRN_TAKE(arena, s->speed, count) && good;
+    good = CAIRN_TAKE(arena, s->index, count) && good;
+    good = CAIRN_TAKE(arena, s->material, count) && good;
+    good = CAIRN_TAKE(arena, s->motion, count) && good;
+    good = CAIRN_TAKE(arena, s->geometry, count) && good;
+    good = CAIRN_TAKE(arena, s->vertex, count) && good;
+    good = CAIRN_TAKE(arena, s->end, count) && good;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -244,16 +240,16 @@ typedef struct lines {
 static cairn_status take_lines(size_t count, cairn_arena *arena, lines *l)
 {
     bool good = true;
-    TAKE(l->x, 2 * count);
-    TAKE(l->force, count);
-    TAKE(l->normal, count);
-    TAKE(l->tangential, count);
-    TAKE(l->gap, count);
-    TAKE(l->sliding, count);
-    TAKE(l->a, count);
-    TAKE(l->b, count);
-    TAKE(l->corner, 2 * count);
-    TAKE(l->end, count);
+    good = CAIRN_TAKE(arena, l->x, 2 * count) && good;
+    good = CAIRN_TAKE(arena, l->force, count) && good;
+    good = CAIRN_TAKE(arena, l->normal, count) && good;
+    good = CAIRN_TAKE(arena, l->tangential, count) && good;
+    good = CAIRN_TAKE(arena, l->gap, count) && good;
+    good = CAIRN_TAKE(arena, l->sliding, count) && good;
+    good = CAIRN_TAKE(arena, l->a, count) && good;
+    good = CAIRN_TAKE(arena, l->b, count) && good;
+    good = CAIRN_TAKE(arena, l->corner, 2 * count) && good;
+    good = CAIRN_TAKE(arena, l->end, count) && good;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
@@ -333,15 +329,15 @@ typedef struct links {
 static cairn_status take_links(size_t count, cairn_arena *arena, links *l)
 {
     bool good = true;
-    TAKE(l->x, 4 * count);
-    TAKE(l->force, count);
-    TAKE(l->torque, count);
-    TAKE(l->turn, count);
-    TAKE(l->slide, count);
-    TAKE(l->drift, count);
-    TAKE(l->index, count);
-    TAKE(l->corner, 4 * count);
-    TAKE(l->end, count);
+    good = CAIRN_TAKE(arena, l->x, 4 * count) && good;
+    good = CAIRN_TAKE(arena, l->force, count) && good;
+    good = CAIRN_TAKE(arena, l->torque, count) && good;
+    good = CAIRN_TAKE(arena, l->turn, count) && good;
+    good = CAIRN_TAKE(arena, l->slide, count) && good;
+    good = CAIRN_TAKE(arena, l->drift, count) && good;
+    good = CAIRN_TAKE(arena, l->index, count) && good;
+    good = CAIRN_TAKE(arena, l->corner, 4 * count) && good;
+    good = CAIRN_TAKE(arena, l->end, count) && good;
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 

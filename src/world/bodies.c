@@ -127,27 +127,28 @@ static void set_default(void *def)
     *(cairn_body_def *)def = cairn_body_def_default();
 }
 
-#define FIELD(name) offsetof(cairn_body_def, name)
-#define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
-#define STATE       -1e30, 1e30 /* energies are products of three such numbers at most */
+#define ANY   -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+#define STATE -1e30, 1e30 /* energies are products of three such numbers at most */
 
 static const cairn_option options[] = {
-    { "position", CAIRN_OPTION_VECTOR, false, FIELD(position), STATE, "m", "of the shape's origin",
-      NULL },
-    { "angle", CAIRN_OPTION_REAL, false, FIELD(angle), STATE, "rad", "orientation, 2D only", NULL },
-    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), STATE, "m/s",
+    { "position", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, position), STATE, "m",
+      "of the shape's origin", NULL },
+    { "angle", CAIRN_OPTION_REAL, false, offsetof(cairn_body_def, angle), STATE, "rad",
+      "orientation, 2D only", NULL },
+    { "velocity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, velocity), STATE, "m/s",
       "of the centre of mass at the start", NULL },
-    { "angular_velocity", CAIRN_OPTION_VECTOR, false, FIELD(angular_velocity), STATE, "rad/s",
-      "at the start, about the axes of the shape; in 2D [0, 0, w]", NULL },
-    { "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, 1e12, "kg/m^3",
-      "in 2D kg/m^2; used when no mass is given", NULL },
-    { "mass", CAIRN_OPTION_REAL, false, FIELD(mass), 0, 1e30, "kg", "0: from shape and density",
-      NULL },
-    { "inertia", CAIRN_OPTION_VECTOR, false, FIELD(inertia), 0, 1e30, "kg m^2",
+    { "angular_velocity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, angular_velocity),
+      STATE, "rad/s", "at the start, about the axes of the shape; in 2D [0, 0, w]", NULL },
+    { "density", CAIRN_OPTION_REAL, false, offsetof(cairn_body_def, density), CAIRN_POSITIVE, 1e12,
+      "kg/m^3", "in 2D kg/m^2; used when no mass is given", NULL },
+    { "mass", CAIRN_OPTION_REAL, false, offsetof(cairn_body_def, mass), 0, 1e30, "kg",
+      "0: from shape and density", NULL },
+    { "inertia", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, inertia), 0, 1e30, "kg m^2",
       "principal moments about the shape's axes, in 2D [0, 0, J]; 0: from the shape", NULL },
-    { "surface_velocity", CAIRN_OPTION_VECTOR, false, FIELD(surface_velocity), STATE, "m/s",
-      "of the surface in the body frame, as of a belt; fixed and driven bodies", NULL },
-    { "friction_axis", CAIRN_OPTION_VECTOR, false, FIELD(friction_axis), ANY, "",
+    { "surface_velocity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, surface_velocity),
+      STATE, "m/s", "of the surface in the body frame, as of a belt; fixed and driven bodies",
+      NULL },
+    { "friction_axis", CAIRN_OPTION_VECTOR, false, offsetof(cairn_body_def, friction_axis), ANY, "",
       "3D: direction in the body frame along which `friction` counts, across it friction_2", NULL },
 };
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/count.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
@@ -16,64 +17,80 @@ cairn_driver cairn_driver_default(cairn_driver_kind kind)
     return (cairn_driver){ .kind = kind, .stop = INFINITY, .axis = { 0, 0, 1 } };
 }
 
-#define DRIVER_DEFAULT(name, kind)                                                                 \
-    static void name(void *driver)                                                                 \
-    {                                                                                              \
-        *(cairn_driver *)driver = cairn_driver_default(kind);                                      \
-    }
+static void velocity_default(void *driver)
+{
+    *(cairn_driver *)driver = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+}
 
-DRIVER_DEFAULT(velocity_default, CAIRN_DRIVER_VELOCITY)
-DRIVER_DEFAULT(shake_default, CAIRN_DRIVER_SHAKE)
-DRIVER_DEFAULT(rotation_default, CAIRN_DRIVER_ROTATION)
-DRIVER_DEFAULT(table_default, CAIRN_DRIVER_TABLE)
+static void shake_default(void *driver)
+{
+    *(cairn_driver *)driver = cairn_driver_default(CAIRN_DRIVER_SHAKE);
+}
 
-#define D(name) offsetof(cairn_driver, name)
+static void rotation_default(void *driver)
+{
+    *(cairn_driver *)driver = cairn_driver_default(CAIRN_DRIVER_ROTATION);
+}
+
+static void table_default(void *driver)
+{
+    *(cairn_driver *)driver = cairn_driver_default(CAIRN_DRIVER_TABLE);
+}
+
 #define DRIVER_TIMES                                                                               \
-    { "start", CAIRN_OPTION_REAL, false, D(start), ANY, "s", "when it begins", NULL },             \
+    { "start", CAIRN_OPTION_REAL, false, offsetof(cairn_driver, start), ANY,                       \
+      "s",     "when it begins",  NULL },                                                          \
     {                                                                                              \
-        "stop", CAIRN_OPTION_REAL, false, D(stop), -CAIRN_UNBOUNDED, INFINITY, "s",                \
-            "when it ends; the body then stays where it is", NULL                                  \
+        "stop", CAIRN_OPTION_REAL, false, offsetof(cairn_driver, stop), -CAIRN_UNBOUNDED,          \
+            INFINITY, "s", "when it ends; the body then stays where it is", NULL                   \
     }
 
 static const cairn_option velocity_options[] = {
-    { "velocity", CAIRN_OPTION_VECTOR, true, D(velocity), ANY, "m/s", "constant velocity", NULL },
+    { "velocity", CAIRN_OPTION_VECTOR, true, offsetof(cairn_driver, velocity), ANY, "m/s",
+      "constant velocity", NULL },
     DRIVER_TIMES,
 };
 static const cairn_option shake_options[] = {
-    { "amplitude", CAIRN_OPTION_VECTOR, true, D(amplitude), ANY, "m", "of the sine", NULL },
-    { "frequency", CAIRN_OPTION_REAL, true, D(frequency), 0, 1e9, "Hz", "of the sine", NULL },
-    { "phase", CAIRN_OPTION_REAL, false, D(phase), ANY, "rad", "of the sine at the start", NULL },
+    { "amplitude", CAIRN_OPTION_VECTOR, true, offsetof(cairn_driver, amplitude), ANY, "m",
+      "of the sine", NULL },
+    { "frequency", CAIRN_OPTION_REAL, true, offsetof(cairn_driver, frequency), 0, 1e9, "Hz",
+      "of the sine", NULL },
+    { "phase", CAIRN_OPTION_REAL, false, offsetof(cairn_driver, phase), ANY, "rad",
+      "of the sine at the start", NULL },
     DRIVER_TIMES,
 };
 static const cairn_option rotation_options[] = {
-    { "angular_velocity", CAIRN_OPTION_VECTOR, true, D(angular_velocity), ANY, "rad/s",
-      "about the body's position, world frame; in 2D [0, 0, w]", NULL },
+    { "angular_velocity", CAIRN_OPTION_VECTOR, true, offsetof(cairn_driver, angular_velocity), ANY,
+      "rad/s", "about the body's position, world frame; in 2D [0, 0, w]", NULL },
     DRIVER_TIMES,
 };
 static const cairn_option table_options[] = {
-    { "time", CAIRN_OPTION_LIST, true, D(time), ANY, "s", "increasing, counted from start", NULL },
-    { "x", CAIRN_OPTION_LIST, false, D(x), ANY, "m", "displacement at these times", NULL },
-    { "y", CAIRN_OPTION_LIST, false, D(y), ANY, "m", "displacement at these times", NULL },
-    { "z", CAIRN_OPTION_LIST, false, D(z), ANY, "m", "displacement at these times", NULL },
-    { "angle", CAIRN_OPTION_LIST, false, D(angle), ANY, "rad", "turn at these times", NULL },
-    { "axis", CAIRN_OPTION_VECTOR, false, D(axis), ANY, "", "of the turn; default +z", NULL },
+    { "time", CAIRN_OPTION_LIST, true, offsetof(cairn_driver, time), ANY, "s",
+      "increasing, counted from start", NULL },
+    { "x", CAIRN_OPTION_LIST, false, offsetof(cairn_driver, x), ANY, "m",
+      "displacement at these times", NULL },
+    { "y", CAIRN_OPTION_LIST, false, offsetof(cairn_driver, y), ANY, "m",
+      "displacement at these times", NULL },
+    { "z", CAIRN_OPTION_LIST, false, offsetof(cairn_driver, z), ANY, "m",
+      "displacement at these times", NULL },
+    { "angle", CAIRN_OPTION_LIST, false, offsetof(cairn_driver, angle), ANY, "rad",
+      "turn at these times", NULL },
+    { "axis", CAIRN_OPTION_VECTOR, false, offsetof(cairn_driver, axis), ANY, "",
+      "of the turn; default +z", NULL },
     DRIVER_TIMES,
 };
-
-#define RECORD(name, text, type, default_fn, table)                                                \
-    {                                                                                              \
-        name, text, sizeof(type), default_fn, table, sizeof table / sizeof table[0]                \
-    }
 
 const cairn_record *cairn_driver_record(int kind)
 {
     static const cairn_record records[CAIRN_DRIVER_COUNT] = {
-        RECORD("velocity", "constant velocity", cairn_driver, velocity_default, velocity_options),
-        RECORD("shake", "sinusoidal shaking", cairn_driver, shake_default, shake_options),
-        RECORD("rotation", "constant turning about the body's position", cairn_driver,
-               rotation_default, rotation_options),
-        RECORD("table", "displacement and angle from a table, linear in between", cairn_driver,
-               table_default, table_options),
+        { "velocity", "constant velocity", sizeof(cairn_driver), velocity_default, velocity_options,
+          CAIRN_COUNT(velocity_options) },
+        { "shake", "sinusoidal shaking", sizeof(cairn_driver), shake_default, shake_options,
+          CAIRN_COUNT(shake_options) },
+        { "rotation", "constant turning about the body's position", sizeof(cairn_driver),
+          rotation_default, rotation_options, CAIRN_COUNT(rotation_options) },
+        { "table", "displacement and angle from a table, linear in between", sizeof(cairn_driver),
+          table_default, table_options, CAIRN_COUNT(table_options) },
     };
     return kind >= 0 && kind < CAIRN_DRIVER_COUNT ? &records[kind] : NULL;
 }
@@ -85,47 +102,58 @@ cairn_load cairn_load_default(cairn_load_kind kind)
     return (cairn_load){ .kind = kind, .stop = INFINITY };
 }
 
-#define LOAD_DEFAULT(name, kind)                                                                   \
-    static void name(void *load)                                                                   \
-    {                                                                                              \
-        *(cairn_load *)load = cairn_load_default(kind);                                            \
-    }
+static void constant_default(void *load)
+{
+    *(cairn_load *)load = cairn_load_default(CAIRN_LOAD_CONSTANT);
+}
 
-LOAD_DEFAULT(constant_default, CAIRN_LOAD_CONSTANT)
-LOAD_DEFAULT(sine_default, CAIRN_LOAD_SINE)
-LOAD_DEFAULT(factor_default, CAIRN_LOAD_TABLE)
+static void sine_default(void *load)
+{
+    *(cairn_load *)load = cairn_load_default(CAIRN_LOAD_SINE);
+}
 
-#define L(name) offsetof(cairn_load, name)
+static void factor_default(void *load)
+{
+    *(cairn_load *)load = cairn_load_default(CAIRN_LOAD_TABLE);
+}
+
 #define LOAD_COMMON                                                                                \
-    { "force", CAIRN_OPTION_VECTOR, false, L(force), ANY, "N", "at the centre of mass", NULL },    \
-        { "torque", CAIRN_OPTION_VECTOR, false, L(torque), ANY, "N m", "in 2D [0, 0, T]", NULL },  \
-        { "start", CAIRN_OPTION_REAL, false, L(start), ANY, "s", "no load before", NULL },         \
+    { "force", CAIRN_OPTION_VECTOR,     false, offsetof(cairn_load, force), ANY,                   \
+      "N",     "at the centre of mass", NULL },                                                    \
+        { "torque", CAIRN_OPTION_VECTOR, false, offsetof(cairn_load, torque), ANY,                 \
+          "N m",    "in 2D [0, 0, T]",   NULL },                                                   \
+        { "start", CAIRN_OPTION_REAL, false, offsetof(cairn_load, start), ANY,                     \
+          "s",     "no load before",  NULL },                                                      \
     {                                                                                              \
-        "stop", CAIRN_OPTION_REAL, false, L(stop), -CAIRN_UNBOUNDED, INFINITY, "s",                \
-            "no load after", NULL                                                                  \
+        "stop", CAIRN_OPTION_REAL, false, offsetof(cairn_load, stop), -CAIRN_UNBOUNDED, INFINITY,  \
+            "s", "no load after", NULL                                                             \
     }
 
 static const cairn_option constant_options[] = { LOAD_COMMON };
 static const cairn_option sine_options[] = {
     LOAD_COMMON,
-    { "frequency", CAIRN_OPTION_REAL, true, L(frequency), 0, 1e9, "Hz", "of the sine", NULL },
-    { "phase", CAIRN_OPTION_REAL, false, L(phase), ANY, "rad", "of the sine at the start", NULL },
+    { "frequency", CAIRN_OPTION_REAL, true, offsetof(cairn_load, frequency), 0, 1e9, "Hz",
+      "of the sine", NULL },
+    { "phase", CAIRN_OPTION_REAL, false, offsetof(cairn_load, phase), ANY, "rad",
+      "of the sine at the start", NULL },
 };
 static const cairn_option factor_options[] = {
     LOAD_COMMON,
-    { "time", CAIRN_OPTION_LIST, true, L(time), ANY, "s", "increasing, counted from start", NULL },
-    { "factor", CAIRN_OPTION_LIST, true, L(factor), ANY, "", "of force and torque then", NULL },
+    { "time", CAIRN_OPTION_LIST, true, offsetof(cairn_load, time), ANY, "s",
+      "increasing, counted from start", NULL },
+    { "factor", CAIRN_OPTION_LIST, true, offsetof(cairn_load, factor), ANY, "",
+      "of force and torque then", NULL },
 };
 
 const cairn_record *cairn_load_record(int kind)
 {
     static const cairn_record records[CAIRN_LOAD_COUNT] = {
-        RECORD("constant", "constant force and torque", cairn_load, constant_default,
-               constant_options),
-        RECORD("sine", "force and torque times a sine of time", cairn_load, sine_default,
-               sine_options),
-        RECORD("table", "force and torque times a factor from a table", cairn_load, factor_default,
-               factor_options),
+        { "constant", "constant force and torque", sizeof(cairn_load), constant_default,
+          constant_options, CAIRN_COUNT(constant_options) },
+        { "sine", "force and torque times a sine of time", sizeof(cairn_load), sine_default,
+          sine_options, CAIRN_COUNT(sine_options) },
+        { "table", "force and torque times a factor from a table", sizeof(cairn_load),
+          factor_default, factor_options, CAIRN_COUNT(factor_options) },
     };
     return kind >= 0 && kind < CAIRN_LOAD_COUNT ? &records[kind] : NULL;
 }

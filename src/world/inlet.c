@@ -28,31 +28,31 @@ static void set_default(void *def)
     *(cairn_inlet_def *)def = cairn_inlet_def_default();
 }
 
-#define FIELD(name) offsetof(cairn_inlet_def, name)
-#define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
-#define STATE       -1e30, 1e30 /* as of bodies */
+#define ANY   -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+#define STATE -1e30, 1e30 /* as of bodies */
 
 static const cairn_option options[] = {
-    { "count", CAIRN_OPTION_INTEGER, true, FIELD(count), 1, 1e9, "", "how many bodies in all",
-      NULL },
-    { "rate", CAIRN_OPTION_REAL, true, FIELD(rate), CAIRN_POSITIVE, 1e12, "1/s",
+    { "count", CAIRN_OPTION_INTEGER, true, offsetof(cairn_inlet_def, count), 1, 1e9, "",
+      "how many bodies in all", NULL },
+    { "rate", CAIRN_OPTION_REAL, true, offsetof(cairn_inlet_def, rate), CAIRN_POSITIVE, 1e12, "1/s",
       "bodies per second", NULL },
-    { "start", CAIRN_OPTION_REAL, false, FIELD(start), ANY, "s", "when it begins", NULL },
-    { "centre", CAIRN_OPTION_VECTOR, true, FIELD(centre), STATE, "m", "middle of the region",
-      NULL },
-    { "size", CAIRN_OPTION_VECTOR, false, FIELD(size), 0, 1e12, "m",
+    { "start", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, start), ANY, "s",
+      "when it begins", NULL },
+    { "centre", CAIRN_OPTION_VECTOR, true, offsetof(cairn_inlet_def, centre), STATE, "m",
+      "middle of the region", NULL },
+    { "size", CAIRN_OPTION_VECTOR, false, offsetof(cairn_inlet_def, size), 0, 1e12, "m",
       "extents of the region in which bodies appear", NULL },
-    { "disk_radius", CAIRN_OPTION_REAL, false, FIELD(disk_radius), 0, 1e12, "m",
+    { "disk_radius", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, disk_radius), 0, 1e12, "m",
       "> 0: the region is a vertical cylinder of this radius, height size.z", NULL },
-    { "velocity", CAIRN_OPTION_VECTOR, false, FIELD(velocity), STATE, "m/s", "of what comes in",
-      NULL },
-    { "turned", CAIRN_OPTION_FLAG, false, FIELD(turned), 0, 0, "",
+    { "velocity", CAIRN_OPTION_VECTOR, false, offsetof(cairn_inlet_def, velocity), STATE, "m/s",
+      "of what comes in", NULL },
+    { "turned", CAIRN_OPTION_FLAG, false, offsetof(cairn_inlet_def, turned), 0, 0, "",
       "bodies that are no spheres get a random orientation", NULL },
-    { "seed", CAIRN_OPTION_INTEGER, false, FIELD(seed), 0, 9e18, "", "of the random numbers",
-      NULL },
-    { "density", CAIRN_OPTION_REAL, false, FIELD(density), CAIRN_POSITIVE, 1e12, "kg/m^3",
-      "in 2D kg/m^2; used when no mass is given", NULL },
-    { "mass", CAIRN_OPTION_REAL, false, FIELD(mass), 0, 1e30, "kg",
+    { "seed", CAIRN_OPTION_INTEGER, false, offsetof(cairn_inlet_def, seed), 0, 9e18, "",
+      "of the random numbers", NULL },
+    { "density", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, density), CAIRN_POSITIVE, 1e12,
+      "kg/m^3", "in 2D kg/m^2; used when no mass is given", NULL },
+    { "mass", CAIRN_OPTION_REAL, false, offsetof(cairn_inlet_def, mass), 0, 1e30, "kg",
       "of each body; 0: from the density", NULL },
 };
 

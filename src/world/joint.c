@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
@@ -53,31 +54,29 @@ static void set_default(void *def)
     *(cairn_joint_def *)def = cairn_joint_def_default();
 }
 
-#define DRIVE(name) offsetof(cairn_joint_drive, name)
-#define FIELD(name) offsetof(cairn_joint_def, name)
-#define ANY         -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
-#define REAL        CAIRN_OPTION_REAL, false
-#define VECTOR      CAIRN_OPTION_VECTOR, false
+#define ANY    -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
+#define REAL   CAIRN_OPTION_REAL, false
+#define VECTOR CAIRN_OPTION_VECTOR, false
 
 static const cairn_option drive_options[] = {
-    { "lower", REAL, DRIVE(lower), -INFINITY, CAIRN_UNBOUNDED, "m or rad",
+    { "lower", REAL, offsetof(cairn_joint_drive, lower), -INFINITY, CAIRN_UNBOUNDED, "m or rad",
       "lower limit of the coordinate", NULL },
-    { "upper", REAL, DRIVE(upper), -CAIRN_UNBOUNDED, INFINITY, "m or rad",
+    { "upper", REAL, offsetof(cairn_joint_drive, upper), -CAIRN_UNBOUNDED, INFINITY, "m or rad",
       "upper limit of the coordinate", NULL },
-    { "friction", REAL, DRIVE(friction), 0, CAIRN_UNBOUNDED, "N or N m", "bound of dry friction",
-      NULL },
-    { "motor", CAIRN_OPTION_NAME, false, DRIVE(motor), 0, 0, "", "what the motor keeps to",
-      cairn_motor_name },
-    { "target", REAL, DRIVE(target), ANY, "", "speed, coordinate or effort that the motor aims at",
-      NULL },
-    { "effort", REAL, DRIVE(effort), 0, INFINITY, "N or N m", "most that the motor can give",
-      NULL },
-    { "stiffness", REAL, DRIVE(stiffness), 0, 1e300, "N/m or N m/rad",
+    { "friction", REAL, offsetof(cairn_joint_drive, friction), 0, CAIRN_UNBOUNDED, "N or N m",
+      "bound of dry friction", NULL },
+    { "motor", CAIRN_OPTION_NAME, false, offsetof(cairn_joint_drive, motor), 0, 0, "",
+      "what the motor keeps to", cairn_motor_name },
+    { "target", REAL, offsetof(cairn_joint_drive, target), ANY, "",
+      "speed, coordinate or effort that the motor aims at", NULL },
+    { "effort", REAL, offsetof(cairn_joint_drive, effort), 0, INFINITY, "N or N m",
+      "most that the motor can give", NULL },
+    { "stiffness", REAL, offsetof(cairn_joint_drive, stiffness), 0, 1e300, "N/m or N m/rad",
       "of a spring, or of a position motor (0: from damping or effort)", NULL },
-    { "damping", REAL, DRIVE(damping), 0, 1e300, "N s/m or N m s/rad",
+    { "damping", REAL, offsetof(cairn_joint_drive, damping), 0, 1e300, "N s/m or N m s/rad",
       "of a damper, or of a position (0: critical) or velocity motor (0: stiff)", NULL },
-    { "rest", REAL, DRIVE(rest), ANY, "m or rad", "coordinate at which the spring is at rest",
-      NULL },
+    { "rest", REAL, offsetof(cairn_joint_drive, rest), ANY, "m or rad",
+      "coordinate at which the spring is at rest", NULL },
 };
 
 const cairn_record *cairn_joint_drive_record(void)
@@ -96,26 +95,33 @@ const cairn_record *cairn_joint_drive_record(void)
 /* Lines of several kinds; each kind's table is a run of them. */
 #define COLLIDE                                                                                    \
     {                                                                                              \
-        "collide", CAIRN_OPTION_FLAG, false, FIELD(collide), 0, 0, "",                             \
+        "collide", CAIRN_OPTION_FLAG, false, offsetof(cairn_joint_def, collide), 0, 0, "",         \
             "whether the two bodies also meet as shapes", NULL                                     \
     }
 #define BREAK                                                                                      \
-    { "break_force", REAL, FIELD(break_force), 0, 1e300, "N", "breaks above it; 0: never", NULL }, \
+    { "break_force",                                                                               \
+      REAL,                                                                                        \
+      offsetof(cairn_joint_def, break_force),                                                      \
+      0,                                                                                           \
+      1e300,                                                                                       \
+      "N",                                                                                         \
+      "breaks above it; 0: never",                                                                 \
+      NULL },                                                                                      \
     {                                                                                              \
-        "break_torque", REAL, FIELD(break_torque), 0, 1e300, "N m", "breaks above it; 0: never",   \
-            NULL                                                                                   \
+        "break_torque", REAL, offsetof(cairn_joint_def, break_torque), 0, 1e300, "N m",            \
+            "breaks above it; 0: never", NULL                                                      \
     }
 #define ANCHOR(text)                                                                               \
     {                                                                                              \
-        "anchor", VECTOR, FIELD(anchor), ANY, "m", text, NULL                                      \
+        "anchor", VECTOR, offsetof(cairn_joint_def, anchor), ANY, "m", text, NULL                  \
     }
 #define ANCHOR_B                                                                                   \
     {                                                                                              \
-        "anchor_b", VECTOR, FIELD(anchor_b), ANY, "m", "point of b", NULL                          \
+        "anchor_b", VECTOR, offsetof(cairn_joint_def, anchor_b), ANY, "m", "point of b", NULL      \
     }
 #define AXIS(text)                                                                                 \
     {                                                                                              \
-        "axis", VECTOR, FIELD(axis), ANY, "", text, NULL                                           \
+        "axis", VECTOR, offsetof(cairn_joint_def, axis), ANY, "", text, NULL                       \
     }
 
 static const cairn_option point_options[] = { COLLIDE, BREAK, ANCHOR("the shared point") };
@@ -126,21 +132,24 @@ static const cairn_option universal_options[] = {
     BREAK,
     ANCHOR("the shared point"),
     AXIS("axis fixed to a"),
-    { "axis_b", VECTOR, FIELD(axis_b), ANY, "", "axis fixed to b, at right angles", NULL },
+    { "axis_b", VECTOR, offsetof(cairn_joint_def, axis_b), ANY, "",
+      "axis fixed to b, at right angles", NULL },
 };
 static const cairn_option screw_options[] = {
     COLLIDE,
     BREAK,
     ANCHOR("a point of the axis"),
     AXIS("direction of the axis"),
-    { "pitch", CAIRN_OPTION_REAL, true, FIELD(pitch), ANY, "m", "advance in a full turn", NULL },
+    { "pitch", CAIRN_OPTION_REAL, true, offsetof(cairn_joint_def, pitch), ANY, "m",
+      "advance in a full turn", NULL },
 };
 static const cairn_option line_options[] = {
     COLLIDE,
     BREAK,
     ANCHOR("point of a"),
     ANCHOR_B,
-    { "length", REAL, FIELD(length), 0, 1e12, "m", "0: the distance as placed", NULL },
+    { "length", REAL, offsetof(cairn_joint_def, length), 0, 1e12, "m", "0: the distance as placed",
+      NULL },
 };
 static const cairn_option spring_options[] = {
     COLLIDE,
@@ -152,23 +161,23 @@ static const cairn_option gear_options[] = {
     COLLIDE,
     BREAK,
     AXIS("axis of a"),
-    { "axis_b", VECTOR, FIELD(axis_b), ANY, "", "axis of b", NULL },
-    { "ratio", REAL, FIELD(ratio), ANY, "", "turning of a + ratio * turning of b is kept", NULL },
+    { "axis_b", VECTOR, offsetof(cairn_joint_def, axis_b), ANY, "", "axis of b", NULL },
+    { "ratio", REAL, offsetof(cairn_joint_def, ratio), ANY, "",
+      "turning of a + ratio * turning of b is kept", NULL },
 };
 static const cairn_option bushing_options[] = {
     COLLIDE,
     BREAK,
     ANCHOR("the shared point"),
-    { "stiffness", REAL, FIELD(stiffness), 0, 1e300, "N/m", "against sliding", NULL },
-    { "damping", REAL, FIELD(damping), 0, 1e300, "N s/m", "against sliding", NULL },
-    { "turn_stiffness", REAL, FIELD(turn_stiffness), 0, 1e300, "N m/rad", "against turning", NULL },
-    { "turn_damping", REAL, FIELD(turn_damping), 0, 1e300, "N m s/rad", "against turning", NULL },
+    { "stiffness", REAL, offsetof(cairn_joint_def, stiffness), 0, 1e300, "N/m", "against sliding",
+      NULL },
+    { "damping", REAL, offsetof(cairn_joint_def, damping), 0, 1e300, "N s/m", "against sliding",
+      NULL },
+    { "turn_stiffness", REAL, offsetof(cairn_joint_def, turn_stiffness), 0, 1e300, "N m/rad",
+      "against turning", NULL },
+    { "turn_damping", REAL, offsetof(cairn_joint_def, turn_damping), 0, 1e300, "N m s/rad",
+      "against turning", NULL },
 };
-
-#define RECORD(name, summary, table)                                                               \
-    {                                                                                              \
-        name, summary, sizeof(cairn_joint_def), set_default, table, sizeof table / sizeof table[0] \
-    }
 
 enum {
     ALONG = CAIRN_HOLDS_ALONG,
@@ -179,46 +188,130 @@ enum {
 };
 
 static const cairn_joint_class classes[CAIRN_JOINT_COUNT] = {
-    [CAIRN_JOINT_BALL] = { RECORD("ball", "3D: one point shared", point_options), 0, POINT, false,
-                           false, false, false },
-    [CAIRN_JOINT_FIXED] = { RECORD("fixed", "nothing moves", point_options), POINT | ABOUT,
-                            POINT | ABOUT | TILT, true, false, false, false },
-    [CAIRN_JOINT_REVOLUTE] = { RECORD("revolute", "turns about an axis (2D: a point)",
-                                      axis_options),
-                               POINT, POINT | TILT, true, true, false, false },
-    [CAIRN_JOINT_PRISMATIC] = { RECORD("prismatic", "slides along an axis", axis_options),
-                                ACROSS | ABOUT, ACROSS | ABOUT | TILT, true, false, true, false },
-    [CAIRN_JOINT_CYLINDRICAL] = { RECORD("cylindrical", "3D: turns about and slides along an axis",
-                                         axis_options),
-                                  0, ACROSS | TILT, false, true, true, false },
-    [CAIRN_JOINT_UNIVERSAL] = { RECORD("universal",
-                                       "3D: one point shared, two axes stay at right angles",
-                                       universal_options),
-                                0, POINT | CAIRN_HOLDS_CROSS, false, false, false, false },
-    [CAIRN_JOINT_PLANAR] = { RECORD("planar", "3D: slides in a plane, turns about its normal",
-                                    axis_options),
-                             0, ALONG | TILT, false, true, false, false },
-    [CAIRN_JOINT_SCREW] = { RECORD("screw", "3D: a full turn about the axis advances by the pitch",
-                                   screw_options),
-                            0, ACROSS | TILT | CAIRN_HOLDS_SCREW, false, true, true, false },
-    [CAIRN_JOINT_DISTANCE] = { RECORD("distance", "a rigid rod without mass between two points",
-                                      line_options),
-                               CAIRN_HOLDS_LENGTH, CAIRN_HOLDS_LENGTH, true, false, false, true },
-    [CAIRN_JOINT_ROPE] = { RECORD("rope", "two points at most a length apart", line_options),
-                           CAIRN_HOLDS_ROPE, CAIRN_HOLDS_ROPE, true, false, false, true },
-    [CAIRN_JOINT_GEAR] = { RECORD("gear", "couples the turning of two bodies about their axes",
-                                  gear_options),
-                           CAIRN_HOLDS_GEAR, CAIRN_HOLDS_GEAR, true, false, false, false },
-    [CAIRN_JOINT_SPRING] = { RECORD("spring", "spring and damper between two points (key slide)",
-                                    spring_options),
-                             0, 0, true, false, true, true },
-    [CAIRN_JOINT_TORSION_SPRING] = { RECORD("torsion_spring",
-                                            "spring and damper about an axis (key turn)",
-                                            axis_options),
-                                     0, 0, true, true, false, false },
-    [CAIRN_JOINT_BUSHING] = { RECORD("bushing", "springs and dampers against all relative motion",
-                                     bushing_options),
-                              CAIRN_HOLDS_SOFTLY, CAIRN_HOLDS_SOFTLY, true, false, false, false },
+    [CAIRN_JOINT_BALL] = { { "ball", "3D: one point shared", sizeof(cairn_joint_def), set_default,
+                             point_options, CAIRN_COUNT(point_options) },
+                           0,
+                           POINT,
+                           false,
+                           false,
+                           false,
+                           false },
+    [CAIRN_JOINT_FIXED] = { { "fixed", "nothing moves", sizeof(cairn_joint_def), set_default,
+                              point_options, CAIRN_COUNT(point_options) },
+                            POINT | ABOUT,
+                            POINT | ABOUT | TILT,
+                            true,
+                            false,
+                            false,
+                            false },
+    [CAIRN_JOINT_REVOLUTE] = { { "revolute", "turns about an axis (2D: a point)",
+                                 sizeof(cairn_joint_def), set_default, axis_options,
+                                 CAIRN_COUNT(axis_options) },
+                               POINT,
+                               POINT | TILT,
+                               true,
+                               true,
+                               false,
+                               false },
+    [CAIRN_JOINT_PRISMATIC] = { { "prismatic", "slides along an axis", sizeof(cairn_joint_def),
+                                  set_default, axis_options, CAIRN_COUNT(axis_options) },
+                                ACROSS | ABOUT,
+                                ACROSS | ABOUT | TILT,
+                                true,
+                                false,
+                                true,
+                                false },
+    [CAIRN_JOINT_CYLINDRICAL] = { { "cylindrical", "3D: turns about and slides along an axis",
+                                    sizeof(cairn_joint_def), set_default, axis_options,
+                                    CAIRN_COUNT(axis_options) },
+                                  0,
+                                  ACROSS | TILT,
+                                  false,
+                                  true,
+                                  true,
+                                  false },
+    [CAIRN_JOINT_UNIVERSAL] = { { "universal",
+                                  "3D: one point shared, two axes stay at right angles",
+                                  sizeof(cairn_joint_def), set_default, universal_options,
+                                  CAIRN_COUNT(universal_options) },
+                                0,
+                                POINT | CAIRN_HOLDS_CROSS,
+                                false,
+                                false,
+                                false,
+                                false },
+    [CAIRN_JOINT_PLANAR] = { { "planar", "3D: slides in a plane, turns about its normal",
+                               sizeof(cairn_joint_def), set_default, axis_options,
+                               CAIRN_COUNT(axis_options) },
+                             0,
+                             ALONG | TILT,
+                             false,
+                             true,
+                             false,
+                             false },
+    [CAIRN_JOINT_SCREW] = { { "screw", "3D: a full turn about the axis advances by the pitch",
+                              sizeof(cairn_joint_def), set_default, screw_options,
+                              CAIRN_COUNT(screw_options) },
+                            0,
+                            ACROSS | TILT | CAIRN_HOLDS_SCREW,
+                            false,
+                            true,
+                            true,
+                            false },
+    [CAIRN_JOINT_DISTANCE] = { { "distance", "a rigid rod without mass between two points",
+                                 sizeof(cairn_joint_def), set_default, line_options,
+                                 CAIRN_COUNT(line_options) },
+                               CAIRN_HOLDS_LENGTH,
+                               CAIRN_HOLDS_LENGTH,
+                               true,
+                               false,
+                               false,
+                               true },
+    [CAIRN_JOINT_ROPE] = { { "rope", "two points at most a length apart", sizeof(cairn_joint_def),
+                             set_default, line_options, CAIRN_COUNT(line_options) },
+                           CAIRN_HOLDS_ROPE,
+                           CAIRN_HOLDS_ROPE,
+                           true,
+                           false,
+                           false,
+                           true },
+    [CAIRN_JOINT_GEAR] = { { "gear", "couples the turning of two bodies about their axes",
+                             sizeof(cairn_joint_def), set_default, gear_options,
+                             CAIRN_COUNT(gear_options) },
+                           CAIRN_HOLDS_GEAR,
+                           CAIRN_HOLDS_GEAR,
+                           true,
+                           false,
+                           false,
+                           false },
+    [CAIRN_JOINT_SPRING] = { { "spring", "spring and damper between two points (key slide)",
+                               sizeof(cairn_joint_def), set_default, spring_options,
+                               CAIRN_COUNT(spring_options) },
+                             0,
+                             0,
+                             true,
+                             false,
+                             true,
+                             true },
+    [CAIRN_JOINT_TORSION_SPRING] = { { "torsion_spring",
+                                       "spring and damper about an axis (key turn)",
+                                       sizeof(cairn_joint_def), set_default, axis_options,
+                                       CAIRN_COUNT(axis_options) },
+                                     0,
+                                     0,
+                                     true,
+                                     true,
+                                     false,
+                                     false },
+    [CAIRN_JOINT_BUSHING] = { { "bushing", "springs and dampers against all relative motion",
+                                sizeof(cairn_joint_def), set_default, bushing_options,
+                                CAIRN_COUNT(bushing_options) },
+                              CAIRN_HOLDS_SOFTLY,
+                              CAIRN_HOLDS_SOFTLY,
+                              true,
+                              false,
+                              false,
+                              false },
 };
 
 const cairn_joint_class *cairn_joint_class_of(cairn_joint_kind kind)

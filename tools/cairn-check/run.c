@@ -8,163 +8,146 @@
 
 #include "memory.h"
 
-#define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
-#define OPTIONAL(type, name, width)                                                                \
-    {                                                                                              \
-#name, width, false, offsetof(type, name), true                                            \
-    }
-#define REAL(type, name, width)                                                                    \
-    {                                                                                              \
-#name, width, false, offsetof(type, name), false                                           \
-    }
-#define WHOLE(type, name, width)                                                                   \
-    {                                                                                              \
-#name, width, true, offsetof(type, name), false                                            \
-    }
-
-/* One whole number that may be missing. */
-#define MARK(type, name)                                                                           \
-    {                                                                                              \
-#name, 1, true, offsetof(type, name), true                                                 \
-    }
-
 /* ---- tables --------------------------------------------------------------------------------- */
 
 static const check_field body_fields[] = {
-    WHOLE(check_bodies, shape, 1),
-    WHOLE(check_bodies, motion, 1),
-    WHOLE(check_bodies, material, 1),
-    REAL(check_bodies, mass, 1),
-    REAL(check_bodies, inertia, 3),
-    REAL(check_bodies, radius, 1),
-    REAL(check_bodies, half_angle, 1),
-    REAL(check_bodies, bottom_radius, 1),
-    REAL(check_bodies, top_radius, 1),
-    REAL(check_bodies, height, 1),
-    REAL(check_bodies, axis, 3),
-    REAL(check_bodies, length, 1),
-    REAL(check_bodies, rounding, 1),
-    REAL(check_bodies, exponents, 2),
-    REAL(check_bodies, size, 3),
-    REAL(check_bodies, semi_axes, 3),
-    REAL(check_bodies, shape_x, 3),
-    REAL(check_bodies, shape_q, 4),
+    { "shape", 1, true, offsetof(check_bodies, shape), false },
+    { "motion", 1, true, offsetof(check_bodies, motion), false },
+    { "material", 1, true, offsetof(check_bodies, material), false },
+    { "mass", 1, false, offsetof(check_bodies, mass), false },
+    { "inertia", 3, false, offsetof(check_bodies, inertia), false },
+    { "radius", 1, false, offsetof(check_bodies, radius), false },
+    { "half_angle", 1, false, offsetof(check_bodies, half_angle), false },
+    { "bottom_radius", 1, false, offsetof(check_bodies, bottom_radius), false },
+    { "top_radius", 1, false, offsetof(check_bodies, top_radius), false },
+    { "height", 1, false, offsetof(check_bodies, height), false },
+    { "axis", 3, false, offsetof(check_bodies, axis), false },
+    { "length", 1, false, offsetof(check_bodies, length), false },
+    { "rounding", 1, false, offsetof(check_bodies, rounding), false },
+    { "exponents", 2, false, offsetof(check_bodies, exponents), false },
+    { "size", 3, false, offsetof(check_bodies, size), false },
+    { "semi_axes", 3, false, offsetof(check_bodies, semi_axes), false },
+    { "shape_x", 3, false, offsetof(check_bodies, shape_x), false },
+    { "shape_q", 4, false, offsetof(check_bodies, shape_q), false },
     { "geometry", 1, true, offsetof(check_bodies, geometry), true },
-    OPTIONAL(check_bodies, uid, 1),
-    OPTIONAL(check_bodies, volume, 1),
-    OPTIONAL(check_bodies, surface_velocity, 3),
-    OPTIONAL(check_bodies, friction_axis, 3),
+    { "uid", 1, false, offsetof(check_bodies, uid), true },
+    { "volume", 1, false, offsetof(check_bodies, volume), true },
+    { "surface_velocity", 3, false, offsetof(check_bodies, surface_velocity), true },
+    { "friction_axis", 3, false, offsetof(check_bodies, friction_axis), true },
 };
 
 static const check_field state_fields[] = {
-    WHOLE(check_state, index, 1), REAL(check_state, x, 3),     REAL(check_state, q, 4),
-    REAL(check_state, v, 3),      REAL(check_state, omega, 3), MARK(check_state, asleep),
-    REAL(check_state, angle, 1),
+    { "index", 1, true, offsetof(check_state, index), false },
+    { "x", 3, false, offsetof(check_state, x), false },
+    { "q", 4, false, offsetof(check_state, q), false },
+    { "v", 3, false, offsetof(check_state, v), false },
+    { "omega", 3, false, offsetof(check_state, omega), false },
+    { "asleep", 1, true, offsetof(check_state, asleep), true },
+    { "angle", 1, false, offsetof(check_state, angle), false },
 };
 
 /* The first fourteen are also in /frames/contacts. */
 static const check_field contact_fields[] = {
-    WHOLE(check_contacts, body, 2),
-    REAL(check_contacts, point, 3),
-    REAL(check_contacts, normal, 3),
-    REAL(check_contacts, tangent, 3),
-    REAL(check_contacts, gap, 1),
-    REAL(check_contacts, impulse, 0),
-    REAL(check_contacts, velocity, 0),
-    REAL(check_contacts, mu, 1),
-    OPTIONAL(check_contacts, mu_2, 1),
-    OPTIONAL(check_contacts, adhesion, 1),
-    OPTIONAL(check_contacts, mu_rolling, 1),
-    OPTIONAL(check_contacts, mu_spinning, 1),
-    OPTIONAL(check_contacts, moment, CHECK_TURNS),
-    OPTIONAL(check_contacts, turning, CHECK_TURNS),
-    WHOLE(check_contacts, feature, 1),
-    REAL(check_contacts, restitution, 1),
-    REAL(check_contacts, bias, 1),
-    WHOLE(check_contacts, exact, 1),
-    REAL(check_contacts, compression, 0),
-    REAL(check_contacts, correction, 1),
+    { "body", 2, true, offsetof(check_contacts, body), false },
+    { "point", 3, false, offsetof(check_contacts, point), false },
+    { "normal", 3, false, offsetof(check_contacts, normal), false },
+    { "tangent", 3, false, offsetof(check_contacts, tangent), false },
+    { "gap", 1, false, offsetof(check_contacts, gap), false },
+    { "impulse", 0, false, offsetof(check_contacts, impulse), false },
+    { "velocity", 0, false, offsetof(check_contacts, velocity), false },
+    { "mu", 1, false, offsetof(check_contacts, mu), false },
+    { "mu_2", 1, false, offsetof(check_contacts, mu_2), true },
+    { "adhesion", 1, false, offsetof(check_contacts, adhesion), true },
+    { "mu_rolling", 1, false, offsetof(check_contacts, mu_rolling), true },
+    { "mu_spinning", 1, false, offsetof(check_contacts, mu_spinning), true },
+    { "moment", CHECK_TURNS, false, offsetof(check_contacts, moment), true },
+    { "turning", CHECK_TURNS, false, offsetof(check_contacts, turning), true },
+    { "feature", 1, true, offsetof(check_contacts, feature), false },
+    { "restitution", 1, false, offsetof(check_contacts, restitution), false },
+    { "bias", 1, false, offsetof(check_contacts, bias), false },
+    { "exact", 1, true, offsetof(check_contacts, exact), false },
+    { "compression", 0, false, offsetof(check_contacts, compression), false },
+    { "correction", 1, false, offsetof(check_contacts, correction), false },
 };
 
 static const check_field load_fields[] = {
-    WHOLE(check_loads, body, 1),
-    REAL(check_loads, force, 3),
-    REAL(check_loads, torque, 3),
+    { "body", 1, true, offsetof(check_loads, body), false },
+    { "force", 3, false, offsetof(check_loads, force), false },
+    { "torque", 3, false, offsetof(check_loads, torque), false },
 };
 
 static const check_field pose_fields[] = {
-    WHOLE(check_poses, body, 1),
-    REAL(check_poses, x, 3),
-    REAL(check_poses, q, 4),
+    { "body", 1, true, offsetof(check_poses, body), false },
+    { "x", 3, false, offsetof(check_poses, x), false },
+    { "q", 4, false, offsetof(check_poses, q), false },
 };
 
 static const check_field guess_fields[] = {
-    WHOLE(check_guesses, body, 1),
-    REAL(check_guesses, v, 3),
-    REAL(check_guesses, omega, 3),
+    { "body", 1, true, offsetof(check_guesses, body), false },
+    { "v", 3, false, offsetof(check_guesses, v), false },
+    { "omega", 3, false, offsetof(check_guesses, omega), false },
 };
 
 static const check_field impact_fields[] = {
-    WHOLE(check_impacts, round, 1),
-    WHOLE(check_impacts, contact, 1),
-    REAL(check_impacts, time, 1),
-    REAL(check_impacts, impulse, 0),
+    { "round", 1, true, offsetof(check_impacts, round), false },
+    { "contact", 1, true, offsetof(check_impacts, contact), false },
+    { "time", 1, false, offsetof(check_impacts, time), false },
+    { "impulse", 0, false, offsetof(check_impacts, impulse), false },
 };
 
-#define STEP(name) REAL(check_steps, name, 1)
 static const check_field step_fields[] = {
-    STEP(step),
-    STEP(time),
-    STEP(candidates),
-    STEP(active),
-    STEP(entered),
-    STEP(converged),
-    STEP(asked_worst),
-    STEP(asked_relative),
-    STEP(asked_fclib),
-    STEP(coulomb_worst),
-    STEP(coulomb_relative),
-    STEP(coulomb_fclib),
-    STEP(penetration),
-    STEP(gap_error),
-    STEP(cone_violation),
-    STEP(dilatation),
-    STEP(complementarity),
-    STEP(friction_direction),
-    STEP(kinetic),
-    STEP(potential),
-    STEP(entered_energy),
-    STEP(load_work),
-    STEP(driver_work),
-    STEP(friction_loss),
-    STEP(impact_loss),
-    STEP(numerical_loss),
-    STEP(correction),
-    STEP(elastic),
-    STEP(motor_work),
-    STEP(damping_loss),
-    OPTIONAL(check_steps, sleep_loss, 1),
-    OPTIONAL(check_steps, asleep, 1),
-    OPTIONAL(check_steps, woken, 1),
-    OPTIONAL(check_steps, impacts, 1),
-    OPTIONAL(check_steps, impact_rounds, 1),
-    OPTIONAL(check_steps, impacts_left, 1),
-    STEP(broken),
-    STEP(joint_drift),
-    STEP(joint_turn_drift),
-    STEP(spurious_work),
-    STEP(friction_law),
-    STEP(upgraded),
-    STEP(linearisations),
-    STEP(linearisation_error),
-    STEP(judge_cone_violation),
-    STEP(asked_worst_contact),
-    STEP(coulomb_worst_contact),
-    OPTIONAL(check_steps, distance, 1),
-    OPTIONAL(check_steps, distance_body, 2),
+    { "step", 1, false, offsetof(check_steps, step), false },
+    { "time", 1, false, offsetof(check_steps, time), false },
+    { "candidates", 1, false, offsetof(check_steps, candidates), false },
+    { "active", 1, false, offsetof(check_steps, active), false },
+    { "entered", 1, false, offsetof(check_steps, entered), false },
+    { "converged", 1, false, offsetof(check_steps, converged), false },
+    { "asked_worst", 1, false, offsetof(check_steps, asked_worst), false },
+    { "asked_relative", 1, false, offsetof(check_steps, asked_relative), false },
+    { "asked_fclib", 1, false, offsetof(check_steps, asked_fclib), false },
+    { "coulomb_worst", 1, false, offsetof(check_steps, coulomb_worst), false },
+    { "coulomb_relative", 1, false, offsetof(check_steps, coulomb_relative), false },
+    { "coulomb_fclib", 1, false, offsetof(check_steps, coulomb_fclib), false },
+    { "penetration", 1, false, offsetof(check_steps, penetration), false },
+    { "gap_error", 1, false, offsetof(check_steps, gap_error), false },
+    { "cone_violation", 1, false, offsetof(check_steps, cone_violation), false },
+    { "dilatation", 1, false, offsetof(check_steps, dilatation), false },
+    { "complementarity", 1, false, offsetof(check_steps, complementarity), false },
+    { "friction_direction", 1, false, offsetof(check_steps, friction_direction), false },
+    { "kinetic", 1, false, offsetof(check_steps, kinetic), false },
+    { "potential", 1, false, offsetof(check_steps, potential), false },
+    { "entered_energy", 1, false, offsetof(check_steps, entered_energy), false },
+    { "load_work", 1, false, offsetof(check_steps, load_work), false },
+    { "driver_work", 1, false, offsetof(check_steps, driver_work), false },
+    { "friction_loss", 1, false, offsetof(check_steps, friction_loss), false },
+    { "impact_loss", 1, false, offsetof(check_steps, impact_loss), false },
+    { "numerical_loss", 1, false, offsetof(check_steps, numerical_loss), false },
+    { "correction", 1, false, offsetof(check_steps, correction), false },
+    { "elastic", 1, false, offsetof(check_steps, elastic), false },
+    { "motor_work", 1, false, offsetof(check_steps, motor_work), false },
+    { "damping_loss", 1, false, offsetof(check_steps, damping_loss), false },
+    { "sleep_loss", 1, false, offsetof(check_steps, sleep_loss), true },
+    { "asleep", 1, false, offsetof(check_steps, asleep), true },
+    { "woken", 1, false, offsetof(check_steps, woken), true },
+    { "impacts", 1, false, offsetof(check_steps, impacts), true },
+    { "impact_rounds", 1, false, offsetof(check_steps, impact_rounds), true },
+    { "impacts_left", 1, false, offsetof(check_steps, impacts_left), true },
+    { "broken", 1, false, offsetof(check_steps, broken), false },
+    { "joint_drift", 1, false, offsetof(check_steps, joint_drift), false },
+    { "joint_turn_drift", 1, false, offsetof(check_steps, joint_turn_drift), false },
+    { "spurious_work", 1, false, offsetof(check_steps, spurious_work), false },
+    { "friction_law", 1, false, offsetof(check_steps, friction_law), false },
+    { "upgraded", 1, false, offsetof(check_steps, upgraded), false },
+    { "linearisations", 1, false, offsetof(check_steps, linearisations), false },
+    { "linearisation_error", 1, false, offsetof(check_steps, linearisation_error), false },
+    { "judge_cone_violation", 1, false, offsetof(check_steps, judge_cone_violation), false },
+    { "asked_worst_contact", 1, false, offsetof(check_steps, asked_worst_contact), false },
+    { "coulomb_worst_contact", 1, false, offsetof(check_steps, coulomb_worst_contact), false },
+    { "distance", 1, false, offsetof(check_steps, distance), true },
+    { "distance_body", 2, false, offsetof(check_steps, distance_body), true },
 };
 
-_Static_assert(COUNT(step_fields) <= CHECK_FIELDS, "room in a check_group");
+_Static_assert(CHECK_COUNT(step_fields) <= CHECK_FIELDS, "room in a check_group");
 
 static const check_field offset_fields[CHECK_PARTS] = {
     [CHECK_BODIES] = { "body_offset", 1, false, offsetof(check_list, value), false },
@@ -199,7 +182,7 @@ static const check_scheme schemes[] = {
 
 check_group check_state_group(const char *name, int dimension)
 {
-    int count = COUNT(state_fields) - (dimension == 3); /* no angle */
+    int count = CHECK_COUNT(state_fields) - (dimension == 3); /* no angle */
     return (check_group){
         .name = name, .fields = state_fields, .count = count, .dimension = dimension
     };
@@ -219,7 +202,7 @@ static bool read_scheme(check_run *run)
     check_settings *s = &run->settings;
     if (!check_attribute_text(run->file, "scheme", name, sizeof name, run->report))
         return false;
-    for (int i = 0; i < COUNT(schemes); i++)
+    for (int i = 0; i < CHECK_COUNT(schemes); i++)
         if (strcmp(schemes[i].name, name) == 0)
             s->scheme = &schemes[i];
     return s->scheme || check_fail(run->report, "the scheme '%s' is not known here", name);
@@ -242,7 +225,7 @@ static bool read_numbers(check_run *run)
                    { "linearisations", 1, &turns },
                    { "model_tolerance", 1, &s->model_tolerance },
                    { "fixed_point_tolerance", 1, &s->increment } };
-    for (int i = 0; i < COUNT(wanted); i++)
+    for (int i = 0; i < CHECK_COUNT(wanted); i++)
         if (!check_attribute(run->file, wanted[i].name, wanted[i].count, wanted[i].out,
                              run->report))
             return false;
@@ -336,7 +319,7 @@ static bool translate(check_run *run, const char *dataset, const char *const *kn
                       int32_t *value)
 {
     int names[64];
-    int count = check_names(run->file, dataset, known, COUNT(names), names);
+    int count = check_names(run->file, dataset, known, CHECK_COUNT(names), names);
     for (int i = 0; i < rows; i++) {
         if (value[i] < 0 || value[i] >= count)
             return check_fail(run->report, "%s: row %d has a number without a name", dataset, i);
@@ -357,7 +340,7 @@ bool check_shapes_translate(check_run *run, const char *dataset, int count, int3
 static bool read_bodies(check_run *run)
 {
     check_bodies *b = &run->bodies;
-    run->body_group = (check_group){ "bodies", body_fields, COUNT(body_fields), 3, { 0 }, 0 };
+    run->body_group = (check_group){ "bodies", body_fields, CHECK_COUNT(body_fields), 3, { 0 }, 0 };
     if (!read_all(run, &run->body_group, b, &b->count) ||
         !check_shapes_translate(run, "bodies/shape", b->count, b->shape) ||
         !translate(run, "bodies/motion", motions, b->count, b->motion))
@@ -404,15 +387,17 @@ static bool open_parts(check_run *run)
     run->parts[CHECK_JOINTS] = check_joint_group("certificate/joints", d, true);
     run->parts[CHECK_ROWS] = check_row_group();
     run->parts[CHECK_CONTACTS] = check_contact_group("certificate/contacts", d);
-    run->parts[CHECK_CONTACTS].count = COUNT(contact_fields);
+    run->parts[CHECK_CONTACTS].count = CHECK_COUNT(contact_fields);
     run->parts[CHECK_LOADS] =
-        (check_group){ "certificate/loads", load_fields, COUNT(load_fields), d, { 0 }, 0 };
+        (check_group){ "certificate/loads", load_fields, CHECK_COUNT(load_fields), d, { 0 }, 0 };
     run->parts[CHECK_POSES] =
-        (check_group){ "certificate/poses", pose_fields, COUNT(pose_fields), d, { 0 }, 0 };
-    run->parts[CHECK_GUESSES] =
-        (check_group){ "certificate/guesses", guess_fields, COUNT(guess_fields), d, { 0 }, 0 };
-    run->parts[CHECK_IMPACTS] =
-        (check_group){ "certificate/impacts", impact_fields, COUNT(impact_fields), d, { 0 }, 0 };
+        (check_group){ "certificate/poses", pose_fields, CHECK_COUNT(pose_fields), d, { 0 }, 0 };
+    run->parts[CHECK_GUESSES] = (check_group){
+        "certificate/guesses", guess_fields, CHECK_COUNT(guess_fields), d, { 0 }, 0
+    };
+    run->parts[CHECK_IMPACTS] = (check_group){
+        "certificate/impacts", impact_fields, CHECK_COUNT(impact_fields), d, { 0 }, 0
+    };
     int parts = run->settings.impact_rounds < 0 ? CHECK_IMPACTS : CHECK_PARTS; /* older: none */
     for (int part = 0; part < parts; part++)
         if (!check_group_open(run->file, &run->parts[part], run->report) ||
@@ -446,50 +431,46 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->swing, n, sizeof *run->swing) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
                 check_memory_take(&run->after.row, n, sizeof *run->after.row);
-    for (int i = 0; i < COUNT(vectors); i++)
+    for (int i = 0; i < CHECK_COUNT(vectors); i++)
         good = good && check_memory_take(vectors[i], n, sizeof(vec));
     return good || check_fail(run->report, "no memory");
 }
 
 /* The numbers by contact: where the pointer is, how many there are; 0: `components`. */
-#define DERIVED(name, width)                                                                       \
-    {                                                                                              \
-        offsetof(check_derived, name), width                                                       \
-    }
 static const struct {
     size_t offset;
     size_t width;
 } derived[] = {
-    DERIVED(weight, 1),
-    DERIVED(size, 1),
-    DERIVED(share, 2),
-    DERIVED(length, 2),
-    DERIVED(scaled, 1),
-    DERIVED(r, 0),
-    DERIVED(velocity, 0),
-    DERIVED(judged, 0),
-    DERIVED(free, 0),
-    DERIVED(before, 0),
-    DERIVED(imposed, 0),
-    DERIVED(guess, 1),
-    DERIVED(mu, 1),
-    DERIVED(s, 1),
-    DERIVED(compressed, 0),
-    DERIVED(middle, 0),
-    DERIVED(compression_mu, 1),
-    DERIVED(compression_bias, 1),
-    DERIVED(decompression, 0),
-    DERIVED(least, 1),
-    DERIVED(early, 0),
-    DERIVED(struck, 0),
-    DERIVED(lag, 1),
-    DERIVED(hits_at, 1),
-    DERIVED(hits_slack, 1),
-    DERIVED(sure, 1),
-    DERIVED(round_r, 0),
-    DERIVED(round_u, 0),
-    DERIVED(round_q, 0),
-    DERIVED(round_bias, 1),
+    { offsetof(check_derived, weight), 1 },
+    { offsetof(check_derived, size), 1 },
+    { offsetof(check_derived, share), 2 },
+    { offsetof(check_derived, length), 2 },
+    { offsetof(check_derived, scaled), 1 },
+    { offsetof(check_derived, r), 0 },
+    { offsetof(check_derived, velocity), 0 },
+    { offsetof(check_derived, judged), 0 },
+    { offsetof(check_derived, free), 0 },
+    { offsetof(check_derived, before), 0 },
+    { offsetof(check_derived, imposed), 0 },
+    { offsetof(check_derived, guess), 1 },
+    { offsetof(check_derived, mu), 1 },
+    { offsetof(check_derived, s), 1 },
+    { offsetof(check_derived, compressed), 0 },
+    { offsetof(check_derived, middle), 0 },
+    { offsetof(check_derived, compression_mu), 1 },
+    { offsetof(check_derived, compression_bias), 1 },
+    { offsetof(check_derived, decompression), 0 },
+    { offsetof(check_derived, least), 1 },
+    { offsetof(check_derived, early), 0 },
+    { offsetof(check_derived, struck), 0 },
+    { offsetof(check_derived, lag), 1 },
+    { offsetof(check_derived, hits_at), 1 },
+    { offsetof(check_derived, hits_slack), 1 },
+    { offsetof(check_derived, sure), 1 },
+    { offsetof(check_derived, round_r), 0 },
+    { offsetof(check_derived, round_u), 0 },
+    { offsetof(check_derived, round_q), 0 },
+    { offsetof(check_derived, round_bias), 1 },
 };
 
 /* ---- opening and closing -------------------------------------------------------------------- */
@@ -541,7 +522,7 @@ static bool open_file(check_run *run, const char *path)
 bool check_run_open(check_run *run, const char *path)
 {
     run->file = -1;
-    run->step_group = (check_group){ "steps", step_fields, COUNT(step_fields), 3, { 0 }, 0 };
+    run->step_group = (check_group){ "steps", step_fields, CHECK_COUNT(step_fields), 3, { 0 }, 0 };
     if (!open_file(run, path) || !read_format(run) || !read_settings(run) ||
         !read_all(run, &run->step_group, &run->steps, &run->steps.count) ||
         !check_memory_take(&run->ledger_size, (size_t)run->steps.count, sizeof(double)))
@@ -568,9 +549,9 @@ void check_run_close(check_run *run)
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts };
-    for (int i = 0; i < COUNT(blocks); i++)
+    for (int i = 0; i < CHECK_COUNT(blocks); i++)
         check_memory_free(blocks[i]);
-    for (int i = 0; i < COUNT(derived); i++)
+    for (int i = 0; i < CHECK_COUNT(derived); i++)
         check_memory_free((char *)&run->by_contact + derived[i].offset);
     check_materials_free(&run->materials);
     check_statistics_close(run);
@@ -638,7 +619,7 @@ static bool take_by_contact(check_run *run)
     if (n < run->by_contact.capacity)
         return true;
     n += n / 4 + 1;
-    for (int i = 0; i < COUNT(derived) && good; i++)
+    for (int i = 0; i < CHECK_COUNT(derived) && good; i++)
         good = check_memory_take((char *)&run->by_contact + derived[i].offset,
                                  (derived[i].width ? derived[i].width : m) * n, sizeof(double));
     run->by_contact.capacity = good ? n : 0;
