@@ -42,8 +42,8 @@ CAIRN_API void cairn_recording_close(cairn_recording *recording);
 
 /** Whether the run was under way when the recording was last read. */
 CAIRN_API bool cairn_recording_grows(const cairn_recording *recording);
-/** Whether the run was killed: it has not come to its end, and no program writes it any more. It may
- *  be resumed, and is then under way again. */
+/** Whether the run was killed: it has not come to its end, and no program writes it any more. It
+ *  may be resumed, and is then under way again. */
 CAIRN_API bool cairn_recording_interrupted(const cairn_recording *recording);
 
 /** Write what the file holds as JSON: `attributes` of the run; `columns` by path, each with `rows`,
