@@ -2,6 +2,8 @@
 and is raised again where the library was called from."""
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 
 from ._lib import BadInput, check, ffi, lib
@@ -12,7 +14,8 @@ class Caller:
 
     def __init__(self):
         self.exception = None
-        self.handle = ffi.new_handle(self)
+        self._weak = weakref.ref(self)  # no circle: what is no longer used is freed at once
+        self.handle = ffi.new_handle(self._weak)
 
     def keep(self, function, failed, *args):
         """Call a function of the user; what it raises is kept for later."""
@@ -30,12 +33,16 @@ class Caller:
             raise exception
 
 
+def caller_of(context):
+    return ffi.from_handle(context)()
+
+
 def _lost(kind, exception, trace):
     """An exception between two lines of a callback, as of Ctrl-C: kept with its caller."""
     context = trace.tb_frame.f_locals.get("context") if trace is not None else None
     if context is not None:
-        caller = ffi.from_handle(context)
-        if isinstance(caller, Caller) and caller.exception is None:
+        caller = caller_of(context)
+        if caller.exception is None:
             caller.exception = exception
 
 
@@ -82,13 +89,13 @@ def draw(shape, dimension, pose):
 
 @ffi.def_extern(error=False, onerror=_lost)
 def cairn_python_on_progress(progress, context):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     return bool(caller.keep(caller.progress, False, progress))
 
 
 @ffi.def_extern(error=False, onerror=_lost)
 def cairn_python_on_compare(progress, context):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     return bool(caller.keep(caller.progress, False, progress))
 
 
@@ -97,7 +104,7 @@ def cairn_python_on_compare(progress, context):
 
 @ffi.def_extern(error=lib.CAIRN_STOPPED, onerror=_lost)
 def cairn_python_on_force(context, world, time, force, torque):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     count = lib.cairn_world_bodies(world).count
     given = caller.keep(caller.forces, None, time, count)
     if given is None:
@@ -120,7 +127,7 @@ def fill(out, values, key):
 
 @ffi.def_extern(onerror=_lost)
 def cairn_python_on_mass(context, q, M):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     n = caller.coordinates
     out = doubles(M, n * n, True).reshape(n, n)
     caller.keep(lambda: fill(out, caller.mass(np.array(doubles(q, n))), "mass"), None)
@@ -128,7 +135,7 @@ def cairn_python_on_mass(context, q, M):
 
 @ffi.def_extern(onerror=_lost)
 def cairn_python_on_system_force(context, time, q, v, F):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     n = caller.coordinates
     out = doubles(F, n, True)
     state = np.array(doubles(q, n)), np.array(doubles(v, n))
@@ -137,7 +144,7 @@ def cairn_python_on_system_force(context, time, q, v, F):
 
 @ffi.def_extern(onerror=_lost)
 def cairn_python_on_contact(context, q, index, out):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     n, d = caller.coordinates, caller.dimension
     rows = doubles(out.rows, d * n, True).reshape(d, n)
 
@@ -157,6 +164,6 @@ def cairn_python_on_contact(context, q, index, out):
 
 @ffi.def_extern(error=float("nan"), onerror=_lost)
 def cairn_python_on_potential(context, q):
-    caller = ffi.from_handle(context)
+    caller = caller_of(context)
     given = np.array(doubles(q, caller.coordinates))
     return caller.keep(lambda: float(caller.potential(given)), float("nan"))

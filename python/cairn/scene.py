@@ -129,7 +129,7 @@ class _Watch(Caller):
         self._until = until
 
     def progress(self, progress):
-        self._world._version += 1  # a step is done: views end
+        self._world._clock.version += 1  # a step is done: views end
         if self._meter:
             self._meter.show(progress.time)
         return not (self._until is not None and self._until(Struct(progress)))
@@ -206,14 +206,14 @@ class Scene:
         with self.world._reading():
             self.world._refuse_inside()
             self._ran = True
-            self.world._version += 1
+            self.world._clock.version += 1
             self.world._inside = True  # all that Python does until the end is callbacks
             try:
                 status = lib.cairn_run(self._pointer, path, lib.cairn_python_on_progress,
                                        watch.handle, summary, error)
             finally:
                 self.world._inside = False
-                self.world._version += 1
+                self.world._clock.version += 1
         watch.settle()
         check(status, error)
         if folder is None:

@@ -17,10 +17,19 @@ _QUIET = frozenset(("_token", "__class__", "__array_finalize__", "__dict__", "__
                     "__array_interface__", "__array_struct__", "dtype"))
 
 
+class Clock:
+    """How often a world has changed. Views hold it, and not the world."""
+
+    __slots__ = ("version",)
+
+    def __init__(self):
+        self.version = 0
+
+
 class View(np.ndarray):
     """An array over the memory of a world: read only, and valid until the world next changes."""
 
-    _token = None  #: (world, its version, first and last byte): where and when numbers are valid
+    _token = None  #: (clock, its version, first and last byte): where and when they are valid
 
     def __array_finalize__(self, source):
         if source is not None:
@@ -28,7 +37,7 @@ class View(np.ndarray):
 
     def _check(self):
         token = object.__getattribute__(self, "_token")
-        if token is None or token[0]._version == token[1]:
+        if token is None or token[0].version == token[1]:
             return
         place = np.ndarray.__getattribute__(self, "__array_interface__")["data"][0]
         if not token[2] <= place < token[3]:  # a copy: its memory is its own
@@ -127,7 +136,8 @@ def view(world, pointer, count, width, dtype):
     out.flags.writeable = False
     first = out.__array_interface__["data"][0]
     out = out.view(View)
-    out._token = (world, world._version, first, first + max(count * width * dtype.itemsize, 1))
+    last = first + max(count * width * dtype.itemsize, 1)
+    out._token = (world._clock, world._clock.version, first, last)
     return out
 
 
@@ -170,7 +180,7 @@ class Rows:
     _what = "rows"
 
     def __init__(self, world):
-        self._world, self._version, self._made = world, None, {}
+        self._world = world
 
     def _look(self, pointer):
         raise NotImplementedError
@@ -197,16 +207,16 @@ class Rows:
         return list(self.columns) + list(self.aliases) + ["keys", "to_pandas"]
 
     def _column(self, column):
-        world = self._world
-        if self._version != world._version:
-            self._version, self._made = world._version, {}
-        if column.name not in self._made:
-            with world._reading() as pointer:
+        world, key = self._world, (self._what, column.name)
+        with world._reading() as pointer:
+            if world._made_at != world._clock.version:
+                world._made, world._made_at = {}, world._clock.version
+            if key not in world._made:
                 seen = self._look(pointer)
                 rows = lib.cairn_column_rows(column.pointer, seen)
                 width = column.width(world.dimension)
-                self._made[column.name] = view(world, rows, seen.count, width, column.dtype)
-        return self._made[column.name]
+                world._made[key] = view(world, rows, seen.count, width, column.dtype)
+            return world._made[key]
 
     def __len__(self):
         with self._world._reading() as pointer:

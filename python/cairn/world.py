@@ -20,7 +20,7 @@ from .body import Body, Material
 from .friction import FrictionLaw
 from .joints import Joint, JointKind
 from .shapes import Shape
-from .views import Bodies, Contacts
+from .views import Bodies, Clock, Contacts
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -119,13 +119,12 @@ class World(Caller):
     def _begin(self, pointer, options, owner=None):
         Caller.__init__(self)
         self._pointer, self._owner = pointer, owner
-        self._lock, self._inside, self._version = threading.RLock(), False, 0
-        self._read = _Reading(self)
+        self._lock, self._inside, self._clock = threading.RLock(), False, Clock()
+        self._made, self._made_at = {}, -1  # views that are valid, by column
         self._step, self._kept = ffi.new("cairn_step_options *"), {}
         self._step[0] = lib.cairn_step_options_default()
         self._forces, self._drives, self._default_material = [], [], None
         self.dimension = lib.cairn_world_dimension(pointer)
-        self._bodies, self._contacts = Bodies(self), Contacts(self)
         self.set(**options)
 
     @classmethod
@@ -138,13 +137,13 @@ class World(Caller):
     # ---- calling the library --------------------------------------------------------------------
 
     def _reading(self):
-        return self._read
+        return _Reading(self)
 
     def _change(self, function, *args, told=True):
         """Call what changes the world; views end here."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             self._refuse_inside()
-            self._version += 1
+            self._clock.version += 1
             status = function(pointer, *args)
             if status != lib.CAIRN_OK:
                 raise failure(status, lib.cairn_world_error(pointer) if told else None)
@@ -162,11 +161,16 @@ class World(Caller):
         """Free the world and all in it now. What is called on it later raises Closed."""
         with self._lock:
             self._refuse_inside()
-            self._version += 1
+            self._clock.version += 1
             pointer, self._pointer = self._pointer, None
             if pointer is not None and self._owner is None:
                 ffi.release(pointer)
             self._owner = None
+
+    def __del__(self):
+        clock = getattr(self, "_clock", None)
+        if clock is not None:
+            clock.version += 1  # views that outlive it are stale
 
     def __enter__(self):
         return self
@@ -207,7 +211,7 @@ class World(Caller):
     def _material_number(self, material):
         """The number of a material; None: the first one, which is made when there is none."""
         if material is None:
-            with self._read as pointer:
+            with _Reading(self) as pointer:
                 there = lib.cairn_material_get(pointer, 0, ffi.new("cairn_material_def *"))
             return 0 if there == lib.CAIRN_OK else self.add_material().number
         if isinstance(material, Material):
@@ -371,7 +375,7 @@ class World(Caller):
     @property
     def body_count(self) -> int:
         """How many bodies there are."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             return lib.cairn_world_bodies(pointer).count
 
     @property
@@ -383,37 +387,37 @@ class World(Caller):
     @property
     def bodies(self) -> Bodies:
         """All bodies as columns: views without copies, valid until the world next changes."""
-        return self._bodies
+        return Bodies(self)
 
     @property
     def contacts(self) -> Contacts:
         """The contacts of the last step as columns, likewise."""
-        return self._contacts
+        return Contacts(self)
 
     @property
     def positions(self):
         """m, a row for each body: a view, valid until the world next changes."""
-        return self._bodies.x
+        return self.bodies.x
 
     @property
     def orientations(self):
         """Quaternions w, x, y, z, likewise."""
-        return self._bodies.q
+        return self.bodies.q
 
     @property
     def velocities(self):
         """m/s, likewise."""
-        return self._bodies.v
+        return self.bodies.v
 
     @property
     def angular_velocities(self):
         """rad/s in the frames of the bodies, likewise."""
-        return self._bodies.omega
+        return self.bodies.omega
 
     @property
     def impulses(self):
         """N s, normal first: of the contacts of the last step, likewise."""
-        return self._contacts.impulse
+        return self.contacts.impulse
 
     def generate(self, generator: generators.Generator) -> int:
         """Make the bodies of a generator; how many they are."""
@@ -421,9 +425,9 @@ class World(Caller):
         error, made = new_error(), ffi.new("int64_t *")
         struct = generator._struct(self, keep)
         process.computes()
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             self._refuse_inside()
-            self._version += 1
+            self._clock.version += 1
             check(lib.cairn_generate(pointer, struct, made, error), error)
         return made[0]
 
@@ -442,7 +446,7 @@ class World(Caller):
     @property
     def inlet_pending(self) -> int:
         """Bodies still to come from all inlets."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             return lib.cairn_world_inlet_pending(pointer)
 
     # ---- joints ---------------------------------------------------------------------------------
@@ -465,7 +469,7 @@ class World(Caller):
     @property
     def joint_count(self) -> int:
         """Joints ever made."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             return lib.cairn_world_joint_count(pointer)
 
     # ---- callbacks ------------------------------------------------------------------------------
@@ -477,7 +481,7 @@ class World(Caller):
         as well."""
         if not callable(function):
             raise BadInput(f"found {function!r}, expected a function", "function")
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             self._forces.append(function)
             lib.cairn_world_on_force(pointer, lib.cairn_python_on_force, self.handle)
         return function
@@ -494,7 +498,7 @@ class World(Caller):
 
     def remove_callback(self, function) -> None:
         """Call a function no more."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             self._forces = [f for f in self._forces if f is not function]
             self._drives = [d for d in self._drives if d[1] is not function]
             if not self._forces:
@@ -504,7 +508,7 @@ class World(Caller):
         """For the library: forces and torques of all rows."""
         force, torque = np.zeros((count, 3)), np.zeros((count, 3))
         self._inside = True  # in a callback
-        self._version += 1   # another step of many: views of the one before end
+        self._clock.version += 1   # another step of many: views of the one before end
         try:
             for function in self._forces:
                 function(self, time, force, torque)
@@ -549,7 +553,7 @@ class World(Caller):
             try:
                 status = lib.cairn_world_step(pointer, self._step, report)
             finally:
-                self._version += 1
+                self._clock.version += 1
             if status:
                 self.settle()
                 raise failure(status, lib.cairn_world_error(pointer))
@@ -564,7 +568,7 @@ class World(Caller):
             self._refuse_inside()
         if self._drives:
             self._drive()
-        self._version += 1
+        self._clock.version += 1
         return pointer
 
     def run(self, duration: float, *, progress: bool = False, until=None, strict: bool = False,
@@ -609,7 +613,7 @@ class World(Caller):
                 status = lib.cairn_python_steps(pointer, self._step, count, strict, counted,
                                                 report)
             finally:
-                self._version += 1
+                self._clock.version += 1
             out.steps += counted.done
             out.missed += counted.missed
             out.last = StepReport(report)
@@ -625,26 +629,26 @@ class World(Caller):
     @property
     def time(self) -> float:
         """s reached."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             return lib.cairn_world_time(pointer)
 
     @property
     def gravity(self) -> np.ndarray:
         """m/s^2."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             g = lib.cairn_world_gravity(pointer)
         return np.array([g.x, g.y, g.z])
 
     @property
     def hash(self) -> int:
         """Equal bits of state give equal hashes."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             return lib.cairn_world_hash(pointer)
 
     def energy(self) -> tuple:
         """Kinetic energy of the dynamic bodies and their potential in gravity, J."""
         kinetic, potential = ffi.new("double *"), ffi.new("double *")
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             lib.cairn_world_energy(pointer, kinetic, potential)
         return kinetic[0], potential[0]
 
@@ -663,7 +667,7 @@ class World(Caller):
         """Packing fraction of the dynamic spheres between quantiles of their heights."""
         out = ffi.new("cairn_packing *")
         process.computes()
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             check(lib.cairn_world_packing(pointer, trim, samples, out))
         return Struct(out)
 
@@ -679,7 +683,7 @@ class World(Caller):
 
     def memory(self) -> Struct:
         """Bytes that the world holds, by what for."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             out = ffi.new("cairn_memory_use *")
             out[0] = lib.cairn_world_memory(pointer)
         return Struct(out)
@@ -694,7 +698,7 @@ class World(Caller):
     def save(self) -> bytes:
         """Everything that its future depends on but callbacks: `World.load` goes on with the same
         bits."""
-        with self._read as pointer:
+        with _Reading(self) as pointer:
             self._refuse_inside()
             return saved(pointer)
 

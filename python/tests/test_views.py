@@ -1,6 +1,7 @@
 """Views: arrays over the library's memory, without copies; stale ones raise and never crash."""
 import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -94,14 +95,29 @@ def test_memory_stays_readable_while_an_array_lives():
     assert plain[1, 2] == 1.1 and plain.sum() == 1.1
 
 
-def test_a_world_freed_while_a_view_lives():
+def test_a_world_is_freed_when_nobody_uses_it():
+    """At once, without the collector: worlds may be large."""
     world = falling_ball()
-    x = world.positions
-    del world
+    world.on_force(lambda w, time, force, torque: None)
+    world.run(0.01)
+    x, plain, columns = world.positions, np.asarray(world.positions), world.bodies
+    del columns, world.ball
+    gone = weakref.ref(world)
+    gc.disable()
+    try:
+        del world
+        assert gone() is None
+    finally:
+        gc.enable()
+    with pytest.raises(cairn.StaleView):
+        x[0]
+    assert plain[1, 2] < 1.1
+
+
+def test_columns_and_bodies_keep_their_world():
+    columns, ball = falling_ball().bodies, falling_ball().ball
     gc.collect()
-    assert x[1, 2] == 1.1  # the view keeps it
-    del x
-    gc.collect()
+    assert columns.x[1, 2] == 1.1 and ball.position[2] == 1.1
 
 
 def test_pins_are_taken_out_again():
