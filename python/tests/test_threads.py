@@ -100,10 +100,16 @@ def run_script(text, **options):
 
 def test_ctrl_c_ends_a_run_after_a_whole_step():
     script = """
-import os, signal, threading, cairn
+import os, signal, threading, time, cairn
 from conftest import heap
 world = heap()
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+
+def press():
+    while world.time < 0.1:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=press).start()
 try:
     world.run(1e6)
 except KeyboardInterrupt:
@@ -120,12 +126,12 @@ except KeyboardInterrupt:
 
 def test_ctrl_c_ends_a_scene_and_keeps_its_folder(tmp_path, scenes):
     script = f"""
-import os, signal, threading, cairn
+import os, signal, cairn
 scene = cairn.load({os.path.join(scenes, "box_stack_2d.yaml")!r},
                    set={{"run.duration": 1e5, "run.frame_interval": 1.0}})
-threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
-    scene.run({str(tmp_path / "run")!r})
+    scene.run({str(tmp_path / "run")!r},
+              until=lambda p: p.step == 50 and os.kill(os.getpid(), signal.SIGINT))
 except KeyboardInterrupt:
     print(cairn.Run({str(tmp_path / "run")!r}).info.ending)
 """
