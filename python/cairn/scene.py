@@ -145,11 +145,10 @@ class Scene:
         self.world._step[0] = pointer.step
         self.title = text(pointer.title)
         self.materials = [text(pointer.material_names[k]) for k in range(pointer.material_count)]
-        self._names = {}
-        uids = self.world.bodies.uids
+        self._names = {}  # uid of each
         for k in range(pointer.body_count):
             if pointer.body_names[k]:
-                self._names[text(pointer.body_names[k])] = int(uids[k])
+                self._names[text(pointer.body_names[k])] = k
 
     @property
     def text(self) -> str:

@@ -381,8 +381,7 @@ class World(Caller):
     @property
     def all_bodies(self) -> list:
         """All bodies, as objects."""
-        uids = self.bodies.uids
-        return [Body(self, uid) for uid in uids[uids != np.uint64(2**64 - 1)]]
+        return [Body(self, uid) for uid in self.bodies.uids]
 
     @property
     def bodies(self) -> Bodies:
@@ -660,8 +659,7 @@ class World(Caller):
         self._change(lib.cairn_world_overlap, depth, a, b)
         if not depth[0] > 0:
             return 0.0, None, None
-        return (depth[0], Body(self, a.uid),
-                Body(self, b.uid))
+        return depth[0], Body(self, a.uid), Body(self, b.uid)
 
     def packing(self, trim: float = 0.15, samples: int = 100000) -> Struct:
         """Packing fraction of the dynamic spheres between quantiles of their heights."""

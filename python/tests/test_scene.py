@@ -37,6 +37,12 @@ def test_names_of_bodies():
         scene.body("bal")
 
 
+def test_names_do_not_depend_on_rows():
+    scene = cairn.load(dict(BALL, bodies=BALL["bodies"][::-1]))  # the floor stands in row 0
+    assert scene.names == ["ball", "floor"]
+    assert scene.body("ball").position[2] == 0.5 and scene.body("floor").motion == "fixed"
+
+
 def test_dicts_to_yaml_and_back(tmp_path):
     scene = cairn.load(BALL, set={"run.duration": 0.25, "bodies.1.density": 1000})
     tree = scene.to_dict()
