@@ -273,7 +273,6 @@ typedef struct layout_job {
     const double *reach; /* m: of each body */
     cairn_zone *zones;
     cairn_collider *colliders;
-    unsigned *kinds; /* of each range: bits of the kinds of zones that are there */
 } layout_job;
 
 /* How far the points of a body come to where contacts are evaluated. */
@@ -312,7 +311,8 @@ static cairn_zone ball_zone(const cairn_body_store *b, cairn_vec3 centre, double
                          .movable = i >= b->held };
 }
 
-static void layout_range(int begin, int end, void *context)
+/* Also the kinds of zones that are there, as bits. */
+static void layout_range(int begin, int end, void *context, void *value)
 {
     const layout_job *job = context;
     const cairn_body_store *b = &job->step->world->bodies;
@@ -326,7 +326,12 @@ static void layout_range(int begin, int end, void *context)
         }
         kinds |= 1u << job->zones[i].kind;
     }
-    job->kinds[begin / GRAIN] = kinds;
+    *(unsigned *)value = kinds;
+}
+
+static void add_kinds(void *result, const void *value)
+{
+    *(unsigned *)result |= *(const unsigned *)value;
 }
 
 /* Also whether there are balls and planes alone: each pair then has one witness. */
@@ -334,20 +339,23 @@ static cairn_status lay_out(const cairn_step *step, const cairn_free_motion *mot
                             cairn_candidates *candidates, cairn_layout *out)
 {
     cairn_arena *scratch = &step->world->scratch;
-    size_t count = (size_t)step->world->bodies.count, ranges = (count + GRAIN - 1) / GRAIN;
+    static const unsigned none = 0;
+    size_t count = (size_t)step->world->bodies.count;
     unsigned kinds = 0,
              plain = 1u << CAIRN_ZONE_NONE | 1u << CAIRN_ZONE_BALL | 1u << CAIRN_ZONE_PLANE;
-    layout_job job = { step,
-                       motion,
-                       candidates->reach,
+    layout_job job = { step, motion, candidates->reach,
                        cairn_arena_take(scratch, count, sizeof(cairn_zone)),
-                       cairn_arena_take(scratch, count, sizeof(cairn_collider)),
-                       cairn_arena_take(scratch, ranges, sizeof(unsigned)) };
-    if (!job.zones || !job.colliders || !job.kinds)
+                       cairn_arena_take(scratch, count, sizeof(cairn_collider)) };
+    const cairn_reduction all = { .count = (int)count,
+                                  .grain = GRAIN,
+                                  .work = layout_range,
+                                  .join = add_kinds,
+                                  .context = &job,
+                                  .neutral = &none,
+                                  .size = sizeof none };
+    if (!job.zones || !job.colliders)
         return CAIRN_NO_MEMORY;
-    cairn_parallel_for((int)count, GRAIN, layout_range, &job);
-    for (size_t k = 0; k < ranges; k++)
-        kinds |= job.kinds[k];
+    TRY(cairn_arena_reduce(scratch, &all, &kinds));
     candidates->plain = (kinds & ~plain) == 0;
     *out = (cairn_layout){ (int)count, job.zones, job.colliders, candidates->reach };
     return CAIRN_OK;
@@ -462,32 +470,30 @@ static cairn_status gather_pieces(gathering *g)
     return CAIRN_OK;
 }
 
-typedef struct gather_job {
-    const gathering *start;
-    inexact *least; /* of each range */
-} gather_job;
-
-static void gather_range(int begin, int end, void *context)
+static void gather_range(int begin, int end, void *context, void *value)
 {
-    const gather_job *job = context;
-    gathering g = *job->start;
-    size_t range = (size_t)(begin / CAIRN_TOUCH_GRAIN);
-    g.next = (int)g.touches->before[range];
+    gathering g = *(const gathering *)context;
+    g.next = (int)g.touches->before[(size_t)begin / CAIRN_TOUCH_GRAIN];
     add_leaves(&g, (size_t)begin, (size_t)end);
-    job->least[range] = g.least;
+    *(inexact *)value = g.least;
+}
+
+static void join_residuals(void *result, const void *value)
+{
+    note_residual(result, value);
 }
 
 static cairn_status gather_pairs(gathering *g)
 {
-    size_t count = g->touches->count;
-    size_t ranges = (count + CAIRN_TOUCH_GRAIN - 1) / CAIRN_TOUCH_GRAIN;
-    const gathering start = *g;
-    gather_job job = { &start, cairn_arena_take(&g->world->scratch, ranges, sizeof(inexact)) };
-    if (!job.least)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for((int)count, CAIRN_TOUCH_GRAIN, gather_range, &job);
-    for (size_t k = 0; k < ranges; k++)
-        note_residual(&g->least, &job.least[k]);
+    gathering start = *g;
+    const cairn_reduction all = { .count = (int)g->touches->count,
+                                  .grain = CAIRN_TOUCH_GRAIN,
+                                  .work = gather_range,
+                                  .join = join_residuals,
+                                  .context = &start,
+                                  .neutral = &exact,
+                                  .size = sizeof exact };
+    TRY(cairn_arena_reduce(&g->world->scratch, &all, &g->least));
     g->next = (int)g->touches->total;
     return CAIRN_OK;
 }

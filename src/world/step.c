@@ -182,6 +182,14 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
                                          .impact_impulse = impacts->impulse };
 }
 
+/* A failure that nobody has explained is told by its status. */
+static cairn_status explain(cairn_world *world, cairn_status status)
+{
+    if (status != CAIRN_OK && !world->error.message[0])
+        cairn_fail(&world->error, status, NULL, "%s", cairn_status_text(status));
+    return status;
+}
+
 cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
                               cairn_step_report *report)
 {
@@ -192,7 +200,7 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
     TRY(cairn_world_step_check(world, options, &world->error));
     cairn_parallel_threads((int)options->threads);
     /* neighbours in space side by side in memory */
-    TRY(cairn_world_put_in_order(world));
+    TRY(explain(world, cairn_world_put_in_order(world)));
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
@@ -205,7 +213,5 @@ cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *opti
         return CAIRN_OK;
     }
     swap_contacts(world);
-    if (!world->error.message[0])
-        cairn_fail(&world->error, status, NULL, "%s", cairn_status_text(status));
-    return status;
+    return explain(world, status);
 }
