@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages: links lead somewhere, the README's scene is right and its commands come first, the
+"""The pages: links lead somewhere, the README's scene is right and its commands are on the first screen, the
 scenes and exit codes that pages speak of are there."""
 import glob
 import os
@@ -97,10 +97,13 @@ class Pages(unittest.TestCase):
         for topic in topics:
             self.assertIn(f"`{topic}`", page)
 
-    def test_the_two_commands_come_first(self):
-        lines = read("README.md").splitlines()
-        self.assertTrue(lines[1].startswith("make run"))
-        self.assertTrue(lines[2].startswith("make test"))
+    def test_name_picture_and_the_two_commands_are_on_the_first_screen(self):
+        lines = read("README.md").splitlines()[:12]
+        self.assertEqual(lines[0], "# cairn")
+        picture = [line.startswith("![") for line in lines].index(True)
+        run = [line.startswith("make run") for line in lines].index(True)
+        self.assertLess(picture, run)
+        self.assertTrue(lines[run + 1].startswith("make test"))
 
     def test_the_first_scene_is_right(self):
         scene = re.search(r"```yaml\n(.*?)```", read("README.md"), re.DOTALL).group(1)
