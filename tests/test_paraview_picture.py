@@ -15,7 +15,7 @@ from view_server import CAIRN, SCENE, make_run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PIXELS, HEIGHT, Z = 400, 4.0, 1.0  # of the picture; 100 pixels a metre
-SCREEN = ["xvfb-run", "-a"] if shutil.which("xvfb-run") else []
+SCREEN = ["xvfb-run", "-a"] if shutil.which("xvfb-run") and shutil.which("xauth") else []
 
 # what pvbatch does after the script of the run: the same camera as the stand-in's
 BATCH = """import os, sys
@@ -88,7 +88,7 @@ class Pictures(unittest.TestCase):
     def picture(self, command):
         path = os.path.join(self.home.name, "picture.png")
         if not SCREEN and not os.environ.get("DISPLAY"):
-            self.skipTest("there is no xvfb-run")
+            self.skipTest("there is no xvfb-run with xauth")
         done = subprocess.run([*SCREEN, *(path if word is None else word for word in command)], capture_output=True, text=True,
                               timeout=250, check=False)
         if done.returncode == 77 or "No module named 'paraview'" in done.stderr:
