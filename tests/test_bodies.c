@@ -337,6 +337,23 @@ TEST(what_is_held_stands_before_what_is_dynamic)
     cairn_world_destroy(world);
 }
 
+/* The problem of the last step speaks of rows that are others now. */
+TEST(the_last_problem_goes_when_a_held_body_takes_a_row)
+{
+    cairn_world *world = world_create(3);
+    cairn_step_options options = cairn_step_options_default();
+    options.time_step = 1e-3;
+    for (int i = 0; i < 3; i++)
+        add_sphere(world, 0.1, cairn_vec(i, 0, 0));
+    CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK(cairn_world_problem(world, NULL) != NULL);
+    add_sphere(world, 0.1, cairn_vec(5, 0, 0)); /* after all the others */
+    CHECK(cairn_world_problem(world, NULL) != NULL);
+    add_wall(world, cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3), cairn_vec(0, 0, -9));
+    CHECK(cairn_world_problem(world, NULL) == NULL);
+    cairn_world_destroy(world);
+}
+
 TEST(ids_that_never_were_are_not_found)
 {
     cairn_world *world = world_create(3);
@@ -578,7 +595,9 @@ int main(void)
         CASE(bodies_are_numbered_from_0_and_keep_what_they_were_given),
         CASE(in_2d_the_angle_makes_the_quaternion),
         CASE(rows_have_no_holes_and_uids_are_given_once),
-        CASE(what_is_held_stands_before_what_is_dynamic), CASE(ids_that_never_were_are_not_found),
+        CASE(what_is_held_stands_before_what_is_dynamic),
+        CASE(the_last_problem_goes_when_a_held_body_takes_a_row),
+        CASE(ids_that_never_were_are_not_found),
         CASE(a_removed_body_takes_its_drivers_and_loads_along),
         CASE(a_removed_body_leaves_no_warm_start_to_its_successor), CASE(motions_have_names),
         CASE(the_default_body_is_dynamic_of_1000_kg_m3_at_rest),

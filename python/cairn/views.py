@@ -213,10 +213,14 @@ class Rows:
                 world._made, world._made_at = {}, world._clock.version
             if key not in world._made:
                 seen = self._look(pointer)
-                rows = lib.cairn_column_rows(column.pointer, seen)
+                rows = self._rows(column, seen)
                 width = column.width(world.dimension)
                 world._made[key] = view(world, rows, seen.count, width, column.dtype)
             return world._made[key]
+
+    def _rows(self, column, seen):
+        """Where a column begins; NULL: all of it is 0."""
+        return lib.cairn_column_rows(column.pointer, seen)
 
     def __len__(self):
         with self._world._reading() as pointer:
@@ -274,3 +278,7 @@ class Contacts(Rows):
         out = ffi.new("cairn_contacts *")
         out[0] = lib.cairn_world_contacts(pointer)
         return out
+
+    def _rows(self, column, seen):
+        turns = column.pointer.width == lib.CAIRN_WIDTH_TURNS  # none without such friction
+        return ffi.NULL if turns and seen.moments == 0 else super()._rows(column, seen)

@@ -153,3 +153,29 @@ def test_views_in_pandas():
     world.run(0.2)
     frame = world.bodies.to_pandas()
     assert len(frame) == len(world.bodies) and "x_2" in frame.columns
+
+
+def test_contacts_without_turning_friction_have_no_moments():
+    world = cairn.World(3, time_step=1e-3)
+    world.add_body(cairn.HalfSpace(), motion="fixed")
+    world.add_bodies(cairn.Sphere, radius=0.1, position=[(0.5 * i, 0, 0.0999) for i in range(20)])
+    world.step()
+    assert world.contacts.moment.shape == (20, 3)
+    assert not world.contacts.moment.any() and not world.contacts.turning.any()
+
+
+def test_contacts_are_sorted_into_a_list_that_knew_faces():
+    """Rows change after a mesh has gone: what an older list knew of its faces is gone as well."""
+    world = cairn.World(3, time_step=1e-3)
+    world.add_body(cairn.HalfSpace(), motion="fixed")
+    corners = [(-5, -5, 0), (5, -5, 0), (5, 5, 0), (-5, 5, 0)]
+    mesh = world.add_body(cairn.Mesh(vertices=corners, triangles=[(0, 1, 2), (0, 2, 3)]),
+                          motion="fixed")
+    world.add_body(cairn.Sphere(radius=0.1), position=(1, -1, 0.1))
+    world.step()
+    mesh.destroy()
+    world.add_body(cairn.Sphere(radius=0.1), position=(2, 0, 0.1))
+    world.step()
+    world.add_body(cairn.Sphere(radius=0.1), motion="fixed", position=(50, 0, 5))
+    world.step()
+    assert len(world.contacts) == 2

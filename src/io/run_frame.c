@@ -128,6 +128,8 @@ static cairn_status list_bodies(cairn_run_frame *f, const cairn_run_roll *roll, 
         slots[row] = -1;
     for (int i = 0; i < f->world.count; i++) {
         f->row_of[i] = find(roll, f->world.uid[i]);
+        if (f->row_of[i] < 0) /* of a checkpoint that does not go with its roll */
+            return CAIRN_BAD_INPUT;
         slots[f->row_of[i]] = i;
     }
     for (int32_t row = 0; row < roll->count; row++)

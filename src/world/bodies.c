@@ -414,7 +414,9 @@ cairn_status cairn_world_reserve(cairn_world *world, int64_t bodies)
 {
     if (bodies < 0 || bodies > INT32_MAX)
         return CAIRN_NO_MEMORY;
-    return cairn_bodies_reserve(&world->bodies, (size_t)world->bodies.count + (size_t)bodies);
+    cairn_body_store *b = &world->bodies;
+    TRY(cairn_shapes_reserve(&b->shapes, (size_t)b->shapes.count + (size_t)bodies));
+    return cairn_bodies_reserve(b, (size_t)b->count + (size_t)bodies);
 }
 
 cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, cairn_body_id *out)
@@ -427,6 +429,8 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
     TRY(cairn_bodies_reserve(b, (size_t)b->count + 1));
     TRY(cairn_shapes_reserve(&b->shapes, (size_t)b->shapes.count + 1));
     int i = open_row(b, def->motion != CAIRN_MOTION_DYNAMIC);
+    if (i < b->count - 1) /* another one has moved: what names rows of the last step is given up */
+        world->problem_r = NULL;
     fill(world, i, def, &made);
     cairn_status status = attach(world, i, def);
     if (status != CAIRN_OK) {

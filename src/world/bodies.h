@@ -16,6 +16,7 @@ typedef struct cairn_body_store {
     int held;          /* rows of fixed and driven bodies, the first ones                   */
     uint64_t next_uid; /* of the body that is made next                                     */
     double apart;      /* m: how far bodies of rows side by side were when they were sorted */
+    double far;        /* m: what is further apart counts as that                           */
     size_t capacity;
     size_t bytes; /* of all columns                                                        */
     CAIRN_BODY_COLUMNS(CAIRN_COLUMN_STORED)

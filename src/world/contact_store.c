@@ -158,6 +158,8 @@ cairn_status cairn_contacts_sort(const cairn_contact_store *from, int rows, int 
     int32_t *start = cairn_arena_take(scratch, (size_t)rows + 1, sizeof *start);
     if (!number || !by_larger || !sorted || !start)
         return CAIRN_NO_MEMORY;
+    if (to->set & ~from->set) /* what would be left of an earlier list there */
+        cairn_contacts_release(to);
     TRY(cairn_contacts_reserve(to, n, from->set, dimension));
     for (int j = 0; j < count; j++)
         number[j] = (int32_t)(cairn_contact_key(from, j) & UINT32_MAX);

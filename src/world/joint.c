@@ -592,7 +592,7 @@ void cairn_joints_remove(cairn_world *world, uint64_t uid)
     for (size_t k = 0; k < world->joints.count; k++)
         if (world->joints.items[k].def.a.uid == uid || world->joints.items[k].def.b.uid == uid)
             world->joints.items[k].alive = false;
-    world->joints.changed = true;
+    world->joints.changed = world->joints.changed || world->joints.count > 0;
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */

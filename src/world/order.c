@@ -13,7 +13,7 @@
 #include "math/vec.h"
 #include "world/world.h"
 
-enum { WORTH_ORDER = 2048, IN_A_CELL = 4, GRAIN = 4096, DISORDER = 2 };
+enum { WORTH_ORDER = 2048, IN_A_CELL = 4, GRAIN = 4096, DISORDER = 2, FAR = 16 };
 enum { BITS = 20 }; /* of a cell along an axis, either way from the origin */
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -62,59 +62,71 @@ static uint64_t spread(uint64_t x)
     return (x | x << 2) & 0x1249249249249249;
 }
 
+/* The grid through which the curve goes. */
+typedef struct grid {
+    cairn_vec3 middle; /* m: a corner of a cell */
+    double edge;       /* m: of a cell          */
+} grid;
+
 static uint64_t cell_along(double x, double edge)
 {
     double cell = floor(x / edge), most = ldexp(1, BITS);
     return (uint64_t)(cairn_larger(-most, cairn_smaller(cell, most - 1)) + most);
 }
 
-static uint64_t place_on_curve(cairn_vec3 x, double edge)
+static uint64_t place_on_curve(cairn_vec3 x, const grid *g)
 {
-    return spread(cell_along(x.x, edge)) | spread(cell_along(x.y, edge)) << 1 |
-           spread(cell_along(x.z, edge)) << 2;
+    cairn_vec3 d = cairn_sub(x, g->middle);
+    return spread(cell_along(d.x, g->edge)) | spread(cell_along(d.y, g->edge)) << 1 |
+           spread(cell_along(d.z, g->edge)) << 2;
 }
 
-/* m: the power of two with which a cube about all dynamic bodies has at most IN_A_CELL in a cell,
- * if they filled it. */
-static double edge_of_cells(const cairn_body_store *b, int dimension)
+/* About the mean place of dynamic bodies, with cells of about IN_A_CELL of them if they filled a
+ * cube. Its side is four times their mean distance from the middle along the longest axis, so that
+ * a few which are far away hardly count. */
+static grid grid_of(const cairn_body_store *b, int dimension)
 {
-    cairn_vec3 low = b->x[b->held], high = low;
+    double share = 1.0 / (b->count - b->held);
+    cairn_vec3 middle = { 0, 0, 0 }, away = { 0, 0, 0 };
+    for (int i = b->held; i < b->count; i++)
+        middle = cairn_add_scaled(middle, share, b->x[i]);
     for (int i = b->held; i < b->count; i++) {
-        cairn_vec3 x = b->x[i];
-        low = cairn_vec(cairn_smaller(low.x, x.x), cairn_smaller(low.y, x.y),
-                        cairn_smaller(low.z, x.z));
-        high = cairn_vec(cairn_larger(high.x, x.x), cairn_larger(high.y, x.y),
-                         cairn_larger(high.z, x.z));
+        cairn_vec3 d = cairn_sub(b->x[i], middle);
+        away = cairn_add_scaled(away, share, cairn_vec(fabs(d.x), fabs(d.y), fabs(d.z)));
     }
-    double side = cairn_larger(high.x - low.x, cairn_larger(high.y - low.y, high.z - low.z));
-    int halvings = 0, exponent;
+    double side = 4 * cairn_larger(away.x, cairn_larger(away.y, away.z));
+    int halvings = 0;
     while ((int64_t)IN_A_CELL << (dimension * halvings) < b->count - b->held)
         halvings++;
-    frexp(side, &exponent); /* side < 2^exponent */
-    return ldexp(1, exponent - halvings);
+    return (grid){ middle, side > 0 ? ldexp(side, -halvings) : 1 };
 }
 
 typedef struct place_job {
     const cairn_vec3 *x; /* of the first dynamic body on, like the rest */
     uint64_t *place;
-    double edge;
+    grid g;
 } place_job;
 
 static void place_range(int begin, int end, void *context)
 {
     const place_job *job = context;
     for (int i = begin; i < end; i++)
-        job->place[i] = place_on_curve(job->x[i], job->edge);
+        job->place[i] = place_on_curve(job->x[i], &job->g);
 }
+
+typedef struct way_job {
+    const cairn_vec3 *x; /* of the first dynamic body on */
+    double most;         /* m: what is further counts so */
+} way_job;
 
 /* m: sum over bodies of how far the one of the next row is away. */
 static void way_range(int begin, int end, void *context, void *value)
 {
-    const cairn_vec3 *x = context;
+    const way_job *job = context;
     double sum = 0;
     for (int i = begin; i < end; i++) {
-        cairn_vec3 d = cairn_sub(x[i + 1], x[i]);
-        sum += fabs(d.x) + fabs(d.y) + fabs(d.z);
+        cairn_vec3 d = cairn_sub(job->x[i + 1], job->x[i]);
+        sum += cairn_smaller(fabs(d.x) + fabs(d.y) + fabs(d.z), job->most);
     }
     *(double *)value = sum;
 }
@@ -129,11 +141,12 @@ static cairn_status measure_step(const cairn_body_store *b, cairn_arena *scratch
 {
     static const double none = 0;
     int count = b->count - b->held - 1;
+    way_job job = { b->x + b->held, b->far };
     const cairn_reduction all = { .count = count,
                                   .grain = GRAIN,
                                   .work = way_range,
                                   .join = add_way,
-                                  .context = b->x + b->held,
+                                  .context = &job,
                                   .neutral = &none,
                                   .size = sizeof none };
     double sum = 0;
@@ -231,13 +244,14 @@ static cairn_status sort_bodies(cairn_world *world)
         return CAIRN_OK;
     place_job job = { b->x + b->held,
                       cairn_arena_take(&world->scratch, (size_t)count, sizeof *job.place),
-                      edge_of_cells(b, world->dimension) };
+                      grid_of(b, world->dimension) };
     int32_t *order;
     if (!job.place)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for(count, GRAIN, place_range, &job);
     TRY(sort_by_place(job.place, count, &world->scratch, &order));
     TRY(put_bodies(b, order, &world->scratch));
+    b->far = FAR * job.g.edge;
     return measure_step(b, &world->scratch, &b->apart);
 }
 

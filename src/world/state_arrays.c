@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "shape/geometry.h"
 #include "shape/shape.h"
 #include "shape/shape_bytes.h"
 #include "world/state.h"
@@ -89,6 +90,7 @@ void cairn_state_write_bodies(cairn_writer *w, const cairn_world *world)
     cairn_write_whole(w, b->held);
     cairn_write_whole(w, (int64_t)b->next_uid);
     cairn_write_real(w, b->apart);
+    cairn_write_real(w, b->far);
     cairn_write_whole(w, b->shapes.count);
     cairn_shapes_write(w, &shapes);
     write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
@@ -129,13 +131,14 @@ cairn_status cairn_state_read_bodies(cairn_reader *r, cairn_world *world)
     int count = (int)cairn_read_count(r, 8);
     int held = (int)cairn_read_within(r, 0, count);
     uint64_t next_uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
-    double apart = cairn_read_real(r);
+    double apart = cairn_read_real(r), far = cairn_read_real(r);
     TRY(cairn_state_settle(r));
     TRY(cairn_bodies_reserve(b, (size_t)count));
     b->count = count;
     b->held = held;
     b->next_uid = next_uid;
     b->apart = apart;
+    b->far = far;
     TRY(read_shapes(r, world));
     read_columns(r, world, &cairn_columns_of_bodies, b, count);
     TRY(cairn_state_settle(r));
@@ -164,6 +167,37 @@ void cairn_state_write_contacts(cairn_writer *w, const cairn_world *world)
     write_columns(w, world, &cairn_columns_of_contacts, &world->contacts, world->contacts.count);
 }
 
+/* Whether a shape has that piece. */
+static bool has_piece(const cairn_shape *shape, cairn_piece piece)
+{
+    const cairn_geometry *geometry = shape->geometry;
+    if (piece.part < -1 || piece.face < -1)
+        return false;
+    if (piece.part >= 0) {
+        if (!geometry || piece.part >= geometry->view.part_count)
+            return false;
+        geometry = geometry->view.parts[piece.part].shape.geometry;
+    }
+    return piece.face < 0 ||
+           (geometry && geometry->patch && piece.face < geometry->view.face_count);
+}
+
+/* Each contact is of two bodies, and of pieces that they have. */
+static bool are_possible(const cairn_world *world)
+{
+    const cairn_contact_store *c = &world->contacts;
+    const cairn_body_store *b = &world->bodies;
+    bool good = true;
+    for (int j = 0; j < c->count && good; j++) {
+        const int32_t *body = c->body + 2 * (size_t)j;
+        int first = b->uid[body[0]] < b->uid[body[1]] ? 0 : 1;
+        good = body[0] != body[1];
+        for (int i = 0; i < 2 && good; i++)
+            good = has_piece(cairn_body_shape(b, body[i ^ first]), cairn_contact_piece(c, j, i));
+    }
+    return good;
+}
+
 cairn_status cairn_state_read_contacts(cairn_reader *r, cairn_world *world)
 {
     int turns = 2 * world->dimension - 3;
@@ -180,6 +214,8 @@ cairn_status cairn_state_read_contacts(cairn_reader *r, cairn_world *world)
     read_columns(r, world, &cairn_columns_of_contacts, &world->contacts, (int)count);
     TRY(cairn_state_settle(r));
     world->contacts.count = (int)count;
+    if (!are_possible(world))
+        return CAIRN_BAD_INPUT;
     world->contacts_sorted = cairn_contacts_are_sorted(&world->contacts);
     return CAIRN_OK;
 }

@@ -115,6 +115,7 @@ static cairn_status make_room(const cairn_step *step)
 {
     cairn_body_store *bodies = &step->world->bodies;
     size_t due = cairn_inlets_due(step->world, step->world->time + step->h);
+    TRY(cairn_shapes_reserve(&bodies->shapes, (size_t)bodies->shapes.count + due));
     return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
 }
 
