@@ -1,0 +1,502 @@
+/* device.h - how the CUDA back end runs code and holds memory on a device. All of its kernels are
+ * instances of three: each (one call for each index), total (a sum over indices) and teams (blocks
+ * of threads that share memory). Without a CUDA compiler the same text is ordinary C++ and runs on
+ * the processor, as a virtual device: that is how it is tested where there is no card.
+ *
+ * Nothing depends on the order in which threads run: sums have a fixed order, and atomic operations
+ * are minima of integers. The first failure is kept in `failed`; after it nothing is launched, and
+ * numbers that are asked for are NaN. */
+#ifndef CAIRN_BACKEND_CUDA_DEVICE_H
+#define CAIRN_BACKEND_CUDA_DEVICE_H
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "base/common.h"
+
+#ifdef __CUDACC__
+#include <mutex>
+
+#include <cub/cub.cuh>
+#include <cuda_runtime.h>
+#endif
+
+enum { TEAM = 256 };         /* threads of a team                                */
+enum { TOTAL_TEAMS = 1024 }; /* teams of a sum, at most: its order depends on it */
+enum { TEAMS_AT_ONCE = 4 };  /* that a multiprocessor has registers for, at least  */
+
+/* Memory and work of one system on the device. */
+struct Device {
+    bool failed = false;
+    size_t bytes = 0;          /* in use by this system          */
+    std::vector<void *> taken; /* what `release` frees           */
+    void *partial = nullptr;   /* sums of teams, see total       */
+    size_t partial_bytes = 0;
+#ifdef __CUDACC__
+    cudaStream_t stream = nullptr;
+
+    void check(cudaError_t status)
+    {
+        failed = failed || status != cudaSuccess;
+    }
+#endif
+
+    bool open();
+    void release();
+    void *take_bytes(size_t count);
+    void upload_bytes(void *to, const void *from, size_t count);
+    void download_bytes(void *to, const void *from, size_t count);
+
+    /* An array on the device, not initialised. NULL: no memory. At least one element, so that NULL
+     * has this meaning only. */
+    template <class T> T *take(size_t count)
+    {
+        return static_cast<T *>(take_bytes((count + 1) * sizeof(T)));
+    }
+
+    /* A copy of a host array on the device; NULL if there is none, or no memory. */
+    template <class T> T *copy_of(const T *host, size_t count)
+    {
+        T *x = host ? take<T>(count) : nullptr;
+        if (x)
+            upload_bytes(x, host, count * sizeof(T));
+        return x;
+    }
+};
+
+#ifdef __CUDACC__
+
+/* ---- on a card ------------------------------------------------------------------------------ */
+
+/* Memory comes from the driver's pool and goes back to it, so that a step that needs as much as the
+ * one before does not wait for the driver. */
+inline bool Device::open()
+{
+    cudaMemPool_t pool;
+    int device = 0;
+    uint64_t keep = UINT64_MAX;
+    check(cudaGetDevice(&device));
+    if (!failed)
+        check(cudaDeviceGetDefaultMemPool(&pool, device));
+    if (!failed)
+        check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    if (!failed)
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    return !failed;
+}
+
+inline void Device::release()
+{
+    for (void *x : taken)
+        cudaFreeAsync(x, stream);
+    taken.clear();
+    if (stream) {
+        cudaStreamSynchronize(stream);
+        cudaStreamDestroy(stream);
+    }
+    stream = nullptr;
+}
+
+inline void *Device::take_bytes(size_t count)
+{
+    void *x = nullptr;
+    if (failed || cudaMallocAsync(&x, count, stream) != cudaSuccess) {
+        cudaGetLastError(); /* no memory is this system's failure, not the process's */
+        failed = true;
+        return nullptr;
+    }
+    taken.push_back(x);
+    bytes += count;
+    return x;
+}
+
+/* Large copies go through two buffers that the card can reach by itself: while it moves one of
+ * them, some threads fill or empty the other. The driver's own way is four to ten times slower.
+ * They belong to the plug-in, since locking memory takes longer than a step. */
+enum { STAGE = 16 << 20, STAGED = 1 << 20, COPYING = 4 }; /* bytes; from this size on; threads */
+
+struct Stage {
+    char *room[2] = { nullptr, nullptr };
+    cudaEvent_t free[2] = { nullptr, nullptr };
+    std::mutex one_at_a_time; /* several worlds may step at once */
+
+    /* False: there is none, and copies go the driver's way. */
+    bool open()
+    {
+        for (int k = 0; k < 2 && !free[1]; k++)
+            if (cudaMallocHost(reinterpret_cast<void **>(&room[k]), STAGE) != cudaSuccess ||
+                cudaEventCreateWithFlags(&free[k], cudaEventDisableTiming) != cudaSuccess) {
+                cudaGetLastError();
+                return false;
+            }
+        return true;
+    }
+
+    ~Stage()
+    {
+        for (int k = 0; k < 2; k++) {
+            if (free[k])
+                cudaEventDestroy(free[k]);
+            if (room[k])
+                cudaFreeHost(room[k]);
+        }
+    }
+
+    static void copy(void *to, const void *from, size_t count)
+    {
+        size_t part = (count + COPYING - 1) / COPYING;
+#pragma omp parallel for num_threads(COPYING)
+        for (int k = 0; k < COPYING; k++) {
+            size_t begin = (size_t)k * part < count ? (size_t)k * part : count;
+            size_t end = begin + part < count ? begin + part : count;
+            memcpy((char *)to + begin, (const char *)from + begin, end - begin);
+        }
+    }
+};
+
+static Stage stage;
+
+inline void Device::upload_bytes(void *to, const void *from, size_t count)
+{
+    std::lock_guard<std::mutex> lock(stage.one_at_a_time);
+    if (failed || count == 0)
+        return;
+    if (count < STAGED || !stage.open()) {
+        check(cudaMemcpyAsync(to, from, count, cudaMemcpyHostToDevice, stream));
+        return;
+    }
+    int k = 0;
+    for (size_t at = 0; at < count && !failed; at += STAGE, k = 1 - k) {
+        size_t bytes = count - at < STAGE ? count - at : STAGE;
+        check(cudaEventSynchronize(stage.free[k]));
+        Stage::copy(stage.room[k], (const char *)from + at, bytes);
+        check(
+            cudaMemcpyAsync((char *)to + at, stage.room[k], bytes, cudaMemcpyHostToDevice, stream));
+        check(cudaEventRecord(stage.free[k], stream));
+    }
+}
+
+/* Waits for everything that was launched before. */
+inline void Device::download_bytes(void *to, const void *from, size_t count)
+{
+    std::lock_guard<std::mutex> lock(stage.one_at_a_time);
+    bool staged = count >= STAGED && !failed && stage.open();
+    if (!staged && !failed && count)
+        check(cudaMemcpyAsync(to, from, count, cudaMemcpyDeviceToHost, stream));
+    for (size_t at = 0, done = 0; staged && done < count && !failed;) {
+        /* one piece ahead: piece p is in room p % 2 */
+        for (; at < count && at < done + 2 * (size_t)STAGE; at += STAGE) {
+            size_t bytes = count - at < STAGE ? count - at : STAGE;
+            int k = (int)(at / STAGE % 2);
+            check(cudaEventSynchronize(stage.free[k]));
+            check(cudaMemcpyAsync(stage.room[k], (const char *)from + at, bytes,
+                                  cudaMemcpyDeviceToHost, stream));
+            check(cudaEventRecord(stage.free[k], stream));
+        }
+        int k = (int)(done / STAGE % 2);
+        size_t bytes = count - done < STAGE ? count - done : STAGE;
+        check(cudaEventSynchronize(stage.free[k]));
+        Stage::copy((char *)to + done, stage.room[k], bytes);
+        done += STAGE;
+    }
+    if (!failed)
+        check(cudaStreamSynchronize(stream));
+}
+
+template <class F> __global__ void each_kernel(int64_t count, F f)
+{
+    int64_t i = (int64_t)blockIdx.x * TEAM + threadIdx.x;
+    if (i < count)
+        f(i);
+}
+
+/* f(i) for i < count, in any order. */
+template <class F> void each(Device &d, int64_t count, F f)
+{
+    if (d.failed || count <= 0)
+        return;
+    each_kernel<<<(unsigned)((count + TEAM - 1) / TEAM), TEAM, 0, d.stream>>>(count, f);
+    d.check(cudaGetLastError());
+}
+
+/* The sum over the threads of a team, in a fixed order. */
+template <class T> __device__ void add_up(T &own, T *shared)
+{
+    shared[threadIdx.x] = own;
+    for (int half = TEAM / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if ((int)threadIdx.x < half)
+            shared[threadIdx.x].add(shared[threadIdx.x + half]);
+    }
+    __syncthreads();
+    own = shared[0];
+    __syncthreads();
+}
+
+template <class T, class F> __global__ void total_kernel(int64_t count, F f, T *out)
+{
+    __shared__ __align__(16) char room[TEAM * sizeof(T)];
+    T own = T();
+    for (int64_t i = (int64_t)blockIdx.x * TEAM + threadIdx.x; i < count;
+         i += (int64_t)gridDim.x * TEAM)
+        f(i, own);
+    add_up(own, reinterpret_cast<T *>(room));
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = own;
+}
+
+/* The sum of T over indices: f(i, sum) adds to `sum`. T() is zero, T::add adds. */
+template <class T, class F> T total(Device &d, int64_t count, F f)
+{
+    T sum = T();
+    if (count <= 0)
+        return sum;
+    size_t need = (TOTAL_TEAMS + 1) * sizeof(T);
+    if (d.partial_bytes < need) {
+        d.partial = d.take_bytes(need);
+        d.partial_bytes = d.partial ? need : 0;
+    }
+    if (d.failed)
+        return sum;
+    int64_t wanted = (count + TEAM - 1) / TEAM;
+    int teams = (int)(wanted < TOTAL_TEAMS ? wanted : TOTAL_TEAMS);
+    T *partial = static_cast<T *>(d.partial), *all = partial + TOTAL_TEAMS;
+    total_kernel<<<teams, TEAM, 0, d.stream>>>(count, f, partial);
+    auto again = [=] __device__(int64_t i, T & to) { to.add(partial[i]); };
+    total_kernel<<<1, TEAM, 0, d.stream>>>((int64_t)teams, again, all);
+    d.check(cudaGetLastError());
+    d.download_bytes(&sum, all, sizeof sum);
+    return sum;
+}
+
+/* One thread's view of its team. */
+template <class T> struct Team {
+    T own = T(); /* what this thread has added up */
+    char *shared;
+
+    __device__ int threads() const
+    {
+        return TEAM;
+    }
+
+    /* f(i) for begin <= i < end by the threads of the team, then a barrier. */
+    template <class F> __device__ void each(int begin, int end, F f)
+    {
+        for (int i = begin + (int)threadIdx.x; i < end; i += TEAM)
+            f(i);
+        __syncthreads();
+    }
+
+    /* Write the sum over all threads. It uses the shared memory. */
+    __device__ void store_sum(T *out)
+    {
+        add_up(own, reinterpret_cast<T *>(shared));
+        if (threadIdx.x == 0)
+            *out = own;
+    }
+};
+
+template <class T, class F> __global__ void __launch_bounds__(TEAM, TEAMS_AT_ONCE) teams_kernel(F f)
+{
+    extern __shared__ __align__(16) char shared[];
+    Team<T> team;
+    team.shared = shared;
+    f(team, (int)blockIdx.x);
+}
+
+/* f(team, k) for k < count: teams of threads that share `shared` bytes of memory. */
+template <class T, class F> void teams(Device &d, int count, size_t shared, F f)
+{
+    size_t bytes = shared > TEAM * sizeof(T) ? shared : TEAM * sizeof(T);
+    if (d.failed || count <= 0)
+        return;
+    if (bytes > 48 * 1024)
+        d.check(cudaFuncSetAttribute(teams_kernel<T, F>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    teams_kernel<T><<<count, TEAM, bytes, d.stream>>>(f);
+    d.check(cudaGetLastError());
+}
+
+/* Sort by keys below 2^bits; equal keys keep their order. Keys and values are replaced. */
+inline void sort_by(Device &d, int64_t count, int bits, uint32_t *&key, int32_t *&value)
+{
+    uint32_t *other_key = d.take<uint32_t>((size_t)count);
+    int32_t *other_value = d.take<int32_t>((size_t)count);
+    size_t room = 0;
+    cub::DoubleBuffer<uint32_t> keys(key, other_key);
+    cub::DoubleBuffer<int32_t> values(value, other_value);
+    if (d.failed || count <= 0)
+        return;
+    d.check(cub::DeviceRadixSort::SortPairs(nullptr, room, keys, values, count, 0, bits, d.stream));
+    void *scratch = d.take_bytes(room + 1);
+    if (!d.failed)
+        d.check(
+            cub::DeviceRadixSort::SortPairs(scratch, room, keys, values, count, 0, bits, d.stream));
+    key = keys.Current();
+    value = values.Current();
+}
+
+/* *x = min(*x, value) */
+__device__ inline void lower_to(unsigned long long *x, unsigned long long value)
+{
+    atomicMin(x, value);
+}
+
+/* A kernel to ask for. */
+struct Probe {
+    __device__ void add(const Probe &) {}
+    __device__ void operator()(int64_t, Probe &) const {}
+};
+
+/* Why this machine cannot run the back end; NULL: it can. */
+inline const char *device_reason()
+{
+    int count = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    if (status == cudaErrorInsufficientDriver)
+        return "there is no NVIDIA driver, or it is older than the CUDA of this back end";
+    if (status != cudaSuccess)
+        return cudaGetErrorString(status);
+    if (count == 0)
+        return "there is no CUDA device";
+    int pools = 0;
+    cudaFuncAttributes kernel;
+    cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, 0);
+    if (!pools)
+        return "its driver gives no pools of memory";
+    if (cudaFuncGetAttributes(&kernel, total_kernel<Probe, Probe>) != cudaSuccess) {
+        cudaGetLastError();
+        return "the card is older than those that this back end was built for";
+    }
+    return nullptr;
+}
+
+#define FOR_DEVICE __device__
+
+#else
+
+/* ---- on the processor ------------------------------------------------------------------------ */
+
+inline bool Device::open()
+{
+    return true;
+}
+
+inline void Device::release()
+{
+    for (void *x : taken)
+        ::operator delete(x);
+    taken.clear();
+}
+
+inline void *Device::take_bytes(size_t count)
+{
+    void *x = failed ? nullptr : ::operator new(count, std::nothrow);
+    failed = failed || !x;
+    if (x) {
+        taken.push_back(x);
+        bytes += count;
+    }
+    return x;
+}
+
+inline void Device::upload_bytes(void *to, const void *from, size_t count)
+{
+    if (!failed && count)
+        std::memcpy(to, from, count);
+}
+
+inline void Device::download_bytes(void *to, const void *from, size_t count)
+{
+    if (!failed && count)
+        std::memcpy(to, from, count);
+}
+
+template <class F> void each(Device &d, int64_t count, F f)
+{
+    for (int64_t i = 0; i < count && !d.failed; i++)
+        f(i);
+}
+
+template <class T, class F> T total(Device &d, int64_t count, F f)
+{
+    T sum = T();
+    for (int64_t i = 0; i < count && !d.failed; i++)
+        f(i, sum);
+    return sum;
+}
+
+template <class T> struct Team {
+    T own = T();
+    char *shared;
+
+    template <class F> void each(int begin, int end, F f)
+    {
+        for (int i = begin; i < end; i++)
+            f(i);
+    }
+
+    void store_sum(T *out)
+    {
+        *out = own;
+    }
+};
+
+template <class T, class F> void teams(Device &d, int count, size_t shared, F f)
+{
+    char *room = static_cast<char *>(::operator new(shared + 1, std::nothrow));
+    d.failed = d.failed || !room;
+    for (int k = 0; k < count && !d.failed; k++) {
+        Team<T> team;
+        team.shared = room;
+        f(team, k);
+    }
+    ::operator delete(room);
+}
+
+inline void sort_by(Device &d, int64_t count, int bits, uint32_t *&key, int32_t *&value)
+{
+    (void)bits;
+    std::vector<std::pair<uint32_t, int32_t>> pairs;
+    for (int64_t i = 0; i < count && !d.failed; i++)
+        pairs.emplace_back(key[i], value[i]);
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const auto &a, const auto &b) { return a.first < b.first; });
+    for (size_t i = 0; i < pairs.size(); i++) {
+        key[i] = pairs[i].first;
+        value[i] = pairs[i].second;
+    }
+}
+
+inline void lower_to(unsigned long long *x, unsigned long long value)
+{
+    *x = value < *x ? value : *x;
+}
+
+inline const char *device_reason()
+{
+    return nullptr;
+}
+
+#define FOR_DEVICE
+
+#endif
+
+/* The first index with a key of at least `least`, of keys that ascend. */
+ANYWHERE static inline int64_t first_at_least(const uint32_t *key, int64_t count, uint32_t least)
+{
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (key[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#endif
