@@ -1,10 +1,10 @@
-/* backend.h - back ends: where the numbers of a solve lie, and who computes with them.
+/* backend.h - back ends: where the vectors of a solve are stored, and what computes with them.
  *
- * First-order solvers are written over the functions of one const table. They hold a problem's copy
- * and its vectors by pointers and never look inside, so a back end may keep them where it likes: in
- * another order, in other numbers, on another device. Back ends have names (cairn_backend_name);
- * others are loaded from shared objects at run time. docs/backends.md tells how to choose one and
- * how to write one. */
+ * First-order solvers are written in terms of one const table of functions. They hold a system and
+ * its vectors by opaque pointers, so that a back end may store them as it likes: in another order,
+ * in another precision, on another device. Back ends have names (cairn_backend_name); plug-ins are
+ * loaded from shared objects at run time. docs/backends.md explains how to choose one and how to
+ * write one. */
 #ifndef CAIRN_BACKEND_H
 #define CAIRN_BACKEND_H
 
@@ -16,37 +16,37 @@ extern "C" {
 
 /* ---- what a back end works with -------------------------------------------------------------- */
 
-/** Of the table below: a shared object of another version is refused. */
-enum { CAIRN_BACKEND_VERSION = 1 };
+/** Version of the table below; a shared object with another version is refused. */
+enum { CAIRN_BACKEND_VERSION = 2 };
 
-/** A problem's copy, made ready for repeated passes; a back end's own. */
+/** A problem prepared for repeated passes; opaque, defined by the back end. */
 typedef struct cairn_system cairn_system;
-/** Numbers of a problem, all of one space; a back end's own. */
+/** A vector of one space of a problem; opaque, defined by the back end. */
 typedef struct cairn_vector cairn_vector;
 
-/** What the numbers of a vector are. */
+/** The space of a vector: what its numbers are. */
 typedef enum cairn_space {
     CAIRN_SPACE_IMPULSES,  /* `dimension` numbers for each contact: impulses r, N s; also relative
                               velocities u and gradients, m/s                                     */
-    CAIRN_SPACE_REDUCED,   /* likewise, without numbers that a back end knows to stay 0: what
-                              gradient methods iterate in. May be the same as the one above       */
+    CAIRN_SPACE_REDUCED,   /* the same without the components that stay 0: the space in which
+                              gradient methods iterate. It may equal the one above                */
     CAIRN_SPACE_VELOCITIES /* `block_size` numbers for each block: v, m/s and rad/s; none in the
                               local form                                                          */
 } cairn_space;
 
-/** Memory of the host, lent for as long as a system lives: nobody frees it. */
+/** A source of host memory. It stays valid as long as the system exists, and must not be freed. */
 typedef struct cairn_room {
     void *(*take)(void *from, size_t count, size_t size); /* as malloc(count * size); NULL: none */
     void *from;
 } cairn_room;
 
-/** Momentum before a sweep: r moves on to y = r + beta (r - point), velocities by the same rule,
- *  and the point from which the next move counts becomes r + lean (y - r): r for lean = 0. */
+/** Momentum before a sweep: r is extrapolated to y = r + beta (r - point), velocities by the same
+ *  rule. The point for the next extrapolation becomes r + lean (y - r), which is r for lean = 0. */
 typedef struct cairn_momentum {
     double beta, lean;
 } cairn_momentum;
 
-/** What a sweep noticed on its way. */
+/** Sums that a sweep computes. */
 typedef struct cairn_sweep {
     double change2; /* sum (w_j |r+ - r|)^2, (m/s)^2: an estimate of the judge's |e|^2            */
     double uphill;  /* sum (y - r+).(r+ - point): > 0 means momentum points the wrong way         */
@@ -54,7 +54,7 @@ typedef struct cairn_sweep {
 
 /** Impulses and velocities that sweeps work on; a back end's own state begins with this. */
 typedef struct cairn_sweeping {
-    bool single;   /* in float: residuals below 5e-4 take sweeps in double                       */
+    bool single;   /* in float: residuals below 5e-4 need sweeps in double                       */
     bool measures; /* `measure` may be called                                                    */
 } cairn_sweeping;
 
@@ -88,26 +88,31 @@ typedef struct cairn_spectral_sums {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/** A back end. Vectors of one call are of one system. Where nothing is said they are of any space,
- *  all of the same, and an output is none of the inputs. Results do not depend on the number of
- *  threads. Nothing here fails but for want of memory; numbers that are not finite stay so. */
+/** A back end. All vectors of one call belong to one system. Unless stated otherwise they may be of
+ *  any space, all of the same one, and an output must not be one of the inputs. Results do not
+ *  depend on the number of threads. Functions fail only if memory runs out; numbers that are not
+ *  finite stay so. */
 typedef struct cairn_backend {
     int version; /* CAIRN_BACKEND_VERSION */
     const char *name;
     const char *summary; /* one line */
+    /** Why this machine cannot run it, in words; NULL: it can. NULL instead of the function: every
+     *  machine can. */
+    const char *(*reason)(void);
 
-    /** A problem's copy; the problem outlives it. What a system makes is freed with it. */
+    /** Prepare a problem, which must outlive the system. Everything that a system creates is freed
+     *  with it. */
     cairn_status (*create)(const cairn_problem *p, const cairn_room *room, cairn_system **out);
     void (*destroy)(cairn_system *s);
 
-    /** A vector, of numbers that are not set. `home`, NULL or as many numbers of the host in the
-     *  order of cairn_problem, is where it moves up from and down to; the back end may keep the
-     *  vector there. Reduced vectors have none. */
+    /** A vector, not initialised. `home` is NULL or a host array of the same length in the order of
+     *  cairn_problem, from which `upload` reads and to which `download` writes; the back end may
+     *  use that array as the vector itself. Reduced vectors have no home. */
     cairn_status (*vector)(cairn_system *s, cairn_space space, double *home, cairn_vector **out);
     void (*upload)(const cairn_system *s, cairn_vector *x);
     void (*download)(const cairn_system *s, const cairn_vector *x);
 
-    /** to = from; between impulses and reduced ones as well. */
+    /** to = from; also between impulses and reduced vectors. */
     void (*copy)(const cairn_system *s, const cairn_vector *from, cairn_vector *to);
     /** x = 0 */
     void (*clear)(const cairn_system *s, cairn_vector *x);
@@ -134,10 +139,10 @@ typedef struct cairn_backend {
      *  bounds, 1 where nothing can move; impulses or reduced. */
     void (*scales)(const cairn_system *s, cairn_vector *w);
 
-    /** What cairn_judge says of impulses r; v becomes their velocity, u = H v + w. */
+    /** The judgement of impulses r, as by cairn_judge; v becomes their velocity, u = H v + w. */
     void (*judge)(cairn_system *s, cairn_law law, const cairn_vector *r, cairn_vector *v,
                   cairn_vector *u, cairn_judgement *out);
-    /** m/s: what the residual of a law is relative to; once the system was judged. */
+    /** m/s: the denominator of the relative residual of a law; only after a judgement. */
     double (*scale)(const cairn_system *s, cairn_law law);
     /** m/s: the largest -(u_N + b) of the contacts; at least 0. */
     double (*approach)(const cairn_system *s, const cairn_vector *u);
@@ -153,46 +158,46 @@ typedef struct cairn_backend {
     /** r += t d, g += t (next_g - g) */
     void (*follow)(const cairn_system *s, double t, const cairn_spectral *at);
 
-    /** Sweeps of block Gauss-Seidel with exact one-contact solves, from r and its velocities v.
-     *  coarse: float will do for now. */
+    /** Begin sweeps of block Gauss-Seidel with exact one-contact solves, from r and its velocities
+     *  v. coarse: float is accurate enough for now. */
     cairn_status (*begin)(cairn_system *s, bool coarse, const cairn_vector *r,
                           const cairn_vector *v, cairn_sweeping **out);
-    /** r and v move on by their momentum, then one sweep. */
+    /** Extrapolate r and v by their momentum, then sweep once. */
     cairn_sweep (*sweep)(cairn_sweeping *state, cairn_law law, cairn_momentum momentum);
-    /** The judge's |e| of a law, m/s, as the state's own numbers have it; where it `measures`. */
+    /** The judge's |e| of a law, m/s, in the precision of the state; only if it `measures`. */
     double (*measure)(const cairn_sweeping *state, cairn_law law);
-    /** The impulses of the state. */
+    /** Copy the impulses of the state to r. */
     void (*unload)(const cairn_sweeping *state, cairn_vector *r);
-    /** Velocities computed anew, and the same from the state's own impulses: rounding does not add
-     *  up. */
+    /** Replace the velocities of the state by accurate ones, or recompute them from its impulses,
+     *  so that rounding errors do not accumulate. */
     void (*load_velocities)(cairn_sweeping *state, const cairn_vector *v);
     void (*refresh)(cairn_sweeping *state);
 } cairn_backend;
 
-/** The one symbol that a shared object libcairn_backend_NAME.so shows: its table, which is there
- *  for as long as the object is loaded. */
+/** The symbol that a shared object libcairn_backend_NAME.so exports: a function that returns its
+ *  table, which is valid as long as the object is loaded. */
 #define CAIRN_BACKEND_SYMBOL "cairn_backend_table"
 typedef const cairn_backend *cairn_backend_table_function(void);
 
 /* ---- back ends by name ----------------------------------------------------------------------- */
 
-/** Name of the back end `index` that comes with the library, NULL past the last; the first is the
- *  default. */
+/** Name of the built-in back end `index`, NULL past the last; the first is the default. */
 CAIRN_API const char *cairn_backend_name(int index);
 /** One line about such a back end, NULL when unknown. */
 CAIRN_API const char *cairn_backend_summary(const char *name);
-/** The folder of shared objects: the environment's CAIRN_BACKENDS, or that of the installation. */
+/** The folder of shared objects: the environment variable CAIRN_BACKENDS, or the folder of the
+ *  installation. */
 CAIRN_API const char *cairn_backend_folder(void);
-/** Whether there is a back end of that name and it can be used; a shared object is loaded and let
- *  go. Fails with CAIRN_BAD_INPUT (no such name), CAIRN_IO_FAILED (its file cannot be loaded),
- *  CAIRN_UNSUPPORTED (it is no back end, or one of another version); `error` (may be NULL) says
- *  which. */
+/** Check that there is a back end of that name and that it can be used; a shared object is loaded
+ *  and unloaded. Fails with CAIRN_BAD_INPUT (no such name), CAIRN_IO_FAILED (its file cannot be
+ *  loaded), CAIRN_UNSUPPORTED (it is not a back end, or has another version); `error` (may be NULL)
+ *  says which. */
 CAIRN_API cairn_status cairn_backend_check(const char *name, cairn_error *error);
-/** The same, with the one line that a back end says of itself. */
+/** The same, and copy the one-line summary of the back end to `text`. */
 CAIRN_API cairn_status cairn_backend_describe(const char *name, char *text, size_t capacity,
                                               cairn_error *error);
-/** Names of the shared objects in the folder, one call for each: copies name `index` in the order
- *  of the alphabet, at most CAIRN_BACKEND_NAME bytes with the 0; false past the last. */
+/** Copy the name of plug-in `index` in the folder, in alphabetical order, with at most
+ *  CAIRN_BACKEND_NAME bytes including the 0; false past the last. */
 enum { CAIRN_BACKEND_NAME = 32 };
 CAIRN_API bool cairn_backend_plugin(int index, char name[CAIRN_BACKEND_NAME]);
 

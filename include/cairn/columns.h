@@ -1,10 +1,10 @@
 /* columns.h - the columns of bodies and of contacts, each on one line.
  *
- * Memory, saved states, the views below, frames and run files all follow from these two lists: a
- * new column is a new line here, and nothing else. A line tells, in this order: the name; the type
- * in C; what the numbers are; how many a row has; their unit; where they go; for whole numbers
- * their range when they are read back, for contacts the law without which the column needs no
- * memory; and what they mean. */
+ * Memory, saved states, the views below, frames and run files are all derived from these two lists:
+ * a new column needs one new line here, and nothing else. A line has, in this order: the name; the
+ * C type; the kind of number; how many numbers a row has; their unit; where they are stored; for
+ * integers their range when they are read back, for contacts the law without which the column needs
+ * no memory; and their meaning. */
 #ifndef CAIRN_COLUMNS_H
 #define CAIRN_COLUMNS_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** What the numbers of a column are. */
+/** The kind of the numbers of a column. */
 typedef enum cairn_column_type {
     CAIRN_COLUMN_BYTE, /* uint8_t                                                    */
     CAIRN_COLUMN_FLAG, /* bool                                                       */
@@ -26,17 +26,18 @@ typedef enum cairn_column_type {
 /** Numbers in a row that depend on the world: 2 or 3; of a turning 1 in 2D, 3 in 3D. */
 enum { CAIRN_WIDTH_DIMENSION = 0, CAIRN_WIDTH_TURNS = -1 };
 
-/** Where a column goes. */
+/** Where a column is stored. */
 enum {
-    CAIRN_GOES_SAVED = 1,    /* into saved states and checkpoints                           */
-    CAIRN_GOES_FRAME = 2,    /* into every stored frame                                     */
-    CAIRN_GOES_ONCE = 4,     /* bodies: into run files when the body first appears          */
-    CAIRN_GOES_DETAIL = 8,   /* contacts: beside the frame into full certificates           */
-    CAIRN_GOES_2D = 16,      /* only in 2D                                                  */
-    CAIRN_GOES_SURFACES = 32 /* only where surfaces move or friction differs by direction   */
+    CAIRN_GOES_SAVED = 1,     /* into saved states and checkpoints                           */
+    CAIRN_GOES_FRAME = 2,     /* into every stored frame                                     */
+    CAIRN_GOES_ONCE = 4,      /* bodies: into run files when the body first appears          */
+    CAIRN_GOES_DETAIL = 8,    /* contacts: beside the frame into full certificates           */
+    CAIRN_GOES_2D = 16,       /* only in 2D                                                  */
+    CAIRN_GOES_SURFACES = 32, /* only where surfaces move or friction differs by direction  */
+    CAIRN_GOES_GROUPS = 64    /* only where bodies have collision groups                    */
 };
 
-/** The range of whole numbers. */
+/** The range of integers. */
 typedef enum cairn_column_range {
     CAIRN_RANGE_ANY,
     CAIRN_RANGE_NO_YES,
@@ -46,7 +47,7 @@ typedef enum cairn_column_range {
     CAIRN_RANGE_BODY
 } cairn_column_range;
 
-/** Contacts: what brings a column. */
+/** Contacts: which law requires a column. */
 enum {
     CAIRN_CONTACTS_PIECES = 1, /* bodies are taken apart                                      */
     CAIRN_CONTACTS_AXES = 2,   /* friction differs by direction                               */
@@ -90,6 +91,18 @@ enum {
     COLUMN(friction_axis, cairn_vec3, CAIRN_COLUMN_REAL, 3, "1",                                   \
            CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_SURFACES, CAIRN_RANGE_ANY,              \
            "in the frame of the body; 0: none")                                                    \
+    COLUMN(born, double, CAIRN_COLUMN_REAL, 1, "s", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,            \
+           CAIRN_RANGE_ANY, "when it was created")                                                 \
+    COLUMN(passes, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,           \
+           CAIRN_RANGE_ANY, "how often it left through an outlet and came back by an inlet")       \
+    COLUMN(first, uint64_t, CAIRN_COLUMN_LONG, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_ONCE,          \
+           CAIRN_RANGE_ANY, "uid that it had before its first pass")                               \
+    COLUMN(group, int32_t, CAIRN_COLUMN_INT, 1, "",                                                \
+           CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_GROUPS, CAIRN_RANGE_ANY,                \
+           "its collision group, 0 to 30")                                                         \
+    COLUMN(ignores, int32_t, CAIRN_COLUMN_INT, 1, "",                                              \
+           CAIRN_GOES_SAVED | CAIRN_GOES_ONCE | CAIRN_GOES_GROUPS, CAIRN_RANGE_ANY,                \
+           "groups that it does not meet: bit g is group g; 0: it meets all")                      \
     COLUMN(asleep, uint8_t, CAIRN_COLUMN_BYTE, 1, "", CAIRN_GOES_SAVED | CAIRN_GOES_FRAME,         \
            CAIRN_RANGE_NO_YES, "1: rests, with v and omega 0")                                     \
     COLUMN(calm, int32_t, CAIRN_COLUMN_INT, 1, "", CAIRN_GOES_SAVED, CAIRN_RANGE_ANY,              \
@@ -149,11 +162,12 @@ enum {
 
 #define CAIRN_COLUMN_SHOWN(name, type, ...) const type *name;
 
-/** All bodies at once, as arrays lent until the next call that changes the world: one row a body,
- *  first those that are fixed or driven, then the dynamic ones. Where a body stands changes when
- *  bodies come and go and, where there are many, when a step sorts them along a curve through
- *  space; `uid` tells who it is, cairn_body_row where it is. A dynamic body moves in its principal
- *  frame: origin in the centre of mass, axes along the principal axes of inertia. */
+/** All bodies, as arrays that are valid until the next call that changes the world: one row for
+ *  each body, first the fixed and driven ones, then the dynamic ones. The row of a body changes
+ *  when bodies are created or removed and, in large worlds, when a step sorts them along a
+ *  space-filling curve; `uid` identifies the body of a row, cairn_body_row finds the row of a body.
+ *  The pose of a dynamic body is that of its principal frame: origin in the centre of mass, axes
+ *  along the principal axes of inertia. */
 typedef struct cairn_bodies {
     int count;
     int held;                  /* rows of fixed and driven bodies                              */
@@ -162,7 +176,7 @@ typedef struct cairn_bodies {
     CAIRN_BODY_COLUMNS(CAIRN_COLUMN_SHOWN)
 } cairn_bodies;
 
-/** Contacts, as arrays of `count` rows, lent until the next step. */
+/** Contacts, as arrays of `count` rows, valid until the next step. */
 typedef struct cairn_contacts {
     int count;
     int dimension;
@@ -180,14 +194,14 @@ typedef struct cairn_column {
     unsigned goes; /* CAIRN_GOES_...                                                       */
     cairn_column_range range;
     unsigned set; /* of contacts: CAIRN_CONTACTS_...; 0: always there                     */
-    size_t shown; /* where its pointer is in cairn_bodies or cairn_contacts               */
+    size_t shown; /* offset of its pointer in cairn_bodies or cairn_contacts              */
 } cairn_column;
 
 /** The columns of bodies, one after the other; NULL past the last. */
 CAIRN_API const cairn_column *cairn_body_column(int index);
 /** The columns of contacts, one after the other; NULL past the last. */
 CAIRN_API const cairn_column *cairn_contact_column(int index);
-/** Bytes that a row of a column takes in a world of that dimension. */
+/** The size of a row of a column, in bytes, in a world of that dimension. */
 CAIRN_API size_t cairn_column_row(const cairn_column *column, int dimension);
 /** The rows of a column of a view, cairn_bodies or cairn_contacts; NULL where it has none. */
 CAIRN_API const void *cairn_column_rows(const cairn_column *column, const void *view);

@@ -16,11 +16,11 @@ typedef struct cairn_fclib_answer {
     const double *r;    /* dimension per contact, N s                                           */
     const double *u;    /* dimension per contact, m/s; NULL: not stored                          */
     const double *v;    /* one per degree of freedom; NULL: not stored                           */
-    double fclib_error; /* the literature's measure, as its maker states it; NaN: not stated    */
+    double fclib_error; /* the measure of the literature, as stated in the file; NaN: not stated */
     const char *solver; /* who made it; "": not stated                                          */
 } cairn_fclib_answer;
 
-/** A problem with what a file says about it. */
+/** A problem and the other contents of its file. */
 typedef struct cairn_fclib {
     cairn_problem problem;      /* in the local form: as stored, or condensed from `global`     */
     const cairn_global *global; /* NULL: a local problem                                        */
@@ -39,13 +39,13 @@ typedef struct cairn_fclib {
  *  CAIRN_BAD_INPUT, CAIRN_NOT_FINITE, CAIRN_NO_MEMORY, CAIRN_UNSUPPORTED (rolling friction, or
  *  equality constraints). */
 CAIRN_API cairn_status cairn_fclib_load(const char *path, cairn_fclib **out, cairn_error *error);
-/** Free what cairn_fclib_load gave; NULL is allowed. */
+/** Free the result of cairn_fclib_load; NULL is allowed. */
 CAIRN_API void cairn_fclib_destroy(cairn_fclib *fclib);
 
-/** Write a file: a global one when `global` is given (then `problem` is not looked at), else a
- *  local one; `condensed` and `owner` are not needed. The bias b of a local problem goes into q.
- *  Every number comes back from cairn_fclib_load bit by bit. The file appears under its name when
- *  it is complete. */
+/** Write a file: a global one if `global` is given (`problem` is then ignored), else a local one;
+ *  `condensed` and `owner` are not needed. The bias b of a local problem is added to q.
+ *  cairn_fclib_load returns every number bit by bit. The file gets its name only when it is
+ *  complete. */
 CAIRN_API cairn_status cairn_fclib_save(const char *path, const cairn_fclib *fclib,
                                         cairn_error *error);
 
@@ -58,9 +58,9 @@ CAIRN_API cairn_status cairn_fclib_save_answer(const char *path, const cairn_fcl
 
 /** Write a problem of any form with impulses r (NULL: no solution). The block form becomes a
  *  global file with M diagonal, H, f = M v_free, and w with the bias b in its normal component. A
- *  degree of freedom with inverse mass 0 gets mass 1 and an empty row of H; what its velocity does
- *  to u goes into w. `title` and `solver` may be NULL. Files have no place for s (refused) nor for
- *  the edges of cones (left out). */
+ *  degree of freedom with inverse mass 0 gets mass 1 and an empty row of H; the effect of its
+ *  velocity on u is added to w. `title` and `solver` may be NULL. The format has no field for s
+ *  (such a problem is refused) nor for the edges of cones (these are omitted). */
 CAIRN_API cairn_status cairn_fclib_save_problem(const char *path, const cairn_problem *p,
                                                 const char *title, const char *solver,
                                                 const double *r, cairn_error *error);

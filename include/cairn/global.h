@@ -31,15 +31,15 @@ typedef struct cairn_global {
 /** A global problem brought to the local form. */
 typedef struct cairn_condensed cairn_condensed;
 
-/** W = H' M^-1 H and q = H' M^-1 f + w. M is treated part by part: what its entries do not connect
- *  is inverted apart, small parts by dense and large ones by sparse Cholesky, so a block-diagonal
- *  M costs little. An M that is not symmetric is taken as it is, by LU, as long as M + M' is
- *  positive definite. `g` is copied, its arrays must outlive the result.
- *  Fails with CAIRN_BAD_INPUT (sizes, indices, M not positive definite), CAIRN_NOT_FINITE or
- *  CAIRN_NO_MEMORY; `error` (may be NULL) says what was found. */
+/** W = H' M^-1 H and q = H' M^-1 f + w. M is factored part by part: blocks that its entries do not
+ *  connect are factored separately, small ones by dense and large ones by sparse Cholesky, so that
+ *  a block-diagonal M costs little. An M that is not symmetric is factored by LU, provided that M +
+ *  M' is positive definite. `g` is copied, its arrays must outlive the result. Fails with
+ *  CAIRN_BAD_INPUT (sizes, indices, M not positive definite), CAIRN_NOT_FINITE or CAIRN_NO_MEMORY;
+ *  `error` (may be NULL) says what was found. */
 CAIRN_API cairn_status cairn_condense(const cairn_global *g, cairn_condensed **out,
                                       cairn_error *error);
-/** The local form; lent as long as the condensed problem lives. */
+/** The local form; valid as long as the condensed problem exists. */
 CAIRN_API const cairn_problem *cairn_condensed_problem(const cairn_condensed *condensed);
 /** v = M^-1 (f + H r). Fails with CAIRN_NO_MEMORY. */
 CAIRN_API cairn_status cairn_condensed_velocity(cairn_condensed *condensed, const double *r,

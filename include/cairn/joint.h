@@ -1,13 +1,13 @@
 /* joint.h - joints, motors and springs between two bodies, or between a body and the world.
  *
- * A joint holds some of the relative motion of its two bodies by rows of the one-step problem
- * (see cairn_problem): J v + gamma theta/h = 0, theta its defect. What it leaves free has a
- * coordinate: `turn` (an angle) or `slide` (a length), and each coordinate may have limits, a
- * motor, dry friction and a spring with damper. SI units; angles in rad. */
+ * A joint constrains some of the relative motion of its two bodies by rows of the one-step problem
+ * (see cairn_problem): J v + gamma theta/h = 0, theta its defect. The free motion has coordinates:
+ * `turn` (an angle) or `slide` (a length). Each coordinate may have limits, a motor, dry friction
+ * and a spring with damper. SI units; angles in rad. */
 #ifndef CAIRN_JOINT_H
 #define CAIRN_JOINT_H
 
-#include "cairn/world.h"
+#include "cairn/body.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,17 +43,18 @@ typedef enum cairn_motor_kind {
 /** Name of a motor kind, NULL past the last. */
 CAIRN_API const char *cairn_motor_name(int kind);
 
-/** What acts along one free coordinate of a joint. Coordinates are 0 where the joint is made
+/** What acts along one free coordinate of a joint. Coordinates are 0 when the joint is created
  *  (length of springs, ropes and rods: the distance of the points). */
 typedef struct cairn_joint_drive {
     double lower, upper;       /* m or rad: limits; infinite: none                              */
     double friction;           /* N or N m: bound of dry friction                               */
     const char *motor;         /* a name of cairn_motor_name                                    */
     double target;             /* of the motor                                                  */
-    double effort;             /* N or N m: most that a velocity or position motor can give     */
+    double effort;             /* N or N m: largest force of a velocity or position motor       */
     double stiffness, damping; /* N/m and N s/m, or N m/rad and N m s/rad; implicit in time: of a
                                   spring; both of a position motor, damping of a velocity motor.
-                                  0 in a position motor: critically damped, see docs/joints.md  */
+                                  0 in a position motor: critically damped, see
+                                  docs/joint-methods.md                                        */
     double rest;               /* m or rad: coordinate at which the spring is at rest           */
 } cairn_joint_drive;
 
@@ -62,8 +63,8 @@ CAIRN_API cairn_joint_drive cairn_joint_drive_default(void);
 /** The table of cairn_joint_drive. */
 CAIRN_API const cairn_record *cairn_joint_drive_record(void);
 
-/** A joint to be made. Start from cairn_joint_def_default(). Points and directions are in the world
- *  frame, where the bodies stand when the joint is made. */
+/** The definition of a joint. Start from cairn_joint_def_default(). Points and directions are in
+ *  the world frame, for the poses of the bodies when the joint is created. */
 typedef struct cairn_joint_def {
     cairn_joint_kind kind;
     cairn_body_id a, b;        /* b may be cairn_body_none(): the world itself                  */
@@ -79,7 +80,7 @@ typedef struct cairn_joint_def {
     double turn_damping;       /* N m s/rad: bushing                                            */
     double break_force;        /* N: the joint breaks above it; 0: never                        */
     double break_torque;       /* N m: likewise                                                 */
-    bool collide;              /* whether the two bodies also meet as shapes                    */
+    bool collide;              /* whether the two bodies also collide with each other           */
     cairn_joint_drive turn, slide;
 } cairn_joint_def;
 
@@ -103,7 +104,7 @@ typedef struct cairn_joint_id {
 } cairn_joint_id;
 
 /** Add a joint. Fails with CAIRN_BAD_INPUT or CAIRN_NOT_FOUND (cairn_world_error says why),
- *  CAIRN_NO_MEMORY; the world is then as before. A body that is removed takes its joints along. */
+ *  CAIRN_NO_MEMORY; the world is then as before. Removing a body removes its joints. */
 CAIRN_API cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def,
                                           cairn_joint_id *out);
 /** Remove a joint. CAIRN_NOT_FOUND for an id that is not alive. */
@@ -113,38 +114,38 @@ CAIRN_API cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id jo
 CAIRN_API cairn_status cairn_joint_aim(cairn_world *world, cairn_joint_id joint, bool turn,
                                        double target);
 
-/** What a joint does, after the last step. */
+/** The state of a joint after the last step. */
 typedef struct cairn_joint_state {
     bool alive;
-    bool broken; /* torn in an earlier step: holds nothing any more               */
+    bool broken; /* broken in an earlier step: it no longer acts                  */
     cairn_joint_kind kind;
     int32_t body[2];          /* indices of cairn_bodies; -1: the world                        */
     cairn_vec3 point;         /* m: where it is, on a                                          */
     cairn_vec3 point_b;       /* m: and on b                                                   */
     double turn, slide;       /* rad, counting whole turns; m                                  */
     cairn_vec3 force, torque; /* N, N m on a about its point: mean over the step               */
-    double drift, turn_drift; /* m, rad: largest defect of what it should hold                 */
-    double elastic;           /* J: what its springs store                                     */
-    double phase;             /* rad: what a gear has let slip                                 */
+    double drift, turn_drift; /* m, rad: largest defect of its constraints                     */
+    double elastic;           /* J: energy stored in its springs                               */
+    double phase;             /* rad: accumulated slip of a gear                               */
     int rows;                 /* of the last step, in the order of docs/run-format.md          */
     const double *impulse;    /* N s, N m s: of each row; lent until the next step             */
-    const double *correction; /* kg m/s, kg m^2/s: of each row while overlaps were mended in the
-                                 last step (see cairn_step_inputs); lent likewise              */
+    const double *correction; /* kg m/s, kg m^2/s: of each row in the penetration correction of the
+                                 last step (see cairn_step_inputs); valid until the next step  */
 } cairn_joint_state;
 
-/** Number of joints ever made: indices run from 0. */
+/** Number of joints ever created: indices run from 0. */
 CAIRN_API int cairn_world_joint_count(const cairn_world *world);
 /** The state of joint `index`; `alive` is false for a removed one. */
 CAIRN_API cairn_joint_state cairn_world_joint(const cairn_world *world, int index);
 
-/** What a joint is, as its bodies see it. */
+/** The definition of a joint in the frames of its bodies. */
 typedef struct cairn_joint_setup {
     cairn_joint_def def;  /* as given; lengths as they count, targets as they are now             */
     cairn_vec3 anchor[2]; /* m: its points in the frames of a and b (the world: as they are)      */
     cairn_quat frame[2];  /* its frames in theirs; the first direction is its axis                */
 } cairn_joint_setup;
 
-/** How joint `index` was made; the default and no bodies where there is none. */
+/** The definition of joint `index`; the default without bodies if there is none. */
 CAIRN_API cairn_joint_setup cairn_world_joint_setup(const cairn_world *world, int index);
 
 #ifdef __cplusplus

@@ -28,8 +28,8 @@ typedef struct cairn_lagrange_contact {
 typedef struct cairn_lagrange_system {
     int coordinates; /* m >= 1                                                                 */
     int dimension;   /* 2 or 3: components of a contact                                        */
-    int contacts;    /* how many there can be, open ones included                              */
-    void *context;   /* handed to every callback                                               */
+    int contacts;    /* the largest possible number, open ones included                        */
+    void *context;   /* passed to every callback                                               */
     /** M: m x m, symmetric, positive definite; only entries with column <= row are read. */
     void (*mass)(void *context, const double *q, double *M);
     /** F: m generalised forces, the inertial terms of M(q) included. NULL: none. */
@@ -68,7 +68,7 @@ CAIRN_API cairn_lagrange_options cairn_lagrange_options_default(void);
 /** The table of cairn_lagrange_options. */
 CAIRN_API const cairn_record *cairn_lagrange_record(void);
 
-/** What a step did. */
+/** The report of a step. */
 typedef struct cairn_lagrange_report {
     cairn_solve_report solve;   /* with the judgement; of the last linearisation. Not converged
                                    too when more than one was allowed and they did not settle. In
@@ -106,9 +106,9 @@ CAIRN_API cairn_status cairn_lagrange_step(cairn_lagrange *lagrange,
 
 /** s since the start. */
 CAIRN_API double cairn_lagrange_time(const cairn_lagrange *lagrange);
-/** The coordinates q, lent until the next step. */
+/** The coordinates q, valid until the next step. */
 CAIRN_API const double *cairn_lagrange_position(const cairn_lagrange *lagrange);
-/** Their velocities, lent until the next step. */
+/** Their velocities, valid until the next step. */
 CAIRN_API const double *cairn_lagrange_velocity(const cairn_lagrange *lagrange);
 /** The impulses of the last step: `dimension` per contact, normal first, N s; 0 for contacts left
  *  out. Lent until the next step. */

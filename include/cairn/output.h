@@ -1,4 +1,4 @@
-/* output.h - files that appear under their name when they are complete. */
+/* output.h - files that get their name only when they are complete, and tables of numbers. */
 #ifndef CAIRN_OUTPUT_H
 #define CAIRN_OUTPUT_H
 
@@ -10,34 +10,76 @@
 extern "C" {
 #endif
 
-/** A file under way. It is written as `path`.part and gets its name at the end; behind a link the
- *  link's target is written so, and the link stays. A FIFO, a terminal, /dev/null and the file that
- *  the program's own output goes to are written in place. */
+/** A file that is being written. It is written as `path`.part and renamed at the end; if `path` is
+ *  a symbolic link, its target is written in this way and the link stays. A FIFO, a terminal,
+ *  /dev/null and the file of the program's own output are written in place. */
 typedef struct cairn_output cairn_output;
 
-/** Start a file, to be ended by cairn_output_commit. Waits for the reader of a FIFO. Fails with
- *  CAIRN_IO_FAILED, CAIRN_BAD_INPUT (a path that is too long) or CAIRN_NO_MEMORY; *out is then
+/** Start a file, to be completed by cairn_output_commit. Waits for the reader of a FIFO. Fails with
+ *  CAIRN_IO_FAILED, CAIRN_BAD_INPUT (the path is too long) or CAIRN_NO_MEMORY; *out is then
  *  NULL. */
 CAIRN_API cairn_status cairn_output_create(const char *path, cairn_output **out,
                                            cairn_error *error);
-/** Where to write; belongs to the output. What fails shows at the end. */
+/** The stream to write to; owned by the output. Write errors are reported by
+ *  cairn_output_commit. */
 CAIRN_API FILE *cairn_output_stream(const cairn_output *output);
-/** Complete the file, give it its name, and free the output, also when that fails; a file that was
- *  there before is then as it was. */
+/** Complete and rename the file, and free the output, also on failure; an existing file of that
+ *  name is then unchanged. */
 CAIRN_API cairn_status cairn_output_commit(cairn_output *output, cairn_error *error);
 
-/** Give the file `part`, which another program wrote, the name `path`, by the same rules. The part
- *  is gone afterwards. */
+/** Rename the file `part`, which another program wrote, to `path`, by the same rules. Afterwards
+ *  `part` no longer exists. */
 CAIRN_API cairn_status cairn_output_place(const char *part, const char *path, cairn_error *error);
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+/** Most columns of a table. */
+enum { CAIRN_TABLE_COLUMNS = 256 };
+
+/** A table of numbers with named columns. */
+typedef struct cairn_table {
+    int column_count;
+    int64_t row_count;
+    char *columns[CAIRN_TABLE_COLUMNS]; /* their names; "1", "2", ... where the file has none */
+    double *values;                     /* row by row; NaN: not a number                      */
+    int32_t *line;                      /* of each row in its file; 0: it has no lines        */
+    size_t capacity;                    /* private: rows that there is memory for             */
+} cairn_table;
+
+/** How to read a table. Zero is not valid: `frame` is -1 by default. */
+typedef struct cairn_table_options {
+    const char *format; /* a name of cairn_table_format_name; NULL: by the ending of the file  */
+    const char *group;  /* hdf5: path of the group that has the columns; NULL: the file itself */
+    int64_t frame;      /* lammps-dump: number of the snapshot, from 0; -1: the last           */
+} cairn_table_options;
+
+/** Name of table format `index` ("csv", "text", "hdf5", "vtk", "lammps-data", "lammps-dump"), NULL
+ *  past the last. */
+CAIRN_API const char *cairn_table_format_name(int index);
+/** Read a table. Arrays with several numbers a row become columns NAME:0, NAME:1, ...; of VTK files
+ *  the points are Points:0 to Points:2. Fails with CAIRN_BAD_INPUT (`error`, may be NULL, has the
+ *  line and says what was expected), CAIRN_UNSUPPORTED, CAIRN_NOT_FOUND, CAIRN_IO_FAILED or
+ *  CAIRN_NO_MEMORY; *out is then NULL. */
+CAIRN_API cairn_status cairn_table_read(const char *path, const cairn_table_options *options,
+                                        cairn_table **out, cairn_error *error);
+/** Write a table in the format of the file's ending, all or nothing. LAMMPS and VTK need columns x,
+ *  y, z; a LAMMPS data file also radius and mass. Fails with CAIRN_UNSUPPORTED (unknown ending, a
+ *  column is missing) or CAIRN_IO_FAILED. */
+CAIRN_API cairn_status cairn_table_write(const char *path, const cairn_table *table,
+                                         cairn_error *error);
+/** The number of a column; -1: there is none of that name. */
+CAIRN_API int cairn_table_find(const cairn_table *table, const char *name);
+/** Free a table; NULL is allowed. */
+CAIRN_API void cairn_table_destroy(cairn_table *table);
 
 /** A picture that gnuplot draws. */
 typedef struct cairn_plot_page {
     const char *picture; /* NAME.svg; the script writes NAME.svg.part                         */
     int width, height;   /* pixels                                                            */
-    bool plain;          /* texts stand as they are: no _ and ^ that move letters up and down */
+    bool plain;          /* texts are plain: _ and ^ do not make subscripts and superscripts  */
 } cairn_plot_page;
 
-/** Begin a script of gnuplot with the look that all diagrams of cairn share: page, grid, border and
+/** Begin a gnuplot script with the common style of all diagrams of cairn: page, grid, border and
  *  legend. */
 CAIRN_API void cairn_plot_begin(FILE *out, const cairn_plot_page *page);
 /** The colour of curve 0, 1, ... as "#1b6ca8"; they begin again after eight. */

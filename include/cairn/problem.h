@@ -10,7 +10,8 @@
  *
  *     lower <= r <= upper,   y >= 0 where r = lower,   y <= 0 where r = upper,   y = 0 between.
  *
- * The problem knows neither bodies nor shapes: a world makes it, or a hand, or a file. */
+ * The problem contains neither bodies nor shapes: it comes from a world, from the caller or from a
+ * file. */
 #ifndef CAIRN_PROBLEM_H
 #define CAIRN_PROBLEM_H
 
@@ -20,7 +21,7 @@
 extern "C" {
 #endif
 
-/** The friction law a solution is asked to satisfy. */
+/** The friction law that a solution must satisfy. */
 typedef enum cairn_law {
     CAIRN_LAW_CONVEX,  /* s is data: the associated law (s = 0), or one outer iterate (s given)  */
     CAIRN_LAW_COULOMB, /* s = |u_T|: exact Coulomb friction                                      */
@@ -29,14 +30,6 @@ typedef enum cairn_law {
 
 /** Name of a law: "convex", "coulomb". */
 CAIRN_API const char *cairn_law_name(cairn_law law);
-
-/** A sparse matrix by compressed rows. */
-typedef struct cairn_matrix {
-    int rows, columns;
-    const int64_t *start;  /* rows + 1: where each row begins in `column` and `value`   */
-    const int32_t *column; /* ascending within a row                                    */
-    const double *value;
-} cairn_matrix;
 
 /** What a contact of the problem is. */
 typedef enum cairn_contact_kind {
@@ -57,8 +50,8 @@ typedef struct cairn_segment {
 
 /** The contacts of a problem by kind: segments in their order, without gaps, neighbours of
  *  different kinds. `made_from` are block, rows, bounded, mu, normal and W of the problem: in a
- *  copy of it that has others, or another number of contacts, the segments do not count and are
- *  found anew. */
+ *  copy of the problem with other arrays or another number of contacts, the segments are not valid
+ *  and are derived again. */
 typedef struct cairn_segments {
     int count, contacts;
     const cairn_segment *item;
@@ -83,7 +76,7 @@ enum { CAIRN_MOST_PARTS = 1024 };
  *  That takes 48 bytes instead of 288. 3D without rolling or spinning only.
  *
  *  Local form (W is given): u = W r + q, without velocities; blocks is 0 and the arrays of the
- *  block form are not looked at. W may be singular and a little unsymmetric. */
+ *  block form are ignored. W may be singular and a little unsymmetric. */
 typedef struct cairn_problem {
     int dimension;  /* components of a contact: 2 or 3, + rolling + spinning          */
     int rolling;    /* rolling components of a contact: 0; 1 in 2D, 2 in 3D           */
@@ -123,18 +116,20 @@ typedef struct cairn_problem {
                                    NULL: 0                                                        */
     const cairn_segments *segments; /* its contacts by kind; NULL: to be found, as
                                    cairn_problem_segments does                                    */
+    const struct cairn_cut *cut;    /* its blocks and contacts in parts, as a world that was asked
+                                   for parts cuts them; NULL: solvers cut them by their work      */
 } cairn_problem;
 
-/** The contacts of a problem by kind: the first `most` segments are written, and the number of all
- *  is returned. Says what its arrays say, whether or not it has `segments`. */
+/** The contacts of a problem by kind: writes the first `most` segments and returns the number of
+ *  all. They are derived from its arrays, whether or not it has `segments`. */
 CAIRN_API int cairn_problem_segments(const cairn_problem *p, cairn_segment *out, int most);
 
 /** Check sizes, indices, signs and finiteness. CAIRN_BAD_INPUT or CAIRN_NOT_FINITE with `error`
  *  (may be NULL) saying which entry. */
 CAIRN_API cairn_status cairn_problem_check(const cairn_problem *p, cairn_error *error);
 
-/** The rows of contact j on side 0 (a) or 1 (b) written out, whichever way they are given:
- *  a row-major dimension x block_size matrix. Block form only. */
+/** Write the rows of contact j on side 0 (a) or 1 (b), stored or not, to H: a row-major
+ *  dimension x block_size matrix. Block form only. */
 CAIRN_API void cairn_problem_rows(const cairn_problem *p, int j, int side, double *H);
 
 /** v = v_free + M^-1 H' r (blocks * block_size numbers; none in the local form) and
@@ -150,23 +145,23 @@ CAIRN_API void cairn_cone_project_polygon(int directions, double mu, double *r);
 CAIRN_API double cairn_sliding_speed(int dimension, int directions, const double *u);
 
 /** How well impulses r satisfy one law. Recomputed from r alone: v from r, u from v. All are
- *  INFINITY where a sum overflows or something is not a number. */
+ *  INFINITY if a sum overflows or contains a NaN. */
 typedef struct cairn_residual {
     double worst;      /* m/s: largest e_j, see docs/notation.md: natural map and conditions     */
-    double relative;   /* |e|_2 over the norm of the closing part of q; what tolerances mean     */
+    double relative;   /* |e|_2 over the norm of the closing part of q; tolerances refer to it   */
     double fclib;      /* the literature's |r - P_K(r - u^)|_2 / max(|q|,|r|,|u|)                */
     int worst_contact; /* index of the contact with the largest e_j, -1 when there is none     */
 } cairn_residual;
 
-/** What the judge says of impulses r, for the law asked for and for exact Coulomb. */
+/** The judgement of impulses r, for the requested law and for exact Coulomb friction. */
 typedef struct cairn_judgement {
     cairn_residual asked;
     cairn_residual coulomb;
     double cone_violation; /* N s: largest distance of r_j from its cone or its bounds         */
 } cairn_judgement;
 
-/** The one judge. Needs no workspace: it takes blocks * block_size numbers in `v` as scratch and
- *  leaves there the velocity of r; `u` (dimension per contact) receives u = H v + w. */
+/** The only judge. It needs no workspace: `v` (blocks * block_size numbers) is scratch and receives
+ *  the velocity of r; `u` (dimension per contact) receives u = H v + w. */
 CAIRN_API void cairn_judge(const cairn_problem *p, cairn_law law, const double *r, double *v,
                            double *u, cairn_judgement *out);
 
@@ -186,9 +181,9 @@ typedef struct cairn_duality {
 } cairn_duality;
 
 /** The duality gap of impulses r for the convex law with the s of the problem, any form and cones
- *  (a W that is not symmetric is taken as if it were). Without a feasible velocity - there is none,
- *  none with all contacts open, it was not found, or there are rows with bounds - the gap is
- *  infinite and only `infeasibility` speaks. Takes memory while it lasts. Fails with
+ *  (a W that is not symmetric is treated as if it were). Without a feasible velocity - there is
+ *  none, none with all contacts open, it was not found, or there are rows with bounds - the gap is
+ *  infinite and only `infeasibility` has a meaning. Allocates temporary memory. Fails with
  *  CAIRN_NO_MEMORY or CAIRN_NOT_FINITE. */
 CAIRN_API cairn_status cairn_problem_duality(const cairn_problem *p, const double *r,
                                              cairn_duality *out);

@@ -1,4 +1,5 @@
-/* run.h - the run folder: run.h5 (everything), a ParaView series, summary.json. */
+/* run.h - runs a scene and writes its folder: run.h5 (everything), a ParaView series, summary.json;
+ * and reads rows of any column of a run, also of one under way. */
 #ifndef CAIRN_RUN_H
 #define CAIRN_RUN_H
 
@@ -10,15 +11,14 @@
 extern "C" {
 #endif
 
-/** Contact problems that a run writes without being asked for: those of the first steps that missed
- *  their tolerance, at most so many, and none more once they have so many bytes together. */
+/** Contact problems that a run writes by itself: those of the first steps that missed their
+ *  tolerance, up to this number, and up to this total size in bytes. */
 enum { CAIRN_RUN_MOST_PROBLEMS = 20, CAIRN_RUN_PROBLEM_BYTES = 16 << 20 };
 
 /** Ranges of steps that a list of steps keeps, at most. */
 enum { CAIRN_RUN_MOST_SPANS = 32 };
 
-/** An overlap above this share of the smaller body's radius is warned of, whatever the residuals
- *  are. */
+/** An overlap above this share of the smaller body's radius causes a warning, for any residual. */
 #define CAIRN_RUN_DEEP 0.01
 
 /** Steps as ranges first to last: the first CAIRN_RUN_MOST_SPANS of them. */
@@ -27,6 +27,20 @@ typedef struct cairn_run_spans {
     int64_t last;  /* the newest step                                                       */
     int64_t span[CAIRN_RUN_MOST_SPANS][2];
 } cairn_run_spans;
+
+/** The processes of a run, and where their time in steps went. Zero: one process, without MPI. */
+typedef struct cairn_run_ranks {
+    int64_t ranks;       /* processes                                                  */
+    int64_t members;     /* of these, the ones that have parts of the world            */
+    int64_t parts;       /* that the world is cut into (run.parts)                     */
+    int64_t messages;    /* sent in steps, by all; since the start or the last resume  */
+    int64_t bytes;       /* likewise                                                   */
+    double compute;      /* s: in steps without messages, mean over the members        */
+    double sending;      /* s: sending messages, likewise                              */
+    double waiting;      /* s: waiting for messages of others, likewise                */
+    double most_compute; /* s: of the member that computes longest                     */
+    double most_waiting; /* s: of the member that waits longest                        */
+} cairn_run_ranks;
 
 /** Totals over the steps of a run. */
 typedef struct cairn_run_summary {
@@ -40,7 +54,7 @@ typedef struct cairn_run_summary {
     cairn_run_spans missed;         /* which they are                                         */
     int64_t problems;               /* contact problems written                               */
     int64_t missed_problems;        /* of these, of steps that missed their tolerance         */
-    int64_t repeated;               /* steps solved again because bodies outran the margin    */
+    int64_t repeated;               /* steps repeated because bodies moved beyond their reach */
     int64_t joints;                 /* alive and whole at the end                             */
     int64_t broken;                 /* joints torn                                            */
     int max_candidates, max_active; /* largest numbers of contacts                            */
@@ -63,7 +77,7 @@ typedef struct cairn_run_summary {
     int64_t overlap_step;          /* number of the step in which it was, 0: none             */
     int64_t deep_steps;            /* steps with an overlap above CAIRN_RUN_DEEP              */
     double lift_speed;             /* m/s: largest mu |u_T| at which a convex law lifts bodies */
-    double lift_height;            /* m: how high that throws a body, speed^2/(2 |gravity|)   */
+    double lift_height;            /* m: height reached by it, speed^2/(2 |gravity|)         */
     cairn_energy energy;           /* last kinetic, potential, elastic; sums of the rest     */
     double initial_energy;         /* J: kinetic + potential + elastic at the start          */
     cairn_timing timing;           /* sums                                                   */
@@ -71,9 +85,10 @@ typedef struct cairn_run_summary {
     double displacement; /* m: largest distance of a dynamic body from where it was at the start */
     int64_t displaced;   /* uid of that body, -1: there was none                   */
     uint64_t hash;       /* of the final state                                     */
-    bool interrupted;    /* ended by the caller's stop                             */
+    bool interrupted;    /* ended by the caller's callback                         */
     bool has_packing;
     cairn_packing packing;
+    cairn_run_ranks ranks;
 } cairn_run_summary;
 
 /** Progress of a run, given to the callback after every step. */
@@ -85,12 +100,17 @@ typedef struct cairn_progress {
     const cairn_step_report *report;
 } cairn_progress;
 
-/** Called after every step; returning false ends the run cleanly with what was computed kept. */
+/** Called after every step; returning false ends the run cleanly and keeps all results so far. */
 typedef bool cairn_progress_fn(const cairn_progress *progress, void *context);
 
-/** Whether `folder` can take a new run. CAIRN_BAD_INPUT: it holds one, and `error` (may be NULL)
- *  says how that one ended and how to go on with it; CAIRN_IO_FAILED: a run is under way there. */
+/** Check that a new run can be written to `folder`. CAIRN_BAD_INPUT: it contains a run, and `error`
+ *  (may be NULL) says how that one ended and how to continue it; CAIRN_IO_FAILED: a run is in
+ *  progress there. */
 CAIRN_API cairn_status cairn_run_folder_check(const char *folder, cairn_error *error);
+
+/** A rank other than 0: compute a part of the run of rank 0 until it ends. Fails, with the reason
+ *  in `error` (may be NULL), if something went wrong in this rank. */
+CAIRN_API cairn_status cairn_ranks_serve(cairn_link *link, cairn_error *error);
 
 /** Run a scene to its end and write the run folder `folder` (created if missing; a run that it
  *  holds is replaced, see cairn_run_folder_check; files are written under temporary names and
@@ -101,23 +121,24 @@ CAIRN_API cairn_status cairn_run(cairn_scene *scene, const char *folder,
                                  cairn_progress_fn *progress, void *context,
                                  cairn_run_summary *summary, cairn_error *error);
 
-/** How to go on with a run. Zero is valid. */
+/** How to continue a run. Zero is valid. */
 typedef struct cairn_resume_options {
-    cairn_progress_fn *progress; /* called after every step; NULL: nobody                       */
+    cairn_progress_fn *progress; /* called after every step; may be NULL                        */
     void *context;
-    int64_t threads; /* > 0: instead of what the scene says                                     */
+    int64_t threads;  /* > 0: replaces the value of the scene                                   */
+    cairn_link *link; /* the processes that go on with it, any number; NULL: this one           */
 } cairn_resume_options;
 
-/** Go on with the run in `folder` from its last checkpoint, with the same bits as if it had never
- *  stopped. What it wrote after that checkpoint is written again. `scene` receives its scene, to be
- *  destroyed by the caller (NULL when there is none). CAIRN_NOT_FOUND: there is no checkpoint, or
- *  the run is finished; CAIRN_BAD_INPUT: the checkpoint is damaged; CAIRN_UNSUPPORTED: it is of
- *  another version; the rest as cairn_run. */
+/** Continue the run in `folder` from its last checkpoint, with the same bits as if it had never
+ *  stopped. Output after that checkpoint is written again. `scene` receives its scene, to be
+ *  destroyed by the caller (NULL if there is none). CAIRN_NOT_FOUND: there is no checkpoint, or the
+ *  run is finished; CAIRN_BAD_INPUT: the checkpoint is damaged; CAIRN_UNSUPPORTED: it was written
+ *  by another version; otherwise as cairn_run. */
 CAIRN_API cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *options,
                                         cairn_scene **scene, cairn_run_summary *summary,
                                         cairn_error *error);
 
-/** What a run file says about itself. */
+/** The header of a run file. */
 typedef struct cairn_run_info {
     char title[128];
     char version[32]; /* of cairn that wrote it */
@@ -135,7 +156,7 @@ typedef struct cairn_run_info {
     int64_t broken;         /* torn                                                          */
     double joint_drift;     /* m: the largest                                                */
     char ending[16];        /* "complete", "rest", "interrupted", "stopped", "failed",
-                               "unfinished"; "": not told                                    */
+                               "event", "unfinished"; "": not told                           */
     uint64_t hash;
 } cairn_run_info;
 
@@ -143,9 +164,70 @@ typedef struct cairn_run_info {
 CAIRN_API cairn_status cairn_run_read_info(const char *path, cairn_run_info *out,
                                            cairn_error *error);
 
-/** Write one page about a run (a folder or its run.h5): what was slow, where accuracy was lost,
- *  which contacts did not settle, what to change. Fails as cairn_run_read_info. */
-CAIRN_API cairn_status cairn_run_explain(const char *path, FILE *out, cairn_error *error);
+/* ---- recordings: looking into a run --------------------------------------------------------- */
+
+/* Opening a recording is fast for any size, since only the requested data are read. A run in
+ * progress can be read as well, from another process; the run never waits for the reader. */
+
+/** An open run. */
+typedef struct cairn_recording cairn_recording;
+
+/** How numbers are given. */
+typedef enum cairn_number_type {
+    CAIRN_NUMBER_FLOAT,  /* float   */
+    CAIRN_NUMBER_DOUBLE, /* double  */
+    CAIRN_NUMBER_INT     /* int32_t: of columns of whole numbers only */
+} cairn_number_type;
+
+/** Some rows of a column. */
+typedef struct cairn_recording_rows {
+    const char *column; /* its path in the file, as in "frames/bodies/x" */
+    cairn_number_type type;
+    int64_t first, count;
+} cairn_recording_rows;
+
+/** The largest result of cairn_recording_read, in bytes. */
+enum { CAIRN_RECORDING_MOST_BYTES = 64 << 20 };
+
+/** Open a run folder or its run.h5. If a run is in progress in the folder, that run is opened; this
+ *  must be another process than the one that runs it. Fails as cairn_run_read_info. */
+CAIRN_API cairn_status cairn_recording_open(const char *path, cairn_recording **out,
+                                            cairn_error *error);
+/** Close it; NULL is allowed. */
+CAIRN_API void cairn_recording_close(cairn_recording *recording);
+
+/** Whether the run was in progress when the recording was last read. */
+CAIRN_API bool cairn_recording_grows(const cairn_recording *recording);
+/** Whether the run was interrupted: it is not finished, and no program is writing it. It may be
+ *  resumed, and is then in progress again. */
+CAIRN_API bool cairn_recording_interrupted(const cairn_recording *recording);
+
+/** Write what the file holds as JSON: `attributes` of the run; `columns` by path, each with `rows`,
+ *  `width` (numbers in a row), `whole` (whether they are whole), `unit` and `names` (what whole
+ *  numbers stand for); `texts` by path; `grows` and `interrupted`, as the functions above. `out`
+ *  must be a file that can be rewound. */
+CAIRN_API cairn_status cairn_recording_describe(cairn_recording *recording, FILE *out,
+                                                cairn_error *error);
+
+/** The description of a column. */
+typedef struct cairn_recording_column {
+    int64_t rows;
+    int width;  /* numbers in a row               */
+    bool whole; /* whether they are whole numbers */
+} cairn_recording_column;
+
+/** Describe a column. CAIRN_NOT_FOUND: the run has no such column, or it is not of numbers. */
+CAIRN_API cairn_status cairn_recording_look(cairn_recording *recording, const char *column,
+                                            cairn_recording_column *out, cairn_error *error);
+
+/** The numbers of `parts` ranges of rows, one range after the other, each aligned to 8 bytes; valid
+ *  until the next call. If the run is in progress, all are from the same moment. CAIRN_BAD_INPUT:
+ *  there is no such column, it does not have these rows or is not of integers; CAIRN_UNSUPPORTED:
+ *  more than CAIRN_RECORDING_MOST_BYTES; CAIRN_IO_FAILED: the file changes faster than it can be
+ *  read, try again. */
+CAIRN_API cairn_status cairn_recording_read(cairn_recording *recording,
+                                            const cairn_recording_rows *rows, int parts,
+                                            const void **data, size_t *bytes, cairn_error *error);
 
 #ifdef __cplusplus
 }

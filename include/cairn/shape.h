@@ -33,8 +33,7 @@ typedef enum cairn_shape_kind {
     CAIRN_SHAPE_COUNT
 } cairn_shape_kind;
 
-/** Data of a hull, mesh, polyline, height field or compound: never changes once made, counts who
- *  holds it. */
+/** Data of a hull, mesh, polyline, height field or compound: immutable and reference counted. */
 typedef struct cairn_geometry cairn_geometry;
 
 /** A convex piece of a body: a part of a compound, a triangle (2D: segment) of a mesh, polyline or
@@ -43,7 +42,7 @@ typedef struct cairn_piece {
     int32_t part, face;
 } cairn_piece;
 
-/** A shape by value; only the fields of its kind count. Start from cairn_shape_default. */
+/** A shape by value; only the fields of its kind are used. Start from cairn_shape_default. */
 typedef struct cairn_shape {
     cairn_shape_kind kind;
     double radius;        /* m: sphere, inside cylinder, capsule, cylinder, base of a cone     */
@@ -70,12 +69,12 @@ CAIRN_API cairn_shape cairn_shape_default(cairn_shape_kind kind, int dimension);
 CAIRN_API const cairn_record *cairn_shape_record(int kind);
 /** 2 or 3 when the kind exists in that dimension alone, else 0. */
 CAIRN_API int cairn_shape_dimension(cairn_shape_kind kind);
-/** Refuse impossible values and kinds that do not exist in this dimension; `error` (may be NULL)
+/** Check the values of a shape, and that its kind exists in this dimension; `error` (may be NULL)
  *  names the field. */
 CAIRN_API cairn_status cairn_shape_check(const cairn_shape *shape, int dimension,
                                          cairn_error *error);
 
-/** What a solid weighs at density 1, and how it resists turning. */
+/** Mass, centre of mass and inertia of a solid of density 1. */
 typedef struct cairn_mass {
     double mass;             /* kg: the volume in m^3 (2D: the area in m^2)                    */
     cairn_vec3 centre;       /* m, in the shape frame                                          */
@@ -165,13 +164,14 @@ CAIRN_API cairn_status cairn_mesh_load(const char *path, double scale, const cai
 CAIRN_API cairn_status cairn_hull_load(const char *path, double scale, const cairn_geometry **out,
                                        cairn_error *error);
 
-/** One more holder; returns its argument. NULL is allowed. */
+/** Add a reference; returns its argument. NULL is allowed. */
 CAIRN_API const cairn_geometry *cairn_geometry_retain(const cairn_geometry *geometry);
-/** One holder less; the last one frees it. NULL is allowed. */
+/** Remove a reference; the data are freed with the last one. NULL is allowed. */
 CAIRN_API void cairn_geometry_release(const cairn_geometry *geometry);
 
-/** What is inside, lent as long as the geometry is held. Faces are polygons of a hull or triangles
- *  of a mesh, counterclockwise seen from outside; in 2D they are edges, two vertices each. */
+/** The contents, valid as long as the geometry is referenced. Faces are polygons of a hull or
+ *  triangles of a mesh, counterclockwise seen from outside; in 2D they are edges, two vertices
+ *  each. */
 typedef struct cairn_geometry_view {
     int dimension;
     int vertex_count;
@@ -188,8 +188,15 @@ typedef struct cairn_geometry_view {
     const cairn_part *parts; /* of a compound                                                */
 } cairn_geometry_view;
 
-/** Look into a geometry. */
+/** Get the contents of a geometry. */
 CAIRN_API cairn_geometry_view cairn_geometry_look(const cairn_geometry *geometry);
+
+/* ---- broad phases: how pairs of shapes that may touch are found ----------------------------- */
+
+/** Name of broad phase `index`, NULL past the last. */
+CAIRN_API const char *cairn_broad_phase_name(int index);
+/** One line about a broad phase, NULL when unknown. */
+CAIRN_API const char *cairn_broad_phase_summary(const char *name);
 
 #ifdef __cplusplus
 }

@@ -21,11 +21,11 @@ typedef struct cairn_solve_options {
     const char *solver;     /* a name of cairn_solver_name                                        */
     const char *backend;    /* a name of cairn_backend_name, or that of a shared object (see
                                cairn/backend.h); NULL: the default                                */
-    cairn_law law;          /* the law asked for                                                  */
+    cairn_law law;          /* the requested law                                                  */
     double tolerance;       /* stop when the judge's relative residual of that law is below it    */
-    bool fclib_measure;     /* the tolerance means the literature's measure instead (fclib)       */
-    int64_t max_iterations; /* give up, and say so, after this many sweeps or gradient steps      */
-    double time_limit;      /* s: give up, and say so, after this long; 0: never                  */
+    bool fclib_measure;     /* the tolerance refers to the literature's measure instead (fclib)   */
+    int64_t max_iterations; /* give up, and report it, after this many sweeps or gradient steps   */
+    double time_limit;      /* s: give up, and report it, after this time; 0: never               */
     double approach;        /* m/s: > 0: sweeps with exact friction end when they no longer make
                                progress and no contacts approach each other faster than this      */
     double step_length;     /* gradient methods: first step (kg); 0: chosen from the problem      */
@@ -38,24 +38,25 @@ CAIRN_API cairn_solve_options cairn_solve_options_default(void);
 /** The table of cairn_solve_options. */
 CAIRN_API const cairn_record *cairn_solve_record(void);
 
-/** What a solver did. */
+/** The report of a solver. */
 typedef struct cairn_solve_report {
     bool converged;            /* the stopping test was met                                  */
-    bool stalled;              /* given up: its progress would not have met the test in time */
+    bool stalled;              /* given up: too little progress to meet the test in time     */
     int64_t iterations;        /* sweeps or gradient steps                                   */
     int64_t outer_iterations;  /* solves of a convex problem by an outer loop; 1 without one */
     const char *solver;        /* which one ran (what "auto" picked)                         */
-    char remark[160];          /* what a solver has to say of its work; empty: nothing       */
+    char remark[160];          /* a remark of the solver on its work; may be empty           */
     double step_length;        /* last step of a gradient method, for the next call          */
     cairn_judgement judgement; /* of the impulses returned                                   */
 } cairn_solve_report;
 
-/** Solve. `r` (dimension per contact, N s) is the warm start in and the answer out. On return `v`
- *  and `u` hold the velocities of r as the judge computed them. Not converging is a report.
+/** Solve. On entry `r` (dimension per contact, N s) is the warm start, on return the answer. On
+ *  return `v` and `u` are the velocities of r as the judge computed them. A solver that does not
+ *  converge says so in the report; the call succeeds.
  *  Fails with CAIRN_NOT_FOUND (unknown solver), CAIRN_UNSUPPORTED (the solver does not accept the
  *  problem with this law on this back end), CAIRN_NO_MEMORY, CAIRN_NOT_FINITE (a number of the
- *  start or of all that was tried is not finite, or so large that its square is not), and as
- *  cairn_backend_check; where it is for the back end the remark of the report says why. */
+ *  start or of all results is not finite, or so large that its square is not), and as
+ *  cairn_backend_check; if the back end is the reason, the remark of the report says why. */
 CAIRN_API cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *options,
                                    cairn_workspace *workspace, double *r, double *v, double *u,
                                    cairn_solve_report *report);
@@ -77,16 +78,16 @@ CAIRN_API cairn_status cairn_solve_fixed_point(const cairn_problem *p,
                                                cairn_solve_report *report);
 
 /** Exact Coulomb friction by a damped nonsmooth Newton method on s - |u_T(s)| around convex solves
- *  [C09]; circular cones. phi = 1/2 sum (s - |u_T|)^2 falls at every step. Where it gets stuck at a
- *  phi > 0, that is reported: not converged, with a remark. Fails with CAIRN_UNSUPPORTED on cones
- *  with edges. */
+ *  [C09]; circular cones. phi = 1/2 sum (s - |u_T|)^2 decreases at every step. If it gets stuck at
+ *  a phi > 0, the report says so: not converged, with a remark. Fails with CAIRN_UNSUPPORTED on
+ *  cones with edges. */
 CAIRN_API cairn_status cairn_solve_coulomb_newton(const cairn_problem *p,
                                                   const cairn_solve_options *options,
                                                   const cairn_sliding_loop *loop,
                                                   cairn_workspace *workspace,
                                                   cairn_solve_report *report);
 
-/** Where exact Coulomb friction is worth its price. */
+/** Where exact Coulomb friction is used. */
 typedef struct cairn_upgrade {
     double allowed; /* m/s: largest mu |u_T| of a pushing contact under the convex law        */
     uint8_t *exact; /* per contact, in and out: 1: upgraded to exact friction                 */

@@ -1,10 +1,10 @@
-/* statistics.h - what a heap of grains is like: packing, coordination, pair correlation, stress,
- * fabric, mixing, energy, ... of a world as it stands, or of the frames of a finished run.
+/* statistics.h - statistics of granular matter: packing, coordination, pair correlation, stress,
+ * fabric, mixing, energy, ... of the present state of a world, or of the frames of a finished run.
  * docs/statistics.md has the formulas. */
 #ifndef CAIRN_STATISTICS_H
 #define CAIRN_STATISTICS_H
 
-#include "cairn/world.h"
+#include "cairn/body.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,7 +20,7 @@ typedef struct cairn_measure_options {
     const char *axis;     /* "up", "x", "y" or "z": of slices and of the surface               */
     int64_t bins;         /* rows of a profile or histogram                                    */
     double range;         /* of the pair correlation, in mean diameters                        */
-    const char *classes;  /* "radius" or "material": what tells the two classes of a mixture   */
+    const char *classes;  /* "radius" or "material": what distinguishes the classes of a mixture */
     double cell;          /* m: edge of the cells of the mixing index; 0: 20 grains in a cell  */
     bool kinetic;         /* add the stress that moving grains carry                           */
 } cairn_measure_options;
@@ -39,7 +39,7 @@ CAIRN_API const char *cairn_statistic_name(int index);
 /** One line about a statistic, NULL when unknown. */
 CAIRN_API const char *cairn_statistic_summary(const char *name);
 
-/** What a frame must have for a statistic to be measured, in words; NULL when unknown. */
+/** The data that a frame must contain for a statistic, as text; NULL when unknown. */
 CAIRN_API const char *cairn_statistic_needs(const char *name);
 
 /** One number of a statistic. */
@@ -71,19 +71,12 @@ CAIRN_API cairn_status cairn_statistic_table_create(const char *name, int dimens
 /** Free the rows; zero is allowed. */
 CAIRN_API void cairn_statistic_table_destroy(cairn_statistic_table *table);
 
-/** Add the world as it stands to a table. Forces are the impulses of the last step over
+/** Add the present state of a world to a table. Forces are the impulses of the last step over
  *  `time_step` (s); 0: there was no step. Works and losses are not known. Fails with
  *  CAIRN_NO_MEMORY or CAIRN_BAD_INPUT; the table is then as before. */
 CAIRN_API cairn_status cairn_world_statistic(const cairn_world *world, double time_step,
                                              const cairn_measure_options *options,
                                              cairn_statistic_table *table);
-
-/** Measure every frame of a finished run (a folder or its run.h5) into `tables`, one for each of
- *  the names; destroy them. `error` (may be NULL) says what is wrong with the file, a name or the
- *  options; there are no tables then. */
-CAIRN_API cairn_status cairn_run_measure(const char *path, const cairn_names *names,
-                                         const cairn_measure_options *options,
-                                         cairn_statistic_table *tables, cairn_error *error);
 
 /** Write a table as `folder`/NAME.csv (the folder is made if missing). */
 CAIRN_API cairn_status cairn_statistic_table_write(const cairn_statistic_table *table,

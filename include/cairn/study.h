@@ -1,12 +1,31 @@
-/* compare.h - schemes, solvers and time steps on the same scene, side by side. */
-#ifndef CAIRN_COMPARE_H
-#define CAIRN_COMPARE_H
+/* study.h - analysis of runs and solvers: statistics and a one-page report of a finished run;
+ * comparisons of schemes, solvers and time steps on the same scene; trials of solvers on
+ * problems. */
+#ifndef CAIRN_STUDY_H
+#define CAIRN_STUDY_H
 
 #include "cairn/run.h"
+#include "cairn/solve.h"
+#include "cairn/statistics.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- finished runs --------------------------------------------------------------------------- */
+
+/** Measure every frame of a finished run (a folder or its run.h5) into `tables`, one for each of
+ *  the names; destroy them. `error` (may be NULL) says what is wrong with the file, a name or the
+ *  options; there are no tables then. */
+CAIRN_API cairn_status cairn_run_measure(const char *path, const cairn_names *names,
+                                         const cairn_measure_options *options,
+                                         cairn_statistic_table *tables, cairn_error *error);
+
+/** Write one page about a run (a folder or its run.h5): what was slow, where accuracy was lost,
+ *  which contacts did not settle, what to change. Fails as cairn_run_read_info. */
+CAIRN_API cairn_status cairn_run_explain(const char *path, FILE *out, cairn_error *error);
+
+/* ---- comparisons: schemes, solvers and time steps on the same scene -------------------------- */
 
 /** How far apart two runs are: distances between the places of a dynamic body in both, at times
  *  common to both. Bodies are matched by index; one that a run does not have is left out. */
@@ -26,23 +45,23 @@ typedef struct cairn_compared {
     cairn_status status; /* CAIRN_UNSUPPORTED: scheme and solver do not go together             */
     cairn_error error;   /* why there is no run, or no whole one                                */
     cairn_run_summary summary; /* zero when there is no run                                     */
-    double energy_rise;        /* J: largest rise of the energy in a step that neither inlets nor
-                                  loads nor drivers nor the mending of overlaps brought in; 0: it
-                                  never rose                                                    */
+    double energy_rise;        /* J: largest increase of the energy in a step that is not due to
+                                  inlets, loads, drivers or penetration correction; 0: it never
+                                  increased                                                     */
     cairn_run_difference difference; /* from the reference                                      */
     double order;                    /* how fast the difference (whole_rms) falls with the time
                                         step, over the steps of this scheme and solver; NaN: not
                                         enough of them                                          */
 } cairn_compared;
 
-/** What is under way, given to the callback when a run begins and after each of its steps. */
+/** Progress, passed to the callback when a run begins and after each of its steps. */
 typedef struct cairn_compare_progress {
     int run, runs;              /* number of the run, from 1, and how many there are             */
     const cairn_compared *now;  /* scheme, solver and time step are set                          */
     const cairn_progress *step; /* NULL: the run begins                                         */
 } cairn_compare_progress;
 
-/** Returning false ends the comparison; the run under way is dropped. */
+/** Returning false ends the comparison; the current run is discarded. */
 typedef bool cairn_compare_fn(const cairn_compare_progress *progress, void *context);
 
 /** What to compare. Zero is valid: every scheme, with the solver and the time step of the scene. */
@@ -87,6 +106,79 @@ CAIRN_API const cairn_compared *cairn_comparison_at(const cairn_comparison *comp
 CAIRN_API cairn_status cairn_comparison_write(const cairn_comparison *comparison,
                                               const char *folder, bool *drawable,
                                               cairn_error *error);
+
+/* ---- trials: who solves what, how well, how fast --------------------------------------------- */
+
+/** How a solver did on a problem. */
+typedef enum cairn_verdict {
+    CAIRN_VERDICT_SOLVED,      /* by the judge, the tolerance is met                           */
+    CAIRN_VERDICT_MISSED,      /* it ended without meeting it                                   */
+    CAIRN_VERDICT_FAILED,      /* it returned no impulses; `status` says why                    */
+    CAIRN_VERDICT_NOT_TREATED, /* it does not support this law on this problem                  */
+    CAIRN_VERDICT_COUNT
+} cairn_verdict;
+
+/** "solved", "missed", "failed", "not treated". */
+CAIRN_API const char *cairn_verdict_name(cairn_verdict verdict);
+
+/** One solver on one problem. */
+typedef struct cairn_trial {
+    const char *problem; /* its name                                                            */
+    int dimension, contacts;
+    const char *solver; /* the one asked for; report.solver is the one that ran                 */
+    cairn_law law;
+    int directions; /* edges of the cones; 0: circular                                          */
+    double tolerance;
+    bool fclib_measure; /* what the tolerance means                                             */
+    cairn_verdict verdict;
+    cairn_status status;
+    double seconds;            /* of the solve alone                                            */
+    cairn_solve_report report; /* zero when it failed or was not treated                        */
+    cairn_residual coulomb;    /* of exact Coulomb friction with circular cones, of its impulses */
+} cairn_trial;
+
+/** Trials, one after the other. */
+typedef struct cairn_trials cairn_trials;
+
+/** Begin. Fails with CAIRN_NO_MEMORY. */
+CAIRN_API cairn_status cairn_trials_create(cairn_trials **out);
+/** Free; NULL is allowed. */
+CAIRN_API void cairn_trials_destroy(cairn_trials *trials);
+
+/** How many threads the solves use from now on; 0: as many as the machine has. Without this call it
+ *  is the number that OpenMP has. The answers do not depend on it, to the bit. */
+CAIRN_API void cairn_trials_set_threads(cairn_trials *trials, int threads);
+
+/** Solve each problem up to `repeats` more times, for at most a second, and report the shortest
+ *  time, which is that with warm caches. 0, the default: once. */
+CAIRN_API void cairn_trials_set_repeats(cairn_trials *trials, int repeats);
+
+/** Solve `p` by the solver of `options` from `start` (dimension per contact; NULL: zero), and store
+ *  the result. `name` is copied. The failure of a solver is a verdict; the call itself fails with
+ *  CAIRN_NO_MEMORY or, for an unknown solver, CAIRN_NOT_FOUND. */
+CAIRN_API cairn_status cairn_trials_run(cairn_trials *trials, const char *name,
+                                        const cairn_problem *p, const cairn_solve_options *options,
+                                        const double *start);
+
+/** How many there are. */
+CAIRN_API int cairn_trials_count(const cairn_trials *trials);
+/** Trial `index`, lent until the next is run; NULL past the last. */
+CAIRN_API const cairn_trial *cairn_trials_at(const cairn_trials *trials, int index);
+
+/** Impulses of the last trial (dimension per contact, N s), lent until the next is run; NULL: it
+ *  failed, was not treated, or there is none. */
+CAIRN_API const double *cairn_trials_impulses(const cairn_trials *trials);
+
+/** Write all of them as comma-separated values, a line each under a line of names. */
+CAIRN_API cairn_status cairn_trials_write_csv(const cairn_trials *trials, const char *path,
+                                              cairn_error *error);
+
+/** Draw the performance profile of Dolan and More as SVG: for each solver, the share of the
+ *  problems that it solved within a factor of the time of the fastest solver on that problem.
+ *  Problems that no solver solved count as unsolved by all; solvers that treat none of the problems
+ *  are left out. */
+CAIRN_API cairn_status cairn_trials_write_profile(const cairn_trials *trials, const char *path,
+                                                  cairn_error *error);
 
 #ifdef __cplusplus
 }

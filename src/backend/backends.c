@@ -1,6 +1,6 @@
-/* backends.c - the back ends by name: those that come with the library, and shared objects
- * libcairn_backend_NAME.so, which are loaded while they are in use. Names are letters, digits, -
- * and _, so that no name leads out of the folder. */
+/* backends.c - back ends by name: the built-in ones, and plug-ins in shared objects
+ * libcairn_backend_NAME.so, which are loaded only while they are in use. Names consist of letters,
+ * digits, - and _, so that no name can point outside the plug-in folder. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "base/status.h"
 
+/* The first one is the default. */
 static const cairn_backend *const backends[] = { &cairn_backend_host, &cairn_backend_scalar };
 
 enum { BACKENDS = sizeof backends / sizeof backends[0], PATH_BYTES = 4096 };
@@ -38,13 +39,15 @@ const char *cairn_backend_summary(const char *name)
 
 /* ---- shared objects ------------------------------------------------------------------------- */
 
+/* An empty variable counts as not set. */
 const char *cairn_backend_folder(void)
 {
     const char *asked = getenv("CAIRN_BACKENDS");
     return asked && asked[0] ? asked : CAIRN_BACKEND_FOLDER;
 }
 
-/* The NAME of libcairn_backend_NAME.so; false: another file. */
+/* Extract NAME from libcairn_backend_NAME.so; false if the file name does not have this form.
+ * sizeof counts the terminating 0 of both literals, hence the - 2 and - 1. */
 static bool read_name(const char *file, char name[CAIRN_BACKEND_NAME])
 {
     size_t length = strlen(file), around = sizeof prefix + sizeof suffix - 2;
@@ -56,7 +59,9 @@ static bool read_name(const char *file, char name[CAIRN_BACKEND_NAME])
     return cairn_is_word(name);
 }
 
-/* The first name in the folder that comes after `last`, which it replaces. */
+/* Replace `last` by the alphabetically next name in the folder; false if there is none. Each call
+ * reads the folder again: that needs no memory and no state, and folders of plug-ins are small.
+ * Plug-ins with the name of a built-in back end are skipped because they cannot be opened. */
 static bool next_plugin(char last[CAIRN_BACKEND_NAME])
 {
     char best[CAIRN_BACKEND_NAME] = "", name[CAIRN_BACKEND_NAME];
@@ -84,6 +89,8 @@ bool cairn_backend_plugin(int index, char name[CAIRN_BACKEND_NAME])
 
 /* ---- by name -------------------------------------------------------------------------------- */
 
+/* Report an unknown name with the best hint available: a similar built-in name, else the list of
+ * names and, if `path` is not NULL, the file that was looked for. */
 static cairn_status no_such_name(const char *name, const char *path, cairn_error *error)
 {
     const char *names[BACKENDS];
@@ -102,7 +109,8 @@ static cairn_status no_such_name(const char *name, const char *path, cairn_error
                       path ? path : "");
 }
 
-/* The table of a shared object that was loaded. */
+/* Get and check the table of a loaded shared object. The version is checked before any other field
+ * is read, because the layout of the table may differ between versions. */
 static cairn_status read_table(const char *name, const char *path, void *object,
                                const cairn_backend **out, cairn_error *error)
 {
@@ -111,7 +119,7 @@ static cairn_status read_table(const char *name, const char *path, void *object,
     if (!symbol)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
                           "%.300s is no back end: it does not show " CAIRN_BACKEND_SYMBOL, path);
-    memcpy(&table, &symbol, sizeof table); /* POSIX makes an address of a function of it */
+    memcpy(&table, &symbol, sizeof table); /* ISO C has no cast from void * to a function */
     *out = table();
     if (!*out || (*out)->version != CAIRN_BACKEND_VERSION)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
@@ -120,6 +128,10 @@ static cairn_status read_table(const char *name, const char *path, void *object,
     if (strcmp((*out)->name, name) != 0)
         return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
                           "%.300s calls itself '%.40s', expected '%s'", path, (*out)->name, name);
+    const char *reason = (*out)->reason ? (*out)->reason() : NULL;
+    if (reason)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "backend",
+                          "the back end '%s' cannot run on this machine: %.200s", name, reason);
     return CAIRN_OK;
 }
 
@@ -132,6 +144,8 @@ static cairn_status load(const char *name, cairn_backend_use *out, cairn_error *
         snprintf(path, sizeof path, "%s/%s%s%s", cairn_backend_folder(), prefix, name, suffix);
     if (length >= (int)sizeof path || access(path, F_OK) != 0)
         return no_such_name(name, path, error);
+    /* RTLD_NOW reports missing symbols here instead of in the middle of a solve; RTLD_LOCAL keeps
+     * the symbols of plug-ins apart from each other. */
     out->object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!out->object)
         return cairn_fail(error, CAIRN_IO_FAILED, "backend", "cannot load %.300s", dlerror());
@@ -141,6 +155,7 @@ static cairn_status load(const char *name, cairn_backend_use *out, cairn_error *
     return status;
 }
 
+/* Built-in names win over files of the same name, so that a plug-in cannot replace them. */
 cairn_status cairn_backend_open(const char *name, cairn_backend_use *out, cairn_error *error)
 {
     *out = (cairn_backend_use){ .backend = name ? find(name) : backends[0] };
@@ -167,6 +182,7 @@ cairn_status cairn_backend_describe(const char *name, char *text, size_t capacit
 {
     cairn_backend_use use;
     TRY(cairn_backend_open(name, &use, error));
+    /* copied, because the text is gone once the shared object is unloaded */
     snprintf(text, capacity, "%s", use.backend->summary);
     cairn_backend_close(&use);
     return CAIRN_OK;

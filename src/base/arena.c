@@ -1,4 +1,4 @@
-/* arena.c - see arena.h. */
+/* arena.c - scratch memory for one step, allocated in pieces and freed all at once. */
 #include "base/arena.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ enum { ALIGNMENT = 64, SMALLEST_BLOCK = 1 << 16 };
 struct cairn_arena_block {
     cairn_arena_block *older;
     size_t capacity; /* usable bytes                   */
-    size_t used;     /* taken bytes                    */
+    size_t used;     /* bytes in use                   */
     char *start;     /* first aligned byte             */
 };
 
@@ -31,7 +31,8 @@ static cairn_arena_block *block_create(size_t capacity, cairn_arena_block *older
     return block;
 }
 
-/* A new newest block, at least twice the last, so that there are few of them. */
+/* Add a block at least twice as large as the last one, so that there are few of them. The rest of
+ * the old block stays unused until the next reset. */
 static bool grow(cairn_arena *arena, size_t bytes)
 {
     size_t capacity = arena->newest ? 2 * arena->newest->capacity : SMALLEST_BLOCK;
@@ -45,6 +46,7 @@ static bool grow(cairn_arena *arena, size_t bytes)
 
 void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size)
 {
+    /* a quarter of the range leaves room for rounding up and for the header of a block */
     if (size != 0 && count > (SIZE_MAX / 4) / size)
         return NULL;
     size_t bytes = rounded_up(count * size);
@@ -75,7 +77,7 @@ cairn_arena_moment cairn_arena_now(const cairn_arena *arena)
                                  arena->used };
 }
 
-/* Blocks younger than `last` are freed. */
+/* Free the blocks that are newer than `last`. */
 static void drop_blocks(cairn_arena *arena, const cairn_arena_block *last)
 {
     while (arena->newest && arena->newest != last) {
@@ -110,10 +112,11 @@ void cairn_arena_destroy(cairn_arena *arena)
 void cairn_arena_reset(cairn_arena *arena)
 {
     cairn_arena_block *newest = arena->newest;
+    /* several blocks: one block for the largest use so far and a quarter more replaces them */
     if (newest && (newest->older || newest->capacity < arena->most)) {
         size_t wanted = rounded_up(arena->most + arena->most / 4);
         cairn_arena_destroy(arena);
-        arena->newest = block_create(wanted, NULL); /* NULL: starts anew at the next take */
+        arena->newest = block_create(wanted, NULL); /* on failure the next take allocates again */
     } else if (newest) {
         newest->used = 0;
     }

@@ -1,9 +1,10 @@
-/* bytes.c - see bytes.h. */
+/* bytes.c - numbers and texts to and from a stream of bytes, and their check sums. */
 #include "base/bytes.h"
 
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/status.h"
 
 enum { NUMBER = 8 }; /* bytes */
 
@@ -20,6 +21,7 @@ void cairn_write_raw(cairn_writer *w, const void *data, size_t bytes)
     void *block = w->data;
     if (bytes == 0 || w->failed)
         return;
+    /* the bound keeps w->size + bytes from overflowing */
     w->failed = bytes > SIZE_MAX / 2 - w->size ||
                 cairn_memory_reserve(&block, &w->capacity, w->size + bytes, 1) != CAIRN_OK;
     w->data = block;
@@ -29,6 +31,7 @@ void cairn_write_raw(cairn_writer *w, const void *data, size_t bytes)
     w->size += bytes;
 }
 
+/* Byte by byte, so that the order does not depend on the machine. */
 static void write_bits(cairn_writer *w, uint64_t bits)
 {
     unsigned char bytes[NUMBER];
@@ -84,11 +87,28 @@ static void write_names(cairn_writer *w, const cairn_names *names)
         cairn_write_text(w, names->items[i]);
 }
 
+/* The kind, then its text or its record. A callback belongs to the program and cannot be written:
+ * the writer fails. */
+void cairn_write_function(cairn_writer *w, const cairn_function *function)
+{
+    const cairn_record *record = cairn_function_record((int)function->kind);
+    cairn_write_whole(w, (int64_t)function->kind);
+    if (record)
+        cairn_write_record(w, record, function);
+    else
+        cairn_write_text(w, function->text);
+    w->failed = w->failed || function->kind == CAIRN_FUNCTION_CALL;
+}
+
 static void write_option(cairn_writer *w, const cairn_option *option, const void *field)
 {
     switch (option->type) {
     case CAIRN_OPTION_REAL:
+    case CAIRN_OPTION_VARYING:
         cairn_write_real(w, *(const double *)field);
+        break;
+    case CAIRN_OPTION_FUNCTION:
+        cairn_write_function(w, field);
         break;
     case CAIRN_OPTION_INTEGER:
         cairn_write_whole(w, *(const int64_t *)field);
@@ -97,6 +117,7 @@ static void write_option(cairn_writer *w, const cairn_option *option, const void
         cairn_write_whole(w, *(const bool *)field);
         break;
     case CAIRN_OPTION_VECTOR:
+    case CAIRN_OPTION_VARYING_VECTOR:
         cairn_write_vector(w, *(const cairn_vec3 *)field);
         break;
     case CAIRN_OPTION_LIST:
@@ -110,7 +131,7 @@ static void write_option(cairn_writer *w, const cairn_option *option, const void
     }
 }
 
-/* How many options, then each with its name: a table that changed is noticed. */
+/* The number of options, then each with its name, so that a reader notices a changed table. */
 void cairn_write_record(cairn_writer *w, const cairn_record *record, const void *options)
 {
     cairn_write_whole(w, record->option_count);
@@ -123,6 +144,7 @@ void cairn_write_record(cairn_writer *w, const cairn_record *record, const void 
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+/* The next bytes, or NULL if there are not enough. r->at <= r->size always holds. */
 static const unsigned char *take(cairn_reader *r, size_t bytes)
 {
     r->failed = r->failed || bytes > r->size - r->at;
@@ -202,6 +224,7 @@ static cairn_list read_list(cairn_reader *r)
     return (cairn_list){ values, r->failed ? 0 : (int)count };
 }
 
+/* Names of the table are returned as the table's own constants, so that they outlive the arena. */
 static const char *read_name(cairn_reader *r, const cairn_option *option)
 {
     const char *text = cairn_read_text(r);
@@ -225,11 +248,28 @@ static cairn_names read_names(cairn_reader *r, const cairn_option *option)
     return r->failed ? (cairn_names){ .count = 0 } : names;
 }
 
+cairn_function cairn_read_function(cairn_reader *r)
+{
+    int kind = (int)cairn_read_within(r, 0, CAIRN_FUNCTION_EXPRESSION);
+    const cairn_record *record = cairn_function_record(kind);
+    cairn_function function = cairn_function_default((cairn_function_kind)kind);
+    if (record)
+        cairn_read_record(r, record, &function);
+    else
+        function.text = cairn_read_text(r);
+    r->failed = r->failed || (!record && !function.text);
+    return r->failed ? cairn_function_default(CAIRN_FUNCTION_CONSTANT) : function;
+}
+
 static void read_option(cairn_reader *r, const cairn_option *option, void *field)
 {
     switch (option->type) {
     case CAIRN_OPTION_REAL:
+    case CAIRN_OPTION_VARYING:
         *(double *)field = cairn_read_real(r);
+        break;
+    case CAIRN_OPTION_FUNCTION:
+        *(cairn_function *)field = cairn_read_function(r);
         break;
     case CAIRN_OPTION_INTEGER:
         *(int64_t *)field = cairn_read_whole(r);
@@ -238,6 +278,7 @@ static void read_option(cairn_reader *r, const cairn_option *option, void *field
         *(bool *)field = cairn_read_within(r, 0, 1) != 0;
         break;
     case CAIRN_OPTION_VECTOR:
+    case CAIRN_OPTION_VARYING_VECTOR:
         *(cairn_vec3 *)field = cairn_read_vector(r);
         break;
     case CAIRN_OPTION_LIST:
@@ -265,7 +306,7 @@ void cairn_read_record(cairn_reader *r, const cairn_record *record, void *option
 
 /* ---- check ---------------------------------------------------------------------------------- */
 
-/* Polynomial x^64 + x^62 + ..., bits reversed. */
+/* The polynomial of ECMA-182, x^64 + x^62 + ..., with reversed bits. */
 void cairn_check_table_make(cairn_check_table *out)
 {
     static const uint64_t polynomial = 0xc96c5795d7870f42u;
@@ -280,7 +321,7 @@ void cairn_check_table_make(cairn_check_table *out)
             out->of[k][b] = out->of[k - 1][b] >> 8 ^ out->of[0][out->of[k - 1][b] & 255];
 }
 
-/* Eight bytes as a number, the first one lowest: a compiler makes one load of it. */
+/* Eight bytes as an integer, the first one lowest; compilers turn this into one load. */
 static uint64_t eight(const unsigned char *b)
 {
     return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
@@ -288,8 +329,9 @@ static uint64_t eight(const unsigned char *b)
            (uint64_t)b[7] << 56;
 }
 
-/* Eight bytes at a time (slicing by 8), then the rest one by one. The sum that is told is the
- * complement of the one that is computed, so that zeros in front count. */
+/* Eight bytes at a time (slicing by 8), then the rest one by one. The result is the complement of
+ * the internal sum, which therefore starts with all bits set: otherwise leading zeros would not
+ * count. */
 uint64_t cairn_check_add(const cairn_check_table *table, uint64_t told, const void *data,
                          size_t bytes)
 {
@@ -311,4 +353,58 @@ uint64_t cairn_bytes_check(const void *data, size_t bytes)
     cairn_check_table table;
     cairn_check_table_make(&table);
     return cairn_check_add(&table, 0, data, bytes);
+}
+
+/* ---- sealed files --------------------------------------------------------------------------- */
+
+enum { MAGIC = 16, HEAD = 32, SUM = 8 }; /* bytes */
+
+void cairn_seal_begin(cairn_writer *w, const cairn_seal *seal)
+{
+    char magic[MAGIC] = { 0 };
+    memcpy(magic, seal->magic, strnlen(seal->magic, MAGIC));
+    cairn_write_raw(w, magic, MAGIC);
+    cairn_write_whole(w, seal->version);
+    cairn_write_whole(w, 0);
+}
+
+/* The length of the body is known only now, and is written into the head. */
+cairn_status cairn_seal_end(cairn_writer *w)
+{
+    cairn_rewrite_whole(w, HEAD - 8, (int64_t)w->size - HEAD);
+    cairn_write_whole(w, w->failed ? 0 : (int64_t)cairn_bytes_check(w->data, w->size));
+    return w->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+/* The version comes before the length, so that a file of another version gets the message that
+ * helps; the length comes before the checksum, so that a file that was cut short is reported as
+ * such. */
+cairn_status cairn_seal_open(const void *data, size_t bytes, const cairn_seal *seal,
+                             cairn_reader *body, cairn_error *error)
+{
+    char magic[MAGIC] = { 0 };
+    memcpy(magic, seal->magic, strnlen(seal->magic, MAGIC));
+    cairn_reader head = { .data = data, .size = bytes, .at = MAGIC };
+    if (bytes < HEAD + SUM || memcmp(data, magic, MAGIC) != 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "this is not a %s", seal->noun);
+    int64_t version = cairn_read_whole(&head), length = cairn_read_whole(&head);
+    if (version != seal->version)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL,
+                          "the %s has version %lld, expected %d: it was written by another "
+                          "version of cairn",
+                          seal->noun, (long long)version, seal->version);
+    if (length < 0 || (uint64_t)length != bytes - HEAD - SUM)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "the %s is damaged: found %zu bytes, expected %lld", seal->noun, bytes,
+                          (long long)length + HEAD + SUM);
+    head.at = bytes - SUM;
+    uint64_t sum = (uint64_t)cairn_read_whole(&head), found = cairn_bytes_check(data, bytes - SUM);
+    if (sum != found)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "the %s is damaged: its check sum is %016llx, expected %016llx",
+                          seal->noun, (unsigned long long)found, (unsigned long long)sum);
+    *body = (cairn_reader){ .data = (const unsigned char *)data + HEAD,
+                            .size = bytes - HEAD - SUM,
+                            .arena = body->arena };
+    return CAIRN_OK;
 }

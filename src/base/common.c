@@ -1,7 +1,21 @@
-/* random.c - splitmix64: one 64-bit state, full period, the same numbers on every machine. */
-#include "base/random.h"
+/* common.c - the clock and the random numbers of common.h. */
+#include "base/common.h"
 
 #include <math.h>
+#include <time.h>
+
+/* ---- the clock --------------------------------------------------------------------------- */
+
+double cairn_clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- random numbers ---------------------------------------------------------------------- */
+
+/* Splitmix64: one 64-bit state, full period, the same numbers on every machine. */
 
 uint64_t cairn_random_next(uint64_t *state)
 {
@@ -13,6 +27,7 @@ uint64_t cairn_random_next(uint64_t *state)
 
 double cairn_random_uniform(uint64_t *state)
 {
+    /* the upper 53 bits, as many as a double holds: the result is below 1 */
     return (double)(cairn_random_next(state) >> 11) * 0x1p-53;
 }
 

@@ -1,20 +1,21 @@
-/* directory.c - see directory.h. At most half of the places are taken, so a search looks at two of
- * them on average, whatever uids there are. */
+/* directory.c - the map from uids to rows. At most half of the places are used, so that a search
+ * looks at about two of them on average. */
 #include "base/directory.h"
 
 #include "base/memory.h"
 #include "base/status.h"
 
+/* The smallest capacity. */
 enum { LEAST = 16 };
 
-/* The place that a uid would have to itself: the upper bits of a product with 2^64 over the golden
- * ratio, which spreads numbers that follow each other. */
+/* The place of a uid if there were no collisions: upper bits of its product with 2^64 divided by
+ * the golden ratio, which spreads consecutive numbers evenly (Fibonacci hashing). */
 static size_t own_place(const cairn_directory *d, uint64_t uid)
 {
     return (size_t)((uid * 0x9e3779b97f4a7c15u) >> 32) & (d->capacity - 1);
 }
 
-/* Where a uid is, or the free place where it would be. */
+/* The place of a uid, or the free place where it would be stored. It ends, since half are free. */
 static size_t place_of(const cairn_directory *d, uint64_t uid)
 {
     size_t k = own_place(d, uid);
@@ -55,7 +56,9 @@ void cairn_directory_set(cairn_directory *d, uint64_t uid, int row)
     *place = (struct cairn_place){ uid, row + 1 };
 }
 
-/* Those after the gap that would have been found through it move up. */
+/* Close the gap: an entry behind it whose own place is not between the gap and the entry would no
+ * longer be found, and moves into the gap, which leaves a new one. Without deletion marks the table
+ * never degrades. */
 void cairn_directory_remove(cairn_directory *d, uint64_t uid)
 {
     size_t mask = d->capacity - 1, gap = place_of(d, uid);

@@ -8,9 +8,9 @@
 
 #include "base/status.h"
 
-/* Large blocks are asked for in pages of 2 MiB: a million contacts then need hundreds of entries of
- * the processor's table of pages instead of a hundred thousand. Where the system has none, nothing
- * changes. */
+/* For large blocks the system is asked to use pages of 2 MiB: a million contacts then need hundreds
+ * of page table entries instead of a hundred thousand, and fewer misses of the processor's
+ * translation cache. If the system has no such pages, nothing changes. */
 static const uintptr_t large_page = (uintptr_t)1 << 21;
 
 static void ask_for_large_pages(void *block, size_t bytes)
@@ -18,7 +18,7 @@ static void ask_for_large_pages(void *block, size_t bytes)
     uintptr_t from = ((uintptr_t)block + large_page - 1) & ~(large_page - 1);
     uintptr_t to = ((uintptr_t)block + bytes) & ~(large_page - 1);
     if (to > from)
-        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* advice: refused is as good */
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE); /* a hint: failure does not matter */
 }
 
 static void *c_library_resize(void *context, void *block, size_t bytes)
@@ -29,11 +29,13 @@ static void *c_library_resize(void *context, void *block, size_t bytes)
         return NULL;
     }
     void *resized = realloc(block, bytes);
+    /* with twice the size, at least one aligned page lies within the block */
     if (resized && bytes >= 2 * large_page)
         ask_for_large_pages(resized, bytes);
     return resized;
 }
 
+/* The only mutable global of the library, next to the number of threads of parallel.c. */
 static cairn_allocator allocator = { c_library_resize, NULL };
 
 void cairn_allocator_set(const cairn_allocator *replacement)
@@ -84,6 +86,7 @@ cairn_status cairn_memory_extend(void **block, size_t *capacity, size_t needed, 
 {
     if (needed <= *capacity)
         return CAIRN_OK;
+    /* growth by a factor keeps the cost of appending constant on average */
     size_t wanted = *capacity + *capacity / 2 + 8;
     if (wanted < needed)
         wanted = needed;

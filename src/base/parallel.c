@@ -1,8 +1,8 @@
-/* parallel.c - the one parallel loop, and pieces of work in turns, on OpenMP.
+/* parallel.c - the parallel loop, reductions, and ordered pieces of work, on OpenMP.
  *
- * Pieces have no barriers between them: a thread takes the next one whose parts have come to its
- * turn. The first that is not done always may begin, so threads never wait for each other in a
- * circle, and what a part goes through does not depend on who does it. */
+ * There are no barriers between pieces: a thread takes a piece as soon as all earlier pieces on its
+ * parts are done. The first piece that is not done can always begin, so that there is no deadlock,
+ * and the order of work on a part does not depend on the threads. */
 #include "base/parallel.h"
 
 #include <omp.h>
@@ -14,14 +14,18 @@
 
 enum { WORTH_IT = 4 }; /* ranges: below that, waking threads costs more than it saves */
 
+/* The number of threads set by the calling thread; 0: not set. OpenMP's own setting belongs to the
+ * program that uses the library, and is not changed. */
+static _Thread_local int wanted;
+
 void cairn_parallel_threads(int threads)
 {
-    omp_set_num_threads(threads > 0 ? threads : omp_get_num_procs());
+    wanted = threads > 0 ? threads : omp_get_num_procs();
 }
 
 int cairn_parallel_width(void)
 {
-    return omp_get_max_threads();
+    return wanted > 0 ? wanted : omp_get_max_threads();
 }
 
 int cairn_parallel_cores(void)
@@ -35,16 +39,17 @@ static void work_on(int k, int count, int grain, cairn_range_fn *work, void *con
     work(begin, begin + grain < count ? begin + grain : count, context);
 }
 
-/* OpenMP makes a team even of one thread, which takes longer than some sweeps do. */
+/* A single thread or few ranges do not use OpenMP: even a team of one thread takes longer to start
+ * than some sweeps take in all. */
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context)
 {
     int ranges = (count + grain - 1) / grain;
-    if (ranges < WORTH_IT || omp_get_max_threads() == 1) {
+    if (ranges < WORTH_IT || cairn_parallel_width() == 1) {
         for (int k = 0; k < ranges; k++)
             work_on(k, count, grain, work, context);
         return;
     }
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) num_threads(cairn_parallel_width())
     for (int k = 0; k < ranges; k++)
         work_on(k, count, grain, work, context);
 }
@@ -65,13 +70,56 @@ static void reduce_range(int begin, int end, void *context)
     r->work(begin, end, r->context, value);
 }
 
+size_t cairn_parted_bytes(int parts, int spans)
+{
+    return ((size_t)parts + (size_t)spans) * CAIRN_VALUE;
+}
+
 int cairn_reduction_values(const cairn_reduction *r)
 {
+    if (r->parted)
+        return 0; /* uses the room of `parted` */
     return r->count / r->grain + (r->count % r->grain > 0);
+}
+
+static void reduce_spans(int begin, int end, void *context)
+{
+    const reduce_job *job = context;
+    const cairn_reduction *r = job->r;
+    for (int k = begin; k < end; k++) {
+        const cairn_span *span = &r->parted->span[k];
+        char *value = job->values + (size_t)k * r->size;
+        memcpy(value, r->neutral, r->size);
+        r->work(span->begin, span->end, r->context, value);
+    }
+}
+
+/* Compute the values of all spans, join those of each part of this member, then those of all parts.
+ * Spans that others count are processed, too, since `work` may have results beside its value, but
+ * their values are not joined. */
+static void reduce_parts(const cairn_reduction *r, void *result)
+{
+    const cairn_parted *by = r->parted;
+    int spans = by->count + by->others;
+    char *values = by->room, *parts = values + (size_t)spans * r->size;
+    reduce_job job = { r, values };
+    cairn_parallel_for(spans, 1, reduce_spans, &job);
+    for (int part = by->first; part < by->end; part++)
+        memcpy(parts + (size_t)part * r->size, r->neutral, r->size);
+    for (int k = 0; k < by->count; k++)
+        r->join(parts + (size_t)by->span[k].part * r->size, values + (size_t)k * r->size);
+    if (by->link)
+        cairn_link_share(by->link, by->parts, parts, r->size);
+    for (int part = 0; part < by->parts; part++)
+        r->join(result, parts + (size_t)part * r->size);
 }
 
 void cairn_reduce(const cairn_reduction *r, void *room, void *result)
 {
+    if (r->parted) {
+        reduce_parts(r, result);
+        return;
+    }
     reduce_job job = { r, room };
     cairn_parallel_for(r->count, r->grain, reduce_range, &job);
     for (int k = 0; k < cairn_reduction_values(r); k++)
@@ -80,18 +128,18 @@ void cairn_reduce(const cairn_reduction *r, void *room, void *result)
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-/* How far parts have come, each in a cache line of its own. */
+/* The progress of a part, in a cache line of its own, since all threads poll it. */
 typedef struct progress {
-    _Alignas(64) atomic_int done; /* pieces on this part */
+    _Alignas(64) atomic_int done; /* finished pieces on this part */
 } progress;
 
 typedef struct crew {
     const cairn_pieces *pieces;
     cairn_range_fn *work;
     void *context;
-    atomic_bool *taken; /* of each piece                             */
-    atomic_int left;    /* that nobody has taken                     */
-    atomic_int first;   /* all before it are taken                   */
+    atomic_bool *taken; /* of each piece: a thread has it            */
+    atomic_int left;    /* pieces that no thread has taken           */
+    atomic_int first;   /* all pieces before this one are taken      */
     progress at[];      /* of each part                              */
 } crew;
 
@@ -111,6 +159,7 @@ void cairn_pieces_start(cairn_pieces *p, int parts, int most, void *room)
     p->part = (int(*)[2])numbers;
     p->turn = p->part + most;
     p->on = (int *)(p->turn + most);
+    /* all arrays follow each other in `room`, in the order of falling alignment */
     c->taken = (atomic_bool *)(p->on + parts);
     memset(p->on, 0, (size_t)parts * sizeof *p->on);
 }
@@ -124,6 +173,8 @@ void cairn_pieces_add(cairn_pieces *p, int one, int other)
     p->turn[k][1] = other == one ? p->turn[k][0] : p->on[other]++;
 }
 
+/* A piece may begin when all earlier pieces on both of its parts are done. Acquire pairs with the
+ * release in do_piece: the results of those pieces are then visible. */
 static bool is_ready(const crew *c, int k)
 {
     const int *part = c->pieces->part[k], *turn = c->pieces->turn[k];
@@ -132,19 +183,19 @@ static bool is_ready(const crew *c, int k)
            atomic_load_explicit(&c->at[part[1]].done, memory_order_acquire) == turn[1];
 }
 
-/* How many parts of a piece are in a thread's own share of the parts. */
+/* How many parts of a piece (0 to 2) belong to the thread's own share of the parts. */
 static int own_parts(const crew *c, int k, int thread, int threads)
 {
     const int *part = c->pieces->part[k], parts = c->pieces->parts;
     return (part[0] * threads / parts == thread) + (part[1] * threads / parts == thread);
 }
 
-/* How many pieces for each part a thread looks at, from the first that nobody has taken on. */
+/* Pieces that a thread examines, per part, from the first one that is not taken. */
 enum { AHEAD = 8 };
 
-/* A piece that may begin, with most of the thread's own parts: its cache may still hold them. Every
- * other thread looks from the end on, so that neighbours leave each other the same pieces each
- * time. -1: none now. */
+/* A piece that may begin, preferably on the thread's own parts, which its cache may still hold.
+ * Every other thread searches backwards, so that neighbours divide the pieces in the same way each
+ * time. -1: none at present. */
 static int find_piece(const crew *c, int thread, int threads)
 {
     int first = atomic_load_explicit(&c->first, memory_order_relaxed);
@@ -161,7 +212,8 @@ static int find_piece(const crew *c, int thread, int threads)
     return best;
 }
 
-/* Late values of `first` are lower ones: no harm, pieces are looked at again. */
+/* Advance `first` past taken pieces. A thread that is late may store a lower value; this is
+ * harmless, some pieces are only examined again. */
 static void skip_taken(crew *c)
 {
     int first = atomic_load_explicit(&c->first, memory_order_relaxed);
@@ -174,7 +226,7 @@ static void do_piece(crew *c, int k)
 {
     const int *part = c->pieces->part[k];
     if (atomic_exchange_explicit(&c->taken[k], true, memory_order_relaxed))
-        return; /* another thread was faster */
+        return; /* another thread has taken it in the meantime */
     atomic_fetch_sub_explicit(&c->left, 1, memory_order_relaxed);
     skip_taken(c);
     c->work(k, k + 1, c->context);
@@ -182,8 +234,9 @@ static void do_piece(crew *c, int k)
         atomic_fetch_add_explicit(&c->at[part[side]].done, 1, memory_order_release);
 }
 
-/* Looks in vain, some hundred microseconds, before the thread sleeps: on a machine that others use
- * it waits for one that has lost its core. (sched_yield would put it behind all others.) */
+/* Failed searches, some hundred microseconds, after which a thread sleeps: on a busy machine it
+ * then probably waits for a thread that has lost its core. (sched_yield would put it behind all
+ * others.) */
 enum { PATIENCE = 10000, NAP = 50000 /* ns */ };
 
 static void do_pieces(crew *c, int thread, int threads)
@@ -202,7 +255,7 @@ static void do_pieces(crew *c, int thread, int threads)
 void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context)
 {
     crew *c = p->crew;
-    if (p->count < 2 || omp_get_max_threads() == 1) {
+    if (p->count < 2 || cairn_parallel_width() == 1) {
         for (int k = 0; k < p->count; k++)
             work(k, k + 1, context);
         return;
@@ -216,6 +269,6 @@ void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *co
         atomic_init(&c->taken[k], false);
     for (int i = 0; i < p->parts; i++)
         atomic_init(&c->at[i].done, 0);
-#pragma omp parallel
+#pragma omp parallel num_threads(cairn_parallel_width())
     do_pieces(c, omp_get_thread_num(), omp_get_num_threads());
 }

@@ -1,61 +1,89 @@
-/* parallel.h - the one parallel loop, the one reduction, and pieces of work of which some must wait
- * for others. */
+/* parallel.h - the only parallel loop, the only reduction, and pieces of work of which some must
+ * wait for others. */
 #ifndef CAIRN_BASE_PARALLEL_H
 #define CAIRN_BASE_PARALLEL_H
 
 #include <stddef.h>
 
-/* Works on items begin .. end-1; results must not depend on how a loop is cut into ranges. */
+#include "base/link.h"
+
+/* Process items begin .. end-1. Results must not depend on how a loop is cut into ranges. */
 typedef void cairn_range_fn(int begin, int end, void *context);
 
-/* Call `work` on ranges of at most `grain` items that cover 0 .. count-1, on several threads when
- * that pays. The ranges depend on count and grain alone, never on the number of threads. */
+/* Call `work` on ranges of at most `grain` items that cover 0 .. count-1, on several threads if
+ * that is worthwhile. The ranges depend on count and grain alone, never on the number of
+ * threads. */
 void cairn_parallel_for(int count, int grain, cairn_range_fn *work, void *context);
 
-/* What items begin .. end-1 come to, into a value that begins as the neutral one. */
+/* Combine items begin .. end-1 into *value, which is the neutral value at first. */
 typedef void cairn_value_fn(int begin, int end, void *context, void *value);
 
-/* Ranges of items come to values, and these together to a result: in ascending order, so that the
- * result depends on count and grain alone. */
+/* Items that belong to parts, in spans of one part each: first the spans of this member's parts, in
+ * the order of the parts; then those that another member counts, but which are processed here
+ * too. */
+typedef struct cairn_span {
+    int begin, end, part;
+} cairn_span;
+
+typedef struct cairn_parted {
+    int parts;              /* of all members                                      */
+    int first, end;         /* the parts of this member: [first, end)              */
+    int count, others;      /* spans that are counted here, and that are not       */
+    const cairn_span *span; /* of CAIRN_SPAN items at most                         */
+    cairn_link *link;       /* to the other members; NULL: this one has all parts  */
+    void *room;             /* scratch of cairn_parted_bytes, for one reduction    */
+} cairn_parted;
+
+enum { CAIRN_SPAN = 2048, CAIRN_VALUE = 1024 /* bytes of a value, at most */ };
+
+/* The size of `room` in bytes. */
+size_t cairn_parted_bytes(int parts, int spans);
+
+/* A reduction: each range of items gives a value, and the values are joined in ascending order, so
+ * that the result depends on count and grain alone. If the items are divided into parts, the values
+ * of the spans of each part are joined first, then those of all parts in their order: the result
+ * then depends on the parts alone, and every member gets it. */
 typedef struct cairn_reduction {
     int count, grain;
+    const cairn_parted *parted; /* spans in place of ranges; may be NULL     */
     cairn_value_fn *work;
     void (*join)(void *result, const void *value);
     void *context;       /* of `work`                             */
     const void *neutral; /* value of no items                     */
-    size_t size;         /* bytes of a value                      */
+    size_t size;         /* bytes of a value, also of the result */
 } cairn_reduction;
 
-/* The values that cairn_reduce makes. */
+/* The number of values that cairn_reduce needs room for. */
 int cairn_reduction_values(const cairn_reduction *r);
-/* Join the values of all ranges to the result; `room` is for that many values. */
+/* Join the values of all ranges to *result; `room` is scratch for that many values. */
 void cairn_reduce(const cairn_reduction *r, void *room, void *result);
 
-/* Pieces of work, each on one part of something or on two: those that share a part have their turns
- * in the order in which they were added. Zero: none. */
+/* Pieces of work, each on one part of something or on two. Pieces that share a part are processed
+ * in the order in which they were added; others may run at the same time. Zero: no pieces. */
 typedef struct cairn_pieces {
     int count, parts;
-    int (*part)[2];    /* of each piece; twice the same: one part                    */
-    int (*turn)[2];    /* pieces on that part that were added before                 */
-    int *on;           /* pieces on each part                                        */
-    struct crew *crew; /* who is where, while they are worked on                     */
+    int (*part)[2];    /* of each piece; the same one twice: one part                */
+    int (*turn)[2];    /* the number of earlier pieces on each of its parts          */
+    int *on;           /* the number of pieces on each part                          */
+    struct crew *crew; /* progress of the threads, while pieces are processed        */
 } cairn_pieces;
 
 /* Bytes for `most` pieces on `parts` parts. */
 size_t cairn_pieces_bytes(int parts, int most);
-/* No pieces yet, in a room of that size that begins at a cache line. */
+/* Start with no pieces, in memory of that size, aligned to a cache line; the caller keeps it. */
 void cairn_pieces_start(cairn_pieces *p, int parts, int most, void *room);
-/* One more. */
+/* Add a piece on one part, or on two. */
 void cairn_pieces_add(cairn_pieces *p, int one, int other);
 
 /* Call `work(k, k + 1, context)` for each piece k; pieces that share no part may run at the same
- * time. One call at a time for the same pieces. A part goes through the same work in the same order
- * on any number of threads. */
+ * time. Only one such call at a time for the same pieces. Every part sees the same work in the same
+ * order on any number of threads. */
 void cairn_parallel_pieces(const cairn_pieces *p, cairn_range_fn *work, void *context);
 
-/* How many threads loops may use from now on; 0: as many as the machine has. */
+/* Set how many threads the loops of the calling thread may use; 0: as many as the machine has. The
+ * settings of OpenMP, which other libraries share, do not change. */
 void cairn_parallel_threads(int threads);
-/* How many that is; to choose how to work, never what comes out. */
+/* That number. It may decide how work is done, never what the result is. */
 int cairn_parallel_width(void);
 /* Threads that can run at the same time. */
 int cairn_parallel_cores(void);

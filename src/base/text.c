@@ -1,12 +1,13 @@
-/* text.c - texts that people write (scenes, mesh files, command lines): numbers in them, and how
- * they are shown.
+/* text.c - text written by people (scenes, mesh files, command lines): reading numbers, and
+ * escaping for messages.
  *
- * strtod and strtoll take more than they should: blanks of every kind in front, hexadecimal
- * numbers, "inf" and "nan", and the decimal mark of the locale. The functions here take a decimal
- * number with a point, and nothing else. */
+ * strtod and strtoll accept too much: leading white space of every kind, hexadecimal numbers, "inf"
+ * and "nan", and the decimal mark of the locale. The functions here accept a decimal number with a
+ * point, and nothing else. */
 #include "base/text.h"
 
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static const char *skip_digits(const char *text)
     return text;
 }
 
-/* Bytes of [-+]? ( digits [. digits?]? | . digits ) ( [eE] [-+]? digits )?; 0: it is not one. */
+/* The length of [-+]? ( digits [. digits?]? | . digits ) ( [eE] [-+]? digits )? at the start of a
+ * text; 0: there is no such number. */
 static size_t decimal_length(const char *text)
 {
     const char *at = text + (*text == '-' || *text == '+');
@@ -37,14 +39,15 @@ static size_t decimal_length(const char *text)
     return (size_t)(at - text);
 }
 
-/* strtod of a decimal of some length, in a copy that has the mark of the locale for the point. */
+/* strtod of a decimal number of known length, in a copy in which the point is replaced by the
+ * decimal mark of the locale, because strtod expects that. */
 static double decimal_value(const char *text, size_t length)
 {
     char local[512];
     const char *mark = localeconv()->decimal_point, *point = memchr(text, '.', length);
     size_t head = point ? (size_t)(point - text) : length, wide = point ? strlen(mark) : 0;
     size_t tail = point ? length - head - 1 : 0;
-    /* a longer one keeps its digits: strtod then stops by itself where the number ends */
+    /* too long for the copy: strtod finds the end itself (but needs a locale with a point) */
     if (head + wide + tail >= sizeof local)
         return strtod(text, NULL);
     memcpy(local, text, head);
@@ -71,16 +74,43 @@ size_t cairn_integer_read(const char *text, int64_t *out)
     return (size_t)(end - text);
 }
 
+bool cairn_text_is_one_of(const char *text, const char *const *words)
+{
+    while (*words && strcmp(text, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* .inf and .nan with the spellings of the core schema of YAML 1.2; only .inf may have a sign. */
+static bool special_value(const char *text, double *out)
+{
+    static const char *const infinite[] = { ".inf", ".Inf", ".INF", NULL };
+    static const char *const none[] = { ".nan", ".NaN", ".NAN", NULL };
+    bool negative = *text == '-', has_sign = negative || *text == '+';
+    if (cairn_text_is_one_of(text + has_sign, infinite)) {
+        *out = negative ? -INFINITY : INFINITY;
+        return true;
+    }
+    *out = NAN;
+    return cairn_text_is_one_of(text, none);
+}
+
+bool cairn_text_real(const char *text, double *out)
+{
+    size_t length = cairn_number_read(text, out);
+    return (length > 0 && !text[length]) || special_value(text, out);
+}
+
 size_t cairn_text_mark(const void *text, size_t length)
 {
     return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-/* ---- showing -------------------------------------------------------------------------------- */
+/* ---- escaping ------------------------------------------------------------------------------- */
 
-/* Bytes of the printable character of UTF-8 that stands here; 0: there is none. A character of n
- * bytes begins with n ones and a zero, the others with 10; U+0080 to U+009F (C2 80 to C2 9F) are
- * control characters. */
+/* The length of the printable UTF-8 character at the start of a text; 0: there is none. The first
+ * byte of a character of n > 1 bytes begins with n ones and a zero, the others begin with 10.
+ * U+0080 to U+009F (C2 80 to C2 9F) are control characters. */
 static size_t printable(const unsigned char *text)
 {
     static const unsigned char first[] = { 0xc2, 0xe0, 0xf0, 0xf5 };
@@ -97,7 +127,8 @@ static size_t printable(const unsigned char *text)
     return text[0] == 0xc2 && text[1] < 0xa0 ? 0 : bytes;
 }
 
-/* What is shown for the character at *text, which moves past it. */
+/* Write the shown form of the character at *text and move *text past it; returns its length. Bytes
+ * that are not printable appear as \n, \t, \r or \xNN, so that no input can control a terminal. */
 static size_t show(const char **text, char shown[8])
 {
     static const char named[] = "\n\t\r", letters[] = "ntr";
@@ -116,7 +147,7 @@ static size_t show(const char **text, char shown[8])
 void cairn_text_escape(const char *text, char *out, size_t capacity)
 {
     enum { DOTS = 3 };
-    size_t used = 0, whole = 0; /* `whole`: where dots still fit */
+    size_t used = 0, whole = 0; /* `whole`: the last end at which "..." still fits */
     while (*text) {
         char shown[8];
         size_t bytes = show(&text, shown);

@@ -1,18 +1,18 @@
 /* collide.h - from shapes in space to candidate contacts.
  *
  * A collider may move by `reach` (and turn by `turn`) in the coming step. Two colliders are a
- * candidate when their gap is at most the sum of what both may cover; so a pair that is left out
- * cannot touch in the step as long as nobody moves further than said. */
+ * candidate if their gap is at most the sum of the distances that both may cover. A pair that is
+ * left out therefore cannot touch in the step, as long as no body moves beyond its reach. */
 #ifndef CAIRN_COLLIDE_COLLIDE_H
 #define CAIRN_COLLIDE_COLLIDE_H
 
 #include <math.h>
 
 #include "base/arena.h"
-#include "cairn/world.h"
+#include "cairn/shape.h"
 #include "shape/bounds.h"
 
-/* One body, or one piece of it, as geometry sees it. */
+/* The geometry of one body, or of one piece of it. */
 typedef struct cairn_collider {
     const cairn_shape *shape; /* NULL: not there                                        */
     cairn_vec3 x;             /* m: origin of the shape                                 */
@@ -20,10 +20,10 @@ typedef struct cairn_collider {
     cairn_box box; /* holds the shape as it stands, when that is bounded     */
     double extent; /* m: radius about x that holds the shape; may be infinite */
     double reach;  /* m: how far any of its points may move in this step     */
-    double behind; /* m: how far its points may have come to where it stands */
+    double behind; /* m: how far its points may have moved to the present pose */
     double turn;   /* rad: how far an unbounded shape may turn               */
     int32_t face;  /* of a mesh, polyline or height field: the piece meant   */
-    bool movable;  /* two that are not movable never collide                 */
+    bool movable;  /* two colliders that are not movable never collide       */
 } cairn_collider;
 
 /* Set pose, extent and box of a collider whose shape is set. */
@@ -33,8 +33,8 @@ void cairn_collider_enclose(cairn_collider *collider);
 /* Whether it fits in a box. */
 bool cairn_collider_bounded(const cairn_collider *collider);
 
-/* Where a collider may be in this step, in one line of the cache: all that the broad phase and the
- * distances of balls and planes need. */
+/* The region in which a collider may be in this step, in one cache line: all the data that the
+ * broad phase and the distances of balls and planes need. */
 typedef enum cairn_zone_kind {
     CAIRN_ZONE_NONE,     /* not there                                                      */
     CAIRN_ZONE_BALL,     /* a ball of `radius` about the centre                            */
@@ -118,7 +118,7 @@ cairn_status cairn_pair_list_sort(cairn_pair_list *list, int bodies, cairn_arena
  * and with every unbounded zone; sorted by (first, second). */
 cairn_status cairn_pairs_find(const cairn_broad_phase *broad, const cairn_zone *zones, int count,
                               cairn_arena *scratch, cairn_pair_list *out);
-/* Whether two zones can touch; for two balls and for a ball with a plane also that they can. */
+/* Whether two zones can touch. The test is exact for two balls and for a ball with a plane. */
 bool cairn_zones_meet(const cairn_zone *a, const cairn_zone *b);
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -136,21 +136,21 @@ typedef struct cairn_leaf_list {
 } cairn_leaf_list;
 
 void cairn_leaf_list_destroy(cairn_leaf_list *list);
-/* Append the leaves of pair number `pair`: all pieces that both reaches can bring together, found
- * by their boxes; sorted by piece of a, then of b. */
+/* Append the leaves of pair number `pair`: all pieces that can meet within both reaches, found by
+ * their boxes; sorted by piece of a, then of b. */
 cairn_status cairn_leaves_add(const cairn_collider *a, const cairn_collider *b, int32_t pair,
                               cairn_leaf_list *list);
-/* Whether a collider is taken apart. */
+/* Whether a collider is divided into pieces. */
 bool cairn_collider_has_pieces(const cairn_collider *collider);
 /* The shape that a piece is of. */
 const cairn_shape *cairn_piece_shape(const cairn_collider *whole, cairn_piece piece);
-/* A piece of a collider, as a collider without a box of its own: the whole itself, or made in
+/* A piece of a collider, as a collider without its own box: the whole itself, or written to
  * `made`. */
 const cairn_collider *cairn_collider_piece(const cairn_collider *whole, cairn_piece piece,
                                            cairn_collider *made);
-/* inside.c: m: how deep a body, or a point of it, is inside of what a closed mesh or polyline of
- * another encloses: how far to its planes, and its own size; 0: it is not. Its faces do not see
- * that. */
+/* pieces.c: m: how deep a body, or a point of it, is inside the volume of a closed mesh or polyline
+ * of another: the distance to its planes plus the body's own size; 0: it is outside. The contacts
+ * of faces do not detect this. */
 double cairn_collider_swallowed(const cairn_collider *inner, const cairn_collider *outer);
 /* The flat region of a mesh, polyline or height field that a piece belongs to: the piece with the
  * smallest number of a face there; other pieces are their own. */
@@ -165,7 +165,7 @@ typedef struct cairn_witness {
     cairn_vec3 on_a, on_b; /* m: the points                                             */
     cairn_vec3 normal;     /* unit, from b to a                                         */
     double gap;            /* m, negative when shapes overlap                           */
-    int32_t feature;       /* tells apart several contacts of one pair                  */
+    int32_t feature;       /* distinguishes several contacts of one pair                */
     float residual;        /* of the iteration that found the distance, see cairn_distance;
                               0 for closed forms                                        */
 } cairn_witness;
@@ -173,14 +173,14 @@ typedef struct cairn_witness {
 /* At most, per pair. cairn_witnesses_limit says how many a given pair can have. */
 enum { CAIRN_WITNESSES = 24, CAIRN_WALL_WITNESSES = 12, CAIRN_UNRESOLVED = -1 };
 
-/* The witnesses of a pair with gap <= what both may cover, sorted by feature. The narrow phase
- * decides which collider plays a and which b: *swapped says that a is the second one. Returns their
- * number, or CAIRN_UNRESOLVED: these kinds cannot meet (two unbounded shapes), or their distance
- * was not found to the accuracy promised in docs/collision.md. */
+/* The witnesses of a pair whose gap is at most the distance that both may cover, sorted by feature.
+ * The narrow phase decides which collider is a and which is b: *swapped is true if a is the second
+ * one. Returns their number, or CAIRN_UNRESOLVED: these kinds cannot meet (two unbounded shapes),
+ * or their distance was not found to the accuracy promised in docs/collision.md. */
 int cairn_witnesses_find(const cairn_collider *first, const cairn_collider *second, int dimension,
                          bool *swapped, cairn_witness *out);
-/* reduce.c: which of the points of one flat contact (one normal) to keep: at most `limit`, 2 or 4,
- * that span what all span and hold the deepest. Returns how many of `chosen` are set. */
+/* manifold.c: which points of one flat contact (one normal) to keep: at most `limit`, 2 or 4, which
+ * span about the same area as all and include the deepest. Returns how many of `chosen` are set. */
 int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[4]);
 /* How many witnesses cairn_witnesses_find can give for this pair. */
 int cairn_witnesses_limit(const cairn_collider *first, const cairn_collider *second);

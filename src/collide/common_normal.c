@@ -6,11 +6,11 @@
  * derivatives H of the support maps, so that Newton's step solves, in the tangent plane,
  *     (H_A + H_B + g I) dn = F.
  * The matrix is positive definite for shapes that are apart, and for overlaps shallower than the
- * radii of curvature; otherwise it is shifted, which still climbs. A step is halved until it
- * climbs or at least brings F down.
+ * radii of curvature; otherwise it is shifted, which still gives an ascent direction. A step is
+ * halved until g increases or at least F decreases.
  *
- * Where a surface is flat (superellipsoids at the ends of their axes) H is so large that n, known
- * to 1e-16, fixes the points only to 1e-16 H. The last step is then taken by the points alone:
+ * Where a surface is flat (superellipsoids at the ends of their axes), H is so large that n, known
+ * to 1e-16, determines the points only to 1e-16 H. The last step then moves the points alone:
  * a - H_A dn and b + H_B dn, with a dn that may be smaller than the rounding of n. */
 #include "collide/convex.h"
 #include "math/vec.h"
@@ -102,7 +102,7 @@ static cairn_vec3 bent(const tangent *p, const cairn_bend *h, const double x[2])
     return cairn_add_scaled(along, h->tu * x[0] + h->uu * x[1], p->u);
 }
 
-/* One more step, of the points alone; only where it is so short that surfaces are straight. */
+/* One more step, of the points alone; only if it is so short that the surfaces are flat over it. */
 static void polish(const cairn_couple *c, cairn_distance *d)
 {
     tangent p = tangent_at(c, d);

@@ -2,8 +2,8 @@
  *
  * A convex shape is a core with a ball of radius `rounding` swept over it. The core is known by its
  * support map s(d) = the farthest point in direction d and by the face that looks in a direction.
- * All algorithms look at the difference C = { a - b } of two cores through its support map: the
- * cores are as far apart as C is from the origin, and overlap when C holds it. */
+ * All algorithms work on the difference C = { a - b } of two cores through its support map: the
+ * distance of the cores is that of C from the origin, and they overlap if C contains it. */
 #ifndef CAIRN_COLLIDE_CONVEX_H
 #define CAIRN_COLLIDE_CONVEX_H
 
@@ -19,13 +19,14 @@ typedef struct cairn_convex {
     const cairn_shape *shape;
     const cairn_shape_class *class;
     cairn_vec3 corners[3];  /* m, relative to x: of a triangle (2D: two, of a side)       */
-    int32_t corner_name[3]; /* what its corners are called in features                    */
+    int32_t corner_name[3]; /* the numbers of its corners in features                     */
     int corner_count;
 } cairn_convex;
 
-/* faces.c: the face that a collider of a mesh, polyline or height field means; false for others. */
+/* triangles.c: the face that a collider of a mesh, polyline or height field stands for; false for
+ * others. */
 bool cairn_convex_make_face(const cairn_collider *collider, cairn_convex *out);
-/* The shape of a collider, or the face of it that is meant, as a convex one; false for kinds that
+/* The shape of a collider, or the face that it stands for, as a convex shape; false for kinds that
  * are not convex and bounded. */
 bool cairn_convex_make(const cairn_collider *collider, cairn_convex *out);
 /* A triangle (2D: a side, `count` 2) given by its corners in space, counterclockwise seen from
@@ -59,7 +60,7 @@ typedef struct cairn_couple {
     int dimension;
 } cairn_couple;
 
-/* A point of C and where it comes from. */
+/* A point of C and the points of a and b that give it. */
 typedef struct cairn_difference {
     cairn_vec3 a, b, w; /* w = a - b */
 } cairn_difference;
@@ -76,10 +77,10 @@ typedef struct cairn_distance {
     cairn_vec3 normal;     /* unit, from b to a                                                  */
     double gap;            /* m, of the cores: negative when they overlap                        */
     double residual;       /* |on_a - on_b - gap(normal) normal| / size: 0 for the exact answer  */
-    int iterations;        /* support points asked for, about                                    */
+    int iterations;        /* number of support points computed, approximately                   */
 } cairn_distance;
 
-/* Where a walk of GJK ended. */
+/* How GJK ended. */
 typedef enum cairn_gjk_end {
     CAIRN_GJK_APART, /* `out` is the closest pair                            */
     CAIRN_GJK_FAR,   /* the gap is larger than the limit; no pair            */
@@ -87,7 +88,7 @@ typedef enum cairn_gjk_end {
 } cairn_gjk_end;
 
 /* gjk.c: the closest points of two cores that are apart, to a relative `precision` of the gap or as
- * well as rounding allows. out->normal on entry: a direction from b to a to start with. */
+ * well as rounding allows. On entry out->normal is a starting direction from b to a. */
 cairn_gjk_end cairn_gjk(const cairn_couple *c, double limit, double precision, cairn_distance *out);
 /* epa.c: the shortest way out of an overlap (or the widest gap along a face normal); `precision`
  * is relative to the size. */
@@ -95,13 +96,13 @@ void cairn_epa(const cairn_couple *c, double precision, cairn_distance *out);
 /* common_normal.c: Newton's method on the normal, from the one in `d`. Both shapes must be smooth.
  * True when the residual got below CAIRN_SMOOTH_RESIDUAL. */
 bool cairn_common_normal(const cairn_couple *c, cairn_distance *d);
-/* distance.c: all of them together. False: the gap is larger than `limit`. */
+/* distance.c: the distance by the method that suits the pair. False: the gap is above `limit`. */
 bool cairn_distance_find(const cairn_couple *c, double limit, cairn_distance *out);
 /* Whether a distance is good enough to be used. */
 bool cairn_distance_is_sound(const cairn_couple *c, const cairn_distance *d);
 
-/* The largest residual of a sound distance: of two smooth shapes; of others; of others that overlap
- * by more than CAIRN_DEEP of their size, where any direction that leads out will do. */
+/* The largest residual of a valid distance: of two smooth shapes; of others; of others that overlap
+ * by more than CAIRN_DEEP of their size, where any direction that separates them is good enough. */
 #define CAIRN_SMOOTH_RESIDUAL 1e-10
 #define CAIRN_CONVEX_RESIDUAL 1e-5
 #define CAIRN_DEEP_RESIDUAL   1e-3
@@ -118,8 +119,8 @@ int cairn_manifold_along(const cairn_couple *c, cairn_vec3 n, double margin, cai
  * there, wherever its edges are. */
 int cairn_manifold_corners(const cairn_couple *c, cairn_vec3 n, double margin, cairn_witness *out);
 
-/* reduce.c: keep at most `limit` of the points, so that they span what all span and hold the
- * deepest; then sort them by feature. Returns how many are left. */
+/* manifold.c: keep at most `limit` of the points, which span about the same area as all and include
+ * the deepest; then sort them by feature. Returns how many were kept. */
 int cairn_witnesses_reduce(cairn_witness *points, int count, int limit);
 
 /* ---- triangles of a mesh -------------------------------------------------------------------- */
@@ -131,9 +132,9 @@ typedef struct cairn_triangle {
     cairn_vec3 beyond[3]; /* outward normal of the neighbour across the edge from corner k to the
                              next (2D: at corner k); zero: an open edge                         */
     bool two_sided;       /* may be touched from both sides                                     */
-    double behind;        /* m: how far another face may have come through it                   */
-    const cairn_collider *of; /* the mesh, and the face of it that this is; NULL: what lies around
-                                 its corners is not known                                       */
+    double behind;        /* m: how far another face may have passed through it                 */
+    const cairn_collider *of; /* the mesh, and the index of this face; NULL: the faces around its
+                                 corners are not known                                          */
 } cairn_triangle;
 
 /* triangles.c: the witnesses of a convex shape and a triangle, as cairn_manifold_find; none with

@@ -1,13 +1,13 @@
-/* distance.c - the signed distance of two convex cores: who does what.
+/* distance.c - the signed distance of two convex cores: the choice of the method.
  *
  *   apart                   GJK: exact to rounding
- *   overlapping, touching   EPA for the direction (where it fails, a search), then made sharp
+ *   overlapping, touching   EPA for the direction (if it fails, a search), then refined
  *   both smooth             GJK or EPA only to start with, then Newton on the common normal
  *
- * Making sharp: seen from far enough, a normal is well defined also for shapes that touch. The
- * shapes are pulled apart along the normal n found so far, and GJK gives the normal n' of that
- * position. A normal that does not change (n' = n) is the exact one. The error shrinks by
- * shift/(R + gap + shift) a round, R being the radius of curvature: at once for flat faces. */
+ * Refinement: the normal is well defined for shapes that are far enough apart. The shapes are moved
+ * apart along the normal n found so far, and GJK gives the normal n' of that position. A normal
+ * that does not change (n' = n) is the exact one. The error is multiplied by shift/(R + gap +
+ * shift) in each round, R being the radius of curvature: flat faces take one round. */
 #include <float.h>
 
 #include "collide/convex.h"
@@ -15,7 +15,7 @@
 
 enum { MAX_ROUNDS = 12 };
 
-static const double CLIMB_STEP = 1e-6; /* rad: to this the direction is found */
+static const double CLIMB_STEP = 1e-6; /* rad: accuracy of the direction */
 
 static bool is_smooth(const cairn_couple *c)
 {
@@ -68,7 +68,7 @@ static void take_better(const cairn_couple *c, cairn_vec3 n, cairn_distance *d)
     }
 }
 
-/* Uphill from d->normal in ever smaller steps. */
+/* A search for a larger gap from d->normal, with decreasing steps. */
 static void climb_from(const cairn_couple *c, cairn_distance *d)
 {
     for (double step = 0.25; step > CLIMB_STEP;) {
@@ -83,9 +83,9 @@ static void climb_from(const cairn_couple *c, cairn_distance *d)
     }
 }
 
-/* The best that is found uphill from the direction known and from the axes of both shapes. What EPA
- * leaves undone (a ball's centre on the axis of a cylinder, where all sides are equally near) is so
- * brought to a way out that is locally the shortest. */
+/* The best result of searches from the known direction and from the axes of both shapes. Cases in
+ * which EPA fails (a ball's centre on the axis of a cylinder, where all sides are equally near)
+ * thus get a direction in which the way out is locally the shortest. */
 static void climb(const cairn_couple *c, cairn_distance *d)
 {
     climb_from(c, d);
@@ -106,7 +106,7 @@ static void climb(const cairn_couple *c, cairn_distance *d)
     d->residual = CLIMB_STEP;
 }
 
-/* Overlapping cores: a coarse EPA will do deep inside, and where it can be made sharp. */
+/* Overlapping cores: a coarse EPA is enough for deep overlaps, and if it can be refined. */
 static void find_depth(const cairn_couple *c, cairn_distance *out)
 {
     static const double precision[2] = { 1e-8, 0 };
@@ -135,7 +135,7 @@ static bool find_precisely(const cairn_couple *c, double limit, cairn_distance *
     double gap = out->gap / c->size;
     if (gap < 1e-6 || (gap < 1e-3 && out->residual > 1e-12))
         sharpen(c, out);
-    /* apart by rounding alone: the direction that GJK has is rounding, too */
+    /* apart by rounding only: then the direction of GJK is rounding, too */
     if (out->residual > CAIRN_CONVEX_RESIDUAL)
         find_depth(c, out);
     return true;
@@ -175,4 +175,157 @@ bool cairn_distance_is_sound(const cairn_couple *c, const cairn_distance *d)
                      : d->gap < -CAIRN_DEEP * c->size ? CAIRN_DEEP_RESIDUAL
                                                       : CAIRN_CONVEX_RESIDUAL;
     return d->residual <= allowed && cairn_is_finite(d->normal) && isfinite(d->gap);
+}
+
+/* ---- convex shapes in space -------------------------------------------------------------- */
+
+/* Convex shapes in space, and the difference of two of them. */
+
+static cairn_vec3 to_local(const cairn_convex *c, cairn_vec3 d)
+{
+    return cairn_vec(cairn_dot(c->axes[0], d), cairn_dot(c->axes[1], d), cairn_dot(c->axes[2], d));
+}
+
+static cairn_vec3 to_space(const cairn_convex *c, cairn_vec3 p)
+{
+    cairn_vec3 x = cairn_scale(p.x, c->axes[0]);
+    return cairn_add_scaled(cairn_add_scaled(x, p.y, c->axes[1]), p.z, c->axes[2]);
+}
+
+bool cairn_convex_make(const cairn_collider *collider, cairn_convex *out)
+{
+    const cairn_shape_class *class = cairn_shape_class_of(collider->shape);
+    if (!class->support)
+        return cairn_convex_make_face(collider, out);
+    *out = (cairn_convex){ .x = collider->x,
+                           .rounding = cairn_shape_rounding(collider->shape),
+                           .extent = cairn_shape_extent(collider->shape),
+                           .shape = collider->shape,
+                           .class = class };
+    out->axes[0] = cairn_rotate(collider->q, cairn_vec(1, 0, 0));
+    out->axes[1] = cairn_rotate(collider->q, cairn_vec(0, 1, 0));
+    out->axes[2] = cairn_cross(out->axes[0], out->axes[1]);
+    return true;
+}
+
+cairn_convex cairn_convex_triangle(const cairn_vec3 *corners, int count)
+{
+    cairn_convex c = { .corner_count = count };
+    for (int k = 0; k < count; k++)
+        c.x = cairn_add_scaled(c.x, 1.0 / count, corners[k]);
+    for (int k = 0; k < count; k++) {
+        c.corners[k] = cairn_sub(corners[k], c.x);
+        c.corner_name[k] = k;
+        c.extent = fmax(c.extent, cairn_norm(c.corners[k]));
+    }
+    return c;
+}
+
+static cairn_vec3 corner_support(const cairn_convex *c, cairn_vec3 direction)
+{
+    int best = 0;
+    for (int k = 1; k < c->corner_count; k++)
+        if (cairn_dot(c->corners[k], direction) > cairn_dot(c->corners[best], direction))
+            best = k;
+    return c->corners[best];
+}
+
+cairn_vec3 cairn_convex_support(const cairn_convex *c, cairn_vec3 direction)
+{
+    if (!c->shape)
+        return corner_support(c, direction);
+    return to_space(c, c->class->support(c->shape, to_local(c, direction)));
+}
+
+bool cairn_convex_corner(const cairn_convex *c, int k, cairn_vec3 *out)
+{
+    if (!c->shape && k < c->corner_count)
+        *out = c->corners[k];
+    if (!c->shape)
+        return k < c->corner_count;
+    if (!c->class->corner || !c->class->corner(c->shape, k, out))
+        return false;
+    *out = to_space(c, *out);
+    return true;
+}
+
+static cairn_vec3 corner_normal(const cairn_convex *c)
+{
+    cairn_vec3 e = cairn_sub(c->corners[1], c->corners[0]);
+    if (c->corner_count == 2)
+        return cairn_unit(cairn_vec(e.y, -e.x, 0));
+    return cairn_unit(cairn_cross(e, cairn_sub(c->corners[2], c->corners[0])));
+}
+
+/* The triangle as seen from the side of `direction`. */
+static void corner_face(const cairn_convex *c, cairn_vec3 direction, cairn_face *out)
+{
+    bool front = cairn_dot(corner_normal(c), direction) >= 0;
+    out->count = c->corner_count;
+    out->id = front ? 0 : 1;
+    out->normal = cairn_scale(front ? 1 : -1, corner_normal(c));
+    for (int k = 0; k < c->corner_count; k++) {
+        int from = front ? k : c->corner_count - 1 - k;
+        out->point[k] = c->corners[from];
+        out->vertex[k] = c->corner_name[from];
+    }
+}
+
+void cairn_convex_face(const cairn_convex *c, cairn_vec3 direction, cairn_face *out)
+{
+    if (!c->shape) {
+        corner_face(c, direction, out);
+        return;
+    }
+    c->class->face(c->shape, to_local(c, direction), out);
+    out->normal = to_space(c, out->normal);
+    for (int k = 0; k < out->count; k++)
+        out->point[k] = to_space(c, out->point[k]);
+}
+
+static cairn_vec3 times(const cairn_symmetric *H, cairn_vec3 p)
+{
+    return cairn_vec(H->xx * p.x + H->xy * p.y + H->zx * p.z,
+                     H->xy * p.x + H->yy * p.y + H->yz * p.z,
+                     H->zx * p.x + H->yz * p.y + H->zz * p.z);
+}
+
+cairn_bend cairn_convex_curvature(const cairn_convex *c, cairn_vec3 n, cairn_vec3 t, cairn_vec3 u)
+{
+    if (!c->shape || !c->class->curvature)
+        return (cairn_bend){ 0 };
+    cairn_symmetric H;
+    c->class->curvature(c->shape, to_local(c, n), &H);
+    cairn_vec3 p = to_local(c, t), q = to_local(c, u), Hp = times(&H, p), Hq = times(&H, q);
+    return (cairn_bend){ cairn_dot(p, Hp), cairn_dot(q, Hp), cairn_dot(q, Hq) };
+}
+
+bool cairn_convex_is_smooth(const cairn_convex *c)
+{
+    return c->shape && c->class->smooth;
+}
+
+/* ---- two cores ------------------------------------------------------------------------------ */
+
+cairn_couple cairn_couple_make(const cairn_convex *a, const cairn_convex *b, int dimension)
+{
+    return (cairn_couple){ .a = a,
+                           .b = b,
+                           .offset = cairn_sub(a->x, b->x),
+                           .size = a->extent + b->extent,
+                           .dimension = dimension };
+}
+
+cairn_difference cairn_couple_support(const cairn_couple *c, cairn_vec3 direction)
+{
+    cairn_difference p;
+    p.a = cairn_add(c->offset, cairn_convex_support(c->a, direction));
+    p.b = cairn_convex_support(c->b, cairn_scale(-1, direction));
+    p.w = cairn_sub(p.a, p.b);
+    return p;
+}
+
+double cairn_couple_gap_along(const cairn_couple *c, cairn_vec3 n)
+{
+    return cairn_dot(n, cairn_couple_support(c, cairn_scale(-1, n)).w);
 }

@@ -2,9 +2,10 @@
  *
  * Every face of the polytope has a signed distance to the origin, positive when the origin is on
  * its inner side. The face with the least distance is pushed out to the support point of C along
- * its normal until that brings nothing more: then no face of C is nearer. The first simplex need
- * not hold the origin, so shapes that touch or are just apart are treated alike. When C is flat
- * (two crossing segments, say) its depth is 0 along the normal of the flat. */
+ * its normal, until that no longer moves it: then no face of C is nearer. The first simplex need
+ * not contain the origin, so that shapes that touch or are just apart are treated in the same way.
+ * If C is flat (for example two crossing segments), its depth is 0 along the normal of its
+ * plane. */
 #include <float.h>
 #include <string.h>
 
@@ -145,7 +146,7 @@ static void give_flat(const polytope *t, cairn_vec3 n, cairn_distance *out)
     out->on_b = cairn_add_scaled(p.a, -out->gap, n);
 }
 
-/* Fills the simplex; or gives the answer for a flat C and returns false. */
+/* Build the first simplex; for a flat C, set the result and return false. */
 static bool start(polytope *t, cairn_distance *out)
 {
     bool plane = t->c->dimension == 2;
@@ -174,7 +175,7 @@ typedef struct edge_list {
     int from[EDGES], to[EDGES];
 } edge_list;
 
-/* An edge that two removed faces share is inside the hole: it goes. */
+/* An edge that two removed faces share is inside the hole: it is removed. */
 static void toggle(edge_list *edges, int from, int to)
 {
     for (int i = 0; i < edges->count; i++)
@@ -199,12 +200,12 @@ static bool share_edge(const face *f, const face *g)
     return false;
 }
 
-/* Mark the faces that see w and hang together with face `first`: faces that are flat to rounding
- * could otherwise tear the surface. */
+/* Mark the faces that see w and are connected with face `first`. Without this condition, faces that
+ * are flat to rounding could leave holes in the surface. */
 static void mark_seen(const polytope *t, int first, cairn_vec3 w, bool *seen)
 {
     int facing[FACES], count = 0, stack[FACES], depth = 0;
-    double blind = 0.01 * t->tolerance; /* faces in one plane with w are made anew as well */
+    double blind = 0.01 * t->tolerance; /* faces in the same plane as w are replaced as well */
     memset(seen, 0, (size_t)t->faces * sizeof *seen);
     for (int i = 0; i < t->faces; i++)
         if (cairn_dot(t->f[i].normal, w) - t->f[i].distance >= -blind)
@@ -272,8 +273,9 @@ static void give_face(const polytope *t, const face *f, cairn_distance *out)
     out->on_b = cairn_add_scaled(cairn_add_scaled(out->on_b, u, q->b), v, r->b);
 }
 
-/* The answer: the nearest face, or one hardly farther that holds the foot of the origin better (C
- * may have flat parts, made of many faces; rounding makes some a little nearer than they are). */
+/* The result: the nearest face, or one that is hardly farther and contains the foot of the origin
+ * better (flat parts of C consist of many faces, and rounding makes some of them slightly
+ * nearer). */
 static void give_nearest(const polytope *t, double least, cairn_distance *out)
 {
     double best = DBL_MAX;
@@ -292,7 +294,8 @@ static void give_nearest(const polytope *t, double least, cairn_distance *out)
     }
 }
 
-/* Push the nearest face out. False when it is on the surface of C, or nothing more can be done. */
+/* Push the nearest face out. False if it is on the surface of C, or no further progress is
+ * possible. */
 static bool grow(polytope *t, double precision, cairn_distance *out)
 {
     int least = least_face(t);

@@ -1,13 +1,13 @@
 /* gjk.c - the closest points of two convex cores by Gilbert, Johnson and Keerthi's walk.
  *
  * v is the point nearest to the origin of a simplex in C = A - B. Each round takes the support
- * point w of C against v, adds it to the simplex, and reduces that to the smallest face that holds
- * the new nearest point. v.w/|v| <= distance <= |v|: the walk ends when these bounds meet to
- * rounding, when w brings nothing new, or when the origin is inside.
+ * point w of C against v, adds it to the simplex, and reduces that to the smallest face that
+ * contains the new nearest point. v.w/|v| <= distance <= |v|: the walk ends when these bounds agree
+ * to rounding, when w is not a new point, or when the origin is inside.
  *
- * The nearest point of a simplex is found by trying every face that holds the newest vertex and
- * taking the best: flat or repeated simplices need no special case, since a face that is too flat
- * for its formula is left out and its edges are tried anyway. In 2D there are no tetrahedra: the
+ * The nearest point of a simplex is found by trying every face that contains the newest vertex and
+ * taking the best: degenerate simplices need no special case, since a face that is too flat for its
+ * formula is skipped, and its edges are tried anyway. In 2D there are no tetrahedra: the
  * nearest point of a triangle round the origin is the origin. */
 #include <float.h>
 
@@ -122,7 +122,7 @@ static bool has_vertex(const simplex *s, cairn_vec3 w)
     return false;
 }
 
-/* v = p + t e is known to eps |p|, much of it along the edge e: take that out again. */
+/* v = p + t e has an error of eps |p|, much of it along the edge e: remove that part. */
 static cairn_vec3 square_to_edge(const simplex *s, cairn_vec3 v)
 {
     cairn_vec3 e = cairn_sub(s->p[1].w, s->p[0].w);
@@ -141,14 +141,14 @@ static void give_points(const simplex *s, cairn_vec3 v, cairn_distance *out)
     out->normal = cairn_scale(1 / out->gap, v);
 }
 
-/* Bounds |v| and v.w/|v| that agree: to the precision asked, or to the rounding of w. */
+/* Whether the bounds |v| and v.w/|v| agree to the requested precision, or to the rounding of w. */
 static bool bounds_meet(const cairn_couple *c, double precision, cairn_vec3 v, cairn_vec3 w)
 {
     double squared = cairn_dot(v, v);
     return squared - cairn_dot(v, w) <= precision * squared + 1e-15 * c->size * sqrt(squared);
 }
 
-/* Add a support point and walk to the nearest point of the new simplex. False: no way nearer. */
+/* Add a support point and go to the nearest point of the new simplex. False: it is not nearer. */
 static bool advance(simplex *s, const cairn_difference *p, cairn_vec3 *v)
 {
     s->p[s->count++] = *p;

@@ -1,17 +1,17 @@
 /* grid.c - broad phase by a hierarchical grid; linear for any mix of sizes.
  *
  * A box of edge e lives on level l = ceil(log2(e/e_0)), whose cells have edge e_0 2^l >= e, in the
- * one cell that holds its centre. Of the e_0 from the smallest edge to twice that, the one is
- * taken with which boxes fill their cells best. Two boxes that overlap have centres at most
+ * one cell that contains its centre. Among values of e_0 from the smallest edge to twice that, the
+ * one with which boxes fill their cells best is chosen. Two boxes that overlap have centres at most
  * (e_i + e_j)/2 apart on each axis, that is one cell of the coarser of their levels: so each box
  * looks, on its own level and on every coarser level that is occupied, into the cell of its centre
- * and the neighbours of it. Every pair is found once: on one level by the box whose cell comes
- * first, or who comes first in it; on different levels by the smaller box.
+ * and its neighbours. Every pair is found once: on the same level by the box whose cell comes
+ * first, or which comes first in the same cell; on different levels by the smaller box.
  *
- * Boxes are sorted by cell, so that a row of cells is one piece of memory. Where the cells between
- * the outermost boxes are not many more than boxes, each has a number of its own; else they share
- * numbers through a hash. Ranges of boxes are searched on their own, each with room for as many
- * pairs as is usual, and then joined. */
+ * Boxes are sorted by cell, so that a row of cells is contiguous in memory. If the cells between
+ * the outermost boxes are not many more than the boxes, each has its own number; otherwise they
+ * share numbers through a hash. Ranges of boxes are searched in parallel, each with memory for a
+ * usual number of pairs, and the results are then joined. */
 #include <math.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ typedef struct entry {
 typedef struct level {
     bool occupied;
     double cells_per_length;
-    cell low, high;    /* outermost cells that may be asked for                */
+    cell low, high;    /* outermost cells that may be looked up                */
     int64_t base;      /* number of the cell `low`, where cells have their own */
     int64_t row, slab; /* cells in a row and in a slab of rows                 */
 } level;
@@ -67,9 +67,9 @@ static double edge(const cairn_zone *zone)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* Edges as numbers in [1/2, 1) times powers of two, in STEPS ranges: how many are in each, and the
- * largest. A cell with the largest edge of a range is as long as boxes there, and up to twice as
- * long as those above it. */
+/* A histogram of the edges by their mantissa in [1/2, 1), in STEPS ranges: the number in each
+ * range, and the largest. With the largest edge of a range as e_0, cells are as long as the boxes
+ * of that range, and up to twice as long as those of the ranges above it. */
 typedef struct edges {
     int64_t count[STEPS];
     double most[STEPS];
@@ -91,8 +91,8 @@ static edges count_edges(const grid *g)
     return all;
 }
 
-/* How many others boxes meet in cells of the largest edge of a range, relatively: as many as cells
- * are larger than they are. */
+/* The relative number of other boxes that boxes find in cells of the largest edge of a range: it
+ * grows with the size of cells over the size of boxes. */
 static double crowd(const edges *all, int range)
 {
     double sum = 0;
@@ -141,8 +141,8 @@ static void measure(grid *g)
         g->levels[l].cells_per_length = 1 / ldexp(g->smallest, l);
 }
 
-/* The number of a cell from a place in cells: within 1e12 of 0 by the choice of e_0. A place that
- * is no number meets nobody, and an infinite one is beyond the last cell. */
+/* The number of a cell from a position in units of cells, which is within 1e12 of 0 by the choice
+ * of e_0. A NaN meets no box, and an infinite position is beyond the last cell. */
 static int64_t cell_number(double place)
 {
     double whole = floor(place);
@@ -168,7 +168,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* A level reaches one cell further than the boxes on it: there its boxes look. */
+/* A level extends one cell beyond its boxes, because boxes look into neighbouring cells. */
 static void stretch(level *on, cell c)
 {
     const cell low = { c.x - 1, c.y - 1, c.z - 1, c.level };
@@ -201,7 +201,7 @@ static void place(grid *g)
     }
 }
 
-/* Numbers for all cells between the outermost ones, or a hash when they are too many. */
+/* Numbers for all cells between the outermost ones, or a hash if these are too many. */
 static void number_cells(grid *g)
 {
     double total = 0, most = (double)ROOMY * g->entry_count + 1000;
@@ -269,7 +269,7 @@ static cairn_status build(const cairn_zone *zones, int count, cairn_arena *scrat
 
 /* ---- search --------------------------------------------------------------------------------- */
 
-/* Where the pairs of one range of entries go: as many as there is room for, all are counted. */
+/* The output of one range of entries: pairs are stored as far as there is room, and all counted. */
 typedef struct sink {
     cairn_pair *out;
     size_t room, found;
@@ -377,7 +377,7 @@ static void search_range(int begin, int end, void *context)
     job->count[begin / GRAIN] = s.found;
 }
 
-/* Pairs that did not fit are looked for again. */
+/* Ranges whose pairs did not fit are searched again. */
 static void list_range(int begin, int end, void *context)
 {
     const search *job = context;

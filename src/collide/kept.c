@@ -1,39 +1,39 @@
-/* kept.c - pairs that are found once and serve many steps.
+/* kept.c - pairs that are found once and used for many steps.
  *
- * The list holds the pairs of zones that are wider than those of the step by a skin,
+ * The list contains the pairs of zones that are wider than those of the step by a skin,
  *
  *     skin = share * max(reach, 1/50 of the half length),
  *
- * but at most a radius or, for what flies further than that in a step, LEAST_SHARE of its reach:
- * a share that was right while all was slow would list thousands for each body when they are fast.
- * It serves as long as every zone lies in the one it was made with; where a few have left, they get
- * new ones and their pairs are added to the list (strays.c). The pairs of a step are those
- * of the list whose zones meet as they are now: the same ones, in the same order, whenever the list
- * was made. So a list never changes a result, and nobody needs to save one.
+ * but at most a radius or, for bodies that move further than that in a step, LEAST_SHARE of their
+ * reach: a share that was right for slow bodies would list thousands of pairs for each fast body.
+ * The list is valid as long as every zone lies within the one it was built with. If a few have left
+ * theirs, they get new ones, and their pairs are added to the list (strays, below). The pairs of a
+ * step are those of the list whose present zones meet: the same pairs in the same order, whenever
+ * the list was built. A list therefore never changes a result, and need not be saved.
  *
- * A wide skin makes the list last, a thin one makes it short. The share goes on growing (or
- * shrinking) from list to list while that lowers the tests a step. A new list counts as REBUILD
- * tests a zone, a list that is mended as LOOK tests a zone and STRAY for each zone that left. When
- * mending has cost as much as a new list, or the list has grown by GROWN, there is a new one. One
- * of more than MOST_PAIRS a zone shrinks: it costs memory. */
+ * With a wide skin the list lasts longer, with a thin one it is shorter. The share continues to
+ * grow (or shrink) from list to list while that reduces the number of tests per step. A new list
+ * counts as REBUILD tests per zone, an update of the list as LOOK tests per zone and STRAY for each
+ * stray. If updates have cost as much as a new list, or the list has grown by GROWN, a new one is
+ * built. With more than MOST_PAIRS pairs per zone the share shrinks, to save memory. */
 #include "collide/kept.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/prefetch.h"
 #include "base/status.h"
-#include "collide/strays.h"
 #include "math/vec.h"
 
 enum { GRAIN = 4096, REBUILD = 100, TRIAL = 16, WASTE = 3, MOST_PAIRS = 32 };
-enum { AHEAD = 16 };                      /* pairs between asking for a zone and looking at it */
+enum { AHEAD = 16 };                      /* pairs between prefetching a zone and using it */
 enum { STRAY = 200, LOOK = 2, FEW = 64 }; /* few: at most one in so many */
 
 static const double FIRST_SHARE = 2, LEAST_SHARE = 0.25, MOST_SHARE = 32, GROWTH = 1.5;
 static const double MOST_SKIN = 1;    /* of the half length without the reach           */
-static const double GROWN = 1.25;     /* of the list as it was made                      */
+static const double GROWN = 1.25;     /* of the list as it was built                     */
 static const double ROUNDING = 1e-12; /* relative: far above rounding, far below a skin */
 
 void cairn_kept_pairs_destroy(cairn_kept_pairs *kept)
@@ -74,7 +74,7 @@ static bool covers(const cairn_zone *made, const cairn_zone *now)
 
 typedef struct cover_job {
     const cairn_zone *made, *now;
-    int32_t *left; /* each range fills its own part: zones that have left theirs */
+    int32_t *left; /* each range fills its own part: strays                      */
     int *found;    /* of each range                                              */
 } cover_job;
 
@@ -89,7 +89,7 @@ static void cover_range(int begin, int end, void *context)
     job->found[begin / GRAIN] = (int)(left - (job->left + begin));
 }
 
-/* Zones that have left the ones that the list was made with. */
+/* Find the strays: zones that have left those that the list was built with. */
 typedef struct strays {
     int32_t *zone;
     int count;
@@ -115,7 +115,7 @@ static cairn_status find_strays(const cairn_kept_pairs *kept, const cairn_layout
 
 /* ---- a new list ----------------------------------------------------------------------------- */
 
-/* Balls become boxes: what is near a plane is then never missed by rounding. */
+/* Balls become boxes, so that no pair near a plane is missed because of rounding. */
 static cairn_zone widened(const cairn_zone *zone, double share)
 {
     cairn_zone wide = *zone;
@@ -133,7 +133,7 @@ static cairn_zone widened(const cairn_zone *zone, double share)
     return wide;
 }
 
-/* The next share, from what the last list cost. */
+/* The next share, from the cost of the last list. */
 static void tune(cairn_kept_pairs *kept)
 {
     if (kept->share == 0)
@@ -195,8 +195,8 @@ static bool comes_before(const cairn_pair *a, const cairn_pair *b)
     return a->first < b->first || (a->first == b->first && a->second < b->second);
 }
 
-/* The first of the pairs [from, count) that does not come before one: steps that double, then
- * halve. */
+/* The first of the sorted pairs [from, count) that is not before a given one, by galloping: the
+ * steps double, then halve. */
 static size_t first_from(const cairn_pair_list *list, size_t from, const cairn_pair *one)
 {
     size_t step = 1;
@@ -215,7 +215,7 @@ static size_t first_from(const cairn_pair_list *list, size_t from, const cairn_p
     return low;
 }
 
-/* The list with the fresh pairs, in the memory of `spare`, which gets the old list. */
+/* Merge the new pairs into the list, in the memory of `spare`, which then holds the old list. */
 static cairn_status merge(cairn_kept_pairs *kept, cairn_pair_list *spare)
 {
     const cairn_pair_list *list = &kept->list, *fresh = &kept->fresh;
@@ -241,7 +241,7 @@ static cairn_status merge(cairn_kept_pairs *kept, cairn_pair_list *spare)
     return CAIRN_OK;
 }
 
-/* Whether those that left are few enough, and nothing else speaks for a new list. */
+/* Whether the strays are few enough, and there is no other reason for a new list. */
 static bool can_be_mended(const cairn_kept_pairs *kept, const cairn_layout *at, const strays *s)
 {
     double cost = kept->mending + (double)STRAY * s->count + (double)LOOK * at->count;
@@ -250,12 +250,12 @@ static bool can_be_mended(const cairn_kept_pairs *kept, const cairn_layout *at, 
            cairn_strays_suit(at->zones, s->zone, s->count, kept->usual);
 }
 
-/* New zones for those that left, and their pairs. */
+/* New zones for the strays, and their pairs. */
 static cairn_status mend(cairn_kept_pairs *kept, const cairn_layout *at, const strays *s,
                          cairn_arena *scratch, cairn_pair_list *spare)
 {
     const cairn_strays few = { kept->zones, at->count, s->zone, s->count, kept->usual };
-    kept->made = false; /* until it is whole again */
+    kept->made = false; /* until the list is complete again */
     for (int i = 0; i < s->count; i++)
         kept->zones[s->zone[i]] = widened(&at->zones[s->zone[i]], kept->share);
     TRY(cairn_strays_find(&few, scratch, &kept->fresh));
@@ -266,7 +266,7 @@ static cairn_status mend(cairn_kept_pairs *kept, const cairn_layout *at, const s
     return CAIRN_OK;
 }
 
-/* A list that serves: the one there is, mended, or a new one. */
+/* Provide a valid list: the present one, updated if necessary, or a new one. */
 static cairn_status make_sure(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
                               const cairn_layout *at, cairn_arena *scratch, cairn_pair_list *spare)
 {
@@ -292,7 +292,7 @@ typedef struct live_job {
 static bool is_live(const cairn_zone *a, const cairn_zone *b)
 {
     if (a->kind == CAIRN_ZONE_BALL && b->kind == CAIRN_ZONE_BALL)
-        return cairn_balls_meet(a, b) & (a->movable | b->movable); /* half of them: no branch */
+        return cairn_balls_meet(a, b) & (a->movable | b->movable); /* half pass: no branch */
     return a->kind != CAIRN_ZONE_NONE && b->kind != CAIRN_ZONE_NONE && (a->movable || b->movable) &&
            cairn_zones_meet(a, b);
 }
@@ -342,6 +342,55 @@ void cairn_kept_pairs_forget(cairn_kept_pairs *kept)
     kept->made = false;
 }
 
+/* Whether the bodies that stay keep their order: the list then stays sorted. */
+static bool keeps_order(const int32_t *was, int count)
+{
+    int last = -1;
+    for (int i = 0; i < count; i++) {
+        if (was[i] >= 0 && was[i] < last)
+            return false;
+        last = was[i] >= 0 ? was[i] : last;
+    }
+    return true;
+}
+
+/* Zones move up or down in place. With the order kept, a zone that moves down goes to a place whose
+ * own zone has moved already if one begins at the first body; the reverse for those that move
+ * up. */
+static void move_zones(cairn_zone *zones, const int32_t *was, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (was[i] > i)
+            zones[i] = zones[was[i]];
+    for (int i = count - 1; i >= 0; i--)
+        if (was[i] >= 0 && was[i] < i)
+            zones[i] = zones[was[i]];
+    for (int i = 0; i < count; i++)
+        if (was[i] < 0)
+            zones[i] = (cairn_zone){ .kind = CAIRN_ZONE_NONE };
+}
+
+/* If there is no memory for the zones, the next step builds a new list, as for any other reason. */
+void cairn_kept_pairs_rename(cairn_kept_pairs *kept, const int32_t *was, int count,
+                             const int32_t *now, int before)
+{
+    bool usable = kept->made && kept->count == before && keeps_order(was, count);
+    kept->made = usable && cairn_memory_extend((void **)&kept->zones, &kept->capacity,
+                                               (size_t)count + 1, sizeof *kept->zones) == CAIRN_OK;
+    if (!kept->made)
+        return;
+    move_zones(kept->zones, was, count);
+    size_t left = 0;
+    for (size_t k = 0; k < kept->list.count; k++) {
+        const cairn_pair pair = kept->list.items[k];
+        const cairn_pair renamed = { now[pair.first], now[pair.second] };
+        kept->list.items[left] = renamed;
+        left += renamed.first >= 0 && renamed.second >= 0;
+    }
+    kept->list.count = left;
+    kept->count = count;
+}
+
 cairn_status cairn_kept_pairs_live(cairn_kept_pairs *kept, const cairn_broad_phase *broad,
                                    const cairn_layout *at, cairn_arena *scratch,
                                    cairn_pair_list *out)
@@ -349,8 +398,165 @@ cairn_status cairn_kept_pairs_live(cairn_kept_pairs *kept, const cairn_broad_pha
     TRY(make_sure(kept, broad, at, scratch, out));
     TRY(list_live(kept, at->zones, scratch, out));
     kept->uses++;
-    /* made while things moved more: a new one is shorter */
+    /* built while bodies moved faster: a new one is shorter */
     if (kept->uses >= TRIAL && kept->list.count > WASTE * out->count + (size_t)at->count)
         kept->made = false;
+    return CAIRN_OK;
+}
+
+/* ---- strays ------------------------------------------------------------------------------ */
+
+/* The pairs of a few zones among many.
+ *
+ * Cells have an edge c that is at least that of every zone in question. Two boxes that overlap have
+ * centres at most c apart on each axis, so each of the few is entered in the cell of its centre and
+ * in the 26 around it, and each of the many looks into the cell of its own centre. Cells share
+ * numbers through a hash; zones of other cells are excluded by the test of boxes. Zones larger than
+ * c, and walls, are tested against all of the few. */
+
+enum { AROUND = 27 };
+
+static const double WIDER = 1.5; /* cells over the usual zone                            */
+static const double MOST = 4;    /* edge of a stray over the usual zone                  */
+static const double FAR = 1e11;  /* cells from the origin: places are known to 2e-5 there */
+
+typedef struct cell {
+    int64_t x, y, z;
+} cell;
+
+typedef struct table {
+    const cairn_zone *zones;
+    const int32_t *few;
+    int count;
+    double edge, cells_per_length;
+    uint32_t mask;   /* buckets - 1                                             */
+    uint32_t *start; /* first entry of each bucket, buckets + 1                 */
+    int32_t *entry;  /* zones                                                   */
+} table;
+
+static double edge_of(const cairn_zone *zone)
+{
+    return 2 * fmax(zone->half.x, fmax(zone->half.y, zone->half.z));
+}
+
+static int64_t along(double x, double cells_per_length)
+{
+    double place = x * cells_per_length;
+    place = place > -2 * FAR ? (place < 2 * FAR ? place : 2 * FAR) : -2 * FAR; /* or NaN */
+    int64_t whole = (int64_t)place;                                            /* towards 0 */
+    return whole - (place < (double)whole);
+}
+
+static cell cell_of(const table *t, cairn_vec3 x)
+{
+    return (cell){ along(x.x, t->cells_per_length), along(x.y, t->cells_per_length),
+                   along(x.z, t->cells_per_length) };
+}
+
+static uint32_t bucket_of(const table *t, cell c)
+{
+    uint64_t h = (uint64_t)c.x * 0x9e3779b97f4a7c15u + (uint64_t)c.y * 0xbf58476d1ce4e5b9u +
+                 (uint64_t)c.z * 0x94d049bb133111ebu;
+    return (uint32_t)(h >> 32) & t->mask;
+}
+
+static uint32_t bucket_around(const table *t, int32_t zone, int k)
+{
+    cell c = cell_of(t, t->zones[zone].centre);
+    return bucket_of(t, (cell){ c.x + k % 3 - 1, c.y + k / 3 % 3 - 1, c.z + k / 9 - 1 });
+}
+
+/* Sorted by bucket, by counting. */
+static cairn_status fill(table *t, cairn_arena *scratch)
+{
+    uint32_t buckets = 64;
+    while (buckets < 2u * AROUND * (uint32_t)t->count)
+        buckets *= 2;
+    t->mask = buckets - 1;
+    t->start = cairn_arena_take(scratch, (size_t)buckets + 1, sizeof *t->start);
+    t->entry = cairn_arena_take(scratch, (size_t)t->count * AROUND, sizeof *t->entry);
+    if (!t->start || !t->entry)
+        return CAIRN_NO_MEMORY;
+    memset(t->start, 0, ((size_t)buckets + 1) * sizeof *t->start);
+    for (int i = 0; i < t->count; i++)
+        for (int k = 0; k < AROUND; k++)
+            t->start[bucket_around(t, t->few[i], k)]++;
+    for (uint32_t b = 0; b < buckets; b++)
+        t->start[b + 1] += t->start[b];
+    for (int i = 0; i < t->count; i++)
+        for (int k = 0; k < AROUND; k++)
+            t->entry[--t->start[bucket_around(t, t->few[i], k)]] = t->few[i];
+    return CAIRN_OK;
+}
+
+/* The pairs of zone i with `count` zones. */
+static cairn_status meet(const cairn_zone *zones, int32_t i, const int32_t *others, size_t count,
+                         cairn_pair_list *out)
+{
+    const cairn_zone *me = &zones[i];
+    for (size_t k = 0; k < count; k++) {
+        const cairn_zone *other = &zones[others[k]];
+        if (others[k] != i && (me->movable | other->movable) && cairn_zones_meet(me, other))
+            TRY(cairn_pair_list_add(out, i, others[k]));
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status look(const table *t, int32_t i, cairn_pair_list *out)
+{
+    const cairn_zone *zone = &t->zones[i];
+    if (zone->kind == CAIRN_ZONE_NONE)
+        return CAIRN_OK;
+    if (!cairn_zone_bounded(zone) || edge_of(zone) > t->edge)
+        return meet(t->zones, i, t->few, (size_t)t->count, out);
+    uint32_t bucket = bucket_of(t, cell_of(t, zone->centre));
+    return meet(t->zones, i, t->entry + t->start[bucket], t->start[bucket + 1] - t->start[bucket],
+                out);
+}
+
+static bool is_same(cairn_pair one, cairn_pair other)
+{
+    return one.first == other.first && one.second == other.second;
+}
+
+/* Hashed cells may give the same pair more than once, and two of the few find each other twice. */
+static void drop_repeated(cairn_pair_list *list)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < list->count; k++) {
+        const cairn_pair pair = list->items[k];
+        if (kept == 0 || !is_same(pair, list->items[kept - 1]))
+            list->items[kept++] = pair;
+    }
+    list->count = kept;
+}
+
+bool cairn_strays_suit(const cairn_zone *zones, const int32_t *few, int count, double usual)
+{
+    bool suit = usual > 0 && isfinite(usual);
+    for (int i = 0; i < count && suit; i++) {
+        const cairn_zone *zone = &zones[few[i]];
+        cairn_vec3 x = zone->centre;
+        double most = FAR * usual;
+        suit = cairn_zone_bounded(zone) && edge_of(zone) <= MOST * usual && fabs(x.x) <= most &&
+               fabs(x.y) <= most && fabs(x.z) <= most;
+    }
+    return suit;
+}
+
+cairn_status cairn_strays_find(const cairn_strays *s, cairn_arena *scratch, cairn_pair_list *out)
+{
+    table t = { .zones = s->zones, .few = s->few, .count = s->few_count };
+    double edge = WIDER * s->usual;
+    for (int i = 0; i < t.count; i++)
+        edge = fmax(edge, edge_of(&t.zones[t.few[i]]));
+    t.edge = edge;
+    t.cells_per_length = 1 / (1.001 * edge);
+    out->count = 0;
+    TRY(fill(&t, scratch));
+    for (int i = 0; i < s->count; i++)
+        TRY(look(&t, i, out));
+    TRY(cairn_pair_list_sort(out, s->count, scratch));
+    drop_repeated(out);
     return CAIRN_OK;
 }

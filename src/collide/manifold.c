@@ -1,14 +1,15 @@
 /* manifold.c - from the distance of two convex shapes to their contact points.
  *
- * The faces that look at each other are projected along the normal n onto a plane. The contact
+ * The faces that face each other are projected along the normal n onto a plane. The contact
  * points are the corners of the intersection of the two polygons: corners of a inside b, corners of
  * b inside a, and crossings of their edges. Each has its own gap, measured along n between the
- * faces, and a key from the vertices it is made of; no side plays the reference, so nothing flips.
- * Points enter and leave where their gap passes the margin, that is, when they carry no load. If
- * none of them has the exact gap (curved rims, tilted edges that cross) the witness itself joins.
+ * faces, and a key from the vertices that define it. There is no reference side that could change
+ * from step to step. Points appear and disappear when their gap passes the margin, that is, when
+ * they carry no load. If none of them has the exact gap (curved rims, tilted edges that cross), the
+ * witness itself is added.
  *
- * A face normal that is as good as the normal found, to rounding, takes its place: bodies at rest
- * on each other then have the normal of the face and not one made of rounding errors. */
+ * If a face normal is as good as the normal found, up to rounding, it is used instead: bodies at
+ * rest on each other then have the normal of the face, without rounding errors. */
 #include "collide/convex.h"
 #include "math/vec.h"
 
@@ -89,7 +90,7 @@ static bool in_polygon(const outline *o, double u, double v, double turn, double
     return o->count > 2;
 }
 
-/* On a segment; `aside` is how far off its line still counts. */
+/* On a segment; `aside` is the tolerated distance from its line. */
 static bool on_segment(const outline *o, double u, double v, double aside, double tolerance)
 {
     double t = along_segment(o, u, v), slack = o->longest > 0 ? tolerance / o->longest : 0;
@@ -138,7 +139,7 @@ static void add_corners(manifold *m, int side, double aside)
     const outline *from = side ? &m->b : &m->a, *in = side ? &m->a : &m->b;
     for (int k = 0; k < from->count; k++) {
         double u = from->u[k], v = from->v[k];
-        /* a looks down, b up: their corners run round in opposite directions */
+        /* a faces down, b up: their corners run in opposite directions */
         bool inside = in->count > 2    ? in_polygon(in, u, v, side ? -1 : 1, m->tolerance)
                       : in->count == 2 ? on_segment(in, u, v, aside, m->tolerance)
                                        : false;
@@ -184,9 +185,9 @@ static void add_crossings(manifold *m)
             add_crossing(m, i, (i + 1) % m->a.count, k, (k + 1) % m->b.count);
 }
 
-/* Two segments that are all but parallel, on round sides of capsules, cylinders or cones, lie on
- * each other; how far aside their ends may be. A point that is y aside is y^2/(2 R) off the
- * surface. */
+/* Two almost parallel segments, on round sides of capsules, cylinders or cones, lie on each other:
+ * the tolerated lateral distance of their ends. A point at the lateral distance y is y^2/(2 R) off
+ * the surface. */
 static double parallel_width(const manifold *m)
 {
     const outline *a = &m->a, *b = &m->b;
@@ -224,7 +225,7 @@ static void add_witness(manifold *m, const cairn_distance *d, double gap)
     add_point(m, cairn_dot(middle, m->t1), cairn_dot(middle, m->t2), both, 0);
 }
 
-/* From cores to surfaces, from b's origin to space. */
+/* From cores to surfaces, and from coordinates relative to b's origin to world coordinates. */
 static void give_points(manifold *m, cairn_witness *out)
 {
     const cairn_convex *a = m->c->a, *b = m->c->b;
@@ -262,7 +263,7 @@ static int finish(manifold *m, cairn_witness *out)
     return m->count;
 }
 
-/* The faces that look at each other along n. */
+/* The faces that face each other along n. */
 static manifold start_along(const cairn_couple *c, cairn_vec3 n, double margin, cairn_face *fa,
                             cairn_face *fb)
 {
@@ -308,4 +309,157 @@ int cairn_manifold_find(const cairn_couple *c, const cairn_distance *d, double m
     intersect(&m);
     add_witness(&m, d, gap);
     return finish(&m, out);
+}
+
+/* ---- few points for many ----------------------------------------------------------------- */
+
+/* A few contact points that represent many.
+ *
+ * The two points that are farthest apart are kept, then the farthest on either side of the line
+ * between them, so that the polygon they span gives about the same support as all. The deepest
+ * point, if clearly deeper than those, replaces its nearest one. Comparisons require a clear
+ * difference, so that points that are equal up to rounding are not exchanged from step to step. Of
+ * very many points only those that are outermost in some direction are considered. */
+
+enum { KEPT = 4, MANY = 64, OUTERMOST = 16 };
+
+static const double CLEARLY = 1 + 1e-6;
+
+static double apart(const cairn_witness *p, const cairn_witness *q)
+{
+    cairn_vec3 d = cairn_sub(p->on_a, q->on_a);
+    return cairn_dot(d, d);
+}
+
+static void farthest_pair(const cairn_witness *p, int count, int chosen[KEPT])
+{
+    double longest = 0;
+    chosen[0] = chosen[1] = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = i + 1; j < count; j++)
+            if (apart(&p[i], &p[j]) > longest * CLEARLY) {
+                longest = apart(&p[i], &p[j]);
+                chosen[0] = i;
+                chosen[1] = j;
+            }
+}
+
+/* The point that is farthest from the line of the chosen pair, on the side of sign; -1: none. */
+static int farthest_aside(const cairn_witness *p, int count, const int chosen[KEPT], double sign)
+{
+    cairn_vec3 base = p[chosen[0]].on_a, line = cairn_sub(p[chosen[1]].on_a, base);
+    cairn_vec3 side = cairn_cross(p[chosen[0]].normal, line);
+    double square = cairn_dot(line, line), most = 1e-9 * square;
+    int best = -1;
+    for (int k = 0; k < count; k++) {
+        double height = sign * cairn_dot(side, cairn_sub(p[k].on_a, base));
+        if (height > most * CLEARLY) {
+            most = height;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Include the deepest point: as an additional one up to the limit, else in place of its nearest.
+ * Returns how many are chosen. */
+static int admit_deepest(const cairn_witness *p, int count, int limit, int *chosen, int kept)
+{
+    int deepest = 0, deepest_chosen = 0, nearest = 0;
+    for (int k = 1; k < count; k++)
+        if (p[k].gap < p[deepest].gap)
+            deepest = k;
+    for (int k = 1; k < kept; k++) {
+        if (p[chosen[k]].gap < p[chosen[deepest_chosen]].gap)
+            deepest_chosen = k;
+        if (apart(&p[chosen[k]], &p[deepest]) < apart(&p[chosen[nearest]], &p[deepest]))
+            nearest = k;
+    }
+    double size = sqrt(apart(&p[chosen[0]], &p[chosen[1]]));
+    if (p[deepest].gap >= p[chosen[deepest_chosen]].gap - 1e-10 * size)
+        return kept;
+    chosen[kept < limit ? kept : nearest] = deepest;
+    return kept < limit ? kept + 1 : kept;
+}
+
+static void sort_by_feature(cairn_witness *p, int count)
+{
+    for (int i = 1; i < count; i++) {
+        cairn_witness item = p[i];
+        int k = i;
+        for (; k > 0 && p[k - 1].feature > item.feature; k--)
+            p[k] = p[k - 1];
+        p[k] = item;
+    }
+}
+
+static int choose_of_few(const cairn_witness *points, int count, int limit, int chosen[KEPT])
+{
+    int kept = 2;
+    farthest_pair(points, count, chosen);
+    for (int side = 1; side >= -1 && limit > 2; side -= 2) {
+        int k = farthest_aside(points, count, chosen, side);
+        if (k >= 0)
+            chosen[kept++] = k;
+    }
+    return admit_deepest(points, count, limit, chosen, kept);
+}
+
+/* The point that is outermost along a direction. */
+static int outermost(const cairn_witness *p, int count, cairn_vec3 direction)
+{
+    double size = sqrt(apart(&p[0], &p[count - 1]));
+    int best = 0;
+    for (int k = 1; k < count; k++)
+        if (cairn_dot(direction, cairn_sub(p[k].on_a, p[best].on_a)) > 1e-9 * size)
+            best = k;
+    return best;
+}
+
+/* The outermost points in directions all around the normal, and the deepest; each once. */
+static int list_outermost(const cairn_witness *p, int count, int list[OUTERMOST + 1])
+{
+    cairn_vec3 t = cairn_perpendicular(p[0].normal), u = cairn_cross(p[0].normal, t);
+    int found = 0;
+    for (int i = 0; i <= OUTERMOST; i++) {
+        double angle = 2 * M_PI * i / OUTERMOST;
+        cairn_vec3 d = cairn_add_scaled(cairn_scale(cos(angle), t), sin(angle), u);
+        int next = outermost(p, count, d), known = 0;
+        for (int k = 0; k < count && i == OUTERMOST; k++)
+            next = k == 0 || p[k].gap < p[next].gap ? k : next;
+        while (known < found && list[known] != next)
+            known++;
+        list[known] = next;
+        found += known == found;
+    }
+    return found;
+}
+
+int cairn_witnesses_choose(const cairn_witness *points, int count, int limit, int chosen[KEPT])
+{
+    if (count <= MANY)
+        return choose_of_few(points, count, limit, chosen);
+    int list[OUTERMOST + 1], found = list_outermost(points, count, list);
+    cairn_witness few[OUTERMOST + 1];
+    for (int k = 0; k < found; k++)
+        few[k] = points[list[k]];
+    int kept = choose_of_few(few, found, limit, chosen);
+    for (int k = 0; k < kept; k++)
+        chosen[k] = list[chosen[k]];
+    return kept;
+}
+
+int cairn_witnesses_reduce(cairn_witness *points, int count, int limit)
+{
+    if (count > limit) {
+        int chosen[KEPT], kept = choose_of_few(points, count, limit, chosen);
+        cairn_witness copy[KEPT];
+        for (int k = 0; k < kept; k++)
+            copy[k] = points[chosen[k]];
+        for (int k = 0; k < kept; k++)
+            points[k] = copy[k];
+        count = kept;
+    }
+    sort_by_feature(points, count);
+    return count;
 }

@@ -22,7 +22,7 @@ int cairn_convex_convex(const cairn_collider *a, const cairn_collider *b, int di
 
 /* ---- dispatch ------------------------------------------------------------------------------- */
 
-/* What a kind is to the narrow phase. */
+/* The class of a kind in the narrow phase. */
 typedef enum role {
     UNLISTED,
     BALL,
@@ -38,7 +38,7 @@ typedef enum role {
     ROLES
 } role;
 
-/* Other kinds are convex: their support function is all that is asked of them. */
+/* Other kinds are convex: only their support function is used. */
 static const role roles[CAIRN_SHAPE_COUNT] = {
     [CAIRN_SHAPE_SPHERE] = BALL,           [CAIRN_SHAPE_POINT] = BALL,
     [CAIRN_SHAPE_HALF_SPACE] = HALF_SPACE, [CAIRN_SHAPE_INSIDE_CYLINDER] = TUBE,
@@ -110,7 +110,7 @@ static role role_of(const cairn_collider *c)
     return listed == UNLISTED ? CONVEX : listed;
 }
 
-/* The couple of two kinds, NULL: they have none. `swapped`: the second plays a. */
+/* The function for two kinds, NULL: there is none. `swapped`: the second is a. */
 static const couple *couple_of(const cairn_collider *first, const cairn_collider *second,
                                bool *swapped)
 {
@@ -122,8 +122,8 @@ static const couple *couple_of(const cairn_collider *first, const cairn_collider
     return kind == NONE ? NULL : &couples[kind];
 }
 
-/* How much the gap can shrink in this step: both may move by their reach, and the points of a
- * turning wall that can come near a lie within `arm` of its origin. */
+/* By how much the gap can decrease in this step: both may move by their reach, and those points of
+ * a turning wall that can come near a are within `arm` of its origin. */
 static double margin_of(const cairn_collider *a, const cairn_collider *b)
 {
     double margin = a->reach + b->reach;

@@ -20,21 +20,20 @@ cairn_witness cairn_ball_witness(const cairn_collider *a, cairn_vec3 normal, dou
 /* Radius of a ball, 0 of a point. */
 double cairn_ball_radius(const cairn_collider *c);
 
-/* capsules.c */
 cairn_couple_fn cairn_capsule_capsule;
 
-/* revolution.c: b is a surface of revolution */
+/* walls.c: b is a surface of revolution */
 cairn_couple_fn cairn_ball_inside_cylinder;
 cairn_couple_fn cairn_ball_inside_cone;
 cairn_couple_fn cairn_ball_funnel;
 cairn_couple_fn cairn_convex_inside_round; /* of a cylinder or a cone (2D: a wedge) */
 
-/* planes.c: b is made of half-spaces */
+/* b is made of half-spaces */
 cairn_couple_fn cairn_convex_half_space;
 cairn_couple_fn cairn_convex_inside_box;
 cairn_couple_fn cairn_convex_inside_wedge; /* 2D: inside of a cone */
 
-/* faces.c: b is a triangle of a mesh or height field, or a segment of a polyline */
+/* triangles.c: b is a triangle of a mesh or height field, or a segment of a polyline */
 cairn_couple_fn cairn_convex_face_of;
 
 /* narrow.c: any two convex shapes */

@@ -37,8 +37,8 @@ static inline cairn_witness cairn_plane_witness(const cairn_zone *a, const cairn
     return cairn_point_witness(a->centre, a->radius, b->half, distance);
 }
 
-/* The witness of two balls or of a ball and a plane, as cairn_witnesses_find but without asking how
- * far they are apart. A ball plays a, a point only against another point. */
+/* The witness of two balls or of a ball and a plane, as cairn_witnesses_find but for any gap. a is
+ * a ball; a point is a only against another point. */
 static inline void cairn_zones_witness(const cairn_zone *first, const cairn_zone *second,
                                        int dimension, bool *swapped, cairn_witness *out)
 {

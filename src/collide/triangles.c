@@ -1,27 +1,30 @@
 /* triangles.c - a convex shape against one triangle of a mesh (2D: one side of a polyline).
  *
- * A triangle alone has normals all round its edges; within a mesh most of them point into a
- * neighbour, and a body that slides over a flat mesh would stumble over them. The rule:
+ * A single triangle has normals in all directions around its edges. Within a mesh most of them
+ * point into a neighbour, and a body that slides over a flat mesh would catch on them. The rules:
  *
- *   - A body that is more than half way behind a one-sided triangle does not see it. A two-sided
- *     triangle turns its front to the larger half of the body.
+ *   - A body that is more than half behind a one-sided triangle has no contact with it. The front
+ *     of a two-sided triangle is the side on which the larger half of the body is.
  *   - The points of the triangle that are farthest along the normal n are all of it, an edge, or a
  *     corner. A normal at an edge or corner is taken only if the mesh falls away from it there: if
- *     n.t <= 0 for all directions t in which the surface leaves the edge or corner, and n looks to
- *     the front of one of its triangles. So the body is nowhere nearer to the mesh round about.
- *   - Otherwise the normal of the triangle takes its place, and only points where the facing
- *     face lies over the triangle count; what lies beyond the edge is the neighbour's business. A
- *     body that does not meet the triangle is not behind it either.
- *   - In a hollow, where the neighbour rises from the edge, the room in front of both is the wedge
- *     between their planes. A corner of the body in it that can get over the triangle meets its
- *     plane already beyond the edge: else who slides over the neighbour runs into the triangle. */
+ *     n.t <= 0 for all directions t in which the surface leaves the edge or corner, and n points to
+ *     the front of one of its triangles. The body is then nowhere nearer to the surrounding mesh.
+ *   - Otherwise the normal of the triangle is used, and only points where the facing face lies over
+ *     the triangle count; points beyond the edge belong to the neighbour. A body that does not meet
+ *     the triangle is not behind it either.
+ *   - In a concave region, where the neighbour rises from the edge, the space in front of both is
+ *     the wedge between their planes. A corner of the body in it that can get over the triangle
+ *     has a contact with its plane already beyond the edge: otherwise a body that slides over the
+ *     neighbour would run into the triangle. */
 #include <math.h>
 
 #include "collide/convex.h"
+#include "collide/narrow.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
+#include "shape/shape.h"
 
-/* The triangle with its front to the body. */
+/* The triangle with its front towards the body. */
 typedef struct front {
     const cairn_triangle *t;
     double side; /* -1: turned over                                                           */
@@ -41,7 +44,7 @@ static cairn_vec3 normal_of(const cairn_vec3 *corner, int count)
                                  : cairn_cross(e, cairn_sub(corner[2], corner[0])));
 }
 
-/* The back of a triangle as a front: corners in the opposite order, neighbours turned as well. */
+/* The back of a triangle as its front: corners in reverse order, neighbours reversed as well. */
 static void turn_over(front *f)
 {
     front old = *f;
@@ -57,22 +60,23 @@ static void turn_over(front *f)
     }
 }
 
-/* A thin body, a point above all, is half way through a face as soon as it touches it, and lost to
- * rounding there. Those thinner than this share of the triangle's size are seen as deep as if they
- * had it. */
+/* A thin body, in particular a point, is half behind a face as soon as it touches it, and rounding
+ * would decide about the contact. Bodies thinner than this share of the triangle's size are
+ * detected as deep as if they had that thickness. */
 static const double THINNEST = 0.02;
 
-/* Whether a face that lies wholly behind the triangle has sunk into it: it looks at it, and is not
- * deeper than thin bodies may be. Others lie beyond the other side of what the triangle bounds. */
+/* Whether a face that is completely behind the triangle has penetrated it: it faces the triangle
+ * and is not deeper than thin bodies may be. Other faces are beyond the other side of the solid
+ * that the triangle bounds. */
 static bool has_sunk_face(const cairn_convex *a, const front *f, double size)
 {
     bool looks_at_it = cairn_dot(normal_of(a->corners, a->corner_count), f->normal) < 0;
     return looks_at_it && f->sunk <= 0.5 * THINNEST * size;
 }
 
-/* How far the middle of the body is in front of the triangle. It lies half way between the two
- * points that are furthest along its normal, wherever the shape has its origin. A face that plays
- * the body has its origin in its solid. */
+/* The distance of the middle of the body in front of the triangle. The middle is half way between
+ * the two extreme points along its normal, independent of the origin of the shape. If the body is a
+ * face, its origin is inside its solid. */
 static double in_front(const cairn_convex *a, front *f)
 {
     double origin = cairn_dot(f->normal, cairn_sub(a->x, f->corner[0]));
@@ -105,8 +109,8 @@ static cairn_vec3 out_over(const front *f, int k)
     return f->count == 2 ? cairn_scale(-1, e) : cairn_cross(e, f->normal);
 }
 
-/* Whether a place behind the triangle is nearer to the outside over a ridge, straight under the
- * neighbour there, whose plane goes through the edge as well: then it is its business. */
+/* Whether a point behind the triangle is nearer to the outside across a convex edge, directly under
+ * the neighbour there, whose plane contains the edge as well: then it belongs to the neighbour. */
 static bool is_nearer_to_neighbour(cairn_vec3 place, const front *f)
 {
     double here = cairn_dot(f->normal, cairn_sub(place, f->corner[0]));
@@ -157,7 +161,7 @@ static bool falls_at_edge(const front *f, int k, cairn_vec3 n)
     return f->t->two_sided || cairn_dot(n, f->normal) >= 0 || cairn_dot(n, other) > 0;
 }
 
-/* A walk over the triangles round a corner. */
+/* A walk over the triangles around a corner. */
 typedef struct fan {
     const front *f;
     const cairn_geometry *g;
@@ -189,8 +193,8 @@ static void visit(fan *w, int32_t face)
     w->front |= w->f->side * cairn_dot(w->n, cairn_rotate(w->q, v->face_normal[face])) >= 0;
 }
 
-/* From face to face over the sides at the vertex that begin there, or (`back`) end there. False: it
- * came to an open edge before it was round. */
+/* From face to face over the sides that begin at the vertex, or (`back`) end there. False: it
+ * reached an open edge before the circle was closed. */
 static bool walk(fan *w, int32_t start, bool back)
 {
     int32_t face = start;
@@ -236,9 +240,9 @@ static bool is_own_normal(const front *f, cairn_vec3 n)
     return falls_at_edge(f, top[0] == 0 && top[1] == 2 ? 2 : top[0], n);
 }
 
-/* How far behind the triangle another face may lie and rest on it: by the longer edge of the two,
- * or as far as it may have come. It must look at the triangle: others, and deeper ones, may be
- * those of a body on the other side of what the triangle bounds. */
+/* How far behind the triangle another face may be and still rest on it: by the longer edge of the
+ * two, or as far as it may have moved. It must face the triangle: other faces, and deeper ones, may
+ * belong to a body on the other side of the solid that the triangle bounds. */
 static double rest_behind(const front *f, const cairn_convex *a)
 {
     if (a->shape || f->t->two_sided)
@@ -249,8 +253,8 @@ static double rest_behind(const front *f, const cairn_convex *a)
     return looks_at_it ? fmax(1e-3 * fmax(edge, other), f->t->behind) : 0;
 }
 
-/* Whether another face lies a little behind the triangle and straight over it, as sides that rest
- * on each other do: the way between them is along the normal. */
+/* Whether another face is a little behind the triangle and directly over it, like sides that rest
+ * on each other: their distance is then measured along the normal. */
 static bool rests_behind(const front *f, const cairn_couple *c, const cairn_distance *d)
 {
     bool over = cairn_dot(d->normal, f->normal) < -0.996; /* to 5 degrees */
@@ -259,7 +263,7 @@ static bool rests_behind(const front *f, const cairn_couple *c, const cairn_dist
 
 /* ---- hollows -------------------------------------------------------------------------------- */
 
-/* Whether p lies straight over the face of a mesh. */
+/* Whether p is directly over the face of a mesh. */
 static bool lies_over(const cairn_collider *c, int32_t face, cairn_vec3 p)
 {
     const cairn_geometry_view *v = &c->shape->geometry->view;
@@ -310,8 +314,8 @@ static int meet_in_hollow(const front *f, const cairn_couple *c, double margin, 
     return kept;
 }
 
-/* Points along the normal of the triangle. A body that is apart from it has those in front of it,
- * and where it lies behind those to which no neighbour is nearer. */
+/* Contact points along the normal of the triangle. Of a body that is apart from it, the points in
+ * front of it; of a body behind it, the points to which no neighbour is nearer. */
 static int meet_along(const front *f, const cairn_couple *c, const cairn_distance *d, double margin,
                       cairn_witness *out)
 {
@@ -348,4 +352,93 @@ int cairn_triangle_witnesses(const cairn_convex *a, const cairn_triangle *t, int
     if (t->two_sided && cairn_dot(d.normal, f.normal) < 0)
         return 0;
     return meet_along(&f, &c, &d, margin, out);
+}
+
+/* ---- faces as colliders ------------------------------------------------------------------ */
+
+/* Triangles of meshes and height fields, and segments of polylines, as colliders. */
+
+/* The corners of the face that a collider means, in space, and their vertices; their number. */
+static int corners_of(const cairn_collider *c, cairn_vec3 corner[3], int32_t vertex[3])
+{
+    const cairn_geometry_view *v = &c->shape->geometry->view;
+    const cairn_pose pose = { c->x, c->q };
+    int first = v->face_first[c->face], count = v->dimension == 2 ? 2 : 3;
+    for (int k = 0; k < count; k++) {
+        vertex[k] = v->face_vertex[first + k];
+        corner[k] = cairn_pose_apply(&pose, v->vertices[vertex[k]]);
+    }
+    return count;
+}
+
+/* Whether the collider means a face that there is. */
+static bool has_face(const cairn_collider *c)
+{
+    const cairn_geometry *g = c->shape->geometry;
+    return g && g->neighbour && c->face >= 0 && c->face < g->view.face_count;
+}
+
+/* The origin of a piece determines on which side of others it is. It is inside the solid, behind
+ * the face by the face's own size, and not in the face, where rounding would decide. */
+bool cairn_convex_make_face(const cairn_collider *c, cairn_convex *out)
+{
+    cairn_vec3 corner[3];
+    int32_t vertex[3];
+    if (!has_face(c))
+        return false;
+    int count = corners_of(c, corner, vertex);
+    *out = cairn_convex_triangle(corner, count);
+    cairn_vec3 normal = cairn_rotate(c->q, c->shape->geometry->view.face_normal[c->face]);
+    cairn_vec3 in = cairn_scale(-out->extent, normal);
+    out->x = cairn_add(out->x, in);
+    for (int k = 0; k < count; k++) {
+        out->corners[k] = cairn_sub(out->corners[k], in);
+        out->corner_name[k] = vertex[k];
+    }
+    out->extent *= sqrt(2);
+    return true;
+}
+
+/* An open mesh is a sheet with two sides; what is closed, a height field or a polyline is solid on
+ * one side. */
+static cairn_triangle triangle_of(const cairn_collider *c)
+{
+    const cairn_geometry *g = c->shape->geometry;
+    cairn_triangle t = { .two_sided = c->shape->kind == CAIRN_SHAPE_MESH && !g->view.closed,
+                         .of = c };
+    int count = corners_of(c, t.corner, t.name), first = g->view.face_first[c->face];
+    for (int k = 0; k < count; k++) {
+        int32_t next = g->neighbour[first + k];
+        if (next >= 0)
+            t.beyond[k] = cairn_rotate(c->q, g->view.face_normal[next]);
+    }
+    return t;
+}
+
+static int meet(const cairn_collider *a, const cairn_collider *b, int dimension, double margin,
+                cairn_witness *out)
+{
+    cairn_convex body;
+    if (!has_face(b) || !cairn_convex_make(a, &body))
+        return CAIRN_UNRESOLVED;
+    cairn_triangle t = triangle_of(b);
+    t.behind = a->behind + b->behind;
+    return cairn_triangle_witnesses(&body, &t, dimension, margin, out);
+}
+
+/* Of two faces either may detect the other: a face deep behind the other has it in front. */
+int cairn_convex_face_of(const cairn_collider *a, const cairn_collider *b, int dimension,
+                         double margin, cairn_witness *out)
+{
+    int count = meet(a, b, dimension, margin, out);
+    if (count != 0 || !cairn_shape_has_faces(a->shape))
+        return count;
+    count = meet(b, a, dimension, margin, out);
+    for (int k = 0; k < count; k++) {
+        cairn_witness w = out[k];
+        out[k].on_a = w.on_b;
+        out[k].on_b = w.on_a;
+        out[k].normal = cairn_scale(-1, w.normal);
+    }
+    return count;
 }

@@ -1,4 +1,113 @@
-/* revolution.c - balls and convex shapes within surfaces of revolution.
+/* walls.c - balls and convex shapes against walls and containers: half-spaces, and surfaces of
+ * revolution. */
+#include "collide/convex.h"
+#include "collide/narrow.h"
+#include "math/vec.h"
+
+/* ---- half-spaces ------------------------------------------------------------------------- */
+
+/* Convex shapes against half-spaces: one, the six (2D: four) of the inside of a box, or
+ * the two of a wedge.
+ *
+ * Each point p of the face that looks at the plane is a constraint p.n >= c of its own, exact for
+ * any motion. If the shape has a lower point than those (curved rims), it is added. */
+
+enum { MANIFOLD = 4 }; /* points kept per plane; 2 in 2D */
+
+/* The half-space n.p >= level, relative to an origin. */
+typedef struct plane {
+    cairn_vec3 origin, n;
+    double level;
+    int32_t feature; /* added to the features of its points */
+} plane;
+
+static cairn_witness point_on(const plane *p, const cairn_convex *a, cairn_vec3 point, int vertex)
+{
+    cairn_vec3 d = cairn_add(cairn_sub(a->x, p->origin), point);
+    double distance = cairn_dot(d, p->n) - p->level;
+    cairn_vec3 here = cairn_add(a->x, point);
+    return (cairn_witness){ .on_a = cairn_add_scaled(here, -a->rounding, p->n),
+                            .on_b = cairn_add_scaled(here, -distance, p->n),
+                            .normal = p->n,
+                            .gap = distance - a->rounding,
+                            .feature = p->feature + vertex };
+}
+
+static int touch(const plane *p, const cairn_convex *a, int dimension, double margin,
+                 cairn_witness *out)
+{
+    cairn_face face;
+    cairn_witness points[CAIRN_FACE_POINTS + 1];
+    int count = 0;
+    cairn_vec3 down = cairn_scale(-1, p->n);
+    if (cairn_dot(cairn_sub(a->x, p->origin), p->n) - p->level > a->extent + margin)
+        return 0;
+    cairn_witness lowest = point_on(p, a, cairn_convex_support(a, down), 0);
+    if (!(lowest.gap <= margin))
+        return 0;
+    cairn_convex_face(a, down, &face);
+    double least = INFINITY;
+    for (int k = 0; k < face.count; k++) {
+        points[count] = point_on(p, a, face.point[k], 1 + face.vertex[k]);
+        least = fmin(least, points[count].gap);
+        count += points[count].gap <= margin;
+    }
+    if (least > lowest.gap + 1e-9 * a->extent)
+        points[count++] = lowest;
+    count = cairn_witnesses_reduce(points, count, dimension == 2 ? 2 : MANIFOLD);
+    for (int k = 0; k < count; k++)
+        out[k] = points[k];
+    return count;
+}
+
+int cairn_convex_half_space(const cairn_collider *a, const cairn_collider *b, int dimension,
+                            double margin, cairn_witness *out)
+{
+    cairn_convex convex;
+    if (!cairn_convex_make(a, &convex))
+        return CAIRN_UNRESOLVED;
+    plane p = { .origin = b->x, .n = cairn_rotate(b->q, cairn_unit(b->shape->axis)) };
+    return touch(&p, &convex, dimension, margin, out);
+}
+
+int cairn_convex_inside_box(const cairn_collider *a, const cairn_collider *b, int dimension,
+                            double margin, cairn_witness *out)
+{
+    static const cairn_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    const double size[3] = { b->shape->size.x, b->shape->size.y, b->shape->size.z };
+    cairn_convex convex;
+    if (!cairn_convex_make(a, &convex))
+        return CAIRN_UNRESOLVED;
+    int found = 0;
+    for (int k = 0; k < 2 * dimension; k++) {
+        plane p = { .origin = b->x, .level = -0.5 * size[k / 2], .feature = k << 24 };
+        p.n = cairn_rotate(b->q, cairn_scale(k % 2 ? -1 : 1, axes[k / 2]));
+        found += touch(&p, &convex, dimension, margin, out + found);
+    }
+    return found;
+}
+
+int cairn_convex_inside_wedge(const cairn_collider *a, const cairn_collider *b, int dimension,
+                              double margin, cairn_witness *out)
+{
+    cairn_convex convex;
+    if (!cairn_convex_make(a, &convex))
+        return CAIRN_UNRESOLVED;
+    cairn_vec3 axis = cairn_rotate(b->q, cairn_unit(b->shape->axis));
+    double sine = sin(b->shape->half_angle), cosine = cos(b->shape->half_angle);
+    int found = 0;
+    for (int k = 0; k < 2; k++) {
+        double side = k ? -cosine : cosine;
+        plane p = { .origin = b->x, .feature = k << 24 };
+        p.n = cairn_add_scaled(cairn_scale(sine, axis), side, cairn_vec(axis.y, -axis.x, 0));
+        found += touch(&p, &convex, dimension, margin, out + found);
+    }
+    return found;
+}
+
+/* ---- surfaces of revolution -------------------------------------------------------------- */
+
+/* Balls and convex shapes within surfaces of revolution.
  *
  * The inside of a cylinder is the intersection of the half-spaces {p.e <= R} over all unit vectors
  * e at right angles to the axis, that of a cone of {p.m(e) <= 0} with m = e cos(alpha) - axis
@@ -16,11 +125,8 @@
  * F(e) = max over p of p.m(e) along m(e); it is nearest to the wall where F has a maximum. With phi
  * the angle round the axis and s the support point along m, F' = s.dm/dphi: all maxima are found
  * from changes of its sign on a ring of directions, and there the points of the face. Two more
- * directions hold a shape that fits tightly. In 2D a wedge is two half-planes, see planes.c. A
+ * directions hold a shape that fits tightly. In 2D a wedge is two half-planes, see above. A
  * funnel, which other shapes can touch from both sides and with its rims, meets balls only. */
-#include "collide/convex.h"
-#include "collide/narrow.h"
-#include "math/vec.h"
 
 enum { DIRECTIONS = 3, RING = 32, HALVINGS = 9, MAXIMA = 8, MAX_ROUNDS = 60 };
 
@@ -42,8 +148,8 @@ static revolution revolution_of(const cairn_collider *a, const cairn_collider *b
     bool wedge = dimension == 2 && b->shape->kind != CAIRN_SHAPE_INSIDE_CYLINDER;
     cairn_vec3 radial = cairn_add_scaled(s.d, -s.z, s.axis);
     double length = cairn_norm(radial);
-    if (length <
-        1e-3 * fabs(s.z)) { /* near the axis the difference is not across it, to rounding */
+    /* near the axis rounding leaves a part of the difference along it: remove that */
+    if (length < 1e-3 * fabs(s.z)) {
         radial = cairn_add_scaled(radial, -cairn_dot(radial, s.axis), s.axis);
         length = cairn_norm(radial);
     }
@@ -118,7 +224,7 @@ int cairn_ball_funnel(const cairn_collider *a, const cairn_collider *b, int dime
 
 /* ---- convex shapes -------------------------------------------------------------------------- */
 
-/* A wall seen by points: the gap and normal of a point p relative to the wall's origin. */
+/* A wall as a function of points: the gap and normal of a point p relative to the wall's origin. */
 typedef struct wall {
     const cairn_convex *a;
     cairn_vec3 d;        /* origin of a minus that of the wall                       */
@@ -185,8 +291,8 @@ static bool corner_at(const wall *w, int k, cairn_witness *out)
     return there;
 }
 
-/* Within the margin, and not behind others: of a shape that is larger than its container a rounded
- * corner may look inward, and its ball is nowhere near the surface. */
+/* Whether a corner is within the margin and not behind others: in a shape that is larger than its
+ * container a rounded corner may point inward, and its ball is not near the surface. */
 static bool is_wanted(const wall *w, const cairn_witness *p)
 {
     double r = w->a->rounding;
@@ -196,8 +302,8 @@ static bool is_wanted(const wall *w, const cairn_witness *p)
     return cairn_dot(m, cairn_convex_support(w->a, m)) <= cairn_dot(m, here);
 }
 
-/* More corners are near than there is room for: the deepest, then always the one that is farthest
- * from those already chosen. */
+/* If more corners are near than can be stored: the deepest, then repeatedly the one that is
+ * farthest from those already chosen. */
 static int spread_corners(const wall *w, cairn_witness *out)
 {
     cairn_witness p;
@@ -237,7 +343,7 @@ static cairn_vec3 direction_at(const wall *w, double angle)
     return cairn_add_scaled(cairn_scale(cos(angle), w->t), sin(angle), w->u);
 }
 
-/* What a shape does at an angle. */
+/* The support of a shape at an angle. */
 typedef struct view {
     double angle;
     cairn_vec3 point; /* m: the support point along m(e), relative to the origin of the wall */
@@ -254,8 +360,8 @@ static view view_at(const wall *w, double angle)
     return v;
 }
 
-/* The angle between low, where F rises, and high, where it does not: by false position, the end
- * that stays counting half as much each time (Illinois). */
+/* The maximum of F between low, where F increases, and high, where it does not: by false position,
+ * with half the weight for an end that stays (Illinois method). */
 static double maximum_between(const wall *w, view low, view high)
 {
     for (int k = 0; k < MAX_ROUNDS && high.angle - low.angle > 1e-15; k++) {
@@ -292,9 +398,9 @@ typedef struct maxima {
     int count;
 } maxima;
 
-/* Whether F may have more maxima between low and high than the slopes there tell. F' rises only
- * where the support point moves, and by no more than that moves along the wall: slopes of one sign
- * that are steeper keep it. */
+/* Whether F may have more maxima between low and high than the slopes there show. F' increases only
+ * if the support point moves, and by no more than its motion along the wall: slopes of one sign
+ * that are steeper than that keep their sign in between. */
 static bool may_turn(const wall *w, const view *low, const view *high)
 {
     double moved = cairn_norm(cairn_sub(high->point, low->point));
@@ -315,7 +421,7 @@ static void find_between(const wall *w, const view *low, const view *high, int d
     }
 }
 
-/* All of them, at least one: F of a shape that is round about the axis is constant. */
+/* All maxima, at least one: if the shape is a body of revolution about the axis, F is constant. */
 static maxima find_maxima(const wall *w)
 {
     maxima all = { .count = 0 };
@@ -345,8 +451,8 @@ static double deepest_of(const wall *w, const maxima *all)
     return best.angle;
 }
 
-/* Points where the shape is nearest, and of the faces there; few enough to be stored: the nearest
- * points first, of the others always the one that is farthest from those already kept. */
+/* The points where the shape is nearest, and those of the faces there, as many as can be stored:
+ * the nearest points first, then repeatedly the one that is farthest from those already kept. */
 static int give(point_list *list, int first, cairn_witness *out)
 {
     int kept = first < CAIRN_WALL_WITNESSES ? first : CAIRN_WALL_WITNESSES;
@@ -392,7 +498,7 @@ static int meet_curved(const wall *w, cairn_witness *out)
     return cairn_witnesses_reduce(out, give(&list, first, out), CAIRN_WALL_WITNESSES);
 }
 
-/* Of a face of a mesh the origin of the face counts, not that of the mesh. */
+/* For a face of a mesh the origin of the face is used, not that of the mesh. */
 int cairn_convex_inside_round(const cairn_collider *a, const cairn_collider *b, int dimension,
                               double margin, cairn_witness *out)
 {

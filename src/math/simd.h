@@ -1,27 +1,28 @@
-/* simd.h - wide arithmetic: the one place that knows how many numbers go at once.
+/* simd.h - SIMD arithmetic: the only file that depends on the number of lanes of a register.
  *
- * A unit (a source that is compiled once for each register, see src/units.cmake) has one type of
- * register, `wide`: CAIRN_REGISTER_BYTES bytes of numbers `real` of CAIRN_REAL_BYTES bytes. Every
- * machine has 16, AVX2 has 32, AVX-512 has 64. Written with the vector types of the compiler. Each
- * lane does the same operations in the same order whatever the width, so all give the same bits
- * (nothing is fused: the build says -ffp-contract=off). Functions with these types are always
- * inlined: vectors never cross a call.
+ * A unit (a source that is compiled once for each register width, see src/units.cmake) has one
+ * register type, `wide`: CAIRN_REGISTER_BYTES bytes of numbers `real` of CAIRN_REAL_BYTES bytes.
+ * Every machine has 16 bytes, AVX2 has 32, AVX-512 has 64. The code uses the vector types of the
+ * compiler. Each lane performs the same operations in the same order for every width, so that all
+ * widths give the same bits (nothing is fused: the build has -ffp-contract=off). Functions with
+ * these types are always inlined, since the calling convention of vectors depends on the target.
  *
  * There are load, store, spread (one number to all lanes), root, choose (by a mask), and gather and
- * scatter of records of 4 or 8 numbers, by transposition in registers. */
+ * scatter of records of 4 or 8 numbers. The latter load whole records and transpose them in
+ * registers. */
 #ifndef CAIRN_MATH_SIMD_H
 #define CAIRN_MATH_SIMD_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "math/real.h"
+#include "math/width.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#pragma GCC diagnostic ignored "-Wpsabi" /* no vector crosses a call */
+#pragma GCC diagnostic ignored "-Wpsabi" /* no vector is passed to a function that is not inlined */
 
 #define CAIRN_WIDE  static inline __attribute__((always_inline))
 #define CAIRN_LANES (CAIRN_REGISTER_BYTES / CAIRN_REAL_BYTES)
@@ -29,7 +30,7 @@
 enum { LANES = CAIRN_LANES };
 
 #if CAIRN_REAL_BYTES == 4
-typedef int32_t whole;
+typedef int32_t whole; /* the integer of the size of `real`, for masks */
 CAIRN_WIDE float real_root(float x)
 {
     return __builtin_sqrtf(x);
@@ -57,11 +58,13 @@ CAIRN_WIDE void wide_store(real *to, wide x)
     *(loose_wide *)to = x;
 }
 
+/* x - 0, not x + 0: this keeps the sign of x = -0. */
 CAIRN_WIDE wide wide_spread(real x)
 {
     return x - (wide){ 0 };
 }
 
+/* Lane by lane: compilers turn the loop into one instruction. */
 CAIRN_WIDE wide wide_root(wide x)
 {
     real lanes[LANES];
@@ -71,12 +74,14 @@ CAIRN_WIDE wide wide_root(wide x)
     return wide_load(lanes);
 }
 
-/* max(x, 0): the sign, spread over the number, blots it out. */
+/* max(x, 0) by bits: an arithmetic shift spreads the sign bit over the lane, and its complement
+ * masks the number. A NaN with a set sign bit becomes 0. */
 CAIRN_WIDE wide wide_positive(wide x)
 {
     return (wide)((mask)x & ~((mask)x >> (8 * sizeof(real) - 1)));
 }
 
+/* By bits, so that NaN and infinities of the other branch have no effect. */
 CAIRN_WIDE wide wide_choose(mask where, wide yes, wide no)
 {
     return (wide)((where & (mask)yes) | (~where & (mask)no));
@@ -84,9 +89,13 @@ CAIRN_WIDE wide wide_choose(mask where, wide yes, wide no)
 
 /* ---- squares -------------------------------------------------------------------------------- */
 
+/* Transposing a square of numbers in registers turns records (one after the other in memory) into
+ * components (one register each), and back. The shuffles within four lanes are those that x86
+ * executes in one instruction. */
+
 #if CAIRN_LANES == 2
 
-/* Transposes a 2 x 2 square; the same again goes back. */
+/* Transpose a 2 x 2 square; the same operation reverses it. */
 CAIRN_WIDE void wide_square(wide *x)
 {
     wide first = __builtin_shufflevector(x[0], x[1], 0, 2);
@@ -96,8 +105,8 @@ CAIRN_WIDE void wide_square(wide *x)
 
 #else
 
-/* In each four lanes of two registers: numbers in turn, of the lower and of the upper half (float)
- * or the even and the odd ones (double). */
+/* Within each four lanes of two registers, interleave the numbers of the lower half (wide_low) or
+ * of the upper half (wide_high); in double, the even or the odd ones. */
 CAIRN_WIDE wide wide_low(wide a, wide b)
 {
 #if CAIRN_LANES == 4 && CAIRN_REAL_BYTES == 4
@@ -129,7 +138,8 @@ CAIRN_WIDE wide wide_high(wide a, wide b)
 #endif
 }
 
-/* In each four lanes of two registers: the first two numbers of both, and the last two. */
+/* Within each four lanes of two registers, the first two numbers of both (wide_first), or the last
+ * two (wide_second). */
 CAIRN_WIDE wide wide_first(wide a, wide b)
 {
 #if CAIRN_LANES == 4
@@ -153,7 +163,8 @@ CAIRN_WIDE wide wide_second(wide a, wide b)
 #endif
 }
 
-/* Transposes the 4 x 4 squares that four registers hold side by side. */
+/* Transpose the 4 x 4 squares that four registers hold side by side. In float, t[0] and t[2]
+ * hold the numbers of the new rows 0 and 1; in double, those of 0 and 2: hence SECOND_ROW. */
 CAIRN_WIDE void wide_square(wide *x)
 {
     enum { SECOND_ROW = sizeof(real) == sizeof(float) ? 1 : 2 };
@@ -170,6 +181,7 @@ CAIRN_WIDE void wide_square(wide *x)
 
 #endif
 
+/* All squares of `size` registers. */
 CAIRN_WIDE void wide_squares(wide *x, int size)
 {
     for (int k = 0; k < size; k += LANES < 4 ? LANES : 4)
@@ -178,8 +190,9 @@ CAIRN_WIDE void wide_squares(wide *x, int size)
 
 /* ---- halves --------------------------------------------------------------------------------- */
 
-/* Two halves side by side; each of them; and the quarters of two registers in turn, the even or the
- * odd ones. Of x86 by name: of the shuffles, which mean the same, gcc makes slower ones. */
+/* Joining two halves; extracting each of them; and interleaving the quarters of two registers, the
+ * even (wide_left) or the odd ones (wide_right). On x86 by intrinsics, because gcc compiles the
+ * equivalent shuffles to slower code. */
 
 #if CAIRN_LANES >= 8
 
@@ -319,7 +332,10 @@ CAIRN_WIDE wide wide_right(wide a, wide b)
 
 #endif
 
-/* ---- rows: as many records side by side as fit, or a piece of one --------------------------- */
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* Row k of a square before its transposition: pieces of as many records as fit side by side into a
+ * register, or of one record. The functions named put store such a row. */
 
 #if CAIRN_LANES <= 4
 
@@ -400,7 +416,8 @@ CAIRN_WIDE void wide_put_row(real *records, const int32_t *index, int size, int 
 
 #if CAIRN_LANES == 16
 
-/* 16 records of 8 numbers are loaded whole, two to a register; their pieces are sorted last. */
+/* 16 records of 8 numbers: whole records are loaded, two to a register, which takes fewer loads
+ * than pieces of four; the pieces are put in order after the transposition. */
 CAIRN_WIDE void wide_gather_pairs(const real *records, const int32_t *index, wide *x)
 {
     for (int k = 0; k < 8; k++) {
@@ -420,7 +437,7 @@ CAIRN_WIDE void wide_gather_pairs(const real *records, const int32_t *index, wid
 
 #endif
 
-/* Component k of LANES records of `size` numbers, 4 or 8; the records at `index`. */
+/* x[k] = component k of the LANES records given by `index`; a record has `size` numbers, 4 or 8. */
 CAIRN_WIDE void wide_gather(const real *records, const int32_t *index, int size, wide *x)
 {
 #if CAIRN_LANES == 16
@@ -434,8 +451,9 @@ CAIRN_WIDE void wide_gather(const real *records, const int32_t *index, int size,
     wide_squares(x, size);
 }
 
-/* The other way; x is used up. In wide registers the two pieces of a record of 8 numbers come
- * together before it is stored. */
+/* The reverse of wide_gather; x is overwritten. If two lanes name the same record, one of them
+ * wins: callers have different bodies in all lanes, except for walls and padding. In registers of 8
+ * or more lanes the two pieces of a record of 8 numbers are joined before it is stored. */
 CAIRN_WIDE void wide_scatter(real *records, const int32_t *index, int size, wide *x)
 {
     wide_squares(x, size);

@@ -1,5 +1,5 @@
-/* sparse.c - see sparse.h. Sorting is by counting, columns first, rows second: linear in the number
- * of entries. */
+/* sparse.c - building and checking sparse matrices in compressed rows. Entries are sorted by two
+ * counting sorts, columns first, rows second (a radix sort), which is linear in their number. */
 #include "math/sparse.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static void count_keys(int keys, int64_t count, const int32_t *key, int64_t *sta
 }
 
 /* order = the entries of `from` (NULL: 0, 1, 2, ...) by ascending key; equal keys keep their order.
- * `next` holds the starts of the keys and is used up. */
+ * `next` holds the starts of the keys and is overwritten. */
 static void sort_by(int64_t count, const int32_t *key, const int64_t *from, int64_t *next,
                     int64_t *order)
 {
@@ -30,8 +30,8 @@ static void sort_by(int64_t count, const int32_t *key, const int64_t *from, int6
     }
 }
 
-/* Entries by rows, columns ascending. */
-static cairn_status sort_entries(int rows, int columns, const cairn_entries *e, cairn_arena *arena,
+/* Sort the entries by rows, with ascending columns in each row. */
+static cairn_status sort_entries(int rows, int columns, const cairn_triplets *e, cairn_arena *arena,
                                  int64_t **order)
 {
     size_t count = (size_t)e->count;
@@ -48,12 +48,14 @@ static cairn_status sort_entries(int rows, int columns, const cairn_entries *e, 
     return CAIRN_OK;
 }
 
+/* The arrays of a matrix while they are filled. */
 typedef struct building {
     int64_t *start;
     int32_t *column;
     double *value;
 } building;
 
+/* Reserve the arrays for up to `count` entries; duplicates that are added up leave some unused. */
 static cairn_status take(int rows, int64_t count, cairn_arena *arena, building *b)
 {
     b->start = cairn_arena_take(arena, (size_t)rows + 1, sizeof(int64_t));
@@ -62,8 +64,8 @@ static cairn_status take(int rows, int64_t count, cairn_arena *arena, building *
     return b->start && b->column && b->value ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* Copy in order; what lies at the same place as the entry before is added to it. */
-static void fill(int rows, const cairn_entries *e, const int64_t *order, building *b)
+/* Copy the entries in order; an entry at the same place as the last one is added to it. */
+static void fill(int rows, const cairn_triplets *e, const int64_t *order, building *b)
 {
     int64_t at = 0, k = 0;
     b->start[0] = 0;
@@ -82,9 +84,10 @@ static void fill(int rows, const cairn_entries *e, const int64_t *order, buildin
     }
 }
 
-cairn_status cairn_sparse_gather(int rows, int columns, const cairn_entries *entries,
+cairn_status cairn_sparse_gather(int rows, int columns, const cairn_triplets *entries,
                                  cairn_arena *arena, cairn_matrix *out)
 {
+    /* an arena of its own, because `arena` must hold the result alone */
     cairn_arena scratch = { 0 };
     int64_t *order;
     building b;
@@ -113,14 +116,16 @@ cairn_status cairn_sparse_transpose(const cairn_matrix *A, cairn_arena *arena, c
             b.column[at] = row;
             b.value[at] = A->value[k];
         }
-    /* each start has moved to the end of its row */
+    /* filling has moved each start to the end of its row, which is the start of the next one */
     memmove(b.start + 1, b.start, (size_t)A->columns * sizeof(int64_t));
     b.start[0] = 0;
     *out = (cairn_matrix){ A->columns, A->rows, b.start, b.column, b.value };
     return CAIRN_OK;
 }
 
-/* ---- looking -------------------------------------------------------------------------------- */
+/* ---- access and checks ---------------------------------------------------------------------- */
+
+/* By bisection, since columns ascend. */
 
 double cairn_sparse_entry(const cairn_matrix *A, int row, int column)
 {
@@ -157,7 +162,7 @@ cairn_status cairn_sparse_check(const cairn_matrix *A, const char *name, cairn_e
         return cairn_fail(error, CAIRN_BAD_INPUT, name, "found %d x %d", A->rows, A->columns);
     if (A->rows && A->start[0] != 0)
         return cairn_fail(error, CAIRN_BAD_INPUT, name, "the first row does not start at 0");
-    /* the starts first: only then is it known where the lists end */
+    /* first the starts, because check_row uses them as indices */
     for (int row = 0; row < A->rows; row++)
         if (A->start[row + 1] < A->start[row])
             return cairn_fail(error, CAIRN_BAD_INPUT, name, "row %d ends before it begins", row);

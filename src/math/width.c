@@ -1,4 +1,5 @@
-/* width.c - asks the machine for its registers. */
+/* width.c - finding out which registers the machine has. The AVX-512 units need all four of the
+ * extensions that are tested, since their compiler flags enable them all. */
 #include "math/width.h"
 
 #if defined(__x86_64__)

@@ -1,67 +1,71 @@
 /* measure.h - statistics of a heap of grains as pure functions of arrays.
  *
- * A statistic is a line in the table of statistics.c: a name, its columns, and a function that adds
- * rows for one state. The state (cairn_sample) may come from a world or from a file. */
+ * A statistic is a line in the table of statistics.c: a name, its columns, and a function that
+ * adds rows for one state. The state (cairn_sample) may come from a world or from a file;
+ * nothing here knows which, so both give the same numbers. docs/statistics.md has the
+ * definitions. */
 #ifndef CAIRN_MEASURE_MEASURE_H
 #define CAIRN_MEASURE_MEASURE_H
 
 #include "base/arena.h"
 #include "cairn/statistics.h"
 
-/* A state, lent. Bodies and contacts by index. */
+/* A state, whose arrays belong to the caller. Bodies and contacts are given by index. */
 typedef struct cairn_sample {
     int dimension;
     double time; /* s */
     cairn_vec3 gravity;
     int count;
-    const uint8_t *is_grain; /* 1: a dynamic body that is there                                 */
+    const uint8_t *is_grain; /* 1: a dynamic body that exists at this time */
     const cairn_vec3 *x, *v; /* m, m/s                                                          */
     const cairn_vec3 *omega, *inertia; /* rad/s, kg m^2, body frame                             */
     const double *mass;                /* kg                                                    */
-    const double *radius;              /* m; 0: not a ball                                      */
+    const double *radius;              /* m; 0: not a ball, or not known */
     const double *volume;              /* m^3, 2D: m^2; 0: not known                            */
     const int32_t *material;
-    bool has_contacts; /* false: nobody knows them                                             */
+    bool has_contacts; /* false: the contacts are not known */
     int contacts;
-    const int32_t *pair;              /* 2 per contact: a, b; -1: gone                          */
+    const int32_t *pair;              /* 2 per contact: a, b; -1: no longer exists */
     const cairn_vec3 *point, *normal; /* m; unit, from b to a                                   */
     const cairn_vec3 *force;          /* N, on a                                                */
     const cairn_energy *totals;       /* works and losses since the start; NULL: not known      */
 } cairn_sample;
 
-/* A box; in 2D the third side does not count. */
+/* A box; in 2D the third side is ignored. */
 typedef struct cairn_region {
     int dimension;
     double low[3], high[3]; /* m */
 } cairn_region;
 
-/* A statistic under way: what it reads, and where its rows go. */
+/* A measurement in progress: its input, and the table that its rows go to. */
 typedef struct cairn_measure {
     const cairn_sample *sample;
     const cairn_measure_options *options;
-    cairn_arena *arena;
-    cairn_region box; /* as given; open sides are infinite                                    */
-    int axis, up;     /* 0, 1, 2: of slices; the one nearest to upward                        */
-    double upward;    /* 1 or -1: sign of `up`                                                */
-    double least;     /* N: contacts with a greater normal force push                         */
+    cairn_arena *arena; /* scratch memory, freed by the caller */
+    cairn_region box;   /* as given; open sides are infinite                                    */
+    int axis, up;       /* 0, 1, 2: axis of slices; axis nearest to upward */
+    double upward;      /* 1 or -1: direction of upward along `up` */
+    double least;       /* N: a contact pushes if its normal force is greater */
     const struct cairn_statistic *statistic;
     cairn_statistic_table *out;
 } cairn_measure;
 
-/* A column as its statistic declares it. */
+/* A column as declared by its statistic. */
 typedef struct cairn_statistic_field {
     cairn_statistic_column column;
-    const char *flat_unit; /* in 2D; NULL: the same  */
-    bool deep;             /* not in 2D              */
+    const char *flat_unit; /* unit in 2D; NULL: the same */
+    bool deep;             /* exists in 3D only */
 } cairn_statistic_field;
 
+/* A statistic. `measure` adds rows with cairn_measure_row; a state in which the statistic is
+ * undefined (no grains, no volume) adds none, and that is no error. */
 typedef struct cairn_statistic {
     const char *name, *summary;
-    const char *needs; /* what a frame must have to be measured */
+    const char *needs; /* what a frame needs, for messages */
     const cairn_statistic_field *fields;
     int field_count;
-    bool series;   /* one row a frame                                     */
-    bool contacts; /* frames without contacts are left out                */
+    bool series;   /* one row per frame, else a profile with several */
+    bool contacts; /* skips frames whose contacts are not known */
     cairn_status (*measure)(cairn_measure *m);
 } cairn_statistic;
 
@@ -69,17 +73,18 @@ extern const cairn_statistic cairn_statistic_packing, cairn_statistic_slices,
     cairn_statistic_surface, cairn_statistic_coordination, cairn_statistic_neighbours,
     cairn_statistic_forces, cairn_statistic_pair_correlation, cairn_statistic_height,
     cairn_statistic_centre, cairn_statistic_temperature, cairn_statistic_stress,
-    cairn_statistic_fabric, cairn_statistic_mixing, cairn_statistic_energy;
+    cairn_statistic_fabric, cairn_statistic_mixing, cairn_statistic_energy, cairn_statistic_flow;
 
-/* The statistic of a name, NULL when unknown. */
+/* The statistic of a name; NULL if there is none. */
 const cairn_statistic *cairn_statistic_find(const char *name);
 
-/* Measure one state into a table of the statistic. On failure the table is as before. */
+/* Add the rows of one state to a table of the statistic. On failure the table is as before. */
 cairn_status cairn_statistic_measure(const cairn_sample *sample,
                                      const cairn_measure_options *options, cairn_arena *arena,
                                      cairn_statistic_table *table);
 
-/* Add a row: a number for each field of the statistic, also for those that 2D does not have. */
+/* Add a row: a number for each field of the statistic, including those that are omitted in 2D.
+ * The time is added in front. NaN: undefined. */
 cairn_status cairn_measure_row(cairn_measure *m, const double *row);
 
 /* ---- helpers -------------------------------------------------------------------------------- */
@@ -91,25 +96,27 @@ static inline double cairn_component(cairn_vec3 v, int k)
 
 /* Radius (m) of grain i, or of a ball of its volume; 0: not known. */
 double cairn_measure_radius(const cairn_sample *s, int i);
-/* low <= x < high on every side: neighbouring boxes share no point. */
+/* Whether low <= x < high on every side. The upper bound is excluded, so that neighbouring boxes
+ * have no point in common. */
 bool cairn_region_contains(const cairn_region *region, cairn_vec3 x);
 /* Volume, in 2D area; 0: empty. */
 double cairn_region_volume(const cairn_region *region);
-/* The box of a statistic that needs a volume: as given, and where it is open between quantiles of
- * the grains' centres. */
+/* The box of a statistic that needs a volume: as given; open sides end at quantiles of the
+ * grains' centres, away from walls. */
 cairn_status cairn_region_bulk(const cairn_measure *m, cairn_region *out);
-/* The same, but open sides along `axis` end where the balls end. */
+/* The same, but open sides along `axis` end where the balls end. Without grains the box is
+ * empty. */
 cairn_status cairn_region_column(const cairn_measure *m, int axis, cairn_region *out);
-/* Share of the segment from a to b that lies in the region. */
+/* The share of the segment from a to b that lies in the region, 0 to 1. */
 double cairn_region_share(const cairn_region *region, cairn_vec3 a, cairn_vec3 b);
-/* Volume (2D: area) that a ball and the region have in common. */
+/* The volume (2D: area) that a ball and the region have in common. */
 double cairn_region_ball(const cairn_region *region, cairn_vec3 centre, double radius);
 
 /* Whether body i is a grain with its centre in the box as given. */
 bool cairn_measure_counts(const cairn_measure *m, int i);
-/* Whether contact c pushes, and its normal force. */
+/* Whether contact c pushes, and its normal force (`force` may be NULL). */
 bool cairn_measure_pushes(const cairn_measure *m, int c, double *force);
-/* Contacts that push on each body; NULL: no memory. */
+/* The number of pushing contacts of each body, in the arena; NULL if memory runs out. */
 double *cairn_measure_contacts(const cairn_measure *m);
 
 #endif

@@ -1,34 +1,35 @@
 /* mixing.c - how well two classes of grains are mixed.
  *
  * Lacey's index in cells: M = (s0^2 - s^2)/(s0^2 - sr^2), with s^2 the variance of the share of
- * the first class over the cells, each weighted by its grains; s0^2 = p (1 - p) when cells are
- * pure, and sr^2 = p (1 - p) (K - 1)/(N - 1) its mean over all ways to deal N grains to K filled
- * cells. So M = 0 when every cell is pure, and 1 on average when classes are dealt at random.
- * By neighbours: share of contacts between grains of different class over that of random classes,
- * 2 p (1 - p) N/(N - 1). */
+ * the first class over the cells, each weighted by its grains. s0^2 = p (1 - p) is its value if
+ * all cells are pure, and sr^2 = p (1 - p) (K - 1)/(N - 1) its mean over all ways to distribute
+ * N grains over K filled cells. So M = 0 if every cell is pure, and 1 on average if the classes
+ * are distributed at random. By neighbours: the share of contacts between grains of different
+ * class, divided by its value for random classes, 2 p (1 - p) N/(N - 1). */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "measure/measure.h"
 
+/* Two arrays of doubles with one entry per cell: 256 MiB at most. */
 enum { MOST_CELLS = 1 << 24 };
 
-/* The counted grains and their classes. */
+/* The counted grains, their classes and the cells. */
 typedef struct mixture {
     int count;
     int *grain;     /* indices                                     */
     uint8_t *first; /* by body: 1: of the first class              */
     double share;   /* p                                           */
     cairn_region box;
-    double edge; /* m: of a cell                                    */
-    int64_t side[3];
+    double edge;     /* m: edge of a cell */
+    int64_t side[3]; /* number of cells along each axis */
 } mixture;
 
 /* ---- classes -------------------------------------------------------------------------------- */
 
-/* By radius: the first class is above the middle between smallest and largest. By material: it is
- * the one with the smallest number. */
+/* Divide the grains into two classes. By radius: the first class is above the middle between
+ * smallest and largest. By material: it is the one with the smallest number. */
 static void split(const cairn_measure *m, mixture *x)
 {
     const cairn_sample *s = m->sample;
@@ -49,6 +50,7 @@ static void split(const cairn_measure *m, mixture *x)
     x->share = firsts / x->count;
 }
 
+/* `first` is indexed by body, because contacts name bodies; `grain` lists the counted ones. */
 static cairn_status list_grains(const cairn_measure *m, mixture *x)
 {
     size_t room = (size_t)m->sample->count + 1;
@@ -65,12 +67,30 @@ static cairn_status list_grains(const cairn_measure *m, mixture *x)
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
-/* The box about the centres, and cells in it: as asked, or so that 20 grains have room in one.
- * CAIRN_BAD_INPUT: the cells asked for are so small that there are far too many. */
+/* The edge of cells that hold 20 grains on average. Axes along which the box is flat do not count:
+ * a layer has cells as flat as itself. */
+static double edge_for(const mixture *x, int dimension)
+{
+    double longest = 0, volume = 1;
+    int axes = 0;
+    for (int k = 0; k < dimension; k++)
+        longest = fmax(longest, x->box.high[k] - x->box.low[k]);
+    for (int k = 0; k < dimension; k++) {
+        double length = x->box.high[k] - x->box.low[k];
+        bool flat = length <= 1e-9 * longest;
+        volume *= flat ? 1 : length;
+        axes += !flat;
+    }
+    return axes > 0 ? pow(volume * 20 / x->count, 1.0 / axes) : 1;
+}
+
+/* Choose the bounding box of the centres, and cells in it: with the given edge, or so that the
+ * volume of a cell is that of 20 grains on average. CAIRN_BAD_INPUT: the cells are so small that
+ * there are far too many of them. */
 static cairn_status choose_cells(const cairn_measure *m, mixture *x)
 {
     int dimension = m->sample->dimension;
-    double volume = 1, total = 1;
+    double total = 1;
     x->box = (cairn_region){ dimension,
                              { INFINITY, INFINITY, INFINITY },
                              { -INFINITY, -INFINITY, -INFINITY } };
@@ -80,10 +100,8 @@ static cairn_status choose_cells(const cairn_measure *m, mixture *x)
             x->box.low[k] = fmin(x->box.low[k], at);
             x->box.high[k] = fmax(x->box.high[k], at);
         }
-        volume *= fmax(x->box.high[k] - x->box.low[k], 1e-300);
     }
-    double wanted = pow(volume * 20 / x->count, 1.0 / dimension);
-    x->edge = m->options->cell > 0 ? m->options->cell : wanted;
+    x->edge = m->options->cell > 0 ? m->options->cell : edge_for(x, dimension);
     for (int k = 0; k < 3; k++) {
         double cells = k < dimension ? ceil((x->box.high[k] - x->box.low[k]) / x->edge) : 1;
         total *= fmax(1, cells);
@@ -94,6 +112,7 @@ static cairn_status choose_cells(const cairn_measure *m, mixture *x)
     return CAIRN_OK;
 }
 
+/* The cell of a point; points on the upper side belong to the last cell. */
 static int64_t cell_of(const mixture *x, cairn_vec3 at)
 {
     int64_t index = 0;
@@ -105,6 +124,8 @@ static int64_t cell_of(const mixture *x, cairn_vec3 at)
     return index;
 }
 
+/* The index and the number of filled cells. NaN where it is undefined: with as many filled cells
+ * as grains every cell is pure in any distribution. */
 static cairn_status lacey(const cairn_measure *m, const mixture *x, double *out, double *filled)
 {
     int64_t cells = x->side[0] * x->side[1] * x->side[2];
@@ -131,6 +152,7 @@ static cairn_status lacey(const cairn_measure *m, const mixture *x, double *out,
 
 /* ---- neighbours and heights ----------------------------------------------------------------- */
 
+/* The index by contacts between grains; NaN without contacts. */
 static double by_neighbours(const cairn_measure *m, const mixture *x)
 {
     const cairn_sample *s = m->sample;
@@ -147,7 +169,7 @@ static double by_neighbours(const cairn_measure *m, const mixture *x)
     return pairs > 0 && expected > 0 ? unlike / pairs / expected : NAN;
 }
 
-/* Mean height of the first class less that of the second. */
+/* The mean height of the first class minus that of the second. Neither is empty here. */
 static double lift(const cairn_measure *m, const mixture *x)
 {
     double sum[2] = { 0, 0 }, count[2] = { 0, 0 };
@@ -159,7 +181,7 @@ static double lift(const cairn_measure *m, const mixture *x)
     return sum[1] / count[1] - sum[0] / count[0];
 }
 
-/* A mixture of one class has no rows. */
+/* Grains of one class only give no row. */
 static cairn_status mixing(cairn_measure *m)
 {
     mixture x = { 0 };

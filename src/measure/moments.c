@@ -1,14 +1,14 @@
-/* moments.c - sums over the grains: where they are, how they move, what energy they have. */
+/* moments.c - sums over the grains: position, velocity, temperature and energy. */
 #include <math.h>
 
-#include "base/count.h"
+#include "base/common.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "measure/measure.h"
 
 /* ---- centre --------------------------------------------------------------------------------- */
 
-/* Mass and mass-weighted sums over the counted grains. */
+/* Mass and mass-weighted sums of position and velocity over the counted grains. */
 static double sum_mass(const cairn_measure *m, cairn_vec3 *x, cairn_vec3 *v)
 {
     const cairn_sample *s = m->sample;
@@ -23,6 +23,7 @@ static double sum_mass(const cairn_measure *m, cairn_vec3 *x, cairn_vec3 *v)
     return mass;
 }
 
+/* Without grains in the box there is no row. */
 static cairn_status centre(cairn_measure *m)
 {
     cairn_vec3 x, v;
@@ -57,6 +58,7 @@ const cairn_statistic cairn_statistic_centre = {
 
 /* ---- height --------------------------------------------------------------------------------- */
 
+/* The unit vector against gravity; without gravity the upward axis. */
 static cairn_vec3 upward(const cairn_measure *m)
 {
     double g = cairn_norm(m->sample->gravity);
@@ -64,7 +66,8 @@ static cairn_vec3 upward(const cairn_measure *m)
     return g > 0 ? cairn_scale(-1 / g, m->sample->gravity) : axis;
 }
 
-/* Mean and spread of the heights of the centres, weighted by mass. */
+/* Mean and spread of the heights of the centres, weighted by mass; top and bottom of the balls.
+ * Other shapes have radius 0 here, so their centres count. */
 static cairn_status height(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
@@ -103,7 +106,9 @@ const cairn_statistic cairn_statistic_height = {
 
 /* ---- temperature ---------------------------------------------------------------------------- */
 
-/* T = 1/(D N) sum |v - u|^2, u the mean velocity. */
+/* T = 1/(D N) sum |v - u|^2 over N grains in D dimensions, u the mean velocity. Two passes,
+ * because the mean of squares minus the square of the mean would cancel if u is large. Each
+ * grain counts the same, whatever its mass. */
 static cairn_status temperature(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
@@ -147,7 +152,8 @@ const cairn_statistic cairn_statistic_temperature = {
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
-/* Kinetic and potential energy of all grains; sums over the steps as far as they are known. */
+/* Kinetic and potential energy of all grains, in the box or not, so that the balance with the
+ * sums since the start holds. Sums that are not known are NaN. */
 static cairn_status energy(cairn_measure *m)
 {
     static const cairn_energy unknown = { .entered = NAN,
@@ -201,4 +207,39 @@ const cairn_statistic cairn_statistic_energy = {
     .field_count = CAIRN_COUNT(energy_fields),
     .series = true,
     .measure = energy,
+};
+
+/* ---- flow ----------------------------------------------------------------------------------- */
+
+/* The balance of mass: what there is, is what there was at the start, plus what entered, less what
+ * left. */
+static cairn_status flow(cairn_measure *m)
+{
+    const cairn_sample *s = m->sample;
+    double grains = 0, mass = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i]) {
+            grains++;
+            mass += s->mass[i];
+        }
+    const double row[] = { grains, mass, s->totals ? s->totals->entered_mass : NAN,
+                           s->totals ? s->totals->left_mass : NAN };
+    return cairn_measure_row(m, row);
+}
+
+static const cairn_statistic_field flow_fields[] = {
+    { { "grains", "", "number of all grains", false }, NULL, false },
+    { { "mass", "kg", "of all grains", true }, NULL, false },
+    { { "entered_mass", "kg", "that entered by inlets since the start", true }, NULL, false },
+    { { "left_mass", "kg", "that left through outlets since the start", true }, NULL, false },
+};
+
+const cairn_statistic cairn_statistic_flow = {
+    .name = "flow",
+    .summary = "mass of the grains, and of those that entered and left",
+    .needs = "nothing but a frame",
+    .fields = flow_fields,
+    .field_count = CAIRN_COUNT(flow_fields),
+    .series = true,
+    .measure = flow,
 };

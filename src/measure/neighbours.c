@@ -1,12 +1,18 @@
-/* coordination.c - who touches whom, and how hard: coordination numbers and the distribution of
- * normal forces. A contact pushes when its normal force is more than a millionth of the largest
- * one, so that the dust that iterative solvers leave does not count. */
+/* neighbours.c - contacts of grains and their forces, and distances between centres. */
 #include <math.h>
 
-#include "base/count.h"
+#include "base/common.h"
 #include "base/status.h"
+#include "math/vec.h"
 #include "measure/measure.h"
 
+/* ---- coordination and forces ------------------------------------------------------------- */
+
+/* Coordination numbers and the distribution of normal forces. A contact pushes if its normal
+ * force is more than a millionth of the largest one, so that the tiny impulses that iterative
+ * solvers leave do not count. */
+
+/* -1 is a body that no longer exists. */
 static bool is_grain(const cairn_sample *s, int32_t body)
 {
     return body >= 0 && s->is_grain[body];
@@ -25,7 +31,8 @@ double *cairn_measure_contacts(const cairn_measure *m)
 
 /* ---- coordination --------------------------------------------------------------------------- */
 
-/* Ends of pushing contacts on counted grains: all, and those with another grain. */
+/* The number of ends of pushing contacts on counted grains: all, and those with another grain. A
+ * contact between two counted grains has two ends. */
 static double count_ends(const cairn_measure *m, double *between)
 {
     const cairn_sample *s = m->sample;
@@ -42,6 +49,7 @@ static double count_ends(const cairn_measure *m, double *between)
     return ends;
 }
 
+/* Grains with fewer contacts than dimensions are rattlers; one mean leaves them out. */
 static cairn_status coordination(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
@@ -85,6 +93,7 @@ const cairn_statistic cairn_statistic_coordination = {
     .measure = coordination,
 };
 
+/* A histogram of the number of contacts, from 0 to the largest one. */
 static cairn_status neighbours(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;
@@ -126,7 +135,7 @@ const cairn_statistic cairn_statistic_neighbours = {
 
 /* ---- forces --------------------------------------------------------------------------------- */
 
-/* Whether contact c pushes on a grain at a point in the box. */
+/* Whether contact c pushes on a grain, at a point in the box. */
 static bool is_measured(const cairn_measure *m, int c, double *force)
 {
     const cairn_sample *s = m->sample;
@@ -134,6 +143,7 @@ static bool is_measured(const cairn_measure *m, int c, double *force)
            (is_grain(s, s->pair[2 * c]) || is_grain(s, s->pair[2 * c + 1]));
 }
 
+/* count/(contacts width) is a density: the sum over bins times their width is 1. */
 static cairn_status write_forces(cairn_measure *m, const double *count, double contacts,
                                  double width, double mean)
 {
@@ -145,7 +155,7 @@ static cairn_status write_forces(cairn_measure *m, const double *count, double c
     return CAIRN_OK;
 }
 
-/* Bins from 0 to the largest force; the density integrates to 1. */
+/* Bins from 0 to the largest force, relative to the mean; the density integrates to 1. */
 static cairn_status forces(cairn_measure *m)
 {
     double sum = 0, largest = 0, contacts = 0, force;
@@ -184,4 +194,201 @@ const cairn_statistic cairn_statistic_forces = {
     .field_count = CAIRN_COUNT(force_fields),
     .contacts = true,
     .measure = forces,
+};
+
+/* ---- pair correlation -------------------------------------------------------------------- */
+
+/* g(r): how much more often two centres are at a distance r than in an ideal gas.
+ *
+ * For N centres in a box W with sides L, rho = N/|W|, with the translation correction at the
+ * edge:
+ *
+ *     g(r) = 1/(rho^2 S(r)) sum over ordered pairs with |d| in the shell of 1/prod_k (L_k - |d_k|)
+ *
+ * S(r) is the volume of the shell. The product is the volume of the intersection of W with W
+ * shifted by d: the points from which d ends inside W. A pair therefore counts as if the packing
+ * continued outside W. Only r up to half the shortest side is given. Shells are centred on k w,
+ * so that the contacts of equal balls fall in the middle of a shell if the diameter is a
+ * multiple of w. */
+
+/* The centres in W, sorted into cells. A cell is at least as wide as the largest distance, so
+ * all partners of a centre are in its own cell or in one next to it. */
+typedef struct cells {
+    cairn_region box;
+    int count;
+    cairn_vec3 *x; /* sorted by cell */
+    int side[3];
+    int *start;   /* of each cell, and the end */
+    double width; /* m: of a shell            */
+    int shells;
+    double *sum; /* by shell                  */
+} cells;
+
+/* The cell of a centre in the box; rounding may put it behind the last cell, hence the clamp. */
+static int cell_of(const cells *c, cairn_vec3 x)
+{
+    int index = 0;
+    for (int k = c->box.dimension - 1; k >= 0; k--) {
+        double share = (cairn_component(x, k) - c->box.low[k]) / (c->box.high[k] - c->box.low[k]);
+        int at = (int)(share * c->side[k]);
+        index = index * c->side[k] + (at < c->side[k] ? at : c->side[k] - 1);
+    }
+    return index;
+}
+
+/* Counting sort: cell k has start[k] .. start[k + 1] - 1. Counts are kept two places ahead, so
+ * that filling moves start[k + 1] from the beginning of cell k to its end, where it has to be. */
+static cairn_status sort_centres(cells *c, const cairn_vec3 *x, cairn_arena *arena)
+{
+    size_t total = (size_t)c->side[0] * (size_t)c->side[1] * (size_t)c->side[2];
+    c->start = cairn_arena_take(arena, total + 2, sizeof *c->start);
+    c->x = cairn_arena_take(arena, (size_t)c->count + 1, sizeof *c->x);
+    if (!c->start || !c->x)
+        return CAIRN_NO_MEMORY;
+    for (size_t k = 0; k < total + 2; k++)
+        c->start[k] = 0;
+    for (int i = 0; i < c->count; i++)
+        c->start[cell_of(c, x[i]) + 2]++;
+    for (size_t k = 2; k < total + 2; k++)
+        c->start[k] += c->start[k - 1];
+    for (int i = 0; i < c->count; i++)
+        c->x[c->start[cell_of(c, x[i]) + 1]++] = x[i];
+    return CAIRN_OK;
+}
+
+/* Add the pair a, b, which counts twice: once from each centre. Shell k has r/w from k - 1/2 to
+ * k + 1/2. */
+static void add_pair(cells *c, cairn_vec3 a, cairn_vec3 b)
+{
+    cairn_vec3 d = cairn_sub(a, b);
+    double apart = cairn_norm(d) / c->width + 0.5, seen = 1;
+    if (!(apart < c->shells + 1))
+        return;
+    for (int k = 0; k < c->box.dimension; k++)
+        seen *= c->box.high[k] - c->box.low[k] - fabs(cairn_component(d, k));
+    c->sum[(int)apart] += 2 / seen;
+}
+
+static void add_cell(cells *c, int from, int to)
+{
+    for (int i = c->start[from]; i < c->start[from + 1]; i++)
+        for (int j = from == to ? i + 1 : c->start[to]; j < c->start[to + 1]; j++)
+            add_pair(c, c->x[i], c->x[j]);
+}
+
+/* Pair a cell with itself and with its neighbours of higher number, so that each pair of cells
+ * is visited once. */
+static void add_around(cells *c, int x, int y, int z)
+{
+    int from = (z * c->side[1] + y) * c->side[0] + x;
+    for (int k = 0; k < 27; k++) {
+        int p = x + k % 3 - 1, q = y + k / 3 % 3 - 1, r = z + k / 9 - 1;
+        bool there =
+            p >= 0 && p < c->side[0] && q >= 0 && q < c->side[1] && r >= 0 && r < c->side[2];
+        int to = (r * c->side[1] + q) * c->side[0] + p;
+        if (there && to >= from)
+            add_cell(c, from, to);
+    }
+}
+
+static void add_all(cells *c)
+{
+    for (int z = 0; z < c->side[2]; z++)
+        for (int y = 0; y < c->side[1]; y++)
+            for (int x = 0; x < c->side[0]; x++)
+                add_around(c, x, y, z);
+}
+
+/* ---- the box and the shells ----------------------------------------------------------------- */
+
+/* Mean diameter of the grains in the box, for other shapes that of a ball of the same volume; if
+ * no volume is known, the mean distance of centres. */
+static double diameter(const cairn_sample *s, const cairn_region *box, int centres)
+{
+    double sum = 0, known = 0;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i] && cairn_region_contains(box, s->x[i])) {
+            double radius = cairn_measure_radius(s, i);
+            sum += 2 * radius;
+            known += radius > 0;
+        }
+    double apart = pow(cairn_region_volume(box) / centres, 1.0 / box->dimension);
+    return known > 0 ? sum / known : apart;
+}
+
+/* Shells end at half the shortest side, or at `bins`. At most 64 cells per axis (2^18 in 3D)
+ * bound the memory; larger cells only cost time. */
+static void choose_shells(const cairn_measure *m, cells *c)
+{
+    double shortest = INFINITY;
+    for (int k = 0; k < c->box.dimension; k++)
+        shortest = fmin(shortest, c->box.high[k] - c->box.low[k]);
+    c->width =
+        m->options->range * diameter(m->sample, &c->box, c->count) / (double)m->options->bins;
+    double most = floor(0.5 * shortest / c->width - 0.5);
+    c->shells = most < (double)m->options->bins ? (int)fmax(0, most) : (int)m->options->bins;
+    double reach = (c->shells + 0.5) * c->width;
+    for (int k = 0; k < 3; k++) {
+        double fit = k < c->box.dimension ? floor((c->box.high[k] - c->box.low[k]) / reach) : 1;
+        c->side[k] = (int)fmax(1, fmin(fit, 64));
+    }
+}
+
+/* Volume of the shell about r = k w, in 2D the area of the ring. */
+static double shell_volume(const cells *c, int k)
+{
+    double inner = (k - 0.5) * c->width, outer = (k + 0.5) * c->width;
+    return c->box.dimension == 2 ? M_PI * (outer * outer - inner * inner)
+                                 : 4.0 / 3 * M_PI * (outer * outer * outer - inner * inner * inner);
+}
+
+/* `found` is rho times the integral of g: the mean number of other centres within r. */
+static cairn_status write_shells(cairn_measure *m, const cells *c)
+{
+    double density = c->count / cairn_region_volume(&c->box), found = c->sum[0] / density;
+    for (int k = 1; k <= c->shells; k++) {
+        found += c->sum[k] / density;
+        const double row[] = { k * c->width, c->sum[k] / (density * density * shell_volume(c, k)),
+                               found };
+        TRY(cairn_measure_row(m, row));
+    }
+    return CAIRN_OK;
+}
+
+/* Centres outside the box are ignored: the correction accounts for them. */
+static cairn_status pair_correlation(cairn_measure *m)
+{
+    const cairn_sample *s = m->sample;
+    cells c = { .count = 0 };
+    TRY(cairn_region_bulk(m, &c.box));
+    cairn_vec3 *x = cairn_arena_take(m->arena, (size_t)s->count + 1, sizeof *x);
+    c.sum = cairn_arena_doubles(m->arena, (size_t)m->options->bins + 1);
+    if (!x || !c.sum)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < s->count; i++)
+        if (s->is_grain[i] && cairn_region_contains(&c.box, s->x[i]))
+            x[c.count++] = s->x[i];
+    if (c.count < 2 || !(cairn_region_volume(&c.box) > 0))
+        return CAIRN_OK;
+    choose_shells(m, &c);
+    TRY(sort_centres(&c, x, m->arena));
+    add_all(&c);
+    return write_shells(m, &c);
+}
+
+static const cairn_statistic_field fields[] = {
+    { { "r", "m", "distance of centres, middle of the shell", false }, NULL, false },
+    { { "g", "", "pairs so far apart, over those of an ideal gas", true }, NULL, false },
+    { { "neighbours", "", "mean number of other centres up to the end of the shell", false },
+      NULL,
+      false },
+};
+
+const cairn_statistic cairn_statistic_pair_correlation = {
+    .name = "pair-correlation",
+    .summary = "pair correlation function g(r) in a box",
+    .needs = "two grains (dynamic bodies) in a region with a volume",
+    .fields = fields,
+    .field_count = sizeof fields / sizeof fields[0],
+    .measure = pair_correlation,
 };

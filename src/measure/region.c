@@ -1,8 +1,8 @@
-/* region.c - boxes in which things are measured.
+/* region.c - boxes in which statistics are measured.
  *
- * The volume that a ball and a box share is the integral over z of the area that a circle and a
- * rectangle share, which has a closed form; the integral is taken by Gauss's rule in the angle t,
- * z = R sin t, piece by piece between the kinks of that area. */
+ * The volume of the intersection of a ball and a box is the integral over z of the area of the
+ * intersection of a circle and a rectangle, which has a closed form. The integral is computed by
+ * Gauss's rule in the angle t, z = R sin t, piece by piece between the kinks of that area. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,6 +26,7 @@ double cairn_region_volume(const cairn_region *region)
     return volume;
 }
 
+/* Clip the segment a + t (b - a), 0 <= t <= 1, at the two planes of each axis. */
 double cairn_region_share(const cairn_region *region, cairn_vec3 a, cairn_vec3 b)
 {
     double begin = 0, end = 1;
@@ -51,7 +52,8 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Quantiles `trim` and 1 - `trim` of the grains' coordinates k. */
+/* Close open sides at the quantiles `trim` and 1 - `trim` of the grains' coordinates k. They are
+ * taken over all grains, also those outside given sides. */
 static void close_by_quantiles(const cairn_measure *m, int k, double *scratch, cairn_region *out)
 {
     const cairn_sample *s = m->sample;
@@ -68,6 +70,7 @@ static void close_by_quantiles(const cairn_measure *m, int k, double *scratch, c
         out->high[k] = scratch[(int)((1 - m->options->trim) * (count - 1))];
 }
 
+/* Other shapes count as balls of the same volume: V = 4/3 pi r^3, in 2D A = pi r^2. */
 double cairn_measure_radius(const cairn_sample *s, int i)
 {
     if (s->radius[i] > 0)
@@ -75,6 +78,7 @@ double cairn_measure_radius(const cairn_sample *s, int i)
     return s->dimension == 2 ? sqrt(s->volume[i] / M_PI) : cbrt(3 * s->volume[i] / (4 * M_PI));
 }
 
+/* Close open sides along k where the balls end. */
 static void close_by_extent(const cairn_measure *m, int k, cairn_region *out)
 {
     const cairn_sample *s = m->sample;
@@ -101,7 +105,7 @@ cairn_status cairn_region_column(const cairn_measure *m, int axis, cairn_region 
             close_by_extent(m, k, out);
         else if (isinf(out->low[k]) || isinf(out->high[k]))
             close_by_quantiles(m, k, scratch, out);
-        /* no grains at all: an empty box */
+        /* without grains the sides are still infinite: make the box empty */
         if (!isfinite(out->low[k]) || !isfinite(out->high[k]))
             out->low[k] = out->high[k] = 0;
     }
@@ -115,14 +119,16 @@ cairn_status cairn_region_bulk(const cairn_measure *m, cairn_region *out)
 
 /* ---- balls in boxes ------------------------------------------------------------------------- */
 
-/* Integral of sqrt(R^2 - x^2) from 0 to x. */
+/* The integral of sqrt(R^2 - x^2) from 0 to x. The clamps absorb rounding for |x| = R. */
 static double half_disk(double radius, double x)
 {
     double s = fmax(0, radius * radius - x * x);
     return 0.5 * (x * sqrt(s) + radius * radius * asin(fmax(-1, fmin(1, x / radius))));
 }
 
-/* Integral from 0 to x of y cut to the circle, clamp(y, -s, s) with s = sqrt(R^2 - x^2). */
+/* The signed area of the intersection of the circle and the rectangle between the origin and (x,
+ * y): the integral from 0 to x of clamp(y, -s, s) with s = sqrt(R^2 - x^2). Up to `flat` the
+ * rectangle is lower than the circle. */
 static double below(double radius, double x, double y)
 {
     double height = fmin(fabs(y), radius);
@@ -133,14 +139,16 @@ static double below(double radius, double x, double y)
     return (x < 0) == (y < 0) ? area : -area;
 }
 
-/* The area that a circle about the origin and the rectangle [x0, x1] x [y0, y1] share. */
+/* The area of the intersection of a circle about the origin and the rectangle [x0, x1] x [y0,
+ * y1], by inclusion and exclusion of the four corners. */
 static double disk_area(double radius, const double low[2], const double high[2])
 {
     return below(radius, high[0], high[1]) - below(radius, low[0], high[1]) -
            below(radius, high[0], low[1]) + below(radius, low[0], low[1]);
 }
 
-/* Gauss's rule with 16 points on [-1, 1]: half of its points and weights. */
+/* Gauss's rule with 16 points on [-1, 1]: the positive points and their weights. The others are
+ * symmetric. */
 static const double gauss[8][2] = {
     { 0.0950125098376374, 0.1894506104550685 }, { 0.2816035507792589, 0.1826034150449236 },
     { 0.4580167776572274, 0.1691565193950025 }, { 0.6178762444026437, 0.1495959888165767 },
@@ -148,7 +156,8 @@ static const double gauss[8][2] = {
     { 0.9445750230732326, 0.0622535239386479 }, { 0.9894009349916499, 0.0271524594117541 },
 };
 
-/* Integral of the area at height R sin t over a range of t. */
+/* The integral of the area at height z = R sin t over a range of t; dz = R cos t dt. The
+ * substitution removes the square root at the poles. */
 static double piece_volume(double radius, double first, double last, const double *low,
                            const double *high)
 {
@@ -160,8 +169,8 @@ static double piece_volume(double radius, double first, double last, const doubl
     return sum * half;
 }
 
-/* The angles between which the area is smooth: where the circle, of radius R cos t, reaches a side
- * or a corner of the rectangle. */
+/* The angles between which the area is smooth: those where the circle, of radius R cos t,
+ * touches a side or a corner of the rectangle. At most 2 (4 + 4). */
 static int find_kinks(double radius, const double *low, const double *high, double *kinks)
 {
     const double x[2] = { low[0], high[0] }, y[2] = { low[1], high[1] };
@@ -176,7 +185,8 @@ static int find_kinks(double radius, const double *low, const double *high, doub
     return count;
 }
 
-/* Integrates along the third side. */
+/* Integrate along the third side, from kink to kink. Between two kinks the integrand is smooth,
+ * where Gauss's rule converges fast; across a kink it would not. */
 static double ball_volume(double radius, const double *low, const double *high)
 {
     double kinks[18], volume = 0;
@@ -216,7 +226,7 @@ double cairn_region_ball(const cairn_region *region, cairn_vec3 centre, double r
         return flat ? M_PI * radius * radius : 4.0 / 3 * M_PI * radius * radius * radius;
     if (flat)
         return disk_area(radius, low, high);
-    /* a side that cuts the ball goes last: with one such side there are no kinks */
+    /* a side that cuts the ball goes last: if it is the only one, there are no kinks */
     for (int k = 0; k < 2; k++)
         if (low[k] > -radius || high[k] < radius) {
             swap(&low[k], &low[2]);

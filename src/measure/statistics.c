@@ -1,4 +1,4 @@
-/* statistics.c - the table of all statistics, and measuring one state by one of them. */
+/* statistics.c - the table of all statistics, the measurement of one state, and its options. */
 #include <math.h>
 #include <string.h>
 
@@ -7,12 +7,13 @@
 #include "math/vec.h"
 #include "measure/measure.h"
 
+/* In the order in which `cairn list statistics` shows them. */
 static const cairn_statistic *const statistics[] = {
     &cairn_statistic_packing,    &cairn_statistic_slices,           &cairn_statistic_surface,
     &cairn_statistic_height,     &cairn_statistic_centre,           &cairn_statistic_coordination,
     &cairn_statistic_neighbours, &cairn_statistic_pair_correlation, &cairn_statistic_forces,
     &cairn_statistic_stress,     &cairn_statistic_fabric,           &cairn_statistic_temperature,
-    &cairn_statistic_mixing,     &cairn_statistic_energy,
+    &cairn_statistic_mixing,     &cairn_statistic_energy,           &cairn_statistic_flow,
 };
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
@@ -44,11 +45,14 @@ const char *cairn_statistic_needs(const char *name)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
+/* Columns of the third dimension are dropped in 2D. */
 static bool is_kept(const cairn_statistic_field *field, int dimension)
 {
     return dimension == 3 || !field->deep;
 }
 
+/* The time is column 0 of every table. Columns of the third dimension are left out in 2D, and
+ * units change where a volume becomes an area. */
 cairn_status cairn_statistic_table_create(const char *name, int dimension,
                                           cairn_statistic_table *out)
 {
@@ -78,6 +82,7 @@ void cairn_statistic_table_destroy(cairn_statistic_table *table)
     *table = (cairn_statistic_table){ 0 };
 }
 
+/* The rows of a table are contiguous; the array grows as needed. */
 cairn_status cairn_measure_row(cairn_measure *m, const double *row)
 {
     cairn_statistic_table *t = m->out;
@@ -109,7 +114,7 @@ bool cairn_measure_pushes(const cairn_measure *m, int c, double *force)
     return normal > m->least;
 }
 
-/* The box as given, with sides from 1e30 on infinite. */
+/* The box as given. Sides at 1e30 m or beyond are open and become infinite. */
 static cairn_region given_box(const cairn_measure_options *o, int dimension)
 {
     cairn_region box = { .dimension = dimension };
@@ -121,7 +126,8 @@ static cairn_region given_box(const cairn_measure_options *o, int dimension)
     return box;
 }
 
-/* Upward is the coordinate axis nearest to minus gravity; without gravity y in 2D and z in 3D. */
+/* Upward is the coordinate axis nearest to minus gravity; without gravity it is y in 2D and z in
+ * 3D. */
 static void choose_axes(cairn_measure *m)
 {
     cairn_vec3 g = m->sample->gravity;
@@ -131,9 +137,11 @@ static void choose_axes(cairn_measure *m)
         if (fabs(cairn_component(g, k)) > fabs(cairn_component(g, m->up)))
             m->up = k;
     m->upward = cairn_component(g, m->up) > 0 ? -1 : 1;
+    /* "up", or one of "x", "y", "z" */
     m->axis = m->options->axis[0] == 'u' ? m->up : m->options->axis[0] - 'x';
 }
 
+/* A millionth of the largest normal force; less counts as noise of the solver. */
 static double least_force(const cairn_sample *s)
 {
     double largest = 0;
@@ -151,6 +159,7 @@ cairn_status cairn_statistic_measure(const cairn_sample *sample,
     m.statistic = table->name ? cairn_statistic_find(table->name) : NULL;
     if (!m.statistic || sample->dimension != table->dimension)
         return CAIRN_BAD_INPUT;
+    /* no rows instead of rows of zeros: the contacts are unknown, not absent */
     if (m.statistic->contacts && !sample->has_contacts)
         return CAIRN_OK;
     m.box = given_box(options, sample->dimension);
@@ -162,4 +171,83 @@ cairn_status cairn_statistic_measure(const cairn_sample *sample,
     if (status != CAIRN_OK)
         table->rows = rows;
     return status;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* The options of measurements: the table behind `measure:` in a scene and `cairn stat --set`. */
+
+static const double OPEN = 1e30; /* m: a side at this distance is open */
+
+static const char *axis_name(int index)
+{
+    static const char *const names[] = { "up", "x", "y", "z" };
+    return index >= 0 && index < 4 ? names[index] : NULL;
+}
+
+static const char *classes_name(int index)
+{
+    static const char *const names[] = { "radius", "material" };
+    return index >= 0 && index < 2 ? names[index] : NULL;
+}
+
+cairn_measure_options cairn_measure_options_default(void)
+{
+    return (cairn_measure_options){ .low = { -OPEN, -OPEN, -OPEN },
+                                    .high = { OPEN, OPEN, OPEN },
+                                    .trim = 0.15,
+                                    .axis = "up",
+                                    .bins = 50,
+                                    .range = 5,
+                                    .classes = "radius" };
+}
+
+static void set_default(void *options)
+{
+    *(cairn_measure_options *)options = cairn_measure_options_default();
+}
+
+static const cairn_option options[] = {
+    { "low", CAIRN_OPTION_VECTOR, false, offsetof(cairn_measure_options, low), -1e30, 1e30, "m",
+      "lower corner of the box that is measured; -1e30: open", NULL },
+    { "high", CAIRN_OPTION_VECTOR, false, offsetof(cairn_measure_options, high), -1e30, 1e30, "m",
+      "upper corner; 1e30: open", NULL },
+    { "trim", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, trim), 0, 0.49, "",
+      "share of the grains left out at each open side where a volume is needed", NULL },
+    { "axis", CAIRN_OPTION_NAME, false, offsetof(cairn_measure_options, axis), 0, 0, "",
+      "axis of slices and of the surface", axis_name },
+    { "bins", CAIRN_OPTION_INTEGER, false, offsetof(cairn_measure_options, bins), 1, 4096, "",
+      "rows of a profile or a histogram", NULL },
+    { "range", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, range), CAIRN_POSITIVE,
+      1000, "", "largest distance of the pair correlation, in mean diameters", NULL },
+    { "classes", CAIRN_OPTION_NAME, false, offsetof(cairn_measure_options, classes), 0, 0, "",
+      "what tells the two classes of a mixture", classes_name },
+    { "cell", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, cell), 0, CAIRN_UNBOUNDED,
+      "m", "edge of the cells of the mixing index; 0: 20 grains in a cell", NULL },
+    { "kinetic", CAIRN_OPTION_FLAG, false, offsetof(cairn_measure_options, kinetic), 0, 1, "",
+      "add the stress that moving grains carry", NULL },
+};
+
+const cairn_record *cairn_measure_record(void)
+{
+    static const cairn_record record = {
+        "measure", "how statistics are measured",      sizeof(cairn_measure_options), set_default,
+        options,   sizeof options / sizeof options[0],
+    };
+    return &record;
+}
+
+/* The record checks each value alone; these conditions concern several values or the dimension. */
+cairn_status cairn_measure_options_check(const cairn_measure_options *o, int dimension,
+                                         cairn_error *error)
+{
+    TRY(cairn_record_check(cairn_measure_record(), o, error));
+    if (dimension == 2 && o->axis[0] == 'z')
+        return cairn_fail(error, CAIRN_BAD_INPUT, "axis", "found z, expected up, x or y in 2D");
+    for (int k = 0; k < dimension; k++)
+        if (!(cairn_component(o->low, k) < cairn_component(o->high, k)))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "high",
+                              "found %g, expected more than the lower corner's %g in m",
+                              cairn_component(o->high, k), cairn_component(o->low, k));
+    return CAIRN_OK;
 }

@@ -1,9 +1,10 @@
 /* tensors.c - stress and fabric.
  *
- * Stress by Love and Weber: sigma_ij = 1/V sum over contacts of f_i l_j, f the force on a and l the
- * branch from b's centre to a's (to the contact point where one of them is no grain); pressure is
- * positive. Of a contact counts the share of its branch in the box, so that the stress is the mean
- * over the box however it cuts. Fabric: mean of n_i n_j over contacts that push. */
+ * Stress by Love and Weber: sigma_ij = 1/V sum over contacts of f_i l_j, with f the force on a
+ * and l the branch vector from the centre of b to that of a (to the contact point if one of them
+ * is not a grain). Pressure is positive. A contact counts by the share of its branch that lies
+ * in the box, so that the stress is the mean over the box wherever the box cuts. Fabric: the
+ * mean of n_i n_j over pushing contacts. */
 #include <math.h>
 
 #include "base/status.h"
@@ -30,8 +31,9 @@ static double mean_diagonal(const tensor *t, int dimension)
     return trace / dimension;
 }
 
-/* Size of the part that is not isotropic, scaled to be the difference of the principal values in
- * 2D, and in 3D where two of them are equal: sqrt(3/2 s:s), in 2D sqrt(2 s:s). */
+/* Size of the deviatoric part s of the symmetric part, sqrt(3/2 s:s), in 2D sqrt(2 s:s). With
+ * this scale it is the difference of the principal values in 2D, and in 3D if two of them are
+ * equal. */
 static double deviator(const tensor *t, int dimension)
 {
     double mean = mean_diagonal(t, dimension), sum = 0;
@@ -43,7 +45,8 @@ static double deviator(const tensor *t, int dimension)
     return sqrt((dimension == 2 ? 2 : 1.5) * sum);
 }
 
-/* |t - t'| / |t|; 0 for a zero tensor */
+/* The ratio |t - t'|/(2 |t|), the share of the antisymmetric part; 0 for a zero tensor. In
+ * equilibrium the moments on each grain vanish and the stress is symmetric. */
 static double asymmetry(const tensor *t)
 {
     double whole = 0, odd = 0;
@@ -56,7 +59,7 @@ static double asymmetry(const tensor *t)
     return whole > 0 ? sqrt(odd / whole) : 0;
 }
 
-/* xx, yy, xy, zz, yz, zx of the symmetric part */
+/* xx, yy, xy, zz, yz, zx of the symmetric part: the components of 2D come first */
 static void components(const tensor *t, double out[6])
 {
     static const int place[6][2] = { { 0, 0 }, { 1, 1 }, { 0, 1 }, { 2, 2 }, { 1, 2 }, { 2, 0 } };
@@ -68,6 +71,7 @@ static void components(const tensor *t, double out[6])
 
 /* ---- stress --------------------------------------------------------------------------------- */
 
+/* All contacts count, not only pushing ones: small forces add little. */
 static void add_contacts(const cairn_measure *m, const cairn_region *region, tensor *sum)
 {
     const cairn_sample *s = m->sample;
@@ -81,7 +85,8 @@ static void add_contacts(const cairn_measure *m, const cairn_region *region, ten
     }
 }
 
-/* sum of m (v - u)(v - u)' over the grains in the region, u their mean velocity */
+/* The sum of m (v - u)(v - u)' over the grains in the region, u their mean velocity weighted by
+ * mass */
 static void add_motion(const cairn_measure *m, const cairn_region *region, tensor *sum)
 {
     const cairn_sample *s = m->sample;
@@ -100,6 +105,7 @@ static void add_motion(const cairn_measure *m, const cairn_region *region, tenso
         }
 }
 
+/* Columns: pressure, deviator, asymmetry, then the six components. */
 static cairn_status stress(cairn_measure *m)
 {
     cairn_region region;
@@ -149,6 +155,8 @@ const cairn_statistic cairn_statistic_stress = {
 
 /* ---- fabric --------------------------------------------------------------------------------- */
 
+/* Contacts count by their point in the box, each with the same weight. The sum is symmetric,
+ * because n n' is, and does not depend on the sign of n. */
 static cairn_status fabric(cairn_measure *m)
 {
     const cairn_sample *s = m->sample;

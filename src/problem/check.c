@@ -1,4 +1,6 @@
-/* check.c - is this a one-step problem at all? Sizes, indices, signs, finiteness. */
+/* check.c - validating a one-step problem: sizes, indices, signs, finiteness. Everything behind
+ * this check may rely on it. Arrays are passed without their lengths, so that these cannot be
+ * checked. */
 #include <math.h>
 
 #include "base/status.h"
@@ -6,8 +8,7 @@
 #include "math/sparse.h"
 #include "problem/segments.h"
 
-static const double upright =
-    1e-9; /* directions may be that far from unit length and right angles */
+static const double upright = 1e-9; /* tolerance for unit lengths and right angles of directions */
 
 static cairn_status check_numbers(const double *x, size_t count, const char *name,
                                   cairn_error *error)
@@ -19,7 +20,8 @@ static cairn_status check_numbers(const double *x, size_t count, const char *nam
     return CAIRN_OK;
 }
 
-/* 2 or 3 components, and what rolling and spinning add to them. */
+/* A contact has 2 or 3 components, plus those of rolling and spinning friction. Rolling has as many
+ * as there are tangents; spinning exists in 3D only. */
 static cairn_status check_components(const cairn_problem *p, cairn_error *error)
 {
     int sliding = p->dimension - p->rolling - p->spinning;
@@ -38,6 +40,8 @@ static cairn_status check_components(const cairn_problem *p, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* Polyhedral cones exist in 3D only (in 2D the circular cone is polyhedral already) and need pairs
+ * of opposite directions, hence an even number. */
 static cairn_status check_sizes(const cairn_problem *p, cairn_error *error)
 {
     bool edges = p->directions != 0;
@@ -73,7 +77,8 @@ static cairn_status check_local(const cairn_problem *p, cairn_error *error)
 
 /* ---- block form ----------------------------------------------------------------------------- */
 
-/* The rows of contacts of balls, and the blocks that they act on. */
+/* A contact of balls: its axes, and the blocks that it acts on. The formulas for balls assume one
+ * mass and one moment of inertia, and two different bodies. */
 static cairn_status check_ball(const cairn_problem *p, int j, cairn_error *error)
 {
     const double *n = &p->normal[j].x, *t = &p->tangent[j].x;
@@ -121,7 +126,7 @@ static cairn_status check_balls(const cairn_problem *p, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* The rows in H. */
+/* The stored rows H; contacts of balls have none. */
 static cairn_status check_stored(const cairn_problem *p, cairn_error *error)
 {
     size_t pair = 2 * (size_t)p->dimension * (size_t)p->block_size;
@@ -182,7 +187,8 @@ static cairn_status check_contact(const cairn_problem *p, int j, cairn_error *er
     return check_coefficient(p->s, j, "s", error);
 }
 
-/* A row has lower <= upper, each finite or infinite towards its own side. */
+/* A row has lower <= upper. A bound may be infinite towards its own side only, otherwise no impulse
+ * would be admissible. */
 static cairn_status check_row(const cairn_problem *p, size_t row, cairn_error *error)
 {
     double lower = p->lower[row], upper = p->upper[row];
@@ -208,7 +214,7 @@ static cairn_status check_rows(const cairn_problem *p, int j, cairn_error *error
     return CAIRN_OK;
 }
 
-/* Segments, where they are given, say what the arrays say. */
+/* Segments that are given must agree with those derived from the arrays. */
 static cairn_status check_segments(const cairn_problem *p, cairn_error *error)
 {
     cairn_problem bare = *p;

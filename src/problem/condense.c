@@ -1,4 +1,5 @@
-/* condense.c - from a global problem to the local form: W = H' M^-1 H, q = H' M^-1 f + w.
+/* condense.c - from a global problem to the local form: W = H' M^-1 H, q = H' M^-1 f + w. In global
+ * problems H maps impulses to forces, that is, it is the transpose of the H of docs/notation.md.
  *
  * M^-1 is known part by part (mass.c), so W is a sum over the parts of M:
  * 1. for each part, the columns of H that touch it;
@@ -18,28 +19,30 @@
 #include "math/sparse.h"
 #include "problem/mass.h"
 
+/* The result: the local problem, and the factors of M for cairn_condensed_velocity. The arrays of
+ * the global problem g are the caller's and must outlive it. */
 struct cairn_condensed {
     cairn_global g;
-    cairn_mass *mass;
+    cairn_mass_factor *mass;
     cairn_arena arena;
     cairn_matrix W;
     cairn_problem problem;
-    double *b, *x; /* of one part, for solves */
+    double *b, *x; /* scratch for solves, as long as the largest part */
 };
 
-/* The columns that touch a part, and the part's share of W among them. */
+/* The columns of H that touch a part of M, and the contribution of the part to W among them. */
 typedef struct share {
     int count;
     int32_t *column;
     double *G; /* count x count, by rows */
 } share;
 
-/* One condensation while it lasts. */
+/* The data of one condensation. */
 typedef struct condensing {
     const cairn_global *g;
-    const cairn_mass *mass;
+    const cairn_mass_factor *mass;
     cairn_arena scratch;
-    share *shares;    /* one a part                                             */
+    share *shares;    /* one for each part                                      */
     int32_t *seen;    /* per column: the part, later the row, that saw it last  */
     int32_t *local;   /* per column: its place among the columns of the part    */
     int32_t *touch;   /* parts and places of column a: from touched[a] in pairs */
@@ -50,6 +53,7 @@ typedef struct condensing {
 
 /* ---- (1) columns of a part ------------------------------------------------------------------ */
 
+/* `most` bounds the number of columns: all entries of the part's rows, or all columns. */
 static cairn_status list_columns(condensing *c, int part)
 {
     const cairn_matrix *H = &c->g->H;
@@ -85,7 +89,7 @@ static void load_column(const condensing *c, const cairn_mass_part *p, int32_t a
         c->b[i] = cairn_sparse_entry(H, p->member[i], a);
 }
 
-/* column `at` of G = H' x; of a symmetric G only from the diagonal on */
+/* Column `at` of G = H' x; for a symmetric M only from the diagonal down, the rest is mirrored. */
 static void store_column(const condensing *c, const cairn_mass_part *p, int at, share *s)
 {
     const cairn_matrix *H = &c->g->H;
@@ -115,7 +119,7 @@ static cairn_status form_share(condensing *c, int part)
         return CAIRN_NO_MEMORY;
     for (int at = 0; at < s->count; at++) {
         load_column(c, p, s->column[at]);
-        TRY(cairn_mass_solve(c->mass, part, c->b, c->x));
+        TRY(cairn_mass_factor_solve(c->mass, part, c->b, c->x));
         store_column(c, p, at, s);
     }
     if (c->mass->asymmetry == 0)
@@ -125,7 +129,8 @@ static cairn_status form_share(condensing *c, int part)
 
 /* ---- (3) the sum ---------------------------------------------------------------------------- */
 
-/* For each column the parts it touches and its place there. */
+/* For each column, the parts that it touches and its index there: a counting sort. The counts are
+ * stored two places on, so that after filling `touched` holds the starts. */
 static cairn_status list_touches(condensing *c)
 {
     int columns = c->g->H.columns;
@@ -156,7 +161,8 @@ static int ascending(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-/* The columns of row a, into `column`, and their sums into c->sum; returns how many. */
+/* Row a of W: its columns, unsorted, into `column`, its values into c->sum by column; returns the
+ * number of entries. c->seen marks the columns of this row, so that c->sum need not be cleared. */
 static int add_row(condensing *c, int a, int32_t *column)
 {
     int count = 0;
@@ -176,7 +182,7 @@ static int add_row(condensing *c, int a, int32_t *column)
     return count;
 }
 
-/* Entries of W: each row once, only counted. */
+/* The number of entries of W: its rows are formed once to count, and again to store. */
 static int64_t count_entries(condensing *c, int32_t *column)
 {
     int64_t entries = 0;
@@ -249,7 +255,7 @@ static cairn_status velocity(cairn_condensed *c, const double *r, double *v)
             for (int64_t k = H->start[row]; r && k < H->start[row + 1]; k++)
                 c->b[i] += H->value[k] * r[H->column[k]];
         }
-        TRY(cairn_mass_solve(c->mass, part, c->b, c->x));
+        TRY(cairn_mass_factor_solve(c->mass, part, c->b, c->x));
         for (int i = 0; i < p->size; i++)
             v[p->member[i]] = c->x[i];
     }
@@ -314,7 +320,7 @@ static cairn_status take_scratch(cairn_condensed *c)
 static cairn_status form(cairn_condensed *out, cairn_error *error)
 {
     TRY(check(&out->g, error));
-    TRY(cairn_mass_create(&out->g.M, &out->mass, error));
+    TRY(cairn_mass_factor_create(&out->g.M, &out->mass, error));
     TRY(take_scratch(out));
     condensing c = { .g = &out->g, .mass = out->mass, .b = out->b, .x = out->x };
     cairn_status status = form_W(&c, out);
@@ -366,7 +372,7 @@ void cairn_condensed_destroy(cairn_condensed *condensed)
 {
     if (!condensed)
         return;
-    cairn_mass_destroy(condensed->mass);
+    cairn_mass_factor_destroy(condensed->mass);
     cairn_arena_destroy(&condensed->arena);
     cairn_memory_free(condensed);
 }

@@ -1,5 +1,5 @@
-/* cone.c - projections on friction cones: circular, K = {|r_T| <= mu r_N}, with edges, and with
- * parts for rolling and spinning friction; and on bounds. */
+/* cone.c - projections onto friction cones: circular, K = {|r_T| <= mu r_N}, polyhedral (with
+ * edges), and with parts for rolling and spinning friction; and onto bounds. */
 #include "problem/cone.h"
 
 #include <math.h>
@@ -7,14 +7,15 @@
 
 #include "math/vec.h"
 
-void cairn_cone_project(int dimension, double mu, double *r)
+ANYWHERE void cairn_cone_project(int dimension, double mu, double *r)
 {
     cairn_circle_project(dimension, mu, r);
 }
 
 /* ---- cones with edges ----------------------------------------------------------------------- */
 
-static void edge_of(int directions, double mu, int k, double *a)
+/* Edge k of the polyhedral cone: (1, mu d_k). */
+ANYWHERE static void edge_of(int directions, double mu, int k, double *a)
 {
     double angle = 2 * M_PI * k / directions;
     a[0] = 1;
@@ -22,14 +23,14 @@ static void edge_of(int directions, double mu, int k, double *a)
     a[2] = mu * sin(angle);
 }
 
-static double dot3(const double *a, const double *b)
+ANYWHERE static double dot3(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
 /* The point of the face between edges a and b nearest to r. In the face c = (a + b)/2 and
  * t = (b - a)/2 are at right angles, and the face is {x c + y t, |y| <= x}. */
-static void nearest_on_face(const double *a, const double *b, const double *r, double *out)
+ANYWHERE static void nearest_on_face(const double *a, const double *b, const double *r, double *out)
 {
     double c[3], t[3];
     for (int i = 0; i < 3; i++) {
@@ -39,15 +40,16 @@ static void nearest_on_face(const double *a, const double *b, const double *r, d
     double x = dot3(c, r) / dot3(c, c), y = dot3(t, r) / dot3(t, t);
     if (!(fabs(y) <= x)) { /* on the edge of that side, or at the apex */
         const double *edge = y < 0 ? a : b;
-        x = fmax(0, dot3(edge, r) / dot3(edge, edge));
+        x = fmax(0.0, dot3(edge, r) / dot3(edge, edge));
         y = y < 0 ? -x : x;
     }
     for (int i = 0; i < 3; i++)
         out[i] = x * c[i] + y * t[i];
 }
 
-/* r lies inside when it is inside of all faces: r_N mu cos(pi/m) >= r_T.e, e to a face's middle. */
-static bool inside_polygon(int directions, double mu, const double *r)
+/* r is inside if it is on the inner side of all faces: r_T.e <= r_N mu cos(pi/m), with e the
+ * direction to the middle of a face. */
+ANYWHERE static bool inside_polygon(int directions, double mu, const double *r)
 {
     double support = -HUGE_VAL, apothem = cos(M_PI / directions);
     for (int k = 0; k < directions; k++) {
@@ -57,11 +59,11 @@ static bool inside_polygon(int directions, double mu, const double *r)
     return r[0] >= 0 && support <= mu * apothem * r[0];
 }
 
-/* Of two projections x of r on parts of the cone the one nearer to r. Since x.(r - x) = 0 it is
- * also the longer one: |r - x|^2 = |r|^2 - |x|^2. Where r is far from the cone and x is small, of
- * 1e-9 |r| say, the distances differ by less than their rounding and the lengths tell; where x is
- * close to r it is the other way round. */
-static bool is_nearer(const double *r, const double *x, const double *than)
+/* Whether x is nearer to r than `than`, both projections of r onto faces of the cone. Since
+ * x.(r - x) = 0, the nearer one is also the longer one: |r - x|^2 = |r|^2 - |x|^2. If r is far from
+ * the cone and x is small, say 1e-9 |r|, the distances differ by less than their rounding, and the
+ * lengths decide; if x is close to r, it is the other way round. */
+ANYWHERE static bool is_nearer(const double *r, const double *x, const double *than)
 {
     double away[3], far[3], half = 0.5 * dot3(r, r);
     for (int i = 0; i < 3; i++) {
@@ -72,7 +74,7 @@ static bool is_nearer(const double *r, const double *x, const double *than)
     return close ? dot3(away, away) < dot3(far, far) : dot3(x, x) > dot3(than, than);
 }
 
-void cairn_cone_project_polygon(int directions, double mu, double *r)
+ANYWHERE void cairn_cone_project_polygon(int directions, double mu, double *r)
 {
     double best[3] = { 0, 0, 0 };
     if (mu == 0) {
@@ -93,7 +95,9 @@ void cairn_cone_project_polygon(int directions, double mu, double *r)
         r[i] = best[i];
 }
 
-double cairn_sliding_speed(int dimension, int directions, const double *u)
+/* The norm dual to the shape of the cone: mu times it is the largest -r_T.u_T/r_N over the cone.
+ * For a polygon it is the largest d_k.u_T. */
+ANYWHERE double cairn_sliding_speed(int dimension, int directions, const double *u)
 {
     if (dimension == 2)
         return fabs(u[1]);
@@ -109,7 +113,8 @@ double cairn_sliding_speed(int dimension, int directions, const double *u)
 
 /* ---- cones of several parts ----------------------------------------------------------------- */
 
-int cairn_cone_parts(const cairn_problem *p, int j, cairn_cone_part *part)
+/* The components are in the order N, T, R, S of docs/notation.md. */
+ANYWHERE int cairn_cone_parts(const cairn_problem *p, int j, cairn_cone_part *part)
 {
     int count = 0, first = 1 + cairn_tangents(p);
     part[count++] = (cairn_cone_part){ 1, first - 1, p->mu[j] };
@@ -122,24 +127,25 @@ int cairn_cone_parts(const cairn_problem *p, int j, cairn_cone_part *part)
     return count;
 }
 
-double cairn_cone_length(const cairn_cone_part *part, const double *r)
+ANYWHERE double cairn_cone_length(const cairn_cone_part *part, const double *r)
 {
     double first = r[part->first];
     return part->count == 1 ? fabs(first) : hypot(first, r[part->first + 1]);
 }
 
-/* The nearest point has r_N = x, and the parts longer than mu_k x are cut to that length. x >= 0 is
- * the least of (x - r_N)^2 + sum_k max(0, |r_k| - mu_k x)^2, so for the parts that are cut
+/* The normal component x of the projection. Parts longer than mu_k x are cut to that length. x >= 0
+ * minimises (x - r_N)^2 + sum_k max(0, |r_k| - mu_k x)^2, so that with the sum over the parts cut
  *     x = (r_N + sum mu_k |r_k|)/(1 + sum mu_k^2).
- * Parts are taken in falling order of |r_k|/mu_k; x grows with each, until it leaves the next one
- * uncut. */
-static double cut_normal(int parts, const cairn_cone_part *part, const double *length, double r_N)
+ * Parts are added in descending order of |r_k|/mu_k. x grows with each, until the next part is not
+ * longer than mu_k x and stays uncut. */
+ANYWHERE static double cut_normal(int parts, const cairn_cone_part *part, const double *length,
+                                  double r_N)
 {
     double sum = r_N, weight = 1;
     bool cut[CAIRN_CONE_PARTS] = { false };
     for (int taken = 0; taken < parts; taken++) {
         int next = -1;
-        for (int k = 0; k < parts; k++) /* largest |r_k|/mu_k of those left */
+        for (int k = 0; k < parts; k++) /* the largest |r_k|/mu_k that is not cut yet */
             if (!cut[k] && (next < 0 || length[k] * part[next].mu > length[next] * part[k].mu))
                 next = k;
         if (sum > 0 && length[next] * weight <= part[next].mu * sum)
@@ -148,10 +154,10 @@ static double cut_normal(int parts, const cairn_cone_part *part, const double *l
         sum += part[next].mu * length[next];
         weight += part[next].mu * part[next].mu;
     }
-    return fmax(0, sum / weight);
+    return fmax(0.0, sum / weight);
 }
 
-void cairn_cone_project_parts(const cairn_problem *p, int j, double *r)
+ANYWHERE void cairn_cone_project_parts(const cairn_problem *p, int j, double *r)
 {
     cairn_cone_part part[CAIRN_CONE_PARTS];
     double length[CAIRN_CONE_PARTS];
@@ -166,7 +172,7 @@ void cairn_cone_project_parts(const cairn_problem *p, int j, double *r)
     }
 }
 
-double cairn_contact_sliding(const cairn_problem *p, int j, const double *u)
+ANYWHERE double cairn_contact_sliding(const cairn_problem *p, int j, const double *u)
 {
     cairn_cone_part part[CAIRN_CONE_PARTS];
     if (p->bounded && p->bounded[j])
@@ -180,11 +186,12 @@ double cairn_contact_sliding(const cairn_problem *p, int j, const double *u)
     return sum;
 }
 
-/* ---- the conditions of a contact, each by itself -------------------------------------------- */
+/* ---- the conditions of a contact, measured separately ---------------------------------------- */
 
-/* The point of the regular polygon with corners bound d_k that is nearest to x, in place. The sides
- * beyond which x lies farthest are those of its own sector, and the nearest point is on it. */
-static void project_on_polygon(int directions, double bound, double *x)
+/* Projection onto the regular polygon with corners bound d_k, in place. If x is outside, the side
+ * of its own sector is the one that it is farthest beyond, and the nearest point lies on that
+ * side. */
+ANYWHERE static void project_on_polygon(int directions, double bound, double *x)
 {
     double sector = floor(atan2(x[1], x[0]) * directions / (2 * M_PI)) + 0.5;
     double angle = 2 * M_PI * sector / directions, apothem = bound * cos(M_PI / directions);
@@ -197,17 +204,17 @@ static void project_on_polygon(int directions, double bound, double *x)
     x[1] = apothem * out[1] + along * out[0];
 }
 
-/* Likewise of the disk, or in one dimension the interval, of that radius. */
-static void project_on_disk(int count, double bound, double *x)
+/* The same for the disk, or in one dimension the interval, of that radius. */
+ANYWHERE static void project_on_disk(int count, double bound, double *x)
 {
     double length = count == 1 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]);
     for (int i = 0; length > bound && i < count; i++)
         x[i] *= bound / length;
 }
 
-/* |w r_k - P(w r_k - u_k)|^2 of a part, P onto what w mu r_N allows. */
-static double part_error2(int edges, const cairn_cone_part *part, double w, double bound,
-                          const double *r, const double *u)
+/* |w r_k - P(w r_k - u_k)|^2 of a part, P the projection onto {|x| <= bound}, bound = w mu r_N. */
+ANYWHERE static double part_error2(int edges, const cairn_cone_part *part, double w, double bound,
+                                   const double *r, const double *u)
 {
     double x[2] = { 0, 0 }, sum = 0;
     for (int i = 0; i < part->count; i++)
@@ -223,14 +230,14 @@ static double part_error2(int edges, const cairn_cone_part *part, double w, doub
     return sum;
 }
 
-/* min(a, b), rounded as in a - P(a - b). */
-static double least_of(double a, double b)
+/* min(a, b), rounded like a - max(0, a - b), so that it equals the natural map bit by bit. */
+ANYWHERE static double least_of(double a, double b)
 {
     return a - cairn_larger(0, a - b);
 }
 
-double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
-                                 const double *r, const double *u, double lift)
+ANYWHERE double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
+                                          const double *r, const double *u, double lift)
 {
     cairn_cone_part part[CAIRN_CONE_PARTS];
     int parts = cairn_cone_parts(p, j, part);
@@ -246,7 +253,8 @@ double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
-static double length_of(const cairn_cone_part *part, const double *W)
+/* sqrt(W_NN/mean W_kk), m; 1 if one of them is 0. W[i (i + 3)/2] is a diagonal entry. */
+ANYWHERE static double length_of(const cairn_cone_part *part, const double *W)
 {
     double sum = 0;
     for (int i = part->first; i < part->first + part->count; i++)
@@ -254,7 +262,8 @@ static double length_of(const cairn_cone_part *part, const double *W)
     return W[0] > 0 && sum > 0 ? sqrt(W[0] * part->count / sum) : 1;
 }
 
-void cairn_contact_scale(const cairn_problem *p, int j, const double *W, cairn_scaled_contact *out)
+ANYWHERE void cairn_contact_scale(const cairn_problem *p, int j, const double *W,
+                                  cairn_scaled_contact *out)
 {
     cairn_cone_part part[CAIRN_CONE_PARTS];
     int parts = cairn_cone_parts(p, j, part);
@@ -277,7 +286,8 @@ void cairn_contact_scale(const cairn_problem *p, int j, const double *W, cairn_s
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
-void cairn_rows_project(const cairn_problem *p, int j, double *r)
+/* Comparisons rather than fmin and fmax, which would drop a NaN. */
+ANYWHERE void cairn_rows_project(const cairn_problem *p, int j, double *r)
 {
     size_t first = (size_t)j * (size_t)p->dimension;
     for (int i = 0; i < p->dimension; i++) /* NaN stays */
@@ -287,7 +297,7 @@ void cairn_rows_project(const cairn_problem *p, int j, double *r)
             r[i] = p->upper[first + (size_t)i];
 }
 
-bool cairn_row_is_free(const cairn_problem *p, int j, int i)
+ANYWHERE bool cairn_row_is_free(const cairn_problem *p, int j, int i)
 {
     size_t at = (size_t)j * (size_t)p->dimension + (size_t)i;
     return p->lower[at] == -INFINITY && p->upper[at] == INFINITY;

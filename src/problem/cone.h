@@ -1,15 +1,16 @@
-/* cone.h - the sets that impulses of a contact lie in: a cone of several parts, or bounds. */
+/* cone.h - the sets of admissible impulses of a contact: a cone of several parts, or bounds. */
 #ifndef CAIRN_PROBLEM_CONE_H
 #define CAIRN_PROBLEM_CONE_H
 
 #include <math.h>
 
+#include "base/common.h"
 #include "cairn/problem.h"
 
-/* cairn_cone_project for loops over many contacts. */
-static inline void cairn_circle_project(int dimension, double mu, double *r)
+/* cairn_cone_project, inline, for loops over many contacts. */
+ANYWHERE static inline void cairn_circle_project(int dimension, double mu, double *r)
 {
-    if (mu == 0) { /* a ray: no roots, and NaN stays NaN */
+    if (mu == 0) { /* a ray: no square root; r_T *= 0 keeps a NaN */
         r[0] = r[0] > 0 ? r[0] : 0;
         for (int i = 1; i < dimension; i++)
             r[i] *= 0;
@@ -28,7 +29,7 @@ static inline void cairn_circle_project(int dimension, double mu, double *r)
 }
 
 /* Tangents of a contact: 1 in 2D, 2 in 3D. */
-static inline int cairn_tangents(const cairn_problem *p)
+ANYWHERE static inline int cairn_tangents(const cairn_problem *p)
 {
     return p->dimension - 1 - p->rolling - p->spinning;
 }
@@ -41,7 +42,7 @@ typedef struct cairn_cone_part {
 
 enum { CAIRN_CONE_PARTS = 3 };
 
-/* The parts of contact j's cone, friction first; returns how many. */
+/* The parts of contact j's cone, sliding friction first; returns their number. */
 int cairn_cone_parts(const cairn_problem *p, int j, cairn_cone_part *part);
 /* Length of a part of a vector. */
 double cairn_cone_length(const cairn_cone_part *part, const double *r);
@@ -51,9 +52,9 @@ void cairn_cone_project_parts(const cairn_problem *p, int j, double *r);
 /* The shift of the exact law: mu |u_T| + mu_R |u_R| + mu_S |u_S|; 0 for rows with bounds. */
 double cairn_contact_sliding(const cairn_problem *p, int j, const double *u);
 
-/* Signorini's condition and the law of friction of contact j, each by itself: the larger of e_N^2
- * and e_T^2, (m/s)^2 (residual.c has the formulas). u carries the bias but not the lift mu s; r_N
- * is at least `least`, which is 0 for all but the second phase of an impact. */
+/* Signorini's condition and the friction law of contact j, measured separately: the larger of e_N^2
+ * and e_T^2, (m/s)^2 (formulas in residual.c). u contains the bias but not mu s, which is `lift`.
+ * The condition on r_N is r_N >= least; least is 0 except in the second phase of an impact. */
 double cairn_contact_conditions2(const cairn_problem *p, int j, double w, double least,
                                  const double *r, const double *u, double lift);
 
@@ -65,7 +66,8 @@ typedef struct cairn_scaled_contact {
     double length[CAIRN_MAX_DIMENSION]; /* of each component, m; 1 for normal and tangents   */
 } cairn_scaled_contact;
 
-/* l = sqrt(W_NN/(mean of W_kk)) of a part; W_jj is the triangle of local.h. `out` must not move. */
+/* l = sqrt(W_NN/(mean of W_kk)) for each part; W_jj is the triangle of local.h. `out` contains
+ * pointers into itself and must not be copied or moved. */
 void cairn_contact_scale(const cairn_problem *p, int j, const double *W, cairn_scaled_contact *out);
 
 /* Projection onto the bounds of contact j's rows, in place. */

@@ -1,4 +1,4 @@
-/* duality.c - the duality gap of the convex law, and what it says of the velocity.
+/* duality.c - the duality gap of the convex law, and the error bound for the velocity that follows.
  *
  *     primal  p(v) = 1/2 |v - v_free|_M^2     over the v with  u^(v) = H v + w + (b + mu s) n in K*
  *     dual    d(r) = -(1/2 r'W r + q'r)       over the r in K, q = u^(v_free)
@@ -12,9 +12,9 @@
  *       opening_j = (W p)_N - mu |(W p)_T| about 1. They solve the contact problem with q = -n
  *   (3) r_f = r + t p with t = max shortage_j/opening_j is feasible, since K* is a convex cone
  *   (4) gap = 1/2 t^2 p'W p + r'(u^ + t W p): both terms are >= 0 and nothing cancels
- * Cones with edges lie inside of the circular ones, so what opens the latter's duals opens theirs.
- * Where (2) fails no feasible velocity is known, and the gap is infinite. So it is where rows with
- * bounds are: velocities that satisfy equations exactly are not to be had in rounded numbers. */
+ * Polyhedral cones lie inside the circular ones, so that impulses that open the duals of the latter
+ * open theirs as well. If (2) fails, no feasible velocity is known and the gap is infinite. It is
+ * infinite with rows with bounds, too: with rounding, no velocity satisfies equations exactly. */
 #include <math.h>
 #include <string.h>
 
@@ -23,19 +23,20 @@
 #include "problem/local.h"
 #include "problem/operator.h"
 
-enum { SWEEPS = 2000, LOOK_EVERY = 10 };
+enum { SWEEPS = 2000, LOOK_EVERY = 10 }; /* sweeps; those between two checks of the opening */
 
+/* The sweeps stop at this opening. Any positive opening is valid; one near 1 makes t small. */
 static const double wide_enough = 0.5;
 
 /* Arrays of `dimension` numbers per contact, and one of velocities. */
 typedef struct certificate {
     const cairn_problem *p;
-    cairn_problem linear; /* u = W r                                  */
+    cairn_problem linear; /* the same with v_free, w, q = 0: u = W r  */
     double *r, *u;        /* impulses in K, their u^                  */
     double *opener, *Wp;  /* p and W p                                */
     double *free, *v;     /* q^; velocities                           */
-    double *zero;
-    double t;
+    double *zero;         /* zeros, for r, v_free or q                */
+    double t;             /* of step (3)                              */
 } certificate;
 
 static cairn_status take_arrays(const cairn_problem *p, cairn_arena *arena, certificate *c)
@@ -67,8 +68,8 @@ static double dot(size_t n, const double *a, const double *b)
     return sum;
 }
 
-/* u^_N - mu |u^_T|, with the measure of |.| that the cone has: >= 0 in K*. For rows with bounds
- * minus the largest |y| that an impulse without bound would have to take away. */
+/* u^_N - mu |u^_T|, with the norm |.| that belongs to the cone: >= 0 in K*. For rows with bounds,
+ * minus the largest |y| towards an infinite bound, where only y = 0 is feasible. A NaN is kept. */
 static double room(const cairn_problem *p, int j, const double *u)
 {
     if (!cairn_is_bounded(p, j))
@@ -110,7 +111,7 @@ static void place(certificate *c, const double *r)
     }
 }
 
-/* Largest shortage; NaN where there is one. */
+/* The largest shortage; NaN if any is NaN. */
 static double infeasibility(const certificate *c)
 {
     double largest = 0;
@@ -124,7 +125,8 @@ static double infeasibility(const certificate *c)
 
 /* ---- (2) the impulses that open ------------------------------------------------------------- */
 
-/* Solve contact j with q = (what the others give) - n; v is kept in step. */
+/* One Gauss-Seidel step: solve contact j with q = (velocity by the other impulses) - n, and update
+ * v. */
 static void open_contact(certificate *c, int j)
 {
     const cairn_problem *p = &c->linear;
@@ -210,6 +212,7 @@ static bool all_finite(const cairn_problem *p, const double *r)
     return true;
 }
 
+/* Without any shortage v(r) is feasible itself: then t = 0, and no opener is needed. */
 static cairn_status certify(const cairn_problem *p, const double *r, cairn_arena *arena,
                             cairn_duality *out)
 {
@@ -217,7 +220,7 @@ static cairn_status certify(const cairn_problem *p, const double *r, cairn_arena
     TRY(take_arrays(p, arena, &c));
     place(&c, r);
     out->infeasibility = infeasibility(&c);
-    if (!isfinite(out->infeasibility) || !all_finite(p, r)) /* projecting can hide it */
+    if (!isfinite(out->infeasibility) || !all_finite(p, r)) /* a projection can hide a NaN in r */
         return CAIRN_NOT_FINITE;
     bool feasible =
         !has_rows(p) && (out->infeasibility == 0 || (find_opener(&c) && find_shift(&c)));

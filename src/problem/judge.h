@@ -1,4 +1,4 @@
-/* judge.h - one judgement while it is made: sums over contacts, and what can be kept from one
+/* judge.h - the data of a judgement: sums over contacts, and the norms that can be kept from one
  * judgement of a problem to the next. residual.c has the formulas. */
 #ifndef CAIRN_PROBLEM_JUDGE_H
 #define CAIRN_PROBLEM_JUDGE_H
@@ -6,9 +6,10 @@
 #include "cairn/problem.h"
 #include "math/width.h"
 
-/* What depends on the problem alone: sums over contacts of the velocities q without impulses. */
+/* The denominators of residuals: sums over contacts of the velocities q without impulses. They
+ * depend on the problem alone. */
 typedef struct cairn_norms {
-    bool known;      /* false: still to be found            */
+    bool known;      /* false: not computed yet             */
     double convex2;  /* the closing part of q, squared      */
     double coulomb2; /* likewise for exact Coulomb friction */
     double q2;       /* |q|^2, bias included                */
@@ -21,14 +22,15 @@ typedef struct cairn_law_sums {
     double fclib2; /* sum |r - P_K(r - u^)|^2   */
     double worst;
     int worst_contact;
+    int holder; /* the member whose index this is */
 } cairn_law_sums;
 
 typedef struct cairn_judging {
     const cairn_problem *p;
     const double *r, *v;
     double *u;
-    bool measures; /* the norms are asked for, too             */
-    bool exact;    /* the convex law is not: its sums stay 0   */
+    bool measures; /* also compute the norms                   */
+    bool exact;    /* Coulomb's law only: convex sums stay 0   */
     cairn_norms norms;
     cairn_law_sums convex, coulomb;
     double r2, u2;   /* squared norms, bias included             */
@@ -37,23 +39,61 @@ typedef struct cairn_judging {
     double cone_violation;
 } cairn_judging;
 
-/* cairn_judge for a problem that is judged again and again: norms start as zero. */
+/* cairn_judge for a problem that is judged repeatedly. `norms` must be zero at first; it is filled
+ * by the first call. */
 void cairn_judge_again(const cairn_problem *p, cairn_law law, const double *r, double *v, double *u,
                        cairn_norms *norms, cairn_judgement *out);
 
-/* What the residual of a law is relative to, m/s. */
+/* |q|_c, the denominator of the residual of a law, m/s. */
 double cairn_norms_scale(const cairn_norms *norms, cairn_law law);
 
-/* What contact j alone adds to the residual of a law, e^2, and to the norm that it is relative to,
- * (m/s)^2. Of the judging p, r, v and u are used: v are the velocities of r; u_j is written. */
+/* The contribution of contact j to |e|^2 of a law, and to |q|_c^2, (m/s)^2. Only p, r, v and u of
+ * the judging are used: v are the velocities of r; u_j is written. */
 void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e2, double *q2);
 
-enum { CAIRN_JUDGED = 8 }; /* contacts that are judged at once */
+enum { CAIRN_JUDGED = 8 }; /* contacts of a group that is judged at once */
 
-/* Contacts of balls, with circular cones, whole groups up to `end`; returns where it stopped. All
- * widths give the same bits. */
+/* Judge contacts of balls with circular cones, in whole groups up to `end`; returns the first
+ * contact that was not judged. All widths give the same bits. */
 int cairn_judge_balls(cairn_width width, cairn_judging *judge, int begin, int end);
-/* Likewise contacts of any two bodies, whose rows are stored, in 3D or 2D. */
+/* The same for contacts of any two bodies with stored rows, in 3D or 2D. */
 int cairn_judge_rows(cairn_width width, cairn_judging *judge, int begin, int end);
+
+/* ---- lane by lane ------------------------------------------------------------------------ */
+
+/* The sums over contacts that were judged side by side, lane by lane, and the units (judge_lanes.c)
+ * that compute them. */
+
+/* Sums that do not depend on the law; their names are those of cairn_judging and cairn_norms. */
+enum {
+    CAIRN_SUM_TERMS2,
+    CAIRN_SUM_R2,
+    CAIRN_SUM_U2,
+    CAIRN_SUM_WEIGHED2,
+    CAIRN_SUM_FREE_TERMS2,
+    CAIRN_SUM_Q2,
+    CAIRN_SUM_COULOMB2,
+    CAIRN_SUM_CONVEX2,
+    CAIRN_PLAIN_SUMS
+};
+
+/* The sums of each lane over all groups; `where` is the contact with the largest error. */
+typedef struct cairn_law_lanes {
+    double e2[CAIRN_JUDGED], fclib2[CAIRN_JUDGED], worst2[CAIRN_JUDGED], where[CAIRN_JUDGED];
+} cairn_law_lanes;
+
+typedef struct cairn_judged_lanes {
+    cairn_law_lanes convex, coulomb;
+    double plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED], off_cone2[CAIRN_JUDGED];
+} cairn_judged_lanes;
+
+/* The judges of one width: they judge whole groups from `begin` on, and return where the next group
+ * would begin. All widths give the same bits. */
+typedef int cairn_judge_fn(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out);
+
+typedef struct cairn_judges {
+    cairn_judge_fn *balls;
+    cairn_judge_fn *rows[2]; /* contacts whose rows are stored, in 2D and in 3D */
+} cairn_judges;
 
 #endif

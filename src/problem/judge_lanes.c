@@ -1,21 +1,23 @@
 /* judge_lanes.c - contacts with circular cones judged side by side, of balls or of any bodies: a
- * unit, compiled once for each register (src/units.cmake), in wide arithmetic.
+ * unit, compiled once for each register width (src/units.cmake), with SIMD.
  *
- * As residual.c does it, with w r for r: w |r - P(r - u/w)| = |w r - P(w r - u)| on a cone, and the
- * conditions of a contact, e_N and e_T, as they stand there. */
-#include "problem/judge_lanes.h"
+ * The formulas are those of residual.c with w r in place of r: for a cone
+ *     w |r - P(r - u/w)| = |w r - P(w r - u)|,
+ * and the conditions e_N and e_T of a contact are the same as there. Sums are kept for each of the
+ * CAIRN_JUDGED lanes of a group, not for each register, so that all widths give the same bits. */
+#include "problem/judge.h"
 
 #include <string.h>
 
 #include "math/simd.h"
 #include "problem/operator.h"
 
-/* A group of contacts, number by number: what the laws need. */
+/* A group of contacts, component by component: the data that the laws need. */
 typedef struct group {
     double r[3][CAIRN_JUDGED], mu[CAIRN_JUDGED], bias[CAIRN_JUDGED], shift[CAIRN_JUDGED];
     double inverse_mass[CAIRN_JUDGED], number[CAIRN_JUDGED];
     double u[3][CAIRN_JUDGED], terms2[CAIRN_JUDGED];      /* without the bias; squares of terms */
-    double q[3][CAIRN_JUDGED], free_terms2[CAIRN_JUDGED]; /* likewise without impulses          */
+    double q[3][CAIRN_JUDGED], free_terms2[CAIRN_JUDGED]; /* the same without impulses          */
     bool slides;                                          /* some mu is not 0                   */
 } group;
 
@@ -24,7 +26,7 @@ typedef struct sides {
     double v[2][3][CAIRN_JUDGED], w[2][3][CAIRN_JUDGED];
 } sides;
 
-/* What the velocities of contacts of balls follow from. */
+/* The data that determine the velocities of contacts of balls; w is the imposed velocity. */
 typedef struct balls {
     double n[3][CAIRN_JUDGED], t[3][CAIRN_JUDGED], w[3][CAIRN_JUDGED], radius[2][CAIRN_JUDGED];
     sides now, free;
@@ -39,7 +41,7 @@ CAIRN_INLINE void spread3(double to[3][CAIRN_JUDGED], int i, const double *from)
     to[2][i] = from[2];
 }
 
-/* The law of contact j, lane i, in d dimensions. */
+/* Load impulse, friction and bias of contact j into lane i. In 2D the third component is 0. */
 CAIRN_INLINE void load_law(const cairn_judging *judge, int d, int j, int i, group *in)
 {
     const cairn_problem *p = judge->p;
@@ -53,7 +55,8 @@ CAIRN_INLINE void load_law(const cairn_judging *judge, int d, int j, int i, grou
     in->slides = in->slides || p->mu[j] != 0;
 }
 
-/* Side `side` of contact j, lane i; returns its part of w = trace(W_jj)/3. */
+/* Load one side of contact j into lane i; returns its part of w = trace(W_jj)/3. Walls have zero
+ * velocity and inverse mass. */
 CAIRN_INLINE double load_side(const cairn_judging *judge, int j, int side, int i, balls *in)
 {
     static const double nothing[6] = { 0 };
@@ -82,6 +85,7 @@ CAIRN_INLINE void fetch_balls(const cairn_judging *judge, int j)
         cairn_contact_fetch(judge->p, 6, j, judge->p->v_free);
 }
 
+/* The bodies of contacts are scattered in memory: those of the group after next are prefetched. */
 CAIRN_INLINE void load_balls(const cairn_judging *judge, int first, balls *in, group *out)
 {
     static const double nothing[3] = { 0 };
@@ -127,7 +131,7 @@ CAIRN_WIDE vector load3(const double from[3][CAIRN_JUDGED], int lane)
                      wide_load(from[2] + lane) };
 }
 
-/* Sums, lane by lane of a group: the same for every width. */
+/* Sums for each lane of a group: the same for every width. */
 typedef struct law_sums {
     wide e2[CAIRN_JUDGED / LANES], fclib2[CAIRN_JUDGED / LANES];
     wide worst2[CAIRN_JUDGED / LANES], where[CAIRN_JUDGED / LANES];
@@ -135,7 +139,7 @@ typedef struct law_sums {
 
 typedef struct group_sums {
     law_sums convex, coulomb;
-    wide plain[PLAIN_SUMS][CAIRN_JUDGED / LANES];
+    wide plain[CAIRN_PLAIN_SUMS][CAIRN_JUDGED / LANES];
     wide off_cone2[CAIRN_JUDGED / LANES];
 } group_sums;
 
@@ -182,7 +186,7 @@ CAIRN_WIDE void find_velocities(const balls *in, bool measures, int lane, group 
 
 /* ---- velocities of contacts whose rows are stored ------------------------------------------- */
 
-/* Where the numbers of one side of each contact of a group are; zeros where it has no block. */
+/* Pointers to the data of one side of each contact of a group; to zeros if it has no block. */
 typedef struct places {
     const double *H[CAIRN_JUDGED], *v[CAIRN_JUDGED], *free[CAIRN_JUDGED];
     const double *mass_inverse[CAIRN_JUDGED];
@@ -204,7 +208,7 @@ CAIRN_INLINE void find_places(const cairn_judging *judge, int d, int n, int firs
     }
 }
 
-/* Number k of each contact. */
+/* Component k of each contact. */
 CAIRN_WIDE wide collect_number(const double *const *from, int k)
 {
     wide x;
@@ -213,7 +217,7 @@ CAIRN_WIDE wide collect_number(const double *const *from, int k)
     return x;
 }
 
-/* u = H v + w, and the squares of its terms. */
+/* u = H v + w, and the squares of its terms, the bias included. */
 typedef struct motion {
     wide u[3], terms2;
 } motion;
@@ -252,7 +256,7 @@ CAIRN_WIDE wide trace_of(int d, int n, const wide *H, const double *const *mass_
     return trace;
 }
 
-/* With the impulses and without them; and the contacts' own inverse masses. */
+/* The velocities with impulses and, if needed, without them, and w = trace(W_jj)/d. */
 CAIRN_WIDE void find_motions(const cairn_judging *judge, const places of[2], int d, int n,
                              int first, int lane, group *out)
 {
@@ -334,7 +338,7 @@ CAIRN_WIDE wide map2(const contact *c, vector r, vector y)
 
 CAIRN_WIDE void add_errors(const contact *c, wide e2, wide fclib2, law_sums *sums)
 {
-    mask worse = ~(e2 <= sums->worst2[c->at]); /* NaN is */
+    mask worse = ~(e2 <= sums->worst2[c->at]); /* true for NaN */
     sums->e2[c->at] += e2;
     sums->fclib2[c->at] += fclib2;
     sums->worst2[c->at] = wide_choose(worse, e2, sums->worst2[c->at]);
@@ -363,7 +367,8 @@ CAIRN_WIDE wide least_of(wide x, wide y)
     return x - larger(wide_spread(0), x - y);
 }
 
-/* e_N^2, x = w r_N: of a contact that opens at speed o under its law, and at u_N with the bias */
+/* e_N^2 with x = w r_N, for a contact that opens with velocity o by its law; u_N contains the
+ * bias */
 CAIRN_WIDE wide signorini2(wide x, wide o, wide u_N)
 {
     const wide zero = wide_spread(0);
@@ -372,7 +377,7 @@ CAIRN_WIDE wide signorini2(wide x, wide o, wide u_N)
     return e * e;
 }
 
-/* One law: u carries bias and shift; apart2 is what its conditions come to, each by itself. */
+/* Add the errors of one law: u contains bias and shift; apart2 is the larger of e_N^2 and e_T^2. */
 CAIRN_WIDE void add_law(const contact *c, vector u, wide apart2, law_sums *sums)
 {
     vector r = c->r, wr = { c->w * r.x, c->w * r.y, c->w * r.z };
@@ -381,7 +386,7 @@ CAIRN_WIDE void add_law(const contact *c, vector u, wide apart2, law_sums *sums)
     add_errors(c, larger(map2(c, wr, strict), apart2), map2(c, r, plain), sums);
 }
 
-/* The laws that are asked for; u carries the bias. */
+/* Coulomb's law always, the convex law unless `exact`; u contains the bias. */
 CAIRN_WIDE void add_laws(const contact *c, vector u, bool exact, group_sums *sums)
 {
     vector x = { c->w * c->r.x, c->w * c->r.y, c->w * c->r.z }, shifted = u;
@@ -395,7 +400,7 @@ CAIRN_WIDE void add_laws(const contact *c, vector u, bool exact, group_sums *sum
     add_law(c, shifted, larger(normal2, friction2), &sums->convex);
 }
 
-/* q without impulses: the norms. */
+/* Add to the norms, from the velocities q without impulses. */
 CAIRN_WIDE void measure(const contact *c, const group *in, int lane, group_sums *sums)
 {
     const wide zero = wide_spread(0);
@@ -403,22 +408,23 @@ CAIRN_WIDE void measure(const contact *c, const group *in, int lane, group_sums 
     vector q = load3(in->q, lane);
     q.x += c->bias;
     wide q2 = dot(q, q);
-    sums->plain[FREE_TERMS2][c->at] += wide_load(in->free_terms2 + lane);
-    sums->plain[Q2][c->at] += q2;
-    sums->plain[COULOMB2][c->at] += wide_choose(q.x < zero, q2, zero);
+    sums->plain[CAIRN_SUM_FREE_TERMS2][c->at] += wide_load(in->free_terms2 + lane);
+    sums->plain[CAIRN_SUM_Q2][c->at] += q2;
+    sums->plain[CAIRN_SUM_COULOMB2][c->at] += wide_choose(q.x < zero, q2, zero);
     q.x += c->shift;
     const vector back = { -q.x, -q.y, -q.z };
-    sums->plain[CONVEX2][c->at] += wide_choose(q.x < zero, dot(q, q), map2(c, nothing, back));
+    sums->plain[CAIRN_SUM_CONVEX2][c->at] +=
+        wide_choose(q.x < zero, dot(q, q), map2(c, nothing, back));
 }
 
-/* What does not depend on a law; u carries the bias. */
+/* Add to the sums that do not depend on the law; u contains the bias. */
 CAIRN_WIDE void add_plain(const contact *c, const group *in, int lane, vector u, group_sums *sums)
 {
     wide r2 = dot(c->r, c->r);
-    sums->plain[TERMS2][c->at] += wide_load(in->terms2 + lane);
-    sums->plain[R2][c->at] += r2;
-    sums->plain[U2][c->at] += dot(u, u);
-    sums->plain[WEIGHED2][c->at] += c->w * c->w * r2;
+    sums->plain[CAIRN_SUM_TERMS2][c->at] += wide_load(in->terms2 + lane);
+    sums->plain[CAIRN_SUM_R2][c->at] += r2;
+    sums->plain[CAIRN_SUM_U2][c->at] += dot(u, u);
+    sums->plain[CAIRN_SUM_WEIGHED2][c->at] += c->w * c->w * r2;
 }
 
 CAIRN_WIDE void add_off_cone(int at, wide off, group_sums *sums)
@@ -441,7 +447,8 @@ CAIRN_WIDE void judge_lanes(const cairn_judging *judge, const group *in, int d, 
 
 /* ---- without friction ----------------------------------------------------------------------- */
 
-/* Both laws are one, and K is a ray: the same bits as above, without roots and quotients. */
+/* Without friction both laws are the same and K is a ray. This gives the same bits as above,
+ * without square roots and divisions. */
 
 /* |r - P_K(y)|^2 = (r_N - max(0, y_N))^2 + |r_T|^2; NaN stays NaN */
 CAIRN_WIDE wide ray2(vector r, wide y)
@@ -457,10 +464,10 @@ CAIRN_WIDE void measure_smooth(const contact *c, const group *in, int lane, grou
     vector q = load3(in->q, lane);
     q.x += c->bias;
     wide q2 = dot(q, q), closing2 = wide_choose(q.x < zero, q2, zero);
-    sums->plain[FREE_TERMS2][c->at] += wide_load(in->free_terms2 + lane);
-    sums->plain[Q2][c->at] += q2;
-    sums->plain[COULOMB2][c->at] += closing2;
-    sums->plain[CONVEX2][c->at] += closing2;
+    sums->plain[CAIRN_SUM_FREE_TERMS2][c->at] += wide_load(in->free_terms2 + lane);
+    sums->plain[CAIRN_SUM_Q2][c->at] += q2;
+    sums->plain[CAIRN_SUM_COULOMB2][c->at] += closing2;
+    sums->plain[CAIRN_SUM_CONVEX2][c->at] += closing2;
 }
 
 CAIRN_WIDE void judge_smooth(const group *in, int d, int lane, bool measures, group_sums *sums)
@@ -488,7 +495,7 @@ CAIRN_WIDE void judge_group(const cairn_judging *judge, const group *in, int d, 
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-/* What the lanes came to, in their order. */
+/* Copy the sums of the lanes out, in their order. */
 CAIRN_WIDE void collect_law(const law_sums *from, cairn_law_lanes *to)
 {
     memcpy(to->e2, from->e2, sizeof to->e2);
@@ -505,7 +512,7 @@ CAIRN_WIDE void collect(const group_sums *sums, cairn_judged_lanes *out)
     memcpy(out->off_cone2, sums->off_cone2, sizeof out->off_cone2);
 }
 
-/* Whole groups from begin on; returns where the next one would begin. */
+/* Judge whole groups from `begin` on; returns where the next group would begin. */
 CAIRN_WIDE int judge_ball_groups(cairn_judging *judge, int begin, int end, cairn_judged_lanes *out)
 {
     group_sums sums = { 0 };
@@ -523,7 +530,7 @@ CAIRN_WIDE int judge_ball_groups(cairn_judging *judge, int begin, int end, cairn
     return j;
 }
 
-/* Likewise of contacts whose rows are stored. */
+/* The same for contacts with stored rows. */
 CAIRN_WIDE int judge_rows(cairn_judging *judge, int d, int n, int begin, int end,
                           cairn_judged_lanes *out)
 {

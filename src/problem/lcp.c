@@ -11,21 +11,21 @@
  *   elastic mode of the convex law [A05]: the price `most` for each zeta_j bounds the impulse; rows
  *       0 <= (u + (b + mu s) n).(1, mu d_k) + zeta_j  ⟂  beta_k >= 0
  *       0 <= most - sum_k beta_k                      ⟂  zeta_j >= 0
- * Rows with bounds: a row that is at least one number apart in them has r = base + a z; rows
+ * Rows with bounds: if its bounds differ, a row has r = base + a z (else r = base); rows
  *       lower alone:  base = lower, a = 1,    0 <= y   ⟂  z >= 0
  *       upper alone:  base = upper, a = -1,   0 <= -y  ⟂  z >= 0
  *       none:         base = 0, a = 1,        y = 0,   z free
  *       both ([ST96] (30)-(32)):  base = lower, a = 1, and a further unknown lambda:
  *                     0 <= y + lambda ⟂ z >= 0,   0 <= upper - lower - z ⟂ lambda >= 0
  *   where y = u + eps r.
- * Since u = W r + q, every block is A_ij = a_i' W a_j plus the ones that lambda, zeta bring. */
-#include "problem/lcp.h"
+ * Since u = W r + q, every block is A_ij = a_i' W a_j plus the entries +-1 and mu of lambda and
+ * zeta. A is dense: these problems are solved by pivoting, and only small ones. */
+#include "problem/forms.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "problem/delassus.h"
 #include "problem/operator.h"
 
 static int edges(const cairn_problem *p)
@@ -45,7 +45,7 @@ int cairn_lcp_unknowns(const cairn_problem *p, cairn_law law)
 
 /* ---- rows with bounds ----------------------------------------------------------------------- */
 
-/* How a row is written: r = base + sign z. */
+/* How a row is expressed: r = base + sign z. */
 typedef struct row_form {
     int unknowns; /* 0: r = base; 1; 2: z and lambda */
     double base, sign;
@@ -86,7 +86,7 @@ int64_t cairn_lcp_size(const cairn_problem *p, cairn_law law)
 
 /* ---- unknowns ------------------------------------------------------------------------------- */
 
-/* d_k scaled, behind a normal component */
+/* a = (normal, scale d_k) */
 static void direction(const cairn_problem *p, int k, double normal, double scale, double *a)
 {
     double angle = 2 * M_PI * k / edges(p);
@@ -95,7 +95,7 @@ static void direction(const cairn_problem *p, int k, double normal, double scale
     a[2] = p->dimension == 2 ? 0 : scale * sin(angle);
 }
 
-/* a_i: the impulse of a unit of unknown i of a contact */
+/* a_i: the impulse that unknown i of a contact stands for, per unit */
 static void generator(const cairn_problem *p, cairn_law law, double mu, int i, double *a)
 {
     if (law == CAIRN_LAW_CONVEX)
@@ -110,8 +110,8 @@ static void generator(const cairn_problem *p, cairn_law law, double mu, int i, d
 typedef struct unknowns {
     int *first;        /* contacts + 1: the first unknown of each              */
     double *generator; /* 3 for each unknown                                   */
-    double *base;      /* impulses where all unknowns are 0                    */
-    double *q;         /* y, u there                                           */
+    double *base;      /* impulses if all unknowns are 0                       */
+    double *q;         /* u (for rows y) of these impulses                     */
 } unknowns;
 
 /* Generators and base of the rows of contact j. */
@@ -162,7 +162,7 @@ static cairn_status list_unknowns(const cairn_problem *local, cairn_law law, cai
     return CAIRN_OK;
 }
 
-/* A += a_i' W a_k for one entry of W, in component s of contact j and t of contact l */
+/* Add a_i' W a_k for one entry of W, between component s of contact j and t of contact l. */
 static void add_entry(const unknowns *x, const int *at, double value, cairn_lcp *out)
 {
     int j = at[0], s = at[1], l = at[2], t = at[3];
@@ -187,7 +187,7 @@ static void add_operator(const cairn_problem *local, const unknowns *x, cairn_lc
         }
 }
 
-/* The rest of the rows with bounds: compliance, lambda, and which are free. */
+/* The remaining entries of rows with bounds: compliance, lambda, and which unknowns are free. */
 static void add_rows(const cairn_problem *p, int j, const unknowns *x, bool *is_free,
                      cairn_lcp *out)
 {
@@ -232,7 +232,8 @@ static cairn_status add_all_rows(const cairn_problem *p, const unknowns *x, cair
     return CAIRN_OK;
 }
 
-/* a = a_i.(q + shift n) */
+/* a = a_i.(q + shift n). The shift is b + mu s for the convex law; Coulomb's law has lambda in
+ * place of mu s. */
 static void add_constant(const cairn_problem *local, cairn_law law, const unknowns *x,
                          cairn_lcp *out)
 {
@@ -249,7 +250,7 @@ static void add_constant(const cairn_problem *local, cairn_law law, const unknow
     }
 }
 
-/* the ones of lambda, and mu */
+/* The entries of lambda: +1 and -1 with the beta_k, and mu with c_n. */
 static void add_lambda(const cairn_problem *p, const unknowns *x, cairn_lcp *out)
 {
     size_t n = (size_t)out->size;
@@ -265,6 +266,7 @@ static void add_lambda(const cairn_problem *p, const unknowns *x, cairn_lcp *out
     }
 }
 
+/* `more`: further unknowns for each contact, behind all others (the zeta of elastic mode). */
 static cairn_status create(const cairn_problem *p, cairn_law law, int more, cairn_arena *arena,
                            cairn_lcp *out)
 {
@@ -295,6 +297,7 @@ cairn_status cairn_lcp_create(const cairn_problem *p, cairn_law law, cairn_arena
 cairn_status cairn_lcp_create_elastic(const cairn_problem *p, double most, cairn_arena *arena,
                                       cairn_lcp *out)
 {
+    /* all contacts have m unknowns, since there are no rows with bounds */
     TRY(create(p, CAIRN_LAW_CONVEX, 1, arena, out));
     size_t n = (size_t)out->size, m = (size_t)edges(p);
     for (size_t j = 0; j < (size_t)p->contacts; j++) {
@@ -308,6 +311,7 @@ cairn_status cairn_lcp_create_elastic(const cairn_problem *p, double most, cairn
     return CAIRN_OK;
 }
 
+/* A sum of magnitudes is finite only if all terms are. */
 bool cairn_lcp_is_finite(const cairn_lcp *lcp)
 {
     size_t n = (size_t)lcp->size;
@@ -349,11 +353,12 @@ void cairn_lcp_impulses(const cairn_problem *p, cairn_law law, const double *z, 
             rows_impulse(p, j, z, sum);
         else
             cone_impulse(p, law, j, z, sum);
-        cairn_contact_project(p, p->dimension, j, sum); /* takes off what rounding left outside */
+        cairn_contact_project(p, p->dimension, j, sum); /* removes what rounding left outside */
         memcpy(r + (size_t)j * (size_t)d, sum, (size_t)d * sizeof(double));
     }
 }
 
+/* Only for problems without rows with bounds: every contact has m unknowns. */
 void cairn_lcp_slacks(const cairn_problem *p, const double *u, double *w)
 {
     int d = p->dimension, m = edges(p);
@@ -368,8 +373,8 @@ void cairn_lcp_slacks(const cairn_problem *p, const double *u, double *w)
     }
 }
 
-/* One contact: r_T = mu (x d_k + y d_k+1) between two neighbours; what is left of r_N goes to d_k
- * and its opposite in equal parts. */
+/* One contact: r_T = mu (x d_k + y d_k+1) with the two directions next to it. The rest of r_N is
+ * split equally between d_k and the opposite direction, where it adds no tangential impulse. */
 static void split(const cairn_problem *p, double mu, const double *r, double *z)
 {
     int m = edges(p), k = 0;
@@ -391,6 +396,7 @@ static void split(const cairn_problem *p, double mu, const double *r, double *z)
     z[(k + m / 2) % m] += fmax(0, rest);
 }
 
+/* The same restriction holds here. */
 void cairn_lcp_edges(const cairn_problem *p, const double *r, double *z)
 {
     size_t m = (size_t)edges(p), d = (size_t)p->dimension;

@@ -16,9 +16,10 @@
 
 /* ---- two dimensions ------------------------------------------------------------------------- */
 
-static bool stick_2d(const double *W, double mu, const double *q, double *r)
+ANYWHERE static bool stick_2d(const double *W, double mu, const double *q, double *r)
 {
     double determinant = W[0] * W[2] - W[1] * W[1];
+    /* singular to rounding: then it slides, or nothing moves */
     if (determinant <= 4 * DBL_EPSILON * W[0] * W[2])
         return false;
     r[0] = (-W[2] * q[0] + W[1] * q[1]) / determinant;
@@ -26,8 +27,9 @@ static bool stick_2d(const double *W, double mu, const double *q, double *r)
     return fabs(r[1]) <= mu * r[0];
 }
 
-/* Sliding with r_T = side * mu r_N; the convex law takes the edge of least energy. */
-static void slide_convex_2d(const double *W, double mu, const double *q, double *r)
+/* Sliding with r_T = side * mu r_N. The convex law takes the edge on which the energy
+ * 1/2 r'W r + q'r = -along^2/(2 stiffness) is lower. */
+ANYWHERE static void slide_convex_2d(const double *W, double mu, const double *q, double *r)
 {
     double best = 0;
     r[0] = r[1] = 0;
@@ -42,7 +44,9 @@ static void slide_convex_2d(const double *W, double mu, const double *q, double 
     }
 }
 
-static void slide_coulomb_2d(const double *W, double mu, const double *q, double *r)
+/* Coulomb's law: u_N = 0 gives r_N = -q_N/(W_N + side mu W_TN), and friction must oppose
+ * sliding. */
+ANYWHERE static void slide_coulomb_2d(const double *W, double mu, const double *q, double *r)
 {
     for (int side = -1; side <= 1; side += 2) {
         double stiffness = W[0] + side * mu * W[1];
@@ -57,7 +61,7 @@ static void slide_coulomb_2d(const double *W, double mu, const double *q, double
     slide_convex_2d(W, mu, q, r); /* no sliding solution with u_N = 0: the associated one */
 }
 
-static void solve_2d(cairn_law law, const double *W, double mu, const double *q, double *r)
+ANYWHERE static void solve_2d(cairn_law law, const double *W, double mu, const double *q, double *r)
 {
     if (stick_2d(W, mu, q, r))
         return;
@@ -69,26 +73,27 @@ static void solve_2d(cairn_law law, const double *W, double mu, const double *q,
 
 /* ---- three dimensions ----------------------------------------------------------------------- */
 
-static void multiply_3d(const double *W, const double *x, double *y)
+ANYWHERE static void multiply_3d(const double *W, const double *x, double *y)
 {
     y[0] = W[0] * x[0] + W[1] * x[1] + W[3] * x[2];
     y[1] = W[1] * x[0] + W[2] * x[1] + W[4] * x[2];
     y[2] = W[3] * x[0] + W[4] * x[1] + W[5] * x[2];
 }
 
-static double dot_3d(const double *a, const double *b)
+ANYWHERE static double dot_3d(const double *a, const double *b)
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-bool cairn_local_is_isotropic(const double *W)
+ANYWHERE bool cairn_local_is_isotropic(const double *W)
 {
     double small = 1e-14 * (W[0] + W[2] + W[5]);
     return fabs(W[1]) <= small && fabs(W[3]) <= small && fabs(W[4]) <= small &&
            fabs(W[2] - W[5]) <= small;
 }
 
-/* One direction of the cone's boundary: the impulse along it and what decides phi. */
+/* One generator of the cone's boundary: the impulse along it, and the quantities that determine
+ * phi. */
 typedef struct edge {
     double rho;    /* N s: normal impulse of the best point of this edge, >= 0    */
     double energy; /* 1/2 r'Wr + q'r there                                        */
@@ -98,14 +103,14 @@ typedef struct edge {
     double a[3];
 } edge;
 
-static edge edge_at(const double *W, double mu, const double *q, double phi)
+ANYWHERE static edge edge_at(const double *W, double mu, const double *q, double phi)
 {
     edge e = { .a = { 1, mu * cos(phi), mu * sin(phi) } };
     double Wa[3], Wda[3], da[3] = { 0, -e.a[2], e.a[1] }, dda[3] = { 0, -e.a[1], -e.a[2] };
     multiply_3d(W, e.a, Wa);
     multiply_3d(W, da, Wda);
     double along = dot_3d(q, e.a), stiffness = dot_3d(e.a, Wa);
-    e.rho = stiffness > 0 ? fmax(0, -along / stiffness) : 0;
+    e.rho = stiffness > 0 ? fmax(0.0, -along / stiffness) : 0;
     e.energy = 0.5 * e.rho * along;
     e.normal = q[0] + e.rho * Wa[0];
     e.slope = dot_3d(q, da) + e.rho * dot_3d(Wa, da);
@@ -116,9 +121,9 @@ static edge edge_at(const double *W, double mu, const double *q, double phi)
     return e;
 }
 
-/* Newton on the slope from the direction of -q_T. What it finds is the solution when u_N >= 0
+/* Newton's method on the slope, from the direction of -q_T. A root is the solution if u_N >= 0
  * there: then u = alpha (mu, -r_T/|r_T|) with alpha >= 0, and the convex problem has only one. */
-static bool newton_edge(const double *W, double mu, const double *q, edge *out)
+ANYWHERE static bool newton_edge(const double *W, double mu, const double *q, edge *out)
 {
     enum { STEPS = 12 };
     double phi = atan2(-q[2], -q[1]), size = mu * (fabs(q[1]) + fabs(q[2]));
@@ -133,11 +138,13 @@ static bool newton_edge(const double *W, double mu, const double *q, edge *out)
     return false;
 }
 
-/* The convex problem has one minimum on the boundary; the best of a coarse fan brackets it. */
-static edge bracket_edge(const double *W, double mu, const double *q)
+/* If Newton's method fails: the convex problem has one minimum on the boundary, and the neighbours
+ * of the best direction of a coarse fan bracket it. Inside, secant steps alternate with bisection,
+ * which guarantees progress. */
+ANYWHERE static edge bracket_edge(const double *W, double mu, const double *q)
 {
     enum { FAN = 24, STEPS = 120 };
-    double step = 2 * M_PI / FAN, start = atan2(-q[2], -q[1]), centre = start;
+    double step = 2 * M_PI / (double)FAN, start = atan2(-q[2], -q[1]), centre = start;
     edge best = edge_at(W, mu, q, start);
     for (int k = 1; k < FAN; k++) {
         edge e = edge_at(W, mu, q, start + k * step);
@@ -163,7 +170,7 @@ static edge bracket_edge(const double *W, double mu, const double *q)
     return best;
 }
 
-static void slide_convex_3d(const double *W, double mu, const double *q, double *r)
+ANYWHERE static void slide_convex_3d(const double *W, double mu, const double *q, double *r)
 {
     edge best;
     if (!newton_edge(W, mu, q, &best))
@@ -172,22 +179,24 @@ static void slide_convex_3d(const double *W, double mu, const double *q, double 
         r[i] = best.rho * best.a[i];
 }
 
-/* The contact without its normal: of W r + q + lambda (0, r_T) = 0 the first row gives
+/* The contact with its normal component eliminated: in W r + q + lambda (0, r_T) = 0 the first row
+ * gives
  *     r_N = -q_N/W_N - lean.r_T,   lean = (W_10, W_20)/W_N,
- * and what is left is (S + lambda) r_T = -g with S = W_TT - W_N lean lean', g = q_T - q_N lean. */
+ * and the others become (S + lambda) r_T = -g with S = W_TT - W_N lean lean', g = q_T - q_N
+ * lean. */
 typedef struct reduced {
     double W_N, q_N, lean[2], g[2];
     double S[3]; /* lower triangle                            */
     double size; /* trace of W                                */
 } reduced;
 
-static bool is_tiny(double pivot, const reduced *f, double lambda)
+ANYWHERE static bool is_tiny(double pivot, const reduced *f, double lambda)
 {
     return !(pivot > 8 * DBL_EPSILON * (f->size + 2 * lambda));
 }
 
 /* False when W_N is numerically 0. */
-static bool reduce(const double *W, const double *q, reduced *out)
+ANYWHERE static bool reduce(const double *W, const double *q, reduced *out)
 {
     double a = W[1] / W[0], b = W[3] / W[0];
     *out = (reduced){ .W_N = W[0],
@@ -199,14 +208,14 @@ static bool reduce(const double *W, const double *q, reduced *out)
     return !is_tiny(W[0], out, 0);
 }
 
-/* S + lambda = (1, 0; l, 1) diag(a, d) (1, l; 0, 1). Solving by factors leaves a residual of the
- * size of rounding however nearly singular it is; an inverse would not. */
+/* S + lambda = (1, 0; l, 1) diag(a, d) (1, l; 0, 1). Solving with factors leaves a residual of the
+ * size of rounding even if the matrix is nearly singular; multiplying by an inverse would not. */
 typedef struct factors {
     double a, d, l;
 } factors;
 
 /* False when S + lambda is numerically singular. */
-static bool factor(const reduced *f, double lambda, factors *out)
+ANYWHERE static bool factor(const reduced *f, double lambda, factors *out)
 {
     out->a = f->S[0] + lambda;
     out->l = f->S[1] / out->a;
@@ -215,23 +224,24 @@ static bool factor(const reduced *f, double lambda, factors *out)
 }
 
 /* x = -(S + lambda)^-1 y */
-static void solve_minus(const factors *c, const double *y, double *x)
+ANYWHERE static void solve_minus(const factors *c, const double *y, double *x)
 {
     double first = -y[0];
     x[1] = (-y[1] - c->l * first) / c->d;
     x[0] = first / c->a - c->l * x[1];
 }
 
-static void impulse_at(const reduced *f, const factors *c, double *r)
+ANYWHERE static void impulse_at(const reduced *f, const factors *c, double *r)
 {
     solve_minus(c, f->g, r + 1);
     r[0] = -f->q_N / f->W_N - f->lean[0] * r[1] - f->lean[1] * r[2];
 }
 
-/* m = mu r_N/|r_T| - 1 at lambda, < 0 outside the cone, and dm/dlambda: there r_T' = -(S +
- * lambda)^-1 r_T, and 1/|r_T| is all but linear in lambda, so that Newton's method takes few
- * steps. */
-static double margin_at(const reduced *f, double mu, double lambda, double *r, double *slope)
+/* m = mu r_N/|r_T| - 1 at lambda, which is < 0 outside the cone, and dm/dlambda, with
+ * r_T' = -(S + lambda)^-1 r_T. This form is used because 1/|r_T| is almost linear in lambda, so
+ * that Newton's method takes few steps. */
+ANYWHERE static double margin_at(const reduced *f, double mu, double lambda, double *r,
+                                 double *slope)
 {
     factors c;
     double d[2];
@@ -246,9 +256,10 @@ static double margin_at(const reduced *f, double mu, double lambda, double *r, d
     return mu * r[0] / T - 1;
 }
 
-/* Newton from lambda = 0, which is outside, within what is known to hold the root; else on to
- * larger lambda, where r_T goes to 0, or half way. */
-static void slide_coulomb_3d(const reduced *f, double mu, double *r)
+/* Newton's method from lambda = 0, which is outside the cone, safeguarded by an interval that
+ * contains the root. A step that leaves it, and every BISECT-th one, is replaced by bisection or,
+ * while there is no upper end yet, by a larger lambda, since r_T tends to 0 for large lambda. */
+ANYWHERE static void slide_coulomb_3d(const reduced *f, double mu, double *r)
 {
     enum { STEPS = 200, BISECT = 8 };
     double low = 0, high = INFINITY, lambda = 0;
@@ -264,10 +275,12 @@ static void slide_coulomb_3d(const reduced *f, double mu, double *r)
             break;
         lambda = next;
     }
-    cairn_cone_project(3, mu, r); /* rounding only */
+    cairn_cone_project(3, mu, r); /* removes rounding errors only */
 }
 
-static void solve_3d(cairn_law law, const double *W, double mu, const double *q, double *r)
+/* Stick if -W^-1 q is in the cone, else slide. If W_N is 0 to rounding, no normal impulse can
+ * change u_N: Coulomb's law then has no solution here, and r = 0. */
+ANYWHERE static void solve_3d(cairn_law law, const double *W, double mu, const double *q, double *r)
 {
     factors c;
     reduced f;
@@ -291,7 +304,7 @@ static void solve_3d(cairn_law law, const double *W, double mu, const double *q,
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-static bool takes_off(int dimension, cairn_law law, double mu, const double *q)
+ANYWHERE static bool takes_off(int dimension, cairn_law law, double mu, const double *q)
 {
     if (law == CAIRN_LAW_COULOMB)
         return q[0] >= 0;
@@ -299,23 +312,23 @@ static bool takes_off(int dimension, cairn_law law, double mu, const double *q)
     return q[0] >= 0 && mu * mu * speed2 <= q[0] * q[0];
 }
 
-void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu, const double *q,
-                       double *r)
+ANYWHERE void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu,
+                                const double *q, double *r)
 {
     for (int i = 0; i < dimension; i++)
         r[i] = 0;
     if (takes_off(dimension, law, mu, q))
         return;
     if (mu == 0)
-        r[0] = W[0] > 0 ? fmax(0, -q[0] / W[0]) : 0;
+        r[0] = W[0] > 0 ? fmax(0.0, -q[0] / W[0]) : 0;
     else if (dimension == 2)
         solve_2d(law, W, mu, q, r);
     else
         solve_3d(law, W, mu, q, r);
 }
 
-void cairn_contact_solve(const cairn_problem *p, int j, cairn_law law, const double *W,
-                         const double *q, double *r)
+ANYWHERE void cairn_contact_solve(const cairn_problem *p, int j, cairn_law law, const double *W,
+                                  const double *q, double *r)
 {
     if (p->bounded && p->bounded[j])
         cairn_local_solve_rows(p, j, W, q, r);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/common.h"
 #include "cairn/problem.h"
 
 /* W_jj is the lower triangle stored by rows: NN; TN, TT in 2D, NN; 1N, 11; 2N, 21, 22 in 3D. */
@@ -12,28 +13,28 @@
 void cairn_local_solve(int dimension, cairn_law law, const double *W, double mu, const double *q,
                        double *r);
 
-/* r_j of a contact with rolling or spinning friction: the same with all parts of its cone. r is the
- * start in and the answer out. */
+/* r_j of a contact with rolling or spinning friction: the same with all parts of its cone. On entry
+ * r is the start, on return the solution. */
 void cairn_local_solve_parts(const cairn_problem *p, int j, cairn_law law, const double *W,
                              const double *q, double *r);
 
-/* r_j of rows with bounds, W with the compliance: lower <= r <= upper, y = W r + q as the law says.
- * r is the start in and the answer out. */
+/* r_j of rows with bounds, W with the compliance: lower <= r <= upper, y = W r + q by the rules of
+ * docs/notation.md. On entry r is the start, on return the solution. */
 void cairn_local_solve_rows(const cairn_problem *p, int j, const double *W, const double *q,
                             double *r);
 
-/* r_j of contact j, whatever it is; circular cones stand for cones with edges. r is the start in
- * and the answer out. */
+/* r_j of contact j of any kind; polyhedral cones are replaced by circular ones. On entry r is the
+ * start, on return the solution. */
 void cairn_contact_solve(const cairn_problem *p, int j, cairn_law law, const double *W,
                          const double *q, double *r);
 
 /* Whether W = diag(W_N, W_T, W_T) to rounding, as for balls; 3D. */
 bool cairn_local_is_isotropic(const double *W);
 
-/* The same for such a W: stick and slide in the plane of n and q_T. Written here so that a sweep
- * over balls has it in line. */
-static inline void cairn_local_solve_isotropic(cairn_law law, const double *W, double mu,
-                                               const double *q, double *r)
+/* cairn_local_solve for such a W: the solution lies in the plane of n and q_T. Inline, for sweeps
+ * over balls. */
+ANYWHERE static inline void cairn_local_solve_isotropic(cairn_law law, const double *W, double mu,
+                                                        const double *q, double *r)
 {
     double wn = W[0], wt = 0.5 * (W[2] + W[5]), speed = sqrt(q[1] * q[1] + q[2] * q[2]);
     double normal = wn > 0 && q[0] < 0 ? -q[0] / wn : 0;
@@ -50,5 +51,15 @@ static inline void cairn_local_solve_isotropic(cairn_law law, const double *W, d
     r[1] = -pull * q[1];
     r[2] = -pull * q[2];
 }
+
+/* ---- the nonsmooth equation -------------------------------------------------------------- */
+
+/* The nonsmooth equation of one contact, r = Phi(r - rho u), and its derivative. */
+
+/* phi = Phi(y) and G = dPhi/dy (dimension x dimension by rows) of contact j at y = r - rho u, for
+ * circular cones. False if both are zero, because the contact is open; rows with bounds never
+ * are. */
+bool cairn_contact_map(const cairn_problem *p, int j, cairn_law law, const double *y, double *phi,
+                       double *G);
 
 #endif

@@ -1,7 +1,7 @@
 /* mass.c - M^-1 of a general positive definite mass matrix.
  *
- * 1. Parts: what the entries of M connect. A diagonal M has parts of one degree of freedom, rigid
- *    bodies have one part each, a mesh is one part.
+ * 1. Parts: sets of degrees of freedom that the entries of M connect. A diagonal M has parts of one
+ *    degree of freedom, rigid bodies have one part each, a mesh is one part.
  * 2. Symmetry: the largest |M_ij - M_ji| / sqrt(M_ii M_jj). Matrices that went through single
  *    precision, or of which only one triangle was stored, are not symmetric.
  * 3. S = (M + M')/2 must be positive definite. It is factored part by part: small parts dense
@@ -17,11 +17,11 @@
 #include "base/status.h"
 #include "math/sparse.h"
 
-enum { MOST_DENSE = 48 };
+enum { MOST_DENSE = 48 }; /* degrees of freedom of the largest part that is factored densely */
 
 /* ---- (1) parts ------------------------------------------------------------------------------ */
 
-/* The representative of i; paths are halved on the way. */
+/* The representative of i in a union-find forest, with path halving. */
 static int32_t root_of(int32_t *parent, int32_t i)
 {
     while (parent[i] != i) {
@@ -45,8 +45,8 @@ static void connect(const cairn_matrix *M, int32_t *parent)
         parent[i] = root_of(parent, i);
 }
 
-/* Number the parts, count them, and list their members. */
-static cairn_status list_parts(cairn_mass *mass)
+/* Number the parts and list their members, ascending. */
+static cairn_status list_parts(cairn_mass_factor *mass)
 {
     int n = mass->M->rows;
     int32_t *parent = cairn_arena_take(&mass->arena, (size_t)n, sizeof(int32_t));
@@ -85,6 +85,7 @@ static cairn_status check_diagonal(const cairn_matrix *M, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* 0 if M is symmetric to the last bit: only then half of the work may be mirrored. */
 static double asymmetry(const cairn_matrix *M)
 {
     double largest = 0;
@@ -109,8 +110,9 @@ static cairn_status not_positive(const cairn_mass_part *part, cairn_error *error
                       part->size, part->member[0]);
 }
 
-/* L D L' = S in place, S in the lower triangle, D in the diagonal; false when D is not > 0. Without
- * square roots, so that parts of one degree of freedom are divided by exactly. */
+/* L D L' = S in place, S in the lower triangle, D on the diagonal; false if a pivot is not above
+ * the rounding of its diagonal entry. Without square roots, so that for a part of one degree of
+ * freedom x = b/m exactly. */
 static bool factor_dense(int n, double *L)
 {
     for (int i = 0; i < n; i++)
@@ -125,7 +127,7 @@ static bool factor_dense(int n, double *L)
     return true;
 }
 
-static cairn_status create_dense(cairn_mass *mass, cairn_mass_part *part, cairn_error *error)
+static cairn_status create_dense(cairn_mass_factor *mass, cairn_mass_part *part, cairn_error *error)
 {
     const cairn_matrix *M = mass->M;
     int n = part->size;
@@ -135,14 +137,16 @@ static cairn_status create_dense(cairn_mass *mass, cairn_mass_part *part, cairn_
     for (int i = 0; i < n; i++)
         for (int64_t k = M->start[part->member[i]]; k < M->start[part->member[i] + 1]; k++) {
             int j = mass->place[M->column[k]];
+            /* both M_ij and M_ji arrive here: half of each is S_ij */
             part->L[(i > j ? i : j) * n + (i > j ? j : i)] += (i == j ? 1 : 0.5) * M->value[k];
         }
     return factor_dense(n, part->L) ? CAIRN_OK : not_positive(part, error);
 }
 
-/* The entries of one part: of M as they are, or of the upper triangle of S. */
-static cairn_status part_matrix(const cairn_mass *mass, const cairn_mass_part *part, bool symmetric,
-                                cairn_arena *scratch, cairn_matrix *out)
+/* The matrix of one part: that of M, or the upper triangle of S = (M + M')/2, where the halves of
+ * M_ij and M_ji are added at the same place. */
+static cairn_status part_matrix(const cairn_mass_factor *mass, const cairn_mass_part *part,
+                                bool symmetric, cairn_arena *scratch, cairn_matrix *out)
 {
     const cairn_matrix *M = mass->M;
     int64_t count = 0, at = 0;
@@ -161,11 +165,11 @@ static cairn_status part_matrix(const cairn_mass *mass, const cairn_mass_part *p
             column[at] = swap ? i : j;
             value[at] = (symmetric && i != j ? 0.5 : 1) * M->value[k];
         }
-    cairn_entries entries = { count, row, column, value };
+    cairn_triplets entries = { count, row, column, value };
     return cairn_sparse_gather(part->size, part->size, &entries, scratch, out);
 }
 
-static cairn_status create_sparse(const cairn_mass *mass, cairn_mass_part *part,
+static cairn_status create_sparse(const cairn_mass_factor *mass, cairn_mass_part *part,
                                   cairn_arena *scratch, cairn_error *error)
 {
     cairn_matrix S;
@@ -176,8 +180,8 @@ static cairn_status create_sparse(const cairn_mass *mass, cairn_mass_part *part,
     return positive ? CAIRN_OK : not_positive(part, error);
 }
 
-static cairn_status create_lu(const cairn_mass *mass, cairn_mass_part *part, cairn_arena *scratch,
-                              cairn_error *error)
+static cairn_status create_lu(const cairn_mass_factor *mass, cairn_mass_part *part,
+                              cairn_arena *scratch, cairn_error *error)
 {
     cairn_matrix A;
     bool regular;
@@ -187,8 +191,9 @@ static cairn_status create_lu(const cairn_mass *mass, cairn_mass_part *part, cai
     return regular ? CAIRN_OK : not_positive(part, error);
 }
 
-static cairn_status create_part(cairn_mass *mass, cairn_mass_part *part, cairn_arena *scratch,
-                                cairn_error *error)
+/* The factor of S is computed even if M is not symmetric: it shows whether M is acceptable. */
+static cairn_status create_part(cairn_mass_factor *mass, cairn_mass_part *part,
+                                cairn_arena *scratch, cairn_error *error)
 {
     cairn_arena_reset(scratch);
     if (part->size <= MOST_DENSE)
@@ -216,7 +221,9 @@ static void solve_dense(int n, const double *L, const double *b, double *x)
     }
 }
 
-cairn_status cairn_mass_solve(const cairn_mass *mass, int part, const double *b, double *x)
+/* L D L' x = b by two triangular solves, or by the factors of a library. */
+cairn_status cairn_mass_factor_solve(const cairn_mass_factor *mass, int part, const double *b,
+                                     double *x)
 {
     const cairn_mass_part *p = &mass->part[part];
     if (p->lu)
@@ -229,7 +236,8 @@ cairn_status cairn_mass_solve(const cairn_mass *mass, int part, const double *b,
 
 /* ---- the object ----------------------------------------------------------------------------- */
 
-static cairn_status build(cairn_mass *mass, cairn_error *error)
+/* On failure the caller destroys what was built. */
+static cairn_status build(cairn_mass_factor *mass, cairn_error *error)
 {
     const cairn_matrix *M = mass->M;
     if (M->rows != M->columns)
@@ -246,22 +254,23 @@ static cairn_status build(cairn_mass *mass, cairn_error *error)
     return status;
 }
 
-cairn_status cairn_mass_create(const cairn_matrix *M, cairn_mass **out, cairn_error *error)
+cairn_status cairn_mass_factor_create(const cairn_matrix *M, cairn_mass_factor **out,
+                                      cairn_error *error)
 {
-    cairn_mass *mass = cairn_memory_zeroed(1, sizeof *mass);
+    cairn_mass_factor *mass = cairn_memory_zeroed(1, sizeof *mass);
     *out = mass;
     if (!mass)
         return CAIRN_NO_MEMORY;
     mass->M = M;
     cairn_status status = build(mass, error);
     if (status != CAIRN_OK) {
-        cairn_mass_destroy(mass);
+        cairn_mass_factor_destroy(mass);
         *out = NULL;
     }
     return status;
 }
 
-void cairn_mass_destroy(cairn_mass *mass)
+void cairn_mass_factor_destroy(cairn_mass_factor *mass)
 {
     if (!mass)
         return;

@@ -4,31 +4,33 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "problem/cut.h"
 #include "problem/segments.h"
 
-enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 }; /* contacts                      */
-enum { IN_CACHE = 4096 };                                /* blocks: no need to fetch them */
+/* Contacts: fewer are not worth threads; taken at a time by a thread; prefetched ahead. */
+enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 };
+enum { IN_CACHE = 4096 }; /* blocks: up to so many are not prefetched */
 
 typedef struct product {
     const cairn_problem *p;
     const double *r;
-    const double *known; /* v, where it is given      */
+    const double *known; /* v, if it is an input      */
     double *v, *u;
     int ranges; /* of blocks                  */
 } product;
 
 /* ---- v = v_free + M^-1 H' r ----------------------------------------------------------------- */
 
-/* Open contacts push nothing: their rows need not be read. */
+/* Whether a contact has an impulse. The rows of open contacts need not be read. */
 CAIRN_INLINE bool pushes(int d, const double *r)
 {
     bool any = false;
     for (int i = 0; i < d; i++)
-        any = any || r[i] != 0; /* NaN does */
+        any = any || r[i] != 0; /* true for NaN */
     return any;
 }
 
-/* Contacts of one segment. */
+/* Apply the impulses of the contacts of one segment. */
 CAIRN_INLINE void push_segment(const product *job, bool balls, int d, int n, cairn_segment s)
 {
     const cairn_problem *p = job->p;
@@ -58,8 +60,8 @@ typedef struct blocks {
     int first, last;
 } blocks;
 
-/* Only what goes to some blocks. A block gets the same terms in the same order however
- * the blocks are cut, so the bits do not depend on it. */
+/* Apply impulses to some blocks only. A block gets the same terms in the same order however the
+ * blocks are divided, so that the bits do not depend on the number of threads. */
 CAIRN_INLINE void push_part(const product *job, bool balls, int d, int n, cairn_segment s,
                             blocks to)
 {
@@ -100,6 +102,8 @@ void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
     if (p->W || p->blocks == 0)
         return;
     memcpy(v, p->v_free, sizeof(double) * (size_t)p->blocks * (size_t)p->block_size);
+    /* each thread reads all contacts and writes to its own blocks: no conflicts, and a fixed
+     * order */
     int threads = p->contacts < WORTH_THREADS ? 1 : cairn_parallel_width();
     product job = { .p = p, .r = r, .v = v, .ranges = 2 * threads };
     if (threads > 1)
@@ -110,6 +114,7 @@ void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v)
         push_all(&job, 2, 3);
     else
         push_all(&job, p->dimension, p->block_size);
+    cairn_problem_fetch(p, v, (size_t)p->block_size * sizeof *v);
 }
 
 /* ---- u = H v + w ---------------------------------------------------------------------------- */
@@ -201,28 +206,13 @@ static void local_delassus(const cairn_problem *p, int j, double *W)
                               : 0.5 * (own_entry(p, j, i, l) + own_entry(p, j, l, i));
 }
 
-/* Its trace/d: the diagonal alone is looked for. */
+/* trace(W_jj)/d of a given W, by searching the diagonal entries only. */
 static double local_inverse_mass(const cairn_problem *p, int j)
 {
     double trace = 0;
     for (int i = 0; i < p->dimension; i++)
         trace += own_entry(p, j, i, i);
     return trace / p->dimension;
-}
-
-/* side a: (n, 0), (t, -R n x t), (n x t, R t);  side b: the linear part negative */
-void cairn_ball_rows(const cairn_problem *p, int j, int side, double *H)
-{
-    int block = p->block[2 * j + side];
-    cairn_vec3 n = p->normal[j], t = p->tangent[j], across = cairn_cross(n, t);
-    double R = block < 0 ? 0 : p->radius[block], sign = side ? -1 : 1;
-    const cairn_vec3 linear[3] = { n, t, across };
-    const cairn_vec3 angular[3] = { { 0, 0, 0 }, cairn_scale(-R, across), cairn_scale(R, t) };
-    for (int i = 0; i < 3; i++, H += 6) {
-        cairn_vec3 e = cairn_scale(sign, linear[i]);
-        const double row[6] = { e.x, e.y, e.z, angular[i].x, angular[i].y, angular[i].z };
-        memcpy(H, row, sizeof row);
-    }
 }
 
 void cairn_problem_rows(const cairn_problem *p, int j, int side, double *H)
@@ -256,7 +246,7 @@ static void ball_delassus(const cairn_problem *p, int j, double *W)
     memcpy(W, values, sizeof values);
 }
 
-/* Sum of the rows of both sides: those of a contact of a block with itself. */
+/* The sum of the rows of both sides, for a contact whose two sides act on the same block. */
 static void joined_rows(const cairn_problem *p, int j, double *H)
 {
     const double *a = cairn_rows_stored(p, p->dimension, p->block_size, j, 0);

@@ -1,21 +1,36 @@
 /* operator.h - products with the rows of one contact, for fixed small sizes.
  *
  * The loops are written for any size and called with constants, so that the compiler unrolls them
- * for the two sizes that worlds make: (2, 3) and (3, 6). */
+ * for the two sizes that worlds produce: (d, n) = (2, 3) and (3, 6). */
 #ifndef CAIRN_PROBLEM_OPERATOR_H
 #define CAIRN_PROBLEM_OPERATOR_H
 
-#include "base/prefetch.h"
+#include <string.h>
+
+#include "base/common.h"
 #include "math/vec.h"
 #include "problem/cone.h"
 
 /* Numbers in the lower triangle of the largest W_jj. */
 enum { CAIRN_TRIANGLE = CAIRN_MAX_DIMENSION * (CAIRN_MAX_DIMENSION + 1) / 2 };
 
-#define CAIRN_INLINE static inline __attribute__((always_inline))
+#define CAIRN_INLINE ANYWHERE static inline __attribute__((always_inline))
 
-/* The rows of a contact of balls, written out: 3 x 6 numbers. */
-void cairn_ball_rows(const cairn_problem *p, int j, int side, double *H);
+/* The rows of a contact of balls, written out: 3 x 6 numbers. Side a: (n, 0), (t, -R n x t),
+ * (n x t, R t); side b: the linear part negative. */
+CAIRN_INLINE void cairn_ball_rows(const cairn_problem *p, int j, int side, double *H)
+{
+    int block = p->block[2 * j + side];
+    cairn_vec3 n = p->normal[j], t = p->tangent[j], across = cairn_cross(n, t);
+    double R = block < 0 ? 0 : p->radius[block], sign = side ? -1 : 1;
+    const cairn_vec3 linear[3] = { n, t, across };
+    const cairn_vec3 angular[3] = { { 0, 0, 0 }, cairn_scale(-R, across), cairn_scale(R, t) };
+    for (int i = 0; i < 3; i++, H += 6) {
+        cairn_vec3 e = cairn_scale(sign, linear[i]);
+        const double row[6] = { e.x, e.y, e.z, angular[i].x, angular[i].y, angular[i].z };
+        memcpy(H, row, sizeof row);
+    }
+}
 
 /* Whether contact j is one of balls: its rows follow from its normal and tangent. */
 CAIRN_INLINE bool cairn_is_of_balls(const cairn_problem *p, int j)
@@ -23,14 +38,14 @@ CAIRN_INLINE bool cairn_is_of_balls(const cairn_problem *p, int j)
     return p->normal && (!p->rows || p->rows[j] < 0);
 }
 
-/* The rows of contact j on side 0 (a) or 1 (b), where they are stored. */
+/* The rows of contact j on side 0 (a) or 1 (b), if they are stored: not for contacts of balls. */
 CAIRN_INLINE const double *cairn_rows_stored(const cairn_problem *p, int d, int n, int j, int side)
 {
     size_t at = p->rows ? (size_t)p->rows[j] : (size_t)j;
     return p->H + (at * 2 + (size_t)side) * (size_t)(d * n);
 }
 
-/* The rows of any contact; those of balls are made in `room`, of 18 numbers. */
+/* The rows of any contact; those of balls are written to `room`, an array of 18 numbers. */
 CAIRN_INLINE const double *cairn_rows(const cairn_problem *p, int j, int side, double *room)
 {
     if (!cairn_is_of_balls(p, j))
@@ -39,7 +54,7 @@ CAIRN_INLINE const double *cairn_rows(const cairn_problem *p, int j, int side, d
     return room;
 }
 
-/* terms += H_ik v_k, kept apart so that the compiler may use wide registers. */
+/* terms += H_ik v_k. The products are not summed yet, so that the compiler can use SIMD. */
 CAIRN_INLINE void cairn_rows_apply(int d, int n, const double *H, const double *v, double *terms)
 {
     for (int i = 0; i < d; i++)
@@ -59,7 +74,7 @@ CAIRN_INLINE void cairn_rows_push(int d, int n, const double *H, const double *m
     }
 }
 
-/* u_j = H_j v + w_j, with d * n numbers of scratch that are 0. */
+/* u_j = H_j v + w_j; `terms` is scratch of d * n numbers, all zero. */
 CAIRN_INLINE void cairn_contact_sum(const cairn_problem *p, int d, int n, int j, const double *v,
                                     double *terms, double *u)
 {
@@ -78,12 +93,12 @@ CAIRN_INLINE void cairn_contact_sum(const cairn_problem *p, int d, int n, int j,
 
 /* ---- contacts of balls ---------------------------------------------------------------------- */
 
-/* For a ball only v and R w count, w in space axes. With p the impulse as a vector in space
+/* For a ball only v and R w matter, w in world axes. With p the impulse as a vector in world axes
  *     u = va - vb + n x (Ra wa + Rb wb),
  *     va += p/ma, vb -= p/mb, w += R/J (p x n) for both,
  *     W = diag(wN, wT, wT),  wN = 1/ma + 1/mb,  wT = wN + Ra^2/Ja + Rb^2/Jb. */
 
-/* u += sign v + n x R w: what the ball of one side adds to u, as a vector in space. */
+/* u += sign v + n x R w: the contribution of the ball on one side, as a vector in world axes. */
 CAIRN_INLINE void cairn_ball_add(const cairn_problem *p, int block, double sign, cairn_vec3 n,
                                  const double *v, cairn_vec3 *u)
 {
@@ -111,17 +126,17 @@ CAIRN_INLINE void cairn_ball_relative(const cairn_problem *p, int j, const doubl
         u[i] += p->w[(size_t)j * 3 + (size_t)i];
 }
 
-/* An impulse on balls as a vector in space, and what turns them, push x n. */
+/* An impulse on balls as a vector in world axes, and its torque divided by R, push x n. */
 typedef struct cairn_ball_impulses {
     cairn_vec3 push, turn;
-    bool turns; /* impulses along the normal do not, not even by rounding */
+    bool turns; /* false for normal impulses: then w stays exactly as it is */
 } cairn_ball_impulses;
 
 CAIRN_INLINE cairn_ball_impulses cairn_ball_impulse(const cairn_problem *p, int j, const double *r)
 {
     cairn_vec3 n = p->normal[j];
     cairn_ball_impulses out = { .push = { r[0] * n.x, r[0] * n.y, r[0] * n.z } };
-    out.turns = r[1] != 0 || r[2] != 0; /* NaN does */
+    out.turns = r[1] != 0 || r[2] != 0; /* true for NaN */
     if (!out.turns)
         return out;
     /* r_N n + r_1 t + r_2 (n x t) */
@@ -153,14 +168,14 @@ CAIRN_INLINE void cairn_ball_push(const cairn_problem *p, int block, double sign
 
 /* ---- any contact ---------------------------------------------------------------------------- */
 
-/* u_j = H_j v + w_j, block form, for a contact of balls or another one: loops over segments of one
- * kind (segments.h) say which as a constant. */
+/* u_j = H_j v + w_j, block form, for a contact of balls or another one. Loops over segments of one
+ * kind (segments.h) pass `balls` as a constant. */
 CAIRN_INLINE void cairn_kind_relative(const cairn_problem *p, bool balls, int d, int n, int j,
                                       const double *v, double *u)
 {
     if (balls) {
         cairn_ball_relative(p, j, v, u);
-    } else if (d * n <= 18) { /* what worlds make stays in registers */
+    } else if (d * n <= 18) { /* the sizes of worlds: the terms stay in registers */
         double terms[18] = { 0 };
         cairn_contact_sum(p, d, n, j, v, terms, u);
     } else {
@@ -190,8 +205,8 @@ CAIRN_INLINE void cairn_side_push(const cairn_problem *p, bool balls, int d, int
     }
 }
 
-/* Contact j has its turn soon, and its blocks lie anywhere: numbers x of theirs, n each, are asked
- * for now. Nothing where there is no contact j. */
+/* Prefetch the n numbers of x of both blocks of contact j, which is processed soon; its blocks may
+ * be anywhere in memory. Does nothing if j is past the last contact. */
 CAIRN_INLINE void cairn_contact_fetch(const cairn_problem *p, int n, int j, const double *x)
 {
     for (int side = 0; side < 2 && j < p->contacts; side++) {
@@ -270,20 +285,20 @@ CAIRN_INLINE void cairn_contact_project(const cairn_problem *p, int d, int j, do
 
 /* u_j = (W r)_j + q_j, local form. */
 void cairn_contact_relative_local(const cairn_problem *p, int j, const double *r, double *u);
-/* u_j when v and r belong together, any form. */
+/* u_j in any form; v must be the velocities of r. */
 void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, const double *v,
                             double *u);
-/* v = v_free + M^-1 H' r; nothing in the local form. */
+/* v = v_free + M^-1 H' r; does nothing in the local form. Ghosts get the values of their owners. */
 void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v);
 /* u = H v + w, in the local form W r + q. */
 void cairn_problem_relative(const cairn_problem *p, const double *r, const double *v, double *u);
 /* W_jj = H_j M^-1 H_j' as a lower triangle (see local.h); the symmetric part in the local form.
  * Rows with bounds have their compliance on the diagonal. */
 void cairn_contact_delassus(const cairn_problem *p, int j, double *W);
-/* trace(W_jj)/d: the contact's own inverse mass, kg^-1. */
+/* trace(W_jj)/d: the inverse effective mass of the contact, 1/kg. */
 double cairn_contact_inverse_mass(const cairn_problem *p, int j);
-/* A scale > 0 for each component of contact j, kg^-1: trace(W_jj)/d for a contact; W_ii for a row
- * with bounds, so that rows in m/s and in rad/s may share a block. 1 where nothing can move. */
+/* A scale > 0 for each component of contact j, 1/kg: trace(W_jj)/d for a contact; W_ii for a row
+ * with bounds, so that rows in m/s and in rad/s can share a block; 1 if nothing can move. */
 void cairn_contact_scales(const cairn_problem *p, int j, double *scale);
 
 #endif

@@ -1,55 +1,59 @@
-/* residual.c - the one judge: how well impulses satisfy a law, recomputed from r alone.
+/* residual.c - the only judge: how well impulses satisfy a law, recomputed from r alone.
  *
- * strict, unit free, what a tolerance means: with w = trace(W_jj)/d and
+ * The relative residual, to which every tolerance refers, has no unit. With w = trace(W_jj)/d and
  *     u^ = u + (b + mu s) n,     s given (convex law) or s = |u_T| (Coulomb),
  *     e_j = max(w |r_j - P_K(r_j - u^_j / w)|, |e_N|, |e_T|)           (m/s)
  *     relative = |e|_2 / |q_closing|_2
- * with Signorini's condition and the law of friction, each by itself:
- *     o   = u_N + b + mu (s - |u_T|)          speed of opening that the law sees; Coulomb: u_N + b
- *     e_N = min(w r_N, o)             where that is positive: a contact that pushes and opens,
- *           min(w r_N, max(o, u_N + b), 0)     elsewhere: it pulls, or its bodies approach
+ * with Signorini's condition and the friction law measured separately:
+ *     o   = u_N + b + mu (s - |u_T|)          opening velocity by the law; Coulomb: u_N + b
+ *     e_N = min(w r_N, o)             if that is positive: a contact that pushes and opens,
+ *           min(w r_N, max(o, u_N + b), 0)     otherwise: it pulls, or its bodies approach
  *     e_T = w r_T - P_D(w r_T - u_T),  D the disk (polygon, interval) of radius w mu max(r_N, 0)
  *
- * What a tolerance bounds. relative <= tol says e_j <= E = tol |q_closing| for every j, and then
+ * What a tolerance guarantees: relative <= tol implies e_j <= E = tol |q_closing| for every j, and
  *     -(u_N + b) <= E for Coulomb's law, and for the convex law with s = 0 or s <= |u_T|;
  *     -r_N <= E/w,   min(w r_N, o) <= E,   |r_T| - mu r_N <= E/w   if r_N >= 0,
  *     |u_T| <= E, or |r_T| >= mu r_N - E/w and r_T opposes u_T,
  * none of them with a factor that depends on mu.
- * Proof. The first three are |e_N| <= E read off. With x = P_D(w r_T - u_T), |x| <= w mu r_N,
- * |w r_T| <= |x| + |e_T| is the fourth. For the last, either x = w r_T - u_T and |e_T| = |u_T|; or
- * |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|, and x is a positive multiple, at most 1, of
- * w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x and points against it, and w r_T
- * is x up to e_T.
- * Both vanish where the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0, r_T = P_D(r_T - u_T/w):
- * K* asks for o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum of terms that are never
- * negative. The natural map alone shows a speed of approach as -(u_N + b)/sqrt(1 + mu^2), and where
- * mu tol > 1 it lets bodies fall through floors.
+ * Proof. The first three follow directly from |e_N| <= E. With x = P_D(w r_T - u_T),
+ * |x| <= w mu r_N, |w r_T| <= |x| + |e_T| is the fourth. For the last, either x = w r_T - u_T and
+ * |e_T| = |u_T|; or |x| = w mu r_N, so that |w r_T| >= w mu r_N - |e_T|, and x is a positive
+ * multiple, at most 1, of w r_T - u_T = x + e_T - u_T: then u_T - e_T is a multiple of x and points
+ * against it, and w r_T is x up to e_T.
+ * Both vanish if the law holds, which is 0 <= r_N, 0 <= o, r_N o = 0, r_T = P_D(r_T - u_T/w): K*
+ * requires o >= 0, and r.u^ = r_N o + (mu r_N |u_T| + r_T.u_T) is a sum of terms that are never
+ * negative. The natural map alone measures an approach velocity as -(u_N + b)/sqrt(1 + mu^2), and
+ * for mu tol > 1 it would let bodies fall through floors.
  *
- * There q = H v_free + w + (b + mu s) n, and q_closing takes the contacts that would act if all
- * others were absent: those with q_N < 0, whole; for the convex law also those with q_N >= 0
- * outside K*, by the part P_K(-q) that violates it. Open candidates carry gap/h and count nothing.
- * So that a residual of Coulomb's law means something for a convex solution in which no contact
- * closes, its norm is at least 1/1000 of the convex one. An |e| within the rounding of the sums
- * H v and H v_free (or W r and q) counts as 0: no solver can do better. The rounding of r itself,
- * 2 eps w |r|, is added to the measure unless it lies within that of the sums: impulses so large
- * that u drowns in them prove nothing.
+ * Here q = H v_free + w + (b + mu s) n, and q_closing consists of the contacts that would act if
+ * all others were absent: those with q_N < 0 count fully; for the convex law also those with
+ * q_N >= 0 outside K*, by the part P_K(-q) that violates it. Open candidates have gap/h in b and do
+ * not count. Coulomb's norm is taken as at least 1/1000 of the convex one, so that its residual has
+ * a meaning for a convex solution in which no contact closes. An |e| within the rounding of the
+ * sums H v and H v_free (or W r and q) counts as 0: no solver can do better. The rounding of r
+ * itself, 2 eps w |r|, is added to the error unless it is within that of the sums: if impulses are
+ * so large that u is lost in their rounding, u proves nothing.
  *
  * Contacts with rolling or spinning friction are judged in units in which these are speeds (cone.h:
  * a length for each part), so that rad/s are not added to m/s.
  *
- * Rows with bounds obey one law under either name. With y = u + eps r, row by row, w = W_ii + eps:
+ * Rows with bounds do not depend on the law. With y = u + eps r, row by row, w = W_ii + eps:
  *     e = w |r - P(r - y/w)|,  for a row without bounds |y|;  closing: the same at r = 0, with q.
  *
- * fclib, the literature's: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), q and u with the bias b. */
+ * fclib, the measure of the literature: |r - P_K(r - u^)|_2 / max(|q|, |r|, |u|), with the bias b
+ * in q and u. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
+#include "problem/cut.h"
 #include "problem/judge.h"
 #include "problem/operator.h"
 #include "problem/segments.h"
 
+/* The rounding of a sum, relative to the norm of its terms; Coulomb's norm as a share of the convex
+ * one, at least; the rounding of r that is ignored, relative to |q_closing|. */
 static const double rounding = 8 * DBL_EPSILON, least_share = 1e-3, negligible = 1e-13;
 
 CAIRN_INLINE double square(int d, const double *x)
@@ -89,7 +93,7 @@ static void add_error(int j, double e, cairn_law_sums *sums)
     }
 }
 
-/* u carries the bias, and lift is mu s. */
+/* Add the errors of contact j by one law; u contains the bias, and lift is mu s. */
 CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w, const double *u,
                               double lift, cairn_law_sums *sums)
 {
@@ -100,7 +104,7 @@ CAIRN_INLINE void add_contact(const cairn_judging *judge, int d, int j, double w
     lifted[0] += lift;
     bool plain = r2 == 0 || !(w > 0);
     double violation2 = plain ? dual_violation(p, d, j, lifted) : 0;
-    /* without an impulse, or where nothing can move, the map is |P_K(-u)| whatever w is */
+    /* without an impulse, or if nothing can move, the map is |P_K(-u)| for any w */
     double e2 = plain ? violation2 : w * w * natural_map(p, d, j, r, lifted, 1 / w);
     double apart2 = cairn_contact_conditions2(p, j, w, 0, r, u, lift);
     add_error(j, sqrt(apart2 > e2 ? apart2 : e2), sums); /* NaN stays */
@@ -115,7 +119,7 @@ CAIRN_INLINE double lift_of(const cairn_problem *p, cairn_law law, int j, const 
     return p->s ? p->mu[j] * p->s[j] : 0;
 }
 
-/* The laws that are asked for. u carries the bias. */
+/* Coulomb's law always, the convex law unless `exact`; u contains the bias. */
 CAIRN_INLINE void judge_laws(cairn_judging *judge, int d, int j, double w, const double *u)
 {
     const cairn_problem *p = judge->p;
@@ -124,7 +128,7 @@ CAIRN_INLINE void judge_laws(cairn_judging *judge, int d, int j, double w, const
         add_contact(judge, d, j, w, u, lift_of(p, CAIRN_LAW_CONVEX, j, u), &judge->convex);
 }
 
-/* The closing part of q, which carries the bias, under both laws. */
+/* Add the closing part of q by both laws; q contains the bias. */
 CAIRN_INLINE void measure_cone(const cairn_problem *p, int d, int j, const double *q,
                                cairn_norms *norms)
 {
@@ -194,8 +198,8 @@ CAIRN_INLINE double outside_cone(const cairn_problem *p, int d, int j, const dou
     return sqrt(natural_map(p, d, j, r, zero, 0));
 }
 
-/* What the squares of a contact's rows give: the terms of H_j v and the bias, squared - the size
- * that rounding is relative to - and w = trace(H_j M^-1 H_j')/d. */
+/* Sums of squares of a contact's rows: the squares of the terms of H_j v and of the bias, to which
+ * rounding errors are relative, and w = trace(H_j M^-1 H_j')/d. */
 typedef struct row_squares {
     double terms2, w;
 } row_squares;
@@ -278,7 +282,7 @@ CAIRN_INLINE double free_squares(const cairn_problem *p, bool balls, int d, int 
     return square_rows(p, d, n, j, p->v_free).terms2;
 }
 
-/* Add what one contact alone came to, without its fclib2. */
+/* Add the error of one contact; fclib2 is added elsewhere, in the original units. */
 static void merge(const cairn_law_sums *one, int j, cairn_law_sums *all)
 {
     add_error(j, sqrt(one->e2), all);
@@ -293,7 +297,7 @@ static double raw_map(const cairn_problem *p, int j, const double *r, const doub
     return natural_map(p, p->dimension, j, r, shifted, 1);
 }
 
-/* A contact under both laws; u carries the bias. Returns (w |r|)^2. */
+/* Judge a contact with a cone; u contains the bias. Returns (w |r|)^2. */
 CAIRN_INLINE double judge_cone(cairn_judging *judge, int d, int j, double w, const double *u)
 {
     judge_laws(judge, d, j, w, u);
@@ -311,7 +315,8 @@ static double scale_parts(const cairn_problem *p, int j, cairn_scaled_contact *o
     return w;
 }
 
-/* The literature's measure keeps the units it has. */
+/* Judge a contact with rolling or spinning friction, as a scaled problem of one contact. The
+ * measure of the literature is taken in the original units. */
 static double judge_parts(cairn_judging *judge, int j, const double *u)
 {
     const cairn_problem *p = judge->p;
@@ -344,7 +349,7 @@ static void measure_parts(const cairn_problem *p, int j, const double *q, cairn_
     measure_cone(&own.p, p->dimension, 0, scaled, norms);
 }
 
-/* q_j, the velocity without any impulse: the norms. */
+/* Add q_j, the velocity without any impulse, to the norms. */
 CAIRN_INLINE void measure_contact(cairn_judging *judge, cairn_contact_kind kind, int d, int n,
                                   int j)
 {
@@ -389,7 +394,7 @@ CAIRN_INLINE void judge_contact(cairn_judging *judge, cairn_contact_kind kind, i
     judge->r2 += r2;
     judge->drowned2 += weighed2 * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
     judge->u2 += square(d, u);
-    if (r2 > 0 || rows) /* bounds may leave no room for 0 */
+    if (r2 > 0 || rows) /* r = 0 may violate bounds */
         judge->cone_violation = cairn_larger(judge->cone_violation, outside_cone(p, d, j, r));
     if (judge->measures)
         measure_contact(judge, kind, d, n, j);
@@ -409,11 +414,12 @@ void cairn_judge_one(const cairn_judging *judge, cairn_law law, int j, double *e
 
 /* ---- all contacts --------------------------------------------------------------------------- */
 
-/* Contacts are judged in parts, and what the parts come to is added up in their order. */
+/* Contacts are judged in parts, and the sums of the parts are added in their order. The size of a
+ * part depends on the number of contacts alone, and so do the bits of the result. */
 enum { MOST_PARTS = 64, SMALLEST_PART = 1024 };
 
-/* Contacts of a segment side by side, where their cones are circular; what is left over of them and
- * other kinds one by one. */
+/* Contacts of a segment are judged side by side if their cones are circular. Those that do not fill
+ * a group, and contacts of other kinds, are judged one by one. */
 CAIRN_INLINE void judge_segments(cairn_judging *judge, bool circular, int d, int n, int begin,
                                  int end)
 {
@@ -430,7 +436,7 @@ CAIRN_INLINE void judge_segments(cairn_judging *judge, bool circular, int d, int
 
 static void judge_part(int begin, int end, void *context, void *value)
 {
-    cairn_judging judge = *(const cairn_judging *)value; /* its own: sums stay in registers */
+    cairn_judging judge = *(const cairn_judging *)value; /* a local copy: sums stay in registers */
     const cairn_problem *p = judge.p;
     (void)context;
     bool circular = !p->W && !p->directions && p->rolling + p->spinning == 0;
@@ -438,7 +444,7 @@ static void judge_part(int begin, int end, void *context, void *value)
         judge_segments(&judge, true, 3, 6, begin, end);
     else if (circular && p->dimension == 2 && p->block_size == 3)
         judge_segments(&judge, true, 2, 3, begin, end);
-    else if (p->W && p->dimension == 3) /* a given W has no blocks: n does not count */
+    else if (p->W && p->dimension == 3) /* a given W has no blocks: n is not used */
         judge_segments(&judge, false, 3, 6, begin, end);
     else if (p->W && p->dimension == 2)
         judge_segments(&judge, false, 2, 3, begin, end);
@@ -454,7 +460,15 @@ static void add_law(const cairn_law_sums *part, cairn_law_sums *sums)
     if (part->worst_contact >= 0 && !(part->worst <= sums->worst)) {
         sums->worst = part->worst;
         sums->worst_contact = part->worst_contact;
+        sums->holder = part->holder;
     }
+}
+
+/* A member has no indices for contacts of others. */
+static void forget_others(cairn_law_sums *sums, const cairn_link *link)
+{
+    if (sums->holder != link->member)
+        sums->worst_contact = -1;
 }
 
 static void add_part(void *result, const void *value)
@@ -474,18 +488,26 @@ static void add_part(void *result, const void *value)
     sum->cone_violation = fmax(sum->cone_violation, part->cone_violation);
 }
 
+/* `neutral` is the judging itself with all sums 0, so that each part has the arrays as well. */
 static void judge_all(cairn_judging *judge)
 {
     cairn_judging parts[MOST_PARTS];
+    const cairn_link *link = cairn_problem_link(judge->p);
+    judge->convex.holder = judge->coulomb.holder = link ? link->member : 0;
     const cairn_judging none = *judge;
     int contacts = judge->p->contacts, least = (contacts + MOST_PARTS - 1) / MOST_PARTS;
     const cairn_reduction all = { .count = contacts,
                                   .grain = least > SMALLEST_PART ? least : SMALLEST_PART,
+                                  .parted = cairn_problem_parted(judge->p),
                                   .work = judge_part,
                                   .join = add_part,
                                   .neutral = &none,
                                   .size = sizeof none };
     cairn_reduce(&all, parts, judge);
+    if (link) {
+        forget_others(&judge->convex, link);
+        forget_others(&judge->coulomb, link);
+    }
 }
 
 double cairn_norms_scale(const cairn_norms *norms, cairn_law law)
@@ -494,7 +516,8 @@ double cairn_norms_scale(const cairn_norms *norms, cairn_law law)
     return fmax(sqrt(closing2), least_share * sqrt(norms->convex2));
 }
 
-/* Sums that overflow, or that NaN has come into, prove nothing: that is worse than any error. */
+/* The residual from the sums. If a sum overflows or contains a NaN, nothing is proved, and the
+ * residual is infinite. */
 static cairn_residual conclude(const cairn_judging *judge, const cairn_norms *norms, cairn_law law)
 {
     const cairn_law_sums *sums = law == CAIRN_LAW_CONVEX ? &judge->convex : &judge->coulomb;
@@ -548,4 +571,70 @@ const char *cairn_law_name(cairn_law law)
 {
     static const char *const names[CAIRN_LAW_COUNT] = { "convex", "coulomb" };
     return (unsigned)law < CAIRN_LAW_COUNT ? names[law] : NULL;
+}
+
+/* ---- contacts judged side by side -------------------------------------------------------- */
+
+/* Contacts with circular cones judged side by side, of balls or of any bodies. The unit
+ * (judge_lanes.c) is chosen by the registers of the machine; the sums of its lanes are added
+ * here. */
+
+extern const cairn_judges cairn_judges_baseline, cairn_judges_avx2, cairn_judges_avx512;
+
+static const cairn_judges *const judges[CAIRN_WIDTH_COUNT] = { &cairn_judges_baseline,
+                                                               &cairn_judges_avx2,
+                                                               &cairn_judges_avx512 };
+
+static double total(const double *lane)
+{
+    double sum = 0;
+    for (int i = 0; i < CAIRN_JUDGED; i++)
+        sum += lane[i];
+    return sum;
+}
+
+/* Among equal errors the contact with the lowest index is reported, as in the loop one by one. */
+static void add_lanes(const cairn_law_lanes *from, cairn_law_sums *to)
+{
+    to->e2 += total(from->e2);
+    to->fclib2 += total(from->fclib2);
+    for (int i = 0; i < CAIRN_JUDGED; i++) {
+        double e = sqrt(from->worst2[i]);
+        int contact = (int)from->where[i];
+        if (!(e <= to->worst) || (e == to->worst && e > 0 && contact < to->worst_contact)) {
+            to->worst = e;
+            to->worst_contact = contact;
+        }
+    }
+}
+
+static int judge_by(cairn_judge_fn *run, cairn_judging *judge, int begin, int end)
+{
+    cairn_judged_lanes all;
+    int stop = run(judge, begin, end, &all);
+    if (stop == begin)
+        return stop;
+    add_lanes(&all.convex, &judge->convex);
+    add_lanes(&all.coulomb, &judge->coulomb);
+    judge->terms2 += total(all.plain[CAIRN_SUM_TERMS2]);
+    judge->r2 += total(all.plain[CAIRN_SUM_R2]);
+    judge->u2 += total(all.plain[CAIRN_SUM_U2]);
+    judge->drowned2 += total(all.plain[CAIRN_SUM_WEIGHED2]) * (2 * DBL_EPSILON) * (2 * DBL_EPSILON);
+    judge->norms.terms2 += total(all.plain[CAIRN_SUM_FREE_TERMS2]);
+    judge->norms.q2 += total(all.plain[CAIRN_SUM_Q2]);
+    judge->norms.coulomb2 += total(all.plain[CAIRN_SUM_COULOMB2]);
+    judge->norms.convex2 += total(all.plain[CAIRN_SUM_CONVEX2]);
+    for (int i = 0; i < CAIRN_JUDGED; i++)
+        judge->cone_violation = fmax(judge->cone_violation, sqrt(all.off_cone2[i]));
+    return stop;
+}
+
+int cairn_judge_balls(cairn_width width, cairn_judging *judge, int begin, int end)
+{
+    return judge_by(judges[width]->balls, judge, begin, end);
+}
+
+int cairn_judge_rows(cairn_width width, cairn_judging *judge, int begin, int end)
+{
+    return judge_by(judges[width]->rows[judge->p->dimension == 3], judge, begin, end);
 }

@@ -1,4 +1,4 @@
-/* segments.c - what the contacts of a problem are, by its arrays. */
+/* segments.c - deriving the kinds of contacts from the arrays of a problem. */
 #include "problem/segments.h"
 
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "problem/operator.h"
 
+/* The order of the tests matters: rows with bounds first, since they may act on one block too. */
 cairn_contact_kind cairn_problem_kind(const cairn_problem *p, int j)
 {
     if (cairn_is_bounded(p, j))
@@ -19,26 +20,28 @@ cairn_contact_kind cairn_problem_kind(const cairn_problem *p, int j)
     return cairn_is_of_balls(p, j) ? CAIRN_KIND_BALLS : CAIRN_KIND_GENERAL;
 }
 
-/* The segment that begins at contact `begin`, or what of it lies before `end`. */
+/* The segment that begins at contact `begin`, cut at `end`. */
 static cairn_segment look(const cairn_problem *p, int begin, int end)
 {
     cairn_segment out = { .kind = cairn_problem_kind(p, begin), .begin = begin };
     int j = begin;
     do {
-        out.friction |= out.kind != CAIRN_KIND_ROWS && !(p->mu[j] == 0); /* NaN has some */
+        out.friction |= out.kind != CAIRN_KIND_ROWS && !(p->mu[j] == 0); /* true for NaN */
         j++;
     } while (j < end && cairn_problem_kind(p, j) == out.kind);
     out.count = j - begin;
     return out;
 }
 
+/* The arrays that determine the kinds. Segments record them, so that a copy of the problem with
+ * another array is recognised as having no valid segments. */
 static void note_arrays(const cairn_problem *p, const void *arrays[6])
 {
     const void *const now[6] = { p->block, p->rows, p->bounded, p->mu, p->normal, p->W };
     memcpy(arrays, now, sizeof now);
 }
 
-/* The segments of a problem that count, or NULL. */
+/* The segments of a problem, or NULL if it has none or they were derived from other arrays. */
 static const cairn_segments *known(const cairn_problem *p)
 {
     const void *arrays[6];
@@ -60,7 +63,8 @@ int cairn_problem_segments(const cairn_problem *p, cairn_segment *out, int most)
     return count;
 }
 
-/* Most problems have one kind of contacts, or one and rows of joints: more are counted first. */
+/* Most problems have one kind of contacts, or one and the rows of joints, and one pass is enough.
+ * If there are more than FEW segments, the first pass only counts them. */
 cairn_status cairn_problem_find_segments(cairn_problem *p, cairn_arena *arena)
 {
     enum { FEW = 4 };
@@ -84,7 +88,7 @@ cairn_status cairn_problem_find_segments(cairn_problem *p, cairn_arena *arena)
 
 /* ---- going through them --------------------------------------------------------------------- */
 
-/* The segment that holds contact j. */
+/* The segment that contains contact j, by bisection. */
 static const cairn_segment *holding(const cairn_segments *s, int j)
 {
     int low = 0, high = s->count - 1;

@@ -1,17 +1,20 @@
-/* box.c - a box (2D: a rectangle) about the origin, with its axes. Edges may be rounded: the core
- * is the box smaller by the rounding on every side, and a ball of that radius sweeps it.
+/* box.c - a box (2D: a rectangle) about the origin, aligned with its axes. Edges may be rounded:
+ * the core is then smaller than the box by the rounding on every side, and a ball of that radius
+ * sweeps it.
  *
  * m = abc rho, J_x = m (b^2 + c^2)/12.  2D: m = ab rho, J = m (a^2 + b^2)/12.
- * Rounded, with core half lengths h and radius r: the sum over core, slabs on its faces, quarters
- * of cylinders on its edges and eighths of balls on its corners (2D: strips and quarters of disks).
- * Features: faces 0..5 are +x, -x, +y, -y, +z, -z; vertex bits 1, 2, 4 say x, y, z > 0. */
+ * Rounded, with core half lengths h and radius r: the sum over core, slabs on its faces,
+ * quarters of cylinders on its edges and eighths of balls on its corners (2D: strips and
+ * quarters of disks).
+ *
+ * Features: faces 0..5 are +x, -x, +y, -y, +z, -z; vertex bits 1, 2, 4 mean x, y, z > 0. */
 #include <math.h>
 
 #include "base/status.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 
-/* Half lengths of the core; 2D: z = 0. */
+/* Half lengths of the core; in 2D z = 0. */
 static void core(const cairn_shape *shape, double half[3])
 {
     double r = shape->rounding;
@@ -34,7 +37,8 @@ static cairn_status check(const cairn_shape *shape, int dimension, cairn_error *
 
 /* ---- moments -------------------------------------------------------------------------------- */
 
-/* One axis of the rounded box: the core's part and the strips beyond it on both sides. */
+/* Integrals along one axis of the rounded box: over the core, and over the strips beyond it on
+ * both sides. */
 typedef struct sides {
     double length, second;  /* 2 h, 2 h^3/3                                 */
     double strip, of_strip; /* slab: 2 r, int x^2 over it                   */
@@ -50,8 +54,8 @@ static sides sides_of(double h, double r)
                     .h = h };
 }
 
-/* int (h + s)^2 over all copies of a corner piece: volume h^2 + 2 h f + g, f and g its first and
- * second moment about its corner. */
+/* The integral of (h + s)^2 over all copies of a corner piece: volume h^2 + 2 h f + g, with f
+ * and g the first and second moment of the piece about its corner. */
 static double shifted(double h, double volume, double f, double g)
 {
     return volume * h * h + 2 * h * f + g;
@@ -73,8 +77,8 @@ static bool moments_2d(const sides s[2], double r, cairn_moments *out)
     return true;
 }
 
-/* int x_a^2 over the rounded box: the pieces are products over the axes, but for those where two or
- * three axes lie beyond the core together. */
+/* The integral of x_a^2 over the rounded box. The pieces are products over the axes, except
+ * those that lie beyond the core along two or three axes. */
 static double second_3d(const sides *a, const sides *b, const sides *c, double r)
 {
     double disk = M_PI * r * r, ball = 4.0 / 3 * M_PI * r * r * r;
@@ -95,6 +99,7 @@ static bool box_moments(const cairn_shape *shape, int dimension, cairn_moments *
     const sides s[3] = { sides_of(half[0], r), sides_of(half[1], r), sides_of(half[2], r) };
     if (dimension == 2)
         return moments_2d(s, r, out);
+    /* Steiner's formula: V + r (surface) + pi r^2 (sum of edge lengths / 4) + 4/3 pi r^3 */
     double x = s[0].length, y = s[1].length, z = s[2].length;
     double volume = x * y * z + 2 * r * (x * y + y * z + z * x) + M_PI * r * r * (x + y + z) +
                     4.0 / 3 * M_PI * r * r * r;
@@ -127,6 +132,7 @@ static bool core_corner(const cairn_shape *shape, int k, cairn_vec3 *out)
     return k < (shape->size.z > 0 ? 8 : 4);
 }
 
+/* Ties go to the negative side, so that the result is a definite corner. */
 static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
 {
     double half[3];
@@ -134,12 +140,14 @@ static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
     return corner(half, (d.x > 0 ? 1 : 0) | (d.y > 0 ? 2 : 0) | (d.z > 0 ? 4 : 0));
 }
 
-/* Corners of face +x, +y, +z, counterclockwise from outside; the face opposite has the other bit
- * and runs backwards. */
+/* Corners of the faces +x, +y, +z, counterclockwise seen from outside; the opposite face has the
+ * other bit and runs backwards. */
 static const int32_t loops[3][4] = { { 1, 3, 7, 5 }, { 2, 6, 7, 3 }, { 4, 5, 7, 6 } };
-/* Ends of side +x, +y of a rectangle, counterclockwise; the side opposite has all bits flipped. */
+/* Ends of the sides +x, +y of a rectangle, counterclockwise; the opposite side has all bits
+ * flipped. */
 static const int32_t ends[2][2] = { { 1, 3 }, { 3, 2 } };
 
+/* The face of the axis along which the direction is largest; ties go to the first axis. */
 static void face(const cairn_shape *shape, cairn_vec3 d, cairn_face *out)
 {
     bool flat = shape->size.z == 0;

@@ -34,7 +34,7 @@ static bool capsule_moments(const cairn_shape *shape, int dimension, cairn_momen
     double of_ends = ends * r * r / (flat ? 4 : 5);
     double shift = flat ? 4 * r * r * r / 3 : M_PI * r * r * r * r / 2;
     double across = l * of_section + of_ends;
-    /* the two halves of the ball: centre of each at l/2, int |s| over the ball = shift */
+    /* the two halves of the ball: their centres are at +-l/2, int |s| over the ball = shift */
     double along = section * l * l * l / 12 + ends * l * l / 4 + l * shift + of_ends;
     const cairn_moments upright =
         cairn_moments_symmetric(section * l + ends, across, across, along);
@@ -65,7 +65,8 @@ static cairn_vec3 support(const cairn_shape *shape, cairn_vec3 d)
     return end(shape, cairn_dot(d, shape->axis) > 0);
 }
 
-/* The segment when the direction points to its side, else one end: a ball. */
+/* The segment if the direction points to its side, else one end, which is a point. The limit is
+ * 45 degrees. */
 static void face(const cairn_shape *shape, cairn_vec3 d, cairn_face *out)
 {
     cairn_vec3 axis = cairn_unit(shape->axis);
@@ -77,7 +78,7 @@ static void face(const cairn_shape *shape, cairn_vec3 d, cairn_face *out)
         return;
     }
     *out = (cairn_face){ .count = 2, .normal = cairn_unit(radial) };
-    /* in 2D counterclockwise: along z x normal */
+    /* in 2D counterclockwise, that is along z x normal */
     cairn_vec3 onward = cairn_vec(-out->normal.y, out->normal.x, 0);
     int upper_first = cairn_dot(onward, axis) < 0;
     for (int k = 0; k < 2; k++) {

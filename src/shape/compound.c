@@ -1,5 +1,6 @@
-/* compound.c - several shapes, rigidly joined. Compounds among the parts are dissolved, so parts
- * are simple. The volume integrals of the parts add up: where parts overlap, mass counts twice. */
+/* compound.c - several shapes, rigidly joined. Compounds among the parts are replaced by their
+ * parts, so parts are simple. The volume integrals of the parts add up: where parts overlap,
+ * mass counts twice. */
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "shape/geometry.h"
 #include "shape/shape.h"
 
+/* Checked both for parts of a user and for parts read back from bytes. Quaternions are
+ * normalised later, so a small deviation from length 1 is accepted. */
 static cairn_status check_part(const cairn_part *part, int dimension, cairn_error *error)
 {
     cairn_quat q = part->pose.q;
@@ -29,6 +32,8 @@ static cairn_status check_part(const cairn_part *part, int dimension, cairn_erro
     return CAIRN_OK;
 }
 
+/* The number of parts once compounds are dissolved. Parts of a compound are simple already, so
+ * one level is enough. */
 static int count_simple(const cairn_part *parts, int count)
 {
     int sum = 0;
@@ -47,7 +52,8 @@ static void append(cairn_geometry *g, const cairn_shape *shape, const cairn_pose
     cairn_geometry_retain(shape->geometry);
 }
 
-/* p = x + R(q) p_inner */
+/* Append a part, or the parts of a compound at their poses in the outer one: p = x + R(q)
+ * p_inner */
 static void append_dissolved(cairn_geometry *g, const cairn_part *part)
 {
     if (part->shape.kind != CAIRN_SHAPE_COMPOUND) {
@@ -63,7 +69,7 @@ static void append_dissolved(cairn_geometry *g, const cairn_part *part)
     }
 }
 
-/* The sum over the parts; one without mass of its own (a segment, an open mesh) adds none. */
+/* The sum over the parts; a part without mass of its own (a segment, an open mesh) adds nothing. */
 static void find_moments(cairn_geometry *g)
 {
     for (int i = 0; i < g->view.part_count; i++) {
@@ -87,6 +93,7 @@ static void find_extent(cairn_geometry *g)
     }
 }
 
+/* Boxes of the bounding balls: larger than necessary, but valid however a part is rotated. */
 static cairn_status build_tree(cairn_geometry *g)
 {
     int count = g->view.part_count;

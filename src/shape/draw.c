@@ -1,8 +1,8 @@
-/* draw.c - the surface of a bounded shape as polygons, to be drawn.
+/* draw.c - the surface of a bounded shape as polygons, for drawing.
  *
- * Flat faces are given as they are. A convex shape with anything round is asked for its support
- * points in directions on a sphere (2D: circle) about its axis; neighbouring directions make the
- * polygons, so their corners lie on the surface. */
+ * Flat faces are given as they are. A convex shape with anything round is sampled: support
+ * points in directions on a sphere (2D: circle) about its axis, of which neighbouring ones form
+ * the polygons. Their corners lie on the surface. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -11,9 +11,11 @@
 #include "shape/geometry.h"
 #include "shape/shape.h"
 
-enum { SECTORS = 32, RINGS = 17 }; /* an odd number: no ring on the equator */
+/* RINGS is odd, so that no ring lies on the equator, where the support point of a cylinder jumps
+ * between its caps. */
+enum { SECTORS = 32, RINGS = 17 };
 
-/* To whom the polygons go, and the pose at which they are given. */
+/* Where the polygons go, and the pose at which they are given. */
 typedef struct brush {
     cairn_polygon_fn *add;
     void *context;
@@ -36,7 +38,7 @@ static cairn_vec3 surface_point(const cairn_shape *shape, cairn_vec3 direction)
     return cairn_add_scaled(core, cairn_shape_rounding(shape), direction);
 }
 
-/* The points of a ring (0: along the axis) in the directions of all sectors. */
+/* The points of a ring in the directions of all sectors; ring 0 is along the axis. */
 static void ring_points(const cairn_shape *shape, cairn_vec3 axis, int ring, cairn_vec3 *out)
 {
     double polar = M_PI * ring / RINGS;
@@ -54,7 +56,8 @@ static bool coincide(cairn_vec3 a, cairn_vec3 b, double size)
     return cairn_norm(cairn_sub(a, b)) <= 1e-9 * size;
 }
 
-/* Leave out corners that coincide with the one before; returns how many are left. */
+/* Remove corners that coincide with the one before, which flat parts and poles produce; returns
+ * how many remain. */
 static int without_doubles(cairn_vec3 *corners, int count, double size)
 {
     int kept = 0;
@@ -71,7 +74,7 @@ static cairn_status draw_round(const cairn_shape *shape, const brush *to)
     bool has_axis = cairn_shape_class_of(shape)->has_axis;
     cairn_vec3 axis = has_axis ? cairn_unit(shape->axis) : cairn_vec(0, 0, 1);
     double size = cairn_shape_extent(shape);
-    cairn_vec3 points[2][SECTORS]; /* of this ring and the next, in turn */
+    cairn_vec3 points[2][SECTORS]; /* of this ring and the next, alternating */
     ring_points(shape, axis, 0, points[0]);
     for (int ring = 0; ring < RINGS; ring++) {
         const cairn_vec3 *here = points[ring % 2], *next = points[1 - ring % 2];
@@ -91,7 +94,8 @@ static cairn_status draw_round_2d(const cairn_shape *shape, const brush *to)
 {
     cairn_vec3 corners[SECTORS];
     for (int k = 0; k < SECTORS; k++) {
-        /* half a sector aside: corners of a box are looked at from both sides */
+        /* shifted by half a sector: no direction is normal to a side of a box, where the support
+         * point jumps */
         double angle = 2 * M_PI * (k + 0.5) / SECTORS;
         corners[k] = surface_point(shape, cairn_vec(cos(angle), sin(angle), 0));
     }
@@ -101,7 +105,7 @@ static cairn_status draw_round_2d(const cairn_shape *shape, const brush *to)
 
 /* ---- flat faces ----------------------------------------------------------------------------- */
 
-/* Corner k of the face of a box whose outward normal is `side` along `axis`. */
+/* Corner k of the face of a box with outward normal `side` (1 or -1) along `axis`. */
 static cairn_vec3 box_corner(cairn_vec3 size, int axis, int side, int k)
 {
     static const int s[4] = { -1, 1, 1, -1 }, t[4] = { -1, -1, 1, 1 };
@@ -112,6 +116,7 @@ static cairn_vec3 box_corner(cairn_vec3 size, int axis, int side, int k)
     return cairn_times(size, cairn_vec(c[0], c[1], c[2]));
 }
 
+/* In 2D a box is one polygon, the face with normal +z. */
 static cairn_status draw_box(const cairn_shape *shape, int dimension, const brush *to)
 {
     for (int face = 0; face < 6; face++) {
@@ -126,7 +131,7 @@ static cairn_status draw_box(const cairn_shape *shape, int dimension, const brus
     return CAIRN_OK;
 }
 
-/* A polygon with any number of corners. */
+/* Add a polygon with any number of corners; add_polygon has room for SECTORS only. */
 static cairn_status add_large(const brush *to, const cairn_geometry_view *view,
                               const int32_t *vertex, int count, int stride)
 {
@@ -140,7 +145,8 @@ static cairn_status add_large(const brush *to, const cairn_geometry_view *view,
     return status;
 }
 
-/* A hull in the plane: its sides follow each other, the first end of each is a corner. */
+/* A hull in the plane: its sides follow each other, so the first ends of all sides are its
+ * corners. */
 static cairn_status draw_polygon(const cairn_geometry_view *view, const brush *to)
 {
     return add_large(to, view, view->face_vertex, view->face_count, 2);

@@ -1,5 +1,6 @@
-/* geometry.c - the shared data of hulls, meshes, height fields and compounds: their life, and what
- * follows from vertices and faces alike (normals, edges, tree, volume integrals). */
+/* geometry.c - the shared data of hulls, meshes, height fields and compounds: their lifetime,
+ * and what follows from vertices and faces in the same way for all (normals, edges, tree, volume
+ * integrals). */
 #include "shape/geometry.h"
 
 #include <math.h>
@@ -25,12 +26,13 @@ cairn_geometry *cairn_geometry_begin(cairn_shape_kind kind, int dimension)
 
 const cairn_geometry *cairn_geometry_retain(const cairn_geometry *geometry)
 {
-    /* the count is the one thing that changes in a geometry */
+    /* the reference count is the only member that changes in a finished geometry */
     if (geometry)
         atomic_fetch_add(&((cairn_geometry *)geometry)->holders, 1);
     return geometry;
 }
 
+/* Frees also a half-built geometry: arrays that were not allocated are NULL. */
 static void destroy(cairn_geometry *g)
 {
     for (int i = 0; i < g->view.part_count; i++)
@@ -50,6 +52,7 @@ static void destroy(cairn_geometry *g)
 void cairn_geometry_release(const cairn_geometry *geometry)
 {
     cairn_geometry *g = (cairn_geometry *)geometry;
+    /* the last reference frees it, in whichever thread that is */
     if (g && atomic_fetch_sub(&g->holders, 1) == 1)
         destroy(g);
 }
@@ -84,6 +87,7 @@ double cairn_geometry_extent_of(const cairn_shape *shape)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
+/* After a failure the caller releases the geometry, which frees what was allocated. */
 cairn_status cairn_geometry_size(cairn_geometry *g, const cairn_surface_size *size)
 {
     cairn_geometry_view *v = &g->view;
@@ -115,7 +119,8 @@ int32_t *cairn_geometry_face_vertex(cairn_geometry *g)
 
 /* ---- normals -------------------------------------------------------------------------------- */
 
-/* Twice the area times the normal: the sum of the cross products about the first corner. */
+/* Twice the area times the normal: the sum of the cross products about the first corner. In 2D
+ * the side rotated clockwise, which points outward of a counterclockwise polygon. */
 static cairn_vec3 area_vector(const cairn_geometry_view *v, int face)
 {
     const int32_t *corner = v->face_vertex + v->face_first[face];
@@ -131,7 +136,7 @@ static cairn_vec3 area_vector(const cairn_geometry_view *v, int face)
     return sum;
 }
 
-/* Square of the longest distance from a face's first corner. */
+/* The square of the longest distance from a face's first corner, the scale for a vanishing area. */
 static double size_squared(const cairn_geometry_view *v, int face)
 {
     double most = 0;
@@ -143,6 +148,8 @@ static double size_squared(const cairn_geometry_view *v, int face)
     return most;
 }
 
+/* A 3D face counts as without area if its area is below 1e-12 of the square of its size, where
+ * the direction of the normal would be rounding. A 2D side only needs a length. */
 int cairn_geometry_find_normals(cairn_geometry *g)
 {
     cairn_vec3 *normal = (cairn_vec3 *)g->view.face_normal;
@@ -161,13 +168,15 @@ int cairn_geometry_find_normals(cairn_geometry *g)
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-/* A side of a face, as it runs. */
+/* A side of a face, with its direction. */
 typedef struct side {
     int32_t low, high; /* its vertices, the smaller first   */
     int32_t face;
     int32_t forward; /* 1: from low to high               */
 } side;
 
+/* Sides of the same edge become neighbours, the forward one first; the order is total, so that
+ * the edges do not depend on the sort. */
 static int by_vertices(const void *left, const void *right)
 {
     const side *a = left, *b = right;
@@ -207,7 +216,8 @@ static cairn_status refuse_edge(const cairn_geometry_view *v, const side *s, boo
                       q.y, q.z, flipped ? ": one of them is inverted" : ", expected at most two");
 }
 
-/* Sorted sides to edges: from, to, face on the left, face on the right. */
+/* Join sorted sides to edges: from, to, face on the left, face on the right (-1: none). In a
+ * consistently oriented surface two faces run through their edge in opposite directions. */
 static cairn_status join_sides(cairn_geometry *g, const side *s, int count, cairn_error *error)
 {
     int32_t *edge = (int32_t *)g->view.edge;
@@ -228,6 +238,7 @@ static cairn_status join_sides(cairn_geometry *g, const side *s, int count, cair
     return CAIRN_OK;
 }
 
+/* Every side of every face is listed and sorted, so that the two sides of an edge meet: n log n. */
 cairn_status cairn_geometry_find_edges(cairn_geometry *g, cairn_error *error)
 {
     int count = g->view.face_first[g->view.face_count];
@@ -243,7 +254,7 @@ cairn_status cairn_geometry_find_edges(cairn_geometry *g, cairn_error *error)
     return status;
 }
 
-/* The place of `vertex` among the corners of a face. */
+/* The index of `vertex` among the corners of a face; it must be one of them. */
 static int corner_of(const cairn_geometry_view *v, int face, int32_t vertex)
 {
     int k = v->face_first[face];
@@ -263,7 +274,7 @@ static void join_across_edges(cairn_geometry *g)
     }
 }
 
-/* In the plane: the sides follow each other, and a closed chain ends where it begins. */
+/* In the plane the sides follow each other, and a closed chain ends where it begins. */
 static void join_at_corners(cairn_geometry *g)
 {
     int count = g->view.face_count;
@@ -278,8 +289,10 @@ static void join_at_corners(cairn_geometry *g)
 
 /* ---- flat regions --------------------------------------------------------------------------- */
 
-/* Give the patch of face `seed` to all faces that lie in its plane and hang together with it;
- * `waiting` has room for all faces. */
+/* Assign to the patch of face `seed` all faces that lie in its plane and are connected with it;
+ * `waiting` has room for all faces. Normals are compared with the seed's, not from face to face,
+ * so that a finely divided curved surface does not count as flat. 1 - 1e-12 is an angle of
+ * 1.4e-6 rad. */
 static void flood(cairn_geometry *g, int32_t seed, int32_t *waiting)
 {
     const cairn_geometry_view *v = &g->view;
@@ -300,6 +313,7 @@ static void flood(cairn_geometry *g, int32_t seed, int32_t *waiting)
     }
 }
 
+/* In rising order, so that a patch has the smallest number of its faces. */
 static cairn_status find_patches(cairn_geometry *g)
 {
     size_t faces = (size_t)g->view.face_count;
@@ -359,6 +373,8 @@ cairn_status cairn_geometry_build_tree(cairn_geometry *g)
     return status;
 }
 
+/* Faces are cut into triangles about their first corner; each triangle and the origin span a
+ * tetrahedron with sign (2D: each side and the origin a triangle). */
 void cairn_geometry_find_moments(cairn_geometry *g)
 {
     const cairn_geometry_view *v = &g->view;

@@ -1,6 +1,6 @@
-/* hull.c - the convex hull of points: in space by Qhull (Barber, Dobkin, Huhdanpaa 1996), whose
- * facets that lie in one plane become one face; in the plane by Andrew's monotone chain. Vertices
- * keep the order in which they were given. */
+/* hull.c - the convex hull of points: in space by Qhull (Barber, Dobkin, Huhdanpaa 1996), where
+ * facets that lie in one plane become one face; in the plane by Andrew's monotone chain. In
+ * space the vertices keep their order. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -15,17 +15,18 @@
 #include "math/vec.h"
 #include "shape/geometry.h"
 
-/* Neighbouring facets that are flat to this part of the extent become one face: coordinates in
- * files are often rounded to 32-bit floats. In a thin hull it is a hundredth of the thickness. */
+/* Neighbouring facets that are coplanar within this fraction of the extent become one face,
+ * because coordinates in files are often rounded to 32-bit floats. For a thin hull the tolerance
+ * is a hundredth of the thickness. */
 #define COPLANAR 5e-7
 
-/* Points flatter than this part of their extent have no hull. */
+/* Points whose width or thickness is below this fraction of their extent have no hull. */
 #define FLAT 1e-10
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Largest distance of the points from the point o, the line through o along d, or the plane through
- * o with normal d; *where is the number of the farthest one. */
+/* The largest distance of the points from the first one, o, from the line through o along d, or
+ * from the plane through o with normal d; *where is the number of the farthest point. */
 typedef enum reference { FROM_POINT, FROM_LINE, FROM_PLANE } reference;
 
 static double farthest(const cairn_vec3 *points, int count, reference from, cairn_vec3 d,
@@ -51,7 +52,8 @@ static cairn_status refuse_flat(cairn_error *error, const char *found)
                       "all points lie %s, expected a hull with an inside", found);
 }
 
-/* How far the points reach from the first one, from a line and from a plane through far ones. */
+/* The extent of the points: from the first one, from a line and from a plane through the
+ * farthest. */
 typedef struct span {
     double length, width, thickness; /* m */
 } span;
@@ -82,6 +84,7 @@ static cairn_status check_span(const cairn_vec3 *points, int count, int dimensio
     return CAIRN_OK;
 }
 
+/* The points come from the user: every assumption of the algorithms below is checked first. */
 static cairn_status check(const cairn_vec3 *points, int count, int dimension, cairn_error *error)
 {
     if (count < dimension + 1)
@@ -115,7 +118,8 @@ static bool no_left_turn(cairn_vec3 a, cairn_vec3 b, cairn_vec3 c)
     return u.x * v.y - u.y * v.x <= 1e-14 * cairn_norm(u) * cairn_norm(v);
 }
 
-/* Of sorted points, the chain that keeps turning left is put behind out[0..from-1]. */
+/* Append to out[0..from-1] the chain of sorted points that always turns left. Two chains,
+ * forward and backward, make the hull counterclockwise. */
 static int chain(const cairn_vec3 *sorted, int count, bool back, cairn_vec3 *out, int from)
 {
     int used = from;
@@ -128,6 +132,7 @@ static int chain(const cairn_vec3 *sorted, int count, bool back, cairn_vec3 *out
     return used - 1; /* the last point begins the other chain */
 }
 
+/* A hull in the plane has as many sides as corners; side i runs from corner i to the next. */
 static cairn_status polygon(cairn_geometry *g, const cairn_vec3 *sorted, int count,
                             cairn_vec3 *corner)
 {
@@ -161,15 +166,16 @@ static cairn_status build_2d(cairn_geometry *g, const cairn_vec3 *points, int co
 
 /* ---- space ---------------------------------------------------------------------------------- */
 
-/* What is taken out of Qhull. */
+/* What is copied from Qhull. */
 typedef struct harvest {
     cairn_surface_size size;
     const cairn_vec3 *points;
-    int32_t *number; /* of each point among the vertices, -1: inside */
+    int32_t *number; /* for each point: its number among the vertices, -1: inside */
     int point_count;
     cairn_geometry *into;
 } harvest;
 
+/* Count first, so that the arrays are allocated outside Qhull, which may leave by longjmp. */
 static void count_facets(qhT *qh, harvest *h)
 {
     facetT *facet;
@@ -190,7 +196,8 @@ static void count_facets(qhT *qh, harvest *h)
     }
 }
 
-/* Newell's sum over the corners of a face, against the facet's outward normal. */
+/* Whether the corners run counterclockwise seen from outside: compares Newell's sum with the
+ * outward normal of the facet. */
 static bool runs_outward(const cairn_vec3 *vertices, const int32_t *corner, int count,
                          const double *normal)
 {
@@ -210,6 +217,9 @@ static void reverse(int32_t *corner, int count)
     }
 }
 
+/* The vertices of a facet come in the order of its boundary but in either direction, so faces
+ * that run inward are reversed. The test of `used` protects against a Qhull that lists more than
+ * it counted. */
 static void copy_facets(qhT *qh, harvest *h)
 {
     int32_t *first = cairn_geometry_face_first(h->into);
@@ -237,7 +247,8 @@ static void copy_facets(qhT *qh, harvest *h)
     }
 }
 
-/* Qhull leaves by longjmp when it finds something wrong. */
+/* Run a step that calls Qhull, which leaves by longjmp if it finds something wrong. Nothing may
+ * be allocated in a step. */
 static bool guarded(qhT *qh, void (*step)(qhT *, harvest *), harvest *h)
 {
     int failed = setjmp(qh->errexit);
@@ -263,7 +274,8 @@ static cairn_status take_hull(qhT *qh, harvest *h, cairn_error *error)
     return guarded(qh, copy_facets, h) ? CAIRN_OK : refuse_hull(error);
 }
 
-/* Qhull speaks to a file that nobody reads. */
+/* Qhull writes its messages to a file that nobody reads. Pp suppresses warnings about precision;
+ * C-x merges facets that are coplanar within x. */
 static cairn_status run_qhull(harvest *h, double *coordinates, FILE *nowhere, cairn_error *error)
 {
     char command[64];
@@ -281,6 +293,7 @@ static cairn_status run_qhull(harvest *h, double *coordinates, FILE *nowhere, ca
     return status;
 }
 
+/* Qhull takes coordinates as one array of doubles, and needs a stream for its messages. */
 static cairn_status build_3d(cairn_geometry *g, const cairn_vec3 *points, int count,
                              cairn_error *error)
 {

@@ -1,7 +1,7 @@
 /* moments.c - volume integrals of solids at density 1, summed piece by piece. */
-#include "shape/moments.h"
+#include "shape/shape.h"
 
-#include "math/eigen.h"
+#include "math/factor.h"
 #include "math/vec.h"
 
 cairn_moments cairn_moments_symmetric(double volume, double xx, double yy, double zz)
@@ -36,7 +36,7 @@ void cairn_moments_add(cairn_moments *sum, const cairn_moments *piece)
     add_second(&sum->second, &piece->second);
 }
 
-/* R S R' = sum of s_ij r_i r_j' over the columns r of R */
+/* R S R' = sum of s_ij r_i r_j' over the columns r of R; cairn_symmetric_add halves mixed terms */
 static cairn_symmetric turned(const cairn_symmetric *s, cairn_quat q)
 {
     cairn_vec3 x = cairn_rotate(q, cairn_vec(1, 0, 0)), y = cairn_rotate(q, cairn_vec(0, 1, 0));
@@ -105,6 +105,7 @@ cairn_mass cairn_moments_mass(const cairn_moments *m, int dimension)
     if (!(m->volume > 0))
         return out;
     out.centre = cairn_scale(1 / m->volume, m->first);
+    /* parallel axes: central second moments are S - V c c' */
     cairn_symmetric s = m->second;
     cairn_symmetric_add(&s, -m->volume, out.centre, out.centre);
     if (dimension == 2)
@@ -115,7 +116,8 @@ cairn_mass cairn_moments_mass(const cairn_moments *m, int dimension)
     return out;
 }
 
-/* What is below rounding must not turn the frame of a symmetric solid. */
+/* Remove off-diagonal entries below rounding, which would otherwise rotate the principal axes of
+ * a symmetric solid arbitrarily. */
 static cairn_symmetric cleaned(cairn_symmetric j)
 {
     double least = 1e-13 * (j.xx + j.yy + j.zz);
@@ -133,6 +135,7 @@ void cairn_mass_principal(const cairn_mass *mass, int dimension, cairn_vec3 *ine
     *inertia = cairn_vec(0, 0, j.zz);
     if (dimension == 3)
         cairn_eigen_symmetric(&j, inertia, &axes);
+    /* a centre that is off the origin by rounding only is taken to be the origin */
     double arm = cairn_norm(mass->centre), size = sqrt((j.xx + j.yy + j.zz) / mass->mass);
     cairn_vec3 back = cairn_scale(arm > 1e-14 * size ? -1 : 0, mass->centre);
     /* p_body = R' (p_shape - c) */

@@ -1,4 +1,4 @@
-/* shape.c - the list of shape kinds, and what holds for all of them. */
+/* shape.c - the list of shape kinds, and what is common to all of them. */
 #include "shape/shape.h"
 
 #include <math.h>
@@ -60,6 +60,7 @@ void cairn_shape_set_default(void *shape)
 
 cairn_shape cairn_shape_default(cairn_shape_kind kind, int dimension)
 {
+    /* the axis of a circle, the 2D form of a cylinder, is perpendicular to the plane */
     bool in_plane = dimension == 2 && kind != CAIRN_SHAPE_INSIDE_CYLINDER;
     return (cairn_shape){ .kind = kind,
                           .axis = in_plane ? cairn_vec(0, 1, 0) : cairn_vec(0, 0, 1) };
@@ -80,6 +81,7 @@ cairn_status cairn_shape_check_lengths(cairn_vec3 lengths, int dimension, const 
     return CAIRN_OK;
 }
 
+/* In 2D axes lie in the plane, except that of a circle, which is perpendicular to it. */
 static cairn_status check_axis(const cairn_shape *shape, int dimension, cairn_error *error)
 {
     bool flat = shape->kind == CAIRN_SHAPE_INSIDE_CYLINDER;
@@ -94,6 +96,7 @@ static cairn_status check_axis(const cairn_shape *shape, int dimension, cairn_er
     return CAIRN_OK;
 }
 
+/* A geometry may come from the user, so its kind and dimension must match those of the shape. */
 static cairn_status check_geometry(const cairn_shape *shape, int dimension, cairn_error *error)
 {
     const char *name = classes[shape->kind]->record.name;
@@ -110,6 +113,7 @@ static cairn_status check_geometry(const cairn_shape *shape, int dimension, cair
     return CAIRN_OK;
 }
 
+/* The ranges of the table come first, so that the checks of a kind can rely on them. */
 cairn_status cairn_shape_check(const cairn_shape *shape, int dimension, cairn_error *error)
 {
     if ((unsigned)shape->kind >= CAIRN_SHAPE_COUNT)
@@ -167,7 +171,8 @@ cairn_vec3 cairn_radial(cairn_vec3 d, cairn_vec3 axis)
     cairn_vec3 across = cairn_add_scaled(d, -cairn_dot(d, axis), axis);
     if (!(cairn_norm(across) > 1e-14 * cairn_norm(d)))
         return cairn_vec(0, 0, 0);
-    /* twice: a short remainder is still far from square to the axis */
+    /* twice: if d is almost parallel to the axis, the remainder is still far from perpendicular
+     * to it */
     across = cairn_unit(across);
     return cairn_unit(cairn_add_scaled(across, -cairn_dot(across, axis), axis));
 }
@@ -181,6 +186,8 @@ void cairn_face_of_point(cairn_vec3 point, cairn_vec3 direction, cairn_face *out
     out->vertex[0] = 0;
 }
 
+/* Seen from below, the rim points run backwards, so that the face is counterclockwise from
+ * outside; the vertices keep their numbers. */
 void cairn_face_of_disk(const cairn_disk *disk, cairn_face *out)
 {
     enum { RIM = 8 };
@@ -211,6 +218,7 @@ cairn_status cairn_shape_mass_tensor(const cairn_shape *shape, int dimension, ca
     return CAIRN_OK;
 }
 
+/* Moments are computed at density 1; mass and inertia are proportional to the density. */
 cairn_status cairn_shape_mass(const cairn_shape *shape, int dimension, double density, double *mass,
                               cairn_vec3 *inertia)
 {

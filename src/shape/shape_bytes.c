@@ -1,14 +1,13 @@
-/* shape_bytes.c - see shape_bytes.h. A shape is its kind, the options of the kind, and its data:
- * NONE, or the number of the first shape of the list that has the same; when that is the shape
- * itself, the data follow. */
-#include "shape/shape_bytes.h"
+/* shape_bytes.c - shapes with their data as bytes and back, see geometry.h. A shape is its kind,
+ * the options of the kind, and its data: NONE, or the number of the first shape of the list with
+ * the same data; if that is the shape itself, the data follow. */
+#include "shape/geometry.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "shape/geometry.h"
 #include "shape/shape.h"
 
 enum { NONE = -1 };
@@ -27,7 +26,7 @@ static cairn_shape_list parts_of(const cairn_geometry *g)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Who holds what. */
+/* A shape and the data that it refers to. */
 typedef struct holder {
     uintptr_t geometry;
     int32_t shape;
@@ -41,7 +40,8 @@ static int by_geometry(const void *left, const void *right)
     return (a->shape > b->shape) - (a->shape < b->shape);
 }
 
-/* first[i] = the first shape with the data of shape i; NONE: it has none. */
+/* first[i] = the first shape with the data of shape i; NONE: it has none. Sorted by address,
+ * shapes with the same data are neighbours; the result does not depend on the addresses. */
 static void find_firsts(const cairn_shape_list *list, holder *holders, int32_t *first)
 {
     for (int i = 0; i < list->count; i++)
@@ -66,7 +66,7 @@ static void write_wholes(cairn_writer *w, const int32_t *numbers, int count)
         cairn_write_whole(w, numbers[i]);
 }
 
-/* The poses first: what is there to be read knows then how many parts there are. */
+/* Write the poses first: the reader then knows the number of parts and can check it. */
 static void write_parts(cairn_writer *w, const cairn_geometry *g)
 {
     const cairn_shape_list parts = parts_of(g);
@@ -80,6 +80,7 @@ static void write_parts(cairn_writer *w, const cairn_geometry *g)
     cairn_shapes_write(w, &parts);
 }
 
+/* The first entry of face_first is always 0 and is not written; only the ends of faces are. */
 static void write_geometry(cairn_writer *w, const cairn_geometry *g)
 {
     const cairn_geometry_view *v = &g->view;
@@ -122,12 +123,14 @@ void cairn_shapes_write(cairn_writer *w, const cairn_shape_list *list)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Each failure of a reader is one of the bytes. */
+/* A reader fails only if the bytes are invalid. */
 static cairn_status settle(const cairn_reader *r)
 {
     return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
 }
 
+/* A part takes at least 8 numbers (pose and kind), so an invalid count is detected before memory
+ * is allocated. */
 static cairn_status read_parts(cairn_reader *r, cairn_geometry *g, cairn_error *error)
 {
     int count = (int)cairn_read_count(r, 8 * sizeof(double));
@@ -159,7 +162,7 @@ static int64_t read_end(cairn_reader *r, const cairn_geometry *g, int64_t begin)
     return r->failed ? begin : end;
 }
 
-/* Vertices and faces into room that fits them. */
+/* Copy vertices and faces into arrays of the right size. */
 static void fill_surface(cairn_reader *r, cairn_geometry *g, const cairn_vec3 *vertices,
                          const int32_t *ends)
 {
@@ -175,6 +178,8 @@ static void fill_surface(cairn_reader *r, cairn_geometry *g, const cairn_vec3 *v
             (int32_t)cairn_read_within(r, 0, g->view.vertex_count - 1);
 }
 
+/* The bytes may be damaged, so counts are compared with the bytes that remain before memory is
+ * allocated, and every index with its range. */
 static cairn_status read_surface(cairn_reader *r, cairn_geometry *g)
 {
     size_t vertex_count = cairn_read_count(r, 3 * sizeof(double));
@@ -209,6 +214,8 @@ static cairn_status read_geometry(cairn_reader *r, const cairn_shape *shape, int
     return cairn_geometry_finish(g, status, out, error);
 }
 
+/* Data may only be shared with an earlier shape, which has been read already. Compounds within
+ * compounds are refused, which also bounds the recursion. */
 static cairn_status read_shape(cairn_reader *r, const cairn_shape_list *list, int i,
                                cairn_error *error)
 {

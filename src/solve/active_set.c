@@ -12,26 +12,130 @@
  *       becomes 0 (i leaves A, go to (3))
  *   (5) kappa = 0 and no beta_i falls: the constraints contradict each other. Elastic mode: each
  *       contact's constraints may be missed by zeta_j >= 0 at the price C zeta_j, which bounds its
- *       normal impulse by C = max(20 max |q_j|/w_j, 5 max r_N of the warm start); that program
- *       always has a solution, found by Lemke's algorithm, and is not the one asked for: said so
+ *       normal impulse by C = max(20 max |q_j|/w_j, 5 max r_N of the warm start). That program
+ *       always has a solution, found by Lemke's algorithm; the remark of the report says that it
+ *       is not the original one
  *   (6) beta_A refined, by LU of G_AA as given (W may be a little unsymmetric), against the
  *       velocities that the judge computes from r: exact to its rounding
  * The velocity is that of the dual's current minimum and the dual grows at each (4) with t > 0, so
  * the method ends. Exact for small problems; dense, so not for large ones. */
+#include "solve/active_set.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "math/dense.h"
+#include "math/factor.h"
 #include "problem/operator.h"
-#include "solve/active_set.h"
 #include "solve/lemke.h"
 
-/* The quadratic program while it is solved. */
+/* ---- the factor -------------------------------------------------------------------------- */
+
+/* A Cholesky factor to which members are added and from which they are removed.
+ *
+ * join: the new row of L is (l', sqrt(curvature)) with l = L^-1 G_Ap, curvature = G_pp - l'l
+ * leave: L without row k has one entry too many in each later row; plane rotations of neighbouring
+ * columns take them off. Both cost the square of the number of members. */
+
+/* A curvature below this share of G_pp is due to rounding. */
+static const double dependent = 1e-10;
+
+static double *row_of(const cairn_active *a, int i)
+{
+    return a->L + (size_t)i * (size_t)a->most;
+}
+
+cairn_status cairn_active_create(int size, const double *G, int most, cairn_arena *arena,
+                                 cairn_active *out)
+{
+    *out = (cairn_active){ .size = size, .G = G, .most = most };
+    out->member = cairn_arena_take(arena, (size_t)most, sizeof(int));
+    out->L = cairn_arena_take(arena, (size_t)most * (size_t)most, sizeof(double));
+    out->row = cairn_arena_take(arena, (size_t)most, sizeof(double));
+    return out->member && out->L && out->row ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* x = L^-1 x */
+static void solve_lower(const cairn_active *a, double *x)
+{
+    for (int i = 0; i < a->count; i++) {
+        const double *L = row_of(a, i);
+        for (int k = 0; k < i; k++)
+            x[i] -= L[k] * x[k];
+        x[i] /= L[i];
+    }
+}
+
+/* x = L'^-1 x */
+static void solve_upper(const cairn_active *a, double *x)
+{
+    for (int i = a->count - 1; i >= 0; i--) {
+        const double *L = row_of(a, i);
+        x[i] /= L[i];
+        for (int k = 0; k < i; k++)
+            x[k] -= L[k] * x[i];
+    }
+}
+
+void cairn_active_solve(const cairn_active *a, double *x)
+{
+    solve_lower(a, x);
+    solve_upper(a, x);
+}
+
+double cairn_active_probe(cairn_active *a, int p, double *d)
+{
+    const double *G = a->G + (size_t)p * (size_t)a->size;
+    double curvature = G[p];
+    for (int i = 0; i < a->count; i++)
+        a->row[i] = G[a->member[i]];
+    solve_lower(a, a->row);
+    for (int i = 0; i < a->count; i++) {
+        curvature -= a->row[i] * a->row[i];
+        d[i] = -a->row[i];
+    }
+    solve_upper(a, d);
+    return a->count < a->most && curvature > dependent * G[p] ? curvature : 0;
+}
+
+void cairn_active_add(cairn_active *a, int p, double curvature)
+{
+    double *L = row_of(a, a->count);
+    memcpy(L, a->row, (size_t)a->count * sizeof(double));
+    L[a->count] = sqrt(curvature);
+    a->member[a->count++] = p;
+}
+
+/* The rotation of columns k and k + 1 that makes entry (i = k, k + 1) zero, in the rows from k. */
+static void rotate(cairn_active *a, int k)
+{
+    double *first = row_of(a, k), length = hypot(first[k], first[k + 1]);
+    double c = first[k] / length, s = first[k + 1] / length;
+    for (int i = k; i < a->count; i++) {
+        double *L = row_of(a, i), x = L[k], y = L[k + 1];
+        L[k] = c * x + s * y;
+        L[k + 1] = c * y - s * x;
+    }
+}
+
+void cairn_active_drop(cairn_active *a, int k)
+{
+    a->count--;
+    for (int i = k; i < a->count; i++) {
+        a->member[i] = a->member[i + 1];
+        memcpy(row_of(a, i), row_of(a, i + 1), ((size_t)i + 2) * sizeof(double));
+    }
+    for (int i = k; i < a->count; i++)
+        rotate(a, i);
+}
+
+/* ---- the method -------------------------------------------------------------------------- */
+
+/* The state of the method. */
 typedef struct program {
-    cairn_lcp given;     /* G and g as they are             */
+    cairn_lcp given;     /* G and g, not symmetrised        */
     double *G;           /* the symmetric part of G         */
     double *beta, *d;    /* all edges; direction of members */
     cairn_active active; /* A                               */
@@ -65,7 +169,7 @@ static cairn_status start_program(const cairn_problem *p, cairn_arena *arena, pr
 
 /* ---- (1) ------------------------------------------------------------------------------------ */
 
-/* Take out the member at position k; its multiplier is 0. */
+/* Remove the member at position k and set its multiplier to 0. */
 static void leave(program *x, int k)
 {
     x->beta[x->active.member[k]] = 0;
@@ -88,7 +192,7 @@ static int least_multiplier(program *x)
     return least;
 }
 
-/* beta_A = -G_AA^-1 g_A; who would be negative leaves */
+/* beta_A = -G_AA^-1 g_A; members with a negative multiplier leave */
 static void settle(program *x, int64_t *iterations)
 {
     for (int k; (k = least_multiplier(x)) >= 0; (*iterations)++)
@@ -147,7 +251,7 @@ static int most_violated(const program *x, double *sigma)
     return found;
 }
 
-/* The first t at which a multiplier becomes 0 along d, and whose. */
+/* The first t at which a multiplier becomes 0 along d, and its position. */
 static double first_to_vanish(const program *x, int *which)
 {
     double first = INFINITY;
@@ -193,7 +297,7 @@ static verdict enforce_all(program *x, cairn_task *task)
         verdict v = cairn_task_may_go_on(task) ? enforce(x, p, sigma, task) : STOPPED;
         if (v != SOLVED)
             return v;
-        settle(x, &task->report->iterations); /* rounding does not add up */
+        settle(x, &task->report->iterations); /* removes accumulated rounding errors */
     }
     return SOLVED;
 }

@@ -1,4 +1,4 @@
-/* active_set.h - the factor of the active constraints, kept while they come and go. */
+/* active_set.h - the factor of the active constraints, updated when the set changes. */
 #ifndef CAIRN_SOLVE_ACTIVE_SET_H
 #define CAIRN_SOLVE_ACTIVE_SET_H
 
@@ -18,12 +18,12 @@ typedef struct cairn_active {
 /* An empty set. */
 cairn_status cairn_active_create(int size, const double *G, int most, cairn_arena *arena,
                                  cairn_active *out);
-/* How index p stands to the members: d_A = -G_AA^-1 G_Ap, and the curvature
- * G_pp - G_pA G_AA^-1 G_Ap; 0 when p depends on them to working precision. */
+/* Compare index p with the members: d_A = -G_AA^-1 G_Ap, and the curvature
+ * G_pp - G_pA G_AA^-1 G_Ap, which is 0 if p depends on them to working precision. */
 double cairn_active_probe(cairn_active *a, int p, double *d);
 /* Make p a member; right after its probe, which must have given a curvature > 0. */
 void cairn_active_add(cairn_active *a, int p, double curvature);
-/* Take out the member at position k. */
+/* Remove the member at position k. */
 void cairn_active_drop(cairn_active *a, int k);
 /* x = G_AA^-1 x */
 void cairn_active_solve(const cairn_active *a, double *x);

@@ -1,9 +1,10 @@
-/* admm_system.h - x = (W + rho D)^-1 h with a sparse factor, for changing rho. */
-#ifndef CAIRN_SOLVE_ADMM_SYSTEM_H
-#define CAIRN_SOLVE_ADMM_SYSTEM_H
+/* admm.h - x = (W + rho D)^-1 h with a sparse factor, for changing rho. */
+#ifndef CAIRN_SOLVE_ADMM_H
+#define CAIRN_SOLVE_ADMM_H
 
 #include "base/arena.h"
-#include "math/cholesky.h"
+#include "cairn/problem.h"
+#include "math/factor.h"
 
 typedef struct cairn_admm_system {
     const cairn_problem *p;
@@ -16,8 +17,8 @@ typedef struct cairn_admm_system {
     cairn_cholesky *factor;
 } cairn_admm_system;
 
-/* Lay out the system; memory from the arena, but for the factor. It can be destroyed even when this
- * fails. */
+/* Set up the system. Memory comes from the arena, except for the factor. It must be destroyed even
+ * if this fails. */
 cairn_status cairn_admm_system_create(const cairn_problem *p, cairn_arena *arena,
                                       cairn_admm_system *out);
 void cairn_admm_system_destroy(cairn_admm_system *s);

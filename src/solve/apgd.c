@@ -12,11 +12,11 @@
  *   (5) adaptive restart (-ar, -asr): theta = 1 and y = r+ when g.(r+ - r) > 0
  *   (6) adaptive step: L = 0.97 L
  * pgd is (1) and (3) with y = r. apgd-d is apgd-asr in the metric of the contacts' own inverse
- * masses w_j: (1) r+_j = P_K(y_j - g_j/(L w_j)), (2) with w_j |r+_j - y_j|^2; cones do not mind the
- * scaling, and unequal masses no longer spoil the step; rows with bounds have one each.
- * One application of W per trial. Convex law only: around it, the fixed point of fixed_point.c
- * gives Coulomb's. All vectors are reduced: without friction a back end may keep normal impulses
- * alone. */
+ * masses w_j: (1) r+_j = P_K(y_j - g_j/(L w_j)), (2) with w_j |r+_j - y_j|^2. Cones are invariant
+ * under this scaling, and unequal masses no longer limit the step; each row with bounds has its own
+ * w. One application of W per trial. Convex law only; the fixed point of fixed_point.c around it
+ * gives Coulomb's. All vectors are reduced: without friction a back end may store normal impulses
+ * only. */
 #include <math.h>
 
 #include "base/status.h"
@@ -24,7 +24,7 @@
 
 enum { PATIENCE = 50, DOUBLINGS = 10, POWER_STEPS = 40 };
 
-/* What a member of the family does beyond (1) and (3). */
+/* What a method of the family does beyond (1) and (3). */
 enum { ACCELERATE = 1, ADAPT_STEP = 2, ADAPT_RESTART = 4, SCALE = 8 };
 
 typedef struct descent {
@@ -88,14 +88,14 @@ static cairn_status start(unsigned does, cairn_task *task, const cairn_vector *r
     return CAIRN_OK;
 }
 
-/* The newest point into r, and the judge's word on it. */
+/* Copy the newest point to r and judge it. */
 static bool judged(const descent *d, cairn_task *task, cairn_vector *r)
 {
     task->backend->copy(task->system, d->r, r);
     return cairn_task_judge(task, r);
 }
 
-/* The newest point becomes the one before; its place is free for the next. */
+/* The newest point becomes the previous one; its vector is reused for the next. */
 static void make_room(descent *d)
 {
     cairn_vector *r = d->r, *r_g = d->r_g;
@@ -105,7 +105,7 @@ static void make_room(descent *d)
     d->last_g = r_g;
 }
 
-/* (1) r = P_K(y - g/L), the gradient there, and what it comes to */
+/* (1) r = P_K(y - g/L), the gradient there, and the sums of this step */
 static cairn_descent_sums gradient_step(cairn_task *task, descent *d)
 {
     const cairn_descent step = { d->y, d->g, d->r, d->r_g, d->last, d->weight };
@@ -128,8 +128,8 @@ static void extrapolate(unsigned does, const cairn_task *task, descent *d, doubl
     task->backend->extrapolate(task->system, beta, d->r_g, d->last_g, d->g);
 }
 
-/* (1) to (6) once; returns whether (3) said stop */
-static bool iterate(unsigned does, cairn_task *task, descent *d, cairn_watch *watch,
+/* (1) to (6) once; returns whether the test (3) was met */
+static bool iterate(unsigned does, cairn_task *task, descent *d, cairn_judge_timer *timer,
                     cairn_vector *r)
 {
     double by_increment = task->options->increment_tolerance;
@@ -139,31 +139,31 @@ static bool iterate(unsigned does, cairn_task *task, descent *d, cairn_watch *wa
         d->L *= 2;
         m = gradient_step(task, d);
     }
-    double estimate = d->L * sqrt(m.way2); /* m/s, for the watch */
+    double estimate = d->L * sqrt(m.way2); /* m/s, for the timer */
     task->report->iterations++;
     if (by_increment > 0 && m.change / (m.size + 1) < by_increment)
         return true;
     extrapolate(does, task, d, m.uphill);
     if (does & ADAPT_STEP)
         d->L *= 0.97;
-    if (by_increment > 0 || !cairn_watch_due(watch, task, estimate))
+    if (by_increment > 0 || !cairn_judge_timer_due(timer, task, estimate))
         return false;
     bool converged = judged(d, task, r);
-    cairn_watch_learn(watch, task, estimate);
+    cairn_judge_timer_learn(timer, task, estimate);
     return converged;
 }
 
 static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector *r)
 {
     cairn_solve_report *report = task->report;
-    cairn_watch watch = { .patience = PATIENCE };
+    cairn_judge_timer timer = { .patience = PATIENCE };
     descent d = { .L = 0 };
     report->converged = cairn_task_judge(task, r) && task->options->increment_tolerance <= 0;
     if (report->converged)
         return CAIRN_OK;
     TRY(start(self->variant, task, r, &d));
     while (!report->converged && cairn_task_may_go_on(task)) {
-        report->converged = iterate(self->variant, task, &d, &watch, r);
+        report->converged = iterate(self->variant, task, &d, &timer, r);
         if (!isfinite(d.L))
             return CAIRN_NOT_FINITE;
     }

@@ -2,20 +2,22 @@
  *
  *   (1) Gauss-Seidel with momentum in stages of 50, 100, 200, ... sweeps. After each stage the rate
  *       of the residual predicts how many more the tolerance would take.
- *   (2) When that is more than a second-order method costs (in sweeps, from the size), or the
- *       residual no longer falls, climb, but not before a quarter of that cost: `newton` for exact
- *       Coulomb friction, `ipm` for the convex law; `newton` also there when `ipm` fails. With rows
- *       of bounds, which are mostly linear and on which sweeps are slow, climb early.
+ *   (2) If that is more than a second-order method costs (in sweeps, estimated from the size), or
+ *       the residual no longer falls, a second-order method is tried, but not before a quarter of
+ *       its cost was spent: `newton` for exact Coulomb friction, `ipm` for the convex law, and
+ *       `newton` there, too, if `ipm` fails. With rows with bounds, which are mostly linear and on
+ *       which sweeps are slow, this happens early.
  *       For exact friction the method must not cost more than the sweeps allowed, unless the
- *       tolerance is below 1e-4: where packings flow it stalls as sweeps do.
- *   (3) What is left of the iterations goes to plain Gauss-Seidel from the best impulses.
- * Exact friction to a tolerance below 1e-4 is beyond sweeps on many structures and beyond `newton`
- * in many packings: a hopeless prediction counts early in (2), `newton` gives up when it makes no
- * progress, and in (3) sweeps and `newton` take turns.
- * Cones with edges: `lemke` or `active-set` where they accept the problem, else projected gradients
- * and `ipm`. On back ends other than the host, where nothing can be factorised, sweeps and
- * gradients are all there is. Every rung starts from the best impulses so far, and the best are
- * what is returned. The report names the rung that gave them; the remark lists all. */
+ *       tolerance is below 1e-4: in flowing packings it stalls like sweeps.
+ *   (3) The remaining iterations go to plain Gauss-Seidel from the best impulses.
+ * Exact friction to a tolerance below 1e-4 is out of reach of sweeps on many structures, and of
+ * `newton` in many packings: a poor prediction takes effect early in (2), `newton` gives up if it
+ * makes no progress, and in (3) sweeps and `newton` alternate.
+ * Polyhedral cones: `lemke` or `active-set` if they accept the problem, else projected gradients
+ * and `ipm`. On back ends other than the host, and if the problem is cut into parts, nothing can be
+ * factorised: only sweeps and gradient methods are available. Every rung starts from the best
+ * impulses so far, and the best are returned. The report names the rung that found them; the remark
+ * lists all rungs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +26,7 @@
 #include "problem/segments.h"
 #include "solve/solver.h"
 
-static const double fine_tolerance = 1e-4; /* sweeps with exact friction hardly get below */
+static const double fine_tolerance = 1e-4; /* sweeps with exact friction rarely reach less */
 
 enum { FIRST_STAGE = 50, SHORT_STAGE = 15, FEW_SWEEPS = 100, MOST_FOR_IPM = 30000 };
 enum { MOST_FOR_NEWTON = 8000, MOST_IN_THE_PLANE = 20000 };
@@ -44,8 +46,8 @@ static const cairn_vector *best_so_far(const cairn_task *task, const cairn_vecto
     return task->best_relative < INFINITY ? task->best : r;
 }
 
-/* Run a solver from given impulses, NULL: the best so far, for at most `budget` iterations. A rung
- * that breaks is no failure: the next one is tried. */
+/* Run a solver from given impulses (NULL: the best so far) for at most `budget` iterations. A rung
+ * that fails does not end the solve: the next one is tried. */
 static cairn_status climb(cairn_task *task, const cairn_solver *solver, int64_t budget,
                           const cairn_vector *from, cairn_vector *r)
 {
@@ -89,8 +91,8 @@ static bool is_plane(const cairn_problem *p)
     return p->dimension - p->rolling - p->spinning == 2;
 }
 
-/* Exact friction at so few contacts, given by W, that the factors of Newton's method are dense: it
- * takes the time of 25 to 55 sweeps at 23 to 52 contacts. */
+/* With exact friction and few contacts in the local form, the factors of Newton's method are dense:
+ * it takes the time of 25 to 55 sweeps at 23 to 52 contacts. */
 static bool is_small(const cairn_task *task)
 {
     enum { MOST_UNKNOWNS = 180 };
@@ -101,8 +103,8 @@ static bool is_small(const cairn_task *task)
 
 /* Sweeps that cost as much as a second-order method, by size. Measured on the FCLib problems and on
  * settled boxes of spheres: some 20 to 30 factorisations, whose fill grows faster than the size.
- * Contacts in the plane make a planar graph, with hardly any: walls and boxes of 7,000 contacts
- * there took 400 to 1,400 sweeps. */
+ * Contacts in 2D form a planar graph, with hardly any fill: walls and boxes of 7,000 contacts in 2D
+ * took 400 to 1,400 sweeps. */
 static double second_order_cost(const cairn_task *task)
 {
     const cairn_problem *p = task->p;
@@ -117,17 +119,17 @@ static int most_for_newton(const cairn_problem *p)
     return is_plane(p) ? MOST_IN_THE_PLANE : MOST_FOR_NEWTON;
 }
 
-/* Exact friction to a tolerance that sweeps hardly get to. */
+/* Exact friction to a tolerance that sweeps rarely reach. */
 static bool is_fine(const cairn_task *task)
 {
     const cairn_solve_options *o = task->options;
     return o->law == CAIRN_LAW_COULOMB && o->tolerance < fine_tolerance;
 }
 
-/* Momentum makes residuals fall unevenly, so a prediction counts only once a quarter of the other
- * method's cost has been spent. Where sweeps hardly get to the tolerance it counts the earlier the
- * worse it is, after the first three stages: from 8 times the cost on in proportion, down to a
- * 64th. */
+/* With momentum residuals decrease unevenly, so that a prediction is used only after a quarter of
+ * the other method's cost has been spent. If sweeps rarely reach the tolerance, a worse prediction
+ * is used earlier, but after the first three stages: from 8 times the cost on in proportion, down
+ * to a 64th. */
 static bool sweeps_promise(const cairn_task *task, double expected, double cost)
 {
     double sweeps = (double)task->report->iterations;
@@ -136,7 +138,7 @@ static bool sweeps_promise(const cairn_task *task, double expected, double cost)
     return sweeps <= cost && (expected <= cost || 4 * sweeps <= share * cost);
 }
 
-/* (1) sweeps in growing stages while they promise to get there cheaply */
+/* (1) sweeps in growing stages, while the prediction is good enough */
 static cairn_status sweep_in_stages(cairn_task *task, double cost, cairn_vector *r)
 {
     bool small = is_small(task);
@@ -144,7 +146,7 @@ static cairn_status sweep_in_stages(cairn_task *task, double cost, cairn_vector 
     int64_t stage = small             ? (int64_t)fmax(SHORT_STAGE, cost / 2)
                     : cost < INFINITY ? FIRST_STAGE
                                       : task->options->max_iterations;
-    if (small && task->report->iterations > 0) { /* small.c found that they promise nothing */
+    if (small && task->report->iterations > 0) { /* small.c found that sweeps would take too long */
         task->report->converged = cairn_task_judge(task, r);
         return CAIRN_OK;
     }
@@ -175,16 +177,17 @@ static bool fits(const cairn_task *task, const cairn_solver *solver, int most)
            cairn_solver_accepts_on(task->backend->name, solver->name, task->options->law, p);
 }
 
-/* An interior point, where it accepts the problem and that is not too large for it. */
+/* The interior point method, if it accepts the problem and its size. */
 static cairn_status try_ipm(cairn_task *task, cairn_vector *r)
 {
     bool worth = goes_on(task) && fits(task, &cairn_solver_ipm, MOST_FOR_IPM);
     return worth ? climb(task, &cairn_solver_ipm, INT64_MAX, NULL, r) : CAIRN_OK;
 }
 
-/* Newton's method, from the best impulses. Those that are far off say nothing, and momentum may
- * have led them astray: then from `start`, if there is one. Of a fine tolerance it gives up when it
- * has not halved the residual for some iterations, the more of them the cheaper they are. */
+/* Newton's method, from the best impulses. If these are far from a solution, they are no better
+ * than the start, since momentum may have spoilt them: then from `start`, if there is one. With a
+ * fine tolerance it gives up if the residual was not halved in some iterations; more of them are
+ * allowed the cheaper they are. */
 static cairn_status try_newton(cairn_task *task, const cairn_vector *start, cairn_vector *r)
 {
     enum { PATIENCE = 150, CONTACTS = 400000 };
@@ -202,7 +205,8 @@ static cairn_status try_newton(cairn_task *task, const cairn_vector *start, cair
 }
 
 /* Whether a second-order method may be tried. For exact friction, where it may fail as well, it
- * must not cost more than the sweeps that are allowed, unless the tolerance is beyond sweeps. */
+ * must not cost more than the sweeps that are allowed, unless the tolerance is beyond sweeps. A
+ * problem that is cut into parts may be shared by members, none of which can factorise it. */
 static bool may_climb(const cairn_task *task)
 {
     const cairn_problem *p = task->p;
@@ -210,11 +214,11 @@ static bool may_climb(const cairn_task *task)
     bool ipm = cairn_solver_accepts(cairn_solver_ipm.name, o->law, p);
     bool affordable = o->law == CAIRN_LAW_CONVEX || is_fine(task) ||
                       second_order_cost(task) <= (double)o->max_iterations;
-    return cairn_task_is_on_host(task) && affordable &&
+    return cairn_task_is_on_host(task) && !p->cut && affordable &&
            p->contacts <= (ipm ? MOST_FOR_IPM : most_for_newton(p));
 }
 
-/* (3) what is left to plain sweeps */
+/* (3) the remaining iterations as plain sweeps */
 static cairn_status sweep_on(cairn_task *task, cairn_vector *r)
 {
     return goes_on(task) ? climb(task, &cairn_solver_pgs, INT64_MAX, NULL, r) : CAIRN_OK;
@@ -270,9 +274,9 @@ static cairn_status run_circular(cairn_task *task, cairn_vector *r)
 
 /* ---- cones with edges ----------------------------------------------------------------------- */
 
-/* Pivoting that fails says nothing of the impulses, and none at all lets bodies fall through each
- * other. The convex law on the same cones always has an answer, as far as rows allow: it is taken
- * when it is the better one by the law asked for. */
+/* If pivoting fails, it gives no impulses, and without impulses bodies would fall through each
+ * other. The convex law on the same cones always has a solution, as far as the rows allow: it is
+ * used if its residual by the requested law is smaller. */
 static cairn_status relax(cairn_task *task, cairn_vector *r)
 {
     const cairn_backend *b = task->backend;
@@ -323,7 +327,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector
     return task->p->directions ? run_edges(task, r) : run_circular(task, r);
 }
 
-/* Exact Coulomb friction on cones with edges only while `lemke` can hold the problem. */
+/* Exact Coulomb friction on polyhedral cones only if the problem is small enough for `lemke`. */
 static bool accepts(cairn_law law, const cairn_problem *p)
 {
     return !p->directions || law == CAIRN_LAW_CONVEX ||

@@ -6,7 +6,7 @@
  *   (3) else x_N = floor, the contact opens, and x_T is friction of a known bound R = mu floor:
  *           min 1/2 x_T'W_TT x_T + g'x_T,  |x_T| <= R,  g = c_T + W_TN floor,
  *       x_T = -(W_TT + lambda)^-1 g with lambda >= 0 from |x_T| = R where it slides;
- *   (4) pass the change on to the velocities at once.
+ *   (4) update the velocities at once.
  * Convex law: (3) is right because the energy is convex and its least value over K lies below the
  * floor. Coulomb's: u_T = -lambda x_T is its law with the bound known. Velocities are recomputed
  * from r at every judgement. No proof of convergence for Coulomb's law: not meeting the tolerance
@@ -17,6 +17,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/status.h"
+#include "problem/cut.h"
 #include "problem/local.h"
 #include "problem/operator.h"
 
@@ -61,10 +63,11 @@ static double natural_map(const cairn_decompression *d, int j, const double *x, 
 typedef struct sums {
     double e2[CAIRN_LAW_COUNT], fclib2[CAIRN_LAW_COUNT], worst[CAIRN_LAW_COUNT];
     int worst_contact[CAIRN_LAW_COUNT];
-    double scale2;     /* (m/s)^2: what residuals are relative to  */
-    double q2, r2, u2; /* squared norms, bias included             */
-    double terms2;     /* sizes that rounding is relative to       */
-    double outside;    /* N s: largest distance of x from C        */
+    int holder[CAIRN_LAW_COUNT]; /* the member that has the worst contact */
+    double scale2;               /* (m/s)^2: denominators of residuals       */
+    double q2, r2, u2;           /* squared norms, bias included             */
+    double terms2;               /* sizes that rounding is relative to       */
+    double outside;              /* N s: largest distance of x from C        */
 } sums;
 
 static double bias(const cairn_problem *p, int j)
@@ -137,19 +140,70 @@ static cairn_residual conclude(const sums *sum, int law)
                              .worst_contact = sum->worst_contact[law] };
 }
 
+typedef struct judge_job {
+    const cairn_decompression *d;
+    const double *r;
+    double *u;
+    int member;
+} judge_job;
+
+static void judge_range(int begin, int end, void *context, void *value)
+{
+    const judge_job *job = context;
+    for (int j = begin; j < end; j++) {
+        size_t first = (size_t)j * (size_t)job->d->p->dimension;
+        judge_contact(job->d, j, job->r + first, job->u + first, value);
+    }
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++)
+        ((sums *)value)->holder[law] = job->member;
+}
+
+static void add_sums(void *result, const void *value)
+{
+    sums *sum = result;
+    const sums *part = value;
+    for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
+        sum->e2[law] += part->e2[law];
+        sum->fclib2[law] += part->fclib2[law];
+        if (part->worst_contact[law] >= 0 && !(part->worst[law] <= sum->worst[law])) {
+            sum->worst[law] = part->worst[law];
+            sum->worst_contact[law] = part->worst_contact[law];
+            sum->holder[law] = part->holder[law];
+        }
+    }
+    sum->scale2 += part->scale2;
+    sum->q2 += part->q2;
+    sum->r2 += part->r2;
+    sum->u2 += part->u2;
+    sum->terms2 += part->terms2;
+    sum->outside = fmax(sum->outside, part->outside);
+}
+
+/* In one range, or by the parts of the problem. */
 void cairn_decompression_judge(const cairn_decompression *d, cairn_law law, const double *r,
                                double *v, double *u, cairn_judgement *out)
 {
-    sums sum = { .worst_contact = { -1, -1 } };
+    static const sums none = { .worst_contact = { -1, -1 } };
+    sums sum = none, room;
     cairn_problem p = *d->p;
-    const cairn_decompression circular = { &p, d->compression, d->floor };
-    p.directions = 0; /* of cones with edges only the first phase knows */
+    const cairn_decompression circular = { &p, d->compression, d->floor, NULL };
+    const cairn_link *link = cairn_problem_link(d->p);
+    judge_job job = { &circular, r, u, link ? link->member : 0 };
+    const cairn_reduction all = { .count = p.contacts,
+                                  .grain = p.contacts + 1,
+                                  .parted = cairn_problem_parted(d->p),
+                                  .work = judge_range,
+                                  .join = add_sums,
+                                  .context = &job,
+                                  .neutral = &none,
+                                  .size = sizeof none };
+    p.directions = 0; /* polyhedral cones are used in the first phase only */
     cairn_problem_velocity(d->p, r, v);
     cairn_problem_relative(d->p, r, v, u);
-    for (int j = 0; j < d->p->contacts; j++) {
-        size_t first = (size_t)j * (size_t)d->p->dimension;
-        judge_contact(&circular, j, r + first, u + first, &sum);
-    }
+    cairn_reduce(&all, &room, &sum);
+    for (int k = 0; k < CAIRN_LAW_COUNT && link; k++)
+        if (sum.holder[k] != link->member) /* a member has no indices for contacts of others */
+            sum.worst_contact[k] = -1;
     out->coulomb = conclude(&sum, CAIRN_LAW_COULOMB);
     out->asked = conclude(&sum, law);
     out->cone_violation = sum.outside;
@@ -246,8 +300,17 @@ static void visit(const cairn_decompression *d, cairn_law law, int j, double *r,
         cairn_contact_push(p, n, p->block_size, j, change, v);
 }
 
+/* All contacts once. */
+static void sweep(const cairn_decompression *d, const cairn_visits *visits, cairn_law law,
+                  double *r, double *v)
+{
+    for (int round = 0, k = 0; round < visits->rounds; round++)
+        for (cairn_visits_meet(visits, round, v); k < cairn_visits_end(visits, round); k++)
+            visit(d, law, cairn_visits_contact(visits, k), r, v);
+}
+
 /* Few contacts are judged after every sweep, many after some. */
-static int64_t sweeps_between_judgements(int contacts)
+static int64_t sweeps_between_judgements(int64_t contacts)
 {
     int64_t sweeps = 1 + contacts / 8;
     return sweeps < 20 ? sweeps : 20;
@@ -258,14 +321,15 @@ cairn_status cairn_decompression_solve(const cairn_decompression *d,
                                        double *u, cairn_solve_report *report)
 {
     const cairn_judgement *said = &report->judgement;
-    int64_t between = sweeps_between_judgements(d->p->contacts);
+    int64_t between = sweeps_between_judgements(cairn_problem_size(d->p));
+    cairn_visits visits;
+    TRY(cairn_visits_find(d->p, d->arena, &visits));
     *report = (cairn_solve_report){ .solver = "pgs", .outer_iterations = 1 };
     cairn_decompression_judge(d, options->law, r, v, u, &report->judgement);
     report->converged = said->asked.relative <= options->tolerance;
     while (!report->converged && report->iterations < options->max_iterations) {
         for (int64_t k = 0; k < between && report->iterations < options->max_iterations; k++) {
-            for (int j = 0; j < d->p->contacts; j++)
-                visit(d, options->law, j, r, v);
+            sweep(d, &visits, options->law, r, v);
             report->iterations++;
         }
         cairn_decompression_judge(d, options->law, r, v, u, &report->judgement);
@@ -273,7 +337,8 @@ cairn_status cairn_decompression_solve(const cairn_decompression *d,
             return CAIRN_NOT_FINITE;
         report->converged = said->asked.relative <= options->tolerance;
     }
-    return CAIRN_OK;
+    const cairn_link *link = cairn_problem_link(d->p);
+    return link ? link->status : CAIRN_OK;
 }
 
 /* ---- both phases ---------------------------------------------------------------------------- */

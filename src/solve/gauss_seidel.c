@@ -1,7 +1,7 @@
 /* gauss_seidel.c - block Gauss-Seidel with an exact one-contact solve, plain and accelerated.
  *
  * pgs: (1) visit the contacts in order; (2) at each, solve its own problem exactly with the others
- * held (problem/local.c) and pass the change on to the velocities at once.
+ * fixed (problem/local.c) and update the velocities at once.
  *
  * ngs: Nesterov's extrapolation around the same sweep:
  *   (1) y+ = r + beta (r - r_previous) + beta gamma (r - y), and the velocities by the same linear
@@ -21,30 +21,30 @@
  * modes with e near 1 or complex bound gamma for sweeps that are not symmetric.
  * Why (5): Coulomb's law makes the linearised operator unsymmetric. To a mode that plain sweeps
  * damp by 1 - e, e complex, momentum with g = 1 - beta gives (g +- sqrt(g^2 - 4 e))/2, so modes
- * grow once g < |Im e|/sqrt(Re e), whatever restarts there are: at mu = 0.3 in settled boxes for
- * g < 0.05. What is not symmetric, and with it Im e, is proportional to mu. Sweeps with a large g
- * damp what those with a small one have let grow.
- * Both solve the convex law and, with Coulomb's local solve, the exact one (then known as NSGS);
- * for Coulomb's there is no proof of convergence, and ngs goes on without momentum when it does
- * harm. Velocities are recomputed from r now and then, so rounding does not add up. */
+ * grow once g < |Im e|/sqrt(Re e), with any restarts: at mu = 0.3 in settled boxes for g < 0.05.
+ * The unsymmetric part, and with it Im e, is proportional to mu. Sweeps with a large g damp the
+ * modes that have grown in sweeps with a small one. Both solve the convex law and, with Coulomb's
+ * local solve, the exact one (then known as NSGS); for Coulomb's there is no proof of convergence,
+ * and ngs continues without momentum if momentum makes things worse. Velocities are recomputed from
+ * r regularly, so that rounding errors do not accumulate. */
 #include <math.h>
 
 #include "base/status.h"
 #include "solve/solver.h"
 
 enum { PLAIN, ACCELERATED };
-enum { REFRESH = 50 }; /* sweeps after which velocities are computed anew */
+enum { REFRESH = 50 }; /* sweeps after which velocities are recomputed */
 enum { SHORTEST_PERIOD = 10 };
 
-/* Sweeps after which the judge is asked whatever they say: the best impulses that it saw are the
- * answer of a solve that misses its tolerance. Those that can measure go on for longer. */
+/* Sweeps after which the judge is called in any case: a solve that misses its tolerance returns the
+ * best impulses that were judged. Sweeps that can measure their residual run longer. */
 enum { MOST_PATIENCE = 250, LONGEST_PATIENCE = 1000 };
 
 /* Forced restarts of the convex law, in sweeps; found on boxes of 2,744 and 32,768 balls. */
 enum { FIRST_PERIOD = 200, LONGEST_PERIOD = 1600 };
 
-/* (5) sweeps of a cycle, how many of them push, after how many the gap grows, its share of mu.
- * Found on boxes at rest of 1,000 to 32,768 balls, mu from 0.3 to 1. */
+/* (5) the sweeps of a cycle, how many of them have the small gap, after how many the gap grows, and
+ * its share of mu. Found on boxes at rest of 1,000 to 32,768 balls, mu from 0.3 to 1. */
 enum { CYCLE = 60, PUSHING = 40, FADING = 600 };
 static const double gap_of_mu = 0.15, settling = 3.75, most_fading = 2;
 
@@ -122,7 +122,7 @@ static cairn_momentum next_move(const momentum *m, const cairn_sweeping *sweeps)
     return (cairn_momentum){ beta * (1 + gamma), gamma / (1 + gamma) };
 }
 
-/* A residual that grew tenfold over its best ends momentum for good. */
+/* If the residual is ten times its best value, momentum ends for the rest of the solve. */
 static void check_momentum(const cairn_task *task, double residual, momentum *m)
 {
     if (residual > 10 * task->best_relative && residual > 1)
@@ -142,8 +142,8 @@ static void adapt_period(momentum *m, double residual)
     restart(m);
 }
 
-/* Few contacts are judged after every sweep: one or two sweeps may do. */
-static int64_t patience_for(int contacts, bool can_measure)
+/* Few contacts are judged after every sweep, since one or two sweeps may be enough. */
+static int64_t patience_for(int64_t contacts, bool can_measure)
 {
     int64_t patience = 1 + contacts / 8, most = can_measure ? LONGEST_PATIENCE : MOST_PATIENCE;
     return patience < most ? patience : most;
@@ -151,7 +151,8 @@ static int64_t patience_for(int contacts, bool can_measure)
 
 /* ---- precision ------------------------------------------------------------------------------ */
 
-/* Sweeps in float, where the problem is made for them, down to what float can hold; then double. */
+/* Sweeps in float, if the problem allows it, down to the residual that float can reach; then in
+ * double. */
 static const double float_floor = 5e-4; /* relative residual                         */
 static const double float_slow = 0.8;   /* of a residual over a look-back: give up   */
 enum { LOOK_BACK = 100 };               /* sweeps                                     */
@@ -160,7 +161,7 @@ typedef struct precision {
     cairn_sweeping *sweeps;
     int64_t looked_at; /* sweep and residual of the last look back */
     double residual;
-    bool done; /* float has done what it can */
+    bool done; /* float can make no more progress */
 } precision;
 
 static cairn_status begin(cairn_task *task, bool coarse, const cairn_vector *r, precision *out)
@@ -180,7 +181,7 @@ static cairn_status begin_in_float(cairn_task *task, const cairn_vector *r, prec
     return begin(task, !other_test && coarse, r, out);
 }
 
-/* Whether float has done what it can, by the present residual. */
+/* Whether float can make no more progress, by the present residual. */
 static void note_residual(const cairn_task *task, double residual, precision *at)
 {
     if (!at->sweeps->single)
@@ -196,45 +197,46 @@ static void note_residual(const cairn_task *task, double residual, precision *at
 
 /* ---- when to judge -------------------------------------------------------------------------- */
 
-/* Looks: in tolerances from where on the estimate is followed closely, and where sweeps are at the
- * door; what the residual must have come down to since the last one; sweeps between them there; and
- * for how many sweeps velocities made anew are as good as new. */
+/* Looks (see the glossary). In units of the tolerance: the residual below which the estimate is
+ * followed closely, and below which it is close to the tolerance. Then: the decrease of the
+ * residual since the last look that justifies another one; the sweeps between looks close to the
+ * tolerance; and the sweeps for which recomputed velocities count as accurate. */
 static const double near = 2.5, at_door = 1.3, lower = 0.5;
 enum { WAIT_AT_DOOR = 10, FRESH = 5 };
 
-static const double certain = 0.998; /* of the tolerance: the judge will hardly say no         */
-static const double fine = 1e-9; /* below this tolerance rounding counts, which the judge knows */
+static const double certain = 0.998; /* of the tolerance: the judge will most likely accept    */
+static const double fine = 1e-9;     /* below this tolerance only the judge is accurate        */
 
-/* Whether the sweeps can measure what the tolerance means. */
+/* Whether the sweeps can measure the residual to which the tolerance refers. */
 static bool can_measure(const cairn_task *task, const precision *at)
 {
     const cairn_solve_options *o = task->options;
     return at->sweeps->measures && !o->fclib_measure && o->tolerance >= fine;
 }
 
-/* What sweeps are known to have come to. */
+/* What is known about the residual of the sweeps. */
 typedef struct outlook {
-    cairn_watch watch;
+    cairn_judge_timer timer;
     int64_t looked_at; /* sweep of the last look                   */
-    double residual;   /* that it, or the judge since, found       */
-    int64_t fresh_at;  /* sweep after which velocities were made anew */
-    double bias;       /* what the judge found over what was measured  */
+    double residual;   /* the residual of it, or of the judge since */
+    int64_t fresh_at;  /* sweep after which velocities were recomputed */
+    double bias;       /* the judge's residual over the measured one   */
 } outlook;
 
-/* Whether to take a look: with each refresh; where the estimate says that the tolerance is met or,
- * near it, that much was gained; and now and then at the door, where rounding in float may be all
- * that is in the way. */
+/* Whether to take a look: with each refresh; if by the estimate the tolerance is met or, near it,
+ * the residual has decreased much; and regularly close to the tolerance, where rounding in float
+ * may be the only obstacle. */
 static bool is_worth_a_look(const cairn_task *task, const outlook *o, double estimate)
 {
     int64_t sweeps = task->report->iterations;
-    double tolerance = task->options->tolerance, residual = o->watch.ratio * estimate;
+    double tolerance = task->options->tolerance, residual = o->timer.ratio * estimate;
     return sweeps % REFRESH == 0 || residual <= tolerance ||
            (residual <= near * tolerance && residual <= lower * o->residual) ||
            (residual <= at_door * tolerance && sweeps >= o->looked_at + WAIT_AT_DOOR);
 }
 
-/* Velocities made anew and the residual measured, for the price of two sweeps at most; the estimate
- * is calibrated by it. Returns whether to ask the judge. */
+/* Recompute the velocities and measure the residual, which costs two sweeps at most, and calibrate
+ * the estimate. Returns whether to call the judge. */
 static bool look(const cairn_task *task, precision *at, outlook *o, double estimate)
 {
     cairn_law law = task->options->law;
@@ -245,7 +247,7 @@ static bool look(const cairn_task *task, precision *at, outlook *o, double estim
     double error = task->backend->measure(at->sweeps, law);
     o->residual = error == 0 ? 0 : o->bias * error / task->backend->scale(task->system, law);
     o->looked_at = task->report->iterations;
-    o->watch.ratio = estimate > 0 ? o->residual / estimate : 0;
+    o->timer.ratio = estimate > 0 ? o->residual / estimate : 0;
     note_residual(task, o->residual, at);
     return o->residual <= certain * task->options->tolerance || at->done;
 }
@@ -254,11 +256,11 @@ static bool is_due(const cairn_task *task, precision *at, outlook *o, double est
 {
     int64_t sweeps = task->report->iterations;
     bool measures = can_measure(task, at);
-    o->watch.patience = patience_for(task->p->contacts, measures);
+    o->timer.patience = patience_for(task->contacts, measures);
     if (measures)
         return (is_worth_a_look(task, o, estimate) && look(task, at, o, estimate)) ||
-               sweeps >= o->watch.judged_at + o->watch.patience;
-    bool due = cairn_watch_due(&o->watch, task, estimate);
+               sweeps >= o->timer.judged_at + o->timer.patience;
+    bool due = cairn_judge_timer_due(&o->timer, task, estimate);
     if (!due && sweeps % REFRESH == 0)
         task->backend->refresh(at->sweeps);
     return due;
@@ -266,24 +268,25 @@ static bool is_due(const cairn_task *task, precision *at, outlook *o, double est
 
 /* ---- progress ------------------------------------------------------------------------------- */
 
-/* Exact friction has no proof of convergence, and where a packing begins to flow residuals fall as
- * a power of the sweeps. The rate at which the best residual fell since it was last looked at,
+/* For exact friction there is no proof of convergence, and in packings that begin to flow residuals
+ * decrease only as a power of the number of sweeps. The rate of the best residual since the last
+ * check,
  *     rho = ln(before/now)/sweeps between,
- * says how many more the tolerance takes, ln(now/tolerance)/rho. When that is more than are left
- * the sweeps have stalled, and end: what they leave is as good as it gets at this price. Looks are
- * WINDOW sweeps apart, and half of all sweeps later on: who allows many is patient. */
+ * predicts how many more sweeps the tolerance takes, ln(now/tolerance)/rho. If that is more than
+ * are allowed, the sweeps have stalled and end. Checks are WINDOW sweeps apart, later half of all
+ * sweeps so far, so that a user who allows many sweeps gets a patient test. */
 enum { WINDOW = 100, FIRST_WINDOWS = 2 };
 
 typedef struct progress {
-    int64_t sweep; /* when the best residual was last looked at */
-    double best;   /* what it was then, and now                 */
+    int64_t sweep; /* sweep of the last check                   */
+    double best;   /* the best residual then, and now           */
     double now;
 } progress;
 
 static bool has_stalled(const cairn_task *task, const outlook *o, progress *p)
 {
     int64_t sweep = task->report->iterations, passed = sweep - p->sweep;
-    bool fresh = o->looked_at == sweep || o->watch.judged_at == sweep;
+    bool fresh = o->looked_at == sweep || o->timer.judged_at == sweep;
     p->now = fmin(p->now, o->residual);
     if (!fresh || passed < WINDOW || passed < p->sweep / 2)
         return false;
@@ -301,9 +304,9 @@ static bool may_give_up(const cairn_task *task, const momentum *m)
 
 /* ---- few contacts --------------------------------------------------------------------------- */
 
-/* What a tolerance leaves of exact friction lifts bodies that slide: it is relative to their speed.
- * With few contacts more sweeps cost next to nothing: they go on for as many again, at least
- * MORE_SWEEPS, down to a hundredth of the tolerance, but not below `finest`. */
+/* The error that a tolerance permits with exact friction lifts sliding bodies, since it is relative
+ * to their speed. With few contacts more sweeps cost next to nothing: they continue for as many
+ * again, at least MORE_SWEEPS, down to a hundredth of the tolerance, but not below `finest`. */
 enum { FEW_CONTACTS = 128, MORE_SWEEPS = 10 };
 static const double finer = 0.01, finest = 1e-7;
 
@@ -311,7 +314,7 @@ static bool is_done(const cairn_task *task, const momentum *m, int64_t *last)
 {
     const cairn_solve_options *o = task->options;
     int64_t sweeps = task->report->iterations;
-    bool few = m->bound == CYCLES && o->approach > 0 && task->p->contacts <= FEW_CONTACTS;
+    bool few = m->bound == CYCLES && o->approach > 0 && task->contacts <= FEW_CONTACTS;
     if (!task->report->converged)
         return false;
     if (!few || o->increment_tolerance > 0 ||
@@ -324,13 +327,14 @@ static bool is_done(const cairn_task *task, const momentum *m, int64_t *last)
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-/* Impulses and velocities in double out of the sweeps, judged; the sweeps go on from these. */
+/* Get the impulses from the sweeps, judge them, and pass the judge's velocities, in double, back to
+ * the sweeps. */
 static cairn_status judge(cairn_task *task, precision *at, momentum *m, cairn_vector *r)
 {
     task->backend->unload(at->sweeps, r);
     bool met = cairn_task_judge(task, r);
     task->report->converged = met || task->best_relative <= task->options->tolerance;
-    if (met && task->p->contacts > FEW_CONTACTS)
+    if (met && task->contacts > FEW_CONTACTS)
         return CAIRN_OK;
     note_residual(task, task->report->judgement.asked.relative, at);
     if (at->done) {
@@ -341,11 +345,11 @@ static cairn_status judge(cairn_task *task, precision *at, momentum *m, cairn_ve
     return CAIRN_OK;
 }
 
-/* What a judgement teaches, after a look or without one. */
+/* Calibrate the estimates by a judgement, after a look or without one. */
 static void learn(const cairn_task *task, outlook *o, double estimate)
 {
     double judged = task->report->judgement.asked.relative;
-    cairn_watch_learn(&o->watch, task, estimate);
+    cairn_judge_timer_learn(&o->timer, task, estimate);
     bool looked = o->looked_at == task->report->iterations;
     if (looked && o->residual > 0 && judged > o->residual)
         o->bias *= judged / o->residual;
@@ -361,7 +365,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector
     precision at = { 0 };
     report->converged = cairn_task_judge(task, r);
     o.residual = report->judgement.asked.relative;
-    int64_t last = -1; /* sweep after which few contacts have had their due; < 0: not known */
+    int64_t last = -1; /* last of the additional sweeps for few contacts; < 0: not known */
     if (!is_done(task, &m, &last))
         TRY(begin_in_float(task, r, &at));
     progress reached = { .best = o.residual, .now = o.residual };
@@ -373,7 +377,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector
         if (!isfinite(estimate))
             return CAIRN_NOT_FINITE;
         if (report->iterations++ == 0 && estimate > 0)
-            o.watch.ratio = o.residual / estimate;
+            o.timer.ratio = o.residual / estimate;
         advance(&m, &sweep);
         adapt_period(&m, estimate);
         if (is_due(task, &at, &o, estimate)) {
@@ -387,7 +391,7 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector
                 task->backend->approach(task->system, task->u) <= task->options->approach;
         }
     }
-    if (!report->converged && o.watch.judged_at < report->iterations)
+    if (!report->converged && o.timer.judged_at < report->iterations)
         TRY(judge(task, &at, &m, r));
     task->kept = true; /* sweeps have velocities of their own */
     return CAIRN_OK;

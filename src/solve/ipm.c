@@ -1,7 +1,7 @@
 /* ipm.c - a primal-dual interior point method for the convex law, circular cones or cones with
  * edges: Nesterov-Todd scaling, Mehrotra's predictor and corrector, sparse Cholesky by CHOLMOD.
  *
- * With r = A'x (ipm_cone.h), u^ = H v + w + (b + mu s) n and v the velocity of r, it follows
+ * With r = A'x (ipm.h), u^ = H v + w + (b + mu s) n and v the velocity of r, it follows
  *     z = A u^,   x and z in the cones,   x o z = t e
  * to t = 0. One iteration, in scaled variables l = P z = P^-1 x:
  *   (1) the scaling P of x and z; c = (1 + delta w P^2)^-1/2 damps it
@@ -20,15 +20,16 @@
  * suggest, z as large as the velocities that x leaves or makes.
  *
  * delta is the regularisation: it acts like a proximal term delta w/2 |x - x_now|^2, so it slows
- * steps along impulses that do nothing (redundant contacts) and does not move the solution. It
- * grows a hundredfold when the factorisation breaks down. Where no velocity is feasible, impulses
- * may grow for ever: the method stops then, and says so. */
+ * steps along impulses that have no effect (redundant contacts) and does not change the solution.
+ * It grows a hundredfold if the factorisation breaks down. If no velocity is feasible, impulses may
+ * grow without bound: the method then stops, and the report says so. */
+#include "solve/ipm.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "solve/ipm_system.h"
 #include "solve/solver.h"
 
 enum { REFINEMENTS = 1, CORRECTIONS = 3, PATIENCE = 15, BREAKDOWNS = 5 };
@@ -36,7 +37,7 @@ enum { REFINEMENTS = 1, CORRECTIONS = 3, PATIENCE = 15, BREAKDOWNS = 5 };
 static const double start_impulse = 30, nearly_all = 0.995;
 static const double first_delta = 1e-12, boundless = 1e10, long_step = 0.9, slow_ratio = 0.7;
 
-/* Where the method stands. Arrays with one number for each variable of the cones, unless said. */
+/* The state of the method. Arrays have one number for each variable of the cones, unless stated. */
 typedef struct iterate {
     cairn_cones cones;
     cairn_normal normal;
@@ -51,9 +52,9 @@ typedef struct iterate {
     double delta;    /* regularisation                                                 */
     double t;        /* l'l/rank, J                                                    */
     double affine;   /* step of the predictor                                          */
-    double residual; /* the judge's of `last`; INFINITY: none                          */
-    double best, least_t, least_gap; /* when there was progress last                        */
-    const char *trouble; /* why it goes no further; NULL: nothing                          */
+    double residual; /* the judge's residual of `last`; INFINITY: none                 */
+    double best, least_t, least_gap; /* iteration of the last progress                      */
+    const char *trouble; /* why it stopped; NULL: it has not                               */
 } iterate;
 
 static double dot(size_t n, const double *a, const double *b)
@@ -94,8 +95,8 @@ static void measure(cairn_task *task, iterate *i, double *r)
         i->g[k] = i->z[k] - i->g[k];
 }
 
-/* The first x and z: multiples of the units, x from the closing velocities, z from those that x
- * leaves or makes. */
+/* The first x and z: multiples of the units, x from the closing velocities, z from the velocities
+ * that remain or result with x. */
 static void start(cairn_task *task, iterate *i, double *r)
 {
     measure(task, i, r); /* x = z = 0: u^ is that of v_free */
@@ -115,7 +116,7 @@ static void start(cairn_task *task, iterate *i, double *r)
     measure(task, i, r);
 }
 
-/* (1), (2); regularised more where the factorisation breaks down */
+/* (1), (2); with more regularisation if the factorisation breaks down */
 static cairn_status scale_and_factor(iterate *i)
 {
     bool positive = false;
@@ -130,7 +131,7 @@ static cairn_status scale_and_factor(iterate *i)
     if (!positive)
         i->trouble = "no factorisation in spite of regularisation";
     double sum = dot(i->cones.count, i->l, i->l) + cairn_cones_product_rows(&i->cones);
-    i->t = i->cones.rank > 0 ? sum / i->cones.rank : 0; /* equations alone have no path */
+    i->t = i->cones.rank > 0 ? sum / i->cones.rank : 0; /* rank 0: equations alone, no path */
     return CAIRN_OK;
 }
 
@@ -187,7 +188,7 @@ static cairn_status predict_and_correct(iterate *i)
         cairn_cones_keep_rows(&i->cones);
         TRY(correct(i, centring));
         double length = longest_step(i);
-        if (k > 0 && length < reach) { /* the one before went further */
+        if (k > 0 && length < reach) { /* the previous direction allowed a longer step */
             memcpy(i->dx, i->last_dx, bytes);
             memcpy(i->dz, i->last_dz, bytes);
             cairn_cones_restore_rows(&i->cones);
@@ -227,7 +228,7 @@ static bool extrapolate(cairn_task *task, iterate *i, double *r)
     return accepted;
 }
 
-/* (1) to (8) once; not when there is trouble */
+/* (1) to (8) once, unless the method has stopped */
 static cairn_status advance(cairn_task *task, iterate *i, double *r)
 {
     TRY(scale_and_factor(i));
@@ -244,7 +245,7 @@ static cairn_status advance(cairn_task *task, iterate *i, double *r)
     return CAIRN_OK;
 }
 
-/* Progress is a better residual, or x'z and the gap g both on their way down. */
+/* Progress is a better residual, or a decrease of both x'z and the gap g. */
 static bool progresses(const cairn_task *task, iterate *i)
 {
     double gap = sqrt(dot(i->cones.count, i->g, i->g));
@@ -257,7 +258,7 @@ static bool progresses(const cairn_task *task, iterate *i)
     return true;
 }
 
-/* Iterate until the judge is content, or there is trouble, or no progress. */
+/* Iterate until the judge accepts r, the method stops, or there is no progress. */
 static cairn_status follow_path(cairn_task *task, iterate *i, double *r)
 {
     cairn_solve_report *report = task->report;

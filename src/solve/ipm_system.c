@@ -1,5 +1,5 @@
-/* ipm_system.c - see ipm_system.h. */
-#include "solve/ipm_system.h"
+/* ipm_system.c - the linear system of an interior point step, see ipm.h. */
+#include "solve/ipm.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static int64_t key_of(const cairn_blocks *b, int i, int k)
     return i < k ? (int64_t)i * b->count + k : (int64_t)k * b->count + i;
 }
 
-/* Sort the keys and drop what occurs twice. */
+/* Sort the keys and remove duplicates. */
 static int64_t sort_pairs(int64_t *pair, int64_t count)
 {
     int64_t kept = 0;
@@ -388,7 +388,7 @@ cairn_status cairn_normal_solve(cairn_normal *normal, int refinements, const dou
         for (size_t k = 0; k < normal->cones->count; k++)
             s[k] += normal->change[k];
         double now = residual_of(normal, h, s);
-        if (!(now < left)) { /* it does not help: take the step back */
+        if (!(now < left)) { /* no improvement: undo the step */
             for (size_t k = 0; k < normal->cones->count; k++)
                 s[k] -= normal->change[k];
             break;

@@ -1,21 +1,21 @@
 /* newton.c - semismooth Newton in a proximal-point loop: exact Coulomb and convex law.
  *
  * Finds r = Phi(r - rho u), u = W r + q: Alart and Curnier's equation for Coulomb's law, the
- * natural map for the convex one (problem/map.c). W is mostly singular, so each round solves the
- * problem with W + alpha D instead, D = trace(W_jj)/d, pulled towards the last answer:
+ * natural map for the convex one (problem/local_parts.c). W is mostly singular, so each round
+ * solves the problem with W + alpha D instead, D = trace(W_jj)/d, pulled towards the last answer:
  *   (1) begin with a few sweeps of Gauss-Seidel, unless they are done, and alpha = 1/1000;
  *   (2) centre = r: u = W r + q + alpha D (r - centre);
  *   (3) Newton steps J dr = -F, whole ones (newton_system.c), until |F| has fallen tenfold;
- *   (4) reached in time: the centre moves there, alpha falls tenfold when it took few steps,
- *       else to a half;
- *   (5) not reached: back to the centre, alpha grows fivefold, and a few sweeps shake the contacts
- *       into other states; they are kept unless the residual grew much;
- *   (6) stop on the judge, asked about P_K(r) after each round.
+ *   (4) if that was reached in time: the centre moves there, and alpha is divided by 10 if it took
+ *       few steps, else by 2;
+ *   (5) if not: back to the centre, alpha grows fivefold, and a few sweeps bring contacts to other
+ *       states; their result is kept unless the residual grew much;
+ *   (6) stop on the judge's residual of P_K(r) after each round.
  * Steps are whole because what matters is which contacts are open, stick or slide; a line search
  * on |F| lets them change one by one, and took ten times the steps on the problems of FCLib.
- * There |F| may rise a thousandfold and fall to nothing the step after. What makes the loop safe
- * is alpha: with a large one the problem is nearly diagonal. No proof of convergence for Coulomb's
- * law; a loop that finds nothing better for long gives up and says so. */
+ * There |F| may grow a thousandfold and vanish in the next step. The loop is safe because of alpha:
+ * with a large one the problem is nearly diagonal. There is no proof of convergence for Coulomb's
+ * law; a loop that finds nothing better for long gives up, and the report says so. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const double much_worse = 3; /* growth of the residual that sweeps may ca
 typedef struct search {
     cairn_task *task;
     cairn_newton_system system;
-    double residual; /* the judge's of r                     */
+    double residual; /* the judge's residual of r            */
     double *kept;    /* r to go back to                      */
     double *judged;  /* P_K(r)                               */
     int64_t rounds_at_best;
@@ -95,7 +95,7 @@ static void step_back(search *s, double before, double *r)
 {
     size_t bytes = s->system.n * sizeof(double);
     s->system.alpha = fmin(largest_alpha, 5 * fmax(s->system.alpha, 1e-9));
-    if (!(s->residual <= before)) { /* also when it is not a number */
+    if (!(s->residual <= before)) { /* true for NaN as well */
         memcpy(r, s->kept, bytes);
         s->residual = before;
     }
@@ -127,7 +127,7 @@ static cairn_status go_round(search *s, double *r)
     return CAIRN_OK;
 }
 
-/* Whether another round is worth it; says why not. */
+/* Whether another round is worthwhile; if not, the remark of the report says why. */
 static bool is_stuck(search *s)
 {
     cairn_solve_report *report = s->task->report;

@@ -3,15 +3,14 @@
 #define CAIRN_SOLVE_NEWTON_SYSTEM_H
 
 #include "backend/host/host.h"
-#include "math/lu.h"
+#include "math/factor.h"
 #include "solve/solver.h"
 
 typedef struct cairn_newton_system cairn_newton_system;
 
-/* How W is held and J dr = -F solved: by contacts (newton_contacts.c) or by bodies
- * (newton_bodies.c). */
+/* How W is held and J dr = -F solved: by contacts or by bodies. */
 typedef struct cairn_newton_form {
-    /* Lay out the matrix; memory from the arena. */
+    /* Set up the matrix; memory from the arena. */
     cairn_status (*create)(cairn_newton_system *s, cairn_arena *arena);
     /* s->u = W r + q, without the shift */
     void (*relative)(cairn_newton_system *s, const double *r);
@@ -27,8 +26,8 @@ struct cairn_newton_system {
     const cairn_newton_form *form;
     cairn_law law;
     size_t n;       /* components of r                                                     */
-    double alpha;   /* weight of the proximal term: A, but for equations                   */
-    double *centre; /* n: where the proximal term pulls to, N s                            */
+    double alpha;   /* weight of the proximal term: A, except for equations                */
+    double *centre; /* n: centre of the proximal term, N s                                 */
     double *shift;  /* contacts: b, for the convex law b + mu s, m/s                       */
     double *w;      /* n: D, kg^-1                                                         */
     double *eps;    /* n: E, the compliance of rows with bounds, kg^-1                     */
@@ -55,11 +54,11 @@ struct cairn_newton_system {
     int64_t *where;   /* 4 per contact, -1: none                                           */
 };
 
-/* A D of component i: what the proximal term adds to W_ii. */
+/* A D of component i, which the proximal term adds to W_ii. */
 double cairn_newton_pull(const cairn_newton_system *s, size_t i);
 
-/* Set up for the problem and the law of a task; memory from its arena, but for the factors. It can
- * be destroyed even when this fails. */
+/* Set up for the problem and the law of a task. Memory comes from its arena, except for the
+ * factors. It must be destroyed even if this fails. */
 cairn_status cairn_newton_system_create(cairn_task *task, cairn_newton_system *out);
 void cairn_newton_system_destroy(cairn_newton_system *s);
 

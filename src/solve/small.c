@@ -1,27 +1,27 @@
-/* small.c - a few contacts given by W: sweeps with nothing around them.
+/* small.c - a few contacts in the local form: sweeps without the overhead of a back end.
  *
- *   (1) Sweeps of Gauss-Seidel as in gauss_seidel.c, without momentum. What they change,
- *       e = |W_NN (r+ - r)|, falls as the residual does; the judge is asked when e says that the
- *       tolerance is met, first by e/|q|, then by what the judge found; and after 2, 4, 8, ...
+ *   (1) Sweeps of Gauss-Seidel as in gauss_seidel.c, without momentum. The size of their change,
+ *       e = |W_NN (r+ - r)|, decreases like the residual. The judge is called if by e the tolerance
+ *       is met, at first estimated from e/|q|, then calibrated by the judge; and after 2, 4, 8, ...
  *   (2) In 2D each contact is open, sticks, or slides either way, and in a given mode the law is
  *       linear:  r = 0;  u = 0;  or r_T = sigma mu r_N with
  *           u_N = 0  (Coulomb),   u_N + sigma mu u_T = 0  (convex law),   u with b + mu s.
- *       When e falls slowly the modes that r shows are taken for the right ones, the equations
- *       solved, and the judge asked whether they were.
- *   (3) When more sweeps are to be expected than other methods cost, these go on from r. */
-#include "solve/small.h"
+ *       If e decreases slowly, the modes of the present r are assumed to be the right ones, the
+ *       equations are solved, and the judge decides whether they were.
+ *   (3) If more sweeps are expected than other methods cost, those continue from r. */
+#include "solve/solver.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "math/dense.h"
+#include "math/factor.h"
 #include "problem/judge.h"
 #include "problem/local.h"
 #include "problem/operator.h"
 
 enum { MOST_UNKNOWNS = 180, MOST_MODES = 16 }; /* MOST_MODES: contacts whose modes are guessed */
-enum { FIRST_LOOK = 3 };                       /* sweeps after which their rate counts         */
+enum { FIRST_LOOK = 3 };                       /* sweeps after which their rate is used        */
 
 typedef struct few {
     const cairn_problem *p;
@@ -31,7 +31,7 @@ typedef struct few {
     double change; /* e of the last sweep                                           */
     double ratio;  /* the judge's residual over e when it was last asked; 1/|q| before */
     double *kept;  /* impulses to go back to                                        */
-    double *A;     /* room for the equations of modes                               */
+    double *A;     /* scratch for the equations of modes                            */
     cairn_norms norms;
     cairn_solve_report *report;
 } few;
@@ -112,7 +112,7 @@ static double length_of(const double *x, int count)
     return sqrt(sum);
 }
 
-/* Numbers whose squares overflow prove nothing. */
+/* If squares overflow, a residual proves nothing. */
 static bool is_finite(const few *f)
 {
     int count = f->p->contacts * f->p->dimension;
@@ -154,8 +154,8 @@ static mode mode_of(double mu, const double *r)
     return fabs(r[1]) < mu * r[0] ? STICKS : SLIDES;
 }
 
-/* Along which impulses a contact may act in its mode, and which velocities are 0 then: directions
- * (N, T), as many as are returned. */
+/* The directions (N, T) of the impulses that a contact may have in its mode, and of the velocities
+ * that are then 0; returns their number. */
 static int directions_of(const few *f, int j, double act[2][2], double still[2][2])
 {
     const double *r = f->r + 2 * (size_t)j;
@@ -221,7 +221,7 @@ static void fill_equations(const few *f, const modes *m, double *x)
     }
 }
 
-/* The impulses of the modes that r shows, if the judge takes them; else r stays. */
+/* Replace r by the impulses of its modes if the judge accepts them; else r stays. */
 static void guess_modes(few *f)
 {
     size_t size = 2 * (size_t)f->p->contacts;
@@ -245,7 +245,7 @@ static void guess_modes(few *f)
 
 /* ---- (3) ------------------------------------------------------------------------------------ */
 
-/* How many more sweeps the tolerance takes when e goes on to fall as in the last ones. */
+/* The number of further sweeps to the tolerance if e continues to decrease at its present rate. */
 static double sweeps_left(const few *f, double first_change)
 {
     double fall = log(first_change / f->change) / (double)(f->report->iterations - 1);
@@ -253,7 +253,7 @@ static double sweeps_left(const few *f, double first_change)
     return way <= 0 ? 0 : fall > 0 ? way / fall : INFINITY;
 }
 
-/* Whether sweeps go on; when they fall slowly the modes are guessed first, once. */
+/* Whether to continue with sweeps; if e decreases slowly, the modes are tried once before. */
 static bool goes_on(few *f, double first_change, bool *may_guess)
 {
     int n = f->p->contacts;

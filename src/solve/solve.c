@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "backend/host/host.h"
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "problem/rescale.h"
+#include "problem/cut.h"
+#include "problem/forms.h"
 #include "problem/segments.h"
-#include "solve/small.h"
 #include "solve/solver.h"
 
 static const cairn_solver *const solvers[] = {
@@ -60,7 +60,7 @@ bool cairn_solver_treats_rolling(const char *name)
     return solver && (solver->laws & CAIRN_TREATS_ROLLING) != 0;
 }
 
-/* All bits that a problem asks for. */
+/* The bits of all features that a problem has. */
 static unsigned needed(cairn_law law, const cairn_problem *p)
 {
     unsigned bits = p->directions ? CAIRN_TREATS_EDGES(law) : CAIRN_TREATS(law);
@@ -74,7 +74,8 @@ static bool is_host(const char *backend)
     return !backend || strcmp(backend, cairn_backend_host.name) == 0;
 }
 
-/* Whether a solver treats what a problem asks for, on the host and, where it has to, elsewhere. */
+/* Whether a solver treats all features of a problem, on the host or, if required, on other back
+ * ends. */
 static bool accepts(const cairn_solver *solver, bool on_host, cairn_law law, const cairn_problem *p)
 {
     unsigned bits = needed(law, p), treated = on_host ? solver->laws : solver->elsewhere;
@@ -202,14 +203,15 @@ static bool has_length(const cairn_task *task, const cairn_vector *x)
     return isfinite(task->backend->dot(task->system, x, x));
 }
 
-/* A residual is a ratio of sums of squares: where one of them overflows it means nothing, and may
- * well be 0. */
+/* A residual is a ratio of sums of squares: if one of them overflows, it has no meaning and may
+ * even be 0. */
 static bool is_judged(const cairn_task *task, const cairn_vector *r)
 {
-    return has_length(task, r) && has_length(task, task->u) && has_length(task, task->v);
+    bool here = has_length(task, r) && has_length(task, task->u) && has_length(task, task->v);
+    return cairn_link_all(cairn_problem_link(task->p), here);
 }
 
-/* The residual that the tolerance means. */
+/* The residual to which the tolerance refers. */
 static double measured(const cairn_task *task)
 {
     const cairn_residual *asked = &task->report->judgement.asked;
@@ -256,24 +258,26 @@ cairn_status cairn_task_vector(cairn_task *task, cairn_space space, cairn_vector
 bool cairn_task_may_go_on(const cairn_task *task)
 {
     double limit = task->options->time_limit;
+    if (task->link && task->link->status != CAIRN_OK)
+        return false;
     return task->report->iterations < task->options->max_iterations &&
            !(limit > 0 && cairn_clock_seconds() - task->started > limit);
 }
 
-bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double estimate)
+bool cairn_judge_timer_due(const cairn_judge_timer *timer, const cairn_task *task, double estimate)
 {
     enum { CLOSE_PATIENCE = 50 };
-    int64_t waited = task->report->iterations - watch->judged_at;
-    double residual = watch->ratio * estimate, tolerance = task->options->tolerance;
+    int64_t waited = task->report->iterations - timer->judged_at;
+    double residual = timer->ratio * estimate, tolerance = task->options->tolerance;
     bool close = residual <= 3 * tolerance && waited >= CLOSE_PATIENCE;
-    return residual <= tolerance || close || waited >= watch->patience;
+    return residual <= tolerance || close || waited >= timer->patience;
 }
 
-void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estimate)
+void cairn_judge_timer_learn(cairn_judge_timer *timer, const cairn_task *task, double estimate)
 {
     double residual = measured(task);
-    watch->ratio = estimate > 0 && isfinite(residual) ? residual / estimate : 0;
-    watch->judged_at = task->report->iterations;
+    timer->ratio = estimate > 0 && isfinite(residual) ? residual / estimate : 0;
+    timer->judged_at = task->report->iterations;
 }
 
 /* ---- problems ------------------------------------------------------------------------------- */
@@ -283,12 +287,12 @@ double cairn_problem_largest_friction(const cairn_problem *p)
     double mu = 0;
     for (int j = 0; j < p->contacts; j++)
         mu = fmax(mu, p->mu[j]);
-    return mu;
+    return cairn_link_largest(cairn_problem_link(p), mu);
 }
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-/* What the caller gave: impulses, and room for their velocities. */
+/* The caller's arrays: impulses, and memory for their velocities. */
 typedef struct caller {
     double *r, *v, *u;
 } caller;
@@ -298,12 +302,14 @@ static void *take_from_arena(void *from, size_t count, size_t size)
     return cairn_arena_take(from, count, size);
 }
 
-/* The problem's copy on the back end, with the caller's vectors. */
+/* The system on the back end, with vectors at home in the caller's arrays. */
 static cairn_status place(const cairn_problem *p, const caller *home, cairn_task *task)
 {
     const cairn_backend *b = task->backend;
     const cairn_room room = { take_from_arena, task->arena };
     task->p = p;
+    task->contacts = cairn_problem_size(p);
+    task->link = cairn_problem_link(p);
     task->system = NULL;
     TRY(b->create(p, &room, &task->system));
     TRY(b->vector(task->system, CAIRN_SPACE_IMPULSES, home->r, &task->r));
@@ -351,8 +357,8 @@ static cairn_status finish_task(cairn_task *task)
     return is_judged(task, task->r) ? CAIRN_OK : CAIRN_NOT_FINITE;
 }
 
-/* Threads that wait for short loops between long serial work spin, and where cores are busy the one
- * that works waits for those that have lost theirs. */
+/* Threads that wait for short loops between long serial work spin; on a busy machine the working
+ * thread then has to wait for threads that have lost their core. */
 cairn_status cairn_solver_factorise(const cairn_solver *solver, cairn_task *task, cairn_vector *r)
 {
     int width = cairn_parallel_width();
@@ -375,10 +381,11 @@ static cairn_status run_solver(const cairn_solver *solver, const cairn_problem *
     if (status == CAIRN_OK)
         fetch(task);
     leave(task);
-    return status;
+    const cairn_link *link = cairn_problem_link(p);
+    return status == CAIRN_OK && link ? link->status : status;
 }
 
-/* What the judge says of the caller's impulses to a problem. */
+/* Judge the caller's impulses for a problem. */
 static cairn_status judge_anew(const cairn_problem *p, const caller *home, cairn_task *task)
 {
     cairn_status status = place(p, home, task);
@@ -391,7 +398,7 @@ static cairn_status judge_anew(const cairn_problem *p, const caller *home, cairn
 }
 
 /* Rolling and spinning friction in units of sliding, so that no method depends on the size of the
- * bodies; not where the tolerance means a measure that does. */
+ * bodies; not if the tolerance refers to a measure that does. */
 static bool needs_units(const cairn_problem *p, const cairn_solve_options *o)
 {
     return p->rolling + p->spinning && !o->fclib_measure;
@@ -406,7 +413,7 @@ static cairn_status enter_units(const cairn_problem *p, const caller *home, cair
     return CAIRN_OK;
 }
 
-/* After a solve that ended with `status`. */
+/* Clean up after a solve that ended with `status`. */
 static cairn_status leave_units(const cairn_problem *p, const caller *home,
                                 const cairn_rescaled *scaled, cairn_status status, cairn_task *task)
 {
@@ -429,7 +436,7 @@ static cairn_status change_backend(const char *name, cairn_backend_use *use,
     return status;
 }
 
-/* The back end asked for, found once for calls with the same one after the other. */
+/* The requested back end; it is kept open for later calls with the same one. */
 static cairn_status use_backend(cairn_workspace *workspace, const char *asked,
                                 cairn_solve_report *report)
 {
@@ -440,7 +447,7 @@ static cairn_status use_backend(cairn_workspace *workspace, const char *asked,
     return change_backend(name, &workspace->use, report);
 }
 
-/* Why a solver does not run where it was asked to. */
+/* The reason why a solver does not run on the requested back end. */
 static cairn_status refuse(const cairn_solver *solver, const cairn_solve_options *o,
                            const cairn_problem *p, cairn_solve_report *report)
 {
@@ -455,19 +462,20 @@ static cairn_status refuse(const cairn_solver *solver, const cairn_solve_options
     return status == CAIRN_OK ? CAIRN_UNSUPPORTED : status;
 }
 
-/* Whether the impulses of the start are numbers, and their squares. */
+/* Whether the starting impulses and their squares are finite. */
 static bool is_finite_start(const cairn_problem *p, const double *r)
 {
-    return isfinite(cairn_host_dot((size_t)p->dimension * (size_t)p->contacts, r, r));
+    double square = cairn_host_dot((size_t)p->dimension * (size_t)p->contacts, r, r);
+    return cairn_link_all(cairn_problem_link(p), isfinite(square));
 }
 
-/* A few contacts need no system and no vectors; report->converged says that they were solved. */
+/* Few contacts are solved without a back end; report->converged says whether this succeeded. */
 static cairn_status try_small(const cairn_problem *p, const cairn_solve_options *o,
                               cairn_workspace *workspace, const caller *home,
                               cairn_solve_report *report)
 {
     cairn_arena_reset(&workspace->arena);
-    if (!is_host(o->backend) || !cairn_small_accepts(p, o))
+    if (!is_host(o->backend) || p->cut || !cairn_small_accepts(p, o))
         return CAIRN_OK;
     TRY(cairn_small_solve(p, o, &workspace->arena, home->r, home->u, report));
     cairn_arena_reset(&workspace->arena);
@@ -488,7 +496,7 @@ cairn_status cairn_solve(const cairn_problem *p, const cairn_solve_options *solv
         return refuse(solver, solve_options, p, report);
     TRY(use_backend(workspace, solve_options->backend, report));
     if (!is_finite_start(p, r))
-        return CAIRN_NOT_FINITE; /* no method finds back from there */
+        return CAIRN_NOT_FINITE; /* no method can recover from that */
     cairn_task task = { .backend = workspace->use.backend,
                         .options = solve_options,
                         .arena = &workspace->arena,

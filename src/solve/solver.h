@@ -6,20 +6,22 @@
 #include "base/arena.h"
 #include "cairn/solve.h"
 
-/* What solvers that factorise work on: the arrays of the back end "host", NULL on any other. */
+/* The data of solvers that factorise: the arrays of the back end "host", NULL on any other. */
 typedef struct cairn_host_arrays {
     double *r, *v, *u, *best; /* of the vectors of a task */
 } cairn_host_arrays;
 
-/* One call of cairn_solve while it lasts. */
+/* The data of one call of cairn_solve. */
 typedef struct cairn_task {
     const cairn_problem *p;
+    int64_t contacts;       /* of the whole problem                                               */
+    const cairn_link *link; /* to the members that have other parts of it; NULL: none             */
     const cairn_backend *backend;
     cairn_system *system; /* the back end's copy of p */
     const cairn_solve_options *options;
     cairn_arena *arena;
-    cairn_vector *r;     /* at home in the caller's: the start in, the answer out          */
-    cairn_vector *v, *u; /* likewise: after a judgement the velocities of the r judged     */
+    cairn_vector *r;     /* the caller's array: first the start, then the answer           */
+    cairn_vector *v, *u; /* the caller's: after a judgement the velocities of that r       */
     cairn_vector *best;  /* the best impulses judged so far                                */
     cairn_host_arrays host;
     double best_relative;       /* the residual of the best                                       */
@@ -27,12 +29,12 @@ typedef struct cairn_task {
     bool kept;                  /* the solver left r, v and u as the last judgement made them     */
     cairn_solve_report *report; /* iterations and judgement are kept up to date                   */
     double started;             /* s: when, by cairn_clock_seconds                                */
-    int64_t horizon;            /* iterations of the whole call: what progress is measured by     */
+    int64_t horizon;            /* iterations of the whole call: the scale of progress            */
     bool swept;       /* the start comes from sweeps: no need for more of them                    */
     int64_t patience; /* iterations that may pass without half the residual; 0: the solver's own  */
 } cairn_task;
 
-/* A solver: r is the warm start in and the answer out. It holds no state between calls. */
+/* A solver. On entry r is the warm start, on return the answer. It has no state between calls. */
 typedef struct cairn_solver {
     const char *name;
     const char *summary;
@@ -45,8 +47,7 @@ typedef struct cairn_solver {
     cairn_status (*run_on_host)(const struct cairn_solver *self, cairn_task *task, double *r);
     int most_contacts; /* larger problems are refused; 0: no limit                  */
     bool (*accepts)(cairn_law law, const cairn_problem *p); /* a further condition; NULL: none */
-    bool
-        alone; /* runs on one thread: most of its work is a factor, and others would only wait    */
+    bool alone; /* runs on one thread: most of its work is serial, others would only wait */
 } cairn_solver;
 
 #define CAIRN_TREATS(law)       (1u << (law))  /* with circular cones */
@@ -70,7 +71,7 @@ extern const cairn_solver cairn_solver_newton;
 extern const cairn_solver cairn_solver_admm;
 extern const cairn_solver cairn_solver_spg;
 
-/* Run a solver that factorises, on one thread where that is its way. */
+/* Run a solver that factorises, on one thread if it is marked so. */
 cairn_status cairn_solver_factorise(const cairn_solver *solver, cairn_task *task, cairn_vector *r);
 /* Run any solver. */
 static inline cairn_status cairn_solver_run(const cairn_solver *solver, cairn_task *task,
@@ -97,25 +98,39 @@ bool cairn_task_judge(cairn_task *task, const cairn_vector *r);
 /* The same of an array of the host. */
 bool cairn_task_judge_array(cairn_task *task, const double *r);
 
-/* Iterations that judge themselves by a cheap estimate between judgements. The estimate is
- * calibrated against the judge, so the judge is asked only when it is likely to say yes, and
- * every so often anyway: more often near the tolerance, where rounding in float makes the estimate
- * too large. */
-typedef struct cairn_watch {
+/* A cheap estimate of the residual between judgements. It is calibrated against the judge, so that
+ * the judge is called only if it is likely to accept, and at regular intervals: more often near the
+ * tolerance, where rounding in float makes the estimate too large. */
+typedef struct cairn_judge_timer {
     double ratio;      /* judge's residual over the estimate when last compared; 0: not yet  */
     int64_t judged_at; /* iteration of the last judgement                                    */
-    int64_t patience;  /* iterations after which the judge is asked whatever the estimate is */
-} cairn_watch;
+    int64_t patience;  /* iterations after which the judge is called for any estimate        */
+} cairn_judge_timer;
 
-/* Whether to ask the judge after this iteration. */
-bool cairn_watch_due(const cairn_watch *watch, const cairn_task *task, double estimate);
-/* Learn from a judgement just made. */
-void cairn_watch_learn(cairn_watch *watch, const cairn_task *task, double estimate);
+/* Whether to call the judge after this iteration. */
+bool cairn_judge_timer_due(const cairn_judge_timer *timer, const cairn_task *task, double estimate);
+/* Calibrate the estimate by a judgement that was just made. */
+void cairn_judge_timer_learn(cairn_judge_timer *timer, const cairn_task *task, double estimate);
 
 /* The workspace behind the public name. */
 struct cairn_workspace {
     cairn_arena arena;
     cairn_backend_use use; /* the back end of the last call */
 };
+
+/* ---- few contacts ------------------------------------------------------------------------ */
+
+/* A few contacts in the local form: sweeps without the overhead of a back end. */
+
+/* Whether a problem is one for cairn_small_solve. */
+bool cairn_small_accepts(const cairn_problem *p, const cairn_solve_options *options);
+
+/* Solve it from r, or find out that sweeps would take longer than other methods; report->converged
+ * says which. If true, r is the answer, u its velocities, and all of the report except the name of
+ * the solver is set. Otherwise r is a start for other methods, and only report->iterations is
+ * set. */
+cairn_status cairn_small_solve(const cairn_problem *p, const cairn_solve_options *options,
+                               cairn_arena *arena, double *r, double *u,
+                               cairn_solve_report *report);
 
 #endif

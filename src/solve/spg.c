@@ -85,24 +85,25 @@ static cairn_status run(const cairn_solver *self, cairn_task *task, cairn_vector
 {
     (void)self;
     cairn_solve_report *report = task->report;
-    cairn_watch watch = { .patience = PATIENCE };
+    cairn_judge_timer timer = { .patience = PATIENCE };
     spectral s;
     report->converged = cairn_task_judge(task, r);
     if (report->converged)
         return CAIRN_OK;
-    task->backend->project(task->system, r); /* a warm start may lie outside */
+    task->backend->project(task->system, r); /* a warm start may lie outside the cones */
     TRY(start(task, r, &s));
     while (!report->converged && cairn_task_may_go_on(task)) {
         double estimate = iterate(task, &s, r);
         if (!isfinite(estimate))
             return CAIRN_NOT_FINITE;
-        if (!cairn_watch_due(&watch, task, estimate))
+        if (!cairn_judge_timer_due(&timer, task, estimate))
             continue;
         report->converged = cairn_task_judge(task, r); /* (5) */
-        cairn_watch_learn(&watch, task, estimate);
-        task->backend->gradient(task->system, r, task->v, s.g); /* rounding adds up */
+        cairn_judge_timer_learn(&timer, task, estimate);
+        /* the updates of g in (3) accumulate rounding errors: recompute it */
+        task->backend->gradient(task->system, r, task->v, s.g);
     }
-    if (!report->converged && watch.judged_at < report->iterations)
+    if (!report->converged && timer.judged_at < report->iterations)
         report->converged = cairn_task_judge(task, r);
     return CAIRN_OK;
 }

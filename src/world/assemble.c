@@ -1,21 +1,25 @@
-/* assemble.c - from contacts to the one-step problem.
+/* assemble.c - from contacts to the one-step problem, and which bodies are balls in it.
  *
- * Rows of contact j for body a with arm p and orientation R, direction e of the contact frame:
+ * The rows of contact j for body a, with arm p, orientation R and direction e of the contact frame,
+ * are
  *     H = (e, R'(p x e))      and the negative for body b,
- * since angular velocities are in body frames (R at the start of the step); those of balls are in
- * space axes, and contacts of balls alone need no rows: ball_rows.c. Bodies that do not
- * answer to contact (fixed, driven) give no block; the velocity of their surface goes into w. Bias:
- * b = gamma g/h, 0 for overlaps (correct.c mends them); where a pair has restitution e and closes
- * in this step, b = min(that, e u_N) with the velocity before, or after the impacts that chain.c
- * resolves first. Schemes of velocity level have b = min(0, e u_N) alone. Poisson's e has no bias:
- * phases.c. Where contacts are linearised ahead, g is the gap that the linearisation gives back
- * at the start, of either sign. */
+ * because angular velocities are given in body frames (R at the start of the step). Those of balls
+ * are given in the world frame, and contacts between balls need no stored rows: see the second half
+ * of this file. Held bodies (fixed, driven) have no block; the velocity of their surface goes into
+ * w.
+ *
+ * Bias: b = gamma g/h, and 0 for overlaps, which correct.c corrects. If a pair has restitution e
+ * and closes in this step, b = min(gamma g/h, e u_N) with u_N the velocity before the step, or
+ * after the impacts that chain.c resolves first. Schemes of velocity level have b = min(0, e u_N)
+ * only. Poisson's e has no bias: see phases.c. If contacts are linearised ahead, g is the gap that
+ * the linearisation gives at the start of the step; it may have either sign. */
 #include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "problem/cut.h"
 #include "problem/operator.h"
 #include "problem/segments.h"
 #include "world/step.h"
@@ -24,25 +28,33 @@ enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 /* ---- arrays --------------------------------------------------------------------------------- */
 
-/* Whether something without a block moves a contact: w is needed. */
+/* Whether w is needed: some contact or joint has a relative velocity that no block of the problem
+ * describes, because a held body moves, its surface does, or a joint has a target. */
 static bool imposes(const cairn_step *step, const cairn_mechanism *joints)
 {
     const cairn_body_store *b = &step->world->bodies;
-    bool any = joints->blocks > 0;
+    bool any = joints->any;
     for (int i = 0; i < b->held && !any; i++)
         any = b->motion[i] == CAIRN_MOTION_DRIVEN || cairn_norm(b->surface_velocity[i]) > 0;
     return any;
 }
 
+/* The contact list has no entries for joints, stores components of friction without the factors D
+ * of anisotropy and the normal impulse without adhesion, and keeps moments in separate columns. In
+ * all these cases the problem needs arrays of its own. */
 bool cairn_posed_shares(const cairn_step *step, const cairn_mechanism *joints)
 {
     const cairn_world *world = step->world;
     bool turns = world->materials.laws.rolling ||
                  world->materials.laws.spinning; /* then moments are to be stored */
-    return world->contacts.count > 0 && joints->blocks == 0 && !world->materials.laws.anisotropic &&
+    return world->contacts.count > 0 && !joints->any && !world->materials.laws.anisotropic &&
            !world->materials.laws.adhesive && !turns && step->components == world->dimension;
 }
 
+/* Memory of the problem. Arrays that are written completely before they are read need not be
+ * zeroed, which saves a pass over the memory. The others must be zero: w is a sum; in H the sides
+ * of held bodies and the linear parts of rolling rows are never written, and neither are the
+ * entries of joints in b and mu. */
 static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *joints,
                                 cairn_posed *posed)
 {
@@ -54,15 +66,15 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
     const struct {
         double **array;
         size_t count;
-        bool filled; /* all of it before anyone reads it */
+        bool filled; /* completely written before it is read, so it need not be zeroed */
     } wanted[] = {
         { &posed->mass_inverse, velocities, true },
         { &posed->v_free, velocities, true },
         { &posed->v_old, velocities, true },
         { &posed->H, (size_t)posed->stored * 2 * d * n },
         { &posed->w, imposes(step, joints) ? m * d : 0 },
-        { &posed->b, m, joints->blocks == 0 },
-        { &posed->mu, shared ? 0 : m, joints->blocks == 0 },
+        { &posed->b, m, !joints->any },
+        { &posed->mu, shared ? 0 : m, !joints->any },
         { &posed->mu_rolling, step->rolling ? m : 0 },
         { &posed->mu_spinning, step->spinning ? m : 0 },
     };
@@ -73,8 +85,10 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
         if (!*wanted[k].array)
             return CAIRN_NO_MEMORY;
     }
+    /* NULL tells the operators that w = 0, which saves them an array to read */
     if (!imposes(step, joints))
         posed->w = NULL;
+    /* without a copy; fill_contact then writes each value onto itself */
     if (shared)
         posed->mu = step->world->contacts.mu;
     posed->block = cairn_arena_take(&step->world->scratch, 2 * m, sizeof *posed->block);
@@ -83,12 +97,13 @@ static cairn_status take_arrays(const cairn_step *step, const cairn_mechanism *j
 
 /* ---- bodies --------------------------------------------------------------------------------- */
 
+/* A body without moment of inertia (a point) has an inverse of 0: no moment turns it. */
 static double inverse(double x)
 {
     return x > 0 ? 1 / x : 0;
 }
 
-/* The velocity of a body in the problem's layout. */
+/* The velocity of a body in the layout of the problem: (v_x, v_y, omega_z) in 2D. */
 static void fill_velocity(int dimension, cairn_vec3 v, cairn_vec3 omega, double *out)
 {
     const double flat[3] = { v.x, v.y, omega.z };
@@ -99,6 +114,8 @@ static void fill_velocity(int dimension, cairn_vec3 v, cairn_vec3 omega, double 
         memcpy(out, full, sizeof full);
 }
 
+/* Inverse mass, free velocity and old velocity of one dynamic body. Equal moments are inverted
+ * once, because divisions are slow and all moments of a ball are equal. */
 static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_mechanism *joints, const cairn_posed *posed, int i)
 {
@@ -118,6 +135,7 @@ static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
     cairn_vec3 free =
         cairn_mechanism_swings(joints, i) ? joints->swing[i].omega_free : motion->omega_free[i];
     cairn_vec3 old = b->omega[i];
+    /* balls: from the body frame into the world frame; without a torque one rotation serves both */
     if (cairn_balls_hold(&posed->balls, cairn_step_block(step, i))) {
         bool same = free.x == old.x && free.y == old.y && free.z == old.z;
         old = cairn_rotate(b->q[i], old);
@@ -129,17 +147,20 @@ static void fill_block(const cairn_step *step, const cairn_free_motion *motion,
 
 /* ---- contacts ------------------------------------------------------------------------------- */
 
-/* What the rows of a contact say: directions of relative velocity, and of relative turning. */
+/* The directions of the rows of a contact: of relative velocity (row) and of relative rotation
+ * (turn). */
 typedef struct frame {
     cairn_vec3 row[3], turn[3];
 } frame;
 
-/* A body in a contact. */
+/* One of the two bodies of a contact. */
 typedef struct lever {
     int contact, side, body;
     cairn_vec3 arm; /* m: from its centre to its witness point */
 } lever;
 
+/* Rows of contact j: first all components of side a, then those of side b, each `block_size`
+ * numbers. Contacts of balls have no rows, and must not ask for them. */
 double *cairn_posed_rows(const cairn_posed *posed, int j, int side)
 {
     size_t at = (size_t)(posed->rows ? posed->rows[j] : j);
@@ -147,7 +168,7 @@ double *cairn_posed_rows(const cairn_posed *posed, int j, int side)
            (at * 2 + (size_t)side) * (size_t)(posed->problem.dimension * posed->problem.block_size);
 }
 
-/* An angular part of a row: in the body frame, for balls in space. */
+/* The angular part of a row: in the body frame, for balls in the world frame. */
 static void fill_angular(const cairn_step *step, const cairn_posed *posed, int body,
                          cairn_vec3 turn, double *H)
 {
@@ -157,6 +178,7 @@ static void fill_angular(const cairn_step *step, const cairn_posed *posed, int b
     memcpy(H + 3, parts, sizeof parts);
 }
 
+/* H = (e, R'(p x e)) for the three directions; rows of rolling and spinning have no linear part. */
 static void fill_rows(const cairn_step *step, const cairn_posed *posed, const lever *at,
                       const frame *f)
 {
@@ -172,7 +194,7 @@ static void fill_rows(const cairn_step *step, const cairn_posed *posed, const le
         fill_angular(step, posed, at->body, cairn_scale(sign, f->turn[i]), H);
 }
 
-/* Likewise in 2D, where all turns about z. */
+/* The same in 2D, where all rotation is about z: p x e = p_x e_y - p_y e_x. */
 static void fill_flat_rows(const cairn_step *step, const cairn_posed *posed, const lever *at,
                            const frame *f)
 {
@@ -187,16 +209,17 @@ static void fill_flat_rows(const cairn_step *step, const cairn_posed *posed, con
         H[2] = sign * f->turn[i].z;
 }
 
-/* Velocity of a body's point: of a given state (v, omega in the body frame). The frame is that of
- * the start: R omega is the same all along the step, which turns about omega; and a ball's angular
- * momentum then changes by exactly p x r. */
+/* The velocity of a point of a body from its v and its omega, in the body frame. The orientation is
+ * that of the start of the step: the step rotates about omega, so R omega is the same throughout.
+ * The angular momentum of a ball then changes by exactly p x r. */
 static cairn_vec3 point_velocity(cairn_quat q, cairn_vec3 arm, cairn_vec3 v, cairn_vec3 omega)
 {
     cairn_vec3 in_world = cairn_rotate(q, omega);
     return cairn_add(v, cairn_cross(in_world, arm));
 }
 
-/* The part of u that bodies without a block impose. */
+/* The part of u that bodies without a block impose: w += +-(v + omega x p) and the velocity of a
+ * moving surface, which acts along the tangents only (a belt does not lift what lies on it). */
 static void fill_imposed(const cairn_step *step, const cairn_free_motion *motion,
                          const cairn_posed *posed, const lever *at, const frame *f)
 {
@@ -219,7 +242,7 @@ static void fill_imposed(const cairn_step *step, const cairn_free_motion *motion
         w[d + i] += sign * cairn_dot(omega, f->turn[i]);
 }
 
-/* Normal velocity with given velocities of dynamic bodies. */
+/* u_N of contact j for the given velocities of the dynamic bodies; driven bodies have their own. */
 static double normal_velocity(const cairn_step *step, const cairn_free_motion *motion, int j,
                               const cairn_vec3 *linear, const cairn_vec3 *angular)
 {
@@ -237,15 +260,17 @@ static double normal_velocity(const cairn_step *step, const cairn_free_motion *m
     return u;
 }
 
-/* Normal velocity with the bodies' velocities before the step (loads not yet counted). */
+/* u_N with the velocities before the step, to which loads have not yet been added. */
 static double normal_velocity_before(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
     const cairn_body_store *b = &step->world->bodies;
     return normal_velocity(step, motion, j, b->v, b->omega);
 }
 
-/* The gap at the start of the step, as its linearisation where it was evaluated has it:
- * g(q + h v^) - h n.v^. With it u_N + b = (g(q + h v^) + h n.(v - v^))/h. */
+/* The gap at the start of the step, extrapolated from the linearisation at q + h v^:
+ *     g(q + h v^) - h n.v^
+ * With it u_N + b = (g(q + h v^) + h n.(v - v^))/h, the linearised gap at the end of the step over
+ * h. */
 double cairn_contact_gap(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
     double gap = step->world->contacts.gap[j];
@@ -254,13 +279,13 @@ double cairn_contact_gap(const cairn_step *step, const cairn_free_motion *motion
     return gap - step->h * normal_velocity(step, motion, j, motion->v_eval, motion->omega_eval);
 }
 
-/* Newton's e. */
+/* Newton's e; 0 if the contact follows Poisson's law, which phases.c treats without a bias. */
 static double restitution(const cairn_contact_store *c, int j)
 {
     return c->poisson && c->poisson[j] ? 0 : c->restitution[j];
 }
 
-/* gamma g/h, of an overlap g < 0 only where overlaps push. */
+/* gamma g/h, with overlaps g < 0 counted only if they push. */
 double cairn_contact_apart(const cairn_step *step, double gap, double overlap, double leaves)
 {
     double rate = step->options->stabilisation / step->h;
@@ -268,7 +293,8 @@ double cairn_contact_apart(const cairn_step *step, double gap, double overlap, d
     return step->overlaps == CAIRN_OVERLAPS_PUSH ? apart + rate * overlap : apart;
 }
 
-/* Without restitution nobody asks for the velocity before. */
+/* b of contact j. The velocity before the step costs two rotations and is computed only if there is
+ * restitution. */
 static double bias(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
     double gap = cairn_contact_gap(step, motion, j), e = restitution(&step->world->contacts, j);
@@ -279,7 +305,8 @@ static double bias(const cairn_step *step, const cairn_free_motion *motion, int 
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
-/* Rows and what is imposed, of a contact that has any. */
+/* The rows of a contact and the velocities imposed on it. Contacts of balls have no stored rows, so
+ * without w there is nothing to fill. */
 static void fill_sides(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_posed *posed, int j)
 {
@@ -300,6 +327,7 @@ static void fill_sides(const cairn_step *step, const cairn_free_motion *motion,
     }
 }
 
+/* Everything about contact j: every range of contacts writes to entries of its own only. */
 static void fill_contact(const cairn_step *step, const cairn_free_motion *motion,
                          const cairn_posed *posed, int j)
 {
@@ -308,6 +336,8 @@ static void fill_contact(const cairn_step *step, const cairn_free_motion *motion
         posed->block[2 * j + side] = cairn_step_block(step, c->body[2 * j + side]);
     fill_sides(step, motion, posed, j);
     posed->b[j] = bias(step, motion, j);
+    /* the larger one: with anisotropic friction the smaller is expressed by the factors D of the
+     * rows */
     posed->mu[j] = step->scheme->frictionless ? 0 : fmax(c->mu[j], c->mu_2[j]);
     if (step->rolling)
         posed->mu_rolling[j] = c->mu_rolling[j];
@@ -315,14 +345,15 @@ static void fill_contact(const cairn_step *step, const cairn_free_motion *motion
         posed->mu_spinning[j] = c->mu_spinning[j];
 }
 
-/* What ranges of bodies and of contacts are filled from. */
+/* What the loops over bodies and contacts read. */
 typedef struct fill_job {
     const cairn_step *step;
     const cairn_free_motion *motion;
     const cairn_mechanism *joints;
-    const cairn_posed *posed; /* whose arrays are filled */
+    const cairn_posed *posed; /* its arrays are filled */
 } fill_job;
 
+/* Held bodies have no block. */
 static void block_range(int begin, int end, void *context)
 {
     const fill_job *job = context;
@@ -341,7 +372,8 @@ static void contact_range(int begin, int end, void *context)
         fill_contact(job->step, job->motion, job->posed, j);
 }
 
-/* What adhesion pulls adds up in v_free: contact by contact. */
+/* Adhesion pulls with a known force, so it is added to v_free. Several contacts may add to one
+ * body: this is a serial loop in the order of the contacts, which keeps the sums deterministic. */
 static cairn_status adhere(const cairn_step *step, const cairn_free_motion *motion,
                            cairn_posed *posed)
 {
@@ -352,7 +384,8 @@ static cairn_status adhere(const cairn_step *step, const cairn_free_motion *moti
     return CAIRN_OK;
 }
 
-/* The problem on its arrays, before they are filled. */
+/* Set the problem to its arrays, before they are filled. Normals, tangents and radii are passed
+ * only if some contacts are of balls; these replace their rows in H. */
 static void pose_problem(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed)
 {
     const cairn_world *world = step->world;
@@ -381,6 +414,43 @@ static void pose_problem(const cairn_step *step, const cairn_mechanism *joints, 
                                       .mu_spinning = step->spinning ? posed->mu_spinning : NULL };
 }
 
+/* Spans end where the joint changes, as they do where the wall changes. */
+static void part_joints(const cairn_step *step, int32_t *wall)
+{
+    const cairn_world *world = step->world;
+    int32_t *at = wall + world->contacts.count;
+    for (size_t k = 0; k < world->joints.count; k++)
+        for (int i = 0; i < world->joints.items[k].rows; i += step->components)
+            *at++ = step->held + (int32_t)k;
+}
+
+/* Cut the problem into the parts of the world. A member knows only some of the contacts and joints
+ * of a ghost, so its inverse mass and v_free, to which these add, are copied from its owner. */
+static cairn_status cut(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed)
+{
+    const cairn_exchange *x = &step->world->exchange;
+    const cairn_contact_store *c = &step->world->contacts;
+    size_t all = (size_t)posed->problem.contacts, bytes = (size_t)step->block_size * sizeof(double);
+    if (x->parts == 0)
+        return CAIRN_OK;
+    int32_t *wall = cairn_arena_take(&step->world->scratch, all, sizeof *wall);
+    const cairn_cutting by = { x->parts, x->part, wall, x->link };
+    if (!wall)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < c->count; j++) {
+        /* held bodies have the lowest rows: if one of the two is held, it is the lower */
+        int32_t lower = (int32_t)(cairn_contact_key(c, j) >> 32);
+        wall[j] = lower < step->held ? lower : -1;
+    }
+    part_joints(step, wall);
+    TRY(cairn_problem_cut(&posed->problem, &by, &step->world->scratch));
+    if (step->world->materials.laws.adhesive || joints->any)
+        cairn_problem_fetch(&posed->problem, posed->v_free, bytes);
+    if (joints->any)
+        cairn_problem_fetch(&posed->problem, posed->mass_inverse, bytes);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *motion,
                              const cairn_candidates *candidates, const cairn_mechanism *joints,
                              cairn_posed *posed)
@@ -389,11 +459,142 @@ cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *mo
     fill_job job = { step, motion, joints, posed };
     TRY(cairn_step_find_balls(step, motion, candidates->plain, joints, posed));
     TRY(take_arrays(step, joints, posed));
+    /* the order matters: joints add to the moments of filled blocks; contacts ask the posed problem
+     * which of them are of balls; adhesion needs filled rows; segments look at the complete
+     * problem */
     cairn_parallel_for(world->bodies.count, GRAIN, block_range, &job);
     cairn_joints_steady(step, joints, posed);
     pose_problem(step, joints, posed);
     cairn_parallel_for(world->contacts.count, GRAIN, contact_range, &job);
     TRY(adhere(step, motion, posed));
     TRY(cairn_joints_pose(step, motion, joints, posed));
+    TRY(cut(step, joints, posed));
     return cairn_problem_find_segments(&posed->problem, &step->world->scratch);
+}
+
+/* ==== balls =================================================================================== */
+
+/* Which bodies are balls in the one-step problem, and which contacts follow from their normal and
+ * tangent alone (cairn_problem.normal).
+ *
+ * A ball is a sphere about its centre of mass with three equal moments of inertia, held by no
+ * joint. Its angular velocity in the problem is in the world frame, that of all other bodies in the
+ * body frame. Its arm is -+R n, so its rows (e, -+R n x e) need neither H nor the orientation. */
+
+enum { BALLS = 4096 }; /* bodies in one piece of parallel work */
+
+static const double ROUND = 1e-7; /* largest distance of an arm from R n, relative to the radius */
+
+/* Geometry treats a point as a ball of radius 0, but a point has no moment of inertia, so here it
+ * is no ball. */
+static bool is_ball(const cairn_body_store *b, int i)
+{
+    cairn_vec3 J = b->inertia[i];
+    return b->ball[i] > 0 && J.x == J.y && J.y == J.z;
+}
+
+typedef struct radius_job {
+    const cairn_body_store *bodies;
+    double *radius; /* of each block */
+} radius_job;
+
+static void radius_range(int begin, int end, void *context)
+{
+    const radius_job *job = context;
+    const cairn_body_store *b = job->bodies;
+    for (int k = begin; k < end; k++)
+        job->radius[k] = is_ball(b, b->held + k) ? b->ball[b->held + k] : -1;
+}
+
+/* The radius of each block, -1 if it is no ball. A body that a joint holds is none, because rows of
+ * joints are written in the body frame. */
+static void find_radii(const cairn_step *step, double *radius)
+{
+    const cairn_world *world = step->world;
+    radius_job job = { &world->bodies, radius };
+    cairn_parallel_for(step->blocks, BALLS, radius_range, &job);
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
+        /* of the joint of a ghost it is only known that it acts */
+        bool holds = joint->rows > 0 || (joint->elsewhere && joint->alive && !joint->broken);
+        for (int side = 0; side < 2 && holds; side++) {
+            int block = cairn_step_block(step, joint->body[side]);
+            if (block >= 0)
+                radius[block] = -1;
+        }
+    }
+}
+
+/* Whether the witness point is where a ball has it: at -R n from the centre of a, at R n from that
+ * of b. Held bodies have no rows, so theirs need not be tested. */
+static bool is_round(const cairn_step *step, const cairn_vec3 *x, const double *radius, int j,
+                     int side)
+{
+    const cairn_contact_store *c = &step->world->contacts;
+    int block = cairn_step_block(step, c->body[2 * j + side]);
+    double R = block < 0 ? 0 : radius[block];
+    cairn_vec3 arm = cairn_contact_arm(c, x, j, side);
+    arm = cairn_add_scaled(arm, side ? -R : R, c->normal[j]);
+    return block < 0 || (R >= 0 && cairn_norm(arm) <= ROUND * R);
+}
+
+/* Anisotropic friction scales the tangent rows, so such a contact needs stored rows. */
+static bool is_of_balls(const cairn_step *step, const cairn_vec3 *x, const double *radius, int j)
+{
+    const cairn_contact_store *c = &step->world->contacts;
+    return c->mu[j] == c->mu_2[j] && is_round(step, x, radius, j, 0) &&
+           is_round(step, x, radius, j, 1);
+}
+
+/* Indices in H for the contacts that need stored rows, and for the blocks of joints after them. */
+static cairn_status give_places(const cairn_step *step, const cairn_free_motion *motion,
+                                const cairn_mechanism *joints, cairn_posed *posed)
+{
+    int contacts = step->world->contacts.count, all = contacts + joints->blocks;
+    posed->rows = cairn_arena_take(&step->world->scratch, (size_t)all, sizeof *posed->rows);
+    if (!posed->rows)
+        return CAIRN_NO_MEMORY;
+    for (int j = 0; j < all; j++)
+        posed->rows[j] = j < contacts && is_of_balls(step, motion->x_eval, posed->balls.radius, j)
+                             ? -1
+                             : posed->stored++;
+    return CAIRN_OK;
+}
+
+/* Whether all contacts are of balls for reasons that do not depend on the contacts: all dynamic
+ * bodies are balls, all shapes balls or planes. This saves a test per contact. All members must
+ * agree, so that they pose pieces of the same problem. */
+static bool all_balls(const cairn_step *step, bool plain, const cairn_mechanism *joints,
+                      const double *radius)
+{
+    bool all = plain && !joints->any && !step->world->materials.laws.anisotropic;
+    for (int k = 0; all && k < step->blocks; k++)
+        all = radius[k] >= 0;
+    return cairn_link_all(step->world->exchange.link, all);
+}
+
+/* `rows` and `stored` describe H: NULL and all contacts if every one has rows, NULL and 0 if none
+ * has. */
+cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_motion *motion,
+                                   bool plain, const cairn_mechanism *joints, cairn_posed *posed)
+{
+    posed->balls.radius = NULL;
+    posed->balls.all = false;
+    posed->rows = NULL;
+    posed->stored = step->world->contacts.count + joints->blocks;
+    /* 2D has kernels of its own; rows of rolling and spinning friction are always stored */
+    if (step->world->dimension == 2 || step->components != 3)
+        return CAIRN_OK;
+    posed->balls.radius =
+        cairn_arena_take(&step->world->scratch, (size_t)step->blocks, sizeof *posed->balls.radius);
+    if (!posed->balls.radius)
+        return CAIRN_NO_MEMORY;
+    find_radii(step, posed->balls.radius);
+    posed->balls.all = all_balls(step, plain, joints, posed->balls.radius);
+    posed->stored = 0;
+    if (!posed->balls.all)
+        TRY(give_places(step, motion, joints, posed));
+    if (posed->stored == 0)
+        posed->rows = NULL; /* each contact turned out to be of balls */
+    return CAIRN_OK;
 }

@@ -1,21 +1,24 @@
-/* certificate.c - what a step can prove about itself, in units a person understands.
- * With w = trace(W_jj)/d the contact's own inverse mass:
+/* certificate.c - the certificate of a step, in physical units, and its energy ledger.
+ *
+ * With w = trace(W_jj)/d, the mean inverse mass that a contact feels:
  *     open             o = u_N + b, for the convex law u_N + b - mu |u_T|
- *     gap error        h |min(o, w r_N)|, 0 when the contact is open or pushes, not both
+ *     gap error        h |min(o, w r_N)|, 0 if the contact is open or pushes, not both
  *     complementarity  r_N o
- *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 when friction opposes sliding
+ *     friction         (r_T.u_T + |r_T||u_T|)/h, 0 if friction opposes sliding
  *     dilatation       h mu |u_T| where the convex law pushes: the gap it keeps while sliding
  *     spurious work    sum r_N mu |u_T|, see below
- * Rolling and spinning friction count beside sliding: mu |u_T| + mu_R |u_R| + mu_S |u_S|. r_N is
- * the normal impulse with what makes up for adhesion (surface.c), r_T and u_T are those of the
- * scaled tangents where friction is anisotropic: dot products and work are the same.
- * A contact that slides and pushes has u_N + b = mu |u_T| by the convex law and 0 by Coulomb's.
- * Its impulse has r.(u + b n) = 0: what friction takes when sliding begins, mu r_N |u_T|, comes
- * back as work r_N (u_N + b) in lifting the contact. While the speed stays the same that energy is
- * held: normal force r_N/h times the gap h mu |u_T|. Coulomb's law has none. With a sliding
- * correction s, |u_T| - s stands for |u_T|.
- * In an impact by Poisson's law r is the impulse of the decompression, and r_N in the second and
- * third line what it has above its least value. The penetration is found afterwards, by
+ * Rolling and spinning friction are included: mu |u_T| + mu_R |u_R| + mu_S |u_S|. r_N is the normal
+ * impulse including the part that balances adhesion (surface.c). If friction is anisotropic, r_T
+ * and u_T are those of the scaled tangents; dot products and work are the same.
+ *
+ * Spurious work: a contact that slides and pushes has u_N + b = mu |u_T| by the convex law and 0 by
+ * Coulomb's. Its impulse satisfies r.(u + b n) = 0: the energy that friction takes when sliding
+ * begins, mu r_N |u_T|, is returned as work r_N (u_N + b) in lifting the contact. While the speed
+ * stays constant this energy is stored: normal force r_N/h times the gap h mu |u_T|. Coulomb's law
+ * has none. With a sliding correction s, |u_T| - s replaces |u_T|.
+ *
+ * In an impact by Poisson's law r is the impulse of the decompression, and r_N in the gap error and
+ * complementarity is the part of it above its least value. The penetration is computed later, in
  * penetration.c. */
 #include <math.h>
 
@@ -23,8 +26,10 @@
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/cone.h"
+#include "problem/cut.h"
 #include "problem/operator.h"
-#include "world/sleep.h"
+#include "problem/segments.h"
+#include "world/step.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
@@ -38,7 +43,8 @@ static double tangent_dot(int d, const double *x, const double *y)
     return x[1] * y[1] + (d == 3 ? x[2] * y[2] : 0);
 }
 
-/* What the contact law of the end of the step speaks of: the impulse, without its compression. */
+/* The impulse to which the contact law at the end of the step refers: r without the part of earlier
+ * impacts. */
 static inline const double *last_impulse(const cairn_answer *answer, int j, double *room)
 {
     size_t d = (size_t)answer->problem.dimension, first = (size_t)j * d;
@@ -47,8 +53,8 @@ static inline const double *last_impulse(const cairn_answer *answer, int j, doub
     return answer->compression ? room : answer->r + first;
 }
 
-/* What rolling and spinning add to the shift of the convex law, and how far their moments are from
- * opposing them. */
+/* Returns the share of rolling and spinning in the lift of the convex law, and raises *against to
+ * the largest deviation of their moments from opposing the motion. */
 static double add_turning(const cairn_problem *p, int j, const double *r, const double *u,
                           double *against)
 {
@@ -65,21 +71,22 @@ static double add_turning(const cairn_problem *p, int j, const double *r, const 
     return lift;
 }
 
-/* What contacts are certified by. */
+/* What the loop over contacts reads. */
 typedef struct certify_job {
     const cairn_step *step;
     const cairn_answer *answer;
 } certify_job;
 
-/* |u_T| - s */
+/* |u_T| - s, at least 0: the sliding speed for which the convex law still lifts the contact */
 static double uncorrected(const cairn_answer *answer, int dimension, int j, const double *u)
 {
     double speed = cairn_sliding_speed(dimension, answer->problem.directions, u);
     return answer->s_held ? fmax(speed - answer->s_held[j], 0) : speed;
 }
 
-/* The gap error so far, or that of contact j where it is larger. A contact that pushes has at most
- * h |o|, so its weight w, for which two bodies must be fetched, hardly ever matters. */
+/* The largest gap error so far, including contact j. The error of a contact that pushes is at most
+ * h |o|; if that is not above the largest so far, w is not needed. Computing w reads two body
+ * records from memory, so this shortcut matters. */
 static inline double largest_gap_error(const certify_job *job, int j, double open, double above,
                                        double so_far)
 {
@@ -92,8 +99,8 @@ static inline double largest_gap_error(const certify_job *job, int j, double ope
     return cairn_larger(so_far, error);
 }
 
-/* Candidates without impulse that stay open, most of them, add nothing: they are not told apart,
- * since arithmetic costs less than a branch that cannot be foreseen. */
+/* Add one contact. Most candidates stay open without impulse and add nothing. They are not skipped,
+ * because arithmetic costs less than a branch that cannot be predicted. */
 static inline void certify_contact(const certify_job *job, int j, cairn_certificate *c)
 {
     const cairn_step *step = job->step;
@@ -109,14 +116,17 @@ static inline void certify_contact(const certify_job *job, int j, cairn_certific
     if (p->directions || answer->s_held)
         speed = uncorrected(answer, d, j, u);
     lift = step->scheme->law == CAIRN_LAW_CONVEX ? lift + p->mu[j] * speed : 0;
+    /* a factor of 0 or 1 instead of a branch */
     double open = u[0] + p->b[j] - lift, pushing = above > 0 ? 1 : 0;
     c->gap_error = largest_gap_error(job, j, open, above, c->gap_error);
     c->complementarity = cairn_larger(c->complementarity, fabs(above * open));
-    c->friction_direction = cairn_larger(c->friction_direction, against); /* not yet over h */
+    c->friction_direction = cairn_larger(c->friction_direction, against); /* divided by h later */
     c->dilatation = cairn_larger(c->dilatation, pushing * h * lift);
     c->spurious_work += pushing * r[0] * lift;
 }
 
+/* The Coulomb residual of a polyhedral scheme is always measured with the circular cone, so that
+ * schemes can be compared. */
 void cairn_judge_circular(const cairn_problem *p, const double *r, double *v, double *u,
                           cairn_judgement *judgement)
 {
@@ -127,7 +137,7 @@ void cairn_judge_circular(const cairn_problem *p, const double *r, double *v, do
     judgement->coulomb = exact.coulomb;
 }
 
-/* What one range of contacts says. */
+/* The result for one range of contacts. */
 typedef struct finding {
     cairn_certificate certificate;
     cairn_energy energy;
@@ -143,48 +153,65 @@ static void certify_range(int begin, int end, void *context, void *value)
     cairn_certificate c = { 0 };
     finding *found = value;
     int active = 0;
+    end = cairn_step_contacts(step, end);
     for (int j = begin; j < end; j++) {
+        /* prefetch the bodies of a later contact: they are scattered in memory */
         cairn_contact_fetch(p, p->block_size, j + CAIRN_AHEAD, p->mass_inverse);
         certify_contact(job, j, &c);
         active += answer->r[(size_t)j * (size_t)p->dimension] > 0;
     }
     c.friction_direction /= step->h;
     *found = (finding){ .certificate = c, .active = active };
-    /* they are in the cache now */
+    /* in the same pass, because the contacts are in the cache now */
     cairn_energy_add_contacts(step, answer, begin, end, &found->energy);
 }
 
+/* Joined in the order of the ranges: the sums depend on it, the maxima do not. */
 static void add_finding(void *result, const void *value)
 {
-    cairn_step_report *report = result;
+    finding *all = result;
     const finding *found = value;
     const cairn_certificate *part = &found->certificate;
-    cairn_certificate *c = &report->certificate;
+    cairn_certificate *c = &all->certificate;
     c->gap_error = fmax(c->gap_error, part->gap_error);
     c->complementarity = fmax(c->complementarity, part->complementarity);
     c->friction_direction = fmax(c->friction_direction, part->friction_direction);
     c->dilatation = fmax(c->dilatation, part->dilatation);
     c->spurious_work += part->spurious_work;
-    report->active += found->active;
-    cairn_energy_add_up(&found->energy, 1, &report->energy);
+    all->active += found->active;
+    cairn_energy_add_up(&found->energy, 1, &all->energy);
 }
 
+/* Certificate and contact energies in one pass. Sums are formed by ranges, or by the parts of the
+ * world, so that they do not depend on threads or members. */
 static cairn_status certify_contacts(const cairn_step *step, const cairn_answer *answer)
 {
     static const finding none = { 0 };
+    cairn_step_report *report = step->report;
+    cairn_certificate *c = &report->certificate;
+    finding found = none;
     certify_job job = { step, answer };
     const cairn_reduction all = { .count = step->world->contacts.count,
                                   .grain = GRAIN,
+                                  .parted = cairn_problem_parted(&answer->problem),
                                   .work = certify_range,
                                   .join = add_finding,
                                   .context = &job,
                                   .neutral = &none,
                                   .size = sizeof none };
-    return cairn_arena_reduce(&step->world->scratch, &all, step->report);
+    TRY(cairn_arena_reduce(&step->world->scratch, &all, &found));
+    c->gap_error = found.certificate.gap_error;
+    c->complementarity = found.certificate.complementarity;
+    c->friction_direction = found.certificate.friction_direction;
+    c->dilatation = found.certificate.dilatation;
+    c->spurious_work = found.certificate.spurious_work;
+    report->active = found.active;
+    cairn_energy_add_up(&found.energy, 1, &report->energy);
+    return CAIRN_OK;
 }
 
-/* Whether all that was found about the contacts can be written as numbers. NaN, and an infinity of
- * either sign, stay in sums. */
+/* Whether all results about the contacts are finite numbers. It is enough to test sums: a NaN, or
+ * infinities of either sign, make a sum infinite or NaN. */
 static bool is_finite(const cairn_step_report *report)
 {
     const cairn_certificate *c = &report->certificate;
@@ -196,7 +223,7 @@ static bool is_finite(const cairn_step_report *report)
            isfinite(e->impact_loss + e->friction_loss + e->driver_work);
 }
 
-/* Name the contact with the largest impulse, or the first that is none. */
+/* The error names the contact with the largest impulse, or the first one with a NaN. */
 static cairn_status refuse_impulse(const cairn_step *step, const cairn_answer *answer)
 {
     size_t d = (size_t)answer->problem.dimension;
@@ -219,17 +246,227 @@ static cairn_status refuse_impulse(const cairn_step *step, const cairn_answer *a
                       cairn_row_uid(step->world, body[2 * worst + 1]));
 }
 
+/* The judgement is that of the solver's report, from the one judge. A step with results that are
+ * not finite fails here, before anything is committed. */
 cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
 {
     cairn_step_report *report = step->report;
     cairn_certificate *c = &report->certificate;
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
+    /* with impacts the judgement with circular cones was made in impulses.c or phases.c, before
+     * their impulses were added to r */
     if (answer->problem.directions && !answer->compression) {
         cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u, &c->judgement);
         cairn_rest_hold_still(step, answer);
     }
-    report->candidates = step->world->contacts.count;
+    /* of the whole world, if several members compute it; contacts between two members count once */
+    int64_t rows = answer->problem.contacts - step->world->contacts.count; /* of joints */
+    rows = step->world->joints.count > 0 ? cairn_link_sum(step->world->exchange.link, rows) : 0;
+    report->candidates = (int)(cairn_problem_size(&answer->problem) - rows);
     TRY(certify_contacts(step, answer));
     return is_finite(report) ? CAIRN_OK : refuse_impulse(step, answer);
+}
+
+/* ==== energy ================================================================================== */
+
+/* Where the energy goes in a step; the balance is closed to rounding.
+ *
+ * With vm = (v + v+)/2 the change of kinetic energy is exactly vm.M(v+ - v), where
+ *     M (v+ - v) = h (m g + F + gyroscopic) + H'r.
+ * Hence
+ *     load work      h F.vm
+ *     driver work    - sum r.w
+ *     friction loss  - sum r_T.um_T      um = H vm + w
+ *     impact loss    - sum r_N um_N      r_N including the pull of adhesion
+ *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm - m g.y
+ *     sleep loss     vm.M v(r) of bodies that are stopped: sleep.c
+ * The first part of the numerical loss is the change of potential because bodies move by h v+
+ * instead of h vm; bodies that swing (swing.c) move by h vm. Its last part belongs to the
+ * displacement -y after impacts within the step: chain.c. */
+
+double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_vec3 omega)
+{
+    cairn_vec3 J = world->bodies.inertia[i];
+    return 0.5 * world->bodies.mass[i] * cairn_dot(v, v) +
+           0.5 * cairn_dot(omega, cairn_times(J, omega));
+}
+
+/* J; of dynamic bodies only. The potential is -m g.x, 0 at the origin. */
+void cairn_world_energy(const cairn_world *world, double *kinetic, double *potential)
+{
+    const cairn_body_store *b = &world->bodies;
+    *kinetic = *potential = 0;
+    for (int i = b->held; i < b->count; i++) {
+        *kinetic += cairn_body_kinetic(world, i, b->v[i], b->omega[i]);
+        *potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
+    }
+}
+
+/* Kinetic and potential energy, J. */
+typedef struct energies {
+    double kinetic, potential;
+} energies;
+
+static void energy_range(int begin, int end, void *context, void *value)
+{
+    const cairn_world *world = context;
+    const cairn_body_store *b = &world->bodies;
+    energies *sum = value;
+    for (int i = begin < b->held ? b->held : begin; i < end; i++) {
+        sum->kinetic += cairn_body_kinetic(world, i, b->v[i], b->omega[i]);
+        sum->potential -= b->mass[i] * cairn_dot(world->gravity, b->x[i]);
+    }
+}
+
+static void add_energies(void *result, const void *value)
+{
+    energies *sum = result;
+    const energies *part = value;
+    sum->kinetic += part->kinetic;
+    sum->potential += part->potential;
+}
+
+void cairn_step_energy(cairn_world *world, double *kinetic, double *potential)
+{
+    static const energies none = { 0, 0 };
+    energies all = none;
+    const cairn_reduction of_bodies = { .count = world->bodies.count,
+                                        .parted = cairn_world_parted(world),
+                                        .work = energy_range,
+                                        .join = add_energies,
+                                        .context = world,
+                                        .neutral = &none,
+                                        .size = sizeof none };
+    if (!of_bodies.parted) {
+        cairn_world_energy(world, kinetic, potential);
+        return;
+    }
+    cairn_reduce(&of_bodies, NULL, &all);
+    *kinetic = all.kinetic;
+    *potential = all.potential;
+}
+
+/* Bodies that inlets add have the last rows, and belong to no part before the next step. Without
+ * parts all rows are summed again. */
+void cairn_step_add_energy(const cairn_world *world, int entered, double *kinetic,
+                           double *potential)
+{
+    cairn_link *link = world->exchange.link;
+    int count = world->bodies.count;
+    energies added = { -INFINITY, -INFINITY }; /* of members that do not have these bodies */
+    if (!cairn_world_parted(world)) {
+        cairn_world_energy(world, kinetic, potential);
+        return;
+    }
+    if (cairn_exchange_appends(&world->exchange)) {
+        added = (energies){ 0, 0 };
+        energy_range(count - entered, count, (void *)world, &added);
+    }
+    *kinetic += cairn_link_largest(link, added.kinetic);
+    *potential += cairn_link_largest(link, added.potential);
+}
+
+/* Load work and numerical loss of one dynamic body, by the formulas above. */
+void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *motion,
+                           const cairn_body_end *end, cairn_energy *energy)
+{
+    const cairn_body_store *b = &step->world->bodies;
+    int i = end->body;
+    cairn_vec3 g = step->world->gravity;
+    cairn_vec3 vm = cairn_scale(0.5, cairn_add(end->v[0], b->v[i]));
+    cairn_vec3 wm = cairn_scale(0.5, cairn_add(end->v[1], b->omega[i]));
+    double h = step->h, m = b->mass[i];
+    if (step->world->loaded.count > 0)
+        energy->load_work +=
+            h * (cairn_dot(motion->force[i], vm) + cairn_dot(motion->torque[i], wm));
+    double fall = end->swings ? 0 : cairn_dot(g, cairn_sub(end->v[0], b->v[i]));
+    energy->numerical_loss += 0.5 * h * m * fall - h * cairn_dot(*end->gyroscopic, wm);
+    if (end->behind)
+        energy->numerical_loss -= m * cairn_dot(g, cairn_block_moving(step, i, end->behind));
+}
+
+/* H v of contact j before the step. If there is no tangential impulse, only the normal part is
+ * used; for balls it does not depend on the angular velocities, since the arm is parallel to n. */
+static inline void relative_before(const cairn_world *world, const cairn_answer *answer, bool balls,
+                                   int j, bool slides, double *before)
+{
+    const cairn_problem *p = &answer->problem;
+    if (slides || p->w || !balls) {
+        cairn_contact_velocity(p, j, answer->r, answer->v_old, before);
+        return;
+    }
+    const int32_t *body = world->contacts.body + 2 * (size_t)j;
+    const cairn_vec3 *v = world->bodies.v; /* 24 bytes per body instead of 48 per block */
+    before[0] = cairn_dot(p->normal[j], cairn_sub(v[body[0]], v[body[1]]));
+}
+
+/* The losses of one contact. Most candidates have no impulse and do no work. */
+static inline void add_contact(const cairn_step *step, const cairn_answer *answer, bool balls,
+                               int j, cairn_energy *energy)
+{
+    const double *w = answer->problem.w;
+    int d = answer->problem.dimension;
+    size_t first = (size_t)j * (size_t)d;
+    const double *r = answer->r + first, *u = answer->u + first;
+    double before[CAIRN_MAX_DIMENSION], pull = step->h * step->world->contacts.adhesion[j];
+    bool slides = false;
+    for (int i = 1; i < d; i++)
+        slides |= r[i] != 0;
+    if (!slides && r[0] == 0 && pull == 0)
+        return;
+    double normal = r[0] - pull;
+    relative_before(step->world, answer, balls, j, slides, before);
+    energy->impact_loss -= normal * 0.5 * (u[0] + before[0]);
+    for (int i = 1; slides && i < d; i++)
+        energy->friction_loss -= r[i] * 0.5 * (u[i] + before[i]);
+    if (!w)
+        return;
+    energy->driver_work -= normal * w[first];
+    for (int i = 1; i < d; i++)
+        energy->driver_work -= r[i] * w[first + (size_t)i];
+}
+
+/* ---- sums in ranges, in order --------------------------------------------------------------- */
+
+/* Prefetch the old velocities of the bodies of contact j, which are scattered in memory. */
+CAIRN_ASKING void ask_for(const cairn_problem *p, const double *v_old, int j)
+{
+    for (int side = 0; side < 2; side++) {
+        int block = p->block[2 * (size_t)j + (size_t)side];
+        if (block >= 0)
+            cairn_prefetch(v_old + (size_t)block * (size_t)p->block_size,
+                           p->block_size * (int)sizeof *v_old);
+    }
+}
+
+/* The sum of a range is formed separately and added once, so that its rounding depends on the range
+ * alone. */
+void cairn_energy_add_contacts(const cairn_step *step, const cairn_answer *answer, int begin,
+                               int end, cairn_energy *energy)
+{
+    /* without friction relative_before does not read v_old of balls, so there is nothing to
+     * prefetch */
+    int last = step->scheme->frictionless ? begin : step->world->contacts.count - CAIRN_AHEAD;
+    cairn_energy sum = { 0 };
+    for (cairn_walk w = cairn_walk_over(&answer->problem, begin, end); cairn_walk_next(&w);)
+        for (int j = w.now.begin; j < w.at; j++) {
+            if (j < last)
+                ask_for(&answer->problem, answer->v_old, j + CAIRN_AHEAD);
+            add_contact(step, answer, w.now.kind == CAIRN_KIND_BALLS, j, &sum);
+        }
+    cairn_energy_add_up(&sum, 1, energy);
+}
+
+void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy)
+{
+    for (int k = 0; k < ranges; k++) {
+        energy->load_work += sum[k].load_work;
+        energy->numerical_loss += sum[k].numerical_loss;
+        energy->impact_loss += sum[k].impact_loss;
+        energy->friction_loss += sum[k].friction_loss;
+        energy->driver_work += sum[k].driver_work;
+        energy->motor_work += sum[k].motor_work;
+        energy->damping_loss += sum[k].damping_loss;
+    }
 }

@@ -1,69 +1,75 @@
 /* chain.c - impacts one after the other within a step, by Newton's restitution.
  *
- * One solve takes all impacts of a step as simultaneous, from the velocities before it: a ball that
- * is hit, and in the same step reaches the next one, is stopped there, and its energy is lost. So a
- * step in which something hits is done in rounds. Bodies move on straight paths between impacts,
+ * A single solve treats all impacts of a step as simultaneous, from the velocities before it: a
+ * ball that is hit, and reaches the next one in the same step, is stopped there, and its energy is
+ * lost. So a step with impacts is done in rounds. Bodies move on straight paths between impacts,
  *     x(t) = x + t w - y,      w = v_free + sum M^-1 H' r_k,      y = sum t_k M^-1 H' r_k,
- * and so do gaps: g(t) = g - H_N y + t u_N, u = H w + imposed. A contact hits at the time t <= h
- * when its gap closes, or at once where it is closed, if it comes faster than what forces give to
- * one of its bodies in a step (slower than that is rest), by more than a part of the fastest that
- * comes. A round:
- *   (1) find the contacts that hit before all others of both their bodies, and of the bodies that
- *       these may meet, which could reach them before; at the same time: both
- *   (2) solve their impact, with s = (t/h - 1/2) f_N the part of the forces f = H (v_free - v) that
- *       velocities at mid-step lack at time t:
+ * and gaps change linearly: g(t) = g - H_N y + t u_N, u = H w + imposed. A contact hits at the time
+ * t <= h at which its gap closes, or at once if it is closed, provided that it approaches faster
+ * than forces can accelerate one of its bodies in a step (slower is rest), by more than a share of
+ * the fastest approach. A round:
+ *   (1) find the contacts that hit before all other contacts of their two bodies, and of the bodies
+ *       that these may meet, since those could reach them first; ties count as first
+ *   (2) solve their impact. Velocities refer to mid-step; s = (t/h - 1/2) f_N is the part of the
+ *       forces f = H (v_free - v) that they lack at time t:
  *           K  ∋  r  ⟂  u+ + (b + mu s_T) n  ∈  K*,    b = e min(0, u_N + s) + s
  *   (3) w += M^-1 H' r,  y += t M^-1 H' r
- * until nothing hits, or the rounds that the user grants are over. The rest of the step is the
+ * until nothing hits, or the number of rounds reaches the user's limit. The rest of the step is the
  * usual solve, from w instead of v_free and with g - H_N y instead of g; the bodies end at
- * x + h v - y. It keeps them apart where the paths lead, asking for no more than the speed at which
- * they leave plus that of impacts which are not followed (none at e = 1: it would make energy).
- * What still hits then bounces as in a single solve. A round that misses the tolerance
- * is not used and ends the rounds. Each impact of e = 1 without friction keeps the kinetic energy
- * of its time to rounding. */
+ *     x + h v - y.
+ * The solve keeps bodies apart at the end of their paths, but demands no more separation than the
+ * speed at which they leave plus that of impacts that are not followed (0 at e = 1, where more
+ * would create energy). Contacts that still hit bounce as in a single solve. A round that misses
+ * the tolerance is discarded and ends the rounds. Each impact with e = 1 and without friction
+ * conserves the kinetic energy at its time to rounding. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/cut.h"
+#include "problem/forms.h"
 #include "problem/operator.h"
-#include "problem/part.h"
 #include "solve/decompression.h"
 #include "world/step.h"
 
-static const double TIE = 1e-9;    /* of the step: impacts so near in time are simultaneous */
-static const double CLOSE = 1e-12; /* relative residual that rounds aim at                  */
-static const double FADING = 0.5;  /* of 1 - e, of the fastest: impacts that are not followed */
+static const double TIE = 1e-9;    /* of the step: impacts closer in time are simultaneous */
+static const double CLOSE = 1e-12; /* relative residual that rounds aim at, small problems */
+static const double FADING = 0.5;  /* of (1 - e) fastest: slower impacts are not followed  */
 enum { MOST_SWEEPS = 100 };
 
+/* The state of the rounds. Arrays are in the scratch; "of blocks" and "of contacts" mean one entry
+ * (or one velocity) for each. */
 typedef struct chain {
     const cairn_step *step;
     const cairn_problem *p;
-    const double *v_old; /* of blocks: before the step                                     */
-    double *w, *y;       /* of blocks: see above                                           */
-    double *time;        /* s, of blocks: of their last impact; -1: none yet               */
-    double *earliest;    /* s, of blocks: when the next contact hits                       */
-    double *around;      /* s, of blocks: likewise, of it and all that it may meet         */
-    uint8_t *changed;    /* of blocks: by the last round                                   */
-    double *hits;        /* s, of contacts: when they hit; infinite: they do not           */
-    double *bias;        /* m/s, of contacts in the round                                  */
-    double *total;       /* N s, of contacts: their impulses of all rounds                 */
-    uint8_t *struck;     /* of blocks: some impact was theirs                              */
-    double *farthest;    /* m, of blocks: from x, at their impacts                         */
-    int32_t *list;       /* contacts of the round                                          */
-    int count;           /* of them                                                        */
-    double fastest;      /* m/s: largest excess when the step begins                       */
-    cairn_impacts found; /* so far */
-    size_t room;         /* for so many */
+    const double *v_old; /* of blocks: before the step                               */
+    double *w, *y;       /* of blocks: the path x + t w - y, see above               */
+    double *time;        /* s, of blocks: time of their last impact; 0: none yet     */
+    double *earliest;    /* s, of blocks: when the first of their contacts hits      */
+    double *around;      /* s, of blocks: the same, of it and all blocks it may meet */
+    uint8_t *changed;    /* of blocks: 1 if the last round changed its velocity      */
+    double *hits;        /* s, of contacts: when they hit; infinite: they do not     */
+    double *bias;        /* m/s, of contacts: set for those of the round             */
+    double *total;       /* N s, of contacts: sum of the impulses of all rounds      */
+    uint8_t *struck;     /* of blocks: 1 if some impact changed its velocity         */
+    double *farthest;    /* m, of blocks: largest distance from x at an impact       */
+    int32_t *list;       /* contacts of the round                                    */
+    int count;           /* number of contacts in the list                           */
+    double fastest;      /* m/s: largest excess at the start of the step             */
+    bool struck_any;     /* a round has changed velocities, of any member            */
+    cairn_impacts found; /* all impacts so far                                       */
+    size_t room;         /* capacity of `found`                                      */
 } chain;
 
-/* ---- what hits ------------------------------------------------------------------------------ */
+/* ---- which contacts hit --------------------------------------------------------------------- */
 
-/* How a contact comes. */
+/* How the bodies of a contact approach each other. */
 typedef struct approach {
-    double u, f; /* m/s: along the normal, on the path; what forces give in the step */
-    double gap;  /* m: g - H_N y                                                     */
+    double u, f; /* m/s: normal velocity on the path; its change by forces in the step */
+    double gap;  /* m: g - H_N y                                                       */
 } approach;
 
+/* The normal component of H_j v + w_j. */
 static double normal_part(const cairn_problem *p, int j, const double *v)
 {
     double u[CAIRN_MAX_DIMENSION];
@@ -71,13 +77,14 @@ static double normal_part(const cairn_problem *p, int j, const double *v)
     return u[0];
 }
 
+/* y is a displacement: the imposed velocity, which normal_part adds, is no part of H_N y. */
 double cairn_contact_behind(const cairn_problem *p, int j, const double *y)
 {
     double imposed = p->w ? p->w[(size_t)j * (size_t)p->dimension] : 0;
     return normal_part(p, j, y) - imposed;
 }
 
-/* |v_free - v| of a block, m/s. */
+/* |v_free - v| of a block, m/s: how much forces change its speed in a step; 0 for a held body. */
 static double forced_speed(const chain *c, int block)
 {
     double sum = 0;
@@ -89,14 +96,15 @@ static double forced_speed(const chain *c, int block)
     return sqrt(sum);
 }
 
-/* Whether contact j closes in this step, and how it comes. */
+/* Whether contact j closes in this step on the present paths, and how it approaches. The tests are
+ * written so that a NaN counts as not closing. */
 static bool closes(const chain *c, int j, approach *at)
 {
     const cairn_problem *p = c->p;
     at->u = normal_part(p, j, c->w);
     if (!(at->u < 0))
         return false;
-    double behind = c->found.count > 0 ? cairn_contact_behind(p, j, c->y) : 0;
+    double behind = c->struck_any ? cairn_contact_behind(p, j, c->y) : 0;
     at->gap = c->step->world->contacts.gap[j] - behind;
     if (!(at->gap + c->step->h * at->u <= 0))
         return false;
@@ -104,7 +112,8 @@ static bool closes(const chain *c, int j, approach *at)
     return true;
 }
 
-/* By how much it is faster than rest, m/s; forces do not count. */
+/* By how much an approach, not counting forces, is faster than rest, m/s. A body at rest on another
+ * gains f in every step and loses it in the solve; that must not count as an impact. */
 static double excess(const chain *c, int j, const approach *at)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
@@ -112,7 +121,7 @@ static double excess(const chain *c, int j, const approach *at)
     return at->f - at->u - fmax(rest, fabs(at->f));
 }
 
-/* When both bodies of a contact have last been hit; 0: not yet. */
+/* The time of the last impact of either body of a contact; 0: none yet. */
 static double since(const chain *c, int j)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
@@ -123,25 +132,29 @@ static double since(const chain *c, int j)
     return last;
 }
 
+/* When contact j hits: when its gap closes, but not before the last impact of its bodies, since the
+ * path is valid only from then on, and not after the end of the step. */
 static double time_of(const chain *c, int j, const approach *at)
 {
     double start = since(c, j);
     return fmin(c->step->h, fmax(start, at->gap / -at->u));
 }
 
-/* m/s: excess that is not followed where e < 1, a small part of what is lost anyway. Else impacts
- * that fade would never end in a dense crowd. */
+/* m/s: an excess that is not followed if e < 1; it is a small part of what is lost anyway. Without
+ * this limit the fading impacts in a dense crowd would never end. */
 static double faded(const chain *c, int j)
 {
     return c->fastest * FADING * (1 - c->step->world->contacts.restitution[j]);
 }
 
-/* Excess that is too slow for rounds: also what is not to be told from errors of the solver. */
+/* An excess that is too slow for rounds; also what cannot be distinguished from errors of the
+ * solver. */
 static double slow_at(const chain *c, int j)
 {
     return fmax(c->fastest * c->step->options->tolerance, faded(c, j));
 }
 
+/* Set the time at which contact j hits. */
 static void look_at(chain *c, int j)
 {
     approach at;
@@ -149,7 +162,7 @@ static void look_at(chain *c, int j)
     c->hits[j] = hit ? time_of(c, j, &at) : INFINITY;
 }
 
-/* The largest excess of all contacts; 0: nothing hits. */
+/* The largest excess of all contacts; 0: there are no impacts. */
 static double largest_excess(chain *c)
 {
     double largest = 0;
@@ -157,35 +170,41 @@ static double largest_excess(chain *c)
     for (int j = 0; j < c->step->world->contacts.count; j++)
         if (closes(c, j, &at))
             largest = fmax(largest, excess(c, j, &at));
-    return largest;
+    return cairn_link_largest(cairn_problem_link(c->p), largest);
 }
 
+/* Whether the last round changed a body of contact j, so that its time must be computed again. */
 static bool is_changed(const chain *c, int j)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
     return (block[0] >= 0 && c->changed[block[0]]) || (block[1] >= 0 && c->changed[block[1]]);
 }
 
-/* The earliest hit of a body or of one that it may meet: who is hit earlier can reach it before. */
+/* The earliest hit of each block and of the blocks that it may meet. A neighbour that is hit
+ * earlier could reach this block before its own impact. Of ghosts only their owners know it. */
 static void look_around(chain *c)
 {
     const int32_t *block = c->p->block;
+    cairn_problem_fetch(c->p, c->earliest, sizeof *c->earliest);
     memcpy(c->around, c->earliest, (size_t)c->step->blocks * sizeof *c->around);
     for (int k = 0; k < 2 * c->step->world->contacts.count; k++)
         if (block[k] >= 0 && block[k ^ 1] >= 0)
             c->around[block[k]] = fmin(c->around[block[k]], c->earliest[block[k ^ 1]]);
+    cairn_problem_fetch(c->p, c->around, sizeof *c->around);
 }
 
-/* (1) Contacts ascending; how many hit at all. */
-static int find_first(chain *c)
+/* (1) The list of first contacts, ascending. Returns how many contacts hit at all, of all
+ * members. */
+static int64_t find_first(chain *c)
 {
     const cairn_step *step = c->step;
     const int32_t *block = c->p->block;
-    int contacts = step->world->contacts.count, hitting = 0;
+    int contacts = step->world->contacts.count;
+    int64_t hitting = 0;
     for (int i = 0; i < step->blocks; i++)
         c->earliest[i] = INFINITY;
     for (int j = 0; j < contacts; j++) {
-        hitting += isfinite(c->hits[j]);
+        hitting += isfinite(c->hits[j]) && cairn_contact_counts(c->p, j);
         for (int side = 0; isfinite(c->hits[j]) && side < 2; side++)
             if (block[2 * j + side] >= 0)
                 c->earliest[block[2 * j + side]] =
@@ -201,16 +220,19 @@ static int find_first(chain *c)
         if (first)
             c->list[c->count++] = j;
     }
-    return hitting;
+    return cairn_link_sum(cairn_problem_link(c->p), hitting);
 }
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
+/* Scheme auto finds s contact by contact in an outer loop; in the rounds all its contacts have
+ * exact friction. */
 static cairn_law law_of(const cairn_scheme *scheme)
 {
     return cairn_scheme_is_mixed(scheme) ? CAIRN_LAW_COULOMB : scheme->law;
 }
 
+/* b of (2) for contact j. */
 static void set_bias(chain *c, int j)
 {
     const cairn_step *step = c->step;
@@ -221,13 +243,15 @@ static void set_bias(chain *c, int j)
     c->bias[j] = e * fmin(0, at.u + s) + s;
 }
 
-/* (2) impulses of the contacts in the list, in the scratch */
+/* (2) The impulses of the contacts in the list, in the scratch. A decompression with zero floors is
+ * an impact solve: few contacts, solved almost exactly. */
 static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report)
 {
     const cairn_step *step = c->step;
     cairn_arena *scratch = &step->world->scratch;
     cairn_problem whole = *c->p;
     cairn_problem_part part;
+    /* circular cones, whatever the scheme */
     whole.directions = 0;
     whole.v_free = c->w;
     whole.b = c->bias;
@@ -241,7 +265,7 @@ static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report
     *r = cairn_arena_doubles(scratch, rows);
     if (!zeros || !u || !v || !*r)
         return CAIRN_NO_MEMORY;
-    const cairn_decompression impact = { p, zeros, zeros };
+    const cairn_decompression impact = { p, zeros, zeros, scratch };
     cairn_solve_options options = cairn_solve_options_default();
     options.law = law_of(step->scheme);
     options.tolerance = fmin(CLOSE, step->options->tolerance);
@@ -249,7 +273,7 @@ static cairn_status solve_round(chain *c, double **r, cairn_solve_report *report
     return cairn_decompression_solve(&impact, &options, *r, v, u, report);
 }
 
-/* (3) for one contact */
+/* (3) for one contact. y += t M^-1 H' r is the same product with t r. */
 static void strike(chain *c, int j, int round, const double *r)
 {
     const cairn_problem *p = c->p;
@@ -269,7 +293,9 @@ static void strike(chain *c, int j, int round, const double *r)
     cairn_contact_push(p, d, n, j, late, c->y);
 }
 
-/* How far from x the bodies of a contact are when it hits: candidates must cover that. */
+/* How far from x the bodies of a contact are when it hits. The path may turn back, so this can
+ * exceed the distance at the end of the step; the reach, within which candidates were searched,
+ * must cover it. */
 static void note_way(const chain *c, int j)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
@@ -295,6 +321,19 @@ static void mark_blocks(const chain *c, int j)
         }
 }
 
+/* Ghosts as the round leaves them: their owners know all of their contacts. */
+static void fetch_ghosts(const chain *c)
+{
+    size_t width = (size_t)c->p->block_size;
+    cairn_problem_fetch(c->p, c->w, width * sizeof *c->w);
+    cairn_problem_fetch(c->p, c->y, width * sizeof *c->y);
+    cairn_problem_fetch(c->p, c->time, sizeof *c->time);
+    cairn_problem_fetch(c->p, c->changed, sizeof *c->changed);
+    cairn_problem_fetch(c->p, c->struck, sizeof *c->struck);
+}
+
+/* All updates of a round. Distances are noted before w and y change; then only the contacts of
+ * changed blocks can have another time. */
 static void strike_all(chain *c, int round, const double *r)
 {
     size_t d = (size_t)c->p->dimension;
@@ -306,6 +345,8 @@ static void strike_all(chain *c, int round, const double *r)
         strike(c, c->list[k], round, r + (size_t)k * d);
     for (int k = 0; k < c->count; k++)
         mark_blocks(c, c->list[k]);
+    c->struck_any = true;
+    fetch_ghosts(c);
     for (int j = 0; j < contacts; j++)
         if (is_changed(c, j))
             look_at(c, j);
@@ -313,7 +354,8 @@ static void strike_all(chain *c, int round, const double *r)
 
 /* ---- all rounds ----------------------------------------------------------------------------- */
 
-/* Room for the impacts of another round: twice as much as before, and what there was. */
+/* Capacity for the impacts of another round. Doubling keeps the copying linear; the old arrays stay
+ * in the scratch until the end of the step. */
 static cairn_status make_room(chain *c)
 {
     cairn_arena *scratch = &c->step->world->scratch;
@@ -339,11 +381,13 @@ static cairn_status make_room(chain *c)
     return CAIRN_OK;
 }
 
+/* One round; *good is false if it misses the tolerance, and then changes nothing. */
 static cairn_status do_round(chain *c, int round, bool *good)
 {
     cairn_solve_report report;
     double *r;
     TRY(make_room(c));
+    /* after make_room, whose arrays must stay */
     cairn_arena_moment before = cairn_arena_now(&c->step->world->scratch);
     TRY(solve_round(c, &r, &report));
     *good = report.judgement.asked.relative <= c->step->options->tolerance;
@@ -353,18 +397,21 @@ static cairn_status do_round(chain *c, int round, bool *good)
     return CAIRN_OK;
 }
 
+/* Rounds until nothing hits. The contacts that still hit at the end are reported, not hidden. */
 static cairn_status do_rounds(chain *c)
 {
     cairn_step_report *report = c->step->report;
     bool good = true;
-    int hitting = find_first(c);
+    int64_t hitting = find_first(c), impacts = 0;
     while (hitting > 0 && good && report->impact_rounds < c->step->options->impact_rounds) {
         TRY(do_round(c, report->impact_rounds + 1, &good));
         report->impact_rounds += good;
         hitting = find_first(c);
     }
-    report->impacts = c->found.count;
-    report->impacts_left = hitting;
+    for (int k = 0; k < c->found.count; k++)
+        impacts += cairn_contact_counts(c->p, c->found.contact[k]);
+    report->impacts = (int)cairn_link_sum(cairn_problem_link(c->p), impacts);
+    report->impacts_left = (int)hitting;
     return CAIRN_OK;
 }
 
@@ -394,13 +441,15 @@ static cairn_status take_arrays(chain *c)
     return CAIRN_OK;
 }
 
+/* Whether an impact has changed one of the bodies of contact j. */
 static bool is_struck(const chain *c, int j)
 {
     const int32_t *block = c->p->block + 2 * (size_t)j;
     return (block[0] >= 0 && c->struck[block[0]]) || (block[1] >= 0 && c->struck[block[1]]);
 }
 
-/* The bias of a contact whose bodies have been hit. */
+/* The bias, in the final solve, of a contact whose bodies took part in an impact: computed from the
+ * paths instead of from the velocities before the step. */
 static double bias_after(const chain *c, int j)
 {
     const cairn_step *step = c->step;
@@ -413,7 +462,7 @@ static double bias_after(const chain *c, int j)
     return cairn_scheme_bias(step->scheme->velocity_level, step->h, &at);
 }
 
-/* The usual solve starts from w, and gaps from where the paths lead. */
+/* The usual solve starts from w, with gaps measured along the paths. */
 static cairn_status hand_on(const chain *c, cairn_answer *answer)
 {
     size_t count = (size_t)c->step->world->contacts.count;
@@ -432,10 +481,11 @@ static cairn_status hand_on(const chain *c, cairn_answer *answer)
     return CAIRN_OK;
 }
 
-/* ---- whether there are any ------------------------------------------------------------------ */
+/* ---- whether rounds apply ------------------------------------------------------------------- */
 
-/* What is not of contacts alone, and what is found by iteration around the solve, is left to a
- * single solve. */
+/* Whether rounds apply. They handle plain contacts only: laws with further components or pulls,
+ * laws that are found by iteration around the solve, joints, sleep and contacts that are evaluated
+ * elsewhere than at the start are left to a single solve. */
 static bool is_for_rounds(const cairn_step *step, const cairn_problem *p)
 {
     const cairn_world *world = step->world;
@@ -447,20 +497,24 @@ static bool is_for_rounds(const cairn_step *step, const cairn_problem *p)
            !p->bounded;
 }
 
-static bool any_bounces(const cairn_contact_store *c)
+/* Whether some contact has restitution at all, of any member. */
+static bool any_bounces(const cairn_contact_store *c, cairn_link *link)
 {
     bool any = false;
     for (int j = 0; j < c->count && !any; j++)
         any = c->restitution[j] > 0;
-    return any;
+    return cairn_link_any(link, any);
 }
 
+/* The entries of the report are set to 0 first: an earlier attempt of the step may have filled
+ * them. */
 cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool *any)
 {
     const cairn_contact_store *contacts = &step->world->contacts;
     step->report->impacts = step->report->impact_rounds = step->report->impacts_left = 0;
     *any = false;
-    if (!is_for_rounds(step, &answer->problem) || !any_bounces(contacts))
+    if (!is_for_rounds(step, &answer->problem) ||
+        !any_bounces(contacts, step->world->exchange.link))
         return CAIRN_OK;
     cairn_arena_moment before = cairn_arena_now(&step->world->scratch);
     chain c = { .step = step, .p = &answer->problem, .v_old = answer->v_old };
@@ -471,9 +525,10 @@ cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool
             look_at(&c, j);
         TRY(do_rounds(&c));
     }
-    *any = c.found.count > 0;
+    *any = c.struck_any;
     if (*any)
         return hand_on(&c, answer);
+    /* nothing was resolved: give the memory back, the answer is unchanged */
     cairn_arena_return(&step->world->scratch, before);
     return CAIRN_OK;
 }

@@ -1,9 +1,10 @@
 /* contacts.c - the candidate contacts of a step.
  *
- * Every body gets a reach: how far it may move in this step, from its free velocity with something
- * to spare. Candidates are all pairs whose gap the reaches can close. After the solve the true
- * motion is compared with the reach: a body that went further makes the step be done again with
- * larger reaches. So no contact that could have mattered is ever left out. */
+ * Every body gets a reach: an upper bound on how far its points may move in this step, estimated
+ * from its free velocity with some margin. Candidates are all pairs whose gap the reaches can
+ * close. After the solve the actual motion is compared with the reach: if a body moved beyond its
+ * reach, the step is repeated with larger reaches. So no contact that could have mattered is ever
+ * left out, and the estimate affects only the cost. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +20,9 @@ enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */
 
 /* ---- reach ---------------------------------------------------------------------------------- */
 
-/* First guess: a quarter more than the free motion, two steps' gravity, 2 % of the size; and the
- * margin that the user asked for. Turning moves the surface by at most arm |omega| h. */
+/* First estimate: 1.25 times the free motion, plus two steps' worth of gravity, plus 2 % of the
+ * size; at least the margin that the user asked for. A rotation moves the surface by at most arm
+ * |omega| h. */
 static double first_reach(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     double h = step->h, speed = cairn_norm(motion->v_free[i]);
@@ -30,14 +32,15 @@ static double first_reach(const cairn_step *step, const cairn_free_motion *motio
     return fmax(reach + 0.02 * cairn_body_size(step->world, i), step->options->margin);
 }
 
-/* The angle by which a driven body turns in this step. */
+/* The angle by which a driven body rotates from where it is evaluated to the end of the step. */
 static double driven_turn(const cairn_free_motion *motion, int i)
 {
     cairn_quat back = cairn_quat_conjugate(motion->q_eval[i]);
     return cairn_norm(cairn_quat_log(cairn_quat_multiply(motion->q_next[i], back)));
 }
 
-/* A driven body: as far as it goes; one without bounds says by `turn` how far it turns. */
+/* The reach of a driven body is its known motion. For a body without bounds (arm infinite) no
+ * finite distance covers a rotation; its collider states the angle in `turn` instead. */
 static double driven_reach(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     double moved = cairn_norm(cairn_sub(motion->x_next[i], motion->x_eval[i]));
@@ -45,18 +48,19 @@ static double driven_reach(const cairn_step *step, const cairn_free_motion *moti
     return isfinite(arm) ? moved + arm * driven_turn(motion, i) : moved;
 }
 
-/* How far bodies go, in one range of them. */
+/* How far the bodies of one range move. */
 typedef struct ways {
-    double longest, least_reach; /* m: of all; of dynamic bodies */
+    double longest, least_reach; /* m: longest free motion; smallest reach of dynamic bodies */
 } ways;
 
 typedef struct reach_job {
     const cairn_step *step;
     const cairn_free_motion *motion;
-    double *reach; /* m: of each body                                                  */
-    double *way;   /* m: of each body that is there, without contact                     */
+    double *reach; /* m, of each body                             */
+    double *way;   /* m, of each body: its motion without contact */
 } reach_job;
 
+/* Fixed bodies keep reach 0, to which the array was initialised. */
 static void reach_range(int begin, int end, void *context, void *value)
 {
     const reach_job *job = context;
@@ -86,8 +90,8 @@ static void add_ways(void *result, const void *value)
     all->least_reach = fmin(all->least_reach, w->least_reach);
 }
 
-/* The first reach of all bodies; whether someone goes further than each can reach anyway, else
- * there is nothing to share. */
+/* The first reach of all bodies. *far: whether some body moves farther than others can reach, so
+ * that it may push them beyond their reach. If not, reaches need not be shared. */
 static cairn_status find_reach(reach_job *job, bool *far)
 {
     static const ways none = { 0, INFINITY };
@@ -95,6 +99,7 @@ static cairn_status find_reach(reach_job *job, bool *far)
     ways all = none;
     const cairn_reduction of_bodies = { .count = world->bodies.count,
                                         .grain = GRAIN,
+                                        .parted = cairn_world_parted(world),
                                         .work = reach_range,
                                         .join = add_ways,
                                         .context = job,
@@ -105,8 +110,8 @@ static cairn_status find_reach(reach_job *job, bool *far)
     return CAIRN_OK;
 }
 
-/* How far contact j/2 of the last step lets body j & 1 of it be pushed by the other. A driven body
- * pushes along the normal: what slides past it does not go along with it. */
+/* How far, by contact j/2 of the last step, its body j & 1 may be pushed by the other one. A driven
+ * body pushes only along the normal: what slides along it is not carried with it. */
 static double pushed_by(const reach_job *job, const cairn_contact_store *last, int j)
 {
     const cairn_body_store *b = &job->step->world->bodies;
@@ -120,6 +125,8 @@ static double pushed_by(const reach_job *job, const cairn_contact_store *last, i
     return job->step->h * fabs(cairn_dot(last->normal[j / 2], v));
 }
 
+/* Every dynamic body may move as far as each body that it touched in the last step, times
+ * `share`. */
 static void share_ring(const reach_job *job, const cairn_contact_store *last, double share)
 {
     const cairn_step *step = job->step;
@@ -134,25 +141,30 @@ static void share_ring(const reach_job *job, const cairn_contact_store *last, do
     }
 }
 
-/* What a body is about to be hit by sets it in motion: it may go as far as its neighbours of the
- * last step; these push theirs, FADE as far, and so on for a few rings. Found on spheres that are
- * poured: of 600 steps 381 had to be solved again with one ring, 15 with four, for 8 % more
- * candidates. */
+/* A body that is about to be hit is set in motion: it may move as far as its neighbours of the last
+ * step. These push their own neighbours, FADE times as far, and so on for a few rings. Measured on
+ * a scene of poured spheres: of 600 steps, 381 had to be repeated with one ring and 15 with four,
+ * for 8 % more candidates. */
 enum { RINGS = 4 };
 static const double FADE = 0.7;
 
+/* Ghosts get their reaches from their owners after every ring, since their other neighbours are not
+ * known here. */
 static void share_reach(const reach_job *job, const cairn_contact_store *last)
 {
     const cairn_step *step = job->step;
     share_ring(job, last, 1.1);
+    cairn_exchange_fetch(step->world, job->reach, sizeof *job->reach);
     for (int ring = 1; ring < RINGS; ring++) {
         for (int i = 0; i < step->world->bodies.count; i++)
             if (cairn_step_block(step, i) >= 0)
                 job->way[i] = cairn_larger(job->way[i], FADE * job->reach[i]);
         share_ring(job, last, 1);
+        cairn_exchange_fetch(step->world, job->reach, sizeof *job->reach);
     }
 }
 
+/* The reach of all bodies, once per step; later attempts only enlarge it. */
 static cairn_status take_reach(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_candidates *candidates)
 {
@@ -162,7 +174,7 @@ static cairn_status take_reach(const cairn_step *step, const cairn_free_motion *
     if (!candidates->reach)
         return CAIRN_NO_MEMORY;
     if (step->scheme->velocity_level)
-        return CAIRN_OK; /* only what overlaps is a contact */
+        return CAIRN_OK; /* only overlaps are contacts: the reach is 0 */
     cairn_arena_moment before = cairn_arena_now(scratch);
     reach_job job = { step, motion, candidates->reach,
                       cairn_arena_take(scratch, (size_t)b->count, sizeof *job.way) };
@@ -173,11 +185,11 @@ static cairn_status take_reach(const cairn_step *step, const cairn_free_motion *
     if (far)
         share_reach(&job, candidates->warm);
     cairn_arena_return(scratch, before);
-    return CAIRN_OK;
+    return cairn_exchange_cover(step->world, candidates->reach);
 }
 
-/* How far the points of a dynamic body are, with the velocities of the solve, from where the
- * candidates were found, which need not be x. */
+/* How far the points of a dynamic body moved, with the velocities of the solve and the penetration
+ * correction, from the pose at which candidates were found, which need not be that of the start. */
 static double moved_by(const cairn_step *step, const cairn_moves *m, int i)
 {
     const cairn_answer *answer = m->answer;
@@ -200,7 +212,7 @@ static double moved_by(const cairn_step *step, const cairn_moves *m, int i)
         omega = cairn_add(omega, cairn_block_turning(step, &answer->balls, i, shift));
     cairn_quat turn = cairn_quat_multiply(cairn_quat_conjugate(m->motion->q_eval[i]), b->q[i]);
     turn = cairn_quat_multiply(turn, cairn_quat_exp(cairn_scale(step->h, omega)));
-    /* the logarithm sees no full turns */
+    /* the logarithm gives at most half a turn: for faster rotation use h |omega| itself */
     double angle = fmax(cairn_norm(cairn_quat_log(turn)),
                         step->h * cairn_norm(omega) > M_PI ? step->h * cairn_norm(omega) : 0);
     return moved + arm * angle;
@@ -212,6 +224,7 @@ typedef struct outran_job {
     double *reach; /* m: of each body */
 } outran_job;
 
+/* Each body writes only to its own reach, so ranges can run in any order. */
 static void outran_range(int begin, int end, void *context, void *value)
 {
     const outran_job *job = context;
@@ -220,6 +233,7 @@ static void outran_range(int begin, int end, void *context, void *value)
     for (int i = begin; i < end; i++) {
         double moved = cairn_step_block(step, i) < 0 ? 0 : moved_by(step, job->moves, i);
         if (moved > job->reach[i]) {
+            /* more than needed, because the new contacts will change the motion again */
             job->reach[i] = 1.5 * moved;
             *any = true;
         }
@@ -231,6 +245,8 @@ static void add_any(void *result, const void *value)
     *(bool *)result = *(bool *)result || *(const bool *)value;
 }
 
+/* Bodies that are not dynamic never exceed their reach. Schemes of velocity level take contacts
+ * from overlaps only and have no reach. */
 cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
                                cairn_candidates *candidates, bool *outran)
 {
@@ -238,16 +254,24 @@ cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
     outran_job job = { step, moves, candidates->reach };
     const cairn_reduction all = { .count = step->world->bodies.count,
                                   .grain = GRAIN,
+                                  .parted = cairn_world_parted(step->world),
                                   .work = outran_range,
                                   .join = add_any,
                                   .context = &job,
                                   .neutral = &none,
                                   .size = sizeof none };
     *outran = false;
-    return step->scheme->velocity_level ? CAIRN_OK
-                                        : cairn_arena_reduce(&step->world->scratch, &all, outran);
+    if (step->scheme->velocity_level)
+        return CAIRN_OK;
+    TRY(cairn_arena_reduce(&step->world->scratch, &all, outran));
+    if (!*outran)
+        return CAIRN_OK;
+    cairn_exchange_fetch(step->world, candidates->reach, sizeof *candidates->reach);
+    return cairn_exchange_cover(step->world, candidates->reach);
 }
 
+/* The motion is proportional to the time step, so a step of h size/moved moves a body by its
+ * size. */
 double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *body)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -270,12 +294,13 @@ double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *
 typedef struct layout_job {
     const cairn_step *step;
     const cairn_free_motion *motion;
-    const double *reach; /* m: of each body */
+    const double *reach; /* m, of each body */
     cairn_zone *zones;
     cairn_collider *colliders;
 } layout_job;
 
-/* How far the points of a body come to where contacts are evaluated. */
+/* How far the points of a body moved from the start of the step to the pose at which contacts are
+ * evaluated. */
 static double came_by(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -287,6 +312,8 @@ static double came_by(const cairn_step *step, const cairn_free_motion *motion, i
     return moved + arm * cairn_norm(cairn_quat_log(turn));
 }
 
+/* A collider at the pose of evaluation. `behind` tells the narrow phase that the body may already
+ * have passed through a thin face by then. */
 static cairn_collider make_collider(const cairn_step *step, const cairn_free_motion *motion,
                                     double reach, int i)
 {
@@ -301,17 +328,19 @@ static cairn_collider make_collider(const cairn_step *step, const cairn_free_mot
     return c;
 }
 
-static cairn_zone ball_zone(const cairn_body_store *b, cairn_vec3 centre, double reach, int i)
+/* A ball needs no collider: its zone says everything. */
+static cairn_zone ball_zone(const cairn_world *world, cairn_vec3 centre, double reach, int i)
 {
+    const cairn_body_store *b = &world->bodies;
     double half = b->ball[i] + reach;
     return (cairn_zone){ .centre = centre,
                          .half = { half, half, half },
                          .radius = b->ball[i],
                          .kind = CAIRN_ZONE_BALL,
-                         .movable = i >= b->held };
+                         .movable = cairn_world_moves(world, i) };
 }
 
-/* Also the kinds of zones that are there, as bits. */
+/* The zones and colliders of a range; the value is the set of kinds of zones, as bits. */
 static void layout_range(int begin, int end, void *context, void *value)
 {
     const layout_job *job = context;
@@ -319,7 +348,7 @@ static void layout_range(int begin, int end, void *context, void *value)
     unsigned kinds = 0;
     for (int i = begin; i < end; i++) {
         if (b->ball[i] >= 0) {
-            job->zones[i] = ball_zone(b, job->motion->x_eval[i], job->reach[i], i);
+            job->zones[i] = ball_zone(job->step->world, job->motion->x_eval[i], job->reach[i], i);
         } else {
             job->colliders[i] = make_collider(job->step, job->motion, job->reach[i], i);
             job->zones[i] = cairn_zone_of(&job->colliders[i]);
@@ -334,7 +363,8 @@ static void add_kinds(void *result, const void *value)
     *(unsigned *)result |= *(const unsigned *)value;
 }
 
-/* Also whether there are balls and planes alone: each pair then has one witness. */
+/* Zones and colliders of all bodies, and whether there are only balls and planes: then each pair
+ * has exactly one witness, and a faster path is taken. All members must take the same path. */
 static cairn_status lay_out(const cairn_step *step, const cairn_free_motion *motion,
                             cairn_candidates *candidates, cairn_layout *out)
 {
@@ -356,13 +386,14 @@ static cairn_status lay_out(const cairn_step *step, const cairn_free_motion *mot
     if (!job.zones || !job.colliders)
         return CAIRN_NO_MEMORY;
     TRY(cairn_arena_reduce(scratch, &all, &kinds));
-    candidates->plain = (kinds & ~plain) == 0;
+    candidates->plain = cairn_link_all(step->world->exchange.link, (kinds & ~plain) == 0);
     *out = (cairn_layout){ (int)count, job.zones, job.colliders, candidates->reach };
     return CAIRN_OK;
 }
 
-/* z x n in 2D. In 3D n x z, so that cones with edges stand as in [ST96]; any direction at right
- * angles where n is close to z. A formula without history. */
+/* z x n in 2D. In 3D n x z, so that cones with edges have the orientation of [ST96]; any
+ * perpendicular direction if n is within 26 degrees of z (|n_z| > 0.9), where n x z becomes small.
+ * It depends on n alone, not on earlier steps, so that resumed runs give the same bits. */
 static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
 {
     if (dimension == 2)
@@ -372,22 +403,22 @@ static cairn_vec3 tangent_of(int dimension, cairn_vec3 n)
                  : cairn_perpendicular(n);
 }
 
-/* The least exact of all distances. */
+/* The least accurate of all distances. */
 typedef struct inexact {
     double residual;
-    cairn_pair pair; /* -1: all are closed forms                                     */
+    cairn_pair pair; /* -1: all distances are closed forms, without iteration error */
 } inexact;
 
 static const inexact exact = { 0, { -1, -1 } };
 
-/* One range of contacts on the way from witnesses. */
+/* The state of the conversion of witnesses to contacts, for one range of leaves. */
 typedef struct gathering {
     cairn_world *world;
-    const cairn_quat *q_eval; /* of each body                                                 */
+    const cairn_quat *q_eval; /* of each body: orientation at which contacts are evaluated */
     const cairn_touches *touches;
-    int next; /* contact                                                      */
-    cairn_contact_law law;
-    inexact least;
+    int next;              /* index of the next contact            */
+    cairn_contact_law law; /* cached law of the last two materials */
+    inexact least;         /* of this range                        */
 } gathering;
 
 static void note_residual(inexact *least, const inexact *other)
@@ -396,7 +427,8 @@ static void note_residual(inexact *least, const inexact *other)
         *least = *other;
 }
 
-/* The contact of one witness of leaf `leaf` between bodies a and b. */
+/* Append the contact of one witness of `leaf` between bodies a and b. Friction and the other
+ * surface laws follow from the two materials. */
 static inline void add_contact(gathering *g, int a, int b, const cairn_witness *found,
                                const cairn_leaf *leaf)
 {
@@ -409,6 +441,7 @@ static inline void add_contact(gathering *g, int a, int b, const cairn_witness *
         c->piece[2 * j] = leaf->first;
         c->piece[2 * j + 1] = leaf->second;
     }
+    /* the middle of both witness points: with gap and normal it gives both (cairn_contact_arm) */
     c->point[j] = cairn_scale(0.5, cairn_add(found->on_a, found->on_b));
     c->normal[j] = found->normal;
     c->tangent[j] = tangent_of(g->world->dimension, found->normal);
@@ -416,7 +449,8 @@ static inline void add_contact(gathering *g, int a, int b, const cairn_witness *
     cairn_contact_meet(g->world, g->q_eval, j, &g->law);
 }
 
-/* The contact of a witness of leaf k. */
+/* The contact of a witness of leaf k. A pair is swapped if the distance function for its two kinds
+ * of shapes takes them in the other order. */
 static void add_found(gathering *g, size_t k, const cairn_witness *found)
 {
     const cairn_touches *t = g->touches;
@@ -430,7 +464,7 @@ static void add_found(gathering *g, size_t k, const cairn_witness *found)
         add_contact(g, pair.first, pair.second, found, &leaf);
 }
 
-/* The contacts of leaves, in the order of their features. */
+/* The contacts of leaves [begin, end), in the order of their features. */
 static void add_leaves(gathering *g, size_t begin, size_t end)
 {
     const cairn_touches *t = g->touches;
@@ -439,7 +473,8 @@ static void add_leaves(gathering *g, size_t begin, size_t end)
             add_found(g, k, &t->found[t->first[k] + (size_t)i]);
 }
 
-/* The contacts of the pair whose leaves are [begin, end). */
+/* The contacts of the pair whose leaves are [begin, end). Neighbouring faces of a mesh give the
+ * same point several times, so their witnesses are merged first. */
 static cairn_status add_pair(gathering *g, size_t begin, size_t end)
 {
     const cairn_touches *t = g->touches;
@@ -458,7 +493,8 @@ static cairn_status add_pair(gathering *g, size_t begin, size_t end)
     return CAIRN_OK;
 }
 
-/* Bodies taken apart: pair by pair, since points of one pair may be left out. */
+/* Bodies with pieces: pair by pair and serially, because merging may leave out points, so that the
+ * index of a contact depends on all earlier pairs. */
 static cairn_status gather_pieces(gathering *g)
 {
     const cairn_touches *t = g->touches;
@@ -470,6 +506,8 @@ static cairn_status gather_pieces(gathering *g)
     return CAIRN_OK;
 }
 
+/* Contacts of whole bodies: `before` holds the number of witnesses before each range, so every
+ * range knows where its contacts go. */
 static void gather_range(int begin, int end, void *context, void *value)
 {
     gathering g = *(const gathering *)context;
@@ -483,6 +521,7 @@ static void join_residuals(void *result, const void *value)
     note_residual(result, value);
 }
 
+/* In parallel: the position of every contact is known beforehand. */
 static cairn_status gather_pairs(gathering *g)
 {
     gathering start = *g;
@@ -505,7 +544,7 @@ typedef struct plain_job {
     const cairn_zone *zones;
 } plain_job;
 
-/* Contact k is the one witness of pair k. */
+/* Contact k is the only witness of pair k, so pairs can be processed in any order. */
 static void plain_range(int begin, int end, void *context)
 {
     static const cairn_leaf wholes = { .first = { -1, -1 }, .second = { -1, -1 } };
@@ -515,6 +554,8 @@ static void plain_range(int begin, int end, void *context)
     g.next = begin;
     for (int k = begin; k < end; k++) {
         const cairn_pair pair = world->pair_list.items[k];
+        /* prefetch the zone of the second body: first bodies of a sorted list come in order, second
+         * ones do not */
         int soon = k + CAIRN_AHEAD < end ? k + CAIRN_AHEAD : k;
         cairn_prefetch(&job->zones[world->pair_list.items[soon].second], sizeof(cairn_zone));
         bool swapped;
@@ -530,6 +571,7 @@ static void plain_range(int begin, int end, void *context)
 
 /* ---- all candidates ------------------------------------------------------------------------- */
 
+/* Columns only for laws that some material has: others read zeros (contact_store.c). */
 static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
 {
     const cairn_surface_laws *laws = &world->materials.laws;
@@ -542,12 +584,15 @@ static cairn_status make_room(cairn_world *world, size_t contacts, bool pieces)
     return cairn_contacts_reserve(&world->contacts, contacts, set, world->dimension);
 }
 
+/* The value is that of all members; a member knows the two bodies only if they are its own. */
 static void report_inexact(const cairn_step *step, const inexact *least)
 {
     cairn_step_report *report = step->report;
-    report->certificate.distance = least->residual;
-    report->distance_body[0] = cairn_row_uid(step->world, least->pair.first);
-    report->distance_body[1] = cairn_row_uid(step->world, least->pair.second);
+    double all = cairn_link_largest(step->world->exchange.link, least->residual);
+    bool here = least->residual == all;
+    report->certificate.distance = all;
+    report->distance_body[0] = cairn_row_uid(step->world, here ? least->pair.first : -1);
+    report->distance_body[1] = cairn_row_uid(step->world, here ? least->pair.second : -1);
 }
 
 static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval)
@@ -556,6 +601,7 @@ static gathering start_gathering(cairn_world *world, const cairn_quat *q_eval)
         gathering){ .world = world, .q_eval = q_eval, .law = { .a = -1, .b = -1 }, .least = exact };
 }
 
+/* All contacts if there are only balls and planes. Their distances are closed forms. */
 static cairn_status gather_plain(const cairn_step *step, const cairn_quat *q_eval,
                                  const cairn_layout *layout)
 {
@@ -570,6 +616,7 @@ static cairn_status gather_plain(const cairn_step *step, const cairn_quat *q_eva
     return CAIRN_OK;
 }
 
+/* All contacts, by the general narrow phase of touch.c. */
 static cairn_status gather_any(const cairn_step *step, const cairn_quat *q_eval,
                                const cairn_layout *layout)
 {
@@ -585,7 +632,8 @@ static cairn_status gather_any(const cairn_step *step, const cairn_quat *q_eval,
     return CAIRN_OK;
 }
 
-/* The candidates, out of scratch that is not needed after them. */
+/* Replace the contacts of the world by the candidates. The caller gives back the scratch used
+ * here. */
 static cairn_status find_candidates(const cairn_step *step, const cairn_free_motion *motion,
                                     cairn_candidates *candidates)
 {
@@ -597,18 +645,22 @@ static cairn_status find_candidates(const cairn_step *step, const cairn_free_mot
                              : gather_any(step, motion->q_eval, &layout);
 }
 
+/* A ratio of 0, before the first step, makes the warm start zero. */
 cairn_candidates cairn_candidates_none(const cairn_world *world, double h)
 {
     return (cairn_candidates){ .warm = &world->last,
                                .warm_ratio = world->last_step > 0 ? h / world->last_step : 0 };
 }
 
+/* The first call also finds the reaches. Zones, colliders and witnesses are given back at the end;
+ * the reaches stay for the whole step. */
 cairn_status cairn_step_candidates(const cairn_step *step, const cairn_free_motion *motion,
                                    cairn_candidates *candidates)
 {
     cairn_arena *scratch = &step->world->scratch;
     if (!candidates->reach) {
         TRY(take_reach(step, motion, candidates));
+        /* the reach must survive when an attempt gives its scratch back */
         candidates->before_attempts = cairn_arena_now(scratch);
     }
     cairn_arena_moment before = cairn_arena_now(scratch);

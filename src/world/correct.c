@@ -1,41 +1,42 @@
-/* correct.c - overlaps are mended by moving bodies, not by setting them in motion.
+/* correct.c - penetration is corrected by moving bodies, not by giving them a velocity.
  *
- * An overlap -g that one step is to close asks for the velocity -g/h, and that velocity stays: the
- * bodies are thrown apart. And with b < 0 a packing that is tight may have no velocity that obeys
- * the law at all (with friction Hv + b must be in K*), while with b >= 0 there is always v = 0. So
- * the velocity problem sees no overlap,
+ * To close an overlap -g in one step would require the velocity -g/h, and that velocity would
+ * remain: the bodies would be thrown apart. Moreover, with b < 0 a tight packing may have no
+ * velocity that satisfies the law at all (with friction Hv + b must be in K*), while with b >= 0
+ * there is always v = 0. So the velocity problem ignores overlaps,
  *
  *     b = max(gamma g/h, 0)
  *
- * and what is still to be mended after the solve,
+ * and the overlap that is still there after the solve,
  *
  *     c = u_N + gamma g/h < 0    where g < 0, at most PORTION of the smaller body in a step,
  *
- * is done by a displacement h z without velocity, the nearest one in the mass norm that opens it
- * and closes no other contact:
+ * is corrected by a displacement h z without velocity: the smallest one in the mass norm that opens
+ * it and closes no other contact:
  *
  *     min 1/2 |z|_M^2   s.t.   H_N z + c >= 0
  *
- * which is a one-step problem without friction. It is solved only roughly: what is left is mended
- * in the next step. Where few contacts overlap, z moves the bodies of these and those up to RINGS
- * contacts further on; contacts wider open than z can close are left out. What is pushed together
- * at the rim is less than what was mended, and is mended when it is worth it. The potential that z
- * adds is a line of the energy ledger. The other ways to treat overlaps are there for comparison;
- * schemes of velocity level always keep them. */
+ * This is a one-step problem without friction. It is solved only approximately, because the next
+ * step corrects the remainder. If few contacts overlap, z moves only their bodies and those up to
+ * RINGS contacts away; contacts that are open wider than z can close are left out. Overlaps that
+ * this causes at the rim are smaller than those corrected, and are corrected when they are worth
+ * it. The potential energy that z adds is an entry of the ledger. The other ways to treat overlaps
+ * exist for comparison; schemes of velocity level always keep them. */
 #include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
-#include "problem/part.h"
+#include "problem/cut.h"
+#include "problem/forms.h"
 #include "world/step.h"
 
-static const double PORTION = 0.02;    /* of the smaller body: most that a step mends */
-static const double NEGLIGIBLE = 1e-9; /* of the smaller body: rounding               */
-static const double SLACK = 0.02;      /* of h^2 |gravity|: too little to be worth it */
-static const double ROUGH = 0.1;       /* relative residual                           */
-static const double WIDE = 8;          /* of the worst overlap: z closes no more      */
+static const double PORTION = 0.02;    /* of the smaller radius: most that a step corrects        */
+static const double NEGLIGIBLE = 1e-9; /* of the smaller radius: rounding                         */
+static const double SLACK = 0.02;      /* of h^2 |gravity|: too small to be worth a solve         */
+static const double ROUGH = 0.1;       /* relative residual of the solve for z                    */
+static const double WIDE = 8;          /* times the worst overlap: a wider gap is not closed by z */
 enum { MOST_SWEEPS = 100, RINGS = 3, GRAIN = 2048 };
 
 static const char *const ways[] = {
@@ -49,6 +50,7 @@ const char *cairn_overlaps_name(int index)
     return index >= 0 && index < WAYS ? ways[index] : NULL;
 }
 
+/* The options were checked before: an unknown name does not occur here. */
 cairn_overlaps cairn_overlaps_find(const char *name)
 {
     int i = 0;
@@ -57,7 +59,7 @@ cairn_overlaps cairn_overlaps_find(const char *name)
     return (cairn_overlaps)i;
 }
 
-/* Radius of the smaller of the two bodies; infinite when neither has a size. */
+/* The radius of the smaller of the two bodies, m; infinite if neither has a size. */
 static double size_of(const cairn_world *world, int j)
 {
     const int32_t *body = world->contacts.body + 2 * (size_t)j;
@@ -70,16 +72,17 @@ static double size_of(const cairn_world *world, int j)
     return size;
 }
 
-/* c of a contact that overlaps by -c h after this step, more than SLACK allows; 0 where rounding
- * does. */
+/* c of a contact that overlaps by -c h after this step, which is more than SLACK allows: limited to
+ * PORTION, and 0 if the overlap is only rounding. */
 static double to_be_mended(const cairn_step *step, int j, double c)
 {
     double size = size_of(step->world, j), h = step->h;
     return -c * h <= NEGLIGIBLE * size && isfinite(size) ? 0 : fmax(c, -PORTION * size / h);
 }
 
-/* c of contact j in m/s, at least 0 where nothing is to be mended: errors of the solver are not.
- * `slack` is the overlap over h that is not worth it. */
+/* c of contact j in m/s; at least 0 if nothing is to be corrected. A closing velocity of a contact
+ * that already overlaps is an error of the solver and is not corrected, so it is not counted.
+ * `slack` is the overlap, over h, that is not worth correcting. */
 static inline double left_open(const cairn_step *step, const cairn_answer *answer, int j,
                                double slack)
 {
@@ -87,25 +90,26 @@ static inline double left_open(const cairn_step *step, const cairn_answer *answe
     if (answer->impacts.behind)
         gap -= cairn_contact_behind(&answer->problem, j, answer->impacts.behind);
     double u = answer->u[(size_t)j * (size_t)answer->problem.dimension], closing = u < 0 ? u : 0;
-    u -= (gap < 0) * closing; /* signs cannot be foreseen: no branches */
+    u -= (gap < 0) * closing; /* no branch: the signs cannot be predicted */
     double c = u + step->options->stabilisation * gap / step->h, open = c > 0 ? c : 0;
     if ((gap < 0) & (-c > slack))
         open = to_be_mended(step, j, c);
     return open;
 }
 
-/* ---- which contacts take part --------------------------------------------------------------- */
+/* ---- the contacts that take part ------------------------------------------------------------ */
 
 typedef struct open_job {
     const cairn_step *step;
     const cairn_answer *answer;
-    double *c; /* of each contact */
+    double *c; /* m/s, of each contact */
 } open_job;
 
 static void open_range(int begin, int end, void *context, void *value)
 {
     const open_job *job = context;
     double *least = value, slack = SLACK * job->step->h * cairn_norm(job->step->world->gravity);
+    end = cairn_step_contacts(job->step, end);
     for (int j = begin; j < end; j++) {
         double c = left_open(job->step, job->answer, j, slack);
         job->c[j] = c;
@@ -118,7 +122,7 @@ static void take_least(void *result, const void *value)
     *(double *)result = fmin(*(double *)result, *(const double *)value);
 }
 
-/* c of all contacts, 0 for the rows of joints; *worst is the least of them. */
+/* c of all contacts, 0 for the rows of joints; *worst is the smallest of them, at most 0. */
 static cairn_status find_open(const cairn_step *step, const cairn_answer *answer, double **c,
                               double *worst)
 {
@@ -129,6 +133,7 @@ static cairn_status find_open(const cairn_step *step, const cairn_answer *answer
         return CAIRN_NO_MEMORY;
     const cairn_reduction all = { .count = step->world->contacts.count,
                                   .grain = GRAIN,
+                                  .parted = cairn_problem_parted(&answer->problem),
                                   .work = open_range,
                                   .join = take_least,
                                   .context = &job,
@@ -139,19 +144,20 @@ static cairn_status find_open(const cairn_step *step, const cairn_answer *answer
     return cairn_arena_reduce(scratch, &all, worst);
 }
 
-/* Contacts around those that overlap. */
+/* The contacts around those that overlap. Only they enter the solve for z, because in a large pile
+ * few contacts overlap. */
 typedef struct region {
     const cairn_problem *p;
     const double *c;
-    double widest;    /* m/s: c of those that z might close                      */
-    uint8_t *ring;    /* of each block: in how many contacts it is reached, + 1; of -1: 0 */
-    uint8_t *chosen;  /* of each contact                                         */
-    int32_t *contact; /* the chosen ones, ascending                              */
+    double widest;    /* m/s: largest c of contacts that z might close                            */
+    uint8_t *ring;    /* of each block: distance from an overlap in contacts, + 1; 0: not reached */
+    uint8_t *chosen;  /* of each contact: it is in the region                                     */
+    int32_t *contact; /* the chosen contacts, ascending                                           */
     int count;
 } region;
 
-/* Contact j is chosen if it overlaps (ring 0) or a block of a ring before this one is in it; its
- * blocks are then of the next ring. */
+/* Choose contact j if it overlaps (ring 0) or has a block of an earlier ring; its other block then
+ * belongs to the next ring. */
 static void reach(region *g, int j, int ring)
 {
     const int32_t *block = g->p->block + 2 * (size_t)j;
@@ -167,7 +173,7 @@ static void reach(region *g, int j, int ring)
     g->count += reached;
 }
 
-/* The blocks of overlaps are ring 1. */
+/* The blocks of overlapping contacts are ring 1. */
 static void find_overlaps(region *g)
 {
     for (int j = 0; j < g->p->contacts; j++)
@@ -175,7 +181,8 @@ static void find_overlaps(region *g)
             reach(g, j, 0);
 }
 
-/* Each turn reaches one contact further. Few are near: no more than that is asked of most. */
+/* Extend the region by one contact. Most contacts are not near: for them only the two rings are
+ * read. */
 static void grow(region *g, int ring)
 {
     const int32_t *block = g->p->block;
@@ -184,9 +191,12 @@ static void grow(region *g, int ring)
             reach(g, j, ring);
 }
 
+/* Rings are found breadth first, one pass over the contacts per ring. This needs no lists of
+ * neighbours. */
 static cairn_status find_region(cairn_arena *scratch, region *g)
 {
     size_t contacts = (size_t)g->p->contacts, blocks = (size_t)g->p->blocks;
+    /* one entry more, at index -1, so that held bodies (block -1) need no test; it stays 0 */
     uint8_t *rings = cairn_arena_take(scratch, blocks + 1, sizeof *rings);
     g->chosen = cairn_arena_take(scratch, contacts, sizeof *g->chosen);
     if (!rings || !g->chosen)
@@ -195,8 +205,11 @@ static cairn_status find_region(cairn_arena *scratch, region *g)
     memset(g->chosen, 0, contacts);
     g->ring = rings + 1;
     find_overlaps(g);
-    for (int ring = 1; ring <= RINGS; ring++)
+    for (int ring = 1; ring <= RINGS; ring++) {
+        /* a ghost may have been reached through a contact that only its owner has */
+        cairn_problem_fetch(g->p, g->ring, sizeof *g->ring);
         grow(g, ring);
+    }
     g->contact = cairn_arena_take(scratch, (size_t)g->count, sizeof *g->contact);
     if (!g->contact)
         return CAIRN_NO_MEMORY;
@@ -208,8 +221,8 @@ static cairn_status find_region(cairn_arena *scratch, region *g)
 
 /* ---- the displacement ----------------------------------------------------------------------- */
 
-/* Of the rows of joints those that hold go on to hold; motors, springs and the like do not move
- * anything here. */
+/* Of the rows of joints, keep the equations (no bounds, no compliance). All others, such as motors,
+ * springs and limits, must not move anything here: they get the bounds 0, 0. */
 static cairn_status keep_held(cairn_arena *scratch, cairn_problem *p)
 {
     size_t rows = (size_t)p->contacts * (size_t)p->dimension;
@@ -226,7 +239,7 @@ static cairn_status keep_held(cairn_arena *scratch, cairn_problem *p)
     return CAIRN_OK;
 }
 
-/* The problem of z: rows and masses of the step, without friction, from rest. */
+/* The problem of z: rows and masses of the step, bias c, no friction, v_free = 0. */
 static cairn_status pose(cairn_arena *scratch, const region *g, cairn_problem_part *part)
 {
     cairn_problem whole = *g->p;
@@ -242,14 +255,14 @@ static cairn_status pose(cairn_arena *scratch, const region *g, cairn_problem_pa
     return p->bounded ? keep_held(scratch, p) : CAIRN_OK;
 }
 
-/* What was found for the contacts of a region. */
+/* The solution for the contacts of a region. */
 typedef struct displacement {
     cairn_problem_part part;
-    double *r, *z; /* of its contacts; of its blocks */
+    double *r, *z; /* impulses of its contacts; velocities z of its blocks */
 } displacement;
 
-/* z of all blocks, and the normal impulses for whoever wants to compute it again; joints ask for
- * all of theirs. */
+/* z of all blocks, and the normal impulses, from which a checker can compute z again. Joints need
+ * all of their components. */
 static cairn_status keep(cairn_arena *scratch, const region *g, const displacement *found,
                          cairn_mending *mending)
 {
@@ -275,6 +288,8 @@ static cairn_status keep(cairn_arena *scratch, const region *g, const displaceme
     return CAIRN_OK;
 }
 
+/* Solve for z. A result that misses ROUGH is used as it is: the next step corrects the
+ * remainder. */
 static cairn_status solve(const cairn_step *step, const region *g, cairn_mending *mending)
 {
     displacement found;
@@ -289,6 +304,7 @@ static cairn_status solve(const cairn_step *step, const region *g, cairn_mending
     found.z = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     if (!found.r || !u || !found.z)
         return CAIRN_NO_MEMORY;
+    /* fixed, whatever solver the user chose for the velocities: this problem is always convex */
     options.solver = "ngs";
     options.backend = step->options->backend;
     options.tolerance = ROUGH;
@@ -297,6 +313,7 @@ static cairn_status solve(const cairn_step *step, const region *g, cairn_mending
     return keep(scratch, g, &found, mending);
 }
 
+/* Find and apply the correction; without an overlap that is worth it, `mending` stays empty. */
 static cairn_status mend(const cairn_step *step, const cairn_answer *answer, cairn_mending *mending)
 {
     double *c, worst;
@@ -310,7 +327,8 @@ static cairn_status mend(const cairn_step *step, const cairn_answer *answer, cai
     return solve(step, &g, mending);
 }
 
-/* After impacts within the step bodies end at x + h v - y: chain.c. */
+/* After impacts within the step bodies end at x + h v - y (chain.c): add -y/h to the
+ * displacement. */
 static cairn_status fall_behind(const cairn_step *step, const cairn_impacts *impacts,
                                 cairn_mending *mending)
 {
@@ -329,6 +347,8 @@ static cairn_status fall_behind(const cairn_step *step, const cairn_impacts *imp
     return CAIRN_OK;
 }
 
+/* `mended` keeps the part that corrects penetration, because only its potential belongs to the
+ * entry `correction` of the ledger; that of -y is a numerical loss. */
 cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
                              cairn_mending *mending)
 {
@@ -338,19 +358,20 @@ cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
     return answer->impacts.behind ? fall_behind(step, &answer->impacts, mending) : CAIRN_OK;
 }
 
-/* x += h z; turned by h times its angular part */
-static void move(const cairn_step *step, const cairn_balls *balls, const cairn_mending *mending,
-                 int i, cairn_arrival *arrival)
+/* x += h z, and a rotation by h times the angular part of z. Returns the potential energy added,
+ * J. */
+static double move(const cairn_step *step, const cairn_balls *balls, const cairn_mending *mending,
+                   int i, cairn_arrival *arrival)
 {
     double h = step->h;
     cairn_vec3 way = cairn_scale(h, cairn_block_moving(step, i, mending->shift));
     cairn_vec3 angle = cairn_scale(h, cairn_block_turning(step, balls, i, mending->shift));
-    double mass = step->world->bodies.mass[i];
+    double mass = step->world->bodies.mass[i], potential = 0;
     cairn_quat *q = &arrival->q[i];
     arrival->x[i] = cairn_add(arrival->x[i], way);
     if (mending->mended) {
         cairn_vec3 mended = cairn_scale(h, cairn_block_moving(step, i, mending->mended));
-        step->report->energy.correction -= mass * cairn_dot(step->world->gravity, mended);
+        potential = -mass * cairn_dot(step->world->gravity, mended);
     }
     if (step->world->dimension == 2 && angle.z != 0) {
         arrival->angle[i] += angle.z;
@@ -358,13 +379,47 @@ static void move(const cairn_step *step, const cairn_balls *balls, const cairn_m
     } else if (step->world->dimension == 3) {
         *q = cairn_quat_normalised(cairn_quat_multiply(*q, cairn_quat_exp(angle)));
     }
+    return potential;
 }
 
-void cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
-                           const cairn_mending *mending, cairn_arrival *arrival)
+typedef struct move_job {
+    const cairn_step *step;
+    const cairn_balls *balls;
+    const cairn_mending *mending;
+    cairn_arrival *arrival;
+} move_job;
+
+static void move_range(int begin, int end, void *context, void *value)
 {
+    const move_job *job = context;
+    double *sum = value;
+    for (int i = begin; i < end; i++)
+        if (cairn_step_block(job->step, i) >= 0 && cairn_mending_moves(job->step, job->mending, i))
+            *sum += move(job->step, job->balls, job->mending, i, job->arrival);
+}
+
+static void add_potential(void *result, const void *value)
+{
+    *(double *)result += *(const double *)value;
+}
+
+/* Move all bodies. The potential energy is summed by ranges or parts, so that it does not depend on
+ * threads or members. */
+cairn_status cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
+                                   const cairn_mending *mending, cairn_arrival *arrival)
+{
+    static const double none = 0;
+    move_job job = { step, balls, mending, arrival };
+    const cairn_reduction all = { .count = step->world->bodies.count,
+                                  .grain = GRAIN,
+                                  .parted = cairn_world_parted(step->world),
+                                  .work = move_range,
+                                  .join = add_potential,
+                                  .context = &job,
+                                  .neutral = &none,
+                                  .size = sizeof none };
     arrival->shifted = mending->shift ? mending->shifted : NULL;
-    for (int i = 0; mending->shift && i < step->world->bodies.count; i++)
-        if (cairn_step_block(step, i) >= 0 && cairn_mending_moves(step, mending, i))
-            move(step, balls, mending, i, arrival);
+    return mending->shift
+               ? cairn_arena_reduce(&step->world->scratch, &all, &step->report->energy.correction)
+               : CAIRN_OK;
 }

@@ -1,19 +1,21 @@
-/* generate.c - many bodies at once: tables of the generators, and the regular ones.
+/* generate.c - many bodies at once: the tables of the generators, and the regular ones.
  *
  * Random numbers are drawn body by body in the order radius, jitter x, y (3D: z), orientation,
- * mass; what is constant draws nothing. Bodies are numbered with i fastest, then j, then k. */
-#include "world/generate.h"
+ * mass; constants draw nothing. Bodies are numbered with i fastest, then j, then k. Both orders are
+ * part of what a scene file means: a change would give other bodies for the same seed. */
+#include "world/lists.h"
 
 #include <math.h>
 
-#include "base/count.h"
-#include "base/random.h"
+#include "base/common.h"
 #include "base/status.h"
+#include "cairn/world.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
+/* Options that several generators share, as lines of their tables. */
 #define OPTION_COUNT                                                                               \
     {                                                                                              \
         "count", CAIRN_OPTION_VECTOR, true, offsetof(cairn_generator, count), 1, INT32_MAX, "",    \
@@ -51,6 +53,16 @@
           NULL },                                                                                  \
         { "seed", CAIRN_OPTION_INTEGER,          false, offsetof(cairn_generator, seed), 0, 9e15,  \
           "",     "start of the random numbers", NULL },                                           \
+        { "group", CAIRN_OPTION_INTEGER,                                                           \
+          false,   offsetof(cairn_generator, group),                                               \
+          0,       30,                                                                             \
+          "",      "collision group of every body",                                                \
+          NULL },                                                                                  \
+        { "mask", CAIRN_OPTION_INTEGER,                                                            \
+          false,  offsetof(cairn_generator, mask),                                                 \
+          0,      CAIRN_ALL_GROUPS,                                                                \
+          "",     "groups that they may touch: the sum of 2^g over these groups g",                \
+          NULL },                                                                                  \
     {                                                                                              \
         "density", CAIRN_OPTION_REAL, false, offsetof(cairn_generator, density), CAIRN_POSITIVE,   \
             CAIRN_UNBOUNDED, "kg/m^3", "gives the mass when none is given; kg/m^2 in 2D", NULL     \
@@ -93,6 +105,7 @@ static const cairn_option fill_options[] = {
     OPTIONS_SHARED,
 };
 
+/* A mass of 0 means: from the density. */
 static cairn_generator default_of(cairn_generator_kind kind)
 {
     return (cairn_generator){
@@ -106,9 +119,11 @@ static cairn_generator default_of(cairn_generator_kind kind)
         .radius = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT),
         .mass = { .kind = CAIRN_DISTRIBUTION_CONSTANT, .value = 0 },
         .density = 1000,
+        .mask = CAIRN_ALL_GROUPS,
     };
 }
 
+/* A record needs a function that sets the defaults without being told the kind: one for each. */
 static void grid_default(void *options)
 {
     *(cairn_generator *)options = default_of(CAIRN_GENERATOR_GRID);
@@ -147,6 +162,7 @@ static const cairn_record records[CAIRN_GENERATOR_COUNT] = {
                                CAIRN_COUNT(fill_options) },
 };
 
+/* The dimension is a parameter for defaults that may depend on it; at present none does. */
 cairn_generator cairn_generator_default(cairn_generator_kind kind, int dimension)
 {
     (void)dimension;
@@ -160,6 +176,7 @@ const cairn_record *cairn_generator_record(int kind)
 
 /* ---- one body ------------------------------------------------------------------------------ */
 
+/* A constant draws no random number, as the head of this file promises. */
 double cairn_generation_draw(cairn_generation *g, const cairn_distribution *distribution)
 {
     return distribution->kind == CAIRN_DISTRIBUTION_CONSTANT
@@ -167,7 +184,8 @@ double cairn_generation_draw(cairn_generation *g, const cairn_distribution *dist
                : cairn_distribution_draw(distribution, &g->state);
 }
 
-/* The shape with all its lengths times s; one with data of its own keeps its size. */
+/* The shape with all its lengths times s. Angles, exponents and the axis have no length; a shape
+ * with geometry data is not scaled (cairn_grain_check refuses it). */
 static cairn_shape scaled(const cairn_shape *shape, double s)
 {
     cairn_shape out = *shape;
@@ -180,7 +198,7 @@ static cairn_shape scaled(const cairn_shape *shape, double s)
     return out;
 }
 
-/* From three numbers by Shoemake's formula; 2D: an angle. */
+/* Uniform among all orientations: from three numbers by Shoemake's formula; in 2D an angle. */
 void cairn_grain_turn(int dimension, uint64_t *state, cairn_body_def *def)
 {
     double u = cairn_random_uniform(state);
@@ -193,6 +211,7 @@ void cairn_grain_turn(int dimension, uint64_t *state, cairn_body_def *def)
     def->orientation = (cairn_quat){ t * cos(b), s * sin(a), s * cos(a), t * sin(b) };
 }
 
+/* A shape of exactly the right size is returned as it is, so that its numbers are not rounded. */
 cairn_shape cairn_grain_shape(const cairn_shape *shape, double radius, int dimension)
 {
     if (shape->kind == CAIRN_SHAPE_SPHERE) {
@@ -204,6 +223,8 @@ cairn_shape cairn_grain_shape(const cairn_shape *shape, double radius, int dimen
     return radius == extent ? *shape : scaled(shape, radius / extent);
 }
 
+/* The error of the world is copied to the caller's, which may be another one or NULL. Bodies
+ * created before a failure stay. */
 cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_vec3 position)
 {
     cairn_body_def def = cairn_body_def_default();
@@ -216,7 +237,10 @@ cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_ve
     def.position = position;
     def.velocity = g->generator->velocity;
     def.density = g->generator->density;
+    def.group = g->generator->group;
+    def.mask = g->generator->mask;
     def.mass = cairn_generation_draw(g, &g->generator->mass);
+    /* z of the origin and velocity is ignored in 2D */
     if (g->dimension == 2)
         def.position.z = def.velocity.z = 0;
     cairn_status status = cairn_body_create(g->world, &def, &id);
@@ -231,6 +255,7 @@ cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_ve
 
 /* ---- the regular generators ---------------------------------------------------------------- */
 
+/* Uniform in [-jitter, jitter], along one axis. */
 static double jitter(cairn_generation *g)
 {
     double reach = g->generator->jitter;
@@ -250,8 +275,9 @@ static cairn_status grid_body(cairn_generation *g, int64_t i, int64_t j, int64_t
     return cairn_generation_place(g, radius, x);
 }
 
-/* hcp with half distance a: x = (2i + (j + k) mod 2) a, y = sqrt(3) (j + (k mod 2)/3) a,
- * z = (2/3) sqrt(6) k a; the layer k = 0 is the hexagonal packing of the plane. */
+/* Hexagonal close packing (hcp) with half distance a:
+ *     x = (2i + (j + k) mod 2) a,  y = sqrt(3) (j + (k mod 2)/3) a,  z = (2/3) sqrt(6) k a
+ * The layer k = 0 is the hexagonal packing of the plane. */
 static cairn_status hexagonal_body(cairn_generation *g, int64_t i, int64_t j, int64_t k)
 {
     double radius = g->generator->radius.value, a = radius + g->generator->gap / 2;
@@ -264,6 +290,7 @@ static cairn_status hexagonal_body(cairn_generation *g, int64_t i, int64_t j, in
 
 typedef cairn_status body_fn(cairn_generation *g, int64_t i, int64_t j, int64_t k);
 
+/* i fastest, then j, then k. */
 static cairn_status lattice(cairn_generation *g, body_fn *make)
 {
     const cairn_vec3 *n = &g->generator->count;
@@ -284,8 +311,11 @@ static cairn_status hexagonal(cairn_generation *g)
     return lattice(g, hexagonal_body);
 }
 
-/* 2D, row k: x = (2i + k) a, y = sqrt(3) k a. 3D, layer k: x = (2i + k) a, y = (2j + k) a,
- * z = sqrt(2) k a. The first body is at the origin. */
+/* Equal spheres with half distance a between centres:
+ *     2D, row k:    x = (2i + k) a,  y = sqrt(3) k a
+ *     3D, layer k:  x = (2i + k) a,  y = (2j + k) a,  z = sqrt(2) k a
+ * Each body of a layer rests on two (3D: four) of the layer below. The first body is at the
+ * origin. */
 static cairn_status pile(cairn_generation *g)
 {
     double radius = g->generator->radius.value, a = radius + g->generator->gap / 2;
@@ -305,7 +335,8 @@ static cairn_status pile(cairn_generation *g)
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-/* How many bodies there will be; a double, for it may be too many for any integer. */
+/* The number of bodies that will be made: n(n+1)/2 in a triangle, n(n+1)(2n+1)/6 in a square
+ * pyramid. A double, because it may exceed any integer. */
 static double total(const cairn_generator *a, int dimension)
 {
     double n = (double)a->rows;
@@ -319,6 +350,7 @@ static double total(const cairn_generator *a, int dimension)
     }
 }
 
+/* `count` is a vector of doubles in scene files, so whole numbers must be checked. */
 static cairn_status check_count(const cairn_generation *g)
 {
     const cairn_vec3 *n = &g->generator->count;
@@ -337,6 +369,7 @@ static cairn_status check_count(const cairn_generation *g)
     return CAIRN_OK;
 }
 
+/* The key of the message is replaced: the distribution does not know which option it is. */
 static cairn_status check_distribution(const cairn_generation *g, const char *key,
                                        const cairn_distribution *d)
 {
@@ -345,6 +378,8 @@ static cairn_status check_distribution(const cairn_generation *g, const char *ke
     return status == CAIRN_OK ? status : cairn_fail(g->error, status, key, "%s", said.message);
 }
 
+/* Spheres are checked when they are created. Other shapes need a finite size, to which the radius
+ * refers; data such as meshes are not copied for every size, so they cannot be scaled. */
 cairn_status cairn_grain_check(const cairn_shape *shape, const cairn_distribution *radius,
                                int dimension, cairn_error *error)
 {
@@ -363,6 +398,7 @@ cairn_status cairn_grain_check(const cairn_shape *shape, const cairn_distributio
     return CAIRN_OK;
 }
 
+/* For a shape with missing data its size cannot be computed; the check refuses it later. */
 cairn_distribution cairn_grain_radii(const cairn_shape *shape, const cairn_distribution *radius)
 {
     cairn_distribution own = *radius;
@@ -373,6 +409,7 @@ cairn_distribution cairn_grain_radii(const cairn_shape *shape, const cairn_distr
     return own;
 }
 
+/* Glued bodies are fixed bodies, which have no velocity. */
 static cairn_status check_glued(const cairn_generation *g)
 {
     if (g->generator->glued && cairn_norm(g->generator->velocity) > 0)
@@ -380,6 +417,8 @@ static cairn_status check_glued(const cairn_generation *g)
     return CAIRN_OK;
 }
 
+/* All checks before the first body is made. A mass of 0 means that none is given, so it is not
+ * checked as a distribution of positive numbers. */
 static cairn_status check(const cairn_generation *g)
 {
     const cairn_generator *a = g->generator;
@@ -402,6 +441,7 @@ static cairn_status check(const cairn_generation *g)
 cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator, int64_t *made,
                             cairn_error *error)
 {
+    /* one function for each kind */
     static cairn_status (*const makers[CAIRN_GENERATOR_COUNT])(cairn_generation *) = {
         [CAIRN_GENERATOR_GRID] = grid,
         [CAIRN_GENERATOR_HEXAGONAL] = hexagonal,
@@ -416,6 +456,7 @@ cairn_status cairn_generate(cairn_world *world, const cairn_generator *generator
     cairn_status status = check(&g);
     if (status == CAIRN_OK)
         status = makers[generator->kind](&g);
+    /* also after a failure: how many bodies there are now */
     if (made)
         *made = g.made;
     return status;

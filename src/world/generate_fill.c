@@ -1,51 +1,55 @@
 /* generate_fill.c - random sequential placement: spheres at random free places of a region.
  *
  * All radii are drawn first and placed from the largest to the smallest, each at the first of a
- * fixed number of random places that is free. Neighbours are found in a hierarchy of grids: level
- * l has cells of size c_l = 2 R / 2^l, R the largest radius, and holds the spheres with
- * c_l/4 < r <= c_l/2. A sphere that is not larger than those of a level touches only what lies in
- * the 3^d cells around it, so the cost is linear in the number of bodies for any mix of sizes.
+ * fixed number of random places that is free. Large ones first, because they would find no place
+ * among many small ones. Neighbours are found in a hierarchy of grids: level l has cells of size
+ * c_l = 2 R / 2^l, R the largest radius, and holds the spheres with c_l/4 < r <= c_l/2. A sphere
+ * that is not larger than those of a level touches only what lies in the 3^d cells around it, so
+ * the cost is linear in the number of bodies for any mix of sizes.
  *
- * Bodies of other shapes that are there already lie in these cells with the ball that holds them;
- * where a sphere meets that ball, the shape itself decides. Walls without a bound are few and are
- * asked one by one. */
+ * Bodies of other shapes that exist already are entered with their bounding ball; if a sphere meets
+ * that ball, the shape itself decides. Walls without bounds are few and are tested one by one. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/status.h"
 #include "shape/shape.h"
-#include "world/generate.h"
+#include "world/lists.h"
 #include "world/touch.h"
 
+/* Tries per body, after which the region counts as full; levels, of which 48 cover a ratio of radii
+ * of 2^47; and the number of bodies from which a test of the total volume comes before all else. */
 enum {
     TRIES = 1000,
     MAX_LEVELS = 48,
-    MANY = 100000 /* bodies whose memory is worth a look at the room first */
+    MANY = 100000 /* bodies: the volume is checked before memory is taken for so many */
 };
 
+/* A placed sphere, or the bounding ball of a body that was there before. */
 typedef struct ball {
     cairn_vec3 x;
     double radius;
-    int32_t next;  /* in its bucket, -1: none                                       */
-    uint64_t body; /* uid: whose shape lies in the ball; CAIRN_NO_BODY: the ball is the body */
+    int32_t next;  /* index of the next ball in its bucket; -1: none                      */
+    uint64_t body; /* uid of the body that it bounds; CAIRN_NO_BODY: the ball is the body */
 } ball;
 
-/* Balls in hashed cells. */
+/* Balls in the cells of all levels. Cells are hashed into buckets, since most cells are empty and
+ * the region may be large. */
 typedef struct cells {
     cairn_world *world;
     ball *balls;
-    int32_t *walls;   /* bodies without a bound                            */
-    int32_t *buckets; /* first ball of each, -1: none                      */
-    double *radii;    /* of the bodies to be made, falling                 */
-    int64_t room;     /* of balls                                          */
+    int32_t *walls;   /* rows of bodies without bounds           */
+    int32_t *buckets; /* first ball of each; -1: none            */
+    double *radii;    /* m, of the bodies to be made, descending */
+    int64_t room;     /* capacity of `balls`                     */
     int64_t count;
     int wall_count;
-    uint64_t mask; /* number of buckets - 1, a power of 2               */
-    double largest;
+    uint64_t mask;  /* number of buckets - 1; the number is a power of 2      */
+    double largest; /* m: the largest radius, which sets the cells of level 0 */
     int dimension, levels;
-    bool used[MAX_LEVELS]; /* levels that hold a ball */
+    bool used[MAX_LEVELS]; /* levels that hold a ball: the others are not searched */
 } cells;
 
 static void cells_destroy(cells *c)
@@ -63,12 +67,13 @@ static cairn_status no_memory(const cairn_generation *g)
 
 /* ---- cells --------------------------------------------------------------------------------- */
 
+/* c_l = 2 R / 2^l; ldexp is exact, so all levels nest. */
 static double cell_size(const cells *c, int level)
 {
     return ldexp(2 * c->largest, -level);
 }
 
-/* The finest level whose cells are as wide as the ball. */
+/* The finest level whose cells are at least as wide as the ball. */
 static int level_of(const cells *c, double radius)
 {
     int level = 0;
@@ -77,13 +82,15 @@ static int level_of(const cells *c, double radius)
     return level;
 }
 
-/* floor(x / size) as an integer, clamped where an integer ends. */
+/* floor(x / size) as an integer, clamped to 2^52, up to which doubles hold every integer. */
 static int64_t cell_index(double x, double size)
 {
     double index = floor(x / size);
     return index < -0x1p52 ? -(1LL << 52) : index > 0x1p52 ? 1LL << 52 : (int64_t)index;
 }
 
+/* A hash of level and cell. Different cells may share a bucket: that only costs further distance
+ * tests. */
 static uint64_t bucket_of(const cells *c, int level, const int64_t cell[3])
 {
     uint64_t state = (uint64_t)level;
@@ -102,6 +109,7 @@ static void cell_of(const cells *c, cairn_vec3 x, int level, int64_t out[3])
     out[2] = c->dimension == 3 ? cell_index(x.z, size) : 0;
 }
 
+/* At the front of its bucket. There is room for all balls: cells_allocate counted them. */
 static void insert(cells *c, const ball *b, int level)
 {
     int64_t cell[3];
@@ -114,7 +122,7 @@ static void insert(cells *c, const ball *b, int level)
     c->levels = level + 1 > c->levels ? level + 1 : c->levels;
 }
 
-/* Whether a ball touches the shape of a body, or overlaps it. */
+/* Whether a ball touches or overlaps the shape of a body. */
 static bool meets(const cells *c, int row, cairn_vec3 x, double radius)
 {
     const cairn_shape shape = { .kind = CAIRN_SHAPE_SPHERE, .radius = radius };
@@ -123,6 +131,8 @@ static bool meets(const cells *c, int row, cairn_vec3 x, double radius)
     return cairn_world_meet(c->world, &me, &other);
 }
 
+/* Balls of a bucket may lie anywhere, since cells share buckets, so every one is tested. Bodies are
+ * named by uid, because creating a body can move rows. */
 static bool bucket_is_free(const cells *c, int32_t first, cairn_vec3 x, double radius)
 {
     for (int32_t i = first; i >= 0; i = c->balls[i].next) {
@@ -137,6 +147,7 @@ static bool bucket_is_free(const cells *c, int32_t first, cairn_vec3 x, double r
     return true;
 }
 
+/* The cells around the place: 27 in 3D, 9 in 2D. */
 static bool level_is_free(const cells *c, int level, cairn_vec3 x, double radius)
 {
     int64_t middle[3], cell[3];
@@ -152,6 +163,7 @@ static bool level_is_free(const cells *c, int level, cairn_vec3 x, double radius
     return true;
 }
 
+/* Whether a ball meets nothing: first the cells of every level in use, then the walls. */
 static bool is_free(const cells *c, cairn_vec3 x, double radius)
 {
     for (int level = 0; level < c->levels; level++)
@@ -165,6 +177,7 @@ static bool is_free(const cells *c, cairn_vec3 x, double radius)
 
 /* ---- room ---------------------------------------------------------------------------------- */
 
+/* Whether a ball of this radius fits into the region at all. */
 static bool fits(const cairn_generation *g, double radius)
 {
     const cairn_generator *a = g->generator;
@@ -193,8 +206,9 @@ static double region_volume(const cairn_generation *g)
     return a->size.z * (round ? M_PI * a->disk_radius * a->disk_radius : a->size.x * a->size.y);
 }
 
-/* Whether the balls could lie in the region side by side: before memory is taken for them, and with
- * random numbers of its own, so that those of the balls stay what they are. */
+/* Whether the total volume of the balls is below that of the region: a necessary condition, checked
+ * before memory is taken. The generation is passed by value, so the random numbers drawn here are
+ * drawn again later for the balls. */
 static cairn_status check_room(cairn_generation g)
 {
     const cairn_generator *a = g.generator;
@@ -213,12 +227,15 @@ static cairn_status check_room(cairn_generation g)
 
 /* ---- filling the cells --------------------------------------------------------------------- */
 
+/* For qsort, descending. Equal radii are interchangeable, so it does not matter that qsort is not
+ * stable. */
 static int by_falling_radius(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
     return (a < b) - (a > b);
 }
 
+/* Twice as many buckets as balls, or more, so that most have at most one. */
 static cairn_status cells_allocate(cairn_generation *g, cells *c)
 {
     int64_t standing = cairn_world_bodies(g->world).count;
@@ -229,6 +246,7 @@ static cairn_status cells_allocate(cairn_generation *g, cells *c)
     c->mask = buckets - 1;
     c->world = g->world;
     c->dimension = g->dimension;
+    /* one more, because a request for 0 bytes may return NULL */
     c->walls = cairn_memory_zeroed((size_t)standing + 1, sizeof *c->walls);
     c->balls = cairn_memory_zeroed((size_t)c->room, sizeof *c->balls);
     c->buckets = cairn_memory_zeroed((size_t)buckets, sizeof *c->buckets);
@@ -240,6 +258,8 @@ static cairn_status cells_allocate(cairn_generation *g, cells *c)
     return CAIRN_OK;
 }
 
+/* All radii before the first place, so that they do not depend on how many places had to be
+ * tried. */
 static void draw_radii(cairn_generation *g, cells *c)
 {
     int64_t count = g->generator->bodies;
@@ -248,7 +268,7 @@ static void draw_radii(cairn_generation *g, cells *c)
     qsort(c->radii, (size_t)count, sizeof *c->radii, by_falling_radius);
 }
 
-/* What is there already: a ball as it is, other shapes with the ball that holds them. */
+/* A body that exists already: a ball as it is, another shape with its bounding ball. */
 static ball standing_ball(const cairn_bodies *bodies, int i)
 {
     cairn_shape_kind kind = cairn_bodies_shape(bodies, i)->kind;
@@ -259,7 +279,8 @@ static ball standing_ball(const cairn_bodies *bodies, int i)
                    .body = round ? CAIRN_NO_BODY : bodies->uid[i] };
 }
 
-/* Small ones go where the largest new one looks. */
+/* Existing bodies smaller than the largest new one are entered at its level: a search looks one
+ * cell around, so a ball must lie in cells at least as wide as any ball that has to find it. */
 static void insert_standing(const cairn_generation *g, cells *c)
 {
     const cairn_bodies bodies = cairn_world_bodies(g->world);
@@ -278,7 +299,8 @@ static void insert_standing(const cairn_generation *g, cells *c)
 
 /* ---- places -------------------------------------------------------------------------------- */
 
-/* Uniform among the centres whose balls lie wholly in the region. */
+/* Uniform among the centres for which the ball lies entirely in the region. The square root makes
+ * the density uniform over the area of a disk. */
 static cairn_vec3 random_place(cairn_generation *g, double radius)
 {
     const cairn_generator *a = g->generator;
@@ -300,6 +322,7 @@ static cairn_vec3 random_place(cairn_generation *g, double radius)
     return x;
 }
 
+/* Place one body, or fail with the number of the body that found no place. */
 static cairn_status place(cairn_generation *g, cells *c, int64_t number)
 {
     double radius = c->radii[number];
@@ -329,6 +352,7 @@ static cairn_status fill(cairn_generation *g, cells *c)
     return CAIRN_OK;
 }
 
+/* Frees the cells on every path. */
 cairn_status cairn_generation_fill(cairn_generation *g)
 {
     cells c = { 0 };

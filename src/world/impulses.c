@@ -1,25 +1,28 @@
-/* impulses.c - from the one-step problem of bodies to its impulses: which contacts hit and how they
- * are resolved, and what is not solved again because it sleeps. The solve itself is phases.c.
+/* impulses.c - from the one-step problem of bodies to its impulses: which contacts hit and how
+ * impacts are resolved, and which groups sleep and are not solved again. The solve itself is in
+ * phases.c.
  *
  * In an impact by Poisson's law the compression is solved from mid-step,
  *     M (v_c - (v + v_free)/2) = H' r_c.
- * Half of the forces act before the impact and half after it: then a ball with e = 1 leaves with
- * the speed |v| with which the step began, and as x += h v+ keeps v^2/2 + g x - h g v/2, so does
+ * Half of the forces act before the impact and half after it. A ball with e = 1 then leaves with
+ * the speed |v| with which the step began; since x += h v+ conserves v^2/2 + g x - h g v/2, so does
  * the bounce. A body at rest has r_cN + e r_cN <= its weight times h and does not leave. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/cut.h"
+#include "problem/forms.h"
 #include "problem/operator.h"
-#include "problem/part.h"
-#include "world/phases.h"
-#include "world/sleep.h"
+#include "world/scheme.h"
+#include "world/step.h"
 
-static const double CLOSER = 0.1;   /* of the tolerance, for groups that should sleep on */
-static const double SHALLOW = 2e-3; /* of a radius                                       */
+static const double CLOSER = 0.1;   /* of the tolerance, for drowsy groups: they may stay asleep */
+static const double SHALLOW = 2e-3; /* of the smallest radius: overlap by which a stall may end  */
 
 /* ---- friction laws -------------------------------------------------------------------------- */
 
+/* mu of contact j at the sliding speed of u. */
 static double friction_at(const cairn_world *world, int j, const double *u)
 {
     const int32_t *body = world->contacts.body + 2 * j, *material = world->bodies.material;
@@ -27,12 +30,13 @@ static double friction_at(const cairn_world *world, int j, const double *u)
     return cairn_material_friction(world, material[body[0]], material[body[1]], speed);
 }
 
-/* The same in all directions: step_options.c refuses friction_2 with a law of speed. */
+/* mu is the same in all directions: scheme.c refuses friction_2 together with a law of speed. */
 static void set_friction(cairn_contact_store *c, int j, double mu, cairn_answer *answer)
 {
     answer->mu[j] = c->mu[j] = c->mu_2[j] = mu;
 }
 
+/* The first estimate of mu: at the sliding speeds before the step. */
 static void start_friction(const void *context, cairn_answer *answer)
 {
     cairn_world *world = ((const cairn_step *)context)->world;
@@ -44,7 +48,8 @@ static void start_friction(const void *context, cairn_answer *answer)
     }
 }
 
-/* The largest change at a contact that pushes. */
+/* mu at the speeds of the answer; returns the largest change at a contact that pushes. Others have
+ * no friction, so their change does not delay the end of the loop. */
 static double update_friction(const void *context, cairn_answer *answer)
 {
     cairn_world *world = ((const cairn_step *)context)->world;
@@ -56,22 +61,22 @@ static double update_friction(const void *context, cairn_answer *answer)
             largest = fmax(largest, fabs(mu - answer->mu[j]));
         set_friction(&world->contacts, j, mu, answer);
     }
-    return largest;
+    return cairn_link_largest(world->exchange.link, largest);
 }
 
 /* ---- how to solve --------------------------------------------------------------------------- */
 
-/* m/s: the speed mu |u_T| at which a convex contact may lift: neither the gap that it keeps, h
- * times that, nor the height to which it throws, its square over 2 |gravity|, exceeds the
- * tolerance. */
+/* m/s: the speed mu |u_T| at which a contact of the convex law may lift. Neither the gap that it
+ * keeps, h times this speed, nor the height to which it throws, its square over 2 |gravity|,
+ * exceeds the tolerance. */
 static double allowed_lift(const cairn_step *step)
 {
     double height = step->options->model_tolerance, g = cairn_norm(step->world->gravity);
     return fmin(height / step->h, sqrt(2 * g * height));
 }
 
-/* m/s: the speed at which contacts sink into each other by SHALLOW of the smallest radius in a
- * step. A step of exact friction that stalls does not end above it. */
+/* m/s: the speed at which bodies sink into each other by SHALLOW of the smallest radius in a step.
+ * A solve with exact friction that stalls does not end while contacts approach faster. */
 static double shallow_approach(const cairn_step *step)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -79,9 +84,11 @@ static double shallow_approach(const cairn_step *step)
     for (int i = 0; i < b->count; i++)
         if (cairn_step_block(step, i) >= 0 && b->extent[i] > 0)
             least = fmin(least, b->extent[i]);
-    return SHALLOW * least / step->h;
+    /* the smallest of all members, as minus the largest of the negatives */
+    return SHALLOW * -cairn_link_largest(step->world->exchange.link, -least) / step->h;
 }
 
+/* How this step is solved: the options of the user, with the law of the scheme. */
 static cairn_solving solving_of(const cairn_step *step, const cairn_speed_friction *friction)
 {
     const cairn_step_options *o = step->options;
@@ -106,9 +113,9 @@ static cairn_solving solving_of(const cairn_step *step, const cairn_speed_fricti
     return s;
 }
 
-/* ---- what is awake -------------------------------------------------------------------------- */
+/* ---- groups that are awake ------------------------------------------------------------------ */
 
-/* Numbers of some contacts out of those of all. */
+/* A copy of the numbers, `width` per contact, of the listed contacts; NULL: no memory. */
 static double *collect(cairn_arena *scratch, const int32_t *contacts, int count, int width,
                        const double *from)
 {
@@ -119,7 +126,8 @@ static double *collect(cairn_arena *scratch, const int32_t *contacts, int count,
     return to;
 }
 
-/* Some contacts as a problem of their own. */
+/* Solve the listed contacts as a separate problem and write r and s back. Velocities are not
+ * written: the judge computes those of all contacts later. */
 static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, int count,
                                cairn_answer *answer)
 {
@@ -127,8 +135,9 @@ static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, 
     cairn_arena *scratch = s->scratch;
     cairn_scheme_job job = cairn_solving_job(s, answer);
     int d = answer->problem.dimension;
+    /* a problem without contacts is solved */
     *s->report = (cairn_solve_report){ .converged = true, .solver = s->options.solver };
-    if (count == 0)
+    if (!cairn_link_any(cairn_problem_link(&answer->problem), count > 0))
         return CAIRN_OK;
     TRY(cairn_problem_take_part(&answer->problem, contacts, count, scratch, &part));
     const cairn_problem *p = &part.problem;
@@ -146,14 +155,15 @@ static cairn_status solve_some(const cairn_solving *s, const int32_t *contacts, 
     return CAIRN_OK;
 }
 
-/* What groups are found by. */
+/* What finding groups reads. */
 typedef struct grouping {
     const cairn_step *step;
     const cairn_free_motion *motion;
 } grouping;
 
-/* What sleeps keeps its impulses; drowsy groups are solved one by one, the others together. A sweep
- * over each group is one over all: iterations are those of the slowest. */
+/* Sleeping groups keep their impulses. Drowsy groups are solved one by one, since each may stay
+ * asleep or wake by itself; all others are solved together. Sweeps over disjoint groups are
+ * equivalent to one sweep over all, so the reported iterations are those of the slowest. */
 static cairn_status solve_groups(const cairn_solving *s, const void *context, cairn_answer *answer)
 {
     const grouping *by = context;
@@ -162,36 +172,42 @@ static cairn_status solve_groups(const cairn_solving *s, const void *context, ca
     cairn_solving closer = *s;
     const cairn_groups *groups = &answer->rest.groups;
     const int32_t *contacts;
+    cairn_link *link = cairn_problem_link(&answer->problem);
     int count, next = 0;
+    /* a drowsy group must pass the test of the tolerance by itself, with some margin */
     closer.options.tolerance = CLOSER * tolerance;
     closer.report = &part;
     TRY(cairn_rest_find_groups(by->step, by->motion, tolerance, answer));
+    /* the usual case costs nothing: solve everything together */
     if (groups->sleepers == 0)
         return cairn_phase_whole.solve(s, NULL, answer);
     answer->s_held = NULL;
     answer->exact = NULL;
     TRY(solve_some(s, groups->list, groups->awake, answer));
-    while (cairn_groups_next_drowsy(groups, by->step->blocks, &next, &contacts, &count)) {
+    while (cairn_groups_next_drowsy(groups, link, &next, &contacts, &count)) {
         TRY(solve_some(&closer, contacts, count, answer));
         if (part.iterations > report->iterations)
             report->iterations = part.iterations;
         report->outer_iterations += part.outer_iterations;
         report->converged = report->converged && part.judgement.asked.relative <= tolerance;
     }
+    /* the certificate covers all contacts, including those of sleeping groups */
     cairn_phase_whole.judge(s, answer, &report->judgement);
     return CAIRN_OK;
 }
 
 /* ---- Poisson's law -------------------------------------------------------------------------- */
 
+/* Whether contact j follows Poisson's law with e > 0. */
 static bool bounces(const cairn_contact_store *c, int j)
 {
     return c->poisson && c->poisson[j] && c->restitution[j] > 0;
 }
 
-/* The velocity before closes the gap in this step (of what can bounce, that or the free one: else
- * it would be stopped where it touches), and is more than what forces give in a step: slower than
- * that is rest. */
+/* Whether contact j hits: its velocity before the step closes the gap in this step, and is larger
+ * than what forces add in a step, since anything slower is rest. For a contact that can bounce, the
+ * free velocity may close the gap instead; otherwise the body would just be stopped where it
+ * touches. */
 static bool hits(const cairn_step *step, const cairn_free_motion *motion,
                  const cairn_answer *answer, int j)
 {
@@ -205,7 +221,7 @@ static bool hits(const cairn_step *step, const cairn_free_motion *motion,
     return cairn_impact_hits(before[0], free[0], closing, gap, step->h);
 }
 
-/* A copy of the numbers of contacts that a problem has. */
+/* A copy, in the scratch, of numbers that the problem only lends; NULL: no memory. */
 static double *own_copy(cairn_arena *scratch, const double *from, int count)
 {
     double *own = cairn_arena_take(scratch, (size_t)count, sizeof *own);
@@ -214,8 +230,8 @@ static double *own_copy(cairn_arena *scratch, const double *from, int count)
     return own;
 }
 
-/* Poisson's contacts that hit end the step with u_N >= 0 instead of filling the gap that is left:
- * whether any contact hits. */
+/* Contacts of Poisson's law that hit end the step with u_N >= 0 instead of closing the remaining
+ * gap. *hit: whether any contact hits. */
 static cairn_status let_bounce(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_answer *answer, bool *hit)
 {
@@ -230,11 +246,13 @@ static cairn_status let_bounce(const cairn_step *step, const cairn_free_motion *
         if (bounces(c, j))
             b[j] = fmin(b[j], 0);
     }
+    *hit = cairn_link_any(step->world->exchange.link, *hit);
     answer->problem.b = b;
     return CAIRN_OK;
 }
 
-/* Whether something hits and some contact can give back. */
+/* Whether some contact hits and some contact can give impulse back, of any member. If none can
+ * bounce, one phase is enough. */
 static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion *motion,
                                  cairn_answer *answer, bool *hit)
 {
@@ -243,10 +261,12 @@ static cairn_status find_impacts(const cairn_step *step, const cairn_free_motion
     *hit = false;
     for (int j = 0; step->world->materials.bouncing && !can_bounce && j < c->count; j++)
         can_bounce = bounces(c, j);
+    can_bounce =
+        step->world->materials.bouncing && cairn_link_any(step->world->exchange.link, can_bounce);
     return can_bounce ? let_bounce(step, motion, answer, hit) : CAIRN_OK;
 }
 
-/* Both phases; velocities at mid-step for the first. */
+/* Both phases of an impact; the first starts from the velocities at mid-step. */
 static cairn_status solve_impact(const cairn_step *step, const cairn_solving *s,
                                  cairn_answer *answer)
 {
@@ -267,7 +287,8 @@ static cairn_status solve_impact(const cairn_step *step, const cairn_solving *s,
 
 /* ---- after impacts within the step ---------------------------------------------------------- */
 
-/* Whether they leave nothing to do: u + b n lies in K* without any impulse, by either law. */
+/* Whether the impacts leave nothing to solve, of any member: u + b n lies in K* without any
+ * impulse, for either law. */
 static bool is_done(const cairn_problem *p, int dimension)
 {
     bool done = true;
@@ -277,11 +298,12 @@ static bool is_done(const cairn_problem *p, int dimension)
         double slides = cairn_sliding_speed(dimension, 0, q);
         done = q[0] + p->b[j] >= p->mu[j] * slides;
     }
-    return done;
+    return cairn_link_all(cairn_problem_link(p), done);
 }
 
-/* The solve from what they leave; then their impulses count with those of the solve. Where they
- * leave nothing to do, residuals have nothing to be relative to: it starts from the answer. */
+/* The solve after the impacts within the step; their impulses are then added to those of the solve.
+ * If they leave nothing to solve, |q|_c is 0 and relative residuals have no meaning, so the solve
+ * starts from its solution r = 0. */
 static cairn_status solve_rest(const cairn_solving *s, const cairn_phase *by, int dimension,
                                cairn_answer *answer)
 {
@@ -295,6 +317,8 @@ static cairn_status solve_rest(const cairn_solving *s, const cairn_phase *by, in
     if (answer->problem.directions)
         cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u,
                              &s->report->judgement);
+    /* the user is shown the problem with the impulses that solve it, without those of the
+     * impacts */
     memcpy(r, answer->r, rows * sizeof *r);
     for (size_t i = 0; i < rows; i++)
         answer->r[i] += answer->impacts.total[i];
@@ -304,7 +328,8 @@ static cairn_status solve_rest(const cairn_solving *s, const cairn_phase *by, in
     return CAIRN_OK;
 }
 
-/* mu of the answer's own, for a law that changes it. */
+/* Give the answer its own mu, which a law of speed changes; that of the problem may be the contact
+ * list. */
 static cairn_status own_friction(cairn_arena *scratch, cairn_answer *answer)
 {
     answer->mu = own_copy(scratch, answer->problem.mu, answer->problem.contacts);
@@ -312,6 +337,9 @@ static cairn_status own_friction(cairn_arena *scratch, cairn_answer *answer)
     return answer->mu ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* Chooses how the step is solved: rounds of impacts by Newton's law and the rest after them; two
+ * phases by Poisson's law; the loop of a friction law around the solve; or one plain solve. Finally
+ * it decides which bodies sleep. */
 cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion *motion,
                                  cairn_answer *answer)
 {
@@ -321,11 +349,13 @@ cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion
     const cairn_solving s = solving_of(step, varies ? &law : NULL);
     const grouping by = { step, motion };
     const cairn_phase groups = { solve_groups, cairn_phase_whole.judge, &by };
+    /* at most one of them: rounds of impacts follow Newton's law and are refused with Poisson's
+     * (chain.c) */
     bool chain, impact;
     if (varies)
         TRY(own_friction(s.scratch, answer));
     TRY(find_impacts(step, motion, answer, &impact));
-    answer->rest.by_groups = step->options->sleep && !impact; /* two phases are for all together */
+    answer->rest.by_groups = step->options->sleep && !impact; /* two phases solve everything */
     const cairn_phase *phase = answer->rest.by_groups ? &groups : &cairn_phase_whole;
     TRY(cairn_step_chain(step, answer, &chain));
     if (chain)

@@ -1,19 +1,21 @@
 /* integrate.c - motion without contact before the solve, and the new state after it.
  *
- * v_free = v + h (g + F/m). Turning: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the
- * implicit midpoint rule, which keeps the energy of a free body; equal moments need no iteration.
- * Positions: x += h v; orientation by the exponential map of h w, or as free_turn.c says where
- * nothing pushes a body. Loads count at mid-step. */
+ * v_free = v + h (g + F/m). Rotation: J (w+ - w)/h = T - wm x J wm with wm = (w + w+)/2, the
+ * implicit midpoint rule, which conserves the energy of a free body; equal moments need no
+ * iteration. Positions: x += h v. Orientations: by the exponential map of h w or, if nothing pushes
+ * the body, by the rule in the last section of this file. Loads are evaluated at mid-step. */
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "world/step.h"
 
-enum { NEWTON_STEPS = 12, GRAIN = 1024 };
+enum { NEWTON_STEPS = 12, GRAIN = 1024 }; /* GRAIN: bodies in one piece of parallel work */
 
-/* What only a look ahead needs may hold anything elsewhere. */
+/* Only force and torque start as zero, since loads are added to them. v_eval and omega_eval are
+ * written only if contacts are evaluated ahead, and are not read otherwise. */
 static cairn_status take_arrays(const cairn_step *step, cairn_free_motion *motion)
 {
     cairn_arena *scratch = &step->world->scratch;
@@ -36,14 +38,15 @@ static cairn_status take_arrays(const cairn_step *step, cairn_free_motion *motio
     return complete ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* ---- turning -------------------------------------------------------------------------------- */
+/* ---- angular velocity ----------------------------------------------------------------------- */
 
+/* -w x J w, N m in the body frame. */
 static cairn_vec3 gyroscopic_torque(cairn_vec3 J, cairn_vec3 omega)
 {
     return cairn_scale(-1, cairn_cross(omega, cairn_times(J, omega)));
 }
 
-/* Solve A x = b for a 3x3 matrix given by columns. */
+/* Solve A x = b for a 3x3 matrix given by its columns, by Cramer's rule. */
 static cairn_vec3 solve_columns(const cairn_vec3 A[3], cairn_vec3 b)
 {
     double determinant = cairn_dot(A[0], cairn_cross(A[1], A[2]));
@@ -52,9 +55,9 @@ static cairn_vec3 solve_columns(const cairn_vec3 A[3], cairn_vec3 b)
                                                   cairn_dot(A[0], cairn_cross(A[1], b))));
 }
 
-/* Newton on f(w+) = J (w+ - w) - h (T - wm x J wm). A body that turns by several radians in the
- * step has several such w+, or Newton finds none: then it is not a number, and the step is
- * refused. */
+/* Newton's method for f(w+) = J (w+ - w) - h (T - wm x J wm) = 0. If a body rotates by several
+ * radians in the step, there are several such w+, or Newton's method finds none. The result is then
+ * NaN, and the step is refused with the name of the body. */
 static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque, double h,
                               cairn_vec3 *gyroscopic)
 {
@@ -75,28 +78,35 @@ static cairn_vec3 turn_freely(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 torque,
         cairn_vec3 change = solve_columns(columns, f);
         next = cairn_sub(next, change);
         last = cairn_norm(change);
+        /* convergence is quadratic: this is reached after few iterations */
         if (last <= 1e-15 * cairn_norm(next))
             break;
     }
+    /* a looser limit than above: rounding may keep the last change above 1e-15; NaN fails as
+     * well */
     if (!(last <= 1e-10 * cairn_norm(next)))
         next = cairn_vec(NAN, NAN, NAN);
     middle = cairn_scale(0.5, cairn_add(omega, next));
+    /* the term as it was used, so that the energy ledger balances */
     *gyroscopic = gyroscopic_torque(J, middle);
     return next;
 }
 
-/* The angular velocity after the step with a torque T, body frame; not a number: there is none. */
+/* The angular velocity after the step with a torque T in the body frame; NaN: there is none. */
 static cairn_vec3 free_turning(const cairn_step *step, int i, cairn_vec3 T, cairn_vec3 *gyroscopic)
 {
     const cairn_body_store *b = &step->world->bodies;
     cairn_vec3 J = b->inertia[i], omega = b->omega[i];
     *gyroscopic = cairn_vec(0, 0, 0);
+    /* then w x J w = 0, and the rule is explicit */
     bool equal = step->world->dimension == 2 || (J.x == J.y && J.y == J.z);
     if (!equal)
         return turn_freely(J, omega, T, step->h, gyroscopic);
     return J.z > 0 ? cairn_add_scaled(omega, step->h / J.z, T) : omega;
 }
 
+/* For a prediction only, so a failed iteration is no error: the present velocity is used
+ * instead. */
 cairn_vec3 cairn_body_mean_turning(const cairn_step *step, const cairn_free_motion *motion, int i,
                                    cairn_vec3 moment)
 {
@@ -107,6 +117,8 @@ cairn_vec3 cairn_body_mean_turning(const cairn_step *step, const cairn_free_moti
 
 /* ---- before the solve ----------------------------------------------------------------------- */
 
+/* A driven body: its pose at the end of the step, and the mean velocity that leads there. Contacts
+ * see this velocity, so the body and what it pushes arrive at the same place. */
 static void drive(const cairn_step *step, int i, cairn_free_motion *motion)
 {
     cairn_world *world = step->world;
@@ -124,6 +136,7 @@ static void drive(const cairn_step *step, int i, cairn_free_motion *motion)
                                                   : cairn_scale(1 / h, cairn_quat_log(turned));
 }
 
+/* A dynamic body: v_free = v + h (g + F/m), and the midpoint rule for rotation. */
 static void fly(const cairn_step *step, int i, cairn_free_motion *motion)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -132,8 +145,8 @@ static void fly(const cairn_step *step, int i, cairn_free_motion *motion)
     motion->omega_free[i] = free_turning(step, i, motion->torque[i], &motion->gyroscopic[i]);
 }
 
-/* Where contacts are evaluated: at the start of the step, or `ahead` s on with the velocity v^
- * (driven bodies: where they will be then). */
+/* The pose at which contacts are evaluated: at the start of the step, or `ahead` s later with the
+ * velocity v^ (driven bodies: their pose at that time). */
 void cairn_body_place(const cairn_step *step, int i, double ahead, cairn_free_motion *motion)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -152,8 +165,9 @@ void cairn_body_place(const cairn_step *step, int i, double ahead, cairn_free_mo
     }
 }
 
-/* The first v^: the velocity now. A body that moves further than its size is looked at where it is,
- * lest it be found behind what it should hit; the next look is at the result. */
+/* The first v^ is the present velocity. If there is more than one linearisation, a body that would
+ * move farther than its size is first evaluated where it is, since ahead it could be found behind
+ * the body that it should hit; the next evaluation is at the result. */
 static void predict(const cairn_step *step, int i, cairn_free_motion *motion)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -168,6 +182,7 @@ typedef struct free_job {
     cairn_free_motion *motion;
 } free_job;
 
+/* Fixed bodies get velocities of 0 as well: later stages read them without a test. */
 static void free_range(int begin, int end, void *context)
 {
     const free_job *job = context;
@@ -187,6 +202,8 @@ static void free_range(int begin, int end, void *context)
     }
 }
 
+/* Loads are evaluated at mid-step: the impulse of a load that depends on time is then of second
+ * order. */
 cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *motion)
 {
     cairn_world *world = step->world;
@@ -199,6 +216,7 @@ cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *m
 
 /* ---- after the solve ------------------------------------------------------------------------ */
 
+/* For balls the problem holds omega in the world frame; rotate it back. */
 cairn_vec3 cairn_block_turning(const cairn_step *step, const cairn_balls *balls, int i,
                                const double *x)
 {
@@ -223,8 +241,9 @@ void cairn_answer_velocity(const cairn_step *step, const cairn_answer *answer, i
     *omega = cairn_block_turning(step, &answer->balls, i, answer->v);
 }
 
-/* x += h v, orientation by the exponential map, freely, or both with the mean velocities of what
- * swings: where a dynamic body will be. */
+/* The pose of a dynamic body at the end of the step: x += h v, and a rotation by the exponential
+ * map, or by the rule for free rotation. Bodies that swing move with the mean of both
+ * velocities. */
 void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_body_end *end, cairn_arrival *arrival)
 {
@@ -256,6 +275,7 @@ typedef struct commit_job {
     const cairn_arrival *arrival;
 } commit_job;
 
+/* Driven bodies take the velocity and pose of the free motion, dynamic ones those of the answer. */
 static void commit_body(const commit_job *job, int i)
 {
     cairn_body_store *b = &job->step->world->bodies;
@@ -273,7 +293,7 @@ static void commit_body(const commit_job *job, int i)
     b->angle[i] = job->arrival->angle[i];
 }
 
-/* Time as start + steps * h, so that many equal steps do not add up rounding. */
+/* Time is start + count * h, so that many equal steps do not accumulate rounding errors. */
 static void advance_clock(cairn_world *world, double h)
 {
     if (h != world->clock.step) {
@@ -285,6 +305,7 @@ static void advance_clock(cairn_world *world, double h)
     world->time = world->clock.start + (double)world->clock.count * h;
 }
 
+/* Fixed bodies do not change. */
 static void commit_range(int begin, int end, void *context)
 {
     const commit_job *job = context;
@@ -294,10 +315,160 @@ static void commit_range(int begin, int end, void *context)
             commit_body(job, i);
 }
 
+/* Time advances last, when all rows have their new state. */
 void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_answer *answer, const cairn_arrival *arrival)
 {
     commit_job job = { step, motion, answer, arrival };
     cairn_parallel_for(step->world->bodies.count, GRAIN, commit_range, &job);
     advance_clock(step->world, step->h);
+    cairn_drivers_advance(step->world);
+}
+
+/* ==== the start of a step ===================================================================== */
+
+/* All contacts of a problem have the same number of components: rolling and spinning ones are added
+ * if some material has such friction. A uniform width keeps the arrays simple. */
+static void choose_components(cairn_step *step)
+{
+    const cairn_surface_laws *laws = &step->world->materials.laws;
+    int d = step->world->dimension;
+    bool frictionless = step->scheme->frictionless;
+    step->rolling = laws->rolling && !frictionless ? d - 1 : 0;
+    step->spinning = laws->spinning && !frictionless ? 1 : 0;
+    step->components = d + step->rolling + step->spinning;
+    step->block_size = d == 2 ? 3 : 6;
+}
+
+/* The options were checked before, so all names are known. */
+cairn_step cairn_step_begin(cairn_world *world, const cairn_step_options *options,
+                            cairn_step_report *report)
+{
+    cairn_step step = { .world = world,
+                        .options = options,
+                        .h = options->time_step,
+                        .scheme = cairn_scheme_find(options->scheme),
+                        .overlaps = cairn_overlaps_find(options->overlaps),
+                        .broad = cairn_broad_phase_find(options->broad_phase),
+                        .held = world->bodies.held,
+                        .blocks = world->bodies.count - world->bodies.held,
+                        .report = report };
+    step.linearisations = cairn_scheme_linearisations(step.scheme, options->linearisations);
+    if (step.linearisations) /* such schemes enforce the gap at the end, overlaps included */
+        step.overlaps = CAIRN_OVERLAPS_PUSH;
+    choose_components(&step);
+    world->contacts.count = 0;
+    return step;
+}
+
+/* ==== free rotation =========================================================================== */
+
+/* The rotation of a body that nothing pushes in a step.
+ *
+ * Without impulses the angular velocity follows the implicit midpoint rule,
+ *     J (w+ - w) = h (T - wm x J wm),    wm = (w + w+)/2,
+ * which is (1 + [h wm]/2) J w+ = (1 - [h wm]/2) J w + h T with [a] b = a x b. Let
+ *     C = (1 - [h wm]/2)^-1 (1 + [h wm]/2),
+ * Cayley's map: the rotation about wm by 2 atan(h |wm|/2). Multiplied by (1 - [h wm]/2)^-1, the
+ * rule becomes
+ *     C J w+ = J w + h (1 - [h wm]/2)^-1 T.
+ * So with the orientation q C the angular momentum in the world frame is conserved to rounding, and
+ * a torque adds h T, rotated to mid-step. C falls short of the angle h |wm| by
+ *     d = h |wm| - 2 atan(h |wm|/2).
+ * The component of this along the angular momentum, l = J w/|J w|, can be added without changing
+ * the momentum:
+ *     q+ = q exp(d (l.wm/|wm|) l) C.
+ * The rule is of second order and, without a torque, symmetric in time; it conserves energy and
+ * angular momentum, and is exact for rotation about a principal axis.
+ *
+ * A body that a contact or a joint pushes rotates by exp(h w+) instead, because the gaps that the
+ * step has solved for are those of h w+. */
+
+/* ---- which bodies are not pushed ------------------------------------------------------------ */
+
+/* Whether the angular velocity of a body changes without being pushed. If not, it is constant in
+ * the body frame and h w+ is already the exact rotation. */
+static bool has_own_change(const cairn_step *step, const cairn_free_motion *motion, int i)
+{
+    cairn_vec3 G = motion->gyroscopic[i], T = motion->torque[i];
+    return cairn_step_block(step, i) >= 0 && (cairn_dot(G, G) > 0 || cairn_dot(T, T) > 0);
+}
+
+/* Adhesion pushes too: its impulse is not part of r. */
+static void mark_contacts(const cairn_step *step, const cairn_answer *answer, uint8_t *pushed)
+{
+    const cairn_contact_store *c = &step->world->contacts;
+    int d = answer->problem.dimension;
+    for (int j = 0; j < c->count; j++) {
+        const double *r = answer->r + (size_t)j * (size_t)d;
+        bool pushes = c->adhesion[j] != 0;
+        for (int i = 0; i < d; i++)
+            pushes |= r[i] != 0;
+        pushed[c->body[2 * j]] |= pushes;
+        pushed[c->body[2 * j + 1]] |= pushes;
+    }
+}
+
+/* All bodies of joints, whatever their impulses: their rows, like gaps, were solved for h w+. */
+static void mark_joints(const cairn_world *world, uint8_t *pushed)
+{
+    for (size_t k = 0; k < world->joints.count; k++)
+        for (int side = 0; side < 2 && world->joints.items[k].rows > 0; side++)
+            if (world->joints.items[k].body[side] >= 0)
+                pushed[world->joints.items[k].body[side]] = 1;
+}
+
+/* NULL if no body could rotate freely anyway: then the marks, which cost a pass over the contacts,
+ * are not needed. */
+cairn_status cairn_step_find_pushed(const cairn_step *step, const cairn_free_motion *motion,
+                                    const cairn_answer *answer, cairn_arrival *arrival)
+{
+    const cairn_world *world = step->world;
+    size_t count = (size_t)world->bodies.count;
+    bool wanted = false;
+    arrival->pushed = NULL;
+    for (int i = 0; i < world->bodies.count && !wanted; i++)
+        wanted = has_own_change(step, motion, i);
+    if (!wanted)
+        return CAIRN_OK;
+    arrival->pushed = cairn_arena_take(&step->world->scratch, count, sizeof *arrival->pushed);
+    if (!arrival->pushed)
+        return CAIRN_NO_MEMORY;
+    memset(arrival->pushed, 0, count);
+    if (answer->rest.asleep) /* bodies that sleep are stopped */
+        memcpy(arrival->pushed, answer->rest.asleep, count);
+    mark_contacts(step, answer, arrival->pushed);
+    mark_joints(world, arrival->pushed);
+    return CAIRN_OK;
+}
+
+bool cairn_body_turns_freely(const cairn_step *step, const cairn_free_motion *motion,
+                             const uint8_t *pushed, int i)
+{
+    return pushed && !pushed[i] && has_own_change(step, motion, i);
+}
+
+/* ---- the rotation --------------------------------------------------------------------------- */
+
+/* x - 2 atan(x/2). For small x the difference would be lost to cancellation; there by its series
+ * x^3/12 - x^5/80 + ... */
+static double shortfall(double x)
+{
+    double xx = x * x;
+    return x > 0.01 ? x - 2 * atan(0.5 * x) : x * xx / 12 * (1 - 0.15 * xx);
+}
+
+/* The rotation exp(d (l.wm/|wm|) l) C of the section head. The quaternion (1, h wm/2) is C up to
+ * its length. */
+cairn_quat cairn_free_turn(cairn_vec3 J, cairn_vec3 omega, cairn_vec3 next, double h)
+{
+    cairn_vec3 way = cairn_scale(0.5 * h, cairn_add(omega, next)); /* h wm */
+    cairn_vec3 l = cairn_unit(cairn_times(J, omega));
+    double angle = cairn_norm(way);
+    cairn_quat cayley = { 1, 0.5 * way.x, 0.5 * way.y, 0.5 * way.z };
+    if (!(angle > 0))
+        return cayley;
+    double about_l = shortfall(angle) * cairn_dot(l, way) / angle;
+    return cairn_quat_normalised(
+        cairn_quat_multiply(cairn_quat_exp(cairn_scale(about_l, l)), cayley));
 }

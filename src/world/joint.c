@@ -1,5 +1,6 @@
-/* joint.c - kinds of joints by name; making and removing them. Their rows are in joint_rows.c, how
- * they enter a step in joint_stage.c. */
+/* joint.c - the kinds of joints by name; creating, checking and removing joints. Their rows are in
+ * joint_rows.c, and joint_stage.c adds the rows to a step. The formulas are in
+ * docs/joint-methods.md. */
 #include "world/joint.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/count.h"
+#include "base/bytes.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
@@ -44,6 +46,7 @@ cairn_body_id cairn_body_none(void)
     return (cairn_body_id){ CAIRN_NO_BODY };
 }
 
+/* The two functions of this form let the option tables set defaults without knowing the struct. */
 static void set_drive_default(void *drive)
 {
     *(cairn_joint_drive *)drive = cairn_joint_drive_default();
@@ -54,6 +57,7 @@ static void set_default(void *def)
     *(cairn_joint_def *)def = cairn_joint_def_default();
 }
 
+/* Abbreviations for the option tables below: a range without bounds, and optional numbers. */
 #define ANY    -CAIRN_UNBOUNDED, CAIRN_UNBOUNDED
 #define REAL   CAIRN_OPTION_REAL, false
 #define VECTOR CAIRN_OPTION_VECTOR, false
@@ -67,7 +71,7 @@ static const cairn_option drive_options[] = {
       "bound of dry friction", NULL },
     { "motor", CAIRN_OPTION_NAME, false, offsetof(cairn_joint_drive, motor), 0, 0, "",
       "what the motor keeps to", cairn_motor_name },
-    { "target", REAL, offsetof(cairn_joint_drive, target), ANY, "",
+    { "target", CAIRN_OPTION_VARYING, false, offsetof(cairn_joint_drive, target), ANY, "",
       "speed, coordinate or effort that the motor aims at", NULL },
     { "effort", REAL, offsetof(cairn_joint_drive, effort), 0, INFINITY, "N or N m",
       "most that the motor can give", NULL },
@@ -92,7 +96,7 @@ const cairn_record *cairn_joint_drive_record(void)
     return &record;
 }
 
-/* Lines of several kinds; each kind's table is a run of them. */
+/* Options that several kinds share. The option table of each kind is a sequence of them. */
 #define COLLIDE                                                                                    \
     {                                                                                              \
         "collide", CAIRN_OPTION_FLAG, false, offsetof(cairn_joint_def, collide), 0, 0, "",         \
@@ -179,6 +183,7 @@ static const cairn_option bushing_options[] = {
       "against turning", NULL },
 };
 
+/* Short names for the table of kinds. POINT holds both points together. */
 enum {
     ALONG = CAIRN_HOLDS_ALONG,
     ACROSS = CAIRN_HOLDS_ACROSS,
@@ -187,6 +192,13 @@ enum {
     POINT = ALONG | ACROSS
 };
 
+/* Each entry: the record of the kind; what it holds in 2D and in 3D; whether it exists in 2D;
+ * whether it has a free rotation and a free translation that may be driven; whether it has two
+ * points.
+ *
+ * A spring and a torsion spring hold nothing: all their forces come from the drive of their free
+ * coordinate. A planar joint slides in two directions, which no single drive can act on, so only
+ * its rotation may be driven. */
 static const cairn_joint_class classes[CAIRN_JOINT_COUNT] = {
     [CAIRN_JOINT_BALL] = { { "ball", "3D: one point shared", sizeof(cairn_joint_def), set_default,
                              point_options, CAIRN_COUNT(point_options) },
@@ -341,12 +353,15 @@ bool cairn_joint_slides(cairn_joint_kind kind)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
+/* Whether a drive does nothing, as its default does. */
 static bool is_idle(const cairn_joint_drive *d)
 {
     return d->lower <= -CAIRN_UNBOUNDED && d->upper >= CAIRN_UNBOUNDED && d->friction == 0 &&
            d->stiffness == 0 && d->damping == 0 && strcmp(d->motor, "none") == 0;
 }
 
+/* A drive of a coordinate that the joint does not have must be idle: a limit or motor that would be
+ * ignored is an error. A position motor pulls to its target, so it has no rest position. */
 static cairn_status check_drive(const cairn_joint_drive *d, bool exists, const char *name,
                                 cairn_error *error)
 {
@@ -373,6 +388,8 @@ static cairn_status check_body(const cairn_world *world, cairn_body_id id, const
                : cairn_fail(error, CAIRN_NOT_FOUND, key, "there is no such body");
 }
 
+/* Body b may be missing; a is then joined to the world. Two held bodies are refused, because no
+ * impulse can move either of them, and the rows could not be satisfied. */
 static cairn_status check_bodies(const cairn_world *world, const cairn_joint_def *def,
                                  cairn_error *error)
 {
@@ -387,6 +404,10 @@ static cairn_status check_bodies(const cairn_world *world, const cairn_joint_def
     return CAIRN_OK;
 }
 
+/* In 2D every axis is z, except the direction of a prismatic joint, which lies in the plane. The
+ * two axes of a universal joint must be perpendicular to 1e-9 when it is created, because its row
+ * holds ea_0.eb_0 = 0; an angle left at the start would be a defect that the first step
+ * corrects. */
 static cairn_status check_axes(const cairn_joint_def *def, int dimension, cairn_error *error)
 {
     bool second =
@@ -406,6 +427,7 @@ static cairn_status check_axes(const cairn_joint_def *def, int dimension, cairn_
     return CAIRN_OK;
 }
 
+/* Two distinct points are needed where their distance is a coordinate: its gradient is d/|d|. */
 static cairn_status check_points(const cairn_joint_def *def, int dimension, cairn_error *error)
 {
     const cairn_joint_class *class = &classes[def->kind];
@@ -437,7 +459,8 @@ static cairn_status check(const cairn_world *world, const cairn_joint_def *def, 
 
 /* ---- placing -------------------------------------------------------------------------------- */
 
-/* The rotation that takes the unit vectors to (axis, e1, e2). */
+/* The rotation that takes the unit vectors to (axis, e1, e2). Only the first axis has a meaning; e1
+ * and e2 are any two that complete the frame. */
 static cairn_quat frame_along(cairn_vec3 axis, int dimension)
 {
     if (dimension == 2)
@@ -445,12 +468,15 @@ static cairn_quat frame_along(cairn_vec3 axis, int dimension)
     cairn_vec3 from = { 1, 0, 0 }, to = cairn_unit(axis);
     cairn_vec3 turn = cairn_cross(from, to);
     double sine = cairn_norm(turn), angle = atan2(sine, cairn_dot(from, to));
+    /* parallel: no rotation; antiparallel: half a turn about y, since the cross product is 0 */
     if (sine < 1e-14)
         return angle < 1 ? (cairn_quat){ 1, 0, 0, 0 } : (cairn_quat){ 0, 0, 1, 0 };
     return cairn_quat_exp(cairn_scale(angle / sine, turn));
 }
 
-/* Points and frames as the two bodies see them. */
+/* Anchors and frames of the joint in the frames of the two bodies, from the poses that they have
+ * now. The joint is therefore free of defects when it is created. A body that is the world has x =
+ * 0 and no rotation. */
 static void attach(const cairn_world *world, cairn_joint *j)
 {
     const cairn_joint_def *def = &j->def;
@@ -469,12 +495,14 @@ static void attach(const cairn_world *world, cairn_joint *j)
         j->frame[side] = cairn_quat_multiply(cairn_quat_conjugate(q), frame);
     }
     double apart = cairn_norm(cairn_sub(def->anchor, def->anchor_b));
+    /* a length of 0 means the distance at creation */
     if (two && def->length == 0)
         j->def.length = apart;
     j->slide = two ? apart : 0;
 }
 
-/* What the springs store from the start. */
+/* Energy stored in the springs at creation. The time step and gamma of the view do not matter for
+ * it. */
 static void wind_up(const cairn_world *world, cairn_joint *j)
 {
     cairn_joint_view view = {
@@ -491,6 +519,7 @@ static void wind_up(const cairn_world *world, cairn_joint *j)
 
 /* ---- bodies that do not meet ---------------------------------------------------------------- */
 
+/* The two rows of a pair as one number, the same in either order. */
 static uint64_t pair_key(int a, int b)
 {
     uint32_t low = (uint32_t)(a < b ? a : b), high = (uint32_t)(a < b ? b : a);
@@ -503,8 +532,77 @@ static int compare_keys(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* The rows of joined bodies, and the sorted list of joined pairs, anew; there is room for one key
- * of each joint. */
+/* Whether another member has the joint: one of its bodies is dynamic and not an own body here. A
+ * joint between held bodies alone belongs to the first member. */
+static bool is_elsewhere(const cairn_world *world, const cairn_joint *j)
+{
+    const cairn_link *link = world->exchange.link;
+    const uint64_t uid[2] = { j->def.a.uid, j->def.b.uid };
+    bool held = true;
+    for (int side = 0; link && side < 2; side++) {
+        if (uid[side] == CAIRN_NO_BODY || (unsigned)j->body[side] < (unsigned)world->bodies.held)
+            continue;
+        held = false;
+        if (j->body[side] < 0 || !cairn_world_moves(world, j->body[side]))
+            return true;
+    }
+    return link && held && link->member > 0;
+}
+
+/* The state of a joint, from `turn` to its end, in a message. */
+enum { STATE = offsetof(cairn_joint, turn), STATE_BYTES = sizeof(cairn_joint) - STATE };
+
+static void write_states(const cairn_world *world, cairn_writer *out)
+{
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *j = &world->joints.items[k];
+        if (j->elsewhere || !j->alive)
+            continue;
+        cairn_write_whole(out, (int64_t)(2 * k + j->broken));
+        cairn_write_raw(out, (const char *)j + STATE, STATE_BYTES);
+    }
+}
+
+static void read_states(cairn_world *world, const char *data, size_t size)
+{
+    cairn_reader r = { .data = (const unsigned char *)data, .size = size };
+    while (r.at < size && !r.failed) {
+        size_t k = (size_t)cairn_read_whole(&r);
+        if (k / 2 >= world->joints.count || size - r.at < STATE_BYTES) {
+            world->exchange.link->status = CAIRN_BAD_INPUT;
+            return;
+        }
+        cairn_joint *j = &world->joints.items[k / 2];
+        memcpy((char *)j + STATE, data + r.at, STATE_BYTES);
+        j->broken = k % 2;
+        r.at += STATE_BYTES;
+    }
+}
+
+/* Every member has all joints: their bodies may move to it in the next step. */
+void cairn_joints_share(cairn_world *world)
+{
+    cairn_link *link = world->exchange.link;
+    cairn_writer out = { 0 };
+    if (!link || world->joints.count == 0)
+        return;
+    write_states(world, &out);
+    if (out.failed)
+        link->status = CAIRN_NO_MEMORY;
+    for (int k = 0; k < link->members; k++)
+        if (k != link->member)
+            cairn_link_send(link, k, out.data, out.size);
+    for (int k = 0; k < link->members; k++) {
+        size_t size;
+        const void *data = k != link->member ? cairn_link_receive(link, k, &size) : NULL;
+        if (data)
+            read_states(world, data, size);
+    }
+    cairn_writer_destroy(&out);
+}
+
+/* Looks up the rows of the jointed bodies again, and rebuilds the sorted list of pairs that must
+ * not collide. It cannot fail: cairn_joint_create reserves room for one key per joint. */
 void cairn_joints_index(cairn_world *world)
 {
     size_t count = 0;
@@ -512,7 +610,8 @@ void cairn_joints_index(cairn_world *world)
         cairn_joint *j = &world->joints.items[k];
         j->body[0] = cairn_body_row(world, j->def.a);
         j->body[1] = cairn_body_row(world, j->def.b);
-        if (j->alive && !j->broken && !j->def.collide && j->body[1] >= 0)
+        j->elsewhere = is_elsewhere(world, j);
+        if (j->alive && !j->broken && !j->def.collide && j->body[0] >= 0 && j->body[1] >= 0)
             world->joints.joined[count++] = pair_key(j->body[0], j->body[1]);
     }
     if (count > 1)
@@ -521,6 +620,7 @@ void cairn_joints_index(cairn_world *world)
     world->joints.changed = false;
 }
 
+/* Binary search in the list of pairs; called once for each pair of the broad phase. */
 bool cairn_joints_forbid(const cairn_world *world, int a, int b)
 {
     uint64_t key = pair_key(a, b);
@@ -531,10 +631,16 @@ bool cairn_joints_forbid(const cairn_world *world, int a, int b)
 
 /* ---- making and removing -------------------------------------------------------------------- */
 
+/* Everything that can fail comes before the joint is written, so a failure leaves the world as it
+ * was. The limit on n keeps the number of rows of all joints within an int. */
 cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, cairn_joint_id *out)
 {
     size_t n = world->joints.count;
     world->error = (cairn_error){ 0 };
+    /* its frames follow from the poses of both bodies, which not every member has */
+    if (world->exchange.link)
+        return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "joints",
+                          "joints cannot be added while several members compute the world");
     TRY(check(world, def, &world->error));
     if (n >= INT32_MAX / CAIRN_JOINT_ROWS)
         return CAIRN_NO_MEMORY;
@@ -555,6 +661,7 @@ cairn_status cairn_joint_create(cairn_world *world, const cairn_joint_def *def, 
     return CAIRN_OK;
 }
 
+/* NULL if the id names no joint that is alive. */
 static cairn_joint *find(cairn_world *world, cairn_joint_id id)
 {
     bool there = id.index >= 0 && (size_t)id.index < world->joints.count &&
@@ -563,6 +670,7 @@ static cairn_joint *find(cairn_world *world, cairn_joint_id id)
     return there ? &world->joints.items[id.index] : NULL;
 }
 
+/* The entry stays in the list, so that the indices of the other joints remain valid. */
 cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id id)
 {
     cairn_joint *joint = find(world, id);
@@ -573,6 +681,7 @@ cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id id)
     return CAIRN_OK;
 }
 
+/* Sets the target of a motor along `turn` or `slide`; it takes effect in the next step. */
 cairn_status cairn_joint_aim(cairn_world *world, cairn_joint_id id, bool turn, double target)
 {
     cairn_joint *joint = find(world, id);
@@ -602,6 +711,7 @@ int cairn_world_joint_count(const cairn_world *world)
     return (int)world->joints.count;
 }
 
+/* The anchor in the world frame; for the world itself, or a joint that is gone, the stored one. */
 static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int side)
 {
     int body = cairn_body_row(world, side ? j->def.b : j->def.a);
@@ -610,6 +720,9 @@ static cairn_vec3 point_on(const cairn_world *world, const cairn_joint *j, int s
     return cairn_add(world->bodies.x[body], cairn_rotate(world->bodies.q[body], j->anchor[side]));
 }
 
+/* Rows of bodies are looked up by uid rather than taken from the joint, since they may have changed
+ * after the last step. `impulse` and `correction` point into the joint and live until the next
+ * change. */
 cairn_joint_state cairn_world_joint(const cairn_world *world, int index)
 {
     if (index < 0 || (size_t)index >= world->joints.count)

@@ -1,4 +1,5 @@
-/* joint_rows.c - the rows of a joint: what it holds, and what acts along what it leaves free.
+/* joint_rows.c - the rows of a joint: the constraints that it holds, and the drives along its free
+ * coordinates.
  *
  * With pa, pb the joint's points and ea, eb its frames on the two bodies, d = pa - pb:
  *     sliding along eb_i        theta = eb_i.d            its rate acts on b at the point pa
@@ -6,10 +7,10 @@
  *     no turning about the axis theta = ea_1.eb_2              row (ea_1 x eb_2).(wa - wb)
  *     axes at right angles      theta = ea_0.eb_0              row (ea_0 x eb_0).(wa - wb)
  *     distance                  theta = |d| - length           row (d/|d|).(rate of d)
- * each row the exact derivative of its theta. Then, with x the coordinate of a row:
+ * Each row is the exact derivative of its theta. With x the coordinate of a row, the laws are:
  *     held      rate + gamma theta/h = 0
  *     limit     rate + gamma gap/h >= 0, impulse >= 0
- *     motor     rate = target, or to a position, |impulse| <= h effort: below
+ *     motor     rate = target, or towards a position, |impulse| <= h effort: see below
  *     friction  rate = 0, |impulse| <= h bound                          [ST96] (30)-(32)
  *     spring    r = -h k (x + h rate) - h c rate, that is
  *               rate + k x/(c + h k) + r/(h (c + h k)) = 0: implicit in time. */
@@ -19,14 +20,14 @@
 #include "math/vec.h"
 #include "world/joint.h"
 
-/* A joint in a pose. */
+/* A joint in a pose of its bodies; everything in the world frame. */
 typedef struct pose {
     const cairn_joint *joint;
     const cairn_joint_view *view;
-    cairn_vec3 point[2];
-    cairn_vec3 ea[3], eb[3];
-    cairn_vec3 d;                    /* pa - pb */
-    cairn_vec3 arm_a, arm_b, arm_ab; /* pa from xa, pb from xb, pa from xb */
+    cairn_vec3 point[2];             /* m: pa, pb                                             */
+    cairn_vec3 ea[3], eb[3];         /* axes of the joint frames; the first is the joint axis */
+    cairn_vec3 d;                    /* m: pa - pb                                            */
+    cairn_vec3 arm_a, arm_b, arm_ab; /* m: pa from xa, pb from xb, pa from xb                 */
 } pose;
 
 static void frame_axes(cairn_quat q, cairn_quat frame, cairn_vec3 out[3])
@@ -53,12 +54,15 @@ static pose pose_of(const cairn_joint *joint, const cairn_joint_view *view)
 
 /* ---- directions ----------------------------------------------------------------------------- */
 
+/* Sliding along an axis e of body b. Since e turns with b, the derivative of e.d has the arm pa -
+ * xb on b, not pb - xb. */
 static cairn_row sliding(const pose *s, cairn_vec3 e)
 {
     return (
         cairn_row){ .e = e, .arm_a = s->arm_a, .arm_b = s->arm_ab, .defect = cairn_dot(e, s->d) };
 }
 
+/* Relative rotation about an axis. */
 static cairn_row turning(cairn_vec3 axis, double defect)
 {
     return (cairn_row){ .turn_a = axis, .turn_b = axis, .defect = defect };
@@ -70,6 +74,8 @@ static cairn_row tilting(cairn_vec3 a, cairn_vec3 c)
     return turning(cairn_cross(a, c), cairn_dot(a, c));
 }
 
+/* The distance of the two points. At distance 0 its gradient is undefined, and any unit vector will
+ * do. */
 static cairn_row stretching(const pose *s)
 {
     double length = cairn_norm(s->d);
@@ -77,12 +83,14 @@ static cairn_row stretching(const pose *s)
     return (cairn_row){ .e = e, .arm_a = s->arm_a, .arm_b = s->arm_b, .defect = length };
 }
 
+/* The axis is taken from b, as are the directions of sliding. */
 static cairn_vec3 turning_axis(const pose *s)
 {
     return s->view->dimension == 2 ? cairn_vec(0, 0, 1) : s->eb[0];
 }
 
-/* The angle about the axis, turns counted on from what the joint had. */
+/* The angle about the axis. atan2 gives it up to full turns; the one nearest to the last angle is
+ * chosen, so that turns are counted as long as a step turns by less than pi. */
 static double turned(const pose *s)
 {
     bool flat = s->view->dimension == 2;
@@ -92,6 +100,7 @@ static double turned(const pose *s)
     return last + remainder(atan2(sine, cosine) - last, 2 * M_PI);
 }
 
+/* The free translation: the distance of two points, or the position along the axis. */
 static double slid(const pose *s)
 {
     bool two = cairn_joint_class_of(s->joint->def.kind)->two_points;
@@ -108,6 +117,7 @@ void cairn_joint_coordinates(const cairn_joint *joint, const cairn_joint_view *v
 
 /* ---- laws ----------------------------------------------------------------------------------- */
 
+/* An equality: any impulse, and a share gamma of the defect is corrected in one step. */
 static cairn_row held(const pose *s, cairn_row row, cairn_row_role role)
 {
     row.role = role;
@@ -117,6 +127,7 @@ static cairn_row held(const pose *s, cairn_row row, cairn_row_role role)
     return row;
 }
 
+/* Implicit spring and damper; see the top of the file. The compliance makes the row soft. */
 static cairn_row spring(const pose *s, cairn_row row, double stiffness, double damping)
 {
     double h = s->view->h, drag = damping + h * stiffness;
@@ -130,6 +141,7 @@ static cairn_row spring(const pose *s, cairn_row row, double stiffness, double d
     return row;
 }
 
+/* The same row with the opposite sign: an upper limit becomes a lower one. */
 static cairn_row reversed(cairn_row row)
 {
     row.e = cairn_scale(-1, row.e);
@@ -139,7 +151,8 @@ static cairn_row reversed(cairn_row row)
     return row;
 }
 
-/* At least `bound`: the gap is coordinate - bound. */
+/* A lower limit of the coordinate: the gap is coordinate - bound. The row acts even before the
+ * limit is reached, as a candidate contact does. */
 static cairn_row limited(const pose *s, cairn_row row, double bound)
 {
     row.role = CAIRN_ROW_LIMIT;
@@ -150,6 +163,7 @@ static cairn_row limited(const pose *s, cairn_row row, double bound)
     return row;
 }
 
+/* Efforts from CAIRN_UNBOUNDED on count as infinite, so that h does not turn them into a bound. */
 static double impulse_bound(double effort, double h)
 {
     return effort >= CAIRN_UNBOUNDED ? INFINITY : h * effort;
@@ -157,13 +171,14 @@ static double impulse_bound(double effort, double h)
 
 /* ---- motors --------------------------------------------------------------------------------- */
 
-/* A motor with stiffness k and damping c that goes to x = target, at `felt` of inertia m:
+/* A position motor with stiffness k and damping c moves to x = target; `felt` is the inertia m that
+ * it accelerates:
  *     r = -h k (x+ - target) - h c rate,    |r| <= h effort,
- * implicit in time like a spring; of k and c the one left out makes it critically damped,
- * c = 2 sqrt(k m). With neither it is stiff, and goes at the speed from which an effort of BRAKING
- * can stop m at the target:
+ * implicit in time like a spring. If only one of k and c is given, the other makes the motor
+ * critically damped, c = 2 sqrt(k m). With neither, the motor is stiff and moves at the speed from
+ * which an effort of BRAKING can stop m at the target:
  *     rate = -d min(1/h, sqrt(2 a/|d|)),    d = x - target,   a = BRAKING effort/m. */
-static const double BRAKING = 0.25; /* of the effort; the rest is for loads */
+static const double BRAKING = 0.25; /* of the effort; the rest is available for loads */
 
 static cairn_row position_motor(const pose *s, cairn_row row, const cairn_joint_drive *drive,
                                 double felt)
@@ -179,12 +194,13 @@ static cairn_row position_motor(const pose *s, cairn_row row, const cairn_joint_
         c = 2 * sqrt(k * felt);
     else if (k == 0)
         k = c * c / (4 * felt);
+    /* k/(c + h k) tends to 1/h as k grows */
     row.gain = isinf(k) ? 1 / h : k / (c + h * k);
     row.compliance = 1 / (h * (c + h * k));
     return row;
 }
 
-/* rate = target; with a damping c softly, r = h c (target - rate). */
+/* A velocity motor: rate = target, or, with a damping c, softly: r = h c (target - rate). */
 static cairn_row velocity_motor(const pose *s, cairn_row row, const cairn_joint_drive *drive)
 {
     row.bias = -drive->target;
@@ -197,6 +213,7 @@ static bool has_motor(const cairn_joint_drive *drive, const char *name)
     return strcmp(drive->motor, name) == 0;
 }
 
+/* A force motor has equal bounds: its impulse is known, whatever the rate. */
 static cairn_row motor(const pose *s, cairn_row row, const cairn_joint_drive *drive, double felt)
 {
     double h = s->view->h, bound = impulse_bound(drive->effort, h);
@@ -213,6 +230,7 @@ static cairn_row motor(const pose *s, cairn_row row, const cairn_joint_drive *dr
 
 /* ---- drives --------------------------------------------------------------------------------- */
 
+/* [ST96] (30)-(32): the row sticks (rate = 0) as long as the bound is not reached. */
 static cairn_row dry_friction(const pose *s, cairn_row row, double bound)
 {
     row.role = CAIRN_ROW_FRICTION;
@@ -221,8 +239,8 @@ static cairn_row dry_friction(const pose *s, cairn_row row, double bound)
     return row;
 }
 
-/* What acts along the coordinate whose row (with the coordinate as defect) is given. Stiffness and
- * damping that are not a motor's are a spring. */
+/* Everything that acts along one free coordinate; `row` has the coordinate as its defect. Stiffness
+ * and damping that do not belong to a motor are a spring. */
 static int drive_rows(const pose *s, cairn_row row, const cairn_joint_drive *drive, double felt,
                       cairn_row *out)
 {
@@ -247,6 +265,7 @@ static int drive_rows(const pose *s, cairn_row row, const cairn_joint_drive *dri
 
 /* ---- what kinds hold ------------------------------------------------------------------------ */
 
+/* Rows against translation, along the axis first. In 2D only one direction lies across it. */
 static int hold_sliding(const pose *s, unsigned holds, cairn_row *out)
 {
     int n = 0;
@@ -257,6 +276,8 @@ static int hold_sliding(const pose *s, unsigned holds, cairn_row *out)
     return n;
 }
 
+/* Rows against rotation. The defect is the sine of the angle, which equals the angle to third
+ * order. */
 static int hold_turning(const pose *s, unsigned holds, cairn_row *out)
 {
     bool flat = s->view->dimension == 2;
@@ -272,7 +293,8 @@ static int hold_turning(const pose *s, unsigned holds, cairn_row *out)
     return n;
 }
 
-/* Rows that couple several motions. */
+/* Rows that couple several motions. A gear holds its accumulated slip `phase`, because the angles
+ * of two bodies about different axes are not a function of the pose alone. */
 static int hold_coupling(const pose *s, unsigned holds, cairn_row *out)
 {
     const cairn_joint_def *def = &s->joint->def;
@@ -294,6 +316,7 @@ static int hold_coupling(const pose *s, unsigned holds, cairn_row *out)
     return n;
 }
 
+/* A rope is a limit from above; a rod is an equality. */
 static int hold_length(const pose *s, unsigned holds, cairn_row *out)
 {
     cairn_row row = stretching(s);
@@ -308,7 +331,8 @@ static int hold_length(const pose *s, unsigned holds, cairn_row *out)
     return 1;
 }
 
-/* Springs against every relative motion; turning by the rotation vector between the frames. */
+/* Springs and dampers against all relative motion; for rotation, along the components of the
+ * rotation vector between the two frames, log(qb^-1 qa). */
 static int hold_softly(const pose *s, cairn_row *out)
 {
     const cairn_joint_def *def = &s->joint->def;
@@ -331,6 +355,8 @@ static int hold_softly(const pose *s, cairn_row *out)
     return n;
 }
 
+/* Held rows come first, then the drives: slide before turn. The warm start and the gear's slip rely
+ * on the order being the same in every step. */
 int cairn_joint_rows(const cairn_joint *joint, const cairn_joint_view *view, cairn_row *rows)
 {
     const cairn_joint_class *class = cairn_joint_class_of(joint->def.kind);

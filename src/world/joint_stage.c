@@ -1,23 +1,31 @@
-/* joint_stage.c - joints in a step: their rows in the one-step problem, packed into blocks of as
- * many rows as a contact has components; afterwards their impulses, reactions and energies.
+/* joint_stage.c - joints in a step: their rows enter the one-step problem, packed into blocks of as
+ * many rows as a contact has components; after the solve, their impulses, reactions and energies.
  *
- * Row i of a block has H = (e, R'(p x e + t)) for body a and the negative for body b, see joint.h.
- * Where rows are made for a pose q* = q + c h v*, the defect that the end of the step has is
- * theta(q*) + h (rate - c rate*), so c h rate* is taken off the defect. */
+ * Row i of a block has H = (e, R'(p x e + t)) for body a and the negative for body b; see joint.h.
+ * If rows are computed for a pose q* = q + c h v*, the defect at the end of the step is
+ *     theta(q*) + h (rate - c rate*),
+ * so c h rate* is subtracted from the defect.
+ *
+ * The blocks of joints follow those of the contacts, joint by joint. Every function below that
+ * walks over impulses or velocities counts blocks in this order. */
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "math/vec.h"
+#include "problem/cut.h"
 #include "world/step.h"
 
-static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): swing.c */
+static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): see swing.c */
 
+/* Whether a joint acts, and here. A broken joint stays in the list, and its state can still be
+ * read. */
 static bool in_force(const cairn_joint *joint)
 {
-    return joint->alive && !joint->broken;
+    return joint->alive && !joint->broken && !joint->elsewhere;
 }
 
+/* The poses x, q of the joint's bodies; the world has x = 0 and no rotation. */
 static cairn_joint_view view_of(const cairn_step *step, const cairn_joint *joint,
                                 const cairn_vec3 *x, const cairn_quat *q)
 {
@@ -37,14 +45,14 @@ static cairn_joint_view view_of(const cairn_step *step, const cairn_joint *joint
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* The orientation whose frame the rows of joints have for a body. */
+/* The orientation in whose frame the rows of joints give the angular velocity of a body. */
 static cairn_quat frame_of(const cairn_step *step, const cairn_mechanism *joints, int body)
 {
     return cairn_mechanism_swings(joints, body) ? joints->swing[body].q_end
                                                 : step->world->bodies.q[body];
 }
 
-/* A joint in the step, and what the rates of its rows follow from. */
+/* A joint in a step, with the values that the rates of its rows depend on. */
 typedef struct acting {
     const cairn_step *step;
     const cairn_free_motion *motion;
@@ -52,7 +60,7 @@ typedef struct acting {
     const cairn_joint *joint;
 } acting;
 
-/* What one body's motion (v; omega in the frame q) adds to the rate of a row. */
+/* The contribution of one body to the rate of a row; v in the world frame, omega in the frame q. */
 static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v, cairn_vec3 omega)
 {
     cairn_vec3 turning = cairn_rotate(q, omega);
@@ -62,7 +70,7 @@ static double rate_of(const cairn_row *row, int side, cairn_quat q, cairn_vec3 v
     return side ? -rate : rate;
 }
 
-/* The rate of a row that driven bodies impose. */
+/* The rate of a row imposed by driven bodies. They are not in the problem, so it goes into w. */
 static double imposed_rate(const acting *a, const cairn_row *row)
 {
     const cairn_body_store *b = &a->step->world->bodies;
@@ -89,12 +97,14 @@ static double rate_with(const acting *a, const cairn_row *row, const cairn_vec3 
     return rate;
 }
 
+/* A block holds as many rows as a contact has components; the last block of a joint may be padded
+ * with empty rows. */
 static int blocks_for(int rows, int components)
 {
     return (rows + components - 1) / components;
 }
 
-/* The rate of a row of a joint whose bodies swing, with the velocities they are about to have. */
+/* The rate of a row with the predicted velocities v^ of the bodies that swing (swing.c). */
 static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint,
                           const cairn_row *row)
 {
@@ -109,7 +119,8 @@ static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *join
     return rate;
 }
 
-/* Its rows at mid-step, for the defects of the start: rate + (H_e - H_m) v^ + gain defect = 0. */
+/* Replaces the rows of a joint between swinging bodies by those of mid-step, with the defects of
+ * the start: rate + (H_e - H_m) v^ + gain defect = 0. */
 static void make_swinging(const cairn_step *step, const cairn_mechanism *joints,
                           const cairn_joint *joint, cairn_row *rows)
 {
@@ -136,6 +147,8 @@ static void make_swinging(const cairn_step *step, const cairn_mechanism *joints,
     }
 }
 
+/* Whether one of the joint's bodies swings. All dynamic bodies of the joint then do, because groups
+ * swing as a whole. */
 static bool is_swinging(const cairn_mechanism *joints, const cairn_joint *joint)
 {
     bool swings = false;
@@ -144,7 +157,8 @@ static bool is_swinging(const cairn_mechanism *joints, const cairn_joint *joint)
     return swings;
 }
 
-/* Once all rows of the start are there. */
+/* Which bodies swing depends on the rows of all joints, so this follows when all of them are
+ * known. */
 static cairn_status make_swings(const cairn_step *step, const cairn_free_motion *motion,
                                 cairn_mechanism *joints)
 {
@@ -158,6 +172,8 @@ static cairn_status make_swings(const cairn_step *step, const cairn_free_motion 
     return CAIRN_OK;
 }
 
+/* The rows of every joint at the poses where contacts are evaluated. Unused rows are zero. The
+ * inertia felt by motors is needed by the rows, so it comes first. */
 cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_mechanism *joints)
 {
@@ -185,11 +201,14 @@ cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *
             own[i].defect -= ahead * rate_with(&a, &own[i], motion->v_eval, motion->omega_eval);
         joints->blocks += blocks_for(joint->rows, step->components);
     }
+    joints->any = cairn_link_any(world->exchange.link, joints->blocks > 0);
     return make_swings(step, motion, joints);
 }
 
 /* ---- the problem ---------------------------------------------------------------------------- */
 
+/* Arrays that only problems with bounded rows have. Contacts leave `bounded` at 0 and their bounds
+ * unused. */
 static cairn_status take_arrays(const cairn_step *step, int blocks, cairn_posed *posed)
 {
     size_t d = (size_t)step->components;
@@ -205,6 +224,7 @@ static cairn_status take_arrays(const cairn_step *step, int blocks, cairn_posed 
     return CAIRN_OK;
 }
 
+/* H of one row on one side: direction, then p x e + t, in 3D in the frame of the body. */
 static void fill_side(int dimension, cairn_quat q, const cairn_row *row, int side, double *H)
 {
     double sign = side ? -1 : 1;
@@ -220,7 +240,7 @@ static void fill_side(int dimension, cairn_quat q, const cairn_row *row, int sid
     memcpy(H, values, sizeof values);
 }
 
-/* Row `row` as component i of block j of the problem. */
+/* Writes a row as component i of block j. Sides without a dynamic body keep H = 0. */
 static void fill_row(const acting *a, const cairn_row *row, int j, int i, const cairn_posed *posed)
 {
     const cairn_step *step = a->step;
@@ -238,12 +258,13 @@ static void fill_row(const acting *a, const cairn_row *row, int j, int i, const 
     posed->compliance[entry] = row->compliance;
 }
 
+/* Likewise -1 for the world, whose row is -1. */
 static int block_of(const cairn_step *step, int body)
 {
     return body < 0 ? -1 : cairn_step_block(step, body);
 }
 
-/* The blocks of one joint from block j on. */
+/* Fills the blocks of one joint from block j on; returns the block after them. */
 static int fill_joint(const acting *a, const cairn_row *rows, int j, const cairn_posed *posed)
 {
     const cairn_step *step = a->step;
@@ -259,11 +280,13 @@ static int fill_joint(const acting *a, const cairn_row *rows, int j, const cairn
     return j + blocks_for(joint->rows, d);
 }
 
+/* Appends the rows of all joints to the problem; without joints it keeps its form with contacts
+ * alone. */
 cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_mechanism *joints, cairn_posed *posed)
 {
     const cairn_world *world = step->world;
-    if (joints->blocks == 0)
+    if (!joints->any)
         return CAIRN_OK;
     TRY(take_arrays(step, joints->blocks, posed));
     int j = world->contacts.count;
@@ -279,7 +302,7 @@ cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *
     return CAIRN_OK;
 }
 
-/* The impulses of the last step. */
+/* Warm start: the impulses of the last step, scaled with the ratio of the time steps. */
 void cairn_joints_first_guess(const cairn_step *step, double ratio, double *r)
 {
     const cairn_world *world = step->world;
@@ -294,6 +317,8 @@ void cairn_joints_first_guess(const cairn_step *step, double ratio, double *r)
 
 /* ---- after the solve ------------------------------------------------------------------------ */
 
+/* Reaction on a: the sum of the rows' impulses over h. A joint breaks when it exceeds a limit, and
+ * is gone from the next step on. */
 static void react(cairn_joint *joint, const cairn_row *rows, double h)
 {
     joint->force = joint->torque = cairn_vec(0, 0, 0);
@@ -306,13 +331,17 @@ static void react(cairn_joint *joint, const cairn_row *rows, double h)
                     (torque > 0 && cairn_norm(joint->torque) > torque);
 }
 
+/* `correction` is cleared in full, since a step without penetration correction leaves none. */
 void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *joints,
                              const cairn_answer *answer, const cairn_mending *mending)
 {
     cairn_world *world = step->world;
     size_t entry = (size_t)world->contacts.count * (size_t)step->components;
+    int64_t broken = 0;
     for (size_t k = 0; k < world->joints.count; k++) {
         cairn_joint *joint = &world->joints.items[k];
+        if (joint->elsewhere)
+            continue;
         if (!in_force(joint)) {
             joint->force = joint->torque = cairn_vec(0, 0, 0);
             continue;
@@ -323,15 +352,18 @@ void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *join
         if (mending->impulses)
             memcpy(joint->correction, mending->impulses + entry, bytes);
         react(joint, joints->rows + k * CAIRN_JOINT_ROWS, step->h);
-        step->report->broken += joint->broken;
+        broken += joint->broken;
         entry += (size_t)(blocks_for(joint->rows, step->components) * step->components);
     }
+    if (world->joints.count > 0)
+        step->report->broken = (int)cairn_link_sum(world->exchange.link, broken);
 }
 
 /* ---- energy --------------------------------------------------------------------------------- */
 
-/* One row: its impulse r does r.(mean rate) of work on the bodies, of which driven bodies do
- * their part; the rest is what the row stores, gives or loses. */
+/* The energy of one row. Its impulse r does the work r.(mean rate) on the bodies; driven bodies
+ * contribute their part of it. The rest is what the row stores, supplies or dissipates, by its
+ * role. */
 static void add_row(const acting *a, const cairn_row *row, const cairn_answer *answer, size_t entry,
                     cairn_energy *energy)
 {
@@ -347,46 +379,72 @@ static void add_row(const acting *a, const cairn_row *row, const cairn_answer *a
     case CAIRN_ROW_FRICTION:
         energy->friction_loss -= work;
         break;
-    case CAIRN_ROW_SPRING: /* what it stores is counted when the bodies have moved */
+    case CAIRN_ROW_SPRING: /* its stored energy is counted after the bodies have moved */
         energy->damping_loss += h * row->damping * after * after;
         energy->numerical_loss -= work + h * row->damping * after * after;
         break;
-    case CAIRN_ROW_LIMIT: /* a stop is met, a rope becomes taut */
+    case CAIRN_ROW_LIMIT: /* a stop is hit, or a rope becomes taut */
         energy->impact_loss -= work;
         break;
-    default: /* what is held does no work but for the curvature of a step */
+    default: /* held rows do no work, except for the curvature within a step */
         energy->numerical_loss -= work;
     }
 }
 
-void cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
-                         const cairn_mechanism *joints, const cairn_answer *answer)
+/* The energy of all rows and of added moments, in one sum or by the parts of the world. */
+static void add_joints(const acting *all, const cairn_answer *answer, cairn_energy *energy)
 {
+    const cairn_step *step = all->step;
     const cairn_world *world = step->world;
     int d = step->components, j = world->contacts.count;
-    for (size_t k = 0; joints->blocks > 0 && k < world->joints.count; k++) {
+    for (size_t k = 0; all->joints->blocks > 0 && k < world->joints.count; k++) {
         const cairn_joint *joint = &world->joints.items[k];
         if (!in_force(joint))
             continue;
-        const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
-        const acting a = { step, motion, joints, joint };
+        const cairn_row *rows = all->joints->rows + k * CAIRN_JOINT_ROWS;
+        const acting a = { step, all->motion, all->joints, joint };
+        int part = world->exchange.parts > 0 ? cairn_contact_part(&answer->problem, j) : 0;
         for (int i = 0; i < joint->rows; i++)
-            add_row(&a, &rows[i], answer, (size_t)(j * d + i), &step->report->energy);
+            add_row(&a, &rows[i], answer, (size_t)(j * d + i), &energy[part]);
         j += blocks_for(joint->rows, d);
     }
-    cairn_joints_steady_loss(step, joints, answer->v);
+    cairn_joints_steady_loss(step, all->joints, answer->v, energy);
+}
+
+/* Called before cairn_step_store_joints, which may mark joints as broken: a joint still counts in
+ * the step that breaks it. */
+cairn_status cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
+                                 const cairn_mechanism *joints, const cairn_answer *answer)
+{
+    const cairn_exchange *x = &step->world->exchange;
+    const acting all = { step, motion, joints, NULL };
+    if (!joints->any)
+        return CAIRN_OK;
+    if (x->parts == 0) {
+        add_joints(&all, answer, &step->report->energy);
+        return CAIRN_OK;
+    }
+    cairn_energy *parts = cairn_arena_take(&step->world->scratch, (size_t)x->parts, sizeof *parts);
+    if (!parts)
+        return CAIRN_NO_MEMORY;
+    memset(parts, 0, (size_t)x->parts * sizeof *parts);
+    add_joints(&all, answer, parts);
+    if (x->link)
+        cairn_link_share(x->link, x->parts, parts, sizeof *parts);
+    cairn_energy_add_up(parts, x->parts, &step->report->energy);
+    return CAIRN_OK;
 }
 
 /* ---- after the bodies have moved ------------------------------------------------------------ */
 
-/* What a gear let slip in this step. */
+/* The slip of a gear in this step, h times the rate of its row, without the bias. */
 static double gear_slip(const cairn_joint *joint, const cairn_row *row, double h, double u)
 {
     bool gear = joint->def.kind == CAIRN_JOINT_GEAR && joint->rows > 0;
     return gear ? h * (u - row->gain * row->defect - row->bias) : 0;
 }
 
-/* Defects of what the joint should hold, and what its springs store where the bodies are now. */
+/* Largest defects of the held rows, and the energy stored in the springs, in the pose of a view. */
 void cairn_joint_measure(cairn_joint *joint, const cairn_joint_view *view)
 {
     cairn_row rows[CAIRN_JOINT_ROWS];
@@ -402,28 +460,45 @@ void cairn_joint_measure(cairn_joint *joint, const cairn_joint_view *view)
     }
 }
 
+/* Drift and stored energy of all joints, of all members. Springs did the work counted in add_row;
+ * the difference to what they now store is an error of the time stepping. */
+static void add_up(const cairn_step *step)
+{
+    const cairn_world *world = step->world;
+    cairn_certificate *c = &step->report->certificate;
+    for (size_t k = 0; k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
+        if (!joint->alive || joint->rows == 0)
+            continue;
+        step->report->energy.elastic += joint->elastic;
+        step->report->energy.numerical_loss -= joint->gained;
+        c->joint_drift = fmax(c->joint_drift, joint->drift);
+        c->joint_turn_drift = fmax(c->joint_turn_drift, joint->turn_drift);
+    }
+}
+
+/* After the bodies have moved: coordinates, drift and stored energy. */
 void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joints,
                               const cairn_answer *answer)
 {
     cairn_world *world = step->world;
-    cairn_certificate *c = &step->report->certificate;
     int d = step->components, j = world->contacts.count;
     for (size_t k = 0; k < world->joints.count; k++) {
         cairn_joint *joint = &world->joints.items[k];
-        if (!joint->alive || joint->rows == 0)
+        if (!joint->alive || joint->elsewhere || joint->rows == 0)
             continue;
         const cairn_row *rows = joints->rows + k * CAIRN_JOINT_ROWS;
         cairn_joint_view view = view_of(step, joint, world->bodies.x, world->bodies.q);
         joint->phase += gear_slip(joint, rows, step->h, answer->u[j * d]);
         cairn_joint_coordinates(joint, &view, &joint->turn, &joint->slide);
-        double stored = joint->elastic;
+        joint->gained = -joint->elastic;
         cairn_joint_measure(joint, &view);
-        step->report->energy.elastic += joint->elastic;
-        step->report->energy.numerical_loss -= joint->elastic - stored;
-        c->joint_drift = fmax(c->joint_drift, joint->drift);
-        c->joint_turn_drift = fmax(c->joint_turn_drift, joint->turn_drift);
+        joint->gained += joint->elastic;
         j += blocks_for(joint->rows, d);
     }
+    cairn_joints_share(world);
+    add_up(step);
+    /* the bodies of a broken joint may collide from now on */
     if (step->report->broken > 0)
         cairn_joints_index(world);
 }

@@ -1,22 +1,25 @@
-/* limit.c - a step is refused in which a body goes further than linearised gaps can tell.
+/* limit.c - refuses a step in which a body moves farther than linearised gaps can describe, and
+ * decides whether gaps linearised at the end of the step have settled (second half of the file).
  *
- * Gaps are linear in the velocities of the step. For convex pieces that only shift this is safe
- * however far they go: along the normal n of the start they end at least g + h n.(v_a - v_b) apart.
- * It is not when they turn, nor along curved walls; and a plane that was tangent at the start may
- * stop a body that passes by. So where a dynamic body moves relative to one that it may meet, a
- * candidate, by more than its size,
+ * Gaps are linear in the velocities of the step. For convex pieces that only translate this is safe
+ * however far they move: along the normal n of the start they end at least g + h n.(v_a - v_b)
+ * apart. It is not safe when they rotate, nor along curved walls. Also, a plane that was tangent at
+ * the start may stop a body that would in fact pass by. So the step fails if a dynamic body i moves
+ * by more than its size relative to a body k that it may meet (a candidate contact),
  *
  *     h |v_i - v_k - omega_k x (x_i - x_k)| + arm_i h |omega_i|  >  R_i,
  *
- * R_i the radius that holds it, the step fails, unless it is right by itself: no contact turned the
- * body (it is a ball, or not pushed), its surface turned by at most SLIGHT R_i, and the true gap at
- * the end is what was solved for to SLIGHT R_i, if the contact pushes or the bodies overlap. A
- * point counts as large as what it meets, at faces as a hundredth of that. Who is far from
- * everything has no candidates.
+ * where R_i is the radius that contains it. Such a step is still accepted if its result is right:
+ * no contact rotated the body (it is a ball, or no contact pushed it), its surface turned by at
+ * most SLIGHT R_i, and, where the contact pushes or the bodies overlap, the true gap at the end is
+ * the one that was solved for, to SLIGHT R_i. A point counts as having the size of the body that it
+ * meets, at faces a hundredth of that. A body far from everything has no candidates and is not
+ * tested.
  *
- * Contacts that are taken at mid-step or at q + h v need not be seen at all by a fast body. There
- * the gaps of the start are asked for, within the way of each body; and a body that faces have lost
- * there, because it is more than half way behind them, is refused however far it goes. */
+ * If contacts are evaluated at mid-step or at q + h v, a fast body may have no contact at all.
+ * There the gaps of the start are tested, within the distance that each body moves. A body that is
+ * more than half way behind a face at that time is not detected by it; such a step is refused
+ * however short the motion. */
 #include <math.h>
 #include <string.h>
 
@@ -28,28 +31,29 @@
 #include "world/step.h"
 #include "world/touch.h"
 
-static const double SLIGHT = 0.1; /* of the size of a body: an error that is let pass */
-static const double SPARE = 0.9;  /* of the time step that is recommended             */
-enum { GRAIN = 2048 };
+static const double SLIGHT = 0.1; /* of the size of a body: an error that is accepted */
+static const double SPARE = 0.9;  /* safety factor of the recommended time step       */
+enum { GRAIN = 2048 };            /* contacts in one piece of parallel work           */
 
-/* What tells how bodies moved. */
+/* What the motion of bodies in the step follows from. */
 typedef struct moved {
     const cairn_step *step;
     const cairn_free_motion *motion;
     const cairn_answer *answer;
-    bool plain; /* there are balls and planes alone */
+    bool plain; /* all bodies are balls or planes */
 } moved;
 
-/* A body on its way past another. */
+/* The motion of a body relative to another one in the step. */
 typedef struct passage {
     int body, other;
     double way, turn; /* m: of its centre relative to the other; of its surface by turning */
-    double size;      /* m: how far it may go                                              */
+    double size;      /* m: farthest that it may move                                      */
 } passage;
 
 /* ---- ways ----------------------------------------------------------------------------------- */
 
-/* Of a body in this step, both in the world's axes. */
+/* Velocity and angular velocity of a body in this step, both in world axes. Held bodies have those
+ * of the free motion, which driven bodies follow. */
 static void velocity_of(const moved *m, int i, cairn_vec3 *v, cairn_vec3 *omega)
 {
     *v = m->motion->v_free[i];
@@ -59,13 +63,15 @@ static void velocity_of(const moved *m, int i, cairn_vec3 *v, cairn_vec3 *omega)
     *omega = cairn_rotate(m->step->world->bodies.q[i], *omega);
 }
 
+/* m: bound on the motion of the surface by rotation. The test avoids infinity times 0 for unbounded
+ * bodies at rest. */
 static double surface_way(const cairn_step *step, int i, cairn_vec3 omega)
 {
     double arm = cairn_body_arm(step->world, i), turning = cairn_norm(omega);
     return arm > 0 && turning > 0 ? arm * step->h * turning : 0;
 }
 
-/* Whether a body, or a part of it, is made of faces. */
+/* Whether a body, or a part of a compound, is a mesh, height field or polyline. */
 static bool holds_faces(const cairn_shape *shape)
 {
     bool faces = cairn_shape_has_faces(shape);
@@ -75,8 +81,8 @@ static bool holds_faces(const cairn_shape *shape)
     return faces;
 }
 
-/* A point counts as large as what it meets; at faces, which lose sight of it a hundredth of their
- * edges behind them, as a hundredth of that. */
+/* A point has no size and counts as having that of the body k that it meets. Faces do not detect it
+ * deeper than a hundredth of their edges, so there it counts as a hundredth of that. */
 static double size_of(const cairn_body_store *b, int i, int k)
 {
     double size = b->extent[i];
@@ -93,7 +99,7 @@ static passage passage_of(const moved *m, int i, int k)
     velocity_of(m, i, &v, &omega);
     velocity_of(m, k, &v_other, &omega_other);
     v = cairn_sub(v, v_other);
-    if (cairn_body_arm(step->world, k) > 0) /* the turning of a ball is not seen */
+    if (cairn_body_arm(step->world, k) > 0) /* the rotation of a ball moves no surface */
         v = cairn_sub(v, cairn_cross(omega_other, cairn_sub(x[i], x[k])));
     return (passage){ i, k, step->h * cairn_norm(v), surface_way(step, i, omega),
                       size_of(&step->world->bodies, i, k) };
@@ -122,6 +128,8 @@ static inline bool is_fixed(const cairn_body_store *b, int i)
     return b->motion[i] == CAIRN_MOTION_FIXED;
 }
 
+/* Held bodies are not tested: their motion is prescribed, and that of the other body counts
+ * relative to it. */
 static bool is_far(const cairn_step *step, const passage *p)
 {
     return cairn_step_block(step, p->body) >= 0 && p->way + p->turn > p->size;
@@ -129,8 +137,9 @@ static bool is_far(const cairn_step *step, const passage *p)
 
 /* ---- refusal -------------------------------------------------------------------------------- */
 
-/* The step in which the body would go no further than its size: h (s + h a) = R with its speed s
- * and what forces add to it, and not more than this step shows. */
+/* The time step in which the body would move by its size R: the root of h (s + h a) = R, with its
+ * speed s and the acceleration a of forces, written without cancellation. It is no longer than the
+ * motion in this step suggests. */
 static double needed_step(const cairn_step *step, const cairn_free_motion *motion, const passage *p)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -143,6 +152,7 @@ static double needed_step(const cairn_step *step, const cairn_free_motion *motio
     return SPARE * fmin(by_forces, h * size / (p->way + p->turn));
 }
 
+/* The message names both bodies and a time step that would be short enough. */
 static cairn_status refuse(const cairn_step *step, const cairn_free_motion *motion,
                            const passage *p)
 {
@@ -157,7 +167,7 @@ static cairn_status refuse(const cairn_step *step, const cairn_free_motion *moti
 
 /* ---- contacts ------------------------------------------------------------------------------- */
 
-/* The gap that the solve counts with where the step ends. */
+/* The gap at the end of the step that the solve assumed. Ahead of the start, b contains the gap. */
 static double foreseen_gap(const cairn_step *step, const cairn_answer *answer, int j)
 {
     double u = answer->u[(size_t)j * (size_t)answer->problem.dimension], h = step->h;
@@ -165,6 +175,8 @@ static double foreseen_gap(const cairn_step *step, const cairn_answer *answer, i
     return at_start ? step->world->contacts.gap[j] + h * u : h * fmax(0, u + answer->problem.b[j]);
 }
 
+/* Whether the long motion of p at contact j makes the result wrong; see the top of the file.
+ * cairn_arrival_gap computes the true gap at the end, the most expensive test, so it comes last. */
 static cairn_status is_wrong(const moved *m, const cairn_arrival *arrival, int j, const passage *p,
                              bool *wrong)
 {
@@ -175,21 +187,24 @@ static cairn_status is_wrong(const moved *m, const cairn_arrival *arrival, int j
     double foreseen = foreseen_gap(step, answer, j), most = fmax(foreseen, 0) + slight;
     bool pushes = answer->r[(size_t)j * (size_t)answer->problem.dimension] > 0;
     *wrong = p->turn > slight || (pushes && cairn_body_arm(step->world, p->body) > 0);
-    if (*wrong || (m->plain && !pushes)) /* balls and planes are as far apart as foreseen */
+    if (*wrong || (m->plain && !pushes)) /* balls and planes end no closer than predicted */
         return CAIRN_OK;
     TRY(cairn_arrival_gap(step->world, arrival, body, most + p->way + p->turn, &gap));
-    bool stopped = pushes && gap > most; /* by what it does not touch */
+    bool stopped = pushes && gap > most; /* by a body that it does not touch */
     *wrong = stopped || gap < fmin(foreseen, 0) - slight;
     return CAIRN_OK;
 }
 
+/* A parallel pass marks the contacts with long motion; the few of them are then examined in order,
+ * so that the same body is named whatever the threads. */
 typedef struct limit_job {
     const moved *moved;
-    const double *way; /* m: of each body                         */
-    uint8_t *far;      /* of each contact: one of its bodies goes far */
+    const double *way; /* m: of each body, its own motion              */
+    uint8_t *far;      /* of each contact: one of its bodies moves far */
 } limit_job;
 
-/* Whether two bodies whose turning carries nothing along cannot go far, by their ways alone. */
+/* A quick test by the motions of the two bodies alone: neither can be far, and neither carries the
+ * other along by its rotation. */
 static inline bool stays_near(const limit_job *job, int i, int k)
 {
     const cairn_body_store *b = &job->moved->step->world->bodies;
@@ -241,8 +256,8 @@ static cairn_status limit_contacts(const moved *m, const cairn_arrival *arrival)
 
 /* ---- what was not seen ---------------------------------------------------------------------- */
 
-/* A point is seen by a face no deeper than a hundredth of its edge, and must be seen there in the
- * middle of the next step as well. */
+/* A face detects a point no deeper than a hundredth of its edge, and must still detect it in the
+ * middle of the next step. Hence a fifth of the usual size. */
 static passage unseen_passage(const moved *m, int i, int k)
 {
     const cairn_body_store *b = &m->step->world->bodies;
@@ -252,7 +267,8 @@ static passage unseen_passage(const moved *m, int i, int k)
     return p;
 }
 
-/* How fast the bodies of a witness come together there, over the whole step. */
+/* m: by how much the gap of a witness changes over the whole step; negative when the bodies
+ * approach. */
 static double closing_of(const moved *m, const passage *p, cairn_vec3 from_other)
 {
     cairn_vec3 v, omega, v_other, omega_other;
@@ -261,6 +277,7 @@ static double closing_of(const moved *m, const passage *p, cairn_vec3 from_other
     return m->step->h * cairn_dot(from_other, cairn_sub(v, v_other));
 }
 
+/* A linear search; is_lost calls it last, for the rare witness that passes all other tests. */
 static bool has_contact(const cairn_contact_store *c, int i, int k)
 {
     for (int j = 0; j < c->count; j++) {
@@ -271,8 +288,8 @@ static bool has_contact(const cairn_contact_store *c, int i, int k)
     return false;
 }
 
-/* Faces lose a body that is more than half way behind them where contacts are evaluated: it would
- * fall through. */
+/* Whether a body would fall through faces: it is deep behind them where contacts are evaluated,
+ * moves deeper, and has no contact with them. */
 static bool is_lost(const cairn_step *step, const passage *p, const cairn_witness *w,
                     double closing)
 {
@@ -284,12 +301,13 @@ static bool is_lost(const cairn_step *step, const passage *p, const cairn_witnes
            !has_contact(&step->world->contacts, p->body, p->other);
 }
 
+/* Recommends the time step in which the centre would just reach the face. */
 static cairn_status refuse_lost(const cairn_step *step, const cairn_free_motion *motion, passage *p,
                                 const cairn_witness *w)
 {
     double extent = step->world->bodies.extent[p->body];
     double ahead = cairn_scheme_ahead(step->scheme, step->linearisations);
-    p->size = fmax(w->gap + extent, SLIGHT * extent) / ahead; /* until it is half way behind */
+    p->size = fmax(w->gap + extent, SLIGHT * extent) / ahead;
     return cairn_fail(&step->world->error, CAIRN_BAD_INPUT, "run.time_step",
                       "body %lld would be more than half way behind a face of body %lld where the "
                       "contacts of a step of %g s are found, and fall through: expected at most "
@@ -298,7 +316,8 @@ static cairn_status refuse_lost(const cairn_step *step, const cairn_free_motion 
                       step->h, needed_step(step, motion, p));
 }
 
-/* Whether the linear gap says that the bodies of a witness of the start pass into each other. */
+/* Whether, by the linear gap of the start, the bodies of a witness pass into each other
+ * unnoticed. */
 static bool is_missed(const cairn_step *step, const passage *p, const cairn_witness *w,
                       double closing)
 {
@@ -306,6 +325,8 @@ static bool is_missed(const cairn_step *step, const passage *p, const cairn_witn
     return is_far(step, p) && gap < fmin(w->gap, 0) - SLIGHT * p->size;
 }
 
+/* Either body of the pair may be the one that moves far. The normal points from the second side to
+ * the first. */
 static cairn_status limit_witness(const moved *m, const cairn_pair *pair, bool swapped,
                                   const cairn_witness *w)
 {
@@ -323,6 +344,8 @@ static cairn_status limit_witness(const moved *m, const cairn_pair *pair, bool s
     return CAIRN_OK;
 }
 
+/* Finds the pairs of the start again, with the actual motions as reaches, since the contacts of the
+ * step are those of another time. */
 static cairn_status limit_unseen(const moved *m)
 {
     cairn_world *world = m->step->world;
@@ -340,6 +363,8 @@ static cairn_status limit_unseen(const moved *m)
     return CAIRN_OK;
 }
 
+/* Most steps end at the first test, which compares the largest motion with the smallest body. At
+ * velocity level contacts predict no gap that could be compared. */
 cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *motion, bool plain,
                               const cairn_answer *answer, const cairn_arrival *arrival)
 {
@@ -349,4 +374,79 @@ cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *m
     if (cairn_scheme_ahead(step->scheme, step->linearisations) != 0)
         TRY(limit_unseen(&m));
     return step->scheme->velocity_level ? CAIRN_OK : limit_contacts(&m, arrival);
+}
+
+/* ==== gaps where the step ends ================================================================ */
+
+/* Contacts linearised where the step ends ([ST96] 3.6).
+ *
+ * With gap, normal and rows at q^ = q + h v^ the problem demands
+ *     g(q^) + h n(q^).(v - v^) >= 0  ⟂  r_N >= 0.
+ * At first v^ is the velocity before the step, then the v that was found, until v = v^. Then the
+ * gap itself satisfies the condition, g(q + h v) >= 0 ⟂ r_N >= 0, with the normal and the friction
+ * plane of the new position. This is a fixed-point iteration; each iteration finds the candidates
+ * again. */
+
+static const double FINEST = 1e-12; /* relative change of velocities that counts as rounding */
+
+/* Bounds of |v - v^|, and of the speed it is compared with, over the surface of a body. The linear
+ * speed is that of the free motion, which is positive also for a body that the step brings to
+ * rest. */
+typedef struct comparison {
+    double change, speed; /* m/s */
+} comparison;
+
+static void compare(const cairn_step *step, const cairn_free_motion *motion,
+                    const cairn_answer *answer, int i, comparison *c)
+{
+    double extent = cairn_body_extent(step->world, i);
+    cairn_vec3 v, omega;
+    cairn_answer_velocity(step, answer, i, &v, &omega);
+    double linear = cairn_norm(cairn_sub(v, motion->v_eval[i]));
+    double angular = cairn_norm(cairn_sub(omega, motion->omega_eval[i]));
+    c->change = fmax(c->change, linear + extent * angular);
+    c->speed = fmax(c->speed, cairn_norm(motion->v_free[i]) + extent * cairn_norm(omega));
+}
+
+/* Whether v = v^ for all bodies with candidates, within the solver's tolerance. Bodies without
+ * candidates have no gap to linearise. */
+static bool is_settled(const cairn_step *step, const cairn_free_motion *motion,
+                       const cairn_answer *answer)
+{
+    const cairn_contact_store *c = &step->world->contacts;
+    comparison most = { 0, 0 };
+    for (int j = 0; j < 2 * c->count; j++)
+        if (cairn_step_block(step, c->body[j]) >= 0)
+            compare(step, motion, answer, c->body[j], &most);
+    step->report->linearisation_error = step->h * most.change;
+    return most.change <= fmax(step->options->tolerance, FINEST) * most.speed;
+}
+
+/* v^ = v, and the poses at which the next attempt evaluates contacts. */
+static void linearise_at_end(const cairn_step *step, const cairn_answer *answer,
+                             cairn_free_motion *motion)
+{
+    for (int i = 0; i < step->world->bodies.count; i++) {
+        if (cairn_step_block(step, i) < 0)
+            continue;
+        cairn_answer_velocity(step, answer, i, &motion->v_eval[i], &motion->omega_eval[i]);
+        cairn_body_place(step, i, step->h, motion);
+    }
+}
+
+bool cairn_step_linearised(const cairn_step *step, const cairn_answer *answer,
+                           cairn_free_motion *motion)
+{
+    cairn_step_report *report = step->report;
+    report->linearisations++;
+    bool finite = isfinite(report->solve.judgement.asked.worst); /* else the step fails later */
+    if (!step->linearisations || !finite || is_settled(step, motion, answer))
+        return true;
+    if (report->linearisations >= step->linearisations) {
+        /* a single one is the linearised scheme itself, [ST96] (29) */
+        report->solve.converged = report->solve.converged && step->linearisations == 1;
+        return true;
+    }
+    linearise_at_end(step, answer, motion);
+    return false;
 }

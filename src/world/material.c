@@ -1,4 +1,8 @@
-/* material.c - materials, and what happens where two of them meet. */
+/* material.c - materials, the law of a contact between two of them, and friction that depends on
+ * the sliding speed (docs/scene-format.md, docs/friction.md).
+ *
+ * The law of a pair is the one given for it, or else combines both materials: the smaller value of
+ * every property counts. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -8,6 +12,7 @@
 #include "base/status.h"
 #include "world/world.h"
 
+/* The names of the restitution laws. Laws are compared by name, not by pointer. */
 static const char NEWTON[] = "newton", POISSON[] = "poisson";
 
 const char *cairn_restitution_name(int index)
@@ -27,7 +32,7 @@ static void set_default(void *def)
 }
 
 static const cairn_option options[] = {
-    { "friction", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, friction), 0, 1e6, "",
+    { "friction", CAIRN_OPTION_VARYING, false, offsetof(cairn_material_def, friction), 0, 1e6, "",
       "Coulomb coefficient mu", NULL },
     { "friction_2", CAIRN_OPTION_REAL, false, offsetof(cairn_material_def, friction_2), 0, 1e6, "",
       "3D: mu across the friction_axis of a body, `friction` is then along it; 0: the same", NULL },
@@ -62,7 +67,8 @@ const cairn_record *cairn_material_record(void)
     return &record;
 }
 
-/* The table of pairs grows from (n-1)^2 to n^2 entries: laid out anew. */
+/* Enlarges the table of pairs from (n-1)^2 to n^2 entries. Its rows get longer, so all entries
+ * move. */
 static cairn_status grow_pairs(cairn_world *world, size_t n)
 {
     cairn_material_def *pairs = cairn_memory_zeroed(n * n, sizeof *pairs);
@@ -84,7 +90,8 @@ static cairn_status grow_pairs(cairn_world *world, size_t n)
     return CAIRN_OK;
 }
 
-/* A definition with its defaults filled in, checked, its lists not yet owned. */
+/* Fills in defaults and checks a definition. Its lists still belong to the caller. Only a pair may
+ * leave its friction to the smaller of both materials (CAIRN_FRICTION_SMALLER). */
 static cairn_status complete(cairn_world *world, const cairn_material_def *given, bool is_pair,
                              cairn_material_def *out)
 {
@@ -99,6 +106,7 @@ static cairn_status complete(cairn_world *world, const cairn_material_def *given
                           out->friction_2 > 0 ? out->friction_2 : out->spinning_friction);
     if (is_pair && out->friction_law.kind == CAIRN_FRICTION_SMALLER)
         return CAIRN_OK;
+    /* errors of the friction law get the full path of the key */
     cairn_error wrong = { 0 };
     cairn_status status = cairn_friction_law_check(&out->friction_law, &wrong);
     if (status == CAIRN_OK)
@@ -109,7 +117,8 @@ static cairn_status complete(cairn_world *world, const cairn_material_def *given
     return cairn_fail(&world->error, status, record ? key : "friction_law", "%s", wrong.message);
 }
 
-/* The world's own copy of a list. */
+/* Copies a list into the arena of the world. Copies live as long as the world, also those of a pair
+ * that is set again. */
 static cairn_status own(cairn_world *world, cairn_list *list)
 {
     double *copy = cairn_arena_doubles(&world->materials.friction_lists, (size_t)list->count);
@@ -120,6 +129,7 @@ static cairn_status own(cairn_world *world, cairn_list *list)
     return CAIRN_OK;
 }
 
+/* Laws without a table drop their lists, so that no pointer of the caller remains. */
 static cairn_status own_law(cairn_world *world, cairn_friction_law *law)
 {
     if (law->kind != CAIRN_FRICTION_TABLE) {
@@ -130,13 +140,15 @@ static cairn_status own_law(cairn_world *world, cairn_friction_law *law)
     return own(world, &law->values);
 }
 
+/* Whether mu depends on the sliding speed. */
 static bool varies(const cairn_material_def *def)
 {
     return def->friction_law.kind == CAIRN_FRICTION_STRIBECK ||
            def->friction_law.kind == CAIRN_FRICTION_TABLE;
 }
 
-/* What the step must be able to treat from now on. */
+/* Notes what a step must be able to handle from now on. Flags are never cleared, even if the law
+ * that set them is replaced: that only costs time. */
 static void note_needs(cairn_world *world, const cairn_material_def *def)
 {
     world->materials.friction_varies = world->materials.friction_varies || varies(def);
@@ -147,6 +159,8 @@ static void note_needs(cairn_world *world, const cairn_material_def *def)
     world->materials.laws.spinning = world->materials.laws.spinning || def->spinning_friction > 0;
 }
 
+/* Fails before the world changes, apart from memory that it keeps. 4096 materials bound the table
+ * of pairs to 16 million entries. */
 cairn_status cairn_material_create(cairn_world *world, const cairn_material_def *def, int *out)
 {
     size_t n = world->materials.count + 1;
@@ -167,6 +181,34 @@ cairn_status cairn_material_create(cairn_world *world, const cairn_material_def 
     return CAIRN_OK;
 }
 
+/* Friction that follows a function of time (vary.c) has no other law. */
+static cairn_status check_law(cairn_world *world, int material, const cairn_material_def *def)
+{
+    const cairn_varied_list *list = &world->driven.varied;
+    for (size_t k = 0; k < list->count; k++)
+        if (list->items[k].what == CAIRN_VARIED_FRICTION && list->items[k].index == material &&
+            def->friction_law.kind != CAIRN_FRICTION_CONSTANT)
+            return cairn_fail(&world->error, CAIRN_BAD_INPUT, "friction_law",
+                              "the friction of this material follows a function of time");
+    return CAIRN_OK;
+}
+
+/* Lists of the old law stay in the arena of the world. */
+cairn_status cairn_material_set(cairn_world *world, int material, const cairn_material_def *def)
+{
+    cairn_material_def own_def;
+    world->error = (cairn_error){ 0 };
+    if (material < 0 || (size_t)material >= world->materials.count)
+        return cairn_fail(&world->error, CAIRN_NOT_FOUND, "materials", "no such material");
+    TRY(complete(world, def, false, &own_def));
+    TRY(check_law(world, material, &own_def));
+    TRY(own_law(world, &own_def.friction_law));
+    world->materials.items[material] = own_def;
+    note_needs(world, &own_def);
+    return CAIRN_OK;
+}
+
+/* The table is symmetric; both entries are set. */
 cairn_status cairn_material_pair_set(cairn_world *world, int a, int b,
                                      const cairn_material_def *def)
 {
@@ -191,6 +233,7 @@ bool cairn_material_is_poisson(const cairn_material_def *def)
     return strcmp(def->restitution_law, POISSON) == 0;
 }
 
+/* With e = 0 both restitution laws are the same, and no second phase is needed. */
 static bool bounces_by_poisson(const cairn_material_def *def)
 {
     return def->restitution > 0 && cairn_material_is_poisson(def);
@@ -213,7 +256,7 @@ static double friction_of(const cairn_material_def *def, double speed)
     return cairn_friction_law_at(&def->friction_law, def->friction, speed);
 }
 
-/* The pair as given; NULL: nobody said anything. */
+/* The law given for a pair; NULL if there is none. */
 static const cairn_material_def *given_pair(const cairn_world *world, int a, int b)
 {
     size_t entry = (size_t)a * world->materials.count + (size_t)b;
@@ -229,7 +272,8 @@ double cairn_material_friction(const cairn_world *world, int a, int b, double sp
                 friction_of(&world->materials.items[b], speed));
 }
 
-/* The smaller restitution with its law; Newton's when equal. */
+/* The smaller restitution, with the law of the material that has it; Newton's if both are equal and
+ * differ in the law. */
 static void set_restitution(const cairn_material_def *a, const cairn_material_def *b,
                             cairn_material_def *out)
 {
@@ -242,23 +286,33 @@ static void set_restitution(const cairn_material_def *a, const cairn_material_de
     out->restitution_law = poisson && !newton ? POISSON : NEWTON;
 }
 
+/* mu across the friction axis; without friction_2 it is the same as along it. */
 static double across(const cairn_material_def *def)
 {
     return def->friction_2 > 0 ? def->friction_2 : friction_of(def, 0);
 }
 
-/* The smaller of each. */
+/* 0 stands for the default: a range that one of the two gives counts. */
+static double smaller_range(double a, double b)
+{
+    return a == 0 || b == 0 ? fmax(a, b) : fmin(a, b);
+}
+
+/* The smaller of each of the other properties. friction_2 stays 0 if neither material is
+ * anisotropic. */
 static void set_surface(const cairn_material_def *a, const cairn_material_def *b,
                         cairn_material_def *out)
 {
     if (a->friction_2 > 0 || b->friction_2 > 0)
         out->friction_2 = fmin(across(a), across(b));
     out->adhesion = fmin(a->adhesion, b->adhesion);
-    out->adhesion_range = fmin(a->adhesion_range, b->adhesion_range);
+    out->adhesion_range = smaller_range(a->adhesion_range, b->adhesion_range);
     out->rolling_friction = fmin(a->rolling_friction, b->rolling_friction);
     out->spinning_friction = fmin(a->spinning_friction, b->spinning_friction);
 }
 
+/* The law of two materials. `friction` is that at rest; friction laws are evaluated for each
+ * contact. */
 cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b)
 {
     const cairn_material_def *pair = given_pair(world, a, b);
@@ -291,4 +345,133 @@ cairn_status cairn_material_pair_get(const cairn_world *world, int a, int b,
         return CAIRN_NOT_FOUND;
     *out = cairn_material_pair(world, a, b);
     return CAIRN_OK;
+}
+
+/* ==== friction that depends on speed ========================================================== */
+
+/* Friction that depends on the sliding speed ([A06] 5.1): mu is continuous and never rises with it.
+ *
+ *     stribeck   mu = mu_d + (mu_s - mu_d) exp(-(|u_T|/v_s)^p)
+ *     table      values at speeds, linear in between, constant outside
+ * A rising mu is refused, because the iteration for mu converges only for a falling one:
+ * phases.c. */
+
+cairn_friction_law cairn_friction_law_default(cairn_friction_kind kind)
+{
+    return (cairn_friction_law){ .kind = kind, .exponent = 2 };
+}
+
+static void constant_default(void *law)
+{
+    *(cairn_friction_law *)law = cairn_friction_law_default(CAIRN_FRICTION_CONSTANT);
+}
+
+static void stribeck_default(void *law)
+{
+    *(cairn_friction_law *)law = cairn_friction_law_default(CAIRN_FRICTION_STRIBECK);
+}
+
+static void table_default(void *law)
+{
+    *(cairn_friction_law *)law = cairn_friction_law_default(CAIRN_FRICTION_TABLE);
+}
+
+static const cairn_option stribeck_options[] = {
+    { "static", CAIRN_OPTION_REAL, true, offsetof(cairn_friction_law, mu_static), 0, 1e6, "",
+      "mu at rest", NULL },
+    { "dynamic", CAIRN_OPTION_REAL, true, offsetof(cairn_friction_law, mu_dynamic), 0, 1e6, "",
+      "mu at high speed, at most the static one", NULL },
+    { "speed", CAIRN_OPTION_REAL, true, offsetof(cairn_friction_law, speed), CAIRN_POSITIVE, 1e12,
+      "m/s", "sliding speed at which 1/e of the difference is left", NULL },
+    { "exponent", CAIRN_OPTION_REAL, false, offsetof(cairn_friction_law, exponent), CAIRN_POSITIVE,
+      100, "", "p in exp(-(|u_T|/speed)^p)", NULL },
+};
+static const cairn_option table_options[] = {
+    { "speeds", CAIRN_OPTION_LIST, true, offsetof(cairn_friction_law, speeds), 0, 1e12, "m/s",
+      "sliding speeds, rising", NULL },
+    { "values", CAIRN_OPTION_LIST, true, offsetof(cairn_friction_law, values), 0, 1e6, "",
+      "mu at these speeds, never rising; linear in between, constant outside", NULL },
+};
+
+const cairn_record *cairn_friction_law_record(int kind)
+{
+    static const cairn_record records[] = {
+        { "constant", "mu is the friction of the material at any speed", sizeof(cairn_friction_law),
+          constant_default, NULL, 0 },
+        { "stribeck", "from static to dynamic friction as sliding gets faster",
+          sizeof(cairn_friction_law), stribeck_default, stribeck_options, 4 },
+        { "table", "mu from a table of sliding speeds", sizeof(cairn_friction_law), table_default,
+          table_options, 2 },
+    };
+    return kind >= 0 && kind <= CAIRN_FRICTION_TABLE ? &records[kind] : NULL;
+}
+
+/* Speeds must rise strictly, so that interpolation never divides by 0. */
+static cairn_status check_table(const cairn_friction_law *law, cairn_error *error)
+{
+    const double *speeds = law->speeds.values, *values = law->values.values;
+    if (law->speeds.count < 1)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "speeds", "the list is empty");
+    if (law->values.count != law->speeds.count)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "values",
+                          "found %d numbers, expected %d as in speeds", law->values.count,
+                          law->speeds.count);
+    for (int i = 1; i < law->speeds.count; i++) {
+        if (!(speeds[i] > speeds[i - 1]))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "speeds",
+                              "entry %d is %g, expected more than %g before it", i + 1, speeds[i],
+                              speeds[i - 1]);
+        if (!(values[i] <= values[i - 1]))
+            return cairn_fail(error, CAIRN_BAD_INPUT, "values",
+                              "entry %d is %g, expected at most %g before it: friction must not "
+                              "rise with the sliding speed",
+                              i + 1, values[i], values[i - 1]);
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_friction_law_check(const cairn_friction_law *law, cairn_error *error)
+{
+    const cairn_record *record = cairn_friction_law_record((int)law->kind);
+    if (!record)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "unknown friction law %d", (int)law->kind);
+    TRY(cairn_record_check(record, law, error));
+    if (law->kind == CAIRN_FRICTION_TABLE)
+        return check_table(law, error);
+    if (law->kind == CAIRN_FRICTION_STRIBECK && law->mu_dynamic > law->mu_static)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "dynamic",
+                          "found %g, expected at most %g, the static friction: friction must not "
+                          "rise with the sliding speed",
+                          law->mu_dynamic, law->mu_static);
+    return CAIRN_OK;
+}
+
+/* Piecewise linear interpolation; the interval is found by bisection. */
+static double interpolate(cairn_list at, cairn_list value, double x)
+{
+    int low = 0, high = at.count - 1;
+    if (x <= at.values[low])
+        return value.values[low];
+    if (x >= at.values[high])
+        return value.values[high];
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        *(at.values[middle] <= x ? &low : &high) = middle;
+    }
+    double share = (x - at.values[low]) / (at.values[high] - at.values[low]);
+    return value.values[low] + share * (value.values[high] - value.values[low]);
+}
+
+/* `constant` is the mu of laws that do not depend on the speed. */
+double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed)
+{
+    switch (law->kind) {
+    case CAIRN_FRICTION_STRIBECK:
+        return law->mu_dynamic +
+               (law->mu_static - law->mu_dynamic) * exp(-pow(speed / law->speed, law->exponent));
+    case CAIRN_FRICTION_TABLE:
+        return interpolate(law->speeds, law->values, speed);
+    default:
+        return constant;
+    }
 }

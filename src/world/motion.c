@@ -1,9 +1,10 @@
-/* motion.c - what bodies are about to do in a step, looked at before anything is changed: what they
- * add to the energy ledger, where they will be, and whether all of it can be written as numbers.
+/* motion.c - the motion that a step would produce, examined before anything is changed: its entries
+ * in the energy ledger, the new poses, and whether all of it is finite.
  *
- * A number that is not finite spoils everything after it, and hides: a comparison with NaN is
- * false, and a ratio of infinities is judged as anything. So a step ends where it makes one, with
- * the world as it was. Squares count: energies and distances are made of them. */
+ * A number that is not finite spoils everything computed from it, and is easily overlooked: a
+ * comparison with NaN is false, and a ratio of infinities can pass any test. So a step that
+ * produces one fails at once, and the world stays as it was. Squares must be finite too, because
+ * energies and distances consist of them. */
 #include <math.h>
 
 #include "base/parallel.h"
@@ -11,22 +12,22 @@
 #include "math/vec.h"
 #include "world/step.h"
 
-enum { GRAIN = 1024 };
+enum { GRAIN = 1024 }; /* bodies in one range of the reduction */
 
-/* What the bodies of one range do. */
+/* Sums and extremes over one range of bodies. */
 typedef struct tally {
     cairn_energy added;
-    double energy;  /* J: kinetic, and the size of the potential, after the step          */
-    double most;    /* J: the most that one of them has; not finite: too much for a number */
-    int body;       /* which; -1: none has any                                             */
-    double longest; /* m: the longest way of a point of one of them                       */
-    double least;   /* m: the smallest radius of those that are dynamic                   */
+    double energy;  /* J: kinetic energy plus |potential energy| after the step          */
+    double most;    /* J: largest energy of one body; not finite: too large for a number */
+    long long body; /* uid of that body; -1: no body was counted                         */
+    double longest; /* m: the longest motion of a point of any body                      */
+    double least;   /* m: the smallest radius of the dynamic bodies                      */
 } tally;
 
 static const tally nothing = { .body = -1, .least = INFINITY };
 
-/* How much energy a body has with velocities v, omega when it gets to x; not finite where one of
- * these, or its square, is not. */
+/* The energy of a body with velocities v, omega at x; not finite if one of these, or its square, is
+ * not. The absolute potential is added so that it cannot cancel the kinetic energy. */
 static double energy_of(const cairn_world *world, int i, cairn_vec3 x, const cairn_vec3 v[2])
 {
     double potential = world->bodies.mass[i] * cairn_dot(world->gravity, x);
@@ -34,16 +35,18 @@ static double energy_of(const cairn_world *world, int i, cairn_vec3 x, const cai
     return isfinite(cairn_dot(x, x)) ? energy : INFINITY;
 }
 
-static void count_body(tally *t, int i, double energy)
+/* The first body that is not finite stays in the tally, so that the message names it; !(<=) also
+ * catches NaN. */
+static void count_body(tally *t, long long uid, double energy)
 {
     t->energy += energy;
     if (t->body < 0 || (isfinite(t->most) && !(energy <= t->most))) {
         t->most = energy;
-        t->body = i;
+        t->body = uid;
     }
 }
 
-/* A length that may be too large for its square. */
+/* A length whose square may overflow; it appears only in messages. */
 static double length_of(cairn_vec3 a)
 {
     return hypot(hypot(a.x, a.y), a.z);
@@ -58,40 +61,50 @@ static cairn_status refuse_speed(const cairn_step *step, int i, cairn_vec3 v, ca
         cairn_row_uid(step->world, i), length_of(v), length_of(omega));
 }
 
-/* The tallies of ranges together; what they add goes to the ledger at once. */
-typedef struct sum {
-    tally all;
-    cairn_energy *ledger;
-} sum;
-
+/* Joins two tallies. count_body adds the energy of the named body, so the sum is set afterwards. */
 static void add_tally(void *result, const void *value)
 {
-    sum *s = result;
+    tally *all = result;
     const tally *t = value;
-    cairn_energy_add_up(&t->added, 1, s->ledger);
-    s->all.longest = fmax(s->all.longest, t->longest);
-    s->all.least = fmin(s->all.least, t->least);
+    cairn_energy_add_up(&t->added, 1, &all->added);
+    all->longest = fmax(all->longest, t->longest);
+    all->least = fmin(all->least, t->least);
     if (t->body < 0)
         return;
-    double before = s->all.energy;
-    count_body(&s->all, t->body, t->most);
-    s->all.energy = before + t->energy;
+    double before = all->energy;
+    count_body(all, t->body, t->most);
+    all->energy = before + t->energy;
 }
 
+/* Reduces over ranges in a fixed order, and adds the energy entries to the report. */
 static cairn_status tally_bodies(const cairn_step *step, cairn_value_fn *count, void *context,
                                  tally *out)
 {
-    sum s = { nothing, &step->report->energy };
     const cairn_reduction of_bodies = { .count = step->world->bodies.count,
                                         .grain = GRAIN,
+                                        .parted = cairn_world_parted(step->world),
                                         .work = count,
                                         .join = add_tally,
                                         .context = context,
                                         .neutral = &nothing,
                                         .size = sizeof nothing };
-    TRY(cairn_arena_reduce(&step->world->scratch, &of_bodies, &s));
-    *out = s.all;
+    *out = nothing;
+    TRY(cairn_arena_reduce(&step->world->scratch, &of_bodies, out));
+    cairn_energy_add_up(&out->added, 1, &step->report->energy);
     return CAIRN_OK;
+}
+
+/* The row of the body of a tally; -1 if another member has it. */
+static int row_of(const cairn_step *step, const tally *t)
+{
+    return cairn_directory_find(&step->world->bodies.directory, (uint64_t)t->body);
+}
+
+/* The message of members that do not have the body and cannot name its velocity. */
+static cairn_status refuse_energy(const cairn_step *step, const tally *t)
+{
+    return cairn_fail(&step->world->error, CAIRN_NOT_FINITE, NULL,
+                      "the energy of body %lld would be too large for a number", t->body);
 }
 
 /* ---- before contacts are looked for --------------------------------------------------------- */
@@ -101,6 +114,8 @@ typedef struct free_job {
     const cairn_free_motion *motion;
 } free_job;
 
+/* Checks the free motion: a position, velocity or energy that overflows is found before collision
+ * detection uses it. */
 static void free_range(int begin, int end, void *context, void *value)
 {
     const free_job *job = context;
@@ -111,12 +126,13 @@ static void free_range(int begin, int end, void *context, void *value)
     for (int i = begin; i < end; i++) {
         const cairn_vec3 v[2] = { motion->v_free[i], motion->omega_free[i] };
         if (b->motion[i] != CAIRN_MOTION_FIXED)
-            count_body(t, i,
+            count_body(t, cairn_row_uid(step->world, i),
                        energy_of(step->world, i, cairn_add_scaled(b->x[i], step->h, v[0]), v));
     }
 }
 
-/* The turning of a body could not be found (integrate.c): half a radian in a step always can. */
+/* The implicit midpoint rule of integrate.c found no rotation and returned NaN. It always converges
+ * for half a radian per step, hence the recommended time step. */
 static cairn_status refuse_turning(const cairn_step *step, const cairn_free_motion *motion, int i)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -136,14 +152,17 @@ cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_fr
     TRY(tally_bodies(step, free_range, &job, &all));
     if (isfinite(all.energy))
         return CAIRN_OK;
-    if (isnan(motion->omega_free[all.body].x))
-        return refuse_turning(step, motion, all.body);
-    return refuse_speed(step, all.body, motion->v_free[all.body], motion->omega_free[all.body]);
+    int body = row_of(step, &all);
+    if (body < 0)
+        return refuse_energy(step, &all);
+    if (isnan(motion->omega_free[body].x))
+        return refuse_turning(step, motion, body);
+    return refuse_speed(step, body, motion->v_free[body], motion->omega_free[body]);
 }
 
 /* ---- before the new state ------------------------------------------------------------------- */
 
-/* How far the points of a body can get with these velocities. */
+/* Bound on the motion of the points of a body with these velocities. */
 static void count_way(const cairn_step *step, int i, const cairn_vec3 v[2], tally *t)
 {
     double arm = cairn_body_arm(step->world, i), turning = cairn_norm(v[1]);
@@ -151,6 +170,7 @@ static void count_way(const cairn_step *step, int i, const cairn_vec3 v[2], tall
     t->longest = cairn_larger(t->longest, step->h * speed);
 }
 
+/* Everything that the end of a body depends on. */
 typedef struct end_job {
     const cairn_step *step;
     const cairn_free_motion *motion;
@@ -159,6 +179,7 @@ typedef struct end_job {
     cairn_arrival *arrival;
 } end_job;
 
+/* The velocities with which a body ends the step, and the rule that moves it. */
 static void find_end(const end_job *job, int i, cairn_body_end *end)
 {
     end->body = i;
@@ -168,6 +189,7 @@ static void find_end(const end_job *job, int i, cairn_body_end *end)
     cairn_answer_velocity(job->step, job->answer, i, &end->v[0], &end->v[1]);
 }
 
+/* New pose, energy and motion of one dynamic body, in one pass over the data. */
 static void end_dynamic(const end_job *job, int i, tally *t)
 {
     const cairn_step *step = job->step;
@@ -175,11 +197,13 @@ static void end_dynamic(const end_job *job, int i, tally *t)
     find_end(job, i, &end);
     cairn_body_arrive(step, job->motion, &end, job->arrival);
     cairn_energy_add_body(step, job->motion, &end, &t->added);
-    count_body(t, i, energy_of(step->world, i, job->arrival->x[i], end.v));
+    count_body(t, cairn_row_uid(step->world, i),
+               energy_of(step->world, i, job->arrival->x[i], end.v));
     count_way(step, i, end.v, t);
     t->least = cairn_smaller(t->least, step->world->bodies.extent[i]);
 }
 
+/* Driven bodies have their new poses already, in the same arrays; fixed ones keep theirs. */
 static void end_range(int begin, int end, void *context, void *value)
 {
     const end_job *job = context;
@@ -199,7 +223,7 @@ static void end_range(int begin, int end, void *context, void *value)
     }
 }
 
-/* Whether every line of the ledger is a number. */
+/* Whether every entry of the ledger is finite. A sum is not finite if any of its terms is not. */
 static bool is_finite(const cairn_energy *e)
 {
     return isfinite(e->load_work + e->driver_work + e->motor_work + e->friction_loss +
@@ -213,14 +237,18 @@ cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *
     end_job job = { step, motion, joints, answer, arrival };
     tally all;
     *arrival = (cairn_arrival){ motion->x_next, motion->q_next, motion->angle_next };
-    cairn_joints_energy(step, motion, joints, answer);
+    TRY(cairn_joints_energy(step, motion, joints, answer));
     TRY(cairn_step_find_pushed(step, motion, answer, arrival));
     TRY(tally_bodies(step, end_range, &job, &all));
+    /* two bodies move at most twice the longest motion relative to each other */
     arrival->far = 2 * all.longest > all.least;
     if (!isfinite(all.energy)) {
         cairn_vec3 v, omega;
-        cairn_answer_velocity(step, answer, all.body, &v, &omega);
-        return refuse_speed(step, all.body, v, omega);
+        int body = row_of(step, &all);
+        if (body < 0)
+            return refuse_energy(step, &all);
+        cairn_answer_velocity(step, answer, body, &v, &omega);
+        return refuse_speed(step, body, v, omega);
     }
     if (is_finite(&step->report->energy))
         return CAIRN_OK;

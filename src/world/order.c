@@ -1,10 +1,11 @@
-/* order.c - the order of bodies in memory: rows along a curve through space.
+/* order.c - the order of bodies in memory: rows along a space-filling curve.
  *
- * The curve goes through the cells of a grid in the order of the interleaved bits of their places
- * (Morton). Neighbours in space then lie close in memory, and a range of rows is a region. Rows are
- * sorted again when bodies of rows side by side are on average twice as far apart as right after
- * the last time: a rule of where bodies are, and in which rows, alone. All of them may move
- * together, and a few may be anywhere, without that. */
+ * The curve visits the cells of a grid in the order of the interleaved bits of their coordinates
+ * (Morton). Neighbours in space are then close in memory, and a range of rows is a region. Rows are
+ * sorted again when bodies in neighbouring rows are on average DISORDER times as far apart as right
+ * after the last sort. This rule depends only on the positions of bodies and on their rows, so a
+ * resumed run sorts in the same step. A common motion of all bodies, or a few stray ones, does not
+ * trigger it. */
 #include <math.h>
 #include <string.h>
 
@@ -13,11 +14,16 @@
 #include "math/vec.h"
 #include "world/world.h"
 
+/* WORTH_ORDER: fewest bodies that are sorted. IN_A_CELL: bodies in a cell of the curve. GRAIN:
+ * bodies in one piece of parallel work. DISORDER: ratio of distances at which rows are sorted
+ * again. FAR: in cells; a larger distance counts as this, so that single bodies hardly matter. */
 enum { WORTH_ORDER = 2048, IN_A_CELL = 4, GRAIN = 4096, DISORDER = 2, FAR = 16 };
-enum { BITS = 20 }; /* of a cell along an axis, either way from the origin */
+enum { BITS = 20 }; /* of a cell coordinate, on either side of the middle */
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
+/* `was` maps new rows to old ones; contacts need the inverse. The list of kept pairs names rows as
+ * well. */
 void cairn_world_name_rows(cairn_world *world)
 {
     cairn_body_store *b = &world->bodies;
@@ -30,13 +36,14 @@ void cairn_world_name_rows(cairn_world *world)
                 now[b->was[i]] = i;
         cairn_contacts_rename(&world->contacts, now, world->dimension);
         world->contacts_sorted = cairn_contacts_are_sorted(&world->contacts);
-        cairn_kept_pairs_forget(&world->kept_pairs);
+        cairn_kept_pairs_rename(&world->kept_pairs, b->was, b->count, now, b->named);
     }
     if (b->moved || world->joints.changed)
         cairn_joints_index(world);
     b->moved = false;
 }
 
+/* Sorts into the store of the last step, whose contacts are no longer needed, and swaps both. */
 static cairn_status sort_contacts(cairn_world *world)
 {
     if (world->contacts_sorted || world->contacts.count == 0)
@@ -52,7 +59,7 @@ static cairn_status sort_contacts(cairn_world *world)
 
 /* ---- the curve ------------------------------------------------------------------------------ */
 
-/* The bits of a number of 21 with two zeros after each. */
+/* Spreads the 21 bits of a number so that two zeros follow each of them. */
 static uint64_t spread(uint64_t x)
 {
     x = (x | x << 32) & 0x001f00000000ffff;
@@ -62,12 +69,13 @@ static uint64_t spread(uint64_t x)
     return (x | x << 2) & 0x1249249249249249;
 }
 
-/* The grid through which the curve goes. */
+/* The grid of the curve. */
 typedef struct grid {
     cairn_vec3 middle; /* m: a corner of a cell */
     double edge;       /* m: of a cell          */
 } grid;
 
+/* The cell along one axis, 0 to 2^21 - 1. Bodies outside the grid share its outermost cells. */
 static uint64_t cell_along(double x, double edge)
 {
     double cell = floor(x / edge), most = ldexp(1, BITS);
@@ -81,28 +89,73 @@ static uint64_t place_on_curve(cairn_vec3 x, const grid *g)
            spread(cell_along(d.z, g->edge)) << 2;
 }
 
-/* About the mean place of dynamic bodies, with cells of about IN_A_CELL of them if they filled a
- * cube. Its side is four times their mean distance from the middle along the longest axis, so that
- * a few which are far away hardly count. */
-static grid grid_of(const cairn_body_store *b, int dimension)
+/* The dynamic bodies that this member owns; all of them if there is only one member. */
+typedef struct crowd {
+    const cairn_vec3 *x;
+    int count;
+    int64_t all; /* of all members */
+    cairn_link *link;
+} crowd;
+
+static crowd crowd_of(const cairn_world *world)
 {
-    double share = 1.0 / (b->count - b->held);
-    cairn_vec3 middle = { 0, 0, 0 }, away = { 0, 0, 0 };
-    for (int i = b->held; i < b->count; i++)
-        middle = cairn_add_scaled(middle, share, b->x[i]);
-    for (int i = b->held; i < b->count; i++) {
-        cairn_vec3 d = cairn_sub(b->x[i], middle);
-        away = cairn_add_scaled(away, share, cairn_vec(fabs(d.x), fabs(d.y), fabs(d.z)));
+    const cairn_exchange *e = &world->exchange;
+    int first = e->link ? e->own : world->bodies.held;
+    int end = e->link ? e->own_end : world->bodies.count;
+    return (crowd){ world->bodies.x + first, end - first, cairn_link_sum(e->link, end - first),
+                    e->link };
+}
+
+/* Sums of lengths are formed in integers, in units of 2^-32 of the longest length. They then depend
+ * neither on the order of the bodies nor on which member has which of them. */
+static const double fine = 4294967296.0;
+
+static double coordinate(cairn_vec3 x, int axis)
+{
+    return axis == 0 ? x.x : axis == 1 ? x.y : x.z;
+}
+
+/* m: the mean of |x - from| along an axis; no distance is longer than `longest`. */
+static double mean_away(const crowd *c, int axis, double from, double longest)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < c->count && longest > 0; i++)
+        sum += (int64_t)(fabs(coordinate(c->x[i], axis) - from) / longest * fine);
+    return longest * ((double)cairn_link_sum(c->link, sum) / (double)c->all / fine);
+}
+
+/* The mean position along an axis, and the mean distance from it, in m. */
+static double middle_of(const crowd *c, int axis, double *away)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < c->count; i++) {
+        low = cairn_smaller(low, coordinate(c->x[i], axis));
+        high = cairn_larger(high, coordinate(c->x[i], axis));
     }
-    double side = 4 * cairn_larger(away.x, cairn_larger(away.y, away.z));
+    low = -cairn_link_largest(c->link, -low);
+    high = cairn_link_largest(c->link, high);
+    double middle = low + mean_away(c, axis, low, high - low);
+    *away = mean_away(c, axis, middle, high - low);
+    return middle;
+}
+
+/* A grid about the mean position of the dynamic bodies, with about IN_A_CELL of them in a cell if
+ * they filled a cube. Its side is four times their mean distance from the middle along the longest
+ * axis (the exact value for a uniform distribution), so that a few distant bodies hardly count. */
+static grid grid_of(const crowd *c, int dimension)
+{
+    double away[3], middle[3];
+    for (int axis = 0; axis < 3; axis++)
+        middle[axis] = middle_of(c, axis, &away[axis]);
+    double side = 4 * cairn_larger(away[0], cairn_larger(away[1], away[2]));
     int halvings = 0;
-    while ((int64_t)IN_A_CELL << (dimension * halvings) < b->count - b->held)
+    while ((int64_t)IN_A_CELL << (dimension * halvings) < c->all)
         halvings++;
-    return (grid){ middle, side > 0 ? ldexp(side, -halvings) : 1 };
+    return (grid){ { middle[0], middle[1], middle[2] }, side > 0 ? ldexp(side, -halvings) : 1 };
 }
 
 typedef struct place_job {
-    const cairn_vec3 *x; /* of the first dynamic body on, like the rest */
+    const cairn_vec3 *x; /* from the first own body on, as are the places */
     uint64_t *place;
     grid g;
 } place_job;
@@ -115,49 +168,85 @@ static void place_range(int begin, int end, void *context)
 }
 
 typedef struct way_job {
-    const cairn_vec3 *x; /* of the first dynamic body on */
-    double most;         /* m: what is further counts so */
+    const cairn_vec3 *x; /* from the first own body on        */
+    double most;         /* m: longer distances count as this */
 } way_job;
 
-/* m: sum over bodies of how far the one of the next row is away. */
+/* The distance of two bodies (sum of the components), in units of 2^-32 of the longest that
+ * counts. */
+static int64_t way_between(cairn_vec3 a, cairn_vec3 b, double most)
+{
+    cairn_vec3 d = cairn_sub(b, a);
+    return (int64_t)(cairn_smaller(fabs(d.x) + fabs(d.y) + fabs(d.z), most) / most * fine);
+}
+
+/* The sum of the distances from each body to that of the next row. */
 static void way_range(int begin, int end, void *context, void *value)
 {
     const way_job *job = context;
-    double sum = 0;
-    for (int i = begin; i < end; i++) {
-        cairn_vec3 d = cairn_sub(job->x[i + 1], job->x[i]);
-        sum += cairn_smaller(fabs(d.x) + fabs(d.y) + fabs(d.z), job->most);
-    }
-    *(double *)value = sum;
+    int64_t sum = 0;
+    for (int i = begin; i < end; i++)
+        sum += way_between(job->x[i], job->x[i + 1], job->most);
+    *(int64_t *)value = sum;
 }
 
 static void add_way(void *result, const void *value)
 {
-    *(double *)result += *(const double *)value;
+    *(int64_t *)result += *(const int64_t *)value;
 }
 
-/* m: its mean. */
-static cairn_status measure_step(const cairn_body_store *b, cairn_arena *scratch, double *mean)
+/* The first own body of each member, if it has one. */
+typedef struct head {
+    cairn_vec3 x;
+    bool there;
+} head;
+
+/* The distance from the last own body to the first one of the next member that has any. */
+static cairn_status way_on(const crowd *c, double most, cairn_arena *scratch, int64_t *way)
 {
-    static const double none = 0;
-    int count = b->count - b->held - 1;
-    way_job job = { b->x + b->held, b->far };
-    const cairn_reduction all = { .count = count,
+    head *heads = cairn_arena_take(scratch, (size_t)c->link->members, sizeof *heads);
+    if (!heads)
+        return CAIRN_NO_MEMORY;
+    head *own = &heads[c->link->member];
+    memset(own, 0, sizeof *own);
+    own->there = c->count > 0;
+    if (own->there)
+        own->x = c->x[0];
+    cairn_link_share(c->link, c->link->members, heads, sizeof *heads);
+    int next = c->link->member + 1;
+    while (next < c->link->members && !heads[next].there)
+        next++;
+    *way = 0;
+    if (next < c->link->members && c->count > 0)
+        *way = way_between(c->x[c->count - 1], heads[next].x, most);
+    return CAIRN_OK;
+}
+
+/* m: the mean distance of bodies in neighbouring rows, over all members. */
+static cairn_status measure_step(const crowd *c, double far, cairn_arena *scratch, double *mean)
+{
+    static const int64_t none = 0;
+    way_job job = { c->x, far };
+    const cairn_reduction all = { .count = c->count > 0 ? c->count - 1 : 0,
                                   .grain = GRAIN,
                                   .work = way_range,
                                   .join = add_way,
                                   .context = &job,
                                   .neutral = &none,
                                   .size = sizeof none };
-    double sum = 0;
+    int64_t sum = 0, on = 0;
     TRY(cairn_arena_reduce(scratch, &all, &sum));
-    *mean = sum / count;
+    if (c->link)
+        TRY(way_on(c, far, scratch, &on));
+    sum = cairn_link_sum(c->link, sum + on);
+    *mean = far * ((double)sum / (double)(c->all - 1) / fine);
     return CAIRN_OK;
 }
 
 /* ---- sorting -------------------------------------------------------------------------------- */
 
-/* By 16 bits of each number, from the lowest on; items that are equal keep their order. */
+/* Radix sort by 16 bits at a time, from the lowest on. It is stable, so bodies of one cell keep
+ * their order, and the result does not depend on the sort. */
 static cairn_status sort_by_place(const uint64_t *place, int count, cairn_arena *scratch,
                                   int32_t **out)
 {
@@ -200,7 +289,7 @@ static void gather_range(int begin, int end, void *context)
                job->size);
 }
 
-/* Rows of numbers as an order says, by way of some room. */
+/* Permutes the rows of one column; `room` holds as many rows. */
 static void put_rows(void *rows, size_t size, const int32_t *order, int count, void *room)
 {
     gather_job job = { rows, order, size, room };
@@ -208,7 +297,8 @@ static void put_rows(void *rows, size_t size, const int32_t *order, int count, v
     memcpy(rows, room, (size_t)count * size);
 }
 
-/* The dynamic bodies in another order. */
+/* Permutes the dynamic bodies in all columns. Memory for the widest column comes first: after that
+ * nothing can fail. */
 static cairn_status put_bodies(cairn_body_store *b, const int32_t *order, cairn_arena *scratch)
 {
     const cairn_column_list *list = &cairn_columns_of_bodies;
@@ -232,34 +322,73 @@ static cairn_status put_bodies(cairn_body_store *b, const int32_t *order, cairn_
     return CAIRN_OK;
 }
 
-static cairn_status sort_bodies(cairn_world *world)
+/* Whether bodies of neighbouring rows have moved too far apart, or were never sorted (apart =
+ * 0). */
+static cairn_status is_disordered(cairn_world *world, const crowd *c, bool *out)
 {
-    cairn_body_store *b = &world->bodies;
-    int count = b->count - b->held;
-    double apart;
-    if (count < WORTH_ORDER)
+    const cairn_body_store *b = &world->bodies;
+    double apart = 0;
+    *out = b->apart == 0;
+    if (*out)
         return CAIRN_OK;
-    TRY(measure_step(b, &world->scratch, &apart));
-    if (b->apart > 0 && apart <= DISORDER * b->apart)
-        return CAIRN_OK;
-    place_job job = { b->x + b->held,
-                      cairn_arena_take(&world->scratch, (size_t)count, sizeof *job.place),
-                      grid_of(b, world->dimension) };
-    int32_t *order;
-    if (!job.place)
-        return CAIRN_NO_MEMORY;
-    cairn_parallel_for(count, GRAIN, place_range, &job);
-    TRY(sort_by_place(job.place, count, &world->scratch, &order));
-    TRY(put_bodies(b, order, &world->scratch));
-    b->far = FAR * job.g.edge;
-    return measure_step(b, &world->scratch, &b->apart);
+    TRY(measure_step(c, b->far, &world->scratch, &apart));
+    *out = apart > DISORDER * b->apart;
+    return CAIRN_OK;
 }
 
-cairn_status cairn_world_put_in_order(cairn_world *world)
+/* The places of own bodies on the curve, and the edge of its cells in m. */
+static cairn_status find_places(cairn_world *world, const crowd *c, uint64_t **place, double *edge)
+{
+    place_job job = { c->x, cairn_arena_take(&world->scratch, (size_t)c->count, sizeof *job.place),
+                      grid_of(c, world->dimension) };
+    if (!job.place)
+        return CAIRN_NO_MEMORY;
+    cairn_parallel_for(c->count, GRAIN, place_range, &job);
+    *place = job.place;
+    *edge = job.g.edge;
+    return CAIRN_OK;
+}
+
+/* Sorts the bodies if it is due. The mean distance right after the sort is kept as the measure of
+ * later disorder, and saved with the state. */
+static cairn_status sort_bodies(cairn_world *world, const cairn_step_options *options)
+{
+    cairn_body_store *b = &world->bodies;
+    crowd c = crowd_of(world);
+    bool due;
+    double edge;
+    uint64_t *place;
+    int32_t *order;
+    if (c.all < WORTH_ORDER)
+        return CAIRN_OK;
+    TRY(is_disordered(world, &c, &due));
+    if (!due)
+        return CAIRN_OK;
+    TRY(find_places(world, &c, &place, &edge));
+    if (options->parts > 1)
+        TRY(cairn_parts_gather(world, c.link ? world->exchange.own : b->held, place));
+    if (c.link) {
+        TRY(cairn_exchange_sort(world, options, place));
+    } else {
+        TRY(sort_by_place(place, c.count, &world->scratch, &order));
+        TRY(put_bodies(b, order, &world->scratch));
+    }
+    b->far = FAR * edge;
+    c = crowd_of(world);
+    return measure_step(&c, b->far, &world->scratch, &b->apart);
+}
+
+/* The scratch is reset, so the problem of the last step ends here. Contacts are sorted twice,
+ * because the exchange with other members may bring contacts out of order. */
+cairn_status cairn_world_put_in_order(cairn_world *world, const cairn_step_options *options)
 {
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;
-    TRY(sort_bodies(world));
+    world->exchange.gathered = false;
+    TRY(cairn_exchange_restore(world, options));
+    TRY(sort_bodies(world, options));
     cairn_world_name_rows(world);
+    TRY(sort_contacts(world));
+    TRY(cairn_exchange_arrange(world, options));
     return sort_contacts(world);
 }

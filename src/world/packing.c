@@ -1,19 +1,24 @@
-/* packing.c - the packing fraction by quasi-random points.
+/* packing.c - the packing fraction of balls by quasi-random points, and distributions of sizes.
  *
- * Up is against gravity. The region lies between two quantiles of the heights of the dynamic
- * balls, inside every half-space, cylinder and cone. Points of the R-sequence (additive recurrence
- * with the plastic number's powers) are counted inside the region and inside balls. Sideways the
- * region must be closed: rays from the middle of the balls have to meet a container. */
+ * Up is against gravity. The region lies between two quantiles of the heights of the dynamic balls,
+ * inside every half-space, cylinder and cone. Points of a low-discrepancy sequence, which cover
+ * space more evenly than random ones, are counted inside the region and inside balls; the fraction
+ * is the ratio of both. To the sides the region must be closed: rays from the middle of the balls
+ * have to hit a container. */
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/common.h"
 #include "base/status.h"
+#include "cairn/generate.h"
 #include "math/vec.h"
 #include "world/world.h"
 
-enum { RAYS = 48, LEVELS = 3 };
+enum { RAYS = 48, LEVELS = 3 }; /* rays at each of so many heights */
 
+/* The region in which points are counted, and the balls sorted for it. */
 typedef struct probe {
     const cairn_world *world;
     cairn_vec3 up, side, across; /* unit; across is 0 in 2D                     */
@@ -21,7 +26,7 @@ typedef struct probe {
     double low, high;            /* m: along up                                 */
     double half_width;           /* m: of the sampled square about the middle   */
     int balls;
-    int *ball;                 /* indices                                     */
+    int *ball;                 /* rows of the balls                           */
     int cells, *start, *entry; /* balls by column of a grid on (side, across) */
 } probe;
 
@@ -31,7 +36,8 @@ static bool is_ball(const cairn_world *world, int i)
     return i >= b->held && cairn_body_shape(b, i)->kind == CAIRN_SHAPE_SPHERE;
 }
 
-/* Distance inside the container that body i is; infinite for other bodies. */
+/* Distance of a point from the wall of body i, if that is a container; infinite for other bodies.
+ * Containers are the unbounded shapes, apart from funnels. */
 static double depth_inside(const cairn_world *world, int i, cairn_vec3 point)
 {
     static const cairn_shape particle = { .kind = CAIRN_SHAPE_POINT };
@@ -57,8 +63,9 @@ static double depth_in_containers(const cairn_world *world, cairn_vec3 point)
     return depth;
 }
 
-/* How far one can go from `from` along a unit vector before leaving the containers: steps of the
- * depth itself never jump over a wall. Infinite when there is no wall that way. */
+/* Distance from `from` along a unit vector to the wall of the containers. Each advance is the
+ * distance to the nearest wall (sphere tracing), so it never jumps over a wall. Infinite if there
+ * is no wall in that direction. */
 static double ray_length(const probe *p, cairn_vec3 from, cairn_vec3 direction)
 {
     double travelled = 0, far = 1e6 * (1 + p->high - p->low);
@@ -74,6 +81,7 @@ static double ray_length(const probe *p, cairn_vec3 from, cairn_vec3 direction)
     return INFINITY;
 }
 
+/* A horizontal direction; in 2D there are only two. */
 static cairn_vec3 lateral(const probe *p, int k)
 {
     if (p->world->dimension == 2)
@@ -82,6 +90,8 @@ static cairn_vec3 lateral(const probe *p, int k)
     return cairn_add_scaled(cairn_scale(cos(angle), p->side), sin(angle), p->across);
 }
 
+/* Half the width of the sampled square: the longest ray, and 1 % more, because rays between those
+ * that were traced may be longer. Fails if the region is open to one side. */
 static cairn_status find_width(probe *p)
 {
     double height = cairn_dot(p->middle, p->up);
@@ -104,6 +114,8 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The quantiles `trim` and 1 - trim of the heights of the balls, so that the region ends inside the
+ * packing and not at its surface. */
 static cairn_status find_heights(probe *p, double trim, cairn_arena *arena)
 {
     const cairn_body_store *b = &p->world->bodies;
@@ -128,6 +140,7 @@ static cairn_status find_heights(probe *p, double trim, cairn_arena *arena)
 
 /* ---- balls by column ------------------------------------------------------------------------ */
 
+/* Positions outside the square count as in the outermost column. */
 static int column_index(const probe *p, double offset)
 {
     int k = (int)floor((offset / p->half_width + 1) * 0.5 * p->cells);
@@ -141,7 +154,9 @@ static int column_at(const probe *p, cairn_vec3 point)
     return across * p->cells + column_index(p, cairn_dot(d, p->side));
 }
 
-/* Visit the columns a ball may lie in: count them (entry NULL) or enter the ball. */
+/* Visits the columns that a ball may overlap: counts them, or enters the ball. With counts two
+ * places ahead, start[c + 1] is where column c begins while it is filled, and where it ends after
+ * that. */
 static void touch_columns(probe *p, int i, bool enter)
 {
     const cairn_body_store *b = &p->world->bodies;
@@ -160,6 +175,7 @@ static void touch_columns(probe *p, int i, bool enter)
         }
 }
 
+/* Counting sort of the balls into about as many columns as there are balls. */
 static cairn_status sort_balls(probe *p, cairn_arena *arena)
 {
     bool deep = p->world->dimension == 3;
@@ -196,6 +212,9 @@ static bool in_a_ball(const probe *p, cairn_vec3 point)
 
 /* ---- counting ------------------------------------------------------------------------------- */
 
+/* Point k of the additive recurrence with steps 1/p, 1/p^2, 1/p^3, where p = 1.2207 is the root of
+ * p^4 = p + 1: the sequence R_3, which spreads points evenly in three dimensions. In 2D `across` is
+ * 0, and the second number is not used. */
 static cairn_vec3 sample(const probe *p, int64_t k)
 {
     static const double steps[3] = { 0.8191725133961645, 0.6710436067037893, 0.5497004779019703 };
@@ -208,6 +227,7 @@ static cairn_vec3 sample(const probe *p, int64_t k)
     return cairn_add_scaled(at, (2 * u[1] - 1) * p->half_width, p->across);
 }
 
+/* Without gravity, up is y in 2D and z in 3D. */
 static cairn_status prepare(probe *p, double trim, cairn_arena *arena)
 {
     double g = cairn_norm(p->world->gravity);
@@ -221,7 +241,7 @@ static cairn_status prepare(probe *p, double trim, cairn_arena *arena)
     return sort_balls(p, arena);
 }
 
-/* Whether there are dynamic bodies with a size that are no spheres: they would not be counted. */
+/* Whether dynamic bodies other than spheres have a volume, which would not be counted. */
 static bool has_other_shapes(const cairn_world *world)
 {
     const cairn_body_store *b = &world->bodies;
@@ -258,4 +278,181 @@ cairn_status cairn_world_packing(const cairn_world *world, double trim, int64_t 
     out->high = p.high;
     out->fraction = out->samples ? (double)filled / (double)out->samples : 0;
     return out->samples ? CAIRN_OK : CAIRN_UNSUPPORTED;
+}
+
+/* ==== distributions of sizes ================================================================== */
+
+/* Distributions of positive numbers: radii and masses. Normal and log-normal ones are truncated by
+ * drawing again. */
+
+enum { MOST_DRAWS = 10000 }; /* attempts before a truncated distribution gives up */
+
+cairn_distribution cairn_distribution_default(cairn_distribution_kind kind)
+{
+    return (cairn_distribution){ .kind = kind, .maximum = INFINITY };
+}
+
+static void constant_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+}
+
+static void uniform_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_UNIFORM);
+}
+
+static void normal_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_NORMAL);
+}
+
+static void lognormal_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_LOGNORMAL);
+}
+
+static void list_default(void *d)
+{
+    *(cairn_distribution *)d = cairn_distribution_default(CAIRN_DISTRIBUTION_LIST);
+}
+
+static const cairn_option constant_options[] = {
+    { "value", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, value), 0, 1e30, "",
+      "the number", NULL },
+};
+static const cairn_option uniform_options[] = {
+    { "minimum", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, minimum), CAIRN_POSITIVE,
+      1e30, "", "", NULL },
+    { "maximum", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, maximum), CAIRN_POSITIVE,
+      1e30, "", "", NULL },
+};
+static const cairn_option spread_options[] = {
+    { "mean", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, mean), CAIRN_POSITIVE, 1e30, "",
+      "mean", NULL },
+    { "deviation", CAIRN_OPTION_REAL, true, offsetof(cairn_distribution, deviation), 0, 1e30, "",
+      "standard deviation", NULL },
+    { "minimum", CAIRN_OPTION_REAL, false, offsetof(cairn_distribution, minimum), 0, 1e30, "",
+      "smaller draws are drawn again", NULL },
+    { "maximum", CAIRN_OPTION_REAL, false, offsetof(cairn_distribution, maximum), CAIRN_POSITIVE,
+      INFINITY, "", "larger draws are drawn again", NULL },
+};
+static const cairn_option list_options[] = {
+    { "values", CAIRN_OPTION_LIST, true, offsetof(cairn_distribution, values), CAIRN_POSITIVE, 1e30,
+      "", "what may be drawn", NULL },
+    { "weights", CAIRN_OPTION_LIST, false, offsetof(cairn_distribution, weights), 0, 1e30, "",
+      "how often, relative to each other; default: equally", NULL },
+};
+
+const cairn_record *cairn_distribution_record(int kind)
+{
+    static const cairn_record records[CAIRN_DISTRIBUTION_COUNT] = {
+        { "constant", "always the same number", sizeof(cairn_distribution), constant_default,
+          constant_options, CAIRN_COUNT(constant_options) },
+        { "uniform", "evenly between minimum and maximum", sizeof(cairn_distribution),
+          uniform_default, uniform_options, CAIRN_COUNT(uniform_options) },
+        { "normal", "normal, cut to [minimum, maximum]", sizeof(cairn_distribution), normal_default,
+          spread_options, CAIRN_COUNT(spread_options) },
+        { "lognormal", "log-normal, cut to [minimum, maximum]", sizeof(cairn_distribution),
+          lognormal_default, spread_options, CAIRN_COUNT(spread_options) },
+        { "list", "one of a list of values, with weights", sizeof(cairn_distribution), list_default,
+          list_options, CAIRN_COUNT(list_options) },
+    };
+    return kind >= 0 && kind < CAIRN_DISTRIBUTION_COUNT ? &records[kind] : NULL;
+}
+
+static double sum(cairn_list list)
+{
+    double total = 0;
+    for (int i = 0; i < list.count; i++)
+        total += list.values[i];
+    return total;
+}
+
+static cairn_status check_list(const cairn_distribution *d, cairn_error *error)
+{
+    if (d->values.count == 0)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "values", "the list is empty");
+    if (d->weights.count != 0 && d->weights.count != d->values.count)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "weights",
+                          "found %d numbers, expected %d as in values", d->weights.count,
+                          d->values.count);
+    if (d->weights.count != 0 && !(sum(d->weights) > 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "weights", "all are 0, expected one > 0");
+    return CAIRN_OK;
+}
+
+/* Whether [minimum, maximum] is so far from the mean that nearly all draws would be rejected. */
+static bool cut_too_hard(const cairn_distribution *d)
+{
+    double reach = 3.5 * d->deviation;
+    return d->maximum <= 0 || d->minimum > d->mean + reach || d->maximum < d->mean - reach ||
+           (d->deviation == 0 && (d->mean < d->minimum || d->mean > d->maximum));
+}
+
+cairn_status cairn_distribution_check(const cairn_distribution *d, cairn_error *error)
+{
+    const cairn_record *record = cairn_distribution_record((int)d->kind);
+    if (!record)
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "unknown distribution %d", (int)d->kind);
+    TRY(cairn_record_check(record, d, error));
+    if (d->kind == CAIRN_DISTRIBUTION_LIST)
+        return check_list(d, error);
+    if (d->kind != CAIRN_DISTRIBUTION_CONSTANT && d->maximum < d->minimum)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "maximum", "found %g, expected at least %g",
+                          d->maximum, d->minimum);
+    bool spread = d->kind == CAIRN_DISTRIBUTION_NORMAL || d->kind == CAIRN_DISTRIBUTION_LOGNORMAL;
+    if (spread && cut_too_hard(d))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "minimum",
+                          "[minimum, maximum] lies more than 3.5 deviations from the mean");
+    return CAIRN_OK;
+}
+
+/* By the cumulative weights. Rounding may leave a rest after the last one, which then counts. */
+static double draw_list(const cairn_distribution *d, uint64_t *state)
+{
+    double u = cairn_random_uniform(state);
+    int n = d->values.count;
+    if (d->weights.count == 0)
+        return d->values.values[(int)(u * n)];
+    double left = u * sum(d->weights);
+    for (int i = 0; i < n; i++) {
+        left -= d->weights.values[i];
+        if (left < 0)
+            return d->values.values[i];
+    }
+    return d->values.values[n - 1];
+}
+
+/* Normal or log-normal; for the latter ln X is normal with variance ln(1 + (deviation/mean)^2) and
+ * mean ln(mean) - variance/2, so that X has the given mean and deviation. After MOST_DRAWS
+ * rejections the mean is returned, moved into the interval; cairn_distribution_check makes this all
+ * but impossible. */
+static double draw_spread(const cairn_distribution *d, uint64_t *state)
+{
+    double ratio = d->deviation / d->mean, variance = log(1 + ratio * ratio);
+    for (int k = 0; k < MOST_DRAWS; k++) {
+        double z = cairn_random_normal(state);
+        double x = d->kind == CAIRN_DISTRIBUTION_NORMAL
+                       ? d->mean + d->deviation * z
+                       : exp(log(d->mean) - 0.5 * variance + sqrt(variance) * z);
+        if (x > 0 && x >= d->minimum && x <= d->maximum)
+            return x;
+    }
+    return fmin(fmax(d->mean, d->minimum), d->maximum);
+}
+
+double cairn_distribution_draw(const cairn_distribution *d, uint64_t *state)
+{
+    switch (d->kind) {
+    case CAIRN_DISTRIBUTION_UNIFORM:
+        return cairn_random_between(state, d->minimum, d->maximum);
+    case CAIRN_DISTRIBUTION_LIST:
+        return draw_list(d, state);
+    case CAIRN_DISTRIBUTION_NORMAL:
+    case CAIRN_DISTRIBUTION_LOGNORMAL:
+        return draw_spread(d, state);
+    default:
+        return d->value;
+    }
 }

@@ -1,31 +1,34 @@
-/* penetration.c - how deep bodies overlap where the step will leave them.
+/* penetration.c - how deep bodies overlap at the end of the step.
  *
- * Candidates are all pairs that can meet in the step, so the deepest overlap is that of one of
- * them. Two kinds of contacts do not say it all: pairs with faces, of which only some triangles are
- * kept (merge.c), are looked at with all pieces as well; and a scheme of velocity level, whose
- * contacts are those that overlap at mid-step, has everything searched. Both look as far as the
- * step can have moved bodies, since what is behind a face need not overlap its box. An overlap
- * counts twice: in metres, and as a share of the radius of the smaller body. */
+ * Candidates are all pairs that can meet in the step, so the deepest overlap belongs to one of
+ * them. There are two exceptions. Pairs with faces, of which only some triangles are kept
+ * (touch.c), are also examined with all their pieces. A scheme at velocity level, whose contacts
+ * are those that overlap at mid-step, requires a search over all bodies. Both searches reach as far
+ * as the step can have moved bodies, since what is behind a face need not overlap its bounding box.
+ * An overlap is measured twice: in metres, and as a share of the radius of the smaller body. */
 #include <math.h>
 
 #include "base/parallel.h"
 #include "base/status.h"
 #include "math/vec.h"
+#include "problem/cut.h"
 #include "shape/shape.h"
 #include "world/step.h"
 #include "world/touch.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */
 
-/* The deepest overlaps so far. */
+/* The deepest overlaps so far; depth and share may belong to different pairs. */
 typedef struct deepest {
-    double depth; /* m                                                            */
-    double share; /* of the smaller body's radius                                 */
-    int32_t body[2];
+    double depth;      /* m                                       */
+    double share;      /* of the smaller body's radius            */
+    long long body[2]; /* uids of the pair with the largest share */
 } deepest;
 
 static const deepest none = { 0, 0, { -1, -1 } };
 
+/* Keeps the larger values. Ties keep the first pair, so the result does not depend on the
+ * threads. */
 static void note(deepest *d, const deepest *other)
 {
     d->depth = fmax(d->depth, other->depth);
@@ -41,19 +44,20 @@ static void note_depth(const cairn_world *world, int a, int b, double depth, dee
     if (!(depth > 0))
         return;
     double share = depth / cairn_pair_radius(world, a, b);
-    const deepest here = { depth, share, { a, b } };
+    const deepest here = { depth, share, { cairn_row_uid(world, a), cairn_row_uid(world, b) } };
     note(d, &here);
 }
 
 /* ---- two bodies ----------------------------------------------------------------------------- */
 
+/* The body where the step leaves it. */
 static cairn_collider collider_after(const cairn_world *world, const cairn_arrival *arrival, int i)
 {
     const cairn_pose pose = { arrival->x[i], arrival->q[i] };
     return cairn_body_collider_at(world, i, &pose);
 }
 
-/* m: how far points of a body move along the unit vector n in the step, at most. */
+/* m: bound on the motion of the points of a body along the unit vector n in the step. */
 static double way_along(const cairn_world *world, const cairn_arrival *arrival, int i, cairn_vec3 n)
 {
     const cairn_body_store *b = &world->bodies;
@@ -64,7 +68,8 @@ static double way_along(const cairn_world *world, const cairn_arrival *arrival, 
            (arm > 0 ? 2 * arm * asin(fmin(1, sine)) : 0);
 }
 
-/* m: how deep the contacts of a pair say that it overlaps. */
+/* m: the deepest overlap of a pair at the start of the step, by its contacts. A linear search;
+ * needed only where two faces overlap. */
 static double overlap_told(const cairn_contact_store *c, int a, int b)
 {
     double most = 0;
@@ -76,8 +81,9 @@ static double overlap_told(const cairn_contact_store *c, int a, int b)
     return most;
 }
 
-/* Whether a face can have come through another, along the normal n from b to a: no deeper than it
- * was and has moved. Else it is one of the far side of a thin place. */
+/* Whether two faces can have passed through each other in this step, along the normal n from b to
+ * a: they are no deeper than they were plus their motion, with a margin for rounding. Otherwise the
+ * witness belongs to the far side of a thin part of the mesh, and is no overlap. */
 static bool came_through(const cairn_world *world, const cairn_arrival *arrival, const int body[2],
                          const cairn_witness *w, bool swapped)
 {
@@ -88,8 +94,8 @@ static bool came_through(const cairn_world *world, const cairn_arrival *arrival,
            -w->gap <= fmax(0, way) + 1.001 * overlap_told(&world->contacts, a, b);
 }
 
-/* `faces_of`: both are faces, of these bodies; those that cannot have come through each other do
- * not count. */
+/* The least gap of two pieces. `faces_of` (else NULL): both are faces, of these bodies; overlaps of
+ * faces that cannot have passed through each other do not count. */
 static double least_gap(const cairn_world *world, const cairn_arrival *arrival, const int *faces_of,
                         const cairn_collider *a, const cairn_collider *b)
 {
@@ -110,6 +116,7 @@ cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
     cairn_leaf_list *list = &world->leaf_list;
     cairn_collider one = collider_after(world, arrival, body[0]), part[2];
     cairn_collider two = collider_after(world, arrival, body[1]);
+    /* how far to look, both in front of faces and behind them */
     one.reach = one.behind = reach;
     list->count = 0;
     TRY(cairn_leaves_add(&one, &two, 0, list));
@@ -126,7 +133,8 @@ cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival,
 
 /* ---- contacts ------------------------------------------------------------------------------- */
 
-/* The piece of the body on one side of a contact. */
+/* The piece of the body on one side of a contact; pieces are stored in the order of uids. `room`
+ * holds the body and its piece. */
 static const cairn_collider *side_of(const cairn_world *world, const cairn_arrival *arrival, int j,
                                      int side, cairn_collider room[2])
 {
@@ -137,13 +145,14 @@ static const cairn_collider *side_of(const cairn_world *world, const cairn_arriv
     return cairn_collider_piece(&room[0], cairn_contact_piece(c, j, first ? 0 : 1), &room[1]);
 }
 
+/* Contacts of one pair are consecutive, in the same order of bodies. */
 static bool has_same_bodies(const cairn_contact_store *c, int j)
 {
     const int32_t *pair = c->body + 2 * j;
     return j > 0 && pair[0] == pair[-2] && pair[1] == pair[-1];
 }
 
-/* Whether contact j is one more point of the same two pieces as the one before. */
+/* Whether contact j is a further point of the same two pieces as the contact before it. */
 static bool is_repeated(const cairn_contact_store *c, int j)
 {
     bool same = has_same_bodies(c, j);
@@ -158,7 +167,7 @@ static bool has_face(const cairn_contact_store *c, int j)
     return c->piece && (c->piece[2 * j].face >= 0 || c->piece[2 * j + 1].face >= 0);
 }
 
-/* How deep a ball is in a half-space. */
+/* m: depth of a ball in a half-space. */
 static double depth_in_plane(const cairn_world *world, const cairn_arrival *arrival, int ball,
                              int wall)
 {
@@ -167,7 +176,8 @@ static double depth_in_plane(const cairn_world *world, const cairn_arrival *arri
     return b->ball[ball] - cairn_dot(n, cairn_sub(arrival->x[ball], arrival->x[wall]));
 }
 
-/* How deep the two pieces of contact j overlap; < 0: they do not, or were looked at before. */
+/* m: depth of the overlap of the two pieces of contact j; negative if there is none, or if the
+ * contact before it measured the same pieces. Balls and planes have closed formulas. */
 static double depth_of(const cairn_world *world, const cairn_arrival *arrival, int j)
 {
     const cairn_contact_store *c = &world->contacts;
@@ -187,7 +197,7 @@ static double depth_of(const cairn_world *world, const cairn_arrival *arrival, i
                       side_of(world, arrival, j, 1, room[1]));
 }
 
-/* Whether a body of contact j was moved beside h v. */
+/* Whether the penetration correction moved a body of contact j in addition to h v. */
 static bool is_shifted(const uint8_t *shifted, const int32_t *block)
 {
     bool any = false;
@@ -196,7 +206,7 @@ static bool is_shifted(const uint8_t *shifted, const int32_t *block)
     return any;
 }
 
-/* A driven half-space whose normal is another after the step. */
+/* Whether a driven half-space has another normal after the step. */
 static bool has_turning_plane(const cairn_world *world, const cairn_vec3 *omega)
 {
     for (int i = 0; i < world->bodies.held; i++) {
@@ -207,8 +217,8 @@ static bool has_turning_plane(const cairn_world *world, const cairn_vec3 *omega)
     return false;
 }
 
-/* Whether the gap says how deep a contact can be at most: balls, and planes that do not turn, are
- * no closer than along the normal they had before they moved, gap + h u_N. */
+/* Whether the linear gap bounds the depth: balls, and planes that do not rotate, end no closer than
+ * along the normal of the start, gap + h u_N. Most contacts then need no exact depth. */
 static bool gaps_tell(const cairn_step *step, const cairn_free_motion *motion, bool plain)
 {
     return plain && cairn_scheme_ahead(step->scheme, step->linearisations) == 0 &&
@@ -219,10 +229,10 @@ typedef struct depth_job {
     const cairn_step *step;
     const cairn_answer *answer;
     const cairn_arrival *arrival;
-    bool told; /* gaps tell           */
+    bool told; /* the linear gaps bound the depths */
 } depth_job;
 
-/* Whether contact j, at most so deep, can change what is known. */
+/* Whether contact j, of at most this depth, can change the maximum found so far. */
 static inline bool can_matter(const cairn_world *world, int j, double depth, const deepest *known)
 {
     const int32_t *body = world->contacts.body + 2 * (size_t)j;
@@ -230,6 +240,7 @@ static inline bool can_matter(const cairn_world *world, int j, double depth, con
            (depth > 0 && depth > known->share * cairn_pair_radius(world, body[0], body[1]));
 }
 
+/* The maximum of a range starts at 0, so skipping contacts does not depend on other ranges. */
 static void depth_range(int begin, int end, void *context, void *value)
 {
     const depth_job *job = context;
@@ -238,6 +249,7 @@ static void depth_range(int begin, int end, void *context, void *value)
     const int32_t *body = world->contacts.body, *block = job->answer->problem.block;
     size_t d = (size_t)job->answer->problem.dimension;
     deepest *here = value;
+    end = cairn_step_contacts(job->step, end);
     for (int j = begin; j < end; j++) {
         double most = -(gap[j] + job->step->h * u[(size_t)j * d]);
         if (!job->told || can_matter(world, j, most, here) ||
@@ -251,10 +263,10 @@ static void add_deepest(void *result, const void *value)
     note(result, value);
 }
 
-static const double LOST = 0.1; /* of the smaller radius: deeper bodies may be lost to faces */
+static const double LOST = 0.1; /* of the smaller radius: faces may not detect a deeper body */
 
-/* The deepest that the contacts of a pair from j on, taken as planes, end; 0: not so deep that the
- * faces may have lost sight of the body. */
+/* m: depth at the end of the step by the contacts of a pair from j on, taken as planes that only
+ * translate; 0 if faces would still detect the body. */
 static double depth_by_planes(const cairn_step *step, const cairn_free_motion *motion,
                               const cairn_arrival *arrival, int j)
 {
@@ -269,8 +281,9 @@ static double depth_by_planes(const cairn_step *step, const cairn_free_motion *m
     return depth > LOST * cairn_pair_radius(step->world, one, two) ? depth : 0;
 }
 
-/* Who ends more than half way behind a face is seen by none from now on: the planes of its contacts
- * say how deep it is, and the step is no answer, whatever its residual. */
+/* m: depth of a body that ends more than half way behind a face and is not detected by any face
+ * from now on. The planes of its contacts give the depth, and the step is marked as not converged,
+ * whatever its residual. */
 static double lost_depth(const cairn_step *step, const cairn_free_motion *motion,
                          const cairn_arrival *arrival, int j)
 {
@@ -278,31 +291,31 @@ static double lost_depth(const cairn_step *step, const cairn_free_motion *motion
     const cairn_body_store *b = &step->world->bodies;
     if (!cairn_shape_bounded(cairn_body_shape(b, body[0])) ||
         !cairn_shape_bounded(cairn_body_shape(b, body[1])))
-        return 0; /* planes and round walls lose nobody */
+        return 0; /* planes and round walls detect bodies at any depth */
     double depth = depth_by_planes(step, motion, arrival, j);
     if (depth > 0)
         step->report->solve.converged = false;
-    return step->linearisations ? 0 : depth; /* ahead of the step planes may be far off */
+    return step->linearisations ? 0 : depth; /* planes ahead of the step may be far off */
 }
 
-/* How far each body may be from where its contacts were found. */
+/* m: bound on the distance of each body from where its contacts were found. */
 static cairn_status reach_of_all(const cairn_step *step, const cairn_free_motion *motion,
                                  const cairn_candidates *candidates, const cairn_answer *answer,
                                  const double **reach)
 {
-    double *way = candidates->reach; /* of what was searched for; 0 in schemes of velocity level */
+    double *way = candidates->reach; /* 0 in schemes at velocity level */
     if (step->scheme->velocity_level)
         TRY(cairn_answer_ways(step, motion, answer, &way));
     *reach = way;
     return CAIRN_OK;
 }
 
-/* Pairs with contacts on faces, with all their pieces. */
+/* Examines pairs with contacts on faces again, with all their pieces, once for each pair. */
 static cairn_status search_faces(const cairn_step *step, const cairn_free_motion *motion,
                                  const double *reach, const cairn_arrival *arrival, deepest *out)
 {
     const cairn_contact_store *c = &step->world->contacts;
-    int first = 0; /* contact of the pair */
+    int first = 0; /* first contact of the pair */
     bool done = false;
     for (int j = 0; c->piece && j < c->count; j++) {
         bool same = has_same_bodies(c, j);
@@ -326,6 +339,7 @@ static cairn_status search_contacts(depth_job *job, deepest *out)
     cairn_world *world = job->step->world;
     const cairn_reduction of_contacts = { .count = world->contacts.count,
                                           .grain = GRAIN,
+                                          .parted = cairn_problem_parted(&job->answer->problem),
                                           .work = depth_range,
                                           .join = add_deepest,
                                           .context = job,
@@ -336,6 +350,8 @@ static cairn_status search_contacts(depth_job *job, deepest *out)
 
 /* ---- everything ----------------------------------------------------------------------------- */
 
+/* Broad and narrow phase at the end of the step, for schemes whose contacts do not cover all
+ * pairs. */
 static cairn_status search_all(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_answer *answer, const cairn_arrival *arrival,
                                deepest *out)
@@ -355,11 +371,22 @@ static cairn_status search_all(const cairn_step *step, const cairn_free_motion *
     return CAIRN_OK;
 }
 
+/* Reports the maxima over all members. Bodies are named by the member that found them, if any. */
+static void tell(const cairn_step *step, const deepest *found)
+{
+    cairn_step_report *report = step->report;
+    cairn_link *link = step->world->exchange.link;
+    report->certificate.penetration = cairn_link_largest(link, found->depth);
+    report->overlap = cairn_link_largest(link, found->share);
+    report->solve.converged = cairn_link_all(link, report->solve.converged);
+    for (int k = 0; k < 2; k++)
+        report->overlap_body[k] = found->share == report->overlap ? found->body[k] : -1;
+}
+
 cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_motion *motion,
                                     const cairn_candidates *candidates, const cairn_answer *answer,
                                     const cairn_arrival *arrival)
 {
-    cairn_step_report *report = step->report;
     depth_job job = { step, answer, arrival, gaps_tell(step, motion, candidates->plain) };
     const double *reach;
     deepest found = none;
@@ -368,9 +395,6 @@ cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_mot
     TRY(search_faces(step, motion, reach, arrival, &found));
     if (step->scheme->velocity_level)
         TRY(search_all(step, motion, answer, arrival, &found));
-    report->certificate.penetration = found.depth;
-    report->overlap = found.share;
-    for (int k = 0; k < 2; k++)
-        report->overlap_body[k] = cairn_row_uid(step->world, found.body[k]);
+    tell(step, &found);
     return CAIRN_OK;
 }

@@ -1,20 +1,21 @@
-/* phases.c - impulses of a problem by the scheme, with what it cannot do by itself around it.
+/* phases.c - the impulses of a problem by the scheme, with outer iterations for what a scheme does
+ * not treat itself.
  *
  * Friction that depends on the sliding speed: mu is found together with the speed,
- *   (1) mu = mu(|u_T|) with the velocity before the step
- *   (2) solve with this mu
- *   (3) mu = mu(|u_T|) with the velocity found; done when its impulses still satisfy the law, as
- *       the judge says with the new mu, else (2). With fixed_point_tolerance > 0 the change of mu
- *       is held against that instead.
- * mu falls with speed and speed with mu, so for one contact the iterates move one way and converge
- * whatever the step. Where several mu are solutions (steps too long for a steep law) the motion so
- * far decides: what sticks goes on sticking if it can.
+ *    (1) mu = mu(|u_T|) with the velocity before the step
+ *    (2) solve with this mu
+ *    (3) mu = mu(|u_T|) with the velocity found; done if the impulses still satisfy the law with
+ *        the new mu, by the judge, else (2). With fixed_point_tolerance > 0 the change of mu is
+ *        compared with that instead.
+ * mu falls with the speed and the speed with mu, so for one contact the iterates are monotone and
+ * converge for any time step. Where several mu are solutions (steps too long for a steep law) the
+ * motion before the step decides: a contact that sticks continues to stick if it can.
  *
- * Poisson's law of impact, in a step in which something hits and a contact of that law is near:
- *   (1) compression: r_c from the velocities that the caller gives, hit contacts with b = 0
- *   (2) decompression: M (v+ - v_free) = H'(r_c + x), x_N >= e r_cN, solve/decompression.c
+ * Poisson's law of impact, in a step in which something hits and a contact with that law is near:
+ *    (1) compression: r_c from the velocities that the caller gives, hit contacts with b = 0
+ *    (2) decompression: M (v+ - v_free) = H'(r_c + x), x_N >= e r_cN, solve/decompression.c
  * Contacts without Poisson's e take part in both phases with their own bias. */
-#include "world/phases.h"
+#include "world/step.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,10 +24,11 @@
 #include "base/status.h"
 #include "solve/decompression.h"
 
-enum { MOST_MISSED = 3 }; /* solves in a row that miss their tolerance: more will not help */
+enum { MOST_MISSED = 3 }; /* consecutive solves that miss their tolerance: more do not help */
 
 /* ---- one phase ------------------------------------------------------------------------------ */
 
+/* The job of one solve, on the arrays of the answer, whose impulses are the warm start. */
 cairn_scheme_job cairn_solving_job(const cairn_solving *s, const cairn_answer *answer)
 {
     return (cairn_scheme_job){ .problem = &answer->problem,
@@ -37,7 +39,8 @@ cairn_scheme_job cairn_solving_job(const cairn_solving *s, const cairn_answer *a
                                .report = s->report };
 }
 
-/* What scheme auto needs beside the others. */
+/* What scheme auto needs in addition: the marks of contacts with exact friction, and s as data of
+ * the law by which the step is judged. */
 static cairn_status prepare_upgrade(const cairn_solving *s, cairn_answer *answer,
                                     cairn_scheme_job *job)
 {
@@ -49,6 +52,8 @@ static cairn_status prepare_upgrade(const cairn_solving *s, cairn_answer *answer
     return job->exact ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* All contacts in one problem. s_held and exact are set only by a mixed scheme, so they are
+ * reset. */
 static cairn_status solve_whole(const cairn_solving *s, const void *context, cairn_answer *answer)
 {
     cairn_scheme_job job = cairn_solving_job(s, answer);
@@ -69,6 +74,7 @@ const cairn_phase cairn_phase_whole = { solve_whole, judge_whole, NULL };
 
 /* ---- friction laws -------------------------------------------------------------------------- */
 
+/* A report that did not converge says how much mu still changed. */
 static void remark_friction(cairn_solve_report *report, int64_t updates, double change)
 {
     snprintf(report->remark, sizeof report->remark,
@@ -76,7 +82,7 @@ static void remark_friction(cairn_solve_report *report, int64_t updates, double 
              (long long)updates);
 }
 
-/* (2), a little closer than asked, so that (3) can end there. */
+/* (2) with half the tolerance, so that (3) can end although its mu differs slightly. */
 static cairn_status solve_closer(const cairn_solving *s, const cairn_phase *by,
                                  cairn_answer *answer)
 {
@@ -85,6 +91,8 @@ static cairn_status solve_closer(const cairn_solving *s, const cairn_phase *by,
     return by->solve(&closer, by->context, answer);
 }
 
+/* The report gives the largest number of iterations of any of the solves, because each solves a
+ * different problem, but the sum of the outer iterations. */
 cairn_status cairn_phase_with_law(const cairn_solving *s, const cairn_phase *by,
                                   cairn_answer *answer)
 {
@@ -103,7 +111,7 @@ cairn_status cairn_phase_with_law(const cairn_solving *s, const cairn_phase *by,
         done = stop > 0 ? change <= stop && report->converged
                         : report->judgement.asked.relative <= s->options.tolerance;
         if (report->iterations > iterations)
-            iterations = report->iterations; /* each is a problem of its own */
+            iterations = report->iterations; /* each solve is a problem of its own */
         outer += report->outer_iterations;
         updates++;
     }
@@ -118,21 +126,25 @@ cairn_status cairn_phase_with_law(const cairn_solving *s, const cairn_phase *by,
 
 /* ---- Poisson's law -------------------------------------------------------------------------- */
 
-/* It comes faster than what forces give in a step: slower than that is rest. */
+/* Whether a contact hits: it closes faster than forces accelerate it within a step. A slower one
+ * counts as resting contact, which must not bounce. */
 bool cairn_impact_hits(double before, double free, double closing, double gap, double h)
 {
     return before < -fabs(free - before) && gap + h * closing <= 0;
 }
 
-static cairn_decompression decompression_of(const cairn_answer *answer)
+/* The second phase as a problem, with r_c and the lower bounds e r_cN of its normal impulses. */
+static cairn_decompression decompression_of(const cairn_solving *s, const cairn_answer *answer)
 {
-    return (cairn_decompression){ &answer->problem, answer->compression, answer->floor };
+    return (cairn_decompression){ &answer->problem, answer->compression, answer->floor,
+                                  s->scratch };
 }
 
+/* It has a method of its own, whatever solver the options name; law and tolerance are theirs. */
 static cairn_status solve_decompression(const cairn_solving *s, const void *context,
                                         cairn_answer *answer)
 {
-    const cairn_decompression d = decompression_of(answer);
+    const cairn_decompression d = decompression_of(s, answer);
     cairn_solve_options options = cairn_solve_options_default();
     (void)context;
     options.law = s->scheme->law;
@@ -143,13 +155,13 @@ static cairn_status solve_decompression(const cairn_solving *s, const void *cont
 
 static void judge_decompression(const cairn_solving *s, cairn_answer *answer, cairn_judgement *out)
 {
-    const cairn_decompression d = decompression_of(answer);
+    const cairn_decompression d = decompression_of(s, answer);
     cairn_decompression_judge(&d, s->scheme->law, answer->r, answer->v, answer->u, out);
 }
 
 static const cairn_phase decompression = { solve_decompression, judge_decompression, NULL };
 
-/* A phase takes only some of the iterations of a step. */
+/* One phase, with a limited number of iterations and, where mu varies, the loop around it. */
 static cairn_status solve_limited(const cairn_solving *s, const cairn_phase *by, int64_t most,
                                   cairn_answer *answer)
 {
@@ -159,7 +171,8 @@ static cairn_status solve_limited(const cairn_solving *s, const cairn_phase *by,
                        : by->solve(&fewer, by->context, answer);
 }
 
-/* What (2) and the certificate need of (1): its impulses, its mu, the floors. */
+/* Keeps what (2) and the certificate need of (1): impulses, mu and lower bounds. `shown` makes the
+ * problem of the compression visible to the user, since that of (2) has another form. */
 static cairn_status keep_compression(const cairn_solving *s, const double *e, cairn_answer *answer)
 {
     size_t d = (size_t)answer->problem.dimension, contacts = (size_t)answer->problem.contacts;
@@ -174,12 +187,13 @@ static cairn_status keep_compression(const cairn_solving *s, const double *e, ca
     memcpy(mu, answer->problem.mu, contacts * sizeof(double));
     memcpy(answer->compression, answer->r, contacts * d * sizeof(double));
     answer->shown = answer->problem;
-    answer->shown.mu = mu; /* (2) finds its own */
+    answer->shown.mu = mu; /* (2) may change the other */
     answer->shown_r = answer->compression;
     return CAIRN_OK;
 }
 
-/* (1): overlaps must not bounce and are left to (2). */
+/* (1): a negative bias, which corrects an overlap, would be returned as a bounce. So b is at least
+ * 0 at contacts that bounce, and overlaps are left to (2). */
 static cairn_status compress(const cairn_solving *s, const cairn_problem *first, const double *e,
                              int64_t most, cairn_answer *answer)
 {
@@ -200,6 +214,8 @@ static cairn_status compress(const cairn_solving *s, const cairn_problem *first,
     return CAIRN_OK;
 }
 
+/* Compression may use half of the iterations, decompression all that remain. The second phase
+ * starts from r_c plus the lower bounds, which satisfies them. */
 cairn_status cairn_impact_solve(const cairn_solving *s, const cairn_problem *first, const double *e,
                                 cairn_answer *answer)
 {

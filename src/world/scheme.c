@@ -1,44 +1,50 @@
-/* scheme.c - the time-stepping schemes, by name. The one-step problem is the same for all of them:
- * a scheme chooses friction, the law it is judged by, and how the sliding correction s is found.
+/* scheme.c - the time-stepping schemes by name, and the options of a step. The one-step problem is
+ * the same for all schemes: a scheme chooses friction, the law by which it is judged, and how the
+ * sliding correction s is found (docs/schemes.md).
  *
- *   frictionless       mu = 0                                          [BL23] 1.3
- *   convex             s = 0: keeps a gap h mu |u_T| while sliding     [A06] (5.5), [BL23] (28)
- *   convex-polyhedral  the same on cones with edges                    [A06] (5.1), [A05]
- *   auto               s = |u_T| only where that gap is above a tolerance (mixed.c)
- *   coulomb            s = |u_T|: exact Coulomb friction, left to the solver
- *   fixed-point        s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
- *   coulomb-newton     the same s by a damped Newton method            [C09]
- *   lcp                exact Coulomb friction on cones with edges      [A05], [ST96] (29)
- *   stewart-trinkle    lcp with gaps and rows of q + h v, then of the result: g(q+) >= 0   [ST96] 3
- *   moreau-jean        exact Coulomb friction at velocity level, for contacts that overlap at
- *                      q + h v/2: no gap in the bias, so overlaps stay as they are
- * The letters in brackets are in docs/references.md. */
+ *     frictionless       mu = 0                                          [BL23] 1.3
+ *     convex             s = 0: keeps a gap h mu |u_T| while sliding     [A06] (5.5), [BL23] (28)
+ *     convex-polyhedral  the same on cones with edges                    [A06] (5.1), [A05]
+ *     auto               s = |u_T| only where that gap is above a tolerance
+ *     coulomb            s = |u_T|: exact Coulomb friction, left to the solver
+ *     fixed-point        s = |u_T(s)|: exact Coulomb friction            [BL23] 2.2.4
+ *     coulomb-newton     the same s by a damped Newton method            [C09]
+ *     lcp                exact Coulomb friction on cones with edges      [A05], [ST96] (29)
+ *     stewart-trinkle    lcp with gaps and rows of q + h v, then of the result: g(q+) >= 0 [ST96] 3
+ *     moreau-jean        exact Coulomb friction at velocity level, for contacts that overlap at
+ *                        q + h v/2: no gap in the bias, so overlaps stay as they are
+ * The letters in brackets are explained in docs/references.md. */
 #include "world/scheme.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/cut.h"
+#include "world/world.h"
 
-/* One call of the solver, with the law of the scheme. */
+/* Calls the solver once, with the law of the scheme. */
 static cairn_status solve_directly(const cairn_scheme_job *job)
 {
     return cairn_solve(job->problem, &job->options, job->workspace, job->loop.r, job->loop.v,
                        job->loop.u, job->report);
 }
 
-/* Whether the solver treats a law on this problem, where it runs. */
+/* Whether the solver, on the back end of the job, treats a law for this problem. */
 static bool accepts(const cairn_scheme_job *job, cairn_law law)
 {
     return cairn_solver_accepts_on(job->options.backend, job->options.solver, law, job->problem);
 }
 
+/* The form of cairn_solve_fixed_point and cairn_solve_coulomb_newton. */
 typedef cairn_status outer_loop(const cairn_problem *, const cairn_solve_options *,
                                 const cairn_sliding_loop *, cairn_workspace *,
                                 cairn_solve_report *);
 
-/* A loop that ended without an answer may leave bodies without impulses: the law itself goes to the
- * solver, where it treats it, from the impulses that the loop left. The better of both is taken. */
+/* A loop that did not converge may leave bodies without impulses. Then the law itself is given to
+ * the solver, if that treats it, starting from the impulses of the loop. Solvers return the best
+ * impulses that were judged, so the better of both is used. */
 static cairn_status solve_after(const cairn_scheme_job *job)
 {
     const cairn_solve_report loop = *job->report;
@@ -50,11 +56,12 @@ static cairn_status solve_after(const cairn_scheme_job *job)
     return CAIRN_OK;
 }
 
-/* An outer loop on s around convex solves. */
+/* An outer loop on s around convex solves. If it ends by the change of s, as in [BL23], its result
+ * is kept even without convergence, so that it can be compared with the paper. */
 static cairn_status solve_around(const cairn_scheme_job *job, outer_loop *loop)
 {
     bool by_change = job->loop.increment_tolerance > 0;
-    if (by_change) /* [BL23] starts each step from s = 0 */
+    if (by_change) /* [BL23] starts every step from s = 0 */
         memset(job->loop.s, 0, (size_t)job->problem->contacts * sizeof(double));
     TRY(loop(job->problem, &job->options, &job->loop, job->workspace, job->report));
     return job->report->converged || by_change ? CAIRN_OK : solve_after(job);
@@ -70,18 +77,21 @@ static cairn_status solve_coulomb_newton(const cairn_scheme_job *job)
     return solve_around(job, cairn_solve_coulomb_newton);
 }
 
+/* Whether there is no warm start, of any member, and more than one contact. */
 static bool starts_from_nothing(const cairn_scheme_job *job)
 {
     size_t size = (size_t)job->problem->contacts * (size_t)job->problem->dimension;
-    for (size_t i = 0; i < size; i++)
-        if (job->loop.r[i] != 0)
-            return false;
-    return job->problem->contacts > 1;
+    bool nothing = true;
+    for (size_t i = 0; nothing && i < size; i++)
+        nothing = job->loop.r[i] == 0;
+    nothing = cairn_link_all(cairn_problem_link(job->problem), nothing);
+    return nothing && cairn_problem_size(job->problem) > 1;
 }
 
-/* Exact friction may have several solutions, and a pile that can stand also one in which it falls.
- * Where nothing slides the convex law is Coulomb's, and its velocity is unique: its answer is the
- * start where there is no other, so that what can rest does. It may take half of the iterations. */
+/* Exact friction may have several solutions; a pile that can stand may also have one in which it
+ * falls. Where nothing slides, the convex law agrees with Coulomb's, and its velocity is unique. So
+ * its solution is the starting point if there is no warm start, and bodies that can rest do so. The
+ * convex solve may use half of the iterations. */
 static cairn_status solve_from_convex(const cairn_scheme_job *job)
 {
     cairn_scheme_job convex = *job;
@@ -96,13 +106,13 @@ static cairn_status solve_from_convex(const cairn_scheme_job *job)
     return CAIRN_OK;
 }
 
-/* Exact friction: directly where the solver can, else by the fixed point. */
+/* Exact friction: by the solver itself if it treats Coulomb's law, else by the fixed point. */
 static cairn_status solve_exactly(const cairn_scheme_job *job)
 {
     const cairn_solve_options *o = &job->options;
     bool direct = accepts(job, CAIRN_LAW_COULOMB);
     bool both = direct && accepts(job, CAIRN_LAW_CONVEX);
-    bool open = strcmp(o->solver, "auto") == 0; /* a method asked for by name starts by itself */
+    bool open = strcmp(o->solver, "auto") == 0; /* a method chosen by name starts as given */
     if (both && open && starts_from_nothing(job))
         return solve_from_convex(job);
     return direct ? solve_directly(job) : solve_fixed_point(job);
@@ -110,6 +120,9 @@ static cairn_status solve_exactly(const cairn_scheme_job *job)
 
 enum { CONVEX = 1u << CAIRN_LAW_CONVEX, COULOMB = 1u << CAIRN_LAW_COULOMB };
 
+/* Each entry: name, summary, law, laws of which the solver must treat one, frictionless, edges,
+ * velocity level, linearisations, solve. 30 linearisations are a bound for steps that do not
+ * settle; most settle within a few. */
 static const cairn_scheme schemes[] = {
     { "convex", "convex relaxation: robust and fast; keeps a gap h mu |u_T| while sliding",
       CAIRN_LAW_CONVEX, CONVEX, false, false, false, 0, solve_directly },
@@ -154,6 +167,7 @@ const char *cairn_scheme_summary(const char *name)
     return scheme ? scheme->summary : NULL;
 }
 
+/* CAIRN_LAW_COUNT if there is no such scheme. */
 cairn_law cairn_scheme_law(const char *name)
 {
     const cairn_scheme *scheme = cairn_scheme_find(name);
@@ -164,7 +178,7 @@ bool cairn_scheme_accepts(const cairn_scheme *scheme, const char *backend, const
                           const cairn_problem *p)
 {
     bool turns = p->rolling + p->spinning > 0;
-    if (turns) /* no edges, and no loop on s: the solver treats the law of the scheme itself */
+    if (turns) /* no edges, no outer loop on s: the solver must treat the scheme's own law */
         return !p->directions && !cairn_scheme_is_mixed(scheme) &&
                (scheme->solver_laws & (1u << scheme->law)) &&
                cairn_solver_accepts_on(backend, solver, scheme->law, p);
@@ -180,6 +194,8 @@ int cairn_scheme_linearisations(const cairn_scheme *scheme, int64_t asked)
     return asked > 0 ? (int)asked : scheme->linearisations;
 }
 
+/* Newton's restitution acts only if the contact closes in this step. The smaller of both biases
+ * demands the larger velocity of separation. */
 double cairn_scheme_bias(bool velocity_level, double h, const cairn_approach *at)
 {
     double e = at->restitution;
@@ -197,4 +213,239 @@ double cairn_scheme_ahead(const cairn_scheme *scheme, int linearisations)
 bool cairn_scheme_is_mixed(const cairn_scheme *scheme)
 {
     return scheme->solve == cairn_scheme_upgrade;
+}
+
+/* ==== convex and exact friction together ====================================================== */
+
+/* Scheme auto: the convex law, but exact Coulomb friction at the contacts where its artefact would
+ * be too large: the gap that the convex law keeps while sliding, h mu |u_T|, or, for bodies, the
+ * height to which that speed throws, (mu |u_T|)^2/(2 g), is above run.model_tolerance. Both bounds
+ * are given here as the speed job->allowed. A step starts from the contacts that exceeded it in the
+ * last one. */
+
+cairn_status cairn_scheme_upgrade(const cairn_scheme_job *job)
+{
+    const cairn_problem *p = job->problem;
+    const cairn_sliding_loop *loop = &job->loop;
+    cairn_upgrade upgrade = { .allowed = job->allowed, .exact = job->exact, .loop = *loop };
+    for (int j = 0; j < p->contacts; j++) {
+        bool pushed = loop->r[(size_t)j * (size_t)p->dimension] > 0;
+        upgrade.exact[j] = pushed && p->mu[j] * loop->s[j] > upgrade.allowed;
+        loop->s[j] = upgrade.exact[j] ? loop->s[j] : 0;
+    }
+    TRY(cairn_solve_upgrade(p, &job->options, &upgrade, job->workspace, job->report));
+    *job->upgraded = upgrade.count;
+    return CAIRN_OK;
+}
+
+/* ==== the options of a step =================================================================== */
+
+/* The options of a step: defaults, table and checks. docs/scene-format.md lists them for users. */
+
+cairn_step_options cairn_step_options_default(void)
+{
+    return (cairn_step_options){ .scheme = "coulomb",
+                                 .solver = "auto",
+                                 .backend = "host",
+                                 .tolerance = 1e-3,
+                                 .max_iterations = 1000,
+                                 .stabilisation = 1,
+                                 .overlaps = "move",
+                                 .directions = 8,
+                                 .max_fixed_point = 100,
+                                 .model_tolerance = 1e-4,
+                                 .warm_start = true,
+                                 .broad_phase = "auto",
+                                 .reuse_pairs = true,
+                                 .impact_rounds = 100 };
+}
+
+static void set_default(void *options)
+{
+    *(cairn_step_options *)options = cairn_step_options_default();
+}
+
+static const cairn_option options[] = {
+    CAIRN_LINES_SOLVING(cairn_step_options),
+    CAIRN_LINE_STABILISATION(cairn_step_options),
+    { "overlaps", CAIRN_OPTION_NAME, false, offsetof(cairn_step_options, overlaps), 0, 0, "",
+      "move: mended without velocity; push: by velocities, as in the papers; keep: left",
+      cairn_overlaps_name },
+    CAIRN_LINE_DIRECTIONS(cairn_step_options),
+    CAIRN_LINE_LINEARISATIONS(cairn_step_options),
+    { "fixed_point_tolerance", CAIRN_OPTION_REAL, false,
+      offsetof(cairn_step_options, fixed_point_tolerance), 0, 1, "",
+      "fixed-point, coulomb-newton: > 0 stops on the change of s as in [BL23]; 0 on the tolerance",
+      NULL },
+    { "max_fixed_point", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, max_fixed_point),
+      1, 1e6, "",
+      "fixed-point, coulomb-newton, auto: most convex solves; friction laws: most updates of mu",
+      NULL },
+    CAIRN_LINE_MODEL_TOLERANCE(cairn_step_options),
+    { "impact_rounds", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, impact_rounds), 0,
+      1e6, "", "Newton's restitution: most impacts one after the other in a step; 0: all at once",
+      NULL },
+    { "parts", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, parts), 0,
+      CAIRN_MOST_PARTS, "",
+      "that sweeps keep the bodies in, results depend on it; 0: by the number of contacts", NULL },
+    { "margin", CAIRN_OPTION_REAL, false, offsetof(cairn_step_options, margin), 0, 1e12, "m",
+      "candidates cover at least this much motion of each body; 0: what the step can need", NULL },
+    { "warm_start", CAIRN_OPTION_FLAG, false, offsetof(cairn_step_options, warm_start), 0, 0, "",
+      "start from the impulses of the last step", NULL },
+    { "broad_phase", CAIRN_OPTION_NAME, false, offsetof(cairn_step_options, broad_phase), 0, 0, "",
+      "how pairs that may touch are found", cairn_broad_phase_name },
+    { "reuse_pairs", CAIRN_OPTION_FLAG, false, offsetof(cairn_step_options, reuse_pairs), 0, 0, "",
+      "pairs found once serve while nothing leaves its place; never changes a result", NULL },
+    { "sleep", CAIRN_OPTION_FLAG, false, offsetof(cairn_step_options, sleep), 0, 0, "",
+      "groups at rest whose impulses still meet the tolerance are not solved again", NULL },
+    { "threads", CAIRN_OPTION_INTEGER, false, offsetof(cairn_step_options, threads), 0, 4096, "",
+      "worker threads; 0: as many as the machine has", NULL },
+};
+
+const cairn_record *cairn_step_record(void)
+{
+    static const cairn_record record = { .name = "step",
+                                         .summary = "how the world steps; keys of run:",
+                                         .size = sizeof(cairn_step_options),
+                                         .set_default = set_default,
+                                         .options = options,
+                                         .option_count = sizeof options / sizeof options[0] };
+    return &record;
+}
+
+/* Whether the solver treats the problems of the scheme, with so many further components of a
+ * contact for rolling and spinning. */
+static bool solver_goes_with(const cairn_step_options *step, int dimension, int rolling,
+                             int spinning)
+{
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    bool edges = scheme->edges && dimension == 3;
+    cairn_problem kind = { .dimension = dimension + rolling + spinning,
+                           .rolling = rolling,
+                           .spinning = spinning,
+                           .directions = edges ? (int)step->directions : 0 };
+    return cairn_scheme_accepts(scheme, step->backend, step->solver, &kind);
+}
+
+/* Checks that need no world. Combinations that a step could not honour are refused here, not
+ * ignored: sleep keeps impulses from one step to the next, so it needs the warm start. */
+cairn_status cairn_step_options_check(const cairn_step_options *step, int dimension,
+                                      cairn_error *error)
+{
+    TRY(cairn_record_check(cairn_step_record(), step, error));
+    TRY(cairn_solver_check(step->solver, step->backend, error));
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    bool on_host = strcmp(step->backend, cairn_backend_name(0)) == 0;
+    if (step->directions % 2)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "directions",
+                          "found %lld, expected an even number", (long long)step->directions);
+    if (scheme->velocity_level && step->linearisations)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "linearisations",
+                          "found %lld, expected 0: the scheme %s does not use gaps",
+                          (long long)step->linearisations, step->scheme);
+    if (step->sleep && cairn_scheme_is_mixed(scheme))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
+                          "found true with the scheme %s, expected another scheme: which of its "
+                          "contacts have exact friction is found for all together",
+                          step->scheme);
+    if (step->sleep && !step->warm_start)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "sleep",
+                          "found true with warm_start false, expected true: what sleeps keeps its "
+                          "impulses");
+    if (!solver_goes_with(step, dimension, 0, 0))
+        return cairn_fail(error, CAIRN_BAD_INPUT, "solver",
+                          "%s does not treat the %s cones in %dD that the scheme %s has%s%s; "
+                          "see cairn list solvers",
+                          step->solver, scheme->edges ? "edged" : "circular", dimension,
+                          step->scheme, on_host ? "" : " on the back end ",
+                          on_host ? "" : step->backend);
+    return CAIRN_OK;
+}
+
+/* Rolling and spinning friction, if some material has it. If even the default solver cannot treat
+ * it, the scheme is to blame, otherwise the solver; the message names the key to change. */
+static cairn_status check_turning(const cairn_world *world, const cairn_step_options *step,
+                                  cairn_error *error)
+{
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    int d = world->dimension, rolling = world->materials.laws.rolling ? d - 1 : 0,
+        spinning = world->materials.laws.spinning;
+    if (rolling + spinning == 0 || scheme->frictionless)
+        return CAIRN_OK;
+    if (cairn_materials_have_poisson(world))
+        return cairn_fail(
+            error, CAIRN_UNSUPPORTED, "scheme",
+            "a material has rolling or spinning friction and one bounces by Poisson's "
+            "law, expected restitution_law newton or no restitution");
+    cairn_step_options usual = *step;
+    usual.solver = "auto";
+    if (!solver_goes_with(&usual, d, rolling, spinning))
+        return cairn_fail(
+            error, CAIRN_UNSUPPORTED, "scheme",
+            "found %s, expected one that treats rolling and spinning friction (convex, "
+            "coulomb, moreau-jean, frictionless): a material has it",
+            step->scheme);
+    if (!solver_goes_with(step, d, rolling, spinning))
+        return cairn_fail(
+            error, CAIRN_UNSUPPORTED, "solver",
+            "%s does not treat rolling and spinning friction with the scheme %s, and a "
+            "material has it; see cairn list solvers",
+            step->solver, step->scheme);
+    return CAIRN_OK;
+}
+
+/* Rows of joints: not every solver treats rows with bounds, nor do the two phases of Poisson's
+ * impacts. A problem with one such row stands for all. */
+static cairn_status check_joints(const cairn_world *world, const cairn_step_options *step,
+                                 cairn_error *error)
+{
+    const uint8_t bounded = 1;
+    const double lower[3] = { -INFINITY, -INFINITY, -INFINITY };
+    const double upper[3] = { INFINITY, INFINITY, INFINITY };
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    bool edges = scheme->edges && world->dimension == 3;
+    cairn_problem kind = { .dimension = world->dimension,
+                           .directions = edges ? (int)step->directions : 0,
+                           .contacts = 1,
+                           .bounded = &bounded,
+                           .lower = lower,
+                           .upper = upper };
+    if (world->joints.count == 0)
+        return CAIRN_OK;
+    if (!cairn_scheme_accepts(scheme, step->backend, step->solver, &kind))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "solver",
+                          "%s does not treat the rows of joints with the scheme %s; "
+                          "see cairn list solvers",
+                          step->solver, step->scheme);
+    if (cairn_materials_have_poisson(world))
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "restitution_law",
+                          "found poisson in a world with joints, expected newton");
+    return CAIRN_OK;
+}
+
+/* Checks that depend on the world. It runs at the start of every step, since the world may change
+ * between steps. */
+cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_options *step,
+                                    cairn_error *error)
+{
+    TRY(cairn_step_options_check(step, world->dimension, error));
+    const cairn_scheme *scheme = cairn_scheme_find(step->scheme);
+    if (world->materials.friction_varies && scheme->law != CAIRN_LAW_COULOMB &&
+        !scheme->frictionless)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
+                          "found %s, expected a scheme of exact Coulomb friction (coulomb, "
+                          "fixed-point, ...): a friction law depends on the sliding speed",
+                          step->scheme);
+    if (world->materials.friction_varies && world->materials.laws.anisotropic &&
+        !scheme->frictionless)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "scheme",
+                          "a material has friction_2 and one a friction_law that depends on the "
+                          "sliding speed, expected one of the two");
+    if (world->materials.friction_varies && step->sleep && !scheme->frictionless)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, "sleep",
+                          "found true, expected false: a friction law depends on the sliding "
+                          "speed, which who sleeps has not");
+    TRY(cairn_exchange_check(world, step, error));
+    TRY(check_turning(world, step, error));
+    return check_joints(world, step, error);
 }

@@ -1,29 +1,417 @@
-/* state.c - a world to bytes and back, with all that its future depends on: bodies with their
- * uids, rows and geometry, clocks, materials, drivers, loads, inlets with random states and
- * waiting radii, joints, and the contacts of the last step with their keys and impulses, which the
- * next one starts from.
+/* state.c - converts a world to bytes and back, with everything that its future depends on: bodies
+ * with their uids, rows and geometry, clocks, materials, drivers, loads, inlets with random states
+ * and waiting radii, joints, and the contacts of the last step with their keys and impulses, from
+ * which the next step starts. A resumed run therefore continues with the same bits
+ * (docs/checkpoints.md).
  *
- * Left out is what a step makes anew before it reads it: scratch, the workspace of the solver, from
- * which no solver reads what an earlier call left; what cannot change a result: kept pairs; and the
- * function of cairn_world_on_force, which is the program's.
+ * Left out are data that a step recomputes before it reads them (scratch, and the workspace, from
+ * which no solver reads the results of an earlier call), data that cannot change a result (kept
+ * pairs), and the function of cairn_world_on_force, which belongs to the program.
  *
- * What users define is written by its option table and made again by the function that makes it, so
- * its checks hold for bytes from anywhere; bodies, contacts and joints are columns of numbers. */
-#include "world/state.h"
+ * The bytes may come from anywhere and are not trusted. What users define is written by its option
+ * table and created again by the function that creates it, so that its checks apply. Bodies,
+ * contacts and joints are columns of numbers; indices in them are checked before they are used. */
+#include "base/bytes.h"
+#include "world/world.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
 #include "base/status.h"
-#include "shape/shape_bytes.h"
+#include "shape/geometry.h"
+#include "shape/shape.h"
 
-enum { VERSION = 3 };
-
-/* Each failure of a reader is one of the bytes. */
-cairn_status cairn_state_settle(const cairn_reader *r)
+/* CAIRN_BAD_INPUT if the reader has failed. A reader that fails stays failed and returns zeros, so
+ * it is enough to check before a value is used. */
+static cairn_status settle(const cairn_reader *r)
 {
     return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
 }
 
+/* ==== bodies and contacts as arrays =========================================================== */
+
+/* Bodies and contacts are written column by column, in the order of cairn/columns.h. A new column
+ * needs no code here. */
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* Numbers of a column in `rows` rows; 0 if it is not saved, or the list has no memory for it. */
+static size_t count_of(const cairn_column *c, const cairn_world *world, int rows)
+{
+    int width = c->width == CAIRN_WIDTH_DIMENSION ? world->dimension
+                : c->width == CAIRN_WIDTH_TURNS   ? world->contacts.moments
+                                                  : c->width;
+    bool there = (c->goes & CAIRN_GOES_SAVED) && (c->set & ~world->contacts.set) == 0;
+    return there ? (size_t)width * (size_t)rows : 0;
+}
+
+static void write_columns(cairn_writer *w, const cairn_world *world, const cairn_column_list *list,
+                          const void *store, int rows)
+{
+    for (int k = 0; k < list->count; k++) {
+        const cairn_column *c = &list->items[k];
+        const void *numbers = cairn_column_get(list, k, store);
+        size_t count = count_of(c, world, rows);
+        for (size_t i = 0; i < count; i++) {
+            if (c->type == CAIRN_COLUMN_REAL)
+                cairn_write_real(w, ((const double *)numbers)[i]);
+            else if (c->type == CAIRN_COLUMN_LONG)
+                cairn_write_whole(w, (int64_t)((const uint64_t *)numbers)[i]);
+            else if (c->type == CAIRN_COLUMN_INT)
+                cairn_write_whole(w, ((const int32_t *)numbers)[i]);
+            else
+                cairn_write_whole(w, c->type == CAIRN_COLUMN_FLAG ? ((const bool *)numbers)[i]
+                                                                  : ((const uint8_t *)numbers)[i]);
+        }
+    }
+}
+
+/* The largest value that an integer column may have: its numbers are used as indices. */
+static int64_t highest(const cairn_column *c, const cairn_world *world)
+{
+    const int64_t limits[] = { [CAIRN_RANGE_ANY] = INT32_MAX,
+                               [CAIRN_RANGE_NO_YES] = 1,
+                               [CAIRN_RANGE_MOTION] = CAIRN_MOTION_COUNT - 1,
+                               [CAIRN_RANGE_MATERIAL] = (int64_t)world->materials.count - 1,
+                               [CAIRN_RANGE_SHAPE] = world->bodies.shapes.count - 1,
+                               [CAIRN_RANGE_BODY] = world->bodies.count - 1 };
+    return limits[c->range];
+}
+
+/* Real numbers are taken as they are; integers must be within the range of their column. */
+static void read_columns(cairn_reader *r, const cairn_world *world, const cairn_column_list *list,
+                         void *store, int rows)
+{
+    for (int k = 0; k < list->count && !r->failed; k++) {
+        const cairn_column *c = &list->items[k];
+        void *numbers = cairn_column_get(list, k, store);
+        size_t count = count_of(c, world, rows);
+        int64_t low = c->range == CAIRN_RANGE_ANY ? INT32_MIN : 0, high = highest(c, world);
+        for (size_t i = 0; i < count && !r->failed; i++) {
+            if (c->type == CAIRN_COLUMN_REAL)
+                ((double *)numbers)[i] = cairn_read_real(r);
+            else if (c->type == CAIRN_COLUMN_LONG)
+                ((uint64_t *)numbers)[i] = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+            else if (c->type == CAIRN_COLUMN_INT)
+                ((int32_t *)numbers)[i] = (int32_t)cairn_read_within(r, low, high);
+            else if (c->type == CAIRN_COLUMN_FLAG)
+                ((bool *)numbers)[i] = cairn_read_within(r, 0, 1) != 0;
+            else
+                ((uint8_t *)numbers)[i] = (uint8_t)cairn_read_within(r, low, high);
+        }
+    }
+}
+
+/* ---- bodies --------------------------------------------------------------------------------- */
+
+static cairn_shape_list shapes_of(const cairn_world *world)
+{
+    const cairn_shape_table *t = &world->bodies.shapes;
+    return (cairn_shape_list){ t->items, sizeof *t->items, t->count, world->dimension, false };
+}
+
+static void write_bodies(cairn_writer *w, const cairn_world *world)
+{
+    const cairn_body_store *b = &world->bodies;
+    const cairn_shape_list shapes = shapes_of(world);
+    cairn_write_whole(w, b->count);
+    cairn_write_whole(w, b->held);
+    cairn_write_whole(w, (int64_t)b->next_uid);
+    cairn_write_real(w, b->apart);
+    cairn_write_real(w, b->far);
+    cairn_write_whole(w, b->shapes.count);
+    cairn_shapes_write(w, &shapes);
+    write_columns(w, world, &cairn_columns_of_bodies, b, b->count);
+    cairn_write_whole(w, world->materials.laws.moving);
+}
+
+/* Checks that uids are unique and below next_uid, that held bodies come first, and that shapes are
+ * valid; fills the directory and the columns that follow from the shapes. */
+static cairn_status check_bodies(cairn_reader *r, cairn_world *world)
+{
+    cairn_body_store *b = &world->bodies;
+    for (int i = 0; i < b->count; i++) {
+        bool held = b->motion[i] != CAIRN_MOTION_DYNAMIC;
+        bool known = cairn_directory_find(&b->directory, b->uid[i]) >= 0;
+        r->failed = r->failed || held != (i < b->held) || known || b->uid[i] >= b->next_uid ||
+                    b->group[i] < 0 || b->group[i] > 30 || b->ignores[i] < 0;
+        b->grouped = b->grouped || b->group[i] || b->ignores[i];
+        TRY(settle(r));
+        TRY(cairn_shape_check(cairn_body_shape(b, i), world->dimension, &world->error));
+        cairn_body_measure(b, i);
+        cairn_directory_set(&b->directory, b->uid[i], i);
+    }
+    return CAIRN_OK;
+}
+
+/* Reads the table of shapes as it was, with its free entries, since bodies name shapes by index. */
+static cairn_status read_shapes(cairn_reader *r, cairn_world *world)
+{
+    cairn_shape_table *t = &world->bodies.shapes;
+    size_t count = cairn_read_count(r, 8);
+    TRY(settle(r));
+    TRY(cairn_shapes_reserve(t, count));
+    t->count = (int)count;
+    const cairn_shape_list shapes = shapes_of(world);
+    return cairn_shapes_read(r, &shapes, &world->error);
+}
+
+/* The counts come before any memory is taken, and cairn_read_count checks them against the number
+ * of bytes left. Shapes come before the columns, whose indices refer to them. */
+static cairn_status read_bodies(cairn_reader *r, cairn_world *world)
+{
+    cairn_body_store *b = &world->bodies;
+    int count = (int)cairn_read_count(r, 8);
+    int held = (int)cairn_read_within(r, 0, count);
+    uint64_t next_uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+    double apart = cairn_read_real(r), far = cairn_read_real(r);
+    TRY(settle(r));
+    TRY(cairn_bodies_reserve(b, (size_t)count));
+    b->count = count;
+    b->held = held;
+    b->next_uid = next_uid;
+    b->apart = apart;
+    b->far = far;
+    TRY(read_shapes(r, world));
+    read_columns(r, world, &cairn_columns_of_bodies, b, count);
+    TRY(settle(r));
+    cairn_shapes_count(&b->shapes, b->shape, count);
+    world->materials.laws.moving = cairn_read_within(r, 0, 1) != 0;
+    TRY(settle(r));
+    return check_bodies(r, world);
+}
+
+/* The row of a body that was written by its uid; fails if there is none. */
+static int read_body(cairn_reader *r, const cairn_world *world)
+{
+    cairn_body_id id = { (uint64_t)cairn_read_within(r, 0, INT64_MAX) };
+    int row = cairn_body_row(world, id);
+    r->failed = r->failed || row < 0;
+    return row;
+}
+
+/* ---- contacts ------------------------------------------------------------------------------- */
+
+static void write_contacts(cairn_writer *w, const cairn_world *world)
+{
+    cairn_write_real(w, world->contacts_step);
+    cairn_write_whole(w, world->contacts.moments);
+    cairn_write_whole(w, world->contacts.set);
+    cairn_write_whole(w, world->contacts.count);
+    write_columns(w, world, &cairn_columns_of_contacts, &world->contacts, world->contacts.count);
+}
+
+/* Whether a shape has this piece: a part of a compound, a face of a mesh, or (-1, -1) itself. */
+static bool has_piece(const cairn_shape *shape, cairn_piece piece)
+{
+    const cairn_geometry *geometry = shape->geometry;
+    if (piece.part < -1 || piece.face < -1)
+        return false;
+    if (piece.part >= 0) {
+        if (!geometry || piece.part >= geometry->view.part_count)
+            return false;
+        geometry = geometry->view.parts[piece.part].shape.geometry;
+    }
+    return piece.face < 0 ||
+           (geometry && geometry->patch && piece.face < geometry->view.face_count);
+}
+
+/* Whether each contact has two different bodies, and pieces that they have. Pieces are stored in
+ * the order of uids. */
+static bool are_possible(const cairn_world *world)
+{
+    const cairn_contact_store *c = &world->contacts;
+    const cairn_body_store *b = &world->bodies;
+    bool good = true;
+    for (int j = 0; j < c->count && good; j++) {
+        const int32_t *body = c->body + 2 * (size_t)j;
+        int first = b->uid[body[0]] < b->uid[body[1]] ? 0 : 1;
+        good = body[0] != body[1];
+        for (int i = 0; i < 2 && good; i++)
+            good = has_piece(cairn_body_shape(b, body[i ^ first]), cairn_contact_piece(c, j, i));
+    }
+    return good;
+}
+
+/* `set` and `moments` determine which columns follow, so both are checked against each other first.
+ * The count is set last: a failure leaves no contacts that are half read. */
+static cairn_status read_contacts(cairn_reader *r, cairn_world *world)
+{
+    /* components of a rotation: 1 in 2D, 3 in 3D */
+    int turns = 2 * world->dimension - 3;
+    world->contacts_step = cairn_read_real(r);
+    int64_t moments = cairn_read_within(r, 0, turns);
+    unsigned set = (unsigned)cairn_read_within(r, 0, CAIRN_CONTACTS_ALL);
+    size_t count = cairn_read_count(r, 8);
+    bool turn = set & CAIRN_CONTACTS_TURN;
+    r->failed =
+        r->failed || (count > 0 && moments != 0 && !turn) || (moments != 0 && moments != turns);
+    TRY(settle(r));
+    TRY(cairn_contacts_reserve(&world->contacts, count, set, world->dimension));
+    world->contacts.moments = (int)moments;
+    read_columns(r, world, &cairn_columns_of_contacts, &world->contacts, (int)count);
+    TRY(settle(r));
+    world->contacts.count = (int)count;
+    if (!are_possible(world))
+        return CAIRN_BAD_INPUT;
+    world->contacts_sorted = cairn_contacts_are_sorted(&world->contacts);
+    return CAIRN_OK;
+}
+
+/* ==== joints ================================================================================== */
+
+/* Joints are written with their definition, their place in their bodies, and what the next step
+ * starts from (counted turns, slip of gears, impulses, stored energy). */
+
+/* A field of a joint that consists of reals only. */
+typedef struct reals {
+    size_t offset;
+    int count;
+} reals;
+
+#define REALS(field)                                                                               \
+    {                                                                                              \
+        offsetof(cairn_joint, field), sizeof(((cairn_joint *)0)->field) / (sizeof(double))         \
+    }
+/* The reals of a joint that are saved, in the order of the format. */
+static const reals kept[] = {
+    REALS(def.anchor),
+    REALS(def.anchor_b),
+    REALS(def.axis),
+    REALS(def.axis_b),
+    REALS(def.length),
+    REALS(def.pitch),
+    REALS(def.ratio),
+    REALS(def.stiffness),
+    REALS(def.damping),
+    REALS(def.break_force),
+    REALS(def.turn_stiffness),
+    REALS(anchor),
+    REALS(def.turn_damping),
+    REALS(def.break_torque),
+    REALS(frame),
+    REALS(turn),
+    REALS(slide),
+    REALS(phase),
+    REALS(impulse),
+    REALS(force),
+    REALS(torque),
+    REALS(drift),
+    REALS(turn_drift),
+    REALS(elastic),
+    REALS(correction),
+};
+
+enum { KEPT = sizeof kept / sizeof kept[0] };
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+/* memcpy, because fields of vectors and quaternions are read as arrays of doubles. */
+static void write_reals(cairn_writer *w, const cairn_joint *joint)
+{
+    for (int k = 0; k < KEPT; k++)
+        for (int i = 0; i < kept[k].count; i++) {
+            double value;
+            memcpy(&value, (const char *)joint + kept[k].offset + (size_t)i * sizeof value,
+                   sizeof value);
+            cairn_write_real(w, value);
+        }
+}
+
+static void write_joint(cairn_writer *w, const cairn_joint *joint)
+{
+    cairn_write_whole(w, (int64_t)joint->def.kind);
+    cairn_write_whole(w, joint->alive);
+    cairn_write_whole(w, joint->broken);
+    cairn_write_whole(w, joint->generation);
+    cairn_write_whole(w, joint->def.collide);
+    cairn_write_whole(w, (int64_t)joint->def.a.uid);
+    cairn_write_whole(w, (int64_t)joint->def.b.uid); /* the world, CAIRN_NO_BODY, becomes -1 */
+    cairn_write_whole(w, joint->rows);
+    cairn_write_record(w, cairn_joint_drive_record(), &joint->def.turn);
+    cairn_write_record(w, cairn_joint_drive_record(), &joint->def.slide);
+    write_reals(w, joint);
+}
+
+static void write_joints(cairn_writer *w, const cairn_world *world)
+{
+    cairn_write_whole(w, (int64_t)world->joints.count);
+    for (size_t k = 0; k < world->joints.count; k++)
+        write_joint(w, &world->joints.items[k]);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* NaN is refused; infinite values pass. */
+static void read_reals(cairn_reader *r, cairn_joint *joint)
+{
+    for (int k = 0; k < KEPT; k++)
+        for (int i = 0; i < kept[k].count; i++) {
+            double value = cairn_read_real(r);
+            r->failed = r->failed || isnan(value);
+            memcpy((char *)joint + kept[k].offset + (size_t)i * sizeof value, &value, sizeof value);
+        }
+}
+
+static void read_joint(cairn_reader *r, cairn_joint *joint)
+{
+    *joint = (cairn_joint){ .def = cairn_joint_def_default() };
+    joint->def.kind = (cairn_joint_kind)cairn_read_within(r, 0, CAIRN_JOINT_COUNT - 1);
+    joint->alive = cairn_read_within(r, 0, 1) != 0;
+    joint->broken = cairn_read_within(r, 0, 1) != 0;
+    joint->generation = (uint32_t)cairn_read_within(r, 0, UINT32_MAX);
+    joint->def.collide = cairn_read_within(r, 0, 1) != 0;
+    joint->def.a.uid = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+    joint->def.b.uid = (uint64_t)cairn_read_within(r, -1, INT64_MAX);
+    joint->rows = (int)cairn_read_within(r, 0, CAIRN_JOINT_ROWS);
+    cairn_read_record(r, cairn_joint_drive_record(), &joint->def.turn);
+    cairn_read_record(r, cairn_joint_drive_record(), &joint->def.slide);
+    read_reals(r, joint);
+}
+
+/* A joint that is alive must exist in this dimension, between bodies that exist. */
+static cairn_status check_joint(cairn_world *world, const cairn_joint *joint)
+{
+    cairn_body_id a = joint->def.a, b = joint->def.b;
+    if (!joint->alive)
+        return CAIRN_OK;
+    if (!cairn_joint_exists(joint->def.kind, world->dimension) || cairn_body_row(world, a) < 0 ||
+        (b.uid != CAIRN_NO_BODY && cairn_body_row(world, b) < 0))
+        return CAIRN_BAD_INPUT;
+    TRY(cairn_record_check(cairn_joint_drive_record(), &joint->def.turn, &world->error));
+    return cairn_record_check(cairn_joint_drive_record(), &joint->def.slide, &world->error);
+}
+
+/* Memory for the list of joined pairs is taken as well, because cairn_joints_index cannot fail. */
+static cairn_status read_joints(cairn_reader *r, cairn_world *world)
+{
+    size_t count = cairn_read_count(r, sizeof(double));
+    r->failed = r->failed || count > INT32_MAX / CAIRN_JOINT_ROWS;
+    TRY(settle(r));
+    TRY(cairn_memory_reserve((void **)&world->joints.items, &world->joints.capacity, count,
+                             sizeof *world->joints.items));
+    TRY(cairn_memory_reserve((void **)&world->joints.joined, &world->joints.joined_capacity, count,
+                             sizeof *world->joints.joined));
+    for (size_t k = 0; k < count; k++) {
+        read_joint(r, &world->joints.items[k]);
+        TRY(settle(r));
+        TRY(check_joint(world, &world->joints.items[k]));
+    }
+    world->joints.count = count;
+    cairn_joints_index(world);
+    return CAIRN_OK;
+}
+
+/* ==== a whole world =========================================================================== */
+
+enum { VERSION = 4 }; /* of the format; other versions are refused */
+
+/* A reader that has failed counts as damaged bytes, CAIRN_BAD_INPUT. */
+
 /* ---- materials ------------------------------------------------------------------------------ */
 
+/* The friction law is a record of its own kind. A pair that takes the smaller friction has none. */
 static void write_material(cairn_writer *w, const cairn_material_def *def)
 {
     const cairn_record *law = cairn_friction_law_record((int)def->friction_law.kind);
@@ -33,6 +421,7 @@ static void write_material(cairn_writer *w, const cairn_material_def *def)
         cairn_write_record(w, law, &def->friction_law);
 }
 
+/* Pairs are symmetric, so only those with a <= b are written. */
 static void write_materials(cairn_writer *w, const cairn_world *world)
 {
     size_t n = world->materials.count;
@@ -59,12 +448,13 @@ static cairn_material_def read_material(cairn_reader *r)
     return def;
 }
 
+/* Materials first: pairs and bodies refer to them by index. */
 static cairn_status read_materials(cairn_reader *r, cairn_world *world)
 {
     int n = (int)cairn_read_count(r, 8);
     for (int a = 0; a < n; a++) {
         cairn_material_def def = read_material(r);
-        TRY(cairn_state_settle(r));
+        TRY(settle(r));
         TRY(cairn_material_create(world, &def, NULL));
     }
     for (int a = 0; a < n; a++)
@@ -72,14 +462,15 @@ static cairn_status read_materials(cairn_reader *r, cairn_world *world)
             if (cairn_read_within(r, 0, 1) == 0)
                 continue;
             cairn_material_def def = read_material(r);
-            TRY(cairn_state_settle(r));
+            TRY(settle(r));
             TRY(cairn_material_pair_set(world, a, b, &def));
         }
-    return cairn_state_settle(r);
+    return settle(r);
 }
 
 /* ---- drivers and loads ---------------------------------------------------------------------- */
 
+/* The start of the motion is written as well: the pose of a driven body follows from it. */
 static void write_driven(cairn_writer *w, const cairn_world *world)
 {
     cairn_write_whole(w, (int64_t)world->driven.count);
@@ -91,30 +482,40 @@ static void write_driven(cairn_writer *w, const cairn_world *world)
         cairn_write_vector(w, (cairn_vec3){ d->q0.x, d->q0.y, d->q0.z });
         cairn_write_real(w, d->angle0);
         cairn_write_real(w, d->since);
+        cairn_write_real(w, d->until);
+        cairn_write_vector(w, d->moved);
+        cairn_write_real(w, d->turned);
         cairn_write_whole(w, (int64_t)d->driver.kind);
         cairn_write_record(w, cairn_driver_record((int)d->driver.kind), &d->driver);
     }
 }
 
+/* cairn_driver_add takes pose and time of now as the start; they are replaced by those saved. */
 static cairn_status read_driver(cairn_reader *r, cairn_world *world)
 {
     cairn_driven d;
-    int body = cairn_state_read_body(r, world);
+    int body = read_body(r, world);
     d.x0 = cairn_read_vector(r);
     d.q0.w = cairn_read_real(r);
     cairn_vec3 imaginary = cairn_read_vector(r);
     d.angle0 = cairn_read_real(r);
     d.since = cairn_read_real(r);
+    d.until = cairn_read_real(r);
+    d.moved = cairn_read_vector(r);
+    d.turned = cairn_read_real(r);
     int kind = (int)cairn_read_within(r, 0, CAIRN_DRIVER_COUNT - 1);
     d.driver = cairn_driver_default((cairn_driver_kind)kind);
     cairn_read_record(r, cairn_driver_record(kind), &d.driver);
-    TRY(cairn_state_settle(r));
+    TRY(settle(r));
     TRY(cairn_driver_add(world, body, &d.driver));
     cairn_driven *made = &world->driven.items[world->driven.count - 1];
     made->x0 = d.x0;
     made->q0 = (cairn_quat){ d.q0.w, imaginary.x, imaginary.y, imaginary.z };
     made->angle0 = d.angle0;
     made->since = d.since;
+    made->until = d.until;
+    made->moved = d.moved;
+    made->turned = d.turned;
     return CAIRN_OK;
 }
 
@@ -131,17 +532,17 @@ static void write_loads(cairn_writer *w, const cairn_world *world)
 
 static cairn_status read_load(cairn_reader *r, cairn_world *world)
 {
-    int body = cairn_state_read_body(r, world);
+    int body = read_body(r, world);
     int kind = (int)cairn_read_within(r, 0, CAIRN_LOAD_COUNT - 1);
     cairn_load load = cairn_load_default((cairn_load_kind)kind);
     cairn_read_record(r, cairn_load_record(kind), &load);
-    TRY(cairn_state_settle(r));
-    return cairn_load_add(world, body, &load);
+    TRY(settle(r));
+    return cairn_load_add(world, world->bodies.uid[body], &load);
 }
 
 /* ---- inlets --------------------------------------------------------------------------------- */
 
-/* The first shape of bodies that shares the data of one; -1: none does. */
+/* The first entry of the shape table that shares this geometry; -1 if there is none. */
 static int find_holder(const cairn_world *world, const cairn_geometry *geometry)
 {
     const cairn_shape_table *shapes = &world->bodies.shapes;
@@ -151,7 +552,8 @@ static int find_holder(const cairn_world *world, const cairn_geometry *geometry)
     return -1;
 }
 
-/* The shape of an inlet; data that it shares with bodies are theirs. */
+/* The shape of an inlet. Geometry that it shares with a body is written once, as the index of that
+ * shape. */
 static void write_shape(cairn_writer *w, const cairn_world *world, cairn_shape shape)
 {
     const cairn_shape_list list = { &shape, sizeof shape, 1, world->dimension, false };
@@ -162,19 +564,67 @@ static void write_shape(cairn_writer *w, const cairn_world *world, cairn_shape s
     cairn_shapes_write(w, &list);
 }
 
-/* The reader has a hold on the data, also after a failure. */
+/* Reads the shape of an inlet. The caller owns a reference to its geometry, even after a
+ * failure. */
 static cairn_status read_shape(cairn_reader *r, cairn_world *world, cairn_shape *out)
 {
     const cairn_shape_list list = { out, sizeof *out, 1, world->dimension, false };
     *out = (cairn_shape){ 0 };
     int holder = (int)cairn_read_within(r, -1, world->bodies.shapes.count - 1);
-    TRY(cairn_state_settle(r));
+    TRY(settle(r));
     TRY(cairn_shapes_read(r, &list, &world->error));
     if (holder < 0)
         return CAIRN_OK;
     cairn_geometry_release(out->geometry);
     out->geometry = cairn_geometry_retain(world->bodies.shapes.items[holder].geometry);
     return CAIRN_OK;
+}
+
+/* The bodies that wait to come back. */
+static void write_queue(cairn_writer *w, const cairn_world *world, const cairn_inlet *inlet)
+{
+    cairn_write_real(w, inlet->turn);
+    cairn_write_whole(w, (int64_t)inlet->queued);
+    for (size_t i = 0; i < inlet->queued; i++) {
+        const cairn_returning *body = &inlet->queue[i];
+        write_shape(w, world, body->shape);
+        cairn_write_real(w, body->mass);
+        cairn_write_whole(w, body->material);
+        cairn_write_whole(w, body->group);
+        cairn_write_whole(w, body->ignores);
+        cairn_write_whole(w, body->passes);
+        cairn_write_whole(w, (int64_t)body->first);
+    }
+}
+
+static cairn_status read_returning(cairn_reader *r, cairn_world *world, cairn_returning *out)
+{
+    TRY(read_shape(r, world, &out->shape));
+    out->mass = cairn_read_real(r);
+    out->material = (int)cairn_read_within(r, 0, (int64_t)world->materials.count - 1);
+    out->group = (int32_t)cairn_read_within(r, 0, 30);
+    out->ignores = (int32_t)cairn_read_within(r, 0, CAIRN_ALL_GROUPS);
+    out->passes = (int32_t)cairn_read_within(r, 0, INT32_MAX);
+    out->first = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+    TRY(settle(r));
+    return cairn_shape_check(&out->shape, world->dimension, &world->error);
+}
+
+/* The queue holds its own reference to the geometry, so the one of reading is released. */
+static cairn_status read_queue(cairn_reader *r, cairn_world *world, cairn_inlet *inlet)
+{
+    double turn = cairn_read_real(r);
+    size_t count = cairn_read_count(r, 8);
+    for (size_t i = 0; i < count; i++) {
+        cairn_returning body = { 0 };
+        cairn_status status = read_returning(r, world, &body);
+        if (status == CAIRN_OK)
+            status = cairn_inlet_queue(inlet, &body, 0);
+        cairn_geometry_release(body.shape.geometry);
+        TRY(status);
+    }
+    inlet->turn = turn;
+    return settle(r);
 }
 
 static void write_inlets(cairn_writer *w, const cairn_world *world)
@@ -191,24 +641,29 @@ static void write_inlets(cairn_writer *w, const cairn_world *world)
         cairn_write_whole(w, (int64_t)inlet->state);
         cairn_write_whole(w, inlet->released);
         cairn_write_real(w, inlet->waiting);
+        cairn_write_real(w, inlet->flow);
+        write_queue(w, world, inlet);
     }
 }
 
-/* An inlet of a definition that was read, with what it has done so far. */
+/* Creates an inlet from its definition, and restores its progress. */
 static cairn_status make_inlet(cairn_reader *r, cairn_world *world, const cairn_inlet_def *def)
 {
     uint64_t state = (uint64_t)cairn_read_whole(r);
     int64_t released = cairn_read_within(r, 0, INT64_MAX);
-    double waiting = cairn_read_real(r);
-    TRY(cairn_state_settle(r));
+    double waiting = cairn_read_real(r), flow = cairn_read_real(r);
+    TRY(settle(r));
     TRY(cairn_inlet_create(world, def));
     cairn_inlet *made = &world->inlets.items[world->inlets.count - 1];
     made->state = state;
     made->released = released;
     made->waiting = waiting;
-    return CAIRN_OK;
+    made->flow = flow;
+    return read_queue(r, world, made);
 }
 
+/* cairn_inlet_create takes a reference to the geometry of its own, so this one is always
+ * released. */
 static cairn_status read_inlet(cairn_reader *r, cairn_world *world)
 {
     cairn_inlet_def def = cairn_inlet_def_default();
@@ -224,6 +679,82 @@ static cairn_status read_inlet(cairn_reader *r, cairn_world *world)
     return status;
 }
 
+/* A counted list of entries; each has at least 8 bytes, which bounds the count. */
+static cairn_status read_each(cairn_reader *r, cairn_world *world,
+                              cairn_status (*read)(cairn_reader *, cairn_world *))
+{
+    size_t count = cairn_read_count(r, 8);
+    for (size_t i = 0; i < count; i++)
+        TRY(read(r, world));
+    return settle(r);
+}
+
+/* ---- outlets -------------------------------------------------------------------------------- */
+
+static void write_outlets(cairn_writer *w, const cairn_world *world)
+{
+    const cairn_outlet_list *list = &world->inlets.outlets;
+    cairn_write_whole(w, list->left);
+    cairn_write_real(w, list->mass);
+    cairn_write_real(w, list->energy);
+    cairn_write_whole(w, (int64_t)list->count);
+    for (size_t k = 0; k < list->count; k++) {
+        const cairn_outlet *outlet = &list->items[k];
+        cairn_write_whole(w, (int64_t)outlet->def.kind);
+        cairn_write_record(w, cairn_outlet_record((int)outlet->def.kind), &outlet->def);
+        cairn_write_whole(w, outlet->def.inlet);
+        cairn_write_whole(w, outlet->state.left);
+        cairn_write_real(w, outlet->state.mass);
+        cairn_write_real(w, outlet->state.last);
+    }
+}
+
+static cairn_status read_outlet(cairn_reader *r, cairn_world *world)
+{
+    int kind = (int)cairn_read_within(r, 0, CAIRN_OUTLET_COUNT - 1);
+    cairn_outlet_def def = cairn_outlet_default((cairn_outlet_kind)kind);
+    cairn_read_record(r, cairn_outlet_record(kind), &def);
+    def.inlet = (int)cairn_read_within(r, -1, INT32_MAX);
+    cairn_outlet_state state = { .left = cairn_read_within(r, 0, INT64_MAX) };
+    state.mass = cairn_read_real(r);
+    state.last = cairn_read_real(r);
+    TRY(settle(r));
+    TRY(cairn_outlet_create(world, &def));
+    world->inlets.outlets.items[world->inlets.outlets.count - 1].state = state;
+    return CAIRN_OK;
+}
+
+static cairn_status read_outlets(cairn_reader *r, cairn_world *world)
+{
+    world->inlets.outlets.left = (int)cairn_read_within(r, 0, INT32_MAX);
+    world->inlets.outlets.mass = cairn_read_real(r);
+    world->inlets.outlets.energy = cairn_read_real(r);
+    return read_each(r, world, read_outlet);
+}
+
+/* ---- numbers that vary ---------------------------------------------------------------------- */
+
+/* The functions; the numbers themselves are those of the last step. */
+static void write_varied(cairn_writer *w, const cairn_world *world)
+{
+    const cairn_varied_list *list = &world->driven.varied;
+    cairn_write_whole(w, (int64_t)list->count);
+    for (size_t k = 0; k < list->count; k++) {
+        cairn_write_whole(w, (int64_t)list->items[k].what);
+        cairn_write_whole(w, list->items[k].index);
+        cairn_write_function(w, &list->items[k].function);
+    }
+}
+
+static cairn_status read_varied(cairn_reader *r, cairn_world *world)
+{
+    int what = (int)cairn_read_within(r, 0, CAIRN_VARIED_COUNT - 1);
+    int index = (int)cairn_read_within(r, 0, INT32_MAX);
+    cairn_function function = cairn_read_function(r);
+    TRY(settle(r));
+    return cairn_world_vary(world, (cairn_varied)what, index, &function);
+}
+
 /* ---- the world ------------------------------------------------------------------------------ */
 
 static void write_clock(cairn_writer *w, const cairn_world *world)
@@ -234,53 +765,74 @@ static void write_clock(cairn_writer *w, const cairn_world *world)
     cairn_write_whole(w, world->clock.count);
 }
 
+/* Whether a function of time is a callback, which belongs to the program and cannot be saved. */
+static bool has_callback(const cairn_world *world)
+{
+    bool found = false;
+    for (size_t k = 0; k < world->driven.varied.count; k++)
+        found |= world->driven.varied.items[k].function.kind == CAIRN_FUNCTION_CALL;
+    for (size_t k = 0; k < world->loaded.count; k++)
+        found |= world->loaded.items[k].load.course.kind == CAIRN_FUNCTION_CALL;
+    for (size_t k = 0; k < world->driven.count; k++) {
+        const cairn_driver *d = &world->driven.items[k].driver;
+        found |= d->turn.kind == CAIRN_FUNCTION_CALL || d->spin.kind == CAIRN_FUNCTION_CALL;
+        for (int i = 0; i < 3; i++)
+            found |=
+                d->path[i].kind == CAIRN_FUNCTION_CALL || d->speed[i].kind == CAIRN_FUNCTION_CALL;
+    }
+    return found;
+}
+
+/* Contacts are brought up to date with the rows first; this does not change the world as users see
+ * it. Everything is collected in memory, so `write` is called once, with all bytes or not at
+ * all. */
 cairn_status cairn_world_save(const cairn_world *world, cairn_write_fn *write, void *context)
 {
     cairn_writer w = { 0 };
+    if (world->exchange.link || has_callback(world))
+        return CAIRN_UNSUPPORTED; /* a member has only a part of the world */
     cairn_world_name_rows((cairn_world *)world);
     cairn_write_whole(&w, VERSION);
     cairn_write_whole(&w, world->dimension);
     cairn_write_vector(&w, world->gravity);
     write_materials(&w, world);
-    cairn_state_write_bodies(&w, world);
+    write_bodies(&w, world);
     write_driven(&w, world);
     write_loads(&w, world);
     write_inlets(&w, world);
-    cairn_state_write_joints(&w, world);
-    cairn_state_write_contacts(&w, world);
+    write_outlets(&w, world);
+    write_joints(&w, world);
+    write_varied(&w, world);
+    write_contacts(&w, world);
     write_clock(&w, world);
     cairn_status status = w.failed ? CAIRN_NO_MEMORY : write(w.data, w.size, context);
     cairn_writer_destroy(&w);
     return status;
 }
 
-static cairn_status read_each(cairn_reader *r, cairn_world *world,
-                              cairn_status (*read)(cairn_reader *, cairn_world *))
-{
-    size_t count = cairn_read_count(r, 8);
-    for (size_t i = 0; i < count; i++)
-        TRY(read(r, world));
-    return cairn_state_settle(r);
-}
-
-/* The clock last: what is made before counts from the time 0 that it is told. */
+/* Reads in the order of cairn_world_save: what others refer to comes first. The clock comes last:
+ * everything created before it is created at time 0. Bytes left over are an error. */
 static cairn_status read_world(cairn_reader *r, cairn_world *world)
 {
     TRY(read_materials(r, world));
-    TRY(cairn_state_read_bodies(r, world));
+    TRY(read_bodies(r, world));
     TRY(read_each(r, world, read_driver));
     TRY(read_each(r, world, read_load));
     TRY(read_each(r, world, read_inlet));
-    TRY(cairn_state_read_joints(r, world));
-    TRY(cairn_state_read_contacts(r, world));
+    TRY(read_outlets(r, world));
+    TRY(read_joints(r, world));
+    TRY(read_each(r, world, read_varied));
+    TRY(read_contacts(r, world));
     world->time = cairn_read_real(r);
     world->clock.start = cairn_read_real(r);
     world->clock.step = cairn_read_real(r);
     world->clock.count = cairn_read_whole(r);
     r->failed = r->failed || r->at != r->size;
-    return cairn_state_settle(r);
+    return settle(r);
 }
 
+/* A message of the check that failed is passed on; otherwise the error gives the place in the
+ * bytes. */
 static cairn_status load(cairn_reader *r, cairn_world **out, cairn_error *error)
 {
     int64_t version = cairn_read_whole(r);
@@ -290,7 +842,7 @@ static cairn_status load(cairn_reader *r, cairn_world **out, cairn_error *error)
     cairn_world_def def = cairn_world_def_default();
     def.dimension = cairn_read_within(r, 2, 3);
     def.gravity = cairn_read_vector(r);
-    cairn_status status = cairn_state_settle(r);
+    cairn_status status = settle(r);
     if (status == CAIRN_OK)
         status = cairn_world_create(&def, out);
     if (status == CAIRN_OK)
@@ -303,6 +855,7 @@ static cairn_status load(cairn_reader *r, cairn_world **out, cairn_error *error)
     return status;
 }
 
+/* On failure no world is returned, and nothing remains allocated. */
 cairn_status cairn_world_load(const void *data, size_t bytes, cairn_world **out, cairn_error *error)
 {
     cairn_arena arena = { 0 };

@@ -2,28 +2,30 @@
  *
  *     M (v - v_free) = H'r,   K  ∋  r  ⟂  H v + w + (b + mu s) n  ∈  K*,   x += h v
  *
- * A step is a row of values, each made from the ones before: step.h. */
+ * A step is a sequence of values, each computed from the earlier ones: see step.h. A step that
+ * fails leaves the bodies, joints and time of the world as they were: the new state is written only
+ * after every stage that can fail has succeeded. */
 #include <stddef.h>
 
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "world/step.h"
 
-enum { MOST_ATTEMPTS = 20 };
+enum { MOST_ATTEMPTS = 20 }; /* in a row, after which bodies count as too fast for the step */
 
 /* All values of a step. Only this file sees them together. */
 typedef struct values {
-    cairn_free_motion motion;    /* v_free = v + h M^-1 F; where contacts are evaluated        */
-    cairn_candidates candidates; /* contacts within reach                                      */
-    cairn_mechanism joints;      /* rows of joints                                             */
-    cairn_posed posed;           /* the one-step problem                                       */
-    cairn_answer answer;         /* impulses and velocities                                    */
-    cairn_mending mending;       /* a displacement without velocity: overlaps apart            */
-    cairn_arrival arrival;       /* x + h v, and that                                          */
+    cairn_free_motion motion;    /* v_free = v + h M^-1 F; where contacts are evaluated     */
+    cairn_candidates candidates; /* contacts within reach                                   */
+    cairn_mechanism joints;      /* rows of joints                                          */
+    cairn_posed posed;           /* the one-step problem                                    */
+    cairn_answer answer;         /* impulses and velocities                                 */
+    cairn_mending mending;       /* penetration correction: a displacement without velocity */
+    cairn_arrival arrival;       /* the poses x + h v, with that displacement               */
 } values;
 
-/* Seconds since the last call, for the report. */
+/* Wall-clock seconds since the last call, for the report. */
 static double lap(double *last)
 {
     double now = cairn_clock_seconds(), passed = now - *last;
@@ -31,7 +33,8 @@ static double lap(double *last)
     return passed;
 }
 
-/* Attempt after attempt somebody went further: say which step would do. */
+/* A body moved beyond its reach in every attempt, although each attempt enlarges it to 1.5 times
+ * the motion of the last one. The message names a time step that would be short enough. */
 static cairn_status refuse_step(const cairn_step *step, const cairn_moves *moves)
 {
     int body;
@@ -42,8 +45,9 @@ static cairn_status refuse_step(const cairn_step *step, const cairn_moves *moves
                       step->h, cairn_row_uid(step->world, body), needed);
 }
 
-/* Each attempt is a solve of its own, and may take all the iterations of one: contacts found late
- * must be solved as well. The report tells the most. */
+/* Each attempt is a separate solve and may take up to max_iterations: contacts that were found late
+ * must be solved as well. The report gives the largest number of iterations of any attempt, so that
+ * it can be compared with max_iterations. */
 static cairn_status note_solve(const cairn_step *step, int64_t before, cairn_status status)
 {
     cairn_solve_report *report = &step->report->solve;
@@ -56,8 +60,9 @@ static cairn_status note_solve(const cairn_step *step, int64_t before, cairn_sta
     return CAIRN_OK;
 }
 
-/* Whether the velocities stand: all went as far as contacts were looked for, and these are as they
- * are where the step ends. Else what the next attempt starts from. */
+/* Whether the velocities are final: every body stayed within its reach, and the linearised gaps
+ * hold at the end of the step. If not, prepare the next attempt. Attempts count since the last
+ * change of the linearisation, because each linearisation may find new contacts. */
 static cairn_status look_back(const cairn_step *step, int *attempt, values *a, bool *done)
 {
     const cairn_moves moves = { &a->motion, &a->joints, &a->answer, &a->mending };
@@ -73,9 +78,10 @@ static cairn_status look_back(const cairn_step *step, int *attempt, values *a, b
     return cairn_step_set_aside(step, &a->answer, &a->candidates);
 }
 
-/* Candidates, problem, impulses, what mends overlaps; again with more candidates when a body outran
- * its reach, and with contacts linearised where the step ends. Where new candidates stay open the
- * impulses stand, and the solver sees it at its first look. */
+/* Candidates, problem, impulses and penetration correction. These are repeated with more candidates
+ * if a body moved beyond its reach, and with contacts linearised at the end of the step if the
+ * scheme requires it. If the new candidates stay open, the impulses of the last attempt are still
+ * the solution, and the solver finds this out in its first check of the residual. */
 static cairn_status find_velocities(const cairn_step *step, values *a)
 {
     cairn_step_report *report = step->report;
@@ -98,54 +104,86 @@ static cairn_status find_velocities(const cairn_step *step, values *a)
     return CAIRN_OK;
 }
 
+/* Let inlets add bodies. The energy that they bring is an entry of the ledger, taken as a
+ * difference of the whole energy. */
 static void pour(cairn_world *world, cairn_step_report *report)
 {
     cairn_energy *energy = &report->energy;
-    cairn_world_energy(world, &energy->kinetic, &energy->potential);
+    const cairn_body_store *b = &world->bodies;
+    int count = b->count;
+    cairn_step_energy(world, &energy->kinetic, &energy->potential);
     double before = energy->kinetic + energy->potential;
     report->entered = cairn_inlets_pour(world);
     if (report->entered == 0)
         return;
-    cairn_world_energy(world, &energy->kinetic, &energy->potential);
+    cairn_step_add_energy(world, report->entered, &energy->kinetic, &energy->potential);
     energy->entered = energy->kinetic + energy->potential - before;
+    double mass = 0;
+    for (int i = count; i < b->count; i++) /* new bodies have the last rows */
+        mass += b->mass[i];
+    energy->entered_mass = cairn_link_largest(world->exchange.link, mass); /* one member has them */
 }
 
-/* Room for what the inlets owe: after this nothing in a step can fail. */
+/* What left through outlets when this step began, or before one that failed. */
+static void report_left(cairn_outlet_list *outlets, cairn_step_report *report)
+{
+    report->left = outlets->left;
+    report->energy.left_mass = outlets->mass;
+    report->energy.entered -= outlets->energy;
+    outlets->left = 0;
+    outlets->mass = outlets->energy = 0;
+}
+
+/* Reserve memory for the bodies that inlets will add, so that nothing after this can fail. */
 static cairn_status make_room(const cairn_step *step)
 {
     cairn_body_store *bodies = &step->world->bodies;
     size_t due = cairn_inlets_due(step->world, step->world->time + step->h);
     TRY(cairn_shapes_reserve(&bodies->shapes, (size_t)bodies->shapes.count + due));
+    TRY(cairn_exchange_reserve(&step->world->exchange, (size_t)bodies->count + due));
     return cairn_bodies_reserve(bodies, (size_t)bodies->count + due);
 }
 
+/* All stages that can fail. They change nothing in the world but its list of contacts, which
+ * swap_contacts can restore, and the pairs kept for the broad phase. */
 static cairn_status advance(const cairn_step *step, values *a)
 {
-    /* v_free = v + h M^-1 F; where driven bodies will be */
+    /* v_free = v + h M^-1 F; the poses of driven bodies at the end */
     TRY(cairn_step_free_motion(step, &a->motion));
     /* contacts within reach, the one-step problem, its impulses and velocities */
     TRY(find_velocities(step, a));
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
     TRY(cairn_step_certify(step, &a->answer));
-    /* x += h v, and overlaps apart: what is deepest then, and whether it went too far */
+    /* x += h v and the penetration correction; then the deepest overlap, and whether a body moved
+     * farther than linearised gaps are valid */
     TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));
-    cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival);
+    TRY(cairn_step_move_apart(step, &a->answer.balls, &a->mending, &a->arrival));
     TRY(cairn_step_penetration(step, &a->motion, &a->candidates, &a->answer, &a->arrival));
     TRY(cairn_step_limit(step, &a->motion, a->candidates.plain, &a->answer, &a->arrival));
+    TRY(cairn_exchange_report(step->world, step->components, step->report));
     TRY(make_room(step));
+    step->report->timing.finish = lap(&clock);
+    return CAIRN_OK;
+}
+
+/* Write the new state of the world. Nothing here can fail. */
+static void commit(const cairn_step *step, values *a)
+{
+    double clock = cairn_clock_seconds();
     /* the new state */
     cairn_step_store_contacts(step, &a->answer);
     cairn_step_store_joints(step, &a->joints, &a->answer, &a->mending);
     cairn_step_commit(step, &a->motion, &a->answer, &a->arrival);
     cairn_step_commit_joints(step, &a->joints, &a->answer);
-    /* what comes in through inlets */
+    /* after the commit, because inlets look for places that are free at the end of the step */
     pour(step->world, step->report);
-    step->report->timing.finish = lap(&clock);
-    return CAIRN_OK;
+    report_left(&step->world->inlets.outlets, step->report);
+    step->report->timing.finish += lap(&clock);
 }
 
-/* The contacts of the last step become the warm start of this one, and come back on failure. */
+/* The contacts of the last step become the warm start of this one. Called again after a failure, it
+ * restores them. */
 static void swap_contacts(cairn_world *world)
 {
     double step = world->contacts_step;
@@ -156,7 +194,8 @@ static void swap_contacts(cairn_world *world)
     world->last = held;
 }
 
-/* What the step was made of stays in the scratch, for whoever asks until the next one. */
+/* The inputs of the step stay in the scratch until the next step: cairn_world_step_inputs shows
+ * them, for example to a program that checks the step. */
 static void keep_inputs(const cairn_step *step, int bodies, const values *a)
 {
     cairn_world *world = step->world;
@@ -165,6 +204,8 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
     const cairn_impacts *impacts = &answer->impacts;
     world->problem = answer->shown_r ? answer->shown : answer->problem;
     world->problem_r = answer->shown_r ? answer->shown_r : answer->r;
+    if (world->exchange.link)
+        world->problem.cut = NULL; /* a member that looks at it must not wait for others */
     world->inputs = (cairn_step_inputs){ .count = bodies,
                                          .force = motion->force,
                                          .torque = motion->torque,
@@ -183,7 +224,7 @@ static void keep_inputs(const cairn_step *step, int bodies, const values *a)
                                          .impact_impulse = impacts->impulse };
 }
 
-/* A failure that nobody has explained is told by its status. */
+/* If no stage has written an error message, use the text of the status. */
 static cairn_status explain(cairn_world *world, cairn_status status)
 {
     if (status != CAIRN_OK && !world->error.message[0])
@@ -191,28 +232,71 @@ static cairn_status explain(cairn_world *world, cairn_status status)
     return status;
 }
 
-cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
-                              cairn_step_report *report)
+/* Numbers that are functions of time get their values for this step. When gravity changes, so does
+ * the potential of bodies that have not moved yet: an entry of the ledger. */
+static cairn_status vary(cairn_world *world, double h, cairn_energy *energy)
 {
-    cairn_step_report unread;
-    report = report ? report : &unread;
+    bool gravity = cairn_world_varies(world, CAIRN_VARIED_GRAVITY_X) ||
+                   cairn_world_varies(world, CAIRN_VARIED_GRAVITY_Y) ||
+                   cairn_world_varies(world, CAIRN_VARIED_GRAVITY_Z);
+    double kinetic, before = 0, after = 0;
+    if (gravity)
+        cairn_step_energy(world, &kinetic, &before);
+    TRY(cairn_varied_set(world, h));
+    if (gravity)
+        cairn_step_energy(world, &kinetic, &after);
+    energy->gravity_work = after - before;
+    return CAIRN_OK;
+}
+
+/* One try at a step. Nothing is committed before all members know that all of them can commit. */
+static cairn_status try_step(cairn_world *world, const cairn_step_options *options,
+                             cairn_step_report *report)
+{
     *report = (cairn_step_report){ 0 };
-    world->error = (cairn_error){ 0 };
-    TRY(cairn_world_step_check(world, options, &world->error));
-    cairn_parallel_threads((int)options->threads);
-    /* neighbours in space side by side in memory */
-    TRY(explain(world, cairn_world_put_in_order(world)));
+    world->exchange.again = false;
+    /* sort rows so that neighbours in space are neighbours in memory; move bodies to the member of
+     * their part */
+    TRY(explain(world, cairn_exchange_agree(world, cairn_world_put_in_order(world, options))));
+    TRY(explain(world,
+                cairn_exchange_agree(world, vary(world, options->time_step, &report->energy))));
     swap_contacts(world);
     values a = { .candidates = cairn_candidates_none(world, options->time_step) };
     int bodies = world->bodies.count; /* inlets may add more */
     const cairn_step step = cairn_step_begin(world, options, report);
-    cairn_status status = advance(&step, &a);
+    cairn_status status = cairn_exchange_agree(world, advance(&step, &a));
     if (status == CAIRN_OK) {
+        commit(&step, &a);
         world->contacts_sorted = true;
         world->contacts_step = step.h;
         keep_inputs(&step, bodies, &a);
-        return CAIRN_OK;
+        /* members talk to each other while bodies enter: without an answer the world is lost */
+        return world->inlets.count > 0 ? cairn_exchange_agree(world, CAIRN_OK) : CAIRN_OK;
     }
     swap_contacts(world);
-    return explain(world, status);
+    cairn_varied_restore(world);
+    /* `again` is no failure: the step is tried once more, so no message is written */
+    return world->exchange.again ? status : explain(world, status);
+}
+
+/* The options are checked before anything changes. A step in which ghosts were fetched from too
+ * near is tried again; each try fetches them from twice as far, so this ends. */
+cairn_status cairn_world_step(cairn_world *world, const cairn_step_options *options,
+                              cairn_step_report *report)
+{
+    /* a caller who does not want a report passes NULL */
+    cairn_step_report unread;
+    report = report ? report : &unread;
+    *report = (cairn_step_report){ 0 };
+    world->error = (cairn_error){ 0 };
+    world->exchange.again = false;
+    TRY(cairn_exchange_agree(world, cairn_world_step_check(world, options, &world->error)));
+    cairn_parallel_threads((int)options->threads);
+    /* bodies that the last step brought to an outlet leave; they do so even if this step fails */
+    TRY(explain(world, cairn_outlets_drain(world)));
+    cairn_status status;
+    do
+        status = try_step(world, options, report);
+    while (status != CAIRN_OK && world->exchange.again); /* then with ghosts from farther away */
+    return status;
 }

@@ -1,163 +1,179 @@
-/* step.h - a step as a row of values: each stage is a function from the values before to the next.
+/* step.h - a step as a sequence of values; each stage is a function that computes the next value
+ * from the earlier ones.
  *
  *     free motion -> candidates -> joints -> posed -> answer -> mending -> arrival
  *
- * What a stage reads is a const pointer, what it makes the one pointer that is not. Beside that a
- * stage writes lines of the report, and those of candidates and of the new state the world. All
- * arrays are in the scratch of the world. step.c shows the row. */
+ * A stage takes const pointers to the values that it reads and one non-const pointer to the value
+ * that it produces. In addition, stages fill entries of the report, and two groups of stages change
+ * the world: the candidates write its contacts, and the last stages its new state. All arrays of
+ * the values are in the scratch arena of the world, so nothing has to be freed when a step fails,
+ * and the arrays of a successful step stay valid until the next one. step.c calls the stages in
+ * order. */
 #ifndef CAIRN_WORLD_STEP_H
 #define CAIRN_WORLD_STEP_H
 
-#include "base/prefetch.h"
+#include "base/common.h"
 #include "world/scheme.h"
 #include "world/world.h"
 
-/* What becomes of overlaps: cairn_step_options.overlaps. */
+/* How overlaps are treated: cairn_step_options.overlaps. The reason for the default, moving, is at
+ * the head of correct.c. */
 typedef enum cairn_overlaps {
-    CAIRN_OVERLAPS_MOVE,
-    CAIRN_OVERLAPS_PUSH,
-    CAIRN_OVERLAPS_KEEP
+    CAIRN_OVERLAPS_MOVE, /* by a displacement without velocity (penetration correction) */
+    CAIRN_OVERLAPS_PUSH, /* by a negative bias, so that a velocity remains              */
+    CAIRN_OVERLAPS_KEEP  /* not at all: the drift stays visible                         */
 } cairn_overlaps;
 
 /* ---- the values ----------------------------------------------------------------------------- */
 
-/* What is asked once, and read by all. */
+/* What is determined once at the start of a step and read by all stages. Nothing in it changes
+ * during the step, apart from what `world` and `report` point to. */
 typedef struct cairn_step {
     cairn_world *world;
     const cairn_step_options *options;
-    double h; /* s                                                        */
+    double h; /* time step, s */
     const cairn_scheme *scheme;
     const cairn_broad_phase *broad;
     cairn_overlaps overlaps;
-    int linearisations; /* at most, at q + h v^; 0: contacts are those of the start */
-    int held;           /* rows of bodies that are not dynamic: the first ones              */
-    int blocks;         /* in the problem: the dynamic bodies, in the order of their rows   */
-    int block_size;     /* 3 or 6                                                   */
-    int components;     /* of a contact in the problem, rolling and spinning ones   */
-    int rolling, spinning;
+    int linearisations;    /* most evaluations of the contacts at q + h v^; 0: at the start only */
+    int held;              /* number of fixed and driven bodies, which have the first rows       */
+    int blocks;            /* of the problem: the dynamic bodies, in the order of their rows     */
+    int block_size;        /* velocity components of a body: 3 in 2D, 6 in 3D                    */
+    int components;        /* of a contact in the problem, including rolling and spinning        */
+    int rolling, spinning; /* how many of them are of rolling and of spinning friction           */
     cairn_step_report *report;
 } cairn_step;
 
-/* Motion without contact, and where contacts are evaluated; of each body. */
+/* Motion without contact, and the poses at which contacts are evaluated. Every array has one entry
+ * per body, in the order of the rows. */
 typedef struct cairn_free_motion {
-    cairn_vec3 *v_free, *omega_free;
-    cairn_vec3 *gyroscopic;     /* N m, body frame: what the implicit midpoint rule used */
-    cairn_vec3 *force, *torque; /* loads: N; N m in the body frame                       */
-    cairn_vec3 *x_eval;         /* where contacts are evaluated: now, at mid-step, or ... */
+    cairn_vec3 *v_free, *omega_free; /* m/s; rad/s, body frame; of driven bodies: the mean    */
+    cairn_vec3 *gyroscopic;          /* N m, body frame: the term that the midpoint rule used */
+    cairn_vec3 *force, *torque;      /* loads: N; N m in the body frame                       */
+    cairn_vec3 *x_eval; /* where contacts are evaluated: at the start, at mid-step, or ... */
     cairn_quat *q_eval;
-    cairn_vec3 *v_eval, *omega_eval; /* ... with this v^, of dynamic bodies, at q + h v^ */
-    cairn_vec3 *x_next;              /* where driven bodies will be                      */
+    cairn_vec3 *v_eval, *omega_eval; /* ... at q + h v^, with this v^ of dynamic bodies */
+    cairn_vec3 *x_next;              /* pose of driven bodies at the end of the step    */
     cairn_quat *q_next;
     double *angle_next;
 } cairn_free_motion;
 
-/* What the candidate contacts were found with, and what impulses they start from; they themselves
- * are cairn_world.contacts. */
+/* What the candidate contacts were found with, and the impulses that they start from. The contacts
+ * themselves are cairn_world.contacts. */
 typedef struct cairn_candidates {
-    double *reach;                   /* m: how far each body may move in this step               */
-    bool plain;                      /* there are balls and planes alone                         */
-    const cairn_contact_store *warm; /* whose impulses to start from                             */
-    double warm_ratio;               /* time step now over the one of `warm`                     */
-    cairn_contact_store aside;       /* those of the last attempt                                */
-    cairn_arena_moment
-        before_attempts; /* what is taken after it counts for one attempt alone      */
+    double *reach;                   /* m, of each body: bound on its motion in this step     */
+    bool plain;                      /* all shapes are balls and planes: one witness per pair */
+    const cairn_contact_store *warm; /* contacts whose impulses are the warm start            */
+    double warm_ratio;         /* this time step over that of `warm`: impulses scale with it */
+    cairn_contact_store aside; /* contacts of the previous attempt, with their impulses      */
+    cairn_arena_moment before_attempts; /* scratch taken after it belongs to one attempt only */
 } cairn_candidates;
 
-/* A body in a step of second order, see swing.c: half a step on, and where it is about to be. */
+/* A body in a step of second order, see swing.c: its state at mid-step and the predicted one at the
+ * end. */
 typedef struct cairn_swing {
     bool swings;
     cairn_vec3 x_mid, x_end; /* m */
     cairn_quat q_mid, q_end;
     cairn_vec3 v_end, omega_end;
-    cairn_vec3 force, moment; /* N; N m, body frame of mid-step: of joints in the step before   */
-    cairn_vec3 omega_free;    /* rad/s: instead of the free motion's                            */
-    cairn_vec3 gyroscopic;    /* N m, body frame: likewise                                      */
+    cairn_vec3 force, moment; /* N; N m, body frame at mid-step: of the joints, in the last step */
+    cairn_vec3 omega_free;    /* rad/s: replaces that of the free motion                         */
+    cairn_vec3 gyroscopic;    /* N m, body frame: replaces that of the free motion               */
 } cairn_swing;
 
-/* Joints in a step. */
+/* The joints in a step. */
 typedef struct cairn_mechanism {
-    cairn_row *rows;    /* CAIRN_JOINT_ROWS of each joint                                  */
-    int blocks;         /* that joints take in the problem, after the contacts             */
-    cairn_vec3 *added;  /* kg m^2 that the moments of bodies get, see joint_tension.c      */
-    cairn_swing *swing; /* of each body: how it moves by swing.c; NULL: none does          */
+    cairn_row *rows;    /* CAIRN_JOINT_ROWS of each joint                                    */
+    int blocks;         /* blocks of rows that joints add to the problem, after the contacts */
+    bool any;           /* the joints of some member do                                      */
+    cairn_vec3 *added;  /* kg m^2, of each body: added to its moments, see joint_felt.c      */
+    cairn_swing *swing; /* of each body: its motion by swing.c; NULL: no body swings         */
 } cairn_mechanism;
 
-/* Which blocks of the problem are balls: their angular velocity is in space axes. */
+/* Which blocks of the problem are balls. Their angular velocity is given in the world frame, that
+ * of all other bodies in the body frame. A ball has one moment of inertia, so both describe the
+ * same motion; in the world frame the rows of a contact of balls follow from its normal and
+ * tangent. */
 typedef struct cairn_balls {
-    double *radius; /* m: of each block that is a ball, else -1; NULL: none is one     */
-    bool all;       /* every block is a ball, and every contact one of balls           */
+    double *radius; /* m, of each block: > 0 for a ball, else -1; NULL: there are none */
+    bool all;       /* every block is a ball, and every contact is one of balls        */
 } cairn_balls;
 
-/* The one-step problem, and the arrays behind it. */
+/* The one-step problem and the arrays that it points to. The letters are those of
+ * docs/notation.md. */
 typedef struct cairn_posed {
     cairn_problem problem;
     cairn_balls balls;
     double *mass_inverse, *v_free, *H, *w, *b, *mu, *mu_rolling, *mu_spinning;
-    int32_t *block;   /* two of each contact                                                */
-    int32_t *rows;    /* of each contact: its place in H; -1: follows from n; NULL: j       */
-    int stored;       /* contacts and blocks of joints whose rows are in H                  */
-    uint8_t *bounded; /* rows of joints; NULL where there are none, like what follows       */
+    int32_t *block;   /* two per contact, of bodies a and b; -1: held                     */
+    int32_t *rows;    /* of each contact: its index in H; -1: not stored; NULL: j itself  */
+    int stored;       /* number of contacts and blocks of joints whose rows are in H      */
+    uint8_t *bounded; /* marks blocks of joints; without joints NULL, like the next three */
     double *lower, *upper, *compliance;
-    double *v_old; /* velocities of blocks before the step                               */
+    double *v_old; /* velocities of blocks before the step */
 } cairn_posed;
 
-/* Impacts that a step resolved one after the other, and what they leave; see chain.c. */
+/* Impacts that a step resolved one after the other, and the state that they leave; see chain.c. */
 typedef struct cairn_impacts {
     int count;
-    int32_t *round, *contact; /* round: from 1                                            */
-    double *time;             /* s: after the step began                                  */
-    double *impulse;          /* N s, components each                                     */
-    double *total;            /* N s, of contacts: sums of them; NULL: there were none    */
-    double *behind;           /* of blocks: y, the way that they lack for it; NULL: none  */
-    uint8_t *struck;          /* of blocks: some impact was theirs; NULL: nobody's        */
-    double *farthest;         /* m, of blocks: from x, at their impacts; NULL: none       */
+    int32_t *round, *contact; /* of each impact; rounds count from 1                        */
+    double *time;             /* s, of each impact: since the start of the step             */
+    double *impulse;          /* N s, of each impact: `components` numbers                  */
+    double *total;            /* N s, of contacts: sums of their impulses; NULL: no impacts */
+    double *behind;           /* of blocks: y, they end at x + h v - y; NULL: no impacts    */
+    uint8_t *struck;          /* of blocks: 1 if an impact changed them; NULL: no impacts   */
+    double *farthest;         /* m, of blocks: largest distance from x at an impact; NULL   */
 } cairn_impacts;
 
-/* Bodies joined by candidate contacts, see sleep.c. */
+/* Groups: bodies connected by candidate contacts. See sleep.c. */
 typedef struct cairn_groups {
-    int32_t *first;            /* of each block: the first block of its group               */
-    struct cairn_group *group; /* of each block that is first                               */
-    int32_t *list;             /* contacts to be solved: of groups awake, then of drowsy ones */
-    int awake;                 /* contacts of groups awake                                  */
-    int sleepers;              /* groups that slept when the step began                     */
+    int32_t *first;                /* of each block: the first block of its group             */
+    struct cairn_group *group;     /* of each block that is the first of its group            */
+    struct cairn_group_name *name; /* the groups by their labels                              */
+    int64_t *told;                 /* scratch: what a member tells others about its blocks    */
+    int32_t *list;                 /* contacts to solve: of groups awake, then of drowsy ones */
+    int names;                     /* number of groups                                        */
+    int awake;                     /* number of contacts of groups awake                      */
+    int sleepers;                  /* groups asleep when the step began; 0: no member has any */
 } cairn_groups;
 
-/* Who sleeps. */
+/* Which bodies sleep. */
 typedef struct cairn_rest {
-    bool by_groups; /* what sleeps is not solved again                          */
+    bool by_groups; /* sleeping groups are not solved again */
     cairn_groups groups;
-    uint8_t *asleep; /* of each body: rests when the step ends; NULL: nobody     */
-    int32_t *calm;   /* of each body, after the step; NULL: 0                    */
+    uint8_t *asleep; /* of each body: it sleeps when the step ends; NULL: none does */
+    int32_t *calm;   /* of each body: steps in a row that it was slow; NULL: all 0  */
 } cairn_rest;
 
-/* Impulses and velocities. */
+/* Impulses and velocities: the solution of the one-step problem. */
 typedef struct cairn_answer {
-    cairn_problem problem; /* as it was solved: with the mu and the bias that were found with it */
-    cairn_balls balls;     /* of it                                                              */
+    cairn_problem problem; /* as it was solved: with the final mu and bias                       */
+    cairn_balls balls;     /* of `problem`                                                       */
     const double *v_old;   /* velocities of blocks before the step                               */
-    double *r, *s, *v, *u; /* impulses, sliding, velocities of blocks and contacts               */
-    double *mu;            /* of `problem`, where friction depends on the sliding speed          */
-    const double *s_held;  /* the s of the law judged by; NULL: 0 or the law's own               */
-    uint8_t *exact;        /* scheme auto: marks of contacts with exact friction; else NULL      */
-    double *compression;   /* what r holds of impacts: of the first phase by Poisson's law, or of
-                              those before the solve; NULL: none                                 */
-    double *floor;         /* Poisson's law: least normal impulses of its second phase, N s      */
-    cairn_impacts impacts; /* within the step, before the solve                                  */
+    double *r, *s, *v, *u; /* impulses, sliding correction, velocities of blocks and of contacts */
+    double *mu;            /* of `problem`, if friction depends on the sliding speed             */
+    const double *s_held;  /* s as data of the law; NULL: s = 0 (convex) or |u_T| (Coulomb)      */
+    uint8_t *exact;        /* scheme auto: marks contacts with exact friction; else NULL         */
+    double *compression;   /* the part of r that belongs to impacts: the first phase by Poisson's
+                              law, or the impacts before the solve; NULL: none */
+    double *floor;         /* N s, Poisson's law: least normal impulses of the second phase */
+    cairn_impacts impacts; /* resolved within the step, before the solve                    */
     cairn_rest rest;
-    cairn_problem shown;   /* where a step has phases: the problem to show ...                   */
-    const double *shown_r; /* ... and its impulses; NULL: `problem` and `r`                      */
+    cairn_problem shown;   /* if a step has phases: the problem to show to the user ... */
+    const double *shown_r; /* ... and its impulses; NULL: `problem` and `r`             */
 } cairn_answer;
 
-/* The displacement beside h v. */
+/* Penetration correction: the displacement in addition to h v. It also contains -y of impacts
+ * within the step (chain.c). */
 typedef struct cairn_mending {
-    double *shift;          /* m/s: it over h; NULL: none                                   */
-    const double *mended;   /* m/s: the part of it that mends overlaps; NULL: none          */
-    const uint8_t *shifted; /* of each block: > 0 where the shift can be other than 0       */
-    double *correction;     /* its normal impulse of each contact; NULL: none               */
-    double *impulses;       /* all its impulses; NULL: none                                 */
+    double *shift;          /* m/s, of blocks: the displacement over h; NULL: none       */
+    const double *mended;   /* m/s: the part of it that corrects penetration; NULL: none */
+    const uint8_t *shifted; /* of each block: > 0 if its shift may differ from 0         */
+    double *correction;     /* normal impulse of each contact that gives it; NULL: none  */
+    double *impulses;       /* all components, kept for joints; NULL: none               */
 } cairn_mending;
 
-/* What moves bodies, once the solve is done. */
+/* Everything that moves bodies, once the solve is done. */
 typedef struct cairn_moves {
     const cairn_free_motion *motion;
     const cairn_mechanism *joints;
@@ -165,32 +181,32 @@ typedef struct cairn_moves {
     const cairn_mending *mending;
 } cairn_moves;
 
-/* A dynamic body where the step ends. */
+/* A dynamic body at the end of the step. */
 typedef struct cairn_body_end {
     int body;
-    bool swings;                  /* it moves with the mean of both velocities               */
+    bool swings;                  /* it moves with the mean of the old and new velocity      */
     cairn_vec3 v[2];              /* velocity, and angular velocity in the body frame        */
     const cairn_vec3 *gyroscopic; /* N m, body frame                                         */
-    const double *behind;         /* of all blocks: y, after impacts within the step; NULL   */
+    const double *behind;         /* of all blocks: y of impacts within the step; NULL: none */
 } cairn_body_end;
 
-/* Where bodies will be. The arrays are those of driven bodies in the free motion, with all others
- * in them. */
+/* The poses at the end of the step. The arrays are x_next, q_next and angle_next of the free
+ * motion, which already hold the driven bodies; the arrival fills in all others. */
 typedef struct cairn_arrival {
     cairn_vec3 *x;
     cairn_quat *q;
     double *angle;
-    bool far;               /* some body may have moved by more than its size relative to another */
-    const uint8_t *shifted; /* of each block: > 0 where it was moved beside h v; NULL: nowhere    */
-    uint8_t *pushed; /* of each body: by a contact or a joint, or stopped; NULL: nobody's angular
-                        velocity changes by itself                               */
+    bool far;               /* a body may have moved farther than its size, relative to another */
+    const uint8_t *shifted; /* of each block: > 0 if it moved by more than h v; NULL: none did  */
+    uint8_t *pushed; /* of each body: pushed by a contact or joint, or stopped by sleep; NULL: no
+                        angular velocity changes without being pushed */
 } cairn_arrival;
 
-/* ---- small questions ------------------------------------------------------------------------ */
+/* ---- small functions ------------------------------------------------------------------------ */
 
-enum { CAIRN_AHEAD = 16 }; /* bodies or contacts between asking for memory and using it */
+enum { CAIRN_AHEAD = 16 }; /* how many bodies or contacts ahead loops prefetch */
 
-/* The block of a body in the problem; -1: it is not dynamic. */
+/* The block of a body in the problem; -1: the body is held. */
 static inline int cairn_step_block(const cairn_step *step, int body)
 {
     return body < step->held ? -1 : body - step->held;
@@ -206,67 +222,78 @@ static inline bool cairn_balls_hold(const cairn_balls *balls, int block)
     return balls->all || (balls->radius && balls->radius[block] >= 0);
 }
 
-/* Whether a dynamic body is moved beside h v. */
+/* The end of a range of the problem without the rows of joints, which follow the contacts. */
+static inline int cairn_step_contacts(const cairn_step *step, int end)
+{
+    int contacts = step->world->contacts.count;
+    return end < contacts ? end : contacts;
+}
+
+/* Whether a dynamic body is displaced in addition to h v. */
 static inline bool cairn_mending_moves(const cairn_step *step, const cairn_mending *mending,
                                        int body)
 {
     return mending->shift && mending->shifted[body - step->held];
 }
 
-/* Out of the numbers x of all blocks: the velocity of a dynamic body; its angular velocity in the
- * body frame. integrate.c */
+/* integrate.c: the linear velocity of a dynamic body, and its angular velocity in the body frame,
+ * taken from an array x over all blocks. */
 cairn_vec3 cairn_block_moving(const cairn_step *step, int body, const double *x);
 cairn_vec3 cairn_block_turning(const cairn_step *step, const cairn_balls *balls, int body,
                                const double *x);
-/* Both, as they were found. */
+/* Both, from the velocities of the answer. */
 void cairn_answer_velocity(const cairn_step *step, const cairn_answer *answer, int body,
                            cairn_vec3 *v, cairn_vec3 *omega);
 
 /* ---- the stages, in their order ------------------------------------------------------------- */
 
-/* begin.c: what is asked once. The scratch of the world and its contacts start anew. */
+/* integrate.c: what is determined once. Empties the list of contacts of the world. */
 cairn_step cairn_step_begin(cairn_world *world, const cairn_step_options *options,
                             cairn_step_report *report);
 /* correct.c */
 cairn_overlaps cairn_overlaps_find(const char *name);
 
-/* integrate.c: v_free = v + h M^-1 F, where driven bodies will be, where contacts are evaluated */
+/* integrate.c: v_free = v + h M^-1 F, the poses of driven bodies at the end, and the poses at which
+ * contacts are evaluated. */
 cairn_status cairn_step_free_motion(const cairn_step *step, cairn_free_motion *motion);
-/* Where a body is evaluated `ahead` s on. */
+/* Set the pose at which a body is evaluated, `ahead` s after the start of the step. */
 void cairn_body_place(const cairn_step *step, int body, double ahead, cairn_free_motion *motion);
-/* The mean of the angular velocity of a body before and after the step if a moment, N m in its
- * frame, acted as well. */
+/* The mean of the angular velocity of a body before and after the step if a further moment, N m in
+ * the body frame, acted on it. */
 cairn_vec3 cairn_body_mean_turning(const cairn_step *step, const cairn_free_motion *motion,
                                    int body, cairn_vec3 moment);
-/* motion.c: fails with CAIRN_NOT_FINITE, and names the body, where the free motion is no number. */
+/* motion.c: fails with CAIRN_NOT_FINITE, and names the body, if the free motion is not finite. */
 cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_free_motion *motion);
 
-/* contacts.c: candidates and their law; before the first attempt there are none, and those of the
- * last step are the warm start */
+/* contacts.c: the candidates and their contact law. Before the first attempt there are none, and
+ * the contacts of the last step are the warm start. */
 cairn_candidates cairn_candidates_none(const cairn_world *world, double h);
 cairn_status cairn_step_candidates(const cairn_step *step, const cairn_free_motion *motion,
                                    cairn_candidates *candidates);
-/* surface.c: the law of two materials, for contacts one after the other that mostly have the same
- * ones; and what holds at contact j, whose geometry is there */
+/* surface.c: the law of two materials. It is cached, because consecutive contacts mostly have the
+ * same materials. cairn_contact_meet sets the law of contact j, whose geometry is already there. */
 typedef struct cairn_contact_law {
-    int a, b; /* materials; -1: none yet                                                  */
+    int a, b; /* materials; -1: none yet */
     bool poisson;
     cairn_material_def def;
 } cairn_contact_law;
 
 void cairn_contact_meet(cairn_world *world, const cairn_quat *q_eval, int j,
                         cairn_contact_law *known);
-/* The velocity of a body's surface relative to the body, along the contact; q: its orientation. */
+/* The velocity of a body's surface relative to the body, in the contact plane, as on a conveyor
+ * belt; q: the orientation of the body. */
 cairn_vec3 cairn_surface_velocity(const cairn_body_store *bodies, cairn_quat q, int body,
                                   cairn_vec3 normal);
+/* The second tangent n x t1; the directions of the sliding rows (n, t1, t2), scaled if friction is
+ * anisotropic; and the axes of the rolling and spinning rows. */
 cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *contacts, int j);
 void cairn_contact_rows(const cairn_contact_store *contacts, int j, cairn_vec3 row[3]);
 void cairn_contact_turns(const cairn_step *step, int j, cairn_vec3 turn[3]);
-/* D: what the rows of both tangents are multiplied by. */
+/* D: the factors by which the rows of the two tangents are multiplied. */
 void cairn_contact_shares(const cairn_contact_store *contacts, int j, double share[2]);
 
-/* joint_stage.c: the rows of joints; joint_felt.c: the inertia that motors feel; joint_tension.c:
- * what moments of inertia get; swing.c: who moves to second order */
+/* joint_stage.c: the rows of joints. joint_felt.c: the inertia that motors feel, and what joints
+ * add to moments of inertia. swing.c: which bodies move to second order. */
 cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_mechanism *joints);
 cairn_status cairn_joints_feel(cairn_world *world);
@@ -278,113 +305,128 @@ cairn_status cairn_joints_find_swings(const cairn_step *step, const cairn_free_m
 cairn_status cairn_step_pose(const cairn_step *step, const cairn_free_motion *motion,
                              const cairn_candidates *candidates, const cairn_mechanism *joints,
                              cairn_posed *posed);
-/* The gap at the start of the step, as its linearisation where it was evaluated has it. */
+/* The gap at the start of the step, extrapolated from its linearisation at the pose of
+ * evaluation. */
 double cairn_contact_gap(const cairn_step *step, const cairn_free_motion *motion, int j);
-/* m/s: b that keeps a gap, of which `overlap` <= 0 m is an overlap. After rounds of impacts the gap
- * where the path of the bodies began, g' = g - H_N y, is below 0 without any overlap, and
- * u_N >= -g'/h keeps them apart; no more than `leaves` m/s is asked for (chain.c). */
+/* m/s: the bias b that keeps a gap open; `overlap` <= 0 m is the part of the gap that is a real
+ * overlap. After rounds of impacts the gap at the start of the straightened path, g' = g - H_N y,
+ * may be negative without any overlap, and u_N >= -g'/h keeps the bodies apart. At most `leaves`
+ * m/s of separation is demanded (chain.c). */
 double cairn_contact_apart(const cairn_step *step, double gap, double overlap, double leaves);
-/* Where the rows of block j of the problem are stored on one side. */
+/* The place in H of the rows of contact or block j, on one side (0: body a, 1: body b). */
 double *cairn_posed_rows(const cairn_posed *posed, int j, int side);
-/* Whether impulses and velocities of the problem are those of the list of contacts as they are. */
+/* Whether the problem can use the columns of the contact list (mu, impulses, velocities) without a
+ * copy, because both have the same layout. */
 bool cairn_posed_shares(const cairn_step *step, const cairn_mechanism *joints);
-/* ball_rows.c: contacts that need no rows of their own */
+/* assemble.c: which contacts need no stored rows */
 cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_motion *motion,
                                    bool plain, const cairn_mechanism *joints, cairn_posed *posed);
-/* surface.c: v_free -= h c M^-1 H' n, once the rows of contact j are there */
+/* surface.c: v_free -= h c M^-1 H' n for adhesion, once the rows of contact j are filled */
 cairn_status cairn_contact_adhere(const cairn_step *step, const cairn_free_motion *motion, int j,
                                   cairn_posed *posed);
-/* joint_stage.c: the rows of joints in the problem; joint_tension.c: moments that it gets */
+/* joint_stage.c: write the rows of joints into the problem; joint_felt.c: the moments that they
+ * add */
 cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_mechanism *joints, cairn_posed *posed);
 void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed);
 
-/* warm.c: the first guess: r and s of contacts and joints that were there before, 0 of others */
+/* warm.c: the warm start: r and s of contacts and joints that existed before, 0 for all others */
 cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidates *candidates,
                                     const cairn_mechanism *joints, const cairn_posed *posed,
                                     cairn_answer *answer);
 /* joint_stage.c: the impulses of joints from number `entry` of r on */
 void cairn_joints_first_guess(const cairn_step *step, double ratio, double *r);
 
-/* impulses.c: r, v and u, by the scheme */
+/* impulses.c: compute r, v and u by the scheme */
 cairn_status cairn_step_impulses(const cairn_step *step, const cairn_free_motion *motion,
                                  cairn_answer *answer);
-/* chain.c: impacts one after the other; whether there were any. Then the problem starts from what
- * they leave. */
+/* chain.c: resolve impacts one after the other; *any: whether there were any. If so, the problem of
+ * the answer then starts from the state that they leave. */
 cairn_status cairn_step_chain(const cairn_step *step, cairn_answer *answer, bool *any);
-/* H_N y of contact j: by how much its gap is smaller than its velocity tells. */
+/* H_N y of contact j: by how much its gap is smaller than g + h u_N, because y is subtracted. */
 double cairn_contact_behind(const cairn_problem *p, int j, const double *y);
 
-/* correct.c: overlaps are mended by moving, not by velocity: the displacement over h */
+/* correct.c: penetration correction by a displacement, not by velocity; in units of
+ * displacement/h */
 cairn_status cairn_step_mend(const cairn_step *step, const cairn_answer *answer,
                              cairn_mending *mending);
 
-/* contacts.c: whether somebody moved further than its reach, which is then larger */
+/* contacts.c: whether a body moved beyond its reach; its reach is then enlarged */
 cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
                                cairn_candidates *candidates, bool *outran);
-/* The step in which no body moves further than its own radius, and which body asks for it; half of
- * this step and -1 when none does. */
+/* The longest time step in which no body moves farther than its own radius, and the body that
+ * limits it; half of this time step and -1 if no body does. */
 double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *body);
-/* warm.c: start the next attempt from the impulses of this one, in the same memory */
+/* warm.c: keep the contacts and impulses of this attempt as the warm start of the next one, and
+ * give the scratch of this attempt back */
 cairn_status cairn_step_set_aside(const cairn_step *step, const cairn_answer *answer,
                                   cairn_candidates *candidates);
-/* linearise.c: whether gaps hold where the step ends; if not, they are evaluated there next */
+/* limit.c: whether the linearised gaps hold at the end of the step; if not, the next evaluation is
+ * there */
 bool cairn_step_linearised(const cairn_step *step, const cairn_answer *answer,
                            cairn_free_motion *motion);
 
-/* certificate.c: how well the law holds; also what contacts add to the energy ledger. Where cones
- * have edges v and u become those that the judge finds. */
+/* certificate.c: how well the law holds; also the share of contacts in the energy ledger. If cones
+ * have edges, v and u are replaced by those that the judge computes. */
 cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer);
-/* By exact Coulomb friction, with circular cones, whatever cones the problem has; v, u: of r. */
+/* Judge by exact Coulomb friction with circular cones, whatever cones the problem has; v and u are
+ * set to those of r. */
 void cairn_judge_circular(const cairn_problem *p, const double *r, double *v, double *u,
                           cairn_judgement *judgement);
-/* energy.c: contacts and bodies are added by ranges */
+/* certificate.c: entries of the ledger, summed range by range so that threads do not change the
+ * sums */
 void cairn_energy_add_contacts(const cairn_step *step, const cairn_answer *answer, int begin,
                                int end, cairn_energy *energy);
 void cairn_energy_add_body(const cairn_step *step, const cairn_free_motion *motion,
                            const cairn_body_end *end, cairn_energy *energy);
+/* Kinetic and potential energy of all bodies, J; of all members, if several compute the world. */
+void cairn_step_energy(cairn_world *world, double *kinetic, double *potential);
+/* The same after the last `entered` bodies were added. */
+void cairn_step_add_energy(const cairn_world *world, int entered, double *kinetic,
+                           double *potential);
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy);
-/* joint_stage.c, joint_tension.c: what joints add to it */
-void cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
-                         const cairn_mechanism *joints, const cairn_answer *answer);
+/* joint_stage.c, joint_felt.c: the share of joints in the ledger */
+cairn_status cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
+                                 const cairn_mechanism *joints, const cairn_answer *answer);
+/* Added to the entry of the part of each body; to the first one if the world is not cut. */
 void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joints,
-                              const double *v);
+                              const double *v, cairn_energy *energy);
 
-/* motion.c: where bodies will be, and what joints and bodies add to the energy ledger; fails with
- * CAIRN_NOT_FINITE and names the body where that is no number */
+/* motion.c: poses at the end of the step, and the share of joints and bodies in the energy ledger;
+ * fails with CAIRN_NOT_FINITE, and names the body, if a pose is not finite */
 cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_mechanism *joints, const cairn_answer *answer,
                                cairn_arrival *arrival);
-/* integrate.c: where a dynamic body will be */
+/* integrate.c: the pose of one dynamic body at the end of the step */
 void cairn_body_arrive(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_body_end *end, cairn_arrival *arrival);
-/* free_turn.c: who is pushed; whether a body turns by what its own motion and loads make of it; and
- * the turn, body frame, from the angular velocities before and after the step */
+/* integrate.c: which bodies are pushed; whether a body rotates by its own motion and loads alone;
+ * and its rotation, in the body frame, from the angular velocities before and after the step */
 cairn_status cairn_step_find_pushed(const cairn_step *step, const cairn_free_motion *motion,
                                     const cairn_answer *answer, cairn_arrival *arrival);
 bool cairn_body_turns_freely(const cairn_step *step, const cairn_free_motion *motion,
                              const uint8_t *pushed, int body);
 cairn_quat cairn_free_turn(cairn_vec3 inertia, cairn_vec3 omega, cairn_vec3 next, double h);
-/* correct.c: moved by the displacement as well */
-void cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
-                           const cairn_mending *mending, cairn_arrival *arrival);
+/* correct.c: apply the penetration correction to the poses */
+cairn_status cairn_step_move_apart(const cairn_step *step, const cairn_balls *balls,
+                                   const cairn_mending *mending, cairn_arrival *arrival);
 
-/* penetration.c: overlaps where the bodies will be */
+/* penetration.c: overlaps at the end of the step */
 cairn_status cairn_step_penetration(const cairn_step *step, const cairn_free_motion *motion,
                                     const cairn_candidates *candidates, const cairn_answer *answer,
                                     const cairn_arrival *arrival);
-/* The least gap of all pieces of two bodies, m; infinite where it is more than `reach`. */
+/* The smallest gap of all pieces of two bodies, m; infinite if it is larger than `reach`. */
 cairn_status cairn_arrival_gap(cairn_world *world, const cairn_arrival *arrival, const int body[2],
                                double reach, double *gap);
-/* limit.c: refuse a step in which a body goes further than linearised gaps can tell */
+/* limit.c: refuse a step in which a body moves farther than linearised gaps are valid */
 cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *motion, bool plain,
                               const cairn_answer *answer, const cairn_arrival *arrival);
-/* How far the points of each body get in the step, m, in the scratch; those of what has no bounds
- * without turning. */
+/* How far the points of each body move in the step, m, in the scratch; for bodies without bounds
+ * the rotation is left out. */
 cairn_status cairn_answer_ways(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_answer *answer, double **out);
 
-/* warm.c, joint_stage.c, integrate.c: the new state */
+/* warm.c, joint_stage.c, integrate.c: write the new state. None of these can fail. */
 void cairn_step_store_contacts(const cairn_step *step, const cairn_answer *answer);
 void cairn_contact_store_result(const cairn_step *step, const cairn_answer *answer, int j);
 void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *joints,
@@ -393,5 +435,86 @@ void cairn_step_commit(const cairn_step *step, const cairn_free_motion *motion,
                        const cairn_answer *answer, const cairn_arrival *arrival);
 void cairn_step_commit_joints(const cairn_step *step, const cairn_mechanism *joints,
                               const cairn_answer *answer);
+
+/* sleep.c: which bodies sleep */
+/* The groups of the step, and which of them must be solved, judged by the impulses of the warm
+ * start. If some body sleeps, v and u of the answer are then those of these impulses. */
+cairn_status cairn_rest_find_groups(const cairn_step *step, const cairn_free_motion *motion,
+                                    double tolerance, cairn_answer *answer);
+/* The contacts of the next drowsy group of all members, which is solved alone; *next is the group
+ * to search from. Returns false if there are no more. */
+bool cairn_groups_next_drowsy(const cairn_groups *groups, cairn_link *link, int *next,
+                              const int32_t **contacts, int *count);
+/* Decide, with the velocities of the solution, which bodies sleep at the end of the step. */
+cairn_status cairn_rest_settle(const cairn_step *step, const cairn_free_motion *motion,
+                               cairn_answer *answer);
+/* Set the velocities of sleeping bodies and of their contacts to 0. */
+void cairn_rest_hold_still(const cairn_step *step, cairn_answer *answer);
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/* Impulses of a problem by the scheme: in one phase, or in the two of an impact by
+ * Poisson's law. Bodies and Lagrangian systems share it; phases.c describes the methods. */
+
+/* Friction that depends on the sliding speed. Both functions set mu of the answer: `start` from the
+ * velocities before the step, `update` from those of the answer. `update` returns the largest
+ * change. */
+typedef struct cairn_speed_friction {
+    void (*start)(const void *context, cairn_answer *answer);
+    double (*update)(const void *context, cairn_answer *answer);
+    const void *context;
+    double *change; /* result of the last update; output */
+} cairn_speed_friction;
+
+/* How a problem is solved. */
+typedef struct cairn_solving {
+    const cairn_scheme *scheme;
+    cairn_solve_options options;          /* with the law of the scheme                        */
+    double fixed_point_tolerance;         /* loops on s and mu: end at this change, if > 0 ... */
+    int64_t max_fixed_point;              /* ... or after this number of solves                */
+    double allowed;                       /* m/s, scheme auto: largest mu |u_T| left convex    */
+    bool circular;                        /* Coulomb's law is judged with circular cones       */
+    const cairn_speed_friction *friction; /* NULL: mu is given                                 */
+    cairn_arena *scratch;
+    cairn_workspace *workspace;
+    cairn_solve_report *report;
+    int *upgraded; /* scheme auto: number of contacts with exact friction; output */
+} cairn_solving;
+
+/* One way to compute r, v and u of the answer, and the judge of the result. */
+typedef struct cairn_phase {
+    cairn_status (*solve)(const cairn_solving *, const void *context, cairn_answer *answer);
+    void (*judge)(const cairn_solving *, cairn_answer *answer, cairn_judgement *out);
+    const void *context;
+} cairn_phase;
+
+extern const cairn_phase cairn_phase_whole; /* all contacts together */
+
+/* The job for the solve function of a scheme, on the problem of an answer. */
+cairn_scheme_job cairn_solving_job(const cairn_solving *solving, const cairn_answer *answer);
+/* A phase inside the fixed-point loop on speed-dependent friction. */
+cairn_status cairn_phase_with_law(const cairn_solving *solving, const cairn_phase *phase,
+                                  cairn_answer *answer);
+
+/* Whether a contact hits. `before` and `free` are its normal velocities before the step and without
+ * contact, `closing` the velocity that must close the gap within the step; all in m/s. */
+bool cairn_impact_hits(double before, double free, double closing, double gap, double h);
+/* Poisson's law with e of each contact, 0 if it does not bounce. The compression solves `first`,
+ * which is the problem of the answer with the velocities of that phase; the decompression solves
+ * the problem itself. r is the sum of both. */
+cairn_status cairn_impact_solve(const cairn_solving *solving, const cairn_problem *first,
+                                const double *e, cairn_answer *answer);
+
+/* ---- Lagrangian systems ---------------------------------------------------------------------- */
+
+struct cairn_lagrange {
+    cairn_lagrange_system system;
+    double time;
+    double *q, *v; /* coordinates                                      */
+    double *r;     /* dimension per contact: impulses of the last step */
+    double *s;     /* per contact: sliding correction of the last step */
+    cairn_arena owned, scratch;
+    cairn_workspace *workspace;
+};
 
 #endif

@@ -1,17 +1,19 @@
-/* surface.c - what surfaces do beyond Coulomb friction with one mu (docs/friction.md). All of it
- * becomes data of the one-step problem, so that solvers need to know of rolling rows alone:
+/* surface.c - surface laws beyond Coulomb friction with one mu (docs/friction.md). All of them
+ * become data of the one-step problem, so that solvers need to know only about rolling rows:
  *
- * Anisotropic friction, mu_1 along an axis of a body and mu_2 across: with mu the larger one,
- * D = diag(mu_1, mu_2)/mu, r_T = D r~, u~ = D u_T the ellipse becomes the circle |r~| <= mu r_N and
- * r~.u~ = r_T.u_T. So the tangent rows are multiplied by D, and what is stored is multiplied back.
+ * Anisotropic friction, mu_1 along an axis of a body and mu_2 across it: with mu the larger of
+ * both, D = diag(mu_1, mu_2)/mu, r_T = D r~ and u~ = D u_T, the ellipse becomes the circle |r~| <=
+ * mu r_N, and r~.u~ = r_T.u_T. So the tangent rows are multiplied by D, and the result is converted
+ * back before it is stored.
  *
- * Adhesion c: r' = r + h c n obeys the contact law. -h c n acts from outside (in v_free) where the
- * contact touches at the start of the step, and is taken off what is stored.
+ * Adhesion c: r' = r + h c n obeys the contact law. -h c n acts as an external impulse (in v_free)
+ * if the contact touches at the start of the step, and is subtracted from the impulse that is
+ * stored.
  *
  * Rolling and spinning friction: rows of the relative angular velocity along both tangents (in 2D
  * about z) and along the normal.
  *
- * Surface velocity: the part of it along the contact is in w. */
+ * Surface velocity: its part along the contact is in w. */
 #include <float.h>
 #include <math.h>
 
@@ -20,27 +22,31 @@
 #include "problem/operator.h"
 #include "world/step.h"
 
-static const double DROWNED = 1e-9;  /* of the radius: what rounding may move a body by */
-static const double TOUCHING = 1e-5; /* of the smaller body: gap at which adhesion pulls         */
-static const double SIZELESS = 1e-3; /* m: size for this purpose where neither body has one      */
-static const double UPRIGHT = 1e-6;  /* part of an axis in the contact that still is a direction */
-static const double FLATTEST = 1e-6; /* of the larger mu: the smaller one at least               */
+static const double DROWNED = 1e-9;  /* of the radius: largest motion that is rounding            */
+static const double TOUCHING = 1e-5; /* of the smaller body: default gap at which adhesion pulls  */
+static const double SIZELESS = 1e-3; /* m: size for this purpose if neither body has one          */
+static const double UPRIGHT = 1e-6;  /* least tangential part of an axis that defines a direction */
+static const double FLATTEST = 1e-6; /* of the larger mu: lower bound of the smaller one          */
 
 cairn_surface_laws cairn_world_surface_laws(const cairn_world *world)
 {
-    return world->materials.laws;
+    cairn_surface_laws laws = world->materials.laws;
+    laws.grouped = world->bodies.grouped;
+    return laws;
 }
 
 /* ---- the law of a pair ---------------------------------------------------------------------- */
 
-/* The direction in the contact along which c->mu counts: by the body that comes first and has an
- * axis. False where there is none; `tangent` then stays. */
+/* The direction in the contact along which c->mu acts: the projected axis of the body that has one,
+ * of two the one created first, whatever their rows are. False if there is none, or if it is normal
+ * to the contact; `tangent` is then unchanged. */
 static bool along_axis(const cairn_world *world, const cairn_quat *q_eval, int j,
                        cairn_vec3 *tangent)
 {
     const cairn_contact_store *c = &world->contacts;
     const cairn_vec3 *axes = world->bodies.friction_axis;
-    int a = c->body[2 * j], b = c->body[2 * j + 1], first = a < b ? a : b;
+    const uint64_t *uid = world->bodies.uid;
+    int a = c->body[2 * j], b = c->body[2 * j + 1], first = uid[a] < uid[b] ? a : b;
     int body = cairn_norm(axes[first]) > 0 ? first : a + b - first;
     double length = cairn_norm(axes[body]);
     if (length == 0)
@@ -59,6 +65,7 @@ static cairn_material_def law_of(const cairn_world *world, int j)
     return cairn_material_pair(world, material[body[0]], material[body[1]]);
 }
 
+/* Consecutive contacts mostly have the same two materials, so the last law is kept. */
 static void know_law(const cairn_world *world, int a, int b, cairn_contact_law *known)
 {
     if (known->a == a && known->b == b)
@@ -67,7 +74,8 @@ static void know_law(const cairn_world *world, int a, int b, cairn_contact_law *
     known->poisson = cairn_material_is_poisson(&known->def);
 }
 
-/* What holds at contact j, whose geometry is there; the tangent follows the axis. */
+/* Sets the law of contact j, whose geometry is known; the tangent is turned to the friction axis.
+ * Only columns in use have memory and are written. */
 void cairn_contact_meet(cairn_world *world, const cairn_quat *q_eval, int j,
                         cairn_contact_law *known)
 {
@@ -97,6 +105,7 @@ cairn_vec3 cairn_contact_bitangent(const cairn_contact_store *c, int j)
     return cairn_cross(c->normal[j], c->tangent[j]);
 }
 
+/* D. A share is never 0, because velocities and impulses are divided by it. */
 void cairn_contact_shares(const cairn_contact_store *c, int j, double share[2])
 {
     double largest = fmax(c->mu[j], c->mu_2[j]);
@@ -105,7 +114,7 @@ void cairn_contact_shares(const cairn_contact_store *c, int j, double share[2])
     share[1] = same ? 1 : fmax(c->mu_2[j] / largest, FLATTEST);
 }
 
-/* Directions of the normal row and of the tangent rows, the latter times D. */
+/* Directions of the normal row and of the tangent rows, the latter multiplied by D. */
 void cairn_contact_rows(const cairn_contact_store *c, int j, cairn_vec3 row[3])
 {
     double share[2];
@@ -115,7 +124,8 @@ void cairn_contact_rows(const cairn_contact_store *c, int j, cairn_vec3 row[3])
     row[2] = cairn_scale(share[1], cairn_contact_bitangent(c, j));
 }
 
-/* Directions of the rows of rolling and spinning; the rest is 0. */
+/* Directions of the rows of rolling and spinning; unused ones are 0. In 2D there is one, about
+ * z. */
 void cairn_contact_turns(const cairn_step *step, int j, cairn_vec3 turn[3])
 {
     const cairn_contact_store *c = &step->world->contacts;
@@ -130,6 +140,7 @@ void cairn_contact_turns(const cairn_step *step, int j, cairn_vec3 turn[3])
         turn[step->rolling] = c->normal[j];
 }
 
+/* The normal part is removed: a belt moves along its surface and never into other bodies. */
 cairn_vec3 cairn_surface_velocity(const cairn_body_store *bodies, cairn_quat q, int body,
                                   cairn_vec3 normal)
 {
@@ -139,6 +150,7 @@ cairn_vec3 cairn_surface_velocity(const cairn_body_store *bodies, cairn_quat q, 
 
 /* ---- adhesion ------------------------------------------------------------------------------- */
 
+/* Whether adhesion acts: the gap at the start of the step is within its range. */
 static bool touches(const cairn_step *step, const cairn_free_motion *motion, int j)
 {
     const cairn_contact_store *c = &step->world->contacts;
@@ -151,9 +163,9 @@ static bool touches(const cairn_step *step, const cairn_free_motion *motion, int
     return cairn_contact_gap(step, motion, j) <= (range > 0 ? range : TOUCHING * size);
 }
 
-/* The impulse h c is put on and taken off again. What rounding leaves of it, eps h c/m, must not
- * move a body by more than DROWNED of its radius in a step: else the velocities and the ledger
- * would be made of rounding. */
+/* The impulse h c is added and subtracted again. The rounding error that remains, eps h c/m, must
+ * not move a body by more than DROWNED of its radius in a step. Otherwise velocities and ledger
+ * would consist of rounding errors, so the step is refused. */
 static cairn_status check_pull(const cairn_step *step, int j)
 {
     const cairn_world *world = step->world;
@@ -172,6 +184,8 @@ static cairn_status check_pull(const cairn_step *step, int j)
     return CAIRN_OK;
 }
 
+/* Clears the adhesion of a contact that does not touch, so that storing the result subtracts
+ * nothing. */
 cairn_status cairn_contact_adhere(const cairn_step *step, const cairn_free_motion *motion, int j,
                                   cairn_posed *posed)
 {
@@ -186,7 +200,8 @@ cairn_status cairn_contact_adhere(const cairn_step *step, const cairn_free_motio
 
 /* ---- what is stored ------------------------------------------------------------------------- */
 
-/* Number i of the moments of a contact: where it is in the problem; -1: it is not. */
+/* The component of the problem that holds moment i of a contact; -1 if it has none. Stored moments
+ * have a fixed order (rolling, then spinning), those of the problem only what the step needs. */
 static int moment_row(const cairn_step *step, int i)
 {
     int d = step->world->dimension;
@@ -196,7 +211,8 @@ static int moment_row(const cairn_step *step, int i)
     return step->rolling ? d + i : -1;
 }
 
-/* Impulse, velocity, moment and turning of contact j out of the solution of the problem. */
+/* Stores impulse, velocity, moment and angular velocity of contact j, in true units: D and adhesion
+ * are undone. */
 void cairn_contact_store_result(const cairn_step *step, const cairn_answer *answer, int j)
 {
     cairn_contact_store *c = &step->world->contacts;

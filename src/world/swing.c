@@ -1,27 +1,28 @@
-/* swing.c - bodies that joints hold and nothing else pushes swing by a step of second order.
+/* swing.c - bodies that are held by joints and pushed by nothing else move by a second-order rule.
  *
- * Their rows are made at mid-step, and they move with the mean of both velocities:
+ * Their rows are formed at mid-step, and they move with the mean of both velocities:
  *     x_m = x + h v/2,   q_m = q exp(h w/2)
  *     m (v+ - v) = h (m g + F) + p
  *     J w+ = exp(-a) J w + h exp(-a/2) T + R_e'm           R_e the frame of q_e = q exp(a)
  *     H_m v+ + (H_e - H_m) v^ + MENDING gamma theta/h = 0  theta the defects of the start
  *     x+ = x + h (v + v+)/2,   q+ = q exp(h (w + w+)/2)
- * with p, m the impulse and the moment that the rows H_m of x_m, q_m give in space. v^, w^ are the
- * velocities after the step if joints pull as in the step before (w^ by the implicit midpoint rule
- * of integrate.c), a = h (w + w^)/2, and H_e the rows of x + h (v + v^)/2, q_e. exp(-a) takes the
- * angular momentum from the frame of the start to that of the end, so that it changes by torques
- * and moments alone; with (H_e - H_m) v^ the new velocities obey the rows of where the step ends.
- * v^ is off by h^2, which is as near as second order asks. In one step a defect theta and the rate
- * c = H v that is left of it become
+ * Here p, m are the impulse and the moment in space of the rows H_m of x_m, q_m. v^, w^ are the
+ * velocities after the step if the joints exerted the same forces as in the step before (w^ by the
+ * implicit midpoint rule of integrate.c), a = h (w + w^)/2, and H_e are the rows of x + h (v +
+ * v^)/2, q_e. exp(-a) transforms the angular momentum from the frame of the start to that of the
+ * end, so that only torques and moments change it. With (H_e - H_m) v^ the new velocities satisfy
+ * the rows at the end of the step. The error of v^ is of order h^2, which is sufficient for second
+ * order. In one step a defect theta and the rate c = H v that remains of it become
  *     theta+ = (1 - beta/2) theta + h c/2,    h c+ = -beta theta,    beta = MENDING gamma;
- * with beta = 6 - sqrt(32) both roots of this are (1 - beta/2)/2 = 0.41: no smaller or larger beta
- * mends faster.
+ * with beta = 6 - sqrt(32) both eigenvalues of this map are (1 - beta/2)/2 = 0.41, and no other
+ * beta reduces defects faster.
  *
- * Bodies that hang together by joints swing if their joints only hold (no limit, motor, friction or
- * spring, no gear), none of them has a candidate contact or is joined to a driven body, none needs
- * moments added to be steady (joint_tension.c), and the step resolves how they turn,
+ * Bodies connected by joints swing if their joints only hold (no limit, motor, friction or spring,
+ * no gear), none of them has a candidate contact or is joined to a driven body, none needs added
+ * moments for stability (joint_felt.c), and the step resolves their rotation,
  *     h |w| <= FASTEST,    h |w x J w| <= TUMBLING |J w|.
- * In schemes that look ahead at contacts nobody does. All others move by x += h v+. */
+ * In schemes that evaluate contacts ahead of the start no body does. All others move by x += h
+ * v+. */
 #include <math.h>
 #include <string.h>
 
@@ -29,16 +30,18 @@
 #include "math/vec.h"
 #include "world/step.h"
 
-static const double FASTEST = 1;     /* rad in a step                                 */
-static const double TUMBLING = 0.25; /* rad in a step: of the axis against the momentum */
+static const double FASTEST = 1;     /* rad in a step                                             */
+static const double TUMBLING = 0.25; /* rad in a step: rotation of the momentum in the body frame */
 
-/* Groups of bodies that hang together, by union: each points towards the first of its group. */
+/* Groups of bodies connected by joints, by union-find: each points towards the first of its
+ * group. */
 typedef struct groups {
-    int32_t *parent;  /* of each body             */
-    uint8_t *joined;  /* of each body             */
-    uint8_t *refused; /* of the first of a group  */
+    int32_t *parent;  /* of each body                               */
+    uint8_t *joined;  /* of each body: a joint acts on it           */
+    uint8_t *refused; /* of the first of a group: it must not swing */
 } groups;
 
+/* Find with path halving. */
 static int first_of(const groups *g, int i)
 {
     while (g->parent[i] != i)
@@ -51,6 +54,8 @@ static bool is_dynamic(const cairn_step *step, int body)
     return body >= 0 && cairn_step_block(step, body) >= 0;
 }
 
+/* One body that may not swing excludes its whole group: joints connect only bodies with the same
+ * rule. */
 static void refuse(const cairn_step *step, const groups *g, int body)
 {
     if (is_dynamic(step, body))
@@ -59,6 +64,7 @@ static void refuse(const cairn_step *step, const groups *g, int body)
 
 /* ---- who swings ----------------------------------------------------------------------------- */
 
+/* `swing` outlives this file: the rest of the step reads it from joints. */
 static cairn_status take_groups(const cairn_step *step, cairn_mechanism *joints, groups *g)
 {
     cairn_arena *scratch = &step->world->scratch;
@@ -78,6 +84,7 @@ static cairn_status take_groups(const cairn_step *step, cairn_mechanism *joints,
     return CAIRN_OK;
 }
 
+/* Held bodies do not connect: two pendulums on one ceiling are two groups. */
 static void join(const cairn_step *step, const groups *g)
 {
     const cairn_world *world = step->world;
@@ -94,7 +101,7 @@ static void join(const cairn_step *step, const groups *g)
     }
 }
 
-/* Whether a joint only holds, and nothing at it is driven. */
+/* Whether a joint has only held rows, and no driven body is attached. */
 static bool only_holds(const cairn_step *step, const cairn_mechanism *joints, size_t k)
 {
     const cairn_world *world = step->world;
@@ -110,6 +117,7 @@ static bool only_holds(const cairn_step *step, const cairn_mechanism *joints, si
     return holds;
 }
 
+/* Whether the step resolves the rotation of a body; see the top of the file. */
 static bool is_resolved(const cairn_step *step, int i)
 {
     cairn_vec3 w = step->world->bodies.omega[i];
@@ -118,13 +126,14 @@ static bool is_resolved(const cairn_step *step, int i)
            step->h * cairn_norm(cairn_cross(w, L)) <= TUMBLING * cairn_norm(L);
 }
 
-/* Whether tension adds moments to a body; in 2D about z alone. */
+/* Whether high tension adds inertia to a body; in 2D only about z. */
 static bool is_thickened(const cairn_step *step, const cairn_mechanism *joints, int i)
 {
     cairn_vec3 C = joints->added[i];
     return C.z > 0 || (step->world->dimension == 3 && (C.x > 0 || C.y > 0));
 }
 
+/* A candidate contact excludes a group even if it stays open, since its gap assumes x += h v+. */
 static void refuse_groups(const cairn_step *step, const cairn_mechanism *joints, const groups *g)
 {
     const cairn_world *world = step->world;
@@ -140,6 +149,7 @@ static void refuse_groups(const cairn_step *step, const cairn_mechanism *joints,
 
 /* ---- half a step on ------------------------------------------------------------------------- */
 
+/* The pose at mid-step, x_m and q_m. */
 static void place(const cairn_step *step, int i, cairn_swing *s)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -150,12 +160,12 @@ static void place(const cairn_step *step, int i, cairn_swing *s)
     s->q_mid = cairn_quat_normalised(cairn_quat_multiply(b->q[i], turn));
 }
 
-/* The point at which a body feels the force of a joint, at mid-step. */
+/* The point at which the force of a joint acts on a body, at mid-step. */
 static cairn_vec3 point_of(const cairn_step *step, const cairn_mechanism *joints,
                            const cairn_joint *joint, int side)
 {
     bool two = cairn_joint_class_of(joint->def.kind)->two_points;
-    int at = two ? side : 0; /* else both feel it at the point of a */
+    int at = two ? side : 0; /* else it acts on both at the point of a */
     int body = joint->body[at];
     if (body < 0)
         return joint->anchor[at];
@@ -165,7 +175,7 @@ static cairn_vec3 point_of(const cairn_step *step, const cairn_mechanism *joints
                      cairn_rotate(s->swings ? s->q_mid : b->q[body], joint->anchor[at]));
 }
 
-/* What the joint forces of the step before do to a body at mid-step. */
+/* Adds the joint force and moment of the step before, applied to a body at mid-step. */
 static void pull(const cairn_step *step, const cairn_joint *joint, int side,
                  cairn_mechanism *joints)
 {
@@ -182,18 +192,20 @@ static void pull(const cairn_step *step, const cairn_joint *joint, int side,
 
 /* ---- about the end -------------------------------------------------------------------------- */
 
-/* exp(-a) L */
+/* exp(-a) L: L in the frame that has turned by a. */
 static cairn_vec3 turned_back(cairn_vec3 a, cairn_vec3 L)
 {
     return cairn_rotate_back(cairn_quat_exp(a), L);
 }
 
+/* In 2D the moments about x and y are 0 and have no angular velocity. */
 static double per_moment(double torque, double J)
 {
     return J > 0 ? torque / J : 0;
 }
 
-/* J (w_free - w) = exp(-a) J w - J w + h exp(-a/2) T; what is not h T of it is gyroscopic. */
+/* The free rotation, J (w_free - w) = exp(-a) J w - J w + h exp(-a/2) T. The part beyond h T is
+ * reported as gyroscopic. */
 static void turn(const cairn_step *step, cairn_vec3 T, int i, cairn_vec3 a, cairn_swing *s)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -206,7 +218,8 @@ static void turn(const cairn_step *step, cairn_vec3 T, int i, cairn_vec3 a, cair
     s->omega_free = cairn_add_scaled(b->omega[i], step->h, gained);
 }
 
-/* Where a body will be, and how fast, if joints pull as in the step before. */
+/* Predicts pose and velocities at the end, v^, if the joints exert the same forces as in the step
+ * before. w^ = 2 wm - w, with wm the mean of the midpoint rule. */
 static void foresee(const cairn_step *step, const cairn_free_motion *motion, int i, cairn_swing *s)
 {
     const cairn_body_store *b = &step->world->bodies;
@@ -219,6 +232,8 @@ static void foresee(const cairn_step *step, const cairn_free_motion *motion, int
     turn(step, motion->torque[i], i, a, s);
 }
 
+/* All poses at mid-step come before the forces, because a force acts at a point of the other
+ * body. */
 cairn_status cairn_joints_find_swings(const cairn_step *step, const cairn_free_motion *motion,
                                       cairn_mechanism *joints)
 {

@@ -1,11 +1,17 @@
-/* touch.c - what touches what: broad phase, pieces of bodies that are not convex, narrow phase. */
+/* touch.c - collision detection of a world: broad phase, pieces of bodies that are not convex,
+ * narrow phase; and the reduction of contact points on faces (docs/collision.md).
+ *
+ * Leaves (pairs of convex pieces) are independent, so the narrow phase runs over ranges of them.
+ * Each leaf writes to its own place, so the result does not depend on the threads. */
 #include "world/touch.h"
 
 #include <math.h>
 
 #include "base/parallel.h"
 #include "base/status.h"
+#include "collide/convex.h"
 #include "collide/plain.h"
+#include "math/vec.h"
 
 enum { TURN_GRAIN = 16384 }; /* pairs in one piece of parallel work */
 
@@ -34,7 +40,8 @@ cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out)
     return cairn_world_layout_at(world, world->bodies.x, world->bodies.q, NULL, out);
 }
 
-/* The collider of a body: there already, or made from the zone of a ball. */
+/* The collider of a body: the one of the layout, or, for a ball, made from its zone, since layouts
+ * may leave out the colliders of balls. */
 static const cairn_collider *collider_of(const cairn_world *world, const cairn_layout *layout,
                                          int i, cairn_collider *made)
 {
@@ -59,7 +66,7 @@ typedef struct narrow_job {
     const cairn_touches *touches;
 } narrow_job;
 
-/* Two balls, or a ball and a plane: what they have in common was settled by their zones. */
+/* Two balls, or a ball and a plane: their zones contain all that is needed for the witness. */
 static bool is_plain(const cairn_zone *a, const cairn_zone *b)
 {
     bool ball_a = a->kind == CAIRN_ZONE_BALL, ball_b = b->kind == CAIRN_ZONE_BALL;
@@ -67,6 +74,7 @@ static bool is_plain(const cairn_zone *a, const cairn_zone *b)
            (ball_b && a->kind == CAIRN_ZONE_PLANE);
 }
 
+/* The witnesses of two general pieces; < 0 if their distance cannot be computed. */
 static int find_any(const narrow_job *job, size_t k, bool *swapped, cairn_witness *out)
 {
     const cairn_leaf leaf = cairn_touches_leaf(job->touches, k);
@@ -79,6 +87,7 @@ static int find_any(const narrow_job *job, size_t k, bool *swapped, cairn_witnes
                                 job->world->dimension, swapped, out);
 }
 
+/* `before` first holds the number of witnesses of each range; add_up turns it into prefix sums. */
 static void narrow_range(int begin, int end, void *context)
 {
     const narrow_job *job = context;
@@ -100,6 +109,7 @@ static void narrow_range(int begin, int end, void *context)
     t->before[begin / CAIRN_TOUCH_GRAIN] = total;
 }
 
+/* Balls and planes never have pieces, and only for the other zones a collider exists. */
 static bool has_pieces(const cairn_layout *layout)
 {
     for (int i = 0; i < layout->count; i++) {
@@ -111,14 +121,15 @@ static bool has_pieces(const cairn_layout *layout)
     return false;
 }
 
-/* Leaves of all pairs. */
+/* Splits all pairs into leaves. If no body has pieces, every pair is its own leaf; all members
+ * decide alike. */
 static cairn_status take_apart(cairn_world *world, const cairn_layout *layout, cairn_touches *t)
 {
     const cairn_pair_list *pairs = &world->pair_list;
     cairn_leaf_list *list = &world->leaf_list;
     t->pairs = pairs->items;
     t->count = pairs->count;
-    if (!has_pieces(layout))
+    if (!cairn_link_any(world->exchange.link, has_pieces(layout)))
         return CAIRN_OK;
     list->count = 0;
     for (size_t k = 0; k < pairs->count; k++) {
@@ -132,6 +143,7 @@ static cairn_status take_apart(cairn_world *world, const cairn_layout *layout, c
     return list->count > INT32_MAX / 4 ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
+/* Only the kinds of the two pieces matter for this bound, so no pose is computed. */
 static size_t most_witnesses(const cairn_world *world, const cairn_layout *layout,
                              const cairn_touches *t, size_t k)
 {
@@ -147,7 +159,8 @@ static size_t most_witnesses(const cairn_world *world, const cairn_layout *layou
     return (size_t)cairn_witnesses_limit(&first, &second);
 }
 
-/* Room for as many witnesses as each leaf can have. */
+/* Reserves room for as many witnesses as each leaf can have, so that leaves can be processed in
+ * parallel without knowing the numbers of the others. */
 static cairn_status make_room(cairn_world *world, const cairn_layout *layout, cairn_touches *t)
 {
     cairn_arena *scratch = &world->scratch;
@@ -166,6 +179,7 @@ static cairn_status make_room(cairn_world *world, const cairn_layout *layout, ca
     return t->found ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* Fails by name instead of dropping the pair: a contact must never be lost silently. */
 static cairn_status refuse(cairn_world *world, const cairn_pair *pair)
 {
     const cairn_body_store *b = &world->bodies;
@@ -181,22 +195,26 @@ static cairn_status refuse(cairn_world *world, const cairn_pair *pair)
                              : "");
 }
 
-/* Bodies of a joint do not meet unless it says so. */
-static void leave_out_joined(cairn_world *world)
+/* Removes pairs of bodies that are joined, unless their joint lets them collide, and pairs that
+ * their groups exclude. */
+static void leave_out_forbidden(cairn_world *world)
 {
+    const cairn_body_store *b = &world->bodies;
     cairn_pair_list *list = &world->pair_list;
     size_t kept = 0;
-    for (size_t k = 0; world->joints.joined_count > 0 && k < list->count; k++) {
+    if (world->joints.joined_count == 0 && !b->grouped)
+        return;
+    for (size_t k = 0; k < list->count; k++) {
         cairn_pair pair = list->items[k];
-        if (!cairn_joints_forbid(world, pair.first, pair.second))
+        if (cairn_bodies_meet(b, pair.first, pair.second) &&
+            !cairn_joints_forbid(world, pair.first, pair.second))
             list->items[kept++] = pair;
     }
-    if (world->joints.joined_count > 0)
-        list->count = kept;
+    list->count = kept;
 }
 
-/* The first of two bodies is the one of smaller uid, wherever they stand: what is found out about a
- * pair must not depend on rows. */
+/* Orders the two bodies of each pair by uid: what is computed for a pair must not depend on
+ * rows. */
 static void turn_range(int begin, int end, void *context)
 {
     const cairn_world *world = context;
@@ -204,13 +222,14 @@ static void turn_range(int begin, int end, void *context)
     cairn_pair *pairs = world->pair_list.items;
     for (int k = begin; k < end; k++) {
         cairn_pair pair = pairs[k];
-        bool turned = uid[pair.first] > uid[pair.second]; /* half of them: no branch */
+        bool turned = uid[pair.first] > uid[pair.second]; /* for half of them: avoid a branch */
         pairs[k].first = turned ? pair.second : pair.first;
         pairs[k].second = turned ? pair.first : pair.second;
     }
 }
 
-/* From the number of witnesses in each range to that before it; a leaf without answer fails. */
+/* Turns the number of witnesses of each range into the number before it. Fails if a leaf has no
+ * result. */
 static cairn_status add_up(cairn_world *world, cairn_touches *t)
 {
     for (size_t k = 0; k < t->count; k++)
@@ -229,7 +248,7 @@ cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broa
 {
     TRY(cairn_kept_pairs_live(&world->kept_pairs, broad, layout, &world->scratch,
                               &world->pair_list));
-    leave_out_joined(world);
+    leave_out_forbidden(world);
     if (world->pair_list.count > INT32_MAX / 4)
         return CAIRN_NO_MEMORY;
     cairn_parallel_for((int)world->pair_list.count, TURN_GRAIN, turn_range, world);
@@ -248,7 +267,8 @@ cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *br
     return add_up(world, out);
 }
 
-/* A witness within reach 0 touches or overlaps; without an answer it might. */
+/* With reach 0 a witness exists only if the pieces touch or overlap. Without a result (< 0) they
+ * might. */
 static bool meet(const cairn_world *world, const cairn_collider *a, const cairn_collider *b)
 {
     cairn_witness found[CAIRN_WITNESSES];
@@ -256,6 +276,8 @@ static bool meet(const cairn_world *world, const cairn_collider *a, const cairn_
     return cairn_witnesses_find(a, b, world->dimension, &swapped, found) != 0;
 }
 
+/* Used to place new bodies, so every doubt counts as a collision. A body behind all faces of a mesh
+ * touches none of them; it counts as swallowed. */
 bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_collider *b)
 {
     cairn_leaf_list *list = &world->leaf_list;
@@ -271,4 +293,229 @@ bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_c
             return true;
     }
     return cairn_collider_swallowed(a, b) > 0 || cairn_collider_swallowed(b, a) > 0;
+}
+
+/* ==== points on faces ========================================================================= */
+
+/* The witnesses of bodies made of faces, without redundant ones.
+ *
+ * Each triangle under a body gives its own contact points: corners of the body above it, its own
+ * corners, crossings of edges. Where triangles form a flat region (a patch of shape/geometry.h),
+ * all these points lie in one plane, and the corners of the polygon that they span support the body
+ * as well as all of them: at most 4, in 2D 2. A point is identified by the vertices it comes from
+ * and by the patch, not by the triangle. So it keeps its identity, and its warm start, while the
+ * body slides from triangle to triangle, and two triangles that share an edge give the points on it
+ * only once. */
+
+bool cairn_leaf_has_face(const cairn_leaf *leaf)
+{
+    return leaf->first.face >= 0 || leaf->second.face >= 0;
+}
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static int compare_regions(const cairn_touch *a, const cairn_touch *b)
+{
+    int order = cairn_piece_compare(a->low, b->low);
+    return order ? order : cairn_piece_compare(a->high, b->high);
+}
+
+/* Points with the same region and feature are ordered by leaf, so that the order is unique. */
+static bool comes_before(const cairn_touch *a, const cairn_touch *b)
+{
+    int order = compare_regions(a, b);
+    if (order == 0)
+        order = (a->found->feature > b->found->feature) - (a->found->feature < b->found->feature);
+    return order < 0 || (order == 0 && a->leaf < b->leaf);
+}
+
+/* Shell sort: needs no memory, and the lists of one pair are short. */
+static void sort(cairn_touch *items, size_t count)
+{
+    size_t gap = 1;
+    while (gap < count / 3)
+        gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (size_t i = gap; i < count; i++) {
+            cairn_touch item = items[i];
+            size_t k = i;
+            for (; k >= gap && comes_before(&item, &items[k - gap]); k -= gap)
+                items[k] = items[k - gap];
+            items[k] = item;
+        }
+}
+
+/* ---- one flat region ------------------------------------------------------------------------ */
+
+/* The reduction of the witnesses of one pair. */
+typedef struct merge {
+    int limit;          /* points kept of one region: 4, in 2D 2     */
+    cairn_touch *items; /* all; the kept ones are moved to the front */
+    size_t kept;
+    cairn_touch *group;    /* room for all: points of one region and normal */
+    cairn_witness *points; /* likewise: their witnesses                     */
+} merge;
+
+/* Patches are flat to 1e-6 rad. Normals that differ by less than 4.5e-5 rad, acos(1 - 1e-9), may
+ * share a polygon. */
+static bool are_parallel(const cairn_witness *a, const cairn_witness *b)
+{
+    return cairn_dot(a->normal, b->normal) > 1 - 1e-9;
+}
+
+/* Normals that are equal to rounding: the depth along one is the depth along the other. */
+static bool have_one_normal(const cairn_witness *a, const cairn_witness *b)
+{
+    return cairn_norm(cairn_sub(a->normal, b->normal)) <= 1e-9;
+}
+
+/* Whether two witnesses are the same point, seen by two triangles at their common edge. The feature
+ * alone is not enough: witnesses of curved rims all have the feature 0, and parallel faces of two
+ * parts may meet one corner at different depths. */
+static bool are_same(const cairn_witness *a, const cairn_witness *b)
+{
+    double size = 1e-9 * (fabs(b->gap) + cairn_norm(b->on_a));
+    return a->feature == b->feature && have_one_normal(a, b) && fabs(a->gap - b->gap) <= size &&
+           cairn_norm(cairn_sub(a->on_a, b->on_a)) <= size;
+}
+
+static bool is_repeated(const merge *m, const cairn_touch *t)
+{
+    for (size_t k = 0; k < m->kept; k++)
+        if (are_same(m->items[k].found, t->found))
+            return true;
+    return false;
+}
+
+/* The deepest point of a group among those with the same normal as point k. */
+static int deepest_along(const merge *m, int count, int k)
+{
+    int deepest = k;
+    for (int i = 0; i < count; i++)
+        if (m->points[i].gap < m->points[deepest].gap &&
+            have_one_normal(&m->points[i], &m->points[k]))
+            deepest = i;
+    return deepest;
+}
+
+/* Whether point k has the normal of the deepest point and is as deep, up to the rounding of its
+ * position. */
+static bool is_as_deep(const merge *m, int k, int deepest)
+{
+    const cairn_witness *one = &m->points[k], *most = &m->points[deepest];
+    return one->gap - most->gap <= 4e-15 * cairn_norm(most->on_a) && have_one_normal(one, most);
+}
+
+/* Adds the deepest point of every normal that occurs among the chosen ones, because it determines
+ * the depth of the overlap along this normal. Returns the number of chosen points, at most twice as
+ * many as before. */
+static int add_deepest(const merge *m, int count, int *chosen, int kept)
+{
+    int total = kept;
+    for (int k = 0; k < kept; k++) {
+        int deepest = deepest_along(m, count, chosen[k]), known = 0;
+        while (known < total && !is_as_deep(m, chosen[known], deepest))
+            known++;
+        deepest = known < total ? chosen[known] : deepest;
+        chosen[known] = deepest;
+        total += known == total;
+    }
+    return total;
+}
+
+/* Keeps the points of one group, which has one region and one normal to 4.5e-5 rad. `chosen` has
+ * room for twice the limit of 4. */
+static void keep_group(merge *m, int count)
+{
+    int chosen[8] = { 0, 1, 2, 3 }, kept = count;
+    for (int k = 0; k < count; k++)
+        m->points[k] = *m->group[k].found;
+    if (count > m->limit) {
+        kept = cairn_witnesses_choose(m->points, count, m->limit, chosen);
+        kept = add_deepest(m, count, chosen, kept);
+    }
+    for (int k = 0; k < kept; k++) {
+        cairn_touch t = m->group[chosen[k]];
+        if (!is_repeated(m, &t))
+            m->items[m->kept++] = t;
+    }
+}
+
+/* The index in the group of a point that t repeats; `count` if there is none. Features in a group
+ * descend, so the search ends at the first different one. */
+static int place_in_group(const merge *m, int count, const cairn_touch *t)
+{
+    for (int k = count; k-- > 0 && m->group[k].found->feature == t->found->feature;)
+        if (are_same(m->group[k].found, t->found))
+            return k;
+    return count;
+}
+
+/* Reduces the items [begin, end) of one region, sorted by feature: one group for each normal. Items
+ * of other normals move to the end, and the loop continues with them. */
+static void keep_region(merge *m, size_t begin, size_t end)
+{
+    while (begin < end) {
+        const cairn_witness *first = m->items[begin].found;
+        int count = 0;
+        size_t left = end;
+        for (size_t i = end; i-- > begin;) {
+            cairn_touch t = m->items[i];
+            if (!are_parallel(first, t.found)) {
+                m->items[--left] = t;
+                continue;
+            }
+            /* of two equal points, that of the triangle with the smaller number */
+            int place = place_in_group(m, count, &t);
+            m->group[place] = t;
+            count += place == count;
+        }
+        keep_group(m, count);
+        begin = left;
+    }
+}
+
+/* ---- a pair --------------------------------------------------------------------------------- */
+
+/* All witnesses of a pair, with faces replaced by their patches. */
+static size_t collect(const cairn_world *world, const cairn_touches *t, size_t begin, size_t end,
+                      cairn_touch *out)
+{
+    const cairn_pair *pair = &t->pairs[t->leaves[begin].pair];
+    const cairn_shape *low = cairn_body_shape(&world->bodies, pair->first);
+    const cairn_shape *high = cairn_body_shape(&world->bodies, pair->second);
+    size_t count = 0;
+    for (size_t k = begin; k < end; k++)
+        for (int i = 0; i < t->number[k]; i++)
+            out[count++] = (cairn_touch){ &t->found[t->first[k] + (size_t)i], k,
+                                          cairn_piece_patch(low, t->leaves[k].first),
+                                          cairn_piece_patch(high, t->leaves[k].second) };
+    return count;
+}
+
+/* Sorted before, so that regions are contiguous; sorted after, because the groups of a region were
+ * kept one after the other. */
+cairn_status cairn_touches_merge(cairn_world *world, const cairn_touches *t, size_t begin,
+                                 size_t end, cairn_touch **out, size_t *count)
+{
+    size_t total = 0;
+    for (size_t k = begin; k < end; k++)
+        total += (size_t)t->number[k];
+    merge m = { .limit = world->dimension == 2 ? 2 : 4 };
+    m.items = cairn_arena_take(&world->scratch, total, sizeof *m.items);
+    m.group = cairn_arena_take(&world->scratch, total, sizeof *m.group);
+    m.points = cairn_arena_take(&world->scratch, total, sizeof *m.points);
+    if (!m.items || !m.group || !m.points)
+        return CAIRN_NO_MEMORY;
+    total = collect(world, t, begin, end, m.items);
+    sort(m.items, total);
+    for (size_t i = 0, next = 0; i < total; i = next) {
+        for (next = i; next < total && compare_regions(&m.items[next], &m.items[i]) == 0;)
+            next++;
+        keep_region(&m, i, next);
+    }
+    sort(m.items, m.kept);
+    *out = m.items;
+    *count = m.kept;
+    return CAIRN_OK;
 }

@@ -1,4 +1,5 @@
-/* touch.h - what touches what: from colliders through pairs and pieces to witnesses. */
+/* touch.h - collision detection of a world: from colliders through pairs and pieces to
+ * witnesses. */
 #ifndef CAIRN_WORLD_TOUCH_H
 #define CAIRN_WORLD_TOUCH_H
 
@@ -9,48 +10,52 @@ enum { CAIRN_TOUCH_GRAIN = 2048 }; /* leaves in one piece of parallel work */
 /* The witnesses of all pairs, sorted by (first body, second body, pieces, feature). */
 typedef struct cairn_touches {
     const cairn_pair *pairs;
-    const cairn_leaf *leaves; /* NULL: every pair is its own leaf                         */
-    size_t count;             /* leaves                                                   */
-    size_t *first;            /* of each leaf: where its witnesses begin in `found`       */
-    int8_t *number;           /* of each leaf: how many it has                            */
-    bool *swapped;            /* of each leaf: the second collider plays a                */
-    size_t *before;           /* of each CAIRN_TOUCH_GRAIN leaves: witnesses before them  */
-    size_t total;             /* witnesses                                                */
-    cairn_witness *found;
+    const cairn_leaf *leaves; /* NULL: every pair is its own leaf                           */
+    size_t count;             /* leaves                                                     */
+    size_t *first;            /* of each leaf: index of its first witness in `found`        */
+    int8_t *number;           /* of each leaf: number of witnesses; < 0: none can be found  */
+    bool *swapped;            /* of each leaf: the second collider is body a of the contact */
+    size_t *before;           /* of each CAIRN_TOUCH_GRAIN leaves: witnesses before them    */
+    size_t total;             /* witnesses                                                  */
+    cairn_witness *found;     /* with unused entries where a leaf has fewer than its limit  */
 } cairn_touches;
 
+/* Leaf k. Without pieces it is pair k as a whole, and no list of leaves is needed. */
 static inline cairn_leaf cairn_touches_leaf(const cairn_touches *t, size_t k)
 {
     return t->leaves ? t->leaves[k] : (cairn_leaf){ (int32_t)k, { -1, -1 }, { -1, -1 } };
 }
 
-/* The zones and colliders of all bodies where they are now, without reach; in the scratch. */
+/* The zones and colliders of all bodies in their present poses, with reach 0; in the scratch. */
 cairn_status cairn_world_layout(cairn_world *world, cairn_layout *out);
-/* Likewise where each body is at x with orientation q and may move by `reach` (NULL: 0). */
+/* Likewise with each body at x with orientation q and a reach, m (NULL: 0). */
 cairn_status cairn_world_layout_at(cairn_world *world, const cairn_vec3 *x, const cairn_quat *q,
                                    const double *reach, cairn_layout *out);
-/* The pairs of a layout, in world->pair_list. */
+/* Finds the pairs of a layout, in world->pair_list. Bodies joined without collision are left
+ * out. */
 cairn_status cairn_world_pairs(cairn_world *world, const cairn_broad_phase *broad,
                                const cairn_layout *layout);
-/* The touches of a layout numbered as the bodies; scratch of the world holds the answer. A pair
- * whose distance cannot be found fails with CAIRN_UNSUPPORTED and is named in the world's error. */
+/* Finds the witnesses of a layout whose entries are the rows of bodies; the result is in the
+ * scratch of the world. Fails with CAIRN_UNSUPPORTED if the distance of a pair cannot be computed;
+ * the world's error names the pair. */
 cairn_status cairn_world_touches(cairn_world *world, const cairn_broad_phase *broad,
                                  const cairn_layout *layout, cairn_touches *out);
-/* A witness of two bodies of which one has faces, and the flat regions it lies in. */
+/* A witness of two bodies of which at least one has faces, and the flat regions in which it
+ * lies. */
 typedef struct cairn_touch {
     const cairn_witness *found;
     size_t leaf;
-    cairn_piece low, high; /* of the body of smaller and of larger index */
+    cairn_piece low, high; /* patches of the first and of the second body of the pair */
 } cairn_touch;
 
-/* merge.c: the witnesses of the leaves [begin, end), all of one pair, without those that say
- * nothing new; sorted by (low, high, feature). They and the scratch are of the world's arena. */
+/* touch.c: the witnesses of the leaves [begin, end), all of one pair, without redundant ones;
+ * sorted by (low, high, feature). They are in the scratch of the world. */
 cairn_status cairn_touches_merge(cairn_world *world, const cairn_touches *t, size_t begin,
                                  size_t end, cairn_touch **out, size_t *count);
-/* Whether the pair of a leaf needs that: one of the two pieces is a face. */
+/* Whether the pair of a leaf needs cairn_touches_merge: one of its pieces is a face. */
 bool cairn_leaf_has_face(const cairn_leaf *leaf);
 
-/* Whether two colliders without reach touch or overlap; also when that cannot be told. */
+/* Whether two colliders with reach 0 touch or overlap; also true if this cannot be computed. */
 bool cairn_world_meet(cairn_world *world, const cairn_collider *a, const cairn_collider *b);
 
 #endif

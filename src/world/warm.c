@@ -1,8 +1,10 @@
-/* warm.c - impulses to start a solve from: those that a contact had in the last step, or in the
- * last attempt at this one.
+/* warm.c - the warm start of a solve: the impulses that a contact had in the last step, or in the
+ * last attempt at this one; and storing the results of a solve.
  *
- * Contacts are matched by bodies, flat regions of their pieces and feature; both lists are sorted
- * by that. What is carried over is the impulse as a vector in space, seen in the new frame. */
+ * Contacts are matched by their bodies, by the flat regions of their pieces, and by their feature.
+ * Both lists are sorted by these keys, so one pass over both is enough. The impulse is carried over
+ * as a vector in space and decomposed in the new contact frame, because normals and tangents change
+ * from step to step. */
 #include <math.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ static int compare_numbers(int32_t a, int32_t b)
     return (a > b) - (a < b);
 }
 
-/* Flat regions of a body, compared. */
+/* Compares the flat regions of two pieces of a body. Equal faces are in the same region. */
 static int compare_regions(const cairn_world *world, int body, cairn_piece a, cairn_piece b)
 {
     const cairn_shape *shape = cairn_body_shape(&world->bodies, body);
@@ -29,7 +31,8 @@ static int compare_regions(const cairn_world *world, int body, cairn_piece a, ca
     return cairn_piece_compare(cairn_piece_patch(shape, a), cairn_piece_patch(shape, b));
 }
 
-/* Where both contacts are of the same bodies: regions of their pieces. */
+/* Compares the regions of two contacts of the same two bodies, in the order of uids, as pieces are
+ * stored. */
 static int compare_pieces(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
     const cairn_contact_store *c = &world->contacts;
@@ -42,6 +45,8 @@ static int compare_pieces(const cairn_world *world, const cairn_contact_store *l
     return order;
 }
 
+/* The order of contact lists: rows, regions, feature. < 0: contact `old` of the last step comes
+ * before contact j of this one. */
 static int compare_keys(const cairn_world *world, const cairn_contact_store *last, int old, int j)
 {
     const cairn_contact_store *c = &world->contacts;
@@ -52,7 +57,8 @@ static int compare_keys(const cairn_world *world, const cairn_contact_store *las
     return order ? order : compare_numbers(last->feature[old], c->feature[j]);
 }
 
-/* The first contact of the last step that does not stand before contact j of this one. */
+/* The first contact of the last step that does not come before contact j of this one, by bisection.
+ * Ranges of contacts can thus be matched independently. */
 static int first_match(const cairn_world *world, const cairn_contact_store *last, int j)
 {
     int low = 0, high = last->count;
@@ -68,6 +74,8 @@ static int first_match(const cairn_world *world, const cairn_contact_store *last
 
 /* ---- from the old frame to the new one ------------------------------------------------------ */
 
+/* The impulse of a contact in world axes, N s. Lists of an earlier attempt have no normals: their
+ * impulses are in world axes already. */
 static inline cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
 {
     const double *impulse = c->impulse + (size_t)j * (size_t)d;
@@ -78,6 +86,7 @@ static inline cairn_vec3 impulse_of(const cairn_contact_store *c, int j, int d)
     return d == 3 ? cairn_add_scaled(p, impulse[2], cairn_cross(c->normal[j], c->tangent[j])) : p;
 }
 
+/* The rolling and spinning moment in world axes, N m s; in 2D about z. */
 static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
 {
     const double *m = c->moment + (size_t)j * (size_t)c->moments;
@@ -90,14 +99,15 @@ static cairn_vec3 moment_of(const cairn_contact_store *c, int j)
     return cairn_add_scaled(sum, m[2], c->normal[j]);
 }
 
-/* Contacts that start from those of `last`. */
+/* The contacts of the step, which start from those of `last`. */
 typedef struct warm_job {
     const cairn_step *step;
     const cairn_contact_store *last;
-    double ratio; /* of time steps       */
+    double ratio; /* of time steps: impulses are forces times h */
     double *r, *s;
 } warm_job;
 
+/* The moment, decomposed along the new rows of rolling and spinning. */
 static void warm_moment(const warm_job *job, int old, int j, double *r)
 {
     const cairn_step *step = job->step;
@@ -107,7 +117,8 @@ static void warm_moment(const warm_job *job, int old, int j, double *r)
         r[step->world->dimension + i] = job->ratio * cairn_dot(moment, turn[i]);
 }
 
-/* r and u are of the tangents multiplied by D (surface.c). */
+/* In the problem r and u belong to tangents multiplied by D (surface.c): r = D^-1 r_T, u = D
+ * u_T. */
 static void warm_along_axes(const cairn_world *world, int j, double *r, double *slide)
 {
     double share[2];
@@ -118,6 +129,8 @@ static void warm_along_axes(const cairn_world *world, int j, double *r, double *
     }
 }
 
+/* The problem's r includes the adhesion, which stored impulses do not. s starts from the last
+ * sliding speed. */
 static inline void warm_contact(const warm_job *job, int old, int j)
 {
     const cairn_step *step = job->step;
@@ -139,6 +152,7 @@ static inline void warm_contact(const warm_job *job, int old, int j)
         warm_moment(job, old, j, r);
 }
 
+/* Merges the two sorted lists; contacts without a match keep r = 0. */
 static void warm_range(const warm_job *job, int begin, int end)
 {
     const cairn_world *world = job->step->world;
@@ -162,8 +176,8 @@ static void start_range(int begin, int end, void *context)
         warm_range(job, begin, end);
 }
 
-/* Impulses and velocities of the problem; the list of contacts has room for them where it holds
- * the same numbers. */
+/* The arrays of the answer. Where the list of contacts holds the same numbers as the problem
+ * (`shared`), they are its columns, and nothing needs to be copied afterwards. */
 static cairn_status take_answer(const cairn_step *step, bool shared, cairn_answer *answer)
 {
     const cairn_problem *p = &answer->problem;
@@ -173,6 +187,7 @@ static cairn_status take_answer(const cairn_step *step, bool shared, cairn_answe
     answer->v = cairn_arena_doubles(scratch, (size_t)p->blocks * (size_t)p->block_size);
     answer->r = shared ? c->impulse : cairn_arena_doubles(scratch, m * d);
     answer->u = shared ? c->velocity : cairn_arena_doubles(scratch, m * d);
+    /* contacts set their own s; rows of joints need s = 0 */
     answer->s = p->bounded ? cairn_arena_doubles(scratch, m)
                            : cairn_arena_take(scratch, m, sizeof *answer->s);
     return answer->v && answer->r && answer->u && answer->s ? CAIRN_OK : CAIRN_NO_MEMORY;
@@ -206,6 +221,7 @@ static void store_range(int begin, int end, void *context)
         cairn_contact_store_result(job->step, job->answer, j);
 }
 
+/* Shared arrays hold the results already. */
 void cairn_step_store_contacts(const cairn_step *step, const cairn_answer *answer)
 {
     store_job job = { step, answer };
@@ -213,7 +229,7 @@ void cairn_step_store_contacts(const cairn_step *step, const cairn_answer *answe
         cairn_parallel_for(step->world->contacts.count, GRAIN, store_range, &job);
 }
 
-/* A list that holds no more than a warm start needs, with impulses in space axes. */
+/* A list with only the columns that a warm start needs, with impulses in world axes. */
 static cairn_status take_aside(cairn_world *world, cairn_contact_store *a)
 {
     const cairn_contact_store *c = &world->contacts;
@@ -233,7 +249,7 @@ static cairn_status take_aside(cairn_world *world, cairn_contact_store *a)
     return a->piece ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* The first `count` components. */
+/* Writes the first `count` components of a vector. */
 static void write_vector(cairn_vec3 v, int count, double *out)
 {
     const double parts[3] = { v.x, v.y, v.z };
@@ -264,6 +280,8 @@ static void aside_range(int begin, int end, void *context)
     }
 }
 
+/* The memory of the attempt is returned to the arena and used again for the list, so that repeated
+ * attempts do not add up. What is copied lies in the contact store, not in the arena. */
 cairn_status cairn_step_set_aside(const cairn_step *step, const cairn_answer *answer,
                                   cairn_candidates *candidates)
 {

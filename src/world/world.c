@@ -1,4 +1,5 @@
-/* world.c - creating, destroying and looking at a world as a whole. */
+/* world.c - creating and destroying a world, and queries about it as a whole: memory, hash,
+ * overlap. */
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ cairn_world_def cairn_world_def_default(void)
     return (cairn_world_def){ .dimension = 3, .gravity = { 0, 0, -9.81 } };
 }
 
+/* A world of zeros is empty but valid, so that a failure can destroy it half-built. */
 cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out)
 {
     *out = NULL;
@@ -37,11 +39,13 @@ cairn_status cairn_world_create(const cairn_world_def *def, cairn_world **out)
     return CAIRN_OK;
 }
 
+/* Lists that own further memory are released first, then the plain arrays. NULL is allowed. */
 void cairn_world_destroy(cairn_world *world)
 {
     if (!world)
         return;
     cairn_drivers_remove(world, CAIRN_NO_BODY);
+    cairn_varied_release(world);
     cairn_inlets_release(world);
     cairn_bodies_release(&world->bodies);
     cairn_contacts_release(&world->contacts);
@@ -51,6 +55,7 @@ void cairn_world_destroy(cairn_world *world)
     cairn_leaf_list_destroy(&world->leaf_list);
     cairn_arena_destroy(&world->scratch);
     cairn_arena_destroy(&world->materials.friction_lists);
+    cairn_exchange_release(&world->exchange);
     cairn_workspace_destroy(world->workspace);
     void *blocks[] = { world->materials.items, world->materials.pairs, world->materials.pair_given,
                        world->driven.items,    world->loaded.items,    world->inlets.items,
@@ -75,11 +80,43 @@ cairn_vec3 cairn_world_gravity(const cairn_world *world)
     return world->gravity;
 }
 
+cairn_status cairn_world_set_gravity(cairn_world *world, cairn_vec3 gravity)
+{
+    world->error = (cairn_error){ 0 };
+    if (!cairn_is_finite(gravity))
+        return cairn_fail(&world->error, CAIRN_NOT_FINITE, "gravity", "gravity must be finite");
+    if (world->dimension == 2 && gravity.z != 0)
+        return cairn_fail(&world->error, CAIRN_BAD_INPUT, "gravity", "in 2D z must be 0");
+    world->gravity = gravity;
+    return CAIRN_OK;
+}
+
+/* A clock without a step starts a new count at the next step. */
+cairn_status cairn_world_restart(cairn_world *world, double time)
+{
+    world->error = (cairn_error){ 0 };
+    if (!isfinite(time))
+        return cairn_fail(&world->error, CAIRN_NOT_FINITE, "time", "the time must be finite");
+    if (cairn_drivers_integrate(world))
+        return cairn_fail(&world->error, CAIRN_UNSUPPORTED, "drivers",
+                          "a driver follows a speed, whose integral up to another time is not "
+                          "known");
+    world->time = time;
+    world->clock = (cairn_world_clock){ .start = time };
+    world->contacts.count = world->last.count = 0;
+    world->contacts_step = world->last_step = 0;
+    world->problem_r = NULL;
+    cairn_kept_pairs_forget(&world->kept_pairs);
+    return CAIRN_OK;
+}
+
 const cairn_error *cairn_world_error(const cairn_world *world)
 {
     return &world->error;
 }
 
+/* The problem of the last step is in the scratch. It ends when the scratch is reset or rows change;
+ * problem_r is NULL from then on. */
 const cairn_problem *cairn_world_problem(const cairn_world *world, const double **r)
 {
     if (r)
@@ -89,9 +126,11 @@ const cairn_problem *cairn_world_problem(const cairn_world *world, const double 
 
 cairn_step_inputs cairn_world_step_inputs(const cairn_world *world)
 {
-    return world->problem_r ? world->inputs : (cairn_step_inputs){ 0 };
+    bool there = world->problem_r || world->exchange.gathered;
+    return there ? world->inputs : (cairn_step_inputs){ 0 };
 }
 
+/* Bytes by purpose; capacities count, not what is used of them. */
 cairn_memory_use cairn_world_memory(const cairn_world *world)
 {
     const cairn_pair_list *pairs = &world->pair_list;
@@ -110,9 +149,11 @@ cairn_memory_use cairn_world_memory(const cairn_world *world)
 
 /* ---- hash ----------------------------------------------------------------------------------- */
 
+/* offset basis of FNV-1a */
 static const uint64_t HASH_START = 0xcbf29ce484222325u;
 
-/* FNV-1a over the bytes of numbers, 64 bits. */
+/* 64-bit FNV-1a over the bytes of numbers: only states that are equal to the bit are sure to have
+ * equal hashes; 0 and -0 differ. */
 static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *byte = data;
@@ -121,31 +162,55 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* Bodies add up, so that it does not matter in which order they stand. */
+static uint64_t hash_body(const cairn_body_store *b, int i)
+{
+    uint64_t hash = hash_bytes(HASH_START, &b->uid[i], sizeof b->uid[i]);
+    hash = hash_bytes(hash, &b->x[i], sizeof b->x[i]);
+    hash = hash_bytes(hash, &b->q[i], sizeof b->q[i]);
+    hash = hash_bytes(hash, &b->angle[i], sizeof b->angle[i]);
+    hash = hash_bytes(hash, &b->v[i], sizeof b->v[i]);
+    return hash_bytes(hash, &b->omega[i], sizeof b->omega[i]);
+}
+
+/* A hash of the state. The hashes of bodies are added, so that the order of rows does not matter;
+ * the uid in each of them keeps bodies distinct. Of several members each adds its own bodies, and
+ * the first one those that all have. */
 uint64_t cairn_world_hash(const cairn_world *world)
 {
     const cairn_body_store *b = &world->bodies;
-    uint64_t sum = hash_bytes(HASH_START, &world->time, sizeof world->time);
-    for (int i = 0; i < b->count; i++) {
-        uint64_t hash = hash_bytes(HASH_START, &b->uid[i], sizeof b->uid[i]);
-        hash = hash_bytes(hash, &b->x[i], sizeof b->x[i]);
-        hash = hash_bytes(hash, &b->q[i], sizeof b->q[i]);
-        hash = hash_bytes(hash, &b->angle[i], sizeof b->angle[i]);
-        hash = hash_bytes(hash, &b->v[i], sizeof b->v[i]);
-        sum += hash_bytes(hash, &b->omega[i], sizeof b->omega[i]);
+    cairn_link *link = world->exchange.link;
+    uint64_t sum = 0;
+    for (int i = 0; i < b->count; i++)
+        if (cairn_world_moves(world, i) || (i < b->held && (!link || link->member == 0)))
+            sum += hash_body(b, i);
+    sum = (uint64_t)cairn_link_sum(link, (int64_t)sum);
+    return sum + hash_bytes(HASH_START, &world->time, sizeof world->time);
+}
+
+/* Speeds of centres of mass only; rotation is not considered. */
+double cairn_world_speed2(const cairn_world *world)
+{
+    const cairn_body_store *b = &world->bodies;
+    double largest = 0;
+    for (int i = b->held; i < b->count; i++) {
+        double square = cairn_dot(b->v[i], b->v[i]);
+        if (cairn_world_moves(world, i) && !(square <= largest) && !isnan(largest))
+            largest = square;
     }
-    return sum;
+    return cairn_link_largest(world->exchange.link, largest);
 }
 
 /* ---- overlap -------------------------------------------------------------------------------- */
 
-/* The deepest overlap so far, in m or as a share of the smaller body. */
+/* The deepest overlap so far. */
 typedef struct deepest {
-    bool as_share;
-    double measure, depth;
+    bool as_share;         /* measure: share of the smaller radius, else m */
+    double measure, depth; /* what is compared; m                          */
     cairn_pair who;
 } deepest;
 
+/* Sizes of 0 (points) and infinite ones (planes) do not count. 1 mm keeps shares finite for two
+ * bodies without size. */
 double cairn_pair_radius(const cairn_world *world, int a, int b)
 {
     const double sizes[2] = { cairn_body_size(world, a), cairn_body_size(world, b) };
@@ -156,6 +221,7 @@ double cairn_pair_radius(const cairn_world *world, int a, int b)
     return isfinite(size) ? size : 1e-3;
 }
 
+/* The witnesses of one leaf. */
 static void deepen(const cairn_world *world, const cairn_touches *t, size_t leaf, deepest *found)
 {
     cairn_pair pair = t->pairs[cairn_touches_leaf(t, leaf).pair];
@@ -167,7 +233,8 @@ static void deepen(const cairn_world *world, const cairn_touches *t, size_t leaf
     }
 }
 
-/* Who lies behind all faces of a mesh or polyline touches none of them. */
+/* A body that lies behind all faces of a mesh or polyline touches none of them, so the witnesses do
+ * not show it. */
 static void deepen_inside(const cairn_world *world, const cairn_collider *colliders,
                           cairn_pair pair, deepest *found)
 {
@@ -179,6 +246,8 @@ static void deepen_inside(const cairn_world *world, const cairn_collider *collid
         *found = (deepest){ found->as_share, measure, depth, pair };
 }
 
+/* A search over all bodies with reach 0. It resets the scratch, so the problem of the last step
+ * ends. */
 static cairn_status find_deepest(cairn_world *world, deepest *found)
 {
     cairn_layout layout;
@@ -186,6 +255,7 @@ static cairn_status find_deepest(cairn_world *world, deepest *found)
     cairn_world_name_rows(world);
     cairn_arena_reset(&world->scratch);
     world->problem_r = NULL;
+    world->exchange.gathered = false;
     world->error = (cairn_error){ 0 };
     TRY(cairn_world_layout(world, &layout));
     TRY(cairn_world_touches(world, &cairn_broad_phase_auto, &layout, &touches));
@@ -201,6 +271,7 @@ static cairn_body_id id_of(const cairn_world *world, int body)
     return (cairn_body_id){ body >= 0 ? world->bodies.uid[body] : CAIRN_NO_BODY };
 }
 
+/* a and b may be NULL; they name no body if nothing overlaps. */
 static cairn_status overlap(cairn_world *world, deepest *found, cairn_body_id *a, cairn_body_id *b)
 {
     found->who = (cairn_pair){ -1, -1 };

@@ -1,49 +1,55 @@
 /* batch.c - cutting the contacts of a problem into batches: of balls, or of any bodies.
  *
- * They are filled through a window of open ones, and a contact goes into the first in which neither
- * of its bodies is. Batches of balls are filled and closed in their order, and neighbours share no
- * body either: a sweep begins the next one before it has ended the last (batch_sweep.h). So a group
- * of them is an even number of batches and an empty one, which is begun and never ended.
+ * A window of batches is open at any time, and a contact goes into the first open batch that has
+ * neither of its bodies. Batches of balls are filled and closed in their order, and neighbouring
+ * batches share no body either, because a sweep begins the next batch before it has finished the
+ * last one (batch_sweep.c). A group of them therefore has an even number of batches, followed by an
+ * empty one, which is begun and never finished.
  *
- * Groups of different slabs run side by side. The slabs and groups depend on the problem alone. */
+ * Groups of different slabs run in parallel. Slabs and groups depend on the problem alone, never on
+ * the number of threads, so that the results do not depend on it either. */
 #include "backend/host/batch.h"
 
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/cut.h"
 #include "problem/operator.h"
 #include "problem/segments.h"
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
 enum {
-    WINDOW = 64,
-    GENERAL_WINDOW = 32,
-    WORTH_SLABS = 8192, /* contacts with friction: fewer are one slab */
-    MANY_SLABS = 32768, /* fewer are four                             */
-    WORTH_GROUP = 64,   /* contacts between two slabs: fewer go last  */
+    WINDOW = 64,         /* open batches of balls: one bit each of a 64-bit word       */
+    GENERAL_WINDOW = 32, /* open batches of any bodies                                 */
+    WORTH_SLABS = 8192,  /* contacts with friction: fewer are one slab                 */
+    MANY_SLABS = 32768,  /* fewer are four slabs, more are eight                       */
+    WORTH_GROUP = 64,    /* contacts between two slabs: fewer go into the last group   */
 };
 
-/* The slots of the window hold batches. Those of balls stand there in their order, as in a ring:
- * from slot `oldest` on the open ones, before it the last that was closed, whose bodies count. */
+/* The slots of the window hold batches. Those of balls form a ring in their order: the open ones
+ * begin at slot `oldest`, and the slot before it has the batch that was closed last. Its bodies
+ * still exclude contacts, since it is a neighbour of the oldest open batch. */
 typedef struct filling {
     cairn_batches *s;
     uint64_t *used;    /* of each block: slots of the window that hold it             */
-    int batch[WINDOW]; /* in each slot; -1: none                                      */
-    int held[WINDOW];  /* contacts in them                                            */
+    int batch[WINDOW]; /* the batch in each slot; -1: none                            */
+    int held[WINDOW];  /* number of contacts in it                                    */
     uint64_t shut;     /* slots with batches that are full or closed                  */
     int oldest;        /* slot                                                        */
-    int most;          /* batches that there is room for                              */
-    bool full;         /* it was not enough                                           */
+    int most;          /* batches that memory was reserved for                        */
+    bool full;         /* more would be needed: batches are not usable                */
     int32_t *order;    /* the contacts in the order of their blocks, then by groups   */
-    int ordered;       /* how many; rows with bounds are not among them               */
+    int ordered;       /* their number; rows with bounds are not included             */
     uint16_t *slab;    /* of each block                                               */
     int *end;          /* of each group in `order`                                    */
     int now;           /* the group being filled                                      */
-    int32_t *group;    /* of contacts between two slabs or within one: slabs x slabs     */
+    int32_t *group;    /* of contacts between two slabs, or within one: slabs x slabs    */
+    bool *rim;         /* of each block: it touches another slab; NULL: slabs have no cores */
 } filling;
 
-/* Walls and padding have records after those of the blocks, of their own in each slab. */
+/* Walls and padding have records after those of the blocks. Each slab has its own, so that threads
+ * never write to the same cache line: sweeps write all records back, also those that stay 0. */
 static int wall_record(const filling *f)
 {
     const cairn_pieces *pieces = &f->s->pieces;
@@ -51,6 +57,8 @@ static int wall_record(const filling *f)
     return f->s->p->blocks + CAIRN_WALL_RECORDS * slab;
 }
 
+/* Body a of padding lanes, whose body b is the wall. In batches of balls it has an inverse mass, so
+ * that W of padding is not 0 (batch_state.c). */
 static int ghost_record(const filling *f)
 {
     return wall_record(f) + 1;
@@ -61,16 +69,19 @@ static uint64_t bit_of(int slot)
     return UINT64_C(1) << slot;
 }
 
+/* Positions in the ring, modulo WINDOW, which is a power of two. */
 static int slot_at(int place)
 {
     return place & (WINDOW - 1);
 }
 
+/* Rotate a set of slots around the ring. */
 static uint64_t turned(uint64_t bits, int by)
 {
     return bits << slot_at(by) | bits >> slot_at(-by);
 }
 
+/* A new batch, all padding, in a slot. */
 static void open_batch(filling *f, int slot)
 {
     cairn_batches *s = f->s;
@@ -88,7 +99,7 @@ static void open_batch(filling *f, int slot)
     }
 }
 
-/* The bodies of the batch that was there may meet again. */
+/* Remove the batch from the slot: its bodies no longer exclude contacts there. */
 static void release(filling *f, int slot)
 {
     const cairn_batches *s = f->s;
@@ -105,6 +116,8 @@ static void reopen(filling *f, int slot)
     open_batch(f, slot);
 }
 
+/* Close the oldest batch, whether it is full or not. The slot before it becomes free, and the ring
+ * moves on by one. */
 static void close_oldest(filling *f)
 {
     f->shut |= bit_of(f->oldest);
@@ -112,12 +125,14 @@ static void close_oldest(filling *f)
     f->oldest = slot_at(f->oldest + 1);
 }
 
+/* The slots that hold a block; none for a wall, which batches may share. */
 static uint64_t used_by(const filling *f, int block)
 {
     return block < 0 ? 0 : f->used[block];
 }
 
-/* Slots that may not have a contact of these blocks. */
+/* Slots that may not take a contact of these blocks: those that have one of the blocks and, for
+ * balls, their neighbours in the ring; and those that are shut. */
 static uint64_t taken_by(const filling *f, const int32_t block[2])
 {
     uint64_t held = used_by(f, block[0]) | used_by(f, block[1]);
@@ -126,6 +141,7 @@ static uint64_t taken_by(const filling *f, const int32_t block[2])
     return held | f->shut;
 }
 
+/* If no general batch can take a contact, the fullest one is closed: it wastes the fewest lanes. */
 static int fullest(const filling *f)
 {
     int best = 0;
@@ -142,6 +158,7 @@ static void make_room(filling *f)
         close_oldest(f);
 }
 
+/* Put contact j into the next lane of a slot. */
 static void put(filling *f, int j, int slot)
 {
     cairn_batches *s = f->s;
@@ -155,6 +172,8 @@ static void put(filling *f, int j, int slot)
     }
 }
 
+/* Put contact j into the first slot, from the oldest on, that may take it. If there is none,
+ * batches are closed until there is. */
 static void place(filling *f, int j)
 {
     const int32_t *block = f->s->p->block + 2 * (size_t)j;
@@ -176,24 +195,27 @@ static void place(filling *f, int j)
 
 /* ---- slabs ---------------------------------------------------------------------------------- */
 
-/* Those that the problem asks for, or a power of two from its size. Where cores pass cache lines to
- * each other slowly, slabs of fewer contacts make two threads slower than one; a contact without
- * friction takes less than half as long. */
+/* The number of slabs: that of the problem if it states one, else 1, 4 or 8 by its size. On
+ * machines whose cores exchange cache lines slowly, smaller slabs make two threads slower than one.
+ * A contact without friction takes less than half as long, so that it counts as half. */
 static int slabs_for(const cairn_batches *s)
 {
     int work = s->p->contacts / (s->smooth ? 2 : 1), asked = s->p->parts;
+    if (s->p->cut)
+        return s->p->cut->contacts.parts;
     if (asked > 0)
         return asked < s->p->blocks ? asked : s->p->blocks;
     return work < WORTH_SLABS ? 1 : work < MANY_SLABS ? 4 : 8;
 }
 
+/* The lower of the two blocks of a contact; a wall (-1) does not count. */
 static int lower_block(const cairn_problem *p, int j)
 {
     int a = p->block[2 * j], b = p->block[2 * j + 1];
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-/* The blocks of a contact; twice the same where the other side is a wall. */
+/* The blocks of a contact; the same one twice if the other side is a wall. */
 static void find_blocks(const cairn_problem *p, int j, int32_t out[2])
 {
     const int32_t *block = p->block + 2 * (size_t)j;
@@ -201,8 +223,8 @@ static void find_blocks(const cairn_problem *p, int j, int32_t out[2])
     out[1] = block[1] < 0 ? block[0] : block[1];
 }
 
-/* The work of a block in a sweep: a contact takes as long as four bodies, half for each of its
- * blocks. */
+/* The estimated work of each block in a sweep: 1 for its extrapolation, and 4 for each contact,
+ * half of it for each of the two blocks. */
 static void find_work(const cairn_problem *p, int32_t *work)
 {
     for (int i = 0; i < p->blocks; i++)
@@ -216,7 +238,23 @@ static void find_work(const cairn_problem *p, int32_t *work)
         }
 }
 
-/* Slabs are ranges of blocks with about as much work each. */
+/* If the problem is already cut into parts, these are the slabs. */
+static void take_parts(filling *f)
+{
+    cairn_batches *s = f->s;
+    const uint16_t *part = s->p->cut->part;
+    int slab = 0;
+    s->first[0] = 0;
+    for (int i = 0; i < s->p->blocks; i++) {
+        f->slab[i] = part[i];
+        while (slab < part[i])
+            s->first[++slab] = i;
+    }
+    while (slab < s->slabs)
+        s->first[++slab] = s->p->blocks;
+}
+
+/* Slabs are ranges of blocks with about equal work. */
 static cairn_status cut_slabs(filling *f, cairn_arena *arena)
 {
     cairn_batches *s = f->s;
@@ -226,6 +264,10 @@ static cairn_status cut_slabs(filling *f, cairn_arena *arena)
     f->slab = cairn_arena_take(arena, (size_t)blocks, sizeof *f->slab);
     if (!work || !f->slab)
         return CAIRN_NO_MEMORY;
+    if (s->p->cut) {
+        take_parts(f);
+        return CAIRN_OK;
+    }
     if (s->slabs == 1) {
         s->first[0] = 0;
         s->first[1] = blocks;
@@ -245,8 +287,9 @@ static cairn_status cut_slabs(filling *f, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-/* Contacts by the lower of their blocks, then by number: neighbours in space where the numbering of
- * the blocks follows space, whatever order they came in. */
+/* Sort the contacts by their lower block, then by number (a counting sort). Blocks are numbered
+ * along a space-filling curve in large worlds, so that neighbours in this order are neighbours in
+ * space and share cache lines, in whatever order the contacts were found. */
 static cairn_status order_contacts(filling *f, cairn_arena *arena)
 {
     const cairn_problem *p = f->s->p;
@@ -267,77 +310,20 @@ static cairn_status order_contacts(filling *f, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-enum { NEIGHBOURS = 512 };
-
-/* Contacts in the order of their lower blocks, and of each block where its own end. */
-typedef struct runs {
-    const int32_t *order;
-    int32_t *end;
-} runs;
-
-static cairn_status find_runs(const filling *f, cairn_arena *arena, runs *out)
-{
-    const cairn_problem *p = f->s->p;
-    *out = (runs){ f->order, cairn_arena_take(arena, (size_t)p->blocks, sizeof *out->end) };
-    if (!out->end)
-        return CAIRN_NO_MEMORY;
-    for (int i = 0, k = 0; i < p->blocks; i++) {
-        while (k < f->ordered && lower_block(p, f->order[k]) == i)
-            k++;
-        out->end[i] = k;
-    }
-    return CAIRN_OK;
-}
-
-/* The `round`th contact of each of the blocks [begin, end) that has one; returns how many. */
-static int take_round(const runs *from, int begin, int end, int round, int32_t *turns)
-{
-    int count = 0;
-    for (int i = begin; i < end; i++) {
-        int at = (i > 0 ? from->end[i - 1] : 0) + round;
-        if (at < from->end[i])
-            turns[count++] = from->order[at];
-    }
-    return count;
-}
-
-/* Where the blocks that take turns with `begin` end: the next slab or the next 512. */
-static int end_of_neighbours(const filling *f, int begin)
-{
-    int end = (begin / NEIGHBOURS + 1) * NEIGHBOURS, slab_end = f->s->first[f->slab[begin] + 1];
-    return end < slab_end ? end : slab_end;
-}
-
-/* Bodies that are no balls have many contacts, several with each neighbour, and these stand
- * together in the order of blocks: batches would stay almost empty. Among each 512 blocks of a slab
- * they take turns: first the first contact of each block, then the second ones, and so on. */
-static cairn_status take_turns(filling *f, cairn_arena *arena)
-{
-    int32_t *turns = cairn_arena_take(arena, (size_t)f->ordered, sizeof *turns);
-    int count = 0;
-    runs all;
-    if (!turns)
-        return CAIRN_NO_MEMORY;
-    TRY(find_runs(f, arena, &all));
-    for (int begin = 0, end; begin < f->s->p->blocks; begin = end) {
-        end = end_of_neighbours(f, begin);
-        for (int round = 0; count < all.end[end - 1]; round++)
-            count += take_round(&all, begin, end, round, turns + count);
-    }
-    f->order = turns;
-    return CAIRN_OK;
-}
-
 /* ---- groups --------------------------------------------------------------------------------- */
 
+/* The group that contact j belongs to. */
 static int group_of(const filling *f, int j)
 {
     int32_t block[2];
     find_blocks(f->s->p, j, block);
-    return f->group[f->slab[block[0]] * f->s->slabs + f->slab[block[1]]];
+    int one = f->slab[block[0]], other = f->slab[block[1]];
+    if (f->rim && one == other && !f->rim[block[0]] && !f->rim[block[1]])
+        return f->s->slabs + one;
+    return f->group[one * f->s->slabs + other];
 }
 
-/* The power of two that is not below n. */
+/* The smallest power of two that is at least n. */
 static int rounds_for(int n)
 {
     int rounds = 1;
@@ -346,21 +332,44 @@ static int rounds_for(int n)
     return rounds;
 }
 
-/* Slabs are groups, and so are two with enough contacts between them: in round k slab i with slab
- * i ^ k, so that no slab waits for another in a round. The contacts that are left are the last
- * group, which is no piece and runs alone. */
+/* The least number of contacts between two slabs that makes a group. Between two parts of a cut
+ * problem any contact does: the last group would need all members at once. */
+static int least_group(const cairn_batches *s)
+{
+    return s->p->cut ? 1 : WORTH_GROUP;
+}
+
+/* The groups of the slabs themselves. In a cut problem a slab has two: first its rim, the contacts
+ * of blocks that touch another slab, then its core. A core has no block in common with the groups
+ * between slabs, so members may compute it while they wait for messages. */
+static void choose_slabs(filling *f)
+{
+    int slabs = f->s->slabs;
+    for (int i = 0; i < slabs; i++) {
+        f->group[i * slabs + i] = i;
+        cairn_pieces_add(&f->s->pieces, i, i);
+    }
+    for (int i = 0; f->rim && i < slabs; i++)
+        cairn_pieces_add(&f->s->pieces, i, i);
+}
+
+/* Every slab is a group, and so is every pair of slabs with enough contacts between them. Round k
+ * pairs slab i with slab i ^ k: in a round each slab is in one pair at most, so that all pairs of a
+ * round can run at the same time. All other contacts form the last group, which is not a piece of
+ * work and runs alone. */
 static void choose_groups(filling *f, const int *between)
 {
     cairn_pieces *pieces = &f->s->pieces;
-    int slabs = f->s->slabs;
+    int slabs = f->s->slabs, least = least_group(f->s);
     memset(f->group, -1, (size_t)(slabs * slabs) * sizeof *f->group);
-    for (int round = 0; round < rounds_for(slabs); round++)
+    choose_slabs(f);
+    f->s->round[0] = pieces->count;
+    for (int round = 1; round < rounds_for(slabs); f->s->round[round++] = pieces->count)
         for (int i = 0; i < slabs; i++) {
             int other = i ^ round;
             if (other < i || other >= slabs)
                 continue;
-            int met = between[i * slabs + other] + between[other * slabs + i];
-            if (round > 0 && met < WORTH_GROUP)
+            if (between[i * slabs + other] + between[other * slabs + i] < least)
                 continue;
             f->group[i * slabs + other] = f->group[other * slabs + i] = pieces->count;
             cairn_pieces_add(pieces, i, other);
@@ -370,7 +379,7 @@ static void choose_groups(filling *f, const int *between)
             f->group[i] = pieces->count;
 }
 
-/* How many contacts there are between each two slabs, and within each. */
+/* Count the contacts between each pair of slabs, and within each slab. */
 static void count_between(const filling *f, int *between)
 {
     int slabs = f->s->slabs;
@@ -383,15 +392,49 @@ static void count_between(const filling *f, int *between)
     }
 }
 
-/* Groups that there can be: a piece between two slabs has WORTH_GROUP contacts at least. */
-static int most_groups(const cairn_batches *s)
+/* Find the blocks that touch another slab. */
+static cairn_status find_rims(filling *f, cairn_arena *arena)
 {
-    int64_t all = (int64_t)s->slabs * (s->slabs + 1) / 2;
-    int64_t filled = s->slabs + s->p->contacts / WORTH_GROUP;
-    return 1 + (int)(all < filled ? all : filled);
+    size_t blocks = (size_t)f->s->p->blocks;
+    f->rim = cairn_arena_take(arena, blocks + 1, sizeof *f->rim);
+    if (!f->rim)
+        return CAIRN_NO_MEMORY;
+    memset(f->rim, 0, blocks * sizeof *f->rim);
+    for (int k = 0; k < f->ordered; k++) {
+        int32_t block[2];
+        find_blocks(f->s->p, f->order[k], block);
+        if (f->slab[block[0]] != f->slab[block[1]])
+            f->rim[block[0]] = f->rim[block[1]] = true;
+    }
+    return CAIRN_OK;
 }
 
-/* The contacts group by group, in each in their order. */
+/* An upper bound on the number of groups, the last one included: all pairs of slabs, or as many as
+ * the contacts can fill with the least number; and cores. */
+static int most_groups(const cairn_batches *s)
+{
+    int64_t pairs = (int64_t)s->slabs * (s->slabs - 1) / 2;
+    int64_t filled = s->p->contacts / least_group(s);
+    return 1 + (s->p->cut ? 2 : 1) * s->slabs + (int)(pairs < filled ? pairs : filled);
+}
+
+/* The number of contacts of each group, counted one entry later. */
+static void count_groups(const filling *f, const int *between, int *next)
+{
+    int slabs = f->s->slabs;
+    for (int i = 0; i < slabs * slabs; i++)
+        next[f->group[i] + 1] += between[i];
+    for (int k = 0; f->rim && k < f->ordered; k++) {
+        int group = group_of(f, f->order[k]);
+        if (group < slabs || group >= 2 * slabs)
+            continue;
+        next[group - slabs + 1]--;
+        next[group + 1]++;
+    }
+}
+
+/* Sort the contacts by groups; within a group they keep their order. After the counting sort,
+ * `next` holds the end of each group. */
 static cairn_status group_contacts(filling *f, cairn_arena *arena)
 {
     size_t pairs = (size_t)f->s->slabs * (size_t)f->s->slabs;
@@ -402,11 +445,12 @@ static cairn_status group_contacts(filling *f, cairn_arena *arena)
     f->group = cairn_arena_take(arena, pairs, sizeof *f->group);
     if (!between || !next || !grouped || !f->group)
         return CAIRN_NO_MEMORY;
+    if (f->s->p->cut)
+        TRY(find_rims(f, arena));
     count_between(f, between);
     choose_groups(f, between);
     memset(next, 0, ((size_t)groups + 1) * sizeof *next);
-    for (size_t i = 0; i < pairs; i++)
-        next[f->group[i] + 1] += between[i];
+    count_groups(f, between, next);
     for (int g = 0; g < groups; g++)
         next[g + 1] += next[g];
     for (int k = 0; k < f->ordered; k++)
@@ -416,7 +460,69 @@ static cairn_status group_contacts(filling *f, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-/* Of balls the last slot, before the oldest one in the ring, waits for it to be closed. */
+/* ---- turns ---------------------------------------------------------------------------------- */
+
+enum { NEIGHBOURS = 512 }; /* blocks whose contacts take turns, see take_turns */
+
+/* A range of contacts of one group, in the order of their lower blocks. */
+typedef struct runs {
+    const int32_t *contact;
+    int count;
+    int32_t *end; /* of each block: the end of its contacts in the range */
+    int blocks;
+} runs;
+
+/* The next contacts of a group: all those of up to NEIGHBOURS lower blocks. */
+static void find_runs(const cairn_problem *p, const int32_t *contact, int count, runs *out)
+{
+    int k = 0;
+    out->contact = contact;
+    for (out->blocks = 0; out->blocks < NEIGHBOURS && k < count; out->blocks++) {
+        int block = lower_block(p, contact[k]);
+        while (k < count && lower_block(p, contact[k]) == block)
+            k++;
+        out->end[out->blocks] = k;
+    }
+    out->count = k;
+}
+
+/* The contact number `round` of each block that has so many; returns how many these are. */
+static int take_round(const runs *from, int round, int32_t *turns)
+{
+    int count = 0;
+    for (int i = 0; i < from->blocks; i++) {
+        int at = (i > 0 ? from->end[i - 1] : 0) + round;
+        if (at < from->end[i])
+            turns[count++] = from->contact[at];
+    }
+    return count;
+}
+
+/* Bodies other than balls have many contacts, several with each neighbour. In the order of blocks
+ * these follow each other, so that each would need another batch, and batches would stay almost
+ * empty. Therefore the contacts of each NEIGHBOURS blocks of a group are reordered: first the first
+ * contact of each block, then the second ones, and so on. */
+static cairn_status take_turns(filling *f, cairn_arena *arena)
+{
+    int32_t *turns = cairn_arena_take(arena, (size_t)f->ordered, sizeof *turns);
+    int32_t end[NEIGHBOURS];
+    runs next = { .end = end };
+    if (!turns)
+        return CAIRN_NO_MEMORY;
+    for (int group = 0, begin = 0; group <= f->s->pieces.count; group++)
+        for (; begin < f->end[group]; begin += next.count) {
+            find_runs(f->s->p, f->order + begin, f->end[group] - begin, &next);
+            for (int round = 0, taken = 0; taken < next.count; round++)
+                taken += take_round(&next, round, turns + begin + taken);
+        }
+    f->order = turns;
+    return CAIRN_OK;
+}
+
+/* ---- filling -------------------------------------------------------------------------------- */
+
+/* Open the batches of a group. For balls the last slot, which precedes the oldest one in the ring,
+ * stays empty until that is closed. */
 static void open_window(filling *f, int group)
 {
     int slots = f->s->general ? GENERAL_WINDOW : WINDOW - 1;
@@ -427,6 +533,7 @@ static void open_window(filling *f, int group)
         open_batch(f, k);
 }
 
+/* Groups share no batch, so that the window is emptied after each. */
 static void fill_group(filling *f, int group)
 {
     open_window(f, group);
@@ -436,7 +543,7 @@ static void fill_group(filling *f, int group)
         release(f, slot);
 }
 
-/* Open batches that hold nothing are taken back. */
+/* Remove the batches of a group that stayed empty. */
 static void drop_empty(cairn_batches *s, int first)
 {
     int kept = first;
@@ -451,7 +558,8 @@ static void drop_empty(cairn_batches *s, int first)
     s->count = kept;
 }
 
-/* Of balls only those at the end, so that none become neighbours; then an even number and one. */
+/* For balls, remove empty batches at the end only, since removing others would create new
+ * neighbours. Then pad to an even number of batches and one empty batch. */
 static void drop_last(filling *f, int first)
 {
     cairn_batches *s = f->s;
@@ -464,7 +572,8 @@ static void drop_last(filling *f, int first)
     s->count = first + count;
 }
 
-/* Not filled: some body has so many contacts that batches stay half empty. */
+/* Fill all groups. If memory for the batches runs out, some body has so many contacts that batches
+ * stay half empty, and they are not usable. All members must agree on that. */
 static void fill_groups(filling *f)
 {
     cairn_batches *s = f->s;
@@ -479,7 +588,7 @@ static void fill_groups(filling *f)
             drop_last(f, s->start[group]);
     }
     s->start[s->pieces.count + 1] = s->count;
-    s->usable = !f->full;
+    s->usable = cairn_link_all(cairn_problem_link(s->p), !f->full);
 }
 
 static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
@@ -490,37 +599,45 @@ static cairn_status fill_batches(cairn_batches *s, cairn_arena *arena, int most)
         return CAIRN_NO_MEMORY;
     TRY(cut_slabs(&f, arena));
     TRY(order_contacts(&f, arena));
+    TRY(group_contacts(&f, arena));
     if (s->general)
         TRY(take_turns(&f, arena));
-    TRY(group_contacts(&f, arena));
     fill_groups(&f);
     return CAIRN_OK;
 }
 
-/* Room for the batches of the contacts, and the filling. */
+/* Reserve memory for the batches and fill them. On average they may be half empty; scratch memory
+ * is returned to the arena at the end. */
 static cairn_status make_batches(cairn_batches *s, cairn_arena *arena)
 {
-    s->smooth = !cairn_problem_has_friction(s->p);
+    s->smooth = !cairn_link_any(cairn_problem_link(s->p), cairn_problem_has_friction(s->p));
     s->slabs = slabs_for(s);
-    int most = s->p->contacts / (CAIRN_BATCH / 2) + WINDOW * (s->slabs + 1);
-    size_t lanes = (size_t)most * CAIRN_BATCH;
     int groups = most_groups(s);
+    int most = s->p->contacts / (CAIRN_BATCH / 2) + WINDOW * (s->slabs + 1);
+    /* Parts: a body with n contacts needs 2 n batches of balls, and what is usable must not depend
+     * on who has it, so there is room for any problem. Memory that no batch is opened in is never
+     * touched. */
+    if (s->p->cut)
+        most += 3 * s->p->contacts + 4 * groups;
+    size_t lanes = (size_t)most * CAIRN_BATCH;
     void *room = cairn_arena_take(arena, 1, cairn_pieces_bytes(s->slabs, groups));
     s->contact = cairn_arena_take(arena, lanes, sizeof *s->contact);
     s->bodies = cairn_arena_take(arena, 2 * lanes, sizeof *s->bodies);
     s->first = cairn_arena_take(arena, (size_t)s->slabs + 1, sizeof *s->first);
     s->start = cairn_arena_take(arena, (size_t)groups + 1, sizeof *s->start);
-    if (!room || !s->contact || !s->bodies || !s->first || !s->start)
+    s->rounds = rounds_for(s->slabs) - 1;
+    s->round = cairn_arena_take(arena, (size_t)s->rounds + 1, sizeof *s->round);
+    if (!room || !s->contact || !s->bodies || !s->first || !s->start || !s->round)
         return CAIRN_NO_MEMORY;
     cairn_pieces_start(&s->pieces, s->slabs, groups, room);
     cairn_arena_moment before = cairn_arena_now(arena);
     TRY(fill_batches(s, arena, most));
     cairn_arena_return(arena, before);
-    return CAIRN_OK;
+    return cairn_problem_link(s->p) ? cairn_batches_plan(s, arena) : CAIRN_OK;
 }
 
-/* Whether the linear parts of the rows of a contact are opposite, and masses the same in all
- * directions. */
+/* Whether the linear parts of the two sides of a contact are opposite and the masses are the same
+ * in all directions: batches store one linear part and one inverse mass. */
 CAIRN_INLINE bool is_even(const cairn_problem *p, int d, int n, int j)
 {
     const int32_t *block = p->block + 2 * (size_t)j;
@@ -540,7 +657,8 @@ CAIRN_INLINE bool is_even(const cairn_problem *p, int d, int n, int j)
     return even;
 }
 
-/* Contacts of balls are even by what they are, lone ones are in no batch. */
+/* Whether every contact fits a general batch. Contacts of balls always do; lone contacts never do,
+ * because the lanes assume two different bodies. */
 static bool is_between_bodies(const cairn_problem *p)
 {
     bool even = !cairn_problem_has(p, CAIRN_KIND_LONE), space = p->dimension == 3;
@@ -556,10 +674,13 @@ cairn_status cairn_batches_create_general(const cairn_problem *p, cairn_arena *a
     *out = (cairn_batches){ .p = p, .general = true };
     bool space = p->dimension == 3 && p->block_size == 6;
     bool plane = p->dimension == 2 && p->block_size == 3;
+    /* circular cones in blocks, without rolling and spinning friction */
     bool solid = (space || plane) && !p->directions && !p->W && p->rolling + p->spinning == 0;
-    if (!solid || p->blocks == 0 || p->contacts < CAIRN_WORTH_BATCHES)
+    bool worth = p->cut || (p->blocks > 0 && p->contacts >= CAIRN_WORTH_BATCHES);
+    if (!solid || !worth)
         return CAIRN_OK;
-    return is_between_bodies(p) ? make_batches(out, arena) : CAIRN_OK;
+    bool usable = cairn_link_all(cairn_problem_link(p), is_between_bodies(p));
+    return usable ? make_batches(out, arena) : CAIRN_OK;
 }
 
 cairn_status cairn_system_cut(cairn_system *s, cairn_arena *arena)
@@ -578,12 +699,50 @@ cairn_status cairn_batches_create(const cairn_problem *p, cairn_arena *arena, ca
 {
     *out = (cairn_batches){ .p = p };
     bool balls = p->dimension == 3 && p->block_size == 6 && !p->directions && !p->bounded;
-    bool known = cairn_problem_is_all(p, CAIRN_KIND_BALLS);
-    if (p->W || !balls || p->blocks == 0 ||
-        (!known && !cairn_problem_is_all(p, CAIRN_KIND_GENERAL)))
+    cairn_link *link = cairn_problem_link(p);
+    bool known = cairn_link_all(link, cairn_problem_is_all(p, CAIRN_KIND_BALLS));
+    bool rows = !known && cairn_link_all(link, cairn_problem_is_all(p, CAIRN_KIND_GENERAL));
+    if (p->W || !balls || (p->blocks == 0 && !link) || (!known && !rows))
         return CAIRN_OK;
     TRY(cairn_batches_find_balls(out, known, arena, &balls));
-    if (!balls)
-        return CAIRN_OK;
-    return make_batches(out, arena);
+    return cairn_link_all(link, balls) ? make_batches(out, arena) : CAIRN_OK;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+static void add_sweep(cairn_sweep *sum, const cairn_sweep *one)
+{
+    sum->change2 += one->change2;
+    sum->uphill += one->uphill;
+}
+
+/* Add up by parts, then over all parts in their order. A group between two parts is computed by
+ * both and counted for the lower one only. */
+static cairn_sweep sum_parts(const cairn_batches *s, const cairn_sweep *partial)
+{
+    const cairn_parted *by = &s->p->cut->contacts;
+    cairn_sweep *parts = by->room, sum = { 0, 0 };
+    for (int part = 0; part < by->parts; part++)
+        parts[part] = sum;
+    for (int k = 0; k < s->pieces.count; k++) {
+        int one = s->pieces.part[k][0], other = s->pieces.part[k][1];
+        int lower = one < other ? one : other;
+        if (lower >= by->first && lower < by->end)
+            add_sweep(&parts[lower], &partial[k]);
+    }
+    if (by->link)
+        cairn_link_share(by->link, by->parts, parts, sizeof *parts);
+    for (int part = 0; part < by->parts; part++)
+        add_sweep(&sum, &parts[part]);
+    return sum;
+}
+
+cairn_sweep cairn_batches_sum(const cairn_batches *s, const cairn_sweep *partial)
+{
+    cairn_sweep sum = { 0, 0 };
+    if (s->p->cut)
+        return sum_parts(s, partial);
+    for (int k = 0; k <= s->pieces.count; k++)
+        add_sweep(&sum, &partial[k]);
+    return sum;
 }

@@ -1,9 +1,10 @@
-/* batch_balls.c - is a problem one of balls?
+/* batch_balls.c - deciding whether all bodies of a problem are balls.
  *
- * Contacts of balls say so. Rows that are stored are looked at: with the contact frame (n, t1, t2),
- * radius R and orientation Q of a block, those of a ball are
+ * Contacts of the kind "balls" state it. Stored rows, as in problems made by hand or read from a
+ * file, are examined: with the contact frame (n, t1, t2), radius R and orientation Q of a block,
+ * those of a ball are
  *     side a: (n, 0), (t1, -R Q't2), (t2, R Q't1);   side b: the linear part negative.
- * Q is read off the first contact of a block; all others must agree. */
+ * R and Q follow from the first contact of a block; all other contacts must agree. */
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,8 @@
 #include "math/vec.h"
 #include "problem/operator.h"
 
+/* Relative. Well above the rounding of stored rows, and far below anything that changes a result:
+ * a problem of balls that is not recognised is only solved more slowly. */
 static const double close_enough = 1e-9;
 
 typedef struct rows {
@@ -25,6 +28,8 @@ static cairn_vec3 vector_at(const double *x, double sign)
     return cairn_vec(sign * x[0], sign * x[1], sign * x[2]);
 }
 
+/* The rows of one side. The linear part of side b is negated, so that both sides give (n, t1,
+ * t2). */
 static rows rows_of(const cairn_problem *p, int j, int side)
 {
     const double *H = cairn_rows_stored(p, 3, 6, j, side);
@@ -59,16 +64,17 @@ static cairn_quat rotation_between(const cairn_vec3 c[3], const cairn_vec3 e[3])
     return cairn_quat_normalised(candidates[largest]);
 }
 
-/* Questions about all blocks or contacts, asked in ranges. */
+/* Context of the reductions over all blocks or contacts. */
 typedef struct survey {
     const cairn_batches *s;
-    double *radius; /* of each block, to be found; and its frame                           */
+    double *radius; /* of each block: output, with its frame                               */
     cairn_quat *frame;
     const int32_t *first; /* of each block: the first side that acts on it, 2 j + side; -1: none */
-    bool known;           /* contacts say that they are of balls                                 */
+    bool known;           /* the contacts are of the kind "balls": no rows to examine            */
 } survey;
 
-/* Radius and orientation of a block, from the first side that acts on it. */
+/* Radius and orientation of a block, from the first side that acts on it. By the rows of a ball,
+ * Q't1 = a2/R and Q't2 = -a1/R, which with Q'n gives three pairs of corresponding axes. */
 static void learn_ball(const survey *q, int block, int side_of_all)
 {
     q->radius[block] = 0;
@@ -86,6 +92,7 @@ static void learn_ball(const survey *q, int block, int side_of_all)
     }
 }
 
+/* Whether the rows of one side are those of a ball with the radius and orientation of its block. */
 static bool is_ball_side(const cairn_batches *s, int j, int side)
 {
     int block = s->p->block[2 * j + side];
@@ -100,8 +107,10 @@ static bool is_ball_side(const cairn_batches *s, int j, int side)
            fabs(cairn_dot(r.n, r.n) - 1) <= close_enough;
 }
 
-enum { RANGE = 2048 };
+enum { RANGE = 2048 }; /* blocks or contacts that a thread takes at a time */
 
+/* A ball has equal inverse masses and equal inverse moments of inertia in all directions; blocks
+ * without contacts may have any. */
 static void learn_balls(int begin, int end, void *context, void *value)
 {
     const survey *q = context;
@@ -114,6 +123,7 @@ static void learn_balls(int begin, int end, void *context, void *value)
     }
 }
 
+/* Batches of balls have no place for velocities w that driven bodies impose: all must be 0. */
 static void check_balls(int begin, int end, void *context, void *value)
 {
     const survey *q = context;
@@ -133,7 +143,7 @@ static void both(void *result, const void *value)
     *(bool *)result = *(bool *)result && *(const bool *)value;
 }
 
-/* Whether a question is answered with yes by all ranges of `count` blocks or contacts. */
+/* *yes = whether `ask` gives true for all ranges of `count` blocks or contacts. */
 static cairn_status ask_all(survey *q, int count, cairn_value_fn *ask, cairn_arena *arena,
                             bool *yes)
 {
@@ -148,6 +158,7 @@ static cairn_status ask_all(survey *q, int count, cairn_value_fn *ask, cairn_are
     return cairn_arena_reduce(arena, &all, yes);
 }
 
+/* Backwards, so that the first side is the last one written. */
 static void find_first_sides(const cairn_problem *p, int32_t *first)
 {
     for (int i = 0; i < p->blocks; i++)
@@ -157,7 +168,8 @@ static void find_first_sides(const cairn_problem *p, int32_t *first)
             first[p->block[side]] = side;
 }
 
-/* Whether stored rows are those of balls: first what each block would be, then if all agree. */
+/* First stage for stored rows: the radius and frame that each block would have as a ball. Whether
+ * all its contacts agree is checked afterwards. */
 static cairn_status recognise(cairn_batches *s, survey *q, cairn_arena *arena, bool *out)
 {
     const cairn_problem *p = s->p;

@@ -1,15 +1,19 @@
-/* batch_general_state.h - the state of sweeps over batches of contacts of any bodies, in one
- * dimension. A unit that includes it (batch_general_state.c, batch_plane_state.c) has
+/* batch_general_state.h - the state of sweeps over batches of contacts of any bodies, for 2D or 3D.
+ * A unit that includes it (batch_general_state.c, batch_plane_state.c) defines
  *   D, N, RECORD, INERTIA   dimension, numbers of a block, of a body's record: (v, 1/m, 0), and of
  *                           inverse inertia beside each record
- *   lane_numbers, NUMBERS   what a lane needs to know of its contact
- * and says how they are found: find_lane and complete_job. */
+ *   lane_numbers, NUMBERS   the data of a contact in one lane
+ *   batch_data, pass_job, pass_kernels
+ * and the functions that depend on the dimension: find_lane, kernels_of and complete_job.
+ *
+ * Inverse inertia is stored beside the records, because a record with it would not fit the 4 or 8
+ * numbers that wide_gather transposes; it never changes in a solve. */
 #ifndef CAIRN_BACKEND_BATCH_GENERAL_STATE_H
 #define CAIRN_BACKEND_BATCH_GENERAL_STATE_H
 
 #include <string.h>
 
-#include "backend/host/batch_special.h"
+#include "backend/host/batch.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/operator.h"
@@ -21,13 +25,15 @@ typedef struct kept_state {
     real *inertia;
     real *v, *v_previous, *r, *r_previous;
     cairn_special_rows special;
-    cairn_sweep *partial; /* what each group came to */
+    cairn_sweep *partial; /* the sums of each group */
     const pass_kernels *kernels;
 } kept_state;
 
-/* Of contact j, by the unit; -1: padding, which never pushes. */
+/* Defined by the unit: the data of contact j; -1: padding, which never gets an impulse. */
 static void find_lane(const cairn_problem *p, int j, lane_numbers *out);
-/* What a job has in this dimension alone, by the unit. */
+/* Defined by the unit: the kernels for a register width. */
+static const pass_kernels *kernels_of(cairn_width width);
+/* Defined by the unit: fields of a job that exist in this dimension only. */
 static void complete_job(const kept_state *s, pass_job *job);
 
 static size_t record_count(const kept_state *s)
@@ -85,7 +91,7 @@ static void fill_inertia(kept_state *s)
             s->inertia[INERTIA * i + (size_t)c] = (real)s->p->mass_inverse[N * i + D + (size_t)c];
 }
 
-/* Walls and padding stand and have no inverse mass. */
+/* Records of walls and padding are 0: they do not move and have no inverse mass. */
 static void set_velocities(kept_state *s, const double *v)
 {
     memset(s->v, 0, RECORD * record_count(s) * sizeof(real));
@@ -107,7 +113,8 @@ static void load_impulses(kept_state *s, const double *r)
     cairn_special_load(&s->special, r);
 }
 
-/* Impulses out of the state, on their cones in double. */
+/* Copy the impulses out. They are projected again, because in float they satisfy r in K only up to
+ * float rounding, and the judge works in double. */
 static void unload(const void *state, double *r)
 {
     const kept_state *s = state;
@@ -123,7 +130,7 @@ static void unload(const void *state, double *r)
     cairn_special_unload(&s->special, r);
 }
 
-/* What the previous ones were no longer counts. */
+/* Restart momentum: previous values equal the present ones. */
 static void forget(void *state)
 {
     kept_state *s = state;
@@ -156,14 +163,22 @@ static void push_special(kept_state *s, int k, const double change[D])
     }
 }
 
+/* One by one after the batches, in their order: a chain of joints cannot be batched. If the problem
+ * is cut into parts, the sums go to those of the part, which is the group of the same number. */
 static void sweep_special(kept_state *s, cairn_momentum momentum, cairn_sweep *out)
 {
     s->special.noted = *out;
     for (int k = 0; k < s->special.count; k++) {
         double v[2][6], change[D];
+        cairn_sweep *part =
+            s->p->cut ? &s->partial[cairn_contact_part(s->p, s->special.contact[k])] : NULL;
+        if (part)
+            s->special.noted = *part;
         fetch_special(s, k, v);
         cairn_special_solve(&s->special, k, momentum, v, change);
         push_special(s, k, change);
+        if (part)
+            *part = s->special.noted;
     }
     *out = s->special.noted;
 }
@@ -175,8 +190,8 @@ typedef struct sweep_work {
     pass_job job;
 } sweep_work;
 
-/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
- * entries of a record stay */
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab. Constant entries of
+ * a record, such as 1/m, equal their previous values and stay as they are. */
 static void extrapolate(const sweep_work *w, int slab)
 {
     real beta = (real)w->job.momentum.beta, lean = (real)w->job.momentum.lean;
@@ -201,7 +216,9 @@ static pass_job job_of(const kept_state *s, cairn_law law, cairn_momentum moment
     return job;
 }
 
-/* The bodies of a slab move on just before its contacts need them; pieces between slabs follow. */
+/* Sweep groups. The velocities of a slab are extrapolated by the group of the slab itself, just
+ * before its contacts read them and while they are in the cache. Groups between two slabs wait for
+ * both (cairn_pieces). */
 static void groups(int begin, int end, void *context)
 {
     sweep_work *w = context;
@@ -211,7 +228,7 @@ static void groups(int begin, int end, void *context)
         if (g < w->s->batches->slabs)
             extrapolate(w, g);
         w->s->kernels->sweep(&w->job, start[g], start[g + 1], &noted);
-        w->s->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+        w->s->partial[g] = noted; /* one store: other threads write to the same cache line */
     }
 }
 
@@ -225,32 +242,30 @@ static void push_groups(int begin, int end, void *context)
 static cairn_sweep sweep(void *state, cairn_law law, cairn_momentum momentum)
 {
     kept_state *s = state;
-    int last = s->batches->pieces.count;
     sweep_work w = { .s = s, .job = job_of(s, law, momentum) };
+    const cairn_records records = { s->v, RECORD * sizeof(real), N * sizeof(real) };
+    cairn_batches_pass(s->batches, groups, &w, &records);
     cairn_sweep sum = { 0, 0 };
-    cairn_parallel_pieces(&s->batches->pieces, groups, &w);
-    groups(last, last + 1, &w);
-    for (int g = 0; g <= last; g++) {
-        sum.change2 += s->partial[g].change2;
-        sum.uphill += s->partial[g].uphill;
-    }
-    sweep_special(s, momentum, &sum);
+    if (s->p->cut)
+        sweep_special(s, momentum, &sum);
+    sum = cairn_batches_sum(s->batches, s->partial);
+    if (!s->p->cut)
+        sweep_special(s, momentum, &sum);
     return sum;
 }
 
-/* Velocities made anew. Rounding leaves them, and must leave the previous ones as well: were it
- * only taken from v, momentum would take it for a move and repeat it 1/(1 - beta) times. */
+/* Replace the velocities by accurate ones, which removes accumulated rounding errors. The previous
+ * velocities are shifted by the same amount. If only v were corrected, momentum would take the
+ * correction for a move and repeat it 1/(1 - beta) times. In between, v_previous holds the move. */
 static void renew(kept_state *s, const double *v, bool add_impulses)
 {
     size_t count = RECORD * record_count(s);
-    int last = s->batches->pieces.count;
     sweep_work w = { .s = s, .job = job_of(s, CAIRN_LAW_CONVEX, (cairn_momentum){ 0 }) };
     for (size_t i = 0; i < count; i++)
         s->v_previous[i] = s->v[i] - s->v_previous[i];
     set_velocities(s, v);
     if (add_impulses) {
-        cairn_parallel_pieces(&s->batches->pieces, push_groups, &w);
-        push_groups(last, last + 1, &w);
+        cairn_batches_pass(s->batches, push_groups, &w, NULL);
         for (int k = 0; k < s->special.count; k++)
             push_special(s, k, s->special.r + D * (size_t)k);
     }
@@ -277,6 +292,7 @@ static cairn_status begin_sweeps(cairn_system *system, cairn_arena *arena, const
     if (!s)
         return CAIRN_NO_MEMORY;
     TRY(cairn_system_cut(system, arena));
+    /* not an error: *out stays NULL, and the back end tries the next implementation */
     if (system->p->dimension != D || !system->general->usable)
         return CAIRN_OK;
     *s = (kept_state){ .p = system->p, .batches = system->general };

@@ -1,21 +1,26 @@
-/* batch_general_sweep.c - the passes over batches of contacts of any bodies in 3D, in wide
- * arithmetic: a unit, compiled once for each type of number and register (src/units.cmake).
+/* batch_general_sweep.c - the passes over batches of contacts of any bodies in 3D, with SIMD: a
+ * unit, compiled once for each number type and register width (src/units.cmake).
  *
  * The one-contact problem has the three cases of problem/local.c: take-off, stick, slide. Sliding,
  * r = rho a(phi) with a = (1, mu cos phi, mu sin phi), and phi is a root of the slope u.a':
  *     convex law   rho = -q.a/(a'W a),   rho' = -(q.a' + 2 rho a'W a')/(a'W a)
  *     Coulomb      rho = -q_N/(W a)_N,   rho' = -rho (W a')_N/(W a)_N
  * Newton's method on the slope starts from the direction of the sticking impulse. Each lane stops
- * by itself; one that does not settle on a solution is solved by cairn_local_solve. */
-#include "backend/host/batch_general_sweep.h"
+ * on its own; a lane that does not converge to a solution is solved by cairn_local_solve. */
+#include "backend/host/batch_unit.h"
+
+typedef general_pass pass_job;
 
 #include "backend/host/batch_passes.h"
 #include "math/simd.h"
 #include "problem/local.h"
 
+/* Squares below the first have no direction; the second, some units of rounding, is the relative
+ * tolerance for singular blocks and for the slope. */
 static const real tiny_real = (real)(sizeof(real) == sizeof(float) ? 1e-30f : 1e-300);
 static const real small_real = (real)(sizeof(real) == sizeof(float) ? 2e-6f : 4e-15);
 
+/* A vector of three components for each lane, in the contact frame. */
 typedef struct three {
     wide x[3];
 } three;
@@ -37,6 +42,7 @@ CAIRN_WIDE wide dot(const three *p, const three *q)
     return p->x[0] * q->x[0] + p->x[1] * q->x[1] + p->x[2] * q->x[2];
 }
 
+/* W p, W given by its lower triangle: W_NN, W_1N, W_11, W_2N, W_21, W_22. */
 CAIRN_WIDE three times(const wide *W, const three *p)
 {
     const wide *x = p->x;
@@ -47,14 +53,14 @@ CAIRN_WIDE three times(const wide *W, const three *p)
 
 /* ---- one contact ---------------------------------------------------------------------------- */
 
-/* The one-contact problem of each lane; q is the velocity without its impulse. */
+/* The one-contact problem of each lane; q is the velocity without its own impulse. */
 typedef struct local {
     wide W[6], mu;
     three q;
     cairn_law law;
 } local;
 
-/* x = -W^-1 q by Cholesky; lanes in which W is singular to rounding are not of the mask. */
+/* x = -W^-1 q by W = L D L'. The mask excludes lanes in which W is singular to rounding. */
 CAIRN_WIDE mask stick(const local *c, three *out)
 {
     const wide *W = c->W, *q = c->q.x;
@@ -68,13 +74,16 @@ CAIRN_WIDE mask stick(const local *c, three *out)
     return (W[0] > least) & (d1 > least) & (d2 > least);
 }
 
-/* Lanes of a sliding direction (1, mu c, mu s): its impulse, and what Newton's method needs. */
+/* The impulse rho a on the edge a = (1, mu c, mu s) of the cone, and the slope u.a' and its
+ * derivative (`bend`) for Newton's method. */
 typedef struct edge {
     three a;
     wide rho, slope, bend;
-    mask settled, solves; /* the slope is 0 to rounding; and the law holds */
+    mask settled, solves; /* the slope is 0 to rounding; and the law is satisfied */
 } edge;
 
+/* `across` is a' = da/dphi, `coupled` a'.W a, `stiffness` a.W a, `change` rho' by the formulas at
+ * the head of this file. */
 CAIRN_WIDE edge edge_at(const local *l, const wide direction[2])
 {
     const wide zero = wide_spread(0), *p = l->q.x;
@@ -104,7 +113,8 @@ CAIRN_WIDE edge edge_at(const local *l, const wide direction[2])
     return e;
 }
 
-/* The direction of (x, y), or of -(p, q) where that has none; then the first axis. */
+/* The starting direction: that of the tangential part of the sticking impulse x; if it is not known
+ * or 0, that of -q_T; if this is 0 too, the first tangent. */
 CAIRN_WIDE void direct(mask known, const wide *x, const wide *q, wide out[2])
 {
     const wide tiny = wide_spread(tiny_real);
@@ -117,7 +127,8 @@ CAIRN_WIDE void direct(mask known, const wide *x, const wide *q, wide out[2])
     out[1] = wide_choose(none, wide_spread(0), out[1] / length);
 }
 
-/* One step of Newton's method, at most half a radian: turn by the arc tangent of slope/bend. */
+/* One step of Newton's method: turn by the arc tangent of slope/bend, bounded by 0.5 before the arc
+ * tangent. Lanes in which the derivative is not positive or the quotient is NaN stay. */
 CAIRN_WIDE void turn_direction(const edge *e, wide direction[2])
 {
     const wide most = wide_spread((real)0.5), zero = wide_spread(0);
@@ -131,7 +142,7 @@ CAIRN_WIDE void turn_direction(const edge *e, wide direction[2])
     direction[1] = s / length;
 }
 
-/* Lanes that are left: one by one, in double. */
+/* Solve the remaining lanes one by one, in double. */
 CAIRN_WIDE void solve_left(mask left, const local *c, three *r)
 {
     for (int i = 0; i < LANES; i++) {
@@ -148,6 +159,7 @@ CAIRN_WIDE void solve_left(mask left, const local *c, three *r)
     }
 }
 
+/* Up to STEPS Newton steps in all lanes at once. A lane takes the first solution that it finds. */
 CAIRN_WIDE void slide(mask left, const local *c, wide direction[2], three *r)
 {
     enum { STEPS = 8 };
@@ -162,7 +174,7 @@ CAIRN_WIDE void slide(mask left, const local *c, wide direction[2], three *r)
     solve_left(left, c, r);
 }
 
-/* The exact solution of each lane's own contact. */
+/* The exact solution of the contact in each lane. */
 CAIRN_WIDE three solve(const local *c)
 {
     const wide zero = wide_spread(0), mu = c->mu, *p = c->q.x;
@@ -186,11 +198,12 @@ CAIRN_WIDE three solve(const local *c)
 
 /* ---- a batch -------------------------------------------------------------------------------- */
 
+/* The records and inverse inertias of both bodies of LANES contacts, transposed. */
 typedef struct bodies {
     wide a[8], b[8], inertia_a[4], inertia_b[4];
 } bodies;
 
-CAIRN_WIDE void fetch(const pass_job *job, const batch_data *batch, int lane, bodies *s)
+CAIRN_WIDE void fetch(const pass_job *job, const general_batch *batch, int lane, bodies *s)
 {
     wide_gather(job->v, batch->a + lane, 8, s->a);
     wide_gather(job->v, batch->b + lane, 8, s->b);
@@ -198,6 +211,7 @@ CAIRN_WIDE void fetch(const pass_job *job, const batch_data *batch, int lane, bo
     wide_gather(job->inertia, batch->b + lane, 4, s->inertia_b);
 }
 
+/* Row i of three rows times v. */
 CAIRN_WIDE wide row_times(const real (*rows)[CAIRN_BATCH], int i, int lane, const wide *v)
 {
     return wide_load(rows[3 * i] + lane) * v[0] + wide_load(rows[3 * i + 1] + lane) * v[1] +
@@ -205,7 +219,7 @@ CAIRN_WIDE wide row_times(const real (*rows)[CAIRN_BATCH], int i, int lane, cons
 }
 
 /* u = H v + shift */
-CAIRN_WIDE three relative(const batch_data *batch, int lane, const bodies *s)
+CAIRN_WIDE three relative(const general_batch *batch, int lane, const bodies *s)
 {
     const wide line[3] = { s->a[0] - s->b[0], s->a[1] - s->b[1], s->a[2] - s->b[2] };
     three u = load3(batch->shift[0] + lane);
@@ -224,8 +238,8 @@ CAIRN_WIDE wide column_times(const real (*rows)[CAIRN_BATCH], int k, int lane, c
 }
 
 /* v += M^-1 H' p, back to the records */
-CAIRN_WIDE void push_bodies(const pass_job *job, const batch_data *batch, int lane, const three *p,
-                            bodies *s)
+CAIRN_WIDE void push_bodies(const pass_job *job, const general_batch *batch, int lane,
+                            const three *p, bodies *s)
 {
     for (int k = 0; k < 3; k++) {
         wide force = column_times(batch->line, k, lane, p);
@@ -241,7 +255,7 @@ CAIRN_WIDE void push_bodies(const pass_job *job, const batch_data *batch, int la
 /* One group of LANES contacts of a batch. */
 CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes)
 {
-    const batch_data *batch = &job->batches[k];
+    const general_batch *batch = &job->batches[k];
     real *r = job->r + (size_t)k * 3 * CAIRN_BATCH + lane;
     real *previous = job->previous + (size_t)k * 3 * CAIRN_BATCH + lane;
     const wide beta = wide_spread((real)job->momentum.beta);
@@ -265,7 +279,7 @@ CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes)
         c.q.x[i] = u.x[i] - own.x[i];
     three found = solve(&c);
     store3(r, &found);
-    /* (3) pass the change on, note its size and whether momentum points uphill */
+    /* (3) apply the change to the bodies, and add to the sums of cairn_sweep */
     for (int i = 0; i < 3; i++) {
         change.x[i] = found.x[i] - y.x[i];
         progress.x[i] = found.x[i] - point.x[i];
@@ -278,11 +292,11 @@ CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes)
 
 CAIRN_WIDE void bring(const pass_job *job, int k, int lane)
 {
-    const batch_data *batch = &job->batches[k];
+    const general_batch *batch = &job->batches[k];
     three r = load3(job->r + (size_t)k * 3 * CAIRN_BATCH + lane);
     bodies s;
     fetch(job, batch, lane, &s);
     push_bodies(job, batch, lane, &r, &s);
 }
 
-const pass_kernels CAIRN_UNIT = { .sweep = sweep, .add_up = add_up };
+const general_kernels CAIRN_UNIT = { .sweep = sweep, .add_up = add_up };

@@ -1,20 +1,22 @@
-/* batch_passes.h - the passes over batches of contacts that keep their rows. A unit that includes
- * it has a pass_job, and says what happens to LANES contacts of batch k from a lane on: visit and
+/* batch_passes.h - the passes over batches of contacts with stored rows. A unit that includes it
+ * defines pass_job and two functions for LANES contacts of batch k, beginning at `lane`: visit and
  * bring. */
 #ifndef CAIRN_BACKEND_BATCH_PASSES_H
 #define CAIRN_BACKEND_BATCH_PASSES_H
 
-#include "backend/host/batch_lanes.h"
+#include "backend/host/batch_unit.h"
 
-/* They have their turn. */
+/* Solve these contacts, update their bodies, and add to the sums. */
 CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes);
-/* Their impulses act on the bodies. */
+/* Apply their present impulses to the bodies. */
 CAIRN_WIDE void bring(const pass_job *job, int k, int lane);
 
-enum { STRETCH = 32 }; /* batches whose lanes are summed before they are collected */
+/* Batches after which the sums of the lanes, which may be in float, are added to those in
+ * double. */
+enum { STRETCH = 32 };
 
-/* Each pass works on its own copy of the job: no store to a body can change it, and what it says
- * stays in registers. */
+/* Each pass works on a local copy of the job. The compiler then knows that no store to a body can
+ * change it, and keeps its fields in registers. */
 
 static void sweep(const pass_job *job, int begin, int end, cairn_sweep *out)
 {

@@ -1,15 +1,18 @@
-/* batch_plane_sweep.c - the passes over batches of contacts of any bodies in 2D, in wide
- * arithmetic: a unit, compiled once for each type of number and register (src/units.cmake).
+/* batch_plane_sweep.c - the passes over batches of contacts of any bodies in 2D, with SIMD: a unit,
+ * compiled once for each number type and register width (src/units.cmake).
  *
  * The one-contact problem has the three cases of problem/local.c, all in closed form: take-off,
  * stick r = -W^-1 q, and slide on one of the two edges r = rho (1, +-mu):
  *     convex law   rho = -q.a/(a'W a), the edge of the larger (q.a)^2/(a'W a)
  *     Coulomb      rho = -q_N/(W a)_N, the first edge that friction opposes */
-#include "backend/host/batch_plane_sweep.h"
+#include "backend/host/batch_unit.h"
+
+typedef plane_pass pass_job;
 
 #include "backend/host/batch_passes.h"
 #include "math/simd.h"
 
+/* Relative, some units of rounding: W is singular if its determinant is below this share. */
 static const real small_real = (real)(sizeof(real) == sizeof(float) ? 5e-7f : 1e-15);
 
 typedef struct two {
@@ -44,7 +47,8 @@ CAIRN_WIDE two choose2(mask where, two yes, two no)
 
 /* ---- one contact ---------------------------------------------------------------------------- */
 
-/* The one-contact problem of each lane; q is the velocity without its impulse. */
+/* The one-contact problem of each lane; q is the velocity without its own impulse. W is the lower
+ * triangle W_NN, W_TN, W_TT. */
 typedef struct local {
     wide W[3], mu;
     two q;
@@ -62,7 +66,8 @@ CAIRN_WIDE mask stick(const local *c, two *out)
            (magnitude(out->y) <= c->mu * out->x);
 }
 
-/* Sliding by the convex law on the edge (1, side); *gain is twice the energy that it takes. */
+/* Sliding by the convex law on the edge (1, side); *gain is twice the decrease of the dual
+ * objective 1/2 r'W r + q'r. */
 CAIRN_WIDE two convex_edge(const local *c, wide side, wide *gain)
 {
     const wide zero = wide_spread(0), *W = c->W;
@@ -74,6 +79,7 @@ CAIRN_WIDE two convex_edge(const local *c, wide side, wide *gain)
     return (two){ rho, side * rho };
 }
 
+/* The convex program has one solution: the edge on which the objective decreases more. */
 CAIRN_WIDE two slide_convex(const local *c)
 {
     wide gain_low, gain_high;
@@ -82,7 +88,8 @@ CAIRN_WIDE two slide_convex(const local *c)
     return choose2(gain_high > gain_low, high, low);
 }
 
-/* Sliding by Coulomb's law on the edge (1, side), side = +-mu; the lanes in which it does. */
+/* Sliding by Coulomb's law, with u_N = 0, on the edge (1, side), side = +-mu. Returns the lanes in
+ * which this is a solution: r_N >= 0, and friction opposes sliding. */
 CAIRN_WIDE mask coulomb_edge(const local *c, wide side, wide sign, two *out)
 {
     const wide zero = wide_spread(0), *W = c->W;
@@ -92,7 +99,7 @@ CAIRN_WIDE mask coulomb_edge(const local *c, wide side, wide sign, two *out)
     return (stiffness > zero) & (rho >= zero) & (sliding * sign <= zero);
 }
 
-/* Where neither edge slides with u_N = 0: as the convex law has it. */
+/* Lanes in which neither edge has a solution with u_N = 0 take that of the convex law. */
 CAIRN_WIDE two slide_coulomb(mask slides, const local *c)
 {
     const wide one = wide_spread(1);
@@ -104,7 +111,7 @@ CAIRN_WIDE two slide_coulomb(mask slides, const local *c)
     return any(left) ? choose2(left, slide_convex(c), r) : r;
 }
 
-/* The exact solution of each lane's own contact. */
+/* The exact solution of the contact in each lane. */
 CAIRN_WIDE two solve(const local *c)
 {
     const wide zero = wide_spread(0), q = c->q.x, sliding = c->mu * c->q.y;
@@ -127,14 +134,14 @@ typedef struct bodies {
     wide a[4], b[4]; /* v, w, 1/m */
 } bodies;
 
-CAIRN_WIDE void fetch(const pass_job *job, const batch_data *batch, int lane, bodies *s)
+CAIRN_WIDE void fetch(const pass_job *job, const plane_batch *batch, int lane, bodies *s)
 {
     wide_gather(job->v, batch->a + lane, 4, s->a);
     wide_gather(job->v, batch->b + lane, 4, s->b);
 }
 
 /* u = H v + shift */
-CAIRN_WIDE two relative(const batch_data *batch, int lane, const bodies *s)
+CAIRN_WIDE two relative(const plane_batch *batch, int lane, const bodies *s)
 {
     const two along = { s->a[0] - s->b[0], s->a[1] - s->b[1] };
     const two turn_a = load2(batch->turn_a[0] + lane);
@@ -146,7 +153,7 @@ CAIRN_WIDE two relative(const batch_data *batch, int lane, const bodies *s)
 }
 
 /* v += M^-1 H' p, back to the records */
-CAIRN_WIDE void push_bodies(const pass_job *job, const batch_data *batch, int lane, two p,
+CAIRN_WIDE void push_bodies(const pass_job *job, const plane_batch *batch, int lane, two p,
                             bodies *s)
 {
     const two n = load2(batch->line[0] + lane), t = load2(batch->line[2] + lane);
@@ -164,7 +171,7 @@ CAIRN_WIDE void push_bodies(const pass_job *job, const batch_data *batch, int la
 /* One group of LANES contacts of a batch. */
 CAIRN_WIDE void visit_rough(const pass_job *job, int k, int lane, lane_notes *notes)
 {
-    const batch_data *batch = &job->batches[k];
+    const plane_batch *batch = &job->batches[k];
     real *r = job->r + (size_t)k * 2 * CAIRN_BATCH + lane;
     real *previous = job->previous + (size_t)k * 2 * CAIRN_BATCH + lane;
     const wide beta = wide_spread((real)job->momentum.beta);
@@ -185,7 +192,7 @@ CAIRN_WIDE void visit_rough(const pass_job *job, int k, int lane, lane_notes *no
     c.q = (two){ u.x - own.x, u.y - own.y };
     two found = solve(&c);
     store2(r, found);
-    /* (3) pass the change on, note its size and whether momentum points uphill */
+    /* (3) apply the change to the bodies, and add to the sums of cairn_sweep */
     const two change = { found.x - y.x, found.y - y.y };
     const two progress = { found.x - point.x, found.y - point.y };
     push_bodies(job, batch, lane, change, &s);
@@ -194,10 +201,12 @@ CAIRN_WIDE void visit_rough(const pass_job *job, int k, int lane, lane_notes *no
     notes->uphill[lane / LANES] -= dot(change, progress);
 }
 
-/* The same without friction: the normal alone, r = max(0, -q/W_NN). */
+/* The same without friction: the normal component alone, r = max(0, -q/W_NN). The sum of the
+ * changes is still weighted with the mean of the diagonal, so that it estimates the judge's
+ * residual. */
 CAIRN_WIDE void visit_smooth(const pass_job *job, int k, int lane, lane_notes *notes)
 {
-    const batch_data *batch = &job->batches[k];
+    const plane_batch *batch = &job->batches[k];
     real *r = job->r + (size_t)k * 2 * CAIRN_BATCH + lane;
     real *previous = job->previous + (size_t)k * 2 * CAIRN_BATCH + lane;
     const wide zero = wide_spread(0), W = wide_load(batch->W[0] + lane);
@@ -230,11 +239,11 @@ CAIRN_WIDE void visit(const pass_job *job, int k, int lane, lane_notes *notes)
 
 CAIRN_WIDE void bring(const pass_job *job, int k, int lane)
 {
-    const batch_data *batch = &job->batches[k];
+    const plane_batch *batch = &job->batches[k];
     two r = load2(job->r + (size_t)k * 2 * CAIRN_BATCH + lane);
     bodies s;
     fetch(job, batch, lane, &s);
     push_bodies(job, batch, lane, r, &s);
 }
 
-const pass_kernels CAIRN_UNIT = { .sweep = sweep, .add_up = add_up };
+const plane_kernels CAIRN_UNIT = { .sweep = sweep, .add_up = add_up };

@@ -1,6 +1,6 @@
-/* batch_special.c - rows with bounds beside batches of contacts: each block solved exactly, in
- * double, whatever numbers the batches use. */
-#include "backend/host/batch_special.h"
+/* batch_special.c - rows with bounds beside batches of contacts. Each block is solved exactly and
+ * in double, also if the batches are in float. */
+#include "backend/host/batch.h"
 
 #include <string.h>
 
@@ -21,11 +21,13 @@ static double *rows_of(const cairn_special_rows *s, int k, int side)
     return s->H + (2 * (size_t)k + (size_t)side) * numbers;
 }
 
+/* The components of block k in an array like r. */
 static double *numbers_of(const cairn_special_rows *s, double *x, int k)
 {
     return x + (size_t)s->p->dimension * (size_t)k;
 }
 
+/* Append block j of the problem. The rows of a side without a block stay 0. */
 static void add(cairn_special_rows *s, int j)
 {
     int k = s->count++;
@@ -123,7 +125,7 @@ void cairn_special_solve(cairn_special_rows *s, int k, cairn_momentum momentum, 
     find_relative(s, k, v, u);
     cairn_contact_comply(s->p, j, y, u);
     subtract(d, W, y, u);
-    cairn_contact_solve(s->p, j, CAIRN_LAW_CONVEX, W, u, r); /* bounds know no law */
+    cairn_contact_solve(s->p, j, CAIRN_LAW_CONVEX, W, u, r); /* bounds: any law */
     for (int i = 0; i < d; i++) {
         change[i] = r[i] - y[i];
         s->noted.change2 += scale * scale * change[i] * change[i];

@@ -1,18 +1,21 @@
-/* batch_state.c - what sweeps over batches run on, float or double, a unit compiled once for each
- * (src/units.cmake): impulses as vectors in space, records (v, R w, 1/m, R^2/J) of the bodies, one
- * for all walls and one for padding. Without friction one multiplier for a contact, and records
- * (v, 1/m). */
+/* batch_state.c - the state of sweeps over batches of balls, a unit compiled for float and for
+ * double (src/units.cmake): impulses as vectors in the world frame, records (v, R w, 1/m, R^2/J) of
+ * the bodies, and in each slab one record for all walls and one for padding. Without friction there
+ * is one multiplier for a contact, and records are (v, 1/m).
+ *
+ * World-frame impulses make tangents unnecessary: the sweeps need the normal alone. */
 #include <math.h>
 #include <string.h>
 
-#include "backend/host/batch_sweep.h"
+#include "backend/host/batch_unit.h"
+#include "base/common.h"
 #include "base/parallel.h"
-#include "base/prefetch.h"
 #include "base/status.h"
 #include "math/vec.h"
 #include "problem/operator.h"
 
-/* The frame of contact j: n, t1, t2; where rows are stored, from whichever side has a block. */
+/* The frame of contact j: n, t1, t2. If rows are stored, it is read from a side that has a
+ * block. */
 typedef struct axes {
     cairn_vec3 n, t1, t2;
 } axes;
@@ -44,7 +47,7 @@ static void impulse_in_frame(const cairn_problem *p, int j, cairn_vec3 in, doubl
     r[2] = cairn_dot(in, e.t2);
 }
 
-/* R w of a block in space axes, from its six velocities. */
+/* R w of a block in world axes, from its six velocities; w is stored in body axes. */
 CAIRN_INLINE cairn_vec3 turning_of(const cairn_batches *s, int block, const double *v)
 {
     cairn_vec3 w = cairn_vec(v[3], v[4], v[5]);
@@ -53,7 +56,8 @@ CAIRN_INLINE cairn_vec3 turning_of(const cairn_batches *s, int block, const doub
     return cairn_scale(fmax(0, s->radius[block]), w);
 }
 
-/* Lane i of batch k: its normal, shift and mu; padding never pushes. */
+/* Lane i of batch k: its normal, shift and mu. Padding has the shift 1: it opens and never gets an
+ * impulse. */
 static void lane_of(const cairn_batches *s, int k, int i, double out[5])
 {
     int j = s->contact[(size_t)k * CAIRN_BATCH + (size_t)i];
@@ -67,8 +71,8 @@ static void lane_of(const cairn_batches *s, int k, int i, double out[5])
     memcpy(out, values, sizeof values);
 }
 
-/* Contacts stand in other places of the problem than of the batches: what lanes need a little later
- * is asked for now, by the first and the last of each three numbers, which may be in two lines. */
+/* Contacts have another order in the problem than in the batches, so that the hardware cannot
+ * predict the addresses. The data of lanes that follow AHEAD lanes later are prefetched. */
 enum { AHEAD = 32 }; /* lanes */
 
 CAIRN_INLINE int contact_ahead(const cairn_batches *s, int lane)
@@ -106,9 +110,9 @@ CAIRN_INLINE void fetch_impulse(const cairn_batches *s, int lane, const double *
     }
 }
 
-enum { MOVED = 16384 }; /* bodies that a thread takes at a time, where they only move on */
+enum { MOVED = 16384 }; /* bodies that a thread takes at a time in hold_move */
 
-/* Once for a problem, whatever numbers the sweeps use. */
+/* Set s->batches; done once for a problem, since float and double share them. */
 static cairn_status make_batches(cairn_system *s, cairn_arena *arena)
 {
     if (s->batches)
@@ -124,12 +128,12 @@ static cairn_status make_batches(cairn_system *s, cairn_arena *arena)
 typedef struct balls_state {
     const cairn_problem *p;
     const cairn_batches *batches;
-    batch_data *data;
+    ball_batch *data;
     real *mu; /* NULL: no friction */
     real *v, *v_previous, *r, *r_previous;
     int record, parts;    /* numbers of a body, and of an impulse */
-    cairn_sweep *partial; /* what each group came to */
-    const pass_kernels *kernels;
+    cairn_sweep *partial; /* the sums of each group */
+    const ball_kernels *kernels;
 } balls_state;
 
 static size_t velocity_count(const balls_state *s)
@@ -170,7 +174,7 @@ static cairn_status reserve(balls_state *s, cairn_arena *arena)
 
 static void fill_batch(const balls_state *s, int k)
 {
-    batch_data *batch = &s->data[k];
+    ball_batch *batch = &s->data[k];
     for (int i = 0; i < CAIRN_BATCH; i++) {
         size_t lane = (size_t)k * CAIRN_BATCH + (size_t)i;
         double values[5];
@@ -186,6 +190,7 @@ static void fill_batch(const balls_state *s, int k)
     }
 }
 
+/* Context of the loops that load (v, r) or unload (found). */
 typedef struct loading {
     const balls_state *s;
     const double *v, *r;
@@ -199,7 +204,7 @@ static void fill_batches(int begin, int end, void *context)
         fill_batch(job->s, k);
 }
 
-/* The velocities of records. */
+/* Set the velocities in the records. */
 static void load_records(int begin, int end, void *context)
 {
     const loading *job = context;
@@ -218,7 +223,7 @@ static void load_records(int begin, int end, void *context)
     }
 }
 
-/* What stays in them: 1/m and R^2/J. */
+/* Set the constant entries of the records: 1/m and R^2/J. */
 static void load_masses(int begin, int end, void *context)
 {
     const loading *job = context;
@@ -237,7 +242,8 @@ static void set_velocities(balls_state *s, const double *v)
 {
     loading job = { .s = s, .v = v };
     cairn_parallel_for(s->p->blocks, CAIRN_LOADED, load_records, &job);
-    /* walls stand and have no inverse mass; padding has some, and never moves */
+    /* walls do not move and have no inverse mass; padding gets a nonzero one, so that its W is not
+     * 0, and does not move because it gets no impulse */
     real *wall = s->v + (size_t)s->p->blocks * (size_t)s->record;
     size_t record = (size_t)s->record, extra = cairn_batches_extra(s->batches);
     memset(wall, 0, record * extra * sizeof(real));
@@ -271,7 +277,8 @@ static void load_impulses(balls_state *s, const double *r)
     cairn_parallel_for(s->batches->count * CAIRN_BATCH, CAIRN_LOADED, load_lanes, &job);
 }
 
-/* Impulses out of the state, on their cones in double. */
+/* Copy the impulses out of the state. They are projected again, because in float they satisfy r in
+ * K only up to float rounding, and the judge works in double. */
 static void unload_lanes(int begin, int end, void *context)
 {
     const loading *job = context;
@@ -299,7 +306,7 @@ static void unload(const void *state, double *r)
     cairn_parallel_for(s->batches->count * CAIRN_BATCH, CAIRN_LOADED, unload_lanes, &job);
 }
 
-/* What the previous ones were no longer counts. */
+/* Restart momentum: previous values equal the present ones. */
 static void forget(void *state)
 {
     balls_state *s = state;
@@ -309,12 +316,12 @@ static void forget(void *state)
 
 typedef struct sweep_work {
     const balls_state *s;
-    pass_job job;
-    bool measures; /* the residual is asked for: nothing moves */
+    ball_pass job;
+    bool measures; /* compute the residual; impulses and velocities stay */
 } sweep_work;
 
-/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab; the constant
- * entries of a record stay */
+/* v <- v + beta (v - v_previous), v_previous <- v + lean (the move), in a slab. Constant entries of
+ * a record, such as 1/m, equal their previous values and stay as they are. */
 static void extrapolate(const sweep_work *w, int slab)
 {
     real beta = (real)w->job.momentum.beta, lean = (real)w->job.momentum.lean;
@@ -328,7 +335,7 @@ static void extrapolate(const sweep_work *w, int slab)
     }
 }
 
-/* v = v_free + M^-1 H' r, computed anew in this type of number. */
+/* v += M^-1 H' r over groups; with v = v_free before, all velocities are recomputed. */
 static void push_groups(int begin, int end, void *context)
 {
     sweep_work *w = context;
@@ -337,7 +344,7 @@ static void push_groups(int begin, int end, void *context)
         w->s->kernels->add_up(&w->job, start[g], start[g + 1] - 1);
 }
 
-/* The previous velocities from the present ones, and back. */
+/* v_previous = v - v_previous: turns the previous velocities into the last move, and back. */
 static void hold_move(int begin, int end, void *context)
 {
     const sweep_work *w = context;
@@ -346,18 +353,16 @@ static void hold_move(int begin, int end, void *context)
         w->s->v_previous[i] = w->s->v[i] - w->s->v_previous[i];
 }
 
-/* Velocities made anew: rounding leaves them, and must leave the previous ones as well. Were it
- * only taken from v, momentum would take it for a move and repeat it 1/(1 - beta) times. */
+/* Replace the velocities by accurate ones, which removes accumulated rounding errors. The previous
+ * velocities are shifted by the same amount. If only v were corrected, momentum would take the
+ * correction for a move and repeat it 1/(1 - beta) times. */
 static void renew(balls_state *s, const double *v, bool add_impulses)
 {
-    int last = s->batches->pieces.count;
     sweep_work w = { .s = s, .job = { .batches = s->data, .mu = s->mu, .v = s->v, .r = s->r } };
     cairn_parallel_for(s->p->blocks, MOVED, hold_move, &w);
     set_velocities(s, v);
-    if (add_impulses) {
-        cairn_parallel_pieces(&s->batches->pieces, push_groups, &w);
-        push_groups(last, last + 1, &w);
-    }
+    if (add_impulses)
+        cairn_batches_pass(s->batches, push_groups, &w, NULL);
     cairn_parallel_for(s->p->blocks, MOVED, hold_move, &w);
 }
 
@@ -372,7 +377,9 @@ static void load_velocities(void *state, const double *v)
     renew(state, v, false);
 }
 
-/* The bodies of a slab move on just before its contacts need them; pieces between slabs follow. */
+/* Sweep or measure groups. The velocities of a slab are extrapolated by the group of the slab
+ * itself, just before its contacts read them and while they are in the cache. Groups between two
+ * slabs wait for both (cairn_pieces). The last batch of a group is empty, see batch.c. */
 static void groups(int begin, int end, void *context)
 {
     sweep_work *w = context;
@@ -386,22 +393,18 @@ static void groups(int begin, int end, void *context)
                 extrapolate(w, g);
             w->s->kernels->sweep(&w->job, start[g], start[g + 1] - 1, &noted);
         }
-        w->s->partial[g] = noted; /* once: other threads have theirs in the same cache line */
+        w->s->partial[g] = noted; /* one store: other threads write to the same cache line */
     }
 }
 
 static cairn_sweep sum_groups(sweep_work *w)
 {
-    const cairn_pieces *pieces = &w->s->batches->pieces;
-    int last = pieces->count;
-    cairn_sweep sum = { 0, 0 };
-    cairn_parallel_pieces(pieces, groups, w);
-    groups(last, last + 1, w);
-    for (int g = 0; g <= last; g++) {
-        sum.change2 += w->s->partial[g].change2;
-        sum.uphill += w->s->partial[g].uphill;
-    }
-    return sum;
+    const balls_state *s = w->s;
+    /* without friction 3 of 4 numbers change, else 6 of 8: the others are masses */
+    size_t stride = (size_t)s->record * sizeof(real);
+    const cairn_records records = { s->v, stride, stride / 4 * 3 };
+    cairn_batches_pass(s->batches, groups, w, &records);
+    return cairn_batches_sum(s->batches, s->partial);
 }
 
 static sweep_work work_of(const balls_state *s, cairn_law law, cairn_momentum momentum)
@@ -437,13 +440,14 @@ static cairn_status begin_sweeps(cairn_system *system, cairn_arena *arena, const
     if (!s)
         return CAIRN_NO_MEMORY;
     TRY(make_batches(system, arena));
+    /* not an error: *out stays NULL, and the back end tries the next implementation */
     if (!system->batches->usable)
         return CAIRN_OK;
     s->p = system->p;
     s->batches = system->batches;
     s->record = s->batches->smooth ? 4 : 8;
     s->parts = s->batches->smooth ? 1 : 3;
-    s->kernels = kernels_of(cairn_width_best());
+    s->kernels = ball_kernels_of(cairn_width_best());
     TRY(reserve(s, arena));
     loading job = { .s = s };
     cairn_parallel_for(s->batches->count, CAIRN_LOADED / CAIRN_BATCH, fill_batches, &job);
@@ -452,7 +456,7 @@ static cairn_status begin_sweeps(cairn_system *system, cairn_arena *arena, const
     load_impulses(s, r);
     forget(s);
     if (s->batches->smooth)
-        refresh(s); /* v may count tangential impulses that a warm start has left in r */
+        refresh(s); /* v may contain tangential impulses that a warm start has left in r */
     forget(s);
     *out = s;
     return CAIRN_OK;

@@ -1,23 +1,26 @@
-/* batch_sweep.c - the passes over batches of contacts of balls, in wide arithmetic: a unit,
- * compiled once for each type of number and register (src/units.cmake).
+/* batch_sweep.c - the passes over batches of contacts of balls, with SIMD: a unit, compiled once
+ * for each number type and register width (src/units.cmake).
  *
- * A ball feels its contacts only through v and y = R w (w in the world frame): with p the impulse
- * as a vector in space and n the normal,
+ * Contacts of a ball involve its motion only through v and y = R w (w in the world frame): with p
+ * the impulse as a vector in the world frame and n the normal,
  *     u = va - vb + n x (ya + yb),   u_N = n.u,   u_T = u - u_N n
  *     v += p/m,  y += k (p x n),  k = R^2/J          (b: v -= p/m, y as for a)
  *     W = diag(w_N, w_T, w_T),  w_N = 1/ma + 1/mb,  w_T = w_N + ka + kb.
  * A record of a body is (v, y, 1/m, k). Without friction nothing turns: one multiplier for a
  * contact, p = r n, and records (v, 1/m). */
-#include "backend/host/batch_sweep.h"
-#include "backend/host/batch_lanes.h"
+#include "backend/host/batch_unit.h"
 #include "math/simd.h"
 
+/* Added to divisors that may be 0 where the dividend is 0 as well; too small to change others. */
 static const real tiny_real = (real)(sizeof(real) == sizeof(float) ? 1e-37f : 1e-300);
 
+/* The records (v, y, 1/m, k) of both bodies of LANES contacts, transposed: one register for each
+ * component. */
 typedef struct bodies {
     wide a[8], b[8];
 } bodies;
 
+/* A vector in the world frame for each lane: an impulse, a velocity or a normal. */
 typedef struct impulse {
     wide x, y, z;
 } impulse;
@@ -62,7 +65,7 @@ CAIRN_WIDE impulse relative(const bodies *s, impulse n)
     return u;
 }
 
-/* v and y of both bodies move by what the impulse p does. */
+/* v += p/m, y += k (p x n) for body a; v -= p/m, y += k (p x n) for body b. */
 CAIRN_WIDE void push_bodies(bodies *s, impulse n, impulse p)
 {
     impulse turn = cross(p, n);
@@ -77,31 +80,34 @@ CAIRN_WIDE void push_bodies(bodies *s, impulse n, impulse p)
 
 /* ---- with friction -------------------------------------------------------------------------- */
 
-/* A visit of LANES contacts that has begun: its bodies, W, and what moves the contact without its
- * own impulse, q = u - W y + b n, by its part along n and the rest. */
+/* A visit of LANES contacts between begin_visit and end_visit: its bodies, W, and the velocity
+ * without its own impulse, q = u - W y + b n, split into its normal part and the rest. */
 typedef struct ball_visit {
     bodies s;
     wide wn, wt, q_normal;
     impulse q_sliding;
 } ball_visit;
 
-/* Visit number `at`: its batch, and the first of its lanes there. */
+/* A batch takes VISITS visits. Visit number `at` belongs to batch at / VISITS and begins there at
+ * lane at % VISITS * LANES. */
 enum { VISITS = CAIRN_BATCH / LANES };
 
-CAIRN_WIDE const batch_data *batch_at(const pass_job *job, int at)
+CAIRN_WIDE const ball_batch *batch_at(const ball_pass *job, int at)
 {
     return &job->batches[at / VISITS];
 }
 
+/* The index of the first number of a visit in an array with `parts` numbers for each contact. */
 CAIRN_WIDE size_t first_number(int at, int parts)
 {
     return (size_t)(at / VISITS * parts * CAIRN_BATCH + at % VISITS * LANES);
 }
 
-/* (1) y = r + beta (r - point), kept in place of r; the next point; (2) q */
-CAIRN_WIDE void begin_visit(const pass_job *job, int at, ball_visit *visit)
+/* (1) y = r + beta (r - point), stored in place of r, and the next point; (2) q. With
+ * W = w_T I - (w_T - w_N) n n', W y needs no tangents. */
+CAIRN_WIDE void begin_visit(const ball_pass *job, int at, ball_visit *visit)
 {
-    const batch_data *batch = batch_at(job, at);
+    const ball_batch *batch = batch_at(job, at);
     int lane = at % VISITS * LANES;
     real *r = job->r + first_number(at, 3), *previous = job->previous + first_number(at, 3);
     bodies *s = &visit->s;
@@ -124,16 +130,17 @@ CAIRN_WIDE void begin_visit(const pass_job *job, int at, ball_visit *visit)
     visit->q_normal = along + (turning * dot(y, n) + wide_load(batch->shift + lane));
 }
 
-/* The exact solution of each lane's own contact. It sticks where r = -q/w is within the cone;
- * slides on the cone otherwise, see problem/local.h. */
-CAIRN_WIDE impulse solve(const pass_job *job, int at, const ball_visit *visit)
+/* The exact solution of the contact in each lane: it sticks if r = -q/w lies inside the cone, and
+ * slides on the cone otherwise, see problem/local.h. All cases are computed for all lanes and then
+ * selected, since lanes cannot branch. An open contact results as sliding with r_N = 0. */
+CAIRN_WIDE impulse solve(const ball_pass *job, int at, const ball_visit *visit)
 {
     const wide one = wide_spread(1), tiny = wide_spread(tiny_real);
     impulse n = load3(batch_at(job, at)->n[0] + at % VISITS * LANES);
     impulse q = visit->q_sliding;
     wide mu = wide_load(job->mu + first_number(at, 1)), wn = visit->wn, wt = visit->wt;
     wide speed = wide_root(dot(q, q)), push = -visit->q_normal, resists = wn;
-    mask sticks = speed * wn < mu * wide_positive(push) * wt; /* never where it opens */
+    mask sticks = speed * wn < mu * wide_positive(push) * wt; /* never true if it opens */
     if (job->convex) {
         push = wide_choose(sticks, push, push + mu * speed);
         resists = wide_choose(sticks, wn, wn + mu * mu * wt);
@@ -144,11 +151,11 @@ CAIRN_WIDE impulse solve(const pass_job *job, int at, const ball_visit *visit)
     return add(r, -pull, q);
 }
 
-/* (3) pass the change on, note its size and whether momentum points uphill */
-CAIRN_WIDE void end_visit(const pass_job *job, int at, ball_visit *visit, impulse found,
+/* (3) apply the change to the bodies, and add to the sums of cairn_sweep */
+CAIRN_WIDE void end_visit(const ball_pass *job, int at, ball_visit *visit, impulse found,
                           lane_notes *notes)
 {
-    const batch_data *batch = batch_at(job, at);
+    const ball_batch *batch = batch_at(job, at);
     int part = at % VISITS, lane = part * LANES;
     real *r = job->r + first_number(at, 3);
     impulse y = load3(r), point = load3(job->previous + first_number(at, 3));
@@ -166,12 +173,14 @@ CAIRN_WIDE void end_visit(const pass_job *job, int at, ball_visit *visit, impuls
 /* ---- without: r >= 0, u_N = n.(va - vb) ----------------------------------------------------- */
 
 typedef struct smooth_visit {
-    wide a[4], b[4], y, point, w, step; /* step: how far r would go from y */
+    wide a[4], b[4], y, point, w, step; /* step: r+ = max(y - step, 0) */
 } smooth_visit;
 
-CAIRN_WIDE void begin_smooth(const pass_job *job, int at, smooth_visit *visit)
+/* step = (u_N + b)/w: with u_N the velocity that contains the impulse y, -step is the change of r
+ * that makes u_N + b = 0. */
+CAIRN_WIDE void begin_smooth(const ball_pass *job, int at, smooth_visit *visit)
 {
-    const batch_data *batch = batch_at(job, at);
+    const ball_batch *batch = batch_at(job, at);
     int lane = at % VISITS * LANES;
     wide *a = visit->a, *b = visit->b;
     wide_gather(job->v, batch->a + lane, 4, a);
@@ -187,9 +196,9 @@ CAIRN_WIDE void begin_smooth(const pass_job *job, int at, smooth_visit *visit)
     visit->step = (u + wide_load(batch->shift + lane)) / visit->w;
 }
 
-CAIRN_WIDE void end_smooth(const pass_job *job, int at, smooth_visit *visit, lane_notes *notes)
+CAIRN_WIDE void end_smooth(const ball_pass *job, int at, smooth_visit *visit, lane_notes *notes)
 {
-    const batch_data *batch = batch_at(job, at);
+    const ball_batch *batch = batch_at(job, at);
     int part = at % VISITS, lane = part * LANES;
     real *r = job->r + first_number(at, 1);
     wide *a = visit->a, *b = visit->b, found = wide_positive(visit->y - visit->step);
@@ -209,9 +218,9 @@ CAIRN_WIDE void end_smooth(const pass_job *job, int at, smooth_visit *visit, lan
 
 /* ---- passes --------------------------------------------------------------------------------- */
 
-/* One visit. The next begins before it ends, so that its loads and shuffles fill the time in which
- * this one waits for roots and quotients: they share no body, see batch.c. */
-CAIRN_WIDE void take_turn(const pass_job *job, int at, ball_visit *now, ball_visit *next,
+/* One visit. The next one begins before this one ends, so that its loads and shuffles fill the time
+ * in which this one waits for square roots and divisions. The two share no body, see batch.c. */
+CAIRN_WIDE void take_turn(const ball_pass *job, int at, ball_visit *now, ball_visit *next,
                           lane_notes *notes)
 {
     impulse found = solve(job, at, now);
@@ -219,17 +228,20 @@ CAIRN_WIDE void take_turn(const pass_job *job, int at, ball_visit *now, ball_vis
     end_visit(job, at, now, found, notes);
 }
 
-CAIRN_WIDE void take_turn_smooth(const pass_job *job, int at, smooth_visit *now, smooth_visit *next,
-                                 lane_notes *notes)
+CAIRN_WIDE void take_turn_smooth(const ball_pass *job, int at, smooth_visit *now,
+                                 smooth_visit *next, lane_notes *notes)
 {
     begin_smooth(job, at + 1, next);
     end_smooth(job, at, now, notes);
 }
 
-/* Visits whose lanes are summed before they are collected: those of 32 batches. */
+/* Visits, those of 32 batches, after which the sums of the lanes, which may be in float, are added
+ * to those in double. */
 enum { STRETCH = 32 * VISITS };
 
-CAIRN_WIDE void sweep_rough(const pass_job *job, int begin, int end, cairn_sweep *out)
+/* Two visits a turn, so that `one` and `two` swap roles without a copy: hence an even number. The
+ * last turn begins a visit of the empty batch behind the end, which is never finished. */
+CAIRN_WIDE void sweep_rough(const ball_pass *job, int begin, int end, cairn_sweep *out)
 {
     ball_visit one, two;
     begin_visit(job, begin, &one);
@@ -244,7 +256,7 @@ CAIRN_WIDE void sweep_rough(const pass_job *job, int begin, int end, cairn_sweep
     }
 }
 
-CAIRN_WIDE void sweep_smooth(const pass_job *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE void sweep_smooth(const ball_pass *job, int begin, int end, cairn_sweep *out)
 {
     smooth_visit one, two;
     begin_smooth(job, begin, &one);
@@ -261,16 +273,18 @@ CAIRN_WIDE void sweep_smooth(const pass_job *job, int begin, int end, cairn_swee
 
 /* ---- the residual --------------------------------------------------------------------------- */
 
-/* The judge's, contact by contact. With x = w r for r, as problem/judge_lanes.c has it: the larger
- * of |x - P(x - u^)| and of the conditions e_N and e_T of problem/residual.c. Of the convex law
- * u_N + b is taken for s = 0; with another s the judge may find a little more. */
+/* The judge's residual, contact by contact, with x = w r in place of r as in problem/judge_lanes.c:
+ * the largest of |x - P(x - u^)| and the conditions e_N and e_T of problem/residual.c. For the
+ * convex law u_N + b is that of s = 0; with another s the judge's residual may be a little
+ * larger. */
 
 CAIRN_WIDE wide larger(wide a, wide b)
 {
     return wide_choose(b > a, b, a);
 }
 
-/* e_N^2 of a contact that opens at speed o under its law, and at u_N with the bias */
+/* e_N^2 of a contact that opens with velocity o by its law; u_N contains the bias. x - max(x - o,
+ * 0) is min(x, o). */
 CAIRN_WIDE wide signorini2(wide x, wide o, wide u_N)
 {
     wide both = x - wide_positive(x - o), approach = x - wide_positive(x - u_N);
@@ -278,7 +292,7 @@ CAIRN_WIDE wide signorini2(wide x, wide o, wide u_N)
     return e * e;
 }
 
-/* e_T^2, by x along n and across it */
+/* e_T^2 = |x_T - P_D(x_T - u_T)|^2, D the disk of radius mu max(x_N, 0) */
 CAIRN_WIDE wide friction_error2(wide mu, wide along, impulse across, impulse sliding)
 {
     const wide one = wide_spread(1), tiny = wide_spread(tiny_real);
@@ -288,7 +302,7 @@ CAIRN_WIDE wide friction_error2(wide mu, wide along, impulse across, impulse sli
     return dot(off, off);
 }
 
-/* |x - P_K(x - u)|^2, K the cone of mu about n; u by its part along n and the rest. */
+/* |x - P_K(x - u^)|^2, K the cone of mu around n; u^ is given by its normal part u and the rest. */
 CAIRN_WIDE wide map_error2(impulse n, wide mu, impulse x, wide u, impulse sliding)
 {
     const wide one = wide_spread(1), tiny = wide_spread(tiny_real);
@@ -303,9 +317,10 @@ CAIRN_WIDE wide map_error2(impulse n, wide mu, impulse x, wide u, impulse slidin
     return (along - normal) * (along - normal) + dot(off, off);
 }
 
-CAIRN_WIDE wide error2(const pass_job *job, int at)
+/* e_j^2 of the contacts of a visit; w = (w_N + 2 w_T)/3. */
+CAIRN_WIDE wide error2(const ball_pass *job, int at)
 {
-    const batch_data *batch = batch_at(job, at);
+    const ball_batch *batch = batch_at(job, at);
     int lane = at % VISITS * LANES;
     bodies s;
     wide_gather(job->v, batch->a + lane, 8, s.a);
@@ -327,9 +342,10 @@ CAIRN_WIDE wide error2(const pass_job *job, int at)
     return larger(map2, larger(normal2, friction2));
 }
 
-/* Without friction: |w r - max(0, w r - u)|^2 = min(w r, u)^2, with w_N for w: the judge finds a
- * little more where a contact opens with hardly any impulse left. */
-CAIRN_WIDE wide error2_smooth(const pass_job *job, int at)
+/* Without friction: |w r - max(0, w r - u)|^2 = min(w r, u)^2, with w_N in place of w, since
+ * records without friction have no R^2/J. The judge's residual may be a little larger at contacts
+ * that open with a small impulse. */
+CAIRN_WIDE wide error2_smooth(const ball_pass *job, int at)
 {
     smooth_visit visit;
     begin_smooth(job, at, &visit);
@@ -338,7 +354,7 @@ CAIRN_WIDE wide error2_smooth(const pass_job *job, int at)
     return off * off;
 }
 
-CAIRN_WIDE void measure(const pass_job *job, int begin, int end, cairn_sweep *out)
+CAIRN_WIDE void measure(const ball_pass *job, int begin, int end, cairn_sweep *out)
 {
     for (int start = begin; start < end; start += STRETCH) {
         int stop = start + STRETCH < end ? start + STRETCH : end;
@@ -351,10 +367,10 @@ CAIRN_WIDE void measure(const pass_job *job, int begin, int end, cairn_sweep *ou
 
 /* ---- impulses ------------------------------------------------------------------------------- */
 
-/* v and y by the impulses of the batches alone, on top of what the records hold. */
-CAIRN_WIDE void add_impulses(const pass_job *job, int k, int lane)
+/* Add the effect of the impulses of LANES contacts to v and y. */
+CAIRN_WIDE void add_impulses(const ball_pass *job, int k, int lane)
 {
-    const batch_data *batch = &job->batches[k];
+    const ball_batch *batch = &job->batches[k];
     const real *r = job->r + (size_t)k * 3 * CAIRN_BATCH + lane;
     bodies s;
     wide_gather(job->v, batch->a + lane, 8, s.a);
@@ -364,9 +380,9 @@ CAIRN_WIDE void add_impulses(const pass_job *job, int k, int lane)
     wide_scatter(job->v, batch->b + lane, 8, s.b);
 }
 
-CAIRN_WIDE void add_smooth(const pass_job *job, int k, int lane)
+CAIRN_WIDE void add_smooth(const ball_pass *job, int k, int lane)
 {
-    const batch_data *batch = &job->batches[k];
+    const ball_batch *batch = &job->batches[k];
     wide r = wide_load(job->r + (size_t)k * CAIRN_BATCH + lane), a[4], b[4];
     wide_gather(job->v, batch->a + lane, 4, a);
     wide_gather(job->v, batch->b + lane, 4, b);
@@ -381,35 +397,36 @@ CAIRN_WIDE void add_smooth(const pass_job *job, int k, int lane)
 
 /* ---- the unit ------------------------------------------------------------------------------- */
 
-/* Each pass works on its own copy of the job: no store to a body can change it, and what it says
- * stays in registers. */
+/* Each pass works on a local copy of the job. The compiler then knows that no store to a body can
+ * change it, and keeps its fields in registers. */
 
-/* Not inlined: next to the sweep with friction gcc 12 makes it 3 to 4 % slower (double, AVX2). */
-static __attribute__((noinline)) void sweep_without_friction(const pass_job *job, int begin,
+/* Not inlined: if gcc 12 inlines it beside the sweep with friction, it is 3 to 4 % slower (double,
+ * AVX2). */
+static __attribute__((noinline)) void sweep_without_friction(const ball_pass *job, int begin,
                                                              int end, cairn_sweep *out)
 {
-    const pass_job own = *job;
+    const ball_pass own = *job;
     sweep_smooth(&own, begin * VISITS, end * VISITS, out);
 }
 
-static void sweep(const pass_job *job, int begin, int end, cairn_sweep *out)
+static void sweep(const ball_pass *job, int begin, int end, cairn_sweep *out)
 {
-    const pass_job own = *job;
+    const ball_pass own = *job;
     if (begin < end && own.mu)
         sweep_rough(&own, begin * VISITS, end * VISITS, out);
     else if (begin < end)
         sweep_without_friction(job, begin, end, out);
 }
 
-static void measure_batches(const pass_job *job, int begin, int end, cairn_sweep *out)
+static void measure_batches(const ball_pass *job, int begin, int end, cairn_sweep *out)
 {
-    const pass_job own = *job;
+    const ball_pass own = *job;
     measure(&own, begin * VISITS, end * VISITS, out);
 }
 
-static void add_up(const pass_job *job, int begin, int end)
+static void add_up(const ball_pass *job, int begin, int end)
 {
-    const pass_job own = *job;
+    const ball_pass own = *job;
     for (int k = begin; k < end; k++)
         for (int lane = 0; lane < CAIRN_BATCH; lane += LANES)
             if (own.mu)
@@ -418,4 +435,4 @@ static void add_up(const pass_job *job, int begin, int end)
                 add_smooth(&own, k, lane);
 }
 
-const pass_kernels CAIRN_UNIT = { .sweep = sweep, .measure = measure_batches, .add_up = add_up };
+const ball_kernels CAIRN_UNIT = { .sweep = sweep, .measure = measure_batches, .add_up = add_up };

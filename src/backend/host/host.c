@@ -1,6 +1,6 @@
-/* host.c - the host's kernels in double precision, and sweeps over one contact after the other.
- * Loops over contacts are written for any size and instantiated for the sizes that worlds make, see
- * problem/operator.h. */
+/* host.c - the host's kernels in double precision, and sweeps that take one contact after the
+ * other. Loops over contacts are written once for any size and instantiated, by inlining with
+ * constant arguments, for the sizes that worlds produce; see problem/operator.h. */
 #include <math.h>
 #include <string.h>
 
@@ -13,11 +13,14 @@
 
 enum { GRAIN = 1024 }; /* contacts that a thread takes at a time */
 
+/* Entries of the lower triangle of a symmetric d x d matrix. */
 static int triangle(int d)
 {
     return d * (d + 1) / 2;
 }
 
+/* The isotropic solve is chosen by the numbers in W and not by the kind of the contact, so that
+ * stored rows that happen to describe balls have the same speed. */
 static cairn_local_kind kind_of(const cairn_problem *p, cairn_contact_kind kind, const double *W)
 {
     if (kind == CAIRN_KIND_ROWS)
@@ -49,10 +52,13 @@ cairn_status cairn_host_diagonals(cairn_system *s, cairn_arena *arena)
     size_t contacts = (size_t)s->p->contacts, entries = (size_t)triangle(s->p->dimension);
     if (s->W)
         return CAIRN_OK;
+    if (s->p->cut)
+        TRY(cairn_visits_find(s->p, arena, &s->visits));
     s->kind = cairn_arena_take(arena, contacts, sizeof(uint8_t));
     double *W = cairn_arena_take(arena, contacts * entries, sizeof(double));
     if (!s->kind || !W)
         return CAIRN_NO_MEMORY;
+    /* set last: a system with W is complete */
     s->W = W;
     cairn_parallel_for(s->p->contacts, GRAIN, fill_diagonals, s);
     return CAIRN_OK;
@@ -75,7 +81,8 @@ void cairn_host_project(const cairn_system *s, double *r)
         cairn_contact_project(s->p, d, j, r + (size_t)j * (size_t)d);
 }
 
-/* q^ = u - W_jj r: what the contact would feel without its own impulse. */
+/* q^ = u - W_jj r: the velocity at the contact without its own impulse. W is a lower triangle, and
+ * its upper half is read by symmetry. */
 CAIRN_INLINE void remove_own(int d, const double *W, const double *r, double *u)
 {
     for (int i = 0, row = 0; i < d; row += ++i)
@@ -83,6 +90,7 @@ CAIRN_INLINE void remove_own(int d, const double *W, const double *r, double *u)
             u[i] -= (k <= i ? W[row + k] : W[k * (k + 1) / 2 + i]) * r[k];
 }
 
+/* trace(W_jj)/d, the w_j of docs/notation.md: it converts impulses of the contact to speeds. */
 CAIRN_INLINE double own_inverse_mass(int d, const double *W)
 {
     double sum = 0;
@@ -91,7 +99,8 @@ CAIRN_INLINE double own_inverse_mass(int d, const double *W)
     return sum / d;
 }
 
-/* Rows with bounds, rolling and spinning friction; u is the relative velocity, answer the start. */
+/* Rows with bounds, rolling and spinning friction. On entry u is the relative velocity and `answer`
+ * holds the present impulses, from which the iterative solves start. */
 static void solve_special(const cairn_system *s, int j, cairn_law law, double *u, double *answer)
 {
     const double *W = s->W + (size_t)j * (size_t)triangle(s->p->dimension);
@@ -100,7 +109,8 @@ static void solve_special(const cairn_system *s, int j, cairn_law law, double *u
     cairn_contact_solve(s->p, j, law, W, u, answer);
 }
 
-/* Solve contact j, whose relative velocity is u, exactly; `change` becomes r+ - r. */
+/* Solve contact j exactly, given its relative velocity u, which is overwritten; r becomes the
+ * solution r+, `change` becomes r+ - r. */
 CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law law, double *u,
                                 double *r, double *change)
 {
@@ -123,7 +133,8 @@ CAIRN_INLINE void solve_contact(const cairn_system *s, int d, int j, cairn_law l
     }
 }
 
-/* What the sweep notices: the size of the change, and whether momentum points uphill. */
+/* Add to the sums of cairn_sweep: the size of the change, and whether momentum points uphill.
+ * Returns whether r changed at all; contacts that stay open need no update of velocities. */
 CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double *previous,
                               const double *r, const double *change, cairn_sweep *out)
 {
@@ -140,6 +151,7 @@ CAIRN_INLINE bool note_change(const cairn_system *s, int d, int j, const double 
 /* One sweep, in place. */
 typedef struct pass {
     const cairn_system *s;
+    const cairn_visits *visits; /* of a problem that is cut into parts */
     cairn_law law;
     const double *previous;
     double *r, *v;
@@ -160,7 +172,8 @@ CAIRN_INLINE void sweep_contact(const pass *job, bool balls, int d, int n, int j
         cairn_kind_push(s->p, balls, d, n, j, change, job->v);
 }
 
-/* Local form: there are no velocities, each contact reads its rows of W anew. */
+/* Local form: there are no velocities to update, so each contact computes its u from its rows of W
+ * and all impulses. */
 static void sweep_local(pass *job)
 {
     const cairn_system *s = job->s;
@@ -176,7 +189,7 @@ static void sweep_local(pass *job)
 
 CAIRN_INLINE void sweep_segment(pass *job, bool balls, int d, int n, cairn_segment segment)
 {
-    cairn_sweep noted = job->noted; /* in registers */
+    cairn_sweep noted = job->noted; /* a local copy, which stays in registers */
     for (int j = segment.begin; j < segment.begin + segment.count; j++)
         sweep_contact(job, balls, d, n, j, &noted);
     job->noted = noted;
@@ -192,13 +205,40 @@ CAIRN_INLINE void sweep_all(pass *job, int d, int n)
             sweep_segment(job, false, d, n, w.now);
 }
 
+/* A problem that is cut into parts: the sums are formed by parts, then over all parts in their
+ * order. */
+static void sweep_parts(pass *job)
+{
+    const cairn_problem *p = job->s->p;
+    const cairn_visits *visits = job->visits;
+    const cairn_parted *by = &p->cut->contacts;
+    cairn_sweep *parts = by->room, unread = { 0, 0 };
+    memset(parts, 0, (size_t)by->parts * sizeof *parts);
+    for (int round = 0, k = 0; round < visits->rounds; round++)
+        for (cairn_visits_meet(visits, round, job->v); k < cairn_visits_end(visits, round); k++) {
+            int j = cairn_visits_contact(visits, k);
+            sweep_contact(job, cairn_problem_kind(p, j) == CAIRN_KIND_BALLS, p->dimension,
+                          p->block_size, j,
+                          cairn_contact_counts(p, j) ? &parts[cairn_contact_part(p, j)] : &unread);
+        }
+    if (by->link)
+        cairn_link_share(by->link, by->parts, parts, sizeof *parts);
+    for (int part = 0; part < by->parts; part++) {
+        job->noted.change2 += parts[part].change2;
+        job->noted.uphill += parts[part].uphill;
+    }
+}
+
 cairn_sweep cairn_host_sweep(const cairn_system *s, cairn_law law, const double *previous,
                              double *r, double *v)
 {
     int d = s->p->dimension, n = s->p->block_size;
-    pass job = { .s = s, .law = law, .previous = previous, .r = r, .v = v };
+    pass job = { .s = s, .law = law, .previous = previous, .r = r, .v = v, .visits = &s->visits };
+    /* constant sizes let the compiler unroll the loops over components */
     if (s->p->W)
         sweep_local(&job);
+    else if (s->p->cut)
+        sweep_parts(&job);
     else if (d == 3 && n == 6)
         sweep_all(&job, 3, 6);
     else if (d == 2 && n == 3)
@@ -224,7 +264,8 @@ void cairn_host_combine(size_t n, double a, const double *x, double b, double *y
         y[i] = a * x[i] + b * y[i];
 }
 
-/* Four running sums: the order is fixed, and the compiler may keep them in one register. */
+/* Four partial sums, so that the compiler may use one SIMD register. The order of additions is
+ * fixed by the source and therefore the same on every machine. */
 double cairn_host_dot(size_t n, const double *x, const double *y)
 {
     double sum[4] = { 0, 0, 0, 0 };

@@ -1,5 +1,9 @@
-/* normals.c - see normals.h. Sums go in the order of the contacts whichever thread takes them. */
-#include "backend/host/normals.h"
+/* normals.c - frictionless problems as problems in their normal impulses alone, see host.h.
+ *
+ * The velocity of a block is a sum over its contacts. It is formed in the order of the contacts,
+ * whichever thread does it: threads share the blocks, not the contacts, and each reads the whole
+ * list of contacts. The bits therefore do not depend on the number of threads. */
+#include "backend/host/host.h"
 
 #include <string.h>
 
@@ -49,7 +53,8 @@ cairn_status cairn_normals_find(cairn_system *s)
     cairn_normals *normals = cairn_arena_take(s->arena, 1, sizeof *normals);
     if (!normals)
         return CAIRN_NO_MEMORY;
-    *normals = (cairn_normals){ .usable = cairn_problem_is_normal(s->p) };
+    /* not in parts: members would have to agree, and exchange velocities, here as well */
+    *normals = (cairn_normals){ .usable = !s->p->cut && cairn_problem_is_normal(s->p) };
     if (normals->usable)
         TRY(fill_shift(s, normals));
     s->normals = normals;
@@ -60,12 +65,13 @@ cairn_status cairn_normals_find(cairn_system *s)
 
 typedef struct product {
     const cairn_system *s;
-    const double *r, *known; /* impulses; velocities, where they are given */
+    const double *r, *known; /* impulses; velocities that are only read */
     double *v, *g;
     int ranges; /* of blocks */
 } product;
 
-/* Balls turn by friction alone: the angular part stays. */
+/* Add the velocity change by the normal impulse r of contact j to the block on one side. A normal
+ * impulse on a ball passes through its centre and does not turn it. */
 CAIRN_INLINE void push_side(const cairn_problem *p, bool balls, int j, int side, double r,
                             double *v)
 {
@@ -95,7 +101,7 @@ CAIRN_INLINE void push_each(const product *job, bool balls, cairn_segment s, int
         }
 }
 
-/* What goes to blocks first .. last-1. */
+/* Apply the impulses of all contacts to blocks first .. last-1. */
 static void push_some(const product *job, int first, int last)
 {
     const cairn_problem *p = job->s->p;
@@ -116,6 +122,7 @@ static void push_ranges(int begin, int end, void *context)
 static void velocity(const cairn_system *s, const double *r, double *v)
 {
     int threads = s->p->contacts < WORTH_THREADS ? 1 : cairn_parallel_width();
+    /* two ranges a thread even out the load; more would read the list of contacts more often */
     product job = { .s = s, .r = r, .v = v, .ranges = 2 * threads };
     memcpy(v, s->p->v_free, s->v_count * sizeof(double));
     if (threads > 1)
@@ -126,7 +133,7 @@ static void velocity(const cairn_system *s, const double *r, double *v)
 
 /* ---- g = N v + w_N + b ----------------------------------------------------------------------- */
 
-/* What side `side` of contact j adds to its normal velocity. */
+/* The contribution of one side to the normal velocity of contact j. */
 CAIRN_INLINE double closing(const cairn_problem *p, bool balls, int j, int side, const double *v)
 {
     int block = p->block[2 * j + side];
@@ -169,7 +176,7 @@ void cairn_normals_gradient(const cairn_system *s, const double *r, double *v, d
     cairn_parallel_for(s->p->contacts, GRAIN, closing_range, &job);
 }
 
-/* NaN stays NaN. */
+/* r = max(r, 0). A NaN stays, so that the judge can report it. */
 void cairn_normals_project(const cairn_system *s, double *r)
 {
     for (int j = 0; j < s->p->contacts; j++)

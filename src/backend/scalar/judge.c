@@ -1,7 +1,8 @@
-/* judge.c - the judge of the scalar back end: the formulas of problem/residual.c and of
- * docs/notation.md written out once more, contact by contact, so that one checks the other.
+/* judge.c - the judge of the scalar back end: the formulas of problem/residual.c and
+ * docs/notation.md implemented a second time, contact by contact, so that tests can compare the
+ * two.
  *
- * With w = trace(W_jj)/d and u^ = u + (b + mu s) n, where u carries the bias from here on:
+ * With w = trace(W_jj)/d and u^ = u + (b + mu s) n (below, u already contains the bias b):
  *     e_j = max(w |r - P_K(r - u^/w)|, |e_N|, |e_T|),      relative = |e|/|q_closing|.
  * Contacts with rolling or spinning friction are judged in the units of cairn_contact_scale. */
 #include <float.h>
@@ -9,11 +10,11 @@
 #include <stddef.h>
 
 #include "backend/scalar/scalar.h"
-#include "problem/cone.h"
+#include "problem/operator.h"
 
-enum { MOST = CAIRN_MAX_DIMENSION };
+enum { WIDEST = CAIRN_MAX_DIMENSION };
 
-static double squared(int count, const double *x)
+ANYWHERE static double squared(int count, const double *x)
 {
     double sum = 0;
     for (int i = 0; i < count; i++)
@@ -22,10 +23,10 @@ static double squared(int count, const double *x)
 }
 
 /* |r - P_K(r - scale u)|^2 of contact j */
-static double natural_map2(const cairn_problem *p, int j, const double *r, const double *u,
-                           double scale)
+ANYWHERE static double natural_map2(const cairn_problem *p, int j, const double *r, const double *u,
+                                    double scale)
 {
-    double x[MOST];
+    double x[WIDEST];
     for (int i = 0; i < p->dimension; i++)
         x[i] = r[i] - scale * u[i];
     cairn_scalar_project(p, j, x);
@@ -37,25 +38,28 @@ static double natural_map2(const cairn_problem *p, int j, const double *r, const
 /* ---- Signorini's condition and the law of friction ------------------------------------------ */
 
 /* The point nearest to x of the segment from a to b; returns the distance squared. */
-static double nearest_of_segment(const double *a, const double *b, const double *x, double *out)
+ANYWHERE static double nearest_of_segment(const double *a, const double *b, const double *x,
+                                          double *out)
 {
     double t[2] = { b[0] - a[0], b[1] - a[1] }, length2 = squared(2, t);
     double along = length2 > 0 ? ((x[0] - a[0]) * t[0] + (x[1] - a[1]) * t[1]) / length2 : 0;
-    along = fmax(0, fmin(1, along));
+    along = fmax(0.0, fmin(1.0, along));
     for (int i = 0; i < 2; i++)
         out[i] = a[i] + along * t[i];
     return (x[0] - out[0]) * (x[0] - out[0]) + (x[1] - out[1]) * (x[1] - out[1]);
 }
 
-static void corner(int edges, double bound, int k, double *out)
+/* Corner k of the regular polygon with circumradius `bound`, counter-clockwise. */
+ANYWHERE static void corner(int edges, double bound, int k, double *out)
 {
     out[0] = bound * cos(2 * M_PI * k / edges);
     out[1] = bound * sin(2 * M_PI * k / edges);
 }
 
-/* x = the nearest point of the polygon with corners bound d_k: x itself where it is left of all
- * sides, else the nearest point of a side. */
-static void into_polygon(int edges, double bound, double *x)
+/* x = the nearest point of the polygon with corners bound d_k: x itself if it lies to the left of
+ * all sides, else the nearest point of any side. With bound = 0 all corners coincide and every
+ * point would count as inside, hence the condition on bound. */
+ANYWHERE static void into_polygon(int edges, double bound, double *x)
 {
     double best[2] = { x[0], x[1] }, least2 = INFINITY;
     bool inside = bound > 0;
@@ -76,12 +80,13 @@ static void into_polygon(int edges, double bound, double *x)
 }
 
 /* |w r_k - P_D(w r_k - u_k)|^2 of one part of the cone, D = {|x| <= w mu max(r_N, 0)} */
-static double friction2(const cairn_cone_part *part, int edges, double w, const double *r,
-                        const double *u)
+ANYWHERE static double friction2(const cairn_cone_part *part, int edges, double w, const double *r,
+                                 const double *u)
 {
-    double x[2] = { 0, 0 }, off[2] = { 0, 0 }, bound = w * part->mu * fmax(r[0], 0);
+    double x[2] = { 0, 0 }, off[2] = { 0, 0 }, bound = w * part->mu * fmax(r[0], 0.0);
     for (int i = 0; i < part->count; i++)
         x[i] = w * r[part->first + i] - u[part->first + i];
+    /* the second entry stays 0 for parts of one component, so that squared(2, ...) fits both */
     double length = sqrt(squared(2, x)), cut = length > bound ? bound / length : 1;
     if (edges)
         into_polygon(edges, bound, x);
@@ -90,16 +95,17 @@ static double friction2(const cairn_cone_part *part, int edges, double w, const 
     return squared(2, off);
 }
 
-/* max(e_N^2, e_T^2); lift is mu s */
-static double conditions2(const cairn_problem *p, int j, double w, const double *r, const double *u,
-                          double lift)
+/* max(e_N^2, e_T^2) of docs/notation.md. `lift` is mu s; `opens` is o = u_N + b + mu (s - |u_T|),
+ * which for Coulomb's law is u_N + b, because there mu s = mu |u_T|. */
+ANYWHERE static double conditions2(const cairn_problem *p, int j, double w, const double *r,
+                                   const double *u, double lift)
 {
     cairn_cone_part part[CAIRN_CONE_PARTS];
     int parts = cairn_cone_parts(p, j, part);
     double pushes = w * r[0], opens = u[0] + lift - cairn_contact_sliding(p, j, u), e_T2 = 0;
     double e_N = fmin(pushes, opens);
     if (e_N <= 0)
-        e_N = fmin(fmin(pushes, fmax(opens, u[0])), 0);
+        e_N = fmin(fmin(pushes, fmax(opens, u[0])), 0.0);
     for (int k = 0; k < parts; k++)
         e_T2 += friction2(&part[k], k == 0 ? p->directions : 0, w, r, u);
     return fmax(e_N * e_N, e_T2);
@@ -107,20 +113,11 @@ static double conditions2(const cairn_problem *p, int j, double w, const double 
 
 /* ---- one contact ---------------------------------------------------------------------------- */
 
-typedef struct law_sums {
-    double e2, fclib2, worst;
-    int worst_contact;
-} law_sums;
-
-typedef struct verdict {
-    law_sums law[CAIRN_LAW_COUNT];
-    double r2, u2, terms2, drowned2, violation;
-} verdict;
-
-static void add_error(law_sums *sums, int j, double e2)
+ANYWHERE static void add_error(cairn_scalar_law_sums *sums, int j, double e2)
 {
     double e = sqrt(e2);
     sums->e2 += e2;
+    /* written so that NaN counts as worse */
     if (!(e <= sums->worst)) {
         sums->worst = e;
         sums->worst_contact = j;
@@ -128,57 +125,59 @@ static void add_error(law_sums *sums, int j, double e2)
 }
 
 /* mu s: s = |u_T| for exact Coulomb, the s of the problem for the convex law */
-static double lift_of(const cairn_problem *p, cairn_law law, int j, const double *u)
+ANYWHERE static double lift_of(const cairn_problem *p, cairn_law law, int j, const double *u)
 {
     if (law == CAIRN_LAW_COULOMB)
         return cairn_contact_sliding(p, j, u);
     return p->s ? p->mu[j] * p->s[j] : 0;
 }
 
-/* e_j^2 of a law; q^ without impulses gives the closing part by r = 0 */
-static double error2(const cairn_problem *p, cairn_law law, int j, double w, const double *r,
-                     const double *u)
+/* e_j^2 = max(natural map, conditions)^2 of a law. */
+ANYWHERE static double error2(const cairn_problem *p, cairn_law law, int j, double w,
+                              const double *r, const double *u)
 {
-    double lifted[MOST] = { 0 }, lift = lift_of(p, law, j, u);
+    double lifted[WIDEST] = { 0 }, lift = lift_of(p, law, j, u);
     for (int i = 0; i < p->dimension; i++)
         lifted[i] = u[i];
     lifted[0] += lift;
-    bool plain = squared(p->dimension, r) == 0 || !(w > 0); /* then |P_K(-u^)| whatever w is */
-    double map2 = plain ? natural_map2(p, j, (const double[MOST]){ 0 }, lifted, 1)
+    bool plain = squared(p->dimension, r) == 0 || !(w > 0); /* then |P_K(-u^)| for any w > 0 */
+    double map2 = plain ? natural_map2(p, j, (const double[WIDEST]){ 0 }, lifted, 1)
                         : w * w * natural_map2(p, j, r, lifted, 1 / w);
     double apart2 = conditions2(p, j, w, r, u, lift);
     return apart2 > map2 ? apart2 : map2; /* NaN stays */
 }
 
-/* |r - P_K(r - u^)|^2 */
-static double literature2(const cairn_problem *p, cairn_law law, int j, const double *r,
-                          const double *u)
+/* |r - P_K(r - u^)|^2: the measure of the literature and of FCLib. It has no scale, so that it adds
+ * impulses and velocities; it is reported for comparison and never used as a criterion. */
+ANYWHERE static double literature2(const cairn_problem *p, cairn_law law, int j, const double *r,
+                                   const double *u)
 {
-    double lifted[MOST] = { 0 };
+    double lifted[WIDEST] = { 0 };
     for (int i = 0; i < p->dimension; i++)
         lifted[i] = u[i];
     lifted[0] += lift_of(p, law, j, u);
     return natural_map2(p, j, r, lifted, 1);
 }
 
-/* The closing part of q: whole where q_N < 0; for the convex law else by what violates K*. */
-static double closing2(const cairn_problem *p, cairn_law law, int j, const double *q)
+/* The contribution of a contact to |q|_c^2: |q|^2 if q_N < 0; otherwise |P_K(-q)|^2 for the convex
+ * law, the part that violates K*, and nothing for Coulomb's. */
+ANYWHERE static double closing2(const cairn_problem *p, cairn_law law, int j, const double *q)
 {
-    double free[MOST] = { 0 };
+    double free[WIDEST] = { 0 };
     for (int i = 0; i < p->dimension; i++)
         free[i] = q[i];
     if (law == CAIRN_LAW_CONVEX)
         free[0] += lift_of(p, law, j, q);
     if (free[0] < 0)
         return squared(p->dimension, free);
-    return law == CAIRN_LAW_CONVEX ? natural_map2(p, j, (const double[MOST]){ 0 }, free, 1) : 0;
+    return law == CAIRN_LAW_CONVEX ? natural_map2(p, j, (const double[WIDEST]){ 0 }, free, 1) : 0;
 }
 
-/* sum (w |r - P(r - y/w)|)^2 of rows with bounds */
-static double rows_error2(const cairn_problem *p, int j, const double *w, const double *r,
-                          const double *y)
+/* sum (w |r - P(r - y/w)|)^2 over the rows of a block with bounds, each row with its own w */
+ANYWHERE static double rows_error2(const cairn_problem *p, int j, const double *w, const double *r,
+                                   const double *y)
 {
-    double x[MOST];
+    double x[WIDEST];
     for (int i = 0; i < p->dimension; i++)
         x[i] = r[i] - y[i] / w[i];
     cairn_scalar_project(p, j, x);
@@ -187,19 +186,20 @@ static double rows_error2(const cairn_problem *p, int j, const double *w, const 
     return squared(p->dimension, x);
 }
 
-/* A contact as it is judged: in its own units, or in those of rolling and spinning. */
+/* A contact as it is judged: as it is, or, with rolling or spinning friction, as a problem of one
+ * contact (`own`) whose components were all converted to the units of sliding. */
 typedef struct view {
-    cairn_scaled_contact own; /* rolling and spinning friction */
-    const cairn_problem *p;   /* p and j tell its cone         */
+    cairn_scaled_contact own; /* set with rolling or spinning friction only */
+    const cairn_problem *p;   /* p and j determine its cone                 */
     int j;
-    double w, length[MOST]; /* kg^-1; units of the components  */
+    double w, length[WIDEST]; /* 1/kg; the conversion: r/length, u length    */
 } view;
 
-static void look_at(const cairn_scalar_system *s, int j, view *out)
+ANYWHERE static void look_at(const cairn_scalar_system *s, int j, view *out)
 {
     int d = s->d;
     const double *W = s->W + (ptrdiff_t)j * d * d;
-    double lower[MOST * (MOST + 1) / 2] = { 0 };
+    double lower[WIDEST * (WIDEST + 1) / 2] = { 0 };
     bool parts = s->p->rolling + s->p->spinning > 0;
     for (int i = 0, entry = 0; i < d; i++)
         for (int k = 0; k <= i; k++)
@@ -215,11 +215,11 @@ static void look_at(const cairn_scalar_system *s, int j, view *out)
     }
 }
 
-static void judge_cone(const cairn_scalar_system *s, int j, const double *r, const double *u,
-                       verdict *out)
+ANYWHERE static void judge_cone(const cairn_scalar_system *s, int j, const double *r,
+                                const double *u, cairn_scalar_verdict *out)
 {
     view at;
-    double own_r[MOST], own_u[MOST];
+    double own_r[WIDEST], own_u[WIDEST];
     look_at(s, j, &at);
     for (int i = 0; i < s->d; i++) {
         own_r[i] = r[i] / at.length[i];
@@ -232,10 +232,10 @@ static void judge_cone(const cairn_scalar_system *s, int j, const double *r, con
     out->drowned2 += at.w * at.w * squared(s->d, own_r);
 }
 
-static void judge_rows(const cairn_scalar_system *s, int j, const double *r, const double *y,
-                       verdict *out)
+ANYWHERE static void judge_rows(const cairn_scalar_system *s, int j, const double *r,
+                                const double *y, cairn_scalar_verdict *out)
 {
-    double w[MOST];
+    double w[WIDEST];
     cairn_scalar_scales(s, j, w);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++) {
         add_error(&out->law[law], j, rows_error2(s->p, j, w, r, y));
@@ -245,9 +245,11 @@ static void judge_rows(const cairn_scalar_system *s, int j, const double *r, con
         out->drowned2 += w[i] * w[i] * r[i] * r[i];
 }
 
-/* Squares of the terms of H_j v and the bias, in the local form of (W r)_j: what rounding is
- * relative to. */
-static double term_squares(const cairn_scalar_system *s, int j, const double *r, const double *v)
+/* Sum of the squares of all terms that are added up in H_j v + b, or in (W r)_j + b in the local
+ * form. The rounding error of u is relative to these terms, not to u, which may be a small
+ * difference of large numbers. */
+ANYWHERE static double term_squares(const cairn_scalar_system *s, int j, const double *r,
+                                    const double *v)
 {
     double bias = cairn_scalar_bias(s, j), sum = bias * bias;
     const cairn_matrix *W = s->p->W;
@@ -264,62 +266,65 @@ static double term_squares(const cairn_scalar_system *s, int j, const double *r,
     return sum;
 }
 
-static void judge_contact(const cairn_scalar_system *s, int j, const double *r, const double *v,
-                          double *u, verdict *out)
+ANYWHERE void cairn_scalar_judge_contact(const cairn_scalar_system *s, int j, const double *r,
+                                         const double *v, double *u, cairn_scalar_verdict *out)
 {
     const double *r_j = r + (ptrdiff_t)j * s->d, *u_j = u + (ptrdiff_t)j * s->d;
-    double y[MOST], pull[MOST] = { 0 };
+    double y[WIDEST], pull[WIDEST] = { 0 };
     cairn_scalar_relative(s, j, r, v, u + (ptrdiff_t)j * s->d);
     for (int i = 0; i < s->d; i++)
         y[i] = u_j[i];
     y[0] += cairn_scalar_bias(s, j);
     cairn_scalar_comply(s, j, r_j, y);
     cairn_scalar_comply(s, j, r_j, pull);
-    (cairn_scalar_is_bounded(s, j) ? judge_rows : judge_cone)(s, j, r_j, y, out);
+    /* y = u + b n + eps r; `pull` is its part eps r alone, for the estimate of rounding */
+    (cairn_is_bounded(s->p, j) ? judge_rows : judge_cone)(s, j, r_j, y, out);
     out->r2 += squared(s->d, r_j);
     out->u2 += squared(s->d, y);
     out->terms2 += term_squares(s, j, r, v) + squared(s->d, pull);
     out->violation =
-        fmax(out->violation, sqrt(natural_map2(s->p, j, r_j, (const double[MOST]){ 0 }, 0)));
+        fmax(out->violation, sqrt(natural_map2(s->p, j, r_j, (const double[WIDEST]){ 0 }, 0)));
 }
 
 /* ---- all contacts --------------------------------------------------------------------------- */
 
-/* The velocity of contact j without impulses. */
-static void measure_contact(cairn_scalar_system *s, int j, const double *zero)
+ANYWHERE void cairn_scalar_measure_contact(const cairn_scalar_system *s, int j, const double *zero,
+                                           cairn_scalar_norms *norms)
 {
-    double q[MOST], w[MOST];
+    double q[WIDEST], w[WIDEST];
     view at;
     cairn_scalar_relative(s, j, zero, s->p->v_free, q);
-    s->norms.terms2 += term_squares(s, j, zero, s->p->v_free) + (s->p->W ? squared(s->d, q) : 0);
+    norms->terms2 += term_squares(s, j, zero, s->p->v_free) + (s->p->W ? squared(s->d, q) : 0);
     q[0] += cairn_scalar_bias(s, j);
-    s->norms.q2 += squared(s->d, q);
-    if (!cairn_scalar_is_bounded(s, j)) {
+    norms->q2 += squared(s->d, q);
+    if (!cairn_is_bounded(s->p, j)) {
         look_at(s, j, &at);
         for (int i = 0; i < s->d; i++)
             q[i] *= at.length[i];
     }
     cairn_scalar_scales(s, j, w);
     for (int law = 0; law < CAIRN_LAW_COUNT; law++)
-        s->norms.closing2[law] += cairn_scalar_is_bounded(s, j)
-                                      ? rows_error2(s->p, j, w, (const double[MOST]){ 0 }, q)
-                                      : closing2(at.p, (cairn_law)law, at.j, q);
+        norms->closing2[law] += cairn_is_bounded(s->p, j)
+                                    ? rows_error2(s->p, j, w, (const double[WIDEST]){ 0 }, q)
+                                    : closing2(at.p, (cairn_law)law, at.j, q);
 }
 
-/* Coulomb's norm is at least 1/1000 of the convex one. */
-double cairn_scalar_scale(const cairn_system *s, cairn_law law)
+/* |q|_c of a law. Coulomb's norm is taken as at least 1/1000 of the convex one: if no contact
+ * closes by Coulomb's law, its relative residual would otherwise have no meaning. */
+double cairn_scalar_scale_of(const cairn_scalar_norms *norms, cairn_law law)
 {
-    const cairn_scalar_norms *norms = &cairn_scalar_of(s)->norms;
     return fmax(sqrt(norms->closing2[law]), 1e-3 * sqrt(norms->closing2[CAIRN_LAW_CONVEX]));
 }
 
-/* Errors within the rounding of their sums count as 0; that of r itself is added where it is more
- * than that. */
-static cairn_residual conclude(const cairn_system *system, cairn_law law, const verdict *found)
+/* The residual from the sums. An error within the rounding of the sums counts as 0, so that an
+ * exact answer has the residual 0. Impulses can be so large that their own rounding, `drowned`,
+ * exceeds this: then it is added, because no answer in double can be trusted further. If any sum is
+ * not finite, the residual is infinite. */
+static cairn_residual residual_of(const cairn_scalar_norms *norms, cairn_law law,
+                                  const cairn_scalar_verdict *found)
 {
-    const cairn_scalar_norms *norms = &cairn_scalar_of(system)->norms;
-    const law_sums *sums = &found->law[law];
-    double scale = cairn_scalar_scale(system, law),
+    const cairn_scalar_law_sums *sums = &found->law[law];
+    double scale = cairn_scalar_scale_of(norms, law),
            drowned = 2 * DBL_EPSILON * sqrt(found->drowned2);
     double size = sqrt(fmax(norms->q2, fmax(found->r2, found->u2)));
     double rounding = 8 * DBL_EPSILON * sqrt(found->terms2 + norms->terms2);
@@ -334,22 +339,10 @@ static cairn_residual conclude(const cairn_system *system, cairn_law law, const 
                              .worst_contact = sums->worst_contact };
 }
 
-void cairn_scalar_judge(cairn_system *system, cairn_law law, const cairn_vector *r, cairn_vector *v,
-                        cairn_vector *u, cairn_judgement *out)
+void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law,
+                           const cairn_scalar_verdict *found, cairn_judgement *out)
 {
-    cairn_scalar_system *s = (cairn_scalar_system *)system;
-    double *numbers = cairn_scalar_numbers(r), *speeds = cairn_scalar_numbers(v);
-    double *relative = cairn_scalar_numbers(u);
-    verdict found = { .law = { { .worst_contact = -1 }, { .worst_contact = -1 } } };
-    for (int i = 0; i < s->contacts * s->d; i++)
-        relative[i] = 0; /* for now: the impulses of q */
-    for (int j = 0; j < s->contacts && !s->norms.known; j++)
-        measure_contact(s, j, relative);
-    s->norms.known = true;
-    cairn_scalar_velocity(s, numbers, speeds);
-    for (int j = 0; j < s->contacts; j++)
-        judge_contact(s, j, numbers, speeds, relative, &found);
-    out->coulomb = conclude(system, CAIRN_LAW_COULOMB, &found);
-    out->asked = law == CAIRN_LAW_COULOMB ? out->coulomb : conclude(system, law, &found);
-    out->cone_violation = found.violation;
+    out->coulomb = residual_of(norms, CAIRN_LAW_COULOMB, found);
+    out->asked = law == CAIRN_LAW_COULOMB ? out->coulomb : residual_of(norms, law, found);
+    out->cone_violation = found->violation;
 }

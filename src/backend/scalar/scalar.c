@@ -1,11 +1,14 @@
-/* scalar.c - the table of the scalar back end, with what goes number by number. Its vectors are
- * arrays in the order of cairn_problem; reduced ones are whole. */
+/* scalar.c - the table of the scalar back end, and the operations that work component by component.
+ * Its vectors are arrays in the order of cairn_problem. Reduced vectors have all components, since
+ * this back end leaves none out. cairn/backend.h defines each operation by a formula; loops and
+ * sums here follow that formula literally, without reordering. */
 #include <math.h>
 #include <stddef.h>
 
 #include "backend/scalar/scalar.h"
+#include "problem/operator.h"
 
-/* All memory is lent. */
+/* Nothing to free: all memory comes from the caller's cairn_room. */
 static void destroy(cairn_system *s)
 {
     (void)s;
@@ -60,6 +63,9 @@ static void clear(const cairn_system *s, cairn_vector *x)
         cairn_scalar_numbers(x)[i] = 0;
 }
 
+/* The period 7 has no factor in common with the number of components of a contact or block (2 to
+ * 6), so that the vector is orthogonal to no simple mode. The host back end has the same
+ * numbers. */
 static void probe(const cairn_system *s, cairn_vector *x)
 {
     (void)s;
@@ -101,6 +107,7 @@ static void velocity(const cairn_system *s, const cairn_vector *r, cairn_vector 
     cairn_scalar_velocity(cairn_scalar_of(s), cairn_scalar_numbers(r), cairn_scalar_numbers(v));
 }
 
+/* g_j = H_j v + w_j + eps r_j + (b + mu s) n: the gradient of the dual program at r. */
 static void gradient(const cairn_system *system, const cairn_vector *r, cairn_vector *v,
                      cairn_vector *g)
 {
@@ -129,13 +136,14 @@ static void scales(const cairn_system *system, cairn_vector *w)
         cairn_scalar_scales(s, j, cairn_scalar_numbers(w) + (ptrdiff_t)j * s->d);
 }
 
+/* Rows with bounds do not count: they have no normal, and may move either way. */
 static double approach(const cairn_system *system, const cairn_vector *u)
 {
     const cairn_scalar_system *s = cairn_scalar_of(system);
     double fastest = 0;
     for (int j = 0; j < s->contacts; j++) {
         double opening = cairn_scalar_numbers(u)[(ptrdiff_t)j * s->d] + cairn_scalar_bias(s, j);
-        if (!cairn_scalar_is_bounded(s, j))
+        if (!cairn_is_bounded(s->p, j))
             fastest = fmax(fastest, -opening);
     }
     return fastest;
@@ -148,6 +156,7 @@ static double weight_at(const cairn_vector *weight, int i)
     return weight ? cairn_scalar_numbers(weight)[i] : 1;
 }
 
+/* r = P_K(y - g/(L w)) */
 static void descend(const cairn_system *s, double L, const cairn_vector *weight,
                     const cairn_vector *y, const cairn_vector *g, cairn_vector *r)
 {
@@ -175,6 +184,7 @@ static cairn_descent_sums measure_descent(const cairn_system *s, const cairn_des
     return sums;
 }
 
+/* d = P_K(r - lambda g/w) - r; returns sum (w d)^2 */
 static double aim(const cairn_system *s, double lambda, const cairn_spectral *at)
 {
     const double *r = cairn_scalar_numbers(at->r), *g = cairn_scalar_numbers(at->g);
@@ -190,6 +200,8 @@ static double aim(const cairn_system *s, double lambda, const cairn_spectral *at
     return sum;
 }
 
+/* With d the step and y the change of the gradient along it: the sums for the line search and for
+ * both step lengths of Barzilai and Borwein. */
 static cairn_spectral_sums measure_spectral(const cairn_system *s, const cairn_spectral *at)
 {
     (void)s;
@@ -205,6 +217,7 @@ static cairn_spectral_sums measure_spectral(const cairn_system *s, const cairn_s
     return sums;
 }
 
+/* The gradient is affine in r, so that g at r + t d follows from g at r and at r + d. */
 static void follow(const cairn_system *s, double t, const cairn_spectral *at)
 {
     (void)s;
@@ -215,6 +228,7 @@ static void follow(const cairn_system *s, double t, const cairn_spectral *at)
     }
 }
 
+/* No `measure`: sweeps do not compute a residual of their own, and the solver calls the judge. */
 const cairn_backend cairn_backend_scalar = {
     .version = CAIRN_BACKEND_VERSION,
     .name = "scalar",

@@ -1,178 +1,22 @@
-/* system.c - a problem's copy of the scalar back end, and products with its rows. */
+/* system.c - problems as the scalar back end holds them, their velocities, the judge over all
+ * contacts, and sweeps.
+ *
+ * Problems come in two forms. In blocks they have velocities and rows H; in the local form they
+ * have the matrix W and the vector q alone, `H` is empty and there are no velocities. */
 #include <stddef.h>
 
 #include "backend/scalar/scalar.h"
-#include "problem/cone.h"
-#include "problem/segments.h"
 
 double *cairn_scalar_take(const cairn_scalar_system *s, size_t count)
 {
+    /* one more than needed: NULL then always means that memory ran out, also for count 0 */
     double *x = s->room.take(s->room.from, count + 1, sizeof *x);
     for (size_t i = 0; x && i < count; i++)
         x[i] = 0;
     return x;
 }
 
-bool cairn_scalar_is_bounded(const cairn_scalar_system *s, int j)
-{
-    return s->kind[j] == CAIRN_KIND_ROWS;
-}
-
-double cairn_scalar_bias(const cairn_scalar_system *s, int j)
-{
-    return s->p->b && !cairn_scalar_is_bounded(s, j) ? s->p->b[j] : 0;
-}
-
-static const double *rows_of(const cairn_scalar_system *s, int j, int side)
-{
-    return s->H + (ptrdiff_t)(2 * j + side) * s->d * s->n;
-}
-
-/* ---- products ------------------------------------------------------------------------------- */
-
-void cairn_scalar_push(const cairn_scalar_system *s, int j, const double *r_j, double *v)
-{
-    for (int side = 0; side < 2; side++) {
-        ptrdiff_t block = s->p->block[2 * j + side];
-        const double *H = rows_of(s, j, side);
-        if (block < 0)
-            continue;
-        for (int i = 0; i < s->d; i++)
-            for (int k = 0; k < s->n; k++)
-                v[block * s->n + k] +=
-                    s->p->mass_inverse[block * s->n + k] * H[i * s->n + k] * r_j[i];
-    }
-}
-
-void cairn_scalar_velocity(const cairn_scalar_system *s, const double *r, double *v)
-{
-    if (s->p->W)
-        return; /* the local form has none */
-    for (int i = 0; i < s->blocks * s->n; i++)
-        v[i] = s->p->v_free[i];
-    for (int j = 0; j < s->contacts; j++)
-        cairn_scalar_push(s, j, r + (ptrdiff_t)j * s->d, v);
-}
-
-/* u += H_j v */
-static void add_rows(const cairn_scalar_system *s, int j, const double *v, double *u)
-{
-    for (int side = 0; side < 2; side++) {
-        ptrdiff_t block = s->p->block[2 * j + side];
-        const double *H = rows_of(s, j, side);
-        for (int i = 0; block >= 0 && i < s->d; i++)
-            for (int k = 0; k < s->n; k++)
-                u[i] += H[i * s->n + k] * v[block * s->n + k];
-    }
-}
-
-void cairn_scalar_relative(const cairn_scalar_system *s, int j, const double *r, const double *v,
-                           double *u)
-{
-    const cairn_problem *p = s->p;
-    for (int i = 0; i < s->d; i++) {
-        ptrdiff_t row = (ptrdiff_t)j * s->d + i;
-        u[i] = p->W ? p->q[row] : p->w ? p->w[row] : 0;
-        for (int64_t k = p->W ? p->W->start[row] : 0; p->W && k < p->W->start[row + 1]; k++)
-            u[i] += p->W->value[k] * r[p->W->column[k]];
-    }
-    if (!p->W)
-        add_rows(s, j, v, u);
-}
-
-void cairn_scalar_comply(const cairn_scalar_system *s, int j, const double *r_j, double *y_j)
-{
-    for (int i = 0; s->p->compliance && cairn_scalar_is_bounded(s, j) && i < s->d; i++)
-        y_j[i] += s->p->compliance[(ptrdiff_t)j * s->d + i] * r_j[i];
-}
-
-void cairn_scalar_project(const cairn_problem *p, int j, double *r_j)
-{
-    cairn_contact_kind kind = cairn_problem_kind(p, j);
-    if (kind == CAIRN_KIND_ROWS)
-        cairn_rows_project(p, j, r_j);
-    else if (kind == CAIRN_KIND_ROLLING)
-        cairn_cone_project_parts(p, j, r_j);
-    else if (p->directions)
-        cairn_cone_project_polygon(p->directions, p->mu[j], r_j);
-    else
-        cairn_cone_project(p->dimension, p->mu[j], r_j);
-}
-
-void cairn_scalar_scales(const cairn_scalar_system *s, int j, double *w)
-{
-    const double *W = s->W + (ptrdiff_t)j * s->d * s->d;
-    double mean = 0;
-    for (int i = 0; i < s->d; i++)
-        mean += W[i * s->d + i] / s->d;
-    for (int i = 0; i < s->d; i++) {
-        double own = W[i * s->d + i];
-        bool by_itself = cairn_scalar_is_bounded(s, j) && own > 1e-12 * mean;
-        w[i] = by_itself ? own : mean > 0 ? mean : 1;
-    }
-}
-
 /* ---- the copy ------------------------------------------------------------------------------- */
-
-/* What an impulse e_i at contact j does to its own velocity: with v the change of the velocities of
- * its blocks, one after the other, column i of H_j M^-1 H_j'. */
-static void respond(const cairn_scalar_system *s, int j, int i, double *column)
-{
-    const int32_t *block = s->p->block + 2 * (ptrdiff_t)j;
-    for (int from = 0; from < 2; from++)
-        for (int to = 0; to < 2; to++) {
-            if (block[from] < 0 || block[from] != block[to])
-                continue; /* sides share a velocity where they are of one block */
-            const double *F = rows_of(s, j, from), *T = rows_of(s, j, to);
-            const double *inverse = s->p->mass_inverse + (ptrdiff_t)block[from] * s->n;
-            for (int l = 0; l < s->d; l++)
-                for (int k = 0; k < s->n; k++)
-                    column[l] += T[l * s->n + k] * inverse[k] * F[i * s->n + k];
-        }
-}
-
-/* W[row][column] of the matrix of the local form. */
-static double entry(const cairn_matrix *W, int64_t row, int64_t column)
-{
-    for (int64_t k = W->start[row]; k < W->start[row + 1]; k++)
-        if (W->column[k] == column)
-            return W->value[k];
-    return 0;
-}
-
-/* W_jj, symmetric; a matrix of the local form may be so up to rounding only. */
-static void fill_own(const cairn_scalar_system *s, int j)
-{
-    int d = s->d;
-    ptrdiff_t first = (ptrdiff_t)j * d;
-    double *W = s->W + first * d;
-    for (int i = 0; i < d; i++) {
-        if (!s->p->W)
-            respond(s, j, i, W + (ptrdiff_t)i * d);
-        for (int l = 0; s->p->W && l < d; l++)
-            W[i * d + l] =
-                0.5 * (entry(s->p->W, first + i, first + l) + entry(s->p->W, first + l, first + i));
-        if (s->p->compliance && cairn_scalar_is_bounded(s, j))
-            W[i * d + i] += s->p->compliance[first + i];
-    }
-}
-
-static void fill_contact(cairn_scalar_system *s, int j)
-{
-    const cairn_problem *p = s->p;
-    for (int side = 0; side < 2 && !p->W; side++)
-        cairn_problem_rows(p, j, side, s->H + (ptrdiff_t)(2 * j + side) * s->d * s->n);
-    fill_own(s, j);
-    bool slides = p->s && !cairn_scalar_is_bounded(s, j);
-    s->shift[j] = cairn_scalar_bias(s, j) + (slides ? p->mu[j] * p->s[j] : 0);
-}
-
-static void fill_kinds(cairn_scalar_system *s)
-{
-    for (cairn_walk w = cairn_walk_over(s->p, 0, s->contacts); cairn_walk_next(&w);)
-        for (int j = w.now.begin; j < w.at; j++)
-            s->kind[j] = (uint8_t)w.now.kind;
-}
 
 cairn_status cairn_scalar_create(const cairn_problem *p, const cairn_room *room, cairn_system **out)
 {
@@ -185,12 +29,127 @@ cairn_status cairn_scalar_create(const cairn_problem *p, const cairn_room *room,
     s->H = cairn_scalar_take(s, (size_t)2 * s->contacts * s->d * s->n);
     s->W = cairn_scalar_take(s, (size_t)s->contacts * s->d * s->d);
     s->shift = cairn_scalar_take(s, s->contacts);
-    s->kind = room->take(room->from, (size_t)s->contacts + 1, sizeof *s->kind);
-    if (!s->H || !s->W || !s->shift || !s->kind)
+    if (!s->H || !s->W || !s->shift)
         return CAIRN_NO_MEMORY;
-    fill_kinds(s);
     for (int j = 0; j < s->contacts; j++)
-        fill_contact(s, j);
+        cairn_scalar_fill(s, j);
     *out = (cairn_system *)s;
     return CAIRN_OK;
+}
+
+void cairn_scalar_velocity(const cairn_scalar_system *s, const double *r, double *v)
+{
+    if (s->p->W)
+        return; /* the local form has none */
+    for (int i = 0; i < s->blocks * s->n; i++)
+        v[i] = s->p->v_free[i];
+    for (int j = 0; j < s->contacts; j++)
+        cairn_scalar_push(s, j, r + (ptrdiff_t)j * s->d, v);
+}
+
+/* ---- the judge ---------------------------------------------------------------------------- */
+
+double cairn_scalar_scale(const cairn_system *s, cairn_law law)
+{
+    return cairn_scalar_scale_of(&cairn_scalar_of(s)->norms, law);
+}
+
+void cairn_scalar_judge(cairn_system *system, cairn_law law, const cairn_vector *r, cairn_vector *v,
+                        cairn_vector *u, cairn_judgement *out)
+{
+    cairn_scalar_system *s = (cairn_scalar_system *)system;
+    double *numbers = cairn_scalar_numbers(r), *speeds = cairn_scalar_numbers(v);
+    double *relative = cairn_scalar_numbers(u);
+    cairn_scalar_verdict found = { .law = { { .worst_contact = -1 }, { .worst_contact = -1 } } };
+    for (int i = 0; i < s->contacts * s->d; i++)
+        relative[i] = 0; /* used as r = 0 while the norms are computed, and overwritten below */
+    for (int j = 0; j < s->contacts && !s->norms.known; j++)
+        cairn_scalar_measure_contact(s, j, relative, &s->norms);
+    s->norms.known = true;
+    cairn_scalar_velocity(s, numbers, speeds);
+    for (int j = 0; j < s->contacts; j++)
+        cairn_scalar_judge_contact(s, j, numbers, speeds, relative, &found);
+    cairn_scalar_conclude(&s->norms, law, &found, out);
+}
+
+/* ---- sweeps ------------------------------------------------------------------------------ */
+
+/* Block Gauss-Seidel of the scalar back end: contacts one after the other, in their order, each
+ * solved exactly while the others keep their impulses (problem/local.h). */
+
+typedef struct sweeping {
+    cairn_sweeping face;
+    int r_count, v_count;
+    cairn_scalar_state now;
+} sweeping;
+
+static void copy(int count, const double *from, double *to)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = from[i];
+}
+
+cairn_status cairn_scalar_begin(cairn_system *system, bool coarse, const cairn_vector *r,
+                                const cairn_vector *v, cairn_sweeping **out)
+{
+    (void)coarse; /* always in double */
+    const cairn_scalar_system *s = cairn_scalar_of(system);
+    sweeping *own = s->room.take(s->room.from, 1, sizeof *own);
+    if (!own)
+        return CAIRN_NO_MEMORY;
+    *own = (sweeping){ .r_count = s->contacts * s->d, .v_count = s->blocks * s->n };
+    cairn_scalar_state *now = &own->now;
+    *now = (cairn_scalar_state){ s, cairn_scalar_take(s, own->r_count),
+                                 cairn_scalar_take(s, own->v_count),
+                                 cairn_scalar_take(s, own->r_count),
+                                 cairn_scalar_take(s, own->v_count) };
+    if (!now->r || !now->v || !now->r_point || !now->v_point)
+        return CAIRN_NO_MEMORY;
+    copy(own->r_count, cairn_scalar_numbers(r), now->r);
+    copy(own->v_count, cairn_scalar_numbers(v), now->v);
+    copy(own->r_count, now->r, now->r_point);
+    copy(own->v_count, now->v, now->v_point);
+    *out = &own->face;
+    return CAIRN_OK;
+}
+
+/* y = x + beta (x - point), point = x + lean (y - x), x = y */
+static void move_on(int count, cairn_momentum momentum, double *x, double *point)
+{
+    for (int i = 0; i < count; i++) {
+        double y = x[i] + momentum.beta * (x[i] - point[i]);
+        point[i] = x[i] + momentum.lean * (y - x[i]);
+        x[i] = y;
+    }
+}
+
+cairn_sweep cairn_scalar_sweep(cairn_sweeping *state, cairn_law law, cairn_momentum momentum)
+{
+    sweeping *own = (sweeping *)state;
+    cairn_sweep out = { 0, 0 };
+    const cairn_scalar_state *now = &own->now;
+    move_on(own->r_count, momentum, now->r, now->r_point);
+    /* v is affine in r: the same extrapolation keeps the two consistent */
+    move_on(own->v_count, momentum, now->v, now->v_point);
+    for (int j = 0; j < now->s->contacts; j++)
+        cairn_scalar_visit(now, j, law, &out);
+    return out;
+}
+
+void cairn_scalar_unload(const cairn_sweeping *state, cairn_vector *r)
+{
+    const sweeping *own = (const sweeping *)state;
+    copy(own->r_count, own->now.r, cairn_scalar_numbers(r));
+}
+
+void cairn_scalar_load_velocities(cairn_sweeping *state, const cairn_vector *v)
+{
+    sweeping *own = (sweeping *)state;
+    copy(own->v_count, cairn_scalar_numbers(v), own->now.v);
+}
+
+void cairn_scalar_refresh(cairn_sweeping *state)
+{
+    sweeping *own = (sweeping *)state;
+    cairn_scalar_velocity(own->now.s, own->now.r, own->now.v);
 }

@@ -1,0 +1,204 @@
+/* lists.h - what a world owns besides its bodies: materials, drivers, loads and inlets; and the
+ * functions that create many bodies at once. */
+#ifndef CAIRN_WORLD_LISTS_H
+#define CAIRN_WORLD_LISTS_H
+
+#include "base/arena.h"
+#include "cairn/generate.h"
+#include "cairn/world.h"
+
+/* ---- materials ------------------------------------------------------------------------------- */
+
+/* The materials of a world, and the laws given for pairs of them. */
+typedef struct cairn_material_list {
+    cairn_material_def *items;
+    size_t count, capacity;
+    cairn_material_def *pairs;  /* count x count, symmetric; grows with the materials */
+    bool *pair_given;           /* of each pair: its entry of `pairs` is set          */
+    bool friction_varies;       /* some friction law depends on the sliding speed     */
+    bool bouncing;              /* some material or pair has restitution              */
+    cairn_surface_laws laws;    /* laws in use beyond Coulomb friction with one mu    */
+    cairn_arena friction_lists; /* the world's copies of friction tables              */
+} cairn_material_list;
+
+/* Whether some material or pair bounces by Poisson's law. */
+bool cairn_materials_have_poisson(const cairn_world *world);
+/* The law of two materials: as given for the pair, else from the smaller values of both. */
+cairn_material_def cairn_material_pair(const cairn_world *world, int a, int b);
+bool cairn_material_is_poisson(const cairn_material_def *def);
+/* mu between materials a and b at a sliding speed, m/s. */
+double cairn_material_friction(const cairn_world *world, int a, int b, double speed);
+/* material.c: mu of a law at a sliding speed, m/s; `constant` if the law does not depend on it. */
+double cairn_friction_law_at(const cairn_friction_law *law, double constant, double speed);
+
+/* ---- numbers that vary ---------------------------------------------------------------------- */
+
+/* A number of the world that follows a function of time. */
+typedef struct cairn_varied_number {
+    cairn_varied what;
+    int index;
+    cairn_function function; /* owned                                               */
+    double before;           /* the number before this step, to be restored if it fails */
+} cairn_varied_number;
+
+typedef struct cairn_varied_list {
+    cairn_varied_number *items;
+    size_t count, capacity;
+} cairn_varied_list;
+
+/* ---- drivers and loads ----------------------------------------------------------------------- */
+
+/* One motion of a driven body; a body may have several. The pose at time t follows from that of the
+ * start and t alone, so that no error accumulates. */
+typedef struct cairn_driven {
+    uint64_t uid;
+    cairn_vec3 x0;
+    cairn_quat q0;
+    double angle0;
+    double since; /* s: when the driver was added; its motion counts from there */
+    /* motion: integrals of its speed and spin from `since` until the last step, s, m, rad */
+    double until;
+    cairn_vec3 moved;
+    double turned;
+    cairn_driver driver;
+} cairn_driven;
+
+/* What moves by functions of time: driven bodies, and numbers of the world. */
+typedef struct cairn_driven_list {
+    cairn_driven *items;
+    size_t count, capacity;
+    cairn_varied_list varied;
+} cairn_driven_list;
+
+/* A load on one body. */
+typedef struct cairn_loaded {
+    uint64_t uid;
+    cairn_load load;
+} cairn_loaded;
+
+typedef struct cairn_loaded_list {
+    cairn_loaded *items;
+    size_t count, capacity;
+    cairn_force_fn *force; /* loads that depend on the state; NULL: none */
+    void *context;         /* of `force`; belongs to the caller          */
+} cairn_loaded_list;
+
+/* The pose of a driven body at a time, s. */
+void cairn_driven_pose(const cairn_world *world, int body, double time, cairn_vec3 *x,
+                       cairn_quat *q, double *angle);
+/* Whether some driver follows a speed, so that its place depends on an integral up to the present
+ * time. */
+bool cairn_drivers_integrate(const cairn_world *world);
+/* After a step: add the integrals over it, up to the present time. */
+void cairn_drivers_advance(cairn_world *world);
+/* Check and add a driver of the body in a row, or a load of the body with a uid, which another
+ * member may have; lists are copied. */
+cairn_status cairn_driver_add(cairn_world *world, int body, const cairn_driver *driver);
+cairn_status cairn_load_add(cairn_world *world, uint64_t uid, const cairn_load *load);
+/* Removes the drivers and loads of one body; CAIRN_NO_BODY: of all bodies. */
+void cairn_drivers_remove(cairn_world *world, uint64_t uid);
+/* Adds the loads of all bodies `ahead` s from now, N and N m. Torques are given in the frame that
+ * the body will have by then. The caller clears both arrays. Fails if the world's force function
+ * does. */
+cairn_status cairn_loads_at(const cairn_world *world, double ahead, cairn_vec3 *force,
+                            cairn_vec3 *torque);
+
+/* Set the numbers for the step from the present time to h later. On failure all are as before. */
+cairn_status cairn_varied_set(cairn_world *world, double h);
+/* Set them back, after a step that failed. */
+void cairn_varied_restore(cairn_world *world);
+void cairn_varied_release(cairn_world *world);
+
+/* ---- generators ------------------------------------------------------------------------------ */
+
+/* A generator while it runs. */
+typedef struct cairn_generation {
+    cairn_world *world;
+    const cairn_generator *generator;
+    int dimension;
+    uint64_t state;     /* of the random number generator */
+    int64_t made;       /* bodies created so far          */
+    cairn_error *error; /* may be NULL                    */
+} cairn_generation;
+
+/* Draws a number from a distribution; a constant one leaves the random state unchanged. */
+double cairn_generation_draw(cairn_generation *g, const cairn_distribution *distribution);
+/* Draws orientation and mass, and creates a body that fits into a ball of this radius about its
+ * origin. */
+cairn_status cairn_generation_place(cairn_generation *g, double radius, cairn_vec3 position);
+
+/* ---- grains: what generators and inlets share ----------------------------------------------- */
+
+/* Whether bodies of this shape can be created with these radii: the shape must be bounded and have
+ * a size, and can be scaled only if it is described by numbers alone (not by a mesh). */
+cairn_status cairn_grain_check(const cairn_shape *shape, const cairn_distribution *radius,
+                               int dimension, cairn_error *error);
+/* The radii to draw from; if none are given (a constant 0), the size of the shape itself. */
+cairn_distribution cairn_grain_radii(const cairn_shape *shape, const cairn_distribution *radius);
+/* The shape scaled so that it fits into a ball of this radius about its origin. */
+cairn_shape cairn_grain_shape(const cairn_shape *shape, double radius, int dimension);
+/* Draws an orientation, uniformly distributed. */
+void cairn_grain_turn(int dimension, uint64_t *state, cairn_body_def *def);
+
+/* Fills a region with bodies at random free places: generate_fill.c. */
+cairn_status cairn_generation_fill(cairn_generation *g);
+
+/* ---- inlets ---------------------------------------------------------------------------------- */
+
+/* An inlet with its progress, which is saved so that a resumed run releases the same bodies. */
+typedef struct cairn_inlet {
+    cairn_inlet_def def;
+    uint64_t state;   /* of the random number generator                       */
+    int64_t released; /* bodies so far                                        */
+    double waiting;   /* m: radius of a body that found no place yet; 0: none */
+    bool varies;      /* its rate is a function of time, and `flow` its integral from the start */
+    double flow;
+    struct cairn_returning *queue; /* bodies that come back, the first one first */
+    size_t queued, queue_capacity;
+    double turn; /* integral of the rate at which the next one may come back */
+} cairn_inlet;
+
+/* A body that left through an outlet and waits at an inlet. */
+typedef struct cairn_returning {
+    cairn_shape shape; /* holds its geometry */
+    double mass;       /* kg */
+    int material;
+    int32_t group, ignores;
+    int32_t passes;
+    uint64_t first;
+} cairn_returning;
+
+/* An outlet with what left through it. */
+typedef struct cairn_outlet {
+    cairn_outlet_def def;
+    cairn_outlet_state state;
+} cairn_outlet;
+
+typedef struct cairn_outlet_list {
+    cairn_outlet *items;
+    size_t count, capacity;
+    /* what left since the last step that succeeded, for the report of the next one */
+    int left;
+    double mass, energy; /* kg, J */
+} cairn_outlet_list;
+
+/* What enters the world and what leaves it. */
+typedef struct cairn_inlet_list {
+    cairn_inlet *items;
+    size_t count, capacity;
+    cairn_outlet_list outlets;
+} cairn_inlet_list;
+
+/* Remove the bodies that leave. On CAIRN_NO_MEMORY some may stay until the next call. */
+cairn_status cairn_outlets_drain(cairn_world *world);
+/* Add a body to the end of the queue of an inlet at a time, s; its geometry is retained. */
+cairn_status cairn_inlet_queue(cairn_inlet *inlet, const cairn_returning *body, double time);
+
+/* Number of bodies that the inlets owe at a time, s: an upper bound on what they will add. */
+size_t cairn_inlets_due(const cairn_world *world, double time);
+/* Creates the bodies that are due and find a place; returns how many. Needs the room reserved
+ * before. */
+int cairn_inlets_pour(cairn_world *world);
+void cairn_inlets_release(cairn_world *world);
+
+#endif

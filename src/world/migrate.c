@@ -1,0 +1,871 @@
+/* migrate.c - bodies, contacts and ghosts on their way between members.
+ *
+ *   parts    of own bodies, by the work of all bodies before them (exchange.c), or by their places
+ *            on a curve
+ *   migrate  a body goes to the member that has its part, with all its contacts of the last step
+ *   borders  a box around the bodies of each part, enlarged by how far they may reach
+ *   ghosts   own bodies that reach into the box of another part, or had a contact with a body of
+ *            it, are sent to the member that has that part
+ * Two members exchange at most two messages each way, one with migrating bodies and contacts and
+ * one with ghosts; both know in advance whether there are any. Messages are written in the order of
+ * the whole world, so received bodies are in order too, unless they are being sorted along the
+ * curve. */
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/common.h"
+#include "base/memory.h"
+#include "base/status.h"
+#include "math/vec.h"
+#include "world/world.h"
+
+/* ---- joining -------------------------------------------------------------------- */
+
+/* Drop contacts without an own body: the members that own their bodies have them. */
+static void keep_own_contacts(cairn_world *world, const int32_t *holder)
+{
+    cairn_contact_store *c = &world->contacts;
+    int me = world->exchange.link->member;
+    /* indexed by row instead of by dynamic body */
+    const int32_t *of = holder - world->bodies.held;
+    int held = world->bodies.held, kept = 0;
+    for (int j = 0; j < c->count; j++) {
+        const int32_t *body = c->body + 2 * (size_t)j;
+        bool here =
+            (body[0] >= held && of[body[0]] == me) || (body[1] >= held && of[body[1]] == me);
+        if (here && kept < j)
+            cairn_contacts_copy(c, j, c, kept, world->dimension);
+        kept += here;
+    }
+    c->count = kept;
+}
+
+/* The first row of a member when a whole world is shared evenly by the number of bodies. */
+static int first_row(const cairn_world *world, int member)
+{
+    const cairn_body_store *b = &world->bodies;
+    return b->held + cairn_link_even(world->exchange.link, member, b->count - b->held);
+}
+
+/* Rows [begin, end) as the rows that a neighbour knows as ghosts. */
+static cairn_status list_rows(cairn_neighbour *to, int begin, int end)
+{
+    TRY(cairn_memory_extend((void **)&to->out, &to->capacity, (size_t)(end - begin) + 1,
+                            sizeof *to->out));
+    to->outs = end - begin;
+    for (int i = begin; i < end; i++)
+        to->out[i - begin] = i;
+    return CAIRN_OK;
+}
+
+/* At first each member knows all bodies: the rows are shared evenly, and every body of another
+ * member is a ghost. The first arrangement (cairn_exchange_move) then balances the work and drops
+ * ghosts that are far away. */
+cairn_status cairn_world_join(cairn_world *world, cairn_link *link)
+{
+    cairn_exchange *x = &world->exchange;
+    const cairn_body_store *b = &world->bodies;
+    cairn_world_name_rows(world);
+    *x = (cairn_exchange){
+        .link = link, .generosity = 1, .all = b->count, .pace.clock = cairn_clock_seconds
+    };
+    size_t members = (size_t)link->members;
+    x->neighbour = cairn_memory_zeroed(members, sizeof *x->neighbour);
+    int32_t *holder = cairn_memory_zeroed((size_t)b->count + 1, sizeof *holder);
+    /* no TRY from here on: the list of holders is temporary and must be freed at the end */
+    cairn_status status = x->neighbour && holder ? CAIRN_OK : CAIRN_NO_MEMORY;
+    if (status == CAIRN_OK)
+        status = cairn_memory_extend((void **)&x->order, &x->capacity, (size_t)b->count + 1,
+                                     sizeof *x->order);
+    for (int i = 0; status == CAIRN_OK && i < b->count; i++)
+        x->order[i] = i;
+    for (int k = 0; status == CAIRN_OK && k < link->members; k++) {
+        int begin = first_row(world, k), end = first_row(world, k + 1);
+        x->neighbour[k].in = begin;
+        x->neighbour[k].in_end = end;
+        for (int i = begin; i < end; i++)
+            holder[i - b->held] = k;
+    }
+    x->own = first_row(world, link->member);
+    x->own_end = first_row(world, link->member + 1);
+    for (int k = 0; status == CAIRN_OK && k < link->members; k++)
+        status = list_rows(&x->neighbour[k], x->own, x->own_end);
+    if (status == CAIRN_OK)
+        keep_own_contacts(world, holder);
+    cairn_memory_free(holder);
+    return cairn_exchange_agree(world, status);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* The head of a record of a body in a message; the columns of the body follow. */
+typedef struct traveller {
+    uint64_t uid;
+    int64_t order;        /* in the whole world                                                */
+    uint64_t place;       /* on the curve; 0 if bodies are not being sorted                    */
+    int32_t part, unused; /* `unused` makes the padding explicit, so that no byte is undefined */
+    cairn_vec3 low, high; /* m: corners of the box in which it can be in this step             */
+    double margin;        /* m: how far it may reach in this step */
+} traveller;
+
+/* The head of a record of a contact in a message: the uids of its bodies, because rows differ
+ * between members, and the members that have these bodies from now on (-1: a held body, which all
+ * have). The columns of the contact follow. */
+typedef struct meeting {
+    uint64_t uid[2];
+    int32_t holder[2];
+} meeting;
+
+/* Bytes of a record of a body. All columns are sent, so a body arrives complete. */
+static size_t body_size(void)
+{
+    const cairn_column_list *list = &cairn_columns_of_bodies;
+    size_t size = sizeof(traveller);
+    for (int k = 0; k < list->count; k++)
+        size += cairn_column_row(&list->items[k], 3);
+    return size;
+}
+
+static void write_body(const cairn_body_store *b, int row, const traveller *head, cairn_writer *out)
+{
+    const cairn_column_list *list = &cairn_columns_of_bodies;
+    cairn_write_raw(out, head, sizeof *head);
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], 3);
+        cairn_write_raw(out, (const char *)cairn_column_get(list, k, b) + (size_t)row * size, size);
+    }
+}
+
+/* The head of record k. Records are not aligned in a message, hence memcpy. */
+static traveller head_of(const unsigned char *records, size_t size, int k)
+{
+    traveller head;
+    memcpy(&head, records + (size_t)k * size, sizeof head);
+    return head;
+}
+
+/* The state of one arrangement. Writers own heap memory, which finish() frees; arrays are in the
+ * scratch. */
+typedef struct moving {
+    cairn_world *world;
+    cairn_exchange *x;
+    int members, me;
+    int32_t *holder;       /* of each dynamic row: the member that has it from now on */
+    cairn_writer *to;      /* the message to each member                              */
+    cairn_writer own;      /* records of the bodies that this member owns from now on */
+    cairn_writer rows;     /* records of own bodies and ghosts, in the order of rows  */
+    cairn_writer met;      /* records of received contacts                            */
+    int own_count;         /* number of records in `own`                              */
+    int lower, higher;     /* number of ghosts of lower and of higher members         */
+    int32_t (*span)[2];    /* of each member: its bodies go to members [0] to [1]     */
+    int32_t *slot;         /* of each member: its place among the near ones; -1: far  */
+    int near;              /* members that can have ghosts here, and the reverse      */
+    uint8_t *ghost;        /* of each own body and near member: 1: a ghost there      */
+    cairn_directory known; /* from uids of own bodies to their index in `own`         */
+    size_t record;         /* bytes of the record of a body                           */
+    const uint64_t *place; /* of own bodies: sort by it; NULL: they keep their order  */
+} moving;
+
+/* Empty the messages and keep their memory for the next ones. */
+static void clear_messages(moving *m)
+{
+    for (int k = 0; k < m->members; k++)
+        m->to[k].size = 0;
+}
+
+/* Writers remember a failed allocation, so it is enough to ask once, after all writing. */
+static bool has_failed(const moving *m)
+{
+    bool failed = m->own.failed || m->rows.failed || m->met.failed;
+    for (int k = 0; k < m->members; k++)
+        failed = failed || m->to[k].failed;
+    return failed;
+}
+
+/* Whether bodies of a member may go to another one. All members find the same answer. */
+static bool goes_to(const moving *m, int from, int to)
+{
+    return from != to && to >= m->span[from][0] && to <= m->span[from][1];
+}
+
+/* ---- migration ------------------------------------------------------------------------------ */
+
+/* The members to which the bodies of each member go. Parts rise with the rows, so these are those
+ * between the holders of its first and of its last body. A member without bodies sends to
+ * nobody. */
+static void share_spans(moving *m, int begin, int end)
+{
+    int32_t *own = m->span[m->me];
+    own[0] = begin < end ? m->holder[begin] : 0;
+    own[1] = begin < end ? m->holder[end - 1] : -1;
+    cairn_link_share(m->x->link, m->members, m->span, sizeof *m->span);
+}
+
+/* The new part of each own body, by the work of all bodies before it, and the member that has
+ * it. */
+static cairn_status choose_parts(moving *m, int parts)
+{
+    cairn_world *world = m->world;
+    cairn_exchange *x = m->x;
+    int held = world->bodies.held, begin = x->own - held, end = x->own_end - held;
+    const int32_t *work = cairn_parts_work(world);
+    int64_t *sums = cairn_arena_take(&world->scratch, (size_t)m->members, sizeof *sums);
+    if (!work || !sums)
+        return CAIRN_NO_MEMORY;
+    int64_t before = 0, all = 0;
+    sums[m->me] = 0;
+    for (int i = begin; i < end; i++)
+        sums[m->me] += work[i];
+    cairn_link_share(x->link, m->members, sums, sizeof *sums);
+    for (int k = 0; k < m->members; k++) {
+        before += k < m->me ? sums[k] : 0;
+        all += sums[k];
+    }
+    cairn_parts_cut(work, begin, end, (cairn_share){ before, all, parts }, x->part);
+    TRY(cairn_parts_bind(world, begin, end, x->part));
+    for (int i = begin; i < end; i++)
+        m->holder[i] = cairn_link_holder(x->link, x->part[i], parts);
+    share_spans(m, begin, end);
+    /* contacts with ghosts need the new holders of both bodies */
+    cairn_exchange_fetch(world, m->holder - held, sizeof *m->holder);
+    return CAIRN_OK;
+}
+
+/* m: how far a body may reach in this step, with a margin. It must cover first_reach of contacts.c,
+ * which is known only later in the step, hence the larger factors; cairn_exchange_cover checks
+ * it. */
+static double margin_of(const cairn_world *world, int i, double h, double least)
+{
+    const cairn_body_store *b = &world->bodies;
+    double speed = cairn_norm(b->v[i]) + b->arm[i] * cairn_norm(b->omega[i]);
+    double free = 1.5 * h * speed + 4 * h * h * cairn_norm(world->gravity) + 0.03 * b->extent[i];
+    return world->exchange.generosity * fmax(free, least);
+}
+
+/* The head of the record of an own body. */
+static traveller describe(const moving *m, int row, double h, double least)
+{
+    const cairn_body_store *b = &m->world->bodies;
+    double margin = margin_of(m->world, row, h, least), far = b->extent[row] + margin;
+    return (traveller){ .uid = b->uid[row],
+                        .order = m->x->order[row],
+                        .place = m->place ? m->place[row - m->x->own] : 0,
+                        .part = m->x->part[row - b->held],
+                        .margin = margin,
+                        .low = cairn_sub(b->x[row], cairn_vec(far, far, far)),
+                        .high = cairn_add(b->x[row], cairn_vec(far, far, far)) };
+}
+
+/* Write own bodies into the messages to the members that have them from now on; those that stay go
+ * into the message to this member itself. A message begins with the number of bodies, which is
+ * filled in at the end. */
+static void send_bodies(moving *m, double h, double least)
+{
+    const cairn_body_store *b = &m->world->bodies;
+    size_t *counted =
+        m->record ? cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *counted)
+                  : NULL;
+    if (!counted) {
+        m->own.failed = true;
+        return;
+    }
+    memset(counted, 0, (size_t)m->members * sizeof *counted);
+    for (int k = 0; k < m->members; k++)
+        cairn_write_whole(&m->to[k], 0);
+    for (int i = m->x->own; i < m->x->own_end; i++) {
+        int to = m->holder[i - b->held];
+        traveller head = describe(m, i, h, least);
+        write_body(b, i, &head, &m->to[to]);
+        counted[to]++;
+    }
+    for (int k = 0; k < m->members; k++)
+        if (!m->to[k].failed)
+            cairn_rewrite_whole(&m->to[k], 0, (int64_t)counted[k]);
+}
+
+/* The member that had the body of a dynamic row so far: the last one whose rows do not begin behind
+ * it, by bisection. */
+static int holder_before(const cairn_exchange *x, int row)
+{
+    int low = 0, high = x->link->members;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (x->neighbour[middle].in <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Only columns with memory of their own are sent: all members have the same materials and so the
+ * same columns. */
+static void write_contact(const cairn_world *world, int j, const meeting *head, cairn_writer *out)
+{
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    const cairn_contact_store *c = &world->contacts;
+    cairn_write_raw(out, head, sizeof *head);
+    for (int k = 0; k < list->count; k++) {
+        size_t size = cairn_column_row(&list->items[k], world->dimension);
+        if (cairn_contacts_own(c, k))
+            cairn_write_raw(out, (const char *)cairn_column_get(list, k, c) + (size_t)j * size,
+                            size);
+    }
+}
+
+/* Send a contact to the members that did not have it and have one of its bodies from now on. The
+ * member that had this body sends it, with the body. If both bodies go to the same member, that of
+ * the first one does. */
+static void send_contact(moving *m, int j)
+{
+    const cairn_world *world = m->world;
+    const int32_t *row = world->contacts.body + 2 * (size_t)j;
+    int held = world->bodies.held, before[2];
+    meeting head;
+    for (int side = 0; side < 2; side++) {
+        bool dynamic = row[side] >= held;
+        head.uid[side] = world->bodies.uid[row[side]];
+        head.holder[side] = dynamic ? m->holder[row[side] - held] : -1;
+        before[side] = dynamic ? holder_before(m->x, row[side]) : -1;
+    }
+    for (int side = 0; side < 2; side++) {
+        int to = head.holder[side];
+        bool told = side == 1 && to == head.holder[0];
+        if (before[side] == m->me && to != before[0] && to != before[1] && !told)
+            write_contact(world, j, &head, &m->to[to]);
+    }
+}
+
+/* Append the bodies of one message to `own`, and its contacts to `met`. */
+static void receive_migrants(moving *m, const unsigned char *data, size_t size)
+{
+    cairn_reader r = { .data = data, .size = size };
+    size_t count = cairn_read_count(&r, m->record);
+    if (r.failed) {
+        m->own.failed = true;
+        return;
+    }
+    cairn_write_raw(&m->own, data + r.at, count * m->record);
+    cairn_write_raw(&m->met, data + r.at + count * m->record, size - r.at - count * m->record);
+    m->own_count += (int)count;
+}
+
+/* Exchange the first messages. They are received in the order of the members: bodies of lower
+ * members come before the own ones in the whole world, those of higher members after them, and each
+ * message is in order. So `own` is in order, unless places on the curve are to change it. */
+static void migrate(moving *m)
+{
+    for (int k = 0; k < m->members; k++)
+        if (goes_to(m, m->me, k))
+            cairn_link_send(m->x->link, k, m->to[k].data, m->to[k].size);
+    for (int k = 0; k < m->members; k++) {
+        size_t size = m->to[m->me].size;
+        const void *data = k == m->me ? m->to[m->me].data : NULL;
+        if (goes_to(m, k, m->me))
+            data = cairn_link_receive(m->x->link, k, &size);
+        if (data)
+            receive_migrants(m, data, size);
+    }
+}
+
+/* ---- sorting -------------------------------------------------------------------------------- */
+
+/* Cut the curve into one range of places for each member, with about the same number of bodies. For
+ * now there are as many parts as members; the step cuts its own parts afterwards. */
+static cairn_status choose_places(moving *m)
+{
+    cairn_exchange *x = m->x;
+    int held = m->world->bodies.held, own = x->own_end - x->own;
+    uint64_t *last = cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *last);
+    if (!last)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_link_split(x->link, m->place, own, &m->world->scratch, last));
+    for (int i = 0; i < own; i++) {
+        int to = cairn_link_range(x->link, last, m->place[i]);
+        m->holder[x->own - held + i] = to;
+        x->part[x->own - held + i] = (uint16_t)to;
+    }
+    for (int k = 0; k < m->members; k++) {
+        m->span[k][0] = 0;
+        m->span[k][1] = m->members - 1;
+    }
+    cairn_exchange_fetch(m->world, m->holder - held, sizeof *m->holder);
+    return CAIRN_OK;
+}
+
+/* By place; bodies at the same place keep their order, so the result does not depend on members. */
+static bool comes_before(const traveller *a, const traveller *b)
+{
+    return a->place < b->place || (a->place == b->place && a->order < b->order);
+}
+
+/* Merge two sorted ranges [begin, middle) and [middle, end) of record indices. */
+static void merge(const moving *m, const int32_t *from, int begin, int middle, int end, int32_t *to)
+{
+    int i = begin, j = middle;
+    for (int k = begin; k < end; k++) {
+        bool first = j == end;
+        if (i < middle && j < end) {
+            traveller a = head_of(m->own.data, m->record, from[i]);
+            traveller b = head_of(m->own.data, m->record, from[j]);
+            first = !comes_before(&b, &a);
+        }
+        to[k] = first ? from[i++] : from[j++];
+    }
+}
+
+/* Indices of own records, sorted by place and then by their previous order: a bottom-up merge sort.
+ * NULL: no memory. */
+static int32_t *sort_records(moving *m)
+{
+    int count = m->own_count;
+    cairn_arena *scratch = &m->world->scratch;
+    int32_t *from = cairn_arena_take(scratch, (size_t)count, sizeof *from);
+    int32_t *to = cairn_arena_take(scratch, (size_t)count, sizeof *to);
+    for (int k = 0; from && to && k < count; k++)
+        from[k] = k;
+    for (int64_t length = 1; from && to && length < count; length *= 2) {
+        for (int64_t begin = 0; begin < count; begin += 2 * length) {
+            int64_t middle = begin + length < count ? begin + length : count;
+            int64_t end = begin + 2 * length < count ? begin + 2 * length : count;
+            merge(m, from, (int)begin, (int)middle, (int)end, to);
+        }
+        int32_t *held = from;
+        from = to;
+        to = held;
+    }
+    return to ? from : NULL;
+}
+
+/* Put own records into their new order. Its numbers continue those of the members before. */
+static cairn_status renumber(moving *m)
+{
+    cairn_writer sorted = { 0 };
+    const int32_t *number = sort_records(m);
+    int64_t *counts = cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *counts);
+    if (!number || !counts)
+        return CAIRN_NO_MEMORY;
+    int64_t order = m->world->bodies.held;
+    counts[m->me] = m->own_count;
+    cairn_link_share(m->x->link, m->members, counts, sizeof *counts);
+    for (int k = 0; k < m->me; k++)
+        order += counts[k];
+    for (int k = 0; k < m->own_count; k++) {
+        unsigned char *record = m->own.data + (size_t)number[k] * m->record;
+        traveller head = head_of(m->own.data, m->record, number[k]);
+        head.order = order++;
+        memcpy(record, &head, sizeof head);
+        cairn_write_raw(&sorted, record, m->record);
+    }
+    cairn_writer_destroy(&m->own);
+    m->own = sorted;
+    return CAIRN_OK;
+}
+
+/* ---- ghosts --------------------------------------------------------------------------------- */
+
+typedef struct box {
+    cairn_vec3 low, high;
+} box;
+
+/* The smallest box around a and the box of a body. */
+static box box_around(box a, const traveller *t)
+{
+    a.low = cairn_vec(fmin(a.low.x, t->low.x), fmin(a.low.y, t->low.y), fmin(a.low.z, t->low.z));
+    a.high =
+        cairn_vec(fmax(a.high.x, t->high.x), fmax(a.high.y, t->high.y), fmax(a.high.z, t->high.z));
+    return a;
+}
+
+/* Whether the boxes overlap or touch. */
+static bool reaches(const traveller *t, const box *b)
+{
+    return t->low.x <= b->high.x && t->high.x >= b->low.x && t->low.y <= b->high.y &&
+           t->high.y >= b->low.y && t->low.z <= b->high.z && t->high.z >= b->low.z;
+}
+
+/* Boxes around the bodies of all parts, shared by all members; NULL: no memory. Boxes per part
+ * instead of per member are tighter and so give fewer ghosts. */
+static box *find_boxes(const moving *m)
+{
+    const cairn_exchange *x = m->x;
+    const box empty = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
+    box *boxes = cairn_arena_take(&m->world->scratch, (size_t)x->parts, sizeof *boxes);
+    for (int k = 0; boxes && k < x->parts; k++)
+        boxes[k] = empty;
+    for (int k = 0; boxes && k < m->own_count; k++) {
+        traveller head = head_of(m->own.data, m->record, k);
+        boxes[head.part] = box_around(boxes[head.part], &head);
+    }
+    if (boxes)
+        cairn_link_share(x->link, x->parts, boxes, sizeof *boxes);
+    return boxes;
+}
+
+/* Mark an own body as a ghost of another member. */
+static void mark(moving *m, uint64_t uid, int member)
+{
+    int k = cairn_directory_find(&m->known, uid);
+    if (k >= 0 && member >= 0 && member != m->me)
+        m->ghost[(size_t)k * (size_t)m->near + (size_t)m->slot[member]] = 1;
+}
+
+/* Bodies of a contact of the last step are ghosts of each other's members, even if they have
+ * separated: the contact can then be used as a warm start, and reaches are shared along it. */
+static void mark_contact(moving *m, const meeting *head)
+{
+    if (head->holder[0] == m->me)
+        mark(m, head->uid[0], head->holder[1]);
+    if (head->holder[1] == m->me)
+        mark(m, head->uid[1], head->holder[0]);
+}
+
+/* Bytes of a record of a contact: its head and the columns that the list owns. */
+static size_t contact_size(const cairn_world *world)
+{
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    size_t size = sizeof(meeting);
+    for (int k = 0; k < list->count; k++)
+        if (cairn_contacts_own(&world->contacts, k))
+            size += cairn_column_row(&list->items[k], world->dimension);
+    return size;
+}
+
+/* The other member of a contact is near. */
+static void note_contact(moving *m, const meeting *head)
+{
+    for (int side = 0; side < 2; side++)
+        if (head->holder[side] >= 0)
+            m->slot[head->holder[side]] = 0;
+}
+
+/* Contacts that this member has kept, and those that it has just received. */
+static void look_at_contacts(moving *m, void (*look)(moving *m, const meeting *head))
+{
+    const cairn_world *world = m->world;
+    const cairn_contact_store *c = &world->contacts;
+    int held = world->bodies.held;
+    for (int j = 0; j < c->count; j++) {
+        meeting head;
+        for (int side = 0; side < 2; side++) {
+            int row = c->body[2 * (size_t)j + (size_t)side];
+            head.uid[side] = world->bodies.uid[row];
+            head.holder[side] = row >= held ? m->holder[row - held] : -1;
+        }
+        look(m, &head);
+    }
+    size_t size = contact_size(world);
+    for (size_t at = 0; at + size <= m->met.size; at += size) {
+        meeting head;
+        memcpy(&head, m->met.data + at, sizeof head);
+        look(m, &head);
+    }
+}
+
+static bool overlap(const box *a, const box *b)
+{
+    return a->low.x <= b->high.x && a->high.x >= b->low.x && a->low.y <= b->high.y &&
+           a->high.y >= b->low.y && a->low.z <= b->high.z && a->high.z >= b->low.z;
+}
+
+/* Parts of other members whose boxes overlap that of an own part, for each own part. */
+typedef struct near_parts {
+    int *first;     /* of each own part, and the end */
+    uint16_t *part; /* NULL: they are only counted   */
+} near_parts;
+
+static void list_near(const moving *m, const box *boxes, near_parts *near)
+{
+    const cairn_parted *by = &m->x->bodies;
+    int count = 0;
+    for (int own = by->first; own < by->end; own++) {
+        near->first[own - by->first] = count;
+        for (int part = 0; part < m->x->parts; part++) {
+            if ((part >= by->first && part < by->end) || !overlap(&boxes[own], &boxes[part]))
+                continue;
+            if (near->part)
+                near->part[count] = (uint16_t)part;
+            count++;
+        }
+    }
+    near->first[by->end - by->first] = count;
+}
+
+static cairn_status find_near(const moving *m, const box *boxes, near_parts *near)
+{
+    cairn_arena *scratch = &m->world->scratch;
+    int own = m->x->bodies.end - m->x->bodies.first;
+    *near = (near_parts){ cairn_arena_take(scratch, (size_t)own + 1, sizeof *near->first), NULL };
+    if (!near->first)
+        return CAIRN_NO_MEMORY;
+    list_near(m, boxes, near);
+    near->part = cairn_arena_take(scratch, (size_t)near->first[own] + 1, sizeof *near->part);
+    if (!near->part)
+        return CAIRN_NO_MEMORY;
+    list_near(m, boxes, near);
+    return CAIRN_OK;
+}
+
+/* Number the members that are near: boxes of parts overlap, or there is a contact. Both members see
+ * the same boxes and the same contacts, so each is near for the other. */
+static cairn_status number_near(moving *m, const near_parts *near)
+{
+    const cairn_exchange *x = m->x;
+    int own = x->bodies.end - x->bodies.first;
+    m->slot = cairn_arena_take(&m->world->scratch, (size_t)m->members, sizeof *m->slot);
+    if (!m->slot)
+        return CAIRN_NO_MEMORY;
+    for (int k = 0; k < m->members; k++)
+        m->slot[k] = -1;
+    for (int k = 0; k < near->first[own]; k++)
+        m->slot[cairn_link_holder(x->link, near->part[k], x->parts)] = 0;
+    look_at_contacts(m, note_contact);
+    m->slot[m->me] = -1;
+    m->near = 0;
+    for (int k = 0; k < m->members; k++)
+        if (m->slot[k] == 0)
+            m->slot[k] = m->near++;
+    return CAIRN_OK;
+}
+
+/* Mark own bodies that can meet a body of a part that is elsewhere. */
+static void mark_near(moving *m, const box *boxes, const near_parts *near)
+{
+    const cairn_exchange *x = m->x;
+    for (int k = 0; k < m->own_count; k++) {
+        traveller head = head_of(m->own.data, m->record, k);
+        const int *first = near->first + (head.part - x->bodies.first);
+        for (int i = first[0]; i < first[1]; i++)
+            if (reaches(&head, &boxes[near->part[i]])) {
+                int to = m->slot[cairn_link_holder(x->link, near->part[i], x->parts)];
+                m->ghost[(size_t)k * (size_t)m->near + (size_t)to] = 1;
+            }
+    }
+}
+
+/* Which own bodies are ghosts of which member. The test by boxes includes more than can really
+ * meet: this costs memory, but changes no result. */
+static cairn_status choose_ghosts(moving *m)
+{
+    size_t count = (size_t)m->own_count;
+    near_parts near;
+    const box *boxes = find_boxes(m);
+    if (!boxes)
+        return CAIRN_NO_MEMORY;
+    TRY(find_near(m, boxes, &near));
+    TRY(number_near(m, &near));
+    m->ghost = cairn_arena_take(&m->world->scratch, count * (size_t)m->near + 1, 1);
+    if (!m->ghost)
+        return CAIRN_NO_MEMORY;
+    memset(m->ghost, 0, count * (size_t)m->near);
+    TRY(cairn_directory_reserve(&m->known, count));
+    for (int k = 0; k < m->own_count; k++)
+        cairn_directory_set(&m->known, head_of(m->own.data, m->record, k).uid, k);
+    look_at_contacts(m, mark_contact);
+    mark_near(m, boxes, &near);
+    return CAIRN_OK;
+}
+
+/* Whether own body i is a ghost of a member. */
+static bool is_ghost(const moving *m, int i, int member)
+{
+    int slot = m->slot[member];
+    return slot >= 0 && m->ghost[(size_t)i * (size_t)m->near + (size_t)slot];
+}
+
+/* Exchange the second messages: to each near member its ghosts. `rows` becomes the records of lower
+ * ghosts, own bodies and higher ghosts, because members are received in their order. */
+static void bring_ghosts(moving *m)
+{
+    clear_messages(m);
+    for (int k = 0; k < m->members; k++) {
+        for (int i = 0; m->slot[k] >= 0 && i < m->own_count; i++)
+            if (is_ghost(m, i, k))
+                cairn_write_raw(&m->to[k], m->own.data + (size_t)i * m->record, m->record);
+        if (m->slot[k] >= 0)
+            cairn_link_send(m->x->link, k, m->to[k].data, m->to[k].size);
+    }
+    for (int k = 0; k < m->members; k++) {
+        size_t size = k == m->me ? m->own.size : 0;
+        const void *data = k == m->me ? m->own.data : NULL;
+        if (m->slot[k] >= 0)
+            data = cairn_link_receive(m->x->link, k, &size);
+        int count = (int)(size / m->record);
+        m->x->neighbour[k].in = (int)(m->rows.size / m->record); /* plus held rows, later */
+        m->x->neighbour[k].in_end = m->x->neighbour[k].in + count;
+        m->lower += k < m->me ? count : 0;
+        m->higher += k > m->me ? count : 0;
+        if (data)
+            cairn_write_raw(&m->rows, data, size);
+    }
+}
+
+/* ---- the new rows --------------------------------------------------------------------------- */
+
+/* For each neighbour, the rows that it has as ghosts. They are ascending, in the order in which
+ * bring_ghosts sent them, so later messages need no uids. */
+static cairn_status list_ghosts(moving *m)
+{
+    cairn_exchange *x = m->x;
+    int held = m->world->bodies.held;
+    x->own = held + m->lower;
+    x->own_end = x->own + m->own_count;
+    for (int k = 0; k < m->members; k++) {
+        cairn_neighbour *n = &x->neighbour[k];
+        n->in += held;
+        n->in_end += held;
+        n->outs = 0;
+        if (m->slot[k] < 0)
+            continue;
+        TRY(cairn_memory_extend((void **)&n->out, &n->capacity, m->to[k].size / m->record + 1,
+                                sizeof *n->out));
+        for (int i = 0; i < m->own_count; i++)
+            if (is_ghost(m, i, k))
+                n->out[n->outs++] = x->own + i;
+    }
+    return CAIRN_OK;
+}
+
+/* Replace the dynamic rows by the received records. The memory for rows is taken before the first
+ * one changes. */
+static cairn_status settle(moving *m)
+{
+    cairn_exchange *x = m->x;
+    cairn_body_store *b = &m->world->bodies;
+    int count = (int)(m->rows.size / m->record), all = b->held + count;
+    TRY(cairn_bodies_reserve(b, (size_t)all));
+    TRY(cairn_memory_extend((void **)&x->order, &x->capacity, (size_t)all + 1, sizeof *x->order));
+    x->part = cairn_arena_take(&m->world->scratch, (size_t)count, sizeof *x->part);
+    x->margin = cairn_arena_take(&m->world->scratch, (size_t)all, sizeof *x->margin);
+    if (!x->part || !x->margin)
+        return CAIRN_NO_MEMORY;
+    TRY(cairn_bodies_replace(b, m->rows.data + sizeof(traveller), m->record, count,
+                             &m->world->scratch));
+    for (int k = 0; k < count; k++) {
+        traveller head = head_of(m->rows.data, m->record, k);
+        int row = b->held + k;
+        x->order[row] = head.order;
+        x->part[k] = (uint16_t)head.part;
+        /* recovered from the box, which was made from extent + margin */
+        x->margin[row] = head.margin;
+    }
+    return list_ghosts(m);
+}
+
+/* Append received contacts to those that were here. Their uids become rows. */
+static cairn_status take_contacts(moving *m)
+{
+    cairn_world *world = m->world;
+    cairn_contact_store *c = &world->contacts;
+    const cairn_column_list *list = &cairn_columns_of_contacts;
+    size_t size = contact_size(world), came = m->met.size / size;
+    TRY(cairn_contacts_reserve(c, (size_t)c->count + came, c->set, world->dimension));
+    for (size_t i = 0; i < came; i++) {
+        const unsigned char *at = m->met.data + i * size;
+        meeting head;
+        memcpy(&head, at, sizeof head);
+        at += sizeof head;
+        size_t j = (size_t)c->count++;
+        for (int k = 0; k < list->count; k++) {
+            size_t bytes = cairn_column_row(&list->items[k], world->dimension);
+            if (!cairn_contacts_own(c, k))
+                continue;
+            memcpy((char *)cairn_column_get(list, k, c) + j * bytes, at, bytes);
+            at += bytes;
+        }
+        /* found in every case: bodies of contacts are own, ghosts or held */
+        for (size_t side = 0; side < 2; side++)
+            c->body[2 * j + side] = cairn_directory_find(&world->bodies.directory, head.uid[side]);
+    }
+    world->contacts_sorted = cairn_contacts_are_sorted(c);
+    return CAIRN_OK;
+}
+
+/* Contacts on their way have the columns that any member has: one without contacts so far may have
+ * fewer. */
+static cairn_status agree_on_columns(moving *m)
+{
+    enum { BITS = 8 * sizeof(unsigned) };
+    cairn_contact_store *c = &m->world->contacts;
+    int64_t has[BITS];
+    unsigned set = 0;
+    for (int bit = 0; bit < BITS; bit++)
+        has[bit] = c->set >> bit & 1;
+    cairn_link_sums(m->x->link, has, BITS);
+    for (int bit = 0; bit < BITS; bit++)
+        set |= has[bit] > 0 ? 1u << bit : 0;
+    return cairn_contacts_reserve(c, (size_t)c->count + 1, set, m->world->dimension);
+}
+
+/* The whole arrangement. Between the first and the last exchange of messages a member must not
+ * return early for lack of memory without `agree`: the others would wait for its messages.
+ * cairn_exchange_move therefore calls it on every path. */
+static cairn_status rearrange(moving *m, int parts, double h, double least)
+{
+    cairn_world *world = m->world;
+    TRY(agree_on_columns(m));
+    TRY(m->place ? choose_places(m) : choose_parts(m, parts));
+    send_bodies(m, h, least);
+    for (int j = 0; j < world->contacts.count; j++)
+        send_contact(m, j);
+    migrate(m);
+    if (m->place)
+        TRY(renumber(m));
+    /* only after sending: contacts that leave must have been written */
+    keep_own_contacts(world, m->holder);
+    TRY(choose_ghosts(m));
+    bring_ghosts(m);
+    if (has_failed(m))
+        return CAIRN_NO_MEMORY;
+    TRY(settle(m));
+    /* contacts that stayed follow their bodies to the new rows, before received ones are
+     * appended */
+    cairn_world_name_rows(world);
+    return take_contacts(m);
+}
+
+/* Free what is not in the scratch. */
+static void finish(moving *m)
+{
+    for (int k = 0; m->to && k < m->members; k++)
+        cairn_writer_destroy(&m->to[k]);
+    cairn_memory_free(m->to);
+    cairn_writer_destroy(&m->own);
+    cairn_writer_destroy(&m->rows);
+    cairn_writer_destroy(&m->met);
+    cairn_directory_release(&m->known);
+}
+
+/* Arrays by the rows as they are before the arrangement. */
+static cairn_status start(moving *m, int parts)
+{
+    cairn_world *world = m->world;
+    size_t rows = (size_t)(world->bodies.count - world->bodies.held);
+    m->x->parts = parts;
+    m->x->bodies.first = cairn_link_first(m->x->link, m->me, parts);
+    m->x->bodies.end = cairn_link_first(m->x->link, m->me + 1, parts);
+    m->holder = cairn_arena_take(&world->scratch, rows, sizeof *m->holder);
+    m->x->part = cairn_arena_take(&world->scratch, rows, sizeof *m->x->part);
+    m->span = cairn_arena_take(&world->scratch, (size_t)m->members, sizeof *m->span);
+    m->to = cairn_memory_zeroed((size_t)m->members, sizeof *m->to);
+    return m->holder && m->x->part && m->span && m->to ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* All members call this together. If one fails, all fail (cairn_exchange_agree). */
+cairn_status cairn_exchange_move(cairn_world *world, const cairn_step_options *options, int parts,
+                                 const uint64_t *place)
+{
+    cairn_exchange *x = &world->exchange;
+    moving m = { .world = world,
+                 .x = x,
+                 .members = x->link->members,
+                 .me = x->link->member,
+                 .record = body_size(),
+                 .place = place };
+    cairn_status status = start(&m, parts);
+    if (status == CAIRN_OK)
+        status = rearrange(&m, parts, options->time_step, options->margin);
+    finish(&m);
+    return cairn_exchange_agree(world, status);
+}
