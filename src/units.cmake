@@ -1,7 +1,7 @@
 # units.cmake - sources that are compiled more than once: for float and double, and for registers of
 # 16, 32 and 64 bytes. Each compilation is a unit. It exports one const table of functions, whose
 # name it is told (CAIRN_UNIT); all else in it is static, so that nothing compiled for AVX-512 runs
-# on a machine that does not have it. math/real.h and math/simd.h make their types of
+# on a machine that does not have it. math/width.h and math/simd.h make their types of
 # CAIRN_REAL_BYTES and CAIRN_REGISTER_BYTES. Takes the sources out of `sources` and adds the units to
 # `units`.
 set(flags_of_baseline "")

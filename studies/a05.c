@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reproduce/classic_problems.h"
-#include "reproduce/papers.h"
-#include "reproduce/trace.h"
+#include "studies/classic_problems.h"
+#include "studies/lagrangian_runs.h"
+#include "studies/study.h"
 
 /* ---- the solution set of the LCP is not convex ----------------------------------------------- */
 
@@ -58,15 +58,15 @@ static cairn_status nonconvex(cairn_study *study)
             mean.c[j] += one.c[j] / 2;
             mean.lambda[j] += one.lambda[j] / 2;
         }
-        cairn_row row = { .ours = fmax(residual, fmax(gap, speed)) };
+        cairn_study_values row = { .ours = fmax(residual, fmax(gap, speed)) };
         cairn_study_claim(study, row.ours < 1e-14, &row,
                           "loads on legs %d, %d, %d solve it, with v = 0 (largest violation)",
                           parity + 1, parity + 3, parity + 5);
     }
     double gap = complementarity(&legs, &mean, &speed, &residual);
-    cairn_row row = { .reference = 0.122625, .ours = gap, .within = 1e-12 };
+    cairn_study_values row = { .reference = 0.122625, .ours = gap, .within = 1e-12 };
     cairn_study_row(study, &row, "z'w of their average, 6 mu (h m g/6)/2: no solution (N s)");
-    row = (cairn_row){ .ours = speed };
+    row = (cairn_study_values){ .ours = speed };
     cairn_study_claim(study, speed < 1e-14, &row, "the average induces v = 0 as well (m/s)");
     return CAIRN_OK;
 }
@@ -90,7 +90,7 @@ static cairn_status drift_of(cairn_study *study, double h, bool velocity_level, 
     static const double axes[2] = { 4, 2 };
     cairn_lagrange_options options = exact_options("lcp", h);
     cairn_trace trace = { study, series, cairn_reading_time, ellipse_gap, 0, 0 };
-    cairn_watch watch = { cairn_trace_see, &trace };
+    cairn_lagrange_watch watch = { cairn_trace_see, &trace };
     options.velocity_level = velocity_level;
     return cairn_ellipse_drop(axes, &options, 20, series >= 0 ? &watch : NULL, out);
 }
@@ -113,11 +113,11 @@ static cairn_status drift(cairn_study *study)
         cairn_fall kept, lost;
         TRY(drift_of(study, h[i], false, i == 0 ? series[0] : -1, &kept));
         TRY(drift_of(study, h[i], true, i == 0 ? series[1] : -1, &lost));
-        cairn_row row = { .reference = gap[i], .ours = kept.lowest, .within = 5e-4 };
+        cairn_study_values row = { .reference = gap[i], .ours = kept.lowest, .within = 5e-4 };
         cairn_study_row(study, &row, "h = %g: smallest gap, stabilised (m)", h[i]);
-        row = (cairn_row){ .reference = velocity[i], .ours = lost.lowest, .within = 5e-4 };
+        row = (cairn_study_values){ .reference = velocity[i], .ours = lost.lowest, .within = 5e-4 };
         cairn_study_row(study, &row, "h = %g: smallest gap, not stabilised (m)", h[i]);
-        row = (cairn_row){ .ours = kept.last };
+        row = (cairn_study_values){ .ours = kept.last };
         cairn_study_claim(study, kept.last <= 4e-4 && lost.last > 0.9 * -lost.lowest, &row,
                           "h = %g: it recovers when stabilised, else never (overlap at 20 s, m)",
                           h[i]);
@@ -165,15 +165,18 @@ static cairn_status ellipse(cairn_study *study)
                                                .equal = true });
     int centre = cairn_study_series(study, CAIRN_SERIES_DASHED, "path of the centre");
     ellipse_frames frames = { .study = study, .centre = centre };
-    TRY(cairn_ellipse_drop(axes, &options, 10, &(cairn_watch){ see_ellipse, &frames }, &out));
-    cairn_row row = { .reference = 1.10, .ours = out.first, .within = 1e-9 };
+    TRY(cairn_ellipse_drop(axes, &options, 10, &(cairn_lagrange_watch){ see_ellipse, &frames },
+                           &out));
+    cairn_study_values row = { .reference = 1.10, .ours = out.first, .within = 1e-9 };
     cairn_study_row(study, &row, "end of the step of the first contact; exact 1.0994 (s)");
     for (int i = 0; i < 6; i++) {
         const double *expected = i < 3 ? q2 : q10, *found = i < 3 ? out.q2 : out.q10;
-        row = (cairn_row){ .reference = expected[i % 3], .ours = found[i % 3], .within = 1e-6 };
+        row = (cairn_study_values){ .reference = expected[i % 3],
+                                    .ours = found[i % 3],
+                                    .within = 1e-6 };
         cairn_study_row(study, &row, "t = %d s: %s", i < 3 ? 2 : 10, names[i % 3]);
     }
-    row = (cairn_row){ .reference = 21.630069, .ours = out.energy, .within = 1e-7 };
+    row = (cairn_study_values){ .reference = 21.630069, .ours = out.energy, .within = 1e-7 };
     cairn_study_row(study, &row, "energy at t = 10 s (J)");
     return CAIRN_OK;
 }
@@ -212,7 +215,7 @@ static void pile_row(cairn_study *study, const pile_case *c, int bodies, const c
                      int solver)
 {
     bool solved = trial->verdict == CAIRN_VERDICT_SOLVED;
-    cairn_row row = { .published = c->seconds, .ours = trial->seconds };
+    cairn_study_values row = { .published = c->seconds, .ours = trial->seconds };
     bool pivots = strcmp(pile_solvers[solver].solver, "lemke") == 0;
     row.why = solved   ? NULL
               : pivots ? "not within 60 s: lemke pivots in one dense tableau; see ipm for this pile"
@@ -221,10 +224,10 @@ static void pile_row(cairn_study *study, const pile_case *c, int bodies, const c
                       pile_solvers[solver].name);
 }
 
-/* What the slides say of the largest piles with friction: 174 s, and no answer at all. */
+/* The slides on the largest piles with friction: 174 s, and no answer at all. */
 static void lemke_row(cairn_study *study, const pile_case *c, int bodies, const cairn_trial *trial)
 {
-    cairn_row row = { .published = c->seconds, .ours = trial->seconds };
+    cairn_study_values row = { .published = c->seconds, .ours = trial->seconds };
     cairn_study_time_claim(study, trial, trial->seconds > 2, &row,
                            "%d bodies, mu = %g: Lemke's method does not scale well (s)", bodies,
                            c->mu);
@@ -321,7 +324,9 @@ static cairn_status time_piles(cairn_study *study, pile *p)
             cairn_study_point(study, paper, p->p.blocks, c->seconds, 0);
         if (i % 2 && c->rows != 20)
             continue;
-        cairn_row row = { .published = c->contacts, .ours = p->p.contacts, .within = 0.05 };
+        cairn_study_values row = { .published = c->contacts,
+                                   .ours = p->p.contacts,
+                                   .within = 0.05 };
         row.why = "plain triangular piles; the slides do not say how theirs touch";
         if (c->rows != 20 || c->mu == 0)
             cairn_study_row(study, &row, "contacts of the pile of %d bodies", p->p.blocks);
@@ -340,7 +345,7 @@ static cairn_status lcp_times(cairn_study *study)
     return status;
 }
 
-const cairn_entry cairn_entries_a05[] = {
+const cairn_study_entry cairn_entries_a05[] = {
     { "a05-nonconvex", "[A05]", "Nonconvex solution set", "a table with six legs", CAIRN_QUICK, 1,
       nonconvex },
     { "a05-lcp-times", "[A05]", "Solving the LCP", "times for piles of 10 to 210 bodies",

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reproduce/papers.h"
-#include "reproduce/trace.h"
+#include "studies/lagrangian_runs.h"
+#include "studies/study.h"
 
 enum { STEPS = 8 }; /* h = 0.1/2^k */
 
@@ -27,13 +27,13 @@ static cairn_status as_printed(cairn_study *study, double published)
     double q[2] = { 0, 3 }, v[2] = { 3, 0 }, norm;
     cairn_start start = { q, v, 1.6 };
     TRY(cairn_scheme_distance(&particle, &start, 0.1, &norm));
-    cairn_row row = { published,
-                      4.3020126e-2,
-                      norm,
-                      2e-6,
-                      1e-7,
-                      "mu = 0.3 cannot be what was run: as h goes to 0 the values tend to "
-                      "sqrt(mu v^3 h/(3 g)), v = 3 - mu sqrt(6 g), which gives 0.2" };
+    cairn_study_values row = { published,
+                               4.3020126e-2,
+                               norm,
+                               2e-6,
+                               1e-7,
+                               "mu = 0.3 cannot be what was run: as h goes to 0 the values tend to "
+                               "sqrt(mu v^3 h/(3 g)), v = 3 - mu sqrt(6 g), which gives 0.2" };
     cairn_study_row(study, &row, "k = 0 with mu = 0.3 as printed");
     return CAIRN_OK;
 }
@@ -62,7 +62,7 @@ static cairn_status table_10_1(cairn_study *study)
     for (int k = 0; k < STEPS; k++) {
         double part = 1 << k, norm;
         TRY(cairn_scheme_distance(&particle, &start, 0.1 / part, &norm));
-        cairn_row row = { published[k], reference[k], norm / part, 2e-6, 1e-9, NULL };
+        cairn_study_values row = { published[k], reference[k], norm / part, 2e-6, 1e-9, NULL };
         cairn_study_row(study, &row, "k = %d, h = %g s", k, 0.1 / part);
         cairn_study_point(study, ours, 0.1 / part, norm / part, 0);
         cairn_study_point(study, paper, 0.1 / part, published[k], 0);
@@ -76,7 +76,7 @@ static void see_x(void *context, const cairn_lagrange *l, const cairn_lagrange_r
     *(double *)context = cairn_lagrange_position(l)[0];
 }
 
-/* It lands at t1 = sqrt(2 y/g) with 3 - mu g t1 left, and slides until that is used up. */
+/* It lands at t1 = sqrt(2 y/g) with speed 3 - mu g t1, and slides until it stops. */
 static cairn_status fig_10_1(cairn_study *study)
 {
     plane_body body = { .gravity = 9.8, .mu = 0.2 };
@@ -97,9 +97,9 @@ static cairn_status fig_10_1(cairn_study *study)
         cairn_trace trace = { study, series, cairn_reading_q0, cairn_reading_q1, 8, 0 };
         cairn_lagrange_options options = exact_options(schemes[i], h);
         double x;
-        TRY(cairn_follow(&particle, &start, &options, &(cairn_watch){ see_x, &x },
-                         &(cairn_watch){ cairn_trace_see, &trace }));
-        cairn_row row = { .reference = rest, .ours = x, .within = 2e-3 };
+        TRY(cairn_follow(&particle, &start, &options, &(cairn_lagrange_watch){ see_x, &x },
+                         &(cairn_lagrange_watch){ cairn_trace_see, &trace }));
+        cairn_study_values row = { .reference = rest, .ours = x, .within = 2e-3 };
         row.why = "the reference is the exact solution; the scheme is of first order in h";
         cairn_study_row(study, &row, "x where it comes to rest, %s, h = %g s (m)", schemes[i], h);
     }
@@ -112,7 +112,8 @@ static cairn_status draw_hop(cairn_study *study, const char *scheme, cairn_hop *
     int series = cairn_study_series(study, style, "%s, h = 0.001", scheme);
     cairn_trace trace = { study, series, cairn_reading_time, cairn_reading_q1, 2, 0 };
     cairn_lagrange_options options = exact_options(scheme, 0.001);
-    return cairn_particle_hop(0.3, &options, &(cairn_watch){ cairn_trace_see, &trace }, out);
+    return cairn_particle_hop(0.3, &options, &(cairn_lagrange_watch){ cairn_trace_see, &trace },
+                              out);
 }
 
 static cairn_status fig_10_2(cairn_study *study)
@@ -130,22 +131,22 @@ static cairn_status fig_10_2(cairn_study *study)
     TRY(draw_hop(study, "convex", &convex));
     TRY(draw_hop(study, "lcp", &lcp));
     TRY(cairn_particle_hop(0.3, &options, NULL, &fine));
-    cairn_row row = { .reference = 0.0351287064, .ours = convex.highest, .within = 3e-8 };
+    cairn_study_values row = { .reference = 0.0351287064, .ours = convex.highest, .within = 3e-8 };
     cairn_study_row(study, &row, "largest y, convex, h = 0.001 (m)");
-    row = (cairn_row){ .reference = 0.085, .ours = convex.when, .within = 1e-9 };
+    row = (cairn_study_values){ .reference = 0.085, .ours = convex.when, .within = 1e-9 };
     cairn_study_row(study, &row, "when it is there (s)");
-    row = (cairn_row){ .reference = limit, .ours = fine.highest, .within = 0.01 };
+    row = (cairn_study_values){ .reference = limit, .ours = fine.highest, .within = 0.01 };
     row.why = "first order in h: 6.9e-4, 3.5e-4, 1.7e-4 m above the limit at h = 0.002, 0.001, "
               "0.0005";
     cairn_study_row(study, &row, "largest y, convex, h = 0.0005, against the limit h -> 0 (m)");
-    row = (cairn_row){ .ours = fine.highest - lcp.highest };
+    row = (cairn_study_values){ .ours = fine.highest - lcp.highest };
     cairn_study_claim(study, row.ours > 0.9 * limit, &row,
                       "the difference to the LCP does not vanish with h (m)");
-    row = (cairn_row){ .ours = lcp.highest };
+    row = (cairn_study_values){ .ours = lcp.highest };
     cairn_study_claim(study, lcp.highest < 1e-14, &row, "the LCP solution stays at y = 0 (m)");
-    row = (cairn_row){ .reference = 1.52911247, .ours = convex.x, .within = 1e-8 };
+    row = (cairn_study_values){ .reference = 1.52911247, .ours = convex.x, .within = 1e-8 };
     cairn_study_row(study, &row, "x at t = 1.2, convex (m)");
-    row = (cairn_row){ .reference = 1.52911260, .ours = lcp.x, .within = 1e-8 };
+    row = (cairn_study_values){ .reference = 1.52911260, .ours = lcp.x, .within = 1e-8 };
     cairn_study_row(study, &row, "x at t = 1.2, lcp (m)");
     return CAIRN_OK;
 }
@@ -184,12 +185,13 @@ static cairn_status table_10_2(cairn_study *study)
     for (int k = 0; k < STEPS; k++) {
         TRY(cairn_scheme_distance(&bar, &start, 0.1 / (1 << k), &norm[k]));
         norm[k] /= 1 << k;
-        cairn_row row = { .reference = reference[k],
-                          .ours = norm[k],
-                          .within = k <= 4 ? 1e-6 : 1e-4 };
+        cairn_study_values row = { .reference = reference[k],
+                                   .ours = norm[k],
+                                   .within = k <= 4 ? 1e-6 : 1e-4 };
         cairn_study_row(study, &row, "k = %d, with data of our own", k);
     }
-    cairn_row row = { .published = published[1] / published[7], .ours = norm[1] / norm[7] };
+    cairn_study_values row = { .published = published[1] / published[7],
+                               .ours = norm[1] / norm[7] };
     row.why = "the numbers themselves cannot be compared: the data of the bar are not in the paper";
     cairn_study_claim(study, row.ours > 100, &row,
                       "the difference falls by more than 100 from k = 1 to k = 7 (factor)");
@@ -197,7 +199,7 @@ static cairn_status table_10_2(cairn_study *study)
     return CAIRN_OK;
 }
 
-/* The bar itself every so often, as a line between its tips. */
+/* The bar itself at intervals, as a line between its tips. */
 typedef struct bar_frames {
     cairn_study *study;
     int series, every, steps;
@@ -238,14 +240,15 @@ static cairn_status fig_10_3(cairn_study *study)
                                         "%s, every 0.1 s", schemes[i]);
         bar_frames frames = { .study = study, .series = series, .every = 128 };
         cairn_lagrange_options options = exact_options(schemes[i], h);
-        TRY(cairn_follow(&bar, &start, &options, NULL, &(cairn_watch){ see_frames, &frames }));
+        TRY(cairn_follow(&bar, &start, &options, NULL,
+                         &(cairn_lagrange_watch){ see_frames, &frames }));
         memcpy(end[i], frames.q, sizeof end[i]);
     }
     double apart = fabs(end[0][0] - end[1][0]) + fabs(end[0][1] - end[1][1]);
-    cairn_row row = { .ours = apart };
+    cairn_study_values row = { .ours = apart };
     cairn_study_claim(study, apart < 1e-3, &row,
                       "both schemes end at the same place (m apart, h = %g s)", h);
-    row = (cairn_row){ .ours = end[1][1] };
+    row = (cairn_study_values){ .ours = end[1][1] };
     cairn_study_claim(study, fabs(end[1][1]) < 1e-3, &row, "the bar ends lying on the line (y, m)");
     return CAIRN_OK;
 }
@@ -262,8 +265,8 @@ static cairn_status fig_10_4(cairn_study *study)
         bar_frames frames = { .study = study, .series = series, .every = 50 };
         cairn_lagrange_options options = exact_options("lcp", 0.001);
         cairn_bar_run run;
-        TRY(cairn_bar_slide(speed, &options, &(cairn_watch){ see_frames, &frames }, &run));
-        cairn_row row = { .reference = expected[i], .ours = run.angle, .within = 1e-7 };
+        TRY(cairn_bar_slide(speed, &options, &(cairn_lagrange_watch){ see_frames, &frames }, &run));
+        cairn_study_values row = { .reference = expected[i], .ours = run.angle, .within = 1e-7 };
         cairn_study_row(study, &row, "angle at t = 0.4, v = %+g m/s (rad)", speed);
     }
     return CAIRN_OK;
@@ -284,7 +287,8 @@ static cairn_status draw_tips(cairn_study *study, double speed, cairn_bar_run ou
                                         "%s, v = %+g m/s", schemes[i], speed);
         cairn_trace trace = { study, series, cairn_reading_time, tip_height, 0, 0 };
         cairn_lagrange_options options = exact_options(schemes[i], 0.001);
-        TRY(cairn_bar_slide(speed, &options, &(cairn_watch){ cairn_trace_see, &trace }, &out[i]));
+        TRY(cairn_bar_slide(speed, &options, &(cairn_lagrange_watch){ cairn_trace_see, &trace },
+                            &out[i]));
     }
     return CAIRN_OK;
 }
@@ -299,22 +303,24 @@ static cairn_status fig_10_5(cairn_study *study)
                                                .y_label = "y of the tip (m)" });
     TRY(draw_tips(study, 1, right));
     TRY(draw_tips(study, -1, left));
-    cairn_row row = { .reference = 0.00324991, .ours = right[0].highest, .within = 1e-5 };
+    cairn_study_values row = { .reference = 0.00324991, .ours = right[0].highest, .within = 1e-5 };
     cairn_study_row(study, &row, "highest tip, convex, v = +1 m/s (m)");
-    row = (cairn_row){ .reference = 0.026, .ours = right[0].when, .within = 1e-9 };
+    row = (cairn_study_values){ .reference = 0.026, .ours = right[0].when, .within = 1e-9 };
     cairn_study_row(study, &row, "when it is there (s)");
-    row = (cairn_row){ .ours = right[0].highest - right[1].highest };
+    row = (cairn_study_values){ .ours = right[0].highest - right[1].highest };
     cairn_study_claim(study, row.ours > 1e-3 && right[1].highest < 1e-5, &row,
                       "the two methods give close but different tips (m)");
-    row = (cairn_row){ .ours = left[0].angle - left[1].angle,
-                       .why = "in the paradox position both schemes stick, with the same solution; "
-                              "the paper's Fig. 10.5 must come from other data" };
+    row = (cairn_study_values){
+        .ours = left[0].angle - left[1].angle,
+        .why = "in the paradox position both schemes stick, with the same solution; "
+               "the paper's Fig. 10.5 must come from other data"
+    };
     cairn_study_claim(study, fabs(row.ours) < 1e-12, &row,
                       "v = -1 m/s, towards the foot: no difference at all (rad)");
     return CAIRN_OK;
 }
 
-const cairn_entry cairn_entries_a06[] = {
+const cairn_study_entry cairn_entries_a06[] = {
     { "a06-table-10-1", "[A06]", "Table 10.1", "LCP against optimisation, particle", CAIRN_QUICK, 1,
       table_10_1 },
     { "a06-fig-10-1", "[A06]", "Fig. 10.1", "trajectory of the particle", CAIRN_QUICK, 1,

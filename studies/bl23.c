@@ -1,8 +1,8 @@
 /* bl23.c - [BL23] sections 3.1 and 3.2: gradient methods and schemes for one disk on an incline. */
 #include <math.h>
 
-#include "reproduce/incline.h"
-#include "reproduce/papers.h"
+#include "studies/study.h"
+#include "studies/worlds.h"
 
 /* ---- 3.1: the gradient methods --------------------------------------------------------------- */
 
@@ -26,9 +26,9 @@ static cairn_status table_1(cairn_study *study)
             bool fragile = k && (i == 2 || i == 4);
             cairn_solve_report report;
             TRY(cairn_incline_solve(methods[i], tolerance, 100000, &answer, &report));
-            cairn_row row = { .published = published[i][k],
-                              .ours = (double)report.iterations,
-                              .within = fragile ? 0.1 : 1e-9 };
+            cairn_study_values row = { .published = published[i][k],
+                                       .ours = (double)report.iterations,
+                                       .within = fragile ? 0.1 : 1e-9 };
             row.why = fragile ? "decided by rounding: near the end the step test compares numbers "
                                 "that agree to all digits; changes of 1e-17 move it as far"
                               : NULL;
@@ -76,7 +76,7 @@ static cairn_status fig_4(cairn_study *study)
         cairn_solve_report report;
         TRY(draw_method(study, methods[i], cost[i], constraint[i]));
         TRY(cairn_incline_solve(methods[i], 0, 100000, &answer, &report));
-        cairn_row row = { .reference = cos(M_PI / 6), .ours = answer, .within = 1e-10 };
+        cairn_study_values row = { .reference = cos(M_PI / 6), .ours = answer, .within = 1e-10 };
         cairn_study_row(study, &row, "%s: minimiser, cos(alpha)", methods[i]);
     }
     double slow = 0, before = INFINITY;
@@ -85,7 +85,7 @@ static cairn_status fig_4(cairn_study *study)
         slow = fmax(slow, pgd->points[k][1] - before);
         before = pgd->points[k][1];
     }
-    cairn_row row = { .ours = slow };
+    cairn_study_values row = { .ours = slow };
     cairn_study_claim(study, slow <= 0, &row, "pgd falls monotonically (largest rise of the cost)");
     return CAIRN_OK;
 }
@@ -170,9 +170,9 @@ static cairn_status fig_5(cairn_study *study)
     cairn_incline_run run;
     TRY(draw_panels(study, figures, which, cases, 1));
     TRY(cairn_incline_roll(&in, NULL, &run));
-    cairn_row row = { .reference = 2.30236744e-01, .ours = run.x, .within = 1e-6 };
+    cairn_study_values row = { .reference = 2.30236744e-01, .ours = run.x, .within = 1e-6 };
     cairn_study_row(study, &row, "L2 error of the position, dt = 0.05");
-    row = (cairn_row){ .ours = run.last_gap };
+    row = (cairn_study_values){ .ours = run.last_gap };
     cairn_study_claim(study, fabs(run.last_gap) < 1e-12, &row, "it stays on the plane (distance)");
     return CAIRN_OK;
 }
@@ -217,20 +217,20 @@ static cairn_status fig_7(cairn_study *study)
     TRY(draw_panels(study, rolling, which, rolls, 2));
     TRY(draw_panels(study, slipping, which, slips, 2));
     TRY(cairn_incline_roll(&in, NULL, &run));
-    cairn_row row = { .reference = 1.200782e-02, .ours = run.last_gap, .within = 1e-6 };
+    cairn_study_values row = { .reference = 1.200782e-02, .ours = run.last_gap, .within = 1e-6 };
     cairn_study_row(study, &row, "mu = 0.1, convex: distance kept while slipping, t = 10");
     double formula = 0.1 * 0.05 * fabs(run.last_sliding);
-    row = (cairn_row){ .ours = run.last_gap / formula };
+    row = (cairn_study_values){ .ours = run.last_gap / formula };
     cairn_study_claim(study, fabs(run.last_gap / formula - 1) < 1e-2, &row,
                       "it is mu dt |v_T|, the paper's formula (ratio)");
     in.scheme = "fixed-point";
     TRY(cairn_incline_roll(&in, NULL, &run));
-    row = (cairn_row){ .ours = run.last_gap };
+    row = (cairn_study_values){ .ours = run.last_gap };
     cairn_study_claim(study, fabs(run.last_gap) < 1e-10, &row,
                       "mu = 0.1, fixed point: no distance is kept");
     in.scheme = "convex", in.mu = 1;
     TRY(cairn_incline_roll(&in, NULL, &run));
-    row = (cairn_row){ .ours = run.last_gap };
+    row = (cairn_study_values){ .ours = run.last_gap };
     cairn_study_claim(study, fabs(run.last_gap) < 1e-12, &row,
                       "mu = 1, convex: it rolls, and no distance is kept");
     return CAIRN_OK;
@@ -258,11 +258,11 @@ static void error_rows(cairn_study *study, const error_line *line, double dt,
     int at = reference_of(dt);
     if (at < 0)
         return;
-    cairn_row row = { .reference = line->x[at], .ours = run->x, .within = 1e-6 };
+    cairn_study_values row = { .reference = line->x[at], .ours = run->x, .within = 1e-6 };
     cairn_study_row(study, &row, "%s, mu = %g, dt = %g: error of x", line->scheme, line->mu, dt);
     if (line->theta[at] == 0)
         return;
-    row = (cairn_row){ .reference = line->theta[at], .ours = run->theta, .within = 1e-6 };
+    row = (cairn_study_values){ .reference = line->theta[at], .ours = run->theta, .within = 1e-6 };
     cairn_study_row(study, &row, "%s, mu = %g, dt = %g: error of theta", line->scheme, line->mu,
                     dt);
 }
@@ -283,7 +283,7 @@ static cairn_status error_series(cairn_study *study, const error_line *line, con
         first = i == 0 ? run.x : first;
         last = run.x;
     }
-    cairn_row row = { .published = 1, .ours = log(first / last) / log(50), .within = 0.1 };
+    cairn_study_values row = { .published = 1, .ours = log(first / last) / log(50), .within = 0.1 };
     row.why =
         line->mu == 1 ? "the error of the impact depends on where it falls in its step" : NULL;
     cairn_study_row(study, &row, "%s, mu = %g: order of convergence", line->scheme, line->mu);
@@ -327,13 +327,15 @@ static cairn_status mean_iterations(cairn_study *study)
         cairn_incline in = { "fixed-point", mu[i], 0.01, 1e-2, 2 };
         cairn_incline_run run;
         TRY(cairn_incline_roll(&in, NULL, &run));
-        cairn_row row = { published[i],
-                          reference[i],
-                          run.mean_outer,
-                          0.05,
-                          0.02,
-                          "the paper has the two numbers swapped: rolling (mu = 1) gives s = 0 at "
-                          "once, so few iterations belong to it; exchanged, both are within 5 %" };
+        cairn_study_values row = {
+            published[i],
+            reference[i],
+            run.mean_outer,
+            0.05,
+            0.02,
+            "the paper has the two numbers swapped: rolling (mu = 1) gives s = 0 at "
+            "once, so few iterations belong to it; exchanged, both are within 5 %"
+        };
         cairn_study_row(study, &row, "mean fixed-point iterations, mu = %g, as printed", mu[i]);
     }
     return CAIRN_OK;
@@ -374,7 +376,7 @@ static cairn_status fig_8(cairn_study *study)
     return mean_iterations(study);
 }
 
-const cairn_entry cairn_entries_bl23[] = {
+const cairn_study_entry cairn_entries_bl23[] = {
     { "bl23-table-1", "[BL23]", "Table 1", "iterations of the gradient methods", CAIRN_QUICK, 1,
       table_1 },
     { "bl23-fig-4", "[BL23]", "Fig. 4", "constraint and cost over the iterations", CAIRN_QUICK, 1,

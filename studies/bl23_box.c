@@ -4,10 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "reproduce/bodies.h"
-#include "reproduce/grains.h"
-#include "reproduce/papers.h"
-#include "reproduce/views.h"
+#include "studies/study.h"
+#include "studies/worlds.h"
 
 /* ---- one step by each method ----------------------------------------------------------------- */
 
@@ -60,7 +58,7 @@ static cairn_status scaled_make(const cairn_problem *p, double dt, scaled *out)
     return out->mass_inverse && out->v_free && out->b ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* Seconds of CPU: what others do on the machine matters little. */
+/* CPU seconds: other work on the machine matters little. */
 static double cpu_so_far(void)
 {
     return (double)clock() / CLOCKS_PER_SEC;
@@ -115,7 +113,7 @@ static double largest_radius(int n)
     return 0.9 * 10 / (2 * n);
 }
 
-/* What the paper calls constraints: candidates with a gap of at most `distance`. */
+/* The constraints of the paper: candidates with a gap of at most `distance`. */
 static int near_pairs(const cairn_world *world, double distance)
 {
     cairn_contacts contacts = cairn_world_contacts(world);
@@ -138,7 +136,8 @@ static cairn_status settle_box(cairn_study *study, cairn_world *world, const box
     int steps = sums->steps = (int)lround(8 / options.time_step);
     for (int k = 1; k <= steps; k++) {
         bool sampled = k * c->samples / steps > (k - 1) * c->samples / steps;
-        /* the paper's constraints where they count; else the step's own are fewer and enough */
+        /* the paper's constraints where they are counted; otherwise the step's own are fewer and
+         * sufficient */
         options.margin = sampled ? 0.5 * largest_radius(c->n) : 0; /* of both bodies of a pair */
         TRY(cairn_world_step(world, &options, &report));
         sums->missed += !report.solve.converged;
@@ -216,27 +215,27 @@ static void contact_rows(cairn_study *study, int n, const method_sums *sums)
 {
     const table_line *line = line_of(n);
     double spheres = n * n * n;
-    cairn_row solved = { .ours = 100.0 * (sums->steps - sums->missed) / sums->steps };
+    cairn_study_values solved = { .ours = 100.0 * (sums->steps - sums->missed) / sums->steps };
     cairn_study_claim(study, sums->missed == 0, &solved,
                       "N = %g: steps of the motion solved to 1e-3 (%%)", spheres);
-    cairn_row row = { .ours = sums->active, .within = 0.15 };
+    cairn_study_values row = { .ours = sums->active, .within = 0.15 };
     if (line) {
         row.published = line->active;
         row.why = line->why;
         cairn_study_row(study, &row, "N = %g: active contacts at t = 8", spheres);
-        row = (cairn_row){ .published = line->constraints, .ours = sums->constraints };
+        row = (cairn_study_values){ .published = line->constraints, .ours = sums->constraints };
         row.within = 0.15;
         row.why = line->constraints_why;
         cairn_study_row(study, &row, "N = %g: constraints at t = 8", spheres);
         return;
     }
-    row = (cairn_row){ .published = 292480.0 / 125000, .ours = sums->active / spheres };
+    row = (cairn_study_values){ .published = 292480.0 / 125000, .ours = sums->active / spheres };
     row.within = 0.25;
     row.why = "2.34 was found for 125,000 spheres, 2.68 for 512: walls carry a share";
     cairn_study_row(study, &row, "N = %g: active contacts for each sphere", spheres);
 }
 
-/* Why a ratio of times is not the published one. */
+/* The reason why a ratio of times differs from the published one. */
 static const char same_work[] =
     "an iteration takes the same work as one of pgd: this is the ratio of the iterations, of steps "
     "of one motion; theirs is of whole runs, one with each method";
@@ -251,10 +250,10 @@ static void time_row(cairn_study *study, const table_line *line, int i, const me
     char why[sizeof((cairn_finding *)0)->why];
     snprintf(why, sizeof why, "%s; pgd stops with a residual %.1f times that of %s", time_whys[i],
              sums->residual[0] / sums->residual[i], methods[i]);
-    cairn_row row = { .published = line->time[i],
-                      .ours = sums->cpu[i] / sums->cpu[0],
-                      .within = 1.0 / 3,
-                      .why = why };
+    cairn_study_values row = { .published = line->time[i],
+                               .ours = sums->cpu[i] / sums->cpu[0],
+                               .within = 1.0 / 3,
+                               .why = why };
     cairn_study_row(study, &row, "N = %d: %s, CPU time over that of pgd",
                     line->n * line->n * line->n, methods[i]);
 }
@@ -266,7 +265,7 @@ static void method_rows(cairn_study *study, int n, const method_sums *sums)
     bool least = true;
     for (int i = 1; i < METHODS; i++) {
         double ratio = sums->iterations[i] / sums->iterations[0];
-        cairn_row row = { .ours = ratio };
+        cairn_study_values row = { .ours = ratio };
         if (!(ratio < 1))
             row.why =
                 "the paper's test looks at the change of r, which pgd makes in small steps: it "
@@ -277,7 +276,7 @@ static void method_rows(cairn_study *study, int n, const method_sums *sums)
         if (line)
             time_row(study, line, i, sums);
     }
-    cairn_row row = { .ours = sums->iterations[4] / sums->samples };
+    cairn_study_values row = { .ours = sums->iterations[4] / sums->samples };
     row.why = least ? NULL : "another took fewer on these steps";
     cairn_study_claim(study, least, &row, "N = %d: apgd-asr takes the fewest iterations (mean)",
                       spheres);
@@ -288,7 +287,8 @@ static void growth_rows(cairn_study *study, const method_sums *small, const meth
 {
     static const double published[METHODS] = { 9.4, 12.9, 14.4, 12.9, 14.2 };
     for (int i = 0; i < METHODS; i++) {
-        cairn_row row = { .published = published[i], .ours = large->cpu[i] / small->cpu[i] };
+        cairn_study_values row = { .published = published[i],
+                                   .ours = large->cpu[i] / small->cpu[i] };
         row.within = 1.0 / 3;
         row.why = "a step has 377 times the constraints (published), and more iterations: on one "
                   "core its time grows by more than that. 13 would need more cores for the larger "
@@ -296,15 +296,15 @@ static void growth_rows(cairn_study *study, const method_sums *small, const meth
         cairn_study_row(study, &row, "%s: CPU time of a step, N = 125,000 over N = 512",
                         methods[i]);
     }
-    cairn_row row = { .published = 910715.0 / 2418,
-                      .ours = (double)large->constraints / small->constraints,
-                      .within = 1.0 / 3,
-                      .why = "see the constraints of 512 spheres in bl23-table-2" };
+    cairn_study_values row = { .published = 910715.0 / 2418,
+                               .ours = (double)large->constraints / small->constraints,
+                               .within = 1.0 / 3,
+                               .why = "see the constraints of 512 spheres in bl23-table-2" };
     cairn_study_row(study, &row, "constraints at t = 8, N = 125,000 over N = 512");
-    row = (cairn_row){ .published = 292480.0 / 1372,
-                       .ours = (double)large->active / small->active,
-                       .within = 0.15,
-                       .why = "other random numbers" };
+    row = (cairn_study_values){ .published = 292480.0 / 1372,
+                                .ours = (double)large->active / small->active,
+                                .within = 0.15,
+                                .why = "other random numbers" };
     cairn_study_row(study, &row, "active contacts at t = 8, N = 125,000 over N = 512");
 }
 
@@ -371,7 +371,7 @@ static cairn_status table_2_32k(cairn_study *study)
     return box(study, 2, true, &sums);
 }
 
-/* 512 spheres as well, at the same times: how the methods grow. */
+/* 512 spheres as well, at the same times: how the costs of the methods grow. */
 static cairn_status table_2_125k(cairn_study *study)
 {
     static const box_case few = { .n = 8, .samples = 16 };
@@ -383,7 +383,7 @@ static cairn_status table_2_125k(cairn_study *study)
     return CAIRN_OK;
 }
 
-const cairn_entry cairn_entries_bl23_box[] = {
+const cairn_study_entry cairn_entries_bl23_box[] = {
     { "bl23-table-2", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 512 and 4,096 spheres",
       CAIRN_QUICK, 60, table_2 },
     { "bl23-table-2-32k", "[BL23]", "Table 2, Figs 9, 10", "five solvers on 32,768 spheres",

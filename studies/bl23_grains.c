@@ -3,10 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "reproduce/bodies.h"
-#include "reproduce/grains.h"
-#include "reproduce/papers.h"
-#include "reproduce/views.h"
+#include "studies/study.h"
+#include "studies/worlds.h"
 
 /* ---- Fig. 11: fixed-point iterations --------------------------------------------------------- */
 
@@ -58,10 +56,10 @@ static void plane_averages(cairn_study *study, double mean[PLANE_SIZES][2])
         double sum = 0;
         for (int i = 0; i < PLANE_SIZES; i++)
             sum += mean[i][k] / PLANE_SIZES;
-        cairn_row row = { .published = k ? 8 : 3.5, .ours = sum, .within = 0.15 };
+        cairn_study_values row = { .published = k ? 8 : 3.5, .ours = sum, .within = 0.15 };
         row.why = "inner tolerance and start of s are not given in the paper";
         cairn_study_row(study, &row, "mu = %g: average over N = 512, 1000, 1728", k ? 1 : 0.1);
-        row = (cairn_row){ .ours = mean[PLANE_SIZES - 1][k] / mean[0][k] };
+        row = (cairn_study_values){ .ours = mean[PLANE_SIZES - 1][k] / mean[0][k] };
         row.why =
             k ? "a step ends when no contact changes by more than 1e-2; with the norm over all "
                 "contacts in that test, steps that slide take 5.6, 6.5 and 7.4 (mu = 0.1: 3.2, 3.4 "
@@ -84,7 +82,7 @@ static cairn_status fig_11(cairn_study *study)
         int n = plane_sizes[i];
         for (int k = 0; k < 2; k++)
             TRY(plane_case(study, n, k ? 1 : 0.1, k == 1 && i == count - 1, &mean[i][k]));
-        cairn_row row = { .ours = mean[i][0] };
+        cairn_study_values row = { .ours = mean[i][0] };
         cairn_study_claim(study, mean[i][0] < 5, &row, "N = %d, mu = 0.1: few iterations (mean)",
                           n * n * n);
         row.ours = mean[i][1];
@@ -103,7 +101,7 @@ enum { BINS = 40, TIMES = 4 };
 static const double bin_from = -15, bin_width = 1;
 static const int profile_times[TIMES] = { 2, 4, 6, 10 }; /* s */
 
-/* Height of the heap over each bin at each time; 0 where nothing is. */
+/* Height of the heap over each bin at each time; 0 where it is empty. */
 typedef struct profiles {
     double height[TIMES][BINS];
 } profiles;
@@ -158,7 +156,7 @@ static void draw_profiles(cairn_study *study, const profiles *p, const char *sch
     }
 }
 
-/* m: rms of the difference over the bins that either fills */
+/* m: rms of the difference over the bins that either heap fills */
 static double profile_difference(const double *a, const double *b)
 {
     double sum = 0;
@@ -183,8 +181,8 @@ static double friction_effect(const profiles p[2][LAWS], int time)
     return sum / LAWS;
 }
 
-/* At t = 4 and 10: before, friction has hardly begun to matter. With 100 disks of 1 m the heap at
- * rest is not known better than friction changes it. */
+/* At t = 4 and 10: before that, friction hardly matters. With 100 disks of 1 m the heap at rest is
+ * not known more accurately than friction changes it. */
 static void profile_rows(cairn_study *study, const profiles p[2][LAWS])
 {
     static const int compared[2] = { 1, 3 };
@@ -192,7 +190,7 @@ static void profile_rows(cairn_study *study, const profiles p[2][LAWS])
         for (int i = 0; i < (study->quick ? 1 : 2); i++) {
             int time = compared[i];
             double apart = profile_difference(p[k][CONVEX].height[time], p[k][EXACT].height[time]);
-            cairn_row row = { .ours = apart / friction_effect(p, time) };
+            cairn_study_values row = { .ours = apart / friction_effect(p, time) };
             row.why = "the laws should differ by less than half of what mu = 1 instead of 0.1 does";
             cairn_study_claim(study, row.ours < 0.5, &row,
                               "mu = %g, t = %d: profiles are similar (over the effect of mu)",
@@ -231,7 +229,7 @@ static cairn_status fig_12(cairn_study *study)
 
 /* ---- Fig. 13: collapse of ellipses ----------------------------------------------------------- */
 
-/* What the steps of a collapse told. */
+/* Totals over the steps of a collapse. */
 typedef struct collapse_watch {
     int steps, missed;
     double deepest;     /* m: overlap                                        */
@@ -287,7 +285,7 @@ static double width_of(const cairn_world *world)
     return high - low;
 }
 
-/* Steps of dt until t; the watch goes on. */
+/* Steps of dt until t; the watch continues. */
 static cairn_status watch_ellipses(cairn_world *world, double dt, double until, collapse_watch *w)
 {
     cairn_step_options options = cairn_step_options_default();
@@ -320,25 +318,25 @@ static cairn_status collapse_ellipses(cairn_study *study, cairn_world *world, co
         TRY(watch_ellipses(world, 0.01, until[frame], w));
         draw_ellipses(study, world, names[frame], titles[frame]);
     }
-    cairn_row row = { .ours = top_of(world) / top };
+    cairn_study_values row = { .ours = top_of(world) / top };
     cairn_study_claim(study, row.ours < 0.5, &row,
                       "the column collapses (height at t = 4/at t = 0)");
-    row = (cairn_row){ .ours = width_of(world) / width };
+    row = (cairn_study_values){ .ours = width_of(world) / width };
     cairn_study_claim(study, row.ours > 1.5, &row, "and spreads (width at t = 4/at t = 0)");
     return CAIRN_OK;
 }
 
 static void ellipse_rows(cairn_study *study, const collapse_watch *w, const collapse_watch *half)
 {
-    cairn_row row = { .ours = 100.0 * (w->steps - w->missed) / w->steps };
+    cairn_study_values row = { .ours = 100.0 * (w->steps - w->missed) / w->steps };
     cairn_study_claim(study, w->missed == 0, &row, "steps solved by apgd-ar to 1e-3 (%%)");
-    row = (cairn_row){ .ours = w->rise / w->first };
+    row = (cairn_study_values){ .ours = w->rise / w->first };
     cairn_study_claim(study, row.ours < 1e-4, &row,
                       "the energy does not rise (largest in a step, over the first)");
-    row = (cairn_row){ .ours = w->deepest / 0.45 };
+    row = (cairn_study_values){ .ours = w->deepest / 0.45 };
     cairn_study_claim(study, row.ours < 0.02, &row,
                       "overlaps stay small (deepest of all steps/vertical semi-axis)");
-    row = (cairn_row){ .ours = w->overlaps / w->steps / (half->overlaps / half->steps) };
+    row = (cairn_study_values){ .ours = w->overlaps / w->steps / (half->overlaps / half->steps) };
     row.why = "4 is expected: constraints are linearised, with an error of order dt^2";
     cairn_study_claim(study, row.ours > 3 && row.ours < 5, &row,
                       "overlaps are O(dt^2) (mean of the steps' deepest, dt = 0.01/dt = 0.005)");
@@ -366,7 +364,7 @@ static cairn_status fig_13(cairn_study *study)
     return status;
 }
 
-const cairn_entry cairn_entries_bl23_grains[] = {
+const cairn_study_entry cairn_entries_bl23_grains[] = {
     { "bl23-fig-11", "[BL23]", "Fig. 11", "fixed-point iterations of spheres on a plane",
       CAIRN_QUICK, 10, fig_11 },
     { "bl23-fig-12", "[BL23]", "Fig. 12", "column collapse, convex against fixed point",

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "reproduce/classic_problems.h"
-#include "reproduce/instance.h"
-#include "reproduce/papers.h"
-#include "reproduce/trace.h"
+#include "studies/classic_problems.h"
+#include "studies/instance.h"
+#include "studies/lagrangian_runs.h"
+#include "studies/study.h"
 
 /* ---- 5.1: double pendulum -------------------------------------------------------------------- */
 
@@ -36,21 +36,21 @@ static void pendulum_numbers(cairn_study *study, const cairn_swing *out)
 {
     static const double half[2] = { 0.277043269, 0.8697405167 },
                         one[2] = { -0.72753332, 0.3845577529 };
-    cairn_row row;
+    cairn_study_values row;
     for (int i = 0; i < 4; i++) {
         double expected = i < 2 ? half[i] : one[i - 2],
                found = i < 2 ? out->half[i] : out->one[i - 2];
-        row = (cairn_row){ .reference = expected, .ours = found, .within = 1e-7 };
+        row = (cairn_study_values){ .reference = expected, .ours = found, .within = 1e-7 };
         cairn_study_row(study, &row, "theta%d at t = %g s (rad)", i % 2 + 1, i < 2 ? 0.5 : 1.0);
     }
-    row = (cairn_row){ .reference = 0.6298046627, .ours = out->first, .within = 2e-3 };
+    row = (cairn_study_values){ .reference = 0.6298046627, .ours = out->first, .within = 2e-3 };
     row.why = "end of the step of 0.001 s; the reference is the exact time";
     cairn_study_row(study, &row, "first contact (s)");
-    row = (cairn_row){ .reference = -34.622052, .ours = out->energy, .within = 1e-6 };
+    row = (cairn_study_values){ .reference = -34.622052, .ours = out->energy, .within = 1e-6 };
     cairn_study_row(study, &row, "energy at t = 4 s (J)");
-    row = (cairn_row){ .reference = 36.03729395, .ours = out->push, .within = 1e-6 };
+    row = (cairn_study_values){ .reference = 36.03729395, .ours = out->push, .within = 1e-6 };
     cairn_study_row(study, &row, "sum of the normal impulses (N s)");
-    row = (cairn_row){ .ours = out->rise };
+    row = (cairn_study_values){ .ours = out->rise };
     cairn_study_claim(study, out->rise < 0, &row, "energy falls in every step with contact (J)");
 }
 
@@ -69,7 +69,8 @@ static cairn_status fig_5(cairn_study *study)
     int floor = cairn_study_series(study, CAIRN_SERIES_DASHED, "floor");
     for (int x = -3; x <= 3; x++)
         cairn_study_point(study, floor, x, -floor_depth, 0);
-    TRY(cairn_pendulum_swing("lcp", 0.001, 4, &(cairn_watch){ see_pendulum, &frames }, &out));
+    TRY(cairn_pendulum_swing("lcp", 0.001, 4, &(cairn_lagrange_watch){ see_pendulum, &frames },
+                             &out));
     pendulum_numbers(study, &out);
     return CAIRN_OK;
 }
@@ -110,16 +111,16 @@ static cairn_status solve_line(cairn_study *study, const table_line *line, cairn
     TRY(cairn_newton_solve(x->p, "pgs", 0, s, a));
     TRY(cairn_phi(x->p, s, NULL, &end));
     TRY(cairn_instance_speed(x, a->r, &speed));
-    cairn_row row = { .published = line->iterations, .ours = a->steps };
+    cairn_study_values row = { .published = line->iterations, .ours = a->steps };
     row.why = a->report.converged ? NULL : "not converged on this instance";
     cairn_study_claim(study, a->report.converged && a->steps <= 6, &row,
                       "n = %d, m = %d: few Newton iterations", n, 4 * n);
-    row = (cairn_row){ .published = line->phi_end, .ours = end };
+    row = (cairn_study_values){ .published = line->phi_end, .ours = end };
     cairn_study_claim(study, end < 1e-9 && start > 1, &row, "n = %d: phi falls from %.3g to", n,
                       start);
     if (line->speed == 0)
         return CAIRN_OK;
-    row = (cairn_row){ .reference = line->speed, .ours = speed, .within = 1e-7 };
+    row = (cairn_study_values){ .reference = line->speed, .ours = speed, .within = 1e-7 };
     cairn_study_row(study, &row, "n = %d: |v| of the solution", n);
     return CAIRN_OK;
 }
@@ -181,7 +182,7 @@ static cairn_status bead_starts(cairn_study *study, const cairn_problem *p)
         cairn_newton_answer a;
         TRY(cairn_newton_solve(p, "active-set", 1e-10, s, &a));
         double off = fmax(fabs(s[0] - starts[i][2]), fabs(s[1] - starts[i][2]));
-        cairn_row row = { .ours = s[0] };
+        cairn_study_values row = { .ours = s[0] };
         cairn_study_claim(study,
                           a.report.converged &&
                                   off<1e-10, &row, "Newton from (%g, %g): %s, s = (%g, %g)",
@@ -207,13 +208,13 @@ static cairn_status fig_7(cairn_study *study)
     for (int i = 0; i < 8; i++) {
         double phi;
         TRY(cairn_phi(&b.p, grid[i], NULL, &phi));
-        cairn_row row = { .reference = grid[i][2], .ours = phi, .within = 2e-7 };
+        cairn_study_values row = { .reference = grid[i][2], .ours = phi, .within = 2e-7 };
         cairn_study_row(study, &row, "phi(%g, %g)", grid[i][0], grid[i][1]);
     }
     for (int i = 0; i < 2; i++) {
         double s[2] = { i, i }, phi;
         TRY(cairn_phi(&b.p, s, NULL, &phi));
-        cairn_row row = { .ours = phi };
+        cairn_study_values row = { .ours = phi };
         cairn_study_claim(study, phi < 1e-20, &row, "phi(%d, %d) = 0: an isolated solution", i, i);
     }
     return bead_starts(study, &b.p);
@@ -229,7 +230,7 @@ static cairn_status bad_starts(cairn_study *study, const cairn_problem *p)
         bool above = s > 2;
         cairn_newton_answer a;
         TRY(cairn_newton_solve(p, "active-set", 1e-10, &s, &a));
-        cairn_row row = { .published = above ? 5 : 0, .ours = s };
+        cairn_study_values row = { .published = above ? 5 : 0, .ours = s };
         cairn_study_claim(
             study, above ? a.report.converged && fabs(s - 5) < 1e-9 : !a.report.converged && s == 0,
             &row, "Newton from s = %g %s", starts[i],
@@ -257,16 +258,16 @@ static cairn_status fig_8(cairn_study *study)
     }
     for (int i = 0; i < 4; i++) {
         TRY(cairn_phi(&bad.p, &expected[i][0], NULL, &phi));
-        cairn_row row = { .reference = expected[i][1], .ours = phi, .within = 1e-10 };
+        cairn_study_values row = { .reference = expected[i][1], .ours = phi, .within = 1e-10 };
         cairn_study_row(study, &row, "phi(%g), exact", expected[i][0]);
     }
     TRY(cairn_phi(&bad.p, &zero, NULL, &phi));
-    cairn_row row = { .ours = phi };
+    cairn_study_values row = { .ours = phi };
     cairn_study_claim(study, phi < 1e-20, &row, "phi(5) = 0: the solution");
     return bad_starts(study, &bad.p);
 }
 
-const cairn_entry cairn_entries_c09[] = {
+const cairn_study_entry cairn_entries_c09[] = {
     { "c09-fig-5", "[C09]", "Fig. 5", "double pendulum with friction", CAIRN_QUICK, 1, fig_5 },
     { "c09-table-1", "[C09]", "Table 1", "random instances in 2D", CAIRN_QUICK, 1, table_1 },
     { "c09-table-2", "[C09]", "Table 2", "random instances in 3D", CAIRN_QUICK, 1, table_2 },

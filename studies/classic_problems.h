@@ -1,6 +1,6 @@
 /* classic_problems.h - one-step problems of the literature whose answers are known. */
-#ifndef CAIRN_REPRODUCE_CLASSIC_PROBLEMS_H
-#define CAIRN_REPRODUCE_CLASSIC_PROBLEMS_H
+#ifndef CAIRN_STUDIES_CLASSIC_PROBLEMS_H
+#define CAIRN_STUDIES_CLASSIC_PROBLEMS_H
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* instance.c - see instance.h. */
-#include "reproduce/instance.h"
+/* instance.c - random one-step problems in the manner of [C09] 5.2; see instance.h. */
+#include "studies/instance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reproduce/memory.h"
+#include "studies/memory.h"
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 

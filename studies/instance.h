@@ -1,10 +1,10 @@
 /* instance.h - random one-step problems in the manner of [C09] 5.2, and its function phi.
  *
- * The paper's matrices cannot be drawn again. This family is one of three that were tried, and the
- * one on which the method converges: H is the identity with two small entries more in each row, M
- * is diagonal with m small couples. */
-#ifndef CAIRN_REPRODUCE_INSTANCE_H
-#define CAIRN_REPRODUCE_INSTANCE_H
+ * The paper's matrices cannot be reproduced. This family is one of three that were tried, and the
+ * one on which the method converges: H is the identity with two more small entries in each row, M
+ * is diagonal with m small pairs of off-diagonal entries. */
+#ifndef CAIRN_STUDIES_INSTANCE_H
+#define CAIRN_STUDIES_INSTANCE_H
 
 #include "cairn/cairn.h"
 
@@ -30,9 +30,9 @@ typedef struct cairn_instance {
     double H_value[INSTANCE_VELOCITIES * INSTANCE_ROWS];
 } cairn_instance;
 
-/* Draw one; large, so not for the stack. */
+/* Draw one; too large for the stack. */
 cairn_status cairn_instance_make(const cairn_instance_def *def, cairn_instance *out);
-/* Free what it holds; a zero one is allowed. */
+/* Free its contents; a zero one is allowed. */
 void cairn_instance_clear(cairn_instance *instance);
 /* |v|, v = M^-1 (H'r - f). */
 cairn_status cairn_instance_speed(const cairn_instance *instance, const double *r, double *out);

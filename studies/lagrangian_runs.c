@@ -1,11 +1,10 @@
-/* lagrangian_runs.c - see lagrangian_runs.h. */
-#include "reproduce/lagrangian_runs.h"
-
+/* lagrangian_runs.c - the experiments of the papers in generalised coordinates. */
 #include <string.h>
 
-#include "reproduce/memory.h"
+#include "studies/lagrangian_runs.h"
+#include "studies/memory.h"
 
-static void tell(const cairn_watch *watch, const cairn_lagrange *l,
+static void tell(const cairn_lagrange_watch *watch, const cairn_lagrange *l,
                  const cairn_lagrange_report *report)
 {
     if (watch)
@@ -21,8 +20,8 @@ static cairn_status step(cairn_lagrange *l, const cairn_lagrange_options *option
 }
 
 cairn_status cairn_follow(const cairn_lagrange_system *system, const cairn_start *start,
-                          const cairn_lagrange_options *options, const cairn_watch *own,
-                          const cairn_watch *also)
+                          const cairn_lagrange_options *options, const cairn_lagrange_watch *own,
+                          const cairn_lagrange_watch *also)
 {
     cairn_lagrange *l;
     cairn_status status = CAIRN_OK;
@@ -85,14 +84,14 @@ static void see_hop(void *context, const cairn_lagrange *l, const cairn_lagrange
 }
 
 cairn_status cairn_particle_hop(double mu, const cairn_lagrange_options *options,
-                                const cairn_watch *also, cairn_hop *out)
+                                const cairn_lagrange_watch *also, cairn_hop *out)
 {
     plane_body body = { .gravity = 9.8, .mu = mu };
     cairn_lagrange_system particle = particle_system(&body);
     double q[2] = { 0, 0 }, v[2] = { 3, 0 };
     cairn_start start = { q, v, 1.2 };
     *out = (cairn_hop){ 0 };
-    return cairn_follow(&particle, &start, options, &(cairn_watch){ see_hop, out }, also);
+    return cairn_follow(&particle, &start, options, &(cairn_lagrange_watch){ see_hop, out }, also);
 }
 
 /* ---- bar ------------------------------------------------------------------------------------- */
@@ -111,14 +110,14 @@ static void see_bar(void *context, const cairn_lagrange *l, const cairn_lagrange
 }
 
 cairn_status cairn_bar_slide(double speed, const cairn_lagrange_options *options,
-                             const cairn_watch *also, cairn_bar_run *out)
+                             const cairn_lagrange_watch *also, cairn_bar_run *out)
 {
     plane_body body = { .inertia = 1.0 / 16, .gravity = 9.8, .mu = 0.75 };
     cairn_lagrange_system bar = bar_system(&body);
     double angle = 72 * pi / 180, q[3] = { cos(angle), sin(angle), angle }, v[3] = { speed, 0, 0 };
     cairn_start start = { q, v, 0.4 };
     *out = (cairn_bar_run){ .highest = 0 };
-    return cairn_follow(&bar, &start, options, &(cairn_watch){ see_bar, out }, also);
+    return cairn_follow(&bar, &start, options, &(cairn_lagrange_watch){ see_bar, out }, also);
 }
 
 /* ---- double pendulum ------------------------------------------------------------------------- */
@@ -147,7 +146,7 @@ static void see_swing(void *context, const cairn_lagrange *l, const cairn_lagran
 }
 
 cairn_status cairn_pendulum_swing(const char *scheme, double h, double until,
-                                  const cairn_watch *also, cairn_swing *out)
+                                  const cairn_lagrange_watch *also, cairn_swing *out)
 {
     cairn_lagrange_system pendulum = pendulum_system();
     cairn_lagrange_options options = exact_options(scheme, h);
@@ -156,7 +155,8 @@ cairn_status cairn_pendulum_swing(const char *scheme, double h, double until,
     swing_watch watch = { out, h };
     options.velocity_level = true;
     *out = (cairn_swing){ .energy = pendulum_potential(NULL, q), .rise = -INFINITY };
-    return cairn_follow(&pendulum, &start, &options, &(cairn_watch){ see_swing, &watch }, also);
+    return cairn_follow(&pendulum, &start, &options, &(cairn_lagrange_watch){ see_swing, &watch },
+                        also);
 }
 
 /* ---- ellipse --------------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static void see_fall(void *context, const cairn_lagrange *l, const cairn_lagrang
 }
 
 cairn_status cairn_ellipse_drop(const double axes[2], const cairn_lagrange_options *options,
-                                double until, const cairn_watch *also, cairn_fall *out)
+                                double until, const cairn_lagrange_watch *also, cairn_fall *out)
 {
     plane_body body = { .gravity = 9.81, .mu = 0.3, .long_axis = axes[0], .short_axis = axes[1] };
     cairn_lagrange_system ellipse = ellipse_system(&body);
@@ -191,7 +191,8 @@ cairn_status cairn_ellipse_drop(const double axes[2], const cairn_lagrange_optio
     cairn_start start = { q, v, until };
     fall_watch watch = { out, options->time_step };
     *out = (cairn_fall){ .lowest = 0 };
-    return cairn_follow(&ellipse, &start, options, &(cairn_watch){ see_fall, &watch }, also);
+    return cairn_follow(&ellipse, &start, options, &(cairn_lagrange_watch){ see_fall, &watch },
+                        also);
 }
 
 /* ---- rod ------------------------------------------------------------------------------------- */
@@ -221,7 +222,7 @@ static void see_rod(void *context, const cairn_lagrange *l, const cairn_lagrange
     memcpy(run->q, cairn_lagrange_position(l), sizeof run->q);
 }
 
-cairn_status cairn_rod_drop(double h, int linearisations, const cairn_watch *also,
+cairn_status cairn_rod_drop(double h, int linearisations, const cairn_lagrange_watch *also,
                             cairn_rod_run *out)
 {
     plane_body body = { .inertia = 0.002, .gravity = 9.81, .mu = 0.6 };
@@ -233,5 +234,51 @@ cairn_status cairn_rod_drop(double h, int linearisations, const cairn_watch *als
     options.solver = "lemke";
     options.linearisations = linearisations;
     *out = (cairn_rod_run){ .stop = 0 };
-    return cairn_follow(&rod, &start, &options, &(cairn_watch){ see_rod, &watch }, also);
+    return cairn_follow(&rod, &start, &options, &(cairn_lagrange_watch){ see_rod, &watch }, also);
+}
+
+/* ---- drawing the motion into a series -------------------------------------------------------- */
+
+void cairn_trace_see(void *context, const cairn_lagrange *l, const cairn_lagrange_report *report)
+{
+    cairn_trace *trace = context;
+    (void)report;
+    if (trace->every < 2 || trace->steps % trace->every == 0)
+        cairn_study_point(trace->study, trace->series, trace->x(l), trace->y(l), 0);
+    trace->steps++;
+}
+
+double cairn_reading_time(const cairn_lagrange *l)
+{
+    return cairn_lagrange_time(l);
+}
+
+double cairn_reading_q0(const cairn_lagrange *l)
+{
+    return cairn_lagrange_position(l)[0];
+}
+
+double cairn_reading_q1(const cairn_lagrange *l)
+{
+    return cairn_lagrange_position(l)[1];
+}
+
+double cairn_reading_q2(const cairn_lagrange *l)
+{
+    return cairn_lagrange_position(l)[2];
+}
+
+double cairn_reading_v0(const cairn_lagrange *l)
+{
+    return cairn_lagrange_velocity(l)[0];
+}
+
+double cairn_reading_v1(const cairn_lagrange *l)
+{
+    return cairn_lagrange_velocity(l)[1];
+}
+
+double cairn_reading_v2(const cairn_lagrange *l)
+{
+    return cairn_lagrange_velocity(l)[2];
 }

@@ -1,8 +1,8 @@
 /* lagrangian_systems.h - small systems in generalised coordinates: a particle and a bar over a
  * floor ([A06] 10), a rod with round ends ([ST96] 5), the double pendulum of [C09] 5.1, the ellipse
  * of [A05]. */
-#ifndef CAIRN_REPRODUCE_LAGRANGIAN_SYSTEMS_H
-#define CAIRN_REPRODUCE_LAGRANGIAN_SYSTEMS_H
+#ifndef CAIRN_STUDIES_LAGRANGIAN_SYSTEMS_H
+#define CAIRN_STUDIES_LAGRANGIAN_SYSTEMS_H
 
 #include <math.h>
 

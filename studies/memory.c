@@ -1,5 +1,5 @@
-/* memory.c - see memory.h. */
-#include "reproduce/memory.h"
+/* memory.c - heap memory of studies and tools: the only file that calls malloc and free. */
+#include "studies/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* memory.h - the only door to the heap of the folder reproduce. */
-#ifndef CAIRN_REPRODUCE_MEMORY_H
-#define CAIRN_REPRODUCE_MEMORY_H
+/* memory.h - heap memory of studies and tools. */
+#ifndef CAIRN_STUDIES_MEMORY_H
+#define CAIRN_STUDIES_MEMORY_H
 
 #include "cairn/base.h"
 
@@ -15,11 +15,11 @@
 /* A block of `count` items of `size` bytes, all zero; NULL: no memory. */
 void *cairn_block_take(size_t count, size_t size);
 
-/* Room for one item more in the block at `block_address`, which holds `count` of `capacity` items
- * of `size` bytes; the block may move. CAIRN_NO_MEMORY: all is as before. */
+/* Room for one more item in the block at `block_address`, which holds `count` of `capacity` items
+ * of `size` bytes; the block may move. CAIRN_NO_MEMORY: nothing has changed. */
 cairn_status cairn_block_grow(void *block_address, int count, int *capacity, size_t size);
 
-/* Free what the others gave; NULL is allowed. */
+/* Free a block of the functions above; NULL is allowed. */
 void cairn_block_free(void *block);
 
 #endif

@@ -4,9 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "reproduce/bodies.h"
-#include "reproduce/papers.h"
-#include "reproduce/views.h"
+#include "studies/study.h"
+#include "studies/worlds.h"
 
 static const double pebble_radius = 0.03, time_step = 2e-3; /* m, s */
 
@@ -41,7 +40,7 @@ static cairn_status add_inlet(cairn_world *world, int pebbles)
     return cairn_inlet_create(world, &inlet);
 }
 
-/* Totals of a pouring. */
+/* Totals over the pouring. */
 typedef struct pouring {
     double seconds; /* of CPU */
     double penetration;
@@ -98,7 +97,7 @@ static cairn_status packing_row(cairn_study *study, const cairn_world *world,
 {
     cairn_statistic_table table = { 0 };
     cairn_status status = measure(world, options, "packing", &table);
-    cairn_row row = { .ours = value_of(&table, "fraction"), .why = bounds->packing };
+    cairn_study_values row = { .ours = value_of(&table, "fraction"), .why = bounds->packing };
     if (status == CAIRN_OK)
         cairn_study_claim(study, row.ours > bounds->loosest && row.ours < bounds->densest, &row,
                           "packing fraction away from the walls: %g to %g", bounds->loosest,
@@ -112,12 +111,13 @@ static cairn_status contact_row(cairn_study *study, const cairn_world *world,
 {
     cairn_statistic_table table = { 0 };
     cairn_status status = measure(world, options, "coordination", &table);
-    cairn_row row = { .ours = value_of(&table, "without_rattlers"), .why = bounds->contacts };
+    cairn_study_values row = { .ours = value_of(&table, "without_rattlers"),
+                               .why = bounds->contacts };
     if (status == CAIRN_OK)
         cairn_study_claim(study, row.ours >= bounds->fewest && row.ours <= bounds->most, &row,
                           "coordination number without rattlers: %g to %g", bounds->fewest,
                           bounds->most);
-    row = (cairn_row){ .ours = value_of(&table, "mean"), .why = "over all grains" };
+    row = (cairn_study_values){ .ours = value_of(&table, "mean"), .why = "over all grains" };
     if (status == CAIRN_OK)
         cairn_study_claim(study, row.ours < bounds->most, &row, "mean coordination number");
     cairn_statistic_table_destroy(&table);
@@ -126,7 +126,7 @@ static cairn_status contact_row(cairn_study *study, const cairn_world *world,
 
 /* ---- two-point correlation ------------------------------------------------------------------- */
 
-/* Where g is largest between two distances, in diameters; NaN: nowhere. */
+/* The maximum of g between two distances, in diameters; NaN: none. */
 static double peak_between(const cairn_statistic_table *t, double low, double high)
 {
     double at = NAN, most = -INFINITY;
@@ -182,14 +182,14 @@ static cairn_status correlation_rows(cairn_study *study, const cairn_world *worl
     cairn_statistic_table table = { 0 };
     cairn_status status = measure(world, options, "pair-correlation", &table);
     if (status == CAIRN_OK) {
-        cairn_row row = { .ours = peak_between(&table, 0, 5) };
+        cairn_study_values row = { .ours = peak_between(&table, 0, 5) };
         cairn_study_claim(study, fabs(row.ours - 1) < 0.03, &row,
                           "g(r) is largest where pebbles touch (r/d)");
-        row = (cairn_row){ .ours = peak_between(&table, 1.4, 2.4), .why = bounds->peak };
+        row = (cairn_study_values){ .ours = peak_between(&table, 1.4, 2.4), .why = bounds->peak };
         cairn_study_claim(study, row.ours > bounds->second[0] && row.ours < bounds->second[1], &row,
                           "second peak of g(r) between %g and %g (r/d)", bounds->second[0],
                           bounds->second[1]);
-        row = (cairn_row){ .ours = mean_beyond(&table, 2.5) };
+        row = (cairn_study_values){ .ours = mean_beyond(&table, 2.5) };
         cairn_study_claim(study, fabs(row.ours - 1) < 0.1, &row,
                           "g(r) tends to 1 (mean beyond 2.5 d)");
         draw_correlation(study, &table);
@@ -210,9 +210,9 @@ static cairn_status bed_statistics(cairn_study *study, const cairn_world *world,
 
 static void pouring_rows(cairn_study *study, const pouring *p)
 {
-    cairn_row row = { .ours = 100.0 * (p->steps - p->missed) / p->steps };
+    cairn_study_values row = { .ours = 100.0 * (p->steps - p->missed) / p->steps };
     cairn_study_claim(study, p->missed == 0, &row, "steps with exact friction solved to 1e-3 (%%)");
-    row = (cairn_row){ .ours = p->penetration };
+    row = (cairn_study_values){ .ours = p->penetration };
     cairn_study_claim(study, p->penetration < 0.01 * pebble_radius, &row,
                       "deepest overlap below 1 %% of r (m)");
 }
@@ -234,7 +234,7 @@ static cairn_status bed_rows(cairn_study *study, const cairn_world *world, int p
     options.low = (cairn_vec3){ -0.2, -0.2, 0.1 };
     options.high = (cairn_vec3){ 0.2, 0.2, 0.55 };
     options.bins = 100;
-    cairn_row row = { .published = 20 * 3600.0, .ours = p->seconds };
+    cairn_study_values row = { .published = 20 * 3600.0, .ours = p->seconds };
     row.why =
         "about 20 h in 2005, by an interior point and by an active set method; theirs filled a "
         "vessel that is not given";
@@ -327,7 +327,7 @@ static cairn_status disk_bed(cairn_study *study)
     return status;
 }
 
-const cairn_entry cairn_entries_pebble_bed[] = {
+const cairn_study_entry cairn_entries_pebble_bed[] = {
     { "a05-pebble-bed", "[A05]", "Pebble bed", "2,000 pebbles poured into a vessel", CAIRN_FULL, 40,
       pebble_bed },
     { "a05-correlation-2d", "[A05]", "Two-point correlation", "1,000 disks at rest", CAIRN_FULL, 20,

@@ -4,13 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reproduce/bodies.h"
-#include "reproduce/grains.h"
-#include "reproduce/papers.h"
+#include "studies/study.h"
+#include "studies/worlds.h"
 
 /* ---- Brazil nut ------------------------------------------------------------------------------ */
 
-/* A scene, how long it is shaken and what is known of it. */
+/* A scene, how long it is shaken, and what is published about it. */
 typedef struct nut_case {
     cairn_nut_box box;
     double until;     /* s of shaking                                        */
@@ -19,11 +18,11 @@ typedef struct nut_case {
     int runs;
 } nut_case;
 
-/* What became of the big disk. */
+/* The outcome for the big disk. */
 typedef struct nut_run {
     double shakes;      /* until at most 10 % of the small centres are above it; NaN: never   */
     int above, fewest;  /* small centres above it, at the end and at the least               */
-    int early;          /* the least of them in the time that the source gives               */
+    int early;          /* the minimum within the time of the source                         */
     double penetration; /* m: deepest overlap after a step                                    */
     int missed;         /* steps that missed their tolerance                                  */
     int steps;
@@ -120,18 +119,18 @@ static cairn_status shake_box(const nut_drawing *drawing, const nut_case *c, nut
 
 static void nut_rows(cairn_study *study, int number, const nut_run *run)
 {
-    cairn_row row = { .ours = run->penetration };
+    cairn_study_values row = { .ours = run->penetration };
     row.why = run->missed ? "steps that missed the tolerance 1e-6 are among them" : NULL;
     cairn_study_claim(study, run->penetration < 0.05, &row,
                       "run %d: deepest overlap is below 10 %% of a radius (m)", number);
-    row = (cairn_row){ .ours = 100.0 * (run->steps - run->missed) / run->steps };
+    row = (cairn_study_values){ .ours = 100.0 * (run->steps - run->missed) / run->steps };
     cairn_study_claim(study, run->missed <= 0.02 * run->steps, &row,
                       "run %d: steps solved to 1e-6 (%%)", number);
 }
 
 enum { WHY = 200, MOST_RUNS = 8 };
 
-/* The text that says how many shakes each run took, and how many disks were above at the least. */
+/* A text with the number of shakes of each run, and the minimum number of disks above. */
 static void list_shakes(const nut_run *runs, int count, char text[WHY])
 {
     char part[48];
@@ -147,7 +146,7 @@ static void list_shakes(const nut_run *runs, int count, char text[WHY])
     strncat(text, "; the box and its shaking are ours, they are not given", WHY - 1 - strlen(text));
 }
 
-/* Mean over the runs in which it came up; NaN: none. */
+/* Mean over the runs in which it rose; NaN: none. */
 static double mean_shakes(const nut_run *runs, int count)
 {
     double sum = 0;
@@ -160,7 +159,7 @@ static double mean_shakes(const nut_run *runs, int count)
     return sum / reached;
 }
 
-/* Mean over all runs, where one that never came up counts as the whole time. */
+/* Mean over all runs; one in which it never rose counts as the whole time. */
 static double mean_wait(const nut_case *c, const nut_run *runs)
 {
     double sum = 0;
@@ -179,29 +178,29 @@ static void shake_rows(cairn_study *study, const nut_case *c, const nut_run *run
         reached += !isnan(runs[i].shakes);
     }
     list_shakes(runs, c->runs, why);
-    cairn_row row = { .ours = reached, .why = why };
+    cairn_study_values row = { .ours = reached, .why = why };
     cairn_study_claim(study, reached >= needed, &row,
                       "the big disk comes up in at least %d of %d runs, within 50 shakes", needed,
                       c->runs);
-    row = (cairn_row){ .published = c->published, .ours = mean_shakes(runs, c->runs) };
+    row = (cairn_study_values){ .published = c->published, .ours = mean_shakes(runs, c->runs) };
     row.within = 0.25;
     row.why = "published as between 30 and 50; the box and its shaking are ours";
     if (c->published > 0)
         cairn_study_row(study, &row, "shakes until it is up, mean");
-    row = (cairn_row){ .ours = early };
+    row = (cairn_study_values){ .ours = early };
     if (c->given > 0)
         cairn_study_claim(study, early < 0.5 * c->box.disks, &row,
                           "in %g s it leaves the lower half (disks above at the least, mean)",
                           c->given);
 }
 
-/* The whole bed turns in rolls and carries small disks up as well: size only tells on average. */
+/* The whole bed convects and carries small disks up as well: size matters only on average. */
 static void control_row(cairn_study *study, const nut_case *c, const nut_run *big,
                         const nut_run *equal)
 {
     char why[WHY];
     list_shakes(equal, c->runs, why);
-    cairn_row row = { .ours = mean_wait(c, equal) - mean_wait(c, big), .why = why };
+    cairn_study_values row = { .ours = mean_wait(c, equal) - mean_wait(c, big), .why = why };
     cairn_study_claim(
         study, row.ours > 0, &row,
         "one of equal size comes up later or never (mean shakes more, of at most 50)");
@@ -264,8 +263,8 @@ static cairn_status fig_10_6(cairn_study *study)
     return segregation(study, c);
 }
 
-/* The same shaking in a box as much wider as it takes more disks. Not shaken for 50 s, in which
- * there are 33 shakes: [A06] has 30 to 50 of them until the big disk is up. */
+/* The same shaking in a box widened in proportion to the number of disks. It is not shaken for 50
+ * s, which are 33 shakes: in [A06] the big disk rises within 30 to 50 of them. */
 static cairn_status segregation_270(cairn_study *study)
 {
     const nut_case c = {
@@ -286,7 +285,7 @@ static cairn_status segregation_270(cairn_study *study)
     return segregation(study, c);
 }
 
-const cairn_entry cairn_entries_shaken[] = {
+const cairn_study_entry cairn_entries_shaken[] = {
     { "a06-fig-10-6", "[A06]", "Fig. 10.6", "Brazil nut: 201 bodies, five runs and controls",
       CAIRN_FULL, 160, fig_10_6 },
     { "a05-segregation", "[A05]", "Size segregation", "270 bodies, three runs and controls",

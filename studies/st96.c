@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "reproduce/four_balls.h"
-#include "reproduce/papers.h"
-#include "reproduce/trace.h"
+#include "studies/lagrangian_runs.h"
+#include "studies/study.h"
+#include "studies/worlds.h"
 
 static const char *const rod_data =
     "Not given: the height, y = 1 m, found from the printed first-contact time, and g = 9.81. "
@@ -43,20 +43,21 @@ static cairn_status fig_2(cairn_study *study)
                                                .equal = true });
     int series = cairn_study_series(study, CAIRN_SERIES_LINE, "its axis every 0.04 s");
     rod_frames frames = { study, series, 16, 0 };
-    TRY(cairn_rod_drop(0.0025, 100, &(cairn_watch){ see_frames, &frames }, &run));
-    cairn_row row = { 0.383, 0.3825, run.start[0], 2e-3, 1e-9, "printed to three digits" };
+    TRY(cairn_rod_drop(0.0025, 100, &(cairn_lagrange_watch){ see_frames, &frames }, &run));
+    cairn_study_values row = { 0.383, 0.3825, run.start[0], 2e-3, 1e-9, "printed to three digits" };
     cairn_study_row(study, &row, "first contact (s)");
-    row = (cairn_row){ 0.548, 0.5475, run.start[1], 2e-3, 1e-9, "printed to three digits" };
+    row =
+        (cairn_study_values){ 0.548, 0.5475, run.start[1], 2e-3, 1e-9, "printed to three digits" };
     cairn_study_row(study, &row, "the other end hits the table (s)");
-    row = (cairn_row){ 0.02, 0.02, run.stop - run.start[1], 1e-9, 1e-9, NULL };
+    row = (cairn_study_values){ 0.02, 0.02, run.stop - run.start[1], 1e-9, 1e-9, NULL };
     cairn_study_row(study, &row, "then it slides for (s)");
-    row = (cairn_row){ .reference = pi, .ours = run.q[2], .within = 1e-12 };
+    row = (cairn_study_values){ .reference = pi, .ours = run.q[2], .within = 1e-12 };
     cairn_study_row(study, &row, "angle at rest (rad)");
-    row = (cairn_row){ .reference = 0.05, .ours = run.q[1], .within = 1e-12 };
+    row = (cairn_study_values){ .reference = 0.05, .ours = run.q[1], .within = 1e-12 };
     cairn_study_row(study, &row, "height of its centre at rest (m)");
-    row = (cairn_row){ .reference = 9.81, .ours = run.push, .within = 1e-9 };
+    row = (cairn_study_values){ .reference = 9.81, .ours = run.push, .within = 1e-9 };
     cairn_study_row(study, &row, "sum of normal impulses, m g T (N s)");
-    row = (cairn_row){ .ours = run.penetration };
+    row = (cairn_study_values){ .ours = run.penetration };
     cairn_study_claim(study, run.penetration < 1e-14, &row, "no interpenetration (m)");
     return CAIRN_OK;
 }
@@ -79,7 +80,8 @@ static cairn_status draw_rod(cairn_study *study, const cairn_figure *figure, cai
         int series = cairn_study_series(study, CAIRN_SERIES_LINE, "h = %g", rod_steps[i]);
         cairn_trace trace = { study, series, cairn_reading_time, y, 0, 0 };
         cairn_rod_run run;
-        TRY(cairn_rod_drop(rod_steps[i], 100, &(cairn_watch){ cairn_trace_see, &trace }, &run));
+        TRY(cairn_rod_drop(rod_steps[i], 100, &(cairn_lagrange_watch){ cairn_trace_see, &trace },
+                           &run));
     }
     return CAIRN_OK;
 }
@@ -91,16 +93,16 @@ static cairn_status rod_numbers(cairn_study *study)
     for (int i = 0; i < ROD_STEPS; i++) {
         cairn_rod_run run;
         TRY(cairn_rod_drop(rod_steps[i], 100, NULL, &run));
-        cairn_row row = { .reference = end[i], .ours = run.q[0], .within = 1e-6 };
+        cairn_study_values row = { .reference = end[i], .ours = run.q[0], .within = 1e-6 };
         cairn_study_row(study, &row, "h = %g s: final x (m)", rod_steps[i]);
-        row = (cairn_row){ .reference = spin[i], .ours = run.spin, .within = 1e-7 };
+        row = (cairn_study_values){ .reference = spin[i], .ours = run.spin, .within = 1e-7 };
         cairn_study_row(study, &row, "h = %g s: largest angular velocity (rad/s)", rod_steps[i]);
         if (rod_steps[i] != 0.0025)
             continue;
-        /* until then it turns freely */
-        row = (cairn_row){ .reference = -1.71529,
-                           .ours = paradox(pi / 6 + 4 * run.start[0]),
-                           .within = 1e-5 };
+        /* until then it rotates freely */
+        row = (cairn_study_values){ .reference = -1.71529,
+                                    .ours = paradox(pi / 6 + 4 * run.start[0]),
+                                    .within = 1e-5 };
         cairn_study_row(study, &row,
                         "n'M^-1 (n - mu t) before the first contact: < 0, the paradox");
     }
@@ -145,29 +147,30 @@ static void ball_positions(cairn_study *study, const cairn_throw *t)
                                         { 1.461883, 0.00288388 } };
     for (int i = 0; i < BALLS; i++)
         for (int c = 0; c < 2; c++) {
-            cairn_row row = { .reference = x[i][c],
-                              .ours = t->q[t->steps][6 * i + c],
-                              .within = c ? 1e-4 : 1e-7 };
+            cairn_study_values row = { .reference = x[i][c],
+                                       .ours = t->q[t->steps][6 * i + c],
+                                       .within = c ? 1e-4 : 1e-7 };
             cairn_study_row(study, &row, "ball %d at t = 1 s: %c (m)", i, "xy"[c]);
         }
 }
 
 static void ball_events(cairn_study *study, const cairn_throw *t)
 {
-    cairn_row row = { 0.42, 0.425, t->table, 0.02, 1e-9, "printed as about 0.42; exactly 0.4284" };
+    cairn_study_values row = { 0.42, 0.425, t->table,
+                               0.02, 1e-9,  "printed as about 0.42; exactly 0.4284" };
     cairn_study_row(study, &row, "the ball hits the table (s)");
-    row = (cairn_row){ 0.59, 0.58, t->collision, 0.02, 1e-9, "printed as about 0.59" };
+    row = (cairn_study_values){ 0.59, 0.58, t->collision, 0.02, 1e-9, "printed as about 0.59" };
     cairn_study_row(study, &row, "it hits the row of balls (s)");
-    row = (cairn_row){ 70, 0, 10.0 * t->candidates, 1e-9, 0, NULL };
+    row = (cairn_study_values){ 70, 0, 10.0 * t->candidates, 1e-9, 0, NULL };
     cairn_study_row(study, &row, "largest LCP: 10 unknowns for each of 7 contacts");
     const double *v = t->v[t->steps / 2];
-    row = (cairn_row){ .reference = 7.5 / 7, .ours = v[0], .within = 1e-9 };
+    row = (cairn_study_values){ .reference = 7.5 / 7, .ours = v[0], .within = 1e-9 };
     cairn_study_row(study, &row, "rolling after it has landed: v_x = 5/7 of 1.5 (m/s)");
     double lift = 0;
     for (int k = 0; k <= t->steps; k++)
         if (k > 0.585 * t->steps)
             lift = fmax(lift, t->q[k][2] - 0.1);
-    row = (cairn_row){ .ours = lift };
+    row = (cairn_study_values){ .ours = lift };
     cairn_study_claim(study, lift > 0, &row, "friction lifts the thrown ball at the collision (m)");
 }
 
@@ -220,11 +223,11 @@ static void ball_table_row(cairn_study *study, const ball_row *r, const double o
 {
     static const char *const names[3] = { "variation of v", "velocity error", "position error" };
     for (int i = 0; i < 3; i++) {
-        cairn_row row = { .published = r->published[i],
-                          .reference = r->reference[i],
-                          .ours = ours[i],
-                          .within = i ? r->within : 5e-4,
-                          .within_reference = i ? 2e-3 : 1e-5 };
+        cairn_study_values row = { .published = r->published[i],
+                                   .reference = r->reference[i],
+                                   .ours = ours[i],
+                                   .within = i ? r->within : 5e-4,
+                                   .within_reference = i ? 2e-3 : 1e-5 };
         row.why = i ? "differences of two runs: they amplify details of the 1996 program" : "";
         cairn_study_row(study, &row, "h = %g s: %s", 1.0 / r->steps, names[i]);
     }
@@ -255,7 +258,7 @@ static cairn_status ball_table(cairn_study *study, cairn_throw t[2])
             cairn_study_point(study, paper, 1.0 / r->steps, r->published[1 + k], 0);
         }
     }
-    cairn_row row = { 19.0690, 19.0698, cairn_throw_variation(&t[0]), 5e-4, 1e-5, NULL };
+    cairn_study_values row = { 19.0690, 19.0698, cairn_throw_variation(&t[0]), 5e-4, 1e-5, NULL };
     cairn_study_row(study, &row, "h = 0.00125 s: variation of v");
     return CAIRN_OK;
 }
@@ -269,7 +272,7 @@ static cairn_status table_1(cairn_study *study)
     return status;
 }
 
-const cairn_entry cairn_entries_st96[] = {
+const cairn_study_entry cairn_entries_st96[] = {
     { "st96-fig-2", "[ST96]", "Fig. 2", "the falling rod: frames and events", CAIRN_QUICK, 1,
       fig_2 },
     { "st96-fig-3-5", "[ST96]", "Figs 3, 4, 5", "velocities of the rod for four time steps",

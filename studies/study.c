@@ -1,10 +1,12 @@
-/* study.c - see study.h. */
-#include "reproduce/study.h"
-
+/* study.c - studies: their rows and figures, and the entries of `cairn reproduce`. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "studies/study.h"
+
+/* ---- rows and figures ------------------------------------------------------------------------ */
 
 static const double same_within = 1e-3;
 
@@ -24,7 +26,7 @@ void cairn_study_clear(cairn_study *study)
     *study = (cairn_study){ .quick = study->quick, .threads = study->threads };
 }
 
-/* One item more; false: no memory, which the study remembers. */
+/* Room for one more item; false: out of memory, which the study records. */
 static bool grow(cairn_study *study, void *address, int count, int *capacity, size_t size)
 {
     if (study->status == CAIRN_OK)
@@ -34,8 +36,8 @@ static bool grow(cairn_study *study, void *address, int count, int *capacity, si
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static cairn_finding *add_finding(cairn_study *study, const cairn_row *row, const char *format,
-                                  va_list arguments)
+static cairn_finding *add_finding(cairn_study *study, const cairn_study_values *row,
+                                  const char *format, va_list arguments)
 {
     if (!grow(study, &study->findings, study->finding_count, &study->finding_capacity,
               sizeof *study->findings))
@@ -57,7 +59,7 @@ static double relative(double ours, double expected)
 
 /* By the published number when there is one, else by the reference; with both, the reference must
  * hold as well. A NaN differs from everything. */
-static void judge(const cairn_row *row, cairn_finding *f)
+static void judge(const cairn_study_values *row, cairn_finding *f)
 {
     double expected = row->published != 0 ? row->published : row->reference;
     f->difference = relative(row->ours, expected);
@@ -72,7 +74,7 @@ static void judge(const cairn_row *row, cairn_finding *f)
     }
 }
 
-void cairn_study_row(cairn_study *study, const cairn_row *row, const char *format, ...)
+void cairn_study_row(cairn_study *study, const cairn_study_values *row, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -82,8 +84,8 @@ void cairn_study_row(cairn_study *study, const cairn_row *row, const char *forma
         judge(row, f);
 }
 
-static void add_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
-                      va_list arguments)
+static void add_claim(cairn_study *study, bool holds, const cairn_study_values *row,
+                      const char *format, va_list arguments)
 {
     cairn_finding *f = add_finding(study, row, format, arguments);
     if (!f)
@@ -92,8 +94,8 @@ static void add_claim(cairn_study *study, bool holds, const cairn_row *row, cons
     f->match = holds ? CAIRN_MATCH_TREND : CAIRN_MATCH_DIFFERS;
 }
 
-void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
-                       ...)
+void cairn_study_claim(cairn_study *study, bool holds, const cairn_study_values *row,
+                       const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -102,11 +104,11 @@ void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, con
 }
 
 void cairn_study_time_claim(cairn_study *study, const cairn_trial *trial, bool holds,
-                            const cairn_row *row, const char *format, ...)
+                            const cairn_study_values *row, const char *format, ...)
 {
     char why[sizeof((cairn_finding *)0)->why];
     bool solved = trial->verdict == CAIRN_VERDICT_SOLVED;
-    cairn_row told = *row;
+    cairn_study_values told = *row;
     va_list arguments;
     if (!solved) {
         snprintf(why, sizeof why,
@@ -172,4 +174,61 @@ void cairn_study_colour(cairn_study *study, int series, int colour)
 void cairn_study_break(cairn_study *study, int series)
 {
     cairn_study_point(study, series, NAN, NAN, NAN);
+}
+
+/* ---- pictures of a world --------------------------------------------------------------------- */
+
+void cairn_view_balls(cairn_study *study, const cairn_world *world, const cairn_figure *figure,
+                      int first, double plane)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    bool flat = cairn_world_dimension(world) == 2;
+    cairn_figure f = *figure;
+    f.x_label = "x (m)";
+    f.y_label = flat ? "y (m)" : "z (m)";
+    f.equal = f.bare = true;
+    cairn_study_figure(study, &f);
+    int series = cairn_study_series(study, CAIRN_SERIES_DISKS, "balls");
+    for (int i = first; i < b.count; i++) {
+        double r = cairn_bodies_shape(&b, i)->radius, away = flat ? 0 : fabs(b.x[i].y - plane);
+        if (away < r)
+            cairn_study_point(study, series, b.x[i].x, flat ? b.x[i].y : b.x[i].z,
+                              sqrt(r * r - away * away));
+    }
+}
+
+/* ---- all entries, paper by paper ------------------------------------------------------------- */
+
+static const struct {
+    const cairn_study_entry *entries;
+    const int *count;
+} papers[] = {
+    { cairn_entries_a06, &cairn_entries_a06_count },
+    { cairn_entries_st96, &cairn_entries_st96_count },
+    { cairn_entries_bl23, &cairn_entries_bl23_count },
+    { cairn_entries_bl23_box, &cairn_entries_bl23_box_count },
+    { cairn_entries_bl23_grains, &cairn_entries_bl23_grains_count },
+    { cairn_entries_a05, &cairn_entries_a05_count },
+    { cairn_entries_c09, &cairn_entries_c09_count },
+    { cairn_entries_shaken, &cairn_entries_shaken_count },
+    { cairn_entries_pebble_bed, &cairn_entries_pebble_bed_count },
+};
+
+const cairn_study_entry *cairn_entry_at(int index)
+{
+    for (size_t i = 0; i < sizeof papers / sizeof papers[0]; i++) {
+        if (index < *papers[i].count)
+            return &papers[i].entries[index];
+        index -= *papers[i].count;
+    }
+    return NULL;
+}
+
+const cairn_study_entry *cairn_entry_find(const char *name)
+{
+    const cairn_study_entry *entry;
+    for (int i = 0; (entry = cairn_entry_at(i)); i++)
+        if (strcmp(entry->name, name) == 0)
+            return entry;
+    return NULL;
 }

@@ -1,14 +1,14 @@
-/* study.h - what an entry of `cairn reproduce` finds: rows that compare numbers, and figures.
+/* study.h - the results of an entry of `cairn reproduce`: rows that compare numbers, and figures.
  *
  * Entries add to a study; the program prints it, draws it and writes its page. Failures of memory
- * are remembered in `status`, so that entries need not ask after every row. */
-#ifndef CAIRN_REPRODUCE_STUDY_H
-#define CAIRN_REPRODUCE_STUDY_H
+ * are recorded in `status`, so that entries need not check after every row. */
+#ifndef CAIRN_STUDIES_STUDY_H
+#define CAIRN_STUDIES_STUDY_H
 
 #include "cairn/cairn.h"
-#include "reproduce/memory.h"
+#include "studies/memory.h"
 
-/* How ours compares with what is published. */
+/* How our number compares with the published one. */
 typedef enum cairn_match {
     CAIRN_MATCH_SAME,    /* within 0.1 %, or within the row's tolerance when that is less        */
     CAIRN_MATCH_CLOSE,   /* within the row's tolerance                                           */
@@ -21,15 +21,15 @@ typedef enum cairn_match {
 const char *cairn_match_name(cairn_match match);
 
 /* A number to compare. Zero where there is none. */
-typedef struct cairn_row {
+typedef struct cairn_study_values {
     double published;        /* as the paper prints it                                           */
     double reference;        /* by an independent program                                        */
     double ours;             /* computed now                                                     */
     double within;           /* largest relative difference from the published number; from the
                                 reference when nothing is published                              */
     double within_reference; /* from the reference when there is a published number as well      */
-    const char *why;         /* what to know of a difference; NULL: nothing                      */
-} cairn_row;
+    const char *why;         /* reason for a difference; NULL: none                              */
+} cairn_study_values;
 
 /* A row as it was judged. */
 typedef struct cairn_finding {
@@ -66,13 +66,13 @@ typedef struct cairn_figure {
     bool log_x, log_y;
     bool equal; /* the same scale on both axes                                           */
     bool bare;  /* a legend would only hide things                                       */
-    double y_low, y_high; /* range of y; both 0: as the data have it                             */
+    double y_low, y_high; /* range of y; both 0: that of the data                                */
     int first, count; /* of its series: set by the study                                       */
 } cairn_figure;
 
 typedef struct cairn_study {
     bool quick;
-    int threads; /* that steps of many bodies may use; 0: as many as the machine has            */
+    int threads; /* threads for steps of many bodies; 0: one per processor                      */
     cairn_status status;
     cairn_finding *findings;
     int finding_count, finding_capacity;
@@ -80,24 +80,24 @@ typedef struct cairn_study {
     int figure_count, figure_capacity;
     cairn_series *series;
     int series_count, series_capacity;
-    char note[512]; /* which data were missing, and what was taken                              */
+    char note[512]; /* which data were missing, and what was assumed                            */
 } cairn_study;
 
-/* Free what a study holds and make it empty. */
+/* Free the contents of a study and make it empty. */
 void cairn_study_clear(cairn_study *study);
 
 /* Judge a number and keep it; `format` names what it is. */
-void cairn_study_row(cairn_study *study, const cairn_row *row, const char *format, ...)
+void cairn_study_row(cairn_study *study, const cairn_study_values *row, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Keep a statement of the paper that holds or does not, with the number that shows it. */
-void cairn_study_claim(cairn_study *study, bool holds, const cairn_row *row, const char *format,
-                       ...) __attribute__((format(printf, 4, 5)));
-/* The same for a statement about the time of a solve: one that gave up shows nothing, whatever the
- * time it took, and differs. */
+void cairn_study_claim(cairn_study *study, bool holds, const cairn_study_values *row,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same for a statement about the time of a solve: one that gave up proves nothing, whatever its
+ * time, and differs. */
 void cairn_study_time_claim(cairn_study *study, const cairn_trial *trial, bool holds,
-                            const cairn_row *row, const char *format, ...)
+                            const cairn_study_values *row, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-/* Say which data were chosen. */
+/* Describe the data that were chosen. */
 void cairn_study_note(cairn_study *study, const char *text);
 
 /* Begin a figure. */
@@ -119,19 +119,35 @@ typedef enum cairn_entry_size {
 } cairn_entry_size;
 
 /* An item of a paper. */
-typedef struct cairn_entry {
+typedef struct cairn_study_entry {
     const char *name;    /* "a06-table-10-1"                                                    */
     const char *paper;   /* "[A06]", see docs/references.md                                     */
     const char *item;    /* "Table 10.1"                                                        */
     const char *summary; /* one line                                                            */
     cairn_entry_size size;
-    double cpu; /* s: about what a full run takes; shares out the work and tells the time left  */
+    double cpu; /* s: approximate CPU time of a full run, for scheduling and the time left      */
     cairn_status (*run)(cairn_study *study);
-} cairn_entry;
+} cairn_study_entry;
 
 /* Entry `index` in the order of the report; NULL past the last. */
-const cairn_entry *cairn_entry_at(int index);
+const cairn_study_entry *cairn_entry_at(int index);
 /* The entry called `name`; NULL: there is none. */
-const cairn_entry *cairn_entry_find(const char *name);
+const cairn_study_entry *cairn_entry_find(const char *name);
+
+/* ---- pictures of a world as figures ---------------------------------------------------------- */
+
+/* Balls from number `first` on as the plane y = `plane` cuts them, in x and z; 2D: all of them, in
+ * x and y. Axes and legend of the figure are set. */
+void cairn_view_balls(cairn_study *study, const cairn_world *world, const cairn_figure *figure,
+                      int first, double plane);
+
+/* ---- the entries of each paper; study.c puts them in order ----------------------------------- */
+
+extern const cairn_study_entry cairn_entries_a06[], cairn_entries_st96[], cairn_entries_bl23[],
+    cairn_entries_bl23_box[], cairn_entries_bl23_grains[], cairn_entries_a05[], cairn_entries_c09[],
+    cairn_entries_shaken[], cairn_entries_pebble_bed[];
+extern const int cairn_entries_a06_count, cairn_entries_st96_count, cairn_entries_bl23_count,
+    cairn_entries_bl23_box_count, cairn_entries_bl23_grains_count, cairn_entries_a05_count,
+    cairn_entries_c09_count, cairn_entries_shaken_count, cairn_entries_pebble_bed_count;
 
 #endif

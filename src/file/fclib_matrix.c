@@ -4,8 +4,8 @@
  *     nz >= 0   triplets: p = column, i = row
  *     nz = -1   compressed columns: column c is p[c] .. p[c + 1], i = row
  *     nz = -2   compressed rows: row r is p[r] .. p[r + 1], i = column
- * Lists may be longer than what they hold. Nothing is believed before it is checked. */
-#include "io/fclib_matrix.h"
+ * Lists may be longer than their used part. Every size and index is checked before it is used. */
+#include "file/fclib.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "math/sparse.h"
 
-/* A group as it was read. */
+/* A group as it is in the file; the lists may have more entries than are used. */
 typedef struct stored {
     int32_t rows, columns, nz;
     cairn_hdf5_numbers p, i, x;
@@ -21,7 +21,7 @@ typedef struct stored {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* The key of an error inside the group `name`: name/list. */
+/* Put the name of the group in front of an error's key: name/list. */
 static void name_place(cairn_error *error, const char *name)
 {
     char inside[sizeof error->key];
@@ -41,6 +41,7 @@ static cairn_status read_size(hid_t group, stored *s, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* The size is compared before the lists are read. */
 static cairn_status read_lists(hid_t group, cairn_fclib_size size, cairn_arena *scratch, stored *s,
                                cairn_error *error)
 {
@@ -54,6 +55,7 @@ static cairn_status read_lists(hid_t group, cairn_fclib_size size, cairn_arena *
     return cairn_hdf5_read(group, "x", CAIRN_HDF5_REAL, scratch, &s->x, error);
 }
 
+/* `key` is the list of the file that the indices come from. */
 static cairn_status check_indices(const int32_t *index, int64_t count, int limit, const char *key,
                                   cairn_error *error)
 {
@@ -65,7 +67,8 @@ static cairn_status check_indices(const int32_t *index, int64_t count, int limit
     return CAIRN_OK;
 }
 
-/* Number of entries of a compressed matrix with `lines` rows or columns. */
+/* Check the starts of a compressed matrix with `lines` rows or columns: they begin with 0, never
+ * decrease and stay within the lists i and x. *count is the number of entries. */
 static cairn_status check_starts(const stored *s, int lines, int64_t *count, cairn_error *error)
 {
     const int32_t *p = s->p.data;
@@ -85,7 +88,7 @@ static cairn_status check_starts(const stored *s, int lines, int64_t *count, cai
     return CAIRN_OK;
 }
 
-/* Compressed rows or columns: the line of every entry. */
+/* Turn compressed rows or columns into a list with the line of every entry. */
 static cairn_status expand(const stored *s, int lines, cairn_arena *scratch, int64_t *count,
                            int32_t **line, cairn_error *error)
 {
@@ -100,18 +103,20 @@ static cairn_status expand(const stored *s, int lines, cairn_arena *scratch, int
     return CAIRN_OK;
 }
 
-static cairn_status list_triplets(const stored *s, cairn_entries *out, cairn_error *error)
+/* Triplets are used in place: no copy. */
+static cairn_status list_triplets(const stored *s, cairn_triplets *out, cairn_error *error)
 {
     if (s->nz > s->p.count || s->nz > s->i.count || s->nz > s->x.count)
         return cairn_fail(error, CAIRN_BAD_INPUT, "nz",
                           "found %d triplets, but the lists p, i, x have %d, %d, %d numbers", s->nz,
                           s->p.count, s->i.count, s->x.count);
-    *out = (cairn_entries){ s->nz, s->i.data, s->p.data, s->x.data };
+    *out = (cairn_triplets){ s->nz, s->i.data, s->p.data, s->x.data };
     return CAIRN_OK;
 }
 
-/* The entries of any of the three ways, indices checked. */
-static cairn_status list_entries(const stored *s, cairn_arena *scratch, cairn_entries *out,
+/* The entries of a matrix stored in any of the three ways, with checked indices. Triplets are
+ * the common form; cairn_sparse_gather makes rows of them. */
+static cairn_status list_entries(const stored *s, cairn_arena *scratch, cairn_triplets *out,
                                  cairn_error *error)
 {
     int32_t *line = NULL;
@@ -120,10 +125,10 @@ static cairn_status list_entries(const stored *s, cairn_arena *scratch, cairn_en
         TRY(list_triplets(s, out, error));
     } else if (s->nz == CAIRN_FCLIB_COLUMNS) {
         TRY(expand(s, s->columns, scratch, &count, &line, error));
-        *out = (cairn_entries){ count, s->i.data, line, s->x.data };
+        *out = (cairn_triplets){ count, s->i.data, line, s->x.data };
     } else if (s->nz == CAIRN_FCLIB_ROWS) {
         TRY(expand(s, s->rows, scratch, &count, &line, error));
-        *out = (cairn_entries){ count, line, s->i.data, s->x.data };
+        *out = (cairn_triplets){ count, line, s->i.data, s->x.data };
     } else {
         return cairn_fail(error, CAIRN_BAD_INPUT, "nz",
                           "found %d, expected -2 (rows), -1 (columns) or a number of triplets",
@@ -134,17 +139,20 @@ static cairn_status list_entries(const stored *s, cairn_arena *scratch, cairn_en
     return check_indices(out->column, out->count, s->columns, by_rows ? "i" : "p", error);
 }
 
+/* Gathering adds up entries at the same place, and sorts each row by column. */
 static cairn_status read_group(hid_t group, cairn_fclib_size size, cairn_arena *scratch,
                                cairn_arena *arena, cairn_matrix *out, cairn_error *error)
 {
     stored s;
-    cairn_entries entries;
+    cairn_triplets entries;
     TRY(read_lists(group, size, scratch, &s, error));
     TRY(list_entries(&s, scratch, &entries, error));
     TRY(cairn_sparse_gather(s.rows, s.columns, &entries, arena, out));
     return cairn_sparse_check(out, "x", error);
 }
 
+/* The lists of the file live in a scratch arena, so that only the gathered matrix stays in the
+ * caller's. Errors get the name of the group in front of their key. */
 cairn_status cairn_fclib_matrix_read(hid_t parent, const char *name, cairn_fclib_size size,
                                      cairn_arena *arena, cairn_matrix *out, cairn_error *error)
 {
@@ -174,7 +182,8 @@ cairn_status cairn_fclib_matrix_size(hid_t parent, const char *name, int *rows, 
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* A dataset of types that the caller owns; `space` is closed. */
+/* Write a dataset. types: in the file, in memory; the caller owns them. `space` is closed here,
+ * also if it is invalid. */
 static cairn_status write_dataset(hid_t parent, const char *name, const hid_t types[2], hid_t space,
                                   const void *data, cairn_error *error)
 {
@@ -202,6 +211,7 @@ cairn_status cairn_fclib_list_write(hid_t parent, const char *name, cairn_hdf5_v
                          error);
 }
 
+/* FCLib reads texts of fixed length with a final zero, unlike the texts of run files. */
 cairn_status cairn_fclib_text_write(hid_t parent, const char *name, const char *text,
                                     cairn_error *error)
 {
@@ -222,7 +232,8 @@ static cairn_status write_int(hid_t group, const char *name, int32_t value, cair
                                   error);
 }
 
-/* m, n, nz, p, i, x of a group whose lists are known. */
+/* Write m, n, nz, p, i, x of a group whose lists are known. nzmax is the capacity of the lists in
+ * FCLib's own struct; here they have no spare entries. */
 static cairn_status write_lists(hid_t group, const stored *s, cairn_error *error)
 {
     TRY(write_int(group, "nzmax", s->x.count, error));
@@ -243,6 +254,7 @@ static cairn_status write_lists(hid_t group, const stored *s, cairn_error *error
     return CAIRN_OK;
 }
 
+/* FCLib has 32-bit starts; the caller has checked that they fit. */
 static cairn_status write_rows(hid_t group, const cairn_matrix *A, cairn_arena *scratch,
                                cairn_error *error)
 {
@@ -265,7 +277,7 @@ static cairn_status write_rows(hid_t group, const cairn_matrix *A, cairn_arena *
 static cairn_status write_triplets(hid_t group, const cairn_matrix *A, cairn_arena *scratch,
                                    cairn_error *error)
 {
-    cairn_matrix T; /* A' by rows: the entries of A by columns */
+    cairn_matrix T; /* A' by rows: the entries of A by columns, as FCLib expects */
     TRY(cairn_sparse_transpose(A, scratch, &T));
     int count = (int)T.start[T.rows];
     int32_t *column = cairn_arena_take(scratch, (size_t)count, sizeof(int32_t));
@@ -284,6 +296,7 @@ cairn_status cairn_fclib_matrix_write(hid_t parent, const char *name, const cair
 {
     hid_t group;
     cairn_arena scratch = { 0 };
+    /* a matrix without rows need not have starts */
     if (A->rows && A->start[A->rows] > INT32_MAX)
         return cairn_fail(error, CAIRN_UNSUPPORTED, name, "more entries than such a file can hold");
     TRY(cairn_hdf5_group(parent, name, &group, error));

@@ -1,12 +1,12 @@
-/* fclib_read.c - reading FCLib files; docs/fclib.md describes the layout.
+/* fclib_read.c - reads FCLib files; docs/fclib.md describes the layout.
  *
- * 1. The root group says the form: fclib_local or fclib_global, or the same with _rolling behind.
- * 2. spacedim and the list mu give the dimension and the number of contacts; all other sizes must
+ * 1. The root group tells the form: fclib_local or fclib_global, or one of these with _rolling.
+ * 2. spacedim and the list mu give the dimension and the number of contacts. All other sizes must
  *    follow from these two, and from the list f in a global problem. With rolling friction spacedim
- *    is 5, N, T1, T2, R1, R2, and a list mu_r has the coefficients.
+ *    is 5 (N, T1, T2, R1, R2), and a list mu_r has the coefficients.
  * 3. Equality constraints are refused.
  * 4. A global problem is condensed to the local form.
- * 5. /solution and /guesses are read when they are there. */
+ * 5. /solution and /guesses are read if they exist. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +14,11 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/fclib.h"
-#include "io/fclib_matrix.h"
-#include "io/file.h"
+#include "file/fclib.h"
+#include "file/file.h"
 
-/* What cairn_fclib points to. */
+/* A file in memory. The public struct comes first, so both have the same address; the rest is
+ * what its pointers refer to. */
 typedef struct loaded {
     cairn_fclib face; /* first: what the caller sees */
     cairn_arena arena;
@@ -26,12 +27,13 @@ typedef struct loaded {
     int size; /* dimension * contacts */
 } loaded;
 
+/* Answers in the arena. */
 typedef struct answer_list {
     cairn_fclib_answer *items;
     int count;
 } answer_list;
 
-/* What a root group says. */
+/* What the name of the root group tells. */
 typedef struct form {
     const char *group;
     bool global, rolling;
@@ -61,7 +63,7 @@ static cairn_status read_list(hid_t group, const char *name, int expected, loade
     return CAIRN_OK;
 }
 
-/* A list that must be there with `expected` numbers. */
+/* A list that must exist, with `expected` numbers. */
 static cairn_status take_list(hid_t group, const char *name, int expected, loaded *l,
                               const double **out, cairn_error *error)
 {
@@ -71,7 +73,7 @@ static cairn_status take_list(hid_t group, const char *name, int expected, loade
     return CAIRN_OK;
 }
 
-/* The same, *out stays NULL where there is none. */
+/* The same for a list that may be missing; *out then keeps its value. */
 static cairn_status take_optional(hid_t group, const char *name, int expected, loaded *l,
                                   const double **out, cairn_error *error)
 {
@@ -80,6 +82,8 @@ static cairn_status take_optional(hid_t group, const char *name, int expected, l
 
 /* ---- (2), (3): the form --------------------------------------------------------------------- */
 
+/* In FCLib spacedim is the number of components of a contact: 2 in the plane, 3 in space, 5 with
+ * rolling friction in space. */
 static cairn_status read_dimension(hid_t group, bool rolling, loaded *l, cairn_error *error)
 {
     int32_t dimension;
@@ -108,6 +112,7 @@ static cairn_status check_no_matrix(hid_t group, const char *name, cairn_error *
     return rows > 0 && columns > 0 ? refuse_equalities(error, name) : CAIRN_OK;
 }
 
+/* The same for a list. */
 static cairn_status check_no_list(hid_t vectors, const char *name, loaded *l, cairn_error *error)
 {
     cairn_hdf5_numbers list;
@@ -122,6 +127,7 @@ static cairn_status read_mu(hid_t vectors, loaded *l, cairn_error *error)
     cairn_problem *p = &l->face.problem;
     cairn_hdf5_numbers mu;
     TRY(read_list(vectors, "mu", -1, l, &mu, error));
+    /* sizes are ints: dimension * contacts must fit */
     if (mu.count > INT32_MAX / p->dimension)
         return cairn_fail(error, CAIRN_BAD_INPUT, "mu", "found %d contacts", mu.count);
     p->mu = mu.data;
@@ -133,6 +139,7 @@ static cairn_status read_mu(hid_t vectors, loaded *l, cairn_error *error)
 
 /* ---- the two forms -------------------------------------------------------------------------- */
 
+/* The matrices V and R and the list s describe equality constraints; W and q the contacts. */
 static cairn_status read_local(hid_t group, hid_t vectors, loaded *l, cairn_error *error)
 {
     cairn_fclib_size square = { l->size, l->size };
@@ -145,6 +152,8 @@ static cairn_status read_local(hid_t group, hid_t vectors, loaded *l, cairn_erro
     return cairn_problem_check(&l->face.problem, error);
 }
 
+/* u = H' v + w with M v = H r + f, where H has a row for each degree of freedom and a column for
+ * each component of a contact. Condensing gives W = H' M^-1 H and q = H' M^-1 f + w. */
 static cairn_status read_global(hid_t group, hid_t vectors, loaded *l, cairn_error *error)
 {
     cairn_global *g = &l->global;
@@ -168,6 +177,7 @@ static cairn_status read_global(hid_t group, hid_t vectors, loaded *l, cairn_err
     return CAIRN_OK;
 }
 
+/* The texts are optional and never NULL: "" stands for a missing one. */
 static cairn_status read_info(hid_t group, loaded *l, cairn_error *error)
 {
     hid_t info;
@@ -185,6 +195,7 @@ static cairn_status read_info(hid_t group, loaded *l, cairn_error *error)
     return status;
 }
 
+/* The dimension comes first, since all sizes follow from it and from mu. */
 static cairn_status read_form(hid_t group, const form *f, loaded *l, cairn_error *error)
 {
     hid_t vectors;
@@ -217,6 +228,7 @@ static cairn_status read_problem(hid_t file, loaded *l, cairn_error *error)
 
 /* ---- (5) answers ---------------------------------------------------------------------------- */
 
+/* Only running out of memory is an error: the attribute is optional, and nothing depends on it. */
 static cairn_status read_solver(hid_t group, loaded *l, cairn_fclib_answer *out)
 {
     char text[256] = "";
@@ -239,11 +251,13 @@ static cairn_status read_lists(hid_t group, loaded *l, cairn_fclib_answer *out, 
     TRY(take_optional(group, "u", l->size, l, &out->u, error));
     if (l->face.global)
         TRY(take_optional(group, "v", l->global.M.rows, l, &out->v, error));
+    /* files of other programs have the error under a different name; without either it stays NaN */
     if (!cairn_hdf5_read_real_attribute(group, "fclib_error", &out->fclib_error))
         cairn_hdf5_read_real_attribute(group, "siconos_error", &out->fclib_error);
     return read_solver(group, l, out);
 }
 
+/* Defaults mean "unknown": NaN for the error, "" for the solver, NULL for u and v. */
 static cairn_status read_answer(hid_t parent, const char *name, loaded *l, cairn_fclib_answer *out,
                                 cairn_error *error)
 {
@@ -266,7 +280,8 @@ static cairn_status read_solution(hid_t file, loaded *l, cairn_error *error)
     return read_answer(file, "solution", l, solution, error);
 }
 
-/* How many guesses the group really has room for. */
+/* The number of guesses, refused if it exceeds the number of entries of the group: memory is
+ * allocated for that many. */
 static cairn_status count_guesses(hid_t group, int *out, cairn_error *error)
 {
     H5G_info_t about = { 0 };
@@ -288,6 +303,7 @@ static cairn_status read_guess_group(hid_t group, loaded *l, cairn_error *error)
         return CAIRN_NO_MEMORY;
     for (int i = 0; i < count; i++) {
         char name[16];
+        /* FCLib numbers guesses from 1 */
         snprintf(name, sizeof name, "%d", i + 1);
         TRY(read_answer(group, name, l, &guesses[i], error));
     }
@@ -333,6 +349,7 @@ cairn_status cairn_fclib_load(const char *path, cairn_fclib **out, cairn_error *
     cairn_status status = read_file(path, l, error);
     cairn_hdf5_quiet_end(quiet);
     if (status == CAIRN_OK) {
+        /* the key of each dataset is set before it is read, also if nothing fails */
         if (error)
             *error = (cairn_error){ 0 };
         *out = &l->face;

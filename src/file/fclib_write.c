@@ -1,10 +1,10 @@
-/* fclib_write.c - writing FCLib files; docs/fclib.md describes the layout. W is written by
+/* fclib_write.c - writes FCLib files; docs/fclib.md describes the layout. W is written as
  * compressed rows, M and H as triplets sorted by column.
  *
- * A problem in the block form becomes a global one:
+ * A problem in block form becomes a global one:
  *     M = diag(1/mass_inverse), f = M v_free, H' = the rows of problem.h's H, w_N += b
- * and a degree of freedom k that nothing can move (mass_inverse 0) gets M_kk = 1, an empty row of
- * H, and w += H_k v_free,k. */
+ * A degree of freedom k that nothing can move (mass_inverse 0) gets M_kk = 1, an empty row of H,
+ * and w += H_k v_free,k: it keeps its velocity, and contacts still see it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/fclib.h"
-#include "io/fclib_matrix.h"
-#include "io/file.h"
-#include "io/hdf5_sink.h"
+#include "file/fclib.h"
+#include "file/file.h"
+#include "file/hdf5.h"
 #include "math/sparse.h"
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -49,13 +49,14 @@ static cairn_status write_info(hid_t group, const cairn_fclib *face, cairn_error
 
 /* ---- problems ------------------------------------------------------------------------------- */
 
-/* mu_r, where there is rolling friction. */
+/* Write mu_r if there is rolling friction. */
 static cairn_status write_rolling(hid_t vectors, int rolling, size_t contacts,
                                   const double *mu_rolling, cairn_error *error)
 {
     return rolling ? write_reals(vectors, "mu_r", contacts, mu_rolling, error) : CAIRN_OK;
 }
 
+/* FCLib has no bias b, so it is added to the normal component of q. */
 static cairn_status write_local_lists(hid_t vectors, const cairn_problem *p, cairn_arena *arena,
                                       cairn_error *error)
 {
@@ -91,6 +92,8 @@ static cairn_status write_vectors(hid_t group, const cairn_fclib *face, cairn_ar
     return status;
 }
 
+/* A global problem is stored instead of its condensed form, which could be derived but not
+ * undone. */
 static cairn_status write_form(hid_t group, const cairn_fclib *face, cairn_arena *arena,
                                cairn_error *error)
 {
@@ -108,6 +111,7 @@ static cairn_status write_form(hid_t group, const cairn_fclib *face, cairn_arena
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
+/* Only r is required. NaN is the mark of an unknown error and is not written. */
 static cairn_status write_answer_lists(hid_t group, const cairn_fclib *face,
                                        const cairn_fclib_answer *answer, cairn_error *error)
 {
@@ -136,6 +140,7 @@ static cairn_status write_answer(hid_t parent, const char *name, const cairn_fcl
     return status;
 }
 
+/* The groups of guesses are named 1, 2, ... */
 static cairn_status write_guess_group(hid_t group, const cairn_fclib *face, cairn_error *error)
 {
     TRY(write_int(group, "number_of_guesses", face->guess_count, error));
@@ -160,7 +165,7 @@ static cairn_status write_answers(hid_t file, const cairn_fclib *face, cairn_err
     return status;
 }
 
-/* What an FCLib file cannot hold. */
+/* Refuse problems that an FCLib file cannot represent. */
 static cairn_status check_place(const cairn_problem *p, cairn_error *error)
 {
     if (p->s)
@@ -179,6 +184,7 @@ static cairn_status check_place(const cairn_problem *p, cairn_error *error)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
+/* The name of the root group tells the form: local or global, with rolling friction or without. */
 static cairn_status write_all(hid_t file, const cairn_fclib *face, cairn_error *error)
 {
     hid_t group;
@@ -195,34 +201,10 @@ static cairn_status write_all(hid_t file, const cairn_fclib *face, cairn_error *
     return status;
 }
 
-/* The whole file under a temporary name. */
-static cairn_status write_part(const char *part, const cairn_fclib *face, cairn_error *error)
+/* A callback of cairn_hdf5_write_file. */
+static cairn_status fill_file(hid_t file, const void *context, cairn_error *error)
 {
-    hid_t file;
-    cairn_hdf5_sink sink = { 0 };
-    TRY(cairn_hdf5_create(part, &sink, &file, error));
-    cairn_status status = write_all(file, face, error);
-    if (status == CAIRN_OK)
-        status = cairn_hdf5_flush(file, error);
-    cairn_status closed = cairn_hdf5_close(file, &sink, status == CAIRN_OK ? error : NULL);
-    status = status == CAIRN_OK ? closed : status;
-    return status == CAIRN_OK ? cairn_hdf5_sink_check(&sink, error) : status;
-}
-
-static cairn_status write_file(const char *path, const cairn_fclib *face, cairn_error *error)
-{
-    char part[CAIRN_PATH_BYTES];
-    int length = snprintf(part, sizeof part, "%s.part", path);
-    if (length < 0 || length >= CAIRN_PATH_BYTES)
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "the path has %d bytes", length);
-    unlink(part); /* so no link is followed */
-    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
-    cairn_status status = write_part(part, face, error);
-    cairn_hdf5_quiet_end(quiet);
-    if (status == CAIRN_OK)
-        return cairn_file_place(part, path, error);
-    unlink(part);
-    return status;
+    return write_all(file, context, error);
 }
 
 cairn_status cairn_fclib_save(const char *path, const cairn_fclib *fclib, cairn_error *error)
@@ -233,7 +215,7 @@ cairn_status cairn_fclib_save(const char *path, const cairn_fclib *fclib, cairn_
     else
         status = check_place(&fclib->problem, error);
     if (status == CAIRN_OK)
-        status = write_file(path, fclib, error);
+        status = cairn_hdf5_write_file(path, fill_file, fclib, error);
     if (status != CAIRN_OK)
         cairn_error_set_file(error, path);
     return status;
@@ -241,7 +223,8 @@ cairn_status cairn_fclib_save(const char *path, const cairn_fclib *fclib, cairn_
 
 /* ---- a problem of any form ------------------------------------------------------------------ */
 
-/* Entries of H, dof by contact component, while they are collected. */
+/* Entries of H while they are collected: a row for each degree of freedom, a column for each
+ * component of a contact. */
 typedef struct collecting {
     const cairn_problem *p;
     int64_t count;
@@ -250,7 +233,8 @@ typedef struct collecting {
     double *w;
 } collecting;
 
-/* One row of the block form: side `side` of contact j, component i. */
+/* Add one row of the block form: side `side` of contact j, component i. Side blocks < 0 are held
+ * bodies, whose motion is in w already. */
 static void collect_row(collecting *c, int j, int side, int i, const double *H)
 {
     const cairn_problem *p = c->p;
@@ -269,6 +253,7 @@ static void collect_row(collecting *c, int j, int side, int i, const double *H)
     }
 }
 
+/* At most 2 sides x dimension rows x block_size entries per contact; zeros are not stored. */
 static cairn_status collect_H(const cairn_problem *p, cairn_arena *arena, cairn_global *g)
 {
     size_t size = (size_t)p->dimension * (size_t)p->contacts,
@@ -291,11 +276,13 @@ static cairn_status collect_H(const cairn_problem *p, cairn_arena *arena, cairn_
                 collect_row(&c, j, side, i, H + i * p->block_size);
         }
     }
-    cairn_entries entries = { c.count, c.row, c.column, c.value };
+    cairn_triplets entries = { c.count, c.row, c.column, c.value };
     g->w = c.w;
     return cairn_sparse_gather(g->M.rows, (int)size, &entries, arena, &g->H);
 }
 
+/* M is diagonal: row k has one entry. A degree of freedom without mass gets 1, so that M can be
+ * inverted; its row of H is empty, so the value has no effect. */
 static cairn_status collect_M(const cairn_problem *p, cairn_arena *arena, cairn_global *g)
 {
     size_t n = (size_t)p->blocks * (size_t)p->block_size;
@@ -317,6 +304,7 @@ static cairn_status collect_M(const cairn_problem *p, cairn_arena *arena, cairn_
     return CAIRN_OK;
 }
 
+/* The friction coefficients are shared with the problem, not copied. */
 static cairn_status globalise(const cairn_problem *p, cairn_arena *arena, cairn_global *g)
 {
     g->dimension = p->dimension;
@@ -328,7 +316,8 @@ static cairn_status globalise(const cairn_problem *p, cairn_arena *arena, cairn_
     return collect_H(p, arena, g);
 }
 
-/* The velocities of r, with the bias in u as the file has it, and the judge's word. */
+/* The velocities that follow from r, with the bias in u as in the file, and the judge's residual
+ * in FCLib's own measure. */
 static cairn_status complete_answer(const cairn_problem *p, cairn_arena *arena,
                                     cairn_fclib_answer *out)
 {
@@ -347,7 +336,8 @@ static cairn_status complete_answer(const cairn_problem *p, cairn_arena *arena,
     return CAIRN_OK;
 }
 
-/* The face of a file, all of it lent or in the arena; `known` has r and the solver's name. */
+/* Fill the public struct of a file with pointers to the caller's arrays or into the arena.
+ * `known` has r (may be NULL) and the solver's name. */
 static cairn_status prepare(const cairn_problem *p, const cairn_fclib_answer *known,
                             cairn_arena *arena, cairn_fclib *face, cairn_error *error)
 {
@@ -390,7 +380,7 @@ cairn_status cairn_fclib_save_problem(const char *path, const cairn_problem *p, 
 
 /* ---- the answer to a file ------------------------------------------------------------------- */
 
-/* v of a global file besides: its problem is the local form, which has none. */
+/* Complete an answer. A global file also has v, which its condensed problem does not give. */
 static cairn_status complete_file_answer(const cairn_fclib *fclib, cairn_arena *arena,
                                          cairn_fclib_answer *out)
 {
@@ -404,6 +394,7 @@ static cairn_status complete_file_answer(const cairn_fclib *fclib, cairn_arena *
     return cairn_condensed_velocity(fclib->condensed, out->r, v);
 }
 
+/* The file is written anew with the given answer; guesses and texts of the old one are kept. */
 cairn_status cairn_fclib_save_answer(const char *path, const cairn_fclib *fclib, const char *solver,
                                      const double *r, cairn_error *error)
 {

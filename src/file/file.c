@@ -1,5 +1,6 @@
-/* file.c - see file.h. */
-#include "io/file.h"
+/* file.c - paths, folders, and files that appear when they are complete; also the public output
+ * files, which are written in the same way. */
+#include "file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,9 +12,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "cairn/output.h"
 
 #define PART ".part"
 
+/* The end of a path says more than its beginning, so the beginning is cut. */
 void cairn_error_set_file(cairn_error *error, const char *path)
 {
     if (!error)
@@ -23,7 +26,7 @@ void cairn_error_set_file(cairn_error *error, const char *path)
     memcpy(error->file, tail, strlen(tail) + 1);
 }
 
-/* "cannot <verb>: <reason of errno>" for a path */
+/* Fail with "cannot <verb>: <reason of errno>" for a path. */
 static cairn_status fail_errno(cairn_error *error, const char *path, const char *verb)
 {
     const char *reason = strerror(errno);
@@ -41,6 +44,7 @@ cairn_status cairn_path_join(const char *folder, const char *name, char *path, c
                       length, CAIRN_PATH_BYTES);
 }
 
+/* access follows links: a link that leads nowhere does not count. */
 bool cairn_is_file(const char *path)
 {
     return access(path, F_OK) == 0;
@@ -63,7 +67,8 @@ cairn_status cairn_folder_create(const char *path, cairn_error *error)
                           sizeof partial - 1);
     }
     memcpy(partial, path, length + 1);
-    /* a, a/b, a/b/c: the parents may exist and need not be writable */
+    /* create a, a/b, a/b/c. Errors of parents are ignored: they may exist and need not be
+     * writable */
     for (size_t i = 1; i < length; i++) {
         if (partial[i] != '/')
             continue;
@@ -75,15 +80,17 @@ cairn_status cairn_folder_create(const char *path, cairn_error *error)
         return fail_errno(error, path, "make the folder");
     if (cairn_is_folder(path))
         return CAIRN_OK;
+    /* EEXIST above may stand for a file, or for a link that leads nowhere */
     if (!cairn_is_file(path))
         return fail_errno(error, path, "look into the folder");
     cairn_error_set_file(error, path);
     return cairn_fail(error, CAIRN_IO_FAILED, NULL, "found a file, expected a folder");
 }
 
-/* ---- where a file goes ----------------------------------------------------------------------- */
+/* ---- where a file goes ------------------------------------------------------------------- */
 
-/* Replace a path that is a link by what the link says; false: it does not fit. */
+/* Replace a path that is a link by the link's target, which is relative to the folder of the
+ * link. False: it cannot be read or does not fit. */
 static bool follow_link(char path[CAIRN_PATH_BYTES])
 {
     char text[CAIRN_PATH_BYTES];
@@ -99,7 +106,8 @@ static bool follow_link(char path[CAIRN_PATH_BYTES])
     return true;
 }
 
-/* The name behind all links, of a file that is there or is to be made; 0 or an errno. */
+/* Resolve all links of a path; the file itself need not exist, which is why realpath does not
+ * serve. Returns 0 or an errno. 40 links is the limit of Linux. */
 static int find_target(char path[CAIRN_PATH_BYTES])
 {
     enum { MOST_LINKS = 40 };
@@ -115,7 +123,8 @@ static int find_target(char path[CAIRN_PATH_BYTES])
     return ELOOP;
 }
 
-/* The descriptor of the program's own output when it goes to that file, else -1. */
+/* The program's own output descriptor if it goes to that file, else -1. Renaming would detach
+ * the file from that output: what the program prints later would be lost. */
 static int standard_output(const struct stat *file)
 {
     struct stat own;
@@ -126,13 +135,13 @@ static int standard_output(const struct stat *file)
     return -1;
 }
 
-/* What is no plain file but takes bytes in a row: a FIFO, a terminal, /dev/null, the program's
- * output. A descriptor, or -1 with errno. */
+/* Open something that is not a plain file but takes bytes in sequence: a FIFO, a terminal,
+ * /dev/null, the program's output. Returns a descriptor, or -1 with errno. */
 static int open_in_a_row(const char *path, const struct stat *about)
 {
     int own = standard_output(about);
     if (own >= 0) {
-        fflush(NULL); /* what the program has written before comes before */
+        fflush(NULL); /* earlier output of the program must come first */
         return fcntl(own, F_DUPFD_CLOEXEC, 0);
     }
     if (S_ISFIFO(about->st_mode) || S_ISCHR(about->st_mode))
@@ -141,7 +150,7 @@ static int open_in_a_row(const char *path, const struct stat *about)
     return -1;
 }
 
-/* A new file of our own: never one that someone else put there. */
+/* Create a new file. O_EXCL makes sure that it is not one that somebody else put there. */
 static int open_new(const char *path)
 {
     if (unlink(path) != 0 && errno != ENOENT)
@@ -149,8 +158,9 @@ static int open_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* The descriptor to write to, -1 with errno. What the system does not follow (links of others in a
- * folder like /tmp) is not followed by hand either. */
+/* Open the file to write to: a descriptor, or -1 with errno. stat comes first, because it obeys
+ * the system's rules about links: where the system refuses to follow a link (one of another user
+ * in a folder like /tmp), it is not followed by hand either. */
 static int open_target(cairn_file *file)
 {
     struct stat about;
@@ -173,6 +183,7 @@ static int open_target(cairn_file *file)
 
 cairn_status cairn_file_create(const char *path, cairn_file *out, cairn_error *error)
 {
+    /* room for ".part" and the final zero; a target behind a link is checked again */
     enum { LONGEST = CAIRN_PATH_BYTES - sizeof PART };
     out->stream = NULL;
     if (strlen(path) > LONGEST) {
@@ -190,6 +201,7 @@ cairn_status cairn_file_create(const char *path, cairn_file *out, cairn_error *e
     return status;
 }
 
+/* errno is saved from the first step that fails, because the clean-up would overwrite it. */
 cairn_status cairn_file_commit(cairn_file *file, cairn_error *error)
 {
     bool written = fflush(file->stream) == 0 && !ferror(file->stream);
@@ -208,7 +220,7 @@ cairn_status cairn_file_commit(cairn_file *file, cairn_error *error)
     return fail_errno(error, file->path, "write");
 }
 
-/* All bytes of one stream behind those of another; what fails shows at the end of either. */
+/* Append all bytes of one stream to another. False: reading or writing failed. */
 static bool copy_stream(FILE *from, FILE *to)
 {
     char bytes[1 << 14];
@@ -219,6 +231,7 @@ static bool copy_stream(FILE *from, FILE *to)
     return !ferror(from);
 }
 
+/* Where a file must be written in place, or a link followed, its contents are copied. */
 static cairn_status copy_file(const char *from, const char *path, cairn_error *error)
 {
     cairn_file file = { 0 };
@@ -239,6 +252,7 @@ static cairn_status copy_file(const char *from, const char *path, cairn_error *e
 cairn_status cairn_file_place(const char *part, const char *path, cairn_error *error)
 {
     struct stat about;
+    /* renaming is enough if there is nothing, or a plain file, under this name */
     bool plain = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
     if (plain && rename(part, path) == 0)
         return CAIRN_OK;
@@ -247,7 +261,7 @@ cairn_status cairn_file_place(const char *part, const char *path, cairn_error *e
     return status;
 }
 
-/* ---- keeping, and who may write -------------------------------------------------------------- */
+/* ---- keeping, and who may write ---------------------------------------------------------- */
 
 bool cairn_file_keep_entry(const char *path)
 {
@@ -257,12 +271,15 @@ bool cairn_file_keep_entry(const char *path)
     if (slash)
         slash[slash == folder] = '\0';
     int descriptor = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* EINVAL: the file system cannot sync folders, so there is nothing to wait for */
     bool kept = descriptor >= 0 && (fsync(descriptor) == 0 || errno == EINVAL);
     if (descriptor >= 0)
         close(descriptor);
     return kept;
 }
 
+/* The order matters: first the data, then the rename, then the folder. After a power failure the
+ * name then refers either to the old file or to the complete new one. */
 cairn_status cairn_file_commit_durable(cairn_file *file, cairn_error *error)
 {
     bool plain = !file->in_place;
@@ -276,9 +293,11 @@ cairn_status cairn_file_commit_durable(cairn_file *file, cairn_error *error)
                                                        : fail_errno(error, file->path, "keep");
 }
 
-/* ---- locks ----------------------------------------------------------------------------------- */
+/* ---- locks ------------------------------------------------------------------------------- */
 
-/* Who looks whether a lock is taken has it for some microseconds: that passes. */
+/* A program that looks at a lock holds it for some microseconds, so a failure is retried, 20
+ * times over 20 ms. Any error but EWOULDBLOCK means that there are no locks, which counts as
+ * success. */
 bool cairn_lock_take(int descriptor)
 {
     enum { TRIES = 20 };
@@ -296,6 +315,7 @@ cairn_lock_state cairn_lock_look(const char *path)
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0)
         return CAIRN_LOCK_FREE;
+    /* a shared lock is enough to find out, and does not disturb others who look */
     bool free = flock(descriptor, LOCK_SH | LOCK_NB) == 0, taken = !free && errno == EWOULDBLOCK;
     close(descriptor);
     return free ? CAIRN_LOCK_FREE : taken ? CAIRN_LOCK_TAKEN : CAIRN_LOCK_UNKNOWN;
@@ -306,7 +326,7 @@ cairn_status cairn_folder_lock(const char *folder, int *lock, cairn_error *error
     *lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*lock < 0)
         return fail_errno(error, folder, "look into the folder");
-    /* some network file systems lock no folders; run.h5.part is locked in any case */
+    /* some network file systems cannot lock folders; run.h5.part is locked in any case */
     if (cairn_lock_take(*lock))
         return CAIRN_OK;
     cairn_folder_unlock(lock);
@@ -321,9 +341,9 @@ void cairn_folder_unlock(int *lock)
     *lock = -1;
 }
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------- */
 
-/* Descriptors that the program was given, with whatever is behind them. */
+/* Whether a path names a descriptor that the program was given, whatever is behind it. */
 static bool is_descriptor(const char *path)
 {
     static const char *const names[] = { "/dev/stdin", "/dev/fd/", "/proc/self/fd/" };
@@ -333,7 +353,7 @@ static bool is_descriptor(const char *path)
     return false;
 }
 
-/* Whether a file can be read from its begin to its end without waiting for anyone. */
+/* Check that a file can be read from beginning to end without waiting for another program. */
 static cairn_status check_plain(const char *path, mode_t mode, cairn_error *error)
 {
     if (S_ISREG(mode) || (!S_ISDIR(mode) && is_descriptor(path)))
@@ -355,7 +375,8 @@ cairn_status cairn_file_check_plain(const char *path, cairn_error *error)
     return opens ? CAIRN_OK : check_plain(path, about.st_mode, error);
 }
 
-/* Without waiting for a writer, as one does who opens a FIFO. */
+/* O_NONBLOCK, because opening a FIFO would otherwise wait for its writer. The kind is checked on
+ * the open descriptor, so the file cannot be exchanged in between. */
 cairn_status cairn_file_open(const char *path, FILE **out, cairn_error *error)
 {
     struct stat about;
@@ -382,6 +403,7 @@ static cairn_status read_stream(FILE *stream, const char *path, void **data, siz
     if (fstat(fileno(stream), &about) != 0)
         return fail_errno(error, path, "read");
     *bytes = about.st_size > 0 ? (size_t)about.st_size : 0;
+    /* one byte more, so that a text ends with a zero */
     *data = cairn_memory_zeroed(*bytes + 1, 1);
     if (!*data)
         return CAIRN_NO_MEMORY;
@@ -411,4 +433,42 @@ void cairn_file_abandon(cairn_file *file)
     file->stream = NULL;
     if (!file->in_place)
         unlink(file->part);
+}
+
+/* ---- outputs of programs that use the library -------------------------------------------- */
+
+/* Output files of programs that use the library. The public type hides cairn_file. */
+struct cairn_output {
+    cairn_file file;
+};
+
+/* The struct is opaque for the program, so it lives on the heap until it is committed. */
+cairn_status cairn_output_create(const char *path, cairn_output **out, cairn_error *error)
+{
+    *out = cairn_memory_zeroed(1, sizeof **out);
+    if (!*out)
+        return cairn_fail(error, CAIRN_NO_MEMORY, NULL, "out of memory");
+    cairn_status status = cairn_file_create(path, &(*out)->file, error);
+    if (status == CAIRN_OK)
+        return CAIRN_OK;
+    cairn_memory_free(*out);
+    *out = NULL;
+    return status;
+}
+
+FILE *cairn_output_stream(const cairn_output *output)
+{
+    return output->file.stream;
+}
+
+cairn_status cairn_output_commit(cairn_output *output, cairn_error *error)
+{
+    cairn_status status = cairn_file_commit(&output->file, error);
+    cairn_memory_free(output);
+    return status;
+}
+
+cairn_status cairn_output_place(const char *part, const char *path, cairn_error *error)
+{
+    return cairn_file_place(part, path, error);
 }

@@ -1,17 +1,29 @@
-/* hdf5_column.c - see hdf5_column.h. Every object that is opened for one call is closed in it. */
-#include "io/hdf5_column.h"
+/* hdf5_column.c - datasets that grow by rows, and the thread that packs them. Every object that
+ * is opened for one call is closed in that call.
+ *
+ * The way of a row of a long column: it is copied to the tail of its column and converted to the
+ * type of the file there; a full tail goes to the packer as a chunk; the owner takes packed
+ * chunks from the packer and writes them, past the filters of HDF5. The tail stays valid after
+ * that, so a chunk that was given to the packer incomplete is simply given again when it has
+ * more rows: the later one replaces the earlier one in the file. */
+#include "file/hdf5_column.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
 
+/* A column of width 1 is a list, not a table with one column. */
 static int rank_of(int width)
 {
     return width > 1 ? 2 : 1;
 }
 
+/* HDF5 extends or shrinks a dataset by setting its extent; the number of columns stays. */
 static cairn_status set_rows(hid_t dataset, int width, uint64_t rows, cairn_error *error)
 {
     hsize_t extent[2] = { rows, (hsize_t)width };
@@ -20,7 +32,8 @@ static cairn_status set_rows(hid_t dataset, int width, uint64_t rows, cairn_erro
 
 /* ---- chunks --------------------------------------------------------------------------------- */
 
-/* A packed chunk, both filters already done; the dataset ends with its rows or later. */
+/* Write a packed chunk past the filters of HDF5, which has both of them recorded as applied. The
+ * dataset is extended first, because a chunk must lie within it. */
 static cairn_status write_chunk(const cairn_chunk *chunk, cairn_error *error)
 {
     hsize_t at[2] = { chunk->row, 0 };
@@ -32,7 +45,7 @@ static cairn_status write_chunk(const cairn_chunk *chunk, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* Write what is ready; wait until no more than `most` are inside. */
+/* Write the chunks that are ready; wait until at most `most` are inside. */
 static cairn_status collect(cairn_packer *packer, int most, cairn_error *error)
 {
     cairn_chunk chunk;
@@ -43,6 +56,7 @@ static cairn_status collect(cairn_packer *packer, int most, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* A running checksum needs a writer that keeps sums. */
 static bool keeps_sum(const cairn_hdf5_column *c)
 {
     return c->writer && c->writer->sums;
@@ -53,7 +67,8 @@ static size_t row_bytes(const cairn_hdf5_column *c)
     return cairn_hdf5_size(c->type) * (size_t)c->width;
 }
 
-/* The chunk that holds the last row; what lies behind that row is of no meaning. */
+/* Give the chunk with the last row to the packer. Bytes behind that row have no meaning. If the
+ * packer is full, this waits for the oldest chunk. */
 static cairn_status put_tail(cairn_hdf5_column *c, cairn_error *error)
 {
     hsize_t chunk_rows = (hsize_t)c->chunk;
@@ -84,8 +99,8 @@ cairn_status cairn_hdf5_writer_push(cairn_hdf5_writer *writer, cairn_error *erro
     return CAIRN_OK;
 }
 
-/* Where loops have every core, one thread more makes them wait for each other: the owner then packs
- * as well, and goes on when all is done. */
+/* If the loops use every core, one more thread would make them wait for each other: the owner
+ * then packs as well, and continues when everything is done. */
 static bool cores_are_taken(void)
 {
     return cairn_parallel_width() >= cairn_parallel_cores();
@@ -111,7 +126,8 @@ void cairn_hdf5_writer_destroy(cairn_hdf5_writer *writer)
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/* Chunks; long columns are shuffled and deflated at the fastest level. */
+/* The layout of a new dataset. Long columns are shuffled and deflated, so that any reader of
+ * HDF5 can unpack what the packer made. */
 static hid_t layout_create(const cairn_hdf5_column_def *def)
 {
     hsize_t chunk[2] = { (hsize_t)def->chunk, (hsize_t)def->width };
@@ -126,7 +142,7 @@ static hid_t layout_create(const cairn_hdf5_column_def *def)
     return -1;
 }
 
-/* Rows of a dataset of `width` numbers a row; -1: it is something else. */
+/* The number of rows of a dataset with `width` numbers a row; -1 if it has another form. */
 static hssize_t rows_of(hid_t dataset, int width)
 {
     hsize_t extent[2] = { 0, 1 };
@@ -138,7 +154,8 @@ static hssize_t rows_of(hid_t dataset, int width)
     return good && (width == 1 || extent[1] == (hsize_t)width) ? (hssize_t)extent[0] : -1;
 }
 
-/* Whether rows are stored together as a definition says: only then may chunks be written whole. */
+/* Whether the chunks of a dataset are as defined: only then may packed chunks be written as a
+ * whole. */
 static bool has_layout(hid_t dataset, const cairn_hdf5_column_def *def)
 {
     hsize_t chunk[2] = { 0, (hsize_t)def->width };
@@ -151,7 +168,7 @@ static bool has_layout(hid_t dataset, const cairn_hdf5_column_def *def)
     return good && chunk[0] == (hsize_t)def->chunk && chunk[1] == (hsize_t)def->width;
 }
 
-/* The tail is needed as soon as there are rows; its end is zero at first. */
+/* The tail is allocated with the first rows; its unused end is zero at first. */
 static cairn_status make_tail(cairn_hdf5_column *c)
 {
     if (!c->tail)
@@ -173,7 +190,8 @@ static cairn_status read_rows(const cairn_hdf5_column *c, hid_t type, hsize_t fi
     return status;
 }
 
-/* Fetch the rows of the last chunk, which will be written again with more. */
+/* Read the rows of the last, incomplete chunk, which will be written again with more rows. They
+ * are kept in the type of the file, as the packer needs them. */
 static cairn_status load_tail(cairn_hdf5_column *c, cairn_error *error)
 {
     hsize_t rows = c->rows % (hsize_t)c->chunk;
@@ -183,6 +201,7 @@ static cairn_status load_tail(cairn_hdf5_column *c, cairn_error *error)
     return read_rows(c, cairn_hdf5_disk_type(c->type), c->rows - rows, rows, c->tail, error);
 }
 
+/* A continued file must have the same form as a new one would have: chunks are written whole. */
 static cairn_status open_column(hid_t group, const cairn_hdf5_column_def *def,
                                 cairn_hdf5_column *out, cairn_error *error)
 {
@@ -200,6 +219,7 @@ static cairn_status open_column(hid_t group, const cairn_hdf5_column_def *def,
     return load_tail(out, error);
 }
 
+/* The extent is unlimited in rows, which HDF5 supports for chunked datasets only. */
 static cairn_status make_column(hid_t group, const cairn_hdf5_column_def *def,
                                 cairn_hdf5_column *out, cairn_error *error)
 {
@@ -228,6 +248,7 @@ cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *
                                 .chunk = def->chunk,
                                 .writer = def->writer,
                                 .packed = def->packed };
+    /* listed first, so that closing the column works also after a failure below */
     if (def->writer) {
         out->next = def->writer->columns;
         def->writer->columns = out;
@@ -239,6 +260,7 @@ cairn_status cairn_hdf5_column_create(hid_t group, const cairn_hdf5_column_def *
                : CAIRN_OK;
 }
 
+/* Remove a column from the list of its writer. */
 static void leave_writer(cairn_hdf5_column *c)
 {
     cairn_hdf5_column **link = c->writer ? &c->writer->columns : NULL;
@@ -262,6 +284,7 @@ void cairn_hdf5_column_close(cairn_hdf5_column *c)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* The sum is computed from the file before it is cut, while all rows can still be read. */
 cairn_status cairn_hdf5_column_cut(cairn_hdf5_column *column, int64_t rows, cairn_error *error)
 {
     if (rows < 0 || (hsize_t)rows > column->rows)
@@ -294,7 +317,7 @@ cairn_status cairn_hdf5_column_at(const cairn_hdf5_column *column, int64_t row, 
     return cairn_hdf5_column_read(column, row, 1, out, error);
 }
 
-/* Write into the last `rows` rows of a dataset that is already long enough. */
+/* Write `rows` rows behind the present ones; the dataset is already long enough. */
 static cairn_status write_rows(const cairn_hdf5_column *column, hsize_t rows, const void *data,
                                cairn_error *error)
 {
@@ -306,14 +329,14 @@ static cairn_status write_rows(const cairn_hdf5_column *column, hsize_t rows, co
     if (result >= 0)
         result = H5Dwrite(column->dataset, cairn_hdf5_memory_type(column->type), memory, file,
                           H5P_DEFAULT, data);
-    /* closing would clear the error stack, so the message is taken before */
+    /* closing clears the error stack, so the message is taken before */
     cairn_status status = result < 0 ? cairn_hdf5_fail(error, "cannot write") : CAIRN_OK;
     H5Sclose(file);
     H5Sclose(memory);
     return status;
 }
 
-/* Numbers as they are on the disk, in place. */
+/* Convert numbers in place to the type of the file. */
 static cairn_status convert(const cairn_hdf5_column *c, size_t rows, void *data, cairn_error *error)
 {
     if (H5Tconvert(cairn_hdf5_memory_type(c->type), cairn_hdf5_disk_type(c->type),
@@ -322,7 +345,8 @@ static cairn_status convert(const cairn_hdf5_column *c, size_t rows, void *data,
     return CAIRN_OK;
 }
 
-/* The checksum of rows that HDF5 will convert by itself. */
+/* Update the checksum with rows that HDF5 will convert by itself; a copy is converted here, part
+ * by part. */
 static cairn_status add_to_sum(const cairn_hdf5_column *c, size_t rows, const void *data,
                                cairn_error *error)
 {
@@ -339,6 +363,7 @@ static cairn_status add_to_sum(const cairn_hdf5_column *c, size_t rows, const vo
     return CAIRN_OK;
 }
 
+/* The checksum first: it converts a copy, while HDF5 converts the data itself when it writes. */
 static cairn_status append_short(cairn_hdf5_column *c, size_t rows, const void *data,
                                  cairn_error *error)
 {
@@ -350,7 +375,7 @@ static cairn_status append_short(cairn_hdf5_column *c, size_t rows, const void *
     return CAIRN_OK;
 }
 
-/* Fill the tail; each time that it is full it goes to the packer. */
+/* Fill the tail; whenever it is full it goes to the packer. */
 static cairn_status append_long(cairn_hdf5_column *c, size_t rows, const unsigned char *data,
                                 cairn_error *error)
 {
@@ -385,7 +410,7 @@ cairn_status cairn_hdf5_column_append(cairn_hdf5_column *column, size_t rows, co
 cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
                                       cairn_hdf5_strided numbers, cairn_error *error)
 {
-    char packed[8192]; /* some rows side by side */
+    char packed[8192]; /* a number of rows, contiguous */
     size_t size = cairn_hdf5_size(column->type) * (size_t)column->width;
     size_t most = sizeof packed / size;
     for (size_t done = 0, some; done < rows; done += some) {
@@ -396,4 +421,229 @@ cairn_status cairn_hdf5_column_gather(cairn_hdf5_column *column, size_t rows,
         TRY(cairn_hdf5_column_append(column, some, packed, error));
     }
     return CAIRN_OK;
+}
+
+/* ---- packing ----------------------------------------------------------------------------- */
+
+/* A ring of chunks with three counters, `taken` <= `begun` <= `put`, which only grow; modulo the
+ * size of the ring they are places in it. The owner advances the first and the last; whoever
+ * packs, thread or owner, advances the middle one. */
+
+/* A chunk is shuffled from `data` to `other`, and deflated from there back to `data`. The
+ * buffers stay with the slot and are reused. */
+typedef struct slot {
+    cairn_chunk chunk;
+    unsigned char *data, *other;
+    size_t room; /* bytes of each */
+    bool done;
+} slot;
+
+struct cairn_packer {
+    slot slots[CAIRN_PACKER_ROOM];
+    uint64_t taken, begun, put;
+    z_stream streams[2]; /* of the owner and of the thread, which may pack at the same time */
+    int stream_count;
+    pthread_mutex_t lock; /* protects `begun`, `put`, `done` and `over` */
+    pthread_cond_t news;
+    pthread_t thread;
+    bool locks_made, started, over;
+};
+
+enum { OWNER, THREAD };
+
+/* ---- packing -------------------------------------------------------------------------------- */
+
+/* Put the first bytes of all numbers first, then the second bytes, and so on. Signs and
+ * exponents of similar numbers are equal, so they compress well side by side. */
+static void shuffle(const unsigned char *from, size_t bytes, size_t number_bytes, unsigned char *to)
+{
+    size_t count = bytes / number_bytes;
+    for (size_t b = 0; b < number_bytes; b++)
+        for (size_t i = 0; i < count; i++)
+            to[b * count + i] = from[i * number_bytes + b];
+}
+
+/* Called without the lock. The room is compressBound, so one call of deflate is enough. */
+static void pack(slot *s, z_stream *stream)
+{
+    shuffle(s->data, s->chunk.bytes, s->chunk.number_bytes, s->other);
+    deflateReset(stream);
+    stream->next_in = s->other;
+    stream->avail_in = (uInt)s->chunk.bytes;
+    stream->next_out = s->data;
+    stream->avail_out = (uInt)s->room;
+    bool good = deflate(stream, Z_FINISH) == Z_STREAM_END;
+    s->chunk.bytes = s->room - stream->avail_out;
+    s->chunk.data = good ? s->data : NULL;
+}
+
+/* Pack the next chunk that nobody has begun. The lock is held on entry and on return, but not
+ * while packing. */
+static void pack_next(cairn_packer *p, int who)
+{
+    slot *s = &p->slots[p->begun++ % CAIRN_PACKER_ROOM];
+    pthread_mutex_unlock(&p->lock);
+    pack(s, &p->streams[who]);
+    pthread_mutex_lock(&p->lock);
+    s->done = true;
+    pthread_cond_broadcast(&p->news);
+}
+
+/* The thread: packs whatever waits, in order, and sleeps otherwise. */
+static void *work(void *context)
+{
+    cairn_packer *p = context;
+    pthread_mutex_lock(&p->lock);
+    while (!p->over)
+        if (p->begun < p->put)
+            pack_next(p, THREAD);
+        else
+            pthread_cond_wait(&p->news, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/* zlib allocates through the memory functions of cairn, all of it in deflateInit. */
+static void *z_take(void *context, unsigned count, unsigned size)
+{
+    (void)context;
+    return cairn_memory_resize(NULL, count, size);
+}
+
+static void z_give(void *context, void *block)
+{
+    (void)context;
+    cairn_memory_free(block);
+}
+
+/* Start the thread with all signals blocked, so that handlers run in the program's own threads.
+ * If no thread can be started, the owner packs when it waits. */
+static void start(cairn_packer *p)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    p->started = pthread_create(&p->thread, NULL, work, p) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* stream_count and locks_made record how far this came, for cairn_packer_destroy after a
+ * failure. */
+static cairn_status prepare(cairn_packer *p)
+{
+    for (int i = 0; i < 2; i++, p->stream_count++) {
+        p->streams[i] = (z_stream){ .zalloc = z_take, .zfree = z_give };
+        if (deflateInit(&p->streams[i], CAIRN_PACKER_LEVEL) != Z_OK)
+            return CAIRN_NO_MEMORY;
+    }
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->news, NULL);
+    p->locks_made = true;
+    start(p);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_packer_create(cairn_packer **out)
+{
+    *out = cairn_memory_zeroed(1, sizeof **out);
+    if (!*out)
+        return CAIRN_NO_MEMORY;
+    cairn_status status = prepare(*out);
+    if (status == CAIRN_OK)
+        return CAIRN_OK;
+    cairn_packer_destroy(*out);
+    *out = NULL;
+    return status;
+}
+
+/* `over` ends the thread after the chunk at hand; chunks that wait are discarded. */
+static void stop(cairn_packer *p)
+{
+    if (p->started) {
+        pthread_mutex_lock(&p->lock);
+        p->over = true;
+        pthread_cond_broadcast(&p->news);
+        pthread_mutex_unlock(&p->lock);
+        pthread_join(p->thread, NULL);
+    }
+    if (p->locks_made) {
+        pthread_cond_destroy(&p->news);
+        pthread_mutex_destroy(&p->lock);
+    }
+}
+
+void cairn_packer_destroy(cairn_packer *p)
+{
+    if (!p)
+        return;
+    stop(p);
+    for (int i = 0; i < p->stream_count; i++)
+        deflateEnd(&p->streams[i]);
+    for (int i = 0; i < CAIRN_PACKER_ROOM; i++) {
+        cairn_memory_free(p->slots[i].data);
+        cairn_memory_free(p->slots[i].other);
+    }
+    cairn_memory_free(p);
+}
+
+/* ---- in and out ----------------------------------------------------------------------------- */
+
+int cairn_packer_count(const cairn_packer *p)
+{
+    return (int)(p->put - p->taken);
+}
+
+/* Room for the chunk as it is, and for the packed one, which may be larger. */
+static cairn_status make_room(slot *s, size_t bytes)
+{
+    size_t wanted = compressBound((uLong)bytes);
+    if (s->room >= wanted)
+        return CAIRN_OK;
+    cairn_memory_free(s->data);
+    cairn_memory_free(s->other);
+    s->data = cairn_memory_resize(NULL, wanted, 1);
+    s->other = cairn_memory_resize(NULL, wanted, 1);
+    s->room = s->data && s->other ? wanted : 0;
+    return s->room > 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* The copy is made without the lock: the thread does not touch a slot before `put` includes it. */
+cairn_status cairn_packer_put(cairn_packer *p, const cairn_chunk *chunk)
+{
+    slot *s = &p->slots[p->put % CAIRN_PACKER_ROOM];
+    TRY(make_room(s, chunk->bytes));
+    s->chunk = *chunk;
+    memcpy(s->data, chunk->data, chunk->bytes);
+    pthread_mutex_lock(&p->lock);
+    s->done = false;
+    p->put++;
+    pthread_cond_broadcast(&p->news);
+    pthread_mutex_unlock(&p->lock);
+    return CAIRN_OK;
+}
+
+/* `put` and `taken` are changed by this thread only, so they may be read without the lock. */
+bool cairn_packer_first(cairn_packer *p, bool wait, cairn_chunk *out)
+{
+    const slot *first = &p->slots[p->taken % CAIRN_PACKER_ROOM];
+    if (p->taken == p->put)
+        return false;
+    pthread_mutex_lock(&p->lock);
+    while (wait && !first->done)
+        if (p->begun < p->put)
+            pack_next(p, OWNER);
+        else
+            pthread_cond_wait(&p->news, &p->lock);
+    bool done = first->done;
+    pthread_mutex_unlock(&p->lock);
+    if (done)
+        *out = first->chunk;
+    return done;
+}
+
+void cairn_packer_drop(cairn_packer *p)
+{
+    p->taken++;
 }

@@ -1,10 +1,14 @@
-/* hdf5_sums.c - see hdf5_sums.h. A sum is the CRC-64 of base/bytes.h.
+/* hdf5_sums.c - checksums of everything in a file, kept while it is written, see hdf5_column.h.
+ * A sum is the CRC-64 of base/bytes.h.
  *
- *     head   of a dataset: its kind ("f8", "i4", "S12": class, bytes), a blank, how many numbers a
- *            row has, a 0; then of each attribute, by name: name, 0, kind, blank, how many, 0,
+ *     head   of a dataset: its type ("f8", "i4", "S12": class, bytes), a blank, how many numbers a
+ *            row has, a 0; then for each attribute, by name: name, 0, type, blank, how many, 0,
  *            and its bytes
- *     data   of all numbers, row by row, lowest byte first; 0 of groups and of /checksums itself */
-#include "io/hdf5_sums.h"
+ *     data   of all numbers, row by row, lowest byte first; 0 of groups and of /checksums itself
+ *
+ * A CRC can be continued with further bytes, so the sum of a column costs time only for new
+ * rows, however long the run is. */
+#include "file/hdf5_column.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +18,7 @@
 
 #define GROUP "checksums"
 
-enum { DEEPEST = 8, PIECE = 1 << 16 }; /* groups in groups; bytes read at once */
+enum { DEEPEST = 8, PIECE = 1 << 16 }; /* depth of groups; bytes read at once */
 
 void cairn_hdf5_sums_start(cairn_hdf5_sums *out)
 {
@@ -31,6 +35,7 @@ void cairn_hdf5_sums_destroy(cairn_hdf5_sums *sums)
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
+/* The entry of a path; NULL if there is none. */
 static cairn_hdf5_sum *find(const cairn_hdf5_sums *sums, const char *path)
 {
     for (size_t i = 0; i < sums->count; i++)
@@ -39,6 +44,8 @@ static cairn_hdf5_sum *find(const cairn_hdf5_sums *sums, const char *path)
     return NULL;
 }
 
+/* New entries are zero, including the padding of the path, which is written to the file. Adding
+ * may move the list, so entries are known to others by number. */
 static cairn_status find_or_add(cairn_hdf5_sums *sums, const char *path, cairn_hdf5_sum **out)
 {
     void *block = sums->items;
@@ -55,6 +62,7 @@ static cairn_status find_or_add(cairn_hdf5_sums *sums, const char *path, cairn_h
     return CAIRN_OK;
 }
 
+/* The full path of an object. Longer paths than cairn writes are refused, not cut. */
 static cairn_status path_of(hid_t object, char path[CAIRN_HDF5_PATH_BYTES], cairn_error *error)
 {
     ssize_t length = H5Iget_name(object, path, CAIRN_HDF5_PATH_BYTES);
@@ -66,7 +74,7 @@ static cairn_status path_of(hid_t object, char path[CAIRN_HDF5_PATH_BYTES], cair
 
 /* ---- kinds ---------------------------------------------------------------------------------- */
 
-/* Of numbers and texts of a fixed length; "": something else. */
+/* The type of numbers or of texts of fixed length, as text; "" for anything else. */
 static void tell_kind(hid_t type, char kind[24])
 {
     H5T_class_t class = H5Tget_class(type);
@@ -80,6 +88,7 @@ static void tell_kind(hid_t type, char kind[24])
         snprintf(kind, 24, "%c%zu", letter, H5Tget_size(type));
 }
 
+/* Such an object cannot come from cairn, so its sum is not defined. */
 static cairn_status bad_kind(const char *name, cairn_error *error)
 {
     return cairn_fail(error, CAIRN_BAD_INPUT, name,
@@ -88,6 +97,8 @@ static cairn_status bad_kind(const char *name, cairn_error *error)
 
 /* ---- heads ---------------------------------------------------------------------------------- */
 
+/* A checksum of a head while it is computed. The status is kept here because the callback of
+ * HDF5 can only return -1. */
 typedef struct head {
     const cairn_check_table *table;
     uint64_t sum;
@@ -100,7 +111,7 @@ static void add(head *h, const void *data, size_t bytes)
     h->sum = cairn_check_add(h->table, h->sum, data, bytes);
 }
 
-/* A text, with the 0 at its end. */
+/* Add a text with its final zero, which separates it from the next one. */
 static void add_text(head *h, const char *text)
 {
     add(h, text, strlen(text) + 1);
@@ -113,6 +124,7 @@ static void add_kind(head *h, const char *kind, hsize_t count)
     add_text(h, text);
 }
 
+/* Attributes are read in the type of the file, so that the sum does not depend on the machine. */
 static cairn_status add_values(head *h, hid_t attribute, hid_t type, const char *name)
 {
     char kind[24];
@@ -152,7 +164,7 @@ static herr_t add_attribute(hid_t object, const char *name, const H5A_info_t *in
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-/* A dataset as rows. */
+/* A dataset seen as rows. */
 typedef struct rows {
     hid_t dataset, type, space;
     int rank;
@@ -169,6 +181,7 @@ static void close_rows(rows *r)
         H5Sclose(r->space);
 }
 
+/* Run files have lists and tables only; anything else cannot come from cairn. */
 static cairn_status open_rows(hid_t dataset, rows *out, cairn_error *error)
 {
     *out = (rows){ dataset, H5Dget_type(dataset), H5Dget_space(dataset), 0, { 0, 1 }, 0, "" };
@@ -196,7 +209,8 @@ static cairn_status read_piece(const rows *r, hsize_t first, hsize_t count, void
     return status;
 }
 
-/* The sum of the first `count` rows. */
+/* The sum of the first `count` rows, read in pieces. The type of the file is used, so the bytes
+ * are those on the disk. */
 static cairn_status sum_rows(const cairn_check_table *table, const rows *r, hsize_t count,
                              uint64_t *out, cairn_error *error)
 {
@@ -217,11 +231,13 @@ static cairn_status sum_rows(const cairn_check_table *table, const rows *r, hsiz
 
 /* ---- objects -------------------------------------------------------------------------------- */
 
+/* The sums of /checksums itself cannot be part of what they are computed from. */
 static bool is_own(const char *path)
 {
     return strcmp(path, "/" GROUP) == 0 || strncmp(path, "/" GROUP "/", sizeof GROUP + 1) == 0;
 }
 
+/* The number of rows is not part of the head, since it changes with every step; the width is. */
 static cairn_status see_dataset(cairn_hdf5_sums *sums, hid_t dataset, cairn_hdf5_sum *item, head *h)
 {
     rows r;
@@ -234,7 +250,7 @@ static cairn_status see_dataset(cairn_hdf5_sums *sums, hid_t dataset, cairn_hdf5
     return status;
 }
 
-/* Sums of one object. */
+/* Compute the sums of one object; the data of columns that keep a running sum are not read. */
 static cairn_status see(cairn_hdf5_sums *sums, hid_t object, cairn_error *error)
 {
     char path[CAIRN_HDF5_PATH_BYTES];
@@ -264,7 +280,7 @@ static cairn_status see_member(cairn_hdf5_sums *sums, hid_t group, hsize_t i, in
     return status;
 }
 
-/* Sums of an object and of all that is in it. */
+/* Compute the sums of an object and of everything in it. */
 static cairn_status see_all(cairn_hdf5_sums *sums, hid_t object, int depth, cairn_error *error)
 {
     H5G_info_t about = { 0 };
@@ -321,7 +337,7 @@ cairn_status cairn_hdf5_sums_cut(cairn_hdf5_sums *sums, size_t number, hid_t dat
 
 /* ---- /checksums ----------------------------------------------------------------------------- */
 
-/* The three lists, as members of cairn_hdf5_sum. */
+/* The three lists in the file, as members of cairn_hdf5_sum. */
 static const struct {
     const char *name;
     size_t offset, bytes;
@@ -332,6 +348,7 @@ static const struct {
 };
 enum { NAME, HEAD, DATA, LISTS };
 
+/* The type of a list in the file; the caller closes it. */
 static hid_t list_type(int k)
 {
     hid_t type = H5Tcopy(k == NAME ? H5T_C_S1 : H5T_STD_U64LE);
@@ -342,6 +359,7 @@ static hid_t list_type(int k)
     return type;
 }
 
+/* Extensible, because objects may be added while the file is written. */
 static cairn_status make_list(hid_t group, int k, cairn_error *error)
 {
     hsize_t none = 0, most = H5S_UNLIMITED, chunk = 256;
@@ -359,7 +377,7 @@ static cairn_status make_list(hid_t group, int k, cairn_error *error)
     return status;
 }
 
-/* Write a list into its dataset, or read it from there; both have `count` entries. */
+/* Write a list into its dataset, or read it; both have the same number of entries. */
 static herr_t move_list(hid_t dataset, int k, bool write, void *packed)
 {
     hid_t type = list_type(k);
@@ -392,6 +410,8 @@ static cairn_status write_list(const cairn_hdf5_sums *sums, hid_t group, int k, 
     return status;
 }
 
+/* While no objects were added only the data sums have changed, and the file need not be visited.
+ * The lists are created before the visit, because they have heads too. */
 static cairn_status write_lists(cairn_hdf5_sums *sums, hid_t file, hid_t group, cairn_error *error)
 {
     for (int k = 0; k < LISTS && sums->stale; k++)
@@ -416,7 +436,8 @@ cairn_status cairn_hdf5_sums_write(cairn_hdf5_sums *sums, hid_t file, cairn_erro
 
 /* ---- verifying ------------------------------------------------------------------------------ */
 
-/* One list into the items, which are made with the first. */
+/* Read one list into the items, which are created with the first list. At most 2^20 entries,
+ * since the file may be damaged. */
 static cairn_status read_list(cairn_hdf5_sums *sums, const rows *r, int k, cairn_error *error)
 {
     void *block = sums->items;
@@ -462,7 +483,7 @@ static cairn_status read_lists(cairn_hdf5_sums *sums, hid_t group, cairn_error *
     return CAIRN_OK;
 }
 
-/* Every object has the sums that are stored, and every stored sum has an object. */
+/* Check that every object has the stored sums, and that every stored sum has an object. */
 static cairn_status compare(const cairn_hdf5_sums *stored, const cairn_hdf5_sums *found,
                             cairn_error *error)
 {
@@ -480,6 +501,8 @@ static cairn_status compare(const cairn_hdf5_sums *stored, const cairn_hdf5_sums
     return CAIRN_OK;
 }
 
+/* All sums are computed anew into a second list: the stored ones must not be trusted as running
+ * sums. */
 cairn_status cairn_hdf5_sums_verify(cairn_hdf5_sums *sums, hid_t file, cairn_error *error)
 {
     hid_t group;

@@ -1,11 +1,13 @@
-/* json.c - see json.h. */
-#include "io/json.h"
+/* json.c - a writer of JSON objects, one key a line. */
+#include "file/json.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Every double survives 17 digits; most need only 15, and 0.1 then is "0.1" and not
+ * "0.10000000000000001". */
 void cairn_number_text(double value, char *text)
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -24,6 +26,7 @@ static void write_text(FILE *out, const char *text)
     for (const char *c = text; *c; c++) {
         if (*c == '"' || *c == '\\')
             fprintf(out, "\\%c", *c);
+        /* JSON forbids control characters in texts; UTF-8 passes unchanged */
         else if ((unsigned char)*c < 0x20)
             fprintf(out, "\\u%04x", (unsigned)*c);
         else
@@ -32,7 +35,8 @@ static void write_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Comma, new line, indentation and key. */
+/* Write comma, line break, indentation and key. Every entry writes its separator in front, so
+ * nothing has to be known about the entries that follow. */
 static void start_entry(cairn_json *json, const char *key)
 {
     if (json->depth > 0)
@@ -54,6 +58,7 @@ void cairn_json_begin(cairn_json *json, const char *key)
     json->empty = true;
 }
 
+/* An empty object stays on one line. The last one ends the file with a line break. */
 void cairn_json_end(cairn_json *json)
 {
     json->depth--;
@@ -65,6 +70,7 @@ void cairn_json_end(cairn_json *json)
     json->empty = false;
 }
 
+/* JSON has neither NaN nor infinity; null stands for both. */
 static void write_real(FILE *out, double value)
 {
     char text[32] = "null";

@@ -1,10 +1,12 @@
-/* overlay.c - see overlay.h. The journal: "cairn journal 2\n", the id of its writer, the bytes of
- * the file that counted before and count after, the number of pages, then for each page its number
- * and its bytes, then the check sum of all that. A journal without a right sum was not complete, so
- * the file was not touched yet. The id is a random number; it stands as text in the file
- * `path`.writer as well, from before the first journal until the file is closed. So a journal that
- * was left by another writer is known as such, also when all files were copied elsewhere. */
-#include "io/overlay.h"
+/* overlay.c - a file whose committed part changes atomically, see file.h.
+ *
+ * The journal: "cairn journal 2\n", the id of its writer, the committed size of the file before
+ * and after, the number of pages, then for each page its number and its bytes, then the checksum
+ * of all that. A journal without a correct checksum is incomplete, so the file was not touched
+ * yet. The id is a random number. It is also stored as text in the file `path`.writer, from
+ * before the first journal until the file is closed. A journal that another writer left is
+ * therefore recognised, even after all files were copied to another place. */
+#include "file/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +18,11 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/status.h"
 
+/* HEAD: magic, id, two sizes and the count, 16 + 4 * 8 bytes. */
 enum { PAGE = 4096, HEAD = 48, ID_DIGITS = 16 };
 
 typedef struct cairn_page {
@@ -33,7 +35,7 @@ enum { MAGIC_BYTES = sizeof MAGIC - 1 };
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* What was never written reads as zeros. */
+/* Read bytes at an offset; what lies behind the end of the file reads as zeros. */
 static int read_file(int descriptor, uint64_t at, size_t bytes, void *buffer)
 {
     char *next = buffer;
@@ -53,6 +55,7 @@ static int read_file(int descriptor, uint64_t at, size_t bytes, void *buffer)
     return 0;
 }
 
+/* pwrite may write less than requested, or be interrupted by a signal, so it is repeated. */
 static int write_file(int descriptor, uint64_t at, size_t bytes, const void *buffer)
 {
     const char *next = buffer;
@@ -71,6 +74,8 @@ static int write_file(int descriptor, uint64_t at, size_t bytes, const void *buf
 
 /* ---- pages ---------------------------------------------------------------------------------- */
 
+/* The slot of a page number: its own, or the free one where it belongs. Multiplicative hashing
+ * by 2^64 over the golden ratio, then linear probing; the number of slots is a power of 2. */
 static size_t slot_of(const cairn_overlay *o, uint64_t number)
 {
     size_t slot = (size_t)(number * 0x9e3779b97f4a7c15u >> 20) & (o->slot_count - 1);
@@ -79,6 +84,7 @@ static size_t slot_of(const cairn_overlay *o, uint64_t number)
     return slot;
 }
 
+/* NULL if the page does not wait; without pages the table may not exist yet. */
 static cairn_page *find_page(const cairn_overlay *o, uint64_t number)
 {
     if (o->count == 0)
@@ -87,7 +93,7 @@ static cairn_page *find_page(const cairn_overlay *o, uint64_t number)
     return place ? &o->pages[place - 1] : NULL;
 }
 
-/* Twice as many slots as pages at least. */
+/* Keep at least twice as many slots as pages, so that searches stay short. */
 static bool make_slots(cairn_overlay *o)
 {
     if (o->slot_count > 2 * o->count + 2)
@@ -104,7 +110,8 @@ static bool make_slots(cairn_overlay *o)
     return true;
 }
 
-/* The waiting page of a number, made from the file when it does not wait yet. */
+/* The waiting page of a number; created from the file if it does not wait yet. Pointers to pages
+ * are valid until the next page is created. */
 static int take_page(cairn_overlay *o, uint64_t number, cairn_page **out)
 {
     void *block = o->pages;
@@ -125,12 +132,13 @@ static int take_page(cairn_overlay *o, uint64_t number, cairn_page **out)
     return 0;
 }
 
+/* A size that fits into memory and a distance in the file, which may not. */
 static size_t least(size_t a, uint64_t b)
 {
     return a < b ? a : (size_t)b;
 }
 
-/* path.journal and path.writer; false: too long. */
+/* The names path.journal and path.writer; false if they are too long. */
 static bool name_files(const char *path, char journal[CAIRN_PATH_BYTES],
                        char writer[CAIRN_PATH_BYTES])
 {
@@ -159,6 +167,7 @@ int cairn_overlay_start(cairn_overlay *o, int descriptor, const char *path, uint
     return kept == 0 ? cairn_overlay_clear(path) : 0;
 }
 
+/* Read from the file, then put the waiting pages over it. */
 int cairn_overlay_read(const cairn_overlay *o, uint64_t at, size_t bytes, void *buffer)
 {
     int reason = read_file(o->descriptor, at, bytes, buffer);
@@ -172,9 +181,12 @@ int cairn_overlay_read(const cairn_overlay *o, uint64_t at, size_t bytes, void *
     return reason;
 }
 
+/* Within the committed pages a write changes waiting pages only, behind them it goes to the
+ * file. */
 int cairn_overlay_write(cairn_overlay *o, uint64_t at, size_t bytes, const void *buffer)
 {
     const char *from = buffer;
+    /* the last committed page counts as a whole, also where the file ends within it */
     uint64_t kept_pages = (o->kept + PAGE - 1) / PAGE;
     while (bytes > 0 && at / PAGE < kept_pages) {
         size_t inside = (size_t)(at % PAGE), part = least(bytes, PAGE - inside);
@@ -192,7 +204,7 @@ int cairn_overlay_write(cairn_overlay *o, uint64_t at, size_t bytes, const void 
 
 /* ---- commit --------------------------------------------------------------------------------- */
 
-/* A new file with these bytes, which are on the disk when this returns. */
+/* Create a file with these bytes, which are on the disk when this returns. */
 static int write_new(const char *path, const void *bytes, size_t count)
 {
     if (unlink(path) != 0 && errno != ENOENT)
@@ -207,7 +219,8 @@ static int write_new(const char *path, const void *bytes, size_t count)
     return reason;
 }
 
-/* A number that no other writer has: of the system, or else of the clock and the process. */
+/* A number that no other writer has: random, mixed with clock and process in case there is no
+ * source of random numbers. */
 static uint64_t new_id(void)
 {
     uint64_t id = 0;
@@ -220,7 +233,7 @@ static uint64_t new_id(void)
     return id ^ cairn_random_next(&state);
 }
 
-/* Say who writes, before the first journal says so. */
+/* Write the id to the .writer file, before the first journal refers to it. */
 static int name_writer(cairn_overlay *o)
 {
     char text[ID_DIGITS + 2];
@@ -233,6 +246,7 @@ static int name_writer(cairn_overlay *o)
     return reason ? reason : o->named ? 0 : errno;
 }
 
+/* The journal is built in memory and written at once; the checksum covers everything before it. */
 static int write_journal(const cairn_overlay *o, uint64_t size)
 {
     cairn_writer w = { 0 };
@@ -251,6 +265,7 @@ static int write_journal(const cairn_overlay *o, uint64_t size)
     return reason;
 }
 
+/* Pages beyond the new size are dropped, and the last one is cut. */
 static int write_pages(int descriptor, const cairn_page *pages, size_t count, uint64_t size)
 {
     for (size_t i = 0; i < count; i++) {
@@ -263,7 +278,9 @@ static int write_pages(int descriptor, const cairn_page *pages, size_t count, ui
     return ftruncate(descriptor, (off_t)size) != 0 || fsync(descriptor) != 0 ? errno : 0;
 }
 
-/* The new end is on the disk before anything points to it. */
+/* The order makes a crash harmless at every moment: first the bytes behind the committed part
+ * are on the disk, since pages refer to them; then the journal; then the pages in the file; then
+ * the journal goes. Without waiting pages nothing committed changes, and no journal is needed. */
 int cairn_overlay_commit(cairn_overlay *o, uint64_t size)
 {
     if (o->count > 0) {
@@ -280,7 +297,7 @@ int cairn_overlay_commit(cairn_overlay *o, uint64_t size)
     int reason = write_pages(o->descriptor, o->pages, o->count, size);
     o->torn = reason != 0;
     if (reason)
-        return reason; /* the journal stays: it knows what the file should be */
+        return reason; /* the journal stays, since it has the contents that the file should have */
     if (o->count > 0)
         unlink(o->journal);
     o->kept = size;
@@ -303,7 +320,7 @@ void cairn_overlay_destroy(cairn_overlay *o)
 
 /* ---- recovery ------------------------------------------------------------------------------- */
 
-/* Whether a journal in memory is complete. */
+/* Whether a journal in memory is complete and undamaged. */
 static bool is_complete(const unsigned char *data, size_t bytes)
 {
     cairn_reader r = { .data = data, .size = bytes, .at = bytes - 8 };
@@ -325,8 +342,8 @@ static bool is_of_writer(const char *writer, uint64_t id)
     return same;
 }
 
-/* Write the pages of a journal in memory into the file that it belongs to. Another journal, or one
- * that is not complete, changes nothing. */
+/* Write the pages of a journal in memory into its file. A journal of another writer, or an
+ * incomplete one, changes nothing. Replaying twice is harmless: the pages are absolute. */
 static int replay(const unsigned char *data, size_t bytes, int descriptor, const char *writer)
 {
     cairn_reader r = { .data = data, .size = bytes, .at = MAGIC_BYTES };
@@ -338,7 +355,7 @@ static int replay(const unsigned char *data, size_t bytes, int descriptor, const
     if (fstat(descriptor, &about) != 0)
         return errno;
     if ((uint64_t)about.st_size < kept && (uint64_t)about.st_size < size)
-        return 0; /* a commit never makes a file shorter than that */
+        return 0; /* too short for either size: this is another file */
     for (uint64_t i = 0; i < count && r.at + 8 + PAGE <= bytes; i++) {
         uint64_t at = (uint64_t)cairn_read_whole(&r) * PAGE;
         int reason =
@@ -350,6 +367,8 @@ static int replay(const unsigned char *data, size_t bytes, int descriptor, const
     return ftruncate(descriptor, (off_t)size) != 0 || fsync(descriptor) != 0 ? errno : 0;
 }
 
+/* The lock protects against a writer that starts at the same moment. The journal is removed once
+ * its pages are in the file, or once it is known not to belong to it. */
 static cairn_status recover(const char *path, const char *journal, const char *writer,
                             cairn_error *error)
 {
@@ -357,7 +376,7 @@ static cairn_status recover(const char *path, const char *journal, const char *w
     size_t bytes;
     TRY(cairn_file_read(journal, &data, &bytes, error));
     int descriptor = open(path, O_RDWR | O_CLOEXEC), reason = descriptor < 0 ? errno : 0;
-    /* while someone writes the file it is his business */
+    /* a file that is being written belongs to its writer */
     bool busy = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) != 0;
     if (!reason && !busy)
         reason = replay(data, bytes, descriptor, writer);

@@ -1,18 +1,77 @@
-/* statistic_plot.c - a statistic as a script that gnuplot draws.
- *
- * A series has a panel for each unit, with the curves of that unit against the time; other
- * statistics have a panel for each column, with a curve for each frame. Panels stand one above the
- * other. Columns that are 0 throughout are left out, unless all are. */
+/* table.c - writes statistics as CSV and as gnuplot scripts, and the common look of all
+ * diagrams. */
+#include "file/table.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "cairn/output.h"
-#include "io/statistic_write.h"
+#include "file/file.h"
+#include "file/json.h"
 
+/* ---- CSV --------------------------------------------------------------------------------- */
+
+void cairn_statistic_write_row(FILE *out, const cairn_statistic_table *t, size_t row,
+                               const char *between, const char *unknown)
+{
+    char text[32];
+    for (int i = 0; i < t->column_count; i++) {
+        double value = t->values[row * (size_t)t->column_count + (size_t)i];
+        if (isfinite(value))
+            cairn_number_text(value, text);
+        else
+            snprintf(text, sizeof text, "%s", unknown);
+        fprintf(out, "%s%s", i ? between : "", text);
+    }
+    fputc('\n', out);
+}
+
+void cairn_statistic_write_head(FILE *out, const cairn_statistic_table *table)
+{
+    for (int i = 0; i < table->column_count; i++)
+        fprintf(out, "%s%s", i ? "," : "", table->columns[i].name);
+    fputc('\n', out);
+}
+
+void cairn_statistic_write_rows(FILE *out, const cairn_statistic_table *table)
+{
+    for (size_t k = 0; k < table->rows; k++)
+        cairn_statistic_write_row(out, table, k, ",", "");
+}
+
+cairn_status cairn_statistic_file(const cairn_statistic_table *t, const char *folder,
+                                  const char *ending, cairn_file *out, cairn_error *error)
+{
+    char name[64], path[CAIRN_PATH_BYTES];
+    snprintf(name, sizeof name, "%s.%s", t->name, ending);
+    TRY(cairn_folder_create(folder, error));
+    TRY(cairn_path_join(folder, name, path, error));
+    return cairn_file_create(path, out, error);
+}
+
+cairn_status cairn_statistic_table_write(const cairn_statistic_table *table, const char *folder,
+                                         cairn_error *error)
+{
+    cairn_file file;
+    TRY(cairn_statistic_file(table, folder, "csv", &file, error));
+    cairn_statistic_write_head(file.stream, table);
+    cairn_statistic_write_rows(file.stream, table);
+    return cairn_file_commit(&file, error);
+}
+
+/* ---- a statistic as a script of gnuplot -------------------------------------------------- */
+
+/* A statistic as a script that gnuplot draws.
+ *
+ * A series has a panel for each unit, with the curves of that unit over time. Other statistics
+ * have a panel for each column, with a curve for each frame. Panels are stacked. Columns that
+ * are 0 throughout are left out, unless all are. */
+
+/* At most 5 frames, so that curves can be told apart; up to 30 points are drawn as dots as well. */
 enum { FRAMES_DRAWN = 5, FEW_POINTS = 30 };
 
-/* Columns that share an axis. */
+/* Columns that share a y axis. */
 typedef struct panel {
     int column[CAIRN_STATISTIC_COLUMNS];
     int count;
@@ -23,6 +82,7 @@ typedef struct panels {
     int count;
 } panels;
 
+/* Column 0 of every table is the time of the frame. */
 static const double *row_at(const cairn_statistic_table *t, size_t row)
 {
     return t->values + row * (size_t)t->column_count;
@@ -30,7 +90,7 @@ static const double *row_at(const cairn_statistic_table *t, size_t row)
 
 /* ---- what is drawn -------------------------------------------------------------------------- */
 
-/* Whether a column that is to be drawn has numbers, and others than 0. */
+/* Whether a column that may be drawn has any defined number, with `nonzero` one other than 0. */
 static bool has_numbers(const cairn_statistic_table *t, int column, bool nonzero)
 {
     bool found = false;
@@ -41,7 +101,7 @@ static bool has_numbers(const cairn_statistic_table *t, int column, bool nonzero
     return found;
 }
 
-/* The panel for a column: of its unit in a series, else one of its own. */
+/* The panel of a column: in a series that of its unit, else one of its own. */
 static panel *panel_for(const cairn_statistic_table *t, int column, panels *all)
 {
     for (int i = 0; t->series && i < all->count; i++) {
@@ -53,6 +113,7 @@ static panel *panel_for(const cairn_statistic_table *t, int column, panels *all)
     return &all->items[all->count++];
 }
 
+/* Columns with numbers other than 0; if there are none, those that are 0 throughout. */
 static panels choose_panels(const cairn_statistic_table *t)
 {
     panels all = { .count = 0 };
@@ -65,8 +126,8 @@ static panels choose_panels(const cairn_statistic_table *t)
     return all;
 }
 
-/* The frames of a statistic with several rows each: where each begins, FRAMES_DRAWN at most, evenly
- * over the run and the last for sure. */
+/* Choose frames of a statistic that has several rows per frame: *first is where each begins. At
+ * most FRAMES_DRAWN, spread evenly over the run and with the last one included. */
 static int choose_frames(const cairn_statistic_table *t, size_t first[FRAMES_DRAWN])
 {
     size_t frames = 0, seen = 0;
@@ -77,7 +138,7 @@ static int choose_frames(const cairn_statistic_table *t, size_t first[FRAMES_DRA
     for (size_t k = 0; k < t->rows; k++) {
         if (k > 0 && row_at(t, k)[0] == row_at(t, k - 1)[0])
             continue;
-        /* number i is drawn as the (i + 1)/drawn share of all, rounded down */
+        /* frame i is drawn if floor(i drawn/frames) grows from i to i + 1 */
         if ((seen + 1) * drawn / frames > seen * drawn / frames)
             first[count++] = k;
         seen++;
@@ -87,7 +148,8 @@ static int choose_frames(const cairn_statistic_table *t, size_t first[FRAMES_DRA
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-/* In single quotes gnuplot takes everything as it is, but a quote, which is doubled. */
+/* Write a text in single quotes, in which gnuplot interprets nothing but a quote, which is
+ * doubled. */
 static void write_quoted(FILE *out, const char *text)
 {
     fputc('\'', out);
@@ -99,7 +161,7 @@ static void write_quoted(FILE *out, const char *text)
     fputc('\'', out);
 }
 
-/* Names as people write them: blanks for underscores, m² for m^2. */
+/* Names as people write them: spaces for underscores, m² for m^2. */
 static void write_words(FILE *out, const char *text)
 {
     for (const char *c = text; *c; c++) {
@@ -111,6 +173,7 @@ static void write_words(FILE *out, const char *text)
     }
 }
 
+/* The label of an axis, with the unit in parentheses if there is one. */
 static void write_label(FILE *out, const char *axis, const char *name, const char *unit)
 {
     fprintf(out, "set %slabel '", axis);
@@ -120,8 +183,8 @@ static void write_label(FILE *out, const char *axis, const char *name, const cha
     fputs(unit[0] ? ")'\n" : "'\n", out);
 }
 
-/* What stands beside a panel: the statistic where it is the only one of a series, else the columns
- * in it. */
+/* The label of the y axis: the name of the statistic if a series has one panel only, else the
+ * names of the columns in the panel. */
 static void write_y_label(FILE *out, const cairn_statistic_table *t, const panels *all, int index)
 {
     const panel *p = &all->items[index];
@@ -136,10 +199,11 @@ static void write_y_label(FILE *out, const cairn_statistic_table *t, const panel
 
 /* ---- the script ----------------------------------------------------------------------------- */
 
-/* Room above and below all panels, and from one to the next, in pixels. Panels of frames have one
- * legend and one axis of positions, at the bottom. */
+/* Space above and below all panels, and between two of them, in pixels. Panels of frames share
+ * one legend and one x axis, at the bottom. */
 enum { ABOVE = 40, BELOW = 90, BETWEEN = 35, PANEL = 180 };
 
+/* gnuplot measures margins as fractions of the picture. */
 static void write_layout(FILE *out, int count, int height, bool series)
 {
     fprintf(out, "set multiplot layout %d,1", count);
@@ -149,6 +213,7 @@ static void write_layout(FILE *out, int count, int height, bool series)
     fputs(" title ", out);
 }
 
+/* A single panel has 480 pixels; several have 180 each, with space between them. */
 static void write_head(FILE *out, const cairn_statistic_table *t, const char *title, int count)
 {
     char picture[64];
@@ -164,7 +229,8 @@ static void write_head(FILE *out, const cairn_statistic_table *t, const char *ti
     fputc('\n', out);
 }
 
-/* Returns the number of rows. */
+/* Write the data of a series, or of one frame, into the script itself, so that it can be moved
+ * without other files. Returns the number of rows. */
 static int write_block(FILE *out, const cairn_statistic_table *t, size_t first, const char *name)
 {
     int rows = 0;
@@ -179,19 +245,22 @@ static int write_block(FILE *out, const cairn_statistic_table *t, size_t first, 
     return rows;
 }
 
-/* "plot" or a comma, and how curve number `curve` is drawn; its title comes behind. */
+/* Write "plot" or a comma, and how curve number `curve` is drawn; its title has to follow.
+ * gnuplot counts columns from 1. */
 static void write_curve(FILE *out, int curve, const char *data, int along, int column)
 {
     fprintf(out, "%s$%s using %d:%d with @LOOK lc rgb '%s' title ", curve ? ", \\\n     " : "plot ",
             data, along + 1, column + 1, cairn_plot_colour(curve));
 }
 
+/* Few points are drawn as dots joined by lines, many as lines only. */
 static void write_look(FILE *out, int points)
 {
     fprintf(out, "LOOK = '%s'\n",
             points > FEW_POINTS ? "lines lw 2" : "linespoints lw 2 pt 7 ps 0.4");
 }
 
+/* Column 0, the time, is the x axis. */
 static void write_series(FILE *out, const cairn_statistic_table *t, const panels *all)
 {
     write_look(out, write_block(out, t, 0, "data"));
@@ -209,6 +278,7 @@ static void write_series(FILE *out, const cairn_statistic_table *t, const panels
     }
 }
 
+/* Panels share the legend and the x axis of the last one, so both are switched on only there. */
 static void write_frames(FILE *out, const cairn_statistic_table *t, const panels *all)
 {
     size_t first[FRAMES_DRAWN];
@@ -239,6 +309,7 @@ static void write_frames(FILE *out, const cairn_statistic_table *t, const panels
     }
 }
 
+/* The script has its data inside, so it can be drawn anywhere by gnuplot alone. */
 cairn_status cairn_statistic_plot_write(const cairn_statistic_table *table, const char *title,
                                         const char *folder, cairn_error *error)
 {
@@ -255,4 +326,32 @@ cairn_status cairn_statistic_plot_write(const cairn_statistic_table *table, cons
         write_frames(file.stream, table, &all);
     fputs(all.count > 1 ? "unset multiplot\n" : "", file.stream);
     return cairn_file_commit(&file, error);
+}
+
+/* ---- the look of all diagrams ------------------------------------------------------------ */
+
+/* The common look of all diagrams that gnuplot draws. */
+
+static const char *const colours[] = { "#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad",
+                                       "#d98c00", "#16a0a0", "#7f5539", "#555555" };
+
+enum { COLOURS = sizeof colours / sizeof colours[0] };
+
+const char *cairn_plot_colour(int series)
+{
+    return colours[series % COLOURS];
+}
+
+void cairn_plot_begin(FILE *out, const cairn_plot_page *page)
+{
+    /* the name becomes part of all ids in the drawing, so that one document can hold several
+     * drawings */
+    fprintf(out, "set terminal svg size %d,%d %s background 'white' font 'sans-serif,13' name \"",
+            page->width, page->height, page->plain ? "noenhanced" : "enhanced");
+    for (const char *c = page->picture; *c && *c != '.'; c++)
+        fputc(*c == '-' ? '_' : *c, out);
+    fprintf(out, "\"\nset encoding utf8\nset output '%s.part'\n", page->picture);
+    fputs("set grid lc rgb '#dddddd'\nset border lc rgb '#555555'\n"
+          "set key below center horizontal height 1 samplen 2.5\n",
+          out);
 }

@@ -1,15 +1,20 @@
-/* vtk.c - see vtk.h. A .vtp file is an XML head that names arrays by their offset, then, after an
- * underscore, the arrays themselves: a 64-bit count of bytes and the bytes, one after the other. */
-#include "io/vtk.h"
+/* vtk.c - writes VTK XML PolyData and series. A .vtp file is an XML head that refers to its
+ * arrays by offsets, then, after an underscore, the arrays themselves: a 64-bit count of bytes
+ * and the bytes, one array after the other. Raw data is larger than compressed data but exact,
+ * and quick to write. */
+#include "file/vtk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "base/status.h"
-#include "io/file.h"
-#include "io/json.h"
+#include "file/file.h"
+#include "file/json.h"
 
-/* What stands after the underscore, collected while the head is written. */
+/* The arrays after the underscore, collected while the head is written, because the head has to
+ * know their offsets first. */
 typedef struct appendix {
     FILE *out;
     struct block {
@@ -28,8 +33,11 @@ static const struct {
     [CAIRN_VTK_REAL] = { "Float64", sizeof(double) },
     [CAIRN_VTK_INT] = { "Int32", sizeof(int32_t) },
     [CAIRN_VTK_LONG] = { "Int64", sizeof(int64_t) },
+    [CAIRN_VTK_BYTE] = { "UInt8", sizeof(uint8_t) },
 };
 
+/* Write the element of one array in the head, and note the array for the appendix. Offsets count
+ * from the byte after the underscore. */
 static void put_array(appendix *a, const cairn_vtk_array *array, int64_t tuples)
 {
     if (a->count == sizeof a->blocks / sizeof a->blocks[0]) {
@@ -47,6 +55,7 @@ static void put_array(appendix *a, const cairn_vtk_array *array, int64_t tuples)
     a->offset += sizeof bytes + bytes;
 }
 
+/* An element with several arrays, each with one tuple per point or cell. */
 static void put_arrays(appendix *a, const char *section, const cairn_vtk_array *arrays, int count,
                        int64_t tuples)
 {
@@ -56,7 +65,14 @@ static void put_arrays(appendix *a, const char *section, const cairn_vtk_array *
     fprintf(a->out, "</%s>\n", section);
 }
 
-static void put_cells(appendix *a, const cairn_vtk_cells *cells)
+static bool is_grid(const cairn_vtk_piece *piece)
+{
+    return piece->cells.kind[0] == 'C';
+}
+
+/* The last offset is the number of entries of connectivity. An unstructured grid also has the type
+ * of each cell. */
+static void put_cells(appendix *a, const cairn_vtk_cells *cells, const uint8_t *kinds)
 {
     int64_t corners = cells->count > 0 ? cells->offsets[cells->count - 1] : 0;
     cairn_vtk_array connectivity = { "connectivity", CAIRN_VTK_LONG, 1, cells->connectivity };
@@ -64,47 +80,66 @@ static void put_cells(appendix *a, const cairn_vtk_cells *cells)
     fprintf(a->out, "<%s>\n", cells->kind);
     put_array(a, &connectivity, corners);
     put_array(a, &offsets, cells->count);
+    if (kinds)
+        put_array(a, &(cairn_vtk_array){ "types", CAIRN_VTK_BYTE, 1, kinds }, cells->count);
     fprintf(a->out, "</%s>\n", cells->kind);
 }
 
+/* The number of cells if they are of the kind with this first letter: a piece has cells of one
+ * kind only, and the head must state 0 for the others. */
 static int64_t cells_of(const cairn_vtk_piece *piece, char first_letter)
 {
     return piece->cells.kind[0] == first_letter ? piece->cells.count : 0;
 }
 
-static void put_piece(appendix *a, const cairn_vtk_piece *piece)
+/* The head of a piece counts the cells, those of each kind where there are several kinds. */
+static void put_counts(FILE *out, const cairn_vtk_piece *piece)
 {
-    cairn_vtk_array time = { "TimeValue", CAIRN_VTK_REAL, 1, &piece->time };
-    cairn_vtk_array points = { "Points", CAIRN_VTK_REAL, 3, piece->x };
-    put_arrays(a, "FieldData", &time, 1, 1);
-    fprintf(a->out,
+    if (is_grid(piece)) {
+        fprintf(out, "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfCells=\"%" PRId64 "\">\n",
+                piece->points, piece->cells.count);
+        return;
+    }
+    fprintf(out,
             "<Piece NumberOfPoints=\"%" PRId64 "\" NumberOfVerts=\"%" PRId64
             "\" NumberOfLines=\"%" PRId64 "\" NumberOfStrips=\"0\" NumberOfPolys=\"%" PRId64
             "\">\n",
             piece->points, cells_of(piece, 'V'), cells_of(piece, 'L'), cells_of(piece, 'P'));
+}
+
+/* The order of the elements is that of the VTK format; the appendix follows it. */
+static void put_piece(appendix *a, const cairn_vtk_piece *piece, const uint8_t *kinds)
+{
+    cairn_vtk_array time = { "TimeValue", CAIRN_VTK_REAL, 1, &piece->time };
+    cairn_vtk_array points = { "Points", CAIRN_VTK_REAL, 3, piece->x };
+    put_arrays(a, "FieldData", &time, 1, 1);
+    put_counts(a->out, piece);
     put_arrays(a, "Points", &points, 1, piece->points);
-    put_cells(a, &piece->cells);
+    put_cells(a, &piece->cells, kinds);
     put_arrays(a, "PointData", piece->point_arrays, piece->point_array_count, piece->points);
     put_arrays(a, "CellData", piece->cell_arrays, piece->cell_array_count, piece->cells.count);
     fputs("</Piece>\n", a->out);
 }
 
-/* Numbers are written as they are in memory; the head says how that is. */
+/* Numbers are written in the byte order of this machine, which the head states. */
 static const char *byte_order(void)
 {
     const uint16_t one = 1;
     return *(const uint8_t *)&one == 1 ? "LittleEndian" : "BigEndian";
 }
 
-static cairn_status put_file(FILE *out, const cairn_vtk_piece *piece, cairn_error *error)
+/* The head is complete before the first array is written, so the offsets in it are final. */
+static cairn_status put_file(FILE *out, const cairn_vtk_piece *piece, const uint8_t *kinds,
+                             cairn_error *error)
 {
     appendix a = { .out = out };
+    const char *type = is_grid(piece) ? "UnstructuredGrid" : "PolyData";
     fprintf(out,
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" "
-            "byte_order=\"%s\" header_type=\"UInt64\">\n<PolyData>\n",
-            byte_order());
-    put_piece(&a, piece);
-    fputs("</PolyData>\n<AppendedData encoding=\"raw\">\n_", out);
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n<%s>\n",
+            type, byte_order(), type);
+    put_piece(&a, piece, kinds);
+    fprintf(out, "</%s>\n<AppendedData encoding=\"raw\">\n_", type);
     for (int i = 0; i < a.count; i++) {
         fwrite(&a.blocks[i].bytes, sizeof a.blocks[i].bytes, 1, out);
         if (a.blocks[i].bytes > 0)
@@ -119,12 +154,23 @@ static cairn_status put_file(FILE *out, const cairn_vtk_piece *piece, cairn_erro
 
 cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cairn_error *error)
 {
+    enum { VERTEX = 1 }; /* the type of a cell of one point */
     cairn_file file = { 0 };
-    TRY(cairn_file_create(path, &file, error));
-    cairn_status status = put_file(file.stream, piece, error);
+    uint8_t *kinds = NULL;
+    if (is_grid(piece)) {
+        kinds = cairn_memory_zeroed((size_t)piece->cells.count + 1, 1);
+        if (!kinds)
+            return CAIRN_NO_MEMORY;
+        memset(kinds, VERTEX, (size_t)piece->cells.count);
+    }
+    cairn_status status = cairn_file_create(path, &file, error);
     if (status == CAIRN_OK)
-        return cairn_file_commit(&file, error);
-    cairn_file_abandon(&file);
+        status = put_file(file.stream, piece, kinds, error);
+    if (status == CAIRN_OK)
+        status = cairn_file_commit(&file, error);
+    else
+        cairn_file_abandon(&file);
+    cairn_memory_free(kinds);
     return status;
 }
 
@@ -133,6 +179,8 @@ void cairn_vtk_file_name(const char *name, int64_t number, char *file)
     snprintf(file, 64, "%s_%06" PRId64 ".vtp", name, number);
 }
 
+/* The .pvd file lists the files of a series with their times, by names relative to its own
+ * folder. */
 cairn_status cairn_vtk_series_write(const char *folder, const char *name,
                                     const cairn_vtk_moment *moments, size_t count,
                                     cairn_error *error)

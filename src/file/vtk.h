@@ -1,13 +1,15 @@
-/* vtk.h - writes VTK XML PolyData (.vtp) with appended raw data, and .pvd series, by hand. */
-#ifndef CAIRN_IO_VTK_H
-#define CAIRN_IO_VTK_H
+/* vtk.h - writes VTK XML PolyData (.vtp) and unstructured grids of points (.vtu) with appended raw
+ * data, and .pvd series, without the VTK library. */
+#ifndef CAIRN_FILE_VTK_H
+#define CAIRN_FILE_VTK_H
 
 #include "cairn/base.h"
 
 typedef enum cairn_vtk_type {
     CAIRN_VTK_REAL, /* double  */
     CAIRN_VTK_INT,  /* int32_t */
-    CAIRN_VTK_LONG  /* int64_t */
+    CAIRN_VTK_LONG, /* int64_t */
+    CAIRN_VTK_BYTE  /* uint8_t */
 } cairn_vtk_type;
 
 /* A named array with `width` numbers for each point or cell, lent. */
@@ -21,13 +23,13 @@ typedef struct cairn_vtk_array {
 /* Cells of one kind: cell c has corners connectivity[offsets[c-1]] .. connectivity[offsets[c]-1],
  * with offsets[-1] taken as 0. */
 typedef struct cairn_vtk_cells {
-    const char *kind; /* "Verts", "Lines" or "Polys" */
+    const char *kind; /* "Verts", "Lines" or "Polys"; "Cells": vertices of an unstructured grid */
     int64_t count;
     const int64_t *connectivity;
     const int64_t *offsets;
 } cairn_vtk_cells;
 
-/* Everything in one .vtp file, lent. */
+/* The contents of one .vtp file, lent by the caller during the call. */
 typedef struct cairn_vtk_piece {
     double time; /* s, stored as field TimeValue */
     int64_t points;
@@ -39,16 +41,17 @@ typedef struct cairn_vtk_piece {
     int cell_array_count;
 } cairn_vtk_piece;
 
-/* Write a .vtp file, all or nothing. */
+/* Write a .vtp or .vtu file; on failure no file appears. At most 32 arrays, those of points and
+ * cells included. */
 cairn_status cairn_vtk_write(const char *path, const cairn_vtk_piece *piece, cairn_error *error);
 
-/* One line of a series: the file <name>_<number>.vtp shows the time. */
+/* One entry of a series: the file <name>_<number>.vtp and its time. */
 typedef struct cairn_vtk_moment {
     double time; /* s */
     int64_t number;
 } cairn_vtk_moment;
 
-/* Write folder/<name>.pvd, all or nothing. */
+/* Write folder/<name>.pvd; on failure the old one stays. */
 cairn_status cairn_vtk_series_write(const char *folder, const char *name,
                                     const cairn_vtk_moment *moments, size_t count,
                                     cairn_error *error);

@@ -1,23 +1,153 @@
-/* run_materials.c - see run_materials.h.
- *
- * Friction of a pair at a sliding speed is the smaller of the two laws that it names. Law k < n is
- * that of material k; pairs with a law of their own follow, and name it twice. */
-#include "io/run_materials.h"
+/* certificate.c - the group /certificate of run.h5: every step, and the laws between materials;
+ * see columns.h. */
+#include "run/columns.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/hdf5_column.h"
+#include "file/hdf5_column.h"
 
-/* The pairs of a world. */
+/* The parts by number: the group, the column with the offsets of its steps, and the member of a
+ * frame with the number of rows. The order is that of sources_of(). */
+static const struct {
+    const char *group, *offset;
+    size_t rows; /* offset of the number of rows in a cairn_run_frame */
+} parts[CAIRN_CERTIFICATE_PARTS] = {
+    { "bodies", "body_offset", offsetof(cairn_run_frame, bodies) },
+    { "joints", "joint_offset", offsetof(cairn_run_frame, joint.count) },
+    { "contacts", "contact_offset", offsetof(cairn_run_frame, contacts) },
+    { "loads", "load_offset", offsetof(cairn_run_frame, loads) },
+    { "poses", "pose_offset", offsetof(cairn_run_frame, poses) },
+    { "guesses", "guess_offset", offsetof(cairn_run_frame, guesses) },
+    { "rows", "row_offset", offsetof(cairn_run_frame, joint.rows) },
+    { "impacts", "impact_offset", offsetof(cairn_run_frame, impacts) },
+};
+
+/* Parts below STATES are states, which also exist before the first step, so they have one block
+ * more than there are steps; the others belong to steps. CONTACTS is the number of that part. */
+enum { STATES = 2, CONTACTS = 2 };
+
+static cairn_run_sources sources_of(int part, const cairn_world *world)
+{
+    const cairn_run_sources lists[CAIRN_CERTIFICATE_PARTS] = {
+        cairn_run_state_sources(cairn_world_dimension(world)),
+        cairn_run_joint_detail_sources(),
+        cairn_run_contact_sources(world),
+        cairn_run_load_sources(),
+        cairn_run_pose_sources(),
+        cairn_run_guess_sources(),
+        cairn_run_joint_row_sources(),
+        cairn_run_impact_sources(),
+    };
+    return lists[part];
+}
+
+/* Offsets begin with a 0, which a continued file already has. The further columns of contacts are a
+ * second table in the same group. */
+static cairn_status create_part(hid_t parent, int part, const cairn_world *world,
+                                cairn_run_certificate *c, cairn_error *error)
+{
+    hid_t group;
+    int dimension = cairn_world_dimension(world);
+    cairn_hdf5_column_def def = { parts[part].offset, "",       CAIRN_HDF5_LONG, 1,
+                                  CAIRN_STEP_CHUNK,   c->writer };
+    int64_t zero = 0;
+    TRY(cairn_hdf5_column_create(parent, &def, &c->offsets[part], error));
+    if (c->offsets[part].rows == 0)
+        TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &zero, error));
+    TRY(cairn_hdf5_group(parent, parts[part].group, &group, error));
+    cairn_status status = cairn_run_table_create(group, sources_of(part, world), dimension,
+                                                 c->writer, &c->parts[part], error);
+    if (part == CONTACTS && status == CAIRN_OK)
+        status = cairn_run_table_create(group, cairn_run_detail_sources(), dimension, c->writer,
+                                        &c->details, error);
+    H5Gclose(group);
+    return status;
+}
+
+/* ---- the group ------------------------------------------------------------------------------ */
+
+static cairn_status create_all(hid_t group, const cairn_world *world, cairn_run_certificate *c,
+                               cairn_error *error)
+{
+    TRY(cairn_run_materials_write(group, world, error));
+    for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++)
+        TRY(create_part(group, part, world, c, error));
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_certificate_create(hid_t file, const cairn_world *world,
+                                          cairn_hdf5_writer *writer, cairn_run_certificate *out,
+                                          cairn_error *error)
+{
+    hid_t group;
+    *out = (cairn_run_certificate){ .writer = writer };
+    TRY(cairn_hdf5_group(file, "certificate", &group, error));
+    cairn_status status = create_all(group, world, out, error);
+    H5Gclose(group);
+    return status;
+}
+
+/* Offsets are appended last: a step counts only when all of it is in the file. Before the first
+ * step (step 0) there are states only. */
+cairn_status cairn_run_certificate_step(cairn_run_certificate *c, const cairn_run_frame *frame,
+                                        cairn_error *error)
+{
+    int count = frame->step == 0 ? STATES : CAIRN_CERTIFICATE_PARTS;
+    for (int part = 0; part < count; part++) {
+        size_t rows;
+        memcpy(&rows, (const char *)frame + parts[part].rows, sizeof rows);
+        TRY(cairn_run_table_append(&c->parts[part], frame, rows, error));
+        if (part == CONTACTS)
+            TRY(cairn_run_table_append(&c->details, frame, rows, error));
+    }
+    for (int part = count - 1; part >= 0; part--) {
+        int64_t end = cairn_run_table_rows(&c->parts[part]);
+        TRY(cairn_hdf5_column_append(&c->offsets[part], 1, &end, error));
+    }
+    return CAIRN_OK;
+}
+
+/* After `steps` steps, states have steps + 1 blocks, and n blocks have n + 1 offsets. */
+cairn_status cairn_run_certificate_cut(cairn_run_certificate *c, int64_t steps, cairn_error *error)
+{
+    for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++) {
+        int64_t rows, blocks = part < STATES ? steps + 1 : steps;
+        TRY(cairn_hdf5_column_at(&c->offsets[part], blocks, &rows, error));
+        TRY(cairn_hdf5_column_cut(&c->offsets[part], blocks + 1, error));
+        TRY(cairn_run_table_cut(&c->parts[part], rows, error));
+        if (part == CONTACTS)
+            TRY(cairn_run_table_cut(&c->details, rows, error));
+    }
+    return CAIRN_OK;
+}
+
+void cairn_run_certificate_close(cairn_run_certificate *c)
+{
+    for (int part = 0; part < CAIRN_CERTIFICATE_PARTS; part++) {
+        cairn_run_table_close(&c->parts[part]);
+        cairn_hdf5_column_close(&c->offsets[part]);
+    }
+    cairn_run_table_close(&c->details);
+}
+
+/* ---- materials --------------------------------------------------------------------------- */
+
+/* The friction coefficient of a pair, at each sliding speed, is the smaller one of the two laws
+ * that the pair names. Law k < n, n being the number of materials, is that of material k. Laws
+ * that belong to a single pair follow; such a pair names its law twice, so readers need one rule
+ * only. */
+
+/* The materials of a world and the numbering of laws. */
 typedef struct pairs {
     const cairn_world *world;
     int count;        /* materials                                                 */
-    int32_t *own_law; /* count x count: number of the pair's own law, -1: none     */
+    int32_t *own_law; /* count x count, symmetric: number of the pair's own law; -1: none */
     int laws;
 } pairs;
 
+/* The properties of a pair, combined from both materials unless the scene defines the pair. */
 static cairn_material_def pair_of(const pairs *p, int a, int b)
 {
     cairn_material_def def;
@@ -32,6 +162,7 @@ static int own_law(const pairs *p, int a, int b)
 
 /* ---- matrices ------------------------------------------------------------------------------- */
 
+/* One function for each matrix, so that all are written by one loop. */
 static double friction_of(const pairs *p, int a, int b)
 {
     return pair_of(p, a, b).friction;
@@ -82,7 +213,8 @@ static double spinning_friction_of(const pairs *p, int a, int b)
     return pair_of(p, a, b).spinning_friction;
 }
 
-/* All after the first PLAIN are there where some material has a law beyond Coulomb friction. */
+/* Matrices after the first PLAIN are written only if some material has a law beyond Coulomb
+ * friction. */
 enum { PLAIN = 5 };
 
 static const struct {
@@ -107,6 +239,7 @@ static bool is_beyond_coulomb(const cairn_world *world)
     return laws.anisotropic || laws.adhesive || laws.rolling || laws.spinning;
 }
 
+/* A matrix is a column with one row for each material and `count` numbers in a row. */
 static cairn_status write_matrix(hid_t group, const pairs *p, int k, double *row,
                                  cairn_error *error)
 {
@@ -137,7 +270,8 @@ static cairn_status write_matrices(hid_t group, const pairs *p, cairn_error *err
 
 /* ---- laws ----------------------------------------------------------------------------------- */
 
-/* A row of `laws`: kind, friction, static, dynamic, speed, exponent, points. */
+/* A row of `laws`: kind, friction, static, dynamic, speed, exponent, number of points. Everything
+ * is stored as doubles, so that a law is one row whatever its kind; unused numbers are ignored. */
 enum { LAW_NUMBERS = 7 };
 
 static const char *law_name(int kind)
@@ -146,6 +280,8 @@ static const char *law_name(int kind)
     return record ? record->name : NULL;
 }
 
+/* The points of tables go to a second column, law after law; the last number of the row says how
+ * many. */
 static cairn_status write_law(const cairn_material_def *def, cairn_hdf5_column columns[2],
                               cairn_error *error)
 {
@@ -162,6 +298,7 @@ static cairn_status write_law(const cairn_material_def *def, cairn_hdf5_column c
     return CAIRN_OK;
 }
 
+/* In the order of number_laws(): materials first, then pairs with a law of their own, a <= b. */
 static cairn_status write_all(const pairs *p, cairn_hdf5_column columns[2], cairn_error *error)
 {
     for (int a = 0; a < p->count; a++) {
@@ -178,6 +315,7 @@ static cairn_status write_all(const pairs *p, cairn_hdf5_column columns[2], cair
     return CAIRN_OK;
 }
 
+/* CAIRN_FRICTION_SMALLER marks a pair without a law of its own; no stored law has this kind. */
 static cairn_status write_laws(hid_t group, const pairs *p, cairn_error *error)
 {
     const char *names[CAIRN_FRICTION_SMALLER];
@@ -201,6 +339,7 @@ static cairn_status write_laws(hid_t group, const pairs *p, cairn_error *error)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* Pairs (a, b) and (b, a) share a law. */
 static void number_laws(pairs *p)
 {
     p->laws = p->count;
@@ -217,7 +356,7 @@ cairn_status cairn_run_materials_write(hid_t group, const cairn_world *world, ca
 {
     cairn_material_def def;
     pairs p = { .world = world };
-    if (H5Lexists(group, "laws", H5P_DEFAULT) > 0) /* a file that goes on */
+    if (H5Lexists(group, "laws", H5P_DEFAULT) > 0) /* the file is being continued, and has them */
         return CAIRN_OK;
     while (cairn_material_get(world, p.count, &def) == CAIRN_OK)
         p.count++;

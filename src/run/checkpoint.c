@@ -1,6 +1,14 @@
-/* checkpoint.c - see checkpoint.h. The file: "cairn checkpoint", version and length of what
- * follows, that, and the check sum of all before it. Numbers as in base/bytes.h. */
-#include "io/checkpoint.h"
+/* checkpoint.c - the file from which a run is resumed, see output.h.
+ *
+ * Layout: "cairn checkpoint", the version, the length of the body, the body, and a checksum of
+ * everything before it. Numbers are encoded as in base/bytes.h. Each part has a write function and
+ * a read function, which must treat the same values in the same order; a change of either needs a
+ * new version, and docs/checkpoints.md must follow.
+ *
+ * Reading trusts nothing: counts are checked against the bytes that are left, and numbers that
+ * become indices against their ranges. A reader that failed returns zeros, so checks can wait until
+ * the end of a part. */
+#include "run/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,56 +16,92 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/count.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/run_table.h"
-#include "io/scene_build.h"
+#include "run/summary.h"
+#include "run/together.h"
+#include "scene/stages.h"
 
-enum { VERSION = 5, HEAD = 32, SUM = 8 };
+enum { HEAD = 32 }; /* bytes before the body */
 
-static const char MAGIC[17] = "cairn checkpoint";
+static const cairn_seal seal = { "cairn checkpoint", 6, "checkpoint" };
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
-static void write_names(cairn_writer *w, const char *const *names, int count)
+/* Events with their state: whether they happened, and since when it is quiet. */
+static void write_events(cairn_writer *w, const cairn_scene *s)
 {
-    int there = names ? count : 0;
-    cairn_write_whole(w, there);
-    for (int i = 0; i < there; i++)
-        cairn_write_text(w, names[i]);
+    cairn_write_whole(w, s->event_count);
+    for (int i = 0; i < s->event_count; i++) {
+        const cairn_event *e = &s->events[i];
+        cairn_write_whole(w, (int64_t)e->kind);
+        cairn_write_record(w, cairn_event_record((int)e->kind), e);
+        cairn_write_whole(w, e->body);
+        cairn_write_whole(w, e->outlet);
+        cairn_write_whole(w, (int64_t)e->action);
+        cairn_write_whole(w, e->target);
+        cairn_write_text(w, e->file);
+        cairn_write_whole(w, e->step);
+        cairn_write_real(w, e->time);
+        cairn_write_real(w, e->since);
+    }
 }
 
-static const char *const *read_names(cairn_reader *r, int *count)
+static void read_event(cairn_reader *r, cairn_event *e)
 {
-    size_t n = cairn_read_count(r, 8);
-    const char **names = cairn_arena_take(r->arena, n, sizeof *names);
-    r->failed = r->failed || !names;
-    for (size_t i = 0; i < n && !r->failed; i++)
-        names[i] = cairn_read_text(r);
-    *count = r->failed ? 0 : (int)n;
-    return names;
+    int kind = (int)cairn_read_within(r, 0, CAIRN_EVENT_COUNT - 1);
+    cairn_event_record(kind)->set_default(e);
+    e->kind = (cairn_event_kind)kind;
+    cairn_read_record(r, cairn_event_record(kind), e);
+    e->body = cairn_read_within(r, -1, INT64_MAX);
+    e->outlet = (int)cairn_read_within(r, -1, INT32_MAX);
+    e->action = (cairn_action)cairn_read_within(r, 0, CAIRN_ACTION_COUNT - 1);
+    e->target = cairn_read_within(r, -1, INT64_MAX);
+    e->file = cairn_read_text(r);
+    e->step = cairn_read_within(r, -1, INT64_MAX);
+    e->time = cairn_read_real(r);
+    e->since = cairn_read_real(r);
+    /* the name becomes that of a file */
+    r->failed = r->failed ||
+                (e->action == CAIRN_ACTION_SAVE_STATE && (!e->file || !cairn_is_word(e->file)));
 }
 
+static void read_events(cairn_reader *r, cairn_scene *s)
+{
+    size_t count = cairn_read_count(r, 8);
+    s->events = cairn_arena_take(r->arena, count, sizeof *s->events);
+    r->failed = r->failed || (count > 0 && !s->events);
+    for (size_t i = 0; i < count && !r->failed; i++)
+        read_event(r, &s->events[i]);
+    s->event_count = r->failed ? 0 : (int)count;
+}
+
+/* The scene is stored, not read again from its file, which may have changed since. Options are
+ * stored by name, through their tables. */
 static void write_scene(cairn_writer *w, const cairn_scene *s)
 {
     cairn_write_text(w, s->title);
     cairn_write_text(w, s->text);
-    write_names(w, s->material_names, s->material_count);
-    write_names(w, s->body_names, s->body_count);
+    cairn_scene_write_names(w, s->material_names, s->material_count);
+    cairn_scene_write_names(w, s->body_names, s->body_count);
     cairn_write_real(w, s->overlap);
     cairn_write_record(w, cairn_step_record(), &s->step);
     cairn_write_record(w, cairn_run_record(), &s->run);
     cairn_write_record(w, cairn_measure_record(), &s->measure);
+    cairn_scene_write_names(w, s->inlet_names, s->inlet_count);
+    cairn_scene_write_names(w, s->outlet_names, s->outlet_count);
+    write_events(w, s);
 }
 
+/* Options start from their defaults: reading sets those that the file has. */
 static void read_scene(cairn_reader *r, cairn_scene *s)
 {
     const char *title = cairn_read_text(r);
     snprintf(s->title, sizeof s->title, "%s", title ? title : "");
     s->text = cairn_read_text(r);
-    s->material_names = read_names(r, &s->material_count);
-    s->body_names = read_names(r, &s->body_count);
+    s->material_names = cairn_scene_read_names(r, &s->material_count);
+    s->body_names = cairn_scene_read_names(r, &s->body_count);
     s->overlap = cairn_read_real(r);
     s->step = cairn_step_options_default();
     s->run = cairn_run_options_default();
@@ -65,10 +109,16 @@ static void read_scene(cairn_reader *r, cairn_scene *s)
     s->measure = cairn_measure_options_default();
     cairn_read_record(r, cairn_run_record(), &s->run);
     cairn_read_record(r, cairn_measure_record(), &s->measure);
+    s->inlet_names = cairn_scene_read_names(r, &s->inlet_count);
+    s->outlet_names = cairn_scene_read_names(r, &s->outlet_count);
+    read_events(r, s);
 }
 
 /* ---- totals --------------------------------------------------------------------------------- */
 
+/* The members of the summary by type. Three lists of offsets are shared by writing and reading, so
+ * the two cannot disagree. Members that cairn_run's last stage computes (hash, packing,
+ * displacement) are not stored. */
 static const size_t wholes[] = {
     offsetof(cairn_run_summary, steps),
     offsetof(cairn_run_summary, frames),
@@ -118,7 +168,7 @@ static const size_t reals[] = {
     offsetof(cairn_run_summary, lift_height),
 };
 static const struct {
-    const cairn_entries *entries;
+    const cairn_report_entries *entries;
     size_t offset;
 } entries[] = {
     { &cairn_certificate_entries, offsetof(cairn_run_summary, worst) },
@@ -127,16 +177,17 @@ static const struct {
     { &cairn_timing_entries, offsetof(cairn_run_summary, timing) },
 };
 
-static void write_entries(cairn_writer *w, const cairn_entries *table, const void *record)
+/* The reported quantities of a struct, in the order of their table. */
+static void write_entries(cairn_writer *w, const cairn_report_entries *table, const void *record)
 {
     for (int k = 0; k < table->count; k++)
-        cairn_write_real(w, cairn_entry_get(&table->items[k], record));
+        cairn_write_real(w, cairn_report_entry_get(&table->items[k], record));
 }
 
-static void read_entries(cairn_reader *r, const cairn_entries *table, void *record)
+static void read_entries(cairn_reader *r, const cairn_report_entries *table, void *record)
 {
     for (int k = 0; k < table->count; k++)
-        cairn_entry_set(&table->items[k], record, cairn_read_real(r));
+        cairn_report_entry_set(&table->items[k], record, cairn_read_real(r));
 }
 
 static void write_summary(cairn_writer *w, const cairn_run_summary *s)
@@ -186,9 +237,11 @@ static void read_summary(cairn_reader *r, cairn_run_summary *s)
         s->missed.span[i][0] = cairn_read_whole(r);
         s->missed.span[i][1] = cairn_read_whole(r);
     }
+    /* Counts that are used as indices or lengths later. */
     r->failed = r->failed || s->steps < 0 || s->frames < 0 || s->missed.count < 0;
 }
 
+/* All CAIRN_MOST_NAMES entries are written, used or not, so that the length is fixed. */
 static void write_extent(cairn_writer *w, const cairn_run_extent *e)
 {
     cairn_write_whole(w, e->steps);
@@ -211,7 +264,8 @@ static void read_extent(cairn_reader *r, cairn_run_extent *e)
     read_entries(r, &cairn_energy_entries, &e->totals);
 }
 
-/* Where bodies were at the start. */
+/* Positions of bodies at the start. One entry more than needed is allocated, so that NULL always
+ * means that memory ran out. */
 static cairn_status read_places(cairn_reader *r, cairn_run_marks *m)
 {
     size_t count = cairn_read_count(r, 3 * sizeof(double));
@@ -242,6 +296,7 @@ static void write_marks(cairn_writer *w, const cairn_run_marks *m)
 static cairn_status read_marks(cairn_reader *r, cairn_run_marks *m)
 {
     *m = (cairn_run_marks){ .start = 0 };
+    /* the means have no worst contact; these two are not in the tables, and -1 means none */
     m->summary.mean.judgement.asked.worst_contact = -1;
     m->summary.mean.judgement.coulomb.worst_contact = -1;
     read_summary(r, &m->summary);
@@ -255,7 +310,9 @@ static cairn_status read_marks(cairn_reader *r, cairn_run_marks *m)
 
 /* ---- the output ----------------------------------------------------------------------------- */
 
-/* The times of the frames, the files that show walls and shapes, and the box of the walls. */
+/* The ParaView series: times of the frames, the files with their walls and shapes, and the box of
+ * the walls. The polygons of the walls are not stored: if the walls change, all of them are drawn
+ * again, and if not, frames refer to the file that exists. */
 static void write_paraview(cairn_writer *w, const cairn_run_paraview *p)
 {
     cairn_write_whole(w, (int64_t)p->count);
@@ -274,6 +331,8 @@ static void write_paraview(cairn_writer *w, const cairn_run_paraview *p)
     cairn_write_whole(w, (int64_t)p->walls.count);
 }
 
+/* A frame can only refer to walls that were written with it or before it, and to a shape file of an
+ * existing frame. */
 static cairn_status read_times(cairn_reader *r, cairn_run_paraview *p)
 {
     size_t frames = cairn_read_count(r, 16);
@@ -305,6 +364,8 @@ static cairn_status read_paraview(cairn_reader *r, cairn_run_paraview *p)
     return r->failed ? CAIRN_BAD_INPUT : CAIRN_OK;
 }
 
+/* The part of the output that is only in memory; the files themselves are described by the
+ * extent. */
 static void write_output(cairn_writer *w, const cairn_run_output *o)
 {
     cairn_write_whole(w, o->frames);
@@ -318,6 +379,7 @@ static void write_output(cairn_writer *w, const cairn_run_output *o)
     write_paraview(w, &o->paraview);
 }
 
+/* Rows are found by bisection, so the uids must increase. */
 static cairn_status read_roll(cairn_reader *r, cairn_run_roll *roll)
 {
     void *block = NULL;
@@ -346,6 +408,7 @@ static cairn_status read_output(cairn_reader *r, cairn_run_output *o)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+/* Callback of cairn_world_save: the world as one block, with its length first. */
 static cairn_status append(const void *data, size_t bytes, void *context)
 {
     cairn_write_whole(context, (int64_t)bytes);
@@ -353,22 +416,21 @@ static cairn_status append(const void *data, size_t bytes, void *context)
     return CAIRN_OK;
 }
 
-/* The length is known, and put into its place, when all is there. */
+/* The length of the body is known only at the end, and is then written into the head. The world
+ * comes last and takes all bytes that are left before the checksum. */
 static cairn_status fill(cairn_writer *w, const cairn_scene *scene, const cairn_run_marks *marks,
                          const cairn_run_output *output)
 {
-    cairn_write_raw(w, MAGIC, 16);
-    cairn_write_whole(w, VERSION);
-    cairn_write_whole(w, 0);
+    cairn_seal_begin(w, &seal);
     write_scene(w, scene);
     write_marks(w, marks);
     write_output(w, output);
     TRY(cairn_world_save(scene->world, append, w));
-    cairn_rewrite_whole(w, HEAD - 8, (int64_t)w->size - HEAD);
-    cairn_write_whole(w, w->failed ? 0 : (int64_t)cairn_bytes_check(w->data, w->size));
-    return w->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+    return cairn_seal_end(w);
 }
 
+/* The whole file is composed in memory, then written under a temporary name, synced and renamed: a
+ * crash leaves either the old checkpoint or the new one. Failures of fwrite show at the commit. */
 cairn_status cairn_checkpoint_write(const char *folder, const cairn_scene *scene,
                                     const cairn_run_marks *marks, const cairn_run_output *output,
                                     cairn_error *error)
@@ -392,6 +454,7 @@ cairn_status cairn_checkpoint_remove(const char *folder, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
     TRY(cairn_path_join(folder, "checkpoint", path, error));
+    /* a missing file or folder means that there is no checkpoint */
     if (unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR)
         return CAIRN_OK;
     cairn_status status =
@@ -402,37 +465,36 @@ cairn_status cairn_checkpoint_remove(const char *folder, cairn_error *error)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* What the file is, before anything in it is believed. */
-static cairn_status check(const unsigned char *data, size_t bytes, cairn_error *error)
-{
-    cairn_reader head = { .data = data, .size = bytes, .at = 16 };
-    if (bytes < HEAD + SUM || memcmp(data, MAGIC, 16) != 0)
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL, "this is not a checkpoint");
-    int64_t version = cairn_read_whole(&head), length = cairn_read_whole(&head);
-    if (version != VERSION)
-        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL,
-                          "the checkpoint has version %lld, expected %d: it was written by another "
-                          "version of cairn",
-                          (long long)version, VERSION);
-    if (length < 0 || (uint64_t)length != bytes - HEAD - SUM)
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
-                          "the checkpoint is damaged: found %zu bytes, expected %lld", bytes,
-                          (long long)length + HEAD + SUM);
-    head.at = bytes - SUM;
-    uint64_t sum = (uint64_t)cairn_read_whole(&head), found = cairn_bytes_check(data, bytes - SUM);
-    if (sum != found)
-        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
-                          "the checkpoint is damaged: its check sum is %016llx, expected %016llx",
-                          (unsigned long long)found, (unsigned long long)sum);
-    return CAIRN_OK;
-}
-
+/* The world must fill the rest of the body exactly. */
 static cairn_status read_world(cairn_reader *r, cairn_scene *scene, cairn_error *error)
 {
     size_t bytes = cairn_read_count(r, 1);
     if (r->failed || bytes != r->size - r->at)
         return CAIRN_BAD_INPUT;
     return cairn_world_load(r->data + r->at, bytes, &scene->world, error);
+}
+
+/* For other processes, which need no marks and write no files. */
+cairn_status cairn_scene_pack(const cairn_scene *scene, cairn_writer *out)
+{
+    write_scene(out, scene);
+    TRY(cairn_world_save(scene->world, append, out));
+    return out->failed ? CAIRN_NO_MEMORY : CAIRN_OK;
+}
+
+cairn_status cairn_scene_unpack(const void *data, size_t bytes, cairn_scene **out,
+                                cairn_error *error)
+{
+    cairn_arena *arena;
+    TRY(cairn_scene_create(out, &arena));
+    cairn_reader r = { .data = data, .size = bytes, .arena = arena };
+    read_scene(&r, *out);
+    cairn_status status = read_world(&r, *out, error);
+    if (status == CAIRN_OK)
+        return CAIRN_OK;
+    cairn_scene_destroy(*out);
+    *out = NULL;
+    return status;
 }
 
 static cairn_status read_all(cairn_reader *r, cairn_scene *scene, cairn_run_marks *marks,
@@ -448,15 +510,20 @@ static cairn_status read_data(const unsigned char *data, size_t bytes, cairn_sce
                               cairn_run_marks *marks, cairn_run_output *output, cairn_error *error)
 {
     cairn_arena *arena;
-    TRY(check(data, bytes, error));
+    cairn_reader r = { 0 };
+    TRY(cairn_seal_open(data, bytes, &seal, &r, error));
     TRY(cairn_scene_create(scene, &arena));
-    cairn_reader r = { .data = data + HEAD, .size = bytes - HEAD - SUM, .arena = arena };
+    r.arena = arena;
     cairn_status status = read_all(&r, *scene, marks, output, error);
+    /* Readers only set a flag; the position where reading stopped is the best description there
+     * is. */
     if (status == CAIRN_BAD_INPUT && error && !error->message[0])
         cairn_fail(error, status, NULL, "the checkpoint is damaged near byte %zu", r.at + HEAD);
     return status;
 }
 
+/* On failure the scene is destroyed here; marks and output, which may be half filled, belong to the
+ * caller and are freed with the run. */
 cairn_status cairn_checkpoint_read(const char *folder, cairn_scene **scene, cairn_run_marks *marks,
                                    cairn_run_output *output, cairn_error *error)
 {

@@ -1,17 +1,23 @@
-/* run_columns.c - see run_columns.h. */
-#include "io/run_columns.h"
+/* columns.c - the columns of run.h5 as tables: to add a column, add a line here.
+ *
+ * Columns of bodies and contacts that the world itself defines (cairn/columns.h) are taken from its
+ * tables by their flags; the lists here hold only what is computed for a frame. */
+#include "run/columns.h"
 
 #include <string.h>
 
-#include "base/count.h"
+#include "base/common.h"
 #include "base/status.h"
 
+/* NULL past the last kind, as `value_name` of a column requires. */
 static const char *shape_name(int kind)
 {
     const cairn_record *record = cairn_shape_record(kind);
     return record ? record->name : NULL;
 }
 
+/* Properties of shapes, written once for each body. Every body has all columns; lengths that its
+ * shape does not have are 0. */
 static const cairn_run_source bodies[] = {
     { "shape", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, kind), shape_name },
     { "radius", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, radius), NULL },
@@ -37,6 +43,7 @@ static const cairn_run_source states[] = { { "index", "", CAIRN_HDF5_INT, 1,
 static const cairn_run_source contacts[] = { { "body", "", CAIRN_HDF5_INT, 2,
                                                offsetof(cairn_run_frame, pair), NULL } };
 
+/* Of contacts, in certificates only: the data that a program needs to recompute the step. */
 static const cairn_run_source details[] = {
     { "bias", "m/s", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, bias), NULL },
     { "exact", "", CAIRN_HDF5_BYTE, 1, offsetof(cairn_run_frame, exact), NULL },
@@ -78,14 +85,15 @@ cairn_run_sources cairn_run_sources_of(const cairn_run_source *items, size_t cou
 
 /* ---- columns of the world -------------------------------------------------------------------- */
 
-/* Where a view lies in the frame, and which of its columns a world has. */
+/* Which columns of the world go into a table, and where the frame has them. */
 typedef struct choice {
-    size_t view;   /* offset in cairn_run_frame          */
-    unsigned goes; /* CAIRN_GOES_...: to this table      */
-    unsigned not ; /* CAIRN_GOES_...: not in this world  */
-    unsigned set;  /* CAIRN_CONTACTS_...: laws there are */
+    size_t view;   /* offset in cairn_run_frame of the struct with the pointers           */
+    unsigned goes; /* CAIRN_GOES_...: columns with one of these flags are included        */
+    unsigned not ; /* CAIRN_GOES_...: columns with one of these flags are left out        */
+    unsigned set;  /* CAIRN_CONTACTS_...: laws of the world; others' columns are left out */
 } choice;
 
+/* Add a column to a list if it is chosen. `shown` is the offset of its pointer within the view. */
 static void add_column(cairn_run_sources *list, const cairn_column *c, const choice *which)
 {
     static const cairn_hdf5_type types[] = { [CAIRN_COLUMN_BYTE] = CAIRN_HDF5_BYTE,
@@ -94,7 +102,9 @@ static void add_column(cairn_run_sources *list, const cairn_column *c, const cho
                                              [CAIRN_COLUMN_REAL] = CAIRN_HDF5_REAL };
     bool there = (c->goes & which->goes) && !(c->goes & which->not ) && !(c->set & ~which->set);
     bool names = c->range == CAIRN_RANGE_MOTION;
-    if (!there || list->count++ >= CAIRN_RUN_COLUMNS) /* making the table fails, and says so */
+    /* The count still increases, so that cairn_run_table_create sees that a column did not fit and
+     * fails: no column is dropped silently. */
+    if (!there || list->count++ >= CAIRN_RUN_COLUMNS)
         return;
     list->items[list->count - 1] =
         (cairn_run_source){ .name = c->name,
@@ -124,12 +134,13 @@ cairn_run_sources cairn_run_body_sources(const cairn_world *world)
     cairn_run_sources all = cairn_run_sources_of(bodies, CAIRN_COUNT(bodies));
     add_bodies(&all, (choice){ .view = offsetof(cairn_run_frame, facts),
                                .goes = CAIRN_GOES_ONCE,
-                               .not = plain ? CAIRN_GOES_SURFACES : 0 });
+                               .not = (plain ? CAIRN_GOES_SURFACES : 0) |
+                                      (laws.grouped ? 0 : CAIRN_GOES_GROUPS) });
     return all;
 }
 
-/* Any law beyond Coulomb friction brings those of directions and adhesion; the run file tells of
- * restitution beside them. */
+/* With any law beyond Coulomb friction, the columns of anisotropic friction and of adhesion are
+ * both written; restitution is written in certificates instead (CAIRN_GOES_DETAIL). */
 cairn_run_sources cairn_run_contact_sources(const cairn_world *world)
 {
     cairn_surface_laws laws = cairn_world_surface_laws(world);
@@ -152,6 +163,7 @@ cairn_run_sources cairn_run_detail_sources(void)
     return all;
 }
 
+/* The angle exists in 2D only; in 3D the orientation is the quaternion alone. */
 cairn_run_sources cairn_run_state_sources(int dimension)
 {
     cairn_run_sources all = cairn_run_sources_of(states, CAIRN_COUNT(states));
@@ -183,7 +195,8 @@ cairn_run_sources cairn_run_guess_sources(void)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* Attribute `names`: what the values 0, 1, ... of a column mean. */
+/* Write the attribute `names`: the meaning of the values 0, 1, ... of a column, of which at most
+ * MOST are named. */
 static cairn_status name_values(const cairn_hdf5_column *column,
                                 const char *(*value_name)(int value), cairn_error *error)
 {
@@ -197,6 +210,7 @@ static cairn_status name_values(const cairn_hdf5_column *column,
     return cairn_hdf5_texts(column->dataset, "names", names, count, error);
 }
 
+/* Numbers in a row of a column, in a world of this dimension. */
 static int width_of(const cairn_run_source *from, int dimension)
 {
     if (from->width == CAIRN_RUN_TURNS)
@@ -208,9 +222,9 @@ cairn_status cairn_run_table_create(hid_t group, cairn_run_sources sources, int 
                                     cairn_hdf5_writer *writer, cairn_run_table *out,
                                     cairn_error *error)
 {
-    out->sources = sources;
     if (sources.count > CAIRN_RUN_COLUMNS)
         return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "too many columns in a table");
+    out->sources = sources;
     for (int i = 0; i < sources.count; i++) {
         const cairn_run_source *from = &sources.items[i];
         cairn_hdf5_column_def def = { .name = from->name,
@@ -232,6 +246,8 @@ cairn_status cairn_run_table_append(cairn_run_table *table, const cairn_run_fram
 {
     for (int i = 0; i < table->sources.count; i++) {
         const void *numbers;
+        /* The frame holds a pointer at this offset. It is copied as bytes, because its type (double
+         * *, int32_t *, ...) differs from column to column. */
         memcpy(&numbers, (const char *)frame + table->sources.items[i].offset, sizeof numbers);
         TRY(cairn_hdf5_column_append(&table->columns[i], rows, numbers, error));
     }
@@ -251,6 +267,7 @@ void cairn_run_table_close(cairn_run_table *table)
         cairn_hdf5_column_close(&table->columns[i]);
 }
 
+/* All columns grow together, so the first one stands for all. */
 int64_t cairn_run_table_rows(const cairn_run_table *table)
 {
     return table->sources.count > 0 ? (int64_t)table->columns[0].rows : 0;

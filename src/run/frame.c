@@ -1,12 +1,14 @@
-/* run_frame.c - see run_frame.h. */
-#include "io/run_frame.h"
+/* frame.c - takes a frame of the world: its bodies in the order of the run's rows, and the contacts
+ * of the last step. See frame.h. */
+#include "run/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/sample.h"
+#include "cairn/world.h"
+#include "run/statistics.h"
 
 /* ---- rows of the run ------------------------------------------------------------------------ */
 
@@ -17,7 +19,8 @@ void cairn_run_roll_destroy(cairn_run_roll *roll)
     *roll = (cairn_run_roll){ 0 };
 }
 
-/* The row of a body; -1: it has none yet. Where nobody has gone it equals the uid. */
+/* The row of a body; -1: it has none yet. As long as no body was removed, the row equals the uid;
+ * otherwise it is found by bisection. */
 static int32_t find(const cairn_run_roll *roll, uint64_t uid)
 {
     if (uid < (uint64_t)roll->count && roll->uids[uid] == uid)
@@ -39,8 +42,9 @@ static int compare_uids(const void *a, const void *b)
     return (p > q) - (p < q);
 }
 
-/* Rows for those that have none. They are younger than all that have one: uids rise, and each frame
- * holds all bodies. */
+/* Assign rows to bodies that have none. Their uids are larger than all in the roll: uids increase,
+ * and each frame enrols all bodies. Sorting the new ones keeps the whole roll sorted. The world
+ * stores bodies in an order of its own, so they do not come sorted. */
 static cairn_status enrol(cairn_run_roll *roll, const cairn_bodies *all, size_t *fresh)
 {
     int32_t before = roll->count;
@@ -60,6 +64,7 @@ static cairn_status enrol(cairn_run_roll *roll, const cairn_bodies *all, size_t 
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
+/* Every array is attempted even if one failed before: none is left undefined. */
 static cairn_status take_states(cairn_run_frame *f, cairn_arena *arena)
 {
     bool good = true;
@@ -93,7 +98,7 @@ static cairn_status take_properties(cairn_run_frame *f, cairn_arena *arena)
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* What does not change with time, once for each body. */
+/* The properties of body `i` (row of the world) that do not change with time. */
 static void fill_properties(cairn_run_frame *f, size_t row, int i)
 {
     const cairn_shape *shape = cairn_bodies_shape(&f->world, i);
@@ -117,7 +122,8 @@ static void fill_properties(cairn_run_frame *f, size_t row, int i)
     f->shape_q[row] = f->world.pose[i].q;
 }
 
-/* The bodies by rising row of the run. */
+/* List the bodies by increasing row of the run: a counting sort through an array over all rows,
+ * since rows of bodies that no longer exist are empty. */
 static cairn_status list_bodies(cairn_run_frame *f, const cairn_run_roll *roll, cairn_arena *arena)
 {
     int32_t *slots = cairn_arena_take(arena, (size_t)roll->count, sizeof *slots);
@@ -128,7 +134,7 @@ static cairn_status list_bodies(cairn_run_frame *f, const cairn_run_roll *roll, 
         slots[row] = -1;
     for (int i = 0; i < f->world.count; i++) {
         f->row_of[i] = find(roll, f->world.uid[i]);
-        if (f->row_of[i] < 0) /* of a checkpoint that does not go with its roll */
+        if (f->row_of[i] < 0) /* a checkpoint whose roll does not belong to its world */
             return CAIRN_BAD_INPUT;
         slots[f->row_of[i]] = i;
     }
@@ -140,7 +146,8 @@ static cairn_status list_bodies(cairn_run_frame *f, const cairn_run_roll *roll, 
     return CAIRN_OK;
 }
 
-/* The last ones are those that no frame held before. */
+/* New bodies have the largest rows, so they are the last ones in the list. The shelf gets all
+ * geometries first: a body refers to its row. */
 static cairn_status fill_fresh(cairn_run_frame *f, cairn_run_roll *roll)
 {
     const int32_t *slots = f->slot + (f->bodies - f->fresh);
@@ -151,7 +158,7 @@ static cairn_status fill_fresh(cairn_run_frame *f, cairn_run_roll *roll)
     return CAIRN_OK;
 }
 
-/* Rows of one column, out of the world's by their numbers there, in runs that lie together. */
+/* Copy the rows `slots` of one column; consecutive rows are copied together. */
 static void gather(const char *from, size_t size, const int32_t *slots, size_t count, char *to)
 {
     for (size_t first = 0, end = 0; first < count; first = end) {
@@ -161,7 +168,8 @@ static void gather(const char *from, size_t size, const int32_t *slots, size_t c
     }
 }
 
-/* The columns of bodies that go somewhere, of those in `slots`. */
+/* Pack all body columns with the flag `goes` for the bodies in `slots`. The pointer is stored
+ * through the column's offset, because its type differs from column to column. */
 static cairn_status pack(const cairn_run_frame *f, unsigned goes, const int32_t *slots,
                          size_t count, cairn_arena *arena, cairn_bodies *out)
 {
@@ -205,12 +213,15 @@ cairn_run_look cairn_run_look_of(const cairn_run_frame *f, int32_t slot)
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
-/* Data get their rows in the order of bodies, so those that are there tell them again. */
+/* Geometries got their rows in the order of the bodies' rows, so the bodies that still exist yield
+ * the same rows again, unless the only body with some geometry is gone (see
+ * cairn_run_shelf_settle). */
 cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world, int32_t rows)
 {
     cairn_bodies all = cairn_world_bodies(world);
     size_t count = (size_t)roll->count;
-    int32_t *slots = cairn_memory_zeroed(count, sizeof *slots); /* row of the world + 1, by row */
+    /* row of the world + 1, by row of the run; 0: gone */
+    int32_t *slots = cairn_memory_zeroed(count, sizeof *slots);
     cairn_status status = slots || count == 0 ? CAIRN_OK : CAIRN_NO_MEMORY;
     for (int i = 0; slots && i < all.count; i++) {
         int32_t row = find(roll, all.uid[i]);
@@ -226,6 +237,8 @@ cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world
     return status;
 }
 
+/* Order matters: rows are assigned before bodies are listed, bodies are listed before columns are
+ * packed, and joints come last because they refer to rows of bodies. */
 cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
                                   cairn_arena *arena, cairn_run_frame *out)
 {
@@ -251,6 +264,7 @@ cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll
 
 /* ---- detail --------------------------------------------------------------------------------- */
 
+/* Loads are stored only for bodies that have one. */
 static bool has_load(const cairn_step_inputs *in, int i)
 {
     const cairn_vec3 *f = &in->force[i], *t = &in->torque[i];
@@ -261,6 +275,7 @@ static void fill_loads(cairn_run_frame *f, const cairn_step_inputs *in)
 {
     for (size_t row = 0; row < f->bodies; row++) {
         int i = f->slot[row];
+        /* Inlets may have added bodies after the step: they were not part of it. */
         if (i >= in->count || !has_load(in, i))
             continue;
         f->load_body[f->loads] = f->index[row];
@@ -269,7 +284,8 @@ static void fill_loads(cairn_run_frame *f, const cairn_step_inputs *in)
     }
 }
 
-/* Half a step on a driven body may be anywhere: nobody could tell from the states. */
+/* Poses of driven bodies at the time at which contacts were evaluated (in some schemes mid-step). A
+ * program that checks the run cannot derive them from the states before and after the step. */
 static void fill_poses(cairn_run_frame *f, const cairn_step_inputs *in)
 {
     for (size_t row = 0; row < f->bodies; row++) {
@@ -282,8 +298,8 @@ static void fill_poses(cairn_run_frame *f, const cairn_step_inputs *in)
     }
 }
 
-/* Where contacts are linearised ahead: the velocities with which bodies in contact, or joined, got
- * there. */
+/* v^ of bodies in contact or joined, for schemes that linearise contacts ahead, at q + h v^. in->v
+ * is NULL in other schemes. Other bodies do not need it: nothing was linearised for them. */
 static void fill_guesses(cairn_run_frame *f, const cairn_step_inputs *in, const uint8_t *touched)
 {
     for (size_t row = 0; in->v && row < f->bodies; row++) {
@@ -296,7 +312,8 @@ static void fill_guesses(cairn_run_frame *f, const cairn_step_inputs *in, const 
     }
 }
 
-/* Columns of contacts: what the step did not use is 0. */
+/* Columns of contacts. Arrays that the step did not use are stored as zeros, so that all files have
+ * the same columns; `zeros` serves every width up to the dimension. */
 static cairn_status fill_columns(cairn_run_frame *f, cairn_arena *arena,
                                  const cairn_step_inputs *in)
 {

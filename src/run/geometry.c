@@ -1,12 +1,16 @@
-/* run_geometry.c - see run_geometry.h. A geometry has rows [o[g], o[g+1]) of the vertices, faces
- * and parts; face f has corners [o[f], o[f+1]), numbers of vertices counted from the first of its
- * geometry. */
-#include "io/run_geometry.h"
+/* geometry.c - the group /geometry of run.h5, see columns.h; and the shelf, see frame.h.
+ *
+ * Geometry g has rows [o[g], o[g+1]) of the vertices, faces and parts, o being the offsets of that
+ * list. Face f of the file has corners [o[f], o[f+1]). A corner is the number of a vertex, counted
+ * from the first one of its geometry, so that the rows of a geometry do not depend on what precedes
+ * it. */
+#include "run/columns.h"
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "run/frame.h"
 
-/* A part as it is stored. */
+/* A part of a compound as it is stored: the columns are gathered from an array of these. */
 typedef struct part_row {
     uint8_t kind;
     int32_t geometry;
@@ -29,7 +33,7 @@ static const cairn_run_source part_sources[] = {
     { "length", "m", CAIRN_HDF5_REAL, 1, offsetof(part_row, part.shape.length), NULL },
     { "rounding", "m", CAIRN_HDF5_REAL, 1, offsetof(part_row, part.shape.rounding), NULL },
     { "exponents", "1", CAIRN_HDF5_REAL, 2, offsetof(part_row, part.shape.exponent),
-      NULL }, /* and exponent_z, which follows it */
+      NULL }, /* also covers exponent_z, which follows it */
     { "size", "m", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.shape.size), NULL },
     { "semi_axes", "m", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.shape.semi_axes), NULL },
     { "axis", "1", CAIRN_HDF5_REAL, 3, offsetof(part_row, part.shape.axis), NULL },
@@ -38,6 +42,7 @@ static const cairn_run_source part_sources[] = {
 _Static_assert(offsetof(cairn_shape, exponent_z) == offsetof(cairn_shape, exponent) + 8,
                "both exponents are one column");
 
+/* Names of the offset columns, by list. */
 static const char *const offset_names[CAIRN_GEOMETRY_LISTS] = {
     [CAIRN_GEOMETRY_VERTICES] = "vertex_offset",
     [CAIRN_GEOMETRY_FACES] = "face_offset",
@@ -65,6 +70,8 @@ static cairn_status create_columns(hid_t group, cairn_run_geometry *g, cairn_err
     const cairn_hdf5_column_def corners = {
         "corners", "", CAIRN_HDF5_INT, 1, 1024, g->writer, true
     };
+    /* Offsets begin with a 0, so that n geometries have n + 1 offsets. A continued file already has
+     * it. */
     int64_t zero = 0;
     for (int i = 0; i < CAIRN_GEOMETRY_LISTS; i++) {
         const cairn_hdf5_column_def def = { offset_names[i],  "",       CAIRN_HDF5_LONG, 1,
@@ -89,7 +96,8 @@ static cairn_status create(hid_t file, cairn_run_geometry *g, cairn_error *error
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Where each face ends, counted from the first corner of the file. */
+/* Append the corners of a geometry, and the end of each face, counted from the first corner in the
+ * file. */
 static cairn_status append_faces(const cairn_geometry_view *view, cairn_run_geometry *g,
                                  cairn_error *error)
 {
@@ -109,6 +117,8 @@ static cairn_status append_faces(const cairn_geometry_view *view, cairn_run_geom
     return status;
 }
 
+/* The shelf assigned rows to the geometries of parts before that of the compound, so their rows are
+ * known here. */
 static cairn_status append_parts(const cairn_geometry_view *view, const cairn_run_shelf *shelf,
                                  cairn_run_geometry *g, cairn_error *error)
 {
@@ -128,7 +138,8 @@ static cairn_status append_parts(const cairn_geometry_view *view, const cairn_ru
     return status;
 }
 
-/* The offsets last, so that a geometry counts only when all of it is there. */
+/* Offsets are appended last: a geometry counts only when all of it is in the file. The number of
+ * faces so far is that of the corner offsets less the leading 0. */
 static cairn_status append_one(const cairn_geometry *geometry, const cairn_run_shelf *shelf,
                                cairn_run_geometry *g, cairn_error *error)
 {
@@ -154,6 +165,7 @@ cairn_status cairn_run_geometry_append(hid_t file, const cairn_run_shelf *shelf,
         return CAIRN_OK;
     if (g->vertices.dataset <= 0)
         TRY(create(file, g, error));
+    /* The file has offsets - 1 geometries; the shelf may have more, never fewer. */
     for (int64_t row = (int64_t)g->offsets[0].rows - 1; row < all; row++)
         TRY(append_one(shelf->items[row - shelf->forgotten], shelf, g, error));
     return CAIRN_OK;
@@ -161,6 +173,8 @@ cairn_status cairn_run_geometry_append(hid_t file, const cairn_run_shelf *shelf,
 
 /* ---- going on ------------------------------------------------------------------------------- */
 
+/* Keep the first `rows` geometries. The offset with index `rows` is the end of the last geometry
+ * that stays. Corners are indexed by faces, so their end follows from the number of faces. */
 static cairn_status cut(cairn_run_geometry *g, int64_t rows, cairn_error *error)
 {
     int64_t ends[CAIRN_GEOMETRY_LISTS];
@@ -176,6 +190,8 @@ static cairn_status cut(cairn_run_geometry *g, int64_t rows, cairn_error *error)
     return cairn_run_table_cut(&g->parts, ends[CAIRN_GEOMETRY_PARTS], error);
 }
 
+/* `create` opens the existing columns. A run that had no geometry at its checkpoint may have
+ * written some later; then `rows` is 0, and all of it is cut off. */
 cairn_status cairn_run_geometry_go_on(hid_t file, int64_t rows, cairn_run_geometry *g,
                                       cairn_error *error)
 {
@@ -192,4 +208,64 @@ void cairn_run_geometry_close(cairn_run_geometry *g)
     cairn_hdf5_column_close(&g->vertices);
     cairn_hdf5_column_close(&g->corners);
     cairn_run_table_close(&g->parts);
+}
+
+/* ---- shelves ----------------------------------------------------------------------------- */
+
+int32_t cairn_run_shelf_row(const cairn_run_shelf *shelf, const cairn_geometry *geometry)
+{
+    /* searched from the end: bodies that share a geometry mostly follow each other */
+    for (int32_t i = geometry ? shelf->count - 1 : -1; i >= 0; i--)
+        if (shelf->items[i] == geometry)
+            return shelf->forgotten + i;
+    return -1;
+}
+
+/* The reference is released by forget(). */
+static cairn_status append(cairn_run_shelf *shelf, const cairn_geometry *geometry)
+{
+    void *block = shelf->items;
+    TRY(cairn_memory_reserve(&block, &shelf->capacity, (size_t)shelf->count + 1,
+                             sizeof *shelf->items));
+    shelf->items = block;
+    shelf->items[shelf->count++] = cairn_geometry_retain(geometry);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_shelf_add(cairn_run_shelf *shelf, const cairn_geometry *geometry)
+{
+    if (!geometry || cairn_run_shelf_row(shelf, geometry) >= 0)
+        return CAIRN_OK;
+    cairn_geometry_view view = cairn_geometry_look(geometry);
+    for (int i = 0; i < view.part_count; i++) {
+        /* parts are not compounds, so there is no deeper level */
+        const cairn_geometry *part = view.parts[i].shape.geometry;
+        if (part && cairn_run_shelf_row(shelf, part) < 0)
+            TRY(append(shelf, part));
+    }
+    return append(shelf, geometry);
+}
+
+static void forget(cairn_run_shelf *shelf)
+{
+    for (int32_t i = 0; i < shelf->count; i++)
+        cairn_geometry_release(shelf->items[i]);
+    shelf->count = 0;
+}
+
+/* After a resume the geometries come from the bodies that still exist. If all of them were found,
+ * the order of rows is the same as before (see cairn_run_roll_go_on). */
+void cairn_run_shelf_settle(cairn_run_shelf *shelf, int32_t rows)
+{
+    if (shelf->forgotten + shelf->count == rows)
+        return;
+    forget(shelf);
+    shelf->forgotten = rows;
+}
+
+void cairn_run_shelf_destroy(cairn_run_shelf *shelf)
+{
+    forget(shelf);
+    cairn_memory_free(shelf->items);
+    *shelf = (cairn_run_shelf){ 0 };
 }

@@ -1,6 +1,6 @@
-/* run_info.c - what a run file says about itself, also one that a crash left unfinished: counts
- * come from the columns, not from totals that only a complete file has. The file may be anything,
- * so every type and size is checked before it is read. */
+/* info.c - reads what a run file says about itself, including a file that a crash left unfinished:
+ * counts come from the columns, not from totals, which only a complete file has. The file may be
+ * anything, so every type and size is checked before it is read. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,20 +8,21 @@
 #include <sys/stat.h>
 
 #include "base/status.h"
-#include "io/file.h"
-#include "io/hdf5_read.h"
-#include "io/overlay.h"
-#include "io/run_file.h"
-#include "io/run_summary.h"
+#include "file/file.h"
+#include "file/hdf5_read.h"
+#include "run/run_file.h"
+#include "run/summary.h"
 
 /* ---- attributes ---------------------------------------------------------------------------- */
 
+/* The message names the attribute and what was expected of it. */
 static cairn_status bad_attribute(cairn_error *error, const char *name, const char *expected)
 {
     return cairn_fail(error, CAIRN_BAD_INPUT, name, "expected the root attribute '%s' to be %s",
                       name, expected);
 }
 
+/* An attribute that is missing and one that is not a text get different messages. */
 static cairn_status read_text(hid_t file, const char *name, char *text, size_t capacity,
                               cairn_error *error)
 {
@@ -32,7 +33,7 @@ static cairn_status read_text(hid_t file, const char *name, char *text, size_t c
     return bad_attribute(error, name, status == CAIRN_NOT_FOUND ? "there" : "a text");
 }
 
-/* One number of any type, as `type`. */
+/* Read a scalar attribute of any numeric type, converted to `type` by HDF5. */
 static cairn_status read_number(hid_t file, const char *name, hid_t type, void *out,
                                 cairn_error *error)
 {
@@ -48,7 +49,8 @@ static cairn_status read_number(hid_t file, const char *name, hid_t type, void *
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* A list of numbers that is read piece by piece. */
+/* An open column with one number a row. It is read in pieces, so that memory does not depend on the
+ * length of the run. */
 typedef struct column {
     hid_t dataset, space;
     hsize_t rows;
@@ -62,6 +64,7 @@ static void close_column(column *c)
         H5Dclose(c->dataset);
 }
 
+/* On failure nothing is open. */
 static cairn_status open_column(hid_t file, const char *name, column *out, cairn_error *error)
 {
     column c = { H5Dopen2(file, name, H5P_DEFAULT), -1, 0 };
@@ -77,6 +80,7 @@ static cairn_status open_column(hid_t file, const char *name, column *out, cairn
                       "expected a dataset '/%s' with one number a row", name);
 }
 
+/* Numbers are converted to double, whatever their type in the file. */
 static herr_t read_rows(const column *c, hsize_t first, hsize_t rows, double *out)
 {
     hid_t memory = H5Screate_simple(1, &rows, NULL);
@@ -87,13 +91,13 @@ static herr_t read_rows(const column *c, hsize_t first, hsize_t rows, double *ou
     return result;
 }
 
-/* What is wanted from a column. */
+/* What one pass over a column determines; each use needs a few of these. */
 typedef struct column_facts {
     int64_t rows;
     int64_t zeros;
-    double largest; /* -infinity when there are no rows; not-a-number wins */
+    double largest; /* -infinity without rows; NaN wins and stays */
     double last, before_last, sum;
-    cairn_run_spans *zero_rows; /* NULL: not wanted; rows count from 1 */
+    cairn_run_spans *zero_rows; /* ranges of rows that are 0, counted from 1; NULL: not wanted */
 } column_facts;
 
 static void add_fact(column_facts *facts, double value)
@@ -103,6 +107,7 @@ static void add_fact(column_facts *facts, double value)
     facts->sum += value;
     if (value == 0 && facts->zero_rows)
         cairn_run_spans_add(facts->zero_rows, facts->rows);
+    /* true for a larger number and for NaN */
     if (!(value <= facts->largest) && !isnan(facts->largest))
         facts->largest = value;
     facts->before_last = facts->last;
@@ -112,6 +117,7 @@ static void add_fact(column_facts *facts, double value)
 static cairn_status read_facts(hid_t file, const char *name, column_facts *out, cairn_error *error)
 {
     cairn_run_spans *zero_rows = out->zero_rows;
+    /* 8 KiB on the stack */
     enum { PIECE = 1024 };
     double numbers[PIECE];
     column c = { -1, -1, 0 };
@@ -131,6 +137,7 @@ static cairn_status read_facts(hid_t file, const char *name, column_facts *out, 
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
+/* Every other file of HDF5 is refused with a message that says what it is not. */
 static cairn_status check_format(hid_t file, cairn_error *error)
 {
     char format[64];
@@ -157,7 +164,7 @@ static cairn_status read_settings(hid_t file, cairn_run_info *out, cairn_error *
     TRY(read_text(file, "version", out->version, sizeof out->version, error));
     TRY(read_text(file, "scheme", out->scheme, sizeof out->scheme, error));
     TRY(read_text(file, "solver", out->solver, sizeof out->solver, error));
-    strcpy(out->certificate, "summary"); /* what runs kept before there was a choice */
+    strcpy(out->certificate, "summary"); /* what runs stored before the option existed */
     if (H5Aexists(file, "certificate") > 0)
         TRY(read_text(file, "certificate", out->certificate, sizeof out->certificate, error));
     if (H5Aexists(file, "ending") > 0)
@@ -167,13 +174,14 @@ static cairn_status read_settings(hid_t file, cairn_run_info *out, cairn_error *
     return read_number(file, "tolerance", H5T_NATIVE_DOUBLE, &out->tolerance, error);
 }
 
-/* A count, whatever the file holds. */
+/* A count from a number of the file: 0 if it is negative, NaN or too large for an exact
+ * conversion. */
 static int64_t whole(double value)
 {
     return value >= 0 && value < 9e15 ? (int64_t)value : 0;
 }
 
-/* `certificate: off` keeps none. */
+/* With `certificate: off` there are no residuals; NaN means unknown. */
 static cairn_status read_residuals(hid_t file, cairn_run_info *out, cairn_error *error)
 {
     column_facts relative = { 0 };
@@ -186,6 +194,8 @@ static cairn_status read_residuals(hid_t file, cairn_run_info *out, cairn_error 
     return CAIRN_OK;
 }
 
+/* The last frame has body_offset[n] - body_offset[n - 1] bodies. `converged` is 0 in missed
+ * steps. */
 static cairn_status read_counts(hid_t file, cairn_run_info *out, cairn_error *error)
 {
     column_facts frames = { 0 }, offsets = { 0 }, active = { 0 };
@@ -201,12 +211,12 @@ static cairn_status read_counts(hid_t file, cairn_run_info *out, cairn_error *er
     out->uncertified = converged.zeros;
     out->max_contacts = whole(active.largest);
     TRY(read_residuals(file, out, error));
-    if (H5Aexists(file, "hash") > 0) /* 0: the run did not end */
+    if (H5Aexists(file, "hash") > 0) /* without it the hash stays 0: the run did not end */
         TRY(read_number(file, "hash", H5T_NATIVE_UINT64, &out->hash, error));
     return CAIRN_OK;
 }
 
-/* Runs written before there were joints do not have these. */
+/* Files written before joints existed do not have these columns. */
 static cairn_status read_joints(hid_t file, cairn_run_info *out, cairn_error *error)
 {
     column_facts kinds = { 0 }, broken = { 0 }, drift = { 0 };
@@ -214,7 +224,7 @@ static cairn_status read_joints(hid_t file, cairn_run_info *out, cairn_error *er
         return CAIRN_OK;
     TRY(read_facts(file, "joints/kind", &kinds, error));
     TRY(read_facts(file, "steps/broken", &broken, error));
-    if (H5Lexists(file, "steps/joint_drift", H5P_DEFAULT) > 0) /* not with certificate: off */
+    if (H5Lexists(file, "steps/joint_drift", H5P_DEFAULT) > 0) /* missing with certificate: off */
         TRY(read_facts(file, "steps/joint_drift", &drift, error));
     out->joints = kinds.rows;
     out->broken = whole(broken.sum);
@@ -265,9 +275,12 @@ cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error
         return CAIRN_OK;
     return cairn_fail(
         error, CAIRN_NOT_FOUND, NULL, "there is no run.h5 in this folder%s",
+        /* the most likely reason gets a hint */
         unfinished ? "; run.h5.part is a run that goes on or did not end (cairn resume)" : "");
 }
 
+/* A writer that was killed during a commit left a journal; the commit is completed first. A file
+ * that is being written is left alone. */
 cairn_status cairn_run_read_info(const char *path, cairn_run_info *out, cairn_error *error)
 {
     char file[CAIRN_PATH_BYTES];

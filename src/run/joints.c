@@ -1,14 +1,15 @@
-/* run_joints.c - see run_joints.h. The plain numbers of a joint are one list: it gives their
- * columns and where they come from. */
-#include "io/run_joints.h"
+/* joints.c - the joints of a stored frame, see frame.h. The plain numbers of a joint are one list,
+ * which defines both their columns and where they come from. */
+#include "run/frame.h"
 
 #include <string.h>
 
-#include "base/count.h"
+#include "base/common.h"
 #include "base/status.h"
-#include "io/run_columns.h"
+#include "run/columns.h"
 
-/* Name of the column, unit, place in a cairn_joint_setup. */
+/* Name of the column, unit, member of a cairn_joint_setup. A macro list, because enum, offsets and
+ * columns must have the same entries in the same order. */
 #define NUMBERS(X)                                                                                 \
     X(length, "m", def.length)                                                                     \
     X(pitch, "m", def.pitch)                                                                       \
@@ -43,6 +44,7 @@ static const size_t offsets[COUNT] = { NUMBERS(OFFSET) };
 
 /* ---- columns -------------------------------------------------------------------------------- */
 
+/* NULL past the last kind, as `value_name` of a column requires. */
 static const char *joint_name(int kind)
 {
     const cairn_record *record = cairn_joint_record(kind);
@@ -79,7 +81,7 @@ static const cairn_run_source states[] = {
     { "slide", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.slide), NULL },
     { "drift", "m", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.drift), NULL },
     { "turn_drift", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.turn_drift), NULL },
-    /* FRAME_STATE so far; the rest in the certificate alone */
+    /* the first FRAME_STATE columns go into frames; the next ones only into certificates */
     { "phase", "rad", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.phase), NULL },
     { "turn_target", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.turn_target), NULL },
     { "slide_target", "", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.slide_target), NULL },
@@ -87,6 +89,8 @@ static const cairn_run_source states[] = {
 
 enum { FRAME_STATE = 9 };
 
+/* Rows of joints in the one-step problem. Units differ from row to row: a row is a translation or a
+ * rotation, as its joint defines. */
 static const cairn_run_source rows[] = {
     { "joint", "", CAIRN_HDF5_INT, 1, offsetof(cairn_run_frame, joint.row_joint), NULL },
     { "impulse", "N s, N m s", CAIRN_HDF5_REAL, 1, offsetof(cairn_run_frame, joint.row_impulse),
@@ -117,6 +121,7 @@ cairn_run_sources cairn_run_joint_row_sources(void)
 
 /* ---- one frame ------------------------------------------------------------------------------ */
 
+/* Every array is attempted even if one failed before: none is left undefined. */
 static bool take_states(cairn_run_joints *j, cairn_arena *arena)
 {
     bool good = true;
@@ -157,6 +162,8 @@ static bool take_properties(cairn_run_joints *j, cairn_arena *arena)
     return good;
 }
 
+/* The number of a motor in the attribute `names`. An unknown name cannot occur: definitions are
+ * checked when a joint is made. */
 static uint8_t motor_number(const char *name)
 {
     int kind = 0;
@@ -195,6 +202,7 @@ static void fill_state(cairn_run_joints *j, size_t row, const cairn_joint_state 
     j->phase[row] = s->phase;
 }
 
+/* All rows of one joint, from row `first` of the frame on. */
 static void fill_rows(cairn_run_joints *j, size_t first, int joint, const cairn_joint_state *s)
 {
     for (int i = 0; i < s->rows; i++) {
@@ -204,6 +212,9 @@ static void fill_rows(cairn_run_joints *j, size_t first, int joint, const cairn_
     }
 }
 
+/* One pass over the joints of the world. Definitions are stored for new joints (index beyond the
+ * roll), alive or not, so that the row in /joints stays equal to the index; states only for those
+ * alive. */
 static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run_frame *f)
 {
     cairn_run_joints *j = &f->joint;
@@ -228,6 +239,7 @@ static void fill(const cairn_world *world, const cairn_run_roll *roll, cairn_run
     }
 }
 
+/* Counts first, because the arena needs the sizes of the arrays. */
 cairn_status cairn_run_joints_take(const cairn_world *world, cairn_run_roll *roll,
                                    cairn_arena *arena, cairn_run_frame *f)
 {

@@ -1,21 +1,28 @@
-/* run_output.c - see run_output.h. */
-#include "io/run_output.h"
+/* output.c - everything that a run writes while it computes; and the contact problems of single
+ * steps. */
+#include "run/output.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/status.h"
-#include "io/overlay.h"
-#include "io/picture.h"
-#include "io/run_summary.h"
+#include "cairn/fclib.h"
+#include "file/file.h"
+#include "run/picture.h"
+#include "run/summary.h"
 
-/* Flushing may take this share of the time at most; a crash loses what came after the last one. */
+/* Flushes may take at most this share of the run time. A crash loses what came after the last
+ * flush, so flushing more often loses less and costs more. */
 static const double FLUSH_SHARE = 0.05;
 
-/* run.h5 is written under these names: what stands there and is no file of ours stays. */
+/* run.h5 is written under these two names. Anything there that is not a plain file, such as a link
+ * or a device, is not ours: refuse to replace it. */
 static cairn_status check_names(const char *folder, cairn_error *error)
 {
     static const char *const names[] = { "run.h5.part", "run.h5" };
@@ -24,7 +31,7 @@ static cairn_status check_names(const char *folder, cairn_error *error)
         struct stat about;
         TRY(cairn_path_join(folder, names[i], path, error));
         if (lstat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))
-            continue; /* a folder is refused when the file is made */
+            continue; /* a folder is refused later, when the file is created */
         cairn_error_set_file(error, path);
         return cairn_fail(error, CAIRN_IO_FAILED, NULL,
                           "found %s, expected a plain file of an earlier run, or nothing",
@@ -33,6 +40,8 @@ static cairn_status check_names(const char *folder, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* run.h5 first: it fails if the folder cannot be written to, before the problems of an earlier run
+ * are removed. */
 cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scene,
                                      cairn_run_output *out, cairn_error *error)
 {
@@ -47,7 +56,8 @@ cairn_status cairn_run_output_create(const char *folder, const cairn_scene *scen
     return CAIRN_OK;
 }
 
-/* run.h5 of a run that was stopped cleanly becomes run.h5.part again. */
+/* A run that was interrupted cleanly has a run.h5: rename it to run.h5.part again. If the writer
+ * was killed during a commit, complete that. */
 static cairn_status take_back(const char *folder, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
@@ -75,7 +85,8 @@ cairn_status cairn_run_output_go_on(const char *folder, const cairn_scene *scene
     return CAIRN_OK;
 }
 
-/* The step with all that it was made of, when the run keeps that. */
+/* Store a step with all its inputs, for `certificate: full`. Taking the frame gives rows to new
+ * bodies, which cairn_run_file_detail writes. */
 static cairn_status store_detail(cairn_run_output *o, int64_t step, cairn_error *error)
 {
     cairn_run_frame frame;
@@ -85,7 +96,8 @@ static cairn_status store_detail(cairn_run_output *o, int64_t step, cairn_error 
     return cairn_run_file_detail(o->file, &frame, error);
 }
 
-/* End the flush that is under way, if all is packed by now. */
+/* End the flush that is in progress, if its chunks are compressed by now. Only the time spent here
+ * counts as its cost: the compression runs beside the steps. */
 static cairn_status flush_on(cairn_run_output *o, cairn_error *error)
 {
     if (!cairn_run_file_is_flushing(o->file))
@@ -96,12 +108,11 @@ static cairn_status flush_on(cairn_run_output *o, cairn_error *error)
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step,
+cairn_status cairn_run_output_step(cairn_run_output *output, int64_t step, double time,
                                    const cairn_step_report *report, cairn_error *error)
 {
     if (!output->folder)
         return CAIRN_OK;
-    double time = cairn_world_time(output->scene->world);
     TRY(flush_on(output, error));
     TRY(cairn_run_problems_step(&output->problems, output->folder, output->scene, step, report,
                                 error));
@@ -118,7 +129,9 @@ cairn_status cairn_run_output_flush(cairn_run_output *o, cairn_error *error)
     return o->scene->run.paraview ? cairn_run_paraview_flush(&o->paraview, error) : CAIRN_OK;
 }
 
-/* Begin a flush after a frame, unless flushes would then take more than their share of the time. */
+/* Begin a flush after a frame, unless flushes would then take more than their share of the time:
+ * the next one may begin cost / FLUSH_SHARE after the last. The .pvd files are part of it, so that
+ * run.h5 and ParaView show the same frames. */
 static cairn_status flush_in_time(cairn_run_output *o, cairn_error *error)
 {
     double now = cairn_clock_seconds();
@@ -126,7 +139,8 @@ static cairn_status flush_in_time(cairn_run_output *o, cairn_error *error)
     if (now - o->last_flush < o->flush_costs / FLUSH_SHARE)
         return CAIRN_OK;
     TRY(cairn_run_file_begin_flush(o->file, error));
-    if (first) /* from now on there is a file to read */
+    /* the first flush is completed at once, so that there is a file to read from now on */
+    if (first)
         TRY(cairn_run_file_end_flush(o->file, true, error));
     if (o->scene->run.paraview)
         TRY(cairn_run_paraview_flush(&o->paraview, error));
@@ -143,7 +157,12 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
     TRY(cairn_run_frame_take(o->scene->world, &o->roll, &o->arena, &frame));
     frame.step = step;
     frame.time_step = o->scene->step.time_step;
+    /* a world that has stepped before, such as that of a start, has contacts of another run */
+    if (step == 0)
+        frame.contacts = (size_t)(frame.touch.count = 0);
     TRY(cairn_run_file_frame(o->file, &frame, error));
+    /* The state before the first step is the first block of the certificate; it needs no inputs of
+     * a step. */
     if (step == 0 && cairn_run_file_is_full(o->file))
         TRY(cairn_run_file_detail(o->file, &frame, error));
     if (o->scene->run.paraview)
@@ -152,6 +171,7 @@ cairn_status cairn_run_output_frame(cairn_run_output *o, int64_t step, cairn_err
     return flush_in_time(o, error);
 }
 
+/* The picture shows the state at the end, which need not be a stored frame. */
 static cairn_status draw_last(cairn_run_output *o, cairn_error *error)
 {
     cairn_run_frame frame;
@@ -160,7 +180,7 @@ static cairn_status draw_last(cairn_run_output *o, cairn_error *error)
     return cairn_picture_write(&frame, o->scene, o->folder, &o->arena, error);
 }
 
-/* The name of run.h5 last: where it stands everything else does. */
+/* run.h5 gets its name last: if run.h5 exists, all other files do. */
 cairn_status cairn_run_output_commit(cairn_run_output *o, const cairn_run_summary *summary,
                                      const cairn_run_ending *ending, cairn_error *error)
 {
@@ -182,4 +202,108 @@ void cairn_run_output_destroy(cairn_run_output *o)
     cairn_run_roll_destroy(&o->roll);
     cairn_arena_destroy(&o->arena);
     *o = (cairn_run_output){ .folder = NULL };
+}
+
+/* ---- problems ---------------------------------------------------------------------------- */
+
+/* The file format is described in docs/fclib.md. */
+
+/* Whether a name has our form: step_, digits, .hdf5. Only such files are removed; a user may keep
+ * others in the folder. */
+static bool is_ours(const char *name)
+{
+    if (strncmp(name, "step_", 5) != 0)
+        return false;
+    size_t digits = strspn(name + 5, "0123456789");
+    return digits > 0 && strcmp(name + 5 + digits, ".hdf5") == 0;
+}
+
+cairn_status cairn_run_problems_clear(const char *folder, cairn_error *error)
+{
+    char inside[CAIRN_PATH_BYTES], path[CAIRN_PATH_BYTES];
+    TRY(cairn_path_join(folder, "problems", inside, error));
+    DIR *entries = opendir(inside);
+    const struct dirent *entry;
+    cairn_status status = CAIRN_OK;
+    while (entries && status == CAIRN_OK && (entry = readdir(entries))) {
+        if (!is_ours(entry->d_name))
+            continue;
+        status = cairn_path_join(inside, entry->d_name, path, error);
+        if (status == CAIRN_OK && unlink(path) != 0) {
+            status = cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot remove: %s", strerror(errno));
+            cairn_error_set_file(error, path);
+        }
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+static bool is_asked_for(const cairn_scene *scene, int64_t step)
+{
+    const cairn_list *list = &scene->run.save_problem;
+    for (int i = 0; i < list->count; i++)
+        if (list->values[i] == (double)step)
+            return true;
+    return false;
+}
+
+/* The folder is created with the first problem, so that runs without one have no such folder. */
+static cairn_status problem_path(const char *folder, int64_t step, char *path, cairn_error *error)
+{
+    char inside[CAIRN_PATH_BYTES], name[64];
+    TRY(cairn_path_join(folder, "problems", inside, error));
+    TRY(cairn_folder_create(inside, error));
+    snprintf(name, sizeof name, "step_%06" PRId64 ".hdf5", step);
+    return cairn_path_join(inside, name, path, error);
+}
+
+/* The problem as it was solved, with its impulses, as the world keeps it until the next step. */
+static cairn_status write_problem(const char *path, const cairn_scene *scene, int64_t step,
+                                  const char *solver, cairn_error *error)
+{
+    char text[320];
+    const double *r;
+    const cairn_problem *p = cairn_world_problem(scene->world, &r);
+    if (!p)
+        return cairn_fail(error, CAIRN_UNSUPPORTED, NULL, "the world keeps no problem");
+    snprintf(text, sizeof text, "%s: step %" PRId64 " to t = %g s, scheme %s", scene->title, step,
+             cairn_world_time(scene->world), scene->step.scheme);
+    return cairn_fclib_save_problem(path, p, text, solver, r, error);
+}
+
+static int64_t file_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 ? (int64_t)about.st_size : 0;
+}
+
+cairn_status cairn_run_problems_step(cairn_run_problems *problems, const char *folder,
+                                     const cairn_scene *scene, int64_t step,
+                                     const cairn_step_report *report, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    bool asked = is_asked_for(scene, step);
+    bool full =
+        problems->missed >= CAIRN_RUN_MOST_PROBLEMS || problems->bytes >= CAIRN_RUN_PROBLEM_BYTES;
+    if (!asked && (report->solve.converged || full))
+        return CAIRN_OK;
+    /* a world that several ranks compute keeps none */
+    if (!asked && !cairn_world_problem(scene->world, NULL))
+        return CAIRN_OK;
+    TRY(problem_path(folder, step, path, error));
+    cairn_status status = write_problem(path, scene, step, report->solve.solver, error);
+    if (status == CAIRN_UNSUPPORTED && !asked) {
+        *error = (cairn_error){ 0 };
+        /* The format cannot hold such a problem. It was to be written only because the step missed
+         * its tolerance, and the scene did not request it, so this is no failure of the run. */
+        return CAIRN_OK;
+    }
+    TRY(status);
+    problems->written++;
+    if (!asked) {
+        problems->missed++;
+        problems->bytes += file_bytes(path);
+    }
+    return CAIRN_OK;
 }

@@ -1,20 +1,25 @@
-/* run_paraview.c - see run_paraview.h. */
-#include "io/run_paraview.h"
+/* paraview.c - the folder paraview/ of a run: its series, and the script that shows them.
+ *
+ * Vectors are given in the world frame. The files are not synced to the disk one by one; after a
+ * power cut some may be missing (docs/checkpoints.md), and run.h5 is the record that counts. */
+#include "run/paraview.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/count.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/run_view.h"
+#include "file/file.h"
 #include "math/vec.h"
 
+/* Series are also the beginnings of the file names. */
 static const char *const series[] = { "bodies", "contacts", "joints", "walls", "shapes" };
 enum { BODIES, CONTACTS, JOINTS, WALLS, SHAPES, SERIES };
 
+/* The shapes that the series `shapes` refers to; one file for the whole run. */
 static const char geometry_file[] = "shapes_geometry.vtp";
 
 cairn_status cairn_run_paraview_create(const char *folder, bool contacts, cairn_run_paraview *out,
@@ -43,6 +48,7 @@ void cairn_run_paraview_destroy(cairn_run_paraview *p)
     *p = (cairn_run_paraview){ .contacts = false };
 }
 
+/* Write one file of a series; the number of the file is that of the frame. */
 static cairn_status write_piece(const cairn_run_paraview *p, int which,
                                 const cairn_vtk_piece *piece, cairn_error *error)
 {
@@ -52,7 +58,7 @@ static cairn_status write_piece(const cairn_run_paraview *p, int which,
     return cairn_vtk_write(path, piece, error);
 }
 
-/* force on a = (r_N n + r_1 t + r_2 n x t)/h */
+/* Force on body a (N), in the world frame: (r_N n + r_1 t + r_2 n x t)/h. */
 static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
 {
     const double *r = f->touch.impulse + contact * (size_t)f->dimension;
@@ -63,17 +69,21 @@ static cairn_vec3 force_of(const cairn_run_frame *f, size_t contact)
                              : cairn_add_scaled(force, r[2] / f->time_step, cairn_cross(n, t));
 }
 
-/* ---- bodies and shapes: vertices, to be shown by glyphs or by view.py ------------------------ */
+/* ---- bodies and shapes: vertices, shown as glyphs or by view.py ------------------------------ */
 
+/* The arrays of one file of bodies or of shapes, with room for all bodies of the frame. Positions
+ * in m, velocities in m/s and rad/s, forces in N. */
 typedef struct vertices {
     size_t count;
-    cairn_vec3 *x, *v, *omega, *force; /* omega in the world frame, as arrows need it */
+    /* omega in the world frame, so that arrows point along the axis of rotation */
+    cairn_vec3 *x, *v, *omega, *force;
     cairn_quat *q;
     double *radius, *mass, *speed;
     int32_t *index, *material, *motion, *geometry;
-    int64_t *vertex, *end;
+    int64_t *vertex, *end; /* cells of VTK: cell k is the point k */
 } vertices;
 
+/* Spheres and points. */
 static bool is_sphere(const cairn_run_frame *f, int32_t slot)
 {
     return cairn_run_look_of(f, slot) == CAIRN_LOOK_BALL;
@@ -99,7 +109,8 @@ static cairn_status take_vertices(size_t count, cairn_arena *arena, vertices *s)
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* Sum of the contact forces on each body, N, by world index; NULL: no memory. */
+/* Sum of the contact forces on each body (N), by row of the world; NULL: no memory. Without a step
+ * there is no time step to divide by, and no contact. */
 static cairn_vec3 *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
 {
     size_t count = (size_t)f->world.count;
@@ -116,6 +127,7 @@ static cairn_vec3 *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
     return sum;
 }
 
+/* Append the body at `row` of the frame. */
 static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *forces, vertices *s)
 {
     size_t k = s->count++;
@@ -135,7 +147,8 @@ static void add_vertex(const cairn_run_frame *f, size_t row, const cairn_vec3 *f
     s->end[k] = (int64_t)k + 1;
 }
 
-/* `own` is the array that only this series has. */
+/* `own` is the one array in which the two series differ: `radius` for bodies, `geometry` for
+ * shapes. */
 static cairn_status write_vertices(const cairn_run_paraview *p, int which, double time,
                                    const vertices *s, cairn_vtk_array own, cairn_error *error)
 {
@@ -160,7 +173,8 @@ static cairn_status write_vertices(const cairn_run_paraview *p, int which, doubl
     return write_piece(p, which, &piece, error);
 }
 
-/* Frames before the first ball have no file. */
+/* Balls of a frame. Frames before the first ball have no file; a scene without balls has no such
+ * series at all. */
 static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f,
                                  const cairn_vec3 *forces, cairn_arena *arena, cairn_error *error)
 {
@@ -177,7 +191,8 @@ static cairn_status write_bodies(cairn_run_paraview *p, const cairn_run_frame *f
     return write_vertices(p, BODIES, f->time, &s, radius, error);
 }
 
-/* A body that is no ball stands where its shape does. */
+/* Append a body other than a ball, at the pose of its shape, which may differ from the pose of the
+ * body (its centre of mass and principal axes). */
 static cairn_status add_shape(cairn_run_paraview *p, const cairn_run_frame *f, size_t row,
                               const cairn_vec3 *forces, vertices *s)
 {
@@ -190,7 +205,8 @@ static cairn_status add_shape(cairn_run_paraview *p, const cairn_run_frame *f, s
                                  &s->geometry[s->count - 1]);
 }
 
-/* The shapes, each once, in their own frames; at no time of their own. */
+/* Write all shapes, each once, in its own frame. The file belongs to no time and is rewritten when
+ * a new shape appears; the numbers of the old ones stay. */
 static cairn_status write_geometry(const cairn_run_paraview *p, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
@@ -207,7 +223,7 @@ static cairn_status write_geometry(const cairn_run_paraview *p, cairn_error *err
     return cairn_vtk_write(path, &piece, error);
 }
 
-/* Frames without such bodies have no file. */
+/* Other moving bodies of a frame. Frames without such bodies have no file. */
 static cairn_status write_shapes(cairn_run_paraview *p, const cairn_run_frame *f,
                                  const cairn_vec3 *forces, cairn_arena *arena, cairn_error *error)
 {
@@ -227,8 +243,10 @@ static cairn_status write_shapes(cairn_run_paraview *p, const cairn_run_frame *f
     return CAIRN_OK;
 }
 
-/* ---- contacts: lines between centres --------------------------------------------------------- */
+/* ---- contacts: lines between centres, which show force chains -------------------------------- */
 
+/* The arrays of one file of contacts: two points and one cell for each contact that pushes. Forces
+ * in N, gap in m, sliding speed in m/s. */
 typedef struct lines {
     size_t count;
     cairn_vec3 *x, *force;
@@ -253,7 +271,8 @@ static cairn_status take_lines(size_t count, cairn_arena *arena, lines *l)
     return good ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
-/* The centre of a sphere, or for anything else the point of contact. */
+/* The end of a contact's line on one side: the centre of a sphere; for any other shape, or a body
+ * that is gone, the point of contact. */
 static cairn_vec3 line_end(const cairn_run_frame *f, size_t contact, int side)
 {
     int32_t slot = f->touch.body[2 * contact + (size_t)side];
@@ -261,12 +280,14 @@ static cairn_vec3 line_end(const cairn_run_frame *f, size_t contact, int side)
     return there && is_sphere(f, slot) ? f->world.x[slot] : f->touch.point[contact];
 }
 
+/* Candidates without an impulse are not drawn. */
 static bool pushes(const cairn_run_frame *f, size_t contact)
 {
     const double *r = f->touch.impulse + contact * (size_t)f->dimension;
     return r[0] != 0 || r[1] != 0 || (f->dimension == 3 && r[2] != 0);
 }
 
+/* |(r_1, r_2)|: the tangential part of an impulse or of a velocity in the contact frame. */
 static double tangential(const cairn_run_frame *f, const double *numbers)
 {
     return f->dimension == 2 ? fabs(numbers[1]) : hypot(numbers[1], numbers[2]);
@@ -316,8 +337,9 @@ static cairn_status write_contacts(const cairn_run_paraview *p, const cairn_run_
     return write_piece(p, CONTACTS, &piece, error);
 }
 
-/* ---- joints: lines from centre to centre through the joint's points ------------------------- */
+/* ---- joints: lines from centre to centre through the joint's points -------------------------- */
 
+/* The arrays of one file of joints: up to 4 points and one cell for each joint. */
 typedef struct links {
     size_t count, points;
     cairn_vec3 *x, *force, *torque;
@@ -348,6 +370,9 @@ static void add_corner(links *l, cairn_vec3 x)
     l->points++;
 }
 
+/* From the centre of a, over the joint's point on a and that on b, to the centre of b. A joint to
+ * the world ends at the point on b. Between the two points the line shows the length of a rod, or
+ * the drift. */
 static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_frame *f, links *l)
 {
     size_t k = l->count++;
@@ -366,6 +391,7 @@ static void add_link(const cairn_run_joints *j, size_t row, const cairn_run_fram
     l->index[k] = j->index[row];
 }
 
+/* Broken joints hold nothing and are not drawn. */
 static cairn_status write_joints(const cairn_run_paraview *p, const cairn_run_frame *f,
                                  cairn_arena *arena, cairn_error *error)
 {
@@ -390,7 +416,7 @@ static cairn_status write_joints(const cairn_run_paraview *p, const cairn_run_fr
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-/* A new file only when the walls changed; otherwise the frame points to the last one. */
+/* A new file is written only if the walls changed; otherwise the frame refers to the last one. */
 static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f, int64_t *number,
                                 cairn_error *error)
 {
@@ -414,6 +440,7 @@ static cairn_status write_walls(cairn_run_paraview *p, const cairn_run_frame *f,
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
+/* Three lists of the same length, so that a frame can be recorded without a failure half way. */
 cairn_status cairn_run_paraview_reserve(cairn_run_paraview *p, size_t frames)
 {
     struct {
@@ -431,6 +458,8 @@ cairn_status cairn_run_paraview_reserve(cairn_run_paraview *p, size_t frames)
     return CAIRN_OK;
 }
 
+/* All files of the frame are written before it is counted: the .pvd files never list a file that
+ * does not exist. Whether there is a series of joints is decided by the first frame. */
 cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_frame *frame,
                                       cairn_arena *arena, cairn_error *error)
 {
@@ -453,7 +482,7 @@ cairn_status cairn_run_paraview_frame(cairn_run_paraview *p, const cairn_run_fra
     return CAIRN_OK;
 }
 
-/* Whether this run does not write the series. */
+/* Whether this run has no files of the series. */
 static bool is_left_out(const cairn_run_paraview *p, int which)
 {
     return (which == BODIES && p->without_balls == p->count) ||
@@ -476,14 +505,15 @@ cairn_status cairn_run_paraview_flush(const cairn_run_paraview *p, cairn_error *
     return cairn_vtk_series_write(p->folder, series[WALLS], p->wall_times, p->count, error);
 }
 
-/* Whether a frame of this run shows the walls of this file. */
+/* Whether a frame of this run refers to the walls of file `number`. The frame that wrote the file
+ * has the same number. */
 static bool walls_in_use(const cairn_run_paraview *p, int64_t number)
 {
     bool there = number >= 0 && number < (int64_t)p->count;
     return there && p->wall_times[number].number == number;
 }
 
-/* Whether a frame of this run has shapes in the file of this number. */
+/* Whether this run wrote a file of shapes with this number. */
 static bool shapes_in_use(const cairn_run_paraview *p, int64_t number)
 {
     for (size_t k = 0; k < p->shape_count; k++)
@@ -492,7 +522,10 @@ static bool shapes_in_use(const cairn_run_paraview *p, int64_t number)
     return false;
 }
 
-/* Whether a file in the folder is one of ours (<series>_<digits>.vtp) that nothing refers to. */
+/* Whether a file in the folder is named like ours (<series>_<digits>.vtp) and belongs to no frame
+ * of this run. Everything else in the folder belongs to the user and is never touched: the name is
+ * built again from its number and compared, so that bodies_7.vtp or bodies_007 copy.vtp are not
+ * ours. */
 static bool is_stale(const cairn_run_paraview *p, const char *name)
 {
     if (strcmp(name, geometry_file) == 0)
@@ -524,10 +557,109 @@ cairn_status cairn_run_paraview_finish(const cairn_run_paraview *p, cairn_error 
     TRY(cairn_run_paraview_flush(p, error));
     DIR *folder = opendir(p->folder);
     if (!folder)
-        return CAIRN_OK; /* what is left over does no harm */
+        return CAIRN_OK; /* files of an earlier run do no harm: no .pvd file lists them */
     for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
         if (is_stale(p, entry->d_name))
             unlinkat(dirfd(folder), entry->d_name, 0);
     closedir(folder);
     return CAIRN_OK;
+}
+
+/* ---- the script view.py ------------------------------------------------------------------ */
+
+/* paraview/view.py: a script that shows a run in ParaView as it was. Balls are glyphs. Other bodies
+ * are placed by a programmable filter: their shapes are stored once in shapes_geometry.vtp, and
+ * each frame has a position and an orientation for each body. The script needs the folder only, not
+ * cairn. */
+
+static const char *const script =
+    "\"\"\"Shows this run in ParaView, started in this folder: paraview --script=view.py\"\"\"\n"
+    "import os\n"
+    "\n"
+    "from paraview.simple import (ColorBy, Glyph, GetActiveViewOrCreate, OpenDataFile,\n"
+    "                             ProgrammableFilter, Render, ResetCamera, Show,\n"
+    "                             GetAnimationScene)\n"
+    "\n"
+    "# ParaView does not tell a script where it is; pvpython does\n"
+    "FOLDER = os.path.dirname(os.path.abspath(globals().get(\"__file__\", \"view.py\")))\n"
+    "if not os.path.exists(os.path.join(FOLDER, \"walls.pvd\")):\n"
+    "    raise RuntimeError(\"start ParaView in the folder of view.py: there is no walls.pvd "
+    "here\")\n"
+    "\n"
+    "# x + R(q) p for the corners p of each body's shape, q = w, x, y, z\n"
+    "PLACE = \"\"\"\n"
+    "import numpy as np\n"
+    "from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy\n"
+    "from vtkmodules.vtkCommonCore import vtkPoints\n"
+    "from vtkmodules.vtkCommonDataModel import vtkCellArray\n"
+    "bodies, solids = inputs[0], inputs[1]\n"
+    "corners = np.asarray(solids.Points)\n"
+    "ends = vtk_to_numpy(solids.VTKObject.GetPolys().GetOffsetsArray())\n"
+    "number = np.asarray(solids.CellData['geometry'])\n"
+    "of = np.asarray(bodies.PointData['geometry'])\n"
+    "first, last = np.searchsorted(number, of), np.searchsorted(number, of + 1)\n"
+    "points, sizes = [np.zeros((0, 3))], [np.zeros(1, dtype=np.int64)]\n"
+    "for a, b, x, q in zip(first, last, np.asarray(bodies.Points),\n"
+    "                      np.asarray(bodies.PointData['orientation'])):\n"
+    "    p = corners[ends[a]:ends[b]]\n"
+    "    t = 2 * np.cross(q[1:], p)\n"
+    "    points.append(x + p + q[0] * t + np.cross(q[1:], t))\n"
+    "    sizes.append(np.diff(ends[a:b + 1]))\n"
+    "points = np.concatenate(points)\n"
+    "offsets = np.cumsum(np.concatenate(sizes)).astype(np.int64)\n"
+    "places, cells = vtkPoints(), vtkCellArray()\n"
+    "places.SetData(numpy_to_vtk(points, deep=True))\n"
+    "cells.SetData(numpy_to_vtk(offsets, deep=True),\n"
+    "              numpy_to_vtk(np.arange(len(points), dtype=np.int64), deep=True))\n"
+    "output.VTKObject.Initialize()\n"
+    "output.VTKObject.SetPoints(places)\n"
+    "output.VTKObject.SetPolys(cells)\n"
+    "for name in bodies.PointData.keys():\n"
+    "    output.CellData.append(np.repeat(np.asarray(bodies.PointData[name]), last - first,\n"
+    "                                     axis=0), name)\n"
+    "\"\"\"\n"
+    "\n"
+    "\n"
+    "def series(name):\n"
+    "    path = os.path.join(FOLDER, name)\n"
+    "    return OpenDataFile(path) if os.path.exists(path) else None\n"
+    "\n"
+    "\n"
+    "def colour(shown, where):\n"
+    "    ColorBy(shown, (where, \"speed\"))\n"
+    "    shown.RescaleTransferFunctionToDataRangeOverTime()\n"
+    "\n"
+    "\n"
+    "view = GetActiveViewOrCreate(\"RenderView\")\n"
+    "balls, shapes, walls = series(\"bodies.pvd\"), series(\"shapes.pvd\"), series(\"walls.pvd\")\n"
+    "if balls:\n"
+    "    glyphs = Glyph(Input=balls, GlyphType=\"Sphere\", ScaleArray=[\"POINTS\", \"radius\"],\n"
+    "                   ScaleFactor=2, GlyphMode=\"All Points\")\n"
+    "    count = balls.GetDataInformation().GetNumberOfPoints()\n"
+    "    glyphs.GlyphType.ThetaResolution = 32 if count < 5000 else 16 if count < 50000 else 8\n"
+    "    glyphs.GlyphType.PhiResolution = glyphs.GlyphType.ThetaResolution // 2\n"
+    "    colour(Show(glyphs, view), \"POINTS\")\n"
+    "if shapes:\n"
+    "    placed = ProgrammableFilter(Input=[shapes, series(\"shapes_geometry.vtp\")],\n"
+    "                                OutputDataSetType=\"vtkPolyData\", Script=PLACE)\n"
+    "    colour(Show(placed, view), \"CELLS\")\n"
+    "if walls:\n"
+    "    Show(walls, view).Opacity = 0.2\n"
+    "GetAnimationScene().UpdateAnimationUsingDataTimeSteps()\n"
+    "ResetCamera(view)\n"
+    "bounds = [s.GetDataInformation().GetBounds() for s in (balls, shapes, walls) if s]\n"
+    "if max(b[5] for b in bounds) > min(b[4] for b in bounds):  # 3D: from the front, z up\n"
+    "    reach = view.CameraPosition[2] - view.CameraFocalPoint[2]\n"
+    "    x, y, z = view.CameraFocalPoint\n"
+    "    view.CameraPosition, view.CameraViewUp = [x, y - reach, z], [0, 0, 1]\n"
+    "Render(view)\n";
+
+cairn_status cairn_run_view_write(const char *folder, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_file file;
+    TRY(cairn_path_join(folder, "view.py", path, error));
+    TRY(cairn_file_create(path, &file, error));
+    fputs(script, file.stream);
+    return cairn_file_commit(&file, error);
 }

@@ -1,11 +1,11 @@
-/* picture.c - see picture.h.
+/* picture.c - the last state of a run as one SVG file.
  *
- * Parallel projection; balls are painted from far to near as shaded circles (painter's algorithm),
- * other bodies and the ground polygon by polygon, those that look away left out, in the order of
- * picture_order.c. Containers are thin lines behind them; so is ground that looks away, so that
- * nothing is hidden in a hollow. Colours follow the square root of the force, so that weak and
- * strong forces both show. */
-#include "io/picture.h"
+ * Parallel projection. Balls are painted as shaded circles, from far to near (painter's algorithm).
+ * Other bodies and the ground are painted polygon by polygon, in the order of picture_order.c;
+ * polygons that face away from the viewer are left out. Containers are thin lines behind
+ * everything, and so is ground that faces away, so that bodies in a hollow stay visible. Colours
+ * follow the square root of the force, so that weak and strong forces can both be seen. */
+#include "run/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,45 +13,51 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "io/file.h"
-#include "io/picture_order.h"
-#include "io/run_walls.h"
+#include "file/file.h"
 #include "math/vec.h"
+#include "run/walls.h"
 
+/* Pixels: limits of the picture, its margin, and the width of the legend. */
 enum { MOST_WIDTH = 900, MOST_HEIGHT = 760, LEAST_HEIGHT = 440, MARGIN = 46, LEGEND = 120 };
+/* Steps of the colour scale, and limits on the number of marks, of moving bodies and of the ground,
+ * which bound the size of the file. Beyond them, the farthest items are left out. */
 enum { COLOURS = 24, MOST_MARKS = 30000, MOST_GROUND = 100000 };
 
 /* A circle or a polygon of the picture. */
 typedef struct mark {
-    double depth;       /* m: grows towards the viewer                            */
-    double force;       /* N on the body; -1: fixed or driven                     */
-    bool polygon;       /* else a circle                                          */
-    double x, y;        /* m in the picture plane: centre of a circle             */
+    double depth;       /* m: increases towards the viewer */
+    double force;       /* N: sum of the normal forces on the body; -1: fixed or driven */
+    bool polygon;       /* otherwise a circle */
+    double x, y;        /* m in the picture plane: centre of a circle */
     double radius;      /* m: of a circle                                         */
-    double turn;        /* rad: drawn as a spoke in 2D                            */
+    double turn;        /* rad: orientation, drawn as a spoke in 2D */
     int64_t first, end; /* corners of a polygon                                   */
     double light;       /* of a polygon: 0 edge on, 1 facing the viewer           */
     cairn_vec3 normal;  /* of a polygon: unit, outward                            */
 } mark;
 
+/* The projection. A point x of space is at (x . right, x . up) in the picture plane, at depth x .
+ * towards. */
 typedef struct view {
     cairn_vec3 right, up, towards; /* unit                                        */
-    double low_x, low_y, scale;    /* picture = MARGIN + (x - low_x) scale        */
+    /* pixels per m, and the corner: pixel = MARGIN + (x - low_x) scale */
+    double low_x, low_y, scale;
     double high_y;
     double width, height; /* pixels: of the whole picture */
     double largest_force; /* N */
-    bool flat;
+    bool flat;            /* 2D: seen from the front, nothing hides anything */
 } view;
 
-/* All that is painted. */
+/* Everything that is painted, from far to near. */
 typedef struct marks {
     view view;
     mark *items;
     size_t count;
     cairn_polygons polygons;
-    const int32_t *slots; /* world indices, by row of /bodies */
+    const int32_t *slots; /* rows of the world, by row of /bodies */
 } marks;
 
+/* The direction of view. Up is against gravity (z without gravity), whatever axis that is. */
 static view view_of(const cairn_world *world)
 {
     view v = { .flat = cairn_world_dimension(world) == 2 };
@@ -64,7 +70,7 @@ static view view_of(const cairn_world *world)
     }
     cairn_vec3 sky = cairn_norm(g) > 0 ? cairn_unit(cairn_scale(-1, g)) : z;
     cairn_vec3 side = cairn_perpendicular(sky), front = cairn_cross(side, sky);
-    /* 30 degrees to the side, 20 degrees from above */
+    /* 30 degrees (0.52 rad) to the side, 20 degrees (0.35 rad) from above */
     cairn_vec3 level = cairn_add_scaled(cairn_scale(cos(0.52), front), sin(0.52), side);
     v.towards = cairn_unit(cairn_add_scaled(cairn_scale(cos(0.35), level), sin(0.35), sky));
     v.right = cairn_unit(cairn_cross(sky, v.towards));
@@ -74,13 +80,16 @@ static view view_of(const cairn_world *world)
 
 /* ---- what is painted ------------------------------------------------------------------------ */
 
+/* For qsort: by increasing depth, the farthest first. */
 static int nearer(const void *a, const void *b)
 {
     double x = ((const mark *)a)->depth, y = ((const mark *)b)->depth;
     return (x > y) - (x < y);
 }
 
-/* Sum of the normal forces on each body, by world index. */
+/* Sum of the normal forces on each body (N), by row of the world: forces from opposite sides add
+ * up, so this shows the load of a body at rest, where the vector sum of contact forces is only its
+ * weight. NULL: no memory. */
 static double *sum_forces(const cairn_run_frame *f, cairn_arena *arena)
 {
     double *forces = cairn_arena_doubles(arena, (size_t)f->world.count);
@@ -101,7 +110,8 @@ static mark ball_mark(const cairn_run_frame *f, size_t row, const view *v)
                    .turn = f->world.angle[i] };
 }
 
-/* A polygon by its normal (Newell) and its middle. */
+/* A mark for a polygon. Its normal is the sum of x_k x x_(k+1) (Newell), which does not fail if the
+ * first three corners are in line; its depth is that of the mean of the corners. */
 static mark polygon_mark(const cairn_polygons *p, size_t cell, const view *v)
 {
     mark m = { .polygon = true, .first = cell ? p->offsets[cell - 1] : 0, .end = p->offsets[cell] };
@@ -117,7 +127,8 @@ static mark polygon_mark(const cairn_polygons *p, size_t cell, const view *v)
     return m;
 }
 
-/* Walls that are ground or fixed bodies, not containers that would hide what they hold. */
+/* Walls that are painted as solids: ground and fixed bodies, in 3D. Containers are not, since they
+ * would hide what they hold. */
 static bool is_solid_wall(const cairn_run_frame *f, int32_t slot)
 {
     switch (cairn_bodies_shape(&f->world, slot)->kind) {
@@ -132,7 +143,8 @@ static bool is_solid_wall(const cairn_run_frame *f, int32_t slot)
     }
 }
 
-/* Shapes that are open, or hollow: their polygons are ordered one by one. */
+/* Whether a shape is convex. The polygons of other shapes, which are open or hollow, are ordered
+ * one by one. */
 static bool is_convex(const cairn_run_frame *f, int32_t slot)
 {
     cairn_shape_kind kind = cairn_bodies_shape(&f->world, slot)->kind;
@@ -140,6 +152,7 @@ static bool is_convex(const cairn_run_frame *f, int32_t slot)
            kind != CAIRN_SHAPE_COMPOUND;
 }
 
+/* Polygons of all bodies other than balls; their `body` is the row of the world. */
 static cairn_status draw_shapes(const cairn_run_frame *f, cairn_polygons *out)
 {
     for (size_t k = 0; k < f->bodies; k++) {
@@ -158,19 +171,20 @@ static double force_on(const cairn_run_frame *f, const double *forces, int body)
 
 /* ---- things: what is in front of what -------------------------------------------------------- */
 
-/* All that is painted before it is put in order: an item is a ball, a convex body or a polygon,
- * with its marks side by side. */
+/* Everything that is painted, before it is ordered. An item is a ball, a convex body or a single
+ * polygon; its marks are consecutive. */
 typedef struct things {
     const cairn_run_frame *frame;
-    const double *forces; /* N: by world index          */
-    mark *marks;          /* as many as `mark_count`    */
+    const double *forces; /* N, by row of the world */
+    mark *marks;          /* `mark_count` of them */
     cairn_picture_item *items;
-    size_t *first, *end; /* of each item: its marks */
+    size_t *first, *end; /* of each item: the range of its marks */
     cairn_picture_face *faces;
     size_t mark_count;
     int count;
 } things;
 
+/* Each body and each cell gives at most one item and one mark. */
 static cairn_status things_take(const cairn_run_frame *f, const cairn_polygons *p,
                                 cairn_arena *arena, things *t)
 {
@@ -201,7 +215,8 @@ static void add_ball(things *t, size_t row, const view *v)
                                                  .depth = m.depth };
 }
 
-/* Centre, size and box of an item by its corners. */
+/* Centre, size, box and depth of an item from its corners. The centre is the mean of all corners; a
+ * corner counts once for every face that has it. */
 static void measure_item(cairn_picture_item *item, const view *v)
 {
     item->low[0] = item->low[1] = INFINITY;
@@ -220,7 +235,8 @@ static void measure_item(cairn_picture_item *item, const view *v)
     item->depth = cairn_dot(item->centre, v->towards);
 }
 
-/* The cells [begin, end) as one item, with a mark for each that looks at the viewer. */
+/* The cells [begin, end) as one item, with a mark for each cell that faces the viewer. Faces are
+ * kept for all cells: those that face away separate items as well. */
 static void add_cells(things *t, const cairn_polygons *p, size_t begin, size_t end, const view *v)
 {
     int64_t corner = begin ? p->offsets[begin - 1] : 0;
@@ -237,12 +253,13 @@ static void add_cells(things *t, const cairn_polygons *p, size_t begin, size_t e
             t->marks[t->mark_count++] = m;
     }
     if (t->mark_count == t->first[t->count])
-        return; /* all of it looks away */
+        return; /* all of it faces away: nothing to paint */
     measure_item(&item, v);
     t->end[t->count] = t->mark_count;
     t->items[t->count++] = item;
 }
 
+/* Consecutive cells of a convex body form one item. */
 static void add_polygons(things *t, const cairn_polygons *p, const view *v)
 {
     for (size_t cell = 0, end; cell < p->cells; cell = end) {
@@ -259,12 +276,15 @@ static int by_falling_depth(const void *a, const void *b)
     return nearer(b, a);
 }
 
+/* Whether an item does not move: its force is marked as -1. */
 static bool is_still(const things *t, int item)
 {
     return t->marks[t->first[item]].force < 0;
 }
 
-/* The depth up to which items that move, or those that do not, have more than `most` marks. */
+/* The depth at which the number of marks, counted from the viewer, exceeds `most`; -infinity if it
+ * never does. Moving and still items are counted separately, so that a large ground does not
+ * displace bodies. `keys` is scratch: of each mark, `end` holds the number of marks of an item. */
 static double depth_limit(const things *t, bool still, size_t most, mark *keys)
 {
     size_t count = 0, kept = 0;
@@ -281,7 +301,7 @@ static double depth_limit(const things *t, bool still, size_t most, mark *keys)
     return limit;
 }
 
-/* Forget the farthest items where there are too many for a picture. */
+/* Leave out the farthest items if there are too many for a picture. */
 static cairn_status drop_far_items(things *t, cairn_arena *arena)
 {
     mark *keys = cairn_arena_take(arena, (size_t)t->count + 1, sizeof *keys);
@@ -300,7 +320,7 @@ static cairn_status drop_far_items(things *t, cairn_arena *arena)
     return CAIRN_OK;
 }
 
-/* The marks from far to near, in the order of their items. */
+/* Collect the marks from far to near, in the order of their items. */
 static cairn_status sort_marks(things *t, cairn_arena *arena, marks *out)
 {
     int32_t *order = cairn_arena_take(arena, (size_t)t->count + 1, sizeof *order);
@@ -315,7 +335,9 @@ static cairn_status sort_marks(things *t, cairn_arena *arena, marks *out)
     return CAIRN_OK;
 }
 
-/* Balls alone by their depth, the nearest of them; in 2D nothing hides anything. */
+/* Balls alone, or a picture in 2D: sorting by depth is enough. The plane between two balls is at
+ * right angles to the line of their centres, so the ball with the nearer centre is in front; in 2D
+ * nothing hides anything. Only the nearest MOST_MARKS stay. */
 static void sort_by_depth(things *t, marks *out)
 {
     size_t count = t->mark_count, dropped = count > MOST_MARKS ? count - MOST_MARKS : 0;
@@ -324,6 +346,8 @@ static void sort_by_depth(things *t, marks *out)
     out->count = count - dropped;
 }
 
+/* Only spheres are painted as balls; a point has no size. The colour scale refers to the largest
+ * force of all bodies, before any are left out. */
 static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, marks *out)
 {
     view *v = &out->view;
@@ -344,6 +368,7 @@ static cairn_status list_marks(const cairn_run_frame *f, cairn_arena *arena, mar
 
 /* ---- frame ---------------------------------------------------------------------------------- */
 
+/* A rectangle in the picture plane, m. */
 typedef struct extent {
     double low_x, high_x, low_y, high_y;
 } extent;
@@ -362,6 +387,8 @@ static void stretch_over(extent *e, const view *v, const cairn_polygons *p)
         stretch(e, cairn_dot(p->x[k], v->right), cairn_dot(p->x[k], v->up), 0);
 }
 
+/* Choose scale and size so that everything fits into the limits. An empty scene, or one without
+ * extent, gets 2 m x 2 m. The smallest height leaves room for the legend. */
 static void fit(view *v, const marks *painted, const cairn_run_walls *walls,
                 const cairn_run_joints *joints)
 {
@@ -384,6 +411,8 @@ static void fit(view *v, const marks *painted, const cairn_run_walls *walls,
     v->width = fmax(0.5 * MOST_WIDTH, 2 * MARGIN + LEGEND + (e.high_x - e.low_x) * v->scale);
 }
 
+/* From m in the picture plane to pixels. In SVG, y points down; 10 pixels more leave room for the
+ * title. */
 static double picture_x(const view *v, double x)
 {
     return MARGIN + (x - v->low_x) * v->scale;
@@ -396,13 +425,16 @@ static double picture_y(const view *v, double y)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-/* From dark blue over green to yellow: hue falls, lightness rises. */
+/* From dark blue over green to yellow: the hue decreases and the lightness increases, so that the
+ * order is visible in grey as well. */
 static void colour_of(int index, char *text, size_t capacity)
 {
     double t = (double)index / (COLOURS - 1);
     snprintf(text, capacity, "hsl(%.0f,%.0f%%,%.0f%%)", 235 - 190 * t, 55 + 30 * t, 32 + 28 * t);
 }
 
+/* Title and gradients. One radial gradient per colour shades all balls of that colour. The title
+ * comes from the scene and is escaped. */
 static void write_head(FILE *out, const view *v, const cairn_scene *scene, const cairn_run_frame *f)
 {
     fprintf(out,
@@ -424,7 +456,8 @@ static void write_head(FILE *out, const view *v, const cairn_scene *scene, const
         if (*c == '<' || *c == '&')
             fprintf(out, "&#%d;", *c);
         else
-            fputc(cairn_is_control(*c) ? ' ' : *c, out); /* XML knows no control characters */
+            /* control characters are not allowed in XML */
+            fputc(cairn_is_control(*c) ? ' ' : *c, out);
     fprintf(out, ", t = %.4g s</text>\n", f->time);
 }
 
@@ -441,8 +474,9 @@ static void write_corners(FILE *out, const view *v, const cairn_polygons *p, int
         write_corner(out, v, p->x[p->connectivity[k]]);
 }
 
-/* How a cell of the walls is drawn, by its body: solids are among the marks, but for ground that
- * looks away; a floor that looks at the viewer has a colour. */
+/* The fill colour of a cell of the walls; "none": lines only; NULL: not drawn here. Solids are
+ * painted as marks, except ground that faces away, of which the lines are drawn here. A floor that
+ * faces the viewer has a colour. */
 static const char *wall_fill(const cairn_run_frame *f, const cairn_polygons *walls, size_t cell,
                              int32_t slot, const view *v)
 {
@@ -458,7 +492,8 @@ static const char *wall_fill(const cairn_run_frame *f, const cairn_polygons *wal
     return cairn_dot(axis, v->towards) > 0 ? "#f0f2f4" : "none";
 }
 
-/* The world index of each row of /bodies; NULL: no memory. */
+/* The row of the world for each row of /bodies; NULL: no memory. Rows of bodies that are gone are
+ * undefined and never used. */
 static int32_t *slots_by_row(const cairn_run_frame *f, cairn_arena *arena)
 {
     int32_t most = 0;
@@ -487,13 +522,14 @@ static void write_walls(FILE *out, const view *v, const cairn_polygons *walls,
     fprintf(out, "</g>\n");
 }
 
-/* Which colour a body under a force has. */
+/* The colour of a body under a force (N): share = sqrt(force / largest force). */
 static int colour_index(const view *v, double force)
 {
     double share = v->largest_force > 0 ? sqrt(fmax(0, force) / v->largest_force) : 0;
     return (int)(share * (COLOURS - 1) + 0.5);
 }
 
+/* In 2D a white spoke shows how far a disk has turned. */
 static void write_ball(FILE *out, const view *v, const mark *b)
 {
     double x = picture_x(v, b->x), y = picture_y(v, b->y), r = b->radius * v->scale;
@@ -508,8 +544,8 @@ static void write_ball(FILE *out, const view *v, const mark *b)
                 y, r * cos(b->turn), -r * sin(b->turn));
 }
 
-/* What does not move is grey, lighter where it looks at the viewer; polygons of a few pixels have
- * no edges, which would darken all of it. */
+/* Bodies that do not move are grey, lighter where they face the viewer. Polygons of a few pixels
+ * (8) get no visible edges, since these would darken the whole surface. */
 static void write_grey(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
 {
     static const int grey[3] = { 0x8a, 0x94, 0xa0 };
@@ -529,7 +565,8 @@ static void write_grey(FILE *out, const view *v, const cairn_polygons *p, const 
     fprintf(out, "\"/>\n");
 }
 
-/* A polygon in the body's colour, and over it white for its light: both sides of an edge differ. */
+/* A polygon in the colour of the body, and over it white with an opacity that depends on its light,
+ * so that the two sides of an edge differ. */
 static void write_polygon(FILE *out, const view *v, const cairn_polygons *p, const mark *m)
 {
     char colour[48];
@@ -548,7 +585,8 @@ static void write_polygon(FILE *out, const view *v, const cairn_polygons *p, con
     fprintf(out, "\"/>\n");
 }
 
-/* A line for each joint that is whole, from centre to centre through its points. */
+/* A line for each joint that is not broken, from centre to centre through its points. Joints are
+ * painted over the bodies, which would hide them. */
 static void write_joints(FILE *out, const view *v, const cairn_run_frame *f)
 {
     const cairn_run_joints *j = &f->joint;
@@ -576,11 +614,13 @@ static void write_marks(FILE *out, const view *v, const marks *painted)
             write_ball(out, v, &painted->items[k]);
 }
 
+/* The colour scale with 5 numbers; the scale is that of the square root, so the force at a share s
+ * is s^2 times the largest. */
 static void write_legend(FILE *out, const view *v)
 {
     int left = (int)v->width - LEGEND, top = 105, height = 300;
     if (v->largest_force == 0)
-        return; /* nothing touches: all have one colour */
+        return; /* no contacts: all bodies have the same colour */
     fprintf(out,
             "<text x=\"%d\" y=\"%d\">normal force</text>\n<text x=\"%d\" y=\"%d\">on a body, N"
             "</text>\n<text x=\"%d\" y=\"%d\" font-size=\"11\">(square-root scale)</text>\n",
@@ -600,7 +640,8 @@ static void write_legend(FILE *out, const view *v)
 
 static void write_scale_bar(FILE *out, const view *v)
 {
-    /* a round length of about a fifth of the picture */
+    /* the largest of 1, 2 or 5 times a power of ten that is at most a fifth of the picture's
+     * width */
     double wanted = 0.2 * (v->width - LEGEND) / v->scale, step = pow(10, floor(log10(wanted)));
     double length = wanted >= 5 * step ? 5 * step : wanted >= 2 * step ? 2 * step : step;
     int y = (int)v->height - 18;
@@ -610,7 +651,7 @@ static void write_scale_bar(FILE *out, const view *v)
             MARGIN, y, length * v->scale, MARGIN + 8 + length * v->scale, y + 5, length);
 }
 
-/* All of the picture, once it is known what is on it. */
+/* Write the picture, from back to front: walls, bodies, joints, legend. */
 static cairn_status write(const cairn_run_frame *frame, const cairn_scene *scene, const char *path,
                           marks *painted, cairn_error *error)
 {

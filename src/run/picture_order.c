@@ -1,10 +1,12 @@
-/* picture_order.c - see picture_order.h.
+/* picture_order.c - the order in which the items of a picture are painted, see picture.h.
  *
- * Painter's algorithm with Newell's test for whole convex things: a plane that has one thing on the
- * one side and another on the other tells which of them may hide the other. What must be painted
- * before what is a graph; its order is found by Kahn's algorithm, the farthest of all that are free
- * first. */
-#include "io/picture_order.h"
+ * Painter's algorithm with Newell's test for whole convex items: a plane that has one item on each
+ * side determines which of the two can hide the other. "Must be painted before" is a graph. Its
+ * order is found by Kahn's algorithm, which takes the farthest of all items that are free first.
+ *
+ * Items that penetrate each other, or that overlap cyclically, have no correct order; they are not
+ * split, and the picture may be wrong there. */
+#include "run/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 #include "base/status.h"
 #include "math/vec.h"
 
+/* Faces beyond which a body's faces are not tried one by one, and iterations of the search for a
+ * separating direction. Both bound the time for a pair; by_search or the depth decides instead. */
 enum { MOST_FACES = 200, TURNS = 30 };
 
 /* `first` is painted before `second`. */
@@ -21,14 +25,15 @@ typedef struct edge {
     int32_t first, second;
 } edge;
 
+/* The edges in the order in which they were found. Owned. */
 typedef struct graph {
     edge *edges;
     size_t count, room;
 } graph;
 
-/* ---- two things ----------------------------------------------------------------------------- */
+/* ---- two items ------------------------------------------------------------------------------ */
 
-/* How far a thing reaches along a direction, beyond a point: least and greatest. */
+/* The extent of an item along a direction, measured from a point: smallest and largest value. */
 static void reach_along(const cairn_picture_item *a, cairn_vec3 direction, cairn_vec3 from,
                         double out[2])
 {
@@ -46,15 +51,15 @@ static void reach_along(const cairn_picture_item *a, cairn_vec3 direction, cairn
     }
 }
 
-/* Who is nearer by a direction that leads from the plane between a and b to b: 1: b, -1: a, 0: both
- * stand side by side. */
+/* Which of two items is nearer, given the direction from a to b at right angles to a plane between
+ * them. 1: b; -1: a; 0: the plane is seen edge on, so neither hides the other. */
 static int nearer_by(cairn_vec3 direction, cairn_vec3 towards)
 {
     double side = cairn_dot(direction, towards);
     return side > 1e-9 ? 1 : side < -1e-9 ? -1 : 0;
 }
 
-/* Whether both are polygons in one plane: neither hides the other. */
+/* Whether both are polygons in the same plane: neither hides the other. */
 static bool are_level(const cairn_picture_item *a, const cairn_picture_item *b)
 {
     double slack = 0.01 * fmin(a->size, b->size), reach[2];
@@ -64,7 +69,9 @@ static bool are_level(const cairn_picture_item *a, const cairn_picture_item *b)
     return reach[0] >= -slack && reach[1] <= slack;
 }
 
-/* By the faces of a: 1: b is nearer, -1: a is, 0: they do not tell. */
+/* Try the planes of a's faces: 1: b is nearer, -1: a is nearer, 0: none of them separates the two.
+ * If b is outside a face, the side of the face decides. A single polygon also separates if b is
+ * behind it. The slack of 1 % of the smaller item tolerates contacts that overlap slightly. */
 static int by_faces(const cairn_picture_item *a, const cairn_picture_item *b, cairn_vec3 towards)
 {
     double slack = 0.01 * fmin(a->size, b->size), reach[2];
@@ -84,6 +91,7 @@ static int by_faces(const cairn_picture_item *a, const cairn_picture_item *b, ca
     return 0;
 }
 
+/* The support point: the point of an item that is farthest along a direction. */
 static cairn_vec3 corner_along(const cairn_picture_item *a, cairn_vec3 direction)
 {
     if (a->radius > 0)
@@ -95,8 +103,10 @@ static cairn_vec3 corner_along(const cairn_picture_item *a, cairn_vec3 direction
     return best;
 }
 
-/* By a plane between them at right angles to d, the shortest way from a to b found so far (the
- * descent of Frank and Wolfe on the differences b - a). */
+/* Search for a separating plane at right angles to d, where d converges to the shortest vector from
+ * a to b: the method of Frank and Wolfe on the differences b - a. If all differences s have s . d
+ * >= 0, up to the slack, the plane separates. The faces alone miss pairs that only a plane along
+ * two edges separates. 0: none found within TURNS iterations. */
 static int by_search(const cairn_picture_item *a, const cairn_picture_item *b, cairn_vec3 towards)
 {
     double slack = 0.01 * fmin(a->size, b->size);
@@ -106,7 +116,7 @@ static int by_search(const cairn_picture_item *a, const cairn_picture_item *b, c
             cairn_sub(corner_along(b, cairn_scale(-1, d)), corner_along(a, d)); /* b - a */
         if (cairn_dot(s, d) >= -slack * cairn_norm(d))
             return nearer_by(d, towards);
-        /* the point nearest to 0 between d and s */
+        /* the point nearest to 0 on the segment from d to s */
         cairn_vec3 way = cairn_sub(s, d);
         double share = -cairn_dot(d, way) / fmax(cairn_dot(way, way), 1e-300);
         d = cairn_add_scaled(d, fmax(0, fmin(1, share)), way);
@@ -114,7 +124,8 @@ static int by_search(const cairn_picture_item *a, const cairn_picture_item *b, c
     return 0;
 }
 
-/* 1: b is nearer, -1: a is. */
+/* 1: b is nearer, -1: a is nearer. Faces are tried first, the search only if they do not decide.
+ * Two balls are ordered by depth alone, see sort_by_depth in picture.c. */
 static int compare(const cairn_picture_item *a, const cairn_picture_item *b, cairn_vec3 towards)
 {
     int nearer = 0;
@@ -127,7 +138,7 @@ static int compare(const cairn_picture_item *a, const cairn_picture_item *b, cai
     return nearer ? nearer : a->depth <= b->depth ? 1 : -1;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------- */
+/* ---- all items ------------------------------------------------------------------------------ */
 
 static cairn_status add_edge(graph *g, int32_t first, int32_t second)
 {
@@ -139,6 +150,8 @@ static cairn_status add_edge(graph *g, int32_t first, int32_t second)
     return CAIRN_OK;
 }
 
+/* A number to sort by, and its item. Ties are broken by the item, so that the picture does not
+ * depend on the qsort of the machine. */
 typedef struct key {
     double value;
     int32_t item;
@@ -151,7 +164,8 @@ static int by_value(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value ? 1 : by_item;
 }
 
-/* Edges between items whose boxes overlap: a sweep along the first axis of the picture. */
+/* Find the edges between items whose boxes in the picture overlap: a sweep along the horizontal
+ * axis. Only items that overlap in the picture can hide each other. */
 static cairn_status link_items(const cairn_picture_item *items, int count, cairn_vec3 towards,
                                key *keys, graph *g)
 {
@@ -171,13 +185,14 @@ static cairn_status link_items(const cairn_picture_item *items, int count, cairn
     return CAIRN_OK;
 }
 
-/* Items that are free, the farthest at the top of a heap. */
+/* A binary heap of the items that are free to be painted, the farthest at the top. */
 typedef struct heap {
     int32_t *items;
     int count;
-    const int32_t *rank; /* by depth */
+    const int32_t *rank; /* position of each item by depth, 0: the farthest */
 } heap;
 
+/* Move parents down until the place of the item is found. */
 static void heap_push(heap *h, int32_t item)
 {
     int at = h->count++;
@@ -188,6 +203,7 @@ static void heap_push(heap *h, int32_t item)
     h->items[at] = item;
 }
 
+/* Remove the top; move the last item down to its place. */
 static int32_t heap_pop(heap *h)
 {
     int32_t top = h->items[0], last = h->items[--h->count];
@@ -204,15 +220,16 @@ static int32_t heap_pop(heap *h)
     return top;
 }
 
-/* What Kahn's algorithm keeps of each item. */
+/* The arrays of Kahn's algorithm, by item. */
 typedef struct sorting {
-    int32_t *waits; /* for so many others; -1: painted           */
-    int64_t *start; /* its edges in `after`                      */
-    int32_t *after; /* whom it sets free                         */
+    int32_t *waits; /* number of items that must be painted before; -1: painted */
+    int64_t *start; /* start of its edges in `after` */
+    int32_t *after; /* items that wait for it */
     int32_t *by_depth, *rank;
     heap free;
 } sorting;
 
+/* Take the arrays from the arena, and sort the items by depth. `keys` is scratch. */
 static cairn_status sorting_take(const cairn_picture_item *items, int count, const graph *g,
                                  key *keys, cairn_arena *arena, sorting *s)
 {
@@ -236,7 +253,9 @@ static cairn_status sorting_take(const cairn_picture_item *items, int count, con
     return CAIRN_OK;
 }
 
-/* Sort the edges by their first item. */
+/* Sort the edges by their first item (counting sort). Counts are stored two places ahead, so that
+ * after the sum start[i + 1] is the place for the next edge of item i; when all edges are placed,
+ * start[i] is where those of item i begin. */
 static void sorting_fill(const graph *g, int count, sorting *s)
 {
     memset(s->waits, 0, (size_t)count * sizeof *s->waits);
@@ -251,9 +270,11 @@ static void sorting_fill(const graph *g, int count, sorting *s)
         s->after[s->start[g->edges[k].first + 1]++] = g->edges[k].second;
 }
 
+/* Kahn's algorithm. If no item is free, the graph has a cycle: it is cut at the farthest item that
+ * is not painted yet. */
 static void sorting_run(int count, sorting *s, int32_t *order)
 {
-    int next = 0; /* in by_depth: where a circle is cut */
+    int next = 0; /* in by_depth: the next item at which a cycle is cut */
     for (int i = 0; i < count; i++)
         if (s->waits[i] == 0)
             heap_push(&s->free, i);

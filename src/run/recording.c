@@ -1,16 +1,17 @@
-/* recording.c - see cairn/recording.h.
+/* recording.c - reads a run, finished or in progress: rows of its columns, and a description of
+ * what its file holds. See cairn/run.h.
  *
- * A finished run stays open. One that is under way is opened anew for each call, because its
- * writer changes it: between two commits what the last one left stays as it is (overlay.h), and a
- * commit makes and removes a journal in the folder, which changes the time of the folder. So what
- * was read while that time stood still is of one moment; else it is read again. The writer cannot
- * notice.
+ * A finished run stays open. A run in progress is opened again for each call, because its writer
+ * changes the file. Between two commits, the bytes that the last one left do not change
+ * (file/file.h). A commit creates and removes a journal in the folder, which changes the
+ * modification time of the folder. So everything that was read while this time did not change
+ * belongs to one state of the file; otherwise it is read again. The writer does not notice the
+ * reader and never waits for it.
  *
- * The writer holds locks of the file and of the folder, which end with it. A file without its final
- * name and without a writer is a run that was killed: it is read in the same way, as a new writer
- * may go on with it. */
-#include "cairn/recording.h"
-
+ * The writer holds locks of the file and of the folder, which end with its process. A file without
+ * its final name and without a writer belongs to a run that was killed. It is read in the same way,
+ * since a new writer may continue it at any time. */
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,28 +20,251 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/run.h"
-#include "io/file.h"
-#include "io/hdf5_read.h"
-#include "io/overlay.h"
-#include "io/recording_describe.h"
-#include "io/run_file.h"
+#include "file/file.h"
+#include "file/hdf5_read.h"
+#include "file/json.h"
+#include "run/run_file.h"
 
+/* ---- what a file holds, as JSON ---------------------------------------------------------- */
+
+/* Checksums and certificates are left out: they are for programs that check a run, and can be
+ * larger than everything else. */
+
+/* Whether a run is still being written. */
+typedef struct run_state {
+    bool grows;       /* it is in progress */
+    bool interrupted; /* its program ended before the run did */
+} run_state;
+
+/* Limits: numbers of an attribute, bytes of a path in the file, depth of groups. Run files of cairn
+ * stay far below them; a file from elsewhere may not, and is then described in part. */
+enum { MOST_VALUES = 64, LONGEST_PATH = 160, DEEPEST = 4 };
+
+/* State of a walk through all groups of a file, passed through the callbacks of HDF5. The first
+ * failure ends the walk and stays in `status`. */
+typedef struct walk {
+    cairn_json json;
+    cairn_arena *scratch;
+    cairn_error *error;
+    cairn_status status;
+    bool texts;              /* whether columns of texts are listed, or those of numbers */
+    char path[LONGEST_PATH]; /* of the current object, without a leading slash */
+    int depth;               /* of the current group, 0: the root */
+} walk;
+
+/* ---- attributes ----------------------------------------------------------------------------- */
+
+/* Read the numbers of an attribute and return how many there are; -1: it has no numbers, or too
+ * many. */
+static int attribute_numbers(hid_t object, const char *name, double *values)
+{
+    hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    hid_t space = attribute >= 0 ? H5Aget_space(attribute) : -1;
+    hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+    if (space >= 0)
+        H5Sclose(space);
+    if (attribute >= 0)
+        H5Aclose(attribute);
+    bool good = count >= 0 && count <= MOST_VALUES &&
+                cairn_hdf5_read_reals_attribute(object, name, (int)count, values);
+    return good ? (int)count : -1;
+}
+
+/* Callback of H5Aiterate2; a negative result ends the iteration. The type of an attribute is found
+ * by trying: numbers first, then text. The text of the scene is the longest one. */
+static herr_t write_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context)
+{
+    walk *w = context;
+    double values[MOST_VALUES];
+    enum { LONGEST = 1 << 20 };
+    (void)info;
+    int count = attribute_numbers(object, name, values);
+    if (count == 1)
+        cairn_json_real(&w->json, name, values[0]);
+    else if (count >= 0)
+        cairn_json_reals(&w->json, name, values, count);
+    else {
+        cairn_arena_moment before = cairn_arena_now(w->scratch);
+        char *text = cairn_arena_take(w->scratch, LONGEST, 1);
+        if (!text)
+            w->status = CAIRN_NO_MEMORY;
+        else if (cairn_hdf5_read_text_attribute(object, name, text, LONGEST) == CAIRN_OK)
+            cairn_json_text(&w->json, name, text);
+        cairn_arena_return(w->scratch, before);
+    }
+    return w->status == CAIRN_OK ? 0 : -1;
+}
+
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* The meaning of the values of a column, from its attribute `names`. */
+static cairn_status write_names(walk *w, hid_t dataset)
+{
+    if (H5Aexists(dataset, "names") <= 0)
+        return CAIRN_OK;
+    cairn_hdf5_text_list names;
+    TRY(cairn_hdf5_read_names(dataset, w->scratch, &names, w->error));
+    cairn_json_texts(&w->json, "names", names.items, names.count);
+    return CAIRN_OK;
+}
+
+/* Describe a column of numbers. Datasets with another rank than 1 or 2 are no columns and are left
+ * out. */
+static cairn_status write_numbers(walk *w, hid_t dataset, bool whole)
+{
+    hsize_t extent[2] = { 0, 1 };
+    char unit[32] = "";
+    hid_t space = H5Dget_space(dataset);
+    int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : 0;
+    bool good = (rank == 1 || rank == 2) && H5Sget_simple_extent_dims(space, extent, NULL) == rank;
+    if (space >= 0)
+        H5Sclose(space);
+    if (!good)
+        return CAIRN_OK;
+    cairn_hdf5_read_text_attribute(dataset, "unit", unit, sizeof unit);
+    cairn_json_begin(&w->json, w->path);
+    cairn_json_integer(&w->json, "rows", (int64_t)extent[0]);
+    cairn_json_integer(&w->json, "width", (int64_t)extent[1]);
+    cairn_json_flag(&w->json, "whole", whole);
+    cairn_json_text(&w->json, "unit", unit);
+    cairn_status status = write_names(w, dataset);
+    cairn_json_end(&w->json);
+    return status;
+}
+
+static cairn_status write_texts(walk *w, hid_t group, const char *name)
+{
+    cairn_hdf5_text_list texts;
+    TRY(cairn_hdf5_read_texts(group, name, w->scratch, &texts, w->error));
+    cairn_json_texts(&w->json, w->path, texts.items, texts.count);
+    return CAIRN_OK;
+}
+
+/* Describe a dataset if it is of the kind that this walk lists. Scratch memory is returned after
+ * each column, so that the memory does not grow with their number. */
+static cairn_status write_column(walk *w, hid_t group, const char *name)
+{
+    hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
+    if (dataset < 0)
+        return cairn_fail(w->error, CAIRN_BAD_INPUT, name, "expected a dataset");
+    hid_t type = H5Dget_type(dataset);
+    H5T_class_t kind = type >= 0 ? H5Tget_class(type) : H5T_NO_CLASS;
+    cairn_arena_moment before = cairn_arena_now(w->scratch);
+    cairn_status status = CAIRN_OK;
+    if (w->texts && kind == H5T_STRING)
+        status = write_texts(w, group, name);
+    if (!w->texts && (kind == H5T_INTEGER || kind == H5T_FLOAT))
+        status = write_numbers(w, dataset, kind == H5T_INTEGER);
+    cairn_arena_return(w->scratch, before);
+    if (type >= 0)
+        H5Tclose(type);
+    H5Dclose(dataset);
+    return status;
+}
+
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *context);
+
+/* Visit the members of a group, sorted by name, so that the output does not depend on the order of
+ * creation. */
+static void visit_group(walk *w, hid_t group)
+{
+    hsize_t position = 0;
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &position, visit, w) < 0 &&
+        w->status == CAIRN_OK)
+        w->status = cairn_fail(w->error, CAIRN_BAD_INPUT, w->path, "cannot list what it holds");
+}
+
+static void visit_below(walk *w, hid_t group, const char *name)
+{
+    hid_t below = w->depth < DEEPEST ? H5Gopen2(group, name, H5P_DEFAULT) : -1;
+    if (below < 0)
+        return;
+    w->depth++;
+    visit_group(w, below);
+    w->depth--;
+    H5Gclose(below);
+}
+
+/* By the path from the root, so that only the two top-level groups are meant. */
+static bool is_left_out(const char *path)
+{
+    return strcmp(path, "checksums") == 0 || strcmp(path, "certificate") == 0;
+}
+
+/* Callback of H5Literate. The name is appended to the path for the time of the visit. */
+static herr_t visit(hid_t group, const char *name, const H5L_info_t *link, void *context)
+{
+    walk *w = context;
+    size_t length = strlen(w->path);
+    H5O_info_t about;
+    (void)link;
+    int more = snprintf(w->path + length, sizeof w->path - length, "%s%s", length ? "/" : "", name);
+    bool fits = more > 0 && (size_t)more < sizeof w->path - length;
+    if (fits && !is_left_out(w->path) &&
+        H5Oget_info_by_name(group, name, &about, H5P_DEFAULT) >= 0) {
+        if (about.type == H5O_TYPE_GROUP)
+            visit_below(w, group, name);
+        else if (about.type == H5O_TYPE_DATASET && w->status == CAIRN_OK)
+            w->status = write_column(w, group, name);
+    }
+    w->path[length] = '\0';
+    return w->status == CAIRN_OK ? 0 : -1;
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+/* Two walks, because JSON needs the columns of numbers and those of texts in two separate
+ * objects. */
+static void write_columns(walk *w, hid_t file, const char *key, bool texts)
+{
+    if (w->status != CAIRN_OK)
+        return;
+    w->texts = texts;
+    cairn_json_begin(&w->json, key);
+    visit_group(w, file);
+    cairn_json_end(&w->json);
+}
+
+static cairn_status write_document(hid_t file, run_state state, cairn_arena *scratch, FILE *out,
+                                   cairn_error *error)
+{
+    walk w = { .json = { .out = out }, .scratch = scratch, .error = error };
+    hsize_t position = 0;
+    cairn_json_begin(&w.json, NULL);
+    cairn_json_flag(&w.json, "grows", state.grows);
+    cairn_json_flag(&w.json, "interrupted", state.interrupted);
+    cairn_json_begin(&w.json, "attributes");
+    if (H5Aiterate2(file, H5_INDEX_NAME, H5_ITER_INC, &position, write_attribute, &w) < 0 &&
+        w.status == CAIRN_OK)
+        w.status = cairn_fail(error, CAIRN_BAD_INPUT, NULL, "cannot read its attributes");
+    cairn_json_end(&w.json);
+    write_columns(&w, file, "columns", false);
+    write_columns(&w, file, "texts", true);
+    cairn_json_end(&w.json);
+    return w.status;
+}
+
+/* ---- recordings -------------------------------------------------------------------------- */
+
+/* Attempts of 1 ms each before a reader gives up, and the largest file that is copied as a
+ * whole. */
 enum { ATTEMPTS = 2000, IMAGE_BYTES = 64 << 20 };
 
 struct cairn_recording {
-    char given[CAIRN_PATH_BYTES];  /* a folder, or a file                                     */
-    char folder[CAIRN_PATH_BYTES]; /* of a run that is under way                              */
-    char path[CAIRN_PATH_BYTES];   /* the file                                                */
-    bool part;   /* the file has not its final name yet                                       */
-    bool killed; /* and nobody writes it any more                                             */
-    hid_t file;  /* 0: closed                                                           */
-    cairn_arena taken; /* what was read last                                                  */
+    char given[CAIRN_PATH_BYTES];  /* the path that the caller gave: a folder or a file */
+    char folder[CAIRN_PATH_BYTES]; /* of the run file, if the run is in progress */
+    char path[CAIRN_PATH_BYTES];   /* of the run file                                         */
+    bool part;                     /* the file does not have its final name yet */
+    bool killed;                   /* and no process is writing it */
+    hid_t file;        /* 0: closed                                                           */
+    cairn_arena taken; /* holds `answer` */
     cairn_arena scratch;
-    char *answer; /* in `taken`                                                               */
+    char *answer; /* result of the last cairn_recording_read */
     size_t bytes;
 };
 
-/* What is done with the open file. */
+/* An operation on the open file. It may be called several times, until it saw one consistent state,
+ * so it must overwrite its result each time. */
 typedef cairn_status work_fn(cairn_recording *r, void *context, cairn_error *error);
 
 /* ---- a file that changes -------------------------------------------------------------------- */
@@ -55,6 +279,8 @@ static double seconds(struct timespec t)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The journal exists exactly while a commit changes the file, or after its writer was killed in
+ * one. */
 static bool is_committing(const cairn_recording *r)
 {
     char journal[CAIRN_PATH_BYTES + 16];
@@ -62,20 +288,22 @@ static bool is_committing(const cairn_recording *r)
     return access(journal, F_OK) == 0;
 }
 
-/* The clock that files get their times from. */
+/* The clock from which the kernel takes the times of files. On Linux it advances in ticks of some
+ * milliseconds, so two changes within a tick get the same time. */
 static struct timespec file_clock(void)
 {
     struct timespec now;
 #ifdef CLOCK_REALTIME_COARSE
-    clock_gettime(CLOCK_REALTIME_COARSE, &now); /* it moves in ticks of some ms */
+    clock_gettime(CLOCK_REALTIME_COARSE, &now); /* the coarse clock, as the file system uses it */
 #else
     clock_gettime(CLOCK_REALTIME, &now);
 #endif
     return now;
 }
 
-/* Whether nobody is changing the file, and the next change will show in the time of the folder:
- * that clock has moved on since the last one. */
+/* Whether no commit is in progress, and the next one will change the time of the folder: the clock
+ * has advanced since the last change. Otherwise a second change in the same tick would not be
+ * visible. `stamp` receives the time of the folder. */
 static bool is_settled(const cairn_recording *r, struct timespec *stamp)
 {
     struct stat about;
@@ -88,6 +316,7 @@ static bool is_settled(const cairn_recording *r, struct timespec *stamp)
     return later && !is_committing(r);
 }
 
+/* Whether no commit has begun since is_settled() returned `stamp`. */
 static bool is_unchanged(const cairn_recording *r, struct timespec stamp)
 {
     struct stat about;
@@ -95,7 +324,8 @@ static bool is_unchanged(const cairn_recording *r, struct timespec stamp)
            about.st_mtim.tv_sec == stamp.tv_sec && about.st_mtim.tv_nsec == stamp.tv_nsec;
 }
 
-/* Its writer holds a lock, which readers need not mind. */
+/* Open the file without taking a lock. The writer holds one, which would make HDF5 refuse to open
+ * the file; consistency is checked by is_unchanged() instead. */
 static hid_t open_growing(const char *path)
 {
     hid_t access_list = H5Pcreate(H5P_FILE_ACCESS);
@@ -107,7 +337,8 @@ static hid_t open_growing(const char *path)
     return file;
 }
 
-/* A file that was read into memory as a whole. HDF5 wants a name for it that no file has. */
+/* Open a copy of a file in memory. HDF5 requires a name for it, which must not be that of an open
+ * file. */
 static hid_t open_image(void *image, size_t bytes)
 {
     enum { STEP = 1 << 16 };
@@ -128,14 +359,15 @@ static void close_file(cairn_recording *r)
 
 /* ---- which file ----------------------------------------------------------------------------- */
 
-/* When a file was written last; -1: there is none. */
+/* Modification time of a file (s); -1: there is none. */
 static double written_at(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 ? seconds(about.st_mtim) : -1;
 }
 
-/* The folder of a file: all before its last slash. */
+/* The folder of a file: everything before the last slash; "." without a slash, "/" for files in the
+ * root. */
 static void find_folder(const char *path, char *folder)
 {
     snprintf(folder, CAIRN_PATH_BYTES, "%s", path);
@@ -146,7 +378,8 @@ static void find_folder(const char *path, char *folder)
         snprintf(folder, CAIRN_PATH_BYTES, slash ? "/" : ".");
 }
 
-/* run.h5, or run.h5.part of a run that began after it was written. */
+/* Choose the file: run.h5, or run.h5.part if it was written later than run.h5. A new run in the
+ * folder of an old one writes run.h5.part and leaves run.h5 until it ends. */
 static cairn_status find_file(cairn_recording *r, cairn_error *error)
 {
     char part[CAIRN_PATH_BYTES], whole[CAIRN_PATH_BYTES];
@@ -168,7 +401,7 @@ static cairn_status find_file(cairn_recording *r, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* Refuse what is no run, and open it to stay. */
+/* Refuse files that are not runs, and keep the file open until the recording is closed. */
 static cairn_status open_finished(cairn_recording *r, cairn_error *error)
 {
     cairn_run_info info;
@@ -180,17 +413,19 @@ static cairn_status open_finished(cairn_recording *r, cairn_error *error)
     return status;
 }
 
-/* ---- is it written by anyone ---------------------------------------------------------------- */
+/* ---- does a process write it ----------------------------------------------------------------- */
 
-/* Between closing the file and giving it its name the writer holds the lock of the folder alone,
- * which some network file systems do not know. */
+/* Between closing the file and renaming it, the writer holds only the lock of the folder. Some
+ * network file systems do not support locks of folders; an unknown state of the folder counts as no
+ * writer, an unknown state of the file as a writer. */
 static bool has_writer(const cairn_recording *r)
 {
     return cairn_lock_look(r->path) != CAIRN_LOCK_FREE ||
            cairn_lock_look(r->folder) == CAIRN_LOCK_TAKEN;
 }
 
-/* A run that was killed while it committed has left its journal: finish that. */
+/* Determine whether the run was killed. If it was killed during a commit, its journal is still
+ * there: complete the commit, since no writer will. */
 static cairn_status see_writer(cairn_recording *r, cairn_error *error)
 {
     r->killed = !has_writer(r);
@@ -199,6 +434,7 @@ static cairn_status see_writer(cairn_recording *r, cairn_error *error)
 
 /* ---- doing something with it ---------------------------------------------------------------- */
 
+/* A file that cannot be examined counts as too large to copy. */
 static int64_t bytes_of(const char *path)
 {
     struct stat about;
@@ -210,8 +446,9 @@ typedef struct job {
     void *context;
 } job;
 
-/* The same with a copy in memory: a small run commits more often than its file can be looked
- * through, but not more often than it can be copied. */
+/* The same with a copy of the file in memory. A small run commits more often than its file can be
+ * searched by HDF5, but not more often than it can be copied. Returns true if the result is
+ * final. */
 static bool attempt_image(cairn_recording *r, struct timespec stamp, job todo, cairn_status *status,
                           cairn_error *error)
 {
@@ -230,7 +467,8 @@ static bool attempt_image(cairn_recording *r, struct timespec stamp, job todo, c
     return same;
 }
 
-/* One try with a file that changes; false: what was found is not of one moment. */
+/* One attempt with a file that may change; false: what was read is not of one state. `status` is
+ * meaningful only with true: a file that changes while it is read may look damaged. */
 static bool attempt(cairn_recording *r, work_fn *work, void *context, cairn_status *status,
                     cairn_error *error)
 {
@@ -245,6 +483,8 @@ static bool attempt(cairn_recording *r, work_fn *work, void *context, cairn_stat
     return is_unchanged(r, stamp);
 }
 
+/* Repeat until an attempt sees one state of the file, or the file is gone because the run ended and
+ * renamed it. Errors of failed attempts are dropped. */
 static cairn_status do_growing(cairn_recording *r, work_fn *work, void *context, cairn_error *error)
 {
     cairn_status status = CAIRN_IO_FAILED;
@@ -261,14 +501,16 @@ static cairn_status do_growing(cairn_recording *r, work_fn *work, void *context,
     return cairn_fail(error, CAIRN_IO_FAILED, NULL, "the run writes faster than it can be read");
 }
 
-/* A run that was under way has got its name: open it to stay. */
+/* The run that was in progress has ended, and its file has its final name: open it and keep it
+ * open. */
 static cairn_status end_growing(cairn_recording *r, cairn_error *error)
 {
     TRY(find_file(r, error));
     return r->part ? CAIRN_OK : open_finished(r, error);
 }
 
-/* Do it with the file of the run as it is now. */
+/* Apply an operation to the current state of the run. If the run ended meanwhile, it is applied to
+ * the finished file. */
 static cairn_status do_with(cairn_recording *r, work_fn *work, void *context, cairn_error *error)
 {
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
@@ -278,12 +520,13 @@ static cairn_status do_with(cairn_recording *r, work_fn *work, void *context, ca
         status = end_growing(r, error);
     if (status == CAIRN_OK && !r->part)
         status = work(r, context, error);
-    else if (status == CAIRN_OK && ended) /* another run has begun there */
+    else if (status == CAIRN_OK && ended) /* another run has already begun in the same folder */
         status = do_growing(r, work, context, error);
     cairn_hdf5_quiet_end(quiet);
     return status;
 }
 
+/* A cheap test that the file is a run: every run has frames from its first flush on. */
 static cairn_status see_frames(cairn_recording *r, void *context, cairn_error *error)
 {
     hid_t frames;
@@ -347,10 +590,9 @@ static cairn_status describe(cairn_recording *r, void *context, cairn_error *err
     FILE *out = context;
     cairn_arena_reset(&r->scratch);
     rewind(out);
-    const cairn_recording_state state = { cairn_recording_grows(r),
-                                          cairn_recording_interrupted(r) };
-    TRY(cairn_recording_write(r->file, state, &r->scratch, out, error));
-    /* an attempt before may have been longer */
+    const run_state state = { cairn_recording_grows(r), cairn_recording_interrupted(r) };
+    TRY(write_document(r->file, state, &r->scratch, out, error));
+    /* an earlier attempt may have written a longer text */
     bool good = fflush(out) == 0 && ftruncate(fileno(out), ftello(out)) == 0;
     return good ? CAIRN_OK : cairn_fail(error, CAIRN_IO_FAILED, NULL, "cannot write");
 }
@@ -362,17 +604,20 @@ cairn_status cairn_recording_describe(cairn_recording *r, FILE *out, cairn_error
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* The ranges of rows of one call, for do_with. */
 typedef struct request {
     const cairn_recording_rows *rows;
     int parts;
 } request;
 
+/* Floats and int32_t have 4 bytes. */
 static size_t number_bytes(cairn_number_type type)
 {
     return type == CAIRN_NUMBER_DOUBLE ? 8 : 4;
 }
 
-/* Open the group of a column; `name` is what follows its last slash. */
+/* Open the group of a column. `name` receives the part of the path after the last slash. Columns in
+ * the root are refused: a run has none. */
 static cairn_status open_parent(cairn_recording *r, const char *column, hid_t *out,
                                 const char **name, cairn_error *error)
 {
@@ -385,7 +630,8 @@ static cairn_status open_parent(cairn_recording *r, const char *column, hid_t *o
     return cairn_hdf5_open_group(r->file, group, out, error);
 }
 
-/* What a column is; one without width is none. */
+/* Rows and width of a column; width 0: there is no such column of numbers. The limit on the width
+ * keeps products of rows and width far from overflow. */
 static cairn_recording_column look(hid_t group, const char *name)
 {
     hsize_t extent[2] = { 0, 1 };
@@ -406,7 +652,8 @@ static cairn_recording_column look(hid_t group, const char *name)
                                      kind == H5T_INTEGER };
 }
 
-/* Room behind what was read before, in whole steps of 8 bytes. */
+/* Append `bytes` bytes to the answer, padded to a multiple of 8 so that every range is aligned for
+ * doubles. The last 8 bytes are cleared first, so that the padding is 0. */
 static cairn_status extend(cairn_recording *r, size_t bytes, void **out, cairn_error *error)
 {
     size_t padded = (bytes + 7) / 8 * 8;
@@ -419,6 +666,8 @@ static cairn_status extend(cairn_recording *r, size_t bytes, void **out, cairn_e
     return CAIRN_OK;
 }
 
+/* Floats are converted here: half the size is enough for drawing. Other types were read as they
+ * are. */
 static cairn_status copy_numbers(cairn_recording *r, const cairn_recording_rows *rows, int width,
                                  const void *data, cairn_error *error)
 {
@@ -448,6 +697,8 @@ static cairn_status read_part(cairn_recording *r, const cairn_recording_rows *ro
     cairn_hdf5_slab slab = { name,
                              rows->type == CAIRN_NUMBER_INT ? CAIRN_HDF5_INT : CAIRN_HDF5_REAL,
                              look(group, name).width, rows->first, rows->count };
+    /* In double, because the product of two numbers from the caller and the file may overflow an
+     * integer. */
     double bytes = (double)rows->count * slab.width * (double)number_bytes(rows->type);
     cairn_status status = CAIRN_OK;
     if (bytes > CAIRN_RECORDING_MOST_BYTES)
@@ -460,6 +711,7 @@ static cairn_status read_part(cairn_recording *r, const cairn_recording_rows *ro
     return copy_numbers(r, rows, slab.width, data, error);
 }
 
+/* May run more than once, see work_fn: the answer starts again at 0. */
 static cairn_status read_parts(cairn_recording *r, void *context, cairn_error *error)
 {
     const request *wanted = context;
@@ -473,7 +725,9 @@ cairn_status cairn_recording_read(cairn_recording *r, const cairn_recording_rows
                                   const void **data, size_t *bytes, cairn_error *error)
 {
     request wanted = { rows, parts };
-    if (!r->answer) /* memory that nobody writes to is never really taken */
+    /* The whole limit is reserved at once, so that the answer never moves; the operating system
+     * assigns pages only when they are written. */
+    if (!r->answer)
         r->answer = cairn_arena_take(&r->taken, CAIRN_RECORDING_MOST_BYTES, 1);
     if (!r->answer)
         return CAIRN_NO_MEMORY;
@@ -485,6 +739,7 @@ cairn_status cairn_recording_read(cairn_recording *r, const cairn_recording_rows
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
+/* The column of one call of cairn_recording_look, for do_with. */
 typedef struct question {
     const char *column;
     cairn_recording_column *out;

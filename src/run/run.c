@@ -1,31 +1,37 @@
-/* run.c - runs a scene to its end: step, count, ask the caller, store.
+/* run.c - runs a scene to its end: step, add to the totals, ask the caller, store.
  *
  * The number of steps is duration/time_step rounded to the nearest whole number; no step is
- * shortened, and a step longer than the run is refused. Frames are stored at the start, whenever
- * the time passes the next multiple of frame_interval, and at the end, however the run ends. */
-#include "cairn/run.h"
-
+ * shortened, and a time step longer than the run is refused. Frames are stored at the start,
+ * whenever the time passes the next multiple of frame_interval, and at the end, however the run
+ * ends. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/joint.h"
-#include "io/checkpoint.h"
-#include "io/overlay.h"
-#include "io/run_summary.h"
-#include "io/scene_build.h"
+#include "cairn/run.h"
+#include "file/file.h"
 #include "math/vec.h"
+#include "run/output.h"
+#include "run/summary.h"
+#include "run/together.h"
+#include "scene/stages.h"
 
-/* A body thrown up stands still for a moment; at rest means slow for this many steps. */
+/* A body that is thrown up stands still for a moment, so a run is at rest only after this many slow
+ * steps. */
 enum { REST_STEPS = 10 };
 
-static const double PACKING_TRIM = 0.15; /* share of the spheres left out at bottom and top */
+/* share of the spheres left out at the bottom and at the top */
+static const double PACKING_TRIM = 0.15;
 enum { PACKING_SAMPLES = 200000 };
 
+/* The state of a run. `ending` is the name of the ending if the run stopped now. */
 typedef struct run {
     cairn_scene *scene;
     cairn_progress_fn *progress;
@@ -33,22 +39,24 @@ typedef struct run {
     cairn_run_summary summary;
     cairn_error error;
     cairn_run_output output;
-    int lock; /* of the folder; -1: none */
-    bool write_failed;
+    cairn_team team;   /* the processes that compute it */
+    int lock;          /* descriptor of the folder's lock; -1: none */
+    bool write_failed; /* the folder cannot be written: do not try again at the end */
     const char *ending;
-    double began;       /* s on the clock                              */
+    /* s on the clock; after a resume earlier by the time of the previous parts */
+    double began;
     double start;       /* s: time of the world at the start           */
-    double next_frame;  /* frames due so far: the next is due at start + next_frame * interval */
-    int64_t stored;     /* the step of the last stored frame, -1: none */
-    cairn_vec3 *places; /* m: by uid, of the `place_count` first bodies at the start            */
+    double next_frame;  /* the next frame is due at start + next_frame * interval */
+    int64_t stored;     /* step of the last stored frame; -1: none */
+    cairn_vec3 *places; /* m, by uid: positions at the start of the bodies that existed then */
     int place_count;
-    int slow_steps;     /* steps in a row in which nothing was faster than rest_speed */
-    double checkpoints; /* due so far */
+    int slow_steps;     /* consecutive steps in which nothing was faster than rest_speed */
+    double checkpoints; /* number of those due so far */
 } run;
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Remember that a failure came from writing, and the time it took. */
+/* Add the time that writing took, and remember that a failure came from writing. */
 static cairn_status written(run *r, double since, cairn_status status)
 {
     r->summary.write_seconds += cairn_clock_seconds() - since;
@@ -56,11 +64,25 @@ static cairn_status written(run *r, double since, cairn_status status)
     return status;
 }
 
+/* Collect the state of all processes, for what reads scene->world. */
+static cairn_status look(run *r)
+{
+    cairn_status status = cairn_team_look(&r->team, r->scene);
+    r->write_failed |= status != CAIRN_OK;         /* what would be written is not known */
+    if (status == CAIRN_OK || r->error.message[0]) /* what went wrong first says more */
+        return status;
+    return cairn_fail(&r->error, status, NULL,
+                      "the state cannot be collected from the other ranks: %s",
+                      cairn_status_text(status));
+}
+
+/* Does nothing if the frame of this step is stored already: the last step may also be a frame. */
 static cairn_status store_frame(run *r)
 {
     double now = cairn_clock_seconds();
     if (r->stored == r->summary.steps)
         return CAIRN_OK;
+    TRY(look(r));
     TRY(written(r, now, cairn_run_output_frame(&r->output, r->summary.steps, &r->error)));
     r->stored = r->summary.steps;
     r->summary.frames = r->output.frames;
@@ -70,13 +92,19 @@ static cairn_status store_frame(run *r)
 static cairn_status store_step(run *r, const cairn_step_report *report)
 {
     double now = cairn_clock_seconds();
-    cairn_status status = cairn_run_output_step(&r->output, r->summary.steps, report, &r->error);
+    /* only a full certificate needs the state of every step */
+    if (r->output.folder && cairn_run_file_is_full(r->output.file))
+        TRY(look(r));
+    cairn_status status =
+        cairn_run_output_step(&r->output, r->summary.steps, r->summary.time, report, &r->error);
     r->summary.problems = r->output.problems.written;
     r->summary.missed_problems = r->output.problems.missed;
     return written(r, now, status);
 }
 
-/* Whether the time has passed the next multiple of the frame interval. */
+/* Whether the time has passed the next multiple of the frame interval. The slack, a share of the
+ * step, absorbs rounding in the time. If a step is longer than the interval, the multiples in
+ * between are skipped. An interval of 0 means every step. */
 static bool frame_is_due(run *r)
 {
     double interval = r->scene->run.frame_interval, slack = 1e-6 * r->scene->step.time_step;
@@ -87,12 +115,14 @@ static bool frame_is_due(run *r)
     return true;
 }
 
-/* The state after this step, to go on from: first the files that it refers to. */
+/* Store a checkpoint of the state after this step. The files that it refers to are flushed first;
+ * only then is their extent known and safe. marks.places is lent. */
 static cairn_status store_checkpoint(run *r)
 {
     double now = cairn_clock_seconds();
     if (!r->output.folder)
         return CAIRN_OK;
+    TRY(look(r));
     cairn_run_marks marks = { .summary = r->summary,
                               .start = r->start,
                               .next_frame = r->next_frame,
@@ -109,13 +139,15 @@ static cairn_status store_checkpoint(run *r)
     return written(r, now, status);
 }
 
-/* Checkpoints that are due up to now. */
+/* Number of checkpoints due up to now. It follows from the time alone, so that a resumed run writes
+ * them at the same steps. */
 static double count_checkpoints(const run *r)
 {
     double every = r->scene->run.checkpoint_every, slack = 1e-6 * r->scene->step.time_step;
     return every > 0 ? floor((r->summary.time - r->start + slack) / every) : 0;
 }
 
+/* An interrupted run always gets a checkpoint, whatever the interval. */
 static cairn_status keep_up(run *r)
 {
     double due = count_checkpoints(r);
@@ -127,6 +159,7 @@ static cairn_status keep_up(run *r)
 
 /* ---- stepping ------------------------------------------------------------------------------- */
 
+/* duration/time_step rounded; at least 1. */
 static int64_t count_steps(const cairn_scene *scene)
 {
     return (int64_t)fmax(1, round(scene->run.duration / scene->step.time_step));
@@ -137,7 +170,7 @@ static int64_t count_bodies(const cairn_world *world)
     return cairn_world_bodies(world).count;
 }
 
-/* Joints that hold. */
+/* Joints that exist and are not broken. */
 static int64_t count_joints(const cairn_world *world)
 {
     int64_t count = 0;
@@ -148,15 +181,10 @@ static int64_t count_joints(const cairn_world *world)
     return count;
 }
 
-static bool is_slow(const cairn_world *world, double speed)
+/* NaN is not slow. A run is not at rest while an inlet still has bodies to add. */
+static bool is_slow(const run *r, double speed)
 {
-    cairn_bodies b = cairn_world_bodies(world);
-    for (int i = b.held; i < b.count; i++) {
-        double square = b.v[i].x * b.v[i].x + b.v[i].y * b.v[i].y + b.v[i].z * b.v[i].z;
-        if (!(square <= speed * speed))
-            return false;
-    }
-    return cairn_world_inlet_pending(world) == 0;
+    return r->team.speed2 <= speed * speed && cairn_world_inlet_pending(r->team.world) == 0;
 }
 
 static bool is_at_rest(run *r)
@@ -164,14 +192,15 @@ static bool is_at_rest(run *r)
     double speed = r->scene->run.rest_speed;
     if (!(speed > 0))
         return false;
-    r->slow_steps = is_slow(r->scene->world, speed) ? r->slow_steps + 1 : 0;
+    r->slow_steps = is_slow(r, speed) ? r->slow_steps + 1 : 0;
     return r->slow_steps >= REST_STEPS;
 }
 
-/* What the world says about a step it could not do. */
+/* Describe a step that failed: the reason from the world, with the names of bodies from the scene
+ * in place of their uids, and which step it was. */
 static cairn_status explain_step(run *r, cairn_status status)
 {
-    const cairn_error *found = cairn_world_error(r->scene->world);
+    const cairn_error *found = cairn_world_error(r->team.world);
     const char *message = found && found->message[0] ? found->message : cairn_status_text(status);
     char reason[sizeof found->message];
     cairn_scene_name_bodies(r->scene, message, reason, sizeof reason);
@@ -183,23 +212,26 @@ static cairn_status explain_step(run *r, cairn_status status)
 
 static cairn_status step(run *r, cairn_step_report *report)
 {
-    cairn_status status = cairn_world_step(r->scene->world, &r->scene->step, report);
+    cairn_status status = cairn_team_step(&r->team, r->scene, report);
     if (status != CAIRN_OK)
         return explain_step(r, status);
     cairn_run_summary_add(&r->summary, report);
-    r->summary.time = cairn_world_time(r->scene->world);
+    r->summary.time = cairn_world_time(r->team.world);
     return CAIRN_OK;
 }
 
+/* The caller's callback decides whether the run continues; without one it does. */
 static bool caller_goes_on(run *r, const cairn_step_report *report)
 {
     if (!r->progress)
         return true;
     cairn_progress progress = { r->summary.steps, r->summary.time, r->scene->run.duration,
-                                count_bodies(r->scene->world), report };
+                                count_bodies(r->scene->world) + r->team.entered, report };
     return r->progress(&progress, r->context);
 }
 
+/* on_uncertified: stop. A step counts as not converged for one of two reasons: the solver missed
+ * its tolerance, or the linearisations did not settle; the message names the right one. */
 static cairn_status check_certified(run *r, const cairn_step_report *report)
 {
     if (report->solve.converged || strcmp(r->scene->run.on_uncertified, "stop") != 0)
@@ -219,10 +251,17 @@ static cairn_status check_certified(run *r, const cairn_step_report *report)
                       r->scene->step.tolerance);
 }
 
-/* Steps until the end of the duration, rest, the caller's stop, or a failure. */
+/* Step until the end of the duration, rest, the caller's stop, or a failure.
+ *
+ * The order within a step matters. A step is stored before the caller is asked, so that an
+ * interrupted run keeps it. The check of the tolerance comes after storing too, so that the step
+ * that stopped the run is in the file. Events come after the output of
+ * the step, which is that of the bodies that took part in it. The checkpoint is last, since it
+ * includes all of these. */
 static cairn_status advance(run *r)
 {
     int64_t steps = count_steps(r->scene);
+    bool ends = false; /* by an event */
     r->ending = "failed";
     while (r->summary.steps < steps) {
         cairn_step_report report = { 0 };
@@ -233,27 +272,35 @@ static cairn_status advance(run *r)
         r->summary.interrupted = !caller_goes_on(r, &report);
         TRY(check_certified(r, &report));
         bool rests = is_at_rest(r);
+        TRY(cairn_run_events_step(&r->output, r->scene, r->summary.steps, &ends, &r->error));
         TRY(keep_up(r));
-        if (r->summary.interrupted || rests)
+        if (r->summary.interrupted || rests || ends)
             break;
     }
+    /* An interruption wins: a run that was stopped by the caller must not look finished. */
     bool early = r->summary.steps < steps;
-    r->ending = r->summary.interrupted ? "interrupted" : early ? "rest" : "complete";
+    r->ending = r->summary.interrupted ? "interrupted"
+                : ends                 ? "event"
+                : early                ? "rest"
+                                       : "complete";
     return CAIRN_OK;
 }
 
 /* ---- beginning and end ---------------------------------------------------------------------- */
 
-/* Be the only one who writes into the folder, and only then remove what an earlier run left to go
- * on from: a checkpoint, and a commit that was cut short. */
+/* Lock the folder, and only then remove what an earlier run left for resuming: its checkpoint, and
+ * the journal of a commit that was not completed; and its last state, from which scenes start. They
+ * must never be combined with the files of this one. */
 static cairn_status take_folder(run *r, const char *folder)
 {
-    char part[CAIRN_PATH_BYTES];
+    char part[CAIRN_PATH_BYTES], state[CAIRN_PATH_BYTES];
     if (!folder)
         return CAIRN_OK;
     TRY(cairn_folder_create(folder, &r->error));
     TRY(cairn_folder_lock(folder, &r->lock, &r->error));
     TRY(cairn_checkpoint_remove(folder, &r->error));
+    TRY(cairn_path_join(folder, "state", state, &r->error));
+    unlink(state);
     TRY(cairn_path_join(folder, "run.h5.part", part, &r->error));
     int reason = cairn_overlay_clear(part);
     if (!reason)
@@ -263,6 +310,8 @@ static cairn_status take_folder(run *r, const char *folder)
                       strerror(reason));
 }
 
+/* The first checkpoint is written before the first step, so that a run that is killed early can be
+ * resumed. */
 static cairn_status begin(run *r, const char *folder)
 {
     double now = cairn_clock_seconds();
@@ -274,6 +323,8 @@ static cairn_status begin(run *r, const char *folder)
     return r->scene->run.checkpoint_every > 0 ? store_checkpoint(r) : CAIRN_OK;
 }
 
+/* A packing that cannot be measured (CAIRN_UNSUPPORTED) is no failure; the summary says that there
+ * is none. */
 static cairn_status measure_packing(run *r)
 {
     if (!r->scene->run.packing)
@@ -286,6 +337,8 @@ static cairn_status measure_packing(run *r)
 
 /* ---- displacement --------------------------------------------------------------------------- */
 
+/* By uid, because rows may change. Bodies that inlets add later have larger uids and no position at
+ * the start. */
 static cairn_status remember_places(run *r)
 {
     const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
@@ -301,6 +354,7 @@ static cairn_status remember_places(run *r)
     return CAIRN_OK;
 }
 
+/* Dynamic bodies that existed at the start; displaced stays -1 if there is none. */
 static void measure_displacement(run *r)
 {
     const cairn_bodies bodies = cairn_world_bodies(r->scene->world);
@@ -317,14 +371,31 @@ static void measure_displacement(run *r)
     }
 }
 
-/* Whether a run that ended so has nothing more to do. */
-static bool is_over(const char *ending)
+/* Write the file `state`, from which other scenes start. A world that cannot be saved, because
+ * it has functions of the caller, has none. */
+static cairn_status store_state(run *r)
 {
-    return strcmp(ending, "complete") == 0 || strcmp(ending, "rest") == 0;
+    char path[CAIRN_PATH_BYTES];
+    double now = cairn_clock_seconds();
+    if (!r->output.folder)
+        return CAIRN_OK;
+    if (!r->scene->run.state)
+        return CAIRN_OK;
+    TRY(cairn_path_join(r->output.folder, "state", path, &r->error));
+    cairn_status status = cairn_state_write(r->scene, path, &r->error);
+    return status == CAIRN_UNSUPPORTED ? CAIRN_OK : written(r, now, status);
 }
 
-/* How fast and how high the convex law throws what slides: a state of one step, so that the largest
- * gap says it. */
+/* Whether a run with this ending has nothing more to compute, and is not to be resumed. */
+static bool is_over(const char *ending)
+{
+    return strcmp(ending, "complete") == 0 || strcmp(ending, "rest") == 0 ||
+           strcmp(ending, "event") == 0;
+}
+
+/* How fast and how high the convex law throws bodies that slide. The gap of a step is h mu |u_T|,
+ * so the speed is gap/h and the height speed^2/(2 |gravity|). The gap is a state of one step, not a
+ * sum, so the largest one of the run gives the largest speed. */
 static void measure_lift(run *r)
 {
     cairn_run_summary *s = &r->summary;
@@ -334,9 +405,15 @@ static void measure_lift(run *r)
     s->lift_height = gravity > 0 ? s->lift_speed * s->lift_speed / (2 * gravity) : 0;
 }
 
-/* Totals, last frame, names of the files. `status` is how the run itself ended. */
+/* Compute the totals, store the last frame, complete the files. `status` is how the run itself
+ * ended. After a failure of the run, the files are completed as well, so that all steps before it
+ * can be read; after a failure of writing they are left as they are. The first failure is the one
+ * that is returned. The checkpoint goes only after run.h5 has its name. */
 static cairn_status finish(run *r, cairn_status status)
 {
+    cairn_status seen = r->write_failed ? CAIRN_OK : look(r);
+    status = status != CAIRN_OK ? status : seen;
+    r->summary.ranks = cairn_team_dismiss(&r->team, r->scene);
     cairn_status measured = measure_packing(r), last = CAIRN_OK;
     r->summary.bodies = count_bodies(r->scene->world);
     r->summary.joints = count_joints(r->scene->world);
@@ -346,6 +423,8 @@ static cairn_status finish(run *r, cairn_status status)
     measure_lift(r);
     if (!r->write_failed)
         last = store_frame(r);
+    if (!r->write_failed)
+        last = store_state(r);
     if (!r->write_failed) {
         double now = cairn_clock_seconds();
         cairn_run_ending ending = { measured == CAIRN_OK ? r->ending : "failed", r->error.message };
@@ -359,6 +438,8 @@ static cairn_status finish(run *r, cairn_status status)
     return status != CAIRN_OK ? status : measured != CAIRN_OK ? measured : last;
 }
 
+/* The scene may have been built in C, so all options are checked again before anything is
+ * written. */
 static cairn_status check(const cairn_scene *scene, cairn_error *error)
 {
     if (!scene || !scene->world)
@@ -377,9 +458,11 @@ static cairn_status check(const cairn_scene *scene, cairn_error *error)
     return CAIRN_OK;
 }
 
+/* finish() runs even if begin() or advance() failed. */
 static cairn_status run_scene(run *r, const char *folder)
 {
     TRY(check(r->scene, &r->error));
+    TRY(cairn_team_begin(&r->team, r->scene, &r->error));
     r->summary = cairn_run_summary_start(r->scene->world);
     r->start = r->summary.time;
     TRY(remember_places(r));
@@ -389,10 +472,12 @@ static cairn_status run_scene(run *r, const char *folder)
     return finish(r, status);
 }
 
-/* Free, and tell the caller. */
+/* Free everything and hand summary and error to the caller. A failure without a message of its own,
+ * such as CAIRN_NO_MEMORY, gets that of its status. */
 static cairn_status conclude(run *r, cairn_status status, cairn_run_summary *summary,
                              cairn_error *error)
 {
+    cairn_team_destroy(&r->team);
     cairn_run_output_destroy(&r->output);
     cairn_folder_unlock(&r->lock);
     cairn_memory_free(r->places);
@@ -416,7 +501,7 @@ cairn_status cairn_run(cairn_scene *scene, const char *folder, cairn_progress_fn
 
 /* ---- going on ------------------------------------------------------------------------------- */
 
-/* A folder without a checkpoint: what can be read of the run all the same. */
+/* Explain a folder without a checkpoint, and what can still be read of its run. */
 static cairn_status explain_no_checkpoint(const char *folder, cairn_error *error)
 {
     char part[CAIRN_PATH_BYTES];
@@ -437,7 +522,7 @@ static cairn_status explain_no_checkpoint(const char *folder, cairn_error *error
                       info.time, info.frames, part);
 }
 
-/* Why there is nothing to go on from. */
+/* Explain why there is nothing to resume: no folder, a finished run, or no checkpoint. */
 static cairn_status explain_missing(const char *folder, cairn_error *error)
 {
     cairn_run_info info;
@@ -447,7 +532,9 @@ static cairn_status explain_missing(const char *folder, cairn_error *error)
     cairn_error_set_file(error, folder);
     if (!cairn_is_folder(folder))
         return cairn_fail(error, CAIRN_NOT_FOUND, NULL, "%s, expected the folder of a run",
-                          cairn_is_file(folder) ? "found a file" : "there is no such folder");
+                          cairn_is_file(folder) ? "found a file"
+                          : errno == ENOENT     ? "there is no such folder"
+                                                : strerror(errno));
     if (there && is_over(info.ending))
         return cairn_fail(error, CAIRN_NOT_FOUND, NULL,
                           "this run is finished (%s, t = %g s): there is nothing to resume",
@@ -455,7 +542,8 @@ static cairn_status explain_missing(const char *folder, cairn_error *error)
     return explain_no_checkpoint(folder, error);
 }
 
-/* A run that was killed after its last file got its name, and before the checkpoint was removed. */
+/* Whether the run is in fact complete: it was killed after run.h5 got its name and before the
+ * checkpoint was removed. */
 static bool is_complete(const char *folder)
 {
     char part[CAIRN_PATH_BYTES];
@@ -466,6 +554,8 @@ static bool is_complete(const char *folder)
     return cairn_run_read_info(folder, &info, &unused) == CAIRN_OK && is_over(info.ending);
 }
 
+/* Restore the state of the run from its checkpoint. What was read belongs to r even on failure, so
+ * that conclude() frees it. `began` is shifted so that wall times count all parts of the run. */
 static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent)
 {
     cairn_run_marks marks = { .places = NULL };
@@ -493,13 +583,17 @@ static cairn_status restore(run *r, const char *folder, cairn_run_extent *extent
     return CAIRN_OK;
 }
 
-static cairn_status go_on(run *r, const char *folder, int64_t threads)
+/* Resume the run. The numbers of threads and of processes may be changed, since results do not
+ * depend on them. */
+static cairn_status go_on(run *r, const char *folder, const cairn_resume_options *options)
 {
     cairn_run_extent extent;
     TRY(restore(r, folder, &extent));
-    if (threads > 0)
-        r->scene->step.threads = threads;
+    if (options->threads > 0)
+        r->scene->step.threads = options->threads;
+    r->scene->link = options->link;
     TRY(check(r->scene, &r->error));
+    TRY(cairn_team_begin(&r->team, r->scene, &r->error));
     TRY(cairn_run_output_go_on(folder, r->scene, &extent, &r->output, &r->error));
     return finish(r, advance(r));
 }
@@ -510,7 +604,63 @@ cairn_status cairn_run_resume(const char *folder, const cairn_resume_options *op
     run r = { .progress = options->progress, .context = options->context, .ending = "failed" };
     r.lock = -1;
     r.began = cairn_clock_seconds();
-    cairn_status status = go_on(&r, folder, options->threads);
+    cairn_status status = go_on(&r, folder, options);
     *scene = r.scene;
     return conclude(&r, status, summary, error);
+}
+
+/* ---- folders ----------------------------------------------------------------------------- */
+
+/* Whether a folder can take a new run. If it holds one, the message says how that run ended and
+ * what can be done with it: runs are never replaced by accident. */
+
+static bool holds(const char *folder, const char *name)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_error unused = { 0 };
+    return cairn_path_join(folder, name, path, &unused) == CAIRN_OK && cairn_is_file(path);
+}
+
+/* "complete, t = 2 s", or that the run cannot be read. */
+static void describe(const cairn_run_info *info, bool readable, char *text, size_t capacity)
+{
+    if (readable)
+        snprintf(text, capacity, "%s, t = %g s", info->ending[0] ? info->ending : "ending unknown",
+                 info->time);
+    else
+        snprintf(text, capacity, "it cannot be read");
+}
+
+/* A run that failed before its first step is no loss and may be replaced. */
+static cairn_status check_run(const char *folder, cairn_error *error)
+{
+    char about[64];
+    cairn_run_info info;
+    cairn_error unused = { 0 };
+    bool readable = cairn_run_read_info(folder, &info, &unused) == CAIRN_OK;
+    if (readable && info.steps == 0 && strcmp(info.ending, "failed") == 0)
+        return CAIRN_OK;
+    describe(&info, readable, about, sizeof about);
+    cairn_error_set_file(error, folder);
+    if (holds(folder, "checkpoint"))
+        return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                          "this folder holds a run (%s): 'cairn resume %.150s' goes on with it, "
+                          "--force replaces it",
+                          about, folder);
+    return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
+                      "this folder holds a run (%s): --force replaces it, --out names another "
+                      "folder",
+                      about);
+}
+
+cairn_status cairn_run_folder_check(const char *folder, cairn_error *error)
+{
+    int lock;
+    cairn_error unused = { 0 };
+    error = error ? error : &unused;
+    if (!cairn_is_folder(folder) || (!holds(folder, "run.h5") && !holds(folder, "run.h5.part")))
+        return CAIRN_OK;
+    TRY(cairn_folder_lock(folder, &lock, error)); /* fails if a run is in progress there */
+    cairn_folder_unlock(&lock);
+    return check_run(folder, error);
 }

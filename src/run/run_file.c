@@ -1,36 +1,42 @@
-/* run_file.c - see run_file.h. The columns are tables (run_columns.c, run_table.c and below).
+/* run_file.c - writes run.h5, see run_file.h. The columns are tables (columns.c, summary.c and
+ * below).
  *
- * Columns of steps are short and written in place; columns of frames and bodies are long, so they
- * are cut in chunks of 4096 rows (32 to 128 KiB), which a thread shuffles and deflates while the
- * next steps are computed (packer.c). */
-#include "io/run_file.h"
+ * Columns of steps are short and written in place. Columns of frames and bodies are long, so they
+ * are cut into chunks of 4096 rows (32 to 128 KiB), which a thread shuffles and deflates while the
+ * next steps are computed (file/hdf5_column.c).
+ *
+ * Between two flushes the file on the disk does not change (file/file.h), so a killed run leaves
+ * the file of its last flush. A flush contains whole frames only. */
+#include "run/run_file.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/count.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/file.h"
-#include "io/hdf5_record.h"
-#include "io/hdf5_sink.h"
-#include "io/run_certificate.h"
-#include "io/run_columns.h"
-#include "io/run_geometry.h"
-#include "io/run_statistics.h"
-#include "io/run_table.h"
+#include "file/file.h"
+#include "file/hdf5.h"
+#include "run/columns.h"
+#include "run/statistics.h"
+#include "run/summary.h"
 
+/* Steps that are collected before they are written: one call of HDF5 per column for 256 steps
+ * instead of one per step. */
 enum { STEP_BUFFER = 256 };
 
-/* One step as it waits to be written. */
+/* One step in the buffer. Columns are gathered from an array of these. */
 typedef struct step_row {
     int64_t step;
     double time;
     uint8_t solver;
+    cairn_vec3 gravity;
     cairn_step_report report;
 } step_row;
 
+/* Columns of /steps that every run has. Certificate, energy and timing follow from the tables of
+ * summary.c. */
 static const cairn_run_source step_sources[] = {
     { "step", "", CAIRN_HDF5_LONG, 1, offsetof(step_row, step), NULL },
     { "time", "s", CAIRN_HDF5_REAL, 1, offsetof(step_row, time), NULL },
@@ -39,6 +45,7 @@ static const cairn_run_source step_sources[] = {
     { "upgraded", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.upgraded), NULL },
     { "attempts", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.attempts), NULL },
     { "entered", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.entered), NULL },
+    { "left", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.left), NULL },
     { "broken", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.broken), NULL },
     { "asleep", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.asleep), NULL },
     { "woken", "", CAIRN_HDF5_INT, 1, offsetof(step_row, report.woken), NULL },
@@ -55,7 +62,7 @@ static const cairn_run_source step_sources[] = {
     { "solver", "", CAIRN_HDF5_BYTE, 1, offsetof(step_row, solver), cairn_solver_name },
 };
 
-/* Not with `certificate: off`. */
+/* Columns of /steps that are left out with `certificate: off`. */
 static const cairn_run_source worst_sources[] = {
     { "asked_worst_contact", "", CAIRN_HDF5_INT, 1,
       offsetof(step_row, report.certificate.judgement.asked.worst_contact), NULL },
@@ -64,32 +71,44 @@ static const cairn_run_source worst_sources[] = {
     { "distance_body", "", CAIRN_HDF5_LONG, 2, offsetof(step_row, report.distance_body), NULL },
 };
 
-enum { ENTRIES = 64 }; /* room for the entries of certificate, energy and timing */
+/* Columns of /steps that only runs have whose gravity is a function of time. */
+static const cairn_run_source gravity_sources[] = {
+    { "gravity", "m/s^2", CAIRN_HDF5_REAL, 3, offsetof(step_row, gravity), NULL },
+};
 
+enum { ENTRIES = 64 }; /* room for the entries of certificate, energy and timing together */
+
+/* Everything open in the file. The struct stays where it is on the heap, because the writer keeps
+ * pointers to its columns. */
 struct cairn_run_file {
     const char *folder;
     char path[CAIRN_PATH_BYTES], part[CAIRN_PATH_BYTES];
     const cairn_scene *scene;
     cairn_hdf5_sink sink;
     cairn_hdf5_writer writer;
-    cairn_hdf5_sums sums; /* of all that is in the file */
-    bool complete;        /* all is written             */
+    cairn_hdf5_sums sums; /* checksums of everything in the file */
+    bool complete;        /* the file is finished; a destroy must not discard its last changes */
     hid_t file;
     int dimension;
-    bool certified, full; /* a certificate is stored; with all that it is made of */
-    cairn_run_table steps, worst, bodies, states, contacts, joints, joint_states;
+    bool certified, full; /* not `certificate: off`; `certificate: full` */
+    cairn_run_table steps, worst, gravity, bodies, states, contacts, joints, joint_states;
+    cairn_hdf5_column friction; /* of each material, where one is a function of time */
+    double *frictions;          /* STEP_BUFFER rows of it; NULL: none varies         */
     cairn_run_geometry geometry;
     cairn_run_certificate certificate;
     cairn_run_statistics statistics;
     cairn_hdf5_column entries[ENTRIES];
+    cairn_hdf5_column event_number, event_step, event_time;
     cairn_hdf5_column frame_step, frame_time, body_offset, joint_offset, contact_offset;
     step_row *waiting; /* STEP_BUFFER rows */
     int waiting_count;
-    bool flushing; /* begun, and not ended yet */
+    bool flushing; /* a flush has begun and not ended yet */
 };
 
 /* ---- settings ------------------------------------------------------------------------------ */
 
+/* The root attributes. In a file that is being continued they are written again, and `ending`
+ * becomes "unfinished" again. */
 static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
 {
     const cairn_scene *scene = f->scene;
@@ -102,17 +121,20 @@ static cairn_status write_settings(cairn_run_file *f, cairn_error *error)
     TRY(cairn_hdf5_text(f->file, "title", scene->title, error));
     TRY(cairn_hdf5_text(f->file, "scene", scene->text, error));
     TRY(cairn_hdf5_long(f->file, "dimension", f->dimension, error));
-    TRY(cairn_hdf5_attribute(f->file, "gravity", g, error));
+    if (H5Aexists(f->file, "gravity") <= 0) /* that of the start, also in a continued file */
+        TRY(cairn_hdf5_attribute(f->file, "gravity", g, error));
     TRY(cairn_hdf5_record(f->file, cairn_step_record(), &scene->step, error));
     TRY(cairn_hdf5_record(f->file, cairn_run_record(), &scene->run, error));
     return cairn_hdf5_text(f->file, "ending", "unfinished", error);
 }
 
+/* A scene without named materials gets an empty list, so that readers need no special case. */
 static cairn_status write_materials(cairn_run_file *f, cairn_error *error)
 {
     hid_t group;
     int count = f->scene->material_names ? f->scene->material_count : 0;
-    if (H5Lexists(f->file, "materials", H5P_DEFAULT) > 0) /* a file that goes on */
+    /* the file is being continued, and has them */
+    if (H5Lexists(f->file, "materials", H5P_DEFAULT) > 0)
         return CAIRN_OK;
     TRY(cairn_hdf5_group(f->file, "materials", &group, error));
     cairn_status status =
@@ -123,7 +145,8 @@ static cairn_status write_materials(cairn_run_file *f, cairn_error *error)
 
 /* ---- columns ------------------------------------------------------------------------------- */
 
-/* Make a group with the columns of a table in it. */
+/* Create a group with the columns of a table. The group can be closed at once: the columns keep
+ * their own handles. */
 static cairn_status create_group_table(cairn_run_file *f, const char *name,
                                        cairn_run_sources sources, cairn_run_table *t,
                                        cairn_error *error)
@@ -136,10 +159,11 @@ static cairn_status create_group_table(cairn_run_file *f, const char *name,
     return status;
 }
 
-/* The entries of a report in the order of their columns. */
+/* The entries of a report, in the order of their columns in f->entries. create_entries and
+ * write_steps walk through them in the same way, so that an entry meets its column. */
 static const struct {
-    const cairn_entries *entries;
-    size_t offset;    /* of the struct in a step_row */
+    const cairn_report_entries *entries;
+    size_t offset;    /* of the struct in a step_row      */
     bool certificate; /* left out with `certificate: off` */
 } entry_groups[] = {
     { &cairn_certificate_entries, offsetof(step_row, report.certificate), true },
@@ -154,13 +178,39 @@ static cairn_status create_entries(cairn_run_file *f, hid_t group, cairn_error *
         if (entry_groups[g].certificate && !f->certified)
             continue;
         for (int i = 0; i < entry_groups[g].entries->count && next < ENTRIES; i++) {
-            const cairn_entry *entry = &entry_groups[g].entries->items[i];
+            const cairn_report_entry *entry = &entry_groups[g].entries->items[i];
             cairn_hdf5_column_def def = { entry->name, entry->unit,      CAIRN_HDF5_REAL,
                                           1,           CAIRN_STEP_CHUNK, &f->writer };
             TRY(cairn_hdf5_column_create(group, &def, &f->entries[next++], error));
         }
     }
     return CAIRN_OK;
+}
+
+static bool gravity_varies(const cairn_world *world)
+{
+    return cairn_world_varies(world, CAIRN_VARIED_GRAVITY_X) ||
+           cairn_world_varies(world, CAIRN_VARIED_GRAVITY_Y) ||
+           cairn_world_varies(world, CAIRN_VARIED_GRAVITY_Z);
+}
+
+/* Numbers of the world that are functions of time and that a reader cannot compute. */
+static cairn_status create_varying(cairn_run_file *f, hid_t group, cairn_error *error)
+{
+    const cairn_world *world = f->scene->world;
+    size_t materials = (size_t)f->scene->material_count;
+    cairn_run_sources gravity = cairn_run_sources_of(
+        gravity_sources, gravity_varies(world) ? CAIRN_COUNT(gravity_sources) : 0);
+    gravity.plain = true;
+    TRY(cairn_run_table_create(group, gravity, f->dimension, &f->writer, &f->gravity, error));
+    if (!cairn_world_varies(world, CAIRN_VARIED_FRICTION))
+        return CAIRN_OK;
+    cairn_hdf5_column_def def = { "friction",       "1",       CAIRN_HDF5_REAL, (int)materials,
+                                  CAIRN_STEP_CHUNK, &f->writer };
+    f->frictions = cairn_memory_zeroed(STEP_BUFFER * materials, sizeof *f->frictions);
+    if (!f->frictions)
+        return CAIRN_NO_MEMORY;
+    return cairn_hdf5_column_create(group, &def, &f->friction, error);
 }
 
 static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
@@ -170,6 +220,7 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
     cairn_run_sources steps = cairn_run_sources_of(step_sources, CAIRN_COUNT(step_sources));
     cairn_run_sources worst =
         cairn_run_sources_of(worst_sources, f->certified ? CAIRN_COUNT(worst_sources) : 0);
+    /* One row a step: short columns, which are written in place and not compressed. */
     steps.plain = worst.plain = true;
     cairn_status status =
         cairn_run_table_create(group, steps, f->dimension, &f->writer, &f->steps, error);
@@ -177,11 +228,14 @@ static cairn_status create_steps(cairn_run_file *f, cairn_error *error)
         status = cairn_run_table_create(group, worst, f->dimension, &f->writer, &f->worst, error);
     if (status == CAIRN_OK)
         status = create_entries(f, group, error);
+    if (status == CAIRN_OK)
+        status = create_varying(f, group, error);
     H5Gclose(group);
     return status;
 }
 
-/* The columns with one row a frame. Offsets begin with a 0: frame k has rows [o[k], o[k+1]). */
+/* The columns with one row a frame. Offsets begin with a 0: frame k has rows [o[k], o[k+1]). The
+ * offset of contacts is last in the list, so that it can be left out with `contacts: false`. */
 static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
 {
     struct {
@@ -208,13 +262,71 @@ static cairn_status create_frames(cairn_run_file *f, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* All groups and columns: made, or opened in a file that goes on. */
+/* The events that happened, in this order; only in runs that have any. */
+static cairn_status create_events(cairn_run_file *f, cairn_error *error)
+{
+    hid_t group;
+    const struct {
+        cairn_hdf5_column_def def;
+        cairn_hdf5_column *column;
+    } columns[] = {
+        { { "events/event", "", CAIRN_HDF5_INT, 1, CAIRN_STEP_CHUNK, &f->writer },
+          &f->event_number },
+        { { "events/step", "", CAIRN_HDF5_LONG, 1, CAIRN_STEP_CHUNK, &f->writer }, &f->event_step },
+        { { "events/time", "s", CAIRN_HDF5_REAL, 1, CAIRN_STEP_CHUNK, &f->writer },
+          &f->event_time },
+    };
+    if (f->scene->event_count == 0)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_group(f->file, "events", &group, error));
+    H5Gclose(group);
+    for (int i = 0; i < CAIRN_COUNT(columns); i++)
+        TRY(cairn_hdf5_column_create(f->file, &columns[i].def, columns[i].column, error));
+    return CAIRN_OK;
+}
+
+/* The number of events that have happened. */
+static int64_t count_events(const cairn_scene *scene)
+{
+    int64_t count = 0;
+    for (int i = 0; i < scene->event_count; i++)
+        count += scene->events[i].step >= 0;
+    return count;
+}
+
+/* Keep the events up to the checkpoint, from which those of the scene come. */
+static cairn_status cut_events(cairn_run_file *f, cairn_error *error)
+{
+    int64_t rows = count_events(f->scene);
+    if (f->scene->event_count == 0)
+        return CAIRN_OK;
+    TRY(cairn_hdf5_column_cut(&f->event_number, rows, error));
+    TRY(cairn_hdf5_column_cut(&f->event_step, rows, error));
+    return cairn_hdf5_column_cut(&f->event_time, rows, error);
+}
+
+/* Append the events that happened after step `step`. */
+static cairn_status write_events(cairn_run_file *f, int64_t step, cairn_error *error)
+{
+    for (int32_t i = 0; i < f->scene->event_count; i++) {
+        const cairn_event *event = &f->scene->events[i];
+        if (event->step != step)
+            continue;
+        TRY(cairn_hdf5_column_append(&f->event_number, 1, &i, error));
+        TRY(cairn_hdf5_column_append(&f->event_step, 1, &event->step, error));
+        TRY(cairn_hdf5_column_append(&f->event_time, 1, &event->time, error));
+    }
+    return CAIRN_OK;
+}
+
+/* Create all groups and columns, or open them in a file that is being continued. */
 static cairn_status create_all(cairn_run_file *f, cairn_error *error)
 {
     hid_t frames;
     TRY(write_settings(f, error));
     TRY(write_materials(f, error));
     TRY(create_steps(f, error));
+    TRY(create_events(f, error));
     const cairn_world *world = f->scene->world;
     TRY(create_group_table(f, "bodies", cairn_run_body_sources(world), &f->bodies, error));
     TRY(create_group_table(f, "joints", cairn_run_joint_sources(), &f->joints, error));
@@ -233,7 +345,9 @@ static cairn_status create_all(cairn_run_file *f, cairn_error *error)
     return cairn_run_statistics_create(f->file, f->folder, f->scene, &f->statistics, error);
 }
 
-/* How a call on the file ended: a failure to write shows only in the sink. */
+/* The result of a call on the file. HDF5 is never told that a write failed, because it could not
+ * close the file then; the sink remembers the failure (file/hdf5.h), so it is asked after every
+ * call. */
 static cairn_status settle(const cairn_run_file *f, cairn_status status, cairn_error *error)
 {
     if (status == CAIRN_OK)
@@ -243,6 +357,7 @@ static cairn_status settle(const cairn_run_file *f, cairn_status status, cairn_e
     return status;
 }
 
+/* Everything that needs no HDF5. On failure the caller destroys the half-built file. */
 static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_run_file *f,
                             cairn_error *error)
 {
@@ -263,7 +378,8 @@ static cairn_status prepare(const char *folder, const cairn_scene *scene, cairn_
 
 /* ---- going on ------------------------------------------------------------------------------ */
 
-/* Frames k < count, and what they refer to. */
+/* Keep the frames k < count, and the rows that belong to them: the offset with index `count` is the
+ * end of the last frame that stays. */
 static cairn_status cut_frames(cairn_run_file *f, int64_t count, cairn_error *error)
 {
     int64_t rows;
@@ -282,7 +398,9 @@ static cairn_status cut_frames(cairn_run_file *f, int64_t count, cairn_error *er
     return cairn_run_table_cut(&f->contacts, rows, error);
 }
 
-/* The data of the bodies that are there: each body names a row, -1 for none. */
+/* Keep the geometries that the remaining bodies refer to. Rows are assigned in the order of bodies,
+ * so these are the rows up to the largest one that a body names; -1 means none. Call it after the
+ * bodies are cut. */
 static cairn_status cut_geometry(cairn_run_file *f, cairn_error *error)
 {
     const cairn_hdf5_column *column = NULL;
@@ -303,11 +421,16 @@ static cairn_status cut_geometry(cairn_run_file *f, cairn_error *error)
     return cairn_run_geometry_go_on(f->file, rows, &f->geometry, error);
 }
 
-/* Back to where the marks are: a run may have written on after its checkpoint. */
+/* Cut the file back to its extent at the checkpoint: the run may have written more before it was
+ * killed. */
 static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_error *error)
 {
     TRY(cairn_run_table_cut(&f->steps, to->steps, error));
     TRY(cairn_run_table_cut(&f->worst, to->steps, error));
+    TRY(cut_events(f, error));
+    TRY(cairn_run_table_cut(&f->gravity, to->steps, error));
+    if (f->frictions)
+        TRY(cairn_hdf5_column_cut(&f->friction, to->steps, error));
     for (int i = 0; i < ENTRIES; i++)
         if (f->entries[i].dataset > 0)
             TRY(cairn_hdf5_column_cut(&f->entries[i], to->steps, error));
@@ -319,7 +442,8 @@ static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_err
     return f->full ? cairn_run_certificate_cut(&f->certificate, to->steps, error) : CAIRN_OK;
 }
 
-/* With `to` NULL a new file. */
+/* Open the file; with `to` NULL, create it. A continued file is compared with its checksums before
+ * anything is appended to it: a resumed run must not build on damaged data. */
 static cairn_status open_all(cairn_run_file *f, const cairn_run_extent *to, cairn_error *error)
 {
     TRY(to ? cairn_hdf5_go_on(f->part, &f->sink, &f->file, error)
@@ -370,7 +494,7 @@ int32_t cairn_run_file_geometries(const cairn_run_file *f)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-/* One column of the waiting steps. */
+/* Write one column of the steps in the buffer. `offset` is that of the number in a step_row. */
 static cairn_status write_waiting(const cairn_run_file *f, size_t offset, cairn_hdf5_column *column,
                                   cairn_error *error)
 {
@@ -378,9 +502,10 @@ static cairn_status write_waiting(const cairn_run_file *f, size_t offset, cairn_
     return cairn_hdf5_column_gather(column, (size_t)f->waiting_count, numbers, error);
 }
 
+/* Write all steps in the buffer, column by column. */
 static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
 {
-    cairn_run_table *tables[] = { &f->steps, &f->worst };
+    cairn_run_table *tables[] = { &f->steps, &f->worst, &f->gravity };
     int next = 0;
     for (int t = 0; t < CAIRN_COUNT(tables); t++)
         for (int i = 0; i < tables[t]->sources.count; i++)
@@ -394,10 +519,22 @@ static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
             TRY(write_waiting(f, offset, &f->entries[next++], error));
         }
     }
+    if (f->frictions)
+        TRY(cairn_hdf5_column_append(&f->friction, (size_t)f->waiting_count, f->frictions, error));
     f->waiting_count = 0;
     return CAIRN_OK;
 }
 
+/* The friction of every material in the last step. */
+static void note_friction(const cairn_run_file *f, double *row)
+{
+    cairn_material_def def;
+    for (int i = 0; i < f->scene->material_count; i++)
+        if (cairn_material_get(f->scene->world, i, &def) == CAIRN_OK)
+            row[i] = def.friction;
+}
+
+/* The number of a solver in the attribute `names`; 255: no solver ran. */
 static uint8_t solver_number(const char *name)
 {
     for (int i = 0; name && cairn_solver_name(i); i++)
@@ -409,8 +546,10 @@ static uint8_t solver_number(const char *name)
 cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
                                  const cairn_step_report *report, cairn_error *error)
 {
-    f->waiting[f->waiting_count++] =
-        (step_row){ step, time, solver_number(report->solve.solver), *report };
+    if (f->frictions)
+        note_friction(f, f->frictions + f->waiting_count * f->scene->material_count);
+    f->waiting[f->waiting_count++] = (step_row){ step, time, solver_number(report->solve.solver),
+                                                 cairn_world_gravity(f->scene->world), *report };
     cairn_run_statistics_step(&f->statistics, report);
     if (f->waiting_count < STEP_BUFFER)
         return CAIRN_OK;
@@ -422,6 +561,7 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
 
 /* ---- flushing ------------------------------------------------------------------------------ */
 
+/* Hand all rows, including those of chunks that are not full, to the compressing thread. */
 static cairn_status begin_flush(cairn_run_file *f, cairn_error *error)
 {
     TRY(write_steps(f, error));
@@ -430,8 +570,10 @@ static cairn_status begin_flush(cairn_run_file *f, cairn_error *error)
     return CAIRN_OK;
 }
 
-/* Only when every row that was there at the beginning is written: until then no row of a frame or
- * a detail is added, so that what reaches the disk fits together. */
+/* Ends the flush once all rows that existed at its beginning are compressed and written; otherwise
+ * does nothing, or waits if `wait` is set. Until then, no rows of frames or details are added, so
+ * what reaches the disk is consistent. Checksums are written in the same flush as the data they
+ * cover. */
 static cairn_status end_flush(cairn_run_file *f, bool wait, cairn_error *error)
 {
     if (!f->flushing)
@@ -446,7 +588,8 @@ static cairn_status end_flush(cairn_run_file *f, bool wait, cairn_error *error)
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-/* Names of the bodies that the scene names, by row; bodies made later have none. */
+/* Write the names of bodies, by row. Only bodies of the scene have names; those that inlets add
+ * later have none. uids of the scene's bodies are 0, 1, ... in the order of the scene. */
 static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *frame,
                                 const char **names, int32_t *rows, cairn_error *error)
 {
@@ -472,6 +615,7 @@ static cairn_status write_names(const cairn_run_file *f, const cairn_run_frame *
     return status;
 }
 
+/* Once, with the first frame: it has all bodies of the scene. */
 static cairn_status write_first_names(const cairn_run_file *f, const cairn_run_frame *frame,
                                       cairn_error *error)
 {
@@ -487,7 +631,7 @@ static cairn_status write_first_names(const cairn_run_file *f, const cairn_run_f
     return status;
 }
 
-/* The offsets last, so that a frame counts only when all of it is there. */
+/* Offsets and time are appended last: a frame counts only when all of it is in the file. */
 static cairn_status write_frame(cairn_run_file *f, const cairn_run_frame *frame, cairn_error *error)
 {
     TRY(write_first_names(f, frame, error));
@@ -518,12 +662,13 @@ cairn_status cairn_run_file_frame(cairn_run_file *f, const cairn_run_frame *fram
     if (status == CAIRN_OK)
         status = write_frame(f, frame, error);
     if (status == CAIRN_OK)
-        status = cairn_hdf5_writer_collect(&f->writer, false, error);
+        status = cairn_hdf5_writer_collect(&f->writer, false, error); /* chunks that are ready */
     cairn_hdf5_quiet_end(quiet);
     return settle(f, status, error);
 }
 
-/* Bodies and joints that no frame has shown yet come first: rows speak of them. */
+/* Bodies and joints that no earlier frame had are written first, because the rows of the
+ * certificate refer to them. For step 0 the first frame has already written them. */
 static cairn_status write_detail(cairn_run_file *f, const cairn_run_frame *frame,
                                  cairn_error *error)
 {
@@ -533,6 +678,14 @@ static cairn_status write_detail(cairn_run_file *f, const cairn_run_frame *frame
         TRY(cairn_run_table_append(&f->joints, frame, frame->joint.fresh, error));
     }
     return cairn_run_certificate_step(&f->certificate, frame, error);
+}
+
+cairn_status cairn_run_file_events(cairn_run_file *f, int64_t step, cairn_error *error)
+{
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = write_events(f, step, error);
+    cairn_hdf5_quiet_end(quiet);
+    return settle(f, status, error);
 }
 
 bool cairn_run_file_is_full(const cairn_run_file *f)
@@ -580,6 +733,7 @@ cairn_status cairn_run_file_flush(cairn_run_file *f, cairn_error *error)
 
 /* ---- the end ------------------------------------------------------------------------------- */
 
+/* `ending` last: a file that says "complete" has all other totals. */
 static cairn_status write_totals(hid_t root, const cairn_run_summary *s,
                                  const cairn_run_ending *ending, cairn_error *error)
 {
@@ -593,10 +747,14 @@ static cairn_status write_totals(hid_t root, const cairn_run_summary *s,
     return cairn_hdf5_text(root, "ending", ending->name, error);
 }
 
+/* Columns first, then the writer, then the file: HDF5 keeps a file open as long as an object in it
+ * is. Used by cairn_run_file_destroy as well, so everything may still be zero. */
 static cairn_status close_file(cairn_run_file *f, cairn_error *error)
 {
     cairn_run_table_close(&f->steps);
     cairn_run_table_close(&f->worst);
+    cairn_run_table_close(&f->gravity);
+    cairn_hdf5_column_close(&f->friction);
     cairn_run_certificate_close(&f->certificate);
     cairn_run_statistics_close(&f->statistics);
     cairn_run_table_close(&f->bodies);
@@ -607,6 +765,9 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
     cairn_run_table_close(&f->joint_states);
     for (int i = 0; i < ENTRIES; i++)
         cairn_hdf5_column_close(&f->entries[i]);
+    cairn_hdf5_column_close(&f->event_number);
+    cairn_hdf5_column_close(&f->event_step);
+    cairn_hdf5_column_close(&f->event_time);
     cairn_hdf5_column_close(&f->frame_step);
     cairn_hdf5_column_close(&f->frame_time);
     cairn_hdf5_column_close(&f->body_offset);
@@ -622,6 +783,7 @@ static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
                            const cairn_run_ending *ending, cairn_error *error)
 {
     TRY(write_totals(f->file, summary, ending, error));
+    /* The attributes of the root changed, so its checksum must be computed again. */
     f->sums.stale = true;
     TRY(begin_flush(f, error));
     TRY(end_flush(f, true, error));
@@ -655,6 +817,8 @@ void cairn_run_file_destroy(cairn_run_file *f)
     if (!f)
         return;
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    /* Changes since the last flush are discarded: the file on the disk stays as of that flush, and
+     * can be resumed. */
     if (!f->complete)
         cairn_hdf5_sink_drop(&f->sink);
     close_file(f, NULL);
@@ -662,5 +826,6 @@ void cairn_run_file_destroy(cairn_run_file *f)
     cairn_hdf5_sums_destroy(&f->sums);
     cairn_run_statistics_destroy(&f->statistics);
     cairn_memory_free(f->waiting);
+    cairn_memory_free(f->frictions);
     cairn_memory_free(f);
 }

@@ -1,18 +1,23 @@
-/* run_statistics.c - see run_statistics.h. A table holds the rows of one frame at a time. */
-#include "io/run_statistics.h"
+/* statistics.c - the statistics that a run measures at its frames; and samples of a world.
+ *
+ * A statistic writes the same rows to a group of run.h5 and to a CSV file. Its table in memory
+ * holds the rows of one frame at a time. */
+#include "run/statistics.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/file.h"
-#include "io/hdf5_record.h"
-#include "io/run_columns.h"
-#include "io/run_table.h"
-#include "io/sample.h"
-#include "io/statistic_write.h"
+#include "cairn/world.h"
+#include "file/file.h"
+#include "file/hdf5.h"
+#include "file/table.h"
+#include "math/vec.h"
+#include "run/columns.h"
+#include "run/summary.h"
 
+/* One statistic: its rows of the current frame, its columns in run.h5, and its CSV file. */
 typedef struct cairn_run_statistic {
     cairn_statistic_table table;
     cairn_hdf5_column columns[CAIRN_STATISTIC_COLUMNS];
@@ -21,6 +26,7 @@ typedef struct cairn_run_statistic {
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
+/* Statistics are short columns: a few rows for each frame. */
 static cairn_status create_columns(hid_t parent, cairn_hdf5_writer *writer,
                                    cairn_run_statistic *item, cairn_error *error)
 {
@@ -58,6 +64,8 @@ static cairn_status start_item(cairn_run_statistics *s, hid_t group, const char 
     return CAIRN_OK;
 }
 
+/* s->count increases with each complete item. Memory of an incomplete one is freed all the same,
+ * since close and destroy loop over all items. */
 static cairn_status start_all(cairn_run_statistics *s, hid_t group, cairn_error *error)
 {
     const cairn_names *names = &s->scene->run.statistics;
@@ -67,6 +75,7 @@ static cairn_status start_all(cairn_run_statistics *s, hid_t group, cairn_error 
     return CAIRN_OK;
 }
 
+/* The writer was set by the owner before, and is kept. */
 cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const cairn_scene *scene,
                                          cairn_run_statistics *out, cairn_error *error)
 {
@@ -95,7 +104,8 @@ void cairn_run_statistics_rows(const cairn_run_statistics *s, int64_t *rows)
         rows[i] = (int64_t)s->items[i].columns[0].rows;
 }
 
-/* Rows [first, first + part->rows) of a table, out of the HDF5 file. */
+/* Read rows [first, first + part->rows) of a table from the HDF5 file, at most CAIRN_STEP_CHUNK.
+ * The file stores columns, the table rows. */
 static cairn_status read_rows(const cairn_run_statistic *item, int64_t first,
                               cairn_statistic_table *part, cairn_error *error)
 {
@@ -109,6 +119,7 @@ static cairn_status read_rows(const cairn_run_statistic *item, int64_t first,
     return CAIRN_OK;
 }
 
+/* The CSV file was started anew; it gets the rows that stay, read from run.h5. */
 static cairn_status cut_item(cairn_run_statistic *item, int64_t rows, cairn_arena *arena,
                              cairn_error *error)
 {
@@ -138,16 +149,19 @@ cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *ro
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
+/* Works and losses are sums since the start. All entries are added, also the energies, whose sums
+ * nobody uses. */
 void cairn_run_statistics_step(cairn_run_statistics *s, const cairn_step_report *report)
 {
     for (int i = 0; s->count > 0 && i < cairn_energy_entries.count; i++) {
-        const cairn_entry *entry = &cairn_energy_entries.items[i];
-        double sum = cairn_entry_get(entry, &s->totals) + cairn_entry_get(entry, &report->energy);
-        cairn_entry_set(entry, &s->totals, sum);
+        const cairn_report_entry *entry = &cairn_energy_entries.items[i];
+        double sum = cairn_report_entry_get(entry, &s->totals) +
+                     cairn_report_entry_get(entry, &report->energy);
+        cairn_report_entry_set(entry, &s->totals, sum);
     }
 }
 
-/* The rows of the frame, column by column. */
+/* Append the rows of the frame to the HDF5 file, column by column. */
 static cairn_status append_rows(cairn_run_statistic *item, cairn_arena *arena, cairn_error *error)
 {
     const cairn_statistic_table *t = &item->table;
@@ -162,6 +176,8 @@ static cairn_status append_rows(cairn_run_statistic *item, cairn_arena *arena, c
     return CAIRN_OK;
 }
 
+/* CAIRN_BAD_INPUT comes from cells that are too small for the scene; the message names the
+ * option. */
 static cairn_status measure_item(cairn_run_statistics *s, const cairn_sample *sample,
                                  cairn_run_statistic *item, cairn_error *error)
 {
@@ -182,6 +198,7 @@ cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, c
     if (s->count == 0)
         return CAIRN_OK;
     cairn_arena_reset(&s->arena);
+    /* Before the first step there are no contacts, and no impulses to convert. */
     double time_step = step > 0 ? s->scene->step.time_step : 0;
     TRY(cairn_sample_take(s->scene->world, time_step, &s->arena, &sample));
     sample.totals = &s->totals;
@@ -208,6 +225,8 @@ static bool is_measured(const cairn_run_statistics *s, const char *name)
     return false;
 }
 
+/* Files of statistics that this run does not measure are those of an earlier run in the same
+ * folder. */
 cairn_status cairn_run_statistics_commit(cairn_run_statistics *s, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
@@ -231,4 +250,97 @@ void cairn_run_statistics_destroy(cairn_run_statistics *s)
     cairn_memory_free(s->items);
     cairn_arena_destroy(&s->arena);
     *s = (cairn_run_statistics){ .count = 0 };
+}
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+/* (r_N n + r_1 t + r_2 n x t)/h; in 2D without the last term. */
+const cairn_vec3 *cairn_sample_forces(const cairn_sample_contacts *contacts, int dimension,
+                                      double time_step, cairn_arena *arena)
+{
+    cairn_vec3 *force = cairn_arena_take(arena, (size_t)contacts->count, sizeof *force);
+    for (int c = 0; force && c < contacts->count; c++) {
+        const double *r = &contacts->impulse[(size_t)c * (size_t)dimension];
+        cairn_vec3 n = contacts->normal[c], t = contacts->tangent[c];
+        cairn_vec3 f = cairn_add_scaled(cairn_scale(r[0], n), r[1], t);
+        if (dimension == 3)
+            f = cairn_add_scaled(f, r[2], cairn_cross(n, t));
+        force[c] = cairn_scale(1 / time_step, f);
+    }
+    return force;
+}
+
+/* The arrays are lent by the world; only the forces are computed. */
+static cairn_status take_contacts(const cairn_world *world, double time_step, cairn_arena *arena,
+                                  cairn_sample *out)
+{
+    cairn_contacts all = cairn_world_contacts(world);
+    cairn_sample_contacts mine = { all.count, all.normal, all.tangent, all.impulse };
+    out->has_contacts = time_step > 0;
+    if (!out->has_contacts)
+        return CAIRN_OK;
+    out->contacts = all.count;
+    out->pair = all.body;
+    out->point = all.point;
+    out->normal = all.normal;
+    out->force = cairn_sample_forces(&mine, out->dimension, time_step, arena);
+    return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
+}
+
+/* The mass of the shape at density 1. Shapes for which it is not defined, such as walls, have
+ * volume 0. */
+double cairn_sample_volume(const cairn_shape *shape, int dimension)
+{
+    cairn_mass mass;
+    return cairn_shape_mass_tensor(shape, dimension, &mass) == CAIRN_OK ? mass.mass : 0;
+}
+
+/* Grains are the dynamic bodies, the rows after the held ones. Only spheres have a radius in
+ * statistics. */
+cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
+                               cairn_sample *out)
+{
+    cairn_bodies b = cairn_world_bodies(world);
+    uint8_t *is_grain = cairn_arena_take(arena, (size_t)b.count, sizeof *is_grain);
+    double *radius = cairn_arena_take(arena, (size_t)b.count, sizeof *radius);
+    double *volume = cairn_arena_take(arena, (size_t)b.count, sizeof *volume);
+    *out = (cairn_sample){ .dimension = cairn_world_dimension(world),
+                           .time = cairn_world_time(world),
+                           .gravity = cairn_world_gravity(world),
+                           .count = b.count,
+                           .is_grain = is_grain,
+                           .x = b.x,
+                           .v = b.v,
+                           .omega = b.omega,
+                           .inertia = b.inertia,
+                           .mass = b.mass,
+                           .radius = radius,
+                           .volume = volume,
+                           .material = b.material };
+    if (!is_grain || !radius || !volume)
+        return CAIRN_NO_MEMORY;
+    for (int i = 0; i < b.count; i++) {
+        is_grain[i] = i >= b.held;
+        radius[i] = cairn_bodies_shape(&b, i)->kind == CAIRN_SHAPE_SPHERE
+                        ? cairn_bodies_shape(&b, i)->radius
+                        : 0;
+        volume[i] =
+            is_grain[i] ? cairn_sample_volume(cairn_bodies_shape(&b, i), out->dimension) : 0;
+    }
+    return take_contacts(world, time_step, arena, out);
+}
+
+/* The public function: one statistic of a world, without a run. */
+cairn_status cairn_world_statistic(const cairn_world *world, double time_step,
+                                   const cairn_measure_options *options,
+                                   cairn_statistic_table *table)
+{
+    cairn_arena arena = { 0 };
+    cairn_sample sample;
+    TRY(cairn_measure_options_check(options, cairn_world_dimension(world), NULL));
+    cairn_status status = cairn_sample_take(world, time_step, &arena, &sample);
+    if (status == CAIRN_OK)
+        status = cairn_statistic_measure(&sample, options, &arena, table);
+    cairn_arena_destroy(&arena);
+    return status;
 }

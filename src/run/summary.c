@@ -1,19 +1,21 @@
-/* run_summary.c - see run_summary.h. Certificates are worked through entry by entry with the
- * tables of run_table.c, so a new certificate value appears here by itself. */
-#include "io/run_summary.h"
+/* summary.c - totals over the steps of a run, summary.json, and the tables of what a step reports.
+ * Totals of certificates, energy and times are formed entry by entry with these tables, so a new
+ * quantity appears in all of them by itself. */
+#include "run/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/common.h"
 #include "base/status.h"
 #include "cairn/backend.h"
 #include "cairn/joint.h"
-#include "io/file.h"
-#include "io/json.h"
-#include "io/run_table.h"
+#include "file/file.h"
+#include "file/json.h"
 
+/* Contacts and bodies are numbered from 0, so -1 means none. */
 cairn_run_summary cairn_run_summary_start(const cairn_world *world)
 {
     cairn_run_summary s = { .time = cairn_world_time(world),
@@ -29,12 +31,14 @@ cairn_run_summary cairn_run_summary_start(const cairn_world *world)
     return s;
 }
 
-/* The larger of two; not-a-number wins and stays. */
+/* The larger of two numbers. NaN wins and stays: a step that could not be judged is the worst
+ * one. */
 static double worse(double a, double b)
 {
     return isnan(a) || a >= b ? a : b;
 }
 
+/* Remember the contact of the worst residual so far. */
 static void keep_worst_contact(cairn_residual *worst, const cairn_residual *residual)
 {
     if (worst->worst_contact < 0 || residual->worst > worst->worst)
@@ -48,6 +52,7 @@ static void keep_worst_distance(cairn_run_summary *s, const cairn_step_report *r
             s->distance_body[k] = report->distance_body[k];
 }
 
+/* The comparison is written so that a NaN never replaces a number. */
 static void keep_deepest(cairn_run_summary *s, const cairn_step_report *report)
 {
     s->deep_steps += report->overlap > CAIRN_RUN_DEEP;
@@ -61,26 +66,30 @@ static void keep_deepest(cairn_run_summary *s, const cairn_step_report *report)
 
 static void add_certificate(cairn_run_summary *s, const cairn_certificate *c)
 {
-    /* before the entries, which overwrite the values compared with */
+    /* before the loop over the entries, which overwrites the values that are compared */
     keep_worst_contact(&s->worst.judgement.asked, &c->judgement.asked);
     keep_worst_contact(&s->worst.judgement.coulomb, &c->judgement.coulomb);
     for (int i = 0; i < cairn_certificate_entries.count; i++) {
-        const cairn_entry *entry = &cairn_certificate_entries.items[i];
-        double value = cairn_entry_get(entry, c);
-        cairn_entry_set(entry, &s->worst, worse(cairn_entry_get(entry, &s->worst), value));
-        cairn_entry_set(entry, &s->mean, cairn_entry_get(entry, &s->mean) + value);
+        const cairn_report_entry *entry = &cairn_certificate_entries.items[i];
+        double value = cairn_report_entry_get(entry, c);
+        cairn_report_entry_set(entry, &s->worst,
+                               worse(cairn_report_entry_get(entry, &s->worst), value));
+        cairn_report_entry_set(entry, &s->mean, cairn_report_entry_get(entry, &s->mean) + value);
     }
 }
 
-static void add_sums(const cairn_entries *entries, const void *addend, void *sum)
+/* sum += addend, entry by entry. */
+static void add_sums(const cairn_report_entries *entries, const void *addend, void *sum)
 {
     for (int i = 0; i < entries->count; i++) {
-        const cairn_entry *entry = &entries->items[i];
-        double total = cairn_entry_get(entry, sum) + cairn_entry_get(entry, addend);
-        cairn_entry_set(entry, sum, total);
+        const cairn_report_entry *entry = &entries->items[i];
+        double total = cairn_report_entry_get(entry, sum) + cairn_report_entry_get(entry, addend);
+        cairn_report_entry_set(entry, sum, total);
     }
 }
 
+/* A step that follows the last one extends its range, else a new range begins. Ranges beyond
+ * CAIRN_RUN_MOST_SPANS are counted but not stored. */
 void cairn_run_spans_add(cairn_run_spans *spans, int64_t step)
 {
     bool follows = spans->count > 0 && spans->last == step - 1;
@@ -93,6 +102,7 @@ void cairn_run_spans_add(cairn_run_spans *spans, int64_t step)
     span[1] = step;
 }
 
+/* Steps are numbered from 1, so the count after the increment is the number of this step. */
 void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report)
 {
     s->steps++;
@@ -119,17 +129,19 @@ void cairn_run_summary_add(cairn_run_summary *s, const cairn_step_report *report
     s->mean_iterations += (double)report->solve.iterations;
     if (report->solve.iterations > s->max_iterations)
         s->max_iterations = report->solve.iterations;
+    /* Before add_certificate, which updates s->worst. */
     keep_worst_distance(s, report);
     keep_deepest(s, report);
     add_certificate(s, &report->certificate);
     add_sums(&cairn_energy_entries, &report->energy, &s->energy);
-    s->energy.kinetic = report->energy.kinetic; /* states, not flows: the last counts */
+    s->energy.kinetic = report->energy.kinetic; /* states, not sums: the last value counts */
     s->energy.potential = report->energy.potential;
     s->energy.elastic = report->energy.elastic;
     s->broken += report->broken;
     add_sums(&cairn_timing_entries, &report->timing, &s->timing);
 }
 
+/* A run without steps has sums of 0 and means of 0. */
 void cairn_run_summary_finish(cairn_run_summary *s)
 {
     double steps = s->steps > 0 ? (double)s->steps : 1;
@@ -139,19 +151,21 @@ void cairn_run_summary_finish(cairn_run_summary *s)
     s->mean_asleep /= steps;
     s->mean_iterations /= steps;
     for (int i = 0; i < cairn_certificate_entries.count; i++) {
-        const cairn_entry *entry = &cairn_certificate_entries.items[i];
-        cairn_entry_set(entry, &s->mean, cairn_entry_get(entry, &s->mean) / steps);
+        const cairn_report_entry *entry = &cairn_certificate_entries.items[i];
+        cairn_report_entry_set(entry, &s->mean, cairn_report_entry_get(entry, &s->mean) / steps);
     }
 }
 
 /* ---- summary.json -------------------------------------------------------------------------- */
 
-static void write_entries(cairn_json *json, const char *key, const cairn_entries *entries,
+/* An object with one number for each entry. */
+static void write_entries(cairn_json *json, const char *key, const cairn_report_entries *entries,
                           const void *record)
 {
     cairn_json_begin(json, key);
     for (int i = 0; i < entries->count; i++)
-        cairn_json_real(json, entries->items[i].name, cairn_entry_get(&entries->items[i], record));
+        cairn_json_real(json, entries->items[i].name,
+                        cairn_report_entry_get(&entries->items[i], record));
     cairn_json_end(json);
 }
 
@@ -161,6 +175,7 @@ static void write_settings(cairn_json *json, const cairn_scene *scene)
     cairn_json_integer(json, "dimension", cairn_world_dimension(scene->world));
     cairn_json_text(json, "scheme", scene->step.scheme);
     cairn_json_text(json, "solver", scene->step.solver);
+    /* The default back end is not mentioned. */
     if (strcmp(scene->step.backend, cairn_backend_name(0)) != 0)
         cairn_json_text(json, "backend", scene->step.backend);
     cairn_json_real(json, "time_step", scene->step.time_step);
@@ -216,6 +231,7 @@ static void write_certificate(cairn_json *json, const cairn_run_summary *s)
     write_entries(json, "worst", &cairn_certificate_entries, &s->worst);
     write_entries(json, "mean", &cairn_certificate_entries, &s->mean);
     const int64_t pair[1][2] = { { s->distance_body[0], s->distance_body[1] } };
+    /* an empty list if there is no such pair */
     cairn_json_pairs(json, "distance_body", pair, pair[0][0] >= 0);
     const int64_t overlapping[1][2] = { { s->overlap_body[0], s->overlap_body[1] } };
     cairn_json_real(json, "overlap", s->overlap);
@@ -227,16 +243,56 @@ static void write_certificate(cairn_json *json, const cairn_run_summary *s)
     cairn_json_end(json);
 }
 
+/* The events that happened, by their number in the scene. */
+static void write_events(cairn_json *json, const cairn_scene *scene)
+{
+    cairn_json_begin(json, "events");
+    for (int i = 0; i < scene->event_count; i++) {
+        const cairn_event *event = &scene->events[i];
+        char key[24];
+        if (event->step < 0)
+            continue;
+        snprintf(key, sizeof key, "%d", i);
+        cairn_json_begin(json, key);
+        cairn_json_text(json, "when", cairn_event_record((int)event->kind)->name);
+        cairn_json_text(json, "do", cairn_action_name((int)event->action));
+        cairn_json_integer(json, "step", event->step);
+        cairn_json_real(json, "time", event->time);
+        cairn_json_end(json);
+    }
+    cairn_json_end(json);
+}
+
 static void write_timing(cairn_json *json, const cairn_run_summary *s)
 {
     cairn_json_begin(json, "timing");
     for (int i = 0; i < cairn_timing_entries.count; i++)
         cairn_json_real(json, cairn_timing_entries.items[i].name,
-                        cairn_entry_get(&cairn_timing_entries.items[i], &s->timing));
+                        cairn_report_entry_get(&cairn_timing_entries.items[i], &s->timing));
     cairn_json_real(json, "write_seconds", s->write_seconds);
     cairn_json_end(json);
 }
 
+/* Only of a run that a launcher of MPI started. */
+static void write_ranks(cairn_json *json, const cairn_run_ranks *r)
+{
+    if (r->ranks == 0)
+        return;
+    cairn_json_begin(json, "ranks");
+    cairn_json_integer(json, "count", r->ranks);
+    cairn_json_integer(json, "members", r->members);
+    cairn_json_integer(json, "parts", r->parts);
+    cairn_json_integer(json, "messages", r->messages);
+    cairn_json_integer(json, "bytes", r->bytes);
+    cairn_json_real(json, "compute_seconds", r->compute);
+    cairn_json_real(json, "most_compute_seconds", r->most_compute);
+    cairn_json_real(json, "wait_seconds", r->waiting);
+    cairn_json_real(json, "most_wait_seconds", r->most_waiting);
+    cairn_json_real(json, "send_seconds", r->sending);
+    cairn_json_end(json);
+}
+
+/* null if the packing fraction was not requested or could not be measured. */
 static void write_packing(cairn_json *json, const cairn_run_summary *s)
 {
     if (!s->has_packing) {
@@ -251,17 +307,20 @@ static void write_packing(cairn_json *json, const cairn_run_summary *s)
     cairn_json_end(json);
 }
 
-/* The unit of every number above that has one, by its key. */
+/* The unit of the numbers above, by key. */
 static void write_units(cairn_json *json)
 {
-    static const cairn_entries *const tables[] = { &cairn_certificate_entries,
-                                                   &cairn_energy_entries, &cairn_timing_entries };
+    static const cairn_report_entries *const tables[] = { &cairn_certificate_entries,
+                                                          &cairn_energy_entries,
+                                                          &cairn_timing_entries };
     static const char *const others[][2] = {
-        { "time", "s" },         { "time_step", "s" },     { "duration", "s" },
-        { "wall_seconds", "s" }, { "write_seconds", "s" }, { "initial_energy", "J" },
-        { "lift_speed", "m/s" }, { "lift_height", "m" },   { "low", "m" },
-        { "high", "m" },         { "fraction", "1" },      { "tolerance", "1" },
-        { "overlap", "1" },
+        { "time", "s" },          { "time_step", "s" },
+        { "duration", "s" },      { "wall_seconds", "s" },
+        { "write_seconds", "s" }, { "initial_energy", "J" },
+        { "lift_speed", "m/s" },  { "lift_height", "m" },
+        { "low", "m" },           { "high", "m" },
+        { "fraction", "1" },      { "tolerance", "1" },
+        { "overlap", "1" },       { "largest_displacement", "m" },
     };
     cairn_json_begin(json, "units");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -287,10 +346,12 @@ static void write_all(cairn_json *json, const cairn_run_summary *s, const cairn_
     cairn_json_flag(json, "interrupted", s->interrupted);
     write_settings(json, scene);
     write_counts(json, s);
+    write_events(json, scene);
     write_certificate(json, s);
     write_entries(json, "energy", &cairn_energy_entries, &s->energy);
     cairn_json_real(json, "initial_energy", s->initial_energy);
     write_timing(json, s);
+    write_ranks(json, &s->ranks);
     write_packing(json, s);
     cairn_json_real(json, "largest_displacement", s->displacement);
     cairn_json_text(json, "hash", hash);
@@ -298,6 +359,7 @@ static void write_all(cairn_json *json, const cairn_run_summary *s, const cairn_
     cairn_json_end(json);
 }
 
+/* Failures of writing show at the commit, which leaves an older file in place. */
 cairn_status cairn_run_summary_write(const cairn_run_summary *summary, const cairn_scene *scene,
                                      const cairn_run_ending *ending, const char *folder,
                                      cairn_error *error)
@@ -309,4 +371,74 @@ cairn_status cairn_run_summary_write(const cairn_run_summary *summary, const cai
     cairn_json json = { .out = file.stream };
     write_all(&json, summary, scene, ending);
     return cairn_file_commit(&file, error);
+}
+
+/* ---- what a step reports ----------------------------------------------------------------- */
+
+/* The names are those of columns in run.h5 and keys in summary.json: they are part of the file
+ * formats. docs/run-format.md explains each quantity. The order is that of the columns and of
+ * checkpoints, whose version must change with it. */
+static const cairn_report_entry certificate_items[] = {
+    { "penetration", "m", offsetof(cairn_certificate, penetration) },
+    { "gap_error", "m", offsetof(cairn_certificate, gap_error) },
+    { "cone_violation", "N s", offsetof(cairn_certificate, cone_violation) },
+    { "friction_direction", "W", offsetof(cairn_certificate, friction_direction) },
+    { "complementarity", "J", offsetof(cairn_certificate, complementarity) },
+    { "dilatation", "m", offsetof(cairn_certificate, dilatation) },
+    { "spurious_work", "J", offsetof(cairn_certificate, spurious_work) },
+    { "friction_law", "1", offsetof(cairn_certificate, friction_law) },
+    { "joint_drift", "m", offsetof(cairn_certificate, joint_drift) },
+    { "joint_turn_drift", "rad", offsetof(cairn_certificate, joint_turn_drift) },
+    { "distance", "1", offsetof(cairn_certificate, distance) },
+    { "asked_worst", "m/s", offsetof(cairn_certificate, judgement.asked.worst) },
+    { "asked_relative", "1", offsetof(cairn_certificate, judgement.asked.relative) },
+    { "asked_fclib", "1", offsetof(cairn_certificate, judgement.asked.fclib) },
+    { "coulomb_worst", "m/s", offsetof(cairn_certificate, judgement.coulomb.worst) },
+    { "coulomb_relative", "1", offsetof(cairn_certificate, judgement.coulomb.relative) },
+    { "coulomb_fclib", "1", offsetof(cairn_certificate, judgement.coulomb.fclib) },
+    { "judge_cone_violation", "N s", offsetof(cairn_certificate, judgement.cone_violation) },
+};
+
+static const cairn_report_entry energy_items[] = {
+    { "kinetic", "J", offsetof(cairn_energy, kinetic) },
+    { "potential", "J", offsetof(cairn_energy, potential) },
+    { "elastic", "J", offsetof(cairn_energy, elastic) },
+    { "entered_energy", "J", offsetof(cairn_energy, entered) },
+    { "load_work", "J", offsetof(cairn_energy, load_work) },
+    { "driver_work", "J", offsetof(cairn_energy, driver_work) },
+    { "motor_work", "J", offsetof(cairn_energy, motor_work) },
+    { "gravity_work", "J", offsetof(cairn_energy, gravity_work) },
+    { "correction", "J", offsetof(cairn_energy, correction) },
+    { "friction_loss", "J", offsetof(cairn_energy, friction_loss) },
+    { "impact_loss", "J", offsetof(cairn_energy, impact_loss) },
+    { "damping_loss", "J", offsetof(cairn_energy, damping_loss) },
+    { "sleep_loss", "J", offsetof(cairn_energy, sleep_loss) },
+    { "numerical_loss", "J", offsetof(cairn_energy, numerical_loss) },
+    { "entered_mass", "kg", offsetof(cairn_energy, entered_mass) },
+    { "left_mass", "kg", offsetof(cairn_energy, left_mass) },
+};
+
+static const cairn_report_entry timing_items[] = {
+    { "collide_seconds", "s", offsetof(cairn_timing, collide) },
+    { "assemble_seconds", "s", offsetof(cairn_timing, assemble) },
+    { "solve_seconds", "s", offsetof(cairn_timing, solve) },
+    { "finish_seconds", "s", offsetof(cairn_timing, finish) },
+};
+
+const cairn_report_entries cairn_certificate_entries = { certificate_items,
+                                                         CAIRN_COUNT(certificate_items) };
+const cairn_report_entries cairn_energy_entries = { energy_items, CAIRN_COUNT(energy_items) };
+const cairn_report_entries cairn_timing_entries = { timing_items, CAIRN_COUNT(timing_items) };
+
+/* memcpy, because the record is known only by its address and an offset. */
+double cairn_report_entry_get(const cairn_report_entry *entry, const void *record)
+{
+    double value;
+    memcpy(&value, (const char *)record + entry->offset, sizeof value);
+    return value;
+}
+
+void cairn_report_entry_set(const cairn_report_entry *entry, void *record, double value)
+{
+    memcpy((char *)record + entry->offset, &value, sizeof value);
 }

@@ -1,12 +1,22 @@
-/* run_walls.c - see run_walls.h. */
-#include "io/run_walls.h"
+/* walls.c - walls and containers as surfaces, the polygons they are made of, and the shapes of
+ * moving bodies.
+ *
+ * 1. The box of the scene: bodies, and the parts of walls next to them.
+ * 2. Half-spaces become polygons, cut by the box and by each other.
+ * 3. Surfaces of revolution become grids of cells; cells outside another container are left out.
+ * 4. Everything else is drawn by its own shape. */
+#include "run/walls.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
 #include "math/vec.h"
 
+/* Resolution of surfaces of revolution, around the axis and along it; and room for the corners of a
+ * polygon while it is cut. A cut of a convex polygon adds at most one corner, so 64 is enough for
+ * the box and 54 half-spaces; beyond that, corners are left out. */
 enum { SECTORS = 64, RINGS = 32, MOST_CORNERS = 64 };
 
 /* A wall in world coordinates. */
@@ -15,10 +25,10 @@ typedef struct barrier {
     cairn_vec3 origin, axis; /* m, unit           */
     cairn_quat q;
     int32_t index; /* row in /bodies    */
-    int32_t slot;  /* index in the world */
+    int32_t slot;  /* row in the world */
 } barrier;
 
-/* What drawing needs. */
+/* The arguments that all drawing functions share. */
 typedef struct drawing {
     cairn_run_walls *walls;
     const barrier *barriers;
@@ -27,7 +37,8 @@ typedef struct drawing {
     const cairn_bodies *bodies;
 } drawing;
 
-/* Some unit vector at right angles to the unit vector a; in the plane z = 0 when a is. */
+/* A unit vector at right angles to the unit vector a; in the plane z = 0 if a is. Crossing with z
+ * fails only near a = z, where x is used instead. */
 static cairn_vec3 across(cairn_vec3 a)
 {
     cairn_vec3 z = { 0, 0, 1 }, x = { 1, 0, 0 };
@@ -47,6 +58,7 @@ static size_t count_barriers(const cairn_run_frame *f)
     return count;
 }
 
+/* `out` has room for count_barriers() entries. */
 static void find_barriers(const cairn_run_frame *f, barrier *out)
 {
     for (size_t row = 0; row < f->bodies; row++) {
@@ -63,6 +75,7 @@ static void find_barriers(const cairn_run_frame *f, barrier *out)
 
 /* ---- the box of the scene ------------------------------------------------------------------ */
 
+/* Extend a box by a ball (m); with radius 0, by a point. */
 static void include_ball(cairn_run_box *box, cairn_vec3 centre, double radius)
 {
     const cairn_vec3 low = { centre.x - radius, centre.y - radius, centre.z - radius };
@@ -74,7 +87,8 @@ static void include_ball(cairn_run_box *box, cairn_vec3 centre, double radius)
     *h = (cairn_vec3){ fmax(h->x, high.x), fmax(h->y, high.y), fmax(h->z, high.z) };
 }
 
-/* A circle of given radius about a unit axis: the half extents are r sqrt(1 - a_i^2). */
+/* Extend a box by a circle of the given radius (m) around a unit axis a: its half extents are r
+ * sqrt(1 - a_i^2). fmax guards against an axis that is longer than 1 by rounding. */
 static void include_circle(cairn_run_box *box, cairn_vec3 centre, cairn_vec3 axis, double radius)
 {
     const cairn_vec3 half = { radius * sqrt(fmax(0, 1 - axis.x * axis.x)),
@@ -95,13 +109,15 @@ static double box_diagonal(const cairn_run_box *box)
     return cairn_norm(cairn_add_scaled(box->high, -1, box->low));
 }
 
-/* Corner k of the box that a container is, bits of k: x, y, z. */
+/* Corner k of a container box in world coordinates; bits 0, 1, 2 of k choose the side in x, y,
+ * z. */
 static cairn_vec3 box_corner(const barrier *b, int k)
 {
     cairn_vec3 share = { k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, k & 4 ? 0.5 : -0.5 };
     return cairn_add(b->origin, cairn_rotate(b->q, cairn_times(share, b->shape.size)));
 }
 
+/* Callback of cairn_shape_draw: extend the box by the corners of a polygon. */
 static cairn_status include_polygon(void *context, const cairn_vec3 *corners, int count,
                                     bool closed)
 {
@@ -111,7 +127,8 @@ static cairn_status include_polygon(void *context, const cairn_vec3 *corners, in
     return CAIRN_OK;
 }
 
-/* A bounded body of any shape. */
+/* Extend the box by a bounded body. A sphere is exact; other shapes are as large as their
+ * polygons. */
 static void include_body(cairn_run_box *box, const drawing *d, int32_t slot)
 {
     cairn_pose pose = cairn_bodies_shape_pose(d->bodies, slot);
@@ -119,10 +136,13 @@ static void include_body(cairn_run_box *box, const drawing *d, int32_t slot)
         include_ball(box, pose.x, cairn_bodies_shape(d->bodies, slot)->radius);
     else if (cairn_shape_draw(cairn_bodies_shape(d->bodies, slot), d->dimension, &pose,
                               include_polygon, box) != CAIRN_OK)
-        include_ball(box, pose.x, 0); /* without memory for its polygons */
+        /* out of memory for its polygons: at least its position is included */
+        include_ball(box, pose.x, 0);
 }
 
-/* What of a wall must be seen: the part nearest to `core`, the box of the bodies. */
+/* Extend the box by the part of a wall that must be visible: the part nearest to `core`, the box of
+ * the other bodies. `along` is the height of the centre of `core` over the origin of the wall,
+ * along its axis; `beside` is the point of the axis at that height. */
 static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const barrier *b,
                             const drawing *d)
 {
@@ -156,8 +176,9 @@ static void include_barrier(cairn_run_box *box, const cairn_run_box *core, const
     }
 }
 
-/* Join the box so far with that of this frame. One that has to grow grows a bit more than needed,
- * so that it need not grow again in the next frame. */
+/* Extend the box by this frame. A box that has to grow gets a margin of 5 % of its diagonal, so
+ * that it need not grow again in the next frame: every growth redraws the walls and writes a new
+ * file. Bodies come first, because unbounded walls are shown only near them. */
 static bool grow_box(const drawing *d, const cairn_run_frame *f)
 {
     cairn_run_box *old = &d->walls->box, now = *old, core = { 0 };
@@ -181,15 +202,16 @@ static bool grow_box(const drawing *d, const cairn_run_frame *f)
     return grew;
 }
 
-/* ---- half-spaces: a great square (2D: segment) cut by the box and by the other half-spaces --- */
+/* ---- half-spaces: a large square (2D: segment) cut by the box and by the other half-spaces --- */
 
 typedef struct polygon {
     cairn_vec3 corners[MOST_CORNERS];
     size_t count;
 } polygon;
 
-/* Keep the part with normal . (x - origin) >= 0 (Sutherland and Hodgman). A segment is a polygon
- * of two corners whose way back is left out. */
+/* Keep the part of a polygon with normal . (x - origin) >= 0 (Sutherland and Hodgman). A segment is
+ * a polygon of two corners; its second edge, back to the first corner, is skipped. An edge from a
+ * to b with distances da and db crosses the plane at a + da/(da - db) (b - a). */
 static void cut(polygon *p, cairn_vec3 origin, cairn_vec3 normal)
 {
     polygon kept = { .count = 0 };
@@ -218,7 +240,8 @@ static void cut_by_box(polygon *p, const cairn_run_box *box, int dimension)
     }
 }
 
-/* A great square (2D: segment) in the plane of a half-space, about the middle of the box. */
+/* A square (2D: segment) in the plane of a half-space, around the middle of the box. Its half width
+ * is the diagonal of the box, so it covers the box whatever the orientation of the plane. */
 static polygon great_polygon(const drawing *d, const barrier *b)
 {
     static const double s[4] = { -1, 1, 1, -1 }, t[4] = { -1, -1, 1, 1 };
@@ -235,6 +258,8 @@ static polygon great_polygon(const drawing *d, const barrier *b)
     return p;
 }
 
+/* Other half-spaces cut off the part behind them, so that the walls of a trough end where they
+ * meet. */
 static cairn_status draw_half_space(const drawing *d, const barrier *b)
 {
     polygon p = great_polygon(d, b);
@@ -250,7 +275,8 @@ static cairn_status draw_half_space(const drawing *d, const barrier *b)
 
 /* ---- surfaces of revolution ----------------------------------------------------------------- */
 
-/* How far a point lies outside a container, m; <= 0 inside and for what is no container. */
+/* How far a point lies outside a container (m); for a cone, measured at right angles to its axis.
+ * <= 0 inside, and 0 for shapes that do not cut others. */
 static double outside(const barrier *b, int dimension, cairn_vec3 point)
 {
     cairn_vec3 from = cairn_add_scaled(point, -1, b->origin);
@@ -268,7 +294,9 @@ static double outside(const barrier *b, int dimension, cairn_vec3 point)
     }
 }
 
-/* Add a cell unless its middle lies outside another container. */
+/* Add a cell unless its middle lies outside another container. The slack keeps cells that touch the
+ * other surface, as where a cylinder stands on its cone. Cells are kept or dropped as a whole, so
+ * the edge is as coarse as the grid. */
 static cairn_status add_visible(const drawing *d, const barrier *b, const cairn_vec3 *corners,
                                 size_t count)
 {
@@ -282,12 +310,13 @@ static cairn_status add_visible(const drawing *d, const barrier *b, const cairn_
     return cairn_polygons_add(&d->walls->mesh, corners, count, b->index);
 }
 
-/* A straight profile turned about the axis: radius r at height h. */
+/* A straight profile that is rotated around the axis: radius r (m) at height h (m), at both
+ * ends. */
 typedef struct profile {
     double h[2], r[2];
 } profile;
 
-/* The point of the surface at a height share t in [0, 1] and an angle. */
+/* The point of the surface at a share t in [0, 1] of the height, and at an angle (rad). */
 static cairn_vec3 profile_point(const barrier *b, const profile *p, double t, double angle)
 {
     cairn_vec3 e1 = across(b->axis), e2 = cairn_cross(b->axis, e1);
@@ -296,6 +325,7 @@ static cairn_vec3 profile_point(const barrier *b, const profile *p, double t, do
     return cairn_add_scaled(cairn_add_scaled(point, r * cos(angle), e1), r * sin(angle), e2);
 }
 
+/* One ring of cells. In 2D the angles 0 and pi give the two lines of a wedge. */
 static cairn_status draw_ring(const drawing *d, const barrier *b, const profile *p, int ring)
 {
     double low = (double)ring / RINGS, high = (double)(ring + 1) / RINGS;
@@ -309,6 +339,7 @@ static cairn_status draw_ring(const drawing *d, const barrier *b, const profile 
     return CAIRN_OK;
 }
 
+/* A cylinder in 2D: a circle of segments. */
 static cairn_status draw_circle(const drawing *d, const barrier *b)
 {
     double r = b->shape.radius;
@@ -321,7 +352,9 @@ static cairn_status draw_circle(const drawing *d, const barrier *b)
     return CAIRN_OK;
 }
 
-/* The profile of a barrier; one without end is cut to the heights of the box along its axis. */
+/* The profile of a barrier. An unbounded one is cut to the range of heights that the box has along
+ * its axis, which is the projection of the box: middle +- sum |size_i a_i| / 2. A cone begins at
+ * its apex, height 0. */
 static profile profile_of(const drawing *d, const barrier *b)
 {
     const cairn_run_box *box = &d->walls->box;
@@ -342,13 +375,14 @@ static profile profile_of(const drawing *d, const barrier *b)
 
 /* ---- all walls ------------------------------------------------------------------------------ */
 
+/* In 2D bodies are drawn as outlines, since walls are lines there. */
 static cairn_status draw_bounded(const drawing *d, const barrier *b)
 {
     const cairn_polygons_of how = { d->dimension, b->index, d->dimension == 2 };
     return cairn_polygons_add_body(&d->walls->mesh, d->bodies, b->slot, &how);
 }
 
-/* The faces of a container box; in 2D its four sides. */
+/* The six faces of a container box; in 2D its four sides. Numbers are corners of box_corner(). */
 static cairn_status draw_inside_box(const drawing *d, const barrier *b)
 {
     static const int sides[4][2] = { { 0, 1 }, { 1, 3 }, { 3, 2 }, { 2, 0 } };
@@ -389,7 +423,8 @@ static cairn_status draw_barrier(const drawing *d, const barrier *b)
     }
 }
 
-/* Whether a wall appeared, went, or may have moved. */
+/* Whether a wall appeared, disappeared, or may have moved. Walls that are not fixed (driven
+ * containers, for example) count as moved in every frame. */
 static bool has_moved(const cairn_run_frame *f, size_t count, size_t before)
 {
     for (size_t row = 0; row < f->fresh; row++)
@@ -401,6 +436,7 @@ static bool has_moved(const cairn_run_frame *f, size_t count, size_t before)
     return count != before;
 }
 
+/* Polygons are drawn again only if something changed; otherwise those of the last frame stay. */
 static cairn_status draw(const drawing *d, const cairn_run_frame *f, bool *changed)
 {
     cairn_run_walls *w = d->walls;
@@ -410,6 +446,7 @@ static cairn_status draw(const drawing *d, const cairn_run_frame *f, bool *chang
     if (!*changed)
         return CAIRN_OK;
     cairn_polygons_clear(&w->mesh);
+    /* all walls, since each may cut others */
     for (size_t i = 0; i < d->count; i++)
         TRY(draw_barrier(d, &d->barriers[i]));
     return CAIRN_OK;
@@ -433,4 +470,124 @@ void cairn_run_walls_destroy(cairn_run_walls *walls)
 {
     cairn_polygons_destroy(&walls->mesh);
     *walls = (cairn_run_walls){ 0 };
+}
+
+/* ---- polygons ---------------------------------------------------------------------------- */
+
+void cairn_polygons_clear(cairn_polygons *p)
+{
+    p->points = p->corners = p->cells = 0;
+}
+
+void cairn_polygons_destroy(cairn_polygons *p)
+{
+    cairn_memory_free(p->x);
+    cairn_memory_free(p->connectivity);
+    cairn_memory_free(p->offsets);
+    cairn_memory_free(p->body);
+    *p = (cairn_polygons){ 0 };
+}
+
+/* Room for one more cell with `count` corners. Each pointer is stored even if reserving fails: the
+ * old block stays valid and owned. */
+static cairn_status make_room(cairn_polygons *p, size_t count)
+{
+    void *x = p->x, *connectivity = p->connectivity, *offsets = p->offsets, *bodies = p->body;
+    cairn_status status = cairn_memory_reserve(&x, &p->x_room, p->points + count, sizeof *p->x);
+    p->x = x;
+    TRY(status);
+    status = cairn_memory_reserve(&connectivity, &p->connectivity_room, p->corners + count,
+                                  sizeof *p->connectivity);
+    p->connectivity = connectivity;
+    TRY(status);
+    status = cairn_memory_reserve(&offsets, &p->offsets_room, p->cells + 1, sizeof *p->offsets);
+    p->offsets = offsets;
+    TRY(status);
+    status = cairn_memory_reserve(&bodies, &p->body_room, p->cells + 1, sizeof *p->body);
+    p->body = bodies;
+    return status;
+}
+
+cairn_status cairn_polygons_add(cairn_polygons *p, const cairn_vec3 *corners, size_t count,
+                                int32_t body)
+{
+    TRY(make_room(p, count));
+    for (size_t i = 0; i < count; i++) {
+        p->connectivity[p->corners++] = (int64_t)p->points;
+        p->x[p->points++] = corners[i];
+    }
+    p->offsets[p->cells] = (int64_t)p->corners;
+    p->body[p->cells++] = body;
+    return CAIRN_OK;
+}
+
+/* Context of the callback `add`. */
+typedef struct target {
+    cairn_polygons *polygons;
+    int32_t body;
+    bool outlined;
+} target;
+
+/* Callback of cairn_shape_draw. A closed outline repeats its first corner at the end, since VTK
+ * does not close lines. */
+static cairn_status add(void *context, const cairn_vec3 *corners, int count, bool closed)
+{
+    const target *t = context;
+    cairn_polygons *p = t->polygons;
+    size_t first = p->corners;
+    TRY(cairn_polygons_add(p, corners, (size_t)count, t->body));
+    if (!t->outlined || !closed)
+        return CAIRN_OK;
+    TRY(make_room(p, 1));
+    p->connectivity[p->corners++] = p->connectivity[first];
+    p->offsets[p->cells - 1] = (int64_t)p->corners;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_polygons_add_body(cairn_polygons *polygons, const cairn_bodies *bodies,
+                                     int index, const cairn_polygons_of *how)
+{
+    target t = { polygons, how->body, how->outlined };
+    cairn_pose pose = cairn_bodies_shape_pose(bodies, index);
+    return cairn_shape_draw(cairn_bodies_shape(bodies, index), how->dimension, &pose, add, &t);
+}
+
+/* ---- solids ------------------------------------------------------------------------------ */
+
+/* Whether two shapes are equal. The members after `kind` are doubles and a pointer without padding,
+ * so their bytes can be compared. Geometry is compared by address. Shapes that differ in bits only
+ * (0 and -0) are drawn twice, which does no harm. */
+static bool is_same(const cairn_shape *a, const cairn_shape *b)
+{
+    const size_t first = offsetof(cairn_shape, radius);
+    return a->kind == b->kind &&
+           memcmp((const char *)a + first, (const char *)b + first, sizeof *a - first) == 0;
+}
+
+cairn_status cairn_run_solids_find(cairn_run_solids *s, const cairn_shape *shape, int dimension,
+                                   int32_t *number)
+{
+    static const cairn_pose here = { { 0, 0, 0 }, { 1, 0, 0, 0 } };
+    /* searched from the end: bodies of one shape mostly follow each other */
+    for (size_t i = s->count; i > 0; i--)
+        if (is_same(&s->shapes[i - 1], shape)) {
+            *number = (int32_t)i - 1;
+            return CAIRN_OK;
+        }
+    void *block = s->shapes;
+    cairn_status status = cairn_memory_reserve(&block, &s->room, s->count + 1, sizeof *s->shapes);
+    s->shapes = block;
+    TRY(status);
+    target t = { &s->mesh, (int32_t)s->count, false };
+    TRY(cairn_shape_draw(shape, dimension, &here, add, &t));
+    *number = (int32_t)s->count;
+    s->shapes[s->count++] = *shape;
+    return CAIRN_OK;
+}
+
+void cairn_run_solids_destroy(cairn_run_solids *s)
+{
+    cairn_memory_free(s->shapes);
+    cairn_polygons_destroy(&s->mesh);
+    *s = (cairn_run_solids){ .count = 0 };
 }

@@ -1,14 +1,17 @@
-/* scene_body.c - the bodies of a scene, one by one: shape, pose, drivers, loads. */
+/* body.c - the bodies of a scene, one by one (shape, pose, drivers, loads), and the joints
+ * between them. Lists live in the arena of the scene; the world copies what it needs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/scene_build.h"
+#include "cairn/joint.h"
+#include "scene/stages.h"
 
 /* ---- drivers and loads --------------------------------------------------------------------- */
 
+/* {kind: {...}} or a bare kind; options that are not given keep the defaults of the kind. */
 static cairn_status read_driver(cairn_scene_build *b, const cairn_yaml_node *node,
                                 cairn_driver *out)
 {
@@ -28,6 +31,7 @@ static cairn_status read_load(cairn_scene_build *b, const cairn_yaml_node *node,
     return cairn_scene_read_options(b, value, cairn_load_record(kind), out);
 }
 
+/* The list lives in the arena. The count rises with each entry, so it is 0 for an empty list. */
 static cairn_status read_drivers(cairn_scene_build *b, const cairn_yaml_node *list,
                                  cairn_body_def *def)
 {
@@ -41,6 +45,7 @@ static cairn_status read_drivers(cairn_scene_build *b, const cairn_yaml_node *li
     return CAIRN_OK;
 }
 
+/* As read_drivers, for loads. */
 static cairn_status read_loads(cairn_scene_build *b, const cairn_yaml_node *list,
                                cairn_body_def *def)
 {
@@ -56,6 +61,7 @@ static cairn_status read_loads(cairn_scene_build *b, const cairn_yaml_node *list
 
 /* ---- motion and pose ----------------------------------------------------------------------- */
 
+/* The word of the key `motion`; without a node the default stays. */
 static cairn_status read_motion(cairn_scene_build *b, const cairn_yaml_node *node,
                                 cairn_motion *out)
 {
@@ -73,7 +79,8 @@ static cairn_status read_motion(cairn_scene_build *b, const cairn_yaml_node *nod
     return cairn_scene_fail_word(b, node, false, "motion", known);
 }
 
-/* cos(a/2) + sin(a/2) (unit axis) */
+/* The unit quaternion of a rotation by the angle a about the unit vector n = axis/length:
+ * q = (cos(a/2), sin(a/2) n) */
 static cairn_quat turned_about(const cairn_scene_turn *turn, double length)
 {
     double s = sin(turn->angle / 2) / length;
@@ -81,6 +88,8 @@ static cairn_quat turned_about(const cairn_scene_turn *turn, double length)
                          s * turn->axis.z };
 }
 
+/* {axis: [x, y, z], angle: rad}. The axis may have any length but 0; hypot keeps the length from
+ * overflowing or underflowing where a sum of squares would. */
 static cairn_status read_turn(cairn_scene_build *b, const cairn_yaml_node *node, cairn_quat *out)
 {
     const cairn_scene_keys keys = cairn_scene_orientation_keys();
@@ -96,6 +105,8 @@ static cairn_status read_turn(cairn_scene_build *b, const cairn_yaml_node *node,
     return CAIRN_OK;
 }
 
+/* [w, x, y, z], normalised here: people round the components. The caller has checked that the
+ * list has 4 entries. */
 static cairn_status read_quaternion(cairn_scene_build *b, const cairn_yaml_node *node,
                                     cairn_quat *out)
 {
@@ -117,6 +128,8 @@ static cairn_status read_quaternion(cairn_scene_build *b, const cairn_yaml_node 
     return CAIRN_OK;
 }
 
+/* Two notations, told apart by their form: a mapping is axis and angle, a list of four a
+ * quaternion. */
 cairn_status cairn_scene_read_orientation(cairn_scene_build *b, const cairn_yaml_node *node,
                                           cairn_quat *out)
 {
@@ -136,7 +149,8 @@ cairn_status cairn_scene_read_orientation(cairn_scene_build *b, const cairn_yaml
                            found);
 }
 
-/* What would be ignored is refused. */
+/* Refuse keys that would have no effect with this motion or in this dimension. A user who gives
+ * one expects it to matter. */
 static cairn_status check_motion(cairn_scene_build *b, const cairn_yaml_node *node,
                                  const cairn_body_def *def)
 {
@@ -157,6 +171,9 @@ static cairn_status check_motion(cairn_scene_build *b, const cairn_yaml_node *no
 
 /* ---- bodies -------------------------------------------------------------------------------- */
 
+/* Read everything that a body is made from. The motion comes first, because it decides which
+ * other keys are allowed. A geometry that has been read is released by read_body, also after a
+ * failure. */
 static cairn_status read_def(cairn_scene_build *b, const cairn_yaml_node *node, cairn_body_def *def)
 {
     const cairn_scene_keys keys = cairn_scene_body_keys();
@@ -174,7 +191,7 @@ static cairn_status read_def(cairn_scene_build *b, const cairn_yaml_node *node, 
     return loads ? read_loads(b, loads, def) : CAIRN_OK;
 }
 
-/* The name, kept for the scene's life; NULL when there is none. */
+/* The name of a body, copied into the scene; NULL if it has none. */
 static cairn_status read_body_name(cairn_scene_build *b, const cairn_yaml_node *node,
                                    const char **out)
 {
@@ -187,7 +204,7 @@ static cairn_status read_body_name(cairn_scene_build *b, const cairn_yaml_node *
     return cairn_scene_keep_text(b, name, out);
 }
 
-/* The options below `one` ({kind: options}) when they have `key`, else what was found before. */
+/* The options in `one` ({kind: options}) if they have `key`, and count that; else `before`. */
 static const cairn_yaml_node *with_key(const cairn_yaml_node *one, const char *key, int *found,
                                        const cairn_yaml_node *before)
 {
@@ -197,7 +214,9 @@ static const cairn_yaml_node *with_key(const cairn_yaml_node *one, const char *k
     return one->first;
 }
 
-/* Whom a complaint about `key` concerns: the body, or the one shape, driver or load that has it. */
+/* The node that an error about `key` refers to. The world names only the key, such as `radius`:
+ * this finds the body itself, or the shape, driver or load that has the key. If several have it,
+ * the error is reported at the body. */
 static const cairn_yaml_node *concerned(const cairn_yaml_node *body, const char *key)
 {
     static const char *const lists[] = { "drivers", "loads" };
@@ -214,23 +233,50 @@ static const cairn_yaml_node *concerned(const cairn_yaml_node *body, const char 
     return found == 1 ? candidate : body;
 }
 
+/* Make room for the name of a body; new entries are NULL. Uids rise one by one, but those of a
+ * start may begin anywhere. */
+static cairn_status reserve_name(cairn_scene_build *b, uint64_t uid)
+{
+    if (uid < (uint64_t)b->name_room)
+        return CAIRN_OK;
+    if (uid >= INT32_MAX / 2)
+        return cairn_scene_no_memory(b);
+    size_t room = 2 * (size_t)uid + 16;
+    const char **names = cairn_arena_take(b->arena, room, sizeof *names);
+    if (!names)
+        return cairn_scene_no_memory(b);
+    for (size_t i = 0; i < room; i++)
+        names[i] = i < (size_t)b->scene->body_count ? b->body_names[i] : NULL;
+    b->name_room = (int)room;
+    b->scene->body_names = b->body_names = names;
+    return CAIRN_OK;
+}
+
+/* Bodies are created in the order of the file, before all generators, so their uids are 0, 1,
+ * ... and index body_names; after a start they follow those of the state. A body of the state that
+ * has the same name makes room for this one. */
 static cairn_status make_body(cairn_scene_build *b, const cairn_yaml_node *node,
                               cairn_body_def *def)
 {
     cairn_body_id id;
     const char *name;
+    bool replaces;
     TRY(read_def(b, node, def));
     TRY(read_body_name(b, node, &name));
+    if (name)
+        TRY(cairn_scene_remove_named(b, name, &replaces));
     cairn_status status = cairn_body_create(b->scene->world, def, &id);
     const cairn_error *said = cairn_world_error(b->scene->world);
     TRY(cairn_scene_blame(b, status, concerned(node, said->key), said));
+    TRY(reserve_name(b, id.uid));
     b->body_names[id.uid] = name;
     b->origins[b->origin_count++] = (cairn_scene_origin){ (int)id.uid, node };
     b->scene->body_count = (int)id.uid + 1;
     return CAIRN_OK;
 }
 
-/* The body holds the data of its shape; the reader's own hold ends here. */
+/* The world keeps its own reference to the geometry; the reference that the reader took is
+ * released here, whether or not the body was made. */
 static cairn_status read_body(cairn_scene_build *b, const cairn_yaml_node *node)
 {
     cairn_body_def def = cairn_body_def_default();
@@ -241,6 +287,7 @@ static cairn_status read_body(cairn_scene_build *b, const cairn_yaml_node *node)
 
 /* ---- names that occur twice ---------------------------------------------------------------- */
 
+/* Order by name, then by line, so that the later of two equal names follows the earlier one. */
 static int by_name(const void *left, const void *right)
 {
     const cairn_yaml_node *a = *(const cairn_yaml_node *const *)left;
@@ -249,6 +296,8 @@ static int by_name(const void *left, const void *right)
     return order ? order : (a->line > b->line) - (a->line < b->line);
 }
 
+/* Refuse a name that two bodies share, at its first repetition in the file. All bodies exist by
+ * now: their names have been checked one by one, so every name is a scalar. */
 static cairn_status refuse_same_names(cairn_scene_build *b, const cairn_yaml_node *list)
 {
     const cairn_yaml_node **names = cairn_memory_zeroed((size_t)list->count + 1, sizeof *names);
@@ -271,20 +320,179 @@ static cairn_status refuse_same_names(cairn_scene_build *b, const cairn_yaml_nod
                : CAIRN_OK;
 }
 
+/* List the names in use, for messages; the list ends with NULL. */
+cairn_status cairn_scene_list_names(cairn_scene_build *b)
+{
+    size_t count = 0, room = (size_t)b->scene->body_count + 1;
+    b->named_bodies = cairn_arena_take(b->arena, room, sizeof *b->named_bodies);
+    if (!b->named_bodies)
+        return cairn_scene_no_memory(b);
+    for (int i = 0; i < b->scene->body_count; i++)
+        if (b->body_names[i])
+            b->named_bodies[count++] = b->body_names[i];
+    b->named_bodies[count] = NULL;
+    return CAIRN_OK;
+}
+
+/* Bodies without a name have NULL in body_names. */
 cairn_status cairn_scene_read_bodies(cairn_scene_build *b)
 {
     const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "bodies");
     if (!list)
-        return CAIRN_OK;
+        return cairn_scene_list_names(b); /* a start may have some */
     TRY(cairn_scene_check_list(b, list, "bodies"));
-    size_t room = (size_t)list->count;
-    b->body_names = cairn_arena_take(b->arena, room, sizeof *b->body_names);
-    if (!b->body_names)
-        return cairn_scene_no_memory(b);
-    for (size_t i = 0; i < room; i++)
-        b->body_names[i] = NULL;
-    b->scene->body_names = b->body_names;
     for (const cairn_yaml_node *n = list->first; n; n = n->next)
         TRY(read_body(b, n));
-    return refuse_same_names(b, list);
+    TRY(refuse_same_names(b, list));
+    return cairn_scene_list_names(b);
+}
+
+/* The body with the name in `node`. */
+cairn_status cairn_scene_read_body(cairn_scene_build *b, const cairn_yaml_node *node,
+                                   cairn_body_id *out)
+{
+    static const char *const none[] = { NULL };
+    const char *name;
+    TRY(cairn_scene_read_name(b, node, &name));
+    for (int i = 0; i < b->scene->body_count; i++) {
+        if (b->body_names[i] && strcmp(b->body_names[i], name) == 0) {
+            out->uid = (uint64_t)i;
+            return CAIRN_OK;
+        }
+    }
+    return cairn_scene_fail_word(b, node, false, "body", b->named_bodies ? b->named_bodies : none);
+}
+
+/* ---- groups driven as one ------------------------------------------------------------------- */
+
+/* All bodies of a group get the same drivers with the same point, and so keep their places relative
+ * to each other. */
+
+/* The position of the first body is the point of drivers that give none. */
+static void set_points(cairn_scene_build *b, cairn_body_id first, cairn_body_def *group)
+{
+    const cairn_bodies bodies = cairn_world_bodies(b->scene->world);
+    cairn_driver *drivers = (cairn_driver *)group->drivers; /* of the arena: read_drivers */
+    for (int k = 0; k < group->driver_count; k++)
+        if (!isfinite(drivers[k].point.x))
+            drivers[k].point = bodies.x[cairn_body_row(b->scene->world, first)];
+}
+
+/* A body of a start has no drivers in the scene: a group replaces those of the state. */
+static cairn_status read_group(cairn_scene_build *b, const cairn_yaml_node *node, uint8_t *seen)
+{
+    const cairn_scene_keys keys = cairn_scene_driven_group_keys();
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    const cairn_yaml_node *list = cairn_yaml_find(node, "bodies");
+    const cairn_yaml_node *drivers = cairn_yaml_find(node, "drivers");
+    cairn_body_def group = cairn_body_def_default();
+    TRY(cairn_scene_check_list(b, list, "names of bodies"));
+    TRY(read_drivers(b, drivers, &group));
+    for (const cairn_yaml_node *n = list->first; n; n = n->next) {
+        cairn_body_id id = cairn_body_none();
+        TRY(cairn_scene_read_body(b, n, &id));
+        if (n == list->first)
+            set_points(b, id, &group);
+        if (seen[id.uid] || cairn_yaml_find(cairn_scene_origin_of(b, id), "drivers"))
+            return cairn_yaml_fail(n, NULL, b->error, "'%s' has drivers already", n->text);
+        seen[id.uid] = 1;
+        cairn_status status =
+            cairn_body_drive(b->scene->world, id, group.drivers, group.driver_count);
+        cairn_error said = *cairn_world_error(b->scene->world);
+        bool of_body = strcmp(said.key, "drivers") == 0;
+        said.key[0] = of_body ? '\0' : said.key[0];
+        TRY(cairn_scene_blame(b, status, of_body ? n : concerned(node, said.key), &said));
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_read_driven_groups(cairn_scene_build *b)
+{
+    const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "drivers");
+    size_t count = (size_t)b->scene->body_count;
+    if (!list)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_list(b, list, "groups of driven bodies"));
+    uint8_t *seen = cairn_arena_take(b->arena, count + 1, 1);
+    if (!seen)
+        return cairn_scene_no_memory(b);
+    memset(seen, 0, count + 1);
+    for (const cairn_yaml_node *n = list->first; n; n = n->next)
+        TRY(read_group(b, n, seen));
+    return CAIRN_OK;
+}
+
+/* ---- joints ------------------------------------------------------------------------------ */
+
+/* The joints of a scene: {kind: {a: name, b: name, ...}}, with a drive for each free coordinate.
+ * Bodies are given by name; without b the joint connects a to the world. */
+
+/* The body with the name in `node`; without a node no body, which stands for the world. */
+static cairn_status read_side(cairn_scene_build *b, const cairn_yaml_node *node, cairn_body_id *out)
+{
+    *out = cairn_body_none();
+    return node ? cairn_scene_read_body(b, node, out) : CAIRN_OK;
+}
+
+/* Limits, motor, friction and spring of one free coordinate; without a node there are none. */
+static cairn_status read_drive(cairn_scene_build *b, const cairn_yaml_node *node,
+                               cairn_joint_drive *out)
+{
+    const cairn_scene_keys keys = { .record = cairn_joint_drive_record() };
+    if (!node)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    return cairn_scene_read_record(b, node, keys.record, out);
+}
+
+/* The node that an error about `key` refers to: the drive that has the key, or else the joint. */
+static const cairn_yaml_node *drive_or_joint(const cairn_yaml_node *joint, const char *key)
+{
+    static const char *const drives[] = { "turn", "slide" };
+    for (int i = 0; i < 2; i++) {
+        const cairn_yaml_node *drive = cairn_yaml_find(joint, drives[i]);
+        if (drive && drive->kind == CAIRN_YAML_MAPPING && !cairn_yaml_find(joint, key) &&
+            cairn_yaml_find(drive, key))
+            return drive;
+    }
+    return joint;
+}
+
+static cairn_status read_joint(cairn_scene_build *b, const cairn_yaml_node *node)
+{
+    int kind;
+    const cairn_yaml_node *options;
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_joints, &kind, &options));
+    const cairn_scene_keys keys = cairn_scene_joint_keys(kind);
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = (cairn_joint_kind)kind;
+    if (b->dimension == 2) /* 2D joints turn about z, so the default axis, that of sliding, is x */
+        def.axis = (cairn_vec3){ 1, 0, 0 };
+    TRY(cairn_scene_check_keys(b, options, &keys));
+    TRY(cairn_scene_read_record(b, options, keys.record, &def));
+    TRY(read_side(b, cairn_yaml_find(options, "a"), &def.a));
+    TRY(read_side(b, cairn_yaml_find(options, "b"), &def.b));
+    TRY(read_drive(b, cairn_yaml_find(options, "turn"), &def.turn));
+    b->part = 1;
+    TRY(read_drive(b, cairn_yaml_find(options, "slide"), &def.slide));
+    b->part = 0;
+    cairn_joint_id id;
+    cairn_status status = cairn_joint_create(b->scene->world, &def, &id);
+    cairn_error said = *cairn_world_error(b->scene->world);
+    if (strcmp(said.key, "kind") == 0) /* in a scene the kind is itself the key */
+        said.key[0] = '\0';
+    TRY(cairn_scene_blame(b, status, drive_or_joint(options, said.key), &said));
+    return cairn_scene_vary(b, (const cairn_varied[]){ CAIRN_VARIED_TURN, CAIRN_VARIED_SLIDE },
+                            id.index);
+}
+
+cairn_status cairn_scene_read_joints(cairn_scene_build *b)
+{
+    const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "joints");
+    if (!list)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_list(b, list, "joints"));
+    for (const cairn_yaml_node *n = list->first; n; n = n->next)
+        TRY(read_joint(b, n));
+    return CAIRN_OK;
 }

@@ -1,17 +1,24 @@
-/* scene_record.c - reads mappings into option structs through their tables, and says precisely
- * what is wrong with the ones it refuses. */
+/* record.c - reads mappings into option structs through their tables, and reports precisely what
+ * is wrong with those that it refuses.
+ *
+ * Most messages have the form "found X, expected Y", with the place of the value: file, line,
+ * column and dotted key. The first error ends the reading; messages are never collected, since
+ * later ones are often consequences of the first. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "io/scene_build.h"
+#include "scene/stages.h"
 
+/* MAX_KNOWN is the room for the keys of one mapping, or the names of one choice; it must exceed
+ * every table, because a key that does not fit would be called unknown. */
 enum { MAX_KNOWN = 128, NAME_LENGTH = 63 };
 
 /* ---- keys ---------------------------------------------------------------------------------- */
 
+/* Append the names of a table; the table may be NULL. Returns the new count. */
 static int add_record(const cairn_record *record, const char **names, int count)
 {
     for (int i = 0; record && i < record->option_count && count < MAX_KNOWN; i++)
@@ -19,6 +26,7 @@ static int add_record(const cairn_record *record, const char **names, int count)
     return count;
 }
 
+/* All keys that a mapping may have, ending with NULL. */
 static void known_keys(const cairn_scene_keys *keys, const char *names[MAX_KNOWN + 1])
 {
     int count = add_record(keys->record, names, 0);
@@ -28,7 +36,7 @@ static void known_keys(const cairn_scene_keys *keys, const char *names[MAX_KNOWN
     names[count] = NULL;
 }
 
-/* "a, b, c", ending with dots where more are known than fit. */
+/* "a, b, c", ending with dots if not all names fit. */
 static void join(const char *const *words, char *text, size_t capacity)
 {
     static const char more[] = ", ...";
@@ -43,6 +51,8 @@ static void join(const char *const *words, char *text, size_t capacity)
     }
 }
 
+/* A near name is most likely a misspelling and is suggested alone; otherwise all known names are
+ * listed. */
 cairn_status cairn_scene_fail_word(cairn_scene_build *b, const cairn_yaml_node *node, bool at_key,
                                    const char *noun, const char *const *known)
 {
@@ -72,12 +82,14 @@ static bool is_known(const char *const *names, const char *word)
     return *names != NULL;
 }
 
+/* A missing key has no position of its own: the error is at the mapping, with the key appended. */
 static cairn_status missing(cairn_scene_build *b, const cairn_yaml_node *mapping, const char *name,
                             const char *expected)
 {
     return cairn_yaml_fail(mapping, name, b->error, "the key '%s' is missing: %s", name, expected);
 }
 
+/* The error says what kind of value is expected, so that the user need not look it up. */
 static cairn_status check_required(cairn_scene_build *b, const cairn_yaml_node *mapping,
                                    const cairn_record *record)
 {
@@ -101,6 +113,7 @@ cairn_status cairn_scene_check_keys(cairn_scene_build *b, const cairn_yaml_node 
         cairn_yaml_describe(mapping, found, sizeof found);
         return cairn_yaml_fail(mapping, NULL, b->error, "found %s, expected a mapping", found);
     }
+    /* unknown keys come first: a required key that is misspelt is better reported as such */
     known_keys(keys, known);
     for (const cairn_yaml_node *n = mapping->first; n; n = n->next)
         if (!is_known(known, n->key))
@@ -115,6 +128,8 @@ cairn_status cairn_scene_check_keys(cairn_scene_build *b, const cairn_yaml_node 
 
 /* ---- values -------------------------------------------------------------------------------- */
 
+/* "found X, expected ...", where the table says what was expected. An entry of a list is
+ * described as one value. */
 static cairn_status unexpected(cairn_scene_build *b, const cairn_yaml_node *node,
                                const cairn_option *option)
 {
@@ -127,21 +142,120 @@ static cairn_status unexpected(cairn_scene_build *b, const cairn_yaml_node *node
     return cairn_yaml_fail(node, NULL, b->error, "found %s, expected %s", found, expected);
 }
 
-/* One number of an option, in its range; NaN lies in none. */
+/* ---- functions of time ---------------------------------------------------------------------- */
+
+/* A word that is no name in a formula, such as `high`: more likely a mistake than an expression. */
+static bool is_lone_word(const cairn_yaml_node *node)
+{
+    return strcmp(node->text, "t") != 0 && strcmp(node->text, "pi") != 0 &&
+           cairn_is_word(node->text) && !isdigit((unsigned char)node->text[0]);
+}
+
+/* The error of an expression has its place within the text; that of the text in the file is known.
+ * A quotation mark before the text takes a column of its own. */
+static cairn_status blame_expression(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     cairn_status status, const cairn_error *said)
+{
+    if (status == CAIRN_NO_MEMORY)
+        return cairn_scene_no_memory(b);
+    cairn_yaml_fail(node, NULL, b->error, "in the expression '%.80s': %s", node->text,
+                    said->message);
+    bool first = said->line <= 1;
+    b->error->line += first ? 0 : said->line - 1;
+    b->error->column = (first ? b->error->column + node->quoted : 1) + said->column - 1;
+    return status;
+}
+
+static cairn_status read_expression(cairn_scene_build *b, const cairn_yaml_node *node,
+                                    cairn_function *out)
+{
+    cairn_error said = { 0 };
+    *out = cairn_function_default(CAIRN_FUNCTION_EXPRESSION);
+    TRY(cairn_scene_keep_text(b, node->text, &out->text));
+    cairn_status status = cairn_function_check(out, &said);
+    return status == CAIRN_OK ? CAIRN_OK : blame_expression(b, node, status, &said);
+}
+
+/* Every number that may vary can be given in the same ways. */
+cairn_status cairn_scene_read_function(cairn_scene_build *b, const cairn_yaml_node *node,
+                                       cairn_function *out)
+{
+    const cairn_yaml_node *value;
+    cairn_error said = { 0 };
+    int kind;
+    *out = cairn_function_default(CAIRN_FUNCTION_CONSTANT);
+    if (cairn_yaml_real(node, &out->value))
+        return cairn_scene_blame(b, cairn_function_check(out, &said), node, &said);
+    if (node->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(node) && node->text[0])
+        return read_expression(b, node, out);
+    TRY(cairn_scene_read_choice(b, node, &cairn_scene_functions, &kind, &value));
+    *out = cairn_function_default((cairn_function_kind)kind);
+    TRY(cairn_scene_read_options(b, value, cairn_function_record(kind), out));
+    return cairn_scene_blame(b, cairn_function_check(out, &said), value, &said);
+}
+
+/* A function in place of a number: it is kept until its object exists. The number is its value at
+ * the start, which must be in the range of the option. */
+static cairn_status read_varying(cairn_scene_build *b, const cairn_yaml_node *node,
+                                 const cairn_option *option, double *out)
+{
+    bool scalar = node->kind == CAIRN_YAML_SCALAR;
+    if (cairn_yaml_is_null(node) || (scalar && is_lone_word(node)) ||
+        node->kind == CAIRN_YAML_LIST || b->varying_count == CAIRN_SCENE_MOST_VARYING)
+        return unexpected(b, node, option);
+    cairn_scene_varying *v = &b->varying[b->varying_count];
+    TRY(cairn_scene_read_function(b, node, &v->function));
+    double start = cairn_function_value(&v->function, 0);
+    /* a function may be 0 where a number must be greater */
+    double least = option->minimum == CAIRN_POSITIVE ? 0 : option->minimum;
+    if (!(start >= least && start <= option->maximum)) {
+        char expected[200];
+        cairn_option_expectation(option, expected, sizeof expected);
+        return cairn_yaml_fail(node, NULL, b->error, "its value at t = 0 is %g, expected %s", start,
+                               expected);
+    }
+    v->node = node;
+    v->part = b->part;
+    b->varying_count++;
+    *out = fmax(start, option->minimum);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_vary(cairn_scene_build *b, const cairn_varied *what, int index)
+{
+    cairn_world *world = b->scene->world;
+    int count = b->varying_count;
+    b->varying_count = 0;
+    for (int i = 0; i < count; i++) {
+        const cairn_scene_varying *v = &b->varying[i];
+        cairn_status status = cairn_world_vary(world, what[v->part], index, &v->function);
+        TRY(cairn_scene_blame(b, status, v->node, cairn_world_error(world)));
+    }
+    return CAIRN_OK;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* One number of an option, within its range. The comparison is written so that NaN fails it. */
 static cairn_status read_number(cairn_scene_build *b, const cairn_yaml_node *node,
                                 const cairn_option *option, double *out)
 {
     double number;
-    if (!cairn_yaml_real(node, &number))
-        return unexpected(b, node, option);
+    if (!cairn_yaml_real(node, &number)) {
+        bool varies =
+            option->type == CAIRN_OPTION_VARYING || option->type == CAIRN_OPTION_VARYING_VECTOR;
+        return varies ? read_varying(b, node, option, out) : unexpected(b, node, option);
+    }
     if (!(number >= option->minimum && number <= option->maximum)) {
         unexpected(b, node, option);
+        /* same message, but the status tells NaN and infinity from a number out of range */
         return isfinite(number) ? CAIRN_BAD_INPUT : CAIRN_NOT_FINITE;
     }
     *out = number;
     return CAIRN_OK;
 }
 
+/* Compared as doubles, the type of the ranges in the tables; large bounds need not be exact. */
 static cairn_status read_integer(cairn_scene_build *b, const cairn_yaml_node *node,
                                  const cairn_option *option, int64_t *out)
 {
@@ -153,12 +267,14 @@ static cairn_status read_integer(cairn_scene_build *b, const cairn_yaml_node *no
     return CAIRN_OK;
 }
 
+/* true or false only: 1, yes and on are refused, as in YAML 1.2. */
 static cairn_status read_flag(cairn_scene_build *b, const cairn_yaml_node *node,
                               const cairn_option *option, bool *out)
 {
     return cairn_yaml_flag(node, out) ? CAIRN_OK : unexpected(b, node, option);
 }
 
+/* Words that a user invents must outlive the tree; names of a table are static and need no copy. */
 static cairn_status keep_word(cairn_scene_build *b, const char *word, const char **out)
 {
     size_t bytes = strlen(word) + 1;
@@ -169,6 +285,8 @@ static cairn_status keep_word(cairn_scene_build *b, const char *word, const char
     return CAIRN_OK;
 }
 
+/* A name of the option's choices, as the pointer that the table has. Options of type WORD accept
+ * other words as well. */
 static cairn_status read_option_name(cairn_scene_build *b, const cairn_yaml_node *node,
                                      const cairn_option *option, const char **out)
 {
@@ -189,7 +307,7 @@ static cairn_status read_option_name(cairn_scene_build *b, const cairn_yaml_node
     return cairn_scene_fail_word(b, node, false, option->name, known);
 }
 
-/* A list of names, each once. */
+/* A list of names without repetition. Comparing pointers is enough: names come from one table. */
 static cairn_status read_names(cairn_scene_build *b, const cairn_yaml_node *node,
                                const cairn_option *option, cairn_names *out)
 {
@@ -211,6 +329,7 @@ static cairn_status read_names(cairn_scene_build *b, const cairn_yaml_node *node
     return CAIRN_OK;
 }
 
+/* The number of components depends on the dimension, so the message states it. */
 static cairn_status wrong_length(cairn_scene_build *b, const cairn_yaml_node *node,
                                  const cairn_option *option, const char *wanted)
 {
@@ -220,7 +339,7 @@ static cairn_status wrong_length(cairn_scene_build *b, const cairn_yaml_node *no
                            option->unit[0] ? " in " : "", option->unit, b->dimension);
 }
 
-/* In 2D things turn about z: one number, or three with x = y = 0. */
+/* In 2D rotation is about z: one number, or three with x = y = 0. */
 static cairn_status read_angular_2d(cairn_scene_build *b, const cairn_yaml_node *node,
                                     const cairn_option *option, cairn_vec3 *out)
 {
@@ -240,7 +359,8 @@ static cairn_status read_angular_2d(cairn_scene_build *b, const cairn_yaml_node 
     return CAIRN_OK;
 }
 
-/* In 2D two numbers; a third must be 0 or what it is when not given. */
+/* In 2D two numbers. A third one is accepted if it is 0 or equal to the default. *out holds the
+ * default before the call. */
 static cairn_status read_vector(cairn_scene_build *b, const cairn_yaml_node *node,
                                 const cairn_option *option, cairn_vec3 *out)
 {
@@ -251,16 +371,21 @@ static cairn_status read_vector(cairn_scene_build *b, const cairn_yaml_node *nod
         return wrong_length(b, node, option, flat ? "a list of 2 numbers" : "a list of 3 numbers");
     cairn_vec3 v = *out;
     const cairn_yaml_node *x = node->first, *y = x->next, *z = y->next;
+    b->part = 0;
     TRY(read_number(b, x, option, &v.x));
+    b->part = 1;
     TRY(read_number(b, y, option, &v.y));
+    b->part = 2;
     if (z)
         TRY(read_number(b, z, option, &v.z));
+    b->part = 0;
     if (flat && v.z != 0 && v.z != out->z)
         return cairn_yaml_fail(z, NULL, b->error, "found %s, expected 0 in 2D", z->text);
     *out = v;
     return CAIRN_OK;
 }
 
+/* The numbers live in the arena of the scene. */
 static cairn_status read_list(cairn_scene_build *b, const cairn_yaml_node *node,
                               const cairn_option *option, cairn_list *out)
 {
@@ -276,17 +401,22 @@ static cairn_status read_list(cairn_scene_build *b, const cairn_yaml_node *node,
     return CAIRN_OK;
 }
 
+/* Read one option into its field; the type of the option says what the pointer is. */
 static cairn_status read_field(cairn_scene_build *b, const cairn_yaml_node *node,
                                const cairn_option *option, void *field)
 {
     switch (option->type) {
     case CAIRN_OPTION_REAL:
+    case CAIRN_OPTION_VARYING:
         return read_number(b, node, option, field);
+    case CAIRN_OPTION_FUNCTION:
+        return cairn_scene_read_function(b, node, field);
     case CAIRN_OPTION_INTEGER:
         return read_integer(b, node, option, field);
     case CAIRN_OPTION_FLAG:
         return read_flag(b, node, option, field);
     case CAIRN_OPTION_VECTOR:
+    case CAIRN_OPTION_VARYING_VECTOR:
         return read_vector(b, node, option, field);
     case CAIRN_OPTION_LIST:
         return read_list(b, node, option, field);
@@ -299,6 +429,7 @@ static cairn_status read_field(cairn_scene_build *b, const cairn_yaml_node *node
     return CAIRN_UNSUPPORTED;
 }
 
+/* The loop is over the table, not over the mapping: unknown keys have been refused before. */
 cairn_status cairn_scene_read_record(cairn_scene_build *b, const cairn_yaml_node *mapping,
                                      const cairn_record *record, void *options)
 {
@@ -320,8 +451,10 @@ cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node
     const char *known[MAX_KNOWN + 1];
     char found[80], list[300];
     int count = 0;
+    /* {name: {...}} with exactly one key, or a bare name */
     bool mapping = node->kind == CAIRN_YAML_MAPPING && node->count == 1;
     bool word = node->kind == CAIRN_YAML_SCALAR && !cairn_yaml_is_null(node);
+    /* a bare name has no node of options: cairn_scene_options_of makes an empty one */
     *value = mapping ? node->first : node;
     const char *name = mapping ? (*value)->key : node->text;
     for (; count < MAX_KNOWN && choice->at(count); count++) {
@@ -341,6 +474,7 @@ cairn_status cairn_scene_read_choice(cairn_scene_build *b, const cairn_yaml_node
                            node->count > 1 ? " with several keys" : "", choice->noun, list);
 }
 
+/* A node by value: it has no children and lives only during the reading of one value. */
 cairn_yaml_node cairn_scene_options_of(const cairn_yaml_node *node, const char *name)
 {
     if (node->kind != CAIRN_YAML_SCALAR || !node->text || strcmp(node->text, name) != 0)
@@ -362,6 +496,7 @@ cairn_status cairn_scene_read_options(cairn_scene_build *b, const cairn_yaml_nod
     return cairn_scene_read_record(b, &given, record, options);
 }
 
+/* Bytes of UTF-8 above 127 count as printable. */
 static bool is_printable(const char *text)
 {
     for (; *text; text++)
@@ -370,6 +505,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
+/* The description is made first, because it cuts long texts and replaces control characters. */
 cairn_status cairn_scene_read_name(cairn_scene_build *b, const cairn_yaml_node *node,
                                    const char **out)
 {
@@ -385,6 +521,7 @@ cairn_status cairn_scene_read_name(cairn_scene_build *b, const cairn_yaml_node *
     return CAIRN_OK;
 }
 
+/* An empty value (`bodies:` with nothing after it) is an empty list. */
 cairn_status cairn_scene_check_list(cairn_scene_build *b, const cairn_yaml_node *node,
                                     const char *of_what)
 {
@@ -395,6 +532,7 @@ cairn_status cairn_scene_check_list(cairn_scene_build *b, const cairn_yaml_node 
     return cairn_yaml_fail(node, NULL, b->error, "found %s, expected a list of %s", found, of_what);
 }
 
+/* The error is at the second of the two keys in the arguments, wherever it is in the file. */
 cairn_status cairn_scene_refuse_both(cairn_scene_build *b, const cairn_yaml_node *mapping,
                                      const char *one, const char *other)
 {
@@ -423,7 +561,7 @@ cairn_status cairn_scene_no_memory(cairn_scene_build *b)
     return cairn_fail(b->error, CAIRN_NO_MEMORY, "", "out of memory");
 }
 
-/* As deep as a dotted key leads from a node. */
+/* The deepest node that a dotted key leads to, starting at `node`. */
 static const cairn_yaml_node *follow(const cairn_yaml_node *node, const char *key)
 {
     char part[sizeof((cairn_error *)0)->key];
@@ -443,7 +581,7 @@ static const cairn_yaml_node *follow(const cairn_yaml_node *node, const char *ke
 cairn_status cairn_scene_blame(cairn_scene_build *b, cairn_status status,
                                const cairn_yaml_node *node, const cairn_error *said)
 {
-    cairn_error copy = *said; /* may be the error that is written to */
+    cairn_error copy = *said; /* `said` may be b->error itself, which is overwritten below */
     if (status == CAIRN_OK)
         return CAIRN_OK;
     if (status == CAIRN_NO_MEMORY)
@@ -451,6 +589,7 @@ cairn_status cairn_scene_blame(cairn_scene_build *b, cairn_status status,
     const cairn_yaml_node *place = follow(node, copy.key);
     cairn_yaml_fail(place, NULL, b->error, "%s",
                     copy.message[0] ? copy.message : cairn_status_text(status));
+    /* a key that the file does not contain, such as one with a default, is appended to the path */
     size_t used = strlen(b->error->key);
     if (place == node && copy.key[0])
         snprintf(b->error->key + used, sizeof b->error->key - used, "%s%s", used ? "." : "",

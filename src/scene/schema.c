@@ -1,19 +1,22 @@
 /* schema.c - the JSON Schema (draft 2020-12) of the scene format, for editors and checkers.
  *
- * Written from the same tables that read scenes. What depends on other values (2D or 3D, names of
- * materials, free places) is beyond a schema and is checked when a scene is read. */
+ * Written from the same tables that read scenes. Conditions that depend on other values (2D or
+ * 3D, names of materials, free space) are beyond a schema; they are checked when a scene is
+ * read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "cairn/joint.h"
-#include "io/json.h"
-#include "io/scene_build.h"
+#include "file/json.h"
+#include "scene/stages.h"
 
 /* ---- pieces -------------------------------------------------------------------------------- */
 
-/* Comma, indentation and key in front of a value that is written by hand. */
+/* Write comma, indentation and key, for a value that the caller writes itself. cairn_json has no
+ * lists with one entry a line and no ready-made pieces of JSON, so this file adds both. Keys and
+ * texts of the tables need no escapes. */
 static FILE *raw(cairn_json *json, const char *key)
 {
     fputs(json->empty ? "\n" : ",\n", json->out);
@@ -24,6 +27,7 @@ static FILE *raw(cairn_json *json, const char *key)
     return json->out;
 }
 
+/* A list with one entry a line, unlike the lists of json.h. */
 static void begin_list(cairn_json *json, const char *key)
 {
     fputc('[', raw(json, key));
@@ -40,7 +44,7 @@ static void end_list(cairn_json *json)
 
 /* ---- one option ---------------------------------------------------------------------------- */
 
-/* minimum and maximum as far as there are any */
+/* The range of an option, as far as it has one. CAIRN_POSITIVE stands for "greater than 0". */
 static void write_range(cairn_json *json, const cairn_option *option)
 {
     if (option->minimum == CAIRN_POSITIVE)
@@ -51,12 +55,15 @@ static void write_range(cairn_json *json, const cairn_option *option)
         cairn_json_real(json, "maximum", option->maximum);
 }
 
+/* A number, or a text with a parameter ($name), which is a number when the scene is read. */
 static void write_number(cairn_json *json, const cairn_option *option, const char *type)
 {
-    cairn_json_text(json, "type", type);
+    fprintf(raw(json, "type"), "[\"%s\", \"string\"]", type);
+    cairn_json_text(json, "pattern", "[$]");
     write_range(json, option);
 }
 
+/* most = 0: of any length */
 static void write_list(cairn_json *json, const cairn_option *option, int least, int most)
 {
     cairn_json_text(json, "type", "array");
@@ -69,7 +76,8 @@ static void write_list(cairn_json *json, const cairn_option *option, int least, 
     }
 }
 
-/* Three numbers, in 2D two, for what turns one. */
+/* Three numbers, in 2D two; a rotation is three numbers or, in 2D, one. The schema does not know
+ * the dimension, so both are allowed. */
 static void write_vector(cairn_json *json, const cairn_option *option)
 {
     if (!cairn_scene_is_angular(option)) {
@@ -86,6 +94,7 @@ static void write_vector(cairn_json *json, const cairn_option *option)
     end_list(json);
 }
 
+/* The choices of an option as an enum, so that editors can complete them. */
 static void write_choices(cairn_json *json, const cairn_option *option)
 {
     begin_list(json, "enum");
@@ -94,7 +103,8 @@ static void write_choices(cairn_json *json, const cairn_option *option)
     end_list(json);
 }
 
-/* One of the choices, or another word: editors offer the choices. */
+/* One of the choices, or another word. The choices are listed so that editors offer them. The
+ * pattern is that of cairn_is_word. */
 static void write_word(cairn_json *json, const cairn_option *option)
 {
     begin_list(json, "anyOf");
@@ -117,6 +127,35 @@ static void write_names(cairn_json *json, const cairn_option *option)
     cairn_json_flag(json, "uniqueItems", true);
 }
 
+/* One of the forms above, or a function of time: an expression or one of its kinds. */
+static void write_or_function(cairn_json *json, const cairn_option *option,
+                              void (*write)(cairn_json *, const cairn_option *))
+{
+    begin_list(json, "anyOf");
+    cairn_json_begin(json, NULL);
+    write(json, option);
+    cairn_json_end(json);
+    fputs("{\"$ref\": \"#/$defs/function\"}", raw(json, NULL));
+    end_list(json);
+}
+
+static void write_real(cairn_json *json, const cairn_option *option)
+{
+    write_number(json, option, "number");
+}
+
+/* A vector of which each component is a number or a function. */
+static void write_varying_vector(cairn_json *json, const cairn_option *option)
+{
+    cairn_json_text(json, "type", "array");
+    cairn_json_begin(json, "items");
+    write_or_function(json, option, write_real);
+    cairn_json_end(json);
+    cairn_json_integer(json, "minItems", 2);
+    cairn_json_integer(json, "maxItems", 3);
+}
+
+/* Each type of option maps to one form of JSON Schema. */
 static void write_type(cairn_json *json, const cairn_option *option)
 {
     switch (option->type) {
@@ -144,9 +183,18 @@ static void write_type(cairn_json *json, const cairn_option *option)
     case CAIRN_OPTION_WORD:
         write_word(json, option);
         break;
+    case CAIRN_OPTION_FUNCTION:
+    case CAIRN_OPTION_VARYING:
+        write_or_function(json, option, write_real);
+        break;
+    case CAIRN_OPTION_VARYING_VECTOR:
+        write_varying_vector(json, option);
+        break;
     }
 }
 
+/* The default of an option that is not required. JSON has no infinity: such a default is left
+ * out. Lists are empty by default and are left out as well. */
 static void write_default(cairn_json *json, const cairn_option *option, const void *field)
 {
     const cairn_vec3 *v = field;
@@ -155,6 +203,7 @@ static void write_default(cairn_json *json, const cairn_option *option, const vo
         return;
     switch (option->type) {
     case CAIRN_OPTION_REAL:
+    case CAIRN_OPTION_VARYING:
         if (isfinite(*(const double *)field))
             cairn_json_real(json, "default", *(const double *)field);
         break;
@@ -169,6 +218,9 @@ static void write_default(cairn_json *json, const cairn_option *option, const vo
         cairn_json_text(json, "default", *(const char *const *)field);
         break;
     case CAIRN_OPTION_VECTOR:
+    case CAIRN_OPTION_VARYING_VECTOR:
+        if (!isfinite(v->x))
+            break;
         cairn_number_text(v->x, x);
         cairn_number_text(v->y, y);
         cairn_number_text(v->z, z);
@@ -176,10 +228,12 @@ static void write_default(cairn_json *json, const cairn_option *option, const vo
         break;
     case CAIRN_OPTION_LIST:
     case CAIRN_OPTION_NAMES:
+    case CAIRN_OPTION_FUNCTION:
         break;
     }
 }
 
+/* The unit goes into the description, where editors show it. */
 static void write_option(cairn_json *json, const cairn_option *option, const void *defaults)
 {
     char text[256];
@@ -194,6 +248,8 @@ static void write_option(cairn_json *json, const cairn_option *option, const voi
 
 /* ---- a mapping ----------------------------------------------------------------------------- */
 
+/* The defaults are taken from the record itself, so schema and reader cannot disagree. The
+ * record may be NULL. */
 static cairn_status write_record(cairn_json *json, const cairn_record *record)
 {
     if (!record)
@@ -208,7 +264,8 @@ static cairn_status write_record(cairn_json *json, const cairn_record *record)
     return CAIRN_OK;
 }
 
-/* A further key: its own schema, with its text put in front. */
+/* A further key: its own schema, an object, with the description put in front of the first
+ * member. */
 static void write_further(cairn_json *json, const cairn_scene_key *key)
 {
     fprintf(raw(json, key->name), "{\"description\": \"%s\", %s", key->text, key->schema + 1);
@@ -228,6 +285,7 @@ static void write_required(cairn_json *json, const cairn_scene_keys *keys)
     end_list(json);
 }
 
+/* Whether a mapping has any required key; if not, it may be empty or a bare name. */
 static bool has_required(const cairn_scene_keys *keys)
 {
     bool found = false;
@@ -240,10 +298,10 @@ static bool has_required(const cairn_scene_keys *keys)
     return found;
 }
 
-/* The inside of an object schema. */
+/* The members of an object schema. Unknown keys are errors, as in the reader. */
 static cairn_status write_mapping(cairn_json *json, const cairn_scene_keys *keys)
 {
-    /* a mapping without required keys may be left empty in YAML, which reads as null */
+    /* in YAML a mapping without required keys may be left empty, which reads as null */
     if (has_required(keys))
         cairn_json_text(json, "type", "object");
     else
@@ -270,12 +328,17 @@ static cairn_status write_definition(cairn_json *json, const char *name, cairn_s
 
 /* ---- one of several ------------------------------------------------------------------------ */
 
+/* The keys of one kind. Kinds without further keys are described by their table alone. */
 static cairn_scene_keys keys_of(const cairn_scene_choice *choice, int kind)
 {
     if (choice == &cairn_scene_generators)
         return cairn_scene_generator_keys(kind);
     if (choice == &cairn_scene_joints)
         return cairn_scene_joint_keys(kind);
+    if (choice == &cairn_scene_outlets)
+        return cairn_scene_outlet_keys(kind);
+    if (choice == &cairn_scene_conditions)
+        return cairn_scene_condition_keys(kind);
     if (choice == &cairn_scene_shapes)
         return cairn_scene_shape_keys(kind);
     return (cairn_scene_keys){ .record = choice->at(kind) };
@@ -318,12 +381,13 @@ static cairn_status write_choice(cairn_json *json, const cairn_scene_choice *cho
     return status;
 }
 
+/* A quaternion or {axis, angle}, as cairn_scene_read_orientation accepts them. */
 static cairn_status write_orientation(cairn_json *json)
 {
     cairn_json_begin(json, "orientation");
     begin_list(json, "oneOf");
-    fputs("{\"type\": \"array\", \"items\": {\"type\": \"number\"}, \"minItems\": 4, "
-          "\"maxItems\": 4}",
+    fputs("{\"type\": \"array\", \"items\": {\"type\": [\"number\", \"string\"], \"pattern\": "
+          "\"[$]\"}, \"minItems\": 4, \"maxItems\": 4}",
           raw(json, NULL));
     const cairn_scene_keys keys = cairn_scene_orientation_keys();
     cairn_json_begin(json, NULL);
@@ -336,6 +400,8 @@ static cairn_status write_orientation(cairn_json *json)
 
 /* ---- the whole ----------------------------------------------------------------------------- */
 
+/* JSON that was written cannot be taken back, so all parts are written and the first failure
+ * counts. */
 static cairn_status first_failure(const cairn_status *statuses, int count)
 {
     for (int i = 0; i < count; i++)
@@ -344,23 +410,32 @@ static cairn_status first_failure(const cairn_status *statuses, int count)
     return CAIRN_OK;
 }
 
+/* The definitions to which the schemas of further keys refer by #/$defs/name. Each is written
+ * once, since shapes are nested: a compound has parts, a part has a shape. */
 static cairn_status write_definitions(cairn_json *json)
 {
     cairn_json_begin(json, "$defs");
     const cairn_status statuses[] = {
         write_definition(json, "run", cairn_scene_run_keys()),
+        write_definition(json, "start", cairn_scene_start_keys()),
         write_definition(json, "measure", cairn_scene_measure_keys()),
         write_definition(json, "material", cairn_scene_material_keys()),
         write_definition(json, "pair", cairn_scene_pair_keys()),
         write_definition(json, "body", cairn_scene_body_keys()),
         write_definition(json, "part", cairn_scene_part_keys()),
+        write_definition(json, "driven_group", cairn_scene_driven_group_keys()),
         write_orientation(json),
         write_choice(json, &cairn_scene_friction_laws, NULL),
         write_choice(json, &cairn_scene_shapes, NULL),
         write_choice(json, &cairn_scene_drivers, NULL),
         write_choice(json, &cairn_scene_loads, NULL),
-        write_choice(json, &cairn_scene_distributions, "{\"type\": \"number\"}"),
+        write_choice(json, &cairn_scene_distributions,
+                     "{\"type\": [\"number\", \"string\"], \"pattern\": \"[$]\"}"),
+        write_choice(json, &cairn_scene_functions, "{\"type\": \"string\"}"),
         write_choice(json, &cairn_scene_generators, NULL),
+        write_choice(json, &cairn_scene_outlets, NULL),
+        write_definition(json, "event", cairn_scene_event_keys()),
+        write_choice(json, &cairn_scene_conditions, NULL),
         write_choice(json, &cairn_scene_joints, NULL),
         write_definition(json, "drive", (cairn_scene_keys){ .record = cairn_joint_drive_record() }),
     };
@@ -376,6 +451,7 @@ cairn_status cairn_scene_schema(FILE *out)
     cairn_json_text(&json, "$schema", "https://json-schema.org/draft/2020-12/schema");
     cairn_json_text(&json, "title", "cairn scene");
     cairn_json_text(&json, "description", "A scene of cairn, format version 1; SI units.");
+    /* C leaves the order of these two calls open; either order gives a valid schema */
     const cairn_status statuses[] = { write_mapping(&json, &keys), write_definitions(&json) };
     cairn_json_end(&json);
     cairn_status status = first_failure(statuses, 2);

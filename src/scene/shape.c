@@ -1,20 +1,21 @@
-/* scene_shape.c - the shapes of a scene: the few numbers of a kind through its table, and the data
- * of hulls, meshes, polylines, height fields and compounds. Files are looked for in the folder of
- * the scene and below; a name that leads out of it is refused. */
+/* shape.c - the shapes of a scene: the few numbers of a kind through its table, and the data of
+ * hulls, meshes, polylines, height fields and compounds. Files must lie in the folder of the
+ * scene or below it, so that a scene from elsewhere cannot make the program read other files. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "io/file.h"
-#include "io/scene_build.h"
+#include "file/file.h"
+#include "scene/stages.h"
 
-/* Compounds in compounds, at most. */
+/* Largest depth of compounds within compounds; reading them recurses. */
 enum { MAX_DEPTH = 16 };
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
+/* A finite number in metres; .inf and .nan are numbers in YAML but not coordinates. */
 static cairn_status read_coordinate(cairn_scene_build *b, const cairn_yaml_node *node, double *out)
 {
     char found[80];
@@ -40,6 +41,7 @@ static cairn_status read_point(cairn_scene_build *b, const cairn_yaml_node *node
     return CAIRN_OK;
 }
 
+/* The points live in the arena of the scene. `scale` converts their unit to metres. */
 static cairn_status read_points(cairn_scene_build *b, const cairn_yaml_node *list, double scale,
                                 cairn_vec3 **out)
 {
@@ -58,7 +60,8 @@ static cairn_status read_points(cairn_scene_build *b, const cairn_yaml_node *lis
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-/* Relative, and without a way up. */
+/* Whether a name is relative and has no part "..": it then cannot leave the folder, apart from
+ * links. */
 static bool stays_below(const char *name)
 {
     if (name[0] == '/' || name[0] == '\0')
@@ -71,17 +74,19 @@ static bool stays_below(const char *name)
     return true;
 }
 
-/* Links are followed: where the file really is must lie below where the folder really is. */
+/* Whether the file lies below the folder once links are resolved on both sides. */
 static bool really_below(const char *folder, const char *path)
 {
     char real_folder[CAIRN_PATH_BYTES], real_path[CAIRN_PATH_BYTES];
     if (!realpath(folder, real_folder) || !realpath(path, real_path))
-        return true; /* not there: opening it says so */
+        return true; /* does not exist: opening it reports that */
     size_t length = strlen(real_folder);
     return strncmp(real_folder, real_path, length) == 0 &&
            (real_path[length] == '/' || strcmp(real_folder, "/") == 0);
 }
 
+/* The folder of a path; "." if it has none. Paths that are too long end up there too, and
+ * opening the scene would have failed before. */
 static void folder_of(const char *path, char folder[CAIRN_PATH_BYTES])
 {
     const char *slash = strrchr(path, '/');
@@ -96,17 +101,20 @@ static void folder_of(const char *path, char folder[CAIRN_PATH_BYTES])
     }
 }
 
-static cairn_status find_file(cairn_scene_build *b, const cairn_yaml_node *node,
-                              char path[CAIRN_PATH_BYTES])
+/* Relative to the folder of the file in which the name stands, not to the current one. An override
+ * is relative to the scene. An included file lies below the folder of the scene, so a name that
+ * stays below its folder does too, apart from links. */
+cairn_status cairn_scene_find_file(cairn_scene_build *b, const cairn_yaml_node *node, char *path)
 {
-    char found[80], folder[CAIRN_PATH_BYTES];
+    char found[80], folder[CAIRN_PATH_BYTES], top[CAIRN_PATH_BYTES];
     cairn_yaml_describe(node, found, sizeof found);
     if (node->kind != CAIRN_YAML_SCALAR || cairn_yaml_is_null(node))
         return cairn_yaml_fail(node, NULL, b->error, "found %s, expected the name of a file",
                                found);
-    folder_of(b->tree.root->file, folder);
+    folder_of(b->tree.root->file, top);
+    folder_of(node->line > 0 ? node->file : b->tree.root->file, folder);
     TRY(cairn_path_join(folder, node->text, path, b->error));
-    if (!stays_below(node->text) || !really_below(folder, path))
+    if (!stays_below(node->text) || !really_below(top, path))
         return cairn_yaml_fail(node, NULL, b->error,
                                "found %s, expected a file in the scene's folder or below", found);
     return CAIRN_OK;
@@ -115,7 +123,8 @@ static cairn_status find_file(cairn_scene_build *b, const cairn_yaml_node *node,
 typedef cairn_status load_fn(const char *path, double scale, const cairn_geometry **out,
                              cairn_error *error);
 
-/* Bodies that name the same file share its data. */
+/* A file that has been read. Shapes with the same file, scale and loader share its geometry,
+ * which saves memory and time when many bodies use one mesh. */
 struct cairn_scene_file {
     cairn_scene_file *next;
     const char *path;
@@ -132,6 +141,7 @@ static const cairn_geometry *find_read(const cairn_scene_build *b, const cairn_s
     return NULL;
 }
 
+/* The list holds a reference of its own, released by cairn_scene_release_files. */
 static cairn_status remember(cairn_scene_build *b, const cairn_scene_file *read)
 {
     cairn_scene_file *file = cairn_arena_take(b->arena, 1, sizeof *file);
@@ -152,29 +162,37 @@ void cairn_scene_release_files(cairn_scene_build *b)
     b->files = NULL;
 }
 
-/* What is wrong in the file is told with its line there; the place in the scene is the key's. */
-static cairn_status load_new(cairn_scene_build *b, const cairn_yaml_node *node,
-                             cairn_scene_file *file)
+cairn_status cairn_scene_blame_file(cairn_scene_build *b, cairn_status status,
+                                    const cairn_yaml_node *node, const cairn_error *said)
 {
     char line[32] = "";
-    cairn_error said = { 0 };
-    cairn_status status = file->load(file->path, file->scale, &file->geometry, &said);
     if (status == CAIRN_OK)
-        return remember(b, file);
+        return CAIRN_OK;
     if (status == CAIRN_NO_MEMORY)
         return cairn_scene_no_memory(b);
-    if (said.line > 0)
-        snprintf(line, sizeof line, ":%d", said.line);
-    cairn_yaml_fail(node, NULL, b->error, "%s%s: %s", node->text, line, said.message);
+    if (said->line > 0)
+        snprintf(line, sizeof line, ":%d", said->line);
+    cairn_yaml_fail(node, NULL, b->error, "%s%s: %s", node->text, line,
+                    said->message[0] ? said->message : cairn_status_text(status));
     return status;
 }
 
+/* Read a file for the first time. */
+static cairn_status load_new(cairn_scene_build *b, const cairn_yaml_node *node,
+                             cairn_scene_file *file)
+{
+    cairn_error said = { 0 };
+    cairn_status status = file->load(file->path, file->scale, &file->geometry, &said);
+    return status == CAIRN_OK ? remember(b, file) : cairn_scene_blame_file(b, status, node, &said);
+}
+
+/* *out is a reference that the caller releases. */
 static cairn_status load_file(cairn_scene_build *b, const cairn_yaml_node *node, double scale,
                               load_fn *load, const cairn_geometry **out)
 {
     char path[CAIRN_PATH_BYTES];
     cairn_scene_file file = { .path = path, .scale = scale, .load = load };
-    TRY(find_file(b, node, path));
+    TRY(cairn_scene_find_file(b, node, path));
     *out = cairn_geometry_retain(find_read(b, &file));
     if (*out)
         return CAIRN_OK;
@@ -185,6 +203,7 @@ static cairn_status load_file(cairn_scene_build *b, const cairn_yaml_node *node,
 
 /* ---- kinds with data ------------------------------------------------------------------------ */
 
+/* The convex hull of points that are listed in the scene, or of the vertices of a file. */
 static cairn_status read_polyhedron(cairn_scene_build *b, const cairn_yaml_node *node,
                                     const cairn_scene_source *source, const cairn_geometry **out)
 {
@@ -210,6 +229,7 @@ static cairn_status read_mesh(cairn_scene_build *b, const cairn_yaml_node *node,
     return load_file(b, cairn_yaml_find(node, "file"), source->scale, cairn_mesh_load, out);
 }
 
+/* Polylines have no scale: their points are written in the scene, in metres. */
 static cairn_status read_polyline(cairn_scene_build *b, const cairn_yaml_node *node,
                                   const cairn_scene_source *source, const cairn_geometry **out)
 {
@@ -221,7 +241,7 @@ static cairn_status read_polyline(cairn_scene_build *b, const cairn_yaml_node *n
         b, cairn_polyline_create(points, list->count, source->closed, out, &said), node, &said);
 }
 
-/* All rows, one after the other; each as long as the first. */
+/* All rows, one after the other; each must be as long as the first. */
 static cairn_status read_rows(cairn_scene_build *b, const cairn_yaml_node *rows, int columns,
                               double *heights)
 {
@@ -244,6 +264,7 @@ static cairn_status read_height_field(cairn_scene_build *b, const cairn_yaml_nod
     const cairn_yaml_node *rows = cairn_yaml_find(node, "heights");
     cairn_error said = { 0 };
     TRY(cairn_scene_check_list(b, rows, "rows"));
+    /* too few rows or columns are refused by cairn_height_field_create */
     int columns = rows->first && rows->first->kind == CAIRN_YAML_LIST ? rows->first->count : 0;
     double *heights = cairn_arena_doubles(b->arena, (size_t)rows->count * (size_t)columns);
     if (!heights)
@@ -260,6 +281,8 @@ static cairn_status read_height_field(cairn_scene_build *b, const cairn_yaml_nod
 
 /* ---- compounds ------------------------------------------------------------------------------ */
 
+/* A part: a pose in the compound and a shape. In 2D the rotation by the angle a about z is the
+ * quaternion (cos(a/2), 0, 0, sin(a/2)); in 3D an orientation replaces it. */
 static cairn_status read_part(cairn_scene_build *b, const cairn_yaml_node *node, cairn_part *out)
 {
     const cairn_scene_keys keys = cairn_scene_part_keys();
@@ -277,7 +300,7 @@ static cairn_status read_part(cairn_scene_build *b, const cairn_yaml_node *node,
     return cairn_scene_read_shape(b, cairn_yaml_find(node, "shape"), &out->shape);
 }
 
-/* A complaint about one part is made at that part. */
+/* Check a part at once, so that an error is reported at this part and not at the whole compound. */
 static cairn_status check_part(cairn_scene_build *b, const cairn_yaml_node *node,
                                const cairn_part *part)
 {
@@ -288,6 +311,7 @@ static cairn_status check_part(cairn_scene_build *b, const cairn_yaml_node *node
                              &said);
 }
 
+/* *count includes a part that failed, because its geometry has to be released as well. */
 static cairn_status fill_parts(cairn_scene_build *b, const cairn_yaml_node *list, cairn_part *parts,
                                int *count)
 {
@@ -300,6 +324,7 @@ static cairn_status fill_parts(cairn_scene_build *b, const cairn_yaml_node *list
     return CAIRN_OK;
 }
 
+/* Counting keys named `parts` above the node gives the depth without a counter in the build. */
 static bool too_deep(const cairn_yaml_node *node)
 {
     int depth = 0;
@@ -308,6 +333,8 @@ static bool too_deep(const cairn_yaml_node *node)
     return depth > MAX_DEPTH;
 }
 
+/* The compound retains the geometries of its parts; the references of the reader are released
+ * here. */
 static cairn_status read_compound(cairn_scene_build *b, const cairn_yaml_node *node,
                                   const cairn_scene_source *source, const cairn_geometry **out)
 {
@@ -336,13 +363,14 @@ static cairn_status read_compound(cairn_scene_build *b, const cairn_yaml_node *n
 typedef cairn_status read_fn(cairn_scene_build *b, const cairn_yaml_node *node,
                              const cairn_scene_source *source, const cairn_geometry **out);
 
+/* Kinds that are not listed have no data besides the numbers of their table. */
 static read_fn *const readers[CAIRN_SHAPE_COUNT] = {
     [CAIRN_SHAPE_POLYHEDRON] = read_polyhedron, [CAIRN_SHAPE_MESH] = read_mesh,
     [CAIRN_SHAPE_POLYLINE] = read_polyline,     [CAIRN_SHAPE_HEIGHT_FIELD] = read_height_field,
     [CAIRN_SHAPE_COMPOUND] = read_compound,
 };
 
-/* A kind that the dimension does not have is refused before its data are read. */
+/* Refuse a kind that does not exist in this dimension before its data are read. */
 static cairn_status check_dimension(cairn_scene_build *b, const cairn_yaml_node *node, int kind)
 {
     int only = cairn_shape_dimension((cairn_shape_kind)kind);
@@ -352,6 +380,8 @@ static cairn_status check_dimension(cairn_scene_build *b, const cairn_yaml_node 
                            cairn_shape_record(kind)->name, only);
 }
 
+/* The geometry is read last, when the numbers of the shape are known to be valid; out->geometry
+ * is NULL until then. */
 cairn_status cairn_scene_read_shape(cairn_scene_build *b, const cairn_yaml_node *node,
                                     cairn_shape *out)
 {

@@ -1,7 +1,8 @@
-/* yaml.c - from the events of libyaml to a tree, see yaml.h.
+/* yaml.c - builds a tree from the events of libyaml, see yaml.h.
  *
- * Hostile texts are bounded: depth, number of values, values copied by aliases, anchors. */
-#include "io/yaml.h"
+ * Scene files may come from anywhere, so a hostile text must not exhaust memory or stack: depth,
+ * number of values, values copied by aliases ("billion laughs") and anchors are all bounded. */
+#include "scene/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,39 +14,44 @@
 #include "base/text.h"
 
 enum {
+    /* copying, measuring height and printing paths recurse, so the depth bounds the stack */
     MAX_DEPTH = 32,
     MAX_NODES = 4000000,
     MAX_COPIES = 200000, /* values that aliases may add */
     MAX_ANCHORS = 1000,
-    MAX_MERGED = 1000, /* keys of a mapping with a merge key */
-    SLAB = 64,         /* nodes taken from the arena at once */
-    LETTER_SLAB = 4096 /* bytes of text taken at once        */
+    MAX_MERGED = 1000, /* keys of a mapping with a merge key: merging takes quadratic time */
+    SLAB = 64,         /* nodes per allocation */
+    LETTER_SLAB = 4096 /* bytes per allocation of texts */
 };
 
+/* A named node that aliases may refer to. A later anchor of the same name hides an earlier one. */
 typedef struct anchor {
     const char *name;
     const cairn_yaml_node *node;
 } anchor;
 
-/* The state between two events. */
+/* The state between two events. libyaml reports a text as a sequence of events (scalar, alias,
+ * start and end of a mapping or list); `current` and `key` say where the next value belongs.
+ * The number of anchors is bounded, so they are searched linearly. */
 typedef struct builder {
     cairn_yaml *tree;
     yaml_parser_t *parser;
-    cairn_yaml_node *root, *current; /* what is finished or open; the innermost open collection */
+    cairn_yaml_node *root, *current; /* the top node; the innermost open collection, NULL outside */
     const char *file, *text;
     size_t length;
-    bool marked;     /* marks count (not for overrides)            */
-    const char *key; /* read, waiting for its value; NULL: none    */
+    bool marked;     /* positions are meaningful: false for overrides */
+    const char *key; /* a key whose value has not come yet; NULL: none */
     int key_line, key_column;
     int depth, documents, anchor_count;
-    int64_t copies;
+    int64_t copies; /* nodes that aliases have added */
     anchor anchors[MAX_ANCHORS];
-    const char *open_anchor[MAX_DEPTH + 1]; /* of the open collections, by depth */
+    const char *open_anchor[MAX_DEPTH + 1]; /* anchors of the open collections, by depth */
     cairn_error *error;
 } builder;
 
 /* ---- nodes and texts ----------------------------------------------------------------------- */
 
+/* Nodes are taken from the arena in slabs, because a large scene has up to millions of them. */
 cairn_yaml_node *cairn_yaml_node_create(cairn_yaml *tree, cairn_yaml_kind kind)
 {
     if (tree->spare_count == 0) {
@@ -61,6 +67,8 @@ cairn_yaml_node *cairn_yaml_node_create(cairn_yaml *tree, cairn_yaml_kind kind)
     return node;
 }
 
+/* Texts are packed into blocks; a text longer than a block gets one of its own. What remains of
+ * the old block is not used any more, but belongs to the arena. */
 const char *cairn_yaml_text(cairn_yaml *tree, const char *text, size_t length)
 {
     if (tree->letter_count < length + 1) {
@@ -103,6 +111,8 @@ static cairn_status no_memory(builder *b)
     return cairn_fail(b->error, CAIRN_NO_MEMORY, "", "out of memory");
 }
 
+/* Fail at a position of libyaml, which counts lines and columns from 0. Overrides have no
+ * position. */
 static cairn_status fail_at(builder *b, yaml_mark_t mark, const char *message)
 {
     if (b->error) {
@@ -113,7 +123,8 @@ static cairn_status fail_at(builder *b, yaml_mark_t mark, const char *message)
     return cairn_fail(b->error, CAIRN_BAD_INPUT, "", "%s", message);
 }
 
-/* Line and column of a byte; columns count characters, so the followers of UTF-8 do not count. */
+/* Line and column of a byte. Columns count characters: continuation bytes of UTF-8 (10xxxxxx) do
+ * not count. */
 static yaml_mark_t mark_of(const char *text, size_t length, size_t offset)
 {
     yaml_mark_t mark = { 0 };
@@ -125,7 +136,8 @@ static yaml_mark_t mark_of(const char *text, size_t length, size_t offset)
     return mark;
 }
 
-/* What libyaml has to say, in its own words. */
+/* Report an error of libyaml in its own words. For bytes that are not UTF-8 it gives an offset
+ * instead of a position. */
 static cairn_status fail_parser(builder *b)
 {
     const yaml_parser_t *parser = b->parser;
@@ -143,6 +155,9 @@ static cairn_status fail_parser(builder *b)
 
 /* ---- building ------------------------------------------------------------------------------ */
 
+/* Record the position of a node. The limit on the number of nodes is checked here because every
+ * node of the text passes through this function once; copies made by aliases have a limit of
+ * their own. */
 static cairn_status set_place(builder *b, cairn_yaml_node *node, yaml_mark_t mark)
 {
     node->file = b->file;
@@ -153,7 +168,8 @@ static cairn_status set_place(builder *b, cairn_yaml_node *node, yaml_mark_t mar
     return CAIRN_OK;
 }
 
-/* Hang a finished or just opened node into the innermost open collection. */
+/* Add a finished or just opened node to the innermost open collection, under the key that was
+ * read before it. The first node of the document becomes the root. */
 static void attach(builder *b, cairn_yaml_node *node)
 {
     if (!b->current) {
@@ -167,6 +183,8 @@ static void attach(builder *b, cairn_yaml_node *node)
     cairn_yaml_append(b->current, node);
 }
 
+/* Make a node known under its anchor. Collections are entered when they close, so an alias
+ * inside its own anchor is unknown and the tree cannot contain a cycle. */
 static cairn_status remember(builder *b, const char *name, const cairn_yaml_node *node,
                              yaml_mark_t mark)
 {
@@ -178,6 +196,7 @@ static cairn_status remember(builder *b, const char *name, const cairn_yaml_node
     return CAIRN_OK;
 }
 
+/* Copy the name of an anchor, since the event that owns it is deleted; NULL if there is none. */
 static cairn_status anchor_name(builder *b, const yaml_char_t *name, const char **out)
 {
     *out = NULL;
@@ -187,12 +206,13 @@ static cairn_status anchor_name(builder *b, const yaml_char_t *name, const char 
     return *out ? CAIRN_OK : no_memory(b);
 }
 
+/* In a mapping the events alternate between key and value. */
 static bool waits_for_key(const builder *b)
 {
     return b->current && b->current->kind == CAIRN_YAML_MAPPING && !b->key;
 }
 
-/* Texts end at their first zero here: a text with one inside would lose its rest. */
+/* Refuse zero characters: texts are C strings here, so everything after the zero would be lost. */
 static cairn_status refuse_zero(builder *b, const yaml_event_t *event)
 {
     if (!memchr(event->data.scalar.value, '\0', event->data.scalar.length))
@@ -201,6 +221,7 @@ static cairn_status refuse_zero(builder *b, const yaml_event_t *event)
                    "the text has a zero character (\\0), expected one without");
 }
 
+/* Keep a key until its value comes. Keys are always texts, also if they look like numbers. */
 static cairn_status take_key(builder *b, const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
@@ -221,6 +242,7 @@ static cairn_status take_scalar(builder *b, const yaml_event_t *event)
     if (!node)
         return no_memory(b);
     TRY(set_place(b, node, event->start_mark));
+    /* "12" in quotes is a text: only plain scalars may become numbers, flags or null */
     node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
     node->text =
         cairn_yaml_text(b->tree, (const char *)event->data.scalar.value, event->data.scalar.length);
@@ -232,6 +254,7 @@ static cairn_status take_scalar(builder *b, const yaml_event_t *event)
     return remember(b, name, node, event->start_mark);
 }
 
+/* Begin a mapping or a list: it becomes the current collection until its end event. */
 static cairn_status open_collection(builder *b, const yaml_event_t *event)
 {
     bool mapping = event->type == YAML_MAPPING_START_EVENT;
@@ -258,7 +281,9 @@ static cairn_status open_collection(builder *b, const yaml_event_t *event)
 
 /* ---- aliases ------------------------------------------------------------------------------- */
 
-/* A copy of a node with everything below it. */
+/* A copy of a node and its subtree; NULL if memory runs out or if b->copies passes its limit,
+ * which the caller tells apart. Copies keep the position of the original, so errors point to the
+ * anchor. */
 static cairn_yaml_node *copy(builder *b, const cairn_yaml_node *node)
 {
     if (++b->copies > MAX_COPIES)
@@ -278,6 +303,7 @@ static cairn_yaml_node *copy(builder *b, const cairn_yaml_node *node)
     return twin;
 }
 
+/* Levels of a subtree, 1 for a scalar. */
 static int height(const cairn_yaml_node *node)
 {
     int highest = 0;
@@ -288,11 +314,13 @@ static int height(const cairn_yaml_node *node)
     return highest + 1;
 }
 
+/* Replace an alias by a copy of its anchor, so that a later override changes one of them only. */
 static cairn_status take_alias(builder *b, const yaml_event_t *event)
 {
     const char *name = (const char *)event->data.alias.anchor;
     if (waits_for_key(b))
         return fail_at(b, event->start_mark, "found an alias, expected a key");
+    /* the last anchor of this name counts, as YAML demands */
     int i = b->anchor_count - 1;
     while (i >= 0 && strcmp(b->anchors[i].name, name) != 0)
         i--;
@@ -309,19 +337,27 @@ static cairn_status take_alias(builder *b, const yaml_event_t *event)
     return CAIRN_OK;
 }
 
-/* ---- closing a mapping: the merge key, duplicate keys ---------------------------------------- */
+/* ---- closing a mapping: the merge key, duplicate keys ------------------------------------ */
 
-/* Move into `mapping` what `source` has and `mapping` has not. */
-static void merge(cairn_yaml_node *mapping, cairn_yaml_node *source)
+/* Copies of the children of `source` into `mapping`, except keys that `mapping` already has. The
+ * source stays as it is: it may have an anchor of its own, and be merged again. */
+static cairn_status merge(builder *b, cairn_yaml_node *mapping, const cairn_yaml_node *source)
 {
-    cairn_yaml_node *next;
-    for (cairn_yaml_node *child = source->first; child; child = next) {
-        next = child->next;
-        if (!cairn_yaml_find(mapping, child->key))
-            cairn_yaml_append(mapping, child);
+    for (const cairn_yaml_node *child = source->first; child; child = child->next) {
+        if (cairn_yaml_find(mapping, child->key))
+            continue;
+        cairn_yaml_node *twin = copy(b, child);
+        if (b->copies > MAX_COPIES)
+            return cairn_yaml_fail_key(source, b->error,
+                                       "aliases stand for more than 200000 values");
+        if (!twin)
+            return no_memory(b);
+        cairn_yaml_append(mapping, twin);
     }
+    return CAIRN_OK;
 }
 
+/* The list is linked in one direction only, so the predecessor has to be searched. */
 static void unlink_child(cairn_yaml_node *parent, const cairn_yaml_node *child)
 {
     cairn_yaml_node *before = NULL;
@@ -336,7 +372,8 @@ static void unlink_child(cairn_yaml_node *parent, const cairn_yaml_node *child)
     parent->count--;
 }
 
-/* `<<: {...}` or `<<: [{...}, ...]`: the first one that has a key wins. */
+/* Apply a merge key, `<<: {...}` or `<<: [{...}, ...]`. Keys of the mapping itself win over
+ * merged ones, and earlier sources over later ones. */
 static cairn_status carry_out_merge(builder *b, cairn_yaml_node *mapping)
 {
     cairn_yaml_node *source = mapping->first;
@@ -352,12 +389,13 @@ static cairn_status carry_out_merge(builder *b, cairn_yaml_node *mapping)
                                        "the merge key << takes a mapping or a list of mappings");
         if (mapping->count + n->count > MAX_MERGED)
             return cairn_yaml_fail_key(source, b->error, "more than 1000 keys to merge");
-        merge(mapping, n);
+        TRY(merge(b, mapping, n));
     }
     return CAIRN_OK;
 }
 
-/* Sort by key, then by place, so that equal keys become neighbours. */
+/* Order by key, then by position, so that equal keys become neighbours and the second one of a
+ * pair is the one that came later in the file. */
 static int by_key(const void *left, const void *right)
 {
     const cairn_yaml_node *a = *(cairn_yaml_node *const *)left;
@@ -368,6 +406,8 @@ static int by_key(const void *left, const void *right)
     return order ? order : (a->key_column > b->key_column) - (a->key_column < b->key_column);
 }
 
+/* Refuse a mapping that has a key twice, at the first repetition in the file. Sorting keeps this
+ * n log n for mappings with many keys. */
 static cairn_status refuse_duplicates(builder *b, const cairn_yaml_node *mapping)
 {
     if (mapping->count < 2)
@@ -393,6 +433,7 @@ static cairn_status close_collection(builder *b, const yaml_event_t *event)
 {
     cairn_yaml_node *node = b->current;
     if (node->kind == CAIRN_YAML_MAPPING) {
+        /* before the merge, after which equal keys can no longer be told from overridden ones */
         TRY(refuse_duplicates(b, node));
         TRY(carry_out_merge(b, node));
     }
@@ -404,6 +445,7 @@ static cairn_status close_collection(builder *b, const yaml_event_t *event)
 
 /* ---- the events ---------------------------------------------------------------------------- */
 
+/* Start and end of the stream and the end of a document carry no data and are ignored. */
 static cairn_status take_event(builder *b, const yaml_event_t *event)
 {
     switch (event->type) {
@@ -426,6 +468,7 @@ static cairn_status take_event(builder *b, const yaml_event_t *event)
     }
 }
 
+/* The event is deleted before a failure is passed on, since libyaml allocated its contents. */
 static cairn_status take_all_events(builder *b)
 {
     bool ended = false;
@@ -447,6 +490,7 @@ static cairn_status build(builder *b)
     if (!yaml_parser_initialize(&parser))
         return no_memory(b);
     yaml_parser_set_input_string(&parser, (const unsigned char *)b->text, b->length);
+    /* UTF-8 only: libyaml would otherwise guess UTF-16 from a byte order mark */
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     b->parser = &parser;
     cairn_status status = take_all_events(b);
@@ -454,7 +498,7 @@ static cairn_status build(builder *b)
     return status;
 }
 
-/* The builder is large (its anchors), so it is not put on the stack. */
+/* The builder is large because of its anchors, so it is allocated instead of put on the stack. */
 static cairn_status parse(cairn_yaml *tree, const builder *start, cairn_yaml_node **out)
 {
     builder *b = cairn_arena_take(&tree->arena, 1, sizeof *b);
@@ -470,6 +514,7 @@ static cairn_status parse(cairn_yaml *tree, const builder *start, cairn_yaml_nod
 cairn_status cairn_yaml_parse(cairn_yaml *tree, const char *text, size_t length, const char *file,
                               cairn_error *error)
 {
+    /* a byte order mark at the start is skipped */
     size_t mark = cairn_text_mark(text, length);
     builder start = {
         .marked = true, .text = text + mark, .length = length - mark, .error = error

@@ -1,10 +1,11 @@
 /* compare.c - schemes, solvers and time steps on the same scene.
  *
- * 1. The reference runs first, and its bodies' places at the common times are kept.
- * 2. Each other run measures its distance from them as it goes, so no second trajectory is stored.
- * 3. The order of a scheme and solver is the slope of log(difference) over log(time step), by
- *    least squares; with two steps the ratio of the logarithms. */
-#include "io/compare.h"
+ * 1. The reference runs first, and the positions of its bodies at the common times are stored.
+ * 2. Each other run measures its distance from them as it proceeds, so no second trajectory is
+ *    stored.
+ * 3. The order of a scheme and solver is the slope of log(difference) over log(time step), by least
+ *    squares; with two time steps it is log(d1/d2) / log(h1/h2). */
+#include "study/study.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,28 +13,34 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "io/json.h"
-#include "io/trajectory.h"
+#include "cairn/output.h"
+#include "file/file.h"
+#include "file/json.h"
 
 enum { MOST_SCHEMES = 64 };
 
+/* One comparison under way. All of it is private to cairn_compare except `comparison`, which the
+ * caller receives. */
 typedef struct session {
     const char *path;
-    const char **overrides;        /* the caller's, then room for scheme, solver and time step */
-    cairn_compare_options options; /* complete: no defaults left */
+    const char **overrides;        /* the caller's, then 3 more for scheme, solver and time step */
+    cairn_compare_options options; /* after complete(): every default is filled in */
+    /* Storage that `options` points to where the caller left a choice to the scene or to the
+     * tables. */
     const char *all_schemes[MOST_SCHEMES];
     const char *scene_solver;
     double scene_step;
-    cairn_scene *probe; /* the scene as it is, never run */
+    cairn_scene *probe; /* the scene as the file has it: a source of defaults, never run */
     cairn_sample_times times;
     cairn_trajectory reference;
     cairn_comparison *comparison;
-    int runs;
+    int runs; /* to be made in all, for the progress callback */
 } session;
 
 /* ---- names and defaults --------------------------------------------------------------------- */
 
-/* The name as its table keeps it; NULL: unknown. */
+/* The table's own copy of a name, NULL: unknown. Items refer to this copy, so they outlive the
+ * options of the caller, and two equal names are equal pointers. */
 static const char *find_name(const char *(*name_at)(int), const char *name)
 {
     for (int i = 0; name && name_at(i); i++)
@@ -52,6 +59,8 @@ static cairn_status check_names(const char *(*name_at)(int), const char *what,
     return CAIRN_OK;
 }
 
+/* The range is that of the option `time_step`, so that a comparison accepts what a scene
+ * accepts. */
 static cairn_status check_step(const char *key, double step, cairn_error *error)
 {
     const cairn_option *option = cairn_record_find(cairn_step_record(), "time_step");
@@ -62,7 +71,7 @@ static cairn_status check_step(const char *key, double step, cairn_error *error)
     return cairn_fail(error, CAIRN_BAD_INPUT, key, "found %g, expected %s", step, expected);
 }
 
-/* A reference step of 0 stands for the smallest of the others, or a tenth of it. */
+/* A reference step of 0 means: choose one, see complete(). */
 static cairn_status check_steps(const cairn_compare_options *o, cairn_error *error)
 {
     for (int i = 0; i < o->time_steps.count; i++)
@@ -87,7 +96,8 @@ static double largest(const cairn_list *list)
     return most;
 }
 
-/* Fill in what was left to the scene and to the tables. */
+/* Fill in what the caller left to the scene and to the tables, then check all of it before the
+ * first run, which may take hours. */
 static cairn_status complete(session *s, cairn_error *error)
 {
     cairn_compare_options *o = &s->options;
@@ -111,7 +121,9 @@ static cairn_status complete(session *s, cairn_error *error)
     TRY(check_names(cairn_scheme_name, "scheme", &o->reference, 1, error));
     TRY(check_names(cairn_solver_name, "solver", o->solvers, o->solver_count, error));
     TRY(check_steps(o, error));
-    if (o->reference_step == 0) /* a tenth, so that its own error does not spoil the order */
+    /* A tenth, so that the error of the reference hardly changes the order. A first-order scheme
+     * has d = C (h - h_ref): the nearer h is to h_ref, the steeper the slope looks. */
+    if (o->reference_step == 0)
         o->reference_step = smallest(&o->time_steps) / (o->time_steps.count > 1 ? 10 : 1);
     s->times = cairn_sample_times_make(cairn_world_time(s->probe->world), s->probe->run.duration,
                                        largest(&o->time_steps));
@@ -120,18 +132,19 @@ static cairn_status complete(session *s, cairn_error *error)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* A run under way. */
+/* State of one run, for the callback after each of its steps. */
 typedef struct watch {
     session *s;
     const cairn_world *world;
     cairn_compared *item;
     cairn_distance_meter meter;
-    int next; /* the sample due next */
-    cairn_status status;
-    bool stopped;
+    int next;            /* index of the next sample to take */
+    cairn_status status; /* of the sampling itself                     */
+    bool stopped;        /* the caller's callback ended the comparison */
 } watch;
 
-/* Take the samples that are due up to `limit`. */
+/* Take all samples with times up to `limit` (s). The reference first stores the sample and then
+ * measures the distance from itself, which is 0, so that its table entry is complete. */
 static cairn_status sample_until(watch *w, double limit)
 {
     const cairn_sample_times *times = &w->s->times;
@@ -153,12 +166,17 @@ static bool caller_goes_on(const watch *w, const cairn_progress *step)
     return !s->options.progress || s->options.progress(&progress, s->options.context);
 }
 
+/* Called by cairn_run after every step. Energy that works bring in does not count as a rise, so the
+ * rise is minus the sum of the losses in the ledger of the step (docs/run-format.md). `rounding`, a
+ * share of the step, keeps a sample that coincides with the end of a step from being taken one step
+ * late because of rounding in the times. */
 static bool after_step(const cairn_progress *progress, void *context)
 {
     watch *w = context;
     const double rounding = 1e-6;
     const cairn_energy *e = &progress->report->energy;
-    double rise = -(e->friction_loss + e->impact_loss + e->sleep_loss + e->numerical_loss);
+    double rise =
+        -(e->friction_loss + e->impact_loss + e->damping_loss + e->sleep_loss + e->numerical_loss);
     if (rise > w->item->energy_rise)
         w->item->energy_rise = rise;
     w->status = sample_until(w, progress->time + rounding * w->item->time_step);
@@ -166,11 +184,15 @@ static bool after_step(const cairn_progress *progress, void *context)
     return w->status == CAIRN_OK && !w->stopped;
 }
 
-/* A whole number of steps may end up to half a step before the duration: go on straight. */
+/* Run one scene without writing anything. The number of steps is rounded, so the last step may end
+ * up to half a step before the last sample; that sample is extrapolated along straight lines. A run
+ * that failed is not extrapolated. */
 static cairn_status run_scene(watch *w, cairn_scene *scene)
 {
     const double half_a_step = 0.500001;
     cairn_compared *item = w->item;
+    /* The packing fraction costs time and is not compared. With "stop" a run would end at the first
+     * missed step, and the differences would not be comparable. */
     scene->run.packing = false;
     scene->run.on_uncertified = "warn";
     w->world = scene->world;
@@ -182,6 +204,9 @@ static cairn_status run_scene(watch *w, cairn_scene *scene)
     return item->status == CAIRN_NO_MEMORY ? CAIRN_NO_MEMORY : CAIRN_OK;
 }
 
+/* Load the scene again with the scheme, solver and time step of the item as overrides, after those
+ * of the caller, so that they win. Every run needs a new world. The three texts live on this stack
+ * frame, so the pointers are cleared before it ends. */
 static cairn_status load(session *s, const cairn_compared *item, cairn_scene **out,
                          cairn_error *error)
 {
@@ -200,6 +225,8 @@ static cairn_status load(session *s, const cairn_compared *item, cairn_scene **o
     return status;
 }
 
+/* Whether the options of the item go together, before the scene is loaded: scheme, solver and
+ * dimension. */
 static cairn_status check_fit(const session *s, const cairn_compared *item, cairn_error *error)
 {
     cairn_step_options step = s->probe->step;
@@ -209,7 +236,9 @@ static cairn_status check_fit(const session *s, const cairn_compared *item, cair
     return cairn_step_options_check(&step, cairn_world_dimension(s->probe->world), error);
 }
 
-/* Fills the item; fails only when the comparison cannot go on. */
+/* Fill the item. A run that fails, or options that do not go together, are results of the
+ * comparison and recorded in the item; the function itself fails only if the comparison cannot
+ * continue. */
 static cairn_status run_item(session *s, cairn_compared *item)
 {
     watch w = { .s = s, .item = item };
@@ -233,6 +262,7 @@ static cairn_status add_run(session *s, const cairn_compared *wanted)
 {
     cairn_comparison *c = s->comparison;
     cairn_compared item = *wanted;
+    /* Reserved before the run, so that a result of hours is not lost for want of memory. */
     TRY(cairn_memory_reserve((void **)&c->items, &c->capacity, c->count + 1, sizeof *c->items));
     item.scheme = find_name(cairn_scheme_name, item.scheme);
     item.solver = find_name(cairn_solver_name, item.solver);
@@ -243,7 +273,8 @@ static cairn_status add_run(session *s, const cairn_compared *wanted)
 
 /* ---- all runs ------------------------------------------------------------------------------- */
 
-/* The first of the solvers that goes with the scheme of the reference, else auto. */
+/* The reference uses the first of the requested solvers that works with its scheme; if none does,
+ * auto. */
 static cairn_compared choose_reference(const session *s)
 {
     const cairn_compare_options *o = &s->options;
@@ -259,7 +290,7 @@ static cairn_compared choose_reference(const session *s)
     return item;
 }
 
-/* Combination number `k` of scheme, solver and time step, the last changing fastest. */
+/* Combination k of scheme, solver and time step; the time step varies fastest, then the solver. */
 static cairn_compared combination(const cairn_compare_options *o, int k)
 {
     int steps = o->time_steps.count;
@@ -274,6 +305,7 @@ static bool is_same(const cairn_compared *a, const cairn_compared *b)
            a->time_step == b->time_step;
 }
 
+/* A combination that equals the reference is not computed twice. */
 static cairn_status run_all(session *s)
 {
     const cairn_compare_options *o = &s->options;
@@ -295,13 +327,17 @@ static cairn_status run_all(session *s)
 
 /* ---- (3) the order -------------------------------------------------------------------------- */
 
+/* Whether a run contributes to the order of a group. Names are compared as pointers, see find_name.
+ * A difference of 0 has no logarithm. */
 static bool counts(const cairn_compared *a, const cairn_compared *group)
 {
     return a->scheme == group->scheme && a->solver == group->solver && !a->is_reference &&
            a->status == CAIRN_OK && a->difference.samples > 0 && a->difference.whole_rms > 0;
 }
 
-/* With x = log h and y = log d: n sum xy - sum x sum y over n sum x^2 - (sum x)^2. */
+/* The slope by least squares, with x = log h and y = log d:
+ *   (n sum xy - sum x sum y) / (n sum x^2 - (sum x)^2)
+ * NaN with fewer than two different time steps: the denominator is then 0 up to rounding. */
 static double slope(const cairn_comparison *c, const cairn_compared *group)
 {
     double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -309,7 +345,7 @@ static double slope(const cairn_comparison *c, const cairn_compared *group)
     for (size_t i = 0; i < c->count; i++) {
         if (!counts(&c->items[i], group))
             continue;
-        /* relative to the group's own step, so that equal steps give zeros */
+        /* h relative to the group's own step, so that equal steps give exactly 0 */
         double x = log(c->items[i].time_step / group->time_step);
         double y = log(c->items[i].difference.whole_rms);
         n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
@@ -318,6 +354,7 @@ static double slope(const cairn_comparison *c, const cairn_compared *group)
     return n >= 2 && spread > least_spread ? (n * sxy - sx * sy) / spread : NAN;
 }
 
+/* All runs of one scheme and solver get the same order. */
 static void estimate_orders(cairn_comparison *c)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -326,6 +363,8 @@ static void estimate_orders(cairn_comparison *c)
 
 /* ---- the public face ------------------------------------------------------------------------ */
 
+/* On failure or stop, the session keeps what was computed; cairn_compare decides what the caller
+ * gets. */
 static cairn_status compare(session *s, cairn_error *error)
 {
     const char *const *overrides = s->options.overrides;
@@ -374,4 +413,213 @@ int cairn_comparison_count(const cairn_comparison *comparison)
 const cairn_compared *cairn_comparison_at(const cairn_comparison *comparison, int index)
 {
     return index >= 0 && (size_t)index < comparison->count ? &comparison->items[index] : NULL;
+}
+
+/* ---- tables and diagrams ----------------------------------------------------------------- */
+
+/* A comparison as a table, and as a gnuplot script. */
+
+/* ---- compare.csv ---------------------------------------------------------------------------- */
+
+/* A preceding comma and the number; numbers that are not finite are unknown and leave the cell
+ * empty. */
+static void write_number(FILE *out, double value)
+{
+    char text[32] = "";
+    if (isfinite(value))
+        cairn_number_text(value, text);
+    fprintf(out, ",%s", text);
+}
+
+static void write_numbers(FILE *out, const double *values, size_t count, bool known)
+{
+    for (size_t i = 0; i < count; i++)
+        write_number(out, known ? values[i] : NAN);
+}
+
+static const char *verdict(const cairn_compared *a)
+{
+    return a->status == CAIRN_OK            ? "done"
+           : a->status == CAIRN_UNSUPPORTED ? "do not go together"
+                                            : "failed";
+}
+
+/* The reason of a failure, in quotes, with inner quotes doubled (RFC 4180); ends the line. */
+static void write_remark(FILE *out, const cairn_compared *a)
+{
+    const char *text = a->error.message[0] ? a->error.message : cairn_status_text(a->status);
+    fputs(",\"", out);
+    for (const char *c = a->status == CAIRN_OK ? "" : text; *c; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    fputs("\"\n", out);
+}
+
+/* One line of compare.csv, in the order of the names that write_csv writes. A run without steps has
+ * no totals, and one without samples has no differences. */
+static void write_run(FILE *out, const cairn_compared *a)
+{
+    const cairn_run_difference *d = &a->difference;
+    const cairn_run_summary *s = &a->summary;
+    const cairn_certificate *worst = &s->worst;
+    const double differences[] = { d->end_time, d->end_max, d->end_rms, d->whole_max,
+                                   d->whole_rms };
+    const double totals[] = { s->energy.kinetic + s->energy.potential,
+                              a->energy_rise,
+                              worst->penetration,
+                              worst->judgement.asked.relative,
+                              worst->judgement.coulomb.relative,
+                              worst->dilatation,
+                              worst->spurious_work,
+                              s->mean_upgraded,
+                              (double)s->steps,
+                              (double)s->uncertified,
+                              s->mean_iterations,
+                              (double)s->max_iterations,
+                              s->wall_seconds };
+    fprintf(out, "%s,%s", a->scheme, a->solver);
+    write_number(out, a->time_step);
+    fprintf(out, ",%s,%s", a->is_reference ? "yes" : "no", verdict(a));
+    write_numbers(out, differences, sizeof differences / sizeof *differences, d->samples > 0);
+    write_number(out, a->order);
+    write_numbers(out, totals, sizeof totals / sizeof *totals, s->steps > 0);
+    write_remark(out, a);
+}
+
+static cairn_status write_csv(const cairn_comparison *c, const char *folder, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_file file;
+    TRY(cairn_path_join(folder, "compare.csv", path, error));
+    TRY(cairn_file_create(path, &file, error));
+    fputs("scheme,solver,time_step,reference,verdict,difference_time,difference_end_max,"
+          "difference_end_rms,difference_max,difference_rms,order,energy,energy_rise,penetration,"
+          "asked_relative,coulomb_relative,dilatation,spurious_work,mean_upgraded,steps,missed,"
+          "mean_iterations,max_iterations,"
+          "seconds,remark\n",
+          file.stream);
+    for (size_t i = 0; i < c->count; i++)
+        write_run(file.stream, &c->items[i]);
+    return cairn_file_commit(&file, error);
+}
+
+/* ---- compare.gp ----------------------------------------------------------------------------- */
+
+/* Logarithmic axes can only show differences above zero. */
+static bool is_drawn(const cairn_compared *a)
+{
+    return a->status == CAIRN_OK && !a->is_reference && a->difference.samples > 0 &&
+           a->difference.whole_rms > 0;
+}
+
+static bool is_together(const cairn_compared *a, const cairn_compared *b)
+{
+    return a->scheme == b->scheme && a->solver == b->solver;
+}
+
+/* Whether item `i` is the first of its scheme and solver that is drawn; it stands for the curve. */
+static bool is_first(const cairn_comparison *c, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (is_drawn(&c->items[k]) && is_together(&c->items[k], &c->items[i]))
+            return false;
+    return is_drawn(&c->items[i]);
+}
+
+/* The points of one curve, as a data block of gnuplot inside the script, so that the script is
+ * complete without compare.csv. `first` is the first item of the curve. */
+static void write_points(FILE *out, const cairn_comparison *c, size_t first)
+{
+    char h[32], d[32];
+    fprintf(out, "$run%zu << END\n", first);
+    for (size_t i = first; i < c->count; i++) {
+        const cairn_compared *a = &c->items[i];
+        if (!is_drawn(a) || !is_together(a, &c->items[first]))
+            continue;
+        cairn_number_text(a->time_step, h);
+        cairn_number_text(a->difference.whole_rms, d);
+        fprintf(out, "%s %s\n", h, d);
+    }
+    fputs("END\n", out);
+}
+
+/* Ticks at the time steps that were run: the powers of ten of gnuplot would often miss all of
+ * them. */
+static void write_ticks(FILE *out, const cairn_comparison *c)
+{
+    char text[32];
+    const char *between = "set xtics (";
+    for (size_t i = 0; i < c->count; i++) {
+        if (!is_drawn(&c->items[i]))
+            continue;
+        cairn_number_text(c->items[i].time_step, text);
+        fprintf(out, "%s%s", between, text);
+        between = ", ";
+    }
+    fputs(")\n", out);
+}
+
+static void write_head(FILE *out, const cairn_comparison *c)
+{
+    const cairn_compared *r = &c->items[0];
+    char step[32];
+    cairn_number_text(r->time_step, step);
+    fputs("# compare.gp - run as: gnuplot compare.gp\n", out);
+    cairn_plot_begin(out, &(cairn_plot_page){ "compare.svg", 760, 560, true });
+    fputs("set logscale xy\n"
+          "set format y '%.1e'\n"
+          "set offsets graph 0.1, graph 0.1, 0, 0\n"
+          "set xlabel 'time step (s)'\n"
+          "set ylabel 'difference, rms over bodies and times (m)'\n",
+          out);
+    fprintf(out, "set title 'Difference from %s, %s, time step %s s'\n", r->scheme, r->solver,
+            step);
+    write_ticks(out, c);
+}
+
+/* `smooth unique` sorts the points by time step. There are 8 colours; further curves reuse them
+ * with other markers (pt 5, 7, 9, ...: the filled ones of gnuplot). */
+static void write_curve(FILE *out, const cairn_compared *a, size_t index, int curve)
+{
+    char order[32] = "";
+    if (isfinite(a->order))
+        snprintf(order, sizeof order, ", order %.2f", a->order);
+    fprintf(out,
+            "%s$run%zu using 1:2 smooth unique with linespoints lw 2 pt %d ps 0.6 lc rgb '%s' "
+            "title '%s, %s%s'",
+            curve ? ", \\\n     " : "plot ", index, 5 + 2 * (curve / 8 % 5),
+            cairn_plot_colour(curve), a->scheme, a->solver, order);
+}
+
+static void write_script(FILE *out, const cairn_comparison *c)
+{
+    int curves = 0;
+    write_head(out, c);
+    for (size_t i = 0; i < c->count; i++)
+        if (is_first(c, i))
+            write_points(out, c, i);
+    for (size_t i = 0; i < c->count; i++)
+        if (is_first(c, i))
+            write_curve(out, &c->items[i], i, curves++);
+    fputs("\n", out);
+}
+
+cairn_status cairn_comparison_write(const cairn_comparison *comparison, const char *folder,
+                                    bool *drawable, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    cairn_file file;
+    *drawable = false;
+    TRY(cairn_folder_create(folder, error));
+    TRY(write_csv(comparison, folder, error));
+    for (size_t i = 0; i < comparison->count; i++)
+        *drawable |= is_drawn(&comparison->items[i]);
+    if (!*drawable)
+        return CAIRN_OK;
+    TRY(cairn_path_join(folder, "compare.gp", path, error));
+    TRY(cairn_file_create(path, &file, error));
+    write_script(file.stream, comparison);
+    return cairn_file_commit(&file, error);
 }

@@ -1,22 +1,28 @@
 /* explain.c - one page about a run: what was slow, where accuracy was lost, which contacts did not
- * settle, and what to change. All of it from run.h5; the rules are a table with their limits. */
+ * converge, and what to change.
+ *
+ * Everything is derived from run.h5, so runs can be explained long after they ended and on another
+ * machine. Advice comes from a table of rules; each rule is a function that contains its own
+ * limit. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "cairn/run.h"
-#include "io/file.h"
-#include "io/hdf5_read.h"
-#include "io/run_file.h"
+#include "cairn/study.h"
+#include "file/file.h"
+#include "file/hdf5_read.h"
+#include "run/run_file.h"
 
-/* Columns of /steps; NULL: the run does not keep it. */
+/* Columns of /steps, one number a step; NULL: the run did not store this column. */
 typedef struct columns {
     const double *candidates, *attempts, *iterations, *converged, *asked_relative,
         *coulomb_relative, *penetration, *dilatation, *numerical_loss, *correction, *kinetic,
         *collide_seconds, *assemble_seconds, *solve_seconds, *finish_seconds, *asked_worst_contact;
 } columns;
 
+/* Where each column of the file goes. All are optional: which ones a file has depends on
+ * `certificate` and on the version that wrote it. */
 static const struct {
     const char *name;
     size_t offset;
@@ -39,25 +45,27 @@ static const struct {
     { "asked_worst_contact", offsetof(columns, asked_worst_contact) },
 };
 
-/* What the rules look at. */
+/* The quantities that the rules use. */
 typedef struct facts {
     cairn_run_info info;
-    double max_iterations; /* of the settings                                      */
+    double max_iterations; /* run.max_iterations                                   */
     double gravity;        /* m/s^2                                                */
-    double margin;         /* m, of the settings                                   */
+    double margin;         /* m: run.margin; 0: as much as a step can need */
     columns c;
-    int steps;
-    double seconds[4], total; /* collide, assemble, solve, finish; their sum         */
+    int steps;                /* complete rows: the length of the shortest column */
+    double seconds[4], total; /* s: collide, assemble, solve, finish; their sum */
     double repeated, missed;  /* steps                                               */
-    double exhausted;         /* missed steps that used all iterations               */
+    double exhausted;         /* missed steps that used all iterations: more might have helped */
     double mean_iterations;
-    double size; /* m: smallest radius of a dynamic sphere, half the edge of a cube as large as
-                    another body; 0: none */
+    /* m: length scale of the smallest dynamic body: the radius of a sphere, or half the edge of a
+     * cube (2D: square) of the same volume; 0: none */
+    double size;
     double mass; /* kg: of all dynamic bodies                                         */
-    double numerical, correction, energy; /* J: sums; largest kinetic energy          */
+    /* J: sums of numerical_loss and correction; largest kinetic energy */
+    double numerical, correction, energy;
 } facts;
 
-/* Index of the largest entry, -1: there is none. */
+/* Index of the largest entry; -1: there is none, or the column is not stored. */
 static int worst_of(const double *column, int steps)
 {
     int worst = -1;
@@ -67,14 +75,15 @@ static int worst_of(const double *column, int steps)
     return worst;
 }
 
-/* Whether an energy is more than what tolerance and rounding leave of a scene at rest: a millionth
- * of m g r, which lifts all bodies by the smallest radius. The kinetic energy of such a scene is of
- * that kind itself, so a share of it says nothing. */
+/* Whether an energy is larger than what tolerance and rounding produce in a scene at rest. The
+ * limit is a millionth of m g r, the energy that lifts all bodies by the smallest radius. The
+ * kinetic energy of a scene at rest is itself of that order, so a share of it would say nothing. */
 static bool matters(const facts *f, double energy)
 {
     return fabs(energy) > 1e-6 * f->mass * f->gravity * f->size;
 }
 
+/* An entry of a column, or 0 if the column is not stored or there is no such step. */
 static double at(const double *column, int i)
 {
     return column && i >= 0 ? column[i] : 0;
@@ -82,6 +91,8 @@ static double at(const double *column, int i)
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+/* Columns of a damaged or foreign file may differ in length; only rows that all of them have are
+ * used. */
 static cairn_status read_columns(hid_t group, cairn_arena *arena, facts *f, cairn_error *error)
 {
     f->steps = (int)f->info.steps;
@@ -96,6 +107,8 @@ static cairn_status read_columns(hid_t group, cairn_arena *arena, facts *f, cair
     return CAIRN_OK;
 }
 
+/* Bodies without mass, such as walls, are left out. Bodies without a radius are measured by their
+ * volume. */
 static cairn_status read_size(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
 {
     hid_t group;
@@ -122,6 +135,7 @@ static cairn_status read_size(hid_t file, cairn_arena *arena, facts *f, cairn_er
     return status;
 }
 
+/* Totals over all steps. A column that is not stored contributes 0, so its rules do not apply. */
 static void sum_up(facts *f)
 {
     const double *const parts[4] = { f->c.collide_seconds, f->c.assemble_seconds,
@@ -142,6 +156,7 @@ static void sum_up(facts *f)
         f->total += f->seconds[k];
 }
 
+/* Settings that the file lacks stay 0; the rules treat 0 as unknown. */
 static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_error *error)
 {
     hid_t group;
@@ -161,6 +176,7 @@ static cairn_status read_facts(hid_t file, cairn_arena *arena, facts *f, cairn_e
 
 /* ---- what happened -------------------------------------------------------------------------- */
 
+/* Steps are printed as numbers from 1, as in the column `step`. */
 static void tell_time(const facts *f, FILE *out)
 {
     static const char *const names[4] = { "collision", "assembly", "solving", "the rest" };
@@ -201,7 +217,7 @@ static void tell_accuracy(const facts *f, FILE *out)
 
 /* ---- contacts that did not settle ----------------------------------------------------------- */
 
-/* The bodies that the scene named, as the file has them. */
+/* The names of bodies in the scene, as stored in the file. */
 typedef struct names {
     cairn_hdf5_numbers row; /* in /bodies */
     cairn_hdf5_text_list name;
@@ -221,7 +237,8 @@ static cairn_status read_names(hid_t file, cairn_arena *arena, names *out, cairn
     return status;
 }
 
-/* "'ball'", or the row of a body without a name. */
+/* "'ball'" for a body with a name, else its row in /bodies. Names come from the file and are
+ * escaped, so that they cannot send control sequences to a terminal. */
 static void label(const names *n, double row, char *text, size_t capacity)
 {
     const double *rows = n->row.data;
@@ -235,14 +252,16 @@ static void label(const names *n, double row, char *text, size_t capacity)
     snprintf(text, capacity, "%.0f", row);
 }
 
-/* Where the bodies of contacts stand in the file: two numbers a contact, and where each step's
- * contacts begin. */
+/* The contacts of all steps, from /certificate: the rows of their two bodies, the start of each
+ * step's contacts, and names for the bodies. */
 typedef struct couples {
     cairn_hdf5_numbers pairs, offset;
     names names;
 } couples;
 
-/* The bodies of the worst contact of missed steps. */
+/* Print the two bodies of the worst contact for the first missed steps, at most MOST. Offsets and
+ * contact numbers come from the file, so the row is checked against the length of the list before
+ * it is used; NaN fails the check too. */
 static void tell_pairs(const facts *f, const couples *c, FILE *out)
 {
     const double *offset = c->offset.data;
@@ -266,6 +285,8 @@ static void tell_pairs(const facts *f, const couples *c, FILE *out)
         fprintf(out, "  and in %.0f more steps\n", f->missed - told);
 }
 
+/* Frames hold the contacts of few steps only; those of every step exist with `certificate: full`
+ * alone. */
 static cairn_status tell_contacts(hid_t file, cairn_arena *arena, const facts *f, FILE *out,
                                   cairn_error *error)
 {
@@ -290,14 +311,18 @@ static cairn_status tell_contacts(hid_t file, cairn_arena *arena, const facts *f
     H5Gclose(group);
     TRY(status);
     TRY(read_names(file, arena, &c.names, error));
-    if (c.offset.count > f->steps)
+    if (c.offset.count > f->steps) /* tell_pairs reads one offset for each step */
         tell_pairs(f, &c, out);
     return CAIRN_OK;
 }
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-/* A rule writes what it found and what to do when it applies. */
+/* A rule: returns whether it applies. It always writes its text, which is used only if it applies;
+ * a quotient in the text may therefore be NaN or infinite if it does not.
+ *
+ * Lengths are compared with the smallest radius, energies with the largest kinetic energy, times
+ * with the total time. */
 typedef bool rule_fn(const facts *f, char *text, size_t capacity);
 
 static bool share_missed(const facts *f, char *text, size_t n)
@@ -311,6 +336,8 @@ static bool share_missed(const facts *f, char *text, size_t n)
     return f->missed > 0;
 }
 
+/* The convex law keeps a gap of g = h mu |u_T| under a sliding contact. A body that begins to slide
+ * gains the speed g/h and rises by (g/h)^2 / (2 gravity), which does not depend on h. */
 static bool convex_gap(const facts *f, char *text, size_t n)
 {
     double gap = at(f->c.dilatation, worst_of(f->c.dilatation, f->steps));
@@ -345,6 +372,7 @@ static bool often_repeated(const facts *f, char *text, size_t n)
     return f->repeated > 0.1 * f->steps;
 }
 
+/* A run of less than 0.1 s is too short for its shares of the time to mean anything. */
 static bool slow_collision(const facts *f, char *text, size_t n)
 {
     double share = 100 * f->seconds[0] / f->total;
@@ -360,6 +388,8 @@ static bool slow_collision(const facts *f, char *text, size_t n)
     return f->total > 0.1 && f->seconds[0] > 0.5 * f->total;
 }
 
+/* Counted on average: single hard steps do not matter here, and share_missed reports the missed
+ * ones. */
 static bool many_iterations(const facts *f, char *text, size_t n)
 {
     snprintf(text, n,
@@ -386,6 +416,7 @@ static bool moved_apart(const facts *f, char *text, size_t n)
     return f->energy > 0 && f->correction > 0.05 * f->energy && matters(f, f->correction);
 }
 
+/* The advice is printed in this order: accuracy, cost, energy. */
 static rule_fn *const rules[] = { share_missed,   convex_gap,      deep_overlap,   often_repeated,
                                   slow_collision, many_iterations, numerical_loss, moved_apart };
 
@@ -412,7 +443,8 @@ static cairn_status explain(hid_t file, cairn_arena *arena, facts *f, FILE *out,
     snprintf(text, sizeof text, "%s: %d steps of %g s, scheme %s, solver %s, %s",
              f->info.title[0] ? f->info.title : "run", f->steps, f->info.time_step, f->info.scheme,
              f->info.solver, f->info.ending);
-    cairn_text_escape(text, shown, sizeof shown); /* they come from the file */
+    /* title, scheme, solver and ending come from the file: no control sequences */
+    cairn_text_escape(text, shown, sizeof shown);
     fprintf(out, "%s\n", shown);
     tell_time(f, out);
     tell_accuracy(f, out);

@@ -1,19 +1,21 @@
-/* run_read.c - see run_read.h. The file may be anything that calls itself a run, so every row and
- * number that leads to another is checked before it is followed. */
-#include "io/run_read.h"
+/* statistics.c - the statistics of a finished run, from the frames of its file. The file may be
+ * anything that calls itself a run, so every offset, row and length is checked before it is
+ * used. */
+#include "study/study.h"
 
 #include <string.h>
 
 #include "base/status.h"
-#include "cairn/run.h"
-#include "io/file.h"
-#include "io/run_file.h"
-#include "io/run_table.h"
-#include "io/sample.h"
+#include "base/text.h"
+#include "cairn/study.h"
+#include "file/file.h"
+#include "run/run_file.h"
+#include "run/statistics.h"
+#include "run/summary.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* All numbers of a dataset in a group. */
+/* Read all numbers of a dataset into the arena `kept`. */
 static cairn_status read_list(cairn_run_reader *r, const char *group, const char *name,
                               cairn_hdf5_type type, cairn_hdf5_numbers *out)
 {
@@ -24,7 +26,8 @@ static cairn_status read_list(cairn_run_reader *r, const char *group, const char
     return status;
 }
 
-/* A list of `count` numbers, which is the length of another list that was read before. */
+/* Read a list that must have `count` numbers, because it is indexed together with another list that
+ * was read before. */
 static cairn_status read_column(cairn_run_reader *r, const char *group, const char *name,
                                 int64_t count, const double **out)
 {
@@ -37,6 +40,7 @@ static cairn_status read_column(cairn_run_reader *r, const char *group, const ch
                             found.count, (long long)count);
 }
 
+/* The same for whole numbers of /bodies. */
 static cairn_status read_kinds(cairn_run_reader *r, const char *name, const int32_t **out)
 {
     cairn_hdf5_numbers found;
@@ -48,7 +52,7 @@ static cairn_status read_kinds(cairn_run_reader *r, const char *name, const int3
                             found.count, r->bodies);
 }
 
-/* Volumes came later than the other columns. */
+/* Files of older versions have no column `volume`; r->volume is then NULL. */
 static cairn_status read_volumes(cairn_run_reader *r)
 {
     hid_t bodies;
@@ -58,6 +62,7 @@ static cairn_status read_volumes(cairn_run_reader *r)
     return there ? read_column(r, "bodies", "volume", r->bodies, &r->volume) : CAIRN_OK;
 }
 
+/* The number of masses defines the number of bodies; all other columns must agree with it. */
 static cairn_status read_bodies(cairn_run_reader *r)
 {
     cairn_hdf5_numbers mass;
@@ -92,15 +97,35 @@ static cairn_status read_frames(cairn_run_reader *r)
     return CAIRN_OK;
 }
 
-/* Works and losses of the steps, summed up; a run with `certificate: off` has none. */
+/* Whether /steps has a column. */
+static bool has_column(const cairn_run_reader *r, const char *name)
+{
+    hid_t group = H5Gopen2(r->file, "steps", H5P_DEFAULT);
+    bool there = cairn_hdf5_has(group, name);
+    H5Gclose(group);
+    return there;
+}
+
+/* Entries of the ledger that the first run files did not have. */
+static bool is_newer(const char *name)
+{
+    static const char *const newer[] = { "sleep_loss", "gravity_work", "entered_mass", "left_mass",
+                                         NULL };
+    return cairn_text_is_one_of(name, newer);
+}
+
+/* Sums of works and losses over the steps. A run with `certificate: off` stores none; totals is
+ * then NULL. Kinetic, potential and elastic energy are states, whose sums have no meaning; they are
+ * summed only because one loop over all entries is simpler. */
 static cairn_status read_totals(cairn_run_reader *r)
 {
     cairn_hdf5_numbers steps;
     TRY(read_list(r, "steps", "step", CAIRN_HDF5_REAL, &steps));
     r->steps = steps.count;
-    hid_t group = H5Gopen2(r->file, "steps", H5P_DEFAULT);
-    bool kept = cairn_hdf5_has(group, "friction_loss"), stops = cairn_hdf5_has(group, "sleep_loss");
-    H5Gclose(group);
+    bool kept = has_column(r, "friction_loss");
+    if (has_column(r, "gravity"))
+        TRY(read_column(r, "steps", "gravity", 3 * (int64_t)r->steps,
+                        (const double **)&r->gravity_of));
     if (!kept)
         return CAIRN_OK;
     r->totals = cairn_arena_take(&r->kept, (size_t)r->steps + 1, sizeof *r->totals);
@@ -108,15 +133,16 @@ static cairn_status read_totals(cairn_run_reader *r)
         return CAIRN_NO_MEMORY;
     r->totals[0] = (cairn_energy){ 0 };
     for (int i = 0; i < cairn_energy_entries.count; i++) {
-        const cairn_entry *entry = &cairn_energy_entries.items[i];
+        const cairn_report_entry *entry = &cairn_energy_entries.items[i];
         const double *column = NULL;
         double sum = 0;
-        bool there = stops || strcmp(entry->name, "sleep_loss") != 0; /* not in older files */
+        /* older files have fewer entries: bodies did not sleep, gravity did not vary, ... */
+        bool there = !is_newer(entry->name) || has_column(r, entry->name);
         if (there)
             TRY(read_column(r, "steps", entry->name, r->steps, &column));
         for (int k = 0; k < r->steps; k++) {
             sum += there ? column[k] : 0;
-            cairn_entry_set(entry, &r->totals[k + 1], sum);
+            cairn_report_entry_set(entry, &r->totals[k + 1], sum);
         }
     }
     return CAIRN_OK;
@@ -144,6 +170,7 @@ cairn_status cairn_run_reader_open(const char *path, cairn_run_reader *out, cair
     cairn_error_set_file(error, file);
     out->dimension = info.dimension;
     out->time_step = info.time_step;
+    /* Both are used as a width of rows and as a divisor. */
     if (!(info.dimension == 2 || info.dimension == 3) || !(info.time_step > 0))
         return cairn_fail(error, CAIRN_BAD_INPUT, NULL,
                           "expected dimension 2 or 3 and a time step > 0");
@@ -168,14 +195,15 @@ void cairn_run_reader_close(cairn_run_reader *reader)
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
-/* Rows of the frame that is being read, in a group of the file. */
+/* A range of rows in a group of the file: those of the frame that is being read. */
 typedef struct rows {
     cairn_run_reader *r;
     hid_t group;
     int64_t first, count;
 } rows;
 
-/* Open a group for the rows of frame k by a list of offsets. */
+/* Open a group and find the rows of frame k from a list of offsets. Offsets are read as doubles: up
+ * to 9e15 < 2^53 they are exact. */
 static cairn_status open_rows(cairn_run_reader *r, const char *group, const double *offset, int k,
                               rows *out)
 {
@@ -201,7 +229,9 @@ static cairn_status bad_row(const cairn_run_reader *r, const char *name, int32_t
                       (int)row, r->bodies);
 }
 
-/* What does not change, for the bodies of the frame; place: where a row of /bodies stands in it. */
+/* Copy the properties of the frame's bodies from /bodies into arrays of the frame, in the order of
+ * the frame. `place` receives the inverse of `index`: the position in the frame of each row of
+ * /bodies. */
 static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_sample *out,
                            int32_t *place)
 {
@@ -220,6 +250,7 @@ static cairn_status gather(cairn_run_reader *r, const int32_t *index, cairn_samp
             return bad_row(r, "index", row);
         place[row] = i;
         is_grain[i] = r->motion[row] == CAIRN_MOTION_DYNAMIC;
+        /* `radius` is stored for other shapes too (cylinders, ...), where it is not a size */
         radius[i] = r->shape[row] == CAIRN_SHAPE_SPHERE ? r->radius[row] : 0;
         volume[i] = r->volume ? r->volume[row] : 0;
         mass[i] = r->mass[row];
@@ -249,7 +280,8 @@ static cairn_status read_states(const rows *from, cairn_sample *out, int32_t *pl
     return gather(from->r, index, out, place);
 }
 
-/* Bodies of contacts as places in the frame. */
+/* Translate the bodies of contacts from rows of /bodies into positions in the frame; -1: a body
+ * that the frame does not have. */
 static cairn_status place_pairs(cairn_run_reader *r, const int32_t *body, const int32_t *place,
                                 cairn_sample *out)
 {
@@ -283,6 +315,7 @@ static cairn_status read_contacts(const rows *from, const int32_t *place, cairn_
     return out->force ? CAIRN_OK : CAIRN_NO_MEMORY;
 }
 
+/* Bodies first: contacts refer to their positions in the frame. */
 static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out)
 {
     rows from;
@@ -305,13 +338,17 @@ static cairn_status read_frame(cairn_run_reader *r, int k, cairn_sample *out)
 cairn_status cairn_run_reader_frame(cairn_run_reader *r, int k, cairn_sample *out)
 {
     double step = r->step[k];
-    bool known = step >= 0 && step <= r->steps;
+    bool known = step >= 0 && step <= r->steps; /* false for NaN as well */
     cairn_arena_reset(&r->frame);
-    *out = (cairn_sample){ .dimension = r->dimension,
-                           .time = r->time[k],
-                           .gravity = r->gravity,
-                           .has_contacts = r->has_contacts && step > 0,
-                           .totals = r->totals && known ? &r->totals[(int)step] : NULL };
+    /* The frame before the first step has no contacts: contacts are those of the step that led to a
+     * frame. */
+    *out =
+        (cairn_sample){ .dimension = r->dimension,
+                        .time = r->time[k],
+                        .gravity = r->gravity_of && known && step > 0 ? r->gravity_of[(int)step - 1]
+                                                                      : r->gravity,
+                        .has_contacts = r->has_contacts && step > 0,
+                        .totals = r->totals && known ? &r->totals[(int)step] : NULL };
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
     cairn_status status = read_frame(r, k, out);
     cairn_hdf5_quiet_end(quiet);
@@ -337,6 +374,7 @@ static cairn_status measure_all(cairn_run_reader *r, const cairn_measure_options
     return CAIRN_OK;
 }
 
+/* Creating a table allocates nothing: it fails only for an unknown name. */
 static cairn_status create_tables(const cairn_names *names, int dimension,
                                   cairn_statistic_table *tables, cairn_error *error)
 {
@@ -360,6 +398,8 @@ cairn_status cairn_run_measure(const char *path, const cairn_names *names,
     if (status == CAIRN_OK)
         status = measure_all(&r, options, tables, names->count);
     cairn_run_reader_close(&r);
+    /* On failure the caller gets no tables. Tables that were not created are zero and can be
+     * destroyed. */
     for (int i = 0; status != CAIRN_OK && i < names->count; i++)
         cairn_statistic_table_destroy(&tables[i]);
     return status;

@@ -1,9 +1,11 @@
-/* trajectory.c - see trajectory.h.
+/* trajectory.c - positions of bodies at given times, and the distance of another run from them; see
+ * study.h.
  *
- * A step moves a body along a straight line. With x+ = x + h v+ the place at a time t within it is
- * x+ - (t+ - t) v+, exactly as the scheme has it. A scheme that moves by the mean of v and v+ is
- * missed by (t+ - t) |v+ - v|/2: of second order, but for the one step in which a body hits. */
-#include "io/trajectory.h"
+ * A step moves a body along a straight line. With x+ = x + h v+, the position at a time t within
+ * the step is x+ - (t+ - t) v+, exactly as in the scheme. For a scheme that moves bodies by the
+ * mean of v and v+, this is wrong by (t+ - t) |v+ - v|/2: an error of second order, except in the
+ * one step in which a body hits another one. */
+#include "study/study.h"
 
 #include <math.h>
 
@@ -12,6 +14,8 @@
 
 cairn_sample_times cairn_sample_times_make(double start, double duration, double coarsest)
 {
+    /* Rounded so that the samples coincide with the steps of the coarsest run, if its time step
+     * divides the duration. */
     double count = fmin(fmax(round(duration / coarsest), 1), CAIRN_TRAJECTORY_SAMPLES);
     return (cairn_sample_times){ start, duration / count, (int)count };
 }
@@ -24,7 +28,8 @@ void cairn_trajectory_destroy(cairn_trajectory *trajectory)
     trajectory->samples = 0;
 }
 
-/* Where the body of row i is at a time `ahead` of the state. */
+/* x + ahead v: position of the body of row i, `ahead` seconds after the state (negative: before
+ * it). */
 static cairn_vec3 place(const cairn_bodies *b, int i, double ahead)
 {
     cairn_vec3 x = b->x[i], v = b->v[i];
@@ -37,6 +42,8 @@ cairn_status cairn_trajectory_add(cairn_trajectory *t, const cairn_world *world,
     double ahead = time - cairn_world_time(world);
     if (t->samples >= CAIRN_TRAJECTORY_SAMPLES)
         return CAIRN_OK;
+    /* One entry for each uid up to the largest one that is in use. Held bodies are left out: their
+     * motion is prescribed and the same in all runs. */
     uint64_t most = 0;
     for (int i = bodies.held; i < bodies.count; i++)
         most = bodies.uid[i] < most ? most : bodies.uid[i] + 1;
@@ -51,6 +58,10 @@ cairn_status cairn_trajectory_add(cairn_trajectory *t, const cairn_world *world,
     return CAIRN_OK;
 }
 
+/* Add one sample of `count` > 0 distances. The root mean square over the whole run
+ * weights every body at every time equally:
+ *   end_rms = sqrt(sum / count),   whole_rms = sqrt(sum over all samples / count over all samples)
+ */
 static void conclude(cairn_distance_meter *m, double time, double sum, double greatest, int count)
 {
     cairn_run_difference *d = &m->difference;
@@ -72,6 +83,7 @@ void cairn_distance_meter_add(cairn_distance_meter *meter, const cairn_trajector
         return;
     cairn_bodies bodies = cairn_world_bodies(world);
     const cairn_vec3 *there = reference->x + reference->first[k];
+    /* uids beyond `both` are those of bodies that the reference does not have */
     size_t both = reference->first[k + 1] - reference->first[k];
     double ahead = time - cairn_world_time(world), sum = 0, greatest = 0;
     int count = 0;
@@ -81,7 +93,7 @@ void cairn_distance_meter_add(cairn_distance_meter *meter, const cairn_trajector
         cairn_vec3 here = place(&bodies, i, ahead), then = there[bodies.uid[i]];
         double x = here.x - then.x, y = here.y - then.y, z = here.z - then.z;
         double square = x * x + y * y + z * z;
-        if (isnan(square))
+        if (isnan(square)) /* the reference has no dynamic body with this uid */
             continue;
         sum += square;
         greatest = fmax(greatest, sqrt(square));

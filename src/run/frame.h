@@ -1,0 +1,167 @@
+/* frame.h - one stored frame: the bodies in the order of the run's rows, and the contacts of the
+ * last step.
+ *
+ * A body keeps one row of the run, its row in /bodies, for the whole run, whatever its row in the
+ * world is. Rows are assigned by increasing uid, in the frame in which a body first appears. In
+ * this folder `index` is a row of the run, and `slot` a row of the world. */
+#ifndef CAIRN_RUN_FRAME_H
+#define CAIRN_RUN_FRAME_H
+
+#include "base/arena.h"
+#include "cairn/joint.h"
+#include "cairn/shape.h"
+
+/* ---- joints ------------------------------------------------------------------------------ */
+
+struct cairn_run_frame;
+struct cairn_run_roll;
+
+/* plain numbers in the definition of a joint; see NUMBERS in joints.c */
+enum { CAIRN_RUN_JOINT_NUMBERS = 23 };
+
+/* The joints of a frame: states of all that are alive, definitions of those that are new, and their
+ * rows in the one-step problem. Arrays belong to the arena of the frame. */
+typedef struct cairn_run_joints {
+    size_t count;   /* joints that are alive: length of the arrays up to slide_target */
+    int32_t *index; /* row in /joints         */
+    int32_t *slot;  /* 2 per joint: rows in the world; -1: the world itself */
+    uint8_t *broken;
+    cairn_vec3 *force, *torque, *point, *point_b;
+    double *turn, *slide, *drift, *turn_drift, *phase;
+    double *turn_target, *slide_target; /* of the motors, in the last step */
+    /* joints that no earlier frame had: length of the arrays down to `number` */
+    size_t fresh;
+    uint8_t *kind, *collide, *turn_motor, *slide_motor;
+    int32_t *pair; /* 2 per joint: rows in /bodies; -1: the world, or a body that was removed */
+    cairn_vec3 *anchor_a, *anchor_b;
+    cairn_quat *frame_a, *frame_b;
+    double *number[CAIRN_RUN_JOINT_NUMBERS];
+    size_t rows; /* rows of all joints in the last step: length of the arrays below */
+    int32_t *row_joint;
+    double *row_impulse, *row_correction;
+} cairn_run_joints;
+
+/* Add the joints of a world to a frame whose bodies are complete. Assigns rows of /joints. Fails
+ * with CAIRN_NO_MEMORY. */
+cairn_status cairn_run_joints_take(const cairn_world *world, struct cairn_run_roll *roll,
+                                   cairn_arena *arena, struct cairn_run_frame *frame);
+
+/* ---- shelves ----------------------------------------------------------------------------- */
+
+/* The row of /geometry in run.h5 that holds the data of a shape: each geometry is stored once,
+ * however many bodies share it. */
+
+/* The geometries seen so far, in the order of their rows; parts come before the compound that they
+ * belong to. The shelf holds a reference to each of them, so that none is freed and its address
+ * cannot be reused for another one: geometries are identified by their address. Zero is valid:
+ * none. */
+typedef struct cairn_run_shelf {
+    const cairn_geometry **items;
+    size_t capacity;
+    int32_t count;
+    int32_t forgotten; /* rows before the first item whose addresses are unknown, after a resume */
+} cairn_run_shelf;
+
+/* Assign rows to a geometry and to those of its parts, unless they have some. NULL is allowed.
+ * Fails with CAIRN_NO_MEMORY. */
+cairn_status cairn_run_shelf_add(cairn_run_shelf *shelf, const cairn_geometry *geometry);
+/* The row of a geometry; -1: it has none. */
+int32_t cairn_run_shelf_row(const cairn_run_shelf *shelf, const cairn_geometry *geometry);
+/* The file that is being continued has `rows` rows. If the shelf does not have the same number, its
+ * items cannot be matched with the rows: forget them all. Geometries are then stored again when new
+ * bodies use them, which costs space and nothing else. */
+void cairn_run_shelf_settle(cairn_run_shelf *shelf, int32_t rows);
+void cairn_run_shelf_destroy(cairn_run_shelf *shelf);
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+/* Which body has which row of /bodies. It outlives the frames. Zero is valid: no rows are
+ * assigned. */
+typedef struct cairn_run_roll {
+    uint64_t *uids; /* of each row, in increasing order */
+    size_t capacity;
+    int32_t count;         /* rows assigned */
+    int joints;            /* rows of /joints assigned: they equal the index in the world */
+    cairn_run_shelf shelf; /* rows of /geometry */
+} cairn_run_roll;
+
+void cairn_run_roll_destroy(cairn_run_roll *roll);
+/* For a roll that was read from a checkpoint: determine which geometry of the world has which row
+ * of /geometry, of which the file has `rows`. */
+cairn_status cairn_run_roll_go_on(cairn_run_roll *roll, const cairn_world *world, int32_t rows);
+
+/* A frame as columns, ready to be appended to the tables. Arrays come from an arena and are
+ * valid until it is reset; `world` and `touch` point into the world, and are valid until its
+ * next step. */
+typedef struct cairn_run_frame {
+    int64_t step;
+    double time;      /* s */
+    double time_step; /* s: force = impulse / time_step */
+    int dimension;
+    cairn_bodies world;   /* by row of the world                                        */
+    cairn_contacts touch; /* of the last step; bodies are rows of the world             */
+    int32_t *row_of;      /* row in /bodies, by row of the world                        */
+    size_t bodies;        /* length of the next three                                   */
+    int32_t *index;       /* row in /bodies, increasing                                 */
+    int32_t *slot;        /* row in the world                                           */
+    cairn_bodies state;   /* columns that go into every frame                           */
+    size_t fresh;         /* bodies that no earlier frame had: length of the next ones  */
+    cairn_bodies facts;   /* columns that are written once                              */
+    uint8_t *kind;
+    int32_t *fresh_slot, *geometry; /* geometry: row in /geometry; -1: none */
+    const cairn_run_shelf *shelf;   /* lent by the roll */
+    double *radius, *half_angle, *bottom_radius, *top_radius, *height, *volume;
+    double *length, *rounding, *exponents; /* exponents: two for each body */
+    cairn_vec3 *axis, *size, *semi_axes;
+    cairn_vec3 *shape_x; /* pose of the shape in the body */
+    cairn_quat *shape_q;
+    size_t contacts;
+    int32_t *pair; /* 2 per contact: rows in /bodies; -1: none */
+    /* from here on, filled by cairn_run_frame_detail */
+    const double *bias;   /* m/s: b of each contact */
+    const uint8_t *exact; /* scheme auto: 1 at contacts with exact friction */
+    /* N s, `dimension` numbers each: first phase of an impact by Poisson's law */
+    const double *compression;
+    const double *correction; /* kg m/s: penetration correction */
+    size_t loads;             /* bodies with a load in the last step; torque in the body frame */
+    int32_t *load_body;
+    cairn_vec3 *force, *torque;
+    size_t poses; /* driven bodies: poses at which the contacts were evaluated */
+    int32_t *pose_body;
+    cairn_vec3 *pose_x;
+    cairn_quat *pose_q;
+    cairn_run_joints joint;
+    size_t guesses; /* dynamic bodies whose contacts are linearised at q + h v^: their v^ */
+    int32_t *guess_body;
+    cairn_vec3 *guess_v, *guess_omega;
+    size_t impacts; /* impacts that the step resolved one after the other */
+    const int32_t *impact_round, *impact_contact;
+    const double *impact_time, *impact_impulse;
+} cairn_run_frame;
+
+/* The row in /bodies of the body at row `slot` of the world; -1 for the world itself (slot < 0). */
+int32_t cairn_run_row_of(const cairn_run_frame *frame, int32_t slot);
+
+/* How a body is drawn, in pictures and for ParaView. */
+typedef enum cairn_run_look {
+    CAIRN_LOOK_BALL,  /* sphere or point: a position and a radius */
+    CAIRN_LOOK_SHAPE, /* bounded and able to move: drawn with polygons of its own */
+    /* unbounded, a container, a polyline, or bounded and fixed: drawn with the walls */
+    CAIRN_LOOK_WALL
+} cairn_run_look;
+
+/* How the body at a row of the world is drawn. */
+cairn_run_look cairn_run_look_of(const cairn_run_frame *frame, int32_t slot);
+
+/* Take a frame of the current state of the world. The arena is reset first. New bodies and joints
+ * are given rows of the roll. Fails with CAIRN_NO_MEMORY, or with CAIRN_BAD_INPUT if the roll, from
+ * a checkpoint, does not belong to this world. */
+cairn_status cairn_run_frame_take(const cairn_world *world, cairn_run_roll *roll,
+                                  cairn_arena *arena, cairn_run_frame *out);
+
+/* Add the inputs of the last step: biases, loads, poses of driven bodies, and the other arrays
+ * above. Call it right after the step, before the arena is reset. Fails with CAIRN_NO_MEMORY. */
+cairn_status cairn_run_frame_detail(const cairn_world *world, cairn_arena *arena,
+                                    cairn_run_frame *frame);
+
+#endif
