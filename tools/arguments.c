@@ -1,6 +1,10 @@
-/* arguments.c - the flags of all commands, and reading a command line by them. */
+/* arguments.c - the flags of all commands, parsing of the command line, and what it names: the
+ * scene to load, the folder to write. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 
@@ -17,7 +21,7 @@ static const char *take_set(cairn_arguments *arguments, const char *value)
     const char *equals = strchr(value, '=');
     if (!equals || equals == value)
         return "expected KEY=VALUE, for example run.time_step=1e-3";
-    /* the list lies in argv, which has a place for it: this value or its flag stood there */
+    /* the list reuses argv, which has room: this value or its flag stood there */
     const char **list = (const char **)arguments->overrides;
     list[arguments->override_count++] = value;
     return NULL;
@@ -58,7 +62,7 @@ static const char *take_threads(cairn_arguments *arguments, const char *value)
     size_t length = cairn_integer_read(value, &count);
     if (length == 0 || value[length] || count < 0 || (double)count > option->maximum) {
         snprintf(arguments->problem, sizeof arguments->problem,
-                 "expected a whole number of threads up to %g, 0 for as many as the machine has",
+                 "expected a whole number of threads, at most %g; 0 means one per processor",
                  option->maximum);
         return arguments->problem;
     }
@@ -73,36 +77,36 @@ static const char *take_problems(cairn_arguments *arguments, const char *value)
     size_t length = strlen(value), room = sizeof arguments->problems - sizeof "run.save_problem=[]";
     bool digits = value[0] >= '0' && value[0] <= '9' && value[length - 1] != ',';
     if (!digits || strspn(value, "0123456789,") != length || strstr(value, ",,"))
-        return "expected the number of a step, or several with commas between";
+        return "expected step numbers separated by commas";
     if (length > room)
-        return "too many steps; write run.save_problem into the scene";
+        return "too many steps; set run.save_problem in the scene";
     snprintf(arguments->problems, sizeof arguments->problems, "run.save_problem=[%s]", value);
     return NULL;
 }
 
 const cairn_flag cairn_flag_out = {
-    "--out", 'o', "DIR", "write the run folder DIR (default: out/NAME of the scene)", take_out,
+    "--out", 'o', "DIR", "write the run to the folder DIR (default: out/SCENE)", take_out,
 };
 const cairn_flag cairn_flag_set = {
-    "--set", 's', "KEY=VALUE", "override a value of the scene; may be given often", take_set,
+    "--set", 's', "KEY=VALUE", "override a value of the scene; may be repeated", take_set,
 };
 const cairn_flag cairn_flag_quiet = {
     "--quiet", 'q', NULL, "print warnings and errors only", take_quiet,
 };
 const cairn_flag cairn_flag_threads = {
-    "--threads", 'j', "N", "use N threads; 0: as many as the machine has", take_threads,
+    "--threads", 'j', "N", "use N threads; 0: one per processor", take_threads,
 };
 const cairn_flag cairn_flag_save_problem = {
-    "--save-problem", 0, "STEP,...", "write the contact problem of these steps", take_problems,
+    "--save-problem", 0, "N,...", "write the contact problems of these steps", take_problems,
 };
 const cairn_flag cairn_flag_strict = {
     "--strict", 0, NULL, "stop at the first step that misses its tolerance", take_strict,
 };
 const cairn_flag cairn_flag_force = {
-    "--force", 'f', NULL, "replace a run or answers that the folder holds", take_force,
+    "--force", 'f', NULL, "overwrite results that the folder already holds", take_force,
 };
 const cairn_flag cairn_flag_help = {
-    "--help", 'h', NULL, "tell how the command is used", take_help,
+    "--help", 'h', NULL, "show this help", take_help,
 };
 
 /* Whether `word` is this flag; *value receives what follows '=' in "--flag=value", else NULL. */
@@ -174,14 +178,14 @@ static int read_flag(const cairn_command *command, int count, char **argv, int *
 static int read_operand(const cairn_command *command, const char *word, cairn_arguments *out)
 {
     if (!command->operand)
-        return usage(command, word, "nothing was expected here");
+        return usage(command, word, "unexpected argument");
     if (out->operand && !strstr(command->operand, "..."))
-        return usage(command, word, "one argument was expected, this is the second");
+        return usage(command, word, "unexpected argument: only one is allowed");
     if (!word[0])
-        return usage(command, "''", "an empty name");
+        return usage(command, "''", "the name is empty");
     if (!out->operand)
         out->operand = word;
-    /* the list lies in argv: this word or one before it stood there */
+    /* the list reuses argv: this word or an earlier one stood there */
     if (strstr(command->operand, "...")) {
         const char **list = (const char **)out->operands;
         list[out->operand_count++] = word;
@@ -189,8 +193,8 @@ static int read_operand(const cairn_command *command, const char *word, cairn_ar
     return EXIT_DONE;
 }
 
-/* A flag that stands for an override takes at least one word of argv, so there is room; not so
- * where argv is the list of operands, of a command that has no scene to override. */
+/* A flag that stands for an override takes at least one word of argv, so there is room. This does
+ * not hold where argv is the list of operands, but those commands have no scene to override. */
 static void add_overrides(cairn_arguments *out)
 {
     const char *const texts[] = { out->threads, out->problems,
@@ -228,4 +232,64 @@ int cairn_arguments_read(const cairn_command *command, int count, char **argv, c
         return usage(command, first, "is missing");
     }
     return EXIT_DONE;
+}
+
+/* ---- the scene that a command works on ------------------------------------------------------- */
+
+/* Minor problems of a scene that runs nevertheless. */
+static void note_overlap(const cairn_scene *scene)
+{
+    const double rounding = 1e-6;
+    if (scene->overlap > rounding)
+        fprintf(
+            stderr,
+            "NOTE: bodies overlap at the start, by at most %.2g %% of a radius; run.overlaps is "
+            "%s.\n",
+            100 * scene->overlap, scene->step.overlaps);
+}
+
+int cairn_arguments_scene(const cairn_arguments *arguments, cairn_scene **out)
+{
+    cairn_error error = { 0 };
+    cairn_status status = cairn_scene_load(arguments->operand, arguments->overrides,
+                                           arguments->override_count, out, &error);
+    if (status == CAIRN_OK) {
+        note_overlap(*out);
+        return EXIT_DONE;
+    }
+    if (!error.file[0])
+        snprintf(error.file, sizeof error.file, "%s", arguments->operand);
+    return cairn_error_print(status, &error);
+}
+
+/* ---- the folder that a command writes to ----------------------------------------------------- */
+
+static bool make(char *path)
+{
+    for (char *slash = path + 1; *slash; slash++) {
+        if (*slash != '/')
+            continue;
+        *slash = 0;
+        mkdir(path, 0777); /* parents may exist, and need not be ours */
+        *slash = '/';
+    }
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+int cairn_folder_prepare(const char *command, const char *folder)
+{
+    char path[4096];
+    struct stat found;
+    const char *problem = NULL;
+    if (!folder[0] || snprintf(path, sizeof path, "%s", folder) >= (int)sizeof path)
+        problem = "expected the name of a folder, 1 to 4095 bytes long";
+    else if (!make(path) || stat(path, &found) != 0)
+        problem = strerror(errno);
+    else if (!S_ISDIR(found.st_mode))
+        problem = "found a file, expected a folder";
+    else if (access(path, W_OK | X_OK) != 0)
+        problem = strerror(errno);
+    if (problem)
+        fprintf(stderr, "cairn %s: %.200s: %s\n", command, folder, problem);
+    return problem ? EXIT_FAILED : EXIT_DONE;
 }

@@ -38,19 +38,34 @@ typedef struct cairn_compare_arguments {
 /* The flags of `cairn reproduce`. */
 typedef struct cairn_reproduce_arguments {
     bool list, quick;
-    int jobs; /* items at a time; 0: one for each processor */
+    int jobs; /* items at a time; 0: one per processor */
 } cairn_reproduce_arguments;
 
-/* The flags of `cairn export`; NULL: not asked for. */
+/* The flags of `cairn export`; NULL: not given. */
 typedef struct cairn_export_arguments {
     const char *html, *csv, *gltf, *vtkhdf, *video; /* files to write                       */
     bool png; /* a picture at `time` s                                */
     double time;
     int width, height; /* of pictures, in pixels; 0: the default                            */
-    const char *look;  /* how they look, as words of the page's address                     */
+    const char *look;  /* their appearance, as words of the page's address                  */
+    const char *table; /* --table                          */
+    bool at_time;      /* --time was given, `moment` is it */
+    double moment;     /* s                                */
 } cairn_export_arguments;
 
-/* What a command was given. */
+/* The flags of `cairn sweep`. */
+enum { CAIRN_SWEEP_KEYS = 8 };
+typedef struct cairn_sweep_arguments {
+    const char *vary[CAIRN_SWEEP_KEYS];
+    int vary_count;
+    int jobs;            /* runs at a time; 0: one per processor */
+    int only;            /* the run to compute, from 1; 0: all   */
+    int threads;         /* of each run; 0: one                  */
+    const char *results; /* names, separated by commas; NULL: all */
+    bool slurm;
+} cairn_sweep_arguments;
+
+/* The arguments of a command. */
 typedef struct cairn_arguments {
     const char *operand;         /* SCENE, RUN, TOPIC or COMMAND; NULL: none         */
     const char *const *operands; /* FILE...: all of them, in order                   */
@@ -59,10 +74,10 @@ typedef struct cairn_arguments {
     const char *const *overrides; /* the values of --set, in order                    */
     int override_count;
     bool quiet;
-    bool strict; /* --strict: as on_uncertified: stop                               */
-    bool force;  /* --force: replace a run or answers that the folder holds         */
+    bool strict; /* --strict: as run.on_uncertified: stop                           */
+    bool force;  /* --force: overwrite results that the folder holds                */
     bool help;
-    bool view;          /* --view: show the run while it goes on                        */
+    bool view;          /* --view: show the run as it progresses                        */
     bool no_browser;    /* --no-browser: only print the address of the viewer           */
     int thread_count;   /* --threads; -1: not given                                     */
     char threads[32];   /* the same as the override "run.threads=N"; empty: not given   */
@@ -70,17 +85,18 @@ typedef struct cairn_arguments {
     cairn_solve_arguments solve;
     cairn_compare_arguments compare;
     cairn_measure_options measure; /* --region and --set of `cairn stat` and `cairn plot`    */
-    char problem[640];             /* what is wrong with the value of a flag, where that varies */
+    char problem[640];             /* message about the value of a flag, where it varies */
     cairn_reproduce_arguments reproduce;
     cairn_export_arguments export;
+    cairn_sweep_arguments sweep;
 } cairn_arguments;
 
-/* A flag: how it is written, whether a value follows, and where it goes. */
+/* A flag: its name, whether a value follows, and the function that stores it. */
 typedef struct cairn_flag {
     const char *name;  /* "--out"                                              */
     char letter;       /* 'o' for -o; 0: none                                  */
     const char *value; /* what follows, "DIR"; NULL: nothing                   */
-    const char *text;  /* one line for people                                  */
+    const char *text;  /* one line of help                                     */
     /* NULL, or what is wrong with the value */
     const char *(*take)(cairn_arguments *arguments, const char *value);
 } cairn_flag;
@@ -88,8 +104,8 @@ typedef struct cairn_flag {
 /* A command: one line in the table of main.c. */
 typedef struct cairn_command {
     const char *name;
-    const char *operand; /* what it works on; in brackets when it may be left out, with dots when
-                            there may be several; NULL: nothing                                  */
+    const char
+        *operand; /* in brackets if optional, with dots if there may be several; NULL: none */
     const char *summary; /* one line                                                             */
     const char *details; /* more, for `cairn help NAME`                                          */
     const cairn_flag *const *flags; /* ended by NULL */
@@ -99,18 +115,10 @@ typedef struct cairn_command {
 extern const cairn_command cairn_command_run, cairn_command_resume, cairn_command_check,
     cairn_command_list, cairn_command_info, cairn_command_explain, cairn_command_solve,
     cairn_command_compare, cairn_command_stat, cairn_command_plot, cairn_command_reproduce,
-    cairn_command_view, cairn_command_export, cairn_command_help;
+    cairn_command_view, cairn_command_export, cairn_command_sweep, cairn_command_help;
 extern const cairn_flag cairn_flag_out, cairn_flag_set, cairn_flag_quiet, cairn_flag_threads,
     cairn_flag_save_problem, cairn_flag_strict, cairn_flag_force, cairn_flag_help,
     cairn_flag_no_browser;
-/* solve_flags.c, ended by NULL */
-extern const cairn_flag *const cairn_solve_flags[];
-/* compare_flags.c, ended by NULL */
-extern const cairn_flag *const cairn_compare_flags[];
-
-/* stat_flags.c, ended by NULL */
-extern const cairn_flag *const cairn_stat_flags[], *const cairn_plot_flags[];
-
 /* Read argv[0 .. count-1] as the arguments of a command; uses argv itself as the list of
  * overrides, or of several operands: no command takes both. EXIT_DONE, or EXIT_USAGE after a
  * message. */
@@ -122,5 +130,9 @@ const cairn_command *cairn_command_find(const char *name);
 
 /* Load the operand as a scene; EXIT_DONE, or an exit code after a message. */
 int cairn_arguments_scene(const cairn_arguments *arguments, cairn_scene **out);
+
+/* Create the folder and its missing parents, before work begins whose results would otherwise be
+ * lost. EXIT_DONE, or EXIT_FAILED after a message of the command. */
+int cairn_folder_prepare(const char *command, const char *folder);
 
 #endif

@@ -4,9 +4,126 @@
 #include <string.h>
 
 #include "command.h"
-#include "folder.h"
-#include "ending/interrupt.h"
-#include "plot.h"
+#include "print.h"
+
+/* ---- flags: lists with commas between -------------------------------------------------------- */
+
+/* The name in the table that is the first `length` characters of `word`; NULL: none. */
+static const char *find_name(const char *(*name_at)(int), const char *word, size_t length)
+{
+    for (int i = 0; name_at(i); i++)
+        if (strlen(name_at(i)) == length && strncmp(name_at(i), word, length) == 0)
+            return name_at(i);
+    return NULL;
+}
+
+/* Read "a,b,c" by a table; a name given twice counts once. False: one of them is not in it. */
+static bool read_names(const char *(*name_at)(int), const char *value,
+                       const char *out[COMPARE_MOST], int *count)
+{
+    *count = 0;
+    for (const char *word = value;; word++) {
+        size_t length = strcspn(word, ",");
+        const char *name = find_name(name_at, word, length);
+        bool known = false;
+        for (int i = 0; i < *count; i++)
+            known |= out[i] == name;
+        if (!name || (!known && *count == COMPARE_MOST))
+            return false;
+        if (!known)
+            out[(*count)++] = name;
+        word += length;
+        if (!*word)
+            return true;
+    }
+}
+
+static const char *take_schemes(cairn_arguments *arguments, const char *value)
+{
+    cairn_compare_arguments *c = &arguments->compare;
+    return read_names(cairn_scheme_name, value, c->schemes, &c->scheme_count)
+               ? NULL
+               : "expected schemes separated by commas; 'cairn list schemes' lists them";
+}
+
+static const char *take_solvers(cairn_arguments *arguments, const char *value)
+{
+    cairn_compare_arguments *c = &arguments->compare;
+    return read_names(cairn_solver_name, value, c->solvers, &c->solver_count)
+               ? NULL
+               : "expected solvers separated by commas; 'cairn list solvers' lists them";
+}
+
+/* Whether the text begins with a time step; *end: after it. */
+static bool is_step(const char *text, const char **end, double *out)
+{
+    const cairn_option *option = cairn_record_find(cairn_step_record(), "time_step");
+    *end = text + cairn_number_read(text, out);
+    return *end != text && *out >= option->minimum && *out <= option->maximum;
+}
+
+static const char *take_time_steps(cairn_arguments *arguments, const char *value)
+{
+    cairn_compare_arguments *c = &arguments->compare;
+    c->time_step_count = 0;
+    for (const char *word = value;; word++) {
+        double step;
+        const char *end;
+        bool known = false;
+        if (!is_step(word, &end, &step) || (*end && *end != ','))
+            return "expected time steps in s separated by commas, each > 0 and <= 1e9";
+        for (int i = 0; i < c->time_step_count; i++)
+            known |= c->time_steps[i] == step;
+        if (!known && c->time_step_count == COMPARE_MOST)
+            return "too many time steps; 32 at most";
+        if (!known)
+            c->time_steps[c->time_step_count++] = step;
+        word = end;
+        if (!*word)
+            return NULL;
+    }
+}
+
+/* "fixed-point" or "fixed-point:1e-4" */
+static const char *take_reference(cairn_arguments *arguments, const char *value)
+{
+    cairn_compare_arguments *c = &arguments->compare;
+    size_t length = strcspn(value, ":");
+    const char *end;
+    c->reference = find_name(cairn_scheme_name, value, length);
+    c->reference_step = 0;
+    if (!c->reference)
+        return "expected a scheme; 'cairn list schemes' lists them";
+    if (value[length] && (!is_step(value + length + 1, &end, &c->reference_step) || *end))
+        return "expected SCHEME:STEP with a time step in s, > 0 and <= 1e9";
+    return NULL;
+}
+
+static const char *take_out(cairn_arguments *arguments, const char *value)
+{
+    arguments->out = value;
+    return value[0] ? NULL : "expected the name of a folder";
+}
+
+static const cairn_flag flag_schemes = { "--schemes", 0, "A,B,...",
+                                         "schemes to compare (default: all)", take_schemes };
+static const cairn_flag flag_solvers = { "--solvers", 0, "A,B,...",
+                                         "solvers to compare (default: the scene's)",
+                                         take_solvers };
+static const cairn_flag flag_time_steps = { "--time-steps", 0, "H,...",
+                                            "time steps in s (default: the scene's)",
+                                            take_time_steps };
+static const cairn_flag flag_reference = { "--reference", 0, "NAME[:H]",
+                                           "scheme and time step of the reference",
+                                           take_reference };
+static const cairn_flag flag_out = { "--out", 'o', "DIR",
+                                     "write compare.csv and compare.svg to DIR", take_out };
+
+static const cairn_flag *const flags[] = {
+    &flag_schemes,       &flag_solvers,     &flag_time_steps,
+    &flag_reference,     &flag_out,         &cairn_flag_set,
+    &cairn_flag_threads, &cairn_flag_quiet, NULL,
+};
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
@@ -17,7 +134,7 @@ static void print_heading(void)
            "residual", "coulomb", "dilatation", "spurious", "missed", "iter", "time (s)");
 }
 
-/* A number in 9 places; a dash when it is not known. */
+/* A number in 9 columns; a dash when it is unknown. */
 static void print_number(bool known, double value)
 {
     if (known)
@@ -80,13 +197,12 @@ static void print_orders(const cairn_comparison *c)
 
 static void print_legend(void)
 {
-    puts(
-        "\nend max, end rms, max, rms: difference of positions from the reference (m), at the end\n"
-        "and over all times; energy (J) at the end; rise: its largest in a step (J); overlap: the\n"
-        "deepest (m); residual, coulomb: largest of the scheme's own law and of exact Coulomb\n"
-        "friction; dilatation: largest gap kept while sliding by a convex law (m); spurious:\n"
-        "largest work in a step of lifting what slides (J); missed: steps that missed their\n"
-        "tolerance; iter: iterations a step.");
+    puts("\nend max, end rms, max, rms: difference of positions from the reference (m), at the\n"
+         "end and over all times; energy: at the end (J); rise: largest rise of energy in a step\n"
+         "(J); overlap: deepest overlap (m); residual, coulomb: largest residual of the scheme's\n"
+         "own law and of exact Coulomb friction; dilatation: largest gap that a convex law keeps\n"
+         "during sliding (m); spurious: largest work in a step of lifting sliding bodies (J);\n"
+         "missed: steps that missed their tolerance; iter: iterations per step.");
 }
 
 static void print_table(const cairn_comparison *c)
@@ -167,7 +283,7 @@ static bool any_failed(const cairn_comparison *c)
     return false;
 }
 
-/* Print and write what there is, also of a comparison that was interrupted. */
+/* Print and write all results, also those of an interrupted comparison. */
 static int report(const cairn_comparison *c, const cairn_arguments *arguments, bool stopped)
 {
     int code = any_failed(c) ? EXIT_FAILED : EXIT_DONE;
@@ -178,7 +294,7 @@ static int report(const cairn_comparison *c, const cairn_arguments *arguments, b
     }
     if (!stopped)
         return code;
-    fprintf(stderr, "cairn: interrupted; the runs that ended before are kept\n");
+    fprintf(stderr, "cairn: interrupted; the runs that had finished are kept\n");
     return EXIT_SIGNAL_BASE + cairn_interrupt_signal();
 }
 
@@ -202,12 +318,14 @@ static int compare(const cairn_arguments *arguments)
 const cairn_command cairn_command_compare = {
     .name = "compare",
     .operand = "SCENE",
-    .summary = "Run schemes, solvers and time steps on one scene, side by side",
+    .summary = "Compare schemes, solvers and time steps on one scene",
     .details =
-        "Differences are those of the positions from the reference run, in m. With several time\n"
-        "steps the order of convergence is estimated. A run that fails does not end the others.\n"
-        "Exit codes: 0 done, 1 a run failed or a file cannot be written, 2 usage, 3 bad scene,\n"
-        "129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.",
-    .flags = cairn_compare_flags,
+        "Differences are of positions, from those of the reference run, in m. With several time\n"
+        "steps the order of convergence is estimated. The default reference is fixed-point with\n"
+        "a tenth of the smallest of several time steps. A run that fails does not stop the "
+        "others.\n"
+        "Exit codes: 0 success, 1 a run failed or a file cannot be written, 2 usage error,\n"
+        "3 invalid scene; 129, 130 and 143: ended by SIGHUP, SIGINT and SIGTERM.",
+    .flags = flags,
     .run = compare,
 };

@@ -1,13 +1,190 @@
-/* info.c - `cairn info`: what a scene or a run says about itself. */
+/* info.c - `cairn check`, `cairn info` and `cairn explain`: what a scene or a run holds. */
+#include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "command.h"
-#include "describe.h"
+#include "print.h"
 
-/* A folder, or a file that starts like HDF5, is a run; all else is read as a scene. */
+/* ---- a scene in lines ------------------------------------------------------------------------ */
+
+void cairn_line_print(const char *name, const char *format, ...)
+{
+    char text[2048], shown[4 * sizeof text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cairn_text_escape(text, shown, sizeof shown);
+    printf("  %-20s %s\n", name, shown);
+}
+
+/* Totals over the bodies of a world. */
+typedef struct tally {
+    int64_t all, by_motion[CAIRN_MOTION_COUNT], by_shape[CAIRN_SHAPE_COUNT];
+    double mass;                           /* kg, of the dynamic bodies                       */
+    double radius_minimum, radius_maximum; /* m, of the dynamic spheres                      */
+    cairn_vec3 low, high;                  /* m, of the centres of the dynamic bodies         */
+} tally;
+
+static void widen(tally *t, cairn_vec3 x)
+{
+    t->low = (cairn_vec3){ fmin(t->low.x, x.x), fmin(t->low.y, x.y), fmin(t->low.z, x.z) };
+    t->high = (cairn_vec3){ fmax(t->high.x, x.x), fmax(t->high.y, x.y), fmax(t->high.z, x.z) };
+}
+
+static void count_dynamic(const cairn_bodies *bodies, int i, tally *t)
+{
+    const cairn_shape *shape = cairn_bodies_shape(bodies, i);
+    t->mass += bodies->mass[i];
+    widen(t, bodies->x[i]);
+    if (shape->kind == CAIRN_SHAPE_SPHERE) {
+        t->radius_minimum = fmin(t->radius_minimum, shape->radius);
+        t->radius_maximum = fmax(t->radius_maximum, shape->radius);
+    }
+}
+
+static tally count_bodies(const cairn_world *world)
+{
+    cairn_bodies bodies = cairn_world_bodies(world);
+    tally t = { .radius_minimum = DBL_MAX,
+                .low = { DBL_MAX, DBL_MAX, DBL_MAX },
+                .high = { -DBL_MAX, -DBL_MAX, -DBL_MAX } };
+    for (int i = 0; i < bodies.count; i++) {
+        t.all++;
+        t.by_motion[bodies.motion[i]]++;
+        t.by_shape[cairn_bodies_shape(&bodies, i)->kind]++;
+        if (bodies.motion[i] == CAIRN_MOTION_DYNAMIC)
+            count_dynamic(&bodies, i, &t);
+    }
+    return t;
+}
+
+static void print_counts(const tally *t, int64_t pending)
+{
+    printf("  %-20s %lld:", "bodies", (long long)t->all);
+    for (int i = 0; i < CAIRN_MOTION_COUNT; i++)
+        if (t->by_motion[i] > 0)
+            printf(" %lld %s", (long long)t->by_motion[i], cairn_motion_name(i));
+    printf("\n  %-20s", "shapes");
+    for (int i = 0; i < CAIRN_SHAPE_COUNT; i++)
+        if (t->by_shape[i] > 0)
+            printf(" %lld %s", (long long)t->by_shape[i], cairn_shape_record(i)->name);
+    puts("");
+    if (pending > 0)
+        cairn_line_print("to be poured", "%lld", (long long)pending);
+}
+
+static void print_joints(const cairn_world *world)
+{
+    int by_kind[CAIRN_JOINT_COUNT] = { 0 }, count = cairn_world_joint_count(world);
+    for (int i = 0; i < count; i++)
+        by_kind[cairn_world_joint(world, i).kind]++;
+    if (count == 0)
+        return;
+    printf("  %-20s %d:", "joints", count);
+    for (int i = 0; i < CAIRN_JOINT_COUNT; i++)
+        if (by_kind[i] > 0)
+            printf(" %d %s", by_kind[i], cairn_joint_record(i)->name);
+    puts("");
+}
+
+static void print_extent(const tally *t, int dimension)
+{
+    if (t->by_motion[CAIRN_MOTION_DYNAMIC] == 0)
+        return;
+    cairn_line_print("dynamic mass", "%.6g kg", t->mass);
+    if (t->radius_maximum > 0)
+        cairn_line_print("radii", "%.6g to %.6g m", t->radius_minimum, t->radius_maximum);
+    if (dimension == 2)
+        cairn_line_print("centres", "[%.4g, %.4g] to [%.4g, %.4g] m", t->low.x, t->low.y, t->high.x,
+                         t->high.y);
+    else
+        cairn_line_print("centres", "[%.4g, %.4g, %.4g] to [%.4g, %.4g, %.4g] m", t->low.x,
+                         t->low.y, t->low.z, t->high.x, t->high.y, t->high.z);
+}
+
+static void print_materials(const cairn_scene *scene)
+{
+    printf("  %-20s", "materials");
+    for (int i = 0; i < scene->material_count; i++) {
+        char shown[256]; /* names have 63 bytes at most */
+        cairn_text_escape(scene->material_names[i], shown, sizeof shown);
+        printf("%s%s", i ? ", " : " ", shown);
+    }
+    puts("");
+}
+
+void cairn_scene_describe(const cairn_scene *scene)
+{
+    const cairn_step_options *step = &scene->step;
+    int dimension = cairn_world_dimension(scene->world);
+    tally t = count_bodies(scene->world);
+    cairn_line_print("title", "%s", scene->title);
+    cairn_line_print("dimension", "%d", dimension);
+    print_counts(&t, cairn_world_inlet_pending(scene->world));
+    print_joints(scene->world);
+    print_extent(&t, dimension);
+    print_materials(scene);
+    cairn_line_print("time step", "%g s", step->time_step);
+    cairn_line_print("duration", "%g s: %.0f steps", scene->run.duration,
+                     fmax(1.0, round(scene->run.duration / step->time_step)));
+    cairn_line_print("scheme, solver", "%s, %s", step->scheme, step->solver);
+    if (strcmp(step->backend, cairn_backend_name(0)) != 0)
+        cairn_line_print("back end", "%s", step->backend);
+    cairn_line_print("tolerance", "%g by the %s law; if missed: %s", step->tolerance,
+                     cairn_law_name(cairn_scheme_law(step->scheme)), scene->run.on_uncertified);
+}
+
+void cairn_spans_text(const cairn_run_spans *spans, int most, char *text, size_t capacity)
+{
+    size_t used = 0;
+    int shown = spans->count < most ? (int)spans->count : most;
+    text[0] = '\0';
+    for (int i = 0; i < shown && used < capacity; i++) {
+        long long first = spans->span[i][0], last = spans->span[i][1];
+        used += (size_t)snprintf(text + used, capacity - used, i ? ", %lld" : "%lld", first);
+        if (last > first && used < capacity)
+            used += (size_t)snprintf(text + used, capacity - used, "-%lld", last);
+    }
+    if (spans->count > shown && used < capacity)
+        snprintf(text + used, capacity - used, " and %lld more ranges",
+                 (long long)(spans->count - shown));
+}
+
+/* ---- cairn check ----------------------------------------------------------------------------- */
+
+static int check(const cairn_arguments *arguments)
+{
+    cairn_scene *scene = NULL;
+    int code = cairn_arguments_scene(arguments, &scene);
+    if (code != EXIT_DONE)
+        return code;
+    if (!arguments->quiet) {
+        printf("%s: ok\n", arguments->operand);
+        cairn_scene_describe(scene);
+    }
+    cairn_scene_destroy(scene);
+    return EXIT_DONE;
+}
+
+static const cairn_flag *const check_flags[] = { &cairn_flag_set, &cairn_flag_quiet, NULL };
+
+const cairn_command cairn_command_check = {
+    .name = "check",
+    .operand = "SCENE",
+    .summary = "Read a scene, build its world, and report what it holds or what is wrong",
+    .details = "Errors are printed as file:line:column: key: what was found and expected.",
+    .flags = check_flags,
+    .run = check,
+};
+
+/* ---- cairn info ------------------------------------------------------------------------------ */
+
+/* A folder, or a file that starts like HDF5, is a run; anything else is read as a scene. */
 static bool is_run(const char *path)
 {
     static const char signature[8] = "\x89HDF\r\n\x1a\n";
@@ -17,7 +194,7 @@ static bool is_run(const char *path)
     bool there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode))
         return true;
-    /* nothing is read from a FIFO or a pipe, where it would be lost */
+    /* nothing is read from a FIFO or a pipe, as it would be lost */
     FILE *file = there && S_ISREG(about.st_mode) ? fopen(path, "rb") : NULL;
     size_t got = file ? fread(start, 1, sizeof start, file) : 0;
     if (file)
@@ -48,7 +225,7 @@ static void print_info(const cairn_run_info *info)
                      info->time_step);
     cairn_line_print("frames", "%lld", (long long)info->frames);
     cairn_line_print("bodies", "%lld", (long long)info->bodies);
-    cairn_line_print("contacts", "%lld at most", (long long)info->max_contacts);
+    cairn_line_print("contacts", "at most %lld", (long long)info->max_contacts);
     if (info->joints > 0)
         cairn_line_print("joints", "%lld, %lld broken, drift at most %.2e m",
                          (long long)info->joints, (long long)info->broken, info->joint_drift);
@@ -93,13 +270,35 @@ static int info(const cairn_arguments *arguments)
     return is_run(arguments->operand) ? run_info(arguments->operand) : scene_info(arguments);
 }
 
-static const cairn_flag *const flags[] = { &cairn_flag_set, NULL };
+static const cairn_flag *const info_flags[] = { &cairn_flag_set, NULL };
 
 const cairn_command cairn_command_info = {
     .name = "info",
     .operand = "SCENE|RUN",
-    .summary = "Say what a scene or a run folder holds",
+    .summary = "Describe a scene or a run folder",
     .details = "A folder or an HDF5 file is read as a run, anything else as a scene.",
-    .flags = flags,
+    .flags = info_flags,
     .run = info,
+};
+
+/* ---- cairn explain --------------------------------------------------------------------------- */
+
+static int explain(const cairn_arguments *arguments)
+{
+    cairn_error error = { 0 };
+    cairn_status status = cairn_run_explain(arguments->operand, stdout, &error);
+    if (status == CAIRN_OK)
+        return EXIT_DONE;
+    cairn_error_print(status, &error);
+    return EXIT_FAILED;
+}
+
+static const cairn_flag *const explain_flags[] = { NULL };
+
+const cairn_command cairn_command_explain = {
+    .name = "explain",
+    .operand = "RUN",
+    .summary = "Explain what was slow in a run, where accuracy was lost, and what to change",
+    .flags = explain_flags,
+    .run = explain,
 };

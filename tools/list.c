@@ -20,7 +20,8 @@ static void format_real(double value, char *text, size_t capacity)
 
 static void format_vector(cairn_vec3 value, char *text, size_t capacity)
 {
-    snprintf(text, capacity, "[%g, %g, %g]", value.x, value.y, value.z);
+    if (isfinite(value.x)) /* else none is given */
+        snprintf(text, capacity, "[%g, %g, %g]", value.x, value.y, value.z);
 }
 
 /* The value of a field as a scene would write it; empty when there is none. */
@@ -30,6 +31,7 @@ static void format_field(const cairn_option *option, const void *field, char *te
     text[0] = '\0';
     switch (option->type) {
     case CAIRN_OPTION_REAL:
+    case CAIRN_OPTION_VARYING:
         format_real(*(const double *)field, text, capacity);
         break;
     case CAIRN_OPTION_INTEGER:
@@ -39,10 +41,12 @@ static void format_field(const cairn_option *option, const void *field, char *te
         snprintf(text, capacity, "%s", *(const bool *)field ? "true" : "false");
         break;
     case CAIRN_OPTION_VECTOR:
+    case CAIRN_OPTION_VARYING_VECTOR:
         format_vector(*(const cairn_vec3 *)field, text, capacity);
         break;
     case CAIRN_OPTION_LIST:
     case CAIRN_OPTION_NAMES:
+    case CAIRN_OPTION_FUNCTION:
         break;
     case CAIRN_OPTION_NAME:
     case CAIRN_OPTION_WORD:
@@ -66,7 +70,7 @@ static void print_option(const cairn_option *option, const void *defaults)
     else if (value[0])
         printf("default %s\n", value);
     else
-        puts("may be left out");
+        puts("optional");
 }
 
 static void print_record(const cairn_record *record)
@@ -117,8 +121,8 @@ static void list_solvers(void)
     }
 }
 
-/* Those of the library, then the shared objects that lie in their folder, with what keeps one from
- * being used. */
+/* The back ends of the library, then the shared objects in their folder, with the reason if one
+ * cannot be used. */
 static void list_backends(void)
 {
     char name[CAIRN_BACKEND_NAME], text[sizeof((cairn_error *)0)->message];
@@ -129,7 +133,9 @@ static void list_backends(void)
         printf("  %-*s   %s%s\n", NAME_WIDTH, name,
                usable ? "" : "not usable: ", usable ? text : error.message);
     }
-    printf("\n  others are shared objects libcairn_backend_NAME.so in %s\n",
+    printf("\n  several processes: %s\n",
+           cairn_mpi_name(text, sizeof text) ? text : "not built in (make mpi; docs/mpi.md)");
+    printf("\n  further back ends are shared objects libcairn_backend_NAME.so in %s\n",
            cairn_backend_folder());
 }
 
@@ -159,6 +165,21 @@ static void list_loads(void)
     print_records(cairn_load_record);
 }
 
+static void list_functions(void)
+{
+    print_records(cairn_function_record);
+}
+
+static void list_outlets(void)
+{
+    print_records(cairn_outlet_record);
+}
+
+static void list_events(void)
+{
+    print_records(cairn_event_record);
+}
+
 static void list_distributions(void)
 {
     print_records(cairn_distribution_record);
@@ -183,7 +204,7 @@ static void list_statistics(void)
         printf("  %-*s   %s%s\n", NAME_WIDTH, name, cairn_statistic_summary(name),
                cairn_statistic_table_create(name, 3, &table) == CAIRN_OK && table.series
                    ? ""
-                   : "; several rows a frame");
+                   : "; several rows per frame");
         for (int k = 1; k < table.column_count; k++)
             printf("    %-*s   %s%s%s%s\n", NAME_WIDTH - 2, table.columns[k].name,
                    table.columns[k].text, table.columns[k].unit[0] ? " (" : "",
@@ -201,7 +222,7 @@ static void list_options(void)
     print_record(cairn_body_record());
 }
 
-/* `note` tells of keys that no table can hold: their values are mappings or names of the scene. */
+/* `note` describes keys that are in no table: their values are mappings or names of the scene. */
 static const struct {
     const char *name, *title;
     void (*print)(void);
@@ -210,8 +231,8 @@ static const struct {
     { "schemes", "run.scheme: how a step is posed", list_schemes, NULL },
     { "solvers", "run.solver: how a step is solved", list_solvers, NULL },
     { "backends", "run.backend: where a step is solved", list_backends,
-      "the folder is CAIRN_BACKENDS of the environment, or that of the installation; solvers that\n"
-      "  factorise run on host only" },
+      "the environment variable CAIRN_BACKENDS names the folder (default: that of the\n"
+      "  installation); solvers that factorise matrices run on the host only" },
     { "broad-phases", "run.broad_phase: how near pairs are found", list_broad_phases, NULL },
     { "shapes", "shape of a body", list_shapes,
       "polyhedron also takes points (a list) or file (.obj, .stl), and scale; mesh file and "
@@ -223,9 +244,16 @@ static const struct {
       "  pour take a mass in the same way as the radius" },
     { "drivers", "drivers of a driven body", list_drivers, NULL },
     { "loads", "loads on a body", list_loads, NULL },
+    { "functions", "functions of time, in the place of a number", list_functions,
+      "a number is constant; a text is an expression of t, as 0.5 * sin(2 * pi * t)" },
+    { "outlets", "where bodies leave", list_outlets,
+      "each also takes name, and to (the name of the inlet by which bodies come back)" },
+    { "events", "when an event happens", list_events,
+      "force_above also takes body, flow_stops outlet (names); do is open, start_driver,\n"
+      "  stop_driver (each with a body), stop_run, or save_state (with a name)" },
     { "joints", "joints, motors and springs between bodies", list_joints,
-      "each takes a and b (names of bodies; without b the world), and the drives turn and slide\n"
-      "  where it leaves these coordinates free" },
+      "each takes a and b (names of bodies; without b, the world), and the drives turn and slide\n"
+      "  for the coordinates that it leaves free" },
     { "distributions", "distributions of radius and mass", list_distributions, NULL },
     { "friction-laws", "friction_law of a material or a pair", list_friction_laws, NULL },
     { "statistics", "run.statistics, cairn stat: what can be measured", list_statistics, NULL },
@@ -299,13 +327,14 @@ static const cairn_flag *const flags[] = { NULL };
 const cairn_command cairn_command_list = {
     .name = "list",
     .operand = "[TOPIC]",
-    .summary = "Show what a scene may name, with every option",
+    .summary = "List everything that a scene can name, with all options",
     .details =
         "TOPIC is one of schemes, solvers, backends, broad-phases, shapes, generators, drivers, "
         "loads,\n"
-        "joints, distributions, friction-laws, statistics, options, or schema: the JSON Schema of\n"
-        "scenes, for editors.\n"
-        "Without one, all of them are shown but the schema.",
+        "functions, outlets, events, joints, distributions, friction-laws, statistics, options, "
+        "or\n"
+        "schema: the JSON Schema of scenes, for editors.\n"
+        "Without a TOPIC, everything but the schema is shown.",
     .flags = flags,
     .run = list,
 };

@@ -1,4 +1,4 @@
-/* main.c - the program `cairn`: finds the command in the table and hands over. */
+/* main.c - the program `cairn`: finds the command in the table and runs it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static const cairn_command *const commands[] = {
     &cairn_command_run,    &cairn_command_resume,  &cairn_command_check,     &cairn_command_list,
     &cairn_command_info,   &cairn_command_explain, &cairn_command_solve,     &cairn_command_compare,
     &cairn_command_stat,   &cairn_command_plot,    &cairn_command_reproduce, &cairn_command_view,
-    &cairn_command_export, &cairn_command_help,
+    &cairn_command_export, &cairn_command_sweep,   &cairn_command_help,
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -36,7 +36,7 @@ static void print_overview(void)
     puts("usage: cairn COMMAND [ARGUMENTS]\n");
     for (int i = 0; i < COMMANDS; i++)
         printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    puts("\n'cairn help COMMAND' tells more about one; 'cairn --version' tells the version.");
+    puts("\n'cairn help COMMAND' describes a command; 'cairn --version' prints the version.");
 }
 
 static void print_flag(const cairn_flag *flag)
@@ -45,9 +45,9 @@ static void print_flag(const cairn_flag *flag)
     snprintf(written, sizeof written, "%s%s%s", flag->name, flag->value ? " " : "",
              flag->value ? flag->value : "");
     if (flag->letter)
-        printf("  -%c, %-16s %s\n", flag->letter, written, flag->text);
+        printf("  -%c, %-20s %s\n", flag->letter, written, flag->text);
     else
-        printf("      %-16s %s\n", written, flag->text);
+        printf("      %-20s %s\n", written, flag->text);
 }
 
 static void print_command(const cairn_command *command)
@@ -81,7 +81,7 @@ static const cairn_flag *const no_flags[] = { NULL };
 const cairn_command cairn_command_help = {
     .name = "help",
     .operand = "[COMMAND]",
-    .summary = "Tell how the program, or one command, is used",
+    .summary = "Show how to use the program or a command",
     .flags = no_flags,
     .run = help,
 };
@@ -93,7 +93,10 @@ static int dispatch(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0) {
+        char mpi[64];
         printf("cairn %s\n", cairn_version());
+        if (cairn_mpi_name(mpi, sizeof mpi))
+            printf("with %s\n", mpi);
         return EXIT_DONE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -117,7 +120,7 @@ static int dispatch(int argc, char **argv)
 int main(int argc, char **argv)
 {
     int code = dispatch(argc, argv);
-    /* what was printed must have arrived: a full disk is a failure */
+    /* all output must have been written: a full disk is a failure */
     if ((fflush(stdout) || ferror(stdout)) && code == EXIT_DONE) {
         fprintf(stderr, "cairn: writing the output failed: %s\n", strerror(errno));
         return EXIT_FAILED;

@@ -1,12 +1,17 @@
-/* progress.c - see progress.h. */
-#include "progress.h"
-
+/* progress.c - progress of a run on the terminal, and pictures by gnuplot; see print.h. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "cairn/output.h"
+#include "print.h"
+
+/* ---- progress -------------------------------------------------------------------------------- */
 
 static const double redraw_seconds = 0.1, line_seconds = 10.0;
 
@@ -46,7 +51,8 @@ void cairn_progress_left(double seconds, char *text, size_t capacity)
         snprintf(text, capacity, "%ld:%02ld", minutes, whole % 60);
 }
 
-/* The speed of late: steps cost more once more bodies touch, so the past counts less and less. */
+/* A moving average of the speed: steps cost more once more bodies touch, so old steps count
+ * less. */
 static void update_speed(cairn_progress_view *view, double time, double now)
 {
     const double memory_seconds = 5.0;
@@ -133,4 +139,47 @@ void cairn_progress_end(cairn_progress_view *view)
     if (view->line_open)
         fputs("\n", stderr);
     view->line_open = false;
+}
+
+/* ---- pictures by gnuplot --------------------------------------------------------------------- */
+
+enum { BROKEN = 126, NOT_THERE = 127, PATH_BYTES = 4096 };
+
+/* In the child: become gnuplot, or exit with a code that gives the reason. */
+static void become_gnuplot(const char *folder, const char *script)
+{
+    if (chdir(folder) == 0)
+        execlp("gnuplot", "gnuplot", script, (char *)NULL);
+    _exit(errno == ENOENT ? NOT_THERE : BROKEN);
+}
+
+/* The exit code of gnuplot; -1 if it was killed or never started. */
+static int run_gnuplot(const char *folder, const char *script)
+{
+    int how = 0;
+    fflush(NULL); /* or the child would print buffered output again */
+    pid_t child = fork();
+    if (child == 0)
+        become_gnuplot(folder, script);
+    if (child < 0)
+        return -1;
+    while (waitpid(child, &how, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return WIFEXITED(how) ? WEXITSTATUS(how) : -1;
+}
+
+cairn_plot_outcome cairn_plot_draw(const char *folder, const char *script, const char *picture)
+{
+    char whole[PATH_BYTES], part[PATH_BYTES];
+    int length = snprintf(part, sizeof part, "%s/%s.part", folder, picture);
+    if (length < 0 || (size_t)length >= sizeof part)
+        return PLOT_FAILED;
+    snprintf(whole, sizeof whole, "%s/%s", folder, picture);
+    remove(part); /* so that no link is followed */
+    int code = run_gnuplot(folder, script);
+    if (code == 0 && cairn_output_place(part, whole, NULL) == CAIRN_OK)
+        return PLOT_DRAWN;
+    remove(part);
+    return code == NOT_THERE ? PLOT_NO_GNUPLOT : PLOT_FAILED;
 }

@@ -1,16 +1,117 @@
-/* reproduce.c - `cairn reproduce`: tables and figures of the papers, computed again and judged. */
-#include "reproduce.h"
-
+/* reproduce.c - `cairn reproduce`: tables and figures of the papers, recomputed and judged. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cairn/output.h"
 #include "command.h"
-#include "folder.h"
-#include "ending/interrupt.h"
+#include "reproduce.h"
 
-/* What a call of the command works with. */
+/* ---- printing, and rows as CSV --------------------------------------------------------------- */
+
+static void print_number(double value)
+{
+    if (value != 0)
+        printf(" %14.8g", value);
+    else
+        printf(" %14s", "-");
+}
+
+static void print_rows(const cairn_study *study)
+{
+    printf("  %-64s %14s %14s %14s %9s\n", "", "published", "reference", "ours", "differ by");
+    for (int i = 0; i < study->finding_count; i++) {
+        const cairn_finding *f = &study->findings[i];
+        printf("  %-64s", f->what);
+        print_number(f->published);
+        print_number(f->reference);
+        printf(" %14.8g", f->ours);
+        if (f->statement)
+            printf(" %9s", "");
+        else
+            printf(" %9.1e", f->difference);
+        printf("  %s\n", cairn_match_name(f->match));
+        if (f->match == CAIRN_MATCH_DIFFERS)
+            printf("      why: %s\n", f->why);
+    }
+}
+
+static void print_computed(const cairn_computed *c)
+{
+    printf("%s %s: %s (%s, %.1f s, %.1f s of CPU)\n", c->entry->paper, c->entry->item,
+           c->entry->summary, c->entry->name, c->seconds, c->cpu);
+    print_rows(&c->study);
+    if (c->problem[0])
+        printf("  could not be computed: %s\n", c->problem);
+    puts("");
+    fflush(stdout);
+}
+
+static void print_counts(const char *what, const int *count)
+{
+    printf("  %-32s", what);
+    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
+        printf(" %8d", count[m]);
+    puts("");
+}
+
+static void print_count(const cairn_verdict_count *count)
+{
+    printf("%d items; verdicts by what the numbers were compared with:\n  %-32s", count->entries,
+           "");
+    for (int m = 0; m < CAIRN_MATCH_COUNT; m++)
+        printf(" %8s", cairn_match_name(m));
+    puts("");
+    print_counts("numbers printed in the papers", count->published);
+    print_counts("an independent computation", count->reference);
+    print_counts("statements of the papers", count->statements);
+    if (count->failed)
+        printf("  %d items could not be computed\n", count->failed);
+}
+
+static void print_entries(void)
+{
+    static const char *const when[] = { [CAIRN_QUICK] = "", [CAIRN_FULL] = " (not in --quick)" };
+    const cairn_study_entry *entry;
+    for (int i = 0; (entry = cairn_entry_at(i)); i++) {
+        printf("%-20s %-7s %-22s %s%s\n", entry->name, entry->paper, entry->item, entry->summary,
+               when[entry->size]);
+    }
+}
+
+static void write_csv_head(FILE *csv)
+{
+    fprintf(csv, "entry,what,published,reference,ours,tolerance,judged_by,verdict,why\n");
+}
+
+/* A number and a comma; only the comma where there is none. */
+static void put_cell(FILE *csv, bool there, int digits, double value)
+{
+    if (there)
+        fprintf(csv, "%.*g", digits, value);
+    fputc(',', csv);
+}
+
+static void write_csv_rows(FILE *csv, const cairn_computed *c)
+{
+    for (int i = 0; i < c->study.finding_count; i++) {
+        const cairn_finding *f = &c->study.findings[i];
+        fprintf(csv, "%s,\"%s\",", c->entry->name, f->what);
+        put_cell(csv, f->published != 0, 17, f->published);
+        put_cell(csv, f->reference != 0, 17, f->reference);
+        put_cell(csv, true, 17, f->ours);
+        put_cell(csv, !f->statement, 3, f->within);
+        fprintf(csv, "%s,%s,\"%s\"\n",
+                f->statement        ? "statement"
+                : f->published != 0 ? "published"
+                                    : "reference",
+                cairn_match_name(f->match), f->why);
+    }
+}
+
+/* ---- a call of the command ------------------------------------------------------------------- */
+
+/* The state of one call of the command. */
 typedef struct session {
     const char *folder;
     cairn_computed *items; /* in the order of the report */
@@ -60,9 +161,9 @@ static void write_rows(session *s)
     cairn_output *csv = open_file(s, "rows", ".csv");
     if (!csv)
         return;
-    cairn_csv_head(cairn_output_stream(csv));
+    write_csv_head(cairn_output_stream(csv));
     for (int i = 0; i < s->count; i++)
-        cairn_csv_rows(cairn_output_stream(csv), &s->items[i]);
+        write_csv_rows(cairn_output_stream(csv), &s->items[i]);
     close_file(s, csv, "rows", ".csv");
 }
 
@@ -77,11 +178,11 @@ static void write_report(session *s)
 
 /* ---- computing ------------------------------------------------------------------------------- */
 
-/* Print what has ended, in order, and stop at the first that has not. */
+/* Print the items that have ended, in order, up to the first that has not. */
 static void print_ready(session *s)
 {
     while (s->printed < s->count && s->items[s->printed].state == ENTRY_ENDED)
-        cairn_print_computed(&s->items[s->printed++]);
+        print_computed(&s->items[s->printed++]);
 }
 
 static void item_ended(void *context, cairn_computed *item)
@@ -103,20 +204,20 @@ static void warn_undrawn(const session *s)
                 undrawn, no_gnuplot ? ": there is no gnuplot" : "", s->folder);
 }
 
-/* What was interrupted has been passed over so far. */
+/* Items after an interrupted one have not been printed yet. */
 static void print_rest(session *s, bool all)
 {
     cairn_verdict_count count = { { 0 } };
     for (int i = 0; i < s->count; i++) {
         if (i >= s->printed && s->items[i].state == ENTRY_ENDED)
-            cairn_print_computed(&s->items[i]);
+            print_computed(&s->items[i]);
         if (s->items[i].state == ENTRY_ENDED)
             cairn_verdict_count_add(&count, &s->items[i]);
         else
             printf("%s: interrupted\n", s->items[i].entry->name);
     }
     if (all)
-        cairn_print_count(&count);
+        print_count(&count);
 }
 
 static int exit_code(const session *s)
@@ -154,9 +255,9 @@ static int compute(session *s, const cairn_arguments *arguments, bool all)
 }
 
 /* The named entry, or with NULL all of this size or less; false: no memory. */
-static bool choose_items(session *s, const cairn_entry *named, bool quick)
+static bool choose_items(session *s, const cairn_study_entry *named, bool quick)
 {
-    const cairn_entry *entry;
+    const cairn_study_entry *entry;
     int count = 0;
     while (cairn_entry_at(count))
         count++;
@@ -181,7 +282,7 @@ static int unknown(const char *name)
     enum { MOST = 128 };
     const char *names[MOST];
     int count = 0;
-    const cairn_entry *entry;
+    const cairn_study_entry *entry;
     while (count < MOST && (entry = cairn_entry_at(count)))
         names[count++] = entry->name;
     const char *nearest = cairn_nearest_name(name, names, count);
@@ -196,9 +297,9 @@ static int reproduce(const cairn_arguments *arguments)
 {
     session s = { .folder = arguments->out ? arguments->out : "out/reproduce" };
     const char *name = arguments->operand ? arguments->operand : "all";
-    const cairn_entry *entry = cairn_entry_find(name);
+    const cairn_study_entry *entry = cairn_entry_find(name);
     if (arguments->reproduce.list) {
-        cairn_print_entries();
+        print_entries();
         return EXIT_DONE;
     }
     if (!entry && strcmp(name, "all") != 0)
@@ -238,20 +339,21 @@ static const char *take_jobs(cairn_arguments *arguments, const char *value)
 {
     size_t length = strlen(value);
     if (length == 0 || length > 2 || strspn(value, "0123456789") != length || atoi(value) == 0)
-        return "expected how many items to compute at a time, 1 to 99";
+        return "expected the number of items to compute at a time, 1 to 99";
     arguments->reproduce.jobs = atoi(value);
     return NULL;
 }
 
-static const cairn_flag flag_list = { "--list", 0, NULL, "name all items, compute nothing",
+static const cairn_flag flag_list = { "--list", 0, NULL, "list all items, compute nothing",
                                       take_list };
 static const cairn_flag flag_quick = { "--quick", 0, NULL,
-                                       "small sizes, and only what takes seconds", take_quick };
+                                       "small sizes, and only items that take seconds",
+                                       take_quick };
 static const cairn_flag flag_jobs = { "--jobs", 'j', "N",
-                                      "compute N items at a time (default: one for each processor)",
+                                      "compute N items at a time (default: one per processor)",
                                       take_jobs };
 static const cairn_flag flag_out = { "--out", 'o', "DIR",
-                                     "write pages and figures into DIR (default: out/reproduce)",
+                                     "write pages and figures to DIR (default: out/reproduce)",
                                      take_folder };
 static const cairn_flag *const flags[] = { &flag_list, &flag_quick,       &flag_jobs,
                                            &flag_out,  &cairn_flag_quiet, NULL };
@@ -259,12 +361,13 @@ static const cairn_flag *const flags[] = { &flag_list, &flag_quick,       &flag_
 const cairn_command cairn_command_reproduce = {
     .name = "reproduce",
     .operand = "[NAME]",
-    .summary = "Compute published tables and figures again, with a verdict for each number",
-    .details = "NAME is one of 'cairn reproduce --list', or all (the default). Writes a page with\n"
-               "figures for each item into DIR (default: out/reproduce), and for all of them\n"
-               "report.html and rows.csv. Ctrl-C keeps what was computed.\n"
-               "Exit codes: 0 done, 1 an item could not be computed or a file not be written,\n"
-               "2 usage, 129, 130 and 143 interrupted.",
+    .summary = "Recompute published tables and figures, with a verdict for each number",
+    .details =
+        "NAME is an item of 'cairn reproduce --list', or all (the default). Writes a page with\n"
+        "figures for each item to DIR (default: out/reproduce), and report.html and rows.csv\n"
+        "for all of them. Ctrl-C keeps the items that are done.\n"
+        "Exit codes: 0 success, 1 an item could not be computed or a file could not be\n"
+        "written, 2 usage error; 129, 130 and 143: interrupted.",
     .flags = flags,
     .run = reproduce,
 };

@@ -4,24 +4,24 @@
 
 #include <stdio.h>
 
-#include "reproduce/study.h"
+#include "studies/study.h"
 
 enum { REPRODUCE_PATH = 4096 };
 
-typedef enum cairn_entry_state { ENTRY_WAITS, ENTRY_AT_WORK, ENTRY_ENDED } cairn_entry_state;
+typedef enum cairn_entry_state { ENTRY_WAITS, ENTRY_ENDED } cairn_entry_state;
 
-/* An entry and what became of it. */
+/* An entry and its outcome. */
 typedef struct cairn_computed {
-    const cairn_entry *entry;
+    const cairn_study_entry *entry;
     cairn_entry_state state;
     cairn_study study;   /* its rows, note and figures; series stay where they were computed */
     char problem[96];    /* why it could not be computed; empty: it was                      */
-    double seconds, cpu; /* s: from begin to end, and of processors                          */
+    double seconds, cpu; /* s: elapsed, and CPU time                                         */
     int undrawn;         /* figures that could not be drawn                                  */
-    bool no_gnuplot;     /* as there is no gnuplot                                           */
+    bool no_gnuplot;     /* because gnuplot is not installed                                 */
 } cairn_computed;
 
-/* How often each verdict was given, apart for what it was judged by. */
+/* Number of rows with each verdict, by what they were compared with. */
 typedef struct cairn_verdict_count {
     int published[CAIRN_MATCH_COUNT];  /* against a number printed in the paper            */
     int reference[CAIRN_MATCH_COUNT];  /* against an independent computation               */
@@ -45,25 +45,14 @@ typedef struct cairn_jobs {
     void *context;
 } cairn_jobs;
 
-/* Compute all items, the longest first, and call `ended` for each; stops when the program is
- * interrupted, and then not all items have ended. Progress goes to standard error. */
+/* Compute all items, the longest first, and call `ended` for each. An interrupt of the program
+ * stops it before all items have ended. Progress goes to standard error. */
 void cairn_jobs_run(const cairn_jobs *jobs);
 
-/* ---- reproduce_draw.c ------------------------------------------------------------------------ */
+/* ---- reproduce_page.c: figures by gnuplot, and HTML pages with the figures of `folder` ------- */
 
-/* Draw figure `index` into FOLDER/ENTRY-FIGURE.svg; what fails is counted in `c`. */
+/* Draw figure `index` into FOLDER/ENTRY-FIGURE.svg; failures are counted in `c`. */
 void cairn_figure_draw(const char *folder, cairn_computed *c, int index);
-
-/* ---- reproduce_print.c ----------------------------------------------------------------------- */
-
-void cairn_print_entries(void);
-void cairn_print_computed(const cairn_computed *c);
-void cairn_print_count(const cairn_verdict_count *count);
-/* Rows of an entry as lines of rows.csv, after the head. */
-void cairn_csv_head(FILE *csv);
-void cairn_csv_rows(FILE *csv, const cairn_computed *c);
-
-/* ---- reproduce_page.c: HTML; drawn figures of `folder` go into it ---------------------------- */
 
 void cairn_page_write(FILE *page, const char *folder, const cairn_computed *c);
 void cairn_page_report(FILE *page, const char *folder, const cairn_computed *items, int count);

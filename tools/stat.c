@@ -5,7 +5,69 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "plot.h"
+#include "print.h"
+
+/* ---- flags ----------------------------------------------------------------------------------- */
+
+static const char *take_set(cairn_arguments *arguments, const char *value)
+{
+    cairn_error error = { 0 };
+    if (cairn_record_assign(cairn_measure_record(), &arguments->measure, value, &error) == CAIRN_OK)
+        return NULL;
+    snprintf(arguments->problem, sizeof arguments->problem, "%s", error.message);
+    return arguments->problem;
+}
+
+/* Numbers separated by commas, a star for an unbounded side. Returns their number; -1:
+ * malformed. */
+static int read_sides(const char *text, double side[6])
+{
+    for (int count = 0; count < 6; count++) {
+        const char *end = text + 1;
+        side[count] = count % 2 ? 1e30 : -1e30;
+        if (*text != '*')
+            end = text + cairn_number_read(text, &side[count]);
+        if (end == text || !isfinite(side[count]) || (*end && *end != ','))
+            return -1;
+        if (!*end)
+            return count + 1;
+        text = end + 1;
+    }
+    return -1;
+}
+
+static const char *take_region(cairn_arguments *arguments, const char *value)
+{
+    double side[6] = { -1e30, 1e30, -1e30, 1e30, -1e30, 1e30 };
+    int count = read_sides(value, side);
+    if (count != 4 && count != 6)
+        return "expected x0,x1,y0,y1 and in 3D z0,z1 in m, with * for an open side";
+    arguments->measure.low = (cairn_vec3){ side[0], side[2], count == 6 ? side[4] : -1e30 };
+    arguments->measure.high = (cairn_vec3){ side[1], side[3], count == 6 ? side[5] : 1e30 };
+    return NULL;
+}
+
+static const char *take_out(cairn_arguments *arguments, const char *value)
+{
+    arguments->out = value;
+    return value[0] ? NULL : "expected the name of a folder";
+}
+
+static const cairn_flag flag_region = {
+    "--region", 0, "X0,...", "measure inside the box x0,x1,y0,y1[,z0,z1] in m; *: unbounded",
+    take_region
+};
+static const cairn_flag flag_set = { "--set", 's', "KEY=VALUE",
+                                     "measuring options, see 'cairn list statistics', as bins=20",
+                                     take_set };
+static const cairn_flag flag_tables = { "--out", 'o', "DIR", "write every frame as DIR/NAME.csv",
+                                        take_out };
+static const cairn_flag flag_pictures = { "--out", 'o', "DIR",
+                                          "write the pictures to DIR (default: RUN/plots)",
+                                          take_out };
+
+static const cairn_flag *const stat_flags[] = { &flag_region, &flag_set, &flag_tables, NULL };
+static const cairn_flag *const plot_flags[] = { &flag_region, &flag_set, &flag_pictures, NULL };
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -27,11 +89,11 @@ static int unknown_name(const char *word)
     fprintf(stderr, "cairn: unknown statistic '%s'", word);
     if (nearest)
         fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, "\n'cairn list statistics' names them.\n");
+    fprintf(stderr, "\n'cairn list statistics' lists them.\n");
     return EXIT_USAGE;
 }
 
-/* What the words after the run name, each once; without words, all there are. */
+/* The statistics named after the run, each once; without names, all of them. */
 static int read_names(const cairn_arguments *arguments, cairn_names *out)
 {
     *out = (cairn_names){ .count = 0 };
@@ -103,7 +165,7 @@ static void print_table(const cairn_statistic_table *t, bool named)
     else if (named || t->series)
         print_rows(t, whole ? 0 : last_frame(t));
     else
-        printf("  %zu rows; name it to see them\n", t->rows - last_frame(t));
+        printf("  %zu rows; give its name to print them\n", t->rows - last_frame(t));
     puts("");
 }
 
@@ -163,10 +225,10 @@ const cairn_command cairn_command_stat = {
     .operand = "RUN [NAME]...",
     .summary = "Measure a finished run: packing, contacts, stress, mixing and more",
     .details =
-        "RUN is a run folder or its run.h5; 'cairn list statistics' tells the names. Named\n"
+        "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names. Named\n"
         "series are printed frame by frame, profiles for the last frame; --out writes every\n"
-        "frame. Exit codes: 0 done, 1 the run cannot be read or measured, 2 usage.",
-    .flags = cairn_stat_flags,
+        "frame. Exit codes: 0 success, 1 the run cannot be read or measured, 2 usage error.",
+    .flags = stat_flags,
     .run = stat_run,
 };
 
@@ -228,12 +290,12 @@ static int plot_run(const cairn_arguments *arguments)
 const cairn_command cairn_command_plot = {
     .name = "plot",
     .operand = "RUN [NAME]...",
-    .summary = "Draw statistics of a finished run as SVG, by gnuplot",
+    .summary = "Plot statistics of a finished run as SVG with gnuplot",
     .details =
-        "RUN is a run folder or its run.h5; 'cairn list statistics' tells the names; without\n"
-        "one, all are drawn. Series are drawn against the time, profiles and histograms for\n"
+        "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names; without\n"
+        "one, all are drawn. Series are drawn against time, profiles and histograms for\n"
         "five frames. The script of each picture is kept beside it.\n"
-        "Exit codes: 0 done, 1 failed, 2 usage.",
-    .flags = cairn_plot_flags,
+        "Exit codes: 0 success, 1 failure, 2 usage error.",
+    .flags = plot_flags,
     .run = plot_run,
 };

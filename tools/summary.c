@@ -1,5 +1,4 @@
-/* summary.c - see summary.h. */
-#include "summary.h"
+/* summary.c - the table at the end of a run. */
 
 #include <math.h>
 #include <stddef.h>
@@ -7,40 +6,75 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "describe.h"
+#include "print.h"
 
-/* How a run ended, when it did not go its full way. */
+/* Whether an event ended the run. */
+static bool ended_by_event(const cairn_scene *scene, const cairn_run_summary *s)
+{
+    bool found = false;
+    for (int i = 0; i < scene->event_count; i++)
+        found = found || (scene->events[i].action == CAIRN_ACTION_STOP_RUN &&
+                          scene->events[i].step == s->steps);
+    return found;
+}
+
+/* How a run ended, if it ended early. */
 static const char *ending(const cairn_scene *scene, const cairn_run_summary *s)
 {
     if (s->interrupted)
         return ", interrupted";
     bool early = s->time < scene->run.duration - 0.5 * scene->step.time_step;
     bool stopped = s->uncertified > 0 && strcmp(scene->run.on_uncertified, "stop") == 0;
-    return !early ? "" : stopped ? ", stopped" : ", at rest";
+    bool event = ended_by_event(scene, s);
+    return event ? ", ended by an event" : !early ? "" : stopped ? ", stopped" : ", at rest";
+}
+
+/* What happened, and when. */
+static void print_events(const cairn_scene *scene)
+{
+    for (int i = 0; i < scene->event_count; i++) {
+        const cairn_event *event = &scene->events[i];
+        char body[192] = "";
+        if (event->target >= 0)
+            cairn_scene_body_label(scene, event->target, body, sizeof body);
+        if (event->step >= 0)
+            cairn_line_print("event", "%s: %s%s%s at %g s, after step %lld",
+                             cairn_event_record((int)event->kind)->name,
+                             cairn_action_name((int)event->action), body[0] ? " " : "", body,
+                             event->time, (long long)event->step);
+    }
 }
 
 static void print_totals(const cairn_scene *scene, const cairn_run_summary *s)
 {
     cairn_line_print("time", "%g s of %g s%s", s->time, scene->run.duration, ending(scene, s));
-    cairn_line_print("steps", "%lld of %g s, %lld solved again with more candidates",
+    cairn_line_print("steps", "%lld of %g s; %lld repeated with more candidates",
                      (long long)s->steps, scene->step.time_step, (long long)s->repeated);
     cairn_line_print("wall clock", "%.2f s", s->wall_seconds);
+    if (s->ranks.ranks > 0)
+        cairn_line_print("ranks", "%lld; %lld parts", (long long)s->ranks.ranks,
+                         (long long)s->ranks.parts);
     cairn_line_print("bodies", "%lld", (long long)s->bodies);
     if (s->joints + s->broken > 0)
         cairn_line_print("joints", "%lld, %lld broken", (long long)s->joints, (long long)s->broken);
-    cairn_line_print("contacts", "%.1f a step pushing, %d at most", s->mean_active, s->max_active);
+    cairn_line_print("contacts", "%.1f active per step, at most %d", s->mean_active, s->max_active);
     if (s->max_asleep > 0)
-        cairn_line_print("asleep", "%.1f bodies in a mean step, %d at most; %lld times one woke",
+        cairn_line_print("asleep", "%.1f bodies on average, at most %d; woken %lld times",
                          s->mean_asleep, s->max_asleep, (long long)s->woken);
     if (s->impacts + s->impacts_left > 0)
-        cairn_line_print("impacts", "%lld by their times, in %d rounds a step at most; %lld left",
+        cairn_line_print("impacts",
+                         "%lld in order of time, in at most %d rounds per step; %lld left",
                          (long long)s->impacts, s->max_impact_rounds, (long long)s->impacts_left);
     if (s->max_upgraded > 0)
-        cairn_line_print("upgraded", "%.1f a step to exact friction, %d at most", s->mean_upgraded,
-                         s->max_upgraded);
-    cairn_line_print("candidates", "%.1f a step, %d at most", s->mean_candidates,
+        cairn_line_print("upgraded", "%.1f per step to exact friction, at most %d",
+                         s->mean_upgraded, s->max_upgraded);
+    if (s->energy.entered_mass > 0 || s->energy.left_mass > 0)
+        cairn_line_print("mass", "%g kg entered, %g kg left", s->energy.entered_mass,
+                         s->energy.left_mass);
+    print_events(scene);
+    cairn_line_print("candidates", "%.1f per step, at most %d", s->mean_candidates,
                      s->max_candidates);
-    cairn_line_print("iterations", "%.1f a step, %lld at most", s->mean_iterations,
+    cairn_line_print("iterations", "%.1f per step, at most %lld", s->mean_iterations,
                      (long long)s->max_iterations);
     cairn_line_print("frames stored", "%lld", (long long)s->frames);
 }
@@ -63,11 +97,29 @@ static void print_timing(const cairn_run_summary *s)
     print_share("other", fmax(0, s->wall_seconds - known), s->wall_seconds);
 }
 
+/* Where the ranks spend their steps. The imbalance is how much longer the slowest one computes than
+ * the mean. */
+static void print_ranks(const cairn_run_ranks *r)
+{
+    double all = r->compute + r->sending + r->waiting, members = (double)r->members;
+    if (r->members < 2)
+        return;
+    puts("\nwhere the time of the ranks went, in steps (mean)");
+    print_share("compute", r->compute, all);
+    print_share("wait for others", r->waiting, all);
+    print_share("send", r->sending, all);
+    cairn_line_print("imbalance", "%.1f %%: %.3f s compute at most",
+                     r->compute > 0 ? 100 * (r->most_compute / r->compute - 1) : 0.0,
+                     r->most_compute);
+    cairn_line_print("messages", "%.0f of %.3g MB in all by a rank", (double)r->messages / members,
+                     (double)r->bytes / members / 1e6);
+}
+
 /* The entries of a certificate, in the order of the table. */
 static const struct {
     const char *name, *unit;
     size_t offset;
-    bool always; /* also where it is 0 throughout: the answer is what people look for */
+    bool always; /* also if it is 0 throughout: users look for it */
 } entries[] = {
     { "penetration", "m", offsetof(cairn_certificate, penetration), true },
     { "gap error", "m", offsetof(cairn_certificate, gap_error), false },
@@ -79,7 +131,7 @@ static const struct {
     { "joint drift", "m", offsetof(cairn_certificate, joint_drift), false },
     { "joint turn drift", "rad", offsetof(cairn_certificate, joint_turn_drift), false },
     { "distances", "of the size", offsetof(cairn_certificate, distance), false },
-    { "residual, law asked", "relative", offsetof(cairn_certificate, judgement.asked.relative),
+    { "residual, chosen law", "relative", offsetof(cairn_certificate, judgement.asked.relative),
       true },
     { "  at one contact", "m/s", offsetof(cairn_certificate, judgement.asked.worst), false },
     { "residual, Coulomb", "relative", offsetof(cairn_certificate, judgement.coulomb.relative),
@@ -128,38 +180,39 @@ static void print_certificate(const cairn_scene *scene, const cairn_run_summary 
         cairn_line_print("worst distance", "of bodies %s", pair_of(scene, s->distance_body).text);
 }
 
-/* A line of the ledger, where there is something to tell. */
+/* A line of the ledger, unless it is 0. */
 static void print_energy_line(const char *name, double joule, const char *remark)
 {
     if (joule != 0)
         cairn_line_print(name, "%14.6g J%s", joule, remark);
 }
 
-/* What the finite step adds or takes: told with the sign that it has. */
+/* Energy added or lost by the finite step, with its sign. */
 static void print_step_error(double loss)
 {
     print_energy_line(loss > 0 ? "- time stepping" : "+ time stepping", fabs(loss),
                       loss > 0
-                          ? "  lost by steps of finite length: 0 in the limit of short ones"
-                          : "  gained by steps of finite length: 0 in the limit of short ones");
+                          ? "  lost by steps of finite length; 0 in the limit of short steps"
+                          : "  gained by steps of finite length; 0 in the limit of short steps");
 }
 
-/* E_end = E_start + inlets + loads + drivers + motors
+/* E_end = E_start + inlets - outlets + loads + drivers + motors + change of gravity
  *         - friction - impacts - damping - falling asleep - time stepping + rounding */
 static void print_energy(const cairn_run_summary *s)
 {
     const cairn_energy *e = &s->energy;
     double end = e->kinetic + e->potential + e->elastic;
     double ledger = s->initial_energy + e->entered + e->load_work + e->driver_work + e->motor_work +
-                    e->correction - e->friction_loss - e->impact_loss - e->damping_loss -
-                    e->sleep_loss - e->numerical_loss;
+                    e->gravity_work + e->correction - e->friction_loss - e->impact_loss -
+                    e->damping_loss - e->sleep_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
     print_energy_line("+ inlets", e->entered, "");
     print_energy_line("+ loads", e->load_work, "");
     print_energy_line("+ drivers", e->driver_work, "");
     print_energy_line("+ motors", e->motor_work, "");
-    print_energy_line("+ overlaps mended", e->correction, "");
+    print_energy_line("+ change of gravity", e->gravity_work, "");
+    print_energy_line("+ overlap correction", e->correction, "");
     print_energy_line("- friction", e->friction_loss, "");
     print_energy_line("- impacts", e->impact_loss, "");
     print_energy_line("- damping", e->damping_loss, "");
@@ -204,6 +257,7 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
     printf("%s\n", title);
     print_totals(scene, s);
     print_timing(s);
+    print_ranks(&s->ranks);
     print_certificate(scene, s);
     print_energy(s);
     puts("\nfinal state");
@@ -220,7 +274,7 @@ void cairn_summary_print(const cairn_scene *scene, const cairn_run_summary *s, c
     print_files(scene, s, folder);
 }
 
-/* Whatever the residuals say. */
+/* Independently of the residuals. */
 static void warn_of_overlaps(const cairn_scene *scene, const cairn_run_summary *s)
 {
     if (s->deep_steps == 0)
@@ -239,13 +293,15 @@ static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s,
     if (s->uncertified == 0)
         return;
     cairn_spans_text(&s->missed, 8, steps, sizeof steps);
-    fprintf(stderr,
-            "\nWARNING: %lld of %lld steps missed the tolerance %g: %s; the\n"
-            "worst relative residual is %.2e. Each ended with the best impulses found, when %lld\n"
-            "iterations were used up or more would not have met the tolerance in time; more\n"
-            "run.max_iterations or a smaller run.time_step may help.\n",
-            (long long)s->uncertified, (long long)s->steps, scene->step.tolerance, steps,
-            s->worst.judgement.asked.relative, (long long)scene->step.max_iterations);
+    fprintf(
+        stderr,
+        "\nWARNING: %lld of %lld steps missed the tolerance %g: %s; the\n"
+        "worst relative residual is %.2e. Each kept the best impulses found, either after all "
+        "%lld\n"
+        "iterations or when further iterations could not have met the tolerance in time; a larger\n"
+        "run.max_iterations or a smaller run.time_step may help.\n",
+        (long long)s->uncertified, (long long)s->steps, scene->step.tolerance, steps,
+        s->worst.judgement.asked.relative, (long long)scene->step.max_iterations);
     if (s->missed_problems == 0)
         return;
     if (s->missed_problems < s->uncertified)
@@ -255,8 +311,21 @@ static void warn_of_misses(const cairn_scene *scene, const cairn_run_summary *s,
         fprintf(stderr, "Their contact problems are in %s/problems.\n", folder);
 }
 
+/* Ranks without a part wait for the end of the run. */
+static void warn_of_idle_ranks(const cairn_run_ranks *r)
+{
+    if (r->members >= r->ranks)
+        return;
+    fprintf(
+        stderr,
+        "\nWARNING: %lld of %lld ranks had nothing to do: run.parts is %lld, and a rank needs at\n"
+        "least one part. The result depends on run.parts, and not on the number of ranks.\n",
+        (long long)(r->ranks - r->members), (long long)r->ranks, (long long)r->parts);
+}
+
 void cairn_summary_warn(const cairn_scene *scene, const cairn_run_summary *s, const char *folder)
 {
     warn_of_misses(scene, s, folder);
     warn_of_overlaps(scene, s);
+    warn_of_idle_ranks(&s->ranks);
 }

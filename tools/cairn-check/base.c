@@ -1,10 +1,118 @@
-/* columns.c - see columns.h. The file may be anything: types and sizes are checked first. */
-#include "columns.h"
-
+/* base.c - memory, the report of findings, and reading columns of the file; see base.h. */
+#include <float.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "base.h"
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+bool check_memory_take(void *block_address, size_t count, size_t size)
+{
+    void *old, *block = calloc(count > 0 ? count : 1, size);
+    if (!block)
+        return false;
+    memcpy(&old, block_address, sizeof old);
+    free(old);
+    memcpy(block_address, &block, sizeof block);
+    return true;
+}
+
+void check_memory_free(void *block_address)
+{
+    void *block, *none = NULL;
+    memcpy(&block, block_address, sizeof block);
+    free(block);
+    memcpy(block_address, &none, sizeof none);
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+/* "not certified: step 3, contact 7: gap: " of a finding that is to be printed. */
+static bool begin_finding(check_report *report, check_place place, const char *component)
+{
+    if (report->findings++ >= report->most)
+        return false;
+    printf("not certified: ");
+    if (place.step > 0)
+        printf("step %ld%s", place.step, place.kind ? ", " : ": ");
+    if (place.kind)
+        printf("%s %ld: ", place.kind, place.number);
+    printf("%s%s: ", place.what, component);
+    return true;
+}
+
+static void compare(check_report *report, check_place place, const char *component,
+                    const double numbers[3])
+{
+    double stored = numbers[0], computed = numbers[1], scale = numbers[2];
+    report->compared++;
+    /* infinite terms would accept every number, and NaN agrees with nothing */
+    bool finite = isfinite(stored) && isfinite(computed) && isfinite(scale);
+    /* subnormal numbers have too few digits to compare */
+    double most = fmax(CHECK_ROUNDING * scale, DBL_MIN);
+    if (finite && (stored == computed || fabs(stored - computed) <= most))
+        return;
+    if (begin_finding(report, place, component))
+        printf("stored %.17g, recomputed %.17g\n", stored, computed);
+}
+
+void check_same(check_report *report, check_place place, double stored, double computed,
+                double scale)
+{
+    compare(report, place, "", (const double[3]){ stored, computed, scale });
+}
+
+void check_same_vec(check_report *report, check_place place, vec stored, vec computed, double scale)
+{
+    compare(report, place, ".x", (const double[3]){ stored.x, computed.x, scale });
+    compare(report, place, ".y", (const double[3]){ stored.y, computed.y, scale });
+    compare(report, place, ".z", (const double[3]){ stored.z, computed.z, scale });
+}
+
+void check_same_quat(check_report *report, check_place place, quat stored, quat computed,
+                     double scale)
+{
+    compare(report, place, ".w", (const double[3]){ stored.w, computed.w, scale });
+    check_same_vec(report, place, (vec){ stored.x, stored.y, stored.z },
+                   (vec){ computed.x, computed.y, computed.z }, scale);
+}
+
+void check_between(check_report *report, check_place place, double stored, double low, double high)
+{
+    report->compared++;
+    if (isfinite(stored) && stored >= low && stored <= high)
+        return;
+    if (begin_finding(report, place, ""))
+        printf("stored %.17g, recomputed between %.17g and %.17g\n", stored, low, high);
+}
+
+void check_true(check_report *report, check_place place, bool good, const char *words)
+{
+    report->compared++;
+    if (!good && begin_finding(report, place, ""))
+        printf("%s\n", words);
+}
+
+bool check_fail(check_report *report, const char *format, ...)
+{
+    va_list arguments;
+    if (report->problem[0])
+        return false;
+    va_start(arguments, format);
+    vsnprintf(report->problem, sizeof report->problem, format, arguments);
+    va_end(arguments);
+    for (char *c = report->problem; *c; c++) /* texts of the file must not control the terminal */
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    return false;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* The file may contain anything: types and sizes are checked first. */
 
 /* ---- datasets ------------------------------------------------------------------------------- */
 
@@ -127,7 +235,7 @@ static bool read_columns(const check_group *group, int64_t first, int64_t rows, 
 
 enum { AHEAD = 2048 }; /* rows */
 
-/* Have the rows from `first` on, as many as fit, in memory. */
+/* Read the rows from `first` on, as many as fit, into memory. */
 static bool read_ahead(check_group *group, int64_t first, check_report *report)
 {
     int64_t rows = group->rows - first < AHEAD ? group->rows - first : AHEAD;
@@ -161,7 +269,7 @@ bool check_group_read(check_group *group, int64_t first, int64_t rows, void *rec
 {
     void *arrays[CHECK_FIELDS];
     if (first < 0 || rows < 0 || first > group->rows - rows)
-        return check_fail(report, "/%s has %lld rows, expected %lld and more", group->name,
+        return check_fail(report, "/%s has %lld rows, expected at least %lld", group->name,
                           (long long)group->rows, (long long)(first + rows));
     if (!make_room(group, (size_t)rows, record, report))
         return false;
@@ -206,14 +314,14 @@ bool check_attribute(hid_t file, const char *name, int count, double *out, check
     return good || check_fail(report, "attribute %s: expected %d numbers", name, count);
 }
 
-/* Texts of an attribute. Older files have them of any length, each in a block of HDF5; since
- * version 2 of the format they stand side by side. */
+/* Texts of an attribute. In older files they have variable length, each in a block of HDF5; since
+ * version 2 of the format they are stored contiguously. */
 enum { MOST_TEXTS = 64 };
 typedef struct texts {
     size_t size; /* bytes of each; 0: of any length */
     char *block;
     char *any[MOST_TEXTS];
-    char one[CHECK_TEXT]; /* the one that was asked for */
+    char one[CHECK_TEXT]; /* the requested one */
 } texts;
 
 static void free_texts(texts *t)
@@ -223,7 +331,7 @@ static void free_texts(texts *t)
         H5free_memory(t->any[i]);
 }
 
-/* Exactly `count` texts; what was taken is freed by free_texts, also after a failure. */
+/* Exactly `count` texts; free_texts frees them, also after a failure. */
 static bool read_texts(hid_t attribute, int count, texts *out)
 {
     hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -239,7 +347,7 @@ static bool read_texts(hid_t attribute, int count, texts *out)
     return good;
 }
 
-/* Text i, cut to what fits. */
+/* Text i, truncated to fit. */
 static const char *text_at(texts *t, int i)
 {
     size_t bytes = t->size < CHECK_TEXT - 1 ? t->size : CHECK_TEXT - 1;

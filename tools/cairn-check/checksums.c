@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memory.h"
 #include "run.h"
 
 enum { PATH = 96, PIECE = 1 << 16, DEEPEST = 8 }; /* bytes; bytes; groups in groups */
@@ -24,7 +23,7 @@ typedef struct sums {
     int count;
     char *piece; /* PIECE bytes, or a row */
     size_t room;
-    uint64_t sum; /* the one under way */
+    uint64_t sum; /* the current one */
 } sums;
 
 /* ---- the remainder -------------------------------------------------------------------------- */
@@ -119,7 +118,7 @@ static bool add_rows(sums *s, hid_t dataset, hid_t type, const hsize_t extent[2]
     return good;
 }
 
-/* Whether a dataset can be as long as it says: deflate makes nothing a thousandth of its size. */
+/* Whether a dataset can be as long as it says: deflate compresses at most about a thousandfold. */
 static bool is_there(hid_t dataset, hid_t type, const hsize_t extent[2])
 {
     double bytes = (double)extent[0] * (double)extent[1] * (double)H5Tget_size(type);
@@ -205,7 +204,7 @@ static bool sum_tree(sums *s, hid_t object, int depth)
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-/* `count` things of `bytes` bytes; NULL: it is not that. */
+/* `count` items of `bytes` bytes; NULL: the dataset has another size. */
 static char *read_list(sums *s, hid_t file, const char *name, size_t bytes, int *count)
 {
     char *list = NULL;

@@ -1,7 +1,7 @@
-/* cone.c - see cone.h. */
-#include "cone.h"
-
+/* cone.c - friction cones: projections, the natural map, and the conditions of the law. */
 #include <math.h>
+
+#include "law.h"
 
 double cone_dot(int d, const double *a, const double *b)
 {
@@ -46,8 +46,8 @@ static void face(const double *a, const double *b, const double *r, double *out)
         out[i] = between ? s * a[i] + t * b[i] : 0;
 }
 
-/* |r - x|^2 = |r|^2 - |x|^2 for the nearest points x of rays and planes. As long as r is much
- * longer than x, rounding of the left side hides which x is nearest; then the longest is. */
+/* |r - x|^2 = |r|^2 - |x|^2 for the nearest points x of rays and planes. Where r is much longer
+ * than x, rounding of the left side hides which x is nearest; then it is the longest. */
 static bool is_nearer(const double *r, const double *x, const double *known)
 {
     double far[2] = { 0, 0 }, length[2] = { cone_dot(3, x, x), cone_dot(3, known, known) };

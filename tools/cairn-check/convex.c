@@ -1,21 +1,23 @@
-/* convex.c - see convex.h. The cores of two solids (without the balls that sweep them) overlap
- * where C = { a - b } holds the origin, and C is known by its farthest point c(u) in a direction u.
- * Any unit u gives u.c(u) >= the depth, so whatever search is used the depth is at most the best of
- * these. That it is at least some number is shown by points of C:
+/* convex.c - how deep two convex solids overlap, with bounds from below and above.
+ *
+ * The cores of two solids (without the balls that sweep them) overlap where C = { a - b } contains
+ * the origin, and C is known by its support point c(u) in a direction u. Any unit u gives
+ * u.c(u) >= the depth, so the best of these is an upper bound, whatever search is used. A lower
+ * bound follows from points of C:
  *
  *   apart        a point v of C, made of at most four c(u): the cores are |v| apart at most.
- *                Each turn adds the c(u) for u = -v and takes the point of the new simplex that is
- *                nearest to the origin.
+ *                Each iteration adds the c(u) for u = -v and takes the point of the new simplex
+ *                that is nearest to the origin.
  *   overlapping  a polytope of points c(u) around the origin lies in C: the depth is at least the
  *                distance of its nearest facet, which is the one that grows next.
  *
  * The balls add the sum of their radii to all of this. In 2D shapes are prisms, so long that
  * nothing leaves by their ends. */
-#include "convex.h"
+#include "shapes.h"
 
 enum { TURNS = 100, POINTS = 256, FACETS = 1024, EDGES = 512 };
 
-/* Two cores, and the best that is known of them; depths without the radii. */
+/* Two cores, and the best bounds so far; depths without the radii. */
 typedef struct search {
     const check_solid *a, *b;
     double size;   /* m                                       */
@@ -32,7 +34,7 @@ typedef struct simplex {
 } simplex;
 
 static const vec units[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
-/* Thickness of C, of its size, that counts as none; what a facet is flat to. */
+/* Relative thickness of C that counts as zero; flatness of a facet. */
 static const double thin = 1e-12, level = 1e-13;
 
 /* ---- the difference ------------------------------------------------------------------------- */
@@ -105,7 +107,7 @@ static bool nearest_between(const simplex *x, vec *out)
     vec e[3];
     for (int i = 0; i < m; i++)
         e[i] = vec_add(x->p[i + 1], -1, x->p[0]);
-    for (int i = 0; i < m; i++) { /* of four points all of space: its axes do as well as e_k */
+    for (int i = 0; i < m; i++) { /* four points span space: its axes serve as e_k */
         vec row = m < 3 ? e[i] : units[i];
         for (int k = 0; k < m; k++)
             A[i][k] = vec_dot(row, e[k]);
@@ -158,7 +160,7 @@ static bool walk(search *s, simplex *x, vec *v)
         x->p[x->count++] = w;
         vec next = reduce(x);
         if (x->count < 4 && vec_norm(next) >= length)
-            return true; /* rounding: no way nearer */
+            return true; /* rounding: it gets no nearer */
         *v = next;
     }
     return true;
@@ -179,7 +181,7 @@ typedef struct polytope {
     int edge[EDGES][2]; /* around what a new point sees */
 } polytope;
 
-/* false: its corners are on a line, or there is no room. */
+/* false: its corners are on a line, or there are too many. */
 static bool add_facet(polytope *t, const search *s, int i, int j, int k)
 {
     vec a = t->point[i], e = vec_add(t->point[j], -1, a), f = vec_add(t->point[k], -1, a);
@@ -225,7 +227,7 @@ static int ways_off(const simplex *x, vec out[6])
     return 2 * count;
 }
 
-/* A simplex that holds the origin grows to a tetrahedron; false: C is flat. */
+/* A simplex that contains the origin grows to a tetrahedron; false: C is flat. */
 static bool complete(search *s, simplex *x)
 {
     while (x->count < 4) {
@@ -259,7 +261,7 @@ static bool begin(polytope *t, const search *s, const simplex *x)
            add_facet(t, s, k, 3, 0);
 }
 
-/* An edge between two facets that go is met twice, in both directions. */
+/* An edge between two removed facets is met twice, in both directions. */
 static bool toggle_edge(polytope *t, int from, int to)
 {
     for (int i = 0; i < t->edges; i++)
@@ -276,7 +278,7 @@ static bool toggle_edge(polytope *t, int from, int to)
     return true;
 }
 
-/* The convex hull of the polytope and w; false: no room, or rounding is in the way. */
+/* The convex hull of the polytope and w; false: too many facets, or rounding prevents it. */
 static bool grow(polytope *t, const search *s, vec w)
 {
     bool good = t->points < POINTS;
@@ -318,8 +320,8 @@ static double expand(search *s, const simplex *x)
 
 /* ---- both ----------------------------------------------------------------------------------- */
 
-/* Normals of faces: of boxes, of hulls with few of them, of a face itself; `sign` makes them
- * look from b to a. */
+/* Normals of faces: of boxes, of hulls with few of them, of a face itself; `sign` makes them point
+ * from b to a. */
 static void try_faces(search *s, const check_solid *x, double sign)
 {
     bool surface = x->shape > CHECK_HULL, hull = x->shape == CHECK_HULL && x->row->faces <= 64;

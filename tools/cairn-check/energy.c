@@ -2,10 +2,11 @@
  * means:
  *     load work h F.vm,   driver work - sum r.(driven part of u),   friction loss - sum r_T.um_T,
  *     impact loss - sum r_N um_N,   numerical loss h m g.(v+ - v)/2 - h gyroscopic.wm - m g.y,
- *     y the way that impacts within the step cost (chain.c)
+ *     y the displacement lost to impacts within the step (impacts.c)
  *     (the first of these not where bodies swing: they move by vm)
- *     sleep loss vm.M v(r) of bodies that sleep, v(r) what their impulses would leave
- *     correction - sum m g.h z, z what moves overlapping bodies apart
+ *     sleep loss vm.M v(r) of sleeping bodies, v(r) the velocity that impulses would leave
+ *     correction - sum m g.h z, z the velocity that moves overlapping bodies apart
+ *     gravity work - sum m (g - g').x, g' gravity in the step before, x where the step begins
  * and the change of kinetic + potential + elastic is entered + loads + drivers + motors +
  * correction - the losses. */
 #include <string.h>
@@ -25,7 +26,7 @@ static void add(sum *s, double term, double size)
 
 typedef struct ledger {
     sum kinetic, potential, entered, load, driver, friction, impact, numerical, correction;
-    sum elastic, motor, damping, sleep;
+    sum elastic, motor, damping, sleep, gravity;
 } ledger;
 
 /* Kinetic and potential energy of a row of a state. */
@@ -52,6 +53,10 @@ static void add_body(const check_run *run, int body, ledger *l)
     vec wm = vec_times(0.5, vec_add(run->before.omega[i], 1, run->after.omega[k]));
     vec F = run->force[body], T = run->torque[body], G = run->gyroscopic[body];
     double speed = vec_norm(old) + vec_norm(new), spin = vec_norm(wm);
+    vec change = vec_add(g, -1, run->settings.gravity_before), x = run->before.x[i];
+    double pulls = vec_norm(g) + vec_norm(run->settings.gravity_before);
+    if (run->settings.gravity_varies)
+        add(&l->gravity, -m * vec_dot(change, x), 2 * m * pulls * vec_norm(x));
     double turn = vec_norm(run->before.omega[i]) + vec_norm(run->after.omega[k]);
     vec J = run->bodies.inertia[body];
     add(&l->load, h * (vec_dot(F, vm) + vec_dot(T, wm)),
@@ -83,8 +88,8 @@ static void add_contact(const check_run *run, int j, ledger *l)
     }
 }
 
-/* m/s: what the rounding of a row's rate is relative to. Impulses of rows that fight each other,
- * as in loops, may be far larger than what they leave of the motion. */
+/* m/s: the size that the rounding of a row's rate is relative to. Impulses of redundant rows, as in
+ * loops, may be far larger than their net effect on the motion. */
 static double rate_size(const check_run *run, const check_joint_row *row)
 {
     double size = row->rate_size;
@@ -99,8 +104,8 @@ static double rate_size(const check_run *run, const check_joint_row *row)
     return size;
 }
 
-/* A row of a joint: its impulse does r times the mean rate of work; by its role that is given, lost
- * or stored. Springs: c rate^2 h is damped, the rest is what they store and time stepping. */
+/* A row of a joint: its impulse does r times the mean rate of work, which by its role is supplied,
+ * lost or stored. Springs: c rate^2 h is damped; the rest is stored, or due to time stepping. */
 static void add_row(const check_run *run, const check_joint_row *row, ledger *l)
 {
     double rates = rate_size(run, row), damping = run->settings.h * row->damping;
@@ -127,7 +132,7 @@ static void add_row(const check_run *run, const check_joint_row *row, ledger *l)
     }
 }
 
-/* What joints store, and what the moments that tension adds take: C w+.wm. */
+/* Energy stored by joints, and the work of the moments that tension adds: C w+.wm. */
 static void add_joints(const check_run *run, ledger *l)
 {
     for (int i = 0; i < run->row_count; i++)
@@ -152,11 +157,26 @@ static void check_sum(check_run *run, const char *name, const double *column, su
                found.size);
 }
 
-/* Bodies that came in bring their energy along. */
-static ledger make_ledger(const check_run *run)
+/* Bodies that left took the energy that they had when the step began, in the gravity of the step
+ * before. */
+static void take_left(check_run *run, ledger *l)
+{
+    vec now = run->settings.gravity;
+    sum kinetic = { 0, 0 }, potential = { 0, 0 };
+    run->settings.gravity = run->settings.gravity_before;
+    for (int row = 0; row < run->before.count; row++)
+        if (run->after.row[run->before.index[row]] < 0)
+            add_state(run, &run->before, row, &kinetic, &potential);
+    run->settings.gravity = now;
+    add(&l->entered, -kinetic.value - potential.value, kinetic.size + potential.size);
+}
+
+/* Bodies that enter bring their energy with them. */
+static ledger make_ledger(check_run *run)
 {
     ledger l = { .kinetic = { 0, 0 } };
     sum kinetic = { 0, 0 }, potential = { 0, 0 };
+    take_left(run, &l);
     for (int row = 0; row < run->after.count; row++) {
         int body = run->after.index[row];
         add_state(run, &run->after, row, &l.kinetic, &l.potential);
@@ -189,6 +209,7 @@ void check_energy_of(check_run *run)
     check_sum(run, "motor_work", t->motor_work, l.motor);
     check_sum(run, "damping_loss", t->damping_loss, l.damping);
     check_sum(run, "sleep_loss", t->sleep_loss, l.sleep);
+    check_sum(run, "gravity_work", t->gravity_work, l.gravity);
 }
 
 void check_energy_start(check_run *run)
@@ -208,7 +229,7 @@ void check_energy_start(check_run *run)
     run->start_size = kinetic.size + potential.size;
 }
 
-/* What changes kinetic + potential in a step, and in which direction. */
+/* Terms that change kinetic + potential energy in a step, with their signs. */
 static const struct {
     size_t column; /* in check_steps */
     double sign;
@@ -218,6 +239,7 @@ static const struct {
     { offsetof(check_steps, impact_loss), -1 },   { offsetof(check_steps, numerical_loss), -1 },
     { offsetof(check_steps, correction), 1 },     { offsetof(check_steps, motor_work), 1 },
     { offsetof(check_steps, damping_loss), -1 },  { offsetof(check_steps, sleep_loss), -1 },
+    { offsetof(check_steps, gravity_work), 1 },
 };
 
 enum { FLOWS = sizeof flows / sizeof flows[0] };
@@ -229,9 +251,8 @@ static double flow(const check_steps *t, int k, long i)
     return flows[k].sign * column[i];
 }
 
-/* The largest amount that the ledger of any step moves: what rounding is relative to, with the
- * terms of which the amounts of a step are sums where they are stored: impulses of joints that
- * contradict each other do far more work than what is left of their sum. */
+/* The largest amount in the ledger of any step, to which rounding is relative, including the terms
+ * of its sums where they are stored: redundant impulses of joints do more work than their sum. */
 static double largest_amount(const check_steps *t)
 {
     double largest = 0;

@@ -1,15 +1,18 @@
-/* laws.c - what happens where materials meet: friction at a sliding speed, and restitution.
+/* friction.c - friction and restitution of pairs of materials, and laws beyond Coulomb friction. */
+#include <string.h>
+
+#include "shapes.h"
+
+/* ---- materials ------------------------------------------------------------------------------- */
+
+/* Friction of a pair of materials at a sliding speed, and restitution.
  *
  *     constant   mu
  *     stribeck   mu_d + (mu_s - mu_d) exp(-(speed/v_s)^p)
  *     table      linear between points, constant outside
  * A pair names two laws; the smaller value counts. */
-#include <string.h>
 
-#include "memory.h"
-#include "run.h"
-
-enum { KIND, CONSTANT, STATIC, DYNAMIC, SPEED, EXPONENT, POINTS };
+enum { KIND, CONSTANT = CHECK_LAW_CONSTANT, STATIC, DYNAMIC, SPEED, EXPONENT, POINTS };
 enum { LAW_CONSTANT, LAW_STRIBECK, LAW_TABLE };
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -28,7 +31,7 @@ static bool read_numbers(check_run *run, const char *name, int width, double **o
     if (H5Sget_simple_extent_ndims(space) == 1)
         extent[1] = 1;
     hsize_t wanted = width > 0 ? (hsize_t)width : extent[0];
-    good = good && extent[1] == wanted && extent[0] < 100000;
+    good = good && extent[1] == wanted && extent[0] < 100000000;
     good = good && check_memory_take(out, (size_t)(extent[0] * extent[1]) + 1, sizeof **out) &&
            (extent[0] == 0 ||
             H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *out) >= 0);
@@ -49,7 +52,7 @@ static bool read_matrix(check_run *run, const char *name, double **out)
     return good || check_fail(run->report, "/%s: expected a row for each material", name);
 }
 
-/* Kinds as here, points that exist. */
+/* The kinds are known, and the points exist. */
 static bool read_laws(check_run *run)
 {
     static const char *const kinds[] = { "constant", "stribeck", "table", NULL };
@@ -66,7 +69,7 @@ static bool read_laws(check_run *run)
         bool good =
             kind >= 0 && law[POINTS] >= (kind == LAW_TABLE) && law[POINTS] <= m->point_count - next;
         if (!good)
-            return check_fail(run->report, "/certificate/laws: law %d is not known here", i);
+            return check_fail(run->report, "/certificate/laws: law %d is of an unknown kind", i);
         law[KIND] = kind;
         m->first_point[i] = next;
         m->vary = m->vary || kind != LAW_CONSTANT;
@@ -80,11 +83,11 @@ static bool are_laws(check_run *run, const double *matrix)
     const check_materials *m = &run->materials;
     for (int i = 0; i < m->count * m->count; i++)
         if (!(matrix[i] >= 0 && matrix[i] < m->law_count))
-            return check_fail(run->report, "/certificate: a pair names a law that is not there");
+            return check_fail(run->report, "/certificate: a pair names a law that does not exist");
     return true;
 }
 
-/* Laws beyond Coulomb friction: all of them are there, or none. */
+/* Laws beyond Coulomb friction: all of them are in the file, or none. */
 static bool read_beyond(check_run *run)
 {
     check_materials *m = &run->materials;
@@ -105,7 +108,7 @@ static bool has_any(const check_materials *m, const double *matrix)
     return any;
 }
 
-/* Contacts have components that turn where some pair has such friction. */
+/* Contacts have rotational components where some pair has rolling or spinning friction. */
 static bool count_components(check_run *run)
 {
     check_settings *s = &run->settings;
@@ -117,6 +120,20 @@ static bool count_components(check_run *run)
     return true;
 }
 
+/* The friction of materials in each step, where one is a function of time. Law k is that of
+ * material k, which must be a constant one if its friction varies. */
+static bool read_in_step(check_run *run)
+{
+    check_materials *m = &run->materials;
+    int rows = 0;
+    if (!check_has(run->file, "steps/friction"))
+        return true;
+    if (!read_numbers(run, "steps/friction", m->count, &m->in_step, &rows))
+        return false;
+    return (rows >= run->steps.count && m->law_count >= m->count) ||
+           check_fail(run->report, "/steps/friction: expected a row for each step");
+}
+
 bool check_materials_read(check_run *run)
 {
     check_materials *m = &run->materials;
@@ -126,7 +143,7 @@ bool check_materials_read(check_run *run)
            read_matrix(run, "certificate/law_first", &m->law_first) &&
            read_matrix(run, "certificate/law_second", &m->law_second) && read_laws(run) &&
            are_laws(run, m->law_first) && are_laws(run, m->law_second) && read_beyond(run) &&
-           count_components(run);
+           read_in_step(run) && count_components(run);
 }
 
 void check_materials_free(check_materials *m)
@@ -134,7 +151,7 @@ void check_materials_free(check_materials *m)
     void *blocks[] = { &m->friction,   &m->restitution, &m->poisson,        &m->law_first,
                        &m->law_second, &m->laws,        &m->points,         &m->first_point,
                        &m->friction_2, &m->adhesion,    &m->adhesion_range, &m->rolling,
-                       &m->spinning };
+                       &m->spinning,   &m->in_step };
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         check_memory_free(blocks[i]);
 }
@@ -181,4 +198,139 @@ double check_friction(const check_run *run, int j, double speed)
 bool check_is_poisson(const check_run *run, int j)
 {
     return run->materials.poisson[pair_of(run, j)] == 1;
+}
+
+/* ---- surfaces -------------------------------------------------------------------------------- */
+
+/* Contact laws beyond Coulomb friction with one mu (docs/friction.md):
+ *
+ *   ellipse   mu along an axis of a body, mu_2 across; with D = diag(mu, mu_2)/max and the tangents
+ *             multiplied by D it is a circle: r = D^-1 r_T, u = D u_T
+ *   adhesion  c where the gap is within its range: r_N + h c obeys the law, -h c n acts too
+ *   belts     the velocity of a surface along itself, turned with its body
+ *   rolling, spinning  moments, at most mu_R r_N and mu_S r_N */
+
+/* The smallest part of an axis in the contact plane that still gives a direction; the smaller mu
+ * relative to the larger. */
+static const double upright = 1e-6, flattest = 1e-6;
+/* Default range of adhesion: relative to the smaller body; m where neither has a size. */
+static const double touching = 1e-5, sizeless = 1e-3;
+
+double check_pair(const check_run *run, int j, const double *matrix)
+{
+    const int32_t *body = run->contacts.body + 2 * j, *material = run->bodies.material;
+    size_t n = (size_t)run->materials.count;
+    return matrix ? matrix[(size_t)material[body[0]] * n + (size_t)material[body[1]]] : 0;
+}
+
+/* ---- directions ----------------------------------------------------------------------------- */
+
+/* By the body that was created first, of those with an axis. */
+double check_tangent_along(const check_run *run, int j, vec *tangent)
+{
+    int a = run->contacts.body[2 * j], b = run->contacts.body[2 * j + 1], first = a < b ? a : b;
+    if (!(check_pair(run, j, run->materials.friction_2) > 0))
+        return 0;
+    vec axis = run->bodies.friction_axis[first], n = run->contacts.normal[j];
+    int body = vec_norm(axis) > 0 ? first : a + b - first;
+    axis = run->bodies.friction_axis[body];
+    if (!(vec_norm(axis) > 0))
+        return 0;
+    axis = quat_rotate(run->q_eval[body], vec_times(1 / vec_norm(axis), axis));
+    axis = vec_add(axis, -vec_dot(axis, n), n);
+    double left = vec_norm(axis);
+    if (!(left > upright))
+        return 0;
+    *tangent = vec_times(1 / left, axis);
+    return left;
+}
+
+void check_shares(const check_run *run, int j, double share[2])
+{
+    double mu = run->contacts.mu[j], across = run->contacts.mu_2[j], most = fmax(mu, across);
+    share[0] = mu == across ? 1 : fmax(mu / most, flattest);
+    share[1] = mu == across ? 1 : fmax(across / most, flattest);
+}
+
+/* mu across the axis; without an axis, the same as along. */
+static void check_across(check_run *run, int j)
+{
+    vec any;
+    bool along = check_tangent_along(run, j, &any) > 0;
+    double expected = along ? check_pair(run, j, run->materials.friction_2) : run->contacts.mu[j];
+    check_same(run->report, check_at(run, "contact", j, "mu_2"), run->contacts.mu_2[j], expected,
+               0);
+}
+
+/* ---- adhesion ------------------------------------------------------------------------------- */
+
+/* Where the range is within rounding of the gap, or is unknown, both are correct. */
+static void check_adhesion(check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    double pull = check_pair(run, j, run->materials.adhesion), stored = c->adhesion[j];
+    double range = check_pair(run, j, run->materials.adhesion_range), size = HUGE_VAL;
+    bool known = true;
+    for (int side = 0; side < 2; side++) {
+        double extent = check_extent(run, c->body[2 * j + side]);
+        known = known && extent >= 0;
+        size = extent > 0 ? fmin(size, extent) : size;
+    }
+    range = range > 0 ? range : touching * (size < HUGE_VAL ? size : sizeless);
+    double gap = check_gap(run, j), doubt = CHECK_ROUNDING * check_way_size(run, j);
+    known = known || check_pair(run, j, run->materials.adhesion_range) > 0;
+    bool either = !known || fabs(gap - range) <= doubt;
+    if (either && (stored == 0 || stored == pull))
+        return;
+    check_same(run->report, check_at(run, "contact", j, "adhesion"), stored,
+               gap <= range ? pull : 0, 0);
+}
+
+/* ---- belts ---------------------------------------------------------------------------------- */
+
+vec check_belt(const check_run *run, int body, vec normal)
+{
+    vec v = quat_rotate(run->q_eval[body], run->bodies.surface_velocity[body]);
+    return vec_add(v, -vec_dot(v, normal), normal);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* The stored impulses in the form of the problem. */
+static void find_impulse(check_run *run, int j)
+{
+    const check_settings *s = &run->settings;
+    size_t d = (size_t)s->dimension, turns = d == 3 ? 3 : 1;
+    const double *stored = run->contacts.impulse + (size_t)j * d;
+    const double *moment = run->contacts.moment + (size_t)j * turns;
+    double *r = run->by_contact.r + (size_t)j * (size_t)s->components;
+    r[0] = stored[0] + s->h * run->contacts.adhesion[j];
+    for (size_t i = 1; i < d; i++)
+        r[i] = stored[i] / run->by_contact.share[2 * (size_t)j + i - 1];
+    for (int i = 0; i < s->rolling; i++)
+        r[d + (size_t)i] = moment[i];
+    if (s->spinning)
+        r[d + (size_t)s->rolling] = moment[2];
+    for (size_t i = 0; i < turns; i++) {
+        bool spins = d == 3 && i == 2;
+        if (spins ? !s->spinning : !s->rolling)
+            check_same(run->report, check_at(run, "contact", j, "moment"), moment[i], 0, 0);
+    }
+}
+
+void check_surface_prepare(check_run *run, int j)
+{
+    check_shares(run, j, run->by_contact.share + 2 * j);
+    find_impulse(run, j);
+}
+
+void check_surface(check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    check_across(run, j);
+    check_same(run->report, check_at(run, "contact", j, "mu_rolling"), c->mu_rolling[j],
+               check_pair(run, j, run->materials.rolling), 0);
+    check_same(run->report, check_at(run, "contact", j, "mu_spinning"), c->mu_spinning[j],
+               check_pair(run, j, run->materials.spinning), 0);
+    check_adhesion(run, j);
 }

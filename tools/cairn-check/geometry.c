@@ -1,13 +1,11 @@
-/* geometry.c - see geometry.h. Normals, extents, boxes, and whether a surface is closed, are all
- * computed from points and faces.
+/* geometry.c - the group /geometry of the file: points, faces and parts of shapes.
+ *
+ * Normals, extents, boxes, and whether a surface is closed, are all computed from points and faces.
  *
  * A row g has vertices [o[g], o[g+1]), and likewise faces and parts; corners of a face are numbers
- * of vertices within its row. A compound names rows before its own, so nothing goes round. */
-#include "geometry.h"
-
+ * of vertices within its row. A compound names rows before its own, so there are no cycles. */
 #include <stdlib.h>
 
-#include "memory.h"
 #include "run.h"
 
 /* ---- distances ------------------------------------------------------------------------------ */
@@ -20,7 +18,7 @@ double check_segment_distance(vec from, vec to, vec p)
     return vec_norm(vec_add(d, -t, e));
 }
 
-/* Over the triangle the height above its plane, else to the nearest side. */
+/* Above the triangle the height over its plane, else the distance from the nearest side. */
 double check_triangle_distance(const vec corner[3], vec p)
 {
     vec n = vec_cross(vec_add(corner[1], -1, corner[0]), vec_add(corner[2], -1, corner[0]));
@@ -124,7 +122,7 @@ static check_bounds face_bounds(const check_geometries *g, const check_geometry 
     return b;
 }
 
-/* A face sees thin bodies behind it as well, as deep as a hundredth of its edge (overlap.c). */
+/* A face also detects thin bodies behind it, down to a hundredth of its edge (overlap.c). */
 static bool holds(const check_bounds *b, vec p, double within)
 {
     within += 0.01 * vec_norm(vec_add(b->high, -1, b->low));
@@ -179,7 +177,7 @@ static int compare_edges(const void *left, const void *right)
     return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* Every edge, smaller vertex first, is there twice; in 2D, where segments end at vertices, every
+/* Every edge, smaller vertex first, occurs twice; in 2D, where segments end at vertices, every
  * vertex. */
 static void find_closed(const check_geometries *g, check_geometry *row, int (*edges)[2])
 {
@@ -290,7 +288,7 @@ static bool read_rows(check_run *run, check_geometries *g)
     for (int k = 0, count; k < 3 && good; k++) {
         good = read_offsets(run, names[k], ends[k], &offsets[k], &count);
         if (good && k > 0 && count != g->count)
-            good = check_fail(run->report, "/geometry/%s tells of %d rows, expected %d", names[k],
+            good = check_fail(run->report, "/geometry/%s describes %d rows, expected %d", names[k],
                               count, g->count);
         g->count = good ? count : 0;
     }
@@ -337,7 +335,7 @@ static bool are_faces(check_run *run, const check_geometries *g, const check_geo
     return true;
 }
 
-/* What a body or part of that shape names must be of the shape's kind. */
+/* The row that a body or part names must be of the kind of its shape. */
 static bool is_of_kind(check_run *run, int32_t shape, int32_t row, int32_t before)
 {
     const check_geometries *g = &run->geometries;
@@ -350,14 +348,14 @@ static bool is_of_kind(check_run *run, int32_t shape, int32_t row, int32_t befor
     bool good = shape == CHECK_COMPOUND ? data->parts > 0 : data->faces > 0;
     for (int f = 0; f < data->faces && good && shape != CHECK_HULL; f++)
         good = check_corner_count(g, data, f) == run->settings.dimension;
-    return good || check_fail(run->report, "row %d of /geometry is not what its shape is", row);
+    return good || check_fail(run->report, "row %d of /geometry does not fit its shape", row);
 }
 
 static const double unflat = 2e-6; /* of the extent */
 
-/* No vertex of a hull is beyond one of its faces, and faces are flat, both to what points that are
- * rounded to 32 bits make of them (docs/shapes.md): 5e-7 of the extent, seen from any three corners
- * a few times that. How flat they are counts as doubt wherever the hull touches. */
+/* No vertex of a hull is beyond one of its faces, and faces are flat, both as far as points
+ * rounded to 32 bits allow (docs/shapes.md): 5e-7 of the extent, and a few times that for a plane
+ * through any three corners. The deviation counts as uncertainty wherever the hull touches. */
 static void check_convex(check_run *run, int row)
 {
     const check_geometries *g = &run->geometries;
@@ -386,7 +384,7 @@ static bool are_parts(check_run *run, check_geometries *g, int row)
         bool wall = shape == CHECK_HALF_SPACE || shape == CHECK_CYLINDER || shape == CHECK_CONE ||
                     shape == CHECK_FUNNEL || shape == CHECK_INSIDE_BOX || shape == CHECK_COMPOUND;
         if (wall)
-            return check_fail(run->report, "/geometry/parts: row %d can be no part", i);
+            return check_fail(run->report, "/geometry/parts: row %d cannot be a part", i);
         if (!is_of_kind(run, shape, g->parts.geometry[i], row))
             return false;
         if (shape == CHECK_HULL && g->parts.geometry[i] >= 0)

@@ -1,28 +1,31 @@
-/* chain.c - impacts one after the other within a step, by Newton's restitution (docs/schemes.md).
+/* impacts.c - impacts within a step, in sequence or by Poisson's law, and the bias of contacts. */
+#include <string.h>
+
+#include "law.h"
+
+/* ---- impacts one after the other ------------------------------------------------------------- */
+
+/* Impacts in sequence within a step, by Newton's restitution (docs/restitution.md).
  * Between impacts paths are straight:
  *     x(t) = x + t w - y,   w = v_free + sum M^-1 H' r,   y = sum t M^-1 H' r
  * A contact hits where its gap g - H_N y + t u_N closes within the step, at the time t, or when its
- * bodies were last hit if it is closed by then, and where it comes faster than rest: f_N - u_N is
- * more than |f_N| and what forces give to each of its bodies, f = H (v_free - v), by more than
+ * bodies were last hit if it is closed by then, and where it approaches faster than at rest: f_N -
+ * u_N exceeds |f_N| and what forces give to each of its bodies, f = H (v_free - v), by more than
  * `tolerance` and (1 - e)/2 of the largest such excess when the step begins. Impacts of a round are
- * checked one by one: that the contact hits, at that time, and no contact of its bodies, nor of
- * those that these have contacts with, earlier; and
- * all together: that their impulses obey the law with b = e min(0, u_N + s) + s,
- * s = (t/h - 1/2) f_N, from what the rounds before left. After the last round as many hit as the
- * step says. */
-#include <string.h>
+ * checked one by one: that the contact hits, at that time, and that no contact of its bodies or
+ * their neighbours hits earlier; and all together: that their impulses obey the law with
+ * b = e min(0, u_N + s) + s, s = (t/h - 1/2) f_N, from the state after the rounds before. After the
+ * last round as many contacts hit as the step says. */
 
-#include "phase.h"
-
-static const double TIE = 1e-9; /* of the step: impacts so near in time are simultaneous */
+static const double TIE = 1e-9; /* of the step: impacts closer in time are simultaneous */
 
 typedef enum answer { NO, PERHAPS, YES } answer;
 
-/* How a contact comes at this moment. */
+/* How the bodies of a contact approach at this moment. */
 typedef struct approach {
     double u, f, gap;    /* m/s, m                                               */
-    double excess, slow; /* m/s: by how much it is faster than rest, and has to  */
-    double size, way;    /* what rounding of u and gap is relative to            */
+    double excess, slow; /* m/s: by how much it is faster than rest, and must be */
+    double size, way;    /* sizes that rounding of u and gap is relative to      */
 } approach;
 
 static int components(const check_run *run)
@@ -30,7 +33,7 @@ static int components(const check_run *run)
     return run->settings.components;
 }
 
-/* Whether impacts are resolved one after the other in this run. */
+/* Whether impacts are resolved in sequence in this run. */
 static bool has_rounds(const check_run *run)
 {
     const check_settings *s = &run->settings;
@@ -63,7 +66,7 @@ double check_faded(const check_run *run, int j)
     return 0.5 * (1 - run->contacts.restitution[j]) * run->fastest;
 }
 
-/* Also makes sizes of rounding those of the fastest motion in the step. */
+/* Also sets the sizes of rounding to those of the fastest motion in the step. */
 static approach look_at(check_run *run, int j)
 {
     check_derived *c = &run->by_contact;
@@ -112,7 +115,7 @@ static double time_of(const check_run *run, int j, const approach *at)
     return fmin(run->settings.h, fmax(since, at->gap / -at->u));
 }
 
-/* s: what rounding of that time is relative to. */
+/* s: the size that rounding of that time is relative to. */
 static double time_size(const check_run *run, const approach *at)
 {
     return run->settings.h + at->way / fmax(fabs(at->u), 1e-300);
@@ -120,7 +123,7 @@ static double time_size(const check_run *run, const approach *at)
 
 /* ---- a round -------------------------------------------------------------------------------- */
 
-/* When every contact hits, or may hit as far as rounding tells: for the order of impacts. */
+/* When every contact hits, or may hit within rounding: for the order of impacts. */
 static void find_times(check_run *run)
 {
     for (int j = 0; j < run->contacts.count; j++) {
@@ -152,7 +155,7 @@ static void find_earliest(check_run *run)
     }
 }
 
-/* The same of a body and of all that it has contacts with. */
+/* The same for a body and all bodies in contact with it. */
 static void look_around(check_run *run)
 {
     for (int i = 0; i < run->bodies.count; i++) {
@@ -166,7 +169,8 @@ static void look_around(check_run *run)
     }
 }
 
-/* Who certainly hits, and certainly before all others near both bodies, is in the round. */
+/* A contact that certainly hits, and certainly before all others near both bodies, is in the
+ * round. */
 static void check_all_there(check_run *run, int first, int end)
 {
     const check_derived *c = &run->by_contact;
@@ -178,7 +182,7 @@ static void check_all_there(check_run *run, int first, int end)
             i++;
         check_true(run->report, check_at(run, "contact", j, "impact"),
                    !must || (i < end && run->impacts.contact[i] == j),
-                   "it hits before all others of its bodies, and is not in the round");
+                   "it hits before all other contacts of its bodies, but is not in the round");
     }
 }
 
@@ -212,7 +216,7 @@ static void clear_round(check_run *run)
     }
 }
 
-/* Impulses of the round act; what they leave. */
+/* Apply the impulses of the round. */
 static void strike(check_run *run, int first, int end)
 {
     int d = run->settings.dimension;
@@ -290,7 +294,7 @@ static void find_fastest(check_run *run)
     run->fastest = fastest;
 }
 
-/* How many contacts hit when the rounds are over: at least, and at most. */
+/* Bounds of the number of contacts that hit after the last round. */
 static void check_left(check_run *run)
 {
     double sure = 0, perhaps = 0;
@@ -321,7 +325,7 @@ static bool check_order(check_run *run)
         int j = run->impacts.contact[i];
         good = j >= 0 && j < run->contacts.count && in_order(run, i);
         check_true(run->report, check_at(run, "impact", i, "contact and round"), good,
-                   "no such contact, or not in order");
+                   "no such contact, or out of order");
     }
     int last = good && run->impacts.count > 0 ? run->impacts.round[run->impacts.count - 1] : 0;
     check_same(run->report, check_at(run, NULL, 0, "impacts"), run->steps.impacts[run->step - 1],
@@ -333,7 +337,7 @@ static bool check_order(check_run *run)
     return good;
 }
 
-/* Impulses, velocities and gaps as the last phase finds them. */
+/* Impulses, velocities and gaps at the beginning of the last phase. */
 static void hand_on(check_run *run)
 {
     size_t m = (size_t)components(run);
@@ -367,4 +371,159 @@ void check_chain(check_run *run)
     check_left(run);
     if (run->impacts.count > 0)
         hand_on(run);
+}
+
+/* ---- bias, and Poisson's law ----------------------------------------------------------------- */
+
+/* The bias b of a contact, and impacts by Poisson's law.
+ *
+ * b = gamma g/h, of overlaps only where they are pushed apart; where Newton's restitution e acts
+ * and the contact closes in this step, min(that, e u_N); contacts taken at mid-step:
+ * e min(0, u_N). Where contacts are linearised at q + h v^, g is g - h n.v^. After impacts within
+ * the step u_N and g are those after them; g may then be below 0 without any overlap, and b
+ * follows it, but not below minus the speed at which the bodies already separate and that of
+ * impacts which are not followed.
+ *
+ * An impact: some contact has Poisson's e > 0, and some contact is hit: its velocity before the
+ * step, with that e also the free one, closes the gap in this step, and the former exceeds the
+ * change by forces. Then contacts with that e which are hit have b = min(b, 0), and the step has
+ * two phases: the compression r_c from mid-step with max(b, 0) at contacts with that e, and the
+ * impulse after it, with at least e r_cN. */
+
+double check_gap(const check_run *run, int j)
+{
+    double gap = run->contacts.gap[j] - run->by_contact.lag[j];
+    return run->settings.linearisations > 0 ? gap - run->settings.h * run->by_contact.guess[j]
+                                            : gap;
+}
+
+/* The velocity before the step, or after the impacts within it, without forces. */
+static double before_of(const check_run *run, int j)
+{
+    const check_derived *c = &run->by_contact;
+    size_t first = (size_t)j * (size_t)run->settings.components;
+    double gained = run->impacts.count > 0 ? c->struck[first] - c->free[first] : 0;
+    return c->before[first] + gained;
+}
+
+/* m: the size that rounding of a displacement of this step is relative to. */
+double check_way_size(const check_run *run, int j)
+{
+    return fabs(run->contacts.gap[j]) + run->settings.h * run->by_contact.size[j];
+}
+
+/* ---- impacts -------------------------------------------------------------------------------- */
+
+static bool bounces(const check_run *run, int j)
+{
+    return check_is_poisson(run, j) && run->contacts.restitution[j] > 0;
+}
+
+static answer is_hit(const check_run *run, int j)
+{
+    size_t first = (size_t)j * (size_t)run->settings.components;
+    double before = before_of(run, j), forced = fabs(run->by_contact.free[first] - before);
+    double gap = run->settings.scheme->middle ? 0 : check_gap(run, j);
+    bool plain = run->settings.impact_rounds < 0 || !bounces(run, j);
+    double fastest = plain ? before : fmin(before, run->by_contact.free[first]);
+    double way = gap + run->settings.h * fastest;
+    answer fast = is_negative(before + forced, CHECK_ROUNDING * run->by_contact.size[j]);
+    answer closes = is_negative(way, CHECK_ROUNDING * check_way_size(run, j));
+    return fast < closes ? fast : closes;
+}
+
+/* Whether the step has a compression; where rounding decides, the file does. */
+static bool is_impact(const check_run *run)
+{
+    bool bouncy = false, stored = false;
+    answer hit = NO;
+    for (int j = 0; j < run->contacts.count; j++) {
+        answer here = is_hit(run, j);
+        bouncy = bouncy || bounces(run, j);
+        hit = here > hit ? here : hit;
+    }
+    for (int k = 0; k < run->contacts.count * run->settings.dimension; k++)
+        stored = stored || run->contacts.compression[k] != 0;
+    return bouncy && (hit == YES || (hit == PERHAPS && stored));
+}
+
+/* Friction and bias of the compression (it has no rotational components); the impulse after it, and
+ * its least normal part. */
+static void split(check_run *run, int j)
+{
+    int d = run->settings.dimension;
+    size_t first = (size_t)j * (size_t)d;
+    check_derived *c = &run->by_contact;
+    bool older = run->settings.impact_rounds < 0;
+    const double *u = c->compressed + first, *r = run->contacts.compression + first;
+    double speed = d == 3 ? hypot(u[1], u[2]) : fabs(u[1]), b = run->contacts.bias[j];
+    double doubt = CHECK_ROUNDING * c->size[j];
+    bool bouncy = bounces(run, j);
+    c->compression_mu[j] = c->mu[j];
+    if (run->materials.vary && !run->settings.scheme->frictionless) {
+        c->compression_mu[j] = check_friction(run, j, speed);
+        double change =
+            check_friction(run, j, fmax(0, speed - doubt)) - check_friction(run, j, speed + doubt);
+        c->size[j] += c->weight[j] * fabs(r[0]) * change / CHECK_ROUNDING;
+    }
+    c->compression_bias[j] = bouncy ? fmax(b, 0) : b;
+    c->least[j] = bouncy ? run->contacts.restitution[j] * fmax(0, r[0]) : 0;
+    for (size_t i = first; i < first + (size_t)d; i++) {
+        c->decompression[i] = c->r[i] - r[i - first];
+        c->middle[i] = older ? c->before[i] : 0.5 * (c->before[i] + c->free[i]);
+    }
+}
+
+void check_impact(check_run *run)
+{
+    run->impact = run->settings.components == run->settings.dimension && is_impact(run);
+    for (int j = 0; j < run->contacts.count; j++) {
+        const double *r = run->contacts.compression + (size_t)j * (size_t)run->settings.dimension;
+        for (int i = 0; i < run->settings.dimension && !run->impact; i++)
+            check_same(run->report, check_at(run, "contact", j, "compression"), r[i], 0, 0);
+        if (run->impact)
+            split(run, j);
+    }
+}
+
+/* ---- the bias ------------------------------------------------------------------------------- */
+
+/* m/s: gamma g/h, see above. */
+static double apart_of(const check_run *run, int j, double gap)
+{
+    double rate = run->settings.gamma / run->settings.h, leaves = 0;
+    double overlap = fmin(0, run->impacts.count > 0 ? run->contacts.gap[j] : gap);
+    if (run->impacts.count > 0)
+        leaves = fmax(0, run->by_contact.struck[(size_t)j * (size_t)run->settings.components]) +
+                 check_faded(run, j);
+    double apart = fmax(rate * (gap - overlap), -leaves);
+    return run->settings.push ? apart + rate * overlap : apart;
+}
+
+/* Two values are possible where rounding decides whether the contact closes, or is hit. */
+static void expect(const check_run *run, int j, double out[2])
+{
+    double h = run->settings.h, before = before_of(run, j), gap = check_gap(run, j);
+    double e = check_is_poisson(run, j) ? 0 : run->contacts.restitution[j];
+    double apart = apart_of(run, j, gap), closed = fmin(apart, e * before);
+    answer closes = is_negative(gap + h * before, CHECK_ROUNDING * check_way_size(run, j));
+    bool comes = e > 0 && before < 0;
+    out[0] = comes && closes != NO ? closed : apart;
+    out[1] = comes && closes == YES ? closed : apart;
+    if (run->settings.scheme->middle)
+        out[0] = out[1] = e * fmin(0, before);
+    answer hit = run->impact && bounces(run, j) ? is_hit(run, j) : NO;
+    out[0] = hit != NO ? fmin(out[0], 0) : out[0];
+    out[1] = hit == YES ? fmin(out[1], 0) : out[1];
+}
+
+void check_bias(check_run *run, int j)
+{
+    double stored = run->contacts.bias[j], expected[2];
+    double size =
+        run->by_contact.size[j] + run->settings.gamma * check_way_size(run, j) / run->settings.h;
+    expect(run, j, expected);
+    bool first = fabs(stored - expected[0]) < fabs(stored - expected[1]);
+    check_same(run->report, check_at(run, "contact", j, "bias"), stored, expected[first ? 0 : 1],
+               size);
 }

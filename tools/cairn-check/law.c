@@ -1,6 +1,11 @@
-/* law.c - how well the stored impulses satisfy the law asked for and exact Coulomb friction.
+/* law.c - how well the stored impulses satisfy the contact law, as residuals and in other units. */
+#include "law.h"
+
+/* ---- residuals ------------------------------------------------------------------------------- */
+
+/* How well the stored impulses satisfy the chosen law and exact Coulomb friction.
  * With w = trace(W_jj)/d and u^ = u + (b + mu s) n, s = 0 (convex law) or |u_T| (Coulomb):
- *     e_j = max(w |r - P_K(r - u^/w)|, the conditions of the law one by one: cone.h),
+ *     e_j = max(w |r - P_K(r - u^/w)|, the conditions of the law one by one: law.h),
  *     relative = |e| / |q_closing|,
  *     fclib = |r - P_K(r - u^)| / max(|q|, |r|, |u|)
  * Contacts with rolling and spinning are judged in units in which these are speeds (r/l, l u), but
@@ -11,9 +16,8 @@
  * Rows of joints count one by one: e = w |r - P(r - y/w)|, y = rate + gain theta + bias + eps r, P
  * onto their bounds; their closing part is the same at r = 0. Each block of them is one "contact".
  *
- * After the compression of an impact r is what comes on top of it, K its part above the least
- * normal impulse, and q_closing has w times that impulse as well. The worse phase counts. */
-#include "phase.h"
+ * After the compression of an impact r is the additional impulse, K the part of the cone above the
+ * least normal impulse, and q_closing includes w times that impulse. The worse phase counts. */
 
 /* Sums over the contacts of a phase for one law. */
 typedef struct sums {
@@ -21,14 +25,14 @@ typedef struct sums {
     bool convex, edges;
     bool map_alone; /* the residual of files of version 1: the natural map alone */
     double e2, map2, worst;
-    double closing2, doubtful2;    /* contacts of which rounding decides whether they close */
-    double size2, map_size2, size; /* what rounding is relative to                       */
+    double closing2, doubtful2;    /* contacts for which rounding decides whether they close */
+    double size2, map_size2, size; /* size that rounding is relative to                  */
     double closing_size2;
     double all_size2; /* the same over all contacts and rows, open ones too              */
     double q2, r2, u2;
 } sums;
 
-/* A contact as the law sees it; q as it is without impulses, with the lift of the convex law. */
+/* A contact as the law sees it; q is u without impulses, with the lift of the convex law. */
 typedef struct view {
     cone k;
     double r[CONE_COMPONENTS], u[CONE_COMPONENTS], q[CONE_COMPONENTS];
@@ -63,7 +67,7 @@ static view plain_view(const check_run *run, const sums *s, int j)
     return v;
 }
 
-/* In units in which turning is a speed: r/l, l u, mu/l. Lifts stay what they are. */
+/* In units in which rotation is a speed: r/l, l u, mu/l. Lifts do not change. */
 static view scaled_view(const check_run *run, const view *plain, int j)
 {
     view v = *plain;
@@ -131,7 +135,7 @@ static bool is_open(const view *plain, double size)
            cone_natural_map(&v.k, none, v.u, 1) == 0;
 }
 
-/* Length of what is stored as impulse: r of a phase may be a difference. */
+/* Magnitude of the stored impulse: r of a phase may be a difference. */
 static double whole_impulse(const check_run *run, int j)
 {
     int m = run->settings.components;
@@ -173,7 +177,7 @@ static void add_contact(const check_run *run, int j, sums *s)
     s->r2 += cone_dot(m, raw.r, raw.r);
     add_closing(&v, j, size, s);
     s->all_size2 += pow(steepness(&v.k) * size + v.w * whole_impulse(run, j), 2);
-    /* an impulse of 0 may be a difference of which rounding has taken the rest */
+    /* an impulse of 0 may be a difference that was lost to rounding */
     bool lost = s->phase->r == run->by_contact.decompression && whole_impulse(run, j) > 0;
     if (lost || !is_open(&raw, size))
         add_error(run, j, &raw, &v, s);
@@ -235,7 +239,7 @@ static void add_row(const check_joint_row *row, sums *s)
     s->size = fmax(s->size, size * CONE_COMPONENTS);
 }
 
-/* Both laws mean the same for them. */
+/* Both laws are the same for them. */
 static void add_rows(const check_run *run, sums *s)
 {
     for (int i = 0; i < run->row_count; i++) {
@@ -268,13 +272,13 @@ static sums sum_up(const check_run *run, const check_phase *phase, sums kind)
 
 /* ---- claims --------------------------------------------------------------------------------- */
 
-/* Residuals as they are, with what rounding leaves open. */
+/* Residuals with the uncertainty of rounding. */
 typedef struct residual {
     double worst, size, fclib, fclib_size, relative[2];
 } residual;
 
-/* |e| over the closing part lies between these, rounding considered. What is within the rounding of
- * the sums over all contacts may count as 0. */
+/* Bounds of |e| over the closing part, with rounding. Values within the rounding of the sums over
+ * all contacts may count as 0. */
 static void relative_range(const sums *s, const sums *convex, double range[2])
 {
     double doubt = CHECK_ROUNDING * sqrt(s->size2), e = sqrt(s->e2);
@@ -291,11 +295,11 @@ static void relative_range(const sums *s, const sums *convex, double range[2])
     range[1] = low > 0 ? (e + doubt) / low : e + doubt > 0 && !nothing ? HUGE_VAL : 0;
 }
 
-/* The worse of what is there and a phase. */
+/* The worse of the present values and a phase. */
 static void take_worse(const sums *s, const sums *convex, residual *out)
 {
     double range[2], size = sqrt(fmax(s->q2, fmax(s->r2, s->u2)));
-    double most = 2 / CHECK_ROUNDING; /* of a ratio of rounding errors nothing is known */
+    double most = 2 / CHECK_ROUNDING; /* a ratio of rounding errors has no meaning */
     bool known = size > CHECK_ROUNDING * sqrt(s->all_size2);
     relative_range(s, convex, range);
     out->worst = fmax(out->worst, s->worst);
@@ -372,8 +376,8 @@ double check_phase_residual(const check_run *run, const check_phase *phase)
     return found.found.relative[0];
 }
 
-/* What a file of version 1 claims is of the natural map, which shows the conditions of the law
- * divided by up to sqrt(1 + mu^2): twice the tolerance must hold for them as well. */
+/* A file of version 1 claims residuals of the natural map, which may be smaller than the conditions
+ * of the law by up to sqrt(1 + mu^2): these must hold to twice the tolerance. */
 static void check_conditions(check_run *run, const check_phase *phases, int count, sums kind)
 {
     kind.map_alone = false;
@@ -406,13 +410,13 @@ static void check_residuals(check_run *run)
         check_conditions(run, phases, count, kind);
 }
 
-/* A step is certified when the residual of the law asked for is within the tolerance. */
+/* A step is certified when the residual of the chosen law is within the tolerance. */
 static void check_tolerance(check_run *run)
 {
     long i = run->step - 1;
     check_place place = check_at(run, NULL, 0, "converged");
     check_true(run->report, place, run->steps.converged[i] == 1,
-               "the step missed its tolerance, and says so");
+               "the file says that the step missed its tolerance");
     if (run->steps.converged[i] == 1 && !(run->settings.increment > 0))
         check_between(run->report, check_at(run, NULL, 0, "asked_relative"),
                       run->steps.asked_relative[i], 0, run->settings.tolerance);
@@ -451,4 +455,139 @@ void check_law_of(check_run *run)
     check_marks(run);
     check_residuals(run);
     check_tolerance(run);
+}
+
+/* ---- the certificate ------------------------------------------------------------------------- */
+
+/* The contact law in physical units; formulas in docs/run-format.md and docs/schemes.md. After an
+ * impact by Poisson's law r is the impulse after the compression. */
+
+/* A number over all contacts, and the size that its rounding is relative to. */
+typedef struct entry {
+    double value, size;
+} entry;
+
+static void take(entry *e, double value, double size)
+{
+    e->value = fmax(e->value, value);
+    e->size = fmax(e->size, size);
+}
+
+enum { GAP_ERROR, COMPLEMENTARITY, FRICTION, DILATATION, SPURIOUS, VIOLATION, ENTRIES };
+
+/* Sizes of the terms of a lift: s, N s, m/s. */
+typedef struct lift_scale {
+    double h, length, size;
+} lift_scale;
+
+/* The gap that the convex law keeps under a pushing contact. An impulse above its minimum by no
+ * more than rounding may count as pushing or not: both are correct. */
+static void add_lift(entry *out, double above, double normal, double lift, lift_scale scale)
+{
+    double slack = CHECK_ROUNDING * scale.length, h = scale.h;
+    if (above < -slack || !(above > 0 || slack > 0))
+        return;
+    if (above <= slack) {
+        take(&out[DILATATION], 0, h * lift / CHECK_ROUNDING + h * scale.size);
+        out[SPURIOUS].size += fabs(normal) * lift / CHECK_ROUNDING + scale.length * scale.size;
+        return;
+    }
+    take(&out[DILATATION], h * lift, h * scale.size);
+    out[SPURIOUS].value += normal * lift;
+    out[SPURIOUS].size += scale.length * scale.size;
+}
+
+static void certify(const check_run *run, const check_phase *p, int j, entry *out)
+{
+    const check_derived *c = &run->by_contact;
+    cone k = check_cone(run, p, j, false);
+    int m = run->settings.components;
+    size_t first = (size_t)j * (size_t)m;
+    const double *r = p->r + first, *u = p->u + first, *all = c->r + first;
+    double h = run->settings.h,
+           length = sqrt(cone_dot(m, all, all)) + h * run->contacts.adhesion[j];
+    double slide = cone_tangent(k.d, u), above = r[0] - k.least;
+    k.edges = run->settings.directions;
+    double lift = k.mu * fmax(0, cone_sliding(&k, u) - (p->s ? p->s[j] : 0)) + cone_turning(&k, u);
+    lift = run->settings.scheme->convex ? lift : 0;
+    double push = c->weight[j] * above, open = u[0] + p->bias[j] - lift;
+    double along = cone_dot(k.d, r, u) - r[0] * u[0] + cone_tangent(k.d, r) * slide;
+    along = fmax(along, cone_against(&k, r, u));
+    double steep = 1 + k.mu + k.mu_rolling + k.mu_spinning;
+    double size = steep * c->size[j] + c->weight[j] * length;
+    bool apart = above == 0 && open > CHECK_ROUNDING * size;
+    take(&out[GAP_ERROR], h * fabs(fmin(open, push)), apart ? h * c->weight[j] * length : h * size);
+    take(&out[COMPLEMENTARITY], fabs(above * open), length * size);
+    take(&out[FRICTION], along / h, length * size / h);
+    add_lift(out, above, r[0], lift, (lift_scale){ h, length, size });
+}
+
+/* Distance of impulses from their cones, in every phase. */
+static void violate(const check_run *run, const check_phase *p, int j, entry *out)
+{
+    const double none[CONE_COMPONENTS] = { 0 };
+    cone k = check_cone(run, p, j, true);
+    int m = run->settings.components;
+    const double *r = p->r + (size_t)j * (size_t)m,
+                 *all = run->by_contact.r + (size_t)j * (size_t)m;
+    take(&out[VIOLATION], cone_natural_map(&k, r, none, 0),
+         sqrt(cone_dot(m, all, all)) + sqrt(cone_dot(m, r, r)) +
+             run->settings.h * run->contacts.adhesion[j]);
+}
+
+/* The same for the rows of joints, block by block. */
+static void violate_rows(const check_run *run, entry *out)
+{
+    double sum = 0, size = 0;
+    for (int i = 0; i < run->row_count; i++) {
+        const check_joint_row *row = &run->rows[i];
+        bool same = i > 0 && row->block == row[-1].block;
+        double over = fmax(0, fmax(row->lower - row->r, row->r - row->upper));
+        sum = (same ? sum : 0) + over * over;
+        size = (same ? size : 0) + fabs(row->r);
+        take(&out[VIOLATION], sqrt(sum), size);
+    }
+}
+
+static void find_entries(const check_run *run, entry *out)
+{
+    check_phase phases[2];
+    int count = check_phases(run, phases);
+    for (int j = 0; j < run->contacts.count; j++) {
+        certify(run, &phases[count - 1], j, out);
+        for (int k = 0; k < count; k++)
+            violate(run, &phases[k], j, out);
+    }
+    violate_rows(run, out);
+}
+
+static void check_entries(check_run *run)
+{
+    const check_steps *t = &run->steps;
+    long i = run->step - 1;
+    entry found[ENTRIES] = { { 0, 0 } };
+    const struct {
+        const char *name;
+        double stored;
+        int entry;
+    } claims[] = {
+        { "gap_error", t->gap_error[i], GAP_ERROR },
+        { "complementarity", t->complementarity[i], COMPLEMENTARITY },
+        { "friction_direction", t->friction_direction[i], FRICTION },
+        { "dilatation", t->dilatation[i], DILATATION },
+        { "spurious_work", t->spurious_work[i], SPURIOUS },
+        { "cone_violation", t->cone_violation[i], VIOLATION },
+        { "judge_cone_violation", t->judge_cone_violation[i], VIOLATION },
+    };
+    find_entries(run, found);
+    for (size_t k = 0; k < sizeof claims / sizeof claims[0]; k++)
+        check_same(run->report, check_at(run, NULL, 0, claims[k].name), claims[k].stored,
+                   found[claims[k].entry].value, found[claims[k].entry].size);
+    check_between(run->report, check_at(run, NULL, 0, "friction_law"), t->friction_law[i], 0,
+                  run->materials.vary ? HUGE_VAL : 0);
+}
+
+void check_certificate_of(check_run *run)
+{
+    check_entries(run);
 }

@@ -1,17 +1,54 @@
-/* phase.h - what a contact law is asked of: impulses and the velocities that they make. A step has
- * one phase, an impact by Poisson's law two. */
-#ifndef CHECK_PHASE_H
-#define CHECK_PHASE_H
+/* law.h - friction cones, and the phases of a step at which a contact law is judged. */
+#ifndef CHECK_LAW_H
+#define CHECK_LAW_H
 
-#include "cone.h"
+#include <stdbool.h>
+
 #include "run.h"
+
+/* The cone of a contact: |r_T| <= mu r_N, and with rolling and spinning |r_R| <= mu_R r_N,
+ * |r_S| <= mu_S r_N; components in that order. With `least` > 0 the part of it with at least that
+ * normal impulse, and below it the disk of friction that the least one allows. */
+typedef struct cone {
+    int d, edges;          /* 2 or 3; 0 for a circle       */
+    int rolling, spinning; /* components, after the first d */
+    double mu, mu_rolling, mu_spinning, least;
+} cone;
+
+enum { CONE_COMPONENTS = 6 }; /* at most */
+
+static inline int cone_components(const cone *k)
+{
+    return k->d + k->rolling + k->spinning;
+}
+
+double cone_dot(int d, const double *a, const double *b);
+double cone_tangent(int d, const double *a); /* |a_T| */
+/* |r - P(r - scale u)| */
+double cone_natural_map(const cone *k, const double *r, const double *u, double scale);
+/* The conditions of the law, one by one, at impulse w r, in m/s: the largest of the pull of the
+ * contact (below its least impulse), the approach speed of its bodies, the opening speed while it
+ * pushes, and the deviation of friction from what the normal impulse allows and the sliding
+ * demands. u is lifted. */
+double cone_conditions(const cone *k, const double *r, const double *u, double lift, double w);
+/* |u_T|, for cones with edges its largest part along one of them. */
+double cone_sliding(const cone *k, const double *u);
+/* mu_R |u_R| + mu_S |u_S| */
+double cone_turning(const cone *k, const double *u);
+/* How far moments are from opposing the rotation: the largest r.u + |r||u| of the parts, >= 0. */
+double cone_against(const cone *k, const double *r, const double *u);
+
+/* ---- phases ---------------------------------------------------------------------------------- */
+
+/* The impulses and the resulting velocities that a contact law is evaluated on. A step has one
+ * phase, an impact by Poisson's law two. */
 
 typedef struct check_phase {
     const double *r, *u, *q; /* components each: impulses, velocities with and without them  */
     const double *bias, *mu; /* by contact                                                   */
     const double *s;         /* m/s: of the convex law; NULL: 0                              */
     const double *least;     /* N s: least normal impulses; NULL: 0                          */
-    const double *judged;    /* like u, as impulses make it: differs for who sleeps          */
+    const double *judged;    /* like u, as impulses produce it: differs for sleeping bodies  */
 } check_phase;
 
 /* The phases of the loaded step, in order; returns how many. */
@@ -52,8 +89,8 @@ static inline cone check_cone(const check_run *run, const check_phase *p, int j,
                    .least = p->least ? p->least[j] : 0 };
 }
 
-/* law.c: |e| over the closing part of a phase by the law asked for, at least, rounding considered;
- * scheme auto: exact friction. */
+/* law.c: lower bound, with rounding, of |e| over the closing part of a phase by the chosen law; for
+ * scheme auto by exact friction. */
 double check_phase_residual(const check_run *run, const check_phase *phase);
 
 #endif

@@ -1,6 +1,6 @@
-/* main.c - cairn-check RUN: computes a stored run again, step by step, and says whether the file
- * proves what it claims. It shares no code with the library that wrote the file; what it cannot
- * check is in docs/cairn-check.md. */
+/* main.c - cairn-check RUN: recomputes a stored run, step by step, and reports whether the file
+ * proves its claims. It shares no code with the library that wrote the file; docs/cairn-check.md
+ * lists what it cannot check. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 enum { CERTIFIED = 0, NOT_CERTIFIED = 1, CANNOT_CHECK = 2 };
 
-/* What the steps claim at worst, for the last line. */
+/* The largest value that the steps claim, for the last line. */
 static double largest(const double *column, int count)
 {
     double most = 0;
@@ -64,7 +64,7 @@ static bool check_everything(check_run *run)
     return good && check_statistics(run);
 }
 
-/* A run without details: the ledger, and whether steps say that they met their tolerance. */
+/* A run without details: the ledger, and whether the steps claim to have met their tolerance. */
 static void check_summary(check_run *run)
 {
     const check_steps *t = &run->steps;
@@ -73,7 +73,7 @@ static void check_summary(check_run *run)
     for (long i = 0; i < t->count; i++) {
         check_place place = { i + 1, NULL, 0, "converged" };
         check_true(run->report, place, t->converged[i] == 1,
-                   "the step missed its tolerance, and says so");
+                   "the file says that the step missed its tolerance");
         if (t->converged[i] == 1 && !(run->settings.increment > 0))
             check_between(run->report, (check_place){ i + 1, NULL, 0, "asked_relative" },
                           t->asked_relative[i], 0, run->settings.tolerance);
@@ -98,11 +98,11 @@ static void print_gaps(const check_report *report)
 static void print_checksums(const check_run *run)
 {
     if (run->skip_checksums)
-        puts("checksums: not looked at");
+        puts("checksums: not verified");
     else if (run->settings.version < 2)
         puts("checksums: there are none in a file of version 1");
     else
-        printf("checksums: those of %ld groups and datasets agree\n", run->report->checksums);
+        printf("checksums: %ld groups and datasets agree\n", run->report->checksums);
 }
 
 static int conclude(const check_run *run, bool full)
@@ -121,8 +121,8 @@ static int conclude(const check_run *run, bool full)
     if (!full) {
         puts("not checked in full: the run keeps a summary. What it says does not contradict\n"
              "itself: the energy ledger of every step closes, and every step claims to have met\n"
-             "its tolerance. Motion, contacts and residuals cannot be computed again; for that\n"
-             "run with certificate: full.");
+             "its tolerance. Motion, contacts and residuals cannot be recomputed; for that, run\n"
+             "with certificate: full.");
         return CANNOT_CHECK;
     }
     printf("certified: %d steps, %ld numbers agree; residual at most %.2e (%s), of exact Coulomb\n"
@@ -152,13 +152,13 @@ static int check_path(const char *path, int most, bool skip_checksums)
     return code;
 }
 
-/* Damaged bytes can make HDF5 crash: then the child dies, and this process says so. */
+/* Damaged bytes can make HDF5 crash: then the child dies, and this process reports it. */
 static int check_in_a_child(const char *path, int most, bool skip_checksums)
 {
     int state = 0;
     fflush(NULL);
     pid_t child = fork();
-    if (child <= 0) { /* without a child it goes as well */
+    if (child <= 0) { /* it works without a child as well */
         H5dont_atexit();
         int code = check_path(path, most, skip_checksums);
         if (child < 0)
@@ -174,23 +174,24 @@ static int check_in_a_child(const char *path, int most, bool skip_checksums)
                    WTERMSIG(state) == SIGABRT || WTERMSIG(state) == SIGFPE ||
                    WTERMSIG(state) == SIGILL;
     if (WTERMSIG(state) == SIGPROF)
-        fprintf(stderr, "cairn-check: %s: reading it does not end: the file is damaged\n", path);
+        fprintf(stderr, "cairn-check: %s: reading does not terminate: the file is damaged\n", path);
     else if (crashed)
-        fprintf(stderr, "cairn-check: %s: reading it ended with signal %d: the file is damaged\n",
+        fprintf(stderr, "cairn-check: %s: reading ended with signal %d: the file is damaged\n",
                 path, WTERMSIG(state));
     else
-        raise(WTERMSIG(state)); /* somebody ended it, or nobody reads what it says */
+        raise(WTERMSIG(state)); /* it was killed, or its output is not read */
     return CANNOT_CHECK;
 }
 
 static int usage(FILE *out)
 {
-    fputs("usage: cairn-check [--all] [--no-checksums] RUN\n"
-          "Compute the run in RUN (a folder or its run.h5) again and compare, and see that the\n"
-          "file agrees with its checksums (not with --no-checksums). It needs a run made with\n"
-          "certificate: full. Prints the first 10 numbers that do not agree, with --all every\n"
-          "one. Exit codes: 0 certified, 1 not certified, 2 could not be checked.\n",
-          out);
+    fputs(
+        "usage: cairn-check [--all] [--no-checksums] RUN\n"
+        "Recompute the run in RUN (a folder or its run.h5), compare every number, and verify the\n"
+        "checksums of the file (unless --no-checksums). The run must have been made with\n"
+        "certificate: full. Prints the first 10 numbers that disagree, or all with --all.\n"
+        "Exit codes: 0 certified, 1 not certified, 2 could not be checked.\n",
+        out);
     return CANNOT_CHECK;
 }
 

@@ -1,14 +1,258 @@
-/* motion.c - momentum and motion of every body over a step:
+/* motion.c - the motion of bodies over a step: its inputs, its result, and how free bodies turn. */
+#include <string.h>
+
+#include "run.h"
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* The inputs of a step: poses at which contacts were evaluated, loads, and velocities without
+ * contact,
+ *     v_free = v + h (g + F/m),   J (w_free - w) = h (T - wm x J wm),   wm = (w + w_free)/2. */
+
+static const vec zero = { 0, 0, 0 };
+
+/* ---- poses ---------------------------------------------------------------------------------- */
+
+static void place_body(check_run *run, int body, int row)
+{
+    const check_state *s = &run->before;
+    double half = 0.5 * run->settings.h;
+    run->x_eval[body] = s->x[row];
+    run->q_eval[body] = s->q[row];
+    if (!run->settings.scheme->middle || run->bodies.motion[body] != CHECK_DYNAMIC)
+        return;
+    quat q = quat_product(s->q[row], quat_turn(vec_times(half, s->omega[row])));
+    double norm = quat_norm(q);
+    run->x_eval[body] = vec_add(s->x[row], half, s->v[row]);
+    run->q_eval[body] = (quat){ q.w / norm, q.x / norm, q.y / norm, q.z / norm };
+}
+
+/* Contacts where the step ends: driven bodies are in their final poses. */
+static void place_at_end(check_run *run, int i, check_place place)
+{
+    int body = run->poses.body[i], row = run->after.row[body];
+    if (row < 0)
+        return;
+    check_same_vec(run->report, place, run->poses.x[i], run->after.x[row], 0);
+    check_same_quat(run->report, place, run->poses.q[i], run->after.q[row], 0);
+    run->x_eval[body] = run->poses.x[i];
+    run->q_eval[body] = run->poses.q[i];
+}
+
+/* Driven bodies: after half a step they are where the file says; other bodies where they were. */
+static void place_driven(check_run *run)
+{
+    long driven_bodies = 0;
+    for (int row = 0; row < run->before.count; row++)
+        driven_bodies += run->bodies.motion[run->before.index[row]] == CHECK_DRIVEN &&
+                         run->after.row[run->before.index[row]] >= 0;
+    check_same(run->report, check_at(run, NULL, 0, "poses of driven bodies"), run->poses.count,
+               (double)driven_bodies, 0);
+    for (int i = 0; i < run->poses.count; i++) {
+        int body = run->poses.body[i], row = run->before.row[body];
+        check_place place = check_at(run, "body", body, "pose for contacts");
+        bool driven = run->bodies.motion[body] == CHECK_DRIVEN && row >= 0;
+        bool in_order = i == 0 || body > run->poses.body[i - 1];
+        check_true(run->report, place, driven && in_order, "not a driven body, or out of order");
+        if (driven && run->settings.linearisations > 0) {
+            place_at_end(run, i, place);
+        } else if (driven && !run->settings.scheme->middle) {
+            check_same_vec(run->report, place, run->poses.x[i], run->before.x[row], 0);
+            check_same_quat(run->report, place, run->poses.q[i], run->before.q[row], 0);
+        } else if (driven) {
+            check_same(run->report, place, quat_norm(run->poses.q[i]), 1, 1);
+            run->x_eval[body] = run->poses.x[i];
+            run->q_eval[body] = run->poses.q[i];
+        }
+    }
+}
+
+/* ---- turning -------------------------------------------------------------------------------- */
+
+static vec gyroscopic(vec J, vec omega)
+{
+    return vec_times(-1, vec_cross(omega, vec_scale(J, omega)));
+}
+
+/* x with A x = b, A by columns: Cramer's rule. */
+static vec solve(const vec A[3], vec b)
+{
+    double all = vec_dot(A[0], vec_cross(A[1], A[2]));
+    return (vec){ vec_dot(b, vec_cross(A[1], A[2])) / all, vec_dot(A[0], vec_cross(b, A[2])) / all,
+                  vec_dot(A[0], vec_cross(A[1], b)) / all };
+}
+
+/* Newton's method on the middle velocity m: f(m) = 2 J (m - w) - h (T - m x J m) = 0, with
+ * f'(m) d = 2 J d + h (d x J m + m x J d). */
+static vec turn_freely(vec J, vec omega, vec torque, double h)
+{
+    static const vec units[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    vec m = omega;
+    for (int k = 0; k < 30; k++) {
+        vec f = vec_times(2, vec_scale(J, vec_add(m, -1, omega))), columns[3];
+        f = vec_add(f, -h, vec_add(torque, 1, gyroscopic(J, m)));
+        for (int i = 0; i < 3; i++) {
+            vec Jd = vec_scale(J, units[i]);
+            vec turn = vec_add(vec_cross(units[i], vec_scale(J, m)), 1, vec_cross(m, Jd));
+            columns[i] = vec_add(vec_times(2, Jd), h, turn);
+        }
+        vec change = solve(columns, f);
+        m = vec_add(m, -1, change);
+        if (vec_norm(change) <= 1e-16 * vec_norm(m))
+            break;
+    }
+    return vec_add(vec_times(2, m), -1, omega);
+}
+
+vec check_midpoint(const check_run *run, int body, vec torque)
+{
+    vec J = run->bodies.inertia[body], omega = run->before.omega[run->before.row[body]];
+    double h = run->settings.h;
+    bool equal = run->settings.dimension == 2 || (J.x == J.y && J.y == J.z);
+    if (!equal)
+        return turn_freely(J, omega, torque, h);
+    return J.z > 0 ? vec_add(omega, h / J.z, torque) : omega;
+}
+
+static void fly(check_run *run, int body, int row)
+{
+    const check_bodies *b = &run->bodies;
+    const check_state *s = &run->before;
+    double h = run->settings.h;
+    vec J = b->inertia[body], omega = s->omega[row];
+    vec pull = vec_add(run->settings.gravity, 1 / b->mass[body], run->force[body]);
+    bool equal = run->settings.dimension == 2 || (J.x == J.y && J.y == J.z);
+    run->v_free[body] = vec_add(s->v[row], h, pull);
+    run->omega_free[body] = check_midpoint(run, body, run->torque[body]);
+    run->gyroscopic[body] =
+        equal ? zero : gyroscopic(J, vec_times(0.5, vec_add(omega, 1, run->omega_free[body])));
+}
+
+/* Fixed bodies stand; driven ones move as given by the state after the step. */
+static void go(check_run *run, int body)
+{
+    bool driven = run->bodies.motion[body] == CHECK_DRIVEN;
+    int row = run->after.row[body];
+    run->v_free[body] = driven && row >= 0 ? run->after.v[row] : zero;
+    run->omega_free[body] = driven && row >= 0 ? run->after.omega[row] : zero;
+    run->gyroscopic[body] = zero;
+}
+
+void check_prepare(check_run *run)
+{
+    size_t bytes = (size_t)run->bodies.count * sizeof(vec);
+    memset(run->force, 0, bytes);
+    memset(run->torque, 0, bytes);
+    for (int i = 0; i < run->loads.count; i++) {
+        int body = run->loads.body[i];
+        if (run->settings.dimension == 2)
+            check_same_vec(run->report, check_at(run, "body", body, "torque of its loads"),
+                           run->loads.torque[i], (vec){ 0, 0, run->loads.torque[i].z }, 0);
+        run->force[body] = vec_add(run->force[body], 1, run->loads.force[i]);
+        run->torque[body] = vec_add(run->torque[body], 1, run->loads.torque[i]);
+    }
+    for (int row = 0; row < run->before.count; row++) {
+        int body = run->before.index[row];
+        place_body(run, body, row);
+        if (run->bodies.motion[body] == CHECK_DYNAMIC)
+            fly(run, body, row);
+        else
+            go(run, body);
+    }
+    place_driven(run);
+    check_place_guesses(run);
+    for (int row = 0; row < run->after.count; row++) {
+        run->x_after[run->after.index[row]] = run->after.x[row];
+        run->q_after[run->after.index[row]] = run->after.q[row];
+    }
+}
+
+/* ---- free turning ---------------------------------------------------------------------------- */
+
+/* How a free body rotates in a step (no impulse, no adhesion, no joint, not asleep). With
+ * wm = (w + w+)/2, x = h |wm|, and l the direction of J w it rotates first about l by
+ *     (x - 2 atan(x/2)) l.wm/|wm|,    then about wm by 2 atan(x/2),
+ * both in its own frame before the step: its angular momentum in space is constant. In 2D the angle
+ * grows by h wm. A swinging body (swing.c) rotates by h wm. In runs by the older rules all bodies
+ * rotate by h w+ (docs/run-format.md). */
+
+static void mark_pushed(check_run *run, int body)
+{
+    if (body >= 0)
+        run->pushed[body] = 1;
+}
+
+static bool contact_pushes(const check_run *run, int j)
+{
+    const check_contacts *c = &run->contacts;
+    int d = run->settings.dimension, turns = d == 2 ? 1 : 3;
+    bool pushes = c->adhesion[j] != 0;
+    for (int i = 0; i < d; i++)
+        pushes = pushes || c->impulse[j * d + i] != 0;
+    for (int i = 0; i < turns; i++)
+        pushes = pushes || c->moment[j * turns + i] != 0;
+    return pushes;
+}
+
+void check_find_pushed(check_run *run)
+{
+    for (int body = 0; body < run->bodies.count; body++) {
+        int row = run->after.row[body];
+        run->pushed[body] = run->settings.rules < 2 || (row >= 0 && run->after.asleep[row] != 0);
+    }
+    for (int j = 0; j < run->contacts.count; j++)
+        if (contact_pushes(run, j)) {
+            mark_pushed(run, run->contacts.body[2 * j]);
+            mark_pushed(run, run->contacts.body[2 * j + 1]);
+        }
+    for (int i = 0; i < run->row_count; i++) {
+        mark_pushed(run, run->rows[i].body[0]);
+        mark_pushed(run, run->rows[i].body[1]);
+    }
+}
+
+/* x - 2 atan(x/2) = x^3/12 - x^5/80 + x^7/448 - ...: small angles by these terms */
+static double missing(double x)
+{
+    if (x > 0.02)
+        return x - 2 * atan(x / 2);
+    return x * x * x * (1.0 / 12 - x * x / 80 + x * x * x * x / 448);
+}
+
+quat check_turn_of(const check_run *run, int body, vec old, vec new)
+{
+    static const quat none = { 1, 0, 0, 0 };
+    double h = run->settings.h;
+    vec mean = vec_times(0.5, vec_add(old, 1, new)), L = vec_scale(run->bodies.inertia[body], old);
+    if (run->pushed[body])
+        return quat_turn(vec_times(h, run->swing[body].swings ? mean : new));
+    double speed = vec_norm(mean), size = vec_norm(L);
+    if (!(speed > 0))
+        return none;
+    double share = size > 0 ? missing(h * speed) * vec_dot(L, mean) / (speed * size * size) : 0;
+    return quat_product(quat_turn(vec_times(share, L)),
+                        quat_turn(vec_times(2 * atan(0.5 * h * speed) / speed, mean)));
+}
+
+double check_angle_of(const check_run *run, int body, double old, double new)
+{
+    bool by_new = run->pushed[body] && !run->swing[body].swings;
+    return run->settings.h * (by_new ? new : 0.5 * (old + new));
+}
+
+/* ---- motion ---------------------------------------------------------------------------------- */
+
+/* Momentum and motion of every body over a step:
  *     v+ = v_free + 1/m sum +-p,   w+ = w_free + J^-1 R' sum +-(arm x p),   p = n r_N + t r_T
  *     x+ = x + h v+,   q+ = q exp(h w+),   in 2D angle+ = angle + h w+
- * (who is not pushed turns as turn.c says, who swings moves with mean velocities: swing.c),
- * then the same with the velocities z that the correction r_z makes from rest, z = M^-1 H_N' r_z;
+ * (free bodies rotate as above, swinging ones move with mean velocities: swing.c), then the same
+ * with the velocities z that the correction r_z produces from rest, z = M^-1 H_N' r_z;
  * R is the orientation before the step. Rolling and spinning add moments, rows of joints add
- * +-r (e, R'(p x e + t)); where a joint pulls hard J is J + C (tension.c).
+ * +-r (e, R'(p x e + t)); where a joint pulls hard J is J + C (swing.c).
  * The compression of an impact starts from the mean of v and v_free. Impacts at times t within the
- * step take t M^-1 H'r off the way (chain.c).
- * Who sleeps has v+ = 0 instead; fixed bodies stay; driven ones have v = (x+ - x)/h and w alike. */
-#include "run.h"
+ * step reduce the displacement by t M^-1 H'r (impacts.c).
+ * Sleeping bodies have v+ = 0 instead; fixed bodies stay; driven ones have v = (x+ - x)/h, and w
+ * likewise. */
 
 /* ---- momentum ------------------------------------------------------------------------------- */
 
@@ -16,7 +260,7 @@ typedef struct push {
     vec linear, angular; /* N s; N m s in the body frame */
 } push;
 
-/* What impulse r and moment m of contact j give to body a (side 0) or b (side 1). */
+/* Impulse that r and moment m of contact j give to body a (side 0) or b (side 1). */
 static push push_of(const check_run *run, int j, int side, const double *r, vec moment)
 {
     const check_contacts *c = &run->contacts;
@@ -58,7 +302,7 @@ vec check_inverse_inertia(const check_run *run, int body)
                   J.z > 0 ? inverse(J.z + C.z) : 0 };
 }
 
-/* Velocities without contact; sizes are what rounding is relative to. */
+/* Velocities without contact; rounding is relative to the sizes. */
 static check_velocity start(const check_run *run, int body, int row)
 {
     double h = run->settings.h, m = inverse(run->bodies.mass[body]);
@@ -71,7 +315,7 @@ static check_velocity start(const check_run *run, int body, int row)
     return out;
 }
 
-/* Adds an impulse; `reach` is what rounding of its arm is relative to. */
+/* Adds an impulse; rounding of its arm is relative to `reach`. */
 static void give(const check_run *run, int body, push p, double reach, check_velocity *out)
 {
     vec J = check_inverse_inertia(run, body);
@@ -82,7 +326,7 @@ static void give(const check_run *run, int body, push p, double reach, check_vel
     out->omega_size += most * (reach * vec_norm(p.linear) + vec_norm(p.angular));
 }
 
-/* Adhesion is taken off and put on again: what cancels is rounded as well. */
+/* Adhesion is subtracted and added again: what cancels is rounded as well. */
 static void give_rounding(const check_run *run, int body, double impulse, double reach,
                           check_velocity *out)
 {
@@ -128,7 +372,7 @@ void check_strike(const check_run *run, int j, const double *r, check_velocity *
 
 /* ---- poses ---------------------------------------------------------------------------------- */
 
-/* What a body moves beyond h v, over h: apart from others, and less after impacts in the step. */
+/* Displacement over h beyond v: correction of overlaps, and the loss by impacts in the step. */
 static check_velocity shift_of(const check_run *run, int body)
 {
     const check_velocity *z = &run->moved[body], *y = &run->late[body];
@@ -168,16 +412,15 @@ static void check_turn(check_run *run, int body, int before, int after)
                     1 + h * (vec_norm(old) + vec_norm(new)) + h * z->omega_size);
 }
 
-/* Who sleeps has no velocity at all, and its impulses would leave it next to none. */
+/* A sleeping body has velocity 0, and its impulses would leave it almost at rest. */
 static void check_sleeper(check_run *run, int body, const check_velocity *expected)
 {
-    static const vec zero = { 0, 0, 0 };
-    static const double slow = 10; /* of tolerance h |g + F/m|: docs/schemes.md */
+    static const double slow = 10; /* of tolerance h |g + F/m|: docs/steps.md */
     int before = run->before.row[body], after = run->after.row[body];
     vec pull = vec_add(run->v_free[body], -1, run->before.v[before]);
     check_true(run->report, check_at(run, "body", body, "asleep"),
                run->settings.sleep && run->after.asleep[after] == 1,
-               "nobody may sleep in this run");
+               "bodies may not sleep in this run");
     check_same_vec(run->report, check_at(run, "body", body, "v"), run->after.v[after], zero, 0);
     check_same_vec(run->report, check_at(run, "body", body, "omega"), run->after.omega[after], zero,
                    0);
@@ -210,7 +453,6 @@ static void check_dynamic(check_run *run, int body, const check_velocity *expect
 
 static void check_fixed(check_run *run, int body)
 {
-    static const vec zero = { 0, 0, 0 };
     const check_state *a = &run->before, *b = &run->after;
     int i = a->row[body], k = b->row[body];
     check_same_vec(run->report, check_at(run, "body", body, "x"), b->x[k], a->x[i], 0);
@@ -249,20 +491,49 @@ static void check_driven(check_run *run, int body)
 
 /* ---- all bodies ----------------------------------------------------------------------------- */
 
-/* The bodies that came in: how many, and that they are there to stay. */
-static void count_entered(check_run *run)
+/* How many events happened right before the loaded step. */
+static long events_before(const check_run *run)
 {
-    long entered = 0, gone = 0;
-    for (int i = 0; i < run->bodies.count; i++) {
-        entered += run->before.row[i] < 0 && run->after.row[i] >= 0;
-        gone += run->before.row[i] >= 0 && run->after.row[i] < 0;
-    }
-    check_same(run->report, check_at(run, NULL, 0, "entered"), run->steps.entered[run->step - 1],
-               (double)entered, 0);
-    check_same(run->report, check_at(run, NULL, 0, "bodies that are gone"), 0, (double)gone, 0);
+    long count = 0;
+    for (int64_t i = 0; i < run->event_count; i++)
+        count += run->events.value[i] == (double)(run->step - 1);
+    return count;
 }
 
-/* How many sleep, and how many do not any more. */
+/* The bodies that entered and those that left: their numbers and masses. Bodies leave before the
+ * step, and only dynamic ones are counted; each held body that is gone was a gate that an event
+ * opened. No body comes back. */
+static void count_entered(check_run *run)
+{
+    long entered = 0, left = 0, gates = 0, step = run->step - 1;
+    double in = 0, out = 0;
+    bool masses = check_has(run->file, "steps/left_mass"); /* not in older files */
+    for (int i = 0; i < run->bodies.count; i++) {
+        bool before = run->before.row[i] >= 0, after = run->after.row[i] >= 0;
+        bool dynamic = run->bodies.motion[i] == CHECK_DYNAMIC;
+        entered += !before && after;
+        left += before && !after && dynamic;
+        gates += before && !after && !dynamic;
+        in += !before && after ? run->bodies.mass[i] : 0;
+        out += before && !after && dynamic ? run->bodies.mass[i] : 0;
+        check_true(run->report, check_at(run, "body", i, "after it left"),
+                   !(after && !before && run->gone[i]), "a body that left is there again");
+        run->gone[i] = run->gone[i] || (before && !after);
+    }
+    check_same(run->report, check_at(run, NULL, 0, "entered"), run->steps.entered[step],
+               (double)entered, 0);
+    check_same(run->report, check_at(run, NULL, 0, "left"), run->steps.left[step], (double)left, 0);
+    check_true(run->report, check_at(run, NULL, 0, "gates"), gates <= events_before(run),
+               "a held body is gone, and no event says so");
+    if (!masses)
+        return;
+    check_same(run->report, check_at(run, NULL, 0, "entered_mass"), run->steps.entered_mass[step],
+               in, in);
+    check_same(run->report, check_at(run, NULL, 0, "left_mass"), run->steps.left_mass[step], out,
+               out);
+}
+
+/* How many bodies sleep, and how many woke up. */
 static void count_asleep(check_run *run)
 {
     long asleep = 0, woken = 0, i = run->step - 1;
@@ -270,7 +541,7 @@ static void count_asleep(check_run *run)
         int before = run->before.row[body], after = run->after.row[body];
         bool now = after >= 0 && run->after.asleep[after];
         asleep += now;
-        woken += before >= 0 && run->before.asleep[before] && !now;
+        woken += before >= 0 && after >= 0 && run->before.asleep[before] && !now;
     }
     check_same(run->report, check_at(run, NULL, 0, "asleep"), run->steps.asleep[i], (double)asleep,
                0);
@@ -289,7 +560,7 @@ static void check_body(check_run *run, int body)
         check_fixed(run, body);
 }
 
-/* What moves overlapping bodies apart pushes, and only where the run says that it may. */
+/* The correction of overlaps only pushes, and only in runs that allow it. */
 static void check_correction(check_run *run, int j)
 {
     double r = run->contacts.correction[j];
@@ -316,7 +587,8 @@ static void add_pushes(check_run *run, int j, int side)
     add_push(run, j, side, hit, none, &run->hit[body]);
 }
 
-/* The compression of an impact begins at mid-step; in older files from the velocities before. */
+/* The compression of an impact starts from mid-step velocities; in older files from those
+ * before. */
 static check_velocity start_hit(const check_run *run, int body, int row)
 {
     vec v = run->before.v[row], omega = run->before.omega[row];
@@ -329,7 +601,7 @@ static check_velocity start_hit(const check_run *run, int body, int row)
                              vec_norm(omega) + half * vec_norm(turning) };
 }
 
-/* The way that impacts within the step cost. */
+/* The displacement lost to impacts within the step. */
 static void add_late(check_run *run)
 {
     int d = run->settings.dimension;

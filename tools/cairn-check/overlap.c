@@ -1,28 +1,26 @@
-/* overlap.c - see overlap.h. Bodies are taken apart into convex pieces; the depth of a pair is that
- * of the deepest couple of pieces. Two solids: the least way apart, of convex.c. A body in a wall:
- * how far its farthest point is behind the wall.
+/* overlap.c - how deep two bodies of any shapes overlap.
  *
- * A face of a mesh, height field or polyline has a side where things may be. What it holds off is
- * found, by the rule of docs/collision.md, either along the normal of the least way D or along that
- * of the face, where it is how deep the body reaches over the face:
+ * Bodies are divided into convex pieces; the depth of a pair is that of the deepest pair of pieces.
+ * Two solids: the shortest separating displacement, of convex.c. A body in a wall: how far its
+ * farthest point is behind the wall.
+ *
+ * A face of a mesh, height field or polyline has an allowed side. By the rule of docs/collision.md
+ * the depth is found either along the direction of the shortest displacement D or along the normal
+ * of the face, where it is the depth of the body over the face:
  *
  *     delta = max over p of the body, straight over the face, of the depth of p behind its plane
  *
- * Whoever moves the body by delta along the normal of the face has cleared the face, so D <=
- * delta, and the depth is in [D, delta]. Bodies that are behind a one-sided face are no business
- * of it, unless they are inside of what its surface closes in. */
-#include "overlap.h"
-
-#include "pieces.h"
+ * Moving the body by delta along the normal of the face clears the face, so D <= delta, and the
+ * depth is in [D, delta]. A one-sided face ignores bodies behind it, unless they are inside its
+ * closed surface. */
 #include "shapes.h"
-#include "walls.h"
 
-enum { CORNERS = 64 }; /* of a polygon that is cut, at most */
+enum { CORNERS = 64 }; /* of a clipped polygon, at most */
 
-/* Promised residuals, of the size of both bodies (docs/collision.md). Corners count as over a face
- * when they miss it by less than 1e-9. */
+/* Promised residuals, relative to the size of both bodies (docs/collision.md). Corners count as
+ * over a face when they miss it by less than 1e-9. */
 static const double flat_share = 2e-9, smooth_share = 1e-9, rimmed_share = 2e-5, deep_share = 2e-3;
-static const double deep = 0.02; /* overlaps beyond this are found less well */
+static const double deep = 0.02; /* deeper overlaps are found less accurately */
 
 double check_promise(check_class one, check_class two, bool ball, double depth, double size)
 {
@@ -70,7 +68,7 @@ static check_place_of place_of(const check_couple *pair, int body)
 
 typedef struct front {
     const check_solid *face;
-    vec n, on;  /* unit, to where things may be; a corner */
+    vec n, on;  /* unit, to the allowed side; a corner */
     bool sheet; /* has two sides                          */
 } front;
 
@@ -86,10 +84,9 @@ static double height_over(const front *f, vec p)
     return vec_dot(f->n, vec_add(p, -1, f->on));
 }
 
-/* m: how far in front of the face a piece is, to the rule of sides: half way between its two
- * points that are farthest along the normal. One that is thinner than 0.02 of the edge of a
- * solid's face counts as that thick. A face has its solid behind it, and counts as lying there by
- * its own size. */
+/* m: how far in front of the face a piece is, for the rule of sides: halfway between its two
+ * extreme points along the normal. One thinner than 0.02 of the edge of a solid's face counts as
+ * that thick. A face has its solid behind it, and counts as lying there by its own size. */
 static double height_of(const front *f, const check_solid *s)
 {
     if (is_face(s))
@@ -100,8 +97,8 @@ static double height_of(const front *f, const check_solid *s)
     return 0.5 * (up - down + missing) - vec_dot(f->n, f->on);
 }
 
-/* A polygon of the core of a solid: corners in space; 0: there is no more of them, -1: too many
- * corners, or it is curved. */
+/* A polygon of the core of a solid: corners in space; 0: there are no more, -1: too many corners,
+ * or it is curved. */
 static int polygon_of(const check_solid *s, int k, vec out[CORNERS])
 {
     static const int sides[6][4] = { { 0, 1, 3, 2 }, { 4, 5, 7, 6 }, { 0, 1, 5, 4 },
@@ -126,7 +123,7 @@ static int polygon_of(const check_solid *s, int k, vec out[CORNERS])
     return corners <= CORNERS ? corners : -1;
 }
 
-/* Cut a polygon to (p - on).out <= slack. */
+/* Clip a polygon to (p - on).out <= slack. */
 static int cut(vec *p, int count, vec on, vec out, double slack)
 {
     vec kept[CORNERS + 2];
@@ -175,7 +172,7 @@ static double delta(const front *f, const check_solid *s)
 
 /* ---- two pieces ----------------------------------------------------------------------------- */
 
-/* Whether the face looks at the piece: 1, no: -1, in doubt: 0. A sheet turns to it. */
+/* Whether the face looks at the piece: 1: yes, -1: no, 0: uncertain. A sheet turns to it. */
 static int looks_at(front *f, const check_solid *s, double slack)
 {
     double height = height_of(f, s);
@@ -186,13 +183,14 @@ static int looks_at(front *f, const check_solid *s, double slack)
     return height > slack ? 1 : height < -slack ? -1 : 0;
 }
 
-/* m: how deep a thin piece, seen all the same, lies wholly behind the face; 0: it does not. */
+/* m: how deep a thin piece that is still detected lies entirely behind the face; 0: it does not. */
 static double sunk(const front *f, const check_solid *s)
 {
     return is_face(s) || f->sheet ? 0 : fmax(0, vec_dot(f->n, f->on) - check_reach(s, f->n));
 }
 
-/* What a face adds: `high` becomes what the rule may find. -1: it holds nothing off; 0: maybe. */
+/* Contribution of a face: `high` becomes what the rule may find. -1: it repels nothing; 0:
+ * perhaps. */
 static int ask_face(const check_solid *face, const check_solid *s, double slack, double *high,
                     double *behind, vec *n)
 {
@@ -208,8 +206,9 @@ static int ask_face(const check_solid *face, const check_solid *s, double slack,
     return looks;
 }
 
-/* m: what the rule may miss of a least way that is not along the normal of the face. Caps and bases
- * of cylinders and cones are octagons to it, and these are R (1 - cos(pi/8)) smaller than disks. */
+/* m: what the rule may miss of a shortest displacement that is not along the normal of the face. It
+ * takes caps and bases of cylinders and cones as octagons, which are R (1 - cos(pi/8)) smaller than
+ * disks. */
 static double missed_by_rule(const check_solid *s)
 {
     bool rimmed = s->shape == CHECK_SOLID_CYLINDER || s->shape == CHECK_SOLID_CONE;
@@ -230,8 +229,7 @@ static check_range piece_range(const check_question *question, double slack)
     check_range found = check_convex_depth(question);
     bool own = (is_face(b) && vec_norm(vec_add(found.n, -1, n[0])) < 1e-7) ||
                (is_face(a) && vec_norm(vec_add(found.n, 1, n[1])) < 1e-7);
-    double below =
-        fmax(behind[0], behind[1]); /* 2: in a hollow it may be beyond the edge as well */
+    double below = fmax(behind[0], behind[1]); /* 2: in a hollow it may also be beyond the edge */
     if (faces && (both || !own) && found.high > -slack - 2 * below)
         found.high = fmax(fmax(found.high, below), fmax(over[0], over[1]));
     if (faces && !own)
@@ -241,9 +239,9 @@ static check_range piece_range(const check_question *question, double slack)
     return found;
 }
 
-/* A body that is behind the faces that it crosses: harmless behind a thin sheet or a hollow, but
- * not where its middle is inside of what the surface closes in. Then it must move by the distance
- * of its middle from the surface at least. */
+/* A body behind the faces that it crosses: harmless behind a thin sheet or a hollow, but not where
+ * its centre is inside a closed surface. Then it must move at least by the distance of its centre
+ * from the surface. */
 static check_range swallowed_range(const check_question *question, double slack)
 {
     const check_solid *face = is_face(question->a) ? question->a : question->b;
@@ -257,8 +255,8 @@ static check_range swallowed_range(const check_question *question, double slack)
     return depth > slack ? (check_range){ depth, HUGE_VAL, { 0, 0, 0 } } : nothing;
 }
 
-/* Whether a body that is closed, of which s is a face and x the centre, is in front of another
- * face: then it may not cross that, whatever its own face looks at. */
+/* Whether a closed body, with face s and centre x, is in front of another face: then it may not
+ * cross that, whichever way its own face points. */
 static bool comes_from_front(const check_solid *s, vec x, const check_solid *face, double slack)
 {
     if (!is_face(s) || !is_face(face) || !s->row->closed)
@@ -273,13 +271,13 @@ static double bent_of(const check_solid *s)
     return s->shape == CHECK_HULL ? s->row->bent : 0;
 }
 
-/* m: how far from a face thin bodies may lie that it sees behind it, at most. */
+/* m: largest distance behind a face at which it still detects thin bodies. */
 static double seen_behind(const check_solid *a, const check_solid *b)
 {
     return 0.02 * fmax(is_face(a) ? ball_of(a).radius : 0, is_face(b) ? ball_of(b).radius : 0);
 }
 
-/* Two pieces that may be near each other, into the range of their bodies. */
+/* Add two pieces that may be close to the range of their bodies. */
 static void add_pieces(const check_solid *a, const check_solid *b, const check_couple *pair,
                        check_range *out)
 {
@@ -362,7 +360,7 @@ static check_couple turned(const check_couple *pair)
     check_couple other = *pair;
     other.a = pair->b;
     other.b = pair->a;
-    other.hint_count = 0; /* they look the other way */
+    other.hint_count = 0; /* they point the other way */
     return other;
 }
 

@@ -1,20 +1,197 @@
-/* pairs.c - no contact was left out, and the penetration is right.
- *
- * Where contacts are evaluated every pair of bodies that overlaps must have a contact that is as
- * deep; in a wall of planes one for every plane, a ball in a round wall one for every direction.
- * Where the bodies are after the step every such pair must be among the contacts of the step
- * (not for schemes that take contacts at mid-step: they let those pass), and the deepest overlap
- * of all is the `penetration` of the step. */
+/* pairs.c - no contact was left out, and the penetration is right. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "memory.h"
-#include "near.h"
-#include "overlap.h"
-#include "pieces.h"
 #include "shapes.h"
-#include "walls.h"
+
+/* ---- pairs of bodies that may touch ---------------------------------------------------------- */
+
+/* Bodies are in hash grids, one for each power of two of their diameter: in the grid of level e the
+ * cells are 2^e wide, and a ball of diameter at most 2^e with its centre in a cell can overlap only
+ * with balls of its own or smaller diameter in the 27 cells (in 2D 9) around. Each body searches
+ * its own level and those of larger bodies, so that a pair is met once and the cost is that of the
+ * nearby pairs, whatever the sizes. */
+
+typedef void visit_fn(void *context, int a, int b);
+
+enum { LEVELS = 40 }; /* bodies smaller than 2^-40 of the largest count as that large */
+
+typedef struct cell {
+    int64_t x, y, z;
+    int level;
+} cell;
+
+typedef struct grid {
+    const check_run *run;
+    const vec *x;
+    visit_fn *visit;
+    void *context;
+    int *body, *wall; /* those with bounds; those without */
+    int count, walls;
+    double *radius; /* of each body with bounds       */
+    cell *cells;    /* likewise                       */
+    int *next, *bucket;
+    unsigned buckets; /* a power of 2 */
+    bool there[LEVELS];
+    int top; /* exponent of the highest level */
+} grid;
+
+/* ---- sorting -------------------------------------------------------------------------------- */
+
+static bool is_there(const check_run *run, int body)
+{
+    return run->before.row[body] >= 0 && run->after.row[body] >= 0;
+}
+
+static void sort_bodies(grid *g, int *unknown)
+{
+    *unknown = 0;
+    for (int i = 0; i < g->run->bodies.count; i++) {
+        if (!is_there(g->run, i))
+            continue;
+        double extent = check_is_wall(g->run, i) ? 0 : check_extent(g->run, i);
+        if (check_has_faces(g->run, i)) /* they also detect thin bodies behind them (overlap.c) */
+            extent *= 1.02;
+        bool known = check_has_pieces(g->run, i);
+        if (check_is_wall(g->run, i))
+            g->wall[g->walls++] = i;
+        else if (known)
+            g->radius[g->count] = extent, g->body[g->count++] = i;
+        else
+            ++*unknown;
+    }
+}
+
+/* The least e with x <= 2^e. */
+static int exponent_of(double x)
+{
+    int e = 0;
+    double share = frexp(x, &e);
+    return share == 0.5 ? e - 1 : e;
+}
+
+static int64_t whole(double x)
+{
+    return fabs(x) < 1e15 ? (int64_t)floor(x) : 0;
+}
+
+static cell cell_of(const grid *g, vec x, int level)
+{
+    double width = ldexp(1, g->top - level);
+    return (cell){ whole(x.x / width), whole(x.y / width), whole(x.z / width), level };
+}
+
+static unsigned hash(const grid *g, cell c)
+{
+    uint64_t mixed = (uint64_t)c.x * 73856093u ^ (uint64_t)c.y * 19349663u ^
+                     (uint64_t)c.z * 83492791u ^ (uint64_t)c.level * 40503u;
+    return (unsigned)(mixed ^ mixed >> 17) & (g->buckets - 1);
+}
+
+/* Levels count down from the largest body. */
+static void fill(grid *g)
+{
+    double largest = 0;
+    for (int i = 0; i < g->count; i++)
+        largest = fmax(largest, g->radius[i]);
+    g->top = largest > 0 ? exponent_of(2 * largest) : 0;
+    for (unsigned i = 0; i < g->buckets; i++)
+        g->bucket[i] = -1;
+    for (int i = 0; i < g->count; i++) {
+        int below = g->radius[i] > 0 ? g->top - exponent_of(2 * g->radius[i]) : LEVELS;
+        int level = below < LEVELS ? below : LEVELS - 1;
+        g->cells[i] = cell_of(g, g->x[g->body[i]], level);
+        g->there[level] = true;
+        unsigned place = hash(g, g->cells[i]);
+        g->next[i] = g->bucket[place];
+        g->bucket[place] = i;
+    }
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+static void meet(const grid *g, int a, int b)
+{
+    const int32_t *motion = g->run->bodies.motion;
+    if (motion[a] == CHECK_DYNAMIC || motion[b] == CHECK_DYNAMIC)
+        g->visit(g->context, a, b);
+}
+
+/* All bodies in cell c; in its own cell a body meets those that come after it. */
+static void look_into(const grid *g, int i, cell c, bool own)
+{
+    for (int k = g->bucket[hash(g, c)]; k >= 0; k = g->next[k]) {
+        const cell *o = &g->cells[k];
+        bool same = o->x == c.x && o->y == c.y && o->z == c.z && o->level == c.level;
+        if (!same || (own && k <= i))
+            continue;
+        vec d = vec_add(g->x[g->body[i]], -1, g->x[g->body[k]]);
+        double reach = g->radius[i] + g->radius[k];
+        if (vec_dot(d, d) <= reach * reach)
+            meet(g, g->body[i], g->body[k]);
+    }
+}
+
+/* In its own level: its own cell, and the half of the neighbouring cells that is later in order. */
+static void look_around(const grid *g, int i, int level)
+{
+    bool own = level == g->cells[i].level;
+    int deep = g->run->settings.dimension == 3 ? 1 : 0;
+    cell c = cell_of(g, g->x[g->body[i]], level);
+    for (int dx = own ? 0 : -1; dx <= 1; dx++)
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dz = -deep; dz <= deep; dz++)
+                if (!own || dx > 0 || dy > 0 || (dy == 0 && dz >= 0))
+                    look_into(g, i, (cell){ c.x + dx, c.y + dy, c.z + dz, level },
+                              own && dx == 0 && dy == 0 && dz == 0);
+}
+
+static void look(const grid *g)
+{
+    for (int i = 0; i < g->count; i++) {
+        for (int level = 0; level <= g->cells[i].level; level++)
+            if (g->there[level])
+                look_around(g, i, level);
+        for (int k = 0; k < g->walls; k++)
+            meet(g, g->body[i], g->wall[k]);
+    }
+}
+
+/* Visit every pair of bodies, at least one of them dynamic, whose bounding balls overlap at these
+ * positions; unbounded bodies overlap with everything. Bodies whose size is not in the file are
+ * left out, and *unknown is their number. false: out of memory. */
+static bool visit_near_pairs(const check_run *run, const vec *x, visit_fn *visit, void *context,
+                             int *unknown)
+{
+    grid g = { .run = run, .x = x, .visit = visit, .context = context, .buckets = 16 };
+    size_t n = (size_t)run->bodies.count;
+    while (g.buckets < n)
+        g.buckets *= 2;
+    bool good = check_memory_take(&g.body, n, sizeof *g.body) &&
+                check_memory_take(&g.wall, n, sizeof *g.wall) &&
+                check_memory_take(&g.radius, n, sizeof *g.radius) &&
+                check_memory_take(&g.cells, n, sizeof *g.cells) &&
+                check_memory_take(&g.next, n, sizeof *g.next) &&
+                check_memory_take(&g.bucket, g.buckets, sizeof *g.bucket);
+    if (good) {
+        sort_bodies(&g, unknown);
+        fill(&g);
+        look(&g);
+    }
+    void *blocks[] = { &g.body, &g.wall, &g.radius, &g.cells, &g.next, &g.bucket };
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        check_memory_free(blocks[i]);
+    return good;
+}
+
+/* ---- pairs that must have a contact ---------------------------------------------------------- */
+
+/* Where contacts are evaluated every pair of bodies that overlaps must have a contact that is as
+ * deep; in a wall of planes one for every plane, a ball in a round wall one for every direction.
+ * Where the bodies are after the step every such pair must be among the contacts of the step
+ * (not for schemes with contacts at mid-step, which allow those), and the deepest overlap
+ * of all is the `penetration` of the step. */
 
 enum { HINTS = 8 };
 
@@ -31,10 +208,10 @@ typedef struct search {
     bool after; /* the step: else where contacts are evaluated */
     const char *when;
     entry *contacts;  /* sorted */
-    uint64_t *joined; /* pairs that do not collide, sorted */
+    uint64_t *joined; /* excluded pairs, sorted */
     int joined_count;
     double low, high; /* m: the range of the deepest overlap */
-    bool complete;    /* all shapes have measures            */
+    bool complete;    /* all shapes have dimensions          */
 } search;
 
 /* Contacts [first, end) of a pair. */
@@ -71,7 +248,7 @@ static bool is_other(const check_run *run, int body)
     return run->bodies.shape[body] >= CHECK_BOX;
 }
 
-/* All contacts, sorted. Balls among each other and in walls have each contact once. */
+/* All contacts, sorted. Contacts between balls, and of balls with walls, occur once. */
 static void list_contacts(search *s)
 {
     check_run *run = s->run;
@@ -86,7 +263,7 @@ static void list_contacts(search *s)
         bool again = e[0].pair == e[1].pair && e[0].feature == e[1].feature;
         check_true(run->report, check_at(run, NULL, 0, "contacts"),
                    !again || is_other(run, body[0]) || is_other(run, body[1]),
-                   "one contact is there twice");
+                   "the contact is stored twice");
     }
 }
 
@@ -136,9 +313,31 @@ static bool is_joined(const search *s, int a, int b)
                                           sizeof *s->joined, compare_keys) != NULL;
 }
 
+/* Whether the groups of two bodies let them touch. Numbers beyond the format touch nothing. */
+static bool may_meet(const check_run *run, int a, int b)
+{
+    const check_bodies *bodies = &run->bodies;
+    uint32_t first = (uint32_t)bodies->group[a], second = (uint32_t)bodies->group[b];
+    return first <= 30 && second <= 30 && !((uint32_t)bodies->ignores[a] >> second & 1) &&
+           !((uint32_t)bodies->ignores[b] >> first & 1);
+}
+
+/* No contact is between bodies whose groups exclude it. */
+static void check_groups(check_run *run)
+{
+    const check_contacts *c = &run->contacts;
+    for (int j = 0; j < c->count; j++) {
+        int a = c->body[2 * j], b = c->body[2 * j + 1];
+        if (a >= 0 && b >= 0)
+            check_true(run->report, check_at(run, "contact", j, "body"), may_meet(run, a, b),
+                       "the groups of its two bodies exclude it");
+    }
+}
+
 /* ---- what is missing ------------------------------------------------------------------------ */
 
-/* A pair overlaps by at least `depth`, and by its contacts `told` (-infinite: it has none). */
+/* A pair overlaps by at least `depth`, and according to its contacts by `told` (-infinite: it has
+ * none). */
 static void hold_against(const search *s, int a, int b, double depth, double told)
 {
     char words[200];
@@ -153,7 +352,7 @@ static void hold_against(const search *s, int a, int b, double depth, double tol
         snprintf(words + length, sizeof words - (size_t)length, ", by their contacts by %.3e m",
                  told);
     else
-        snprintf(words + length, sizeof words - (size_t)length, " and are no contact");
+        snprintf(words + length, sizeof words - (size_t)length, " and have no contact");
     check_true(s->run->report, check_at(s->run, NULL, 0, "candidates"), false, words);
 }
 
@@ -165,8 +364,8 @@ static void take(search *s, double low, double high)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-/* Closed forms; where contacts are evaluated the very contact must be there. false: there is
- * none. */
+/* Closed forms; where contacts are evaluated the exact contact must exist. false: there is no
+ * form. */
 static bool look_at_ball(search *s, int a, int b, group g)
 {
     check_witness found[CHECK_WITNESSES];
@@ -183,7 +382,7 @@ static bool look_at_ball(search *s, int a, int b, group g)
     return count > 0;
 }
 
-/* A body in a wall of planes: each of them for itself. */
+/* A body in a wall of planes: each plane separately. */
 static bool look_at_planes(search *s, int a, int b, group g)
 {
     const check_run *run = s->run;
@@ -205,9 +404,9 @@ static bool look_at_planes(search *s, int a, int b, group g)
     return true;
 }
 
-/* What a pair needs to be known to: of a contact, after the step, whether it is the deepest of all;
+/* The accuracy that a pair needs: for a contact, after the step, whether it is the deepest of all;
  * else whether it overlaps more than its contacts say. A depth just below the stored penetration
- * can neither be it nor be more. */
+ * decides neither. */
 static double enough_for(const search *s, double told)
 {
     double stored = s->run->steps.penetration[s->run->step - 1];
@@ -218,8 +417,8 @@ static double enough_for(const search *s, double told)
                : 0;
 }
 
-/* A body more than half way behind a face is seen by none; after the step it is at most as deep as
- * the planes of its contacts foresee. */
+/* A body more than halfway behind a face is not detected; after the step it is at most as deep as
+ * the planes of its contacts predict. */
 static double foreseen_depth(const search *s, group g)
 {
     const check_run *run = s->run;
@@ -241,7 +440,7 @@ static void look_at_solids(search *s, int a, int b, group g)
     check_couple pair = { .a = a, .b = b, .x = s->x, .q = s->q, .hints = hints };
     for (int i = g.first; i < g.end && pair.hint_count < HINTS; i++) {
         int j = s->contacts[i].contact;
-        pair.a = c->body[2 * j]; /* normals look from b to a */
+        pair.a = c->body[2 * j]; /* normals point from b to a */
         pair.b = c->body[2 * j + 1];
         hints[pair.hint_count++] = c->normal[j];
     }
@@ -257,7 +456,7 @@ static void look_at(void *context, int a, int b)
 {
     search *s = context;
     group g = contacts_of(s, a, b);
-    if (is_joined(s, a, b))
+    if (is_joined(s, a, b) || !may_meet(s->run, a, b))
         return;
     bool first = check_is_ball(s->run, a), second = check_is_ball(s->run, b);
     if ((first && look_at_ball(s, a, b, g)) || (second && look_at_ball(s, b, a, g)))
@@ -278,7 +477,7 @@ static bool look_for_pairs(search *s, bool after)
     s->when = after ? "after the step" : "where contacts are evaluated";
     s->low = s->high = 0;
     s->complete = true;
-    bool good = check_near_pairs(run, s->x, look_at, s, &unknown);
+    bool good = visit_near_pairs(run, s->x, look_at, s, &unknown);
     s->complete = s->complete && unknown == 0;
     return good;
 }
@@ -292,9 +491,11 @@ static void check_penetration(const search *s)
 
 static bool look_twice(search *s)
 {
-    bool known = s->run->settings.linearisations == 0; /* else only bodies in contact say where */
+    bool known = s->run->settings.linearisations ==
+                 0; /* else only bodies in contact have evaluation poses */
     list_contacts(s);
     list_joined(s);
+    check_groups(s->run);
     if ((known && !look_for_pairs(s, false)) || !look_for_pairs(s, true))
         return false;
     check_penetration(s);

@@ -1,12 +1,11 @@
-/* run.c - see run.h. What each group of the file holds is a table: a new column is a new line. */
-#include "run.h"
-
+/* run.c - opens a stored run and loads its steps. What each group of the file holds is a table: a
+ * new column is a new line. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 
-#include "memory.h"
+#include "run.h"
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
@@ -34,6 +33,8 @@ static const check_field body_fields[] = {
     { "volume", 1, false, offsetof(check_bodies, volume), true },
     { "surface_velocity", 3, false, offsetof(check_bodies, surface_velocity), true },
     { "friction_axis", 3, false, offsetof(check_bodies, friction_axis), true },
+    { "group", 1, true, offsetof(check_bodies, group), true },
+    { "ignores", 1, true, offsetof(check_bodies, ignores), true },
 };
 
 static const check_field state_fields[] = {
@@ -127,6 +128,11 @@ static const check_field step_fields[] = {
     { "motor_work", 1, false, offsetof(check_steps, motor_work), false },
     { "damping_loss", 1, false, offsetof(check_steps, damping_loss), false },
     { "sleep_loss", 1, false, offsetof(check_steps, sleep_loss), true },
+    { "left", 1, false, offsetof(check_steps, left), true },
+    { "entered_mass", 1, false, offsetof(check_steps, entered_mass), true },
+    { "left_mass", 1, false, offsetof(check_steps, left_mass), true },
+    { "gravity_work", 1, false, offsetof(check_steps, gravity_work), true },
+    { "gravity", 3, false, offsetof(check_steps, gravity), true },
     { "asleep", 1, false, offsetof(check_steps, asleep), true },
     { "woken", 1, false, offsetof(check_steps, woken), true },
     { "impacts", 1, false, offsetof(check_steps, impacts), true },
@@ -205,7 +211,7 @@ static bool read_scheme(check_run *run)
     for (int i = 0; i < CHECK_COUNT(schemes); i++)
         if (strcmp(schemes[i].name, name) == 0)
             s->scheme = &schemes[i];
-    return s->scheme || check_fail(run->report, "the scheme '%s' is not known here", name);
+    return s->scheme || check_fail(run->report, "unknown scheme '%s'", name);
 }
 
 static bool read_numbers(check_run *run)
@@ -242,7 +248,7 @@ static bool read_numbers(check_run *run)
         !check_attribute(run->file, "rules", 1, &rules, run->report))
         return false;
     if (rules != 1 && rules != 2)
-        return check_fail(run->report, "attribute rules: %.17g is not known here", rules);
+        return check_fail(run->report, "attribute rules: unknown version %.17g", rules);
     if (dimension != 2 && dimension != 3)
         return check_fail(run->report, "attribute dimension: expected 2 or 3");
     if (!(s->h > 0) || !(directions >= 0 && directions < 1e6))
@@ -254,6 +260,8 @@ static bool read_numbers(check_run *run)
     s->sleep = sleep != 0;
     s->rules = (int)rules;
     s->gravity = (vec){ gravity[0], gravity[1], s->dimension == 3 ? gravity[2] : 0 };
+    s->gravity_before = s->gravity;
+    s->gravity_varies = check_has(run->file, "steps/gravity");
     s->directions = s->scheme->edges && s->dimension == 3 ? (int)directions : 0;
     return true;
 }
@@ -267,7 +275,7 @@ static bool read_overlaps(check_run *run)
     s->push = strcmp(way, "push") == 0 || s->linearisations > 0;
     s->move = strcmp(way, "move") == 0 && s->linearisations == 0 && !s->scheme->middle;
     return s->push || s->move || s->scheme->middle || strcmp(way, "keep") == 0 ||
-           check_fail(run->report, "attribute overlaps: '%s' is not known here", way);
+           check_fail(run->report, "attribute overlaps: unknown value '%s'", way);
 }
 
 /* What kind of file it is. Since version 2 there are checksums, and texts have a fixed length. */
@@ -281,7 +289,7 @@ static bool read_format(check_run *run)
     if (!check_attribute(run->file, "format_version", 1, &version, run->report))
         return false;
     if (version != 1 && version != 2)
-        return check_fail(run->report, "format version %.17g is not known here", version);
+        return check_fail(run->report, "unknown format version %.17g", version);
     run->settings.version = (int)version;
     check_true(run->report, check_at(run, NULL, 0, "format_version"),
                check_attribute_is_fixed(run->file, "format") == (version == 2) &&
@@ -295,7 +303,7 @@ static bool read_format(check_run *run)
 static bool read_settings(check_run *run)
 {
     check_settings *s = &run->settings;
-    strcpy(s->level, "summary"); /* what runs kept before there was a choice */
+    strcpy(s->level, "summary"); /* what runs stored before there was a choice */
     if (H5Aexists(run->file, "certificate") > 0 &&
         !check_attribute_text(run->file, "certificate", s->level, sizeof s->level, run->report))
         return false;
@@ -314,7 +322,7 @@ static bool read_all(check_run *run, check_group *group, void *record, int *coun
     return check_group_read(group, 0, group->rows, record, run->report);
 }
 
-/* Numbers of the file to those of an enum, by name. */
+/* Translate numbers of the file to those of an enum, by name. */
 static bool translate(check_run *run, const char *dataset, const char *const *known, int rows,
                       int32_t *value)
 {
@@ -322,7 +330,7 @@ static bool translate(check_run *run, const char *dataset, const char *const *kn
     int count = check_names(run->file, dataset, known, CHECK_COUNT(names), names);
     for (int i = 0; i < rows; i++) {
         if (value[i] < 0 || value[i] >= count)
-            return check_fail(run->report, "%s: row %d has a number without a name", dataset, i);
+            return check_fail(run->report, "%s: row %d has a number that has no name", dataset, i);
         value[i] = names[value[i]];
     }
     return true;
@@ -347,7 +355,7 @@ static bool read_bodies(check_run *run)
         return false;
     for (int i = 0; i < b->count; i++) {
         if (b->motion[i] < 0)
-            return check_fail(run->report, "body %d: its motion is not known here", i);
+            return check_fail(run->report, "body %d: unknown motion", i);
         if (b->material[i] < 0 || b->material[i] >= run->materials.count)
             return check_fail(run->report, "body %d: there is no such material", i);
     }
@@ -362,7 +370,7 @@ static bool is_unfinished(const check_run *run)
     return strcmp(ending, "unfinished") == 0;
 }
 
-/* The list of where each step begins; it has two entries more than steps for states, else one. */
+/* The offsets at which steps begin: two more than steps for states, else one more. */
 static bool read_offsets(check_run *run, int part)
 {
     int count;
@@ -375,7 +383,7 @@ static bool read_offsets(check_run *run, int part)
     if (steps < run->steps.count && run->unfinished)
         run->steps.count = steps < 0 ? 0 : steps;
     if (steps < run->steps.count || (steps > run->steps.count && !run->unfinished))
-        return check_fail(run->report, "/certificate/%s tells of %d steps, /steps of %d",
+        return check_fail(run->report, "/certificate/%s has %d steps, /steps has %d",
                           offset_fields[part].name, steps, run->steps.count);
     return true;
 }
@@ -427,6 +435,7 @@ static bool take_by_body(check_run *run)
                 check_memory_take(&run->around_perhaps, n, sizeof *run->around_perhaps) &&
                 check_memory_take(&run->touched, n, sizeof *run->touched) &&
                 check_memory_take(&run->pushed, n, sizeof *run->pushed) &&
+                check_memory_take(&run->gone, n, sizeof *run->gone) &&
                 check_memory_take(&run->side, n, sizeof *run->side) &&
                 check_memory_take(&run->swing, n, sizeof *run->swing) &&
                 check_memory_take(&run->before.row, n, sizeof *run->before.row) &&
@@ -473,14 +482,27 @@ static const struct {
     { offsetof(check_derived, round_bias), 1 },
 };
 
+/* The events of the run, where it has any. */
+static bool read_events(check_run *run)
+{
+    static const check_field field = { "step", 1, false, offsetof(check_list, value), false };
+    check_group group = { "events", &field, 1, 3, { 0 }, 0 };
+    if (!check_has(run->file, "events"))
+        return true;
+    bool good = check_group_open(run->file, &group, run->report) &&
+                check_group_read(&group, 0, group.rows, &run->events, run->report);
+    run->event_count = good ? group.rows : 0;
+    check_group_close(&group);
+    return good;
+}
+
 /* ---- opening and closing -------------------------------------------------------------------- */
 
-/* Seconds of processor to open a file that HDF5 may turn in circles on, and bytes of it a second
- * afterwards: more than ten times what a check takes. */
+/* CPU seconds to open a file on which HDF5 may loop for ever, and bytes per second afterwards: more
+ * than ten times what a check takes. */
 enum { SECONDS_TO_OPEN = 5, BYTES_A_SECOND = 50000 };
 
-/* HDF5's first format, the number 0 or 1 behind the signature, has no check sums in its
- * metadata. */
+/* The first format of HDF5, number 0 or 1 after the signature, has no checksums in its metadata. */
 static bool is_unsummed(const char *path)
 {
     char head[9] = "";
@@ -516,7 +538,7 @@ static bool open_file(check_run *run, const char *path)
     }
     run->file = H5Fopen(inside, H5F_ACC_RDONLY, H5P_DEFAULT);
     return run->file >= 0 ||
-           check_fail(run->report, "%s: not an HDF5 file, or one that is not complete", inside);
+           check_fail(run->report, "%s: not an HDF5 file, or an incomplete one", inside);
 }
 
 bool check_run_open(check_run *run, const char *path)
@@ -524,7 +546,7 @@ bool check_run_open(check_run *run, const char *path)
     run->file = -1;
     run->step_group = (check_group){ "steps", step_fields, CHECK_COUNT(step_fields), 3, { 0 }, 0 };
     if (!open_file(run, path) || !read_format(run) || !read_settings(run) ||
-        !read_all(run, &run->step_group, &run->steps, &run->steps.count) ||
+        !read_all(run, &run->step_group, &run->steps, &run->steps.count) || !read_events(run) ||
         !check_memory_take(&run->ledger_size, (size_t)run->steps.count, sizeof(double)))
         return false;
     run->unfinished = is_unfinished(run);
@@ -545,7 +567,7 @@ void check_run_close(check_run *run)
         &run->touched,    &run->v_start,        &run->omega_start, &run->added,
         &run->v_adhesion, &run->omega_adhesion, &run->ledger_size, &run->path,
         &run->late,       &run->hit_time,       &run->earliest,    &run->earliest_perhaps,
-        &run->around,     &run->around_perhaps, &run->pushed
+        &run->around,     &run->around_perhaps, &run->pushed,      &run->gone
     };
     void *records[CHECK_PARTS] = { &run->after, &run->joints_after, &run->contacts, &run->loads,
                                    &run->poses, &run->guesses,      &run->row_list, &run->impacts };
@@ -554,6 +576,7 @@ void check_run_close(check_run *run)
     for (int i = 0; i < CHECK_COUNT(derived); i++)
         check_memory_free((char *)&run->by_contact + derived[i].offset);
     check_materials_free(&run->materials);
+    check_memory_free(&run->events.value);
     check_statistics_close(run);
     check_group_free(&run->parts[CHECK_BODIES], &run->before);
     check_group_free(&run->parts[CHECK_JOINTS], &run->joints_before);
@@ -587,7 +610,7 @@ static bool read_part(check_run *run, int part, long entry, void *record, int *c
                             run->report);
 }
 
-/* Numbers of bodies must be numbers of bodies. */
+/* Body numbers must be in range. */
 static bool are_bodies(check_run *run, const char *group, const int32_t *body, int count)
 {
     for (int i = 0; i < count; i++)
@@ -605,7 +628,7 @@ static bool index_rows(check_run *run, check_state *s)
         s->row[i] = -1;
     for (int i = 0; i < s->count; i++) {
         if (s->row[s->index[i]] >= 0)
-            return check_fail(run->report, "step %ld: body %d is there twice", run->step,
+            return check_fail(run->report, "step %ld: body %d is stored twice", run->step,
                               s->index[i]);
         s->row[s->index[i]] = i;
     }
@@ -626,19 +649,20 @@ static bool take_by_contact(check_run *run)
     return good || check_fail(run->report, "no memory");
 }
 
-/* Both sides of a contact must be there before and after the step. */
+/* Both bodies of a contact must exist before and after the step. */
 static bool are_there(check_run *run)
 {
     for (int k = 0; k < 2 * run->contacts.count; k++) {
         int body = run->contacts.body[k];
         if (run->before.row[body] < 0 || run->after.row[body] < 0)
-            return check_fail(run->report, "step %ld: contact %d names body %d, which is not there",
-                              run->step, k / 2, body);
+            return check_fail(run->report,
+                              "step %ld: contact %d names body %d, which does not exist", run->step,
+                              k / 2, body);
     }
     return true;
 }
 
-/* Without directions of friction, and without column for them, mu across is mu. */
+/* Where friction is isotropic, and the column is missing, mu across is mu. */
 static bool plain_across(check_run *run)
 {
     for (int j = 0; j < run->contacts.count && !run->materials.friction_2; j++)
@@ -646,7 +670,7 @@ static bool plain_across(check_run *run)
     return true;
 }
 
-/* Both sides of a joint as well. */
+/* So must both bodies of a joint. */
 static bool are_joined(check_run *run)
 {
     for (int i = 0; i < run->joints_after.count; i++)
@@ -654,9 +678,29 @@ static bool are_joined(check_run *run)
             int body = run->joints.body[2 * run->joints_after.index[i] + side];
             if (body >= 0 && (run->before.row[body] < 0 || run->after.row[body] < 0))
                 return check_fail(run->report,
-                                  "step %ld: a joint names body %d, which is not there", run->step,
-                                  body);
+                                  "step %ld: a joint names body %d, which does not exist",
+                                  run->step, body);
         }
+    return true;
+}
+
+/* Numbers that are functions of time: gravity, and the constant of the law of each material. */
+static bool set_varying(check_run *run, long step)
+{
+    check_settings *s = &run->settings;
+    check_materials *m = &run->materials;
+    const double *g = run->steps.gravity + 3 * (step - 1);
+    s->gravity_before = s->gravity;
+    if (s->gravity_varies)
+        s->gravity = (vec){ g[0], g[1], s->dimension == 3 ? g[2] : 0 };
+    if (!isfinite(vec_norm(s->gravity)))
+        return check_fail(run->report, "step %ld: gravity is not finite", step);
+    for (int k = 0; m->in_step && k < m->count; k++) {
+        double mu = m->in_step[(step - 1) * m->count + k];
+        if (!(mu >= 0 && mu < HUGE_VAL))
+            return check_fail(run->report, "step %ld: friction of material %d is %g", step, k, mu);
+        m->laws[k * CHECK_LAW_NUMBERS + CHECK_LAW_CONSTANT] = mu;
+    }
     return true;
 }
 
@@ -676,7 +720,8 @@ bool check_run_load(check_run *run, long step)
         return false;
     if (step == 0)
         return true;
-    return read_part(run, CHECK_CONTACTS, step - 1, &run->contacts, &run->contacts.count) &&
+    return set_varying(run, step) &&
+           read_part(run, CHECK_CONTACTS, step - 1, &run->contacts, &run->contacts.count) &&
            read_part(run, CHECK_LOADS, step - 1, &run->loads, &run->loads.count) &&
            read_part(run, CHECK_POSES, step - 1, &run->poses, &run->poses.count) &&
            read_part(run, CHECK_ROWS, step - 1, &run->row_list, &run->row_list.count) &&

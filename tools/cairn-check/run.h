@@ -1,9 +1,85 @@
-/* run.h - a stored run as the checker sees it: settings, bodies, and one step at a time. */
+/* run.h - a stored run as the checker sees it: settings, bodies, shapes, and one step at a time. */
 #ifndef CHECK_RUN_H
 #define CHECK_RUN_H
 
-#include "columns.h"
-#include "geometry.h"
+#include "base.h"
+
+/* ---- the group /geometry --------------------------------------------------------------------- */
+
+/* Points and faces of hulls, meshes, polylines and height fields, parts of compounds; and distances
+ * from segments and triangles. */
+
+enum { CHECK_BLOCK = 32 }; /* faces that share a box */
+
+/* A box; empty when low > high. */
+typedef struct check_bounds {
+    vec low, high;
+} check_bounds;
+
+/* One row: what it has is in the lists of check_geometries. */
+typedef struct check_geometry {
+    int first_vertex, vertices, first_face, faces, first_part, parts;
+    bool closed;   /* every edge has two faces: solid behind them */
+    double extent; /* m: radius about the origin                  */
+    double bent;   /* m: largest distance of corners of a hull from their faces */
+    int first_block;
+} check_geometry;
+
+/* Parts of compounds: rows of /geometry/parts. */
+typedef struct check_part_list {
+    size_t capacity;
+    int count;
+    int32_t *shape, *geometry; /* shape: of the enum check_shape */
+    vec *x, *size, *semi_axes, *axis;
+    quat *q;
+    double *radius, *height, *length, *rounding, *exponents;
+} check_part_list;
+
+typedef struct check_vertices {
+    size_t capacity;
+    vec *value;
+} check_vertices;
+
+typedef struct check_wholes {
+    size_t capacity;
+    int32_t *value;
+} check_wholes;
+
+/* Zero is valid: the file has none. */
+typedef struct check_geometries {
+    int count;
+    check_geometry *rows;
+    check_vertices vertices;
+    int vertex_count;
+    check_wholes corners, corner_offset;
+    int corner_count, face_count;
+    vec *normals; /* of faces: outward, unit */
+    check_bounds *blocks;
+    check_part_list parts;
+} check_geometries;
+
+struct check_run;
+/* Read the group, if there is one, and refuse impossible numbers; then the rows that bodies name.
+ * Hulls that are not convex are findings. */
+bool check_geometries_read(struct check_run *run);
+void check_geometries_free(check_geometries *g);
+
+/* Corner k of a face, in the frame of its shape. */
+vec check_corner(const check_geometries *g, const check_geometry *row, int face, int k);
+int check_corner_count(const check_geometries *g, const check_geometry *row, int face);
+/* The face across the edge from corner k of a face to the next (2D: at corner k); -1: none. */
+int check_neighbour(const check_geometries *g, const check_geometry *row, int face, int k);
+/* m: distance of p from a face, or from a triangle; in 2D from a segment. */
+double check_face_distance(const check_geometries *g, const check_geometry *row, int face, vec p);
+double check_triangle_distance(const vec corner[3], vec p);
+double check_segment_distance(vec from, vec to, vec p);
+/* m: depth of p inside a closed surface: its distance from the nearest face; negative: outside. */
+double check_depth_inside(const check_geometries *g, const check_geometry *row, vec p);
+/* The next face from `face` on whose box, enlarged by `within`, contains p; -1: none. */
+int check_face_near(const check_geometries *g, const check_geometry *row, int face, vec p,
+                    double within);
+
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* Shapes; the names are those of the file. */
 typedef enum check_shape {
@@ -13,7 +89,7 @@ typedef enum check_shape {
     CHECK_CYLINDER, /* inside */
     CHECK_CONE,     /* inside */
     CHECK_FUNNEL,
-    CHECK_BOX, /* from here on by the points of contacts, see witness.c */
+    CHECK_BOX, /* from here on checked by the points of contacts, see witness.c */
     CHECK_CAPSULE,
     CHECK_SOLID_CYLINDER,
     CHECK_SOLID_CONE,
@@ -33,42 +109,44 @@ typedef enum check_motion { CHECK_DYNAMIC, CHECK_FIXED, CHECK_DRIVEN } check_mot
 /* How a scheme poses its step. */
 typedef struct check_scheme {
     const char *name;
-    bool convex;        /* asked law: s = 0; else exact Coulomb, s = |u_T| */
+    bool convex;        /* law: s = 0; else exact Coulomb, s = |u_T| */
     bool frictionless;  /* mu = 0                                          */
     bool edges;         /* cones with edges, in 3D                         */
     bool middle;        /* contacts at q + h v/2, no gap in the bias       */
     bool mixed;         /* convex law, with s = |u_T| at marked contacts   */
-    int linearisations; /* > 0: contacts at q + h v^, at most so often    */
+    int linearisations; /* > 0: contacts at q + h v^, at most this often  */
 } check_scheme;
 
 typedef struct check_settings {
     int version; /* of the format: 1, or 2 with checksums */
-    int rules;   /* of motion: 1, or 2 with free turning of second order and soft motors */
+    int rules;   /* of motion: 1, or 2 with second-order free rotation and soft motors */
     int dimension;
-    vec gravity;
+    vec gravity;        /* m/s^2: in the loaded step            */
+    vec gravity_before; /* and in the step before               */
+    bool gravity_varies;
     double h;               /* s: time step                         */
     double tolerance;       /* of the relative residual             */
     double gamma;           /* stabilisation                        */
     int directions;         /* edges of a cone; 0: circular         */
-    int rolling, spinning;  /* components of contacts that turn: rolling 1 or 2, spinning 1 */
-    int components;         /* of a contact in the problem: with these                      */
-    double increment;       /* > 0: another test ended the steps    */
+    int rolling, spinning;  /* rotational components of contacts: rolling 1 or 2, spinning 1 */
+    int components;         /* of a contact in the problem, including these                 */
+    double increment;       /* > 0: another stopping test was used  */
     double model_tolerance; /* m: scheme auto                 */
-    int linearisations; /* > 0: contacts are those of q + h v^, found in at most so many turns */
-    int impact_rounds;  /* > 0: impacts one after the other, in at most so many; -1: a file from
-                           before there were any, also of the compression at mid-step          */
-    bool sleep;         /* bodies may rest, with v = 0                                        */
-    bool push, move;    /* overlaps are pushed apart; moved apart                             */
+    int linearisations;     /* > 0: contacts at q + h v^, found in at most this many iterations */
+    int impact_rounds; /* > 0: impacts in sequence, in at most this many rounds; -1: an older file,
+                          without them and with the compression not at mid-step              */
+    bool sleep;        /* bodies may sleep, with v = 0                                       */
+    bool push, move;   /* overlaps are pushed apart; moved apart                             */
     const check_scheme *scheme;
     char level[16]; /* what was stored: off, summary, full          */
 } check_settings;
 
-/* What bodies are: rows of /bodies. */
+/* Definitions of bodies: rows of /bodies. */
 typedef struct check_bodies {
     size_t capacity;
     int count;
     int32_t *shape, *motion, *material; /* the first two translated to the enums above */
-    double *uid;                        /* names, which rise from row to row           */
+    double *uid;                        /* names, in ascending order                   */
     double *volume;                     /* m^3, in 2D m^2                              */
     double *mass, *radius, *half_angle, *bottom_radius, *top_radius, *height;
     vec *inertia, *axis, *size, *semi_axes;
@@ -76,20 +154,21 @@ typedef struct check_bodies {
     int32_t *geometry;                     /* row of /geometry; -1: none  */
     vec *shape_x;                          /* m: the shape in the body    */
     quat *shape_q;
-    vec *surface_velocity; /* m/s, body frame: of belts                               */
-    vec *friction_axis;    /* body frame: along it friction counts, across friction_2 */
+    vec *surface_velocity;    /* m/s, body frame: of belts                               */
+    vec *friction_axis;       /* body frame: friction acts along it, friction_2 across */
+    int32_t *group, *ignores; /* collision group; groups that it does not touch, as bits */
 } check_bodies;
 
-/* Where bodies are. */
+/* Positions and velocities of bodies. */
 typedef struct check_state {
     size_t capacity;
     int count;
     int32_t *index; /* of the body, of each row             */
     vec *x, *v, *omega;
     quat *q;
-    int32_t *asleep; /* 1: rests, with v = 0 whatever its impulses leave */
+    int32_t *asleep; /* 1: sleeps, with v = 0 whatever its impulses */
     double *angle;
-    int32_t *row; /* of each body; -1: it is not there    */
+    int32_t *row; /* of each body; -1: it is absent       */
 } check_state;
 
 typedef struct check_contacts {
@@ -106,7 +185,7 @@ typedef struct check_contacts {
     double *moment, *turning; /* N m s, rad/s; 3 each, in 2D 1                             */
     int32_t *exact;           /* scheme auto: exact friction                               */
     double *compression;      /* dimension each: of an impact by Poisson's law; else 0     */
-    double *correction;       /* normal impulses whose velocities times h move bodies apart */
+    double *correction;       /* normal impulses of the correction of overlaps             */
 } check_contacts;
 
 typedef struct check_loads {
@@ -124,7 +203,7 @@ typedef struct check_poses {
     quat *q;
 } check_poses;
 
-/* Velocities v^ with which bodies in contact got to where contacts were evaluated. */
+/* Velocities v^ that take bodies in contact to the poses at which contacts were evaluated. */
 typedef struct check_guesses {
     size_t capacity;
     int count;
@@ -132,7 +211,7 @@ typedef struct check_guesses {
     vec *v, *omega;
 } check_guesses;
 
-/* Impacts that the step resolved one after the other. */
+/* Impacts that the step resolved in sequence. */
 typedef struct check_impacts {
     size_t capacity;
     int count;
@@ -140,9 +219,9 @@ typedef struct check_impacts {
     double *time, *impulse; /* s after the step began; N s, dimension each */
 } check_impacts;
 
-/* What happens where materials meet. A law has 7 numbers: kind, constant, static, dynamic, speed,
- * exponent, how many points; friction is the smaller of a pair's two laws. */
-enum { CHECK_LAW_NUMBERS = 7 };
+/* Friction and restitution of pairs of materials. A law has 7 numbers: kind, constant, static,
+ * dynamic, speed, exponent, number of points; friction is the smaller of a pair's two laws. */
+enum { CHECK_LAW_CONSTANT = 1, CHECK_LAW_NUMBERS = 7 }; /* of a law: mu, and all of its numbers */
 typedef struct check_materials {
     int count;
     double *friction, *restitution, *poisson, *law_first, *law_second; /* count x count */
@@ -152,6 +231,7 @@ typedef struct check_materials {
     double *friction_2, *adhesion, *adhesion_range, *rolling, *spinning;
     int *first_point; /* of each law */
     bool vary;        /* some law depends on the sliding speed */
+    double *in_step;  /* steps x count: friction of materials; NULL: none is a function of time */
 } check_materials;
 
 /* ---- joints --------------------------------------------------------------------------------- */
@@ -187,7 +267,7 @@ typedef struct check_drive {
     double *lower, *upper, *friction, *effort, *spring, *damper, *rest;
 } check_drive;
 
-/* What joints are: rows of /joints. */
+/* Definitions of joints: rows of /joints. */
 typedef struct check_joints {
     size_t capacity;
     int count;
@@ -199,14 +279,14 @@ typedef struct check_joints {
     check_drive turn, slide;
 } check_joints;
 
-/* What they do. */
+/* Their states. */
 typedef struct check_joint_states {
     size_t capacity;
     int count;
     int32_t *index, *broken;
     vec *point, *force, *torque;
     double *turn, *slide, *drift, *turn_drift, *phase, *turn_target, *slide_target;
-    int32_t *row; /* of each joint; -1: it is not there */
+    int32_t *row; /* of each joint; -1: it is absent */
 } check_joint_states;
 
 /* Stored impulses of their rows. */
@@ -234,7 +314,7 @@ typedef struct check_joint_row {
     int body[2]; /* -1: the world */
     vec e, arm[2], turn[2];
     double defect, gain, bias, lower, upper, eps, stiffness, damping;
-    double r, z;                         /* impulse; while overlaps were mended             */
+    double r, z;                         /* impulse; that of the overlap correction         */
     double after, free, before, imposed; /* rates; the last of driven bodies                */
     double weight;                       /* 1/kg: of the residual                           */
     double reach;                        /* m: what rounding of arms and defects is relative to */
@@ -243,7 +323,7 @@ typedef struct check_joint_row {
 
 enum { CHECK_JOINT_ROWS = 18 }; /* of a joint, at most */
 
-/* The columns of /steps that are checked, whole. */
+/* The columns of /steps that are checked, as a whole. */
 typedef struct check_steps {
     size_t capacity;
     int count;
@@ -255,7 +335,9 @@ typedef struct check_steps {
         *coulomb_fclib, *judge_cone_violation;
     double *kinetic, *potential, *entered_energy, *load_work, *driver_work, *friction_loss,
         *impact_loss, *numerical_loss, *correction, *elastic, *motor_work, *damping_loss,
-        *sleep_loss;
+        *sleep_loss, *gravity_work;
+    double *left, *entered_mass, *left_mass;
+    double *gravity; /* 3 each; missing where it does not vary */
     double *asleep, *woken;
     double *impacts, *impact_rounds, *impacts_left;
     double *broken, *joint_drift, *joint_turn_drift;
@@ -268,7 +350,7 @@ typedef struct check_list {
     double *value;
 } check_list;
 
-/* The first two are states: also that before the first step. */
+/* The first two are states, which include the one before the first step. */
 enum {
     CHECK_BODIES,
     CHECK_JOINTS,
@@ -282,42 +364,41 @@ enum {
     CHECK_PARTS
 };
 
-/* Velocities of a body as impulses make them; sizes are what rounding is relative to. */
+/* Velocities of a body that result from impulses; rounding is relative to the sizes. */
 typedef struct check_velocity {
     vec v, omega;
     double v_size, omega_size;
 } check_velocity;
 
-/* Numbers derived for each contact of the loaded step, as the one-step problem has them: tangents
- * multiplied by D where friction has directions, with what makes up for adhesion, and with rolling
- * and spinning. `components` each where it says so. */
+/* Numbers derived for each contact of the loaded step, in the form of the one-step problem:
+ * tangents multiplied by D where friction is anisotropic, with the compensation of adhesion, and
+ * with rolling and spinning. `components` numbers each where noted. */
 typedef struct check_derived {
     size_t capacity;
     double *weight; /* 1/kg: trace(W_jj)/components                         */
     double *size;   /* m/s: sum of the magnitudes of the terms of u and b   */
     double *share;  /* 2 each: D                                            */
-    double *length; /* m, 2 each: of rolling and spinning, that make them speeds    */
+    double *length; /* m, 2 each: lengths that turn rolling and spinning into speeds */
     double *scaled; /* 1/kg: the weight in these units                      */
     double *r;      /* N s, components: impulses                            */
     double *velocity, *free,
         *before;        /* m/s, components: u with the velocities after, free, before */
-    double *judged;     /* components: u with the velocities that impulses make, which who sleeps
-                           has not                                                            */
+    double *judged;     /* components: u as impulses produce it, also for sleeping bodies */
     double *imposed;    /* components: the part of driven bodies and belts            */
     double *guess;      /* m/s: normal part of u with v^        */
     double *mu;         /* 0 in schemes without friction        */
-    double *s;          /* m/s: of the law judged by            */
+    double *s;          /* m/s: of the law used for judging     */
     double *compressed; /* components: u after a compression    */
     double *middle;     /* components: u that it starts from    */
     double *compression_mu, *compression_bias;
     double *decompression; /* N s, components: impulse without that of the compression */
     double *least;         /* N s: least normal part of it                            */
-    /* impacts within the step: chain.c */
+    /* impacts within the step: impacts.c */
     double *early;  /* N s, components: sum of their impulses; r without it is above   */
     double *struck; /* components: u as they leave it, with the free motion            */
-    double *lag;    /* m: what the gap lacks of what velocities tell                   */
+    double *lag;    /* m: by how much the gap falls short of the one that velocities predict */
     double *hits_at, *hits_slack;        /* s: when a contact hits, and rounding of that     */
-    double *sure;                        /* 1: it certainly does                             */
+    double *sure;                        /* 1: it certainly hits                             */
     double *round_r, *round_u, *round_q; /* components: of one round                         */
     double *round_bias;
 } check_derived;
@@ -325,7 +406,7 @@ typedef struct check_derived {
 /* A body in a step of second order, see swing.c. */
 typedef struct check_swing {
     bool swings;
-    vec x_mid, x_end, v_end, w_end; /* at mid-step; about at the end                         */
+    vec x_mid, x_end, v_end, w_end; /* at mid-step; approximately at the end                 */
     quat q_mid, q_end;
     vec force, moment; /* of joints in the step before                          */
 } check_swing;
@@ -333,7 +414,7 @@ typedef struct check_swing {
 typedef struct check_run {
     hid_t file;
     bool skip_checksums; /* only recomputation counts */
-    long time_limit;     /* s of processor, of a file whose metadata have no check sums; 0: none */
+    long time_limit;     /* s of CPU time for a file without checksums in its metadata; 0: any */
     check_settings settings;
     check_report *report;
     check_bodies bodies;
@@ -342,9 +423,9 @@ typedef struct check_run {
     check_group parts[CHECK_PARTS], step_group, body_group, joint_group;
     check_joints joints;
     check_list offsets[CHECK_PARTS];
-    bool unfinished; /* the run did not end: what is there counts */
+    bool unfinished; /* the run did not finish: what was written counts */
     check_materials materials;
-    long step; /* the one that is loaded; 0: before the first          */
+    long step; /* the loaded one; 0: before the first                  */
     check_state before, after;
     check_contacts contacts;
     check_loads loads;
@@ -359,33 +440,36 @@ typedef struct check_run {
     vec *x_after; /* after the step */
     quat *q_after;
     vec *force, *torque; /* loads: N; N m in the body frame              */
-    vec *gyroscopic;     /* N m, body frame: as the midpoint rule has it */
+    vec *gyroscopic;     /* N m, body frame: by the midpoint rule */
     vec *v_free, *omega_free;
-    vec *v_start, *omega_start;          /* v_free of the problem: with adhesion and tension     */
-    vec *v_adhesion, *omega_adhesion;    /* what adhesion adds to it                       */
-    vec *added;                          /* kg m^2: C of joints under tension                    */
-    vec *v_eval, *omega_eval;            /* v^                                                  */
-    char *touched;                       /* 1: some contact names it                            */
-    char *pushed;                        /* 1: turns by h w+, see turn.c                        */
+    vec *v_start, *omega_start;       /* v_free of the problem: with adhesion and tension     */
+    vec *v_adhesion, *omega_adhesion; /* what adhesion adds to it                       */
+    vec *added;                       /* kg m^2: C of joints under tension                    */
+    vec *v_eval, *omega_eval;         /* v^                                                  */
+    char *touched;                    /* 1: some contact names it                            */
+    check_list events;                /* step after which each event happened                */
+    int64_t event_count;
+    char *gone;                          /* 1: it left in some step                             */
+    char *pushed;                        /* 1: turns by h w+, see motion.c                        */
     check_velocity *expected;            /* after the step                                      */
-    check_velocity *moved;               /* m/s: displacement over h that mends overlaps        */
+    check_velocity *moved;               /* m/s: displacement over h that corrects overlaps     */
     check_velocity *hit;                 /* after the compression of an impact                  */
     check_velocity *path;                /* between impacts within the step                     */
-    check_velocity *late;                /* m, rad: way that a body lacks for these             */
+    check_velocity *late;                /* m, rad: displacement lost to these impacts          */
     double *hit_time;                    /* s: of its last impact                               */
     double *earliest, *earliest_perhaps; /* s: of its next, at the latest; at the earliest   */
-    double *around, *around_perhaps;     /* likewise, of it and all that it may meet         */
+    double *around, *around_perhaps;     /* likewise, of it and all its neighbours           */
     double fastest;                      /* m/s: by how much the fastest contact exceeds rest */
-    char *side;                          /* of the joint that motor.c looks at: room            */
-    check_swing *swing;                  /* how it swings                                       */
+    char *side;         /* scratch of joint_rows.c for one joint                    */
+    check_swing *swing; /* how it swings                                       */
     check_derived by_contact;
     check_joint_row *rows; /* of the joints in force */
     int *row_first;        /* of each joint, and the end after the last */
-    int row_count, blocks; /* blocks: that rows take in the problem     */
-    /* of all joints after the step: stored energy, and what it has lost, J; defects; broken ones */
+    int row_count, blocks; /* blocks: of rows in the problem            */
+    /* of all joints after the step: stored energy and its losses, J; defects; broken ones */
     double elastic, elastic_lost, elastic_size, drift, turn_drift, broken;
     bool impact;                 /* the step is an impact by Poisson's law: two phases */
-    int slow_steps;              /* so many in a row, up to here, in which no body was fast */
+    int slow_steps;              /* consecutive steps up to here in which no body was fast */
     struct check_series *series; /* /statistics; NULL: there are none */
     double start_time;           /* s */
     double start_kinetic, start_potential,
@@ -399,9 +483,9 @@ bool check_checksums(check_run *run);
 bool check_run_open(check_run *run, const char *path);
 bool check_run_load(check_run *run, long step);
 void check_run_close(check_run *run);
-/* Kinds of shapes as the file numbers them to the enum, by the names of a dataset. */
+/* Translate the shape numbers of the file to the enum, by the names of a dataset. */
 bool check_shapes_translate(check_run *run, const char *dataset, int count, int32_t *shape);
-/* surface.c: what contacts have beyond one mu: the tangent along an axis, D, adhesion, belts. */
+/* friction.c: contact laws beyond a single mu: the tangent along an axis, D, adhesion, belts. */
 double check_tangent_along(const check_run *run, int j, vec *tangent); /* 0: no axis, else its
                                                         part in the contact, at most 1 */
 void check_shares(const check_run *run, int j, double share[2]);
@@ -410,44 +494,44 @@ void check_surface(check_run *run, int j);
 vec check_belt(const check_run *run, int body, vec normal);
 /* The same number of a pair of materials; 0 where there is none. */
 double check_pair(const check_run *run, int j, const double *matrix);
-/* laws.c: read /certificate's materials; friction of the pair of a contact at a speed. */
+/* friction.c: read /certificate's materials; friction of the pair of a contact at a speed. */
 bool check_materials_read(check_run *run);
 void check_materials_free(check_materials *materials);
 double check_friction(const check_run *run, int j, double speed);
 bool check_is_poisson(const check_run *run, int j);
-/* bias.c: whether this is an impact by Poisson's law; the gap at the start of the step, and what
- * rounding of ways of this step is relative to. */
+/* impacts.c: whether this is an impact by Poisson's law; the gap at the start of the step, and the
+ * size that rounding of displacements in this step is relative to. */
 void check_impact(check_run *run);
 double check_gap(const check_run *run, int j);
 double check_way_size(const check_run *run, int j);
-/* chain.c: impacts within the step. */
+/* impacts.c: impacts within the step. */
 void check_chain(check_run *run);
 /* m/s: impacts at a contact slower than this are not followed where e < 1. */
 double check_faded(const check_run *run, int j);
-/* contacts.c: relative velocity of a contact for velocities of dynamic bodies, by body, with that
- * of other bodies or without; returns what its rounding is relative to. */
+/* contacts.c: relative velocity of a contact for velocities of dynamic bodies, by body, with or
+ * without that of other bodies; returns the size that its rounding is relative to. */
 double check_relative(const check_run *run, int j, const check_velocity *motion, bool imposed,
                       double *u);
 /* motion.c: velocities, by body, with an impulse of contact j. */
 void check_strike(const check_run *run, int j, const double *r, check_velocity *motion);
-/* linearise.c: where contacts were evaluated. */
+/* contacts.c: where contacts were evaluated. */
 void check_place_guesses(check_run *run);
 /* motion.c: (J + C)^-1 */
 vec check_inverse_inertia(const check_run *run, int body);
-/* turn.c: who is pushed in the step; by which turn a body gets to its new orientation, and in 2D by
- * which angle, from its angular velocities before and after. */
+/* motion.c: which bodies are pushed in the step; the rotation (in 2D the angle) that takes a body
+ * to its new orientation, from its angular velocities before and after. */
 void check_find_pushed(check_run *run);
 quat check_turn_of(const check_run *run, int body, vec old, vec new);
 double check_angle_of(const check_run *run, int body, double old, double new);
-/* swing.c: who moves to second order, with which rows. */
+/* swing.c: which bodies move to second order, with which rows. */
 void check_swings(check_run *run);
-/* prepare.c: the angular velocity after the step with a torque, by the midpoint rule. */
+/* motion.c: the angular velocity after the step with a torque, by the midpoint rule. */
 vec check_midpoint(const check_run *run, int body, vec torque);
-/* tension.c: C, and the velocities that the problem starts from; then rates of rows. */
+/* swing.c: C, and the velocities that the problem starts from; then rates of rows. */
 void check_find_added(check_run *run);
 void check_start(check_run *run);
 void check_start_law(check_run *run);
-/* joint_state.c: what springs store before the first step. */
+/* joints.c: what springs store before the first step. */
 double check_elastic_start(check_run *run, double *size);
 /* joints.c: read /joints; the loaded step's joints. */
 bool check_joints_read(check_run *run);
@@ -458,13 +542,13 @@ bool check_joints_index(check_run *run, check_joint_states *states);
 bool check_rows_make(check_run *run);
 bool check_is_joined(const check_run *run, int a, int b);
 bool check_joint_in_force(const check_run *run, int joint);
-/* joint_rows.c: rows of a joint in a pose, made for the step; returns how many. With them the
- * coordinates, turns counted on from `turn`. */
+/* joint_rows.c: rows of a joint in a pose, made for the step; returns their number. Also its
+ * coordinates, with rotation counted on from `turn`. */
 typedef struct check_joint_pose {
     vec x[2];
     quat q[2];
-    double turn;  /* rad: counted so far; then what it is here */
-    double slide; /* m: what it is here                        */
+    double turn;  /* rad: counted so far; then its value here */
+    double slide; /* m: its value here                         */
     double phase; /* rad                                       */
     double turn_target, slide_target;
     double felt_turn, felt_slide; /* kg m^2, kg: inertia that motors feel              */
@@ -473,9 +557,9 @@ typedef struct check_joint_pose {
 int check_joint_rows(const check_run *run, int joint, check_joint_pose *pose,
                      check_joint_row *rows);
 bool check_has_two_points(const check_run *run, int joint);
-/* Whether it holds some motion: locked, its bodies move as one. */
+/* Whether it constrains some motion: with its motors locked, its bodies move as one. */
 bool check_is_link(const check_run *run, int joint);
-/* motor.c: the inertia along both coordinates of a joint; the row of a motor. */
+/* joint_rows.c: the inertia along both coordinates of a joint; the row of a motor. */
 void check_felt(const check_run *run, int joint, double *turn, double *slide);
 typedef struct check_gains {
     double target, effort, stiffness, damping, felt;
@@ -484,7 +568,7 @@ check_joint_row check_motor_gains(const check_run *run, check_joint_row row, int
                                   check_gains gains);
 bool check_has_coordinate(const check_run *run, int joint, bool turn);
 
-/* Which row of a state a body has; -1: none. */
+/* The row of a body in a state; -1: none. */
 static inline int check_row(const check_state *state, int body)
 {
     return state->row[body];
@@ -493,7 +577,7 @@ static inline int check_row(const check_state *state, int body)
 check_group check_state_group(const char *name, int dimension);
 check_group check_contact_group(const char *name, int dimension);
 
-/* The orientation in whose frame rows are: that of the start of the step, or swing.c's. */
+/* The orientation in whose frame rows are given: at the start of the step, or that of swing.c. */
 static inline quat check_rows_q(const check_run *run, int body)
 {
     return run->swing[body].swings ? run->swing[body].q_end : run->before.q[run->before.row[body]];
@@ -507,22 +591,22 @@ static inline check_place check_at(const check_run *run, const char *kind, long 
 
 /* ---- the checks: each looks at the loaded step ---------------------------------------------- */
 
-void check_prepare(check_run *run);           /* prepare.c: poses, loads, free velocities */
-void check_linearised(check_run *run);        /* linearise.c: how far from q + h v^ it ends */
+void check_prepare(check_run *run);           /* motion.c: poses, loads, free velocities */
+void check_linearised(check_run *run);        /* contacts.c: how far from q + h v^ it ends */
 void check_motion_of(check_run *run);         /* motion.c: velocities from impulses, poses */
 void check_contacts_of(check_run *run);       /* contacts.c: geometry, law, velocities    */
 void check_law_of(check_run *run);            /* law.c: residuals and certificate         */
 void check_energy_of(check_run *run);         /* energy.c: the ledger                     */
 void check_energy_start(check_run *run);      /* energy.c: of the state before the first  */
 void check_ledgers(check_run *run);           /* energy.c: closed, from /steps alone      */
-void check_certificate_of(check_run *run);    /* certificate.c: the law in other units   */
-void check_bias(check_run *run, int j);       /* bias.c: b of the scheme                 */
-void check_joints_of(check_run *run);         /* joint_state.c: what joints did */
-bool check_complete(check_run *run);          /* pairs.c: no overlapping pair left out    */
-bool check_frames(check_run *run);            /* frames.c: /frames repeats what is stored */
+void check_certificate_of(check_run *run);    /* law.c: the law in other units   */
+void check_bias(check_run *run, int j);       /* impacts.c: b of the scheme                 */
+void check_joints_of(check_run *run);         /* joints.c: what joints did */
+bool check_complete(check_run *run);          /* pairs.c: no overlapping pair is missing  */
+bool check_frames(check_run *run);            /* facts.c: /frames repeats what is stored */
 void check_volumes(check_run *run);           /* facts.c: of all bodies, from their shapes */
 void check_uids(check_run *run);              /* facts.c: in the loaded state             */
-void check_distance_of(check_run *run);       /* facts.c: what is said of distances       */
+void check_distance_of(check_run *run);       /* facts.c: accuracy of distances           */
 void check_slowness(check_run *run);          /* facts.c: counts slow steps               */
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
 /* statistics.c: read /statistics; compare with the loaded state; with all states. */

@@ -1,12 +1,11 @@
 /* statistics.c - the group /statistics: rows have the times of frames; energy, centre, height and
- * temperature are computed again, the last three where no box is given. The others are not.
+ * temperature are recomputed, the last three where no box is given. The others are not.
  *
  *     centre x = sum m x/sum m,   heights along -g,   temperature sum |v - u|^2/(d N), u the mean v
  *     energy: kinetic and potential of the state, works and losses summed up over the steps */
 #include <stdio.h>
 #include <string.h>
 
-#include "memory.h"
 #include "run.h"
 
 enum { COLUMNS = 10, SERIES = 4, FLOWS = 8 };
@@ -18,7 +17,7 @@ typedef struct series {
         size_t capacity;
         double *time, *column[COLUMNS];
     } rows;
-    int next; /* row that was not met yet */
+    int next; /* next row to be checked */
 } series;
 
 struct check_series {
@@ -88,7 +87,7 @@ static const check_group groups[SERIES] = {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* Whether all grains count, wherever they are. */
+/* Whether all grains count, regardless of position. */
 static bool has_no_box(const check_run *run)
 {
     double low[3] = { 0 }, high[3] = { 0 };
@@ -134,7 +133,7 @@ void check_statistics_close(check_run *run)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* One number of the row that is due; scale: of the terms that it is made of. */
+/* One number of the next row; scale: of the terms that it is made of. */
 static void compare(check_run *run, int k, int column, double computed, double scale)
 {
     series *s = &run->series->all[k];
@@ -226,7 +225,7 @@ static void compare_height(check_run *run, const grains *g)
     vec gravity = run->settings.gravity;
     double strength = vec_norm(gravity), square = 0, terms = 0, low = INFINITY, high = -INFINITY;
     if (!(strength > 0))
-        return; /* what is up is then a matter of choice */
+        return; /* the direction up is then arbitrary */
     vec up = vec_times(-1 / strength, gravity);
     double mean = vec_dot(up, g->x) / g->mass, size = g->x_size / g->mass;
     series *mine = &run->series->all[HEIGHT];
@@ -303,7 +302,7 @@ static bool check_times(check_run *run, const char *name)
             step++;
         double time = step > 0 ? run->steps.time[step - 1] : run->start_time;
         check_true(run->report, (check_place){ 0, name, (long)i, "time" }, times.value[i] == time,
-                   "not the time of a step, in order");
+                   "not the time of a step, or out of order");
     }
     check_group_free(&group, &times);
     check_group_close(&group);
@@ -329,6 +328,6 @@ bool check_statistics(check_run *run)
     for (int k = 0; k < SERIES; k++)
         check_true(run->report, (check_place){ 0, NULL, 0, groups[k].name },
                    run->series->all[k].next == run->series->all[k].group.rows,
-                   "it has a row that is not of a state in order");
+                   "it has a row without a state, or out of order");
     return good;
 }

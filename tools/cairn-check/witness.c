@@ -1,5 +1,94 @@
-/* witness.c - see witness.h. A contact says: the point a = p + g/2 n is on one shape, b = p - g/2 n
- * on the other. For two convex solids A and B
+/* witness.c - gaps of shapes without a formula: whether stored points prove the gap. */
+#include "shapes.h"
+
+/* ---- edges of a surface from which both faces rise ------------------------------------------- */
+
+/* With n the normal of the face, pointing to the side of p, and o the direction in its plane that
+ * leads over the edge, the face across it rises if one of its corners is higher than the plane. The
+ * wedge contains the points beyond the edge, o.(p - edge) >= 0, that are either straight over that
+ * other face and above the plane, or behind both planes and beyond the edge from the other face as
+ * well. */
+
+/* A face seen from one of its edges, in the frame of its shape. */
+typedef struct seen {
+    const check_solid *s;
+    int face;
+    vec n;
+} seen;
+
+static vec corner(const seen *f, int k)
+{
+    return check_corner(f->s->data, f->s->row, f->face, k);
+}
+
+static seen see(const check_solid *s, int face)
+{
+    return (seen){ s, face, s->data->normals[s->row->first_face + face] };
+}
+
+/* m: how far p is out over the edge from corner k (2D: over the corner). */
+static double out_over(const seen *f, int k, vec p)
+{
+    int count = check_corner_count(f->s->data, f->s->row, f->face);
+    vec from = corner(f, k), e = vec_add(corner(f, (k + 1) % count), -1, from);
+    vec out = count == 2 ? vec_times(-1, e) : vec_cross(e, f->n);
+    return vec_dot(vec_add(p, -1, from), out) / vec_norm(out);
+}
+
+/* m: how far p is out over the edges, at most: negative straight over the face. */
+static double outside(const seen *f, vec p)
+{
+    double most = -HUGE_VAL;
+    for (int k = 0; k < check_corner_count(f->s->data, f->s->row, f->face); k++)
+        most = fmax(most, out_over(f, k, p));
+    return most;
+}
+
+static double height(const seen *f, vec p)
+{
+    return vec_dot(f->n, vec_add(p, -1, corner(f, 0)));
+}
+
+/* m: the highest corner of another face over the plane of this one, seen from the side of p. */
+static double rise_of(const seen *other, const seen *f, double side)
+{
+    double most = 0;
+    for (int k = 0; k < check_corner_count(f->s->data, f->s->row, other->face); k++)
+        most = fmax(most, side * height(f, corner(other, k)));
+    return most;
+}
+
+static bool is_in_wedge(const seen *f, int k, vec p, double tolerance)
+{
+    int next = check_neighbour(f->s->data, f->s->row, f->face, k);
+    if (next < 0 || out_over(f, k, p) < -tolerance)
+        return false;
+    seen other = see(f->s, next);
+    bool sheet = f->s->shape == CHECK_MESH && !f->s->row->closed;
+    double side = sheet && height(f, p) < 0 ? -1 : 1;
+    if (!(rise_of(&other, f, side) > tolerance))
+        return false;
+    if (side * height(f, p) >= -tolerance)
+        return outside(&other, p) <= tolerance;
+    return height(&other, p) <= tolerance && outside(&other, p) >= -tolerance;
+}
+
+/* Whether p, in space, lies beyond an edge of the face in the wedge between its plane and that of a
+ * neighbour that rises there: a point there may be pushed along the normal of the face. */
+static bool in_hollow(const check_solid *face, vec p, double tolerance)
+{
+    vec local = quat_rotate_back(face->at.q, vec_add(p, -1, face->at.x));
+    seen f = see(face, face->face);
+    for (int k = 0; k < check_corner_count(face->data, face->row, face->face); k++)
+        if (is_in_wedge(&f, k, local, tolerance))
+            return true;
+    return false;
+}
+
+/* ---- witness points -------------------------------------------------------------------------- */
+
+/* A contact states that the point a = p + g/2 n is on one shape, and b = p - g/2 n on the other.
+ * For two convex solids A and B
  *
  *     a in A, b in B           their distance is at most |a - b| = g
  *     n.a = min over A of n.p, n.b = max over B of n.p     and it is at least g
@@ -10,25 +99,18 @@
  *
  * Bodies of several pieces (compounds, surfaces) touch where some piece of each has these facts. A
  * face may instead push along its own normal, whatever lies beyond its edges: then both points are
- * on their surfaces, and n is the face's. In a hollow (hollow.h) its point may lie beyond its edge,
- * in its plane.
+ * on their surfaces, and n is the face's. In a hollow (above) its point may lie beyond its edge, in
+ * its plane.
  *
  * Walls: half-space and inside of a box have n and b on a plane of theirs; inside of a cylinder or
  * cone a point (less the rounding of its body) meets the wall along its own radius. */
-#include "witness.h"
 
-#include "hollow.h"
-#include "overlap.h"
-#include "pieces.h"
-#include "shapes.h"
-#include "walls.h"
-
-/* Two bodies, as they are when contacts are evaluated. */
+/* Two bodies in the poses at which contacts are evaluated. */
 typedef struct couple {
     int a, b;
     check_place_of at_a, at_b;
-    double size;      /* m: what rounding is relative to          */
-    double tolerance; /* m: how well points are promised to fit    */
+    double size;      /* m: size that rounding is relative to     */
+    double tolerance; /* m: promised accuracy of points            */
 } couple;
 
 static check_place_of placed(const check_run *run, int body)
@@ -54,9 +136,9 @@ static vec point_of(const check_run *run, int j, bool on_a)
     return vec_add(c->point[j], (on_a ? 0.5 : -0.5) * c->gap[j], c->normal[j]);
 }
 
-/* Whether two contacts are points of one pair and normal. Where bodies all but touch rounding
- * makes normals some 1e-8 apart of one; heights along these differ by less than what is taken as
- * lowest. */
+/* Whether two contacts are points of one pair and normal. Where bodies almost touch, rounding may
+ * make normals of one contact differ by about 1e-8; heights along these differ by less than the
+ * tolerance for the lowest. */
 static bool belong_together(const check_run *run, int i, int j)
 {
     const int32_t *p = run->contacts.body + 2 * i, *q = run->contacts.body + 2 * j;
@@ -69,7 +151,7 @@ static void check_near(check_run *run, int j, const char *what, double value, do
     check_between(run->report, check_at(run, "contact", j, what), value, -tolerance, tolerance);
 }
 
-/* Contacts of the pair of contact j, which follow each other: [first, end). */
+/* Contacts of the pair of contact j, which are consecutive: [first, end). */
 typedef struct group {
     int first, end;
 } group;
@@ -101,9 +183,9 @@ static bool is_deepest(const check_run *run, int j)
 
 /* ---- on the surface ------------------------------------------------------------------------- */
 
-/* Corners of the core are moved by the rounding along n: where n does not look away from a corner,
- * as at points that are not deepest, that ends up to the rounding inside; the core of a ball has no
- * corners. */
+/* Corners of the core are moved by the rounding along n: where n does not point away from a corner,
+ * as at points that are not deepest, they end up inside by up to the rounding; the core of a ball
+ * has no corners. */
 static double allowed_inside(const check_solid *s, bool along)
 {
     return along || s->shape == CHECK_SPHERE ? 0 : check_rounding_of(s);
@@ -114,7 +196,7 @@ typedef struct side {
     int body;
     check_place_of at;
     vec point, other; /* of this body; of the other one           */
-    bool along;       /* n looks away from the body at the point  */
+    bool along;       /* n points away from the body at the point */
     bool beyond;      /* it may be beyond the edges of faces      */
     double tolerance; /* m                                        */
 } side;
@@ -123,11 +205,11 @@ typedef struct side {
 static double missed_in_hollow(const check_solid *s, const side *x)
 {
     vec n = quat_rotate(s->at.q, s->data->normals[s->row->first_face + s->face]);
-    bool inside = check_in_hollow(s, x->other, x->tolerance);
+    bool inside = in_hollow(s, x->other, x->tolerance);
     return inside ? fabs(vec_dot(n, vec_add(x->point, -1, check_point(s, 0)))) : HUGE_VAL;
 }
 
-/* m: how far a point is from where it may be. */
+/* m: distance of a point from where it is allowed. */
 static double missed_by(const check_solid *s, const side *x)
 {
     double out = check_outside(s, x->point);
@@ -150,7 +232,7 @@ static bool next_on(const check_run *run, const side *x, check_piece *piece)
 
 static side side_of(const check_run *run, int j, const couple *p, bool on_a, double tolerance)
 {
-    /* what meets a face along the face's own normal may have its deepest point beyond an edge */
+    /* a body that touches along the face's own normal may have its deepest point beyond an edge */
     bool faces = check_has_faces(run, p->a) || check_has_faces(run, p->b);
     side x = { .body = on_a ? p->a : p->b,
                .at = on_a ? p->at_a : p->at_b,
@@ -163,7 +245,7 @@ static side side_of(const check_run *run, int j, const couple *p, bool on_a, dou
     return x;
 }
 
-/* The piece that has the point on its surface, or is nearest to that. */
+/* The piece with the point on its surface, or the nearest one. */
 static check_solid find_piece(const check_run *run, const side *x, double *missed)
 {
     check_piece piece = CHECK_FIRST_PIECE;
@@ -207,7 +289,7 @@ static double tolerance_of(const check_run *run, const couple *p, int j)
     bool plain = check_is_one_piece(run, p->a) && check_is_one_piece(run, p->b);
     bool ball = check_is_ball(run, p->a) || check_is_ball(run, p->b);
     if (!plain && (one == CHECK_SMOOTH || two == CHECK_SMOOTH))
-        one = CHECK_RIMMED; /* faces and parts may be what the smooth one meets */
+        one = CHECK_RIMMED; /* the smooth body may touch faces and parts */
     return p->tolerance + check_promise(one, two, ball, -run->contacts.gap[j], size) +
            2 * (check_bent(run, p->a) + check_bent(run, p->b));
 }
@@ -273,13 +355,13 @@ static void check_solids(check_run *run, int j, const couple *p)
         slack = slack_in_group(run, j, p, tolerance);
     if (slack > most && !plain)
         slack = fmin(slack, least_slack(run, j, p, tolerance, any, true));
-    if (slack < HUGE_VAL) /* else no points are on the surfaces, which has been said */
+    if (slack < HUGE_VAL) /* else no points are on the surfaces, which was reported */
         check_near(run, j, "normal of both surfaces: slack", slack, most);
 }
 
 /* ---- walls ---------------------------------------------------------------------------------- */
 
-/* The plane that looks along n. */
+/* The plane with normal n. */
 static check_plane plane_along(const check_run *run, const couple *p, vec n)
 {
     check_plane planes[CHECK_PLANES];

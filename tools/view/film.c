@@ -1,6 +1,4 @@
-/* film.c - see film.h. */
-#include "film.h"
-
+/* film.c - pictures and films of a run, drawn by the page of the viewer in a headless chromium. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -12,9 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ending/interrupt.h"
-#include "reproduce/memory.h"
+#include "ending/ending.h"
 #include "server.h"
+#include "studies/memory.h"
+#include "view.h"
 
 enum { NOT_THERE = 127, PICTURES_A_SECOND = 30, MOST_SECONDS = 3600 };
 
@@ -26,8 +25,7 @@ static cairn_status fail(cairn_error *error, cairn_status status, const char *te
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* Start a program with its output thrown away; `input` becomes its standard input unless it is
- * -1. */
+/* Start a program with its output discarded; `input` becomes its standard input unless it is -1. */
 static pid_t start(char *const *words, int input)
 {
     fflush(NULL);
@@ -42,7 +40,7 @@ static pid_t start(char *const *words, int input)
     _exit(NOT_THERE);
 }
 
-/* Its exit code; -1: it was ended by a signal. */
+/* Its exit code; -1: it was killed by a signal. */
 static int wait_for(pid_t child)
 {
     int how = 0;
@@ -78,7 +76,7 @@ static pid_t start_browser(const char *program, const cairn_view_film *film, con
              PICTURES_A_SECOND, film->width, film->height, film->look ? film->look : "");
     snprintf(size, sizeof size, "--window-size=%d,%d", film->width, film->height);
     snprintf(home, sizeof home, "--user-data-dir=%s", profile);
-    /* a browser refuses root without the second flag; the page comes from us alone */
+    /* the browser refuses to run as root without the second flag; the page comes only from us */
     char *const words[] = { (char *)program,
                             "--headless=new",
                             geteuid() == 0 ? "--no-sandbox" : "--no-first-run",
@@ -96,7 +94,7 @@ static pid_t start_browser(const char *program, const cairn_view_film *film, con
     return start(words, -1);
 }
 
-/* Until the page says that it is done; false: it did not come to that. */
+/* Wait until the page reports that it is done; false: it never did. */
 static bool wait_for_page(cairn_view_server *server, pid_t browser)
 {
     for (int i = 0; i < 20 * MOST_SECONDS; i++) {
@@ -170,7 +168,7 @@ static cairn_status draw_film(const cairn_view_film *film, const char *program, 
     if (pipe(ends) != 0)
         return fail(error, CAIRN_IO_FAILED, "cannot make a pipe");
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    signal(SIGPIPE, SIG_IGN); /* ffmpeg may stop reading; its exit code tells */
+    signal(SIGPIPE, SIG_IGN); /* ffmpeg may stop reading; its exit code says why */
     pid_t ffmpeg = start_ffmpeg(film->path, ends[0]);
     close(ends[0]);
     FILE *out = fdopen(ends[1], "wb");
@@ -188,11 +186,10 @@ cairn_status cairn_view_film_make(const cairn_view_film *film, cairn_error *erro
 {
     const char *program = find_browser();
     if (!program)
-        return fail(error, CAIRN_IO_FAILED,
-                    "pictures are drawn by chromium, which is not installed");
+        return fail(error, CAIRN_IO_FAILED, "pictures need chromium, which is not installed");
     if (!isnan(film->time))
         return draw_picture(film, program, error);
     if (!is_installed("ffmpeg"))
-        return fail(error, CAIRN_IO_FAILED, "films are made by ffmpeg, which is not installed");
+        return fail(error, CAIRN_IO_FAILED, "films need ffmpeg, which is not installed");
     return draw_film(film, program, error);
 }

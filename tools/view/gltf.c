@@ -1,26 +1,25 @@
-/* gltf.c - see gltf.h.
+/* gltf.c - a run as an animated scene of glTF 2.0 (.glb).
  *
- * A .glb file is a head, a piece of JSON and a piece of bytes. The bytes hold, one after the other,
- * the triangles of the meshes (a position and a normal for each corner), the times of the frames,
- * and for each body its positions, orientations and scales, one key a frame. cairn's z is up and
- * glTF's y: a node above all turns the scene. */
-#include "gltf.h"
-
+ * A .glb file is a header, a chunk of JSON and a chunk of bytes. The bytes hold, in this order, the
+ * triangles of the meshes (a position and a normal for each corner), the times of the frames, and
+ * for each body its positions, orientations and scales, one key per frame. In cairn z is up, in
+ * glTF y: a root node rotates the scene. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "reproduce/memory.h"
 #include "shelf.h"
+#include "studies/memory.h"
+#include "view.h"
 
-/* Numbers that grow. */
+/* A growing array of numbers. */
 typedef struct floats {
     float *items;
     int count, room;
 } floats;
 
-/* A different shape. */
+/* One distinct shape. */
 typedef struct mesh {
     cairn_shape shape;
     int first, corners; /* in `triangles`, six numbers a corner */
@@ -35,7 +34,7 @@ typedef struct scene {
     int mesh_count, mesh_room;
     int *mesh_of; /* of each body; -1: it is not shown           */
     int *node_of; /* the number of its node                      */
-    int shown;    /* bodies that are                             */
+    int shown;    /* number of shown bodies                      */
     int frames;
     float *times; /* s                                           */
     float *keys;  /* of each shown body 8 a frame: x, q (x, y, z, w), scale */
@@ -88,7 +87,7 @@ static cairn_vec3 unit(cairn_vec3 a)
                       : (cairn_vec3){ 0, 0, 1 };
 }
 
-/* Convex polygons as fans. A ball is smooth; all else shows its faces. */
+/* Convex polygons as fans. A ball is smooth; other shapes show their faces. */
 static cairn_status add_polygon(void *context, const cairn_vec3 *corners, int count, bool closed)
 {
     scene *s = context;
@@ -151,7 +150,7 @@ static cairn_status find_meshes(scene *s)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* The pose of a body's shape at a frame; bodies that are not there have none. */
+/* The pose of a body's shape at a frame; absent bodies have none. */
 static void set_key(scene *s, int body, int frame, const double *x, const double *q)
 {
     const cairn_pose at = { { x[0], x[1], x[2] }, { q[0], q[1], q[2], q[3] } };
@@ -187,7 +186,7 @@ static cairn_status read_frame(scene *s, int k)
     return CAIRN_OK;
 }
 
-/* Before a body comes in, and after it goes, it waits with scale 0 where it is next. */
+/* Before a body enters, and after it leaves, it has scale 0 at its nearest known pose. */
 static void fill_gaps(scene *s)
 {
     for (int n = 0; n < s->shown; n++) {
@@ -224,7 +223,7 @@ static cairn_status read_keys(scene *s)
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 /* Views of the bytes: 0 triangles, 1 times, 2 keys. Accessors: two for each mesh (positions and
- * normals), the times, and three for each node (positions, turns, scales). */
+ * normals), the times, and three for each node (positions, rotations, scales). */
 static void write_meshes(const scene *s, FILE *out)
 {
     fputs("\"meshes\":[", out);
@@ -343,7 +342,7 @@ static void write_word(FILE *out, int64_t value)
     fwrite(bytes, 1, 4, out);
 }
 
-/* Positions of all frames, then turns, then scales, of each node. */
+/* Positions of all frames, then rotations, then scales, of each node. */
 static void write_keys(const scene *s, FILE *out)
 {
     static const struct {

@@ -1,15 +1,92 @@
-/* package.c - see package.h. Columns are read some rows at a time, several times over: the memory
- * that is needed does not grow with the run. */
-#include "package.h"
-
+/* package.c - a run inside one page; see view.h. Columns are read a few rows at a time, in several
+ * passes, so the memory needed does not grow with the run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
-#include "base64.h"
-#include "page.h"
-#include "reproduce/memory.h"
+#include "server.h"
+#include "studies/memory.h"
+#include "view.h"
+
+/* ---- base64 of a gzip stream ----------------------------------------------------------------- */
+
+/* Bytes go in by base64_put, letters come out. */
+typedef struct base64 {
+    FILE *out;
+    z_stream stream;
+    unsigned char rest[3]; /* compressed bytes waiting for a third one */
+    int waiting;
+} base64;
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Three bytes as four letters; with fewer bytes the last letters are '='. */
+static void write_three(FILE *out, const unsigned char *b, int count)
+{
+    unsigned v = (unsigned)b[0] << 16 | (count > 1 ? (unsigned)b[1] << 8 : 0) |
+                 (count > 2 ? (unsigned)b[2] : 0);
+    char text[4] = { alphabet[v >> 18], alphabet[v >> 12 & 63], '=', '=' };
+    if (count > 1)
+        text[2] = alphabet[v >> 6 & 63];
+    if (count > 2)
+        text[3] = alphabet[v & 63];
+    fwrite(text, 1, 4, out);
+}
+
+static void write_letters(base64 *b, const unsigned char *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        b->rest[b->waiting++] = data[i];
+        if (b->waiting == 3) {
+            write_three(b->out, b->rest, 3);
+            b->waiting = 0;
+        }
+    }
+}
+
+static bool base64_begin(base64 *b, FILE *out)
+{
+    enum { GZIP = 15 + 16 }; /* the largest window, and gzip's frame */
+    *b = (base64){ .out = out };
+    return deflateInit2(&b->stream, 9, Z_DEFLATED, GZIP, 9, Z_DEFAULT_STRATEGY) == Z_OK;
+}
+
+/* Compress the input until nothing more comes out. */
+static bool push(base64 *b, int flush)
+{
+    unsigned char packed[1 << 15];
+    int result;
+    do {
+        b->stream.next_out = packed;
+        b->stream.avail_out = sizeof packed;
+        result = deflate(&b->stream, flush);
+        write_letters(b, packed, sizeof packed - b->stream.avail_out);
+    } while (b->stream.avail_out == 0 && result != Z_STREAM_ERROR);
+    return result != Z_STREAM_ERROR;
+}
+
+static bool base64_put(base64 *b, const void *data, size_t bytes)
+{
+    b->stream.next_in = (void *)data;
+    b->stream.avail_in = (uInt)bytes;
+    return push(b, Z_NO_FLUSH);
+}
+
+/* Finish the stream and free it. */
+static bool base64_end(base64 *b)
+{
+    b->stream.next_in = NULL;
+    b->stream.avail_in = 0;
+    bool good = push(b, Z_FINISH);
+    deflateEnd(&b->stream);
+    if (b->waiting > 0)
+        write_three(b->out, b->rest, b->waiting);
+    return good;
+}
+
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* How a column is stored. */
 typedef enum kind { F4, F8, I4, U2 } kind;
@@ -19,7 +96,7 @@ typedef struct entry {
     kind kind;
 } entry;
 
-/* What the viewer reads. A run that has not one of them does without. */
+/* The columns that the viewer reads. Columns missing in a run are skipped. */
 static const entry entries[] = {
     { "bodies/shape", I4 },
     { "bodies/motion", I4 },
@@ -124,7 +201,7 @@ typedef struct package {
     const char *name;
     stored columns[ENTRIES];
     int count;
-    cairn_base64 letters;
+    base64 letters;
     FILE *out;
     unsigned char *piece; /* ROWS_AT_ONCE * WIDEST bytes */
     cairn_error *error;
@@ -160,7 +237,7 @@ static void widen(stored *s, const double *values, size_t count)
     }
 }
 
-/* The least and the largest number of each component. */
+/* The minimum and the maximum of each component. */
 static cairn_status find_range(package *p, stored *s)
 {
     for (int c = 0; c < WIDEST; c++) {
@@ -237,8 +314,8 @@ static void write_stored(const package *p, FILE *out)
     }
 }
 
-/* All of it in a temporary file: the description first, which rewinds its file; put_head puts what
- * opens the text before it. */
+/* Everything goes into a temporary file: the description first, which rewinds its file; put_head
+ * writes the opening of the text before it. */
 static cairn_status write_head(package *p, FILE *out)
 {
     TRY(cairn_recording_describe(p->run, out, p->error));
@@ -254,8 +331,8 @@ static cairn_status write_head(package *p, FILE *out)
 
 static cairn_status put(package *p, const void *data, size_t bytes)
 {
-    return cairn_base64_put(&p->letters, data, bytes) ? CAIRN_OK
-                                                      : fail(p, CAIRN_IO_FAILED, "cannot pack");
+    return base64_put(&p->letters, data, bytes) ? CAIRN_OK
+                                                : fail(p, CAIRN_IO_FAILED, "cannot pack");
 }
 
 static cairn_status put_zeros(package *p, int64_t bytes)
@@ -334,13 +411,13 @@ static cairn_status put_run(package *p)
     if (!text)
         return fail(p, CAIRN_IO_FAILED, "cannot make a temporary file");
     cairn_status status = write_head(p, text);
-    bool packing = status == CAIRN_OK && cairn_base64_begin(&p->letters, p->out);
+    bool packing = status == CAIRN_OK && base64_begin(&p->letters, p->out);
     if (packing)
         status = put_head(p, text);
     if (packing && status == CAIRN_OK)
         status = put_columns(p);
     fclose(text);
-    if (packing && !cairn_base64_end(&p->letters) && status == CAIRN_OK)
+    if (packing && !base64_end(&p->letters) && status == CAIRN_OK)
         status = fail(p, CAIRN_IO_FAILED, "cannot pack");
     return packing || status != CAIRN_OK ? status : CAIRN_NO_MEMORY;
 }
@@ -393,7 +470,7 @@ static cairn_status write_file(package *p, const char *path, int64_t *bytes)
     *bytes = ftell(p->out);
     cairn_status ended = cairn_output_commit(file, p->error);
     if (status != CAIRN_OK)
-        unlink(path); /* half a page is none */
+        unlink(path); /* an incomplete page is useless */
     return status != CAIRN_OK ? status : ended;
 }
 

@@ -1,6 +1,21 @@
-/* server.h - serves the page of the viewer and the runs that it shows, on 127.0.0.1.
- *
- * GET  /TOKEN/            the page
+/* server.h - the page of the viewer, and the server that serves it with the runs it shows. */
+#ifndef CAIRN_VIEW_SERVER_H
+#define CAIRN_VIEW_SERVER_H
+
+#include <stddef.h>
+
+#include "cairn/cairn.h"
+
+/* ---- the page, as `make viewer` built it; embed.cmake writes it into the program ------------- */
+
+/* HTML, packed by gzip. */
+extern const unsigned char cairn_view_page[];
+/* 0: the program was built without it. */
+extern const size_t cairn_view_page_bytes;
+
+/* ---- the server, on 127.0.0.1 ---------------------------------------------------------------- */
+
+/* GET  /TOKEN/            the page
  * GET  /TOKEN/runs        names of the runs, as JSON
  * GET  /TOKEN/run/K       what run K holds (cairn_recording_describe)
  * GET  /TOKEN/rows/K?c=COLUMN,TYPE,FIRST,COUNT&c=...
@@ -9,12 +24,8 @@
  * POST /TOKEN/end         ends the server
  * POST /TOKEN/picture     a picture that the page has drawn; for `cairn export` only
  *
- * All else is refused. One thread answers, one request at a time; who asks for much asks often,
- * so that a slow reader holds up nobody but itself. */
-#ifndef CAIRN_VIEW_SERVER_H
-#define CAIRN_VIEW_SERVER_H
-
-#include "cairn/cairn.h"
+ * Everything else is refused. One thread answers, one request at a time; a page that needs much
+ * data sends many requests, so that a slow reader delays only itself. */
 
 enum { VIEW_MOST_RUNS = 2 };
 
@@ -28,7 +39,7 @@ typedef struct cairn_view_runs {
 
 typedef struct cairn_view_server cairn_view_server;
 
-/* Whether this program can serve at all; else `reason` says why, in one line. */
+/* Whether this program can serve at all; if not, `reason` says why, in one line. */
 bool cairn_view_is_built(const char **reason);
 
 /* Start on a free port. False: `reason` says why not. */
@@ -36,8 +47,7 @@ bool cairn_view_server_start(const cairn_view_runs *runs, cairn_view_server **ou
                              const char **reason);
 /* Where the page is: "http://127.0.0.1:PORT/TOKEN/". */
 const char *cairn_view_server_address(const cairn_view_server *server);
-/* To be called now and then: cuts off connections that take too long. True: the page has asked for
- * the end. */
+/* Call regularly: closes connections that take too long. True: the page has requested the end. */
 bool cairn_view_server_tend(cairn_view_server *server);
 void cairn_view_server_stop(cairn_view_server *server);
 

@@ -1,4 +1,4 @@
-/* server_absent.c - stands for server.c where libmicrohttpd was not found at build time. */
+/* server_absent.c - replaces server.c where libmicrohttpd was not found at build time. */
 #include "server.h"
 
 static const char *const why =

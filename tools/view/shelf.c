@@ -1,10 +1,10 @@
-/* shelf.c - see shelf.h. docs/run-format.md tells the columns. */
-#include "shelf.h"
-
+/* shelf.c - the bodies of a run as shapes again, read from its file; docs/run-format.md describes
+ * the columns. */
 #include <stddef.h>
 #include <string.h>
 
-#include "reproduce/memory.h"
+#include "shelf.h"
+#include "studies/memory.h"
 
 static cairn_status fail(cairn_error *error, const char *text)
 {
@@ -37,7 +37,7 @@ static cairn_status read_all(cairn_recording *run, const char *column, double **
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-/* A column of lengths and the numbers of cairn_shape that it holds, one after the other. */
+/* A column of lengths and the members of cairn_shape that it fills, in order. */
 static const struct {
     const char *name;
     int width;
@@ -129,7 +129,7 @@ static cairn_status read_rows(cairn_recording *run, const char *group, rows *out
     snprintf(column, sizeof column, "%s/geometry", group);
     TRY(read_all(run, column, &out->geometry, &geometries, error));
     if (geometries != out->count)
-        return fail(error, "rows of shapes and geometries differ");
+        return fail(error, "shapes and geometries have different numbers of rows");
     return read_lengths(run, group, out, error);
 }
 
@@ -204,7 +204,7 @@ static cairn_status make_mesh(const tables *t, int row, const cairn_geometry **o
     return status;
 }
 
-/* A chain that ends where it begins has as many segments as points. */
+/* A closed chain has as many segments as points. */
 static cairn_status make_polyline(const tables *t, int row, const cairn_geometry **out,
                                   cairn_error *error)
 {
@@ -248,7 +248,7 @@ static cairn_status make_geometry(const tables *t, int row, cairn_shape_kind kin
     if (!is_range(t->vertex_offset, row, t->vertex_count) ||
         !is_range(t->face_offset, row, t->face_count) ||
         !is_range(t->part_offset, row, t->parts.count))
-        return fail(error, "a row of /geometry is out of its lists");
+        return fail(error, "a row of /geometry points outside its lists");
     if (kind == CAIRN_SHAPE_COMPOUND)
         return make_compound(t, row, shelf, error);
     if (kind == CAIRN_SHAPE_POLYHEDRON)
@@ -326,7 +326,7 @@ bool cairn_view_is_drawn(const cairn_shape *shape)
     case CAIRN_SHAPE_COMPOUND:
         return shape->geometry != NULL;
     default:
-        return true; /* containers say so themselves */
+        return true; /* containers report that themselves */
     }
 }
 
@@ -337,7 +337,7 @@ static cairn_vec3 cross(cairn_vec3 a, cairn_vec3 b)
     return (cairn_vec3){ a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x };
 }
 
-/* a b, the turn b first */
+/* a b: rotation b first */
 static cairn_quat times(cairn_quat a, cairn_quat b)
 {
     return (cairn_quat){ a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,

@@ -1,10 +1,10 @@
-/* shelf.h - the bodies of a run as shapes again, out of its file. */
+/* shelf.h - the bodies of a run as shapes, read back from its file. */
 #ifndef CAIRN_VIEW_SHELF_H
 #define CAIRN_VIEW_SHELF_H
 
 #include "cairn/cairn.h"
 
-/* Zero is valid: nothing is there. */
+/* Zero is valid: empty. */
 typedef struct cairn_view_shelf {
     int dimension;
     int count;           /* bodies, rows of /bodies                          */
@@ -17,7 +17,7 @@ typedef struct cairn_view_shelf {
 /* Read all bodies. Containers have no geometry. */
 cairn_status cairn_view_shelf_fill(cairn_recording *run, int dimension, cairn_view_shelf *out,
                                    cairn_error *error);
-/* Whether a shape can be drawn; containers, and shapes whose geometry is not there, cannot. */
+/* Whether a shape can be drawn; containers, and shapes without their geometry, cannot. */
 bool cairn_view_is_drawn(const cairn_shape *shape);
 
 /* The pose of a shape in space: that of its body, after its own in the body. */

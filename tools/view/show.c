@@ -1,9 +1,7 @@
-/* show.c - see show.h.
+/* show.c - runs in the browser: opens them, serves them, and waits for the end.
  *
- * A run that is under way is shown by a process of its own, which reads what the run has written
- * (cairn/recording.h): the run knows nothing of it, and never waits. */
-#include "show.h"
-
+ * A run in progress is shown by a separate process, which reads what the run has written
+ * (cairn/recording.h): the run does not depend on it and never waits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,8 +14,8 @@
 #include <unistd.h>
 
 #include "ending/ending.h"
-#include "ending/interrupt.h"
 #include "server.h"
+#include "view.h"
 
 static void sleep_shortly(void)
 {
@@ -32,7 +30,7 @@ static bool has_screen(void)
     return getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
 }
 
-/* In a process that nobody waits for, with its output thrown away. */
+/* In a detached process, with its output discarded. */
 static void open_browser(const char *address)
 {
     pid_t child = fork();
@@ -49,7 +47,7 @@ static void open_browser(const char *address)
 
 static void tell_address(const char *address, bool browser)
 {
-    printf("The viewer is at %s\nCtrl-C, or 'End' in the page, ends it.\n", address);
+    printf("The viewer is at %s\nPress Ctrl-C, or 'End' in the page, to stop it.\n", address);
     fflush(stdout);
     if (browser && has_screen())
         open_browser(address);
@@ -136,7 +134,7 @@ pid_t cairn_view_begin_beside(const char *folder, bool browser)
         return -1;
     }
     clock_gettime(CLOCK_REALTIME, &since);
-    since.tv_sec -= since.tv_nsec < 20000000; /* times of files go in ticks */
+    since.tv_sec -= since.tv_nsec < 20000000; /* file times have the resolution of clock ticks */
     since.tv_nsec = (since.tv_nsec + 980000000) % 1000000000;
     fflush(stdout);
     pid_t run = getpid(), child = fork();
@@ -157,7 +155,7 @@ void cairn_view_end_beside(pid_t viewer, bool close)
     if (close)
         kill(viewer, SIGTERM);
     else
-        fprintf(stderr, "The viewer stays until Ctrl-C, or 'End' in the page.\n");
+        fprintf(stderr, "The viewer stays open until Ctrl-C, or 'End' in the page.\n");
     bool told = close;
     while (waitpid(viewer, NULL, WNOHANG) == 0) {
         if (!told && cairn_interrupt_signal() != 0) {

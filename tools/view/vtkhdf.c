@@ -1,16 +1,17 @@
-/* vtkhdf.c - see vtkhdf.h. The file has one part a step; its points, cells and data follow each
- * other, and the group Steps says where those of each step begin. Polygons of a body share their
- * corners, which a table finds by where they are. */
-#include "vtkhdf.h"
-
+/* vtkhdf.c - a run as one VTKHDF file for ParaView.
+ *
+ * The file has one part for each step. Points, cells and data of all steps follow one another, and
+ * the group Steps holds the offset at which each step begins. The polygons of a body share their
+ * corners, which a hash table finds by position. */
 #include <hdf5.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "reproduce/memory.h"
 #include "shelf.h"
+#include "studies/memory.h"
+#include "view.h"
 
 enum { CHUNK = 1 << 14 };
 
@@ -30,14 +31,14 @@ typedef struct cells {
 enum { VERTICES, LINES, POLYGONS, STRIPS, KINDS };
 static const char *const kind_names[KINDS] = { "Vertices", "Lines", "Polygons", "Strips" };
 
-/* Numbers of a step that wait to be written. */
+/* Numbers of a step that are not yet written. */
 typedef struct list {
     void *items;
     int count, room;
 } list;
 
-/* Points of the body that is being drawn, by where they are: an open hash table. What an earlier
- * body of the step left in a slot is below `first`, and counts as nothing. */
+/* Points of the current body by position: an open hash table. Entries of earlier bodies of the step
+ * are below `first` and count as empty. */
 typedef struct corner_table {
     int *slots; /* point of the step + 1; 0: none */
     int room;   /* a power of two                 */
@@ -253,7 +254,7 @@ static unsigned hash_of(const float *p)
     return h ^ h >> 15;
 }
 
-/* The slot of a place: that of the point which is there, or the one where it belongs. */
+/* The slot of a position: that of the point there, or the free one where it belongs. */
 static int *slot_of(const file *f, const float *place)
 {
     const corner_table *t = &f->known;
@@ -284,13 +285,13 @@ static cairn_status make_room(file *f)
     return CAIRN_OK;
 }
 
-/* Without what rounding leaves of 0, so that corners which should coincide do. */
+/* Rounding residues of 0 are removed, so that corners that should coincide do. */
 static double plain(double coordinate)
 {
     return fabs(coordinate) < 1e-12 ? 0 : coordinate;
 }
 
-/* The point of the body at a place, which is made when there is none. */
+/* The point of the body at a position; it is created if there is none. */
 static cairn_status find_corner(file *f, cairn_vec3 at, int64_t *out)
 {
     const cairn_vec3 p = { plain(at.x), plain(at.y), plain(at.z) };
@@ -378,7 +379,7 @@ static void put_cells(file *f, int kind, const int64_t *ids, int64_t id_count, c
     c->id_count += id_count;
 }
 
-/* Where this step begins, in everything. */
+/* The offsets at which this step begins. */
 static void put_offsets(file *f, double time, int64_t step)
 {
     int64_t cell_starts[KINDS], id_starts[KINDS];
@@ -499,7 +500,7 @@ static void free_lists(file *f)
 
 /* ---- the script ----------------------------------------------------------------------------- */
 
-/* What ParaView needs besides, to show points as balls. */
+/* A script with which ParaView shows points as balls. */
 static const char *const script =
     "import os\n"
     "\n"
