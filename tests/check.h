@@ -1,4 +1,5 @@
-/* check.h - a thin layer over cmocka: TEST states one fact, the CHECKs say it with numbers. */
+/* check.h - a thin layer over cmocka: TEST states one fact, the CHECKs say it with numbers; and an
+ * allocator that fails. */
 #ifndef CAIRN_TESTS_CHECK_H
 #define CAIRN_TESTS_CHECK_H
 
@@ -8,9 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "cairn/base.h"
+
+/* ==== a thin layer over cmocka: TEST states one fact, the CHECKs say it with numbers ========== */
 
 #define TEST(name) static void name(void **cmocka_state_ __attribute__((unused)))
 
@@ -50,10 +56,42 @@
 
 #define CHECK_OK(call) CHECK_INT((call), CAIRN_OK)
 
-/* int main(void) { RUN(a, b, c); } -- the tests by name, in order */
+/* GROUP(test_x) { RUN(CASE(a), CASE(b)); } -- the tests of one name of ctest, in order. The build finds the
+ * line and makes the program of the folder, which runs the group that it is asked for. */
+#define GROUP(name)                                                                                \
+    int name(void);                                                                                \
+    int name(void)
 #define CASE(name) cmocka_unit_test(name)
 #define RUN(...)                                                                                   \
     const struct CMUnitTest tests_[] = { __VA_ARGS__ };                                            \
-    return cmocka_run_group_tests(tests_, NULL, NULL)
+    return cmocka_run_group_tests_name(__func__, tests_, NULL, NULL)
+
+/* ==== an allocator that counts, fails on the n-th call, and sees leaks ======================== */
+
+typedef struct meter {
+    long calls;   /* allocations asked for              */
+    long fail_at; /* the one that fails; 0: none does   */
+    long alive;   /* blocks not yet freed               */
+} meter;
+
+static inline void *metered_resize(void *context, void *block, size_t bytes)
+{
+    meter *m = context;
+    if (bytes == 0) {
+        m->alive -= block != NULL;
+        free(block);
+        return NULL;
+    }
+    if (++m->calls == m->fail_at)
+        return NULL;
+    m->alive += block == NULL;
+    return realloc(block, bytes);
+}
+
+static inline void meter_install(meter *m)
+{
+    cairn_allocator allocator = { metered_resize, m };
+    cairn_allocator_set(&allocator);
+}
 
 #endif

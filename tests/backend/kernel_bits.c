@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "backend/host/host.h"
-#include "lattice_problem.h"
 #include "problem/judge.h"
+#include "tests/problems/lattice_problem.h"
 
 typedef struct trial {
     const char *name;

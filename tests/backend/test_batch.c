@@ -1,13 +1,20 @@
-/* test_batch.c - contacts of balls in batches: the same problem, solved by wide sweeps. */
-#include "backend/host/batch.h"
-
+/* test_batch.c - contacts of balls in batches, rows beside them, and systems of normal impulses. */
 #include <math.h>
 #include <string.h>
 
-#include "lattice_problem.h"
+#include "backend/host/batch.h"
+#include "backend/host/host.h"
+#include "base/arena.h"
+#include "base/parallel.h"
+#include "problem/cut.h"
 #include "problem/judge.h"
 #include "problem/operator.h"
-#include "worlds.h"
+#include "tests/check.h"
+#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
+#include "tests/problems/worlds.h"
+
+/* ==== test_batch: contacts of balls in batches: the same problem, solved by wide sweeps ======= */
 
 static const cairn_vec3 zero = { 0, 0, 0 };
 
@@ -343,6 +350,81 @@ TEST(a_problem_is_cut_into_the_parts_it_asks_for)
         }
 }
 
+/* What a member does in a pass: r rims, c cores, x groups with another member, s a message to it, w
+ * waiting for one. */
+typedef struct diary {
+    const cairn_batches *s;
+    char events[64];
+    size_t answer; /* bytes of the next message */
+} diary;
+
+static void note(diary *d, char event)
+{
+    size_t length = strlen(d->events);
+    if (length + 1 < sizeof d->events)
+        d->events[length] = event;
+}
+
+static cairn_status note_send(void *context, int to, const void *bytes, size_t count)
+{
+    (void)to, (void)bytes, (void)count;
+    note(context, 's');
+    return CAIRN_OK;
+}
+
+static cairn_status note_wait(void *context, int from, const void **bytes, size_t *count)
+{
+    static const char zeros[1 << 16];
+    diary *d = context;
+    (void)from;
+    note(d, 'w');
+    *bytes = zeros;
+    *count = d->answer;
+    return CAIRN_OK;
+}
+
+static void note_group(int begin, int end, void *context)
+{
+    diary *d = context;
+    for (int k = begin; k < end; k++)
+        note(d, k < d->s->slabs ? 'r' : k < 2 * d->s->slabs ? 'c' : 'x');
+}
+
+/* Member 0 of two with parts 0 and 1 of four, which are slices of a lattice of 12^3: parts 1 and 2
+ * meet, and so do 0 and 1, 2 and 3. In round 1 it has the border of its own parts, in round 3 that
+ * of parts 1 and 2. Its cores come between the message that it sends and the one that it waits
+ * for. */
+TEST(cores_are_computed_between_sending_and_receiving)
+{
+    diary d = { .answer = sizeof(int64_t) }; /* sums over the members, at first */
+    cairn_link link = { .members = 2, .send = note_send, .receive = note_wait, .context = &d };
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_batches s;
+    CHECK(make_lattice_problem(12, 0.3, &arena, &l));
+    uint16_t *part = cairn_arena_take(&arena, (size_t)l.p.blocks, sizeof *part);
+    for (int i = 0; i < l.p.blocks; i++)
+        part[i] = (uint16_t)(4 * i / l.p.blocks);
+    const cairn_cutting by = { 4, part, NULL, &link };
+    CHECK_OK(cairn_problem_cut(&l.p, &by, &arena));
+    CHECK_INT(l.p.cut->borders, 1);
+    CHECK_OK(cairn_batches_create_general(&l.p, &arena, &s));
+    CHECK(s.usable);
+    float *v = cairn_arena_take(&arena, 8 * (size_t)l.p.blocks, sizeof *v);
+    memset(v, 0, 8 * (size_t)l.p.blocks * sizeof *v);
+    const cairn_records records = { v, 32, 24 };
+    memset(d.events, 0, sizeof d.events);
+    d.s = &s;
+    d.answer = 24 * (size_t)l.p.cut->border[0].ins;
+    cairn_batches_pass(&s, note_group, &d, &records);
+    CHECK_OK(link.status);
+    CHECK_TEXT(d.events, "rrxsccwx");
+    memset(d.events, 0, sizeof d.events);
+    cairn_batches_pass(&s, note_group, &d, NULL);
+    CHECK_TEXT(d.events, "rrxccx");
+    cairn_arena_destroy(&arena);
+}
+
 /* 20,160 contacts in the lower half of 24 layers, of which three have 4,464; the balls above touch
  * nothing and move on with the last slab. */
 TEST(slabs_have_as_much_work_as_each_other)
@@ -614,7 +696,7 @@ TEST(some_stored_rows_among_balls_are_not_for_batches)
     cairn_arena_destroy(&arena);
 }
 
-int main(void)
+GROUP(test_batch)
 {
     RUN(CASE(wide_sweeps_solve_what_scalar_ones_solve),
         CASE(open_contacts_have_no_impulse_however_slowly_they_slide),
@@ -626,10 +708,228 @@ int main(void)
         CASE(neighbouring_batches_share_no_body_and_groups_end_with_an_empty_one),
         CASE(groups_keep_to_the_bodies_of_their_slabs),
         CASE(a_problem_is_cut_into_the_parts_it_asks_for),
+        CASE(cores_are_computed_between_sending_and_receiving),
         CASE(slabs_have_as_much_work_as_each_other), CASE(threads_do_not_change_a_bit),
         CASE(batches_of_a_crowd_are_in_order), CASE(all_instruction_sets_give_the_same_bits),
         CASE(a_ball_with_very_many_contacts_is_swept_one_by_one),
         CASE(unequal_moments_are_not_a_ball),
         CASE(rows_that_are_stored_and_normals_make_the_same_batches),
         CASE(some_stored_rows_among_balls_are_not_for_batches));
+}
+
+/* ==== test_batch_special: rows with bounds beside batches: each block is solved exactly ======= */
+
+/* Two points of mass 1 and 1/3 on a line in 2D; block 1 holds their distance and pushes body a along y
+ * with at most 0.5 N s, block 0 is a contact. */
+typedef struct special_example {
+    cairn_problem p;
+    double mass_inverse[6], v_free[6], H[24], lower[4], upper[4], compliance[4], mu[2], b[2];
+    int32_t block[4];
+    uint8_t bounded[2];
+} special_example;
+
+static void fill(special_example *e)
+{
+    *e = (special_example){ .mass_inverse = { 1, 1, 1, 3, 3, 3 },
+                            .v_free = { 2, -5, 0, -2, 0, 0 },
+                            .lower = { 0, 0, -INFINITY, -0.5 },
+                            .upper = { 0, 0, INFINITY, 0.5 },
+                            .block = { 0, 1, 0, 1 },
+                            .bounded = { 0, 1 } };
+    e->H[12] = 1;  /* block 1, side a: x */
+    e->H[16] = 1;  /*                  y */
+    e->H[18] = -1; /* side b: x          */
+    e->p = (cairn_problem){ .dimension = 2,
+                            .block_size = 3,
+                            .blocks = 2,
+                            .contacts = 2,
+                            .mass_inverse = e->mass_inverse,
+                            .v_free = e->v_free,
+                            .block = e->block,
+                            .H = e->H,
+                            .mu = e->mu,
+                            .b = e->b,
+                            .bounded = e->bounded,
+                            .lower = e->lower,
+                            .upper = e->upper,
+                            .compliance = e->compliance };
+}
+
+/* x: 2 - (-2) = 4 m/s apart, over 1 + 3: r = -1. y: -5 m/s would take 5 N s, and gets 0.5. */
+TEST(a_block_is_solved_exactly_within_its_bounds)
+{
+    cairn_arena arena = { 0 };
+    special_example e;
+    cairn_special_rows s;
+    double v[2][6] = { { 2, -5, 0 }, { -2, 0, 0 } }, change[2], force[3], r[4] = { 7, 7, 0, 0 };
+    fill(&e);
+    CHECK_OK(cairn_special_create(&e.p, &arena, &s));
+    CHECK_INT(s.count, 1);
+    CHECK_INT(s.contact[0], 1);
+    cairn_special_load(&s, r);
+    cairn_special_forget(&s);
+    cairn_special_solve(&s, 0, (cairn_momentum){ 0 }, v, change);
+    CHECK_NEAR(change[0], -1, 1e-14);
+    CHECK_NEAR(change[1], 0.5, 1e-14);
+    cairn_special_force(&s, 0, 1, change, force);
+    CHECK_NEAR(force[0], 1, 1e-14); /* on b, along x */
+    CHECK_NEAR(force[1], 0, 1e-14);
+    cairn_special_unload(&s, r);
+    CHECK_NEAR(r[2], -1, 1e-14);
+    CHECK_NEAR(r[0], 7, 0); /* the contact is not its business */
+    cairn_arena_destroy(&arena);
+}
+
+/* From r = 2 before r = 1 with beta = 1/2 the block starts at 0.5; velocities go with it, and what
+ * is added leads to the same -1 in all. The next move counts from half way between 1 and 0.5. */
+TEST(momentum_is_where_a_block_starts_from)
+{
+    cairn_arena arena = { 0 };
+    special_example e;
+    cairn_special_rows s;
+    double change[2], r[4] = { 0, 0, 2, 0 }, next[4] = { 0, 0, 1, 0 };
+    double v[2][6] = { { 2 + 0.5, -5, 0 }, { -2 - 3 * 0.5, 0, 0 } };
+    fill(&e);
+    CHECK_OK(cairn_special_create(&e.p, &arena, &s));
+    cairn_special_load(&s, r);
+    cairn_special_forget(&s);
+    cairn_special_load(&s, next);
+    cairn_special_solve(&s, 0, (cairn_momentum){ 0.5, 0.5 }, v, change);
+    CHECK_NEAR(change[0], -1.5, 1e-14);
+    CHECK_NEAR(s.r[0], -1, 1e-14);
+    CHECK_NEAR(s.previous[0], 0.75, 0);
+    CHECK(s.noted.change2 > 0);
+    cairn_arena_destroy(&arena);
+}
+
+GROUP(test_batch_special)
+{
+    RUN(CASE(a_block_is_solved_exactly_within_its_bounds),
+        CASE(momentum_is_where_a_block_starts_from));
+}
+
+/* ==== test_normals: systems of normal impulses against the products with whole ones =========== */
+
+/* The gradient of a system of normals is the normal part of the whole one, and so is v. */
+static void compare_with_whole(const cairn_problem *p, cairn_arena *arena)
+{
+    cairn_system whole;
+    size_t contacts = (size_t)p->contacts;
+    CHECK_OK(cairn_system_create(p, arena, &whole));
+    CHECK_OK(cairn_normals_find(&whole));
+    double *r = cairn_arena_doubles(arena, whole.r_count),
+           *g = cairn_arena_doubles(arena, whole.r_count);
+    double *n = cairn_arena_doubles(arena, contacts), *n_g = cairn_arena_doubles(arena, contacts);
+    double *v = cairn_arena_doubles(arena, whole.v_count),
+           *n_v = cairn_arena_doubles(arena, whole.v_count);
+    for (int j = 0; j < p->contacts; j++)
+        n[j] = j % 3 == 0 ? 0 : sin((double)j);
+    cairn_normals_unpack(p, n, r);
+    cairn_host_gradient(&whole, r, v, g);
+    cairn_normals_gradient(&whole, n, n_v, n_g);
+    for (size_t i = 0; i < whole.v_count; i++)
+        CHECK_NEAR(n_v[i], v[i], 1e-13);
+    for (int j = 0; j < p->contacts; j++)
+        CHECK_NEAR(n_g[j], g[j * p->dimension], 1e-12);
+}
+
+TEST(gradients_are_the_normal_part_of_whole_ones)
+{
+    cairn_arena arena = { 0 };
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        random_problem random;
+        make_random_problem(&random, dimension, 18, 15, 3);
+        memset(random.mu, 0, sizeof random.mu);
+        compare_with_whole(&random.p, &arena);
+        random.block[9] = random.block[8]; /* a contact of a body with itself */
+        random.p.w = NULL;
+        random.p.b = NULL;
+        compare_with_whole(&random.p, &arena);
+    }
+    cairn_arena_destroy(&arena);
+}
+
+TEST(contacts_of_balls_need_no_rows)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    CHECK(make_lattice_problem(3, 0, &arena, &l));
+    cairn_problem balls = lattice_of_balls(&l), both = lattice_of_both(&l);
+    compare_with_whole(&balls, &arena);
+    compare_with_whole(&both, &arena);
+    cairn_arena_destroy(&arena);
+}
+
+TEST(threads_change_no_bit_of_a_gradient)
+{
+    cairn_arena arena = { 0 };
+    lattice_problem l;
+    cairn_system s;
+    double *v[2], *g[2];
+    CHECK(make_lattice_problem(14, 0, &arena, &l));
+    cairn_problem balls = lattice_of_balls(&l);
+    CHECK_OK(cairn_system_create(&balls, &arena, &s));
+    CHECK_OK(cairn_normals_find(&s));
+    size_t contacts = (size_t)balls.contacts;
+    double *r = cairn_arena_doubles(&arena, contacts);
+    for (size_t j = 0; j < contacts; j++)
+        r[j] = sin((double)j);
+    for (int k = 0; k < 2; k++) {
+        v[k] = cairn_arena_doubles(&arena, s.v_count);
+        g[k] = cairn_arena_doubles(&arena, contacts);
+        cairn_parallel_threads(k ? 3 : 1);
+        cairn_normals_gradient(&s, r, v[k], g[k]);
+    }
+    cairn_parallel_threads(1);
+    CHECK(v[0][0] != 0 && g[0][0] != 0);
+    CHECK(memcmp(v[0], v[1], s.v_count * sizeof(double)) == 0);
+    CHECK(memcmp(g[0], g[1], contacts * sizeof(double)) == 0);
+    cairn_arena_destroy(&arena);
+}
+
+TEST(one_contact_with_friction_or_bounds_asks_for_whole_impulses)
+{
+    random_problem random;
+    uint8_t bounded[4] = { 0 };
+    make_random_problem(&random, 3, 6, 4, 3);
+    memset(random.mu, 0, sizeof random.mu);
+    CHECK(cairn_problem_is_normal(&random.p));
+    random.p.bounded = bounded;
+    CHECK(cairn_problem_is_normal(&random.p));
+    bounded[3] = 1;
+    CHECK(!cairn_problem_is_normal(&random.p));
+    bounded[3] = 0;
+    random.mu[2] = 0.1;
+    CHECK(!cairn_problem_is_normal(&random.p));
+    random.mu[2] = 0;
+    random.p.spinning = 1;
+    CHECK(!cairn_problem_is_normal(&random.p));
+}
+
+TEST(normals_go_out_and_in)
+{
+    const cairn_problem p = { .dimension = 3, .contacts = 2 };
+    double r[6] = { 1, 2, 3, 4, 5, 6 }, n[2];
+    cairn_normals_pack(&p, r, n);
+    CHECK(n[0] == 1 && n[1] == 4);
+    cairn_normals_unpack(&p, n, r);
+    CHECK(r[0] == 1 && r[1] == 0 && r[2] == 0 && r[3] == 4 && r[4] == 0 && r[5] == 0);
+}
+
+/* -2 goes to 0, 3 stays; NaN is not hidden */
+TEST(projection_is_the_positive_part)
+{
+    const cairn_problem p = { .contacts = 3 };
+    const cairn_system s = { .p = &p };
+    double r[3] = { -2, 3, NAN };
+    cairn_normals_project(&s, r);
+    CHECK(r[0] == 0 && r[1] == 3 && isnan(r[2]));
+}
+
+GROUP(test_normals)
+{
+    RUN(CASE(gradients_are_the_normal_part_of_whole_ones), CASE(contacts_of_balls_need_no_rows),
+        CASE(threads_change_no_bit_of_a_gradient),
+        CASE(one_contact_with_friction_or_bounds_asks_for_whole_impulses),
+        CASE(normals_go_out_and_in), CASE(projection_is_the_positive_part));
 }

@@ -1,11 +1,15 @@
-/* test_parallel.c - the one loop: every item once, in ranges that do not depend on threads; and
- * pieces of work, in an order that does not depend on them. */
-#include "base/parallel.h"
-
+/* test_parallel.c - loops over ranges, random numbers, the clock and directories. */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "check.h"
+#include "base/common.h"
+#include "base/directory.h"
+#include "base/parallel.h"
+#include "tests/check.h"
+
+/* ==== test_parallel: the one loop: every item once, in ranges that do not depend on threads; and
+ * pieces of work, in an order that does not depend on them. */
 
 enum { MOST = 10007 };
 
@@ -203,10 +207,182 @@ TEST(no_pieces_no_call)
     cairn_parallel_pieces(&none, write_diary, NULL);
 }
 
-int main(void)
+int omp_get_max_threads(void); /* of the OpenMP that the library runs on */
+
+/* Whoever embeds the library has loops of its own. */
+TEST(the_threads_of_others_stay_as_they_are)
+{
+    int before = omp_get_max_threads();
+    cairn_parallel_threads(before + 3);
+    CHECK_INT(cairn_parallel_width(), before + 3);
+    CHECK_INT(omp_get_max_threads(), before);
+    cairn_parallel_threads(0);
+    CHECK_INT(cairn_parallel_width(), cairn_parallel_cores());
+    CHECK_INT(omp_get_max_threads(), before);
+}
+
+GROUP(test_parallel)
 {
     RUN(CASE(every_item_is_visited_once_in_its_range), CASE(no_items_no_call),
         CASE(sums_by_range_have_the_same_bits_on_1_to_4_threads),
         CASE(a_reduction_has_the_same_bits_on_1_to_4_threads),
+        CASE(the_threads_of_others_stay_as_they_are),
         CASE(parts_see_their_pieces_in_order_and_one_at_a_time), CASE(no_pieces_no_call));
+}
+
+/* ==== test_random: splitmix64 against its published numbers, and what is made of it =========== */
+
+enum { DRAWS = 100000 };
+
+/* The reference sequence of seed 1234567. */
+TEST(the_bits_are_those_of_splitmix64)
+{
+    const uint64_t expected[5] = { 6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                   4593380528125082431u, 16408922859458223821u };
+    uint64_t state = 1234567;
+    for (int i = 0; i < 5; i++)
+        CHECK(cairn_random_next(&state) == expected[i]);
+}
+
+TEST(uniform_is_the_upper_53_bits)
+{
+    uint64_t state = 42, copy = 42;
+    for (int i = 0; i < 1000; i++) {
+        double u = cairn_random_uniform(&state);
+        CHECK(u == (double)(cairn_random_next(&copy) >> 11) / 9007199254740992.0);
+        CHECK(u >= 0 && u < 1);
+    }
+}
+
+/* mean 1/2, variance 1/12; standard errors sqrt(1/12/n) and sqrt(1/180/n) */
+TEST(uniform_has_mean_a_half_and_variance_a_twelfth)
+{
+    uint64_t state = 7;
+    double sum = 0, squares = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        double u = cairn_random_uniform(&state) - 0.5;
+        sum += u;
+        squares += u * u;
+    }
+    CHECK_NEAR(sum / DRAWS, 0, 5 * sqrt(1.0 / 12 / DRAWS));
+    CHECK_NEAR(squares / DRAWS, 1.0 / 12, 5 * sqrt(1.0 / 180 / DRAWS));
+}
+
+TEST(between_fills_its_interval_and_stays_in_it)
+{
+    uint64_t state = 3;
+    double low = 1e9, high = -1e9;
+    for (int i = 0; i < DRAWS; i++) {
+        double x = cairn_random_between(&state, -2, 5);
+        CHECK(x >= -2 && x < 5);
+        low = fmin(low, x);
+        high = fmax(high, x);
+    }
+    CHECK_NEAR(low, -2, 1e-3); /* of 1e5 draws one falls into each 1e-3 but for exp(-14) */
+    CHECK_NEAR(high, 5, 1e-3);
+}
+
+/* E z = 0, E z^2 = 1, E z^4 = 3; standard errors 1, sqrt 2, sqrt 96 over sqrt n */
+TEST(normal_has_moments_0_1_and_3)
+{
+    uint64_t state = 11;
+    double m1 = 0, m2 = 0, m4 = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        double z = cairn_random_normal(&state), z2 = z * z;
+        CHECK(isfinite(z));
+        m1 += z;
+        m2 += z2;
+        m4 += z2 * z2;
+    }
+    CHECK_NEAR(m1 / DRAWS, 0, 5 / sqrt(DRAWS));
+    CHECK_NEAR(m2 / DRAWS, 1, 5 * sqrt(2) / sqrt(DRAWS));
+    CHECK_NEAR(m4 / DRAWS, 3, 5 * sqrt(96) / sqrt(DRAWS));
+}
+
+TEST(equal_seeds_give_equal_numbers_and_others_do_not)
+{
+    uint64_t a = 5, b = 5, c = 6;
+    for (int i = 0; i < 100; i++) {
+        double x = cairn_random_uniform(&a);
+        CHECK(x == cairn_random_uniform(&b));
+        CHECK(x != cairn_random_uniform(&c));
+    }
+}
+
+GROUP(test_random)
+{
+    RUN(CASE(the_bits_are_those_of_splitmix64), CASE(uniform_is_the_upper_53_bits),
+        CASE(uniform_has_mean_a_half_and_variance_a_twelfth),
+        CASE(between_fills_its_interval_and_stays_in_it), CASE(normal_has_moments_0_1_and_3),
+        CASE(equal_seeds_give_equal_numbers_and_others_do_not));
+}
+
+/* ==== test_clock: wall-clock time goes forward, in seconds ==================================== */
+
+TEST(a_pause_of_20_ms_takes_at_least_that_and_the_clock_never_goes_back)
+{
+    const struct timespec pause = { .tv_nsec = 20000000 };
+    double before = cairn_clock_seconds();
+    nanosleep(&pause, NULL);
+    double after = cairn_clock_seconds();
+    CHECK(after - before >= 0.0199);
+    CHECK(after - before < 60);
+    for (int i = 0; i < 1000; i++) {
+        double now = cairn_clock_seconds();
+        CHECK(now >= after);
+        after = now;
+    }
+}
+
+GROUP(test_clock)
+{
+    RUN(CASE(a_pause_of_20_ms_takes_at_least_that_and_the_clock_never_goes_back));
+}
+
+/* ==== test_directory: rows by uid, while bodies come and go =================================== */
+
+/* 1,000 rounds of one that comes and one that goes, beside a plain list. */
+TEST(each_uid_is_found_where_it_was_written_down)
+{
+    enum { UIDS = 3000 };
+    static int row[UIDS]; /* row + 1; 0: not there */
+    cairn_directory d = { 0 };
+    uint64_t state = 7;
+    CHECK_INT(cairn_directory_find(&d, 5), -1);
+    CHECK_OK(cairn_directory_reserve(&d, UIDS));
+    for (int k = 0; k < 20000; k++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        int uid = (int)(state >> 33) % UIDS;
+        if (row[uid]) {
+            cairn_directory_remove(&d, (uint64_t)uid);
+            row[uid] = 0;
+        } else {
+            cairn_directory_set(&d, (uint64_t)uid, k);
+            row[uid] = k + 1;
+        }
+    }
+    size_t count = 0;
+    for (int uid = 0; uid < UIDS; uid++) {
+        CHECK_INT(cairn_directory_find(&d, (uint64_t)uid), row[uid] - 1);
+        count += row[uid] != 0;
+    }
+    CHECK_INT(d.count, count);
+    cairn_directory_release(&d);
+}
+
+TEST(it_grows_and_forgets_nobody)
+{
+    cairn_directory d = { 0 };
+    for (int k = 0; k < 1000; k++) {
+        CHECK_OK(cairn_directory_reserve(&d, (size_t)k + 1));
+        cairn_directory_set(&d, (uint64_t)k << 40, k);
+    }
+    for (int k = 0; k < 1000; k++)
+        CHECK_INT(cairn_directory_find(&d, (uint64_t)k << 40), k);
+    cairn_directory_release(&d);
+}
+
+GROUP(test_directory)
+{
+    RUN(CASE(each_uid_is_found_where_it_was_written_down), CASE(it_grows_and_forgets_nobody));
 }

@@ -2,9 +2,10 @@
 #ifndef CAIRN_TESTS_COUPLES_H
 #define CAIRN_TESTS_COUPLES_H
 
-#include "check.h"
 #include "collide/convex.h"
 #include "math/vec.h"
+#include "tests/check.h"
+#include "tests/problems/random_shapes.h"
 
 #define CHECK_VEC(found, ex, ey, ez, tolerance)                                                    \
     do {                                                                                           \

@@ -1,9 +1,8 @@
-/* ccd_oracle.c - overlap and depth of random pairs against libccd, which shares no code with cairn.
- * Built as test_ccd where libccd is there. */
+/* test_ccd.c - overlap and depth of random pairs against libccd, which shares no code with cairn.
+ * Built where libccd is installed. */
 #include <ccd/ccd.h>
 
-#include "couples.h"
-#include "random_shapes.h"
+#include "tests/collide/couples.h"
 
 static void ccd_support(const void *object, const ccd_vec3_t *direction, ccd_vec3_t *out)
 {
@@ -74,7 +73,7 @@ TEST(overlaps_and_depths_agree_with_libccd)
     CHECK(sum.longer < sum.overlapping / 2); /* else the comparison says little */
 }
 
-int main(void)
+GROUP(test_ccd)
 {
     RUN(CASE(overlaps_and_depths_agree_with_libccd));
 }

@@ -9,7 +9,7 @@
  * into the wall has a contact; points are on body and wall, or in a hollow in the plane of a face.
  *
  * CAIRN_RANDOM_POSES sets how many poses of each pair of kinds are tried, default 30; of two solids 60. */
-#include "random_meetings.h"
+#include "tests/collide/random_meetings.h"
 
 enum { TRIANGLES = 640, POOL = 6, STEPS = 12 };
 
@@ -288,8 +288,8 @@ static double promised(const approach *w)
 static cairn_vec3 normal_along(const patch *p, int dimension, cairn_vec3 way)
 {
     cairn_vec3 e = cairn_sub(p->corner[1], p->corner[0]);
-    cairn_vec3 n = cairn_unit(dimension == 2
-                                  ? cairn_vec(e.y, -e.x, 0)
+    cairn_vec3 n =
+        cairn_unit(dimension == 2 ? cairn_vec(e.y, -e.x, 0)
                                   : cairn_cross(e, cairn_sub(p->corner[2], p->corner[0])));
     return cairn_dot(n, way) < 0 ? cairn_scale(-1, n) : n;
 }
@@ -637,7 +637,7 @@ TEST(polygons)
     run_all(POCKET);
 }
 
-int main(void)
+GROUP(test_concave)
 {
     RUN(CASE(closed_meshes), CASE(open_meshes), CASE(height_fields), CASE(compounds),
         CASE(polygons), CASE(points_of_two_solids_are_on_both));

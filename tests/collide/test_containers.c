@@ -6,7 +6,7 @@
  * within the margin has a contact with that gap; no contact is deeper; points are on body and wall.
  *
  * CAIRN_RANDOM_POSES sets how many poses of each pair of kinds are tried, default 300. */
-#include "random_meetings.h"
+#include "tests/collide/random_meetings.h"
 
 enum { WALLS = 6, DIRECTIONS = 720 };
 
@@ -456,7 +456,7 @@ TEST(funnels)
     run_all(CAIRN_SHAPE_FUNNEL, check_in_funnel, check_in_funnel);
 }
 
-int main(void)
+GROUP(test_containers)
 {
     RUN(CASE(half_spaces), CASE(insides_of_boxes), CASE(insides_of_cylinders_and_circles),
         CASE(insides_of_cones_and_wedges), CASE(funnels));

@@ -1,11 +1,329 @@
-/* test_distance.c - what holds for the distance of every couple of convex shapes: no NaN, sound
+/* test_distance.c - the distance and the overlap of convex shapes. */
+#include <float.h>
+#include <stdlib.h>
+
+#include "collide/convex.h"
+#include "math/vec.h"
+#include "tests/check.h"
+#include "tests/collide/couples.h"
+
+/* ==== test_convex: convex shapes in space, and the difference of two of them ================== */
+
+static const cairn_shape brick = { .kind = CAIRN_SHAPE_BOX, .size = { 2, 4, 6 } };
+
+/* Turned by 90 degrees about z: x points to y, y to -x. */
+static cairn_convex turned_brick(void)
+{
+    cairn_collider c = { .shape = &brick,
+                         .x = { 10, 0, 0 },
+                         .q = cairn_quat_exp(cairn_vec(0, 0, M_PI / 2)) };
+    cairn_convex out;
+    CHECK(cairn_convex_make(&c, &out));
+    return out;
+}
+
+TEST(support_points_turn_with_the_shape)
+{
+    cairn_convex c = turned_brick();
+    cairn_vec3 p = cairn_convex_support(&c, cairn_vec(1, 0.1, -0.2));
+    CHECK_NEAR(p.x, 2, 1e-15);
+    CHECK_NEAR(p.y, 1, 1e-15);
+    CHECK_NEAR(p.z, -3, 1e-15);
+}
+
+TEST(faces_turn_with_the_shape)
+{
+    cairn_convex c = turned_brick();
+    cairn_face f;
+    cairn_convex_face(&c, cairn_vec(1, 0.1, -0.2), &f);
+    CHECK_INT(f.count, 4);
+    CHECK_NEAR(f.normal.x, 1, 1e-15);
+    for (int k = 0; k < 4; k++)
+        CHECK_NEAR(f.point[k].x, 2, 1e-15);
+}
+
+/* Corners at distance 1 from the middle of the legs' triangle (0,0) (3,0) (0,3). */
+TEST(a_triangle_is_seen_from_both_sides)
+{
+    const cairn_vec3 corners[3] = { { 0, 0, 5 }, { 3, 0, 5 }, { 0, 3, 5 } };
+    cairn_convex c = cairn_convex_triangle(corners, 3);
+    cairn_face f;
+    CHECK_NEAR(c.x.x, 1, 1e-15);
+    CHECK_NEAR(c.x.z, 5, 1e-15);
+    CHECK_NEAR(cairn_convex_support(&c, cairn_vec(0, 1, 0)).y, 2, 1e-15);
+    cairn_convex_face(&c, cairn_vec(0, 0, 1), &f);
+    CHECK_NEAR(f.normal.z, 1, 1e-15);
+    CHECK_INT(f.vertex[0], 0);
+    cairn_convex_face(&c, cairn_vec(0, 0, -1), &f);
+    CHECK_NEAR(f.normal.z, -1, 1e-15);
+    CHECK_INT(f.vertex[0], 2);
+}
+
+/* Along an axis of length a, across the other two, the ellipsoid of semi-axes a, b, c has the radii
+ * of curvature b^2/a and c^2/a. */
+TEST(curvature_of_an_ellipsoid)
+{
+    const cairn_shape e = { .kind = CAIRN_SHAPE_ELLIPSOID, .semi_axes = { 2, 3, 4 } };
+    cairn_collider at = { .shape = &e, .q = { 1, 0, 0, 0 } };
+    cairn_convex c;
+    CHECK(cairn_convex_make(&at, &c));
+    CHECK(cairn_convex_is_smooth(&c));
+    cairn_vec3 x = { 1, 0, 0 }, y = { 0, 1, 0 }, z = { 0, 0, 1 };
+    cairn_bend bend = cairn_convex_curvature(&c, x, y, z);
+    CHECK_NEAR(bend.tt, 4.5, 1e-14);
+    CHECK_NEAR(bend.uu, 8, 1e-14);
+    CHECK_NEAR(bend.tu, 0, 1e-14);
+}
+
+/* Cubes of edge 2 with 5 between their middles: 3 apart along x, -2 along y. */
+TEST(the_gap_along_a_direction)
+{
+    const cairn_shape cube = { .kind = CAIRN_SHAPE_BOX, .size = { 2, 2, 2 } };
+    cairn_collider p = { .shape = &cube, .x = { 5, 0, 0 }, .q = { 1, 0, 0, 0 } }, q = p;
+    q.x = cairn_vec(0, 0, 0);
+    cairn_convex a, b;
+    CHECK(cairn_convex_make(&p, &a) && cairn_convex_make(&q, &b));
+    cairn_couple c = cairn_couple_make(&a, &b, 3);
+    CHECK_NEAR(cairn_couple_gap_along(&c, cairn_vec(1, 0, 0)), 3, 1e-15);
+    CHECK_NEAR(cairn_couple_gap_along(&c, cairn_vec(0, 1, 0)), -2, 1e-15);
+    CHECK_NEAR(c.size, 2 * sqrt(3), 1e-15);
+}
+
+TEST(walls_are_not_convex_shapes)
+{
+    const cairn_shape wall = { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } };
+    cairn_collider at = { .shape = &wall, .q = { 1, 0, 0, 0 } };
+    cairn_convex c;
+    CHECK(!cairn_convex_make(&at, &c));
+}
+
+GROUP(test_convex)
+{
+    RUN(CASE(support_points_turn_with_the_shape), CASE(faces_turn_with_the_shape),
+        CASE(a_triangle_is_seen_from_both_sides), CASE(curvature_of_an_ellipsoid),
+        CASE(the_gap_along_a_direction), CASE(walls_are_not_convex_shapes));
+}
+
+/* ==== test_gjk: distances of cores that are apart, against closed forms ======================= */
+
+static cairn_gjk_end walk(const placed *p, double limit, cairn_distance *d)
+{
+    *d = (cairn_distance){ .normal = { 0, 0, 1 } };
+    return cairn_gjk(&p->couple, limit, 0, d);
+}
+
+/* Cubes of edge 2, middles 5 apart along x: face to face, 3 between. */
+TEST(two_cubes_face_to_face)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d;
+    put(&p, 3, 5, 0.5, -0.25);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, 3, 1e-15);
+    CHECK_VEC(d.normal, 1, 0, 0, 1e-15);
+    CHECK_NEAR(d.on_a.x, 4, 1e-15);
+    CHECK_NEAR(d.on_b.x, 1, 1e-15);
+    CHECK_NEAR(d.on_a.y - d.on_b.y, 0, 1e-15);
+}
+
+/* Corner (4, 3, 2) - (1, 1, 1): the distance of (3, 2, 1) is sqrt(14). */
+TEST(two_cubes_corner_to_corner)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d;
+    put(&p, 3, 5, 4, 3);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, sqrt(14), 1e-15);
+    CHECK_VEC(d.on_b, 1, 1, 1, 1e-15);
+    CHECK_VEC(d.on_a, 4, 3, 2, 1e-15);
+}
+
+/* Two segments at right angles, 0.7 apart along z. */
+TEST(crossing_edges)
+{
+    placed p = { .shape = { { .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .axis = { 1, 0, 0 } },
+                            { .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .axis = { 0, 1, 0 } } } };
+    cairn_distance d;
+    put(&p, 3, 0.3, -0.2, 0.7);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, 0.7, 1e-15);
+    CHECK_VEC(d.on_a, 0, -0.2, 0.7, 1e-15);
+    CHECK_VEC(d.on_b, 0, -0.2, 0, 1e-15);
+}
+
+/* A gap of 1e-9 in a size of 3: the direction is exact all the same. */
+TEST(almost_touching_faces)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d;
+    put(&p, 3, 0.3, 0.2, 2 + 1e-9);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, 1e-9, 1e-15);
+    CHECK_VEC(d.normal, 0, 0, 1, 1e-6);
+}
+
+TEST(overlapping_cores_touch)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d;
+    put(&p, 3, 1.9, 1.9, 1.9);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_TOUCH);
+    put(&p, 3, 0, 0, 2);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_TOUCH);
+}
+
+/* 3 apart: farther than 2.9, not than 3.1. */
+TEST(the_walk_stops_beyond_the_limit)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d;
+    put(&p, 3, 5, 0, 0);
+    CHECK_INT(walk(&p, 2.9, &d), CAIRN_GJK_FAR);
+    CHECK_INT(walk(&p, 3.1, &d), CAIRN_GJK_APART);
+}
+
+/* A rectangle over the corner of another in the plane: from (2, 2) to (1, 1). */
+TEST(rectangles_in_the_plane)
+{
+    placed p = { .shape = { box_of(2, 2, 0), box_of(2, 2, 0) } };
+    cairn_distance d = { .normal = { 0, 1, 0 } };
+    put(&p, 2, 3, 3, 0);
+    CHECK_INT(cairn_gjk(&p.couple, DBL_MAX, 0, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, sqrt(2), 1e-15);
+    put(&p, 2, 1.5, 1.5, 0);
+    CHECK_INT(cairn_gjk(&p.couple, DBL_MAX, 0, &d), CAIRN_GJK_TOUCH);
+}
+
+/* Segments along one line, and on top of each other: every simplex is flat. */
+TEST(flat_simplices)
+{
+    placed p = { .shape = { { .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .axis = { 1, 0, 0 } },
+                            { .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .axis = { 1, 0, 0 } } } };
+    cairn_distance d;
+    put(&p, 3, 5, 0, 0);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, 3, 1e-15);
+    put(&p, 3, 0.5, 0, 0);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_TOUCH);
+    put(&p, 3, 0.5, 0, 1e-3);
+    CHECK_INT(walk(&p, DBL_MAX, &d), CAIRN_GJK_APART);
+    CHECK_NEAR(d.gap, 1e-3, 1e-17);
+}
+
+GROUP(test_gjk)
+{
+    RUN(CASE(two_cubes_face_to_face), CASE(two_cubes_corner_to_corner), CASE(crossing_edges),
+        CASE(almost_touching_faces), CASE(overlapping_cores_touch),
+        CASE(the_walk_stops_beyond_the_limit), CASE(rectangles_in_the_plane), CASE(flat_simplices));
+}
+
+/* ==== test_epa: depth and direction of overlaps, against closed forms ========================= */
+
+/* Cubes of edge 2, middles (1.5, 0.5, 0.2) apart: 0.5 deep along x. */
+TEST(cubes_part_along_the_shortest_way)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d = { 0 };
+    put(&p, 3, 1.5, 0.5, 0.2);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, -0.5, 1e-15);
+    CHECK_VEC(d.normal, 1, 0, 0, 1e-15);
+    CHECK_VEC(cairn_sub(d.on_a, d.on_b), -0.5, 0, 0, 1e-14);
+}
+
+/* A point 0.1 below the face z = 1 of a cube. */
+TEST(a_point_inside_a_cube)
+{
+    placed p = { .shape = { { .kind = CAIRN_SHAPE_POINT }, box_of(2, 2, 2) } };
+    cairn_distance d = { 0 };
+    put(&p, 3, 0.3, -0.4, 0.9);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, -0.1, 1e-15);
+    CHECK_VEC(d.normal, 0, 0, 1, 1e-15);
+    CHECK_VEC(d.on_b, 0.3, -0.4, 1, 1e-14);
+}
+
+TEST(cubes_that_touch_have_depth_zero)
+{
+    placed p = { .shape = { box_of(2, 2, 2), box_of(2, 2, 2) } };
+    cairn_distance d = { 0 };
+    put(&p, 3, 0.5, 0.5, 2);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, 0, 1e-15);
+    CHECK_VEC(d.normal, 0, 0, 1, 1e-15);
+}
+
+/* Segments that cross lie in a plane: depth 0 across it. In the plane itself the way out is along
+ * it: segments from -1 to 1 along x and y, crossing 0.2 from an end. */
+TEST(crossing_segments)
+{
+    placed p = { .shape = { { .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .axis = { 1, 0, 0 } },
+                            { .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .axis = { 0, 1, 0 } } } };
+    cairn_distance d = { 0 };
+    put(&p, 3, 0.8, 0, 0);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, 0, 1e-15);
+    CHECK_NEAR(fabs(d.normal.z), 1, 1e-15);
+    put(&p, 2, 0.8, 0, 0);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, -0.2, 1e-15);
+    CHECK_VEC(d.normal, 1, 0, 0, 1e-15);
+}
+
+/* C is a point, or a line: there is a unit normal and no depth. */
+TEST(cores_without_width)
+{
+    placed p = { .shape = { { .kind = CAIRN_SHAPE_SPHERE, .radius = 1 },
+                            { .kind = CAIRN_SHAPE_SPHERE, .radius = 1 } } };
+    cairn_distance d = { 0 };
+    put(&p, 3, 0, 0, 0);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, 0, 0);
+    CHECK_NEAR(cairn_norm(d.normal), 1, 1e-15);
+    p.shape[1] =
+        (cairn_shape){ .kind = CAIRN_SHAPE_CAPSULE, .length = 2, .radius = 1, .axis = { 0, 0, 1 } };
+    put(&p, 3, 0, 0, 0.5);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, 0, 1e-15);
+    CHECK_NEAR(d.normal.z, 0, 1e-15);
+}
+
+/* A ball's centre 0.3 off the axis of a cylinder of radius 1, height 4: 0.7 to the side. */
+TEST(a_point_in_a_cylinder)
+{
+    placed p = {
+        .shape = { { .kind = CAIRN_SHAPE_POINT },
+                   { .kind = CAIRN_SHAPE_CYLINDER, .radius = 1, .height = 4, .axis = { 0, 0, 1 } } }
+    };
+    cairn_distance d = { 0 };
+    put(&p, 3, 0.3 * 0.6, 0.3 * 0.8, 0.1);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, -0.7, 1e-11);
+    CHECK_VEC(d.normal, 0.6, 0.8, 0, 1e-5);
+}
+
+/* A disk's centre at distance 0.25 inside the side of a 2 x 2 square. */
+TEST(in_the_plane)
+{
+    placed p = { .shape = { { .kind = CAIRN_SHAPE_POINT }, box_of(2, 2, 0) } };
+    cairn_distance d = { 0 };
+    put(&p, 2, 0.1, -0.75, 0);
+    cairn_epa(&p.couple, 0, &d);
+    CHECK_NEAR(d.gap, -0.25, 1e-15);
+    CHECK_VEC(d.normal, 0, -1, 0, 1e-15);
+}
+
+GROUP(test_epa)
+{
+    RUN(CASE(cubes_part_along_the_shortest_way), CASE(a_point_inside_a_cube),
+        CASE(cubes_that_touch_have_depth_zero), CASE(crossing_segments), CASE(cores_without_width),
+        CASE(a_point_in_a_cylinder), CASE(in_the_plane));
+}
+
+/* ==== test_distance: what holds for the distance of every couple of convex shapes: no NaN, sound
  * witnesses, the brute-force answer, symmetry, rigid motion, continuity through touching.
  *
  * CAIRN_RANDOM_PAIRS sets how many random pairs of each couple are tried, default 10000. */
-#include <stdlib.h>
-
-#include "couples.h"
-#include "random_shapes.h"
 
 typedef void couple_check(placed *p, int dimension, uint64_t *state);
 
@@ -266,7 +584,7 @@ TEST(planks_that_touch_have_the_normal_of_their_faces)
     CHECK_NEAR(d.normal.z, -1, 1e-12);
 }
 
-int main(void)
+GROUP(test_distance)
 {
     RUN(CASE(random_pairs_are_sound), CASE(brute_force_finds_no_wider_gap),
         CASE(swapping_the_shapes_mirrors_the_answer), CASE(rigid_motion_changes_nothing),

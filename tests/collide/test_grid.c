@@ -4,10 +4,10 @@
  * counts its calls. */
 #include <stdlib.h>
 
-#include "base/random.h"
-#include "check.h"
+#include "base/common.h"
 #include "math/vec.h"
-#include "zones.h"
+#include "tests/check.h"
+#include "tests/problems/random_shapes.h"
 
 static long box_tests;
 
@@ -357,7 +357,7 @@ TEST(one_giant_among_many_costs_one_test_each)
     CHECK(tests_per_body(colliders, c.count + 1) <= without + 1.001);
 }
 
-int main(void)
+GROUP(test_grid)
 {
     RUN(CASE(every_broad_phase_agrees_with_the_oracle_on_random_clouds),
         CASE(every_broad_phase_agrees_with_the_oracle_on_wild_scales),

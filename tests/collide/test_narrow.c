@@ -1,9 +1,12 @@
-/* test_narrow.c - gaps, normals and points of every couple against closed forms. */
-#include "base/random.h"
-#include "check.h"
+/* test_narrow.c - the narrow phase, by hand and at random. */
+#include "base/common.h"
 #include "collide/collide.h"
 #include "math/vec.h"
 #include "shape/shape.h"
+#include "tests/check.h"
+#include "tests/problems/random_shapes.h"
+
+/* ==== test_narrow: gaps, normals and points of every couple against closed forms ============== */
 
 #define CHECK_VEC(found, ex, ey, ez, tolerance)                                                    \
     do {                                                                                           \
@@ -359,7 +362,7 @@ static const couple all_couples[] = {
 
 enum { COUPLES = sizeof all_couples / sizeof all_couples[0], ROUNDS = 500 };
 
-static cairn_vec3 draw(const couple *c, uint64_t *state)
+static cairn_vec3 draw_point(const couple *c, uint64_t *state)
 {
     double x = cairn_random_between(state, c->low.x, c->high.x);
     double y = cairn_random_between(state, c->low.y, c->high.y);
@@ -373,7 +376,7 @@ TEST(witnesses_fit_together_in_every_couple)
         for (int round = 0; round < ROUNDS; round++) {
             const couple *c = &all_couples[k];
             cairn_shape me = ball(cairn_random_between(&state, 0.1, 1));
-            cairn_vec3 x = draw(c, &state);
+            cairn_vec3 x = draw_point(c, &state);
             answer a = find_all(place(&me, x.x, x.y, x.z), place(c->wall, 0, 0, 0), c->dimension);
             bool one = c->wall->kind <= CAIRN_SHAPE_HALF_SPACE;
             bool two = c->dimension == 2 && c->wall->kind > CAIRN_SHAPE_INSIDE_CYLINDER;
@@ -394,7 +397,7 @@ TEST(the_normal_is_the_gradient_of_the_gap)
         for (int round = 0; round < ROUNDS; round++) {
             const couple *c = &all_couples[k];
             cairn_collider wall = place(c->wall, 0, 0, 0);
-            cairn_vec3 x = draw(c, &state), axis = c->wall->axis;
+            cairn_vec3 x = draw_point(c, &state), axis = c->wall->axis;
             cairn_vec3 side = cairn_add_scaled(x, -cairn_dot(x, axis), axis);
             answer at = find_all(place(&me, x.x, x.y, x.z), wall, c->dimension);
             if (cairn_norm(side) < 0.05 || fabs(at.w[0].gap) < 0.05)
@@ -417,7 +420,7 @@ TEST(swapping_the_pair_tells_the_same_contact)
         for (int round = 0; round < 50; round++) {
             const couple *c = &all_couples[k];
             cairn_shape half = ball(0.5);
-            cairn_vec3 x = draw(c, &state);
+            cairn_vec3 x = draw_point(c, &state);
             cairn_collider me = place(&half, x.x, x.y, x.z), wall = place(c->wall, 0, 0, 0);
             me.reach = wall.reach = 10;
             answer there = find(me, wall, c->dimension), back = find(wall, me, c->dimension);
@@ -453,7 +456,7 @@ TEST(a_rigid_motion_of_both_changes_nothing)
         for (int round = 0; round < 100; round++) {
             const couple *c = &all_couples[k];
             cairn_shape half = ball(0.5);
-            cairn_vec3 x = draw(c, &state), move = cairn_scale(3, draw(c, &state));
+            cairn_vec3 x = draw_point(c, &state), move = cairn_scale(3, draw_point(c, &state));
             cairn_quat turn = cairn_quat_exp(random_turn(c->dimension, &state));
             cairn_collider me = place(&half, x.x, x.y, x.z), wall = place(c->wall, 0, 0, 0);
             answer before = find_all(me, wall, c->dimension);
@@ -480,7 +483,7 @@ TEST(no_witness_of_a_tube_or_cone_cuts_into_the_inside)
         for (int round = 0; round < ROUNDS; round++) {
             const couple *c = &all_couples[k];
             cairn_collider wall = place(c->wall, 0, 0, 0);
-            cairn_vec3 x = draw(c, &state), y = draw(c, &state);
+            cairn_vec3 x = draw_point(c, &state), y = draw_point(c, &state);
             answer a = find_all(place(&particle, x.x, x.y, x.z), wall, c->dimension);
             if (find_all(place(&particle, y.x, y.y, y.z), wall, c->dimension).w[0].gap < 0)
                 continue;
@@ -554,7 +557,7 @@ TEST(a_pair_left_out_cannot_touch_in_the_step)
         for (int round = 0; round < 4 * ROUNDS; round++) {
             const couple *c = &all_couples[k];
             cairn_shape small = ball(0.2);
-            cairn_vec3 x = draw(c, &state), turn = random_turn(c->dimension, &state);
+            cairn_vec3 x = draw_point(c, &state), turn = random_turn(c->dimension, &state);
             cairn_collider me = place(&small, x.x, x.y, x.z), wall = place(c->wall, 0, 0, 0);
             me.reach = cairn_random_between(&state, 0, 0.5);
             wall.reach = cairn_random_between(&state, 0, 0.5);
@@ -577,7 +580,7 @@ TEST(a_pair_left_out_cannot_touch_in_the_step)
     CHECK(left_out > 1000 && close_calls > 50); /* else this proves nothing */
 }
 
-int main(void)
+GROUP(test_narrow)
 {
     RUN(CASE(two_balls), CASE(overlapping_balls_have_a_negative_gap), CASE(points_have_no_size),
         CASE(balls_at_one_place_are_pushed_up), CASE(a_ball_over_a_floor),
@@ -598,4 +601,180 @@ int main(void)
         CASE(touching_counts_without_reach),
         CASE(a_turning_wall_reaches_further_out_than_near_its_origin),
         CASE(a_pair_left_out_cannot_touch_in_the_step));
+}
+
+/* ==== test_narrow_couples: every couple of the narrow phase at random: the gap changes with the
+ * poses as the contact's Jacobian says, witnesses fit together, swapping keeps the gap. */
+
+enum { MEETINGS = 60, POOL = 4 };
+
+typedef struct wall {
+    cairn_shape shape;
+    int dimension; /* 0: both                                              */
+} wall;
+
+static const wall walls[] = {
+    { { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } }, 3 },
+    { { .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 1, 0 } }, 2 },
+    { { .kind = CAIRN_SHAPE_INSIDE_CYLINDER, .radius = 4, .axis = { 0, 0, 1 } }, 0 },
+    { { .kind = CAIRN_SHAPE_INSIDE_CONE, .half_angle = 0.7, .axis = { 0, 0, 1 } }, 3 },
+    { { .kind = CAIRN_SHAPE_INSIDE_CONE, .half_angle = 0.7, .axis = { 0, 1, 0 } }, 2 },
+    { { .kind = CAIRN_SHAPE_INSIDE_BOX, .size = { 6, 5, 7 } }, 3 },
+    { { .kind = CAIRN_SHAPE_INSIDE_BOX, .size = { 6, 5, 0 } }, 2 },
+};
+
+enum { WALLS = sizeof walls / sizeof walls[0] };
+
+static answer find_couple(const cairn_collider *a, const cairn_collider *b, int dimension)
+{
+    answer out = { 0 };
+    out.count = cairn_witnesses_find(a, b, dimension, &out.swapped, out.w);
+    CHECK(out.count != CAIRN_UNRESOLVED);
+    CHECK(out.count <= cairn_witnesses_limit(a, b));
+    return out;
+}
+
+static int deepest(const answer *a)
+{
+    int best = 0;
+    for (int k = 1; k < a->count; k++)
+        best = a->w[k].gap < a->w[best].gap ? k : best;
+    return best;
+}
+
+/* Whether one point is clearly the deepest: only then its gap has a derivative. */
+static bool is_alone(const answer *a)
+{
+    int best = deepest(a);
+    for (int k = 0; k < a->count; k++)
+        if (k != best && a->w[k].gap < a->w[best].gap + 5e-3)
+            return false;
+    return a->count > 0;
+}
+
+/* ---- the Jacobian --------------------------------------------------------------------------- */
+
+typedef struct twist {
+    cairn_vec3 v, omega;
+} twist;
+
+static cairn_collider moved(cairn_collider c, const twist *t, double h)
+{
+    c.x = cairn_add_scaled(c.x, h, t->v);
+    c.q = cairn_quat_multiply(cairn_quat_exp(cairn_scale(h, t->omega)), c.q);
+    return c;
+}
+
+static cairn_vec3 velocity_at(const cairn_collider *c, const twist *t, cairn_vec3 point)
+{
+    return cairn_add(t->v, cairn_cross(t->omega, cairn_sub(point, c->x)));
+}
+
+static double gap_after(const cairn_collider c[2], const twist t[2], double h, int dimension)
+{
+    cairn_collider a = moved(c[0], &t[0], h), b = moved(c[1], &t[1], h);
+    answer now = find_couple(&a, &b, dimension);
+    CHECK(now.count > 0);
+    return now.w[deepest(&now)].gap;
+}
+
+/* d(gap)/dt = n.(v_a - v_b), velocities at the witnesses. */
+static void check_derivative(const cairn_collider c[2], int dimension, uint64_t *state,
+                             int *counted)
+{
+    answer here = find_couple(&c[0], &c[1], dimension);
+    if (!is_alone(&here))
+        return;
+    const cairn_witness *w = &here.w[deepest(&here)];
+    int a = here.swapped ? 1 : 0;
+    twist t[2];
+    for (int i = 0; i < 2; i++) {
+        cairn_vec3 spin = dimension == 3 ? draw_unit(state, 3) : cairn_vec(0, 0, 1);
+        t[i] = (twist){ draw_unit(state, dimension), spin };
+    }
+    cairn_vec3 u =
+        cairn_sub(velocity_at(&c[a], &t[a], w->on_a), velocity_at(&c[1 - a], &t[1 - a], w->on_b));
+    double h = 1e-4;
+    double change = gap_after(c, t, h, dimension) - gap_after(c, t, -h, dimension);
+    double size = 1 + cairn_norm(cairn_sub(w->on_a, c[1].x)) + cairn_norm(w->on_a);
+    if (fabs(change / (2 * h) - cairn_dot(u, w->normal)) > 2e-4 * size)
+        print_message("%dD %s - %s, gap %g\n", dimension,
+                      cairn_shape_record((int)c[0].shape->kind)->name,
+                      cairn_shape_record((int)c[1].shape->kind)->name, w->gap);
+    CHECK_NEAR(change / (2 * h), cairn_dot(u, w->normal), 2e-4 * size);
+    (*counted)++;
+}
+
+/* ---- what else holds ------------------------------------------------------------------------ */
+
+static void check_couple(const cairn_collider c[2], int dimension)
+{
+    answer here = find_couple(&c[0], &c[1], dimension),
+           there = find_couple(&c[1], &c[0], dimension);
+    CHECK((there.count > 0) == (here.count > 0));
+    for (int k = 0; k < here.count; k++) {
+        const cairn_witness *w = &here.w[k];
+        cairn_vec3 off = cairn_add_scaled(cairn_sub(w->on_a, w->on_b), -w->gap, w->normal);
+        double size = 1 + cairn_norm(w->on_a) + fabs(w->gap);
+        CHECK_NEAR(cairn_norm(w->normal), 1, 1e-12);
+        CHECK_NEAR(cairn_norm(off), 0, 1e-11 * size);
+        CHECK(w->feature >= 0);
+        CHECK(k == 0 || w->feature >= here.w[k - 1].feature);
+        CHECK(dimension == 3 || (w->normal.z == 0 && w->on_a.z == 0));
+    }
+    if (here.count > 0 && here.w[deepest(&here)].gap > 1e-3)
+        CHECK_NEAR(there.w[deepest(&there)].gap, here.w[deepest(&here)].gap, 1e-8);
+}
+
+static int run_couple(const cairn_shape *first, const wall *second, int dimension, double spread)
+{
+    uint64_t state = 7 + (uint64_t)first->kind * 100 + (uint64_t)second->shape.kind;
+    int counted = 0;
+    for (int k = 0; k < MEETINGS; k++) {
+        cairn_collider c[2] = { draw_collider(first, dimension, spread, &state),
+                                draw_collider(&second->shape, dimension, spread, &state) };
+        c[0].reach = 1e6;
+        check_couple(c, dimension);
+        check_derivative(c, dimension, &state, &counted);
+    }
+    return counted;
+}
+
+TEST(every_couple_of_bounded_shapes)
+{
+    uint64_t state = 17;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        const cairn_shape_kind *kinds = dimension == 2 ? convex_kinds_2d : convex_kinds_3d;
+        int count = dimension == 2 ? KINDS_2D : KINDS_3D;
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < count; j++) {
+                cairn_shape a = draw_shape(kinds[i], dimension, &state);
+                wall b = { draw_shape(kinds[j], dimension, &state), 0 };
+                CHECK(run_couple(&a, &b, dimension, 3) > MEETINGS / 3);
+                cairn_geometry_release(a.geometry);
+                cairn_geometry_release(b.shape.geometry);
+            }
+    }
+}
+
+TEST(every_bounded_shape_and_every_wall)
+{
+    uint64_t state = 18;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        const cairn_shape_kind *kinds = dimension == 2 ? convex_kinds_2d : convex_kinds_3d;
+        int count = dimension == 2 ? KINDS_2D : KINDS_3D;
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < WALLS; j++) {
+                if (walls[j].dimension != 0 && walls[j].dimension != dimension)
+                    continue;
+                cairn_shape a = draw_shape(kinds[i], dimension, &state);
+                CHECK(run_couple(&a, &walls[j], dimension, 2) > MEETINGS / 3);
+                cairn_geometry_release(a.geometry);
+            }
+    }
+}
+
+GROUP(test_narrow_couples)
+{
+    RUN(CASE(every_couple_of_bounded_shapes), CASE(every_bounded_shape_and_every_wall));
 }

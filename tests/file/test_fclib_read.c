@@ -1,8 +1,198 @@
-/* test_fclib_read.c - problem files of other laboratories, and files that are not right. */
-#include "fclib_files.h"
-#include "io/fclib_matrix.h"
-#include "random_problem.h"
-#include "run_scene.h"
+/* test_fclib_read.c - FCLib files, read; and their matrices. */
+#include "file/fclib.h"
+#include "math/sparse.h"
+#include "tests/problems/random_problem.h"
+#include "tests/problems/run_scene.h"
+
+/* ==== test_fclib_matrix: the three ways a matrix is stored, and what is wrong with bad ones */
+
+/* [ 1 0 2 ]
+ * [ 3 4 0 ] */
+typedef struct lists {
+    int32_t m, n, nz, nzmax;
+    int p_count, i_count, x_count;
+    int32_t p[8], i[8];
+    double x[8];
+} lists;
+
+static const lists triplets = {
+    2, 3, 4, 4, 4, 4, 4, { 2, 0, 1, 0 }, { 0, 1, 1, 0 }, { 2, 3, 4, 1 }
+};
+static const lists by_columns = {
+    2, 3, -1, 4, 4, 4, 4, { 0, 2, 3, 4 }, { 0, 1, 1, 0 }, { 1, 3, 4, 2 }
+};
+static const lists by_rows = { 2, 3, -2, 4, 3, 4, 4, { 0, 2, 4 }, { 0, 2, 0, 1 }, { 1, 2, 3, 4 } };
+
+static void put_list(hid_t group, const char *name, cairn_hdf5_type type, int count,
+                     const void *data)
+{
+    CHECK_OK(cairn_fclib_list_write(group, name, (cairn_hdf5_values){ type, count, data }, NULL));
+}
+
+static hid_t write_lists(const char *name, const lists *l)
+{
+    hid_t group, file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    CHECK_OK(cairn_hdf5_group(file, "A", &group, NULL));
+    put_list(group, "m", CAIRN_HDF5_INT, 1, &l->m);
+    put_list(group, "n", CAIRN_HDF5_INT, 1, &l->n);
+    put_list(group, "nz", CAIRN_HDF5_INT, 1, &l->nz);
+    put_list(group, "nzmax", CAIRN_HDF5_INT, 1, &l->nzmax);
+    put_list(group, "p", CAIRN_HDF5_INT, l->p_count, l->p);
+    put_list(group, "i", CAIRN_HDF5_INT, l->i_count, l->i);
+    put_list(group, "x", CAIRN_HDF5_REAL, l->x_count, l->x);
+    H5Gclose(group);
+    return file;
+}
+
+static cairn_status read_lists(const lists *l, cairn_arena *arena, cairn_matrix *out,
+                               cairn_error *error)
+{
+    folder f = folder_create();
+    hid_t file = write_lists(path_in(&f, "a.h5").text, l);
+    cairn_status status =
+        cairn_fclib_matrix_read(file, "A", (cairn_fclib_size){ 2, 3 }, arena, out, error);
+    H5Fclose(file);
+    folder_remove(f.path);
+    return status;
+}
+
+static void check_sample(const cairn_matrix *A)
+{
+    const double dense[2][3] = { { 1, 0, 2 }, { 3, 4, 0 } };
+    CHECK_INT(A->start[2], 4);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++)
+            CHECK(cairn_sparse_entry(A, i, j) == dense[i][j]);
+}
+
+TEST(triplets_columns_and_rows_are_the_same_matrix)
+{
+    const lists *const ways[3] = { &triplets, &by_columns, &by_rows };
+    for (int k = 0; k < 3; k++) {
+        cairn_arena arena = { 0 };
+        cairn_matrix A;
+        CHECK_OK(read_lists(ways[k], &arena, &A, NULL));
+        check_sample(&A);
+        cairn_arena_destroy(&arena);
+    }
+}
+
+TEST(lists_may_be_longer_than_what_they_hold)
+{
+    const lists *const ways[3] = { &triplets, &by_columns, &by_rows };
+    for (int k = 0; k < 3; k++) {
+        cairn_arena arena = { 0 };
+        cairn_matrix A;
+        lists longer = *ways[k];
+        longer.nzmax = longer.i_count = longer.x_count = 7;
+        longer.i[5] = -9; /* not looked at */
+        if (k == 0)
+            longer.p_count = 7;
+        CHECK_OK(read_lists(&longer, &arena, &A, NULL));
+        check_sample(&A);
+        cairn_arena_destroy(&arena);
+    }
+}
+
+static void check_lists_refused(lists bad, cairn_status expected, const char *key,
+                                const char *reason)
+{
+    cairn_arena arena = { 0 };
+    cairn_matrix A;
+    cairn_error error = { 0 };
+    CHECK_INT(read_lists(&bad, &arena, &A, &error), expected);
+    CHECK_TEXT(error.key, key);
+    CHECK_CONTAINS(error.message, reason);
+    cairn_arena_destroy(&arena);
+}
+
+TEST(sizes_that_are_not_expected_are_refused_before_anything_is_allocated)
+{
+    lists bad = triplets;
+    bad.m = INT32_MAX;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/m", "found 2147483647 x 3, expected 2 x 3");
+    bad.m = -2;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/m", "found a matrix of -2 x 3");
+    bad = triplets;
+    bad.nz = -3;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/nz", "found -3");
+    bad.nz = 5;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/nz", "found 5 triplets");
+}
+
+TEST(indices_out_of_range_are_refused)
+{
+    lists bad = triplets;
+    bad.p[1] = 3;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/p", "entry 1 has index 3, expected 0 to 2");
+    bad = triplets;
+    bad.i[3] = -1;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/i", "entry 3 has index -1, expected 0 to 1");
+    bad = by_rows;
+    bad.i[1] = 3;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/i", "entry 1 has index 3, expected 0 to 2");
+    bad = by_columns;
+    bad.i[1] = 2;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/i", "entry 1 has index 2, expected 0 to 1");
+}
+
+TEST(starts_that_lie_are_refused)
+{
+    lists bad = by_rows;
+    bad.p[2] = 5; /* one more than i and x hold */
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/p", "start 2 is 5");
+    bad.p[2] = 1; /* falls */
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/p", "start 2 is 1, expected 2 to 4");
+    bad = by_rows;
+    bad.p[0] = 1;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/p", "the first is 1");
+    bad = by_rows;
+    bad.p_count = 2;
+    check_lists_refused(bad, CAIRN_BAD_INPUT, "A/p", "found 2 numbers, expected 3");
+}
+
+TEST(numbers_that_are_none_are_refused)
+{
+    lists bad = by_rows;
+    bad.x[2] = NAN;
+    check_lists_refused(bad, CAIRN_NOT_FINITE, "A/x", "entry (1, 0)");
+}
+
+TEST(what_is_written_is_read_back)
+{
+    for (int as_triplets = 0; as_triplets < 2; as_triplets++) {
+        folder f = folder_create();
+        cairn_arena arena = { 0 };
+        cairn_matrix A, back;
+        double list[8];
+        CHECK_OK(read_lists(&by_columns, &arena, &A, NULL));
+        path p = path_in(&f, "b.h5");
+        hid_t file = H5Fcreate(p.text, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        CHECK_OK(cairn_fclib_matrix_write(file, "B", &A, as_triplets, NULL));
+        CHECK_OK(
+            cairn_fclib_matrix_read(file, "B", (cairn_fclib_size){ 2, 3 }, &arena, &back, NULL));
+        check_sample(&back);
+        H5Fclose(file);
+        h5_numbers(p.text, "B/nz", list, 8);
+        CHECK_NEAR(list[0], as_triplets ? 4 : -2, 0);
+        CHECK_INT(h5_numbers(p.text, "B/p", list, 8), as_triplets ? 4 : 3);
+        if (as_triplets) /* sorted by column */
+            CHECK(list[0] == 0 && list[1] == 0 && list[2] == 1 && list[3] == 2);
+        cairn_arena_destroy(&arena);
+        folder_remove(f.path);
+    }
+}
+
+GROUP(test_fclib_matrix)
+{
+    RUN(CASE(triplets_columns_and_rows_are_the_same_matrix),
+        CASE(lists_may_be_longer_than_what_they_hold),
+        CASE(sizes_that_are_not_expected_are_refused_before_anything_is_allocated),
+        CASE(indices_out_of_range_are_refused), CASE(starts_that_lie_are_refused),
+        CASE(numbers_that_are_none_are_refused), CASE(what_is_written_is_read_back));
+}
+
+/* ==== test_fclib_read: problem files of other laboratories, and files that are not right ====== */
 
 /* ---- real files ----------------------------------------------------------------------------- */
 
@@ -158,8 +348,8 @@ static void replace(const path *p, const char *name, cairn_hdf5_type type, int c
     H5Fclose(file);
 }
 
-static void check_refused(const folder *f, const path *p, cairn_status expected, const char *key,
-                          const char *reason)
+static void check_file_refused(const folder *f, const path *p, cairn_status expected,
+                               const char *key, const char *reason)
 {
     cairn_fclib *file;
     cairn_error error = { 0 };
@@ -212,7 +402,7 @@ TEST(a_list_that_is_longer_than_the_file_is_refused_before_memory_is_taken)
     struct stat found;
     replace_by_a_claim(&p, "fclib_local/vectors/mu");
     CHECK(stat(p.text, &found) == 0 && found.st_size < 20000);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "mu", "expected a list of numbers");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "mu", "expected a list of numbers");
 }
 
 TEST(a_dimension_that_is_none_is_refused)
@@ -221,11 +411,11 @@ TEST(a_dimension_that_is_none_is_refused)
     folder f = folder_create();
     path p = make_good(&f, false);
     replace(&p, "fclib_local/spacedim", CAIRN_HDF5_INT, 1, &found[0]);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "spacedim", "found 4, expected 2 or 3");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "spacedim", "found 4, expected 2 or 3");
     f = folder_create();
     p = make_good(&f, false);
     replace(&p, "fclib_local/spacedim", CAIRN_HDF5_INT, 1, &found[1]);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "spacedim", "found 5, expected 2 or 3");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "spacedim", "found 5, expected 2 or 3");
 }
 
 TEST(lists_of_the_wrong_length_are_refused)
@@ -234,32 +424,32 @@ TEST(lists_of_the_wrong_length_are_refused)
     folder f = folder_create();
     path p = make_good(&f, false);
     replace(&p, "fclib_local/vectors/q", CAIRN_HDF5_REAL, 3, numbers);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "q", "found 3 numbers, expected 2");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "q", "found 3 numbers, expected 2");
     f = folder_create();
     p = make_good(&f, false);
     replace(&p, "fclib_local/vectors/mu", CAIRN_HDF5_REAL, 2, numbers);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "q", "found 2 numbers, expected 4");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "q", "found 2 numbers, expected 4");
     f = folder_create();
     p = make_good(&f, false);
     replace(&p, "solution/r", CAIRN_HDF5_REAL, 1, numbers);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "r", "found 1 numbers, expected 2");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "r", "found 1 numbers, expected 2");
     f = folder_create();
     p = make_good(&f, true);
     replace(&p, "fclib_global/vectors/f", CAIRN_HDF5_REAL, 4, numbers);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "M/m", "found 18 x 18, expected 4 x 4");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "M/m", "found 18 x 18, expected 4 x 4");
 }
 
-TEST(numbers_that_are_none_are_refused)
+TEST(files_with_numbers_that_are_none_are_refused)
 {
     const double bad[2] = { 1, INFINITY }, negative = -0.1;
     folder f = folder_create();
     path p = make_good(&f, false);
     replace(&p, "fclib_local/vectors/q", CAIRN_HDF5_REAL, 2, bad);
-    check_refused(&f, &p, CAIRN_NOT_FINITE, "q", "number 1 is inf");
+    check_file_refused(&f, &p, CAIRN_NOT_FINITE, "q", "number 1 is inf");
     f = folder_create();
     p = make_good(&f, false);
     replace(&p, "fclib_local/vectors/mu", CAIRN_HDF5_REAL, 1, &negative);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "mu", "contact 0 has -0.1");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "mu", "contact 0 has -0.1");
 }
 
 TEST(equality_constraints_are_refused_unless_empty)
@@ -268,7 +458,7 @@ TEST(equality_constraints_are_refused_unless_empty)
     folder f = folder_create();
     path p = make_good(&f, false);
     replace(&p, "fclib_local/vectors/s", CAIRN_HDF5_REAL, 1, &one);
-    check_refused(&f, &p, CAIRN_UNSUPPORTED, "s", "equality constraints");
+    check_file_refused(&f, &p, CAIRN_UNSUPPORTED, "s", "equality constraints");
     f = folder_create();
     p = make_good(&f, true);
     replace(&p, "fclib_global/vectors/b", CAIRN_HDF5_REAL, 0, &one);
@@ -282,7 +472,7 @@ TEST(equality_constraints_are_refused_unless_empty)
     CHECK_OK(cairn_fclib_matrix_write(group, "G", &G, true, NULL));
     H5Gclose(group);
     H5Fclose(opened);
-    check_refused(&f, &p, CAIRN_UNSUPPORTED, "G", "equality constraints");
+    check_file_refused(&f, &p, CAIRN_UNSUPPORTED, "G", "equality constraints");
 }
 
 TEST(missing_parts_are_named)
@@ -299,7 +489,7 @@ TEST(missing_parts_are_named)
         hid_t file = reopen(&p);
         H5Ldelete(file, parts[i][0], H5P_DEFAULT);
         H5Fclose(file);
-        check_refused(&f, &p, CAIRN_BAD_INPUT, parts[i][1], parts[i][2]);
+        check_file_refused(&f, &p, CAIRN_BAD_INPUT, parts[i][1], parts[i][2]);
     }
 }
 
@@ -311,7 +501,7 @@ TEST(an_indefinite_mass_is_refused)
     h5_numbers(p.text, "fclib_global/M/x", x, 18);
     x[7] = -x[7];
     replace(&p, "fclib_global/M/x", CAIRN_HDF5_REAL, 18, x);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "M", "not positive definite: entry (7, 7)");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "M", "not positive definite: entry (7, 7)");
 }
 
 TEST(more_guesses_announced_than_there_are_is_refused)
@@ -324,7 +514,8 @@ TEST(more_guesses_announced_than_there_are_is_refused)
     H5Gclose(group);
     H5Fclose(file);
     replace(&p, "guesses/number_of_guesses", CAIRN_HDF5_INT, 1, &many);
-    check_refused(&f, &p, CAIRN_BAD_INPUT, "guesses", "found 1000000 guesses announced, 0 there");
+    check_file_refused(&f, &p, CAIRN_BAD_INPUT, "guesses",
+                       "found 1000000 guesses announced, 0 there");
 }
 
 /* Whatever is cut off, the answer is an error and no crash. */
@@ -371,13 +562,13 @@ TEST(no_memory_at_any_place_is_reported_and_nothing_leaks)
     folder_remove(f.path);
 }
 
-int main(void)
+GROUP(test_fclib_read)
 {
     RUN(CASE(every_file_is_read_and_its_solution_is_as_good_as_it_says),
         CASE(files_with_rolling_friction_are_read_and_solved), CASE(the_good_files_are_good),
         CASE(a_list_that_is_longer_than_the_file_is_refused_before_memory_is_taken),
         CASE(a_dimension_that_is_none_is_refused), CASE(lists_of_the_wrong_length_are_refused),
-        CASE(numbers_that_are_none_are_refused),
+        CASE(files_with_numbers_that_are_none_are_refused),
         CASE(equality_constraints_are_refused_unless_empty), CASE(missing_parts_are_named),
         CASE(an_indefinite_mass_is_refused), CASE(more_guesses_announced_than_there_are_is_refused),
         CASE(a_truncated_file_is_refused_wherever_it_is_cut),

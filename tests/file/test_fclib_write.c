@@ -1,10 +1,9 @@
 /* test_fclib_write.c - what is written comes back bit by bit. */
 #include "base/arena.h"
 #include "cairn/fclib.h"
-#include "fclib_files.h"
-#include "lattice_problem.h"
-#include "random_problem.h"
-#include "run_scene.h"
+#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
+#include "tests/problems/run_scene.h"
 
 static bool same(const double *a, const double *b, size_t count)
 {
@@ -401,7 +400,7 @@ TEST(contacts_of_balls_are_saved_with_rows)
     folder_remove(f.path);
 }
 
-int main(void)
+GROUP(test_fclib_write)
 {
     RUN(CASE(files_of_other_laboratories_come_back_bit_by_bit),
         CASE(a_local_problem_with_solution_and_guesses_comes_back),

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""The pages: links lead somewhere, the README's scene is right and its commands are on the first screen, the
-scenes and exit codes that pages speak of are there."""
+"""The pages, the examples and the picture of the README:  test_docs.py GROUP"""
 import glob
+import math
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 
-ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+
+# ==== test_docs: links lead somewhere, scenes and commands of the pages work ==============================
+
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
 CAIRN = os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn"))
 CHECK = os.environ.get("CAIRN_CHECK", CAIRN + "-check")
 
@@ -49,6 +54,26 @@ class Pages(unittest.TestCase):
             if os.path.dirname(page) == "docs" and page != "docs/index.md":
                 self.assertIn(f"({os.path.basename(page)})", index)
 
+    def test_pages_are_short(self):
+        for page in pages():
+            if page.startswith("docs/"):
+                self.assertLess(len(read(page).splitlines()), 300, page)
+
+    def test_notes_have_a_date(self):
+        notes = [page for page in pages() if page.startswith("docs/notes/")]
+        self.assertGreater(len(notes), 0)
+        for page in notes:
+            self.assertRegex(os.path.basename(page), r"^20\d\d-\d\d-\d\d-")
+
+    def test_the_picture_of_the_data_flow_names_every_folder_of_src(self):
+        picture, page = read("docs/pictures/data_flow.svg"), read("docs/architecture.md")
+        folders = [name for name in os.listdir(os.path.join(ROOT, "src"))
+                   if os.path.isdir(os.path.join(ROOT, "src", name))]
+        self.assertGreater(len(folders), 8)
+        for name in folders:
+            self.assertRegex(picture, rf"[ >]{name}/")
+            self.assertIn(f"    src/{name}/ ", page)
+
     def test_pages_below_are_named_by_the_one_above(self):
         for page in pages():
             above, name = os.path.split(page)
@@ -65,7 +90,7 @@ class Pages(unittest.TestCase):
             for name in re.findall(r"`([\w./-]+\.(?:c|h|py|sh|md|obj|cmake))`", read(page)):
                 self.assertTrue(any(("/" + path).endswith("/" + name) for path in found),
                                 f"{page}: {name}")
-            for name in re.findall(r"`((?:src|tests|tools|scenes|reproduce|bench)/[\w./-]*)`",
+            for name in re.findall(r"`((?:src|tests|tools|scenes|studies|bench)/[\w./-]*)`",
                                    read(page)):
                 self.assertTrue(os.path.exists(os.path.join(ROOT, name)), f"{page}: {name}")
 
@@ -176,5 +201,133 @@ class Pages(unittest.TestCase):
         self.assertEqual(told, (known - {128}) | {129, 130, 143})
 
 
+def test_docs():
+    unittest.main(argv=["test_docs", "Pages"])
+
+
+# ==== test_examples: the example programs print what the pages say of them ================================
+
+BUILD = os.environ.get("CAIRN_BINARY_DIR") or os.path.join(ROOT, "build/release")
+
+
+class Examples(unittest.TestCase):
+    def test_double_pendulum_swings_as_the_page_shows(self):
+        program = os.path.join(BUILD, "examples", "double_pendulum")
+        done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=True)
+        self.assertEqual(done.stderr, "")
+        lines = [line.split() for line in done.stdout.splitlines()]
+        rows = {float(line[0]): [float(x) for x in line[1:]] for line in lines[1:]}
+        self.assertEqual(len(rows), 10)
+        self.assertAlmostEqual(rows[1.0][0], -0.72753332, delta=1e-8)
+        self.assertAlmostEqual(rows[1.0][1], 0.38455775, delta=1e-8)
+        self.assertEqual(rows[0.6][2], 0)  # the floor is met at 0.63 s
+        with open(os.path.join(ROOT, "docs", "lagrange.md"), encoding="utf-8") as page:
+            self.assertIn("\n".join("    " + line for line in done.stdout.splitlines()[4:6]),
+                          page.read())
+
+    def test_rocking_block_loses_as_the_page_shows(self):
+        program = os.path.join(BUILD, "examples", "rocking_block")
+        done = subprocess.run([program], capture_output=True, text=True, timeout=100, check=True)
+        self.assertEqual(done.stderr, "")
+        rows = [[float(x) for x in line.split()] for line in done.stdout.splitlines()[1:]]
+        self.assertEqual(len(rows), 4)
+        for row in rows:
+            self.assertAlmostEqual(row[3], 1 - 1.5 * 0.0625 / 1.0625, delta=0.01)
+        with open(os.path.join(ROOT, "docs", "lagrange.md"), encoding="utf-8") as page:
+            self.assertIn("\n".join("    " + line for line in done.stdout.splitlines()), page.read())
+
+
+    def test_a_heap_is_steeper_with_rolling_friction(self):
+        program = os.path.join(BUILD, "examples", "angle_of_repose")
+        scene = os.path.join(ROOT, "scenes", "rolling_heap_2d.yaml")
+        small = ["generators.0.pour.count=60", "run.time_step=2e-3", "run.duration=1.5"]
+        angles = []
+        for friction in ["0", "2.5e-3", "1e-2"]:
+            done = subprocess.run(
+                [program, scene, "materials.disk.rolling_friction=" + friction] + small,
+                capture_output=True, text=True, timeout=100, check=True)
+            self.assertEqual(done.stderr, "")
+            angles.append(float(done.stdout))
+        self.assertLess(angles[0], 5)  # the disks roll away
+        self.assertGreater(angles[1], angles[0] + 3)
+        self.assertGreater(angles[2], angles[1] + 3)
+
+
+def test_examples():
+    unittest.main(argv=["test_examples", "Examples"])
+
+
+# ==== test_moving_picture: small, without anything from elsewhere, and as the run was =====================
+
+SVG = "{http://www.w3.org/2000/svg}"
+KEPT = os.path.join(ROOT, "docs/pictures/rotating_drum.svg")
+
+
+def moves(group, kind):
+    """The values of an animated transform, as lists of numbers."""
+    found = group.find(f"{SVG}animateTransform[@type='{kind}']")
+    return [[float(v) for v in value.split()] for value in found.get("values").split(";")]
+
+
+class Kept(unittest.TestCase):
+    def test_it_is_small_and_asks_for_nothing(self):
+        self.assertLess(os.path.getsize(KEPT), 0.5e6)
+        with open(KEPT, encoding="utf-8") as file:
+            text = file.read()
+        self.assertNotRegex(text.replace('xmlns="http://www.w3.org/2000/svg"', ""), r"https?:|<script|href|url\(")
+        self.assertEqual(len(ElementTree.fromstring(text).findall(f".//{SVG}circle")), 170 + 2)
+
+    def test_the_readme_shows_it(self):
+        with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+            self.assertIn("(docs/pictures/rotating_drum.svg)", file.read())
+
+
+class Drawn(unittest.TestCase):
+    def test_disks_are_where_h5py_finds_them(self):
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py")
+        with tempfile.TemporaryDirectory() as home:
+            run, picture = os.path.join(home, "run"), os.path.join(home, "run.svg")
+            subprocess.run([CAIRN, "run", os.path.join(ROOT, "scenes/rotating_drum_2d.yaml"), "--out", run, "--quiet", "--set",
+                            "run.duration=0.2"], check=True, timeout=120)
+            subprocess.run([sys.executable, os.path.join(ROOT, "scripts/moving-picture"), run, picture], check=True, timeout=60)
+            drawn = ElementTree.parse(picture).getroot()
+            with h5py.File(os.path.join(run, "run.h5")) as file:
+                x = file["frames/bodies/x"][:].reshape(5, 91, 3)  # 0, 0.05, ... 0.2 s: the drum and 90 disks
+                angle, radius = file["frames/bodies/angle"][:].reshape(5, 91), file["bodies/radius"][:]
+        # the drum, of radius 1, is as wide as the picture without its margin of 4: 236 pixels a metre
+        disks = drawn.findall(f"{SVG}g")[1].findall(f"{SVG}g")
+        self.assertEqual(len(disks), 90)
+        for i, disk in enumerate(disks, 1):
+            circle = disk.find(f".//{SVG}circle")
+            self.assertAlmostEqual(float(circle.get("r")), 236 * radius[i], delta=0.06)
+            for (px, py), place, (turn,), a in zip(moves(disk, "translate"), x[:, i], moves(disk.find(f"{SVG}g"), "rotate"), angle[:, i]):
+                self.assertAlmostEqual(px, 4 + 236 * (1 + place[0]), delta=0.06)
+                self.assertAlmostEqual(py, 4 + 236 * (1 - place[1]), delta=0.06)
+                self.assertAlmostEqual(turn, -math.degrees(a), delta=0.51)
+        frames = [g for g in drawn.iter(f"{SVG}animate") if g.get("attributeName") == "visibility"]
+        self.assertEqual([g.get("keyTimes") for g in frames], ["0;0.125", "0;0.125;0.375", "0;0.375;0.625", "0;0.625;0.875", "0;0.875"])
+
+    def test_a_run_in_space_is_refused(self):
+        try:
+            import h5py  # noqa: F401
+        except ImportError:
+            self.skipTest("there is no h5py")
+        with tempfile.TemporaryDirectory() as home:
+            run = os.path.join(home, "run")
+            subprocess.run([CAIRN, "run", os.path.join(ROOT, "scenes/ball_drop.yaml"), "--out", run, "--quiet", "--set",
+                            "run.duration=0.1"], check=True, timeout=120)
+            done = subprocess.run([sys.executable, os.path.join(ROOT, "scripts/moving-picture"), run, os.path.join(home, "x.svg")],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertTrue(re.search("in 3D, expected one in 2D", done.stderr), done)
+            self.assertFalse(os.path.exists(os.path.join(home, "x.svg")))
+
+
+def test_moving_picture():
+    unittest.main(argv=["test_moving_picture", "Kept", "Drawn"])
+
+
 if __name__ == "__main__":
-    unittest.main()
+    globals()[sys.argv[1]]()

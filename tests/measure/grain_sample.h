@@ -2,8 +2,8 @@
 #ifndef CAIRN_TESTS_GRAIN_SAMPLE_H
 #define CAIRN_TESTS_GRAIN_SAMPLE_H
 
-#include "check.h"
 #include "measure/measure.h"
+#include "tests/check.h"
 
 enum { MOST_GRAINS = 40000, MOST_TOUCHES = 40000 };
 

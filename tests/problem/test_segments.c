@@ -1,9 +1,14 @@
-/* test_segments.c - contacts by kind: found once, and never those of another problem. */
-#include "problem/segments.h"
-
-#include "failing_allocator.h"
-#include "hard_problems.h"
+/* test_segments.c - contacts by kind, parts of problems, and what is no problem. */
+#include "cairn/cairn.h"
+#include "problem/forms.h"
 #include "problem/operator.h"
+#include "problem/segments.h"
+#include "tests/check.h"
+#include "tests/problems/hard_problems.h"
+#include "tests/problems/lattice_problem.h"
+#include "tests/problems/random_problem.h"
+
+/* ==== test_segments: contacts by kind: found once, and never those of another problem ========= */
 
 /* Two balls of 1 kg and radius 0.5, blocks 0 and 1. The contacts in turn: ball 0 on the floor and
  * on ball 1, both of balls; a stored row of each with a wall; one that acts on nothing; a joint. */
@@ -190,11 +195,288 @@ TEST(every_allocation_may_fail)
     }
 }
 
-int main(void)
+GROUP(test_segments)
 {
     RUN(CASE(six_contacts_are_four_segments),
         CASE(a_walk_is_cut_at_both_ends_whether_segments_are_known_or_not),
         CASE(wrong_segments_are_refused), CASE(a_copy_with_other_arrays_is_looked_at_anew),
         CASE(a_world_of_balls_poses_one_segment_and_disks_one_of_stored_rows),
         CASE(segments_change_no_bit), CASE(every_allocation_may_fail));
+}
+
+/* ==== test_part: a part of a problem says of its contacts what the whole says of them ========= */
+
+/* Every third contact. */
+static int choose(int contacts, int32_t *out)
+{
+    int count = 0;
+    for (int j = 1; j < contacts; j += 3)
+        out[count++] = j;
+    return count;
+}
+
+/* With impulses r in the part and none elsewhere, u = H M^-1 H' r + H v_free + w is the same. */
+static void check_part(const cairn_problem *whole)
+{
+    static int32_t contacts[4096];
+    static double r[3 * 4096], all[3 * 4096], u[3 * 4096], u_all[3 * 4096], v[6 * 4096],
+        v_all[6 * 4096];
+    cairn_arena scratch = { 0 };
+    cairn_problem_part part;
+    int d = whole->dimension, count = choose(whole->contacts, contacts);
+    CHECK(count > 5);
+    CHECK_OK(cairn_problem_take_part(whole, contacts, count, &scratch, &part));
+    const cairn_problem *p = &part.problem;
+    CHECK_INT(p->contacts, count);
+    CHECK(p->blocks <= whole->blocks && p->blocks <= 2 * count);
+    CHECK_OK(cairn_problem_check(p, NULL));
+    memset(all, 0, sizeof all);
+    for (int i = 0; i < d * count; i++)
+        r[i] = 1e-3 * (i % 7);
+    cairn_part_spread(contacts, count, d, r, all);
+    cairn_problem_apply(p, r, v, u);
+    cairn_problem_apply(whole, all, v_all, u_all);
+    for (int k = 0; k < count; k++) {
+        CHECK(p->b[k] == whole->b[contacts[k]] && p->mu[k] == whole->mu[contacts[k]]);
+        for (int i = 0; i < d; i++)
+            CHECK_NEAR(u[d * k + i], u_all[d * contacts[k] + i], 1e-13);
+    }
+    for (int k = 0; k < p->blocks; k++)
+        for (int i = 0; i < p->block_size; i++)
+            CHECK_NEAR(v[p->block_size * k + i], v_all[p->block_size * part.block[k] + i], 1e-13);
+    cairn_arena_destroy(&scratch);
+}
+
+TEST(contacts_of_balls_disks_and_boxes_move_as_in_the_whole)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cairn_world *world;
+        const cairn_problem p = settled_heap(dimension, 0.3, 8, 150, &world);
+        CHECK_INT(p.normal != NULL, dimension == 3);
+        check_part(&p);
+        cairn_world_destroy(world);
+    }
+    cairn_world *world = new_heap(3, 0.3, 4);
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = (cairn_vec3){ 0.2, 0.2, 0.2 };
+    def.position = (cairn_vec3){ 5, 5, 0.1 };
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    cairn_step_options options = step_by(0.005, "convex", 1e-4);
+    advance(world, &options, 60);
+    const cairn_problem mixed = next_problem(world, &options);
+    CHECK(mixed.normal && mixed.rows);
+    check_part(&mixed);
+    cairn_world_destroy(world);
+}
+
+TEST(every_allocation_for_a_part_may_fail)
+{
+    cairn_world *world;
+    const cairn_problem p = settled_heap(3, 0.3, 4, 40, &world);
+    static int32_t contacts[4096];
+    int count = choose(p.contacts, contacts);
+    cairn_status status = CAIRN_NO_MEMORY;
+    for (long n = 1; status != CAIRN_OK; n++) {
+        cairn_problem_part part;
+        cairn_arena scratch = { 0 };
+        meter m = { .fail_at = n };
+        meter_install(&m);
+        status = cairn_problem_take_part(&p, contacts, count, &scratch, &part);
+        CHECK_INT(status, m.calls >= n ? CAIRN_NO_MEMORY : CAIRN_OK);
+        cairn_arena_destroy(&scratch);
+        cairn_allocator_set(NULL);
+        CHECK_INT(m.alive, 0);
+    }
+    cairn_world_destroy(world);
+}
+
+GROUP(test_part)
+{
+    RUN(CASE(contacts_of_balls_disks_and_boxes_move_as_in_the_whole),
+        CASE(every_allocation_for_a_part_may_fail));
+}
+
+/* ==== test_check: what is not a one-step problem is refused, with the array and entry named */
+
+static random_problem sample(void)
+{
+    random_problem out;
+    make_random_problem(&out, 3, 6, 4, 11);
+    return out;
+}
+
+/* arrays in a copied sample point into the original: set them anew */
+static cairn_status check(random_problem *sample, cairn_error *error)
+{
+    *error = (cairn_error){ 0 };
+    sample->p.mass_inverse = sample->mass_inverse;
+    sample->p.v_free = sample->v_free;
+    sample->p.block = sample->block;
+    sample->p.H = sample->H;
+    sample->p.w = sample->w;
+    sample->p.b = sample->b;
+    sample->p.mu = sample->mu;
+    return cairn_problem_check(&sample->p, error);
+}
+
+TEST(a_good_problem_passes)
+{
+    cairn_error error;
+    random_problem p = sample();
+    CHECK_OK(check(&p, &error));
+}
+
+TEST(sizes_are_checked)
+{
+    cairn_error error;
+    random_problem p = sample();
+    p.p.dimension = 4;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "dimension");
+    p = sample();
+    p.p.block_size = 7;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "block_size");
+    p = sample();
+    p.p.contacts = -1;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "contacts");
+}
+
+TEST(entries_are_checked)
+{
+    cairn_error error;
+    random_problem p = sample();
+    p.block[5] = 6;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "contact 2 names block 6");
+    p = sample();
+    p.mu[3] = -0.1;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "contact 3");
+    p = sample();
+    p.mass_inverse[7] = -1;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "entry 7");
+    p = sample();
+    p.H[40] = NAN;
+    CHECK_INT(check(&p, &error), CAIRN_NOT_FINITE);
+    CHECK_CONTAINS(error.message, "entry 40 of H");
+    p = sample();
+    p.b[1] = INFINITY;
+    CHECK_INT(check(&p, &error), CAIRN_NOT_FINITE);
+    CHECK_CONTAINS(error.message, "entry 1 of b");
+}
+
+TEST(missing_arrays_are_refused)
+{
+    cairn_error error = { 0 };
+    cairn_problem p = { .dimension = 2, .block_size = 3, .blocks = 1 };
+    CHECK_INT(cairn_problem_check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "missing");
+    CHECK_INT(cairn_problem_check(&p, NULL), CAIRN_BAD_INPUT);
+}
+
+TEST(bounds_are_checked)
+{
+    cairn_error error = { 0 };
+    random_problem p = sample();
+    uint8_t bounded[8] = { 0, 0, 1 };
+    double lower[24] = { 0 }, upper[24] = { 0 }, compliance[24] = { 0 };
+    p.p.bounded = bounded;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "lower");
+    CHECK_CONTAINS(error.message, "contact 2 has bounded rows");
+    p.p.lower = lower;
+    p.p.upper = upper;
+    p.p.compliance = compliance;
+    int row = 2 * p.p.dimension + 1;
+    lower[row] = -INFINITY;
+    upper[row] = INFINITY;
+    CHECK_OK(check(&p, &error));
+    lower[row] = 1;
+    upper[row] = 0;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "the bounds 1 and 0");
+    lower[row] = NAN;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    lower[row] = upper[row] = INFINITY;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    lower[row] = 0;
+    compliance[row] = -1;
+    CHECK_INT(check(&p, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "compliance");
+}
+
+/* 2D: one tangent, one rolling component; 3D: two of each and one spinning. */
+TEST(components_are_checked)
+{
+    static const struct {
+        int dimension, rolling, spinning, directions;
+        const char *key; /* NULL: good */
+    } cases[] = { { 3, 1, 0, 0, NULL },        { 5, 2, 0, 0, NULL },
+                  { 6, 2, 1, 0, NULL },        { 4, 0, 1, 0, NULL },
+                  { 5, 0, 0, 0, "dimension" }, { 4, 1, 0, 0, "rolling" },
+                  { 4, 2, 0, 0, "rolling" },   { 3, 0, 1, 0, "spinning" },
+                  { 5, 2, 0, 8, "directions" } };
+    double mu[1] = { 0.5 }, bad[1] = { -1 }, q[6] = { 0 };
+    int64_t start[7] = { 0 };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cairn_error error = { 0 };
+        cairn_matrix W = { cases[i].dimension, cases[i].dimension, start, NULL, NULL };
+        cairn_problem p = { .dimension = cases[i].dimension,
+                            .rolling = cases[i].rolling,
+                            .spinning = cases[i].spinning,
+                            .directions = cases[i].directions,
+                            .contacts = 1,
+                            .W = &W,
+                            .q = q,
+                            .mu = mu };
+        CHECK_INT(cairn_problem_check(&p, &error), cases[i].key ? CAIRN_BAD_INPUT : CAIRN_OK);
+        CHECK_TEXT(error.key, cases[i].key ? cases[i].key : "");
+        p.mu_rolling = bad;
+        if (!cases[i].key && p.rolling)
+            CHECK_INT(cairn_problem_check(&p, &error), CAIRN_BAD_INPUT);
+    }
+}
+
+/* A problem of balls is good; each line spoils one number of it. */
+TEST(contacts_of_balls_are_checked)
+{
+    static const struct {
+        int spoil;
+        const char *key;
+    } cases[] = { { 0, "" },        { 1, "normal" }, { 2, "normal" }, { 3, "mass_inverse" },
+                  { 4, "radius" },  { 5, "block" },  { 6, "rows" },   { 7, "H" },
+                  { 8, "tangent" }, { 9, "normal" } };
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        cairn_arena arena = { 0 };
+        cairn_error error = { 0 };
+        lattice_problem l;
+        CHECK(make_lattice_problem(3, 0.3, &arena, &l));
+        cairn_problem p = lattice_of_both(&l);
+        int at = cases[k].spoil;
+        l.normal[4].x += at == 1 ? 1e-3 : 0;
+        l.tangent[4] = at == 2 ? l.normal[4] : l.tangent[4];
+        l.mass_inverse[11] *= at == 3 ? 2 : 1;
+        l.radius[5] = at == 4 ? -1 : l.radius[5];
+        l.block[9] = at == 5 ? l.block[8] : l.block[9];
+        l.rows[7] = at == 6 ? -2 : l.rows[7];
+        l.H[36 * 3] = at == 7 ? NAN : l.H[36 * 3];
+        p.tangent = at == 8 ? NULL : p.tangent;
+        p.dimension = at == 9 ? 2 : 3;
+        CHECK_INT(cairn_problem_check(&p, &error), at == 0   ? CAIRN_OK
+                                                   : at == 7 ? CAIRN_NOT_FINITE
+                                                             : CAIRN_BAD_INPUT);
+        CHECK_TEXT(error.key, cases[k].key);
+        cairn_arena_destroy(&arena);
+    }
+}
+
+GROUP(test_check)
+{
+    RUN(CASE(a_good_problem_passes), CASE(sizes_are_checked), CASE(entries_are_checked),
+        CASE(missing_arrays_are_refused), CASE(bounds_are_checked), CASE(components_are_checked),
+        CASE(contacts_of_balls_are_checked));
 }

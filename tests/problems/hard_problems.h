@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/common.h"
+#include "tests/problems/worlds.h"
 #include "world/step.h"
-#include "worlds.h"
 
 typedef struct hard_problem {
     cairn_problem p;
@@ -174,7 +174,7 @@ static inline hard_problem make_plane_wall(int rows, double ratio, double mu)
 
 /* Rows of n, n - 1, ... 1 disks: radius 1, mass 1, inertia 1/2, gravity 9.81, step 0.05, from
  * rest; n (n + 1)/2 disks, 3 n (n - 1)/2 + n contacts. */
-static inline hard_problem make_pile(int rows, double mu)
+static inline hard_problem make_hard_pile(int rows, double mu)
 {
     int count = rows * (rows + 1) / 2, k = 0;
     hard_problem h = hard_problem_new(2, 3, count, 3 * count);
@@ -200,7 +200,7 @@ static inline hard_problem make_pile(int rows, double mu)
 
 /* A point mass 1 in a corner of half angle alpha that opens upwards, pulled out with velocity
  * (0, 1/cos alpha) [C09]. Two contacts; b = 0; s is for the caller to set in p.s. */
-static inline hard_problem make_bead(double alpha, double mu)
+static inline hard_problem make_hard_bead(double alpha, double mu)
 {
     hard_problem h = hard_problem_new(2, 2, 1, 2);
     double c = cos(alpha), s = sin(alpha);
@@ -259,7 +259,7 @@ static inline cairn_problem next_problem(cairn_world *world, const cairn_step_op
     cairn_mechanism joints;
     cairn_posed posed;
     cairn_candidates candidates = cairn_candidates_none(world, options->time_step);
-    CHECK_OK(cairn_world_put_in_order(world));
+    CHECK_OK(cairn_world_put_in_order(world, options));
     cairn_step step = cairn_step_begin(world, options, &report);
     CHECK_OK(cairn_step_free_motion(&step, &motion));
     CHECK_OK(cairn_step_candidates(&step, &motion, &candidates));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/random.h"
+#include "base/common.h"
 #include "cairn/problem.h"
 #include "math/vec.h"
 

@@ -1,13 +1,109 @@
-/* row_problems.h - one-step problems with rows of bounds, made by hand: chains, loops, motors,
- * limits, springs. 3D bodies whose frames are the world's. */
-#ifndef CAIRN_TESTS_ROW_PROBLEMS_H
-#define CAIRN_TESTS_ROW_PROBLEMS_H
+/* random_problem.h - one-step problems made at random or by hand: contacts, rows with bounds,
+ * both. */
+#ifndef CAIRN_TESTS_RANDOM_PROBLEM_H
+#define CAIRN_TESTS_RANDOM_PROBLEM_H
 
 #include <math.h>
 #include <string.h>
 
-#include "base/random.h"
+#include "base/common.h"
 #include "cairn/problem.h"
+
+/* ==== random one-step problems for tests, reproducible from a seed.
+ * Each contact has identity rows on a block of its own and a little random coupling to another:
+ * a well-posed family, W is safely positive definite. */
+
+enum { MOST_CONTACTS = 64, MOST_BLOCKS = 64 };
+
+typedef struct random_problem {
+    cairn_problem p;
+    double mass_inverse[MOST_BLOCKS * 6], v_free[MOST_BLOCKS * 6];
+    int32_t block[2 * MOST_CONTACTS];
+    double H[MOST_CONTACTS * 36], w[MOST_CONTACTS * 3], b[MOST_CONTACTS], mu[MOST_CONTACTS];
+} random_problem;
+
+/* Contact j acts on block j and on a random other block, or on nothing else; contacts <= blocks. */
+static inline void make_random_problem(random_problem *out, int dimension, int blocks, int contacts,
+                                       uint64_t seed)
+{
+    uint64_t state = seed;
+    int n = dimension == 3 ? 6 : 3, rows = dimension * n;
+    for (int i = 0; i < blocks * n; i++) {
+        out->mass_inverse[i] = cairn_random_between(&state, 0.5, 1);
+        out->v_free[i] = 3 * cairn_random_normal(&state);
+    }
+    for (int j = 0; j < contacts; j++) {
+        int b = (int)(cairn_random_uniform(&state) * (blocks + 1)) - 1;
+        out->block[2 * j] = j;
+        out->block[2 * j + 1] = b == j ? -1 : b;
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < rows; i++) {
+                double *entry = &out->H[(2 * j + side) * rows + i];
+                *entry = side ? 0.15 * cairn_random_normal(&state) : i / n == i % n;
+            }
+        for (int i = 0; i < dimension; i++)
+            out->w[j * dimension + i] = 0.1 * cairn_random_normal(&state);
+        out->b[j] = 0.2 * cairn_random_uniform(&state);
+        out->mu[j] = cairn_random_between(&state, 0.1, 0.8);
+    }
+    out->p = (cairn_problem){ .dimension = dimension,
+                              .block_size = n,
+                              .blocks = blocks,
+                              .contacts = contacts,
+                              .mass_inverse = out->mass_inverse,
+                              .v_free = out->v_free,
+                              .block = out->block,
+                              .H = out->H,
+                              .w = out->w,
+                              .b = out->b,
+                              .mu = out->mu };
+}
+
+/* ==== random problems in which contacts and rows with bounds of all sorts meet ================ */
+
+typedef struct mixed_problem {
+    random_problem random;
+    uint8_t bounded[MOST_CONTACTS];
+    double lower[MOST_CONTACTS * 3], upper[MOST_CONTACTS * 3], compliance[MOST_CONTACTS * 3];
+} mixed_problem;
+
+/* Bounds of one row by its number: equation, limit from below, from above, motor, spring, fixed
+ * impulse, unused (H = 0). */
+static inline void mix_row(mixed_problem *x, int at, int sort, uint64_t *state)
+{
+    int d = x->random.p.dimension, n = x->random.p.block_size, j = at / d, i = at % d;
+    double bound = cairn_random_between(state, 0.1, 2);
+    x->lower[at] = sort == 1 ? 0 : sort == 3 ? -bound : sort == 5 ? bound : -INFINITY;
+    x->upper[at] = sort == 2 ? 0 : sort == 3 || sort == 5 ? bound : INFINITY;
+    x->compliance[at] = sort == 4 ? cairn_random_between(state, 0.01, 10) : 0;
+    for (int k = 0; sort == 6 && k < n; k++)
+        x->random.H[(2 * j) * d * n + i * n + k] = x->random.H[(2 * j + 1) * d * n + i * n + k] = 0;
+    if (sort == 6) {
+        x->lower[at] = x->upper[at] = 0;
+        x->random.w[at] = 0;
+    }
+}
+
+/* Every other contact of a random problem becomes rows. */
+static inline void make_mixed_problem(mixed_problem *x, int dimension, int contacts, uint64_t seed)
+{
+    uint64_t state = seed;
+    make_random_problem(&x->random, dimension, contacts + 2, contacts, seed);
+    for (int j = 0; j < contacts; j++) {
+        x->bounded[j] = (uint8_t)(j % 2);
+        for (int i = 0; i < dimension; i++)
+            if (j % 2)
+                mix_row(x, j * dimension + i, (j / 2 + i * 3) % 7, &state);
+    }
+    cairn_problem *p = &x->random.p;
+    p->bounded = x->bounded;
+    p->lower = x->lower;
+    p->upper = x->upper;
+    p->compliance = x->compliance;
+}
+
+/* ==== one-step problems with rows of bounds, made by hand: chains, loops, motors,
+ * limits, springs. 3D bodies whose frames are the world's. */
 
 enum { ROW_BODIES = 128, ROW_CONTACTS = 256 };
 

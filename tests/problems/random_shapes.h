@@ -1,11 +1,14 @@
-/* random_shapes.h - bounded shapes of every convex kind at random, for tests and benchmarks. */
+/* random_shapes.h - shapes at random and pairs of colliders, for tests and benchmarks. */
 #ifndef CAIRN_TESTS_RANDOM_SHAPES_H
 #define CAIRN_TESTS_RANDOM_SHAPES_H
 
-#include "base/random.h"
+#include "base/common.h"
 #include "collide/collide.h"
+#include "collide/convex.h"
 #include "math/vec.h"
 #include "shape/shape.h"
+
+/* ==== bounded shapes of every convex kind at random, for tests and benchmarks ================= */
 
 /* The kinds that have a support map; the second list: those of the plane. */
 static const cairn_shape_kind convex_kinds_3d[] = {
@@ -82,6 +85,24 @@ static inline cairn_collider draw_collider(const cairn_shape *shape, int dimensi
     c.q = draw_turn(state, dimension);
     c.extent = cairn_shape_extent(shape);
     return c;
+}
+
+/* ==== pairs of colliders, for tests and benchmarks that place colliders ======================= */
+
+/* The zones of colliders, in scratch; NULL: no memory. */
+static inline cairn_zone *zones_of(const cairn_collider *colliders, int count, cairn_arena *scratch)
+{
+    cairn_zone *zones = cairn_arena_take(scratch, (size_t)count, sizeof *zones);
+    for (int i = 0; zones && i < count; i++)
+        zones[i] = cairn_zone_of(&colliders[i]);
+    return zones;
+}
+
+static inline cairn_status pairs_of(const cairn_broad_phase *broad, const cairn_collider *colliders,
+                                    int count, cairn_arena *scratch, cairn_pair_list *out)
+{
+    const cairn_zone *zones = zones_of(colliders, count, scratch);
+    return zones ? cairn_pairs_find(broad, zones, count, scratch, out) : CAIRN_NO_MEMORY;
 }
 
 #endif

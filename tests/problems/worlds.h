@@ -1,8 +1,48 @@
-/* worlds.h - worlds for physics tests, and stepping them; every failure fails the test. */
+/* worlds.h - worlds made by hand, and stepping them; every failure fails the test. */
 #ifndef CAIRN_TESTS_WORLDS_H
 #define CAIRN_TESTS_WORLDS_H
 
-#include "small_world.h"
+#include "cairn/cairn.h"
+#include "tests/check.h"
+
+/* ==== worlds made by hand in a few lines: one material, spheres, walls ======================== */
+
+static inline cairn_body_id add_sphere(cairn_world *world, double radius, cairn_vec3 position)
+{
+    cairn_body_id id;
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_SPHERE, cairn_world_dimension(world));
+    def.shape.radius = radius;
+    def.position = position;
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    return id;
+}
+
+static inline cairn_body_id add_wall(cairn_world *world, cairn_shape shape, cairn_vec3 position)
+{
+    cairn_body_id id;
+    cairn_body_def def = cairn_body_def_default();
+    def.motion = CAIRN_MOTION_FIXED;
+    def.shape = shape;
+    def.position = position;
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    return id;
+}
+
+static inline cairn_world *world_create(int dimension)
+{
+    cairn_world *world = NULL;
+    cairn_world_def def = cairn_world_def_default();
+    cairn_material_def material = cairn_material_def_default();
+    int number;
+    def.dimension = dimension;
+    def.gravity = dimension == 2 ? (cairn_vec3){ 0, -9.81, 0 } : (cairn_vec3){ 0, 0, -9.81 };
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, &number));
+    return world;
+}
+
+/* ==== worlds for physics tests, and stepping them; every failure fails the test =============== */
 
 /* A world with one material (mu, e) and gravity along the last axis. */
 static inline cairn_world *new_world(int dimension, double gravity, double mu, double restitution)
@@ -87,6 +127,32 @@ static inline cairn_world *new_heap(int dimension, double mu, int layers)
                 add_ball(world, radius, at, origin);
             }
     return world;
+}
+
+/* ==== a step in which an allocation fails, for each one that it makes ========================= */
+
+/* The first step of a world: each failed allocation is told, and nothing leaks. */
+static inline void check_step_without_memory(cairn_world *(*make)(void),
+                                             const cairn_step_options *options)
+{
+    meter m = { 0 };
+    long calls = 1;
+    for (long n = 0; n < calls; n++) {
+        cairn_step_report report;
+        meter_install(&m);
+        cairn_world *world = make();
+        long start = m.calls;
+        m.fail_at = n ? start + n : 0;
+        cairn_status status = cairn_world_step(world, options, &report);
+        CHECK_INT(status, n ? CAIRN_NO_MEMORY : CAIRN_OK);
+        if (n == 0)
+            calls = m.calls - start + 1;
+        cairn_world_destroy(world);
+        cairn_allocator_set(NULL);
+        CHECK_INT(m.alive, 0);
+        m = (meter){ 0 };
+    }
+    CHECK(calls > 3);
 }
 
 #endif

@@ -1,7 +1,12 @@
-/* test_run.c - runs from beginning to end: what is computed, what is written, how they end. */
-#include "run_scene.h"
-
+/* test_run.c - runs as a whole, and their folders. */
 #include <sys/wait.h>
+#include <time.h>
+
+#include "run/output.h"
+#include "tests/problems/run_scene.h"
+#include "tests/problems/saved_world.h"
+
+/* ==== test_run: runs from beginning to end: what is computed, what is written, how they end */
 
 /* Runs the scene into a folder and destroys its world. */
 static cairn_run_summary run_scene(cairn_scene *s, const char *into)
@@ -475,7 +480,7 @@ TEST(a_run_without_folder_and_error_only_computes)
     CHECK_INT(cairn_run(&s, NULL, NULL, NULL, NULL, NULL), CAIRN_BAD_INPUT);
 }
 
-int main(void)
+GROUP(test_run)
 {
     RUN(CASE(a_run_of_0_1_s_in_steps_of_5_ms_has_20_steps_and_6_frames),
         CASE(steps_are_rounded_to_the_nearest), CASE(a_step_longer_than_the_run_is_refused),
@@ -499,4 +504,580 @@ int main(void)
         CASE(a_killed_run_leaves_a_part_that_can_be_read),
         CASE(a_run_survives_the_failure_of_any_allocation),
         CASE(a_run_without_folder_and_error_only_computes));
+}
+
+/* ==== test_run_folder: whether a folder can take a new run ==================================== */
+
+static cairn_error error;
+
+static cairn_status check(const folder *f)
+{
+    error = (cairn_error){ 0 };
+    return cairn_run_folder_check(f->path, &error);
+}
+
+static bool stop(const cairn_progress *progress, void *context)
+{
+    (void)context;
+    return progress->step < 5;
+}
+
+/* Runs three spheres into the folder, to the end or until `progress` says so, and checks it. */
+static cairn_status check_after_run(const folder *f, cairn_progress_fn *progress)
+{
+    cairn_scene s = scene_create(3);
+    CHECK_OK(cairn_run(&s, f->path, progress, NULL, NULL, NULL));
+    scene_destroy(&s);
+    return check(f);
+}
+
+TEST(a_folder_without_a_run_can_take_one)
+{
+    folder f = folder_create();
+    CHECK_OK(check(&f));
+    file_write(&f, "notes.txt", "mine");
+    CHECK_OK(check(&f));
+    CHECK_OK(cairn_run_folder_check("no/such/folder", &error));
+    folder_remove(f.path);
+}
+
+TEST(a_finished_run_is_told_with_its_ending)
+{
+    folder f = folder_create();
+    CHECK_INT(check_after_run(&f, NULL), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.file, f.path);
+    CHECK_TEXT(error.message, "this folder holds a run (complete, t = 0.1 s): --force replaces it, "
+                              "--out names another folder");
+    CHECK_INT(cairn_run_folder_check(f.path, NULL), CAIRN_BAD_INPUT);
+    folder_remove(f.path);
+}
+
+TEST(a_run_that_can_go_on_says_how)
+{
+    folder f = folder_create();
+    CHECK_INT(check_after_run(&f, stop), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message,
+                   "this folder holds a run (interrupted, t = 0.025 s): 'cairn resume ");
+    CHECK_CONTAINS(error.message, "' goes on with it, --force replaces it");
+    folder_remove(f.path);
+}
+
+/* A cube that a first step of 10 s would take too far. */
+TEST(a_run_without_a_step_may_be_replaced)
+{
+    folder f = folder_create();
+    cairn_scene *s =
+        scene_text_good("cairn: 1\nrun: {time_step: 10, duration: 100}\nbodies:\n"
+                        "  - {motion: fixed, shape: {half_space: {}}}\n"
+                        "  - {shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0, 0.2]}\n",
+                        NULL);
+    CHECK_INT(cairn_run(s, f.path, NULL, NULL, NULL, NULL), CAIRN_BAD_INPUT);
+    CHECK(file_exists(&f, "run.h5"));
+    CHECK_OK(check(&f));
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+TEST(what_is_left_of_a_run_counts_too)
+{
+    folder f = folder_create();
+    file_write(&f, "run.h5.part", "not much");
+    CHECK_INT(check(&f), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "this folder holds a run (it cannot be read): --force");
+    folder_remove(f.path);
+}
+
+GROUP(test_run_folder)
+{
+    RUN(CASE(a_folder_without_a_run_can_take_one), CASE(a_finished_run_is_told_with_its_ending),
+        CASE(a_run_that_can_go_on_says_how), CASE(a_run_without_a_step_may_be_replaced),
+        CASE(what_is_left_of_a_run_counts_too));
+}
+
+/* ==== test_run_output: the three outputs together ============================================= */
+
+TEST(without_a_folder_every_call_does_nothing)
+{
+    cairn_scene s = scene_create(3);
+    cairn_run_output output;
+    cairn_step_report report = { .solve.converged = true };
+    cairn_run_summary summary = { 0 };
+    cairn_run_ending ending = { "complete", "" };
+    CHECK_OK(cairn_run_output_create(NULL, &s, &output, NULL));
+    CHECK_OK(cairn_run_output_step(&output, 1, 0.1, &report, NULL));
+    CHECK_OK(cairn_run_output_frame(&output, 1, NULL));
+    CHECK_OK(cairn_run_output_commit(&output, &summary, &ending, NULL));
+    CHECK_INT(output.frames, 0);
+    cairn_run_output_destroy(&output);
+    scene_destroy(&s);
+}
+
+TEST(the_first_frame_is_on_the_disk_before_the_run_ends)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    cairn_run_output output;
+    cairn_run_info info;
+    CHECK_OK(cairn_run_output_create(f.path, &s, &output, NULL));
+    CHECK_OK(cairn_run_output_frame(&output, 0, NULL));
+    CHECK_CONTAINS(file_text(&f, "paraview/bodies.pvd"), "bodies_000000.vtp");
+    CHECK_OK(cairn_run_read_info(file_copy(&f, "run.h5.part").text, &info, NULL));
+    CHECK_INT(info.frames, 1);
+    CHECK_INT(info.bodies, 4);
+    cairn_run_output_destroy(&output);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* The next flush is begun with a frame and ended by a later step, when all is packed. */
+TEST(a_flush_ends_while_steps_go_on)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    cairn_run_output output;
+    cairn_run_info info = { .frames = 1 };
+    cairn_step_report report = { .solve.converged = true };
+    CHECK_OK(cairn_run_output_create(f.path, &s, &output, NULL));
+    CHECK_OK(cairn_run_output_frame(&output, 0, NULL));
+    output.flush_costs = 0; /* it is time for one */
+    CHECK_OK(cairn_run_output_frame(&output, 1, NULL));
+    for (int k = 0; k < 10000 && info.frames == 1; k++) {
+        CHECK_OK(cairn_run_output_step(&output, k + 2, 0.1, &report, NULL));
+        if (!cairn_run_file_is_flushing(output.file))
+            CHECK_OK(cairn_run_read_info(file_copy(&f, "run.h5.part").text, &info, NULL));
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    CHECK_INT(info.frames, 2);
+    cairn_run_output_destroy(&output);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+GROUP(test_run_output)
+{
+    RUN(CASE(without_a_folder_every_call_does_nothing),
+        CASE(the_first_frame_is_on_the_disk_before_the_run_ends),
+        CASE(a_flush_ends_while_steps_go_on));
+}
+
+/* ==== test_run_events: what happens once, and where it is told =============================== */
+
+/* Balls on a gate: it opens when they have settled, they leave, a lid starts to rise at 0.1 s and
+ * stops when pushed, and the run ends when nothing leaves any more. */
+static const char *const scene_events =
+    "cairn: 1\n"
+    "bodies:\n"
+    "  - {name: gate, motion: fixed, shape: {box: {size: [2, 2, 0.2]}}, position: [0, 0, -0.1]}\n"
+    "  - {shape: {sphere: {radius: 0.1}}, position: [0, 0, 0.11]}\n"
+    "  - {shape: {sphere: {radius: 0.1}}, position: [0.5, 0, 0.12]}\n"
+    "  - {name: lid, motion: driven, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [5, 0, 0],\n"
+    "     drivers: [velocity: {velocity: [0, 0, 1], start: .inf}]}\n"
+    "  - {shape: {sphere: {radius: 0.1}}, position: [5, 0, 0.5], mass: 2}\n"
+    "outlets: [box: {name: pit, centre: [0, 0, -1], size: [9, 9, 1]}]\n"
+    "events:\n"
+    "  - {when: {time: {at: 0.1}}, do: {start_driver: lid}}\n"
+    "  - {when: {force_above: {body: lid, force: 15}}, do: {stop_driver: lid}}\n"
+    "  - {when: {settled: {speed: 0.01, for: 0.05, from: 0.3}}, do: {open: gate}}\n"
+    "  - {when: {mass_below: {mass: 2.5}}, do: {save_state: empty}}\n"
+    "  - {when: {flow_stops: {outlet: pit, for: 0.2}}, do: stop_run}\n"
+    "run: {time_step: 5e-3, duration: 3, tolerance: 1e-8, certificate: full, paraview: false,\n"
+    "      picture: false, checkpoint_every: 0.1}\n";
+
+static bool stop_at_step(const cairn_progress *progress, void *context)
+{
+    return progress->step < *(const int64_t *)context;
+}
+
+TEST(events_happen_once_in_their_order)
+{
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_events, NULL);
+    cairn_run_summary summary;
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, &summary, NULL));
+    const cairn_event *e = scene->events;
+    CHECK_INT(scene->event_count, 5);
+    CHECK_INT(e[0].step, 20); /* 0.1 s */
+    /* the lid rises by 1 m/s from 0.1 s on, and the ball falls from 0.35 m above it */
+    CHECK(e[1].step > 20 && e[1].step < 80);
+    CHECK(e[2].time >= 0.35 && e[2].step > e[1].step);
+    /* both balls fall from 0.1 m to -0.5 m in 0.35 s */
+    CHECK_NEAR(e[3].time - e[2].time, sqrt(2 * 0.6 / 9.81), 0.02);
+    CHECK_NEAR(e[4].time - e[3].time, 0.2, 0.006);
+    CHECK_INT(summary.steps, e[4].step);
+    CHECK_INT(summary.bodies, 2); /* lid and ball */
+    CHECK(file_exists(&f, "empty.state"));
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"ending\": \"event\"");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"do\": \"open\"");
+    cairn_scene_destroy(scene);
+    folder_remove(f.path);
+}
+
+/* Stopped before, between and after the events: the same end, and each event is in the file once. */
+TEST(events_go_on_after_a_resume)
+{
+    static const int64_t stops[] = { 5, 40, 60, 100, 150 };
+    cairn_scene *scene = scene_text_good(scene_events, NULL);
+    cairn_run_summary whole, summary;
+    CHECK_OK(cairn_run(scene, NULL, NULL, NULL, &whole, NULL));
+    cairn_scene_destroy(scene);
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+        folder f = folder_create();
+        int64_t stop = stops[i];
+        const cairn_resume_options options = { .threads = 1 };
+        scene = scene_text_good(scene_events, NULL);
+        CHECK_OK(cairn_run(scene, f.path, stop_at_step, &stop, &summary, NULL));
+        CHECK(summary.interrupted);
+        cairn_scene_destroy(scene);
+        CHECK_OK(cairn_run_resume(f.path, &options, &scene, &summary, NULL));
+        CHECK(summary.hash == whole.hash && summary.steps == whole.steps);
+        cairn_recording *recording;
+        cairn_recording_column column;
+        char place[600];
+        snprintf(place, sizeof place, "%s/run.h5", f.path);
+        CHECK_OK(cairn_recording_open(place, &recording, NULL));
+        CHECK_OK(cairn_recording_look(recording, "events/step", &column, NULL));
+        CHECK_INT(column.rows, 5);
+        cairn_recording_close(recording);
+        cairn_scene_destroy(scene);
+        folder_remove(f.path);
+    }
+}
+
+TEST(events_with_unknown_names_are_refused)
+{
+#define EVENTS(line) "cairn: 1\nevents: [" line "]\nrun: {time_step: 0.01, duration: 1}\n"
+    static const refused wrong[] = {
+        { EVENTS("{when: {time: {at: 1}}, do: {open: gate}}"), 2, 45, "events.0.do.open",
+          "unknown body 'gate': none has a name" },
+        { EVENTS("{when: {sometime: {at: 1}}, do: stop_run}"), 2, 18, "events.0.when.sometime",
+          "unknown condition 'sometime'" },
+        { EVENTS("{when: {time: {at: 1}}, do: stop}"), 2, 38, "events.0.do",
+          "unknown action 'stop'" },
+        { EVENTS("{when: {time: {at: 1}}, do: {save_state: ../up}}"), 2, 51,
+          "events.0.do.save_state", "expected letters, digits, - and _" },
+        { EVENTS("{when: {flow_stops: {for: 1, outlet: pit}}, do: stop_run}"), 2, 47,
+          "events.0.when.flow_stops.outlet", "unknown outlet 'pit'" },
+    };
+    CHECK_REFUSED(wrong);
+}
+
+GROUP(test_run_events)
+{
+    RUN(CASE(events_happen_once_in_their_order), CASE(events_go_on_after_a_resume),
+        CASE(events_with_unknown_names_are_refused));
+}
+
+/* ==== test_start: scenes that start from the state of a run ================================== */
+
+/* The scene of a start from folder `f`; `rest` are its other keys, without `run`. */
+static const char *start_text(const folder *f, const char *more, const char *rest)
+{
+    static char text[2000];
+    snprintf(text, sizeof text,
+             "cairn: 1\nstart: {run: %s%s}\n%s"
+             "run: {time_step: 4e-3, duration: 0.12, frame_interval: 0.02, certificate: full,\n"
+             "      tolerance: %s, scheme: coulomb, paraview: false, picture: false}\n",
+             f->path, more, rest, "1e-4");
+    return text;
+}
+
+static cairn_run_summary run_text(const char *text, const char *override, const char *into)
+{
+    cairn_scene *scene = scene_text_good(text, override);
+    cairn_run_summary summary;
+    cairn_error said;
+    if (cairn_run(scene, into, NULL, NULL, &summary, &said) != CAIRN_OK)
+        fail_msg("%s: %s", said.key, said.message);
+    cairn_scene_destroy(scene);
+    return summary;
+}
+
+/* Gravity, friction and a rate that vary, a driver with a speed, bodies that leave and come back. */
+static const char *const scene_flow =
+    "cairn: 1\n"
+    "gravity: [2 * sin(9 * t), 0, {ramp: {from: -9.81, to: -12, stop: 0.2}}]\n"
+    "materials: {rock: {friction: {harmonic: {mean: 0.3, amplitude: 0.2, frequency: 9}}}}\n"
+    "bodies:\n"
+    "  - {name: floor, motion: driven, shape: {box: {size: [0.5, 0.5, 0.1]}},\n"
+    "     drivers: [motion: {vz: 0.3 * cos(30 * t)}]}\n"
+    "generators:\n"
+    "  - pour: {name: top, count: 8, rate: 400 * t, centre: [0, 0, 0.2], size: [0.6, 0.4, 0.1],\n"
+    "           velocity: [1, 0, -2], radius: 0.04, group: 3}\n"
+    "outlets: [height: {name: pit, below: 0, to: top}]\n"
+    "run: {time_step: 4e-3, duration: 0.12, frame_interval: 0.02, paraview: false}\n";
+
+/* The same scene in one run of 60 steps, and in two of 30, of which the second starts from the
+ * first. */
+TEST(a_start_that_changes_nothing_goes_on_bit_for_bit)
+{
+    const char *const texts[] = { scene_3d, scene_2d, scene_machine, scene_shapes, scene_flow };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        folder f = folder_create(), g = folder_create();
+        char whole[8000], half[8000];
+        const char *run = strstr(texts[i], "run: {");
+        int head = (int)(run - texts[i]);
+        const char *same = "run: {time_step: 4e-3, certificate: full, scheme: coulomb, tolerance: "
+                           "1e-4, paraview: false, duration: ";
+        snprintf(whole, sizeof whole, "%.*s%s0.24}\n", head, texts[i], same);
+        snprintf(half, sizeof half, "%.*s%s0.12}\n", head, texts[i], same);
+        uint64_t hash = run_text(whole, NULL, NULL).hash;
+        CHECK(run_text(half, NULL, f.path).hash != hash);
+        snprintf(half, sizeof half, "cairn: 1\nstart: {run: %s, time: last}\n%s0.12}\n", f.path,
+                 same);
+        cairn_run_summary second = run_text(half, NULL, g.path);
+        CHECK_INT(second.steps, 30);
+        CHECK_NEAR(second.time, 0.24, 1e-15);
+        CHECK(second.hash == hash);
+        if (getenv("CAIRN_CHECK"))
+            CHECK_INT(full_verdict(&g), CERTIFIED);
+        folder_remove(f.path);
+        folder_remove(g.path);
+    }
+}
+
+/* A cube rests on a floor in a gravity that is tilted by atan 0.3. With mu 0.5 it stays; with 0.2
+ * it slides at a = g cos (0.3 - 0.2), g cos = 10. */
+static const char *const slope =
+    "cairn: 1\ngravity: [3, 0, -10]\nmaterials: {rock: {friction: 0.5}, other: {}}\n"
+    "bodies:\n  - {name: floor, motion: fixed, material: rock, shape: half_space}\n"
+    "  - {name: cube, material: rock, shape: {box: {size: [1, 1, 1]}}, position: [0, 0, 0.5]}\n"
+    "run: {time_step: 4e-3, duration: 0.12, tolerance: 1e-9, paraview: false, picture: false}\n";
+
+TEST(a_start_changes_materials)
+{
+    folder f = folder_create();
+    CHECK(run_text(slope, NULL, f.path).displacement < 1e-6);
+    cairn_scene *s = scene_text_good(
+        start_text(&f, "", "materials: {rock: {friction: 0.2}, new: {friction: 1}}\n"),
+        "run.tolerance=1e-9");
+    CHECK_INT(s->material_count, 3);
+    CHECK_TEXT(s->material_names[0], "rock");
+    CHECK_TEXT(s->material_names[2], "new");
+    CHECK_NEAR(cairn_world_time(s->world), 0.12, 1e-15);
+    CHECK_OK(cairn_run(s, NULL, NULL, NULL, NULL, NULL));
+    int row = cairn_body_row(s->world, (cairn_body_id){ 1 });
+    CHECK_NEAR(cairn_world_bodies(s->world).v[row].x, 1.0 * 0.12, 1e-6);
+    cairn_scene_destroy(s);
+    /* and gravity: without a slope it stays, with any friction */
+    s = scene_text_good(start_text(&f, "", "gravity: [0, 0, -10]\n"), NULL);
+    CHECK_NEAR(cairn_world_gravity(s->world).x, 0, 0);
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+TEST(a_start_removes_replaces_and_adds_bodies)
+{
+    folder f = folder_create();
+    run_text(slope, NULL, f.path);
+    /* without the floor the cube falls freely: v = g t */
+    cairn_scene *s = scene_text_good(
+        start_text(&f, ", remove: [floor]",
+                   "bodies:\n  - {name: ball, material: other, shape: {sphere: {radius: 0.1}},\n"
+                   "     position: [5, 0, 0]}\n"),
+        NULL);
+    CHECK_OK(cairn_run(s, NULL, NULL, NULL, NULL, NULL));
+    cairn_bodies b = cairn_world_bodies(s->world);
+    CHECK_INT(b.count, 2);
+    CHECK_NEAR(b.v[cairn_body_row(s->world, (cairn_body_id){ 1 })].z, -10 * 0.12, 1e-5);
+    CHECK_TEXT(s->body_names[2], "ball");
+    CHECK(s->body_names[0] == NULL);
+    cairn_scene_destroy(s);
+    /* a body of the same name takes the place of the old one */
+    s = scene_text_good(start_text(&f, "",
+                                   "bodies:\n  - {name: floor, motion: driven, material: other,\n"
+                                   "     shape: half_space, drivers: [{velocity: {velocity: [0, 0, "
+                                   "-1]}}]}\njoints: [{ball: {a: cube, anchor: [0, 0, 1]}}]\n"),
+                        NULL);
+    CHECK_INT(cairn_world_bodies(s->world).count, 2);
+    CHECK_INT(cairn_body_row(s->world, (cairn_body_id){ 0 }), -1);
+    CHECK_TEXT(s->body_names[2], "floor");
+    CHECK_INT(cairn_world_joint_count(s->world), 1);
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+/* A number takes the place of a function of time; what the scene does not name still varies. */
+TEST(a_start_changes_functions_of_time)
+{
+    folder f = folder_create();
+    run_text(scene_flow, NULL, f.path);
+    cairn_scene *s = scene_text_good(start_text(&f, "", ""), NULL);
+    CHECK(cairn_world_varies(s->world, CAIRN_VARIED_GRAVITY_X));
+    CHECK(cairn_world_varies(s->world, CAIRN_VARIED_FRICTION));
+    cairn_scene_destroy(s);
+    s = scene_text_good(start_text(&f, "",
+                                   "gravity: [0, 4 * t, -5]\n"
+                                   "materials: {rock: {friction: 0.7}}\n"),
+                        NULL);
+    cairn_material_def rock;
+    CHECK(!cairn_world_varies(s->world, CAIRN_VARIED_GRAVITY_X));
+    CHECK(!cairn_world_varies(s->world, CAIRN_VARIED_GRAVITY_Z));
+    CHECK(!cairn_world_varies(s->world, CAIRN_VARIED_FRICTION));
+    CHECK_OK(cairn_run(s, NULL, NULL, NULL, NULL, NULL));
+    CHECK_NEAR(cairn_world_gravity(s->world).y, 4 * (0.24 - 0.002), 1e-12); /* of the last step */
+    CHECK_NEAR(cairn_world_gravity(s->world).z, -5, 0);
+    CHECK_OK(cairn_material_get(s->world, 0, &rock));
+    CHECK_NEAR(rock.friction, 0.7, 0);
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+/* New inlets and outlets are numbered after those of the state, which keep their names. */
+TEST(a_start_keeps_inlets_and_outlets)
+{
+    folder f = folder_create();
+    run_text(scene_flow, NULL, f.path);
+    cairn_scene *s = scene_text_good(
+        start_text(&f, "",
+                   "generators: [{pour: {name: side, count: 2, rate: 9 * t, centre: [5, 0, 9],\n"
+                   "  size: [1, 1, 1], radius: 0.1}}]\n"
+                   "outlets: [{height: {name: deep, below: -3, to: top}}]\n"
+                   "drivers: [{bodies: [floor], drivers: [velocity: {velocity: [0, 0, 1]}]}]\n"
+                   "events: [{when: {flow_stops: {outlet: deep, for: 1}}, do: {open: floor}}]\n"),
+        NULL);
+    CHECK_INT(s->inlet_count, 2);
+    CHECK_TEXT(s->inlet_names[0], "top");
+    CHECK_TEXT(s->inlet_names[1], "side");
+    CHECK_INT(cairn_world_outlet_count(s->world), 2);
+    CHECK_INT(s->events[0].outlet, 1);
+    CHECK_OK(cairn_run(s, NULL, NULL, NULL, NULL, NULL));
+    CHECK_NEAR(cairn_world_bodies(s->world).v[0].z, 1, 1e-12); /* the floor's new driver */
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+/* The state that an event saved: the gate is gone, and its name with it. */
+TEST(a_start_from_the_state_of_an_event)
+{
+    folder f = folder_create();
+    cairn_scene *s;
+    cairn_error said = { 0 };
+    run_text(scene_events, NULL, f.path);
+    s = scene_text_good(start_text(&f, "/empty.state", ""), NULL);
+    CHECK_INT(cairn_world_bodies(s->world).count, 2); /* lid and ball */
+    CHECK_TEXT(s->body_names[3], "lid");
+    CHECK_TEXT(s->outlet_names[0], "pit");
+    CHECK_OK(cairn_run(s, NULL, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(s);
+    CHECK(scene_text_load(start_text(&f, "/empty.state",
+                                     "events: [{when: {time: {at: 1}}, do: {open: gate}}]\n"),
+                          NULL, &s, &said) != CAIRN_OK);
+    CHECK_CONTAINS(said.message, "unknown body 'gate'");
+    folder_remove(f.path);
+}
+
+/* What frames do not have: counts of outlets, and integrals of speeds. */
+TEST(a_start_does_not_go_back_without_what_it_needs)
+{
+    folder f = folder_create();
+    cairn_scene *s;
+    cairn_error said = { 0 };
+    run_text(scene_events, NULL, f.path);
+    CHECK(scene_text_load(start_text(&f, ", time: 0", ""), NULL, &s, &said) == CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(said.message, "the run has outlets");
+    run_text("cairn: 1\nbodies:\n  - {motion: driven, shape: {sphere: {radius: 1}},\n"
+             "     drivers: [motion: {vz: cos(t)}]}\n"
+             "run: {time_step: 4e-3, duration: 0.12, frame_interval: 0.02, paraview: false}\n",
+             NULL, f.path);
+    CHECK(scene_text_load(start_text(&f, ", time: 0.06", ""), NULL, &s, &said) ==
+          CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(said.message, "a driver follows a speed");
+    folder_remove(f.path);
+}
+
+/* Balls that are thrown; one more comes through an inlet after the frame at 0.06 s. */
+TEST(a_start_goes_back_to_a_frame)
+{
+    folder f = folder_create();
+    run_text(
+        "cairn: 1\ndimension: 2\nbodies:\n"
+        "  - {name: a, shape: {sphere: {radius: 0.1}}, velocity: [1, 2], angular_velocity: 3}\n"
+        "generators: [{pour: {count: 1, rate: 10, start: 0.08, centre: [9, 0], size: [1, 1], "
+        "radius: 0.1}}]\n"
+        "run: {time_step: 4e-3, duration: 0.12, frame_interval: 0.02, paraview: false}\n",
+        NULL, f.path);
+    cairn_scene *s = scene_text_good(start_text(&f, ", time: 0.06", ""), NULL);
+    cairn_bodies b = cairn_world_bodies(s->world);
+    CHECK_INT(b.count, 1);
+    CHECK_NEAR(cairn_world_time(s->world), 0.06, 1e-15);
+    CHECK_NEAR(b.v[0].y, 2 - 9.81 * 0.06, 1e-14);
+    CHECK_NEAR(b.x[0].x, 0.06, 1e-15);
+    CHECK_NEAR(b.angle[0], 0.18, 1e-15);
+    CHECK_OK(cairn_run(s, NULL, NULL, NULL, NULL, NULL));
+    b = cairn_world_bodies(s->world);
+    CHECK_NEAR(b.v[0].y, 2 - 9.81 * 0.18, 1e-14);
+    cairn_scene_destroy(s);
+    folder_remove(f.path);
+}
+
+TEST(wrong_starts_are_refused_at_their_place)
+{
+    folder f = folder_create();
+    static const struct {
+        const char *more, *rest;
+        int line, column;
+        const char *message;
+    } wrong[] = {
+        { ", time: 5", "", 2, 0, "no frame at 5 s; the nearest is at 0.12 s (4 frames" },
+        { ", time: soon", "", 2, 0, "found 'soon', expected last or a time in s" },
+        { ", remove: [flor]", "", 2, 0, "unknown body 'flor'; did you mean 'floor'?" },
+        { ", remove: floor", "", 2, 0, "expected a list of names of bodies" },
+        { ", frame: 3", "", 2, 0, "unknown key 'frame'" },
+        { "", "dimension: 2\n", 3, 12, "expected 3, the dimension of the state" },
+        { "/none", "", 2, 14, "there is no folder" },
+        { "/run.h5", "", 2, 14, "this is not a state" },
+        { "/paraview", "", 2, 14, "has no file 'state'" },
+    };
+    run_text(slope, NULL, f.path);
+    CHECK_INT(mkdir(path_in(&f, "paraview").text, 0777), 0);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cairn_scene *s;
+        cairn_error said = { 0 };
+        CHECK(scene_text_load(start_text(&f, wrong[i].more, wrong[i].rest), NULL, &s, &said) !=
+              CAIRN_OK);
+        CHECK_CONTAINS(said.message, wrong[i].message);
+        CHECK_INT(said.line, wrong[i].line);
+        CHECK(wrong[i].column == 0 || wrong[i].column == said.column);
+    }
+    run_text(slope, "run.state=false", f.path);
+    CHECK(!file_exists(&f, "state"));
+    folder_remove(f.path);
+}
+
+/* Every file that is cut short or has a changed byte is refused, and nothing crashes. */
+TEST(damaged_states_are_refused)
+{
+    folder f = folder_create();
+    struct stat about;
+    uint64_t random = 7;
+    run_text(slope, NULL, f.path);
+    CHECK_INT(stat(path_in(&f, "state").text, &about), 0);
+    const path kept = path_in(&f, "kept"), state = path_in(&f, "state");
+    CHECK_INT(rename(state.text, kept.text), 0);
+    for (int i = 0; i < 60; i++) {
+        cairn_scene *s;
+        cairn_error said = { 0 };
+        FILE *from = fopen(kept.text, "rb"), *to = fopen(state.text, "wb");
+        long size = i < 30 ? (long)(draw(&random) % (uint64_t)about.st_size) : about.st_size;
+        long changed = i < 30 ? -1 : (long)(draw(&random) % (uint64_t)about.st_size);
+        for (long k = 0; k < size; k++)
+            fputc(fgetc(from) ^ (k == changed ? 1 + (int)(draw(&random) % 255) : 0), to);
+        fclose(from);
+        fclose(to);
+        CHECK(scene_text_load(start_text(&f, "", ""), NULL, &s, &said) != CAIRN_OK);
+        CHECK_INT(said.line, 2);
+        CHECK_CONTAINS(said.message, f.path);
+    }
+    folder_remove(f.path);
+}
+
+GROUP(test_start)
+{
+    RUN(CASE(a_start_that_changes_nothing_goes_on_bit_for_bit), CASE(a_start_changes_materials),
+        CASE(a_start_removes_replaces_and_adds_bodies), CASE(a_start_goes_back_to_a_frame),
+        CASE(wrong_starts_are_refused_at_their_place), CASE(damaged_states_are_refused),
+        CASE(a_start_changes_functions_of_time), CASE(a_start_keeps_inlets_and_outlets),
+        CASE(a_start_from_the_state_of_an_event),
+        CASE(a_start_does_not_go_back_without_what_it_needs));
 }

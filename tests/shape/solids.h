@@ -3,10 +3,10 @@
 #ifndef CAIRN_TESTS_SOLIDS_H
 #define CAIRN_TESTS_SOLIDS_H
 
-#include "check.h"
 #include "math/vec.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"
+#include "tests/check.h"
 
 /* Digit-reversed fraction of i in base b: the Halton sequence. */
 static inline double halton(int i, int base)

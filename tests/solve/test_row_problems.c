@@ -1,14 +1,12 @@
 /* test_row_problems.c - rows with bounds, problems x solvers: joints, loops, motors, limits, dry
  * friction, springs, and contacts among them, each against what is known. */
-#include "row_problems.h"
+#include "tests/problems/random_problem.h"
 
 #include "base/arena.h"
 #include "cairn/solve.h"
-#include "check.h"
-#include "failing_allocator.h"
-#include "math/dense.h"
-#include "mixed_problem.h"
-#include "problem/delassus.h"
+#include "math/factor.h"
+#include "problem/forms.h"
+#include "tests/check.h"
 
 enum { NUMBERS = 6 * ROW_CONTACTS };
 
@@ -431,7 +429,7 @@ TEST(memory_runs_out_cleanly)
     }
 }
 
-int main(void)
+GROUP(test_row_problems)
 {
     RUN(CASE(a_motor_reaches_its_target_or_its_bound), CASE(a_limit_holds_and_opens),
         CASE(dry_friction_slides_or_sticks), CASE(an_impulse_may_be_given),

@@ -11,7 +11,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
 CAIRN = os.path.abspath(os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn")))
 SANITIZED = os.environ.get("CAIRN_SANITIZE") == "ON"
 

@@ -13,17 +13,18 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-STEPS = """step time candidates active upgraded attempts entered broken asleep woken impacts impact_rounds
+STEPS = """step time candidates active upgraded attempts entered left broken asleep woken impacts impact_rounds
 impacts_left linearisations
 linearisation_error converged iterations outer_iterations solver asked_worst_contact
 coulomb_worst_contact penetration gap_error cone_violation friction_direction complementarity
 dilatation spurious_work friction_law joint_drift joint_turn_drift distance distance_body asked_worst asked_relative
 asked_fclib coulomb_worst coulomb_relative
 coulomb_fclib judge_cone_violation kinetic potential elastic entered_energy load_work driver_work
-motor_work correction friction_loss impact_loss damping_loss sleep_loss numerical_loss collide_seconds
+motor_work gravity_work correction friction_loss impact_loss damping_loss sleep_loss numerical_loss entered_mass left_mass
+collide_seconds
 assemble_seconds solve_seconds
 finish_seconds""".split()
-BODIES = """shape motion material uid mass inertia radius half_angle bottom_radius
+BODIES = """shape motion material uid mass inertia born passes first radius half_angle bottom_radius
 top_radius height axis length rounding exponents size semi_axes shape_x shape_q geometry volume""".split()
 STATES = ["index", "x", "q", "v", "omega", "asleep"]
 JOINTS = """kind body collide anchor_a anchor_b frame_a frame_b turn_motor slide_motor length pitch
@@ -123,7 +124,8 @@ def check_energy(f):
     s = {name: f["steps/" + name][:] for name in STEPS}
     total = s["kinetic"] + s["potential"] + s["elastic"]
     before = np.concatenate([[f.attrs["initial_energy"]], total[:-1]])
-    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] + s["correction"] -
+    flow = (s["entered_energy"] + s["load_work"] + s["driver_work"] + s["motor_work"] +
+            s["gravity_work"] + s["correction"] -
             s["friction_loss"] - s["impact_loss"] - s["damping_loss"] - s["sleep_loss"] -
             s["numerical_loss"])
     scale = 1 + np.abs(total).max() + np.abs(s["kinetic"]).max()

@@ -1,4 +1,4 @@
-"""A random small scene for random_scenes.py: a function of its seed. 2D or 3D, a container or ground or none, 1
+"""A random small scene for test_random_scenes.py: a function of its seed. 2D or 3D, a container or ground or none, 1
 to 8 bodies of any shape that do not overlap, most of them about to touch something; any law, scheme and option
 that go together (what cairn refuses by its documentation is left out)."""
 import json

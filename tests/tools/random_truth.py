@@ -1,4 +1,4 @@
-"""How deep two shapes of a scene overlap, by brute force, for random_scenes.py. Nothing is shared with cairn
+"""How deep two shapes of a scene overlap, by brute force, for test_random_scenes.py. Nothing is shared with cairn
 or cairn-check: shapes are made from the text of the scene, positions come from run.h5.
 
 Of a convex set only two things are asked: its support h(d) = max d.p over its points, and for a point a bound

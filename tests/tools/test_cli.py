@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""The program `cairn` from outside: what it prints, what it writes, how it ends."""
+"""The program `cairn` from outside: what it prints, what it writes, how it ends; and the JSON Schema of its
+scenes:  test_cli.py GROUP"""
+import copy
+import glob
 import json
 import os
 import pty
@@ -13,8 +16,10 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
 
+# ==== test_cli: usage, lists, checks, texts, inputs, runs, interrupts =====================================
+
+CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
 # a ball 0.1 m above a floor
 BALL = """\
 cairn: 1
@@ -27,7 +32,6 @@ bodies:
   - {name: ball, shape: {sphere: {radius: 0.1}}, mass: 2, position: [0, 0, 0.2]}
 run: {time_step: 0.01, duration: 0.5, scheme: convex, solver: pgs, tolerance: 1e-6}
 """
-
 # a pile that one iteration cannot solve
 PILE = """\
 cairn: 1
@@ -81,7 +85,11 @@ class Usage(Program):
             self.assertIn(f"\n  {command} ", out)
 
     def test_version(self):
-        self.assertEqual(self.run_cairn("--version").stdout, "cairn 0.1.0\n")
+        lines = self.run_cairn("--version").stdout.split("\n")
+        self.assertEqual(lines[0], "cairn 0.1.0")
+        # a build for MPI names its library
+        self.assertEqual(len(lines[1:-1]), 1 if os.environ.get("CAIRN_MPIEXEC") else 0)
+        self.assertEqual(lines[-1], "")
 
     def test_help_of_run_tells_its_flags(self):
         out = self.run_cairn("help", "run").stdout
@@ -142,8 +150,11 @@ class List(Program):
             "broad-phases": "grid",
             "shapes": "sphere point half_space inside_cylinder inside_cone funnel radius half_angle",
             "generators": "grid hexagonal pile fill spacing rows rate",
-            "drivers": "velocity shake rotation table frequency",
-            "loads": "constant sine table force",
+            "drivers": "velocity shake rotation table motion frequency spin",
+            "loads": "constant sine table function force",
+            "functions": "constant table harmonic ramp amplitude from",
+            "outlets": "box half_space height age",
+            "events": "time settled mass_below force_above flow_stops",
             "friction-laws": "constant stribeck static dynamic speeds values",
             "distributions": "constant uniform normal lognormal list deviation",
             "options": "time_step duration tolerance friction restitution density",
@@ -302,7 +313,7 @@ class Run(Program):
         rows = [line[2:].split("  ")[0] for line in out.splitlines() if line.startswith("  ")]
         for row in ("+ motors", "- damping", "- falling asleep", "joint drift", "friction direction"):
             self.assertNotIn(row, rows)
-        for row in ("- impacts", "penetration", "residual, law asked"):
+        for row in ("- impacts", "penetration", "residual, chosen law"):
             self.assertIn(row, rows)
 
     def test_the_error_of_the_step_has_its_sign_and_says_what_it_is(self):
@@ -448,13 +459,13 @@ class Interrupt(Program):
         child.send_signal(number)
         out, err = child.communicate(timeout=100)
         self.assertEqual(child.returncode, 128 + number, err)
-        self.assertIn(b"what was computed is kept", err)
+        self.assertIn(b"the results so far are kept", err)
         self.assertIn(b", interrupted", out)
         with open(self.path("long/summary.json"), encoding="utf-8") as file:
             json.load(file)
         steps = self.value(self.run_cairn("info", "long").stdout, "time")
         self.assertGreater(int(steps.split(" in ")[1].split()[0]), 0)
-        self.assertIn(b"to go on: cairn resume long", err)
+        self.assertIn(b"to continue: cairn resume long", err)
         self.assertTrue(os.path.exists(self.path("long/checkpoint")))
 
     def test_ctrl_c_keeps_what_was_computed(self):
@@ -499,5 +510,139 @@ class Info(Program):
         self.assertIn("empty", self.run_cairn("info", "empty", code=1).stderr)
 
 
+def test_cli():
+    unittest.main(argv=["test_cli", "Usage", "List", "Check", "Texts", "Inputs", "Run", "Interrupt", "Info"])
+
+
+# ==== test_scene_schema: JSON that accepts every scene of the tree and refuses wrong ones =================
+
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
+try:
+    import jsonschema
+    import yaml
+except ImportError:
+    jsonschema = None
+SMALL = {"cairn": 1, "run": {"time_step": 0.001, "duration": 1},
+         "bodies": [{"shape": {"sphere": {"radius": 1}}, "mass": 1, "position": [0, 0, 0]}],
+         "generators": [{"grid": {"count": [1, 1, 1], "spacing": [1, 1, 1], "radius": 1}}]}
+# path to a value, and what must not stand there
+WRONG_VALUES = [(["cairn"], 2), (["dimension"], 4), (["gravitiy"], [0, 0, 0]), (["run", "time_step"], 0),
+         (["run", "time_step"], "fast"), (["run", "scheme"], "none"), (["run", "contacts"], 1),
+         (["bodies", 0, "mass"], -1), (["bodies", 0, "motion"], "flying"),
+         (["bodies", 0, "shape"], {"spere": {}}), (["bodies", 0, "shape"], {"sphere": {}}),
+         (["bodies", 0, "shape"], "sphere"), (["bodies", 0, "position"], [0]),
+         (["bodies", 0, "drivers"], [{"shake": {"amplitude": [0, 0, 1]}}]),
+         (["generators", 0, "grid", "radius"], {"uniform": {"minimum": 1}}),
+         (["generators", 0, "grid", "radius"], "big"), (["materials"], {"rock": {"friction": -1}}),
+         (["materials"], {"rock": {"restitution_law": "hooke"}}),
+         (["materials"], {"rock": {"friction_law": {"stribeck": {"static": 1}}}})]
+
+
+def schema():
+    done = subprocess.run([CAIRN, "list", "schema"], capture_output=True, text=True, timeout=60,
+                          check=True)
+    return json.loads(done.stdout)
+
+
+def load_yaml(path):
+    """YAML 1.2 numbers: PyYAML alone takes 1e-3 for a text."""
+    class Loader(yaml.SafeLoader):
+        pass
+    number = re.compile(r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
+    with open(path, encoding="utf-8") as file:
+        return yaml.load(file, Loader)
+
+
+def names_of(part):
+    """All names of properties anywhere in a schema."""
+    names = set()
+    if isinstance(part, dict):
+        names |= set(part.get("properties", {}))
+        for value in part.values():
+            names |= names_of(value)
+    elif isinstance(part, list):
+        for value in part:
+            names |= names_of(value)
+    return names
+
+
+def scene_pages():
+    """The pages that describe scenes."""
+    text = ""
+    for name in ("scene-format.md", "scene-bodies.md", "scene-parts.md", "processes.md"):
+        with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
+            text += file.read()
+    return text
+
+
+class Schema(unittest.TestCase):
+    def test_the_page_names_every_key(self):
+        page = scene_pages()
+        names = names_of(schema())
+        self.assertGreater(len(names), 80)
+        self.assertEqual([name for name in sorted(names) if f"`{name}`" not in page], [])
+
+    def test_the_examples_of_the_page_are_right(self):
+        blocks = re.findall(r"```yaml\n(.*?)```", scene_pages(), re.DOTALL)
+        parts = {re.match(r"\w+", b).group(): b for b in blocks if not b.startswith("#")}
+        self.assertEqual(sorted(parts), ["bodies", "cairn", "generators", "joints", "materials",
+                                         "run", "title"])
+        head = "cairn: 1\n" + parts["run"]
+        default = "materials: {rock: {}, wall: {}}\n"
+        for text in (parts["cairn"], head + parts["materials"], head + default + parts["bodies"],
+                     parts["cairn"] + parts["joints"], head + parts["generators"],
+                     "cairn: 1\n" + parts["title"]):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "example.yaml")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                done = subprocess.run([CAIRN, "check", path], capture_output=True, text=True,
+                                      timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_it_is_json_with_every_part(self):
+        s = schema()
+        self.assertEqual(s["$schema"], "https://json-schema.org/draft/2020-12/schema")
+        self.assertEqual(sorted(s["$defs"]), sorted(
+            ["run", "material", "pair", "body", "part", "orientation", "shape", "driver", "load",
+             "joint", "drive", "distribution", "generator", "friction_law", "measure", "function",
+             "driven_group", "outlet", "event", "condition", "start"]))
+        self.assertEqual(s["required"], ["cairn", "run"])
+        self.assertEqual(s["$defs"]["run"]["required"], ["time_step", "duration"])
+        self.assertEqual(s["$defs"]["run"]["properties"]["time_step"]["exclusiveMinimum"], 0)
+        self.assertEqual(s["$defs"]["run"]["properties"]["on_uncertified"]["enum"],
+                         ["warn", "stop"])
+        self.assertEqual(s["$defs"]["material"]["properties"]["friction"]["default"], 0.5)
+
+    @unittest.skipUnless(jsonschema, "the python packages jsonschema and yaml are not there")
+    def test_the_scenes_of_the_tree_are_accepted(self):
+        check = jsonschema.Draft202012Validator(schema())
+        scenes = glob.glob(os.path.join(ROOT, "scenes", "*.yaml"))
+        self.assertGreater(len(scenes), 5)
+        for path in scenes:
+            errors = [e.message for e in check.iter_errors(load_yaml(path))]
+            self.assertEqual(errors, [], path)
+
+    @unittest.skipUnless(jsonschema, "the python packages jsonschema and yaml are not there")
+    def test_wrong_scenes_are_refused(self):
+        jsonschema.Draft202012Validator.check_schema(schema())
+        check = jsonschema.Draft202012Validator(schema())
+        self.assertTrue(check.is_valid(SMALL))
+        for path, value in WRONG_VALUES:
+            scene = copy.deepcopy(SMALL)
+            place = scene
+            for part in path[:-1]:
+                place = place[part]
+            place[path[-1]] = value
+            self.assertFalse(check.is_valid(scene), f"{path} = {value}")
+
+
+def test_scene_schema():
+    if not jsonschema:
+        print("the python packages jsonschema and yaml are not there: scenes are not validated")
+    unittest.main(argv=["test_scene_schema", "Schema"])
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[1:]])
+    globals()[sys.argv[1]]()

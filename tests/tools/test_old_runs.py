@@ -1,6 +1,5 @@
-"""Files with damaged bytes are read by every command: each ends by itself with one of its exit codes, and says
-why when it is not 0; none crashes or hangs. Called by test_flips.py with some hundred damages and by
-the target `soak` with thousands:  flips.py DAMAGES [SEED]"""
+#!/usr/bin/env python3
+"""Files of old versions and damaged ones:  test_old_runs.py test_old_runs, or test_old_runs.py test_flips [DAMAGES [SEED]]"""
 import gzip
 import os
 import random
@@ -9,9 +8,51 @@ import signal
 import subprocess
 import sys
 import tempfile
+import unittest
+
+
+# ==== test_old_runs: a run of version 1, before checksums, is read by every command =======================
 
 CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
-CHECK = os.environ.get("CAIRN_CHECK", "build/release/tools/cairn-check")
+CHECK = os.environ.get("CAIRN_CHECK", CAIRN + "-check")
+SLOW = os.environ.get("CAIRN_SANITIZE") == "ON"
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def said(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout.decode()
+
+
+class OldRuns(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.home.name, "run.h5")
+        with gzip.open(os.path.join(HERE, "run_version_1.h5.gz")) as packed, open(self.path, "wb") as file:
+            file.write(packed.read())
+
+    def tearDown(self):
+        self.home.cleanup()
+
+    def test_the_commands_read_it(self):
+        for words, expected in ((["info"], "steps"), (["explain"], "4 steps of 0.005 s"),
+                                (["stat", "energy"], "kinetic")):
+            code, text = said(CAIRN, words[0], self.path, *words[1:])
+            self.assertEqual(code, 0, text)
+            self.assertIn(expected, text)
+
+    def test_it_is_certified_without_checksums(self):
+        code, text = said(CHECK, self.path)
+        self.assertEqual(code, 0, text)
+        self.assertIn("certified: 4 steps", text)
+        self.assertIn("checksums: there are none in a file of version 1", text)
+
+
+def test_old_runs():
+    unittest.main(argv=["test_old_runs", "OldRuns"])
+
+
+# ==== test_flips: every command ends by itself on damaged bytes, and says why when not with 0 =============
 
 SCENE = """\
 cairn: 1
@@ -24,7 +65,6 @@ bodies:
 run: {time_step: 5e-3, duration: 0.1, frame_interval: 0.05, certificate: full, statistics: [energy],
       save_problem: [10], paraview: false, picture: false}
 """
-
 # where HDF5 keeps what it believes
 SIGNATURES = [b"\x89HDF", b"OHDR", b"OCHK", b"EAHD", b"EAIB", b"FRHP", b"FHDB", b"FHIB", b"BTHD",
               b"BTLF", b"TREE", b"HEAP", b"SNOD", b"GCOL"]
@@ -34,7 +74,7 @@ READERS = {"run": [[CAIRN, "info", "FILE"], [CAIRN, "stat", "FILE", "energy"],
 
 
 def fail(text):
-    sys.exit("flips.py: " + text)
+    sys.exit("test_flips: " + text)
 
 
 def places_of(data):
@@ -98,8 +138,7 @@ def make_files(home):
 def old_files(home, problem):
     """A run of version 1, and the problem likewise, in the first format: without check sums."""
     run = os.path.join(home, "old.h5")
-    here = os.path.dirname(os.path.abspath(__file__))
-    with gzip.open(os.path.join(here, "run_version_1.h5.gz")) as packed, open(run, "wb") as file:
+    with gzip.open(os.path.join(HERE, "run_version_1.h5.gz")) as packed, open(run, "wb") as file:
         file.write(packed.read())
     try:
         import h5py
@@ -114,8 +153,9 @@ def old_files(home, problem):
     return [("run", run), ("problem", old)]
 
 
-def main():
-    wanted, chance = int(sys.argv[1]), random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+def flip_bytes(wanted=60 if SLOW else 300, seed=1):
+    """`ninja soak` asks for 6000 damages."""
+    chance = random.Random(seed)
     codes = dict.fromkeys(range(5), 0)
     with tempfile.TemporaryDirectory() as home:
         files = make_files(home)
@@ -132,5 +172,9 @@ def main():
     print("%d damages: %s" % (wanted, ", ".join("%d times %d" % (n, c) for c, n in codes.items())))
 
 
+def test_flips():
+    flip_bytes(*(int(word) for word in sys.argv[2:]))
+
+
 if __name__ == "__main__":
-    main()
+    globals()[sys.argv[1]]()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What ParaView shows by the scripts that come with a run and with a .vtkhdf file: every ball covers its disk, the box
-its square. Drawn by VTK off the screen (tests/paraview_stand_in.py), and by ParaView itself where pvbatch is there."""
+its square. Drawn by VTK off the screen (tests/tools/paraview_stand_in.py), and by ParaView itself where pvbatch is there."""
 import math
 import os
 import shutil

@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""`cairn resume` from outside: after signals, on a full disk, in a folder that cannot be written to,
-with files that are cut short or changed."""
+"""Runs that stop and go on:  test_resume.py test_resume, or test_resume.py test_kills [KILLS [SEED]]"""
 import os
+import random
 import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
-CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
 
+# ==== test_resume: after signals, on a full disk, in a folder without rights, with damaged files ==========
+
+CAIRN = os.environ.get("CAIRN", "build/release/tools/cairn")
+SLOW = os.environ.get("CAIRN_SANITIZE") == "ON"
 SCENE = """\
 cairn: 1
 dimension: 2
@@ -86,7 +90,7 @@ class Resume(unittest.TestCase):
             if child.returncode == 0:
                 self.skipTest("the run was faster than the signal")
             self.assertEqual(child.returncode, 128 + number, err)
-            self.assertIn(b"to go on: cairn resume ", err)
+            self.assertIn(b"to continue: cairn resume ", err)
             self.assertEqual(self.value(folder, "ending"), "interrupted")
             self.resume_to_the_end(folder)
 
@@ -120,22 +124,30 @@ class Resume(unittest.TestCase):
             self.assertGreater(int(self.value(folder + "/run.h5.part", "frames")), 1)
             self.resume_to_the_end(folder)
 
+    @staticmethod
+    def be_nobody():
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+
+    def be_nobody_or_skip(self):
+        """Skip where another user cannot run the program or enter the folder of this test."""
+        try:
+            self.cairn("--version", preexec_fn=self.be_nobody)
+            subprocess.run(["ls", self.path()], preexec_fn=self.be_nobody, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except (PermissionError, subprocess.SubprocessError):
+            self.skipTest("nobody else may run the program")
+
     def test_a_folder_that_cannot_be_written_to_is_told_and_left_alone(self):
-        def be_nobody():
-            if os.geteuid() == 0:
-                os.setgid(65534)
-                os.setuid(65534)
+        self.be_nobody_or_skip()
         self.partly("locked")
         os.chmod(self.path("locked"), 0o555)
         for name in os.listdir(self.path("locked")):
             if os.path.isfile(self.path("locked", name)):
                 os.chmod(self.path("locked", name), 0o444)
         try:
-            try:
-                self.cairn("--version", preexec_fn=be_nobody)
-            except (PermissionError, subprocess.SubprocessError):
-                self.skipTest("nobody else may run the program")
-            done = self.cairn("resume", self.path("locked"), code=1, preexec_fn=be_nobody)
+            done = self.cairn("resume", self.path("locked"), code=1, preexec_fn=self.be_nobody)
             self.assertIn("ermission denied", done.stderr)
             self.assertIn("locked", done.stderr)
         finally:
@@ -143,6 +155,15 @@ class Resume(unittest.TestCase):
             for name in os.listdir(self.path("locked")):
                 os.chmod(self.path("locked", name), 0o755)
         self.resume_to_the_end("locked")
+
+    def test_a_folder_that_cannot_be_reached_is_not_called_missing(self):
+        self.be_nobody_or_skip()
+        os.makedirs(self.path("closed/run"))
+        os.chmod(self.path("closed"), 0)
+        done = self.cairn("resume", self.path("closed/run"), code=1, preexec_fn=self.be_nobody)
+        os.chmod(self.path("closed"), 0o755)
+        self.assertIn("ermission denied", done.stderr)
+        self.assertNotIn("no such folder", done.stderr)
 
     def refused(self, folder, text):
         before = {name: os.stat(self.path(folder, name)).st_size
@@ -269,5 +290,177 @@ class Resume(unittest.TestCase):
         self.assertEqual(self.hash_of("threads"), self.hash)
 
 
+def test_resume():
+    unittest.main(argv=["test_resume", "Resume"])
+
+
+# ==== test_kills: killed at random moments and resumed, a run ends with every bit of the one left alone ====
+
+# disks that are poured into a shaken wedge: inlets, drivers, loads, warm starts
+POUR = """\
+cairn: 1
+dimension: 2
+materials: {rock: {friction: 0.4, restitution: 0.2}}
+bodies:
+  - {motion: driven, shape: {inside_cone: {half_angle: 0.8}},
+     drivers: [{shake: {amplitude: [0.02, 0.01], frequency: 4}}]}
+  - {shape: {sphere: {radius: 0.1}}, position: [0, 0.4], angular_velocity: 3,
+     loads: [{sine: {force: [20, 0], frequency: 3}}]}
+generators:
+  - pour: {count: 30, rate: 150, centre: [0, 1.6], size: [0.8, 0.3], seed: 5,
+           radius: {uniform: {minimum: 0.03, maximum: 0.06}}, velocity: [0, -1]}
+run: {time_step: 2e-3, duration: 0.6, frame_interval: 0.02, scheme: coulomb, threads: 1,
+      checkpoint_every: 0.03, certificate: full, picture: false}
+"""
+# joints with motors, springs and limits, hulls and compounds, rolling friction, a belt, statistics
+MACHINE = """\
+cairn: 1
+materials: {rock: {friction: 0.4, rolling_friction: 0.002, spinning_friction: 0.001}}
+bodies:
+  - {name: belt, motion: fixed, shape: half_space, surface_velocity: [0.5, 0, 0]}
+  - {name: hub, shape: {sphere: {radius: 0.1}}, mass: 1, position: [0, 0, 0.5]}
+  - {name: arm, shape: {box: {size: [0.3, 0.06, 0.06]}}, position: [0.3, 0, 0.5]}
+  - {name: bob, shape: {sphere: {radius: 0.05}}, mass: 0.4, position: [0.55, 0, 0.5]}
+  - {name: stone, position: [1, 0, 0.1], velocity: [-1, 0, 0], shape: {polyhedron: {points:
+     [[0, 0, 0], [0.2, 0, 0], [0, 0.2, 0], [0, 0, 0.2], [0.15, 0.15, 0.15]], rounding: 0.01}}}
+  - {name: dumbbell, position: [0.5, 0.5, 0.2], angular_velocity: [1, 2, 3], shape: {compound: {parts: [
+     {shape: {sphere: {radius: 0.08}}, position: [-0.1, 0, 0]}, {shape: {sphere: {radius: 0.05}},
+     position: [0.1, 0, 0]}, {shape: {capsule: {radius: 0.02, length: 0.2}},
+     orientation: {axis: [0, 1, 0], angle: 1.57}}]}}}
+joints:
+  - ball: {a: hub, anchor: [0, 0, 0.8]}
+  - revolute: {a: arm, b: hub, anchor: [0.1, 0, 0.5], axis: [0, 1, 0],
+               turn: {lower: -0.5, upper: 0.4, friction: 0.05}}
+  - spring: {a: bob, b: arm, anchor: [0.55, 0, 0.5], anchor_b: [0.45, 0, 0.5],
+             slide: {stiffness: 200, damping: 1, rest: 0.1}}
+  - fixed: {a: dumbbell, anchor: [0.5, 0.5, 0.2], break_force: 30}
+run: {time_step: 2e-3, duration: 0.5, frame_interval: 0.02, scheme: coulomb, threads: 1,
+      checkpoint_every: 0.03, statistics: [centre, coordination, energy], picture: false}
+"""
+SCENES = {"pour": POUR, "machine": MACHINE}
+
+
+def fail(text):
+    sys.exit("test_kills: " + text)
+
+
+def cairn(*words):
+    done = subprocess.run([CAIRN, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        fail("cairn %s: %s" % (" ".join(words), done.stderr.decode()))
+    return done.stdout.decode()
+
+
+def hash_of(folder):
+    return [line.split()[1] for line in cairn("info", folder).splitlines() if "hash" in line][0]
+
+
+def start(words, seconds):
+    """Runs a command until it ends, or kills it after so many seconds: was it killed?"""
+    child = subprocess.Popen([CAIRN, *words, "--quiet"], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.PIPE)
+    try:
+        _, err = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        return True
+    if child.returncode != 0:
+        fail("cairn %s ended with %d: %s" % (" ".join(words), child.returncode, err.decode()))
+    return False
+
+
+def differences(one, other):
+    """Names of datasets that differ; wall clock times, and with them checksums, may."""
+    import h5py
+    found = []
+    with h5py.File(one, "r") as a, h5py.File(other, "r") as b:
+        def look(name, item):
+            if isinstance(item, h5py.Dataset) and not name.endswith("_seconds") \
+                    and not name.startswith("checksums/"):
+                texts = item.dtype.kind == "O"
+                bits = (lambda d: d[()].tolist()) if texts else (lambda d: d[()].tobytes())
+                if name not in b or bits(item) != bits(b[name]):
+                    found.append(name)
+        a.visititems(look)
+    return found
+
+
+def other_files(one, other):
+    """Names of files of the series and statistics, and lines of summary.json, that differ."""
+    found = []
+    for inside in ("paraview", "statistics"):
+        mine, its = os.path.join(one, inside), os.path.join(other, inside)
+        names = set(os.listdir(mine)) if os.path.isdir(mine) else set()
+        found += names ^ (set(os.listdir(its)) if os.path.isdir(its) else set())
+        for name in names - set(found):
+            with open(os.path.join(mine, name), "rb") as a, open(os.path.join(its, name), "rb") as b:
+                found += [] if a.read() == b.read() else [name]
+    with open(os.path.join(one, "summary.json")) as a, open(os.path.join(other, "summary.json")) as b:
+        found += [line for line, its in zip(a, b) if line != its and "_seconds" not in line]
+    return found
+
+
+def run_with_kills(scene, folder, whole, chance):
+    """One run from start to end; how often it was killed."""
+    kills, resumed = 0, False
+    while True:
+        there = os.path.exists(os.path.join(folder, "checkpoint"))
+        words = ["resume", folder] if there else ["run", scene, "--out", folder, "--force"]
+        if resumed and not there:
+            fail("the checkpoint is gone")
+        resumed = resumed or there
+        # a run that is finished but for its checkpoint has nothing to resume
+        if not start(words, chance.uniform(0.01, 0.4 * whole)):
+            return kills
+        kills += 1
+        if os.path.exists(os.path.join(folder, "run.h5")):
+            return kills
+
+
+def compare(name, alone, folder, expected):
+    """A run that was killed is the run that was left alone."""
+    if hash_of(folder) != expected:
+        fail("%s ended with the hash %s, expected %s" % (name, hash_of(folder), expected))
+    found = other_files(alone, folder)
+    try:
+        found += differences(os.path.join(alone, "run.h5"), os.path.join(folder, "run.h5"))
+    except ImportError:
+        pass  # the hash and the other files were compared all the same
+    if found:
+        fail("%s: not the same numbers in %s" % (name, ", ".join(found)))
+
+
+def run_alone(home, name):
+    """The scene without a kill: scene file, folder, seconds, hash."""
+    scene, alone = os.path.join(home, name + ".yaml"), os.path.join(home, name)
+    with open(scene, "w", encoding="utf-8") as file:
+        file.write(SCENES[name])
+    began = time.time()
+    cairn("run", scene, "--out", alone, "--quiet")
+    return scene, alone, time.time() - began, hash_of(alone)
+
+
+def kill_and_resume(wanted=20 if SLOW else 50, seed=1):
+    """`ninja soak` asks for 1000 kills. The bits are those of the release build: the sanitizers see fewer."""
+    chance = random.Random(seed)
+    kills = runs = 0
+    with tempfile.TemporaryDirectory() as home:
+        whole = {name: run_alone(home, name) for name in SCENES}
+        while kills < wanted:
+            name = list(SCENES)[runs % len(SCENES)]
+            scene, alone, seconds, expected = whole[name]
+            folder = os.path.join(home, "killed")
+            kills += run_with_kills(scene, folder, seconds, chance)
+            runs += 1
+            compare(name, alone, folder, expected)
+            subprocess.run(["rm", "-rf", folder], check=True)
+    print("%d kills in %d runs: all ended as the runs that were left alone" % (kills, runs))
+
+
+def test_kills():
+    kill_and_resume(*(int(word) for word in sys.argv[2:]))
+
+
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    globals()[sys.argv[1]]()

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
 CAIRN = os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn"))
 SKIPPED = 77
 

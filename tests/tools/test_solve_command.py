@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""`cairn solve` from outside, and `cairn run --save-problem` that feeds it."""
+"""`cairn solve` from outside:  test_solve_command.py GROUP"""
 import csv
 import glob
 import os
+import pathlib
 import shutil
 import stat
 import subprocess
@@ -11,17 +12,17 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+
+# ==== test_solve_command: the command, its files, and `cairn run --save-problem` that feeds it ============
+
 try:
     import h5py
     import numpy
 except ImportError:
-    print("skipped: there is no h5py")
-    sys.exit(77)
-
-ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..")
+    h5py = None
+ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
 CAIRN = os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn"))
 REAL = os.path.join(ROOT, "../shared/data/fclib")
-
 # nine disks thrown together, so that some slide
 SCENE = """\
 cairn: 1
@@ -323,7 +324,7 @@ class Answers(Program):
         for folder, code, words in (("note.txt", 1, "found a file, expected a folder"),
                                     ("note.txt/a", 1, "Not a directory"),
                                     ("/proc/answers", 1, "No such file or directory"),
-                                    ("set", 1, "answers do not go among the problems"),
+                                    ("set", 1, "answers cannot be written among the problems"),
                                     ("answer.hdf5", 2, "expected the name of a folder: it gets"),
                                     ("", 2, "expected the name of a folder")):
             done = self.run_cairn("solve", "one.hdf5", "set", "--solver", "all", f"--out={folder}",
@@ -512,5 +513,88 @@ class Real(Program):
         self.run_cairn("solve", *names, "--tolerance", "1e-8")
 
 
+def test_solve_command():
+    if not h5py:
+        print("skipped: there is no h5py")
+        sys.exit(77)
+    unittest.main(argv=["test_solve_command", "Solve", "Answers", "Wrong", "SaveProblem", "Real"])
+
+
+# ==== test_fclib_solvers: problems of other laboratories (FCLib files), judged by the judge of cairn ======
+
+SOURCE = pathlib.Path(os.environ.get("CAIRN_SOURCE_DIR", "."))
+CHECKED = os.environ.get("CAIRN_SANITIZE") == "ON"
+DATA = SOURCE / ".." / "shared" / "data" / "fclib"
+FOLDERS = [str(DATA / name) for name in ("local2d", "local3d", "global2d", "global3d")]
+SMALL = 30  # contacts: problems that every solver gets
+
+
+def solve_files(*arguments):
+    """The rows of the table that `cairn solve` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, "table.csv")
+        result = subprocess.run([CAIRN, "solve", *arguments, "--csv", table],
+                                capture_output=True, text=True, timeout=250)
+        if result.returncode not in (0, 4):
+            raise AssertionError("exit %d: %s" % (result.returncode, result.stderr))
+        with open(table, newline="") as stream:
+            return list(csv.DictReader(stream))
+
+
+class Ladder(unittest.TestCase):
+    def check_all(self, tolerance):
+        rows = solve_files(*FOLDERS, "--measure", "fclib", "--tolerance", tolerance, "--time-limit", "60")
+        self.assertGreaterEqual(len(rows), 50)
+        missed = [row["problem"] for row in rows if row["verdict"] != "solved"]
+        self.assertEqual(missed, [])
+        for row in rows:
+            self.assertLessEqual(float(row["asked_fclib"]), float(tolerance))
+
+    def test_auto_solves_every_problem_to_1e_4(self):
+        self.check_all("1e-4")
+
+    @unittest.skipIf(CHECKED, "minutes with sanitizers; the optimised build runs it")
+    def test_auto_solves_every_problem_to_1e_8(self):
+        self.check_all("1e-8")
+
+
+class EverySolver(unittest.TestCase):
+    """Nothing fails; what is called solved meets the tolerance; the exact methods do not miss."""
+
+    @classmethod
+    def setUpClass(cls):
+        rows = solve_files(*FOLDERS, "--tolerance", "1e-3", "--max-iterations", "200")
+        cls.small = sorted({row["problem"] for row in rows if int(row["contacts"]) <= SMALL})
+
+    def check(self, law, sure):
+        limit = "5" if CHECKED else "1"
+        rows = solve_files(*self.small, "--solver", "all", "--law", law, "--tolerance", "1e-6",
+                     "--time-limit", limit)
+        for row in rows:
+            with self.subTest(problem=row["problem"], solver=row["solver"]):
+                self.assertIn(row["verdict"], ("solved", "missed", "not treated"))
+                if row["verdict"] == "solved":
+                    self.assertLessEqual(float(row["asked_relative"]), 1e-6)
+                if row["solver"] in sure:
+                    self.assertNotEqual(row["verdict"], "missed")
+
+    def test_exact_coulomb(self):
+        self.check("coulomb", {"auto"})
+
+    def test_convex(self):
+        self.check("convex", {"auto"})
+
+    def test_cones_with_edges(self):
+        self.check("polyhedral:8", set())
+
+
+def test_fclib_solvers():
+    """The files lie beside the repository, in ../shared/data/fclib."""
+    if not DATA.is_dir():
+        print("skipped: no FCLib problems in %s" % DATA)
+        sys.exit(77)
+    unittest.main(argv=["test_fclib_solvers", "Ladder", "EverySolver"])
+
+
 if __name__ == "__main__":
-    unittest.main()
+    globals()[sys.argv[1]]()

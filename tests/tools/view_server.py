@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-ROOT = os.path.abspath(os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), ".."))
+ROOT = os.path.abspath(os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", ".."))
 CAIRN = os.path.abspath(os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn")))
 
 # a box on a floor that balls of two materials fall onto; gravity 10

@@ -1,9 +1,11 @@
-/* test_driver.c - functions of time: the motions of driven bodies and the loads on dynamic ones. */
+/* test_driver.c - functions of time: the motions of driven bodies, the loads on dynamic ones, and
+ * numbers of the world that vary. */
 #include <math.h>
 
-#include "check.h"
+#include "base/expression.h"
 #include "math/vec.h"
-#include "small_world.h"
+#include "tests/check.h"
+#include "tests/problems/worlds.h"
 #include "world/world.h"
 
 #define CHECK_VEC(found, ex, ey, ez, tolerance)                                                    \
@@ -466,8 +468,8 @@ TEST(a_table_of_times_without_factors_is_refused)
 
 TEST(kinds_have_names_and_defaults_that_pass_their_own_check)
 {
-    static const char *const drivers[] = { "velocity", "shake", "rotation", "table" };
-    static const char *const loads[] = { "constant", "sine", "table" };
+    static const char *const drivers[] = { "velocity", "shake", "rotation", "table", "motion" };
+    static const char *const loads[] = { "constant", "sine", "table", "function" };
     for (int k = 0; k < CAIRN_DRIVER_COUNT; k++) {
         cairn_driver d;
         CHECK_TEXT(cairn_driver_record(k)->name, drivers[k]);
@@ -585,7 +587,7 @@ TEST(forces_follow_the_state)
     cairn_world_destroy(world);
 }
 
-int main(void)
+GROUP(test_driver)
 {
     RUN(CASE(constant_velocity_between_start_and_stop), CASE(shaking_starts_without_a_jump),
         CASE(shaking_that_stops_stays_where_it_is), CASE(rotation_about_the_bodys_position),
@@ -606,4 +608,329 @@ int main(void)
         CASE(kinds_have_names_and_defaults_that_pass_their_own_check),
         CASE(a_driven_body_takes_other_drivers_from_where_it_is),
         CASE(only_driven_bodies_take_drivers), CASE(forces_follow_the_state));
+}
+
+/* ==== test_function: values, integrals, and all that may be a function of time ================ */
+
+static cairn_function formula(const char *text)
+{
+    cairn_function f = cairn_function_default(CAIRN_FUNCTION_EXPRESSION);
+    f.text = text;
+    return f;
+}
+
+static cairn_function harmonic(double mean, double amplitude, double frequency)
+{
+    cairn_function f = cairn_function_default(CAIRN_FUNCTION_HARMONIC);
+    f.mean = mean;
+    f.amplitude = amplitude;
+    f.frequency = frequency;
+    return f;
+}
+
+static double square(void *context, double t)
+{
+    return *(double *)context * t * t;
+}
+
+/* The value at t = 0.5, and the integral from 0.25 to 2. */
+static void check_function(cairn_function f, double value, double integral, double tolerance)
+{
+    CHECK_OK(cairn_function_check(&f, NULL));
+    CHECK_NEAR(cairn_function_value(&f, 0.5), value, 1e-15);
+    CHECK_OK(cairn_function_own(&f, NULL));
+    CHECK_NEAR(cairn_function_value(&f, 0.5), value, 1e-15);
+    CHECK_NEAR(cairn_function_integral(&f, 0.25, 2), integral, tolerance);
+    CHECK_NEAR(cairn_function_mean(&f, 0.25, 2), integral / 1.75, tolerance);
+    cairn_function_release(&f);
+}
+
+/* int 3 = 5.25; int t^2 = (8 - 1/64)/3; a ramp from 1 at 0 to 3 at 1: 0.75 (1.5 + 3)/2 + 3;
+ * 2 + sin(2 pi t): 3.5 + (cos(pi/2) - cos(4 pi))/(2 pi) */
+TEST(functions_have_exact_integrals)
+{
+    double factor = 1;
+    cairn_function constant = { .value = 3 }, call = { .kind = CAIRN_FUNCTION_CALL };
+    cairn_function ramp = cairn_function_default(CAIRN_FUNCTION_RAMP), table = ramp;
+    call.call = square;
+    call.context = &factor;
+    ramp.from = 1;
+    ramp.to = 3;
+    table.kind = CAIRN_FUNCTION_TABLE;
+    table.time = (cairn_list)LIST(0, 1);
+    table.values = (cairn_list)LIST(1, 3);
+    check_function(constant, 3, 5.25, 0);
+    check_function(ramp, 2, 4.6875, 1e-15);
+    check_function(table, 2, 4.6875, 1e-15);
+    check_function(harmonic(2, 1, 1), 2, 3.5 - 1 / (2 * M_PI), 1e-14);
+    check_function(formula("t^2"), 0.25, (8 - 1.0 / 64) / 3, 1e-15);
+    check_function(call, 0.25, (8 - 1.0 / 64) / 3, 1e-15);
+}
+
+TEST(functions_that_make_no_sense_are_refused)
+{
+    cairn_error error = { 0 };
+    cairn_function f = cairn_function_default(CAIRN_FUNCTION_RAMP);
+    f.stop = 0;
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "stop");
+    f = cairn_function_default(CAIRN_FUNCTION_TABLE);
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_BAD_INPUT);
+    f.time = f.values = (cairn_list)LIST(0, 0);
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(error.message, "expected more than 0 before it");
+    f = harmonic(0, NAN, 1);
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_NOT_FINITE);
+    f = formula("2 * x");
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_BAD_INPUT);
+    CHECK_INT(error.column, 5);
+    CHECK(isnan(cairn_function_value(&f, 0)));
+    f = (cairn_function){ .kind = CAIRN_FUNCTION_CALL };
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_BAD_INPUT);
+    f = (cairn_function){ .kind = CAIRN_FUNCTION_COUNT };
+    CHECK_INT(cairn_function_check(&f, &error), CAIRN_BAD_INPUT);
+}
+
+/* 300 steps of 0.01 s: x(t) = 0.2 t^3 to rounding, y from its velocity 3 t^2 - 1 by Gauss's rule,
+ * and an angle of 0.5 t^2 about an axis along z through (0, 2, 0), at a distance of 1 m; the axis
+ * moves with the displacement. */
+TEST(a_motion_ends_where_its_functions_say)
+{
+    cairn_driver d = cairn_driver_default(CAIRN_DRIVER_MOTION);
+    d.path[0] = formula("0.2 * t^3");
+    d.speed[1] = formula("3 * t^2 - 1");
+    d.spin = formula("t");
+    d.point = cairn_vec(0, 2, 0);
+    cairn_world *world = driven_world(3, &d, 1);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    for (int k = 1; k <= 300; k++) {
+        cairn_world_step(world, &options, NULL);
+        double t = world->time, a = 0.5 * t * t;
+        CHECK_VEC(world->bodies.x[0], cos(a) + 0.2 * t * t * t, 2 + sin(a) + t * t * t - t, 3,
+                  1e-12);
+        CHECK_NEAR(world->bodies.q[0].w, cos(0.5 * a), 1e-12);
+    }
+    cairn_world_destroy(world);
+}
+
+/* A velocity that stops at 0.255 s, within a step: 2 m/s for 0.255 s. */
+TEST(a_motion_that_stops_within_a_step_is_exact)
+{
+    cairn_driver d = cairn_driver_default(CAIRN_DRIVER_MOTION);
+    d.speed[0] = (cairn_function){ .value = 2 };
+    d.stop = 0.255;
+    cairn_world *world = driven_world(2, &d, 1);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    for (int k = 0; k < 50; k++)
+        cairn_world_step(world, &options, NULL);
+    CHECK_NEAR(world->bodies.x[0].x, 1.51, 1e-15);
+    cairn_world_destroy(world);
+}
+
+/* Two bodies turned about one point: their distance and their relative pose stay. */
+TEST(bodies_with_one_point_turn_as_one)
+{
+    cairn_driver d = cairn_driver_default(CAIRN_DRIVER_ROTATION);
+    d.angular_velocity = cairn_vec(0, 2, 0);
+    d.point = cairn_vec(5, 0, 0);
+    cairn_world *world = driven_world(3, &d, 1);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    def.motion = CAIRN_MOTION_DRIVEN;
+    def.shape.radius = 0.1;
+    def.drivers = &d;
+    def.driver_count = 1;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    for (int k = 0; k < 100; k++)
+        cairn_world_step(world, &options, NULL);
+    cairn_vec3 apart = cairn_sub(world->bodies.x[0], world->bodies.x[1]);
+    CHECK_VEC(cairn_rotate_back(world->bodies.q[0], apart), 1, 2, 3, 1e-13);
+    /* 2 rad about y: (-5, 0, 0) becomes (-5 cos 2, 0, 5 sin 2) */
+    CHECK_VEC(world->bodies.x[1], 5 - 5 * cos(2), 0, 5 * sin(2), 1e-13);
+    cairn_world_destroy(world);
+}
+
+/* A driver that waits starts when told, and counts from then; another one stops. */
+TEST(drivers_start_and_stop_when_told)
+{
+    cairn_driver d = cairn_driver_default(CAIRN_DRIVER_VELOCITY);
+    d.velocity = cairn_vec(1, 0, 0);
+    d.start = INFINITY;
+    cairn_world *world = driven_world(3, &d, 1);
+    cairn_step_options options = step_by(0.1, "coulomb", 1e-6);
+    for (int k = 0; k < 9; k++) {
+        if (k == 3)
+            CHECK_OK(cairn_body_start(world, (cairn_body_id){ 0 }));
+        if (k == 8)
+            CHECK_OK(cairn_body_stop(world, (cairn_body_id){ 0 }));
+        cairn_world_step(world, &options, NULL);
+    }
+    CHECK_VEC(world->bodies.x[0], 1.5, 2, 3, 1e-14);
+    CHECK_INT(cairn_body_start(world, (cairn_body_id){ 7 }), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+/* A force of 2 N cos(3 t) on 1 kg from 0.105 s on: v = 2/3 (sin(3 (t - 0.105))) at every step, as the
+ * time of the function counts from the start. */
+TEST(the_impulse_of_a_load_is_the_integral_of_its_function)
+{
+    cairn_load load = cairn_load_default(CAIRN_LOAD_FUNCTION);
+    load.force = cairn_vec(2, 0, 0);
+    load.course = formula("cos(3 * t)");
+    load.start = 0.105;
+    cairn_world *world = loaded_world(3, &load, 1, upright);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    double mass = world->bodies.mass[0];
+    for (int k = 0; k < 100; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_NEAR(mass * world->bodies.v[0].x, 2.0 / 3 * sin(3 * 0.895), 1e-12);
+    cairn_world_destroy(world);
+}
+
+/* Gravity that turns about y, 9.81 (-sin wt, 0, -cos wt): the velocity of a body in free flight is
+ * its integral to rounding, and the ledger of energy is closed. */
+TEST(gravity_that_turns_gives_its_integral_and_balances)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    const cairn_function x = formula("-9.81 * sin(2 * t)"), z = formula("-9.81 * cos(2 * t)");
+    add_ball(world, 0.1, cairn_vec(1, 0, 5), cairn_vec(0, 0, 0));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_X, 0, &x));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_Z, 0, &z));
+    double energy = total_energy(world), worked = 0;
+    for (int k = 0; k < 100; k++) {
+        cairn_step_report report;
+        CHECK_OK(cairn_world_step(world, &options, &report));
+        energy += report.energy.gravity_work - report.energy.numerical_loss;
+        worked += fabs(report.energy.gravity_work);
+        CHECK_NEAR(total_energy(world), energy, 1e-12);
+    }
+    CHECK_VEC(world->bodies.v[0], 4.905 * (cos(2) - 1), 0, -4.905 * sin(2), 1e-13);
+    CHECK(worked > 10);
+    cairn_world_destroy(world);
+}
+
+/* A ball of 1 kg pressed on a belt of 1 m/s by its weight, mu = 0.1 + 0.2 t: the belt gives it
+ * 9.81 (0.1 t + 0.1 t^2) m/s as long as it slides. It cannot turn. */
+TEST(friction_follows_its_function)
+{
+    cairn_world *world = new_world(3, 9.81, 0.1, 0);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-10);
+    cairn_body_def belt = cairn_body_def_default(), block = belt;
+    const cairn_function mu = formula("0.1 + 0.2 * t");
+    belt.motion = CAIRN_MOTION_FIXED;
+    belt.shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    belt.surface_velocity = cairn_vec(1, 0, 0);
+    block.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    block.shape.size = cairn_vec(0.5, 0.5, 0.1);
+    block.position = cairn_vec(0, 0, 0.05);
+    CHECK_OK(cairn_body_create(world, &belt, NULL));
+    CHECK_OK(cairn_body_create(world, &block, NULL));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_FRICTION, 0, &mu));
+    for (int k = 0; k < 50; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_NEAR(world->bodies.v[1].x, 9.81 * (0.05 + 0.025), 1e-7);
+    CHECK_INT(cairn_world_vary(world, CAIRN_VARIED_FRICTION, 1, &mu), CAIRN_NOT_FOUND);
+    cairn_world_destroy(world);
+}
+
+/* A cart on a slide without gravity. By a velocity motor x is the integral of the target, 0.1 t^3;
+ * by a force motor of 1 kg v is; by a position motor the target is that of the end. */
+static cairn_world *cart(cairn_motor_kind kind, const char *target)
+{
+    cairn_world *world = new_world(3, 0, 0.5, 0);
+    cairn_joint_def def = cairn_joint_def_default();
+    cairn_joint_id id;
+    const cairn_function f = formula(target);
+    add_ball(world, 0.1, cairn_vec(0, 0, 0), cairn_vec(0, 0, 0));
+    def.kind = CAIRN_JOINT_PRISMATIC;
+    def.a = (cairn_body_id){ 0 };
+    def.b = cairn_body_none();
+    def.axis = cairn_vec(1, 0, 0);
+    def.slide.motor = cairn_motor_name((int)kind);
+    def.slide.effort = 1e6;
+    CHECK_OK(cairn_joint_create(world, &def, &id));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_SLIDE, id.index, &f));
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-12);
+    for (int k = 0; k < 100; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    return world;
+}
+
+TEST(motors_follow_their_functions)
+{
+    cairn_world *world = cart(CAIRN_MOTOR_VELOCITY, "0.3 * t^2");
+    CHECK_NEAR(world->bodies.x[0].x, 0.1, 1e-9);
+    cairn_world_destroy(world);
+    world = cart(CAIRN_MOTOR_FORCE, "0.3 * t^2");
+    CHECK_NEAR(world->bodies.v[0].x, 0.1, 1e-9);
+    cairn_world_destroy(world);
+    world = cart(CAIRN_MOTOR_POSITION, "0.5 * t");
+    CHECK_NEAR(world->joints.items[0].def.slide.target, 0.5, 1e-15);
+    cairn_world_destroy(world);
+}
+
+/* A function that leaves its range or is not finite stops the step, and the world is as before. */
+TEST(a_function_out_of_range_fails_the_step)
+{
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    cairn_step_options options = step_by(0.01, "coulomb", 1e-6);
+    cairn_function z = formula("-9.81 - t"), mu = formula("0.5 - t");
+    add_ball(world, 0.1, cairn_vec(0, 0, 1), cairn_vec(0, 0, 0));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_Z, 0, &z));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_FRICTION, 0, &mu));
+    for (int k = 0; k < 50; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    uint64_t hash = cairn_world_hash(world);
+    double energy = total_energy(world);
+    CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_BAD_INPUT);
+    CHECK_CONTAINS(cairn_world_error(world)->message, "negative at t = 0.5 s");
+    CHECK_TEXT(cairn_world_error(world)->key, "friction");
+    CHECK(cairn_world_hash(world) == hash && total_energy(world) == energy);
+    mu = formula("0.5");
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_FRICTION, 0, &mu)); /* replaces */
+    z = formula("-1 / (0.6 - t)^0.5 * step(0.6 - t) + log(0.6 - t)");
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_Z, 0, &z));
+    for (int k = 0; k < 10; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_INT(cairn_world_step(world, &options, NULL), CAIRN_NOT_FINITE);
+    CHECK_TEXT(cairn_world_error(world)->key, "gravity");
+    cairn_world_destroy(world);
+}
+
+static cairn_status count_bytes(const void *data, size_t bytes, void *context)
+{
+    (void)data;
+    *(size_t *)context += bytes;
+    return CAIRN_OK;
+}
+
+TEST(a_world_with_a_callback_works_and_is_not_saved)
+{
+    double factor = 3;
+    size_t bytes = 0;
+    cairn_world *world = new_world(3, 9.81, 0.5, 0);
+    cairn_function f = { .kind = CAIRN_FUNCTION_CALL, .call = square, .context = &factor };
+    cairn_step_options options = step_by(0.1, "coulomb", 1e-6);
+    add_ball(world, 0.1, cairn_vec(0, 0, 1), cairn_vec(0, 0, 0));
+    CHECK_OK(cairn_world_save(world, count_bytes, &bytes));
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_GRAVITY_Y, 0, &f));
+    for (int k = 0; k < 10; k++)
+        CHECK_OK(cairn_world_step(world, &options, NULL));
+    CHECK_NEAR(world->bodies.v[0].y, 1, 1e-14);
+    CHECK_INT(cairn_world_save(world, count_bytes, &bytes), CAIRN_UNSUPPORTED);
+    cairn_world_destroy(world);
+}
+
+GROUP(test_function)
+{
+    RUN(CASE(functions_have_exact_integrals), CASE(functions_that_make_no_sense_are_refused),
+        CASE(a_motion_ends_where_its_functions_say),
+        CASE(a_motion_that_stops_within_a_step_is_exact), CASE(bodies_with_one_point_turn_as_one),
+        CASE(drivers_start_and_stop_when_told),
+        CASE(the_impulse_of_a_load_is_the_integral_of_its_function),
+        CASE(gravity_that_turns_gives_its_integral_and_balances),
+        CASE(friction_follows_its_function), CASE(motors_follow_their_functions),
+        CASE(a_function_out_of_range_fails_the_step),
+        CASE(a_world_with_a_callback_works_and_is_not_saved));
 }

@@ -1,6 +1,12 @@
-/* test_generate.c - grids, hexagonal packings and piles: positions, order of draws, refusals. */
+/* test_generate.c - generators and packings. */
+#include <time.h>
+
 #include "cairn/generate.h"
-#include "check.h"
+#include "math/vec.h"
+#include "tests/check.h"
+#include "tests/problems/worlds.h"
+
+/* ==== test_generate: grids, hexagonal packings and piles: positions, order of draws, refusals */
 
 static cairn_world *world_of(int dimension)
 {
@@ -322,7 +328,7 @@ TEST(shapes_without_size_or_with_data_of_their_own_are_not_scaled)
     cairn_world_destroy(world);
 }
 
-int main(void)
+GROUP(test_generate)
 {
     RUN(CASE(box_of_spheres_is_the_same_everywhere), CASE(what_is_constant_draws_nothing),
         CASE(the_density_gives_the_mass_when_none_is_given), CASE(a_pile_in_2d_is_a_triangle),
@@ -332,4 +338,498 @@ int main(void)
         CASE(a_radius_scales_a_shape_and_without_it_the_size_is_its_own),
         CASE(turned_bodies_have_all_orientations_and_glued_ones_never_move),
         CASE(shapes_without_size_or_with_data_of_their_own_are_not_scaled));
+}
+
+/* ==== test_generate_fill: random fill: no overlap, inside the region, reproducible, linear ==== */
+
+static cairn_generator fill_of(int64_t bodies, double side, double low, double high)
+{
+    cairn_generator g = cairn_generator_default(CAIRN_GENERATOR_FILL, 3);
+    g.bodies = bodies;
+    g.size = (cairn_vec3){ side, side, side };
+    g.radius =
+        (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_UNIFORM, .minimum = low, .maximum = high };
+    return g;
+}
+
+/* The smallest gap between any two spheres, by comparing all pairs. */
+static double smallest_gap(const cairn_bodies *b)
+{
+    double smallest = INFINITY;
+    for (int i = 0; i < b->count; i++)
+        for (int j = 0; j < i; j++) {
+            double away =
+                hypot(hypot(b->x[i].x - b->x[j].x, b->x[i].y - b->x[j].y), b->x[i].z - b->x[j].z);
+            smallest = fmin(smallest, away - cairn_bodies_shape(b, i)->radius -
+                                          cairn_bodies_shape(b, j)->radius);
+        }
+    return smallest;
+}
+
+/* How far a sphere sticks out of a box of this side about the origin. */
+static double sticking_out(const cairn_bodies *b, double side, int dimension)
+{
+    double worst = -INFINITY;
+    for (int i = 0; i < b->count; i++) {
+        double far = fmax(fabs(b->x[i].x), fabs(b->x[i].y));
+        far = dimension == 3 ? fmax(far, fabs(b->x[i].z)) : far;
+        worst = fmax(worst, far + cairn_bodies_shape(b, i)->radius - side / 2);
+    }
+    return worst;
+}
+
+/* Sizes 1:50, so that several levels of cells are in use. */
+TEST(spheres_of_very_different_sizes_neither_overlap_nor_leave_the_box)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cairn_world *world = world_of(dimension);
+        cairn_generator g = fill_of(600, 12, 0.02, 1);
+        g.radius = (cairn_distribution){ .kind = CAIRN_DISTRIBUTION_LOGNORMAL,
+                                         .mean = 0.15,
+                                         .deviation = 0.15,
+                                         .minimum = 0.02,
+                                         .maximum = 1 };
+        int64_t made;
+        CHECK_OK(cairn_generate(world, &g, &made, NULL));
+        const cairn_bodies bodies = cairn_world_bodies(world);
+        CHECK_INT(made, 600);
+        CHECK(smallest_gap(&bodies) >= -1e-15);
+        CHECK(sticking_out(&bodies, 12, dimension) <= 1e-15);
+        cairn_world_destroy(world);
+    }
+}
+
+TEST(a_second_fill_keeps_clear_of_the_first)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator big = fill_of(20, 10, 0.9, 1), small = fill_of(400, 10, 0.1, 0.2);
+    cairn_generator middle = fill_of(20, 10, 0.5, 0.6);
+    CHECK_OK(cairn_generate(world, &big, NULL, NULL));
+    CHECK_OK(cairn_generate(world, &small, NULL, NULL));
+    CHECK_OK(cairn_generate(world, &middle, NULL, NULL));
+    const cairn_bodies bodies = cairn_world_bodies(world);
+    CHECK_INT(bodies.count, 440);
+    CHECK(smallest_gap(&bodies) >= -1e-15);
+    cairn_world_destroy(world);
+}
+
+static void add_box(cairn_world *world, cairn_motion motion, cairn_vec3 half, cairn_vec3 at)
+{
+    cairn_body_def def = cairn_body_def_default();
+    def.motion = motion;
+    def.shape =
+        (cairn_shape){ .kind = CAIRN_SHAPE_BOX, .size = { 2 * half.x, 2 * half.y, 2 * half.z } };
+    def.position = at;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+}
+
+/* Distance of a centre from a box whose axes are those of the world. */
+static double box_distance(cairn_vec3 x, cairn_vec3 half, cairn_vec3 at)
+{
+    double dx = fmax(0, fabs(x.x - at.x) - half.x), dy = fmax(0, fabs(x.y - at.y) - half.y);
+    return hypot(hypot(dx, dy), fmax(0, fabs(x.z - at.z) - half.z));
+}
+
+/* A lid of 0.6 x 0.02 m above 400 disks that fill 35 % of a region below it: its bounding ball
+ * covers all of that. */
+TEST(a_lid_blocks_no_more_than_itself)
+{
+    const cairn_vec3 half = { 0.3, 0.01, 0 }, at = { 0.3, 0.43, 0 };
+    cairn_world *world = world_of(2);
+    cairn_generator g = fill_of(400, 1, 0.004, 0.0065);
+    g.size = (cairn_vec3){ 0.25, 0.4, 1 };
+    g.centre = (cairn_vec3){ 0.13, 0.21, 0 };
+    add_box(world, CAIRN_MOTION_DYNAMIC, half, at);
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies b = cairn_world_bodies(world);
+    CHECK_INT(b.count, 401);
+    for (int i = 1; i < b.count; i++)
+        CHECK(box_distance(b.x[i], half, at) >= cairn_bodies_shape(&b, i)->radius);
+    cairn_world_destroy(world);
+}
+
+/* A cube of 0.4 m in the middle of 1 m^3, which 200 balls of 0.03 m share with it. */
+TEST(a_fixed_box_is_kept_clear_of)
+{
+    const cairn_vec3 half = { 0.2, 0.2, 0.2 }, at = { 0, 0, 0 };
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(200, 1, 0.03, 0.03);
+    add_box(world, CAIRN_MOTION_FIXED, half, at);
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 1; i < b.count; i++)
+        CHECK(box_distance(b.x[i], half, at) >= 0.03);
+    cairn_world_destroy(world);
+}
+
+/* Half of the region is below the floor z = 0. */
+TEST(walls_without_a_bound_are_kept_clear_of)
+{
+    cairn_world *world = world_of(3);
+    cairn_body_def floor = cairn_body_def_default();
+    cairn_generator g = fill_of(100, 1, 0.03, 0.03);
+    floor.motion = CAIRN_MOTION_FIXED;
+    floor.shape = (cairn_shape){ .kind = CAIRN_SHAPE_HALF_SPACE, .axis = { 0, 0, 1 } };
+    CHECK_OK(cairn_body_create(world, &floor, NULL));
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 1; i < b.count; i++)
+        CHECK(b.x[i].z >= 0.03);
+    cairn_world_destroy(world);
+}
+
+TEST(a_region_can_be_an_upright_cylinder)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(200, 4, 0.1, 0.2);
+    g.disk_radius = 1.5;
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    const cairn_bodies bodies = cairn_world_bodies(world);
+    for (int i = 0; i < bodies.count; i++) {
+        double radius = cairn_bodies_shape(&bodies, i)->radius;
+        CHECK(hypot(bodies.x[i].x, bodies.x[i].y) + radius <= 1.5 + 1e-15);
+        CHECK(fabs(bodies.x[i].z) + radius <= 2 + 1e-15);
+    }
+    cairn_world_destroy(world);
+}
+
+TEST(the_seed_decides_everything)
+{
+    uint64_t hash[3];
+    for (int i = 0; i < 3; i++) {
+        cairn_world *world = world_of(3);
+        cairn_generator g = fill_of(50, 3, 0.1, 0.2);
+        g.seed = i == 2 ? 8 : 7;
+        CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+        hash[i] = cairn_world_hash(world);
+        cairn_world_destroy(world);
+    }
+    CHECK(hash[0] == hash[1]);
+    CHECK(hash[0] != hash[2]);
+}
+
+/* Two spheres of diameter 1 have no place in a box of side 1. */
+TEST(a_full_region_is_said_to_be_full)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(2, 1, 0.5, 0.5);
+    cairn_error error = { 0 };
+    int64_t made;
+    CHECK_INT(cairn_generate(world, &g, &made, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.message, "no room for body 2 of 2 after 1000 tries");
+    CHECK_TEXT(error.key, "bodies");
+    CHECK_INT(made, 1);
+    g = fill_of(1, 1, 0.6, 0.6);
+    CHECK_INT(cairn_generate(world, &g, &made, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "size");
+    CHECK_CONTAINS(error.message, "found a body of radius 0.6 m");
+    cairn_world_destroy(world);
+}
+
+static double seconds_for(int64_t bodies)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(bodies, cbrt((double)bodies), 0.02, 0.4);
+    clock_t start = clock();
+    CHECK_OK(cairn_generate(world, &g, NULL, NULL));
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    cairn_world_destroy(world);
+    return seconds;
+}
+
+/* 9e7 spheres of 0.01 m have 377 m^3, the box 1: refused before the 4 GB are taken that they need. */
+TEST(what_cannot_fit_is_refused_before_memory_is_taken)
+{
+    cairn_world *world = world_of(3);
+    cairn_generator g = fill_of(90000000, 1, 0.01, 0.01);
+    cairn_error error = { 0 };
+    meter m = { .fail_at = 0 };
+    meter_install(&m);
+    cairn_status status = cairn_generate(world, &g, NULL, &error);
+    long calls = m.calls;
+    cairn_allocator_set(NULL);
+    CHECK_INT(status, CAIRN_BAD_INPUT);
+    CHECK_INT(calls, 0);
+    CHECK_TEXT(error.key, "bodies");
+    CHECK_CONTAINS(error.message, "no room: the first 238733 of 90000000 bodies have");
+    CHECK_INT(cairn_world_bodies(world).count, 0);
+    cairn_world_destroy(world);
+}
+
+/* 10 times the bodies in 10 times the room: 10 times the time, where comparing all pairs would
+ * take 100 times as long. */
+TEST(the_cost_is_linear)
+{
+    CHECK(seconds_for(20000) < 40 * seconds_for(2000) + 0.1);
+}
+
+GROUP(test_generate_fill)
+{
+    RUN(CASE(spheres_of_very_different_sizes_neither_overlap_nor_leave_the_box),
+        CASE(a_second_fill_keeps_clear_of_the_first), CASE(a_lid_blocks_no_more_than_itself),
+        CASE(a_fixed_box_is_kept_clear_of), CASE(walls_without_a_bound_are_kept_clear_of),
+        CASE(a_region_can_be_an_upright_cylinder), CASE(the_seed_decides_everything),
+        CASE(a_full_region_is_said_to_be_full),
+        CASE(what_cannot_fit_is_refused_before_memory_is_taken), CASE(the_cost_is_linear));
+}
+
+/* ==== test_packing: the packing fraction of lattices and bodies whose volume is known ========= */
+
+enum { SAMPLES = 100000 };
+
+static void add_plane(cairn_world *world, cairn_vec3 position, cairn_vec3 normal)
+{
+    cairn_shape shape = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, cairn_world_dimension(world));
+    shape.axis = normal;
+    add_wall(world, shape, position);
+}
+
+/* Four walls at 0 and `width` on the first two axes. */
+static void add_shaft(cairn_world *world, double width)
+{
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(1, 0, 0));
+    add_plane(world, cairn_vec(width, 0, 0), cairn_vec(-1, 0, 0));
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(0, 1, 0));
+    add_plane(world, cairn_vec(0, width, 0), cairn_vec(0, -1, 0));
+}
+
+/* 6 x 6 x 6 balls of diameter 1. */
+static cairn_world *cubic(void)
+{
+    cairn_world *world = world_create(3);
+    for (int i = 0; i < 216; i++)
+        add_sphere(world, 0.5, cairn_vec(0.5 + i % 6, 0.5 + i / 6 % 6, 0.5 + i / 36));
+    return world;
+}
+
+static cairn_packing measure(cairn_world *world, double trim)
+{
+    cairn_packing p;
+    CHECK_OK(cairn_world_packing(world, trim, SAMPLES, &p));
+    CHECK(p.samples > SAMPLES / 10 && p.samples <= SAMPLES);
+    return p;
+}
+
+/* pi/6 = 0.5236 */
+TEST(a_simple_cubic_lattice_fills_pi_over_6)
+{
+    cairn_world *world = cubic();
+    add_shaft(world, 6);
+    cairn_packing p = measure(world, 0);
+    CHECK_CLOSE(p.fraction, M_PI / 6, 0.01);
+    CHECK_NEAR(p.low, 0.5, 0);
+    CHECK_NEAR(p.high, 5.5, 0);
+    cairn_world_destroy(world);
+}
+
+/* A fifth of 216 balls is a bit more than one layer of 36: from the second to the fifth layer. */
+TEST(trimming_leaves_out_the_lowest_and_the_highest)
+{
+    cairn_world *world = cubic();
+    add_shaft(world, 6);
+    cairn_packing p = measure(world, 0.2);
+    CHECK_CLOSE(p.fraction, M_PI / 6, 0.01);
+    CHECK_NEAR(p.low, 1.5, 0);
+    CHECK_NEAR(p.high, 4.5, 0);
+    cairn_world_destroy(world);
+}
+
+/* Walls a quarter of a ball further out all round: 6^2/6.5^2 of the share. */
+TEST(room_between_balls_and_walls_counts)
+{
+    cairn_world *world = world_create(3);
+    for (int i = 0; i < 216; i++)
+        add_sphere(world, 0.5, cairn_vec(0.75 + i % 6, 0.75 + i / 6 % 6, 0.5 + i / 36));
+    add_shaft(world, 6.5);
+    CHECK_CLOSE(measure(world, 0).fraction, M_PI / 6 * 36 / 42.25, 0.01);
+    cairn_world_destroy(world);
+}
+
+/* Rows of 10 disks sqrt(3)/2 apart, every other row shifted by half a disk into the walls:
+ * pi/(2 sqrt 3) = 0.9069 */
+TEST(a_hexagonal_lattice_of_disks_fills_0_9069)
+{
+    cairn_world *world = world_create(2);
+    for (int row = 0; row < 9; row++)
+        for (int k = 0; k <= 10; k++) {
+            double x = row % 2 ? k : k + 0.5;
+            if (x <= 10)
+                add_sphere(world, 0.5, cairn_vec(x, 0.5 + sqrt(0.75) * row, 0));
+        }
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(1, 0, 0));
+    add_plane(world, cairn_vec(10, 0, 0), cairn_vec(-1, 0, 0));
+    CHECK_CLOSE(measure(world, 0).fraction, M_PI / (2 * sqrt(3)), 0.01);
+    cairn_world_destroy(world);
+}
+
+/* A column of balls in a tube of their radius: (4/3 pi r^3)/(2 pi r^3) = 2/3 */
+TEST(a_column_in_a_tube_fills_two_thirds)
+{
+    cairn_world *world = world_create(3);
+    cairn_shape tube = cairn_shape_default(CAIRN_SHAPE_INSIDE_CYLINDER, 3);
+    tube.radius = 0.5;
+    add_wall(world, tube, cairn_vec(7, -3, 0));
+    for (int i = 0; i < 5; i++)
+        add_sphere(world, 0.5, cairn_vec(7, -3, i));
+    CHECK_CLOSE(measure(world, 0).fraction, 2.0 / 3, 0.01);
+    cairn_world_destroy(world);
+}
+
+/* tan = 3/4, from z = 2 to z = 4: pi/3 9/16 (64 - 8) = 32.99 m^3 around half a ball of radius 1
+ * at each end, 4.189 m^3 together. */
+TEST(two_balls_in_a_cone)
+{
+    cairn_world *world = world_create(3);
+    cairn_shape cone = cairn_shape_default(CAIRN_SHAPE_INSIDE_CONE, 3);
+    cone.half_angle = atan(0.75);
+    add_wall(world, cone, cairn_vec(0, 0, 0));
+    add_sphere(world, 1, cairn_vec(0, 0, 2));
+    add_sphere(world, 1, cairn_vec(0, 0, 4));
+    CHECK_CLOSE(measure(world, 0).fraction, 4.0 / 3 / (9.0 / 16 * 56 / 3), 0.01);
+    cairn_world_destroy(world);
+}
+
+/* Gravity along -x: the shaft has its walls on y and z, heights are x. */
+TEST(up_is_against_gravity)
+{
+    cairn_world_def def = cairn_world_def_default();
+    cairn_material_def material = cairn_material_def_default();
+    cairn_world *world;
+    def.gravity = cairn_vec(-1.6, 0, 0);
+    CHECK_OK(cairn_world_create(&def, &world));
+    CHECK_OK(cairn_material_create(world, &material, NULL));
+    for (int i = 0; i < 216; i++)
+        add_sphere(world, 0.5, cairn_vec(0.5 + i / 36, 0.5 + i % 6, 0.5 + i / 6 % 6));
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(0, 1, 0));
+    add_plane(world, cairn_vec(0, 6, 0), cairn_vec(0, -1, 0));
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(0, 0, 1));
+    add_plane(world, cairn_vec(0, 0, 6), cairn_vec(0, 0, -1));
+    cairn_packing p = measure(world, 0);
+    CHECK_CLOSE(p.fraction, M_PI / 6, 0.01);
+    CHECK_NEAR(p.high, 5.5, 1e-12);
+    cairn_world_destroy(world);
+}
+
+TEST(bodies_that_are_not_dynamic_do_not_count)
+{
+    cairn_world *world = cubic();
+    add_shaft(world, 6);
+    cairn_shape giant = cairn_shape_default(CAIRN_SHAPE_SPHERE, 3);
+    giant.radius = 20;
+    add_wall(world, giant, cairn_vec(3, 3, 3));
+    CHECK_CLOSE(measure(world, 0).fraction, M_PI / 6, 0.01);
+    cairn_world_destroy(world);
+}
+
+TEST(the_same_world_gives_the_same_number)
+{
+    cairn_world *world = cubic();
+    add_shaft(world, 6);
+    CHECK(measure(world, 0.1).fraction == measure(world, 0.1).fraction);
+    cairn_world_destroy(world);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+TEST(a_region_open_sideways_is_unsupported)
+{
+    cairn_world *world = cubic();
+    cairn_packing p;
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* no walls at all */
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(0, 0, 1));
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* a floor */
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(1, 0, 0));
+    add_plane(world, cairn_vec(6, 0, 0), cairn_vec(-1, 0, 0));
+    add_plane(world, cairn_vec(0, 0, 0), cairn_vec(0, 1, 0));
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* three of four */
+    cairn_shape funnel = cairn_shape_default(CAIRN_SHAPE_FUNNEL, 3);
+    funnel.bottom_radius = funnel.top_radius = 20;
+    funnel.height = 20;
+    add_wall(world, funnel, cairn_vec(3, 3, -5));
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* no container */
+    CHECK_NEAR(p.fraction, 0, 0);
+    add_plane(world, cairn_vec(0, 6, 0), cairn_vec(0, -1, 0));
+    CHECK_OK(cairn_world_packing(world, 0, 100, &p));
+    cairn_world_destroy(world);
+}
+
+TEST(an_empty_region_is_unsupported)
+{
+    cairn_world *world = world_create(3);
+    cairn_packing p;
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* nobody */
+    add_shaft(world, 10);
+    add_sphere(world, 0.5, cairn_vec(1, 1, 1));
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* one */
+    add_sphere(world, 0.5, cairn_vec(3, 3, 1));
+    CHECK_INT(cairn_world_packing(world, 0, 100, &p), CAIRN_UNSUPPORTED); /* no height between */
+    add_sphere(world, 0.5, cairn_vec(3, 3, 3));
+    CHECK_OK(cairn_world_packing(world, 0, 100, &p));
+    cairn_world_destroy(world);
+}
+
+TEST(impossible_arguments_are_refused)
+{
+    cairn_world *world = cubic();
+    cairn_packing p;
+    add_shaft(world, 6);
+    CHECK_INT(cairn_world_packing(world, -0.1, 100, &p), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_world_packing(world, 0.5, 100, &p), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_world_packing(world, NAN, 100, &p), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_world_packing(world, 0, 0, &p), CAIRN_BAD_INPUT);
+    cairn_world_destroy(world);
+}
+
+TEST(every_allocation_may_fail)
+{
+    cairn_packing p;
+    meter m = { 0 };
+    meter_install(&m);
+    cairn_world *world = world_create(3);
+    add_shaft(world, 100);
+    for (int i = 0; i < 10000; i++) /* so many that the scratch memory grows on the way */
+        add_sphere(world, 0.5, cairn_vec(0.5 + i % 100, 0.5 + i / 100, i % 7));
+    long before = m.alive;
+    cairn_status status = CAIRN_NO_MEMORY;
+    int failures = 0;
+    for (long n = 1; status != CAIRN_OK; n++) {
+        m.fail_at = m.calls + n;
+        status = cairn_world_packing(world, 0, 10, &p);
+        failures += status == CAIRN_NO_MEMORY;
+        CHECK(status == CAIRN_OK || status == CAIRN_NO_MEMORY);
+        CHECK_INT(m.alive, before);
+    }
+    CHECK(failures >= 2);
+    cairn_world_destroy(world);
+    cairn_allocator_set(NULL);
+    CHECK_INT(m.alive, 0);
+}
+
+/* a box among the balls would not be counted, so nothing is said */
+TEST(worlds_with_other_shapes_are_not_measured)
+{
+    cairn_world *world = cubic();
+    cairn_body_def def = cairn_body_def_default();
+    cairn_packing packing;
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = cairn_vec(1, 1, 1);
+    def.position = cairn_vec(3, 3, 20);
+    add_shaft(world, 6);
+    CHECK_OK(cairn_world_packing(world, 0.1, 1000, &packing));
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    CHECK_INT(cairn_world_packing(world, 0.1, 1000, &packing), CAIRN_UNSUPPORTED);
+    cairn_world_destroy(world);
+}
+
+GROUP(test_packing)
+{
+    RUN(CASE(a_simple_cubic_lattice_fills_pi_over_6),
+        CASE(worlds_with_other_shapes_are_not_measured),
+        CASE(trimming_leaves_out_the_lowest_and_the_highest),
+        CASE(room_between_balls_and_walls_counts), CASE(a_hexagonal_lattice_of_disks_fills_0_9069),
+        CASE(a_column_in_a_tube_fills_two_thirds), CASE(two_balls_in_a_cone),
+        CASE(up_is_against_gravity), CASE(bodies_that_are_not_dynamic_do_not_count),
+        CASE(the_same_world_gives_the_same_number), CASE(a_region_open_sideways_is_unsupported),
+        CASE(an_empty_region_is_unsupported), CASE(impossible_arguments_are_refused),
+        CASE(every_allocation_may_fail));
 }

@@ -1,11 +1,15 @@
-/* test_inlet.c - bodies that come in while the world runs: how many, when, where, how large. */
+/* test_inlet.c - inlets, outlets, and the distributions that inlets and generators draw from. */
 #include <stdlib.h>
 
-#include "check.h"
-#include "failing_allocator.h"
+#include "base/common.h"
+#include "cairn/generate.h"
+#include "cairn/world.h"
 #include "math/vec.h"
-#include "small_world.h"
+#include "tests/check.h"
+#include "tests/problems/worlds.h"
 #include "world/world.h"
+
+/* ==== test_inlet: bodies that come in while the world runs: how many, when, where, how large */
 
 #define LIST(...)                                                                                  \
     {                                                                                              \
@@ -403,7 +407,11 @@ static void refuse(int dimension, const cairn_inlet_def *def, cairn_status statu
 TEST(impossible_inlets_are_refused)
 {
     cairn_inlet_def def = cairn_inlet_def_default();
-    refuse(3, &def, CAIRN_BAD_INPUT, "count", "found 0");
+    def.count = -1;
+    refuse(3, &def, CAIRN_BAD_INPUT, "count", "found -1");
+    def = wide(0, 1); /* none of its own: bodies come back by it, and those have a radius */
+    def.radius.value = 0;
+    refuse(3, &def, CAIRN_BAD_INPUT, "radius", "found 0");
     def = wide(1, 0);
     refuse(3, &def, CAIRN_BAD_INPUT, "rate", "found 0");
     def = wide(1, NAN);
@@ -468,7 +476,7 @@ TEST(every_allocation_of_an_inlet_may_fail)
     CHECK_INT(m.alive, 0);
 }
 
-int main(void)
+GROUP(test_inlet)
 {
     RUN(CASE(bodies_come_at_their_rate_until_their_count), CASE(nothing_comes_before_the_start),
         CASE(inlets_add_up), CASE(bodies_have_the_velocity_material_and_mass_asked_for),
@@ -480,4 +488,434 @@ int main(void)
         CASE(a_body_without_a_place_waits), CASE(the_seed_decides_where),
         CASE(bodies_that_come_in_follow_the_others), CASE(impossible_inlets_are_refused),
         CASE(in_2d_inlets_lie_in_the_plane), CASE(every_allocation_of_an_inlet_may_fail));
+}
+
+/* ==== test_distribution: distributions of positive numbers: moments, cuts, refusals =========== */
+
+enum { DRAWS = 100000 };
+
+static cairn_distribution make(cairn_distribution_kind kind, double mean, double deviation)
+{
+    cairn_distribution d = cairn_distribution_default(kind);
+    d.mean = mean;
+    d.deviation = deviation;
+    return d;
+}
+
+typedef struct moments {
+    double mean, deviation, smallest, largest;
+} moments;
+
+static moments draw_many(const cairn_distribution *d, uint64_t seed)
+{
+    moments m = { .smallest = INFINITY, .largest = -INFINITY };
+    uint64_t state = seed;
+    double squares = 0;
+    CHECK_OK(cairn_distribution_check(d, NULL));
+    for (int i = 0; i < DRAWS; i++) {
+        double x = cairn_distribution_draw(d, &state);
+        m.mean += x / DRAWS;
+        squares += x * x / DRAWS;
+        m.smallest = fmin(m.smallest, x);
+        m.largest = fmax(m.largest, x);
+    }
+    m.deviation = sqrt(squares - m.mean * m.mean);
+    return m;
+}
+
+TEST(a_constant_is_always_the_same)
+{
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+    d.value = 0.03;
+    moments m = draw_many(&d, 1);
+    CHECK_NEAR(m.smallest, 0.03, 0);
+    CHECK_NEAR(m.largest, 0.03, 0);
+}
+
+/* [2, 5]: mean 3.5, deviation 3/sqrt(12) */
+TEST(uniform_draws_fill_their_interval)
+{
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_UNIFORM);
+    d.minimum = 2;
+    d.maximum = 5;
+    moments m = draw_many(&d, 2);
+    double deviation = 3 / sqrt(12);
+    CHECK_NEAR(m.mean, 3.5, 5 * deviation / sqrt(DRAWS));
+    CHECK_CLOSE(m.deviation, deviation, 5 * sqrt(0.2 / DRAWS)); /* (kurtosis 1.8 - 1)/4 = 0.2 */
+    CHECK(m.smallest >= 2 && m.smallest < 2.001);
+    CHECK(m.largest < 5 && m.largest > 4.999);
+}
+
+TEST(uniform_between_equal_bounds_is_a_constant)
+{
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_UNIFORM);
+    d.minimum = d.maximum = 0.7;
+    CHECK_NEAR(draw_many(&d, 3).smallest, 0.7, 0);
+    CHECK_NEAR(draw_many(&d, 3).largest, 0.7, 0);
+}
+
+TEST(normal_draws_have_their_mean_and_deviation)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_NORMAL, 10, 1); /* 0 is 10 deviations away */
+    moments m = draw_many(&d, 4);
+    CHECK_NEAR(m.mean, 10, 5 / sqrt(DRAWS));
+    CHECK_CLOSE(m.deviation, 1, 5 * sqrt(0.5 / DRAWS));
+}
+
+/* Cut to [mean - s, mean + s] the deviation is s sqrt(1 - 2 phi(1)/(2 Phi(1) - 1)) = 0.5396 s. */
+TEST(normal_draws_outside_the_cut_are_drawn_again)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_NORMAL, 10, 2);
+    d.minimum = 8;
+    d.maximum = 12;
+    moments m = draw_many(&d, 5);
+    CHECK_NEAR(m.mean, 10, 5 * 1.0792 / sqrt(DRAWS));
+    CHECK_CLOSE(m.deviation, 2 * 0.53956, 0.01);
+    CHECK(m.smallest >= 8 && m.largest <= 12);
+}
+
+TEST(normal_draws_are_positive_without_being_told)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_NORMAL, 1, 5);
+    CHECK(draw_many(&d, 6).smallest > 0);
+}
+
+/* Mean and deviation are those of the values, not of their logarithms. The standard error of the
+ * mean is 0.5/sqrt(n); the median is mean/sqrt(1 + (0.5)^2). */
+TEST(lognormal_draws_have_their_mean_deviation_and_median)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_LOGNORMAL, 1, 0.5);
+    moments m = draw_many(&d, 7);
+    CHECK_NEAR(m.mean, 1, 5 * 0.5 / sqrt(DRAWS));
+    CHECK_CLOSE(m.deviation, 0.5, 0.02);
+    CHECK(m.smallest > 0);
+    uint64_t state = 7;
+    int below = 0;
+    for (int i = 0; i < DRAWS; i++)
+        below += cairn_distribution_draw(&d, &state) < 1 / sqrt(1.25);
+    CHECK_NEAR((double)below / DRAWS, 0.5, 5 * 0.5 / sqrt(DRAWS));
+}
+
+TEST(lognormal_draws_keep_to_their_cut)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_LOGNORMAL, 0.03, 0.01);
+    d.minimum = 0.02;
+    d.maximum = 0.04;
+    moments m = draw_many(&d, 8);
+    CHECK(m.smallest >= 0.02 && m.smallest < 0.0201);
+    CHECK(m.largest <= 0.04 && m.largest > 0.0399);
+}
+
+TEST(without_deviation_all_draws_are_the_mean)
+{
+    const cairn_distribution_kind kinds[2] = { CAIRN_DISTRIBUTION_NORMAL,
+                                               CAIRN_DISTRIBUTION_LOGNORMAL };
+    for (int k = 0; k < 2; k++) {
+        cairn_distribution d = make(kinds[k], 0.25, 0);
+        moments m = draw_many(&d, 9);
+        CHECK_NEAR(m.smallest, 0.25, 1e-15);
+        CHECK_NEAR(m.largest, 0.25, 1e-15);
+    }
+}
+
+static void count_draws(const cairn_distribution *d, int counts[3])
+{
+    uint64_t state = 10;
+    CHECK_OK(cairn_distribution_check(d, NULL));
+    counts[0] = counts[1] = counts[2] = 0;
+    for (int i = 0; i < DRAWS; i++) {
+        double x = cairn_distribution_draw(d, &state);
+        CHECK(x == 1 || x == 2 || x == 3);
+        counts[(int)x - 1]++;
+    }
+}
+
+/* 5 standard errors of a share p: 5 sqrt(p (1 - p) n) */
+TEST(lists_are_drawn_equally_or_by_weight)
+{
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_LIST);
+    int counts[3];
+    d.values = (cairn_list)LIST(1, 2, 3);
+    count_draws(&d, counts);
+    for (int k = 0; k < 3; k++)
+        CHECK_NEAR(counts[k], DRAWS / 3.0, 5 * sqrt(2.0 / 9 * DRAWS));
+    d.weights = (cairn_list)LIST(10, 0, 30);
+    count_draws(&d, counts);
+    CHECK_NEAR(counts[0], 0.25 * DRAWS, 5 * sqrt(0.1875 * DRAWS));
+    CHECK_INT(counts[1], 0);
+    CHECK_INT(counts[0] + counts[2], DRAWS);
+}
+
+TEST(equal_seeds_give_equal_draws)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_LOGNORMAL, 1, 0.5);
+    uint64_t a = 1, b = 1, c = 2;
+    for (int i = 0; i < 100; i++) {
+        double x = cairn_distribution_draw(&d, &a);
+        CHECK(x == cairn_distribution_draw(&d, &b));
+        CHECK(x != cairn_distribution_draw(&d, &c));
+    }
+}
+
+/* A cut that next to nothing passes ends, within the cut. */
+TEST(a_draw_always_ends)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_NORMAL, 1, 1);
+    d.minimum = d.maximum = 1.5;
+    uint64_t state = 1;
+    CHECK_OK(cairn_distribution_check(&d, NULL));
+    CHECK_NEAR(cairn_distribution_draw(&d, &state), 1.5, 0);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+static void refuse_distribution(const cairn_distribution *d, cairn_status status, const char *key,
+                                const char *piece)
+{
+    cairn_error error = { 0 };
+    CHECK_INT(cairn_distribution_check(d, &error), status);
+    CHECK_TEXT(error.key, key);
+    CHECK_CONTAINS(error.message, piece);
+    CHECK_INT(cairn_distribution_check(d, NULL), status);
+}
+
+TEST(impossible_parameters_are_refused)
+{
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_CONSTANT);
+    d.value = -1;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "value", "found -1");
+    d.value = NAN;
+    refuse_distribution(&d, CAIRN_NOT_FINITE, "value", "nan");
+    d = cairn_distribution_default(CAIRN_DISTRIBUTION_UNIFORM);
+    d.maximum = 1;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "minimum", "found 0");
+    d.minimum = 2;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "maximum", "found 1, expected at least 2");
+    d.maximum = INFINITY;
+    refuse_distribution(&d, CAIRN_NOT_FINITE, "maximum", "inf");
+    d = make(CAIRN_DISTRIBUTION_NORMAL, 0, 1);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "mean", "found 0");
+    d = make(CAIRN_DISTRIBUTION_LOGNORMAL, 1, -1);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "deviation", "found -1");
+    d.kind = CAIRN_DISTRIBUTION_COUNT;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "", "unknown distribution 5");
+}
+
+TEST(cuts_that_leave_nothing_are_refused)
+{
+    cairn_distribution d = make(CAIRN_DISTRIBUTION_NORMAL, 1, 0.1);
+    d.minimum = 1.2;
+    d.maximum = 1.1;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "maximum", "at least 1.2");
+    d.minimum = 1.36;
+    d.maximum = 2;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "minimum", "3.5 deviations");
+    d.minimum = 0;
+    d.maximum = 0.6;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "minimum", "3.5 deviations");
+    d = make(CAIRN_DISTRIBUTION_LOGNORMAL, 1, 0);
+    d.minimum = 1.01;
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "minimum", "3.5 deviations");
+}
+
+TEST(bad_lists_are_refused)
+{
+    cairn_distribution d = cairn_distribution_default(CAIRN_DISTRIBUTION_LIST);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "values", "empty");
+    d.values = (cairn_list)LIST(1, 0);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "values", "found 0");
+    d.values = (cairn_list)LIST(1, 2);
+    d.weights = (cairn_list)LIST(1);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "weights", "found 1 numbers, expected 2");
+    d.weights = (cairn_list)LIST(1, -1);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "weights", "found -1");
+    d.weights = (cairn_list)LIST(0, 0);
+    refuse_distribution(&d, CAIRN_BAD_INPUT, "weights", "all are 0");
+}
+
+TEST(kinds_have_names)
+{
+    static const char *const names[] = { "constant", "uniform", "normal", "lognormal", "list" };
+    for (int k = 0; k < CAIRN_DISTRIBUTION_COUNT; k++) {
+        cairn_distribution d;
+        CHECK_TEXT(cairn_distribution_record(k)->name, names[k]);
+        cairn_distribution_record(k)->set_default(&d);
+        CHECK_INT(d.kind, k);
+    }
+    CHECK(cairn_distribution_record(CAIRN_DISTRIBUTION_COUNT) == NULL);
+    CHECK(cairn_distribution_record(-1) == NULL);
+}
+
+GROUP(test_distribution)
+{
+    RUN(CASE(a_constant_is_always_the_same), CASE(uniform_draws_fill_their_interval),
+        CASE(uniform_between_equal_bounds_is_a_constant),
+        CASE(normal_draws_have_their_mean_and_deviation),
+        CASE(normal_draws_outside_the_cut_are_drawn_again),
+        CASE(normal_draws_are_positive_without_being_told),
+        CASE(lognormal_draws_have_their_mean_deviation_and_median),
+        CASE(lognormal_draws_keep_to_their_cut), CASE(without_deviation_all_draws_are_the_mean),
+        CASE(lists_are_drawn_equally_or_by_weight), CASE(equal_seeds_give_equal_draws),
+        CASE(a_draw_always_ends), CASE(impossible_parameters_are_refused),
+        CASE(cuts_that_leave_nothing_are_refused), CASE(bad_lists_are_refused),
+        CASE(kinds_have_names));
+}
+
+/* ==== test_outlet: bodies that leave, and those that come back =============================== */
+
+static cairn_step_report one_step(cairn_world *world, double h)
+{
+    cairn_step_options options = step_by(h, "coulomb", 1e-6);
+    cairn_step_report report;
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    return report;
+}
+
+static double mass_in(const cairn_world *world)
+{
+    double mass = 0;
+    for (int i = world->bodies.held; i < world->bodies.count; i++)
+        mass += world->bodies.mass[i];
+    return mass;
+}
+
+/* Balls poured onto a slope slide over its edge and leave below it: what there is, is what entered
+ * less what left, and the ledger of energy is closed in every step. */
+TEST(mass_and_energy_balance_to_rounding)
+{
+    cairn_world *world = new_world(3, 9.81, 0.2, 0);
+    cairn_inlet_def def = wide(40, 80);
+    cairn_outlet_def outlet = cairn_outlet_default(CAIRN_OUTLET_HEIGHT);
+    cairn_shape box = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    double in = 0, out = 0, energy = 0;
+    int left = 0;
+    box.size = cairn_vec(1, 1, 0.2);
+    add_wall(world, box, cairn_vec(0, 0, -0.1));
+    def.centre = cairn_vec(0, 0, 0.3);
+    def.size = cairn_vec(1.4, 1.4, 0.2);
+    def.radius =
+        (cairn_distribution){ CAIRN_DISTRIBUTION_UNIFORM, .minimum = 0.02, .maximum = 0.06 };
+    def.velocity = cairn_vec(1.5, 0, -1);
+    outlet.below = -0.5;
+    CHECK_OK(cairn_inlet_create(world, &def));
+    CHECK_OK(cairn_outlet_create(world, &outlet));
+    for (int k = 0; k < 600; k++) {
+        cairn_step_report report = one_step(world, 2e-3);
+        const cairn_energy *e = &report.energy;
+        in += e->entered_mass;
+        out += e->left_mass;
+        left += report.left;
+        CHECK_NEAR(mass_in(world), in - out, 1e-12);
+        energy +=
+            e->entered + e->correction - e->friction_loss - e->impact_loss - e->numerical_loss;
+        CHECK_NEAR(total_energy(world), energy, 1e-9);
+    }
+    CHECK_INT(left, 40 - (world->bodies.count - 1));
+    CHECK(left > 20);
+    CHECK_INT(cairn_world_outlet(world, 0).left, left);
+    CHECK_NEAR(cairn_world_outlet(world, 0).mass, out, 1e-12);
+    cairn_world_destroy(world);
+}
+
+/* Four balls at rest at x = 0, 1, 2, 3 m; which of them are left after a step. */
+static int stay_after(const cairn_outlet_def *def, int steps)
+{
+    cairn_world *world = space(3);
+    int stay = 0;
+    for (int k = 0; k < 4; k++)
+        add_ball(world, 0.1, cairn_vec(k, 0, k), cairn_vec(0, 0, 0));
+    CHECK_OK(cairn_outlet_create(world, def));
+    for (int k = 0; k < steps; k++)
+        one_step(world, 0.1);
+    for (int i = 0; i < world->bodies.count; i++)
+        stay |= 1 << (int)world->bodies.uid[i];
+    cairn_world_destroy(world);
+    return stay;
+}
+
+TEST(each_kind_of_outlet_takes_what_is_in_it)
+{
+    cairn_outlet_def box = cairn_outlet_default(CAIRN_OUTLET_BOX);
+    box.centre = cairn_vec(1.5, 0, 1.5);
+    box.size = cairn_vec(1.2, 1, 1.2);
+    CHECK_INT(stay_after(&box, 1), 1 + 8);
+    box.start = 0.05; /* the first step begins at 0 s, the second at 0.1 s */
+    CHECK_INT(stay_after(&box, 1), 15);
+    CHECK_INT(stay_after(&box, 2), 1 + 8);
+    cairn_outlet_def plane = cairn_outlet_default(CAIRN_OUTLET_HALF_SPACE);
+    plane.point = cairn_vec(1.5, 0, 0);
+    plane.normal = cairn_vec(-2, 0, 0);
+    CHECK_INT(stay_after(&plane, 1), 1 + 2);
+    cairn_outlet_def height = cairn_outlet_default(CAIRN_OUTLET_HEIGHT);
+    height.below = 2.5;
+    CHECK_INT(stay_after(&height, 1), 8);
+    cairn_outlet_def age = cairn_outlet_default(CAIRN_OUTLET_AGE);
+    age.after = 0.2;
+    CHECK_INT(stay_after(&age, 2), 15);
+    CHECK_INT(stay_after(&age, 3), 0);
+}
+
+/* Three balls leave at once, at 0 s, and come back one every 0.5 s: their size and mass are the same, their
+ * uids are new, and they count their passes. */
+TEST(bodies_come_back_at_the_rate_of_their_inlet)
+{
+    cairn_world *world = space(3);
+    cairn_inlet_def def = wide(0, 2);
+    cairn_outlet_def outlet = cairn_outlet_default(CAIRN_OUTLET_HEIGHT);
+    for (int k = 0; k < 3; k++)
+        add_sphere(world, 0.1 + 0.1 * k, cairn_vec(2 * k, 0, -20));
+    world->bodies.group[1] = 4;
+    world->bodies.ignores[1] = 6;
+    def.centre = cairn_vec(0, 0, 20);
+    outlet.below = -10;
+    outlet.inlet = 0;
+    double mass = mass_in(world);
+    CHECK_OK(cairn_inlet_create(world, &def));
+    CHECK_OK(cairn_outlet_create(world, &outlet));
+    for (int k = 1; k <= 20; k++) {
+        cairn_step_report report = one_step(world, 0.1);
+        CHECK_INT(report.left, k == 1 ? 3 : 0);
+        CHECK_INT(report.entered, k == 1 || k == 5 || k == 10 ? 1 : 0);
+        CHECK_INT(cairn_world_inlet_pending(world), 3 - world->bodies.count);
+    }
+    CHECK_NEAR(mass_in(world), mass, 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(world->bodies.uid[i], 3 + i);
+        CHECK_INT(world->bodies.first[i], i);
+        CHECK_INT(world->bodies.passes[i], 1);
+        CHECK_INT(world->bodies.group[i], i == 1 ? 4 : 0); /* its own, not that of the inlet */
+        CHECK_INT(world->bodies.ignores[i], i == 1 ? 6 : 0);
+        CHECK_NEAR(cairn_body_shape(&world->bodies, i)->radius, 0.1 + 0.1 * i, 0);
+    }
+    cairn_world_destroy(world);
+}
+
+TEST(outlets_with_impossible_numbers_are_refused)
+{
+    cairn_world *world = space(3);
+    cairn_outlet_def def = cairn_outlet_default(CAIRN_OUTLET_HALF_SPACE);
+    def.normal = cairn_vec(0, 0, 0);
+    CHECK_INT(cairn_outlet_create(world, &def), CAIRN_BAD_INPUT);
+    CHECK_TEXT(cairn_world_error(world)->key, "normal");
+    def = cairn_outlet_default(CAIRN_OUTLET_HEIGHT);
+    def.inlet = 0;
+    CHECK_INT(cairn_outlet_create(world, &def), CAIRN_BAD_INPUT);
+    CHECK_TEXT(cairn_world_error(world)->key, "to");
+    def.inlet = -1;
+    def.below = NAN;
+    CHECK_INT(cairn_outlet_create(world, &def), CAIRN_NOT_FINITE);
+    CHECK_INT(cairn_world_outlet_count(world), 0);
+    for (int k = 0; k < CAIRN_OUTLET_COUNT; k++) {
+        cairn_outlet_record(k)->set_default(&def);
+        CHECK_INT(def.kind, k);
+    }
+    CHECK(cairn_outlet_record(CAIRN_OUTLET_COUNT) == NULL);
+    cairn_world_destroy(world);
+}
+
+GROUP(test_outlet)
+{
+    RUN(CASE(mass_and_energy_balance_to_rounding), CASE(each_kind_of_outlet_takes_what_is_in_it),
+        CASE(bodies_come_back_at_the_rate_of_their_inlet),
+        CASE(outlets_with_impossible_numbers_are_refused));
 }

@@ -1,8 +1,157 @@
-/* test_restitution.c - impacts whose outcome is known: a bouncing ball, Newton's cradle, a rocking
- * block, and a rod on which Newton's law makes energy. */
+/* test_restitution.c - restitution, and what every scheme must keep. */
+#include <math.h>
+
+#include "base/arena.h"
 #include "cairn/lagrange.h"
 #include "cairn/scene.h"
-#include "worlds.h"
+#include "tests/check.h"
+#include "tests/problems/worlds.h"
+#include "world/step.h"
+
+/* ==== test_phases: what bodies and Lagrangian systems share: when a contact hits, its bias, and an
+ * impact by Poisson's law in two phases, against answers by hand. */
+
+/* A gap of 1 cm in steps of 10 ms: 1 m/s reaches it. Forces give 0.1 m/s in the step. */
+TEST(a_contact_hits_when_it_closes_faster_than_forces_move_it)
+{
+    CHECK(cairn_impact_hits(-1.001, -1.1, -1.001, 0.01, 0.01));
+    CHECK(!cairn_impact_hits(-0.999, -1.1, -0.999, 0.01, 0.01)); /* it does not get there       */
+    CHECK(cairn_impact_hits(-0.999, -1.1, -1.1, 0.01, 0.01));    /* it does with the free speed */
+    CHECK(!cairn_impact_hits(-0.09, -0.19, -0.09, 0, 0.01));     /* rest                        */
+    CHECK(!cairn_impact_hits(1, 0.9, 1, 0, 0.01));               /* it leaves                   */
+}
+
+/* e = 0.5 at 2 m/s: b = -1 makes it leave with 1 m/s, where the gap closes; elsewhere g/h. */
+TEST(bias_is_restitution_where_a_contact_closes_and_its_gap_elsewhere)
+{
+    cairn_approach at = { .gap = 0.01, .apart = 1, .before = -2, .restitution = 0.5 };
+    CHECK_NEAR(cairn_scheme_bias(false, 0.01, &at), -1, 0);
+    at.gap = 0.03;
+    at.apart = 3;
+    CHECK_NEAR(cairn_scheme_bias(false, 0.01, &at), 3, 0);
+    CHECK_NEAR(cairn_scheme_bias(true, 0.01, &at), -1, 0); /* velocity level asks for no gap */
+}
+
+/* ---- an impact ------------------------------------------------------------------------------ */
+
+/* 1 kg falls on the floor with 2 m/s; in the local form and as a block. */
+static const double unit[4] = { 1, 0, 0, 1 };
+static const int64_t starts[] = { 0, 2, 4 };
+static const int32_t columns[] = { 0, 1, 0, 1 }, block[] = { 0, -1 };
+static const cairn_matrix W = { 2, 2, starts, columns, unit };
+static const double falls[] = { -2, 0 }, v_falls[] = { 0, -2, 0 }, none[2] = { 0, 0 };
+static const double mass_inverse[] = { 1, 1, 1 };
+static const double H[12] = { 0, 1, 0, 1, 0, 0 }; /* n = y, t = x */
+
+static const cairn_problem local = {
+    .dimension = 2, .contacts = 1, .W = &W, .q = falls, .b = none, .mu = none
+};
+static const cairn_problem of_blocks = { .dimension = 2,
+                                         .contacts = 1,
+                                         .block_size = 3,
+                                         .blocks = 1,
+                                         .mass_inverse = mass_inverse,
+                                         .v_free = v_falls,
+                                         .block = block,
+                                         .H = H,
+                                         .b = none,
+                                         .mu = none };
+
+/* Both phases of the impact by e; the numbers of its answer are in `r`, u is checked. */
+static void strike(const cairn_problem *p, double e, double *r)
+{
+    double s[1] = { 0 }, v[3] = { 0 }, u[2] = { 0 };
+    cairn_arena scratch = { 0 };
+    cairn_solve_report report = { 0 };
+    cairn_solving solving = { .scheme = cairn_scheme_find("coulomb"),
+                              .options = cairn_solve_options_default(),
+                              .max_fixed_point = 10,
+                              .scratch = &scratch,
+                              .report = &report };
+    cairn_answer answer = { .problem = *p, .r = r, .s = s, .v = v, .u = u };
+    solving.options.law = CAIRN_LAW_COULOMB;
+    solving.options.tolerance = 1e-12;
+    CHECK_OK(cairn_workspace_create(&solving.workspace));
+    CHECK_OK(cairn_impact_solve(&solving, p, &e, &answer));
+    CHECK(report.converged);
+    CHECK_NEAR(u[0], 2 * e, 1e-12); /* it leaves with e times 2 m/s */
+    CHECK_NEAR(answer.compression[0], 2, 1e-12);
+    CHECK_NEAR(answer.floor[0], 2 * e, 1e-12);
+    cairn_workspace_destroy(solving.workspace);
+    cairn_arena_destroy(&scratch);
+}
+
+/* 2 N s stop it, e times that send it back: however the problem is posed. */
+TEST(an_impact_is_compression_and_e_times_that_again)
+{
+    const double coefficients[] = { 0, 0.5, 1 };
+    for (int k = 0; k < 3; k++) {
+        double r[2] = { 0, 0 }, again[2] = { 0, 0 };
+        strike(&local, coefficients[k], r);
+        strike(&of_blocks, coefficients[k], again);
+        CHECK_NEAR(r[0], 2 + 2 * coefficients[k], 1e-12);
+        CHECK_NEAR(again[0], r[0], 1e-12);
+    }
+}
+
+/* ---- friction that depends on speed --------------------------------------------------------- */
+
+/* mu = 0.4 at rest, 0.1 once it slides: two solves. */
+static void stick(const void *context, cairn_answer *answer)
+{
+    (void)context;
+    answer->mu[0] = 0.4;
+}
+
+static double slip(const void *context, cairn_answer *answer)
+{
+    double mu = answer->u[1] != 0 ? 0.1 : 0.4, change = fabs(mu - answer->mu[0]);
+    ++*(int *)context;
+    answer->mu[0] = mu;
+    return change;
+}
+
+/* 1 kg comes with 2 m/s down and 3 m/s along: r_N = 2, and friction takes mu 2 off the 3. */
+TEST(mu_is_found_together_with_the_speed)
+{
+    const double comes[] = { -2, 3 };
+    double r[2] = { 0 }, s[1] = { 0 }, v[1], u[2] = { 0 }, mu[1], change = -1;
+    int updates = 0;
+    cairn_arena scratch = { 0 };
+    cairn_solve_report report = { 0 };
+    const cairn_speed_friction law = { stick, slip, &updates, &change };
+    cairn_solving solving = { .scheme = cairn_scheme_find("coulomb"),
+                              .options = cairn_solve_options_default(),
+                              .max_fixed_point = 10,
+                              .friction = &law,
+                              .scratch = &scratch,
+                              .report = &report };
+    cairn_answer answer = { .problem = local, .r = r, .s = s, .v = v, .u = u, .mu = mu };
+    answer.problem.q = comes;
+    answer.problem.mu = mu;
+    solving.options.law = CAIRN_LAW_COULOMB;
+    solving.options.tolerance = 1e-12;
+    CHECK_OK(cairn_workspace_create(&solving.workspace));
+    CHECK_OK(cairn_phase_with_law(&solving, &cairn_phase_whole, &answer));
+    CHECK(report.converged);
+    CHECK_INT(updates, 2);
+    CHECK_NEAR(change, 0, 0);
+    CHECK_NEAR(r[0], 2, 1e-11);
+    CHECK_NEAR(u[1], 3 - 0.1 * 2, 1e-11);
+    cairn_workspace_destroy(solving.workspace);
+    cairn_arena_destroy(&scratch);
+}
+
+GROUP(test_phases)
+{
+    RUN(CASE(a_contact_hits_when_it_closes_faster_than_forces_move_it),
+        CASE(bias_is_restitution_where_a_contact_closes_and_its_gap_elsewhere),
+        CASE(an_impact_is_compression_and_e_times_that_again),
+        CASE(mu_is_found_together_with_the_speed));
+}
+
+/* ==== test_restitution: impacts whose outcome is known: a bouncing ball, Newton's cradle, a
+ * rocking block, and a rod on which Newton's law makes energy. */
 
 static const cairn_vec3 zero = { 0, 0, 0 };
 static const char *const laws[] = { "newton", "poisson" };
@@ -181,13 +330,13 @@ TEST(the_scene_of_the_block_sticks_slides_and_stops)
 
 /* A plane block of mass 1, half width b, half height a: q = (x, y, theta), corners at
  * (-+b, -a) in its frame, on a floor. */
-typedef struct block {
+typedef struct dropped_block {
     double b, a, gravity;
-} block;
+} dropped_block;
 
 static void block_mass(void *context, const double *q, double *M)
 {
-    const block *k = context;
+    const dropped_block *k = context;
     (void)q;
     M[0] = M[4] = 1;
     M[8] = (k->b * k->b + k->a * k->a) / 3;
@@ -196,12 +345,12 @@ static void block_mass(void *context, const double *q, double *M)
 static void block_force(void *context, double time, const double *q, const double *v, double *F)
 {
     (void)time, (void)q, (void)v;
-    F[1] = -((const block *)context)->gravity;
+    F[1] = -((const dropped_block *)context)->gravity;
 }
 
 static void block_corner(void *context, const double *q, int index, cairn_lagrange_contact *out)
 {
-    const block *k = context;
+    const dropped_block *k = context;
     double along = index ? k->b : -k->b, s = sin(q[2]), c = cos(q[2]);
     double rx = along * c + k->a * s, ry = along * s - k->a * c; /* from the centre, in space */
     out->gap = q[1] + ry;
@@ -212,7 +361,7 @@ static void block_corner(void *context, const double *q, int index, cairn_lagran
     out->rows[5] = -ry;
 }
 
-static cairn_lagrange *stand(block *k, double theta, double omega)
+static cairn_lagrange *stand(dropped_block *k, double theta, double omega)
 {
     const cairn_lagrange_system system = { .coordinates = 3,
                                            .dimension = 2,
@@ -236,7 +385,7 @@ TEST(a_rocking_block_loses_what_housner_says)
     const char *const schemes[] = { "lcp", "fixed-point", "coulomb-newton" };
     const double widths[] = { 0.1, 0.25, 0.5 };
     for (int i = 0; i < 9; i++) {
-        block k = { .b = widths[i % 3], .a = 1 };
+        dropped_block k = { .b = widths[i % 3], .a = 1 };
         double sine = k.b / hypot(k.a, k.b);
         cairn_lagrange *l = stand(&k, 0, -1);
         cairn_lagrange_options options = cairn_lagrange_options_default();
@@ -268,7 +417,7 @@ static double rock(cairn_lagrange *l, double h)
  * adds up to 2e-3 1.7 rad/s, 1 %, within the 20 steps that are looked at */
 TEST(a_block_let_go_rocks_to_rest_by_that_ratio)
 {
-    block k = { .b = 0.25, .a = 1, .gravity = 9.81 };
+    dropped_block k = { .b = 0.25, .a = 1, .gravity = 9.81 };
     double ratio = 1 - 1.5 * k.b * k.b / (k.b * k.b + 1), before = 0;
     cairn_lagrange *l = stand(&k, 0.1, 0);
     int impacts = 0;
@@ -363,7 +512,7 @@ TEST(poissons_law_makes_none_on_this_rod)
     }
 }
 
-int main(void)
+GROUP(test_restitution)
 {
     RUN(CASE(a_ball_bounces_to_known_heights), CASE(a_cradle_with_gaps_passes_the_motion_on),
         CASE(a_cradle_that_touches_moves_as_one_impact), CASE(contacts_hit_through_others_bounce),
@@ -374,4 +523,192 @@ int main(void)
         CASE(a_block_let_go_rocks_to_rest_by_that_ratio),
         CASE(the_ledger_tells_the_energy_that_newtons_law_makes),
         CASE(poissons_law_makes_none_on_this_rod));
+}
+
+/* ==== test_invariants: what every scheme must keep, whatever the solver: stick solutions coincide,
+ * momentum along an active facet, impulses of a body at rest, energy that never rises, overlap of
+ * second order in the time step. */
+
+/* A particle of mass 1 on a floor. */
+static cairn_world *new_particle(int dimension, double mu, cairn_vec3 v)
+{
+    cairn_world *world = new_world(dimension, 9.81, mu, 0);
+    cairn_body_def def = cairn_body_def_default();
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    def.shape = cairn_shape_default(CAIRN_SHAPE_POINT, dimension);
+    def.mass = 1;
+    def.velocity = v;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    return world;
+}
+
+/* ---- sliding and sticking ------------------------------------------------------------------- */
+
+/* While it slides, v_x + mu v_y changes by -mu g h in a step, in both schemes. */
+TEST(x_plus_mu_y_is_the_same_in_lcp_and_convex_while_sliding)
+{
+    const double mu = 0.3;
+    cairn_world *convex = new_particle(2, mu, (cairn_vec3){ 2, 0, 0 });
+    cairn_world *lcp = new_particle(2, mu, (cairn_vec3){ 2, 0, 0 });
+    cairn_step_options one = step_by(0.01, "convex", 1e-12), other = step_by(0.01, "lcp", 1e-12);
+    for (int k = 0; k < 50; k++) {
+        advance(convex, &one, 1);
+        advance(lcp, &other, 1);
+        cairn_vec3 a = cairn_world_bodies(convex).x[1], b = cairn_world_bodies(lcp).x[1];
+        CHECK(a.y > 1e-4 && fabs(b.y) < 1e-12);
+        CHECK_NEAR(a.x + mu * a.y, b.x + mu * b.y, 1e-12);
+    }
+    cairn_world_destroy(convex);
+    cairn_world_destroy(lcp);
+}
+
+/* A disk rolling down: the contact sticks, and all schemes with friction do the same. */
+TEST(all_schemes_agree_while_contacts_stick)
+{
+    cairn_vec3 expected = zero;
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        const char *scheme = cairn_scheme_name(i);
+        if (strcmp(scheme, "frictionless") == 0)
+            continue;
+        cairn_world *world = new_world(2, 9.81, 0.8, 0);
+        cairn_vec3 start = { 0, 0.1, 0 };
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        add_ball(world, 0.1, start, (cairn_vec3){ 1, 0, 0 });
+        cairn_step_options options = step_by(0.01, scheme, 1e-12);
+        advance(world, &options, 30);
+        cairn_vec3 v = cairn_world_bodies(world).v[1];
+        double turning = cairn_world_bodies(world).omega[1].z;
+        CHECK_NEAR(v.x + 0.1 * turning, 0, 1e-9); /* it rolls */
+        if (i == 0)
+            expected = v;
+        CHECK_NEAR(v.x, expected.x, 1e-2 * fabs(expected.x));
+        cairn_world_destroy(world);
+    }
+}
+
+/* From rest with friction to spare nothing slides, and lcp and convex give the same bits of v. */
+TEST(stick_solutions_of_lcp_and_convex_coincide)
+{
+    const char *const schemes[2] = { "convex", "lcp" };
+    double v[2][2];
+    for (int i = 0; i < 2; i++) {
+        cairn_world *world = new_world(2, 9.81, 0.9, 0);
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        int ball = add_ball(world, 0.5, (cairn_vec3){ 0, 0.5, 0 }, zero);
+        add_ball(world, 0.5, (cairn_vec3){ 1, 0.5, 0 }, zero);
+        add_ball(world, 0.5, (cairn_vec3){ 0.5, 0.5 + sqrt(0.75), 0 }, zero);
+        cairn_step_options options = step_by(0.01, schemes[i], 1e-12);
+        advance(world, &options, 5);
+        v[i][0] = cairn_world_bodies(world).v[ball].x;
+        v[i][1] = cairn_world_bodies(world).v[ball].y;
+        cairn_world_destroy(world);
+    }
+    CHECK_NEAR(v[0][0], v[1][0], 1e-12);
+    CHECK_NEAR(v[0][1], v[1][1], 1e-12);
+}
+
+/* ---- impulses ------------------------------------------------------------------------------- */
+
+/* A body that falls from rest and comes to rest: its normal impulses sum to m g T. */
+TEST(normal_impulses_of_a_body_that_comes_to_rest_sum_to_its_weight)
+{
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        const int steps = 100;
+        const double h = 0.01;
+        cairn_world *world = new_world(3, 9.81, 0.5, 0);
+        cairn_vec3 start = { 0, 0, 0.6 };
+        double sum = 0;
+        add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+        add_ball(world, 0.5, start, zero);
+        cairn_step_options options = step_by(h, cairn_scheme_name(i), 1e-12);
+        for (int k = 0; k < steps; k++) {
+            advance(world, &options, 1);
+            cairn_contacts c = cairn_world_contacts(world);
+            for (int j = 0; j < c.count; j++)
+                sum += c.impulse[3 * j];
+        }
+        CHECK_NEAR(sum, 9.81 * h * steps, 1e-9);
+        cairn_world_destroy(world);
+    }
+}
+
+/* ---- energy --------------------------------------------------------------------------------- */
+
+/* Largest rise of the total energy in a step that met its tolerance. */
+static double largest_rise(int dimension, const cairn_step_options *options, int *met)
+{
+    cairn_world *world = new_heap(dimension, 0.4, 2);
+    double energy = total_energy(world), largest = 0;
+    cairn_step_report report;
+    for (int k = 0; k < 40; k++) {
+        CHECK_OK(cairn_world_step(world, options, &report));
+        double now = total_energy(world);
+        if (report.solve.converged) {
+            largest = fmax(largest, now - energy);
+            ++*met;
+        }
+        energy = now;
+    }
+    cairn_world_destroy(world);
+    return largest;
+}
+
+/* Every scheme with every solver that goes with it; about 10 J fall here. */
+TEST(energy_never_rises_for_any_scheme_and_solver)
+{
+    for (int i = 0; cairn_scheme_name(i); i++)
+        for (int k = 0; cairn_solver_name(k); k++)
+            for (int dimension = 2; dimension <= 3; dimension++) {
+                cairn_step_options options = step_by(0.01, cairn_scheme_name(i), 1e-8);
+                int met = 0;
+                options.solver = cairn_solver_name(k);
+                options.max_iterations = 2000;
+                if (cairn_step_options_check(&options, dimension, NULL) != CAIRN_OK)
+                    continue;
+                double rise = largest_rise(dimension, &options, &met);
+                if (rise > 1e-7)
+                    print_error("%s with %s in %dD: %g J\n", options.scheme, options.solver,
+                                dimension, rise);
+                CHECK(rise <= 1e-7);
+                CHECK(met > 0);
+            }
+}
+
+/* ---- overlap -------------------------------------------------------------------------------- */
+
+/* Deepest overlap of a ball swinging in a round bowl: the linearised gap leaves what is curved. */
+static double deepest(const char *scheme, double h)
+{
+    cairn_world *world = new_world(2, 9.81, 0.2, 0);
+    double worst = 0;
+    add_fixed(world, CAIRN_SHAPE_INSIDE_CYLINDER, 1, zero);
+    add_ball(world, 0.1, (cairn_vec3){ 0.9, 0, 0 }, zero);
+    cairn_step_options options = step_by(h, scheme, 1e-12);
+    for (int k = 0; k < (int)round(1 / h); k++)
+        worst = fmax(worst, advance(world, &options, 1).certificate.penetration);
+    cairn_world_destroy(world);
+    return worst;
+}
+
+/* [A06] Theorem 6.1: half the step, a quarter of the overlap, in every stabilised scheme. */
+TEST(overlap_is_of_second_order_in_the_time_step)
+{
+    for (int i = 0; cairn_scheme_name(i); i++) {
+        const char *scheme = cairn_scheme_name(i);
+        if (strcmp(scheme, "moreau-jean") == 0)
+            continue; /* of velocity level: first order */
+        double coarse = deepest(scheme, 0.02), fine = deepest(scheme, 0.005);
+        CHECK(fine <= 9.81 * 0.005 * 0.005); /* (h v)^2/(2 r) with v^2 <= 2 g r */
+        CHECK(fine < 1e-10 || coarse / fine > 12);
+    }
+}
+
+GROUP(test_invariants)
+{
+    RUN(CASE(x_plus_mu_y_is_the_same_in_lcp_and_convex_while_sliding),
+        CASE(all_schemes_agree_while_contacts_stick),
+        CASE(stick_solutions_of_lcp_and_convex_coincide),
+        CASE(normal_impulses_of_a_body_that_comes_to_rest_sum_to_its_weight),
+        CASE(energy_never_rises_for_any_scheme_and_solver),
+        CASE(overlap_is_of_second_order_in_the_time_step));
 }

@@ -1,7 +1,7 @@
 /* test_surface_laws.c - friction beyond Coulomb's with one mu, against exact solutions (derived in
  * docs/friction.md): belts, elliptic friction, adhesion, rolling and spinning friction. */
-#include "failing_allocator.h"
-#include "worlds.h"
+#include "tests/check.h"
+#include "tests/problems/worlds.h"
 
 static const double G = 9.81, EXACT = 1e-9;
 
@@ -283,6 +283,41 @@ TEST(friction_2_needs_an_axis_and_takes_the_first)
     advance(world, &options, 1);
     CHECK_NEAR(fabs(cairn_world_contacts(world).tangent[0].y), 1, 1e-15);
     cairn_world_destroy(world);
+}
+
+/* Held bodies have the first rows, but here the floor is the younger one. */
+TEST(the_axis_of_the_body_created_first_counts_whatever_its_row)
+{
+    const cairn_material_def material = { .friction = 0.2, .friction_2 = 0.4 };
+    cairn_world *world = bare_world(3, &material);
+    cairn_step_options options = step_by(1e-3, "coulomb", EXACT);
+    cairn_body_def def = cairn_body_def_default();
+    def.shape = cairn_shape_default(CAIRN_SHAPE_POINT, 3);
+    def.mass = 1;
+    def.friction_axis = (cairn_vec3){ 1, 0, 0 };
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    add_belt(world, (cairn_vec3){ 0, 0, 0 }, (cairn_vec3){ 0, 1, 5 });
+    advance(world, &options, 1);
+    CHECK_NEAR(fabs(cairn_world_contacts(world).tangent[0].x), 1, 1e-15);
+    cairn_world_destroy(world);
+}
+
+/* 0 is no range but the default one. */
+TEST(an_adhesion_range_that_one_material_gives_counts)
+{
+    const double range[3][3] = { { 0, 1e-3, 1e-3 }, { 2e-3, 1e-3, 1e-3 }, { 0, 0, 0 } };
+    for (int k = 0; k < 3; k++) {
+        cairn_world *world = new_world(3, G, 0, 0);
+        cairn_material_def one = { .adhesion = 1, .adhesion_range = range[k][0] };
+        cairn_material_def two = { .adhesion = 1, .adhesion_range = range[k][1] };
+        cairn_material_def pair;
+        int a, b;
+        CHECK_OK(cairn_material_create(world, &one, &a));
+        CHECK_OK(cairn_material_create(world, &two, &b));
+        CHECK_OK(cairn_material_pair_get(world, a, b, &pair));
+        CHECK_NEAR(pair.adhesion_range, range[k][2], 0);
+        cairn_world_destroy(world);
+    }
 }
 
 /* ---- adhesion ------------------------------------------------------------------------------- */
@@ -755,11 +790,13 @@ TEST(where_two_materials_meet_the_smaller_values_count)
     cairn_world_destroy(world);
 }
 
-int main(void)
+GROUP(test_surface_laws)
 {
     RUN(CASE(a_belt_carries_a_point_to_its_speed_at_mu_g),
         CASE(the_convex_law_lifts_what_slides_on_a_belt),
         CASE(the_part_of_a_surface_velocity_along_the_contact_counts),
+        CASE(the_axis_of_the_body_created_first_counts_whatever_its_row),
+        CASE(an_adhesion_range_that_one_material_gives_counts),
         CASE(elliptic_friction_turns_the_velocity_as_maximal_dissipation_says),
         CASE(elliptic_sliding_follows_its_exact_path_to_first_order),
         CASE(the_convex_law_lifts_by_the_support_function_of_the_ellipse),

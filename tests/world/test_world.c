@@ -1,10 +1,16 @@
-/* test_world.c - a world as a whole: creation, hash, overlap, and life without memory. */
+/* test_world.c - a world as a whole, the order of its bodies, what touches what. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/status.h"
-#include "check.h"
-#include "failing_allocator.h"
 #include "math/vec.h"
-#include "small_world.h"
+#include "tests/check.h"
+#include "tests/problems/worlds.h"
+#include "world/step.h"
+#include "world/touch.h"
 #include "world/world.h"
+
+/* ==== test_world: a world as a whole: creation, hash, overlap, and life without memory ======== */
 
 #define LIST(...)                                                                                  \
     {                                                                                              \
@@ -421,9 +427,60 @@ TEST(a_step_without_memory_changes_nothing_and_can_be_done_again)
     CHECK(failures > 30);
 }
 
-int main(void)
+/* A ball is put at z = 5 with a velocity, at t = 3 s, in a gravity of 2 m/s^2, and falls for 0.1 s;
+ * what is wrong changes nothing. */
+TEST(bodies_gravity_and_clock_can_be_set)
 {
-    RUN(CASE(the_default_world_has_three_dimensions_and_gravity), CASE(other_worlds_are_refused),
+    cairn_world *world = world_create(3);
+    cairn_material_def rock = cairn_material_def_default(), found;
+    cairn_step_options step = cairn_step_options_default();
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id id;
+    def.shape = (cairn_shape){ .kind = CAIRN_SHAPE_SPHERE, .radius = 0.1 };
+    CHECK_OK(cairn_body_create(world, &def, &id));
+    cairn_body_state state = { .x = { 0, 0, 5 }, .q = { 1, 0, 0, 0 }, .v = { 1, 0, 0 } };
+    CHECK_OK(cairn_body_put(world, id, &state));
+    CHECK_OK(cairn_world_set_gravity(world, (cairn_vec3){ 0, 0, -2 }));
+    CHECK_OK(cairn_world_restart(world, 3));
+    rock.friction = 0.7;
+    CHECK_OK(cairn_material_set(world, 0, &rock));
+    CHECK_OK(cairn_material_get(world, 0, &found));
+    CHECK_NEAR(found.friction, 0.7, 0);
+    uint64_t hash = cairn_world_hash(world);
+    state.v.x = NAN;
+    CHECK(cairn_body_put(world, id, &state) != CAIRN_OK);
+    state = (cairn_body_state){ .q = { 2, 0, 0, 0 } };
+    CHECK_INT(cairn_body_put(world, id, &state), CAIRN_BAD_INPUT);
+    CHECK_INT(cairn_body_put(world, (cairn_body_id){ 9 }, &state), CAIRN_NOT_FOUND);
+    CHECK_INT(cairn_world_restart(world, NAN), CAIRN_NOT_FINITE);
+    CHECK_INT(cairn_world_set_gravity(world, (cairn_vec3){ INFINITY, 0, 0 }), CAIRN_NOT_FINITE);
+    CHECK_INT(cairn_material_set(world, 7, &rock), CAIRN_NOT_FOUND);
+    rock.friction = -1;
+    CHECK_INT(cairn_material_set(world, 0, &rock), CAIRN_BAD_INPUT);
+    /* a law that depends on the speed, and one that depends on time, exclude each other */
+    cairn_function half = cairn_function_default(CAIRN_FUNCTION_CONSTANT);
+    half.value = 0.5;
+    rock.friction = 0.7;
+    rock.friction_law = cairn_friction_law_default(CAIRN_FRICTION_STRIBECK);
+    rock.friction_law.speed = 0.1;
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_FRICTION, 0, &half));
+    CHECK_INT(cairn_material_set(world, 0, &rock), CAIRN_BAD_INPUT);
+    CHECK_TEXT(cairn_world_error(world)->key, "friction_law");
+    CHECK_OK(cairn_world_vary(world, CAIRN_VARIED_FRICTION, 0, NULL));
+    CHECK(!cairn_world_varies(world, CAIRN_VARIED_FRICTION));
+    CHECK(cairn_world_hash(world) == hash);
+    step.time_step = 0.1;
+    CHECK_OK(cairn_world_step(world, &step, NULL));
+    CHECK_NEAR(cairn_world_time(world), 3.1, 1e-15);
+    CHECK_NEAR(cairn_world_bodies(world).v[0].z, -0.2, 1e-15);
+    CHECK_NEAR(cairn_world_bodies(world).x[0].x, 0.1, 1e-15);
+    cairn_world_destroy(world);
+}
+
+GROUP(test_world)
+{
+    RUN(CASE(bodies_gravity_and_clock_can_be_set),
+        CASE(the_default_world_has_three_dimensions_and_gravity), CASE(other_worlds_are_refused),
         CASE(in_2d_gravity_lies_in_the_plane), CASE(destroying_no_world_is_allowed),
         CASE(time_is_steps_times_length), CASE(equal_states_have_equal_hashes),
         CASE(the_hash_sees_the_last_bit_of_every_number),
@@ -435,4 +492,317 @@ int main(void)
         CASE(a_world_can_be_built_or_given_up_at_any_allocation),
         CASE(a_body_that_found_no_memory_is_not_there_and_can_be_made_again),
         CASE(a_step_without_memory_changes_nothing_and_can_be_done_again));
+}
+
+/* ==== test_order: rows of bodies: along a curve through space, and named anew when they change */
+
+/* 13^3 balls a little apart, created in an order that jumps about; each has a speed of its own. */
+static cairn_world *scattered_lattice(void)
+{
+    cairn_world *world = new_world(3, 0, 0.3, 0);
+    for (int k = 0; k < 2197; k++) {
+        int i = k * 1201 % 2197; /* every i once */
+        cairn_vec3 at = { 1.01 * (i % 13), 1.01 * (i / 13 % 13), 1.01 * (i / 169) };
+        add_ball(world, 0.5, at, (cairn_vec3){ 1e-6 * k, 0, 0 });
+    }
+    return world;
+}
+
+/* The lattice in the place of ball `uid`: i + 13 j + 169 k. */
+static int place_of(uint64_t uid)
+{
+    return (int)(uid * 1201 % 2197);
+}
+
+/* In the order in which they were made, the blocks of a contact would be 2197/3 apart on average. */
+TEST(rows_of_many_bodies_follow_space_and_belong_to_their_bodies)
+{
+    cairn_world *world = scattered_lattice();
+    cairn_step_options options = step_by(1e-3, "convex", 1e-6);
+    options.margin = 0.05;
+    advance(world, &options, 1);
+    const cairn_problem *p = cairn_world_problem(world, NULL);
+    double apart = 0;
+    CHECK_INT(p->contacts, 3 * 13 * 13 * 12);
+    for (int j = 0; j < p->contacts; j++)
+        apart += abs(p->block[2 * j] - p->block[2 * j + 1]);
+    CHECK(apart / p->contacts < 2197.0 / 9);
+    cairn_bodies b = cairn_world_bodies(world);
+    for (int i = 0; i < 2197; i++) {
+        CHECK_NEAR(b.v[i].x, 1e-6 * (double)b.uid[i], 0);
+        CHECK_INT(cairn_body_row(world, (cairn_body_id){ b.uid[i] }), i);
+    }
+    cairn_world_destroy(world);
+}
+
+/* Walls first, then the balls as they came: the first one made room for the wall. */
+TEST(few_bodies_keep_their_rows)
+{
+    cairn_world *world = new_world(3, 0, 0.3, 0);
+    for (int k = 0; k < 3; k++)
+        add_ball(world, 0.5, (cairn_vec3){ -3 * k, 0, 0 }, (cairn_vec3){ 0, 0, 0 });
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, (cairn_vec3){ 0, 0, -1 });
+    add_ball(world, 0.5, (cairn_vec3){ 7, 0, 0 }, (cairn_vec3){ 0, 0, 0 });
+    const uint64_t expected[5] = { 3, 1, 2, 0, 4 };
+    cairn_step_options options = step_by(1e-3, "convex", 1e-6);
+    CHECK_OK(cairn_world_put_in_order(world, &options));
+    cairn_step_report report;
+    cairn_step step = cairn_step_begin(world, &options, &report);
+    CHECK_INT(step.blocks, 4);
+    for (int i = 0; i < 5; i++) {
+        CHECK_INT(cairn_world_bodies(world).uid[i], expected[i]);
+        CHECK_INT(cairn_step_block(&step, i), i - 1);
+    }
+    cairn_world_destroy(world);
+}
+
+/* Along the diagonal of the lattice rows grow. */
+TEST(many_bodies_stand_along_the_curve)
+{
+    const cairn_step_options options = step_by(1e-3, "convex", 1e-6);
+    cairn_world *world = scattered_lattice();
+    CHECK_OK(cairn_world_put_in_order(world, &options));
+    cairn_bodies b = cairn_world_bodies(world);
+    int last = -1;
+    for (int place = 0; place < 13; place++)
+        for (int i = 0; i < 2197; i++)
+            if (place_of(b.uid[i]) == place * (1 + 13 + 169)) {
+                CHECK(i > last);
+                last = i;
+            }
+    cairn_world_destroy(world);
+}
+
+/* Where they were sorted they stand as before when each has another one's place, all over again, and
+ * do not when each tenth has the place of its neighbour. No two are in one cell. */
+TEST(rows_are_sorted_again_when_neighbours_are_far_apart)
+{
+    const cairn_step_options options = step_by(1e-3, "convex", 1e-6);
+    cairn_world *world = scattered_lattice();
+    static cairn_vec3 sorted[2197];
+    cairn_body_store *b = &world->bodies;
+    CHECK_OK(cairn_world_put_in_order(world, &options));
+    memcpy(sorted, b->x, sizeof sorted);
+    for (int i = 0; i + 1 < 2197; i += 10) {
+        b->x[i] = sorted[i + 1];
+        b->x[i + 1] = sorted[i];
+    }
+    CHECK_OK(cairn_world_put_in_order(world, &options));
+    CHECK(memcmp(sorted, b->x, sizeof sorted) != 0);
+    for (int i = 0; i < 2197; i++)
+        b->x[i] = sorted[(i * 1201 + 7) % 2197];
+    CHECK_OK(cairn_world_put_in_order(world, &options));
+    CHECK(memcmp(sorted, b->x, sizeof sorted) == 0);
+    cairn_world_destroy(world);
+}
+
+/* m: how far bodies of rows side by side are, on average. */
+static double mean_way(const cairn_body_store *b)
+{
+    double sum = 0;
+    for (int i = 1; i < b->count; i++)
+        sum += cairn_norm(cairn_sub(b->x[i], b->x[i - 1]));
+    return sum / (b->count - 1);
+}
+
+/* One that flew off 2 km does not spoil the order of the others: they are 1.7 m apart with and
+ * without it, and would be 8 m in the order in which they were made. */
+TEST(one_body_far_away_does_not_spoil_the_order)
+{
+    const cairn_step_options options = step_by(1e-3, "convex", 1e-6);
+    for (int far = 0; far < 2; far++) {
+        cairn_world *world = scattered_lattice();
+        if (far)
+            add_ball(world, 0.5, (cairn_vec3){ 2000, 0, 0 }, (cairn_vec3){ 0, 0, 0 });
+        CHECK_OK(cairn_world_put_in_order(world, &options));
+        CHECK(mean_way(&world->bodies) < (far ? 4 : 2));
+        CHECK(world->bodies.apart < 3);
+        cairn_world_destroy(world);
+    }
+}
+
+/* A heap at rest: a floor, and 12^3 balls upon each other that were made in an order that jumps. */
+static cairn_world *heap(int *count)
+{
+    cairn_world *world = new_world(3, -10, 0.3, 0);
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, (cairn_vec3){ 0, 0, 0 });
+    *count = 2197;
+    for (int k = 0; k < *count; k++) {
+        int i = place_of((uint64_t)k);
+        add_ball(world, 0.5, (cairn_vec3){ 1.001 * (i % 13), 1.001 * (i / 13 % 13), 0.5 + i / 169 },
+                 (cairn_vec3){ 0, 0, 0 });
+    }
+    return world;
+}
+
+/* Each contact is where the two bodies that it names touch. */
+static void check_contacts(const cairn_world *world)
+{
+    cairn_contacts c = cairn_world_contacts(world);
+    cairn_bodies b = cairn_world_bodies(world);
+    for (int j = 0; j < c.count; j++)
+        for (int side = 0; side < 2; side++) {
+            int i = c.body[2 * j + side];
+            CHECK(i >= 0 && i < b.count);
+            double away = cairn_norm(cairn_sub(c.point[j], b.x[i]));
+            CHECK(i < b.held ? fabs(c.point[j].z) < 1e-3 : fabs(away - 0.5) < 1e-3);
+        }
+}
+
+typedef struct bytes {
+    char *data;
+    size_t size;
+} bytes;
+
+static cairn_status keep(const void *data, size_t size, void *context)
+{
+    bytes *all = context;
+    all->data = realloc(all->data, all->size + size);
+    memcpy(all->data + all->size, data, size);
+    all->size += size;
+    return CAIRN_OK;
+}
+
+/* A world that was saved and loaded. */
+static cairn_world *copy_of(const cairn_world *world)
+{
+    bytes all = { NULL, 0 };
+    cairn_world *copy;
+    CHECK_OK(cairn_world_save(world, keep, &all));
+    CHECK_OK(cairn_world_load(all.data, all.size, &copy, NULL));
+    free(all.data);
+    return copy;
+}
+
+/* Contacts of those that are gone go with them; the others name the rows as they are now, and the
+ * next step starts from their impulses: a world that was saved and loaded meanwhile does the same. */
+TEST(contacts_follow_bodies_to_their_new_rows)
+{
+    int count;
+    cairn_world *world = heap(&count);
+    cairn_step_options options = step_by(1e-3, "convex", 1e-4);
+    advance(world, &options, 3);
+    check_contacts(world);
+    int before = cairn_world_contacts(world).count;
+    for (uint64_t uid = 1; uid <= 100; uid++)
+        CHECK_OK(cairn_body_destroy(world, (cairn_body_id){ 7 * uid }));
+    CHECK(cairn_world_contacts(world).count < before - 100);
+    check_contacts(world);
+    cairn_world *copy = copy_of(world);
+    CHECK_INT(advance(world, &options, 1).solve.iterations,
+              advance(copy, &options, 1).solve.iterations);
+    CHECK(cairn_world_hash(world) == cairn_world_hash(copy));
+    check_contacts(world);
+    cairn_world_destroy(copy);
+    cairn_world_destroy(world);
+}
+
+/* The impulses of a heap at rest hold it. Its mirror image stands in other rows; the step still
+ * starts from its impulses, and needs no more sweeps than before. */
+TEST(impulses_are_found_again_after_rows_have_changed)
+{
+    int count;
+    cairn_world *world = heap(&count);
+    cairn_step_options options = step_by(1e-3, "convex", 1e-4);
+    advance(world, &options, 30);
+    int64_t usual = advance(world, &options, 1).solve.iterations;
+    uint64_t before[3000];
+    memcpy(before, world->bodies.uid, (size_t)(count + 1) * sizeof before[0]);
+    for (int i = 1; i <= count; i++)
+        world->bodies.x[i].x = -world->bodies.x[i].x;
+    world->bodies.apart = 0; /* sort anew */
+    CHECK(advance(world, &options, 1).solve.iterations <= usual + 2);
+    CHECK(memcmp(before, world->bodies.uid, (size_t)(count + 1) * sizeof before[0]) != 0);
+    cairn_world_destroy(world);
+}
+
+GROUP(test_order)
+{
+    RUN(CASE(rows_of_many_bodies_follow_space_and_belong_to_their_bodies),
+        CASE(few_bodies_keep_their_rows), CASE(many_bodies_stand_along_the_curve),
+        CASE(rows_are_sorted_again_when_neighbours_are_far_apart),
+        CASE(one_body_far_away_does_not_spoil_the_order),
+        CASE(contacts_follow_bodies_to_their_new_rows),
+        CASE(impulses_are_found_again_after_rows_have_changed));
+}
+
+/* ==== test_touch: what touches what in a world, without a step ================================ */
+
+static const cairn_vec3 zero = { 0, 0, 0 };
+
+static cairn_shape box_of(double edge)
+{
+    cairn_shape box = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    box.size = (cairn_vec3){ edge, edge, edge };
+    return box;
+}
+
+static cairn_collider at(const cairn_shape *shape, double x)
+{
+    cairn_collider c = { .shape = shape };
+    cairn_collider_place(&c, (cairn_pose){ { x, 0, 0 }, { 1, 0, 0, 0 } });
+    return c;
+}
+
+/* one witness within reach 0 is enough */
+TEST(what_touches_or_overlaps_meets)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_shape box = box_of(1);
+    cairn_collider a = at(&box, 0), touching = at(&box, 1), apart = at(&box, 1.001);
+    CHECK(cairn_world_meet(world, &a, &a));
+    CHECK(cairn_world_meet(world, &a, &touching));
+    CHECK(!cairn_world_meet(world, &a, &apart));
+    cairn_world_destroy(world);
+}
+
+/* a box 0.1 m in the floor, another 0.2 m in the first */
+TEST(the_deepest_overlap_is_found_and_named)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_body_id a, b;
+    double depth;
+    add_fixed(world, CAIRN_SHAPE_HALF_SPACE, 0, zero);
+    def.shape = box_of(1);
+    def.position.z = 0.4;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    CHECK_OK(cairn_world_overlap(world, &depth, &a, &b));
+    CHECK_NEAR(depth, 0.1, 1e-12);
+    def.position.z = 1.2;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    CHECK_OK(cairn_world_overlap(world, &depth, &a, &b));
+    CHECK_NEAR(depth, 0.2, 1e-12);
+    CHECK_INT(a.uid, 1);
+    CHECK_INT(b.uid, 2);
+    cairn_world_destroy(world);
+}
+
+/* A funnel meets balls only. */
+TEST(a_pair_that_cannot_be_resolved_is_named)
+{
+    cairn_world *world = new_world(3, 0, 0, 0);
+    cairn_shape funnel = cairn_shape_default(CAIRN_SHAPE_FUNNEL, 3);
+    cairn_body_def def = cairn_body_def_default();
+    cairn_step_options options = step_by(0.01, "convex", 1e-6);
+    cairn_step_report report;
+    funnel.bottom_radius = funnel.top_radius = funnel.height = 1;
+    add_wall(world, funnel, zero);
+    add_ball(world, 0.1, zero, zero);
+    CHECK_OK(cairn_world_step(world, &options, &report));
+    def.shape = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    def.shape.size = (cairn_vec3){ 1, 1, 1 };
+    def.position.x = 5;
+    CHECK_OK(cairn_body_create(world, &def, NULL));
+    CHECK_INT(cairn_world_step(world, &options, &report), CAIRN_UNSUPPORTED);
+    CHECK_CONTAINS(cairn_world_error(world)->message,
+                   "the distance of body 0 (funnel) and body 2 (box) cannot be found: a funnel "
+                   "meets balls only, expected a mesh");
+    cairn_world_destroy(world);
+}
+
+GROUP(test_touch)
+{
+    RUN(CASE(what_touches_or_overlaps_meets), CASE(the_deepest_overlap_is_found_and_named),
+        CASE(a_pair_that_cannot_be_resolved_is_named));
 }

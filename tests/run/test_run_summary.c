@@ -1,0 +1,759 @@
+/* test_run_summary.c - what a run counts and keeps beside its frames: sums, statistics,
+ * problems. */
+#include "cairn/fclib.h"
+#include "run/frame.h"
+#include "run/output.h"
+#include "run/statistics.h"
+#include "run/summary.h"
+#include "tests/check.h"
+#include "tests/problems/run_scene.h"
+
+/* ==== test_run_summary: totals of hand-made reports, and summary.json ========================= */
+
+static cairn_run_summary two_steps(const cairn_world *world)
+{
+    cairn_run_summary s = cairn_run_summary_start(world);
+    cairn_step_report a = { .candidates = 10, .active = 4, .attempts = 1 };
+    cairn_step_report b = { .candidates = 20, .active = 2, .attempts = 2 };
+    a.solve = (cairn_solve_report){ .converged = true, .iterations = 30 };
+    b.solve = (cairn_solve_report){ .converged = false, .iterations = 10 };
+    a.certificate.penetration = 1e-3;
+    b.certificate.penetration = 3e-3;
+    a.certificate.distance = 1e-12;
+    b.certificate.distance = 1e-13;
+    a.distance_body[0] = 4;
+    a.distance_body[1] = 6;
+    a.certificate.judgement.asked = (cairn_residual){ .worst = 5, .worst_contact = 8 };
+    b.certificate.judgement.asked = (cairn_residual){ .worst = 2, .worst_contact = 1 };
+    a.energy = (cairn_energy){ .kinetic = 1, .potential = 2, .friction_loss = 0.5 };
+    b.energy = (cairn_energy){ .kinetic = 3, .potential = 4, .friction_loss = 0.25 };
+    a.timing.solve = 0.5;
+    b.timing.solve = 1;
+    cairn_run_summary_add(&s, &a);
+    cairn_run_summary_add(&s, &b);
+    cairn_run_summary_finish(&s);
+    return s;
+}
+
+TEST(worst_and_mean_are_taken_entry_by_entry)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = two_steps(scene.world);
+    CHECK_INT(s.steps, 2);
+    CHECK_NEAR(s.worst.penetration, 3e-3, 0);
+    CHECK_NEAR(s.mean.penetration, 2e-3, 1e-18);
+    CHECK_NEAR(s.worst.judgement.asked.worst, 5, 0);
+    CHECK_INT(s.worst.judgement.asked.worst_contact, 8);
+    CHECK_NEAR(s.worst.distance, 1e-12, 0);
+    CHECK_INT(s.distance_body[0], 4);
+    CHECK_INT(s.distance_body[1], 6);
+    CHECK_INT(s.max_candidates, 20);
+    CHECK_NEAR(s.mean_candidates, 15, 0);
+    CHECK_INT(s.max_active, 4);
+    CHECK_NEAR(s.mean_active, 3, 0);
+    CHECK_INT(s.max_iterations, 30);
+    CHECK_NEAR(s.mean_iterations, 20, 0);
+    CHECK_INT(s.uncertified, 1);
+    CHECK_INT(s.first_uncertified, 2);
+    CHECK_INT(s.repeated, 1);
+    scene_destroy(&scene);
+}
+
+TEST(losses_add_up_and_states_are_the_last)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = two_steps(scene.world);
+    CHECK_NEAR(s.energy.friction_loss, 0.75, 0);
+    CHECK_NEAR(s.energy.kinetic, 3, 0);
+    CHECK_NEAR(s.energy.potential, 4, 0);
+    CHECK_NEAR(s.timing.solve, 1.5, 0);
+    scene_destroy(&scene);
+}
+
+/* A spring of 100 N/m, 1 m long where 0.8 m would be its rest, stores 2 J. */
+TEST(the_start_counts_what_springs_store)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary before = cairn_run_summary_start(scene.world);
+    cairn_joint_def def = cairn_joint_def_default();
+    def.kind = CAIRN_JOINT_SPRING;
+    def.a = (cairn_body_id){ cairn_world_bodies(scene.world).uid[1] };
+    def.anchor_b.z = 1;
+    def.slide.stiffness = 100;
+    def.slide.rest = 0.8;
+    CHECK_OK(cairn_joint_create(scene.world, &def, NULL));
+    cairn_run_summary s = cairn_run_summary_start(scene.world);
+    CHECK_NEAR(s.energy.elastic, 2, 1e-12);
+    CHECK_NEAR(s.initial_energy - before.initial_energy, 2, 1e-12);
+    scene_destroy(&scene);
+}
+
+TEST(a_value_that_is_no_number_stays_the_worst)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = cairn_run_summary_start(scene.world);
+    cairn_step_report report = { 0 };
+    report.certificate.gap_error = NAN;
+    cairn_run_summary_add(&s, &report);
+    report.certificate.gap_error = 1;
+    cairn_run_summary_add(&s, &report);
+    CHECK(isnan(s.worst.gap_error));
+    scene_destroy(&scene);
+}
+
+TEST(no_steps_give_no_division_by_zero)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = cairn_run_summary_start(scene.world);
+    cairn_run_summary_finish(&s);
+    CHECK_NEAR(s.mean_iterations, 0, 0);
+    CHECK_NEAR(s.mean.penetration, 0, 0);
+    CHECK_INT(s.worst.judgement.asked.worst_contact, -1);
+    scene_destroy(&scene);
+}
+
+TEST(the_json_file_holds_the_totals)
+{
+    folder f = folder_create();
+    cairn_scene scene = scene_create(3);
+    cairn_run_ending ending = { "failed", "a \"quoted\" reason" };
+    cairn_run_summary s = two_steps(scene.world);
+    s.hash = 0xabc;
+    s.worst.dilatation = INFINITY;
+    CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
+    const char *text = file_text(&f, "summary.json");
+    CHECK_CONTAINS(text, "\"steps\": 2,");
+    CHECK_CONTAINS(text, "\"penetration\": 0.003,");
+    CHECK_CONTAINS(text, "\"dilatation\": null,");
+    CHECK_CONTAINS(text, "\"message\": \"a \\\"quoted\\\" reason\"");
+    CHECK_CONTAINS(text, "\"hash\": \"0000000000000abc\"");
+    CHECK_CONTAINS(text, "\"packing\": null");
+    CHECK_CONTAINS(text, "\"penetration\": \"m\"");
+    s.has_packing = true;
+    s.packing.fraction = 0.6;
+    CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"fraction\": 0.6,");
+    scene_destroy(&scene);
+    folder_remove(f.path);
+}
+
+TEST(a_folder_that_is_not_there_is_an_error)
+{
+    cairn_scene scene = scene_create(3);
+    cairn_run_ending ending = { "complete", "" };
+    cairn_error error = { 0 };
+    cairn_run_summary s = two_steps(scene.world);
+    CHECK_INT(cairn_run_summary_write(&s, &scene, &ending, "/nowhere/at/all", &error),
+              CAIRN_IO_FAILED);
+    CHECK_CONTAINS(error.file, "summary.json");
+    scene_destroy(&scene);
+}
+
+TEST(steps_are_listed_as_ranges)
+{
+    cairn_run_spans spans = { 0 };
+    const int64_t steps[] = { 3, 4, 5, 9, 11, 12 };
+    for (int i = 0; i < 6; i++)
+        cairn_run_spans_add(&spans, steps[i]);
+    CHECK_INT(spans.count, 3);
+    CHECK_INT(spans.span[0][0], 3);
+    CHECK_INT(spans.span[0][1], 5);
+    CHECK_INT(spans.span[1][0], 9);
+    CHECK_INT(spans.span[1][1], 9);
+    CHECK_INT(spans.span[2][0], 11);
+    CHECK_INT(spans.span[2][1], 12);
+}
+
+TEST(ranges_beyond_those_kept_are_counted)
+{
+    cairn_run_spans spans = { 0 };
+    for (int64_t step = 1; step <= 200; step += 2)
+        cairn_run_spans_add(&spans, step);
+    cairn_run_spans_add(&spans, 200);
+    CHECK_INT(spans.count, 100);
+    CHECK_INT(spans.span[CAIRN_RUN_MOST_SPANS - 1][1], 2 * CAIRN_RUN_MOST_SPANS - 1);
+}
+
+TEST(the_json_file_lists_the_steps_that_missed)
+{
+    folder f = folder_create();
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = two_steps(scene.world);
+    cairn_run_ending ending = { "complete", "" };
+    CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"missed\": [[2, 2]]");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"missed_ranges\": 1");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"distance_body\": [[4, 6]]");
+    scene_destroy(&scene);
+    folder_remove(f.path);
+}
+
+/* 2 % in step 1, 0.5 % in step 2: one step is above 1 %. */
+TEST(the_deepest_overlap_is_kept_with_its_bodies_and_step)
+{
+    folder f = folder_create();
+    cairn_scene scene = scene_create(3);
+    cairn_run_summary s = cairn_run_summary_start(scene.world);
+    cairn_run_ending ending = { "complete", "" };
+    CHECK_INT(s.overlap_body[0], -1);
+    cairn_run_summary_add(&s, &(cairn_step_report){ .overlap = 0.02, .overlap_body = { 3, 5 } });
+    cairn_run_summary_add(&s, &(cairn_step_report){ .overlap = 0.005, .overlap_body = { 1, 2 } });
+    CHECK_NEAR(s.overlap, 0.02, 0);
+    CHECK_INT(s.overlap_step, 1);
+    CHECK_INT(s.deep_steps, 1);
+    CHECK_OK(cairn_run_summary_write(&s, &scene, &ending, f.path, NULL));
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"overlap\": 0.02,");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"overlap_body\": [[3, 5]]");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"overlap_step\": 1,");
+    CHECK_CONTAINS(file_text(&f, "summary.json"), "\"deep_steps\": 1");
+    scene_destroy(&scene);
+    folder_remove(f.path);
+}
+
+GROUP(test_run_summary)
+{
+    RUN(CASE(worst_and_mean_are_taken_entry_by_entry), CASE(losses_add_up_and_states_are_the_last),
+        CASE(the_start_counts_what_springs_store), CASE(a_value_that_is_no_number_stays_the_worst),
+        CASE(no_steps_give_no_division_by_zero), CASE(the_json_file_holds_the_totals),
+        CASE(a_folder_that_is_not_there_is_an_error), CASE(steps_are_listed_as_ranges),
+        CASE(ranges_beyond_those_kept_are_counted), CASE(the_json_file_lists_the_steps_that_missed),
+        CASE(the_deepest_overlap_is_kept_with_its_bodies_and_step));
+}
+
+/* ==== test_run_table: the tables name every number of a report exactly once =================== */
+
+/* Entries at different places, with different names, that fill `bytes` of doubles. */
+static void check_table(const cairn_report_entries *entries, size_t doubles)
+{
+    CHECK_INT(entries->count, doubles);
+    for (int i = 0; i < entries->count; i++) {
+        CHECK(entries->items[i].unit[0] != '\0');
+        for (int j = 0; j < i; j++) {
+            CHECK(entries->items[i].offset != entries->items[j].offset);
+            CHECK(strcmp(entries->items[i].name, entries->items[j].name) != 0);
+        }
+    }
+}
+
+TEST(every_double_of_the_structs_is_named)
+{
+    /* 11 of its own, 3 in each of two residuals (beside an int, padded), 1 of the judgement */
+    CHECK_INT(sizeof(cairn_certificate), (11 + 2 * 4 + 1) * sizeof(double));
+    check_table(&cairn_certificate_entries, 11 + 2 * 3 + 1);
+    check_table(&cairn_energy_entries, sizeof(cairn_energy) / sizeof(double));
+    check_table(&cairn_timing_entries, sizeof(cairn_timing) / sizeof(double));
+}
+
+TEST(an_entry_reads_and_writes_its_field)
+{
+    cairn_energy energy = { .impact_loss = 3 };
+    const cairn_report_entry *entry = cairn_energy_entries.items;
+    while (strcmp(entry->name, "impact_loss") != 0)
+        entry++;
+    CHECK_NEAR(cairn_report_entry_get(entry, &energy), 3, 0);
+    cairn_report_entry_set(entry, &energy, 4);
+    CHECK_NEAR(energy.impact_loss, 4, 0);
+}
+
+GROUP(test_run_table)
+{
+    RUN(CASE(every_double_of_the_structs_is_named), CASE(an_entry_reads_and_writes_its_field));
+}
+
+/* ==== test_run_statistics: statistics that a run measures at its frames: HDF5 and CSV ========= */
+
+static cairn_scene measured_scene(void)
+{
+    cairn_scene s = scene_create(3);
+    s.measure = cairn_measure_options_default();
+    s.run.statistics = (cairn_names){ { "centre", "coordination", "surface", "energy" }, 4 };
+    return s;
+}
+
+TEST(a_series_has_a_row_for_each_frame)
+{
+    folder f = folder_create();
+    cairn_scene s = measured_scene();
+    double time[16], z[16];
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    path run = path_in(&f, "run.h5");
+    const char *file = run.text;
+    CHECK_INT(h5_numbers(file, "statistics/centre/time", time, 16), 6);
+    CHECK_INT(h5_numbers(file, "statistics/centre/z", z, 16), 6);
+    CHECK_NEAR(time[1], 0.02, 1e-12);
+    CHECK_CLOSE(z[0], (0.1 + 0.11 + 0.4) / 3, 1e-12);
+    char text[16];
+    h5_text(file, "statistics/centre/z", "unit", text, sizeof text);
+    CHECK_TEXT(text, "m");
+    /* the first frame comes before the first step: nobody knows contacts */
+    CHECK_INT(h5_numbers(file, "statistics/coordination/mean", z, 16), 5);
+    CHECK_NEAR(z[0], 1 / 3.0, 1e-12); /* one of three balls lies on the floor */
+    CHECK_CONTAINS(file_text(&f, "statistics/centre.csv"), "time,x,y,z,vx,vy,vz,mass\n0,1,0,");
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* kinetic + potential at the end less at the start is what went in less what was lost. */
+TEST(the_energy_ledger_closes)
+{
+    folder f = folder_create();
+    cairn_scene s = measured_scene();
+    static const struct {
+        const char *name;
+        double sign;
+    } terms[] = { { "kinetic", 1 },       { "potential", 1 },    { "entered", -1 },
+                  { "load_work", -1 },    { "driver_work", -1 }, { "correction", -1 },
+                  { "friction_loss", 1 }, { "impact_loss", 1 },  { "numerical_loss", 1 } };
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    double sum = 0, lost = 0, v[16];
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "statistics/energy/%s", terms[i].name);
+        CHECK_INT(h5_numbers(path_in(&f, "run.h5").text, name, v, 16), 6);
+        sum += terms[i].sign * (v[5] - v[0]);
+        lost += i >= 6 ? fabs(v[5]) : 0;
+    }
+    CHECK(lost > 1e-3);
+    CHECK_NEAR(sum, 0, 1e-12);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* The same numbers out of the finished file as during the run. */
+TEST(a_finished_run_is_measured_to_the_same_numbers)
+{
+    folder f = folder_create();
+    cairn_scene s = measured_scene();
+    cairn_statistic_table t[4];
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    CHECK_OK(cairn_run_measure(f.path, &s.run.statistics, &s.measure, t, NULL));
+    for (int i = 0; i < 4; i++) {
+        CHECK(t[i].rows > 0);
+        for (int c = 0; c < t[i].column_count; c++) {
+            char name[64];
+            double v[512];
+            snprintf(name, sizeof name, "statistics/%s/%s", t[i].name, t[i].columns[c].name);
+            CHECK_INT(h5_numbers(path_in(&f, "run.h5").text, name, v, 512), t[i].rows);
+            for (size_t k = 0; k < t[i].rows; k++) {
+                double now = t[i].values[k * (size_t)t[i].column_count + (size_t)c];
+                CHECK((isnan(now) && isnan(v[k])) || fabs(now - v[k]) <= 1e-12 * (1 + fabs(now)));
+            }
+        }
+        cairn_statistic_table_destroy(&t[i]);
+    }
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+TEST(files_of_an_earlier_run_go_and_without_statistics_there_are_none)
+{
+    folder f = folder_create();
+    for (int k = 0; k < 2; k++) {
+        cairn_scene s = measured_scene();
+        if (k == 1)
+            s.run.statistics = (cairn_names){ { "height" }, 1 };
+        CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+        scene_destroy(&s);
+    }
+    CHECK(file_exists(&f, "statistics/height.csv"));
+    CHECK(!file_exists(&f, "statistics/centre.csv"));
+    cairn_scene s = scene_create(2); /* with no options of measuring at all */
+    folder g = folder_create();
+    CHECK_OK(cairn_run(&s, g.path, NULL, NULL, NULL, NULL));
+    CHECK(!file_exists(&g, "statistics"));
+    double none[1];
+    CHECK_INT(h5_numbers(path_in(&g, "run.h5").text, "statistics", none, 1), -1);
+    scene_destroy(&s);
+    folder_remove(f.path);
+    folder_remove(g.path);
+}
+
+TEST(options_that_are_not_right_are_refused_before_the_run)
+{
+    cairn_scene s = measured_scene();
+    cairn_error error = { 0 };
+    s.measure.bins = 0;
+    CHECK_INT(cairn_run(&s, NULL, NULL, NULL, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "bins");
+    s.measure = cairn_measure_options_default();
+    s.run.statistics.items[1] = "coordinatoin";
+    CHECK_INT(cairn_run(&s, NULL, NULL, NULL, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "statistics");
+    scene_destroy(&s);
+}
+
+TEST(no_memory_at_any_point_is_reported)
+{
+    cairn_status status = CAIRN_NO_MEMORY;
+    for (long fail = 1; status != CAIRN_OK && fail < 3000; fail += 7) {
+        folder f = folder_create();
+        cairn_scene s = measured_scene();
+        meter m = { .fail_at = fail };
+        s.run.duration = 0.01;
+        s.run.paraview = s.run.picture = false;
+        meter_install(&m);
+        status = cairn_run(&s, f.path, NULL, NULL, NULL, NULL);
+        cairn_allocator_set(NULL);
+        CHECK(status == CAIRN_OK || status == CAIRN_NO_MEMORY);
+        scene_destroy(&s);
+        folder_remove(f.path);
+    }
+    CHECK_OK(status);
+}
+
+GROUP(test_run_statistics)
+{
+    RUN(CASE(a_series_has_a_row_for_each_frame), CASE(the_energy_ledger_closes),
+        CASE(a_finished_run_is_measured_to_the_same_numbers),
+        CASE(files_of_an_earlier_run_go_and_without_statistics_there_are_none),
+        CASE(options_that_are_not_right_are_refused_before_the_run),
+        CASE(no_memory_at_any_point_is_reported));
+}
+
+/* ==== test_sample: a world as a state for statistics ========================================== */
+
+/* A normal impulse of 2 and tangential ones of 3 and 5 over h = 0.5: n = z, t = x, n x t = y. */
+TEST(impulses_become_forces_in_the_world_frame)
+{
+    const cairn_vec3 n = { 0, 0, 1 }, t = { 1, 0, 0 };
+    const double r[3] = { 2, 3, 5 };
+    cairn_sample_contacts c = { 1, &n, &t, r };
+    cairn_arena arena = { 0 };
+    const cairn_vec3 *f = cairn_sample_forces(&c, 3, 0.5, &arena);
+    CHECK_NEAR(f->z, 4, 1e-15);
+    CHECK_NEAR(f->x, 6, 1e-15);
+    CHECK_NEAR(f->y, 10, 1e-15);
+    f = cairn_sample_forces(&c, 2, 0.5, &arena);
+    CHECK_NEAR(f->x, 6, 1e-15);
+    CHECK_NEAR(f->y, 0, 0);
+    cairn_arena_destroy(&arena);
+}
+
+TEST(volumes_are_those_of_the_shapes)
+{
+    cairn_shape box = cairn_shape_default(CAIRN_SHAPE_BOX, 3);
+    cairn_shape ellipse = cairn_shape_default(CAIRN_SHAPE_ELLIPSOID, 2);
+    cairn_shape floor = cairn_shape_default(CAIRN_SHAPE_HALF_SPACE, 3);
+    box.size = (cairn_vec3){ 1, 2, 3 };
+    ellipse.semi_axes = (cairn_vec3){ 2, 0.5, 0 };
+    CHECK_CLOSE(cairn_sample_volume(&box, 3), 6, 1e-14);
+    CHECK_CLOSE(cairn_sample_volume(&ellipse, 2), M_PI, 1e-14);
+    CHECK_NEAR(cairn_sample_volume(&floor, 3), 0, 0);
+}
+
+TEST(grains_are_the_dynamic_bodies_that_are_there)
+{
+    cairn_scene s = scene_create(3);
+    cairn_arena arena = { 0 };
+    cairn_sample sample;
+    CHECK_OK(cairn_body_destroy(s.world, (cairn_body_id){ cairn_world_bodies(s.world).uid[2] }));
+    CHECK_OK(cairn_sample_take(s.world, 0, &arena, &sample));
+    CHECK_INT(sample.count, 3);       /* one is gone */
+    CHECK_INT(sample.is_grain[0], 0); /* the floor */
+    CHECK_INT(sample.is_grain[1], 1);
+    CHECK_INT(sample.is_grain[2], 1);
+    CHECK_NEAR(sample.radius[0], 0, 0);
+    CHECK_NEAR(sample.radius[1], 0.1, 0);
+    CHECK_NEAR(sample.volume[0], 0, 0);
+    CHECK_CLOSE(sample.volume[1], 4.0 / 3 * M_PI * 1e-3, 1e-12);
+    CHECK(!sample.has_contacts);
+    cairn_arena_destroy(&arena);
+    scene_destroy(&s);
+}
+
+/* A ball at rest on a floor: the stress times the volume is the weight times the radius. */
+TEST(a_world_is_measured_as_it_stands)
+{
+    cairn_scene s = scene_create(3);
+    cairn_measure_options o = cairn_measure_options_default();
+    cairn_statistic_table t;
+    cairn_step_report report;
+    o.low = (cairn_vec3){ -0.1, -0.1, 0 };
+    o.high = (cairn_vec3){ 0.1, 0.1, 0.2 };
+    CHECK_OK(cairn_world_step(s.world, &s.step, &report));
+    CHECK_OK(cairn_statistic_table_create("stress", 3, &t));
+    CHECK_OK(cairn_world_statistic(s.world, s.step.time_step, &o, &t));
+    CHECK_INT(t.rows, 1);
+    double weight = cairn_world_bodies(s.world).mass[1] * -cairn_world_gravity(s.world).z;
+    CHECK_TEXT(t.columns[7].name, "zz");
+    CHECK_CLOSE(t.values[7], weight * 0.1 / 0.008, 1e-3);
+    o.bins = 0;
+    CHECK_INT(cairn_world_statistic(s.world, s.step.time_step, &o, &t), CAIRN_BAD_INPUT);
+    cairn_statistic_table_destroy(&t);
+    scene_destroy(&s);
+}
+
+GROUP(test_sample)
+{
+    RUN(CASE(impulses_become_forces_in_the_world_frame), CASE(volumes_are_those_of_the_shapes),
+        CASE(grains_are_the_dynamic_bodies_that_are_there), CASE(a_world_is_measured_as_it_stands));
+}
+
+/* ==== test_run_problems: the contact problems of single steps, as files ======================= */
+
+static int count_files(const folder *f)
+{
+    int count = 0;
+    char name[64];
+    for (int step = 0; step <= 60; step++) {
+        snprintf(name, sizeof name, "problems/step_%06d.hdf5", step);
+        count += file_exists(f, name);
+    }
+    return count;
+}
+
+TEST(the_world_lends_the_problem_of_its_last_step)
+{
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        cairn_scene s = scene_create(dimension);
+        cairn_step_report report;
+        const double *r = NULL;
+        CHECK(cairn_world_problem(s.world, &r) == NULL);
+        CHECK(r == NULL);
+        CHECK_OK(cairn_world_step(s.world, &s.step, &report));
+        const cairn_problem *p = cairn_world_problem(s.world, &r);
+        CHECK(p != NULL && r != NULL);
+        CHECK_OK(cairn_problem_check(p, NULL));
+        CHECK_INT(p->blocks, 3);
+        CHECK_INT(p->contacts, report.candidates);
+        /* v_free of the third sphere, still falling: one step of gravity */
+        double fall = p->v_free[2 * p->block_size + dimension - 1];
+        CHECK_CLOSE(fall, -9.81 * s.step.time_step, 1e-3);
+        /* the judge says the same of the lent problem as of the step */
+        double v[18], u[60];
+        cairn_judgement judgement;
+        CHECK(p->contacts <= 20);
+        cairn_judge(p, CAIRN_LAW_CONVEX, r, v, u, &judgement);
+        CHECK(judgement.asked.relative == report.solve.judgement.asked.relative);
+        double depth;
+        CHECK_OK(cairn_world_overlap(s.world, &depth, NULL, NULL));
+        CHECK(cairn_world_problem(s.world, NULL) == NULL);
+        scene_destroy(&s);
+    }
+}
+
+TEST(the_steps_asked_for_are_written_with_their_solution)
+{
+    const double steps[] = { 3, 7, 99 };
+    folder f = folder_create();
+    cairn_scene s = scene_create(3);
+    cairn_run_summary summary;
+    cairn_fclib *file;
+    s.run.save_problem = (cairn_list){ steps, 3 };
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, &summary, NULL));
+    CHECK_INT(count_files(&f), 2); /* the run has 20 steps */
+    CHECK_INT(summary.problems, 2);
+    CHECK_OK(cairn_fclib_load(path_in(&f, "problems/step_000007.hdf5").text, &file, NULL));
+    CHECK_CONTAINS(file->title, "three spheres: step 7 to t = 0.035 s");
+    CHECK_INT(file->global->M.rows, 18);
+    CHECK(file->problem.contacts >= 1);
+    CHECK(file->solution->r[0] > 0); /* the first sphere lies on the floor */
+    double u[60];
+    cairn_judgement judgement;
+    cairn_judge(&file->problem, CAIRN_LAW_CONVEX, file->solution->r, NULL, u, &judgement);
+    CHECK(judgement.asked.relative <= s.step.tolerance);
+    cairn_fclib_destroy(file);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+TEST(without_being_asked_a_good_run_writes_none)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(2);
+    cairn_run_summary summary;
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, &summary, NULL));
+    CHECK_INT(summary.problems, 0);
+    CHECK(!file_exists(&f, "problems"));
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* One step of the scene, of which the report shall say whether it met its tolerance. */
+static void step_and_note(cairn_run_problems *problems, const folder *f, cairn_scene *s, int step,
+                          bool converged)
+{
+    cairn_step_report report;
+    CHECK_OK(cairn_world_step(s->world, &s->step, &report));
+    report.solve.converged = converged;
+    CHECK_OK(cairn_run_problems_step(problems, f->path, s, step, &report, NULL));
+}
+
+/* Written whatever the world did: the report alone says that the step missed. */
+TEST(steps_that_missed_are_written_but_not_more_than_twenty)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(2);
+    cairn_run_problems problems = { 0 };
+    for (int step = 1; step <= 30; step++)
+        step_and_note(&problems, &f, &s, step, step % 10 == 0);
+    CHECK_INT(CAIRN_RUN_MOST_PROBLEMS, 20);
+    CHECK_INT(problems.written, 20);
+    CHECK_INT(count_files(&f), 20);
+    CHECK(file_exists(&f, "problems/step_000001.hdf5"));
+    CHECK(!file_exists(&f, "problems/step_000010.hdf5"));
+    CHECK(file_exists(&f, "problems/step_000022.hdf5"));
+    CHECK(!file_exists(&f, "problems/step_000023.hdf5"));
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+/* The first is written whatever its size, and none once they have 16 MiB together. */
+TEST(steps_that_missed_are_not_written_beyond_a_size)
+{
+    folder f = folder_create();
+    cairn_scene s = scene_create(2);
+    cairn_run_problems problems = { 0 };
+    for (int step = 1; step <= 3; step++) {
+        step_and_note(&problems, &f, &s, step, false);
+        CHECK_INT(problems.missed, step == 1 ? 1 : 2);
+        CHECK(problems.bytes > 1000); /* of the files */
+        if (step == 2)
+            problems.bytes = 16 << 20;
+    }
+    CHECK_INT(count_files(&f), 2);
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+TEST(a_new_run_clears_what_an_earlier_one_left_and_nothing_else)
+{
+    const double steps[] = { 2 };
+    folder f = folder_create();
+    cairn_scene s = scene_create(2);
+    s.run.save_problem = (cairn_list){ steps, 1 };
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    CHECK(file_exists(&f, "problems/step_000002.hdf5"));
+    file_write(&f, "problems/mine.hdf5", "");
+    file_write(&f, "problems/step_2a.hdf5", "");
+    s.run.save_problem.count = 0;
+    CHECK_OK(cairn_run(&s, f.path, NULL, NULL, NULL, NULL));
+    CHECK(!file_exists(&f, "problems/step_000002.hdf5"));
+    CHECK(file_exists(&f, "problems/mine.hdf5"));
+    CHECK(file_exists(&f, "problems/step_2a.hdf5"));
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+TEST(half_a_step_is_refused)
+{
+    const double steps[] = { 2.5 };
+    folder f = folder_create();
+    cairn_scene s = scene_create(2);
+    cairn_error error;
+    s.run.save_problem = (cairn_list){ steps, 1 };
+    CHECK_INT(cairn_run(&s, f.path, NULL, NULL, NULL, &error), CAIRN_BAD_INPUT);
+    CHECK_TEXT(error.key, "run.save_problem");
+    CHECK_CONTAINS(error.message, "found 2.5");
+    scene_destroy(&s);
+    folder_remove(f.path);
+}
+
+GROUP(test_run_problems)
+{
+    RUN(CASE(the_world_lends_the_problem_of_its_last_step),
+        CASE(the_steps_asked_for_are_written_with_their_solution),
+        CASE(without_being_asked_a_good_run_writes_none),
+        CASE(steps_that_missed_are_written_but_not_more_than_twenty),
+        CASE(steps_that_missed_are_not_written_beyond_a_size),
+        CASE(a_new_run_clears_what_an_earlier_one_left_and_nothing_else),
+        CASE(half_a_step_is_refused));
+}
+
+/* ==== test_run_shelf: which row of /geometry the data of a shape have ========================= */
+
+static const cairn_vec3 corners[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+
+static const cairn_geometry *hull(void)
+{
+    const cairn_geometry *out;
+    CHECK_OK(cairn_hull_create(corners, 4, 3, &out, NULL));
+    return out;
+}
+
+/* Two hulls, the second twice, and a ball. */
+static const cairn_geometry *compound(const cairn_geometry *first, const cairn_geometry *second)
+{
+    const cairn_geometry *out;
+    cairn_part parts[4];
+    const cairn_geometry *data[4] = { first, second, NULL, second };
+    for (int i = 0; i < 4; i++) {
+        cairn_shape_kind kind = data[i] ? CAIRN_SHAPE_POLYHEDRON : CAIRN_SHAPE_SPHERE;
+        parts[i] = (cairn_part){ cairn_shape_default(kind, 3), { { i, 0, 0 }, { 1, 0, 0, 0 } } };
+        parts[i].shape.radius = 0.5;
+        parts[i].shape.geometry = data[i];
+    }
+    CHECK_OK(cairn_compound_create(parts, 4, 3, &out, NULL));
+    return out;
+}
+
+TEST(data_keep_their_row_and_none_have_minus_1)
+{
+    cairn_run_shelf shelf = { 0 };
+    const cairn_geometry *a = hull(), *b = hull();
+    CHECK_OK(cairn_run_shelf_add(&shelf, NULL));
+    CHECK_OK(cairn_run_shelf_add(&shelf, a));
+    CHECK_OK(cairn_run_shelf_add(&shelf, b));
+    CHECK_OK(cairn_run_shelf_add(&shelf, a));
+    CHECK_INT(shelf.count, 2);
+    CHECK_INT(cairn_run_shelf_row(&shelf, a), 0);
+    CHECK_INT(cairn_run_shelf_row(&shelf, b), 1);
+    CHECK_INT(cairn_run_shelf_row(&shelf, NULL), -1);
+    cairn_geometry_release(a);
+    cairn_geometry_release(b);
+    cairn_run_shelf_destroy(&shelf);
+}
+
+TEST(parts_come_before_their_compound)
+{
+    cairn_run_shelf shelf = { 0 };
+    const cairn_geometry *a = hull(), *b = hull(), *both = compound(a, b);
+    CHECK_OK(cairn_run_shelf_add(&shelf, b));
+    CHECK_OK(cairn_run_shelf_add(&shelf, both));
+    CHECK_INT(shelf.count, 3);
+    CHECK_INT(cairn_run_shelf_row(&shelf, b), 0);
+    CHECK_INT(cairn_run_shelf_row(&shelf, a), 1);
+    CHECK_INT(cairn_run_shelf_row(&shelf, both), 2);
+    cairn_geometry_release(a);
+    cairn_geometry_release(b);
+    cairn_geometry_release(both);
+    cairn_run_shelf_destroy(&shelf);
+}
+
+/* With another number of rows in the file nothing is known of them: the next is row 5. */
+TEST(rows_of_a_file_that_are_not_these_are_forgotten)
+{
+    cairn_run_shelf shelf = { 0 };
+    const cairn_geometry *a = hull();
+    CHECK_OK(cairn_run_shelf_add(&shelf, a));
+    cairn_run_shelf_settle(&shelf, 1);
+    CHECK_INT(cairn_run_shelf_row(&shelf, a), 0);
+    cairn_run_shelf_settle(&shelf, 5);
+    CHECK_INT(cairn_run_shelf_row(&shelf, a), -1);
+    CHECK_OK(cairn_run_shelf_add(&shelf, a));
+    CHECK_INT(cairn_run_shelf_row(&shelf, a), 5);
+    cairn_geometry_release(a);
+    cairn_run_shelf_destroy(&shelf);
+}
+
+TEST(no_memory_is_said_and_nothing_is_lost)
+{
+    meter m = { 0 };
+    cairn_run_shelf shelf = { 0 };
+    const cairn_geometry *a = hull();
+    meter_install(&m);
+    m.fail_at = 1;
+    CHECK_INT(cairn_run_shelf_add(&shelf, a), CAIRN_NO_MEMORY);
+    CHECK_INT(cairn_run_shelf_row(&shelf, a), -1);
+    cairn_run_shelf_destroy(&shelf);
+    CHECK_INT(m.alive, 0);
+    cairn_allocator_set(NULL);
+    cairn_geometry_release(a);
+}
+
+GROUP(test_run_shelf)
+{
+    RUN(CASE(data_keep_their_row_and_none_have_minus_1), CASE(parts_come_before_their_compound),
+        CASE(rows_of_a_file_that_are_not_these_are_forgotten),
+        CASE(no_memory_is_said_and_nothing_is_lost));
+}
