@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/shapes.md: python3 docs/shapes/draw.py writes an SVG for each shape
-beside this file. Solids are patches seen from a little above, shaded by their normals; the frame
-shows x, y (2D) or x, y, z with the origin."""
+"""Draws the picture of docs/shapes.md: python3 docs/pictures/draw_shapes.py writes shapes.svg beside this
+file, one sheet with a cell for each shape. Solids are patches seen from a little above, shaded by their
+normals; the dashed axes x, y (2D) or x, y, z meet at the origin of the shape."""
 import math
 import os
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SIZE, TURN, TILT = 200, math.radians(-55), math.radians(22)
+SIZE, COLUMNS, TURN, TILT = 170, 5, math.radians(-55), math.radians(22)
+cells = []
 
 
 def view(p):
@@ -29,13 +30,22 @@ def shade(points):
     return area, int(95 + 150 * light)
 
 
-def svg(name, body, scale):
-    half = SIZE / 2
-    with open(os.path.join(HERE, name + ".svg"), "w", encoding="utf-8") as file:
-        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{SIZE}" height="{SIZE}" '
-                   f'viewBox="{-half:g} {-half:g} {SIZE} {SIZE}">\n'
-                   f'<g stroke-linejoin="round" transform="scale({scale:g})" '
-                   f'stroke-width="{0.5 / scale:.3g}">\n' + "\n".join(body) + "\n</g>\n</svg>\n")
+def cell(name, body, scale):
+    """Adds a shape to the sheet, under its name."""
+    x, y = len(cells) % COLUMNS * SIZE + SIZE / 2, len(cells) // COLUMNS * (SIZE + 20) + SIZE / 2 + 20
+    cells.append(f'<g transform="translate({x:g} {y:g})"><text y="{-SIZE / 2:g}" font-size="13" '
+                 f'text-anchor="middle">{name}</text>\n<g stroke-linejoin="round" transform="scale({scale:g})" '
+                 f'stroke-width="{0.5 / scale:.3g}">\n' + "\n".join(body) + "\n</g></g>\n")
+
+
+def write_sheet():
+    width, height = COLUMNS * SIZE, -(-len(cells) // COLUMNS) * (SIZE + 20) + 10
+    with open(os.path.join(HERE, "shapes.svg"), "w", encoding="utf-8") as file:
+        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+                   f'viewBox="0 0 {width} {height}" font-family="sans-serif">\n'
+                   '<!-- shapes.svg - every shape of a scene, drawn by draw_shapes.py -->\n'
+                   f'<rect width="{width}" height="{height}" rx="6" fill="#f6f8fa"/>\n' +
+                   "".join(cells) + "</svg>\n")
 
 
 def axes(length, flat):
@@ -48,7 +58,7 @@ def axes(length, flat):
                f'text-anchor="middle" stroke="none" font-family="sans-serif">{label}</text>')
 
 
-def solid(name, patches, both_sides=False, scale=62):
+def solid(name, patches, both_sides=False, scale=54):
     seen = []
     for patch in patches:
         points = [view(p) for p in patch]
@@ -60,12 +70,12 @@ def solid(name, patches, both_sides=False, scale=62):
         path = "L".join(f"{x:.3f} {y:.3f}" for x, y, _ in points)
         colour = f"#{grey:02x}{grey:02x}{min(255, grey + 14):02x}"
         body.append(f'<path d="M{path}Z" fill="{colour}" stroke="#567"/>')
-    svg(name, body + list(axes(1.25, False)), scale)
+    cell(name, body + list(axes(1.25, False)), scale)
 
 
-def plane(name, path, fill="#cdd3e0", scale=62):
+def plane(name, path, fill="#cdd3e0", scale=54):
     body = [f'<path d="{path}" fill="{fill}" stroke="#234" stroke-width=".025"/>']
-    svg(name, body + list(axes(1.25, True)), scale)
+    cell(name, body + list(axes(1.25, True)), scale)
 
 
 def grid(f, rows, columns):
@@ -156,15 +166,16 @@ def draw_walls():
 
 
 def draw_plane():
-    plane("polyline", "M-1 .4L-.5 -.1L0 .1L.5 -.4L1 -.2", "none")
-    plane("polygon_2d", polygon([(-0.7, -0.6), (0.5, -0.7), (0.9, 0.1), (0.2, 0.8), (-0.8, 0.3)]))
+    plane("polyline, 2D", "M-1 .4L-.5 -.1L0 .1L.5 -.4L1 -.2", "none")
+    plane("polyhedron, 2D", polygon([(-0.7, -0.6), (0.5, -0.7), (0.9, 0.1), (0.2, 0.8), (-0.8, 0.3)]))
     ring = [2 * math.pi * i / 72 for i in range(72)]
-    plane("superellipse_2d", polygon([(0.95 * signed_power(math.cos(t), 0.5),
+    plane("superellipsoid, 2D", polygon([(0.95 * signed_power(math.cos(t), 0.5),
                                        0.65 * signed_power(math.sin(t), 0.5)) for t in ring]))
-    plane("capsule_2d", polygon(arc(0.35, 0, math.pi, 0.5) + arc(0.35, math.pi, 2 * math.pi, -0.5)))
+    plane("capsule, 2D", polygon(arc(0.35, 0, math.pi, 0.5) + arc(0.35, math.pi, 2 * math.pi, -0.5)))
 
 
 if __name__ == "__main__":
     draw_solids()
     draw_walls()
     draw_plane()
+    write_sheet()
