@@ -1,28 +1,39 @@
 /* bench.c - ratios measured in one run: solvers on a settled box of spheres, the broad phases, and
  * where a step's time goes. Prints tables and writes CSV files into the folder given.
  *
- *     cairn_bench FOLDER [N [SOLVERS]]    N^3 spheres, default 8; SOLVERS: names with commas between,
- *                                         default all, each with 10 s for a solve
- *     cairn_bench FOLDER sweeps [MOST]    sweeps.c, up to so many contacts, default 1,000,000
- *     cairn_bench FOLDER settle [MOST]    settle.c, up to so many spheres, default 4,000
- *     cairn_bench FOLDER large [N [STEPS [SCHEME]]]  large.c, N^3 spheres, default 100, steps, default
- *                                         200, scheme, default convex
- *     cairn_bench FOLDER scopi [MOST]     scopi.c, up to so many spheres along an edge, default 16
- *     cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS]]]]]  rest.c, N^3 spheres, default 32,
- *                                         COPIES as 2x2x1, default 1x1x1, steps to settle, default
- *                                         20, and to measure, default 20
- *     cairn_bench FILE export N|rest-N|column  export.c: a scene of the comparison with other engines
- *     cairn_bench FILE problem N          export.c: the problem of a settled box, as a file */
+ *     cairn_bench FOLDER [N [SOLVERS]]    N^3 spheres, default 8; SOLVERS: names separated by
+ *                                         commas, default all, each with 10 s for a solve
+ *     cairn_bench FOLDER sweeps [MOST]    sweeps.c, up to this many contacts, default 1,000,000
+ *     cairn_bench FOLDER settle [MOST]    up to this many spheres, default 4,000
+ *     cairn_bench FOLDER large [N [STEPS [SCHEME]]]
+ *                                         N^3 spheres, default 100; steps, default 200; scheme,
+ *                                         default convex
+ *     cairn_bench FOLDER scopi [MOST]     up to this many spheres along an edge, default 16
+ *     cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS [PARTS [BACKEND [THREADS]]]]]]]]
+ *                                         N^3 spheres, default 32; COPIES as 2x2x1, default 1x1x1;
+ *                                         steps to settle, default 20, and to measure, default 20;
+ *                                         run.parts, default 0: by the number of contacts; back
+ *                                         end, default host; threads, default 1
+ *     cairn_bench FOLDER mpi KIND [N [SCHEME [COPIES [BEFORE [STEPS [PARTS]]]]]]
+ *                                         the same by all ranks (mpirun); KIND is a word for the
+ *                                         table, such as weak or strong
+ *     cairn_bench FOLDER mpi-link         latency and bandwidth between two ranks
+ *     cairn_bench FOLDER mpi-model        a model of these tables, checked with them
+ *     cairn_bench FILE export N|rest-N|column
+ *                                         a scene of the comparison with other engines
+ *     cairn_bench FILE problem N          the problem of a settled box, as a file
+ *
+ * settle, large, scopi and rest are in boxes.c, mpi in mpi.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/random.h"
+#include "base/common.h"
 #include "bench.h"
-#include "zones.h"
+#include "peers/peer.h"
+#include "tests/problems/random_shapes.h"
 
 void bench_fail(const char *what, cairn_status status)
 {
@@ -131,7 +142,7 @@ static answer solve_cold(const cairn_problem *p, const char *solver, cairn_law l
     return a;
 }
 
-/* Whether `name` stands in the list `wanted`; NULL: everything does. */
+/* Whether `name` is in the list `wanted`; NULL: always. */
 static bool is_wanted(const char *wanted, const char *name)
 {
     size_t length = strlen(name);
@@ -249,15 +260,130 @@ static void compare_all(const char *folder, int n, const char *wanted)
     fclose(csv);
 }
 
+/* ---- scenes and problems as files ------------------------------------------------------------ */
+
+/* Scenes of the comparison as files that every engine reads (bench/peers/peer.h), made from cairn's
+ * scenes: box_of_spheres with n^3 spheres, the same after it has settled, and column_collapse_2d.
+ * And the contact problem of a settled box, as a file that other solvers read. */
+
+enum { FRAMES = 80, REST_STEPS = 160 };
+
+/* Copy the dynamic bodies of the world, which are balls, into the scene. */
+static void take_balls(const cairn_scene *scene, peer_scene *out)
+{
+    cairn_bodies bodies = cairn_world_bodies(scene->world);
+    size_t most = (size_t)bodies.count;
+    out->position = calloc(3 * most, sizeof(double));
+    out->radius = calloc(most, sizeof(double));
+    out->mass = calloc(most, sizeof(double));
+    if (!out->position || !out->radius || !out->mass)
+        bench_fail("memory", CAIRN_NO_MEMORY);
+    for (int i = 0; i < bodies.count; i++) {
+        if (bodies.motion[i] != CAIRN_MOTION_DYNAMIC)
+            continue;
+        double *x = out->position + 3 * out->count;
+        x[0] = bodies.x[i].x;
+        x[1] = bodies.x[i].y;
+        x[2] = bodies.x[i].z;
+        out->radius[out->count] = cairn_bodies_shape(&bodies, i)->radius;
+        out->mass[out->count++] = bodies.mass[i];
+    }
+}
+
+static void write_scene(const cairn_scene *scene, double side, const char *path)
+{
+    cairn_vec3 gravity = cairn_world_gravity(scene->world);
+    cairn_material_def material;
+    peer_scene out = { .side = side };
+    if (cairn_material_get(scene->world, 0, &material) != CAIRN_OK)
+        bench_fail("the material", CAIRN_NOT_FOUND);
+    take_balls(scene, &out);
+    out.dimension = cairn_world_dimension(scene->world);
+    out.gravity = out.dimension == 3 ? -gravity.z : -gravity.y;
+    out.friction = material.friction;
+    out.time_step = scene->step.time_step;
+    out.steps = (int)ceil(scene->run.duration / out.time_step - 1e-9);
+    out.frame_every = out.steps > FRAMES ? out.steps / FRAMES : 1;
+    peer_scene_write(path, &out);
+    peer_scene_destroy(&out);
+}
+
+static cairn_scene *column(void)
+{
+    cairn_scene *scene;
+    cairn_error error = { 0 };
+    if (cairn_scene_load(CAIRN_SOURCE_DIR "/scenes/column_collapse_2d.yaml", NULL, 0, &scene,
+                         &error) != CAIRN_OK)
+        bench_fail(error.message, CAIRN_BAD_INPUT);
+    return scene;
+}
+
+/* A box of n^3 spheres with exact friction, at the end of a run with steps longer by a factor. */
+static cairn_scene *settled_box(int n, double longer)
+{
+    cairn_scene *scene = bench_box(n, "coulomb", longer);
+    cairn_step_report report;
+    int steps = (int)(scene->run.duration / scene->step.time_step);
+    scene->step.threads = 1;
+    for (int k = 0; k < steps; k++) {
+        cairn_status status = cairn_world_step(scene->world, &scene->step, &report);
+        if (status != CAIRN_OK)
+            bench_fail("a step", status);
+    }
+    return scene;
+}
+
+/* n, the spheres along an edge, after `before` in the name of the scene; 0: another name. */
+static int edge_of(const char *which, const char *before)
+{
+    size_t length = strlen(before);
+    int n = strncmp(which, before, length) == 0 ? atoi(which + length) : 0;
+    return n >= 2 && n <= 100 ? n : 0;
+}
+
+void bench_export(const char *path, const char *which)
+{
+    int n = edge_of(which, ""), rest = edge_of(which, "rest-");
+    bool flat = strcmp(which, "column") == 0;
+    if (!flat && !n && !rest)
+        bench_fail("export: expected column, N or rest-N, N from 2 to 100", CAIRN_BAD_INPUT);
+    cairn_scene *scene = flat ? column() : rest ? settled_box(rest, 3) : bench_box(n, "convex", 1);
+    if (rest) {
+        scene->step.time_step /= 3;
+        scene->run.duration = REST_STEPS * scene->step.time_step;
+    }
+    write_scene(scene, flat ? 0 : 10, path);
+    cairn_scene_destroy(scene);
+}
+
+void bench_problem(const char *path, const char *which)
+{
+    int n = atoi(which);
+    if (n < 2 || n > 50)
+        bench_fail("problem: expected a number from 2 to 50", CAIRN_BAD_INPUT);
+    cairn_scene *scene = settled_box(n, 1);
+    cairn_error error = { 0 };
+    const cairn_problem *problem = cairn_world_problem(scene->world, NULL);
+    if (cairn_fclib_save_problem(path, problem, "box_of_spheres", NULL, NULL, &error) != CAIRN_OK)
+        bench_fail(error.message, CAIRN_IO_FAILED);
+    cairn_scene_destroy(scene);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
 static void explain_usage(void)
 {
-    fprintf(stderr, "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
-                    "       cairn_bench FOLDER sweeps|settle [MOST]\n"
-                    "       cairn_bench FOLDER large [N [STEPS [SCHEME]]]\n"
-                    "       cairn_bench FOLDER scopi [MOST]\n"
-                    "       cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS]]]]]\n"
-                    "       cairn_bench FILE export N|rest-N|column\n"
-                    "       cairn_bench FILE problem N\n");
+    fprintf(stderr,
+            "usage: cairn_bench FOLDER [N from 2 to 50 [SOLVERS]]\n"
+            "       cairn_bench FOLDER sweeps|settle [MOST]\n"
+            "       cairn_bench FOLDER large [N [STEPS [SCHEME]]]\n"
+            "       cairn_bench FOLDER scopi [MOST]\n"
+            "       cairn_bench FOLDER rest [N [SCHEME [COPIES [BEFORE [STEPS [PARTS [BACKEND "
+            "[THREADS]]]]]]]]\n"
+            "       cairn_bench FOLDER mpi KIND [N [SCHEME [COPIES [BEFORE [STEPS [PARTS]]]]]]\n"
+            "       cairn_bench FOLDER mpi-link|mpi-model\n"
+            "       cairn_bench FILE export N|rest-N|column\n"
+            "       cairn_bench FILE problem N\n");
     exit(2);
 }
 
@@ -302,16 +428,38 @@ static void read_copies(const char *text, int copies[3])
     }
 }
 
-static void measure_rest(int argc, char **argv)
+/* Options of a box at rest, from argument `at` on. */
+static bench_rest_options rest_options(int argc, char **argv, int at)
 {
-    bench_rest_options o = { .n = number_at(argc, argv, 3, 32),
+    bench_rest_options o = { .n = number_at(argc, argv, at, 32),
                              .copies = { 1, 1, 1 },
-                             .scheme = argc > 4 ? argv[4] : "convex",
-                             .before = number_at(argc, argv, 6, 20),
-                             .steps = number_at(argc, argv, 7, 20) };
-    if (argc > 5)
-        read_copies(argv[5], o.copies);
-    bench_rest(argv[1], &o);
+                             .scheme = argc > at + 1 ? argv[at + 1] : "convex",
+                             .before = number_at(argc, argv, at + 3, 20),
+                             .steps = number_at(argc, argv, at + 4, 20),
+                             .parts = argc > at + 5 && strcmp(argv[at + 5], "0") != 0
+                                          ? number_at(argc, argv, at + 5, 1)
+                                          : 0,
+                             .backend = argc > at + 6 ? argv[at + 6] : NULL,
+                             .threads = number_at(argc, argv, at + 7, 1) };
+    if (argc > at + 2)
+        read_copies(argv[at + 2], o.copies);
+    return o;
+}
+
+/* Benchmarks of ranks; false: it is another one. */
+static bool measure_ranks(const char *what, int argc, char **argv)
+{
+    bool box = strcmp(what, "mpi") == 0 && argc > 3, link = strcmp(what, "mpi-link") == 0;
+    bool model = strcmp(what, "mpi-model") == 0;
+    if (box) {
+        bench_rest_options o = rest_options(argc, argv, 4);
+        bench_mpi(argv[1], argv[3], &o);
+    }
+    if (link)
+        bench_mpi_link(argv[1]);
+    if (model)
+        bench_mpi_model(argv[1]);
+    return box || link || model;
 }
 
 int main(int argc, char **argv)
@@ -328,9 +476,12 @@ int main(int argc, char **argv)
                     argc > 5 ? argv[5] : "convex");
     else if (strcmp(what, "scopi") == 0)
         bench_scopi(argv[1], number_at(argc, argv, 3, 16));
-    else if (strcmp(what, "rest") == 0)
-        measure_rest(argc, argv);
-    else if (argc > 3 && strcmp(what, "export") == 0)
+    else if (strcmp(what, "rest") == 0) {
+        bench_rest_options o = rest_options(argc, argv, 3);
+        bench_rest(argv[1], &o);
+    } else if (measure_ranks(what, argc, argv)) {
+        return 0;
+    } else if (argc > 3 && strcmp(what, "export") == 0)
         bench_export(argv[1], argv[3]);
     else if (argc > 3 && strcmp(what, "problem") == 0)
         bench_problem(argv[1], argv[3]);

@@ -1,4 +1,4 @@
-/* bench.h - what the sections of the benchmark share. */
+/* bench.h - functions that the parts of the benchmark share. */
 #ifndef CAIRN_BENCH_H
 #define CAIRN_BENCH_H
 
@@ -6,7 +6,7 @@
 
 #include "cairn/cairn.h"
 
-/* Say what failed, and end. */
+/* Print what failed, and exit. */
 void bench_fail(const char *what, cairn_status status);
 /* A CSV file in the folder, with its first line. */
 FILE *bench_table(const char *folder, const char *name, const char *head);
@@ -21,15 +21,28 @@ void bench_settle(const char *folder, int most);
 void bench_large(const char *folder, int n, int steps, const char *scheme);
 /* The closed box of [BL23] with n^3 spheres, n = 8, 16, 32 up to `most`, beside SCoPI's times. */
 void bench_scopi(const char *folder, int most);
-/* Boxes of n^3 spheres that have settled, put together: a step at rest, and what it is made of. */
+/* Settled boxes of n^3 spheres, put together: the cost of a step at rest, by stage. */
 typedef struct bench_rest_options {
     int n;
     int copies[3]; /* along x, y and z */
     const char *scheme;
-    int before, steps; /* to settle after that; to measure */
+    int before, steps;   /* to settle after that; to measure */
+    int parts;           /* run.parts; 0: by the number of contacts */
+    const char *backend; /* NULL: the default */
+    int threads;
 } bench_rest_options;
 
 void bench_rest(const char *folder, const bench_rest_options *options);
+/* The world of such boxes, one thread, and its options; returns the number of spheres. world NULL:
+ * the box settles and its file is written, no more. */
+double bench_heap(const char *folder, const bench_rest_options *options, cairn_world **world,
+                  cairn_step_options *step);
+/* mpi.c: such boxes computed by all ranks of MPI: times, and messages and bytes of a sweep. */
+void bench_mpi(const char *folder, const char *kind, const bench_rest_options *options);
+/* Latency and bandwidth of messages between two ranks. */
+void bench_mpi_link(const char *folder);
+/* A model of the time of a sweep, from these tables, beside what was measured. */
+void bench_mpi_model(const char *folder);
 /* A scene of the comparison with other engines: "column", "16" for 16^3 spheres in a box, "rest-16"
  * for the same once it has settled. */
 void bench_export(const char *path, const char *which);

@@ -2,14 +2,22 @@
  * and Bullet on the same pairs where they are installed. Prints a table and writes narrow.csv.
  *
  *     cairn_bench_narrow FOLDER [PAIRS]     PAIRS of each couple, default 2000 */
-#include "narrow.h"
-
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "random_shapes.h"
+#include "math/vec.h"
+#include "narrow.h"
+#include "narrow_bullet.h"
+#include "tests/problems/random_shapes.h"
 
 enum { POOL = 32 };
+
+/* Signed distances of all pairs: seconds, and how far they are from ours, relative to the size of
+ * each pair. Negative: Bullet is not installed. */
+typedef struct bullet_answers {
+    double seconds, median_error, worst_error;
+} bullet_answers;
 
 static void fail(const char *what)
 {
@@ -37,7 +45,7 @@ static void draw_pairs(const cairn_shape *pool, int dimension, cairn_bench_pairs
     }
 }
 
-/* Gap and witnesses as a step asks for them: only what is within reach. */
+/* Gap and witness points as a step needs them: only within reach. */
 static double witnesses_seconds(const cairn_bench_pairs *p, int dimension)
 {
     cairn_witness found[CAIRN_WITNESSES];
@@ -65,24 +73,80 @@ static double distance_seconds(const cairn_bench_pairs *p, int dimension)
     return cairn_bench_seconds() - start;
 }
 
+/* ---- Bullet ---------------------------------------------------------------------------------- */
+
+static void support(const void *shape, const double direction[3], double point[3])
+{
+    cairn_vec3 d = { direction[0], direction[1], direction[2] };
+    cairn_vec3 p = cairn_convex_support(shape, d);
+    point[0] = p.x;
+    point[1] = p.y;
+    point[2] = p.z;
+}
+
+static cairn_bullet_shape shape_of(const cairn_convex *c)
+{
+    return (cairn_bullet_shape){ c, { c->x.x, c->x.y, c->x.z }, c->rounding };
+}
+
+/* |its distance - ours| over the size of the pair. */
+static double error_of(const cairn_convex *a, const cairn_convex *b, double gap)
+{
+    cairn_couple c = cairn_couple_make(a, b, 3);
+    cairn_distance d;
+    cairn_distance_find(&c, 1e9, &d);
+    return fabs(gap - (d.gap - a->rounding - b->rounding)) / c.size;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Bullet on the same pairs, in 3D, and how far its distances are from ours. */
+static bullet_answers measure_bullet(const cairn_bench_pairs *pairs)
+{
+    double *number = cairn_bullet_distance ? calloc((size_t)pairs->count, sizeof *number) : NULL;
+    if (!number)
+        return (bullet_answers){ -1, -1, -1 };
+    double start = cairn_bench_seconds();
+    for (int k = 0; k < pairs->count; k++) {
+        cairn_bullet_shape a = shape_of(&pairs->convex[k][0]), b = shape_of(&pairs->convex[k][1]);
+        number[k] = cairn_bullet_distance(&a, &b, support);
+    }
+    bullet_answers out = { cairn_bench_seconds() - start, 0, 0 };
+    for (int k = 0; k < pairs->count; k++)
+        number[k] = error_of(&pairs->convex[k][0], &pairs->convex[k][1], number[k]);
+    qsort(number, (size_t)pairs->count, sizeof *number, by_size);
+    out.median_error = number[pairs->count / 2];
+    out.worst_error = number[pairs->count - 1];
+    free(number);
+    return out;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
 }
 
-/* The best of three runs each, so that other programs count less. */
+/* The best of three runs each, so that other programs disturb less. */
 static void measure(const char *names[2], int dimension, const cairn_bench_pairs *p, FILE *csv)
 {
     double best[5] = { 1e9, 1e9, 1e9, 1e9, 1e9 };
-    cairn_bench_answers bullet = { -1, -1, -1 };
+    bullet_answers bullet = { -1, -1, -1 };
     for (int run = 0; run < 3; run++) {
         best[0] = smaller(best[0], witnesses_seconds(p, dimension));
         best[1] = smaller(best[1], distance_seconds(p, dimension));
-        cairn_bench_times peer = cairn_bench_ccd(p);
+        cairn_bench_times peer = { -1, -1 };
+        if (cairn_bench_ccd)
+            peer = cairn_bench_ccd(p);
         best[2] = smaller(best[2], dimension == 3 ? peer.gjk : -1);
         best[3] = smaller(best[3], dimension == 3 ? peer.mpr : -1);
         if (dimension == 3)
-            bullet = cairn_bench_bullet(p);
+            bullet = measure_bullet(p);
         best[4] = smaller(best[4], bullet.seconds);
     }
     double ns = 1e9 / p->count, share = 100.0 * p->overlapping / p->count;

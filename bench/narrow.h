@@ -1,4 +1,4 @@
-/* narrow.h - what the narrow-phase benchmark shares with its peers. */
+/* narrow.h - declarations that the narrow-phase benchmark shares with its peers. */
 #ifndef CAIRN_BENCH_NARROW_H
 #define CAIRN_BENCH_NARROW_H
 
@@ -6,7 +6,7 @@
 
 #include "collide/convex.h"
 
-/* Seconds that this thread has run, whatever else the machine does. */
+/* CPU seconds of this thread. */
 static inline double cairn_bench_seconds(void)
 {
     struct timespec t;
@@ -21,20 +21,12 @@ typedef struct cairn_bench_pairs {
     int overlapping;
 } cairn_bench_pairs;
 
-/* Seconds for all pairs; negative: this peer is not there. */
+/* Seconds for all pairs; negative: not measured. */
 typedef struct cairn_bench_times {
     double gjk, mpr;
 } cairn_bench_times;
 
-/* Signed distances of all pairs: seconds, and how far they are from ours, over the size of each
- * pair. Negative: this peer is not there. */
-typedef struct cairn_bench_answers {
-    double seconds, median_error, worst_error;
-} cairn_bench_answers;
-
-/* narrow_ccd.c with libccd, narrow_alone.c without */
-cairn_bench_times cairn_bench_ccd(const cairn_bench_pairs *pairs);
-/* narrow_with_bullet.c with Bullet, narrow_no_bullet.c without; 3D */
-cairn_bench_answers cairn_bench_bullet(const cairn_bench_pairs *pairs);
+/* narrow_ccd.c, in 3D; a null pointer where libccd is not installed. */
+__attribute__((weak)) cairn_bench_times cairn_bench_ccd(const cairn_bench_pairs *pairs);
 
 #endif

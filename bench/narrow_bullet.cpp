@@ -72,8 +72,3 @@ double cairn_bullet_distance(const cairn_bullet_shape *a, const cairn_bullet_sha
     detector.getClosestPoints(input, found, nullptr);
     return found.m_hasResult ? double(found.m_distance) : BT_LARGE_FLOAT;
 }
-
-int cairn_bullet_precision(void)
-{
-    return int(sizeof(btScalar));
-}

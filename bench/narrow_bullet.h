@@ -1,5 +1,5 @@
-/* narrow_bullet.h - Bullet's GJK and EPA on convex shapes known by their support maps. What C and C++
- * share: no types of cairn. */
+/* narrow_bullet.h - Bullet's GJK and EPA on convex shapes known by their support maps. What C and
+ * C++ share: no types of cairn. */
 #ifndef CAIRN_BENCH_NARROW_BULLET_H
 #define CAIRN_BENCH_NARROW_BULLET_H
 
@@ -16,11 +16,10 @@ typedef struct cairn_bullet_shape {
     double margin; /* m: radius of the ball that is swept over it      */
 } cairn_bullet_shape;
 
-/* Signed distance of one pair. */
-double cairn_bullet_distance(const cairn_bullet_shape *a, const cairn_bullet_shape *b,
-                             cairn_bullet_support *support);
-/* Bytes of its numbers: 4 or 8. */
-int cairn_bullet_precision(void);
+/* Signed distance of one pair; a null pointer where Bullet is not installed. */
+__attribute__((weak)) double cairn_bullet_distance(const cairn_bullet_shape *a,
+                                                   const cairn_bullet_shape *b,
+                                                   cairn_bullet_support *support);
 
 #ifdef __cplusplus
 }

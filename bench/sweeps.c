@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "backend/host/batch.h"
-#include "base/clock.h"
+#include "base/common.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "bench.h"
-#include "lattice_problem.h"
 #include "problem/judge.h"
+#include "tests/problems/lattice_problem.h"
 
 typedef struct kind {
     const char *name;
@@ -77,7 +77,7 @@ static double sweep_seconds(const kind *k, const cairn_problem *p, int threads)
     if (!r || cairn_system_create(p, &arena, &system) != CAIRN_OK ||
         k->sweeps->begin(&system, &arena, r, p->v_free, &state) != CAIRN_OK || !state)
         bench_fail(k->name, CAIRN_NO_MEMORY);
-    int sweeps = 1 + 40000 / p->contacts; /* short: the quietest moment counts */
+    int sweeps = 1 + 40000 / p->contacts; /* short, so that the least disturbed one counts */
     for (int round = 0; round < REPEATS; round++) {
         double start = cairn_clock_seconds();
         for (int i = 0; i < sweeps; i++)
@@ -191,7 +191,7 @@ void bench_sweeps(const char *folder, int most)
         for (int k = 0; k < KINDS; k++) {
             for (int j = 0; j < l.p.contacts; j++)
                 l.mu[j] = kinds[k].smooth ? 0 : 0.3;
-            if (kinds[k].solid && !kinds[k - 1].solid) { /* the last that is done with balls */
+            if (kinds[k].solid && !kinds[k - 1].solid) { /* the last one with balls */
                 measure_judge(&l, scalar, csv);
                 make_solids(&l);
             }

@@ -1,5 +1,5 @@
-# install.cmake - what `make install` puts where: the library, its headers, the program, and the
-# files by which pkg-config and find_package(cairn) find them.
+# install.cmake - the files that `make install` installs: the library, its headers, the program, and the
+# files with which pkg-config and find_package(cairn) find them.
 include(CMakePackageConfigHelpers)
 
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
@@ -25,6 +25,10 @@ set(CAIRN_PC_LIBS "")
 if(NOT BUILD_SHARED_LIBS)
   set(CAIRN_PC_REQUIRES "yaml-0.1, qhull_r, zlib")
   set(CAIRN_PC_LIBS " ${UMFPACK_LIBRARY} ${CHOLMOD_LIBRARY} ${OpenMP_C_FLAGS} ${CMAKE_THREAD_LIBS_INIT} -ldl -lm")
+  if(CAIRN_MPI)
+    list(JOIN MPI_C_LIBRARIES " " libraries)
+    string(APPEND CAIRN_PC_LIBS " ${libraries}")
+  endif()
   pkg_check_modules(HDF5_PC QUIET hdf5)
   if(HDF5_PC_FOUND)
     string(APPEND CAIRN_PC_REQUIRES ", hdf5")

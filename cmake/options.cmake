@@ -1,6 +1,6 @@
 # options.cmake - how every target of cairn is compiled.
 
-# C17 with POSIX; the same bits from every compiler: no fused multiply-add behind our back, no
+# C17 with POSIX; the same bits from every compiler: no implicit fused multiply-add, no
 # reordering of sums. -fno-math-errno changes no value, it only lets sqrt become one instruction.
 add_library(cairn_options INTERFACE)
 target_compile_features(cairn_options INTERFACE c_std_17)
@@ -9,9 +9,9 @@ target_compile_options(cairn_options INTERFACE
   -ffp-contract=off -fno-math-errno
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
-  # fields that a table leaves out are zero, and mean to be
+  # fields that a table leaves out are zero on purpose
   -Wno-missing-field-initializers
-  # texts of errors are cut to their fields on purpose
+  # error texts are truncated to their fields on purpose
   $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>)
 set(CMAKE_C_EXTENSIONS OFF)
 
@@ -29,8 +29,8 @@ include(CheckPIESupported)
 check_pie_supported(LANGUAGES C)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# Builds for use are hardened; sanitizers find the same, and do not go with it. Nothing of this
-# changes a computed bit. FORTIFY needs an optimising compiler, which a debug build has not.
+# Release builds are hardened; sanitizers find the same errors and are incompatible with it. None of
+# this changes a computed bit. FORTIFY needs optimisation, which a debug build lacks.
 if(NOT CAIRN_SANITIZE)
   target_compile_options(cairn_options INTERFACE -fstack-protector-strong
     $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)

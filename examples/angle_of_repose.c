@@ -1,15 +1,15 @@
-/* angle_of_repose.c - runs a scene in 2D to its end and prints the slope of the heap that came of
- * it, in degrees. Half of a triangle of height H and half width L lies below y = (1 - sqrt(1/2)) H
+/* angle_of_repose.c - runs a 2D scene to its end and prints the slope of the resulting heap, in
+ * degrees. Half of a triangle of height H and half width L lies below y = (1 - sqrt(1/2)) H
  * and half of it closer than (1 - sqrt(1/2)) L to the middle, so
  *
  *     tan(angle) = H/L = (median of y)/(median of |x - median of x|)
  *
- * over the centres of the disks, y counted from the lowest they can lie. Single disks that rolled
- * away hardly matter.
+ * over the centres of the disks, with y measured from their lowest possible position. Single disks
+ * that rolled away hardly matter.
  *
  *     angle_of_repose SCENE [PATH=VALUE ...]
  *
- * scripts/repose plots it over the rolling friction. */
+ * scripts/repose plots the angle against rolling friction. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

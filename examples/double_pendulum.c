@@ -1,4 +1,4 @@
-/* double_pendulum.c - a double pendulum that rubs along the floor ([C09] 5.1), as a Lagrangian
+/* double_pendulum.c - a double pendulum that slides along the floor ([C09] 5.1), as a Lagrangian
  * system: unit masses on rods of 1 m and 2 m, the floor 2.6 m below, friction 0.01. Prints the
  * angles from the vertical, the normal impulse and the energy every 0.2 s. */
 #include <math.h>

@@ -1,10 +1,10 @@
-/* rocking_block.c - a tall block that rocks on its two lower corners until it stands.
+/* rocking_block.c - a tall block that rocks on its two lower corners until it comes to rest.
  *
  * q = (x, y, theta): centre and tilt of a block of mass 1, half width b, half height a. The corners
- * stick to the floor and do not bounce. At each impact the block changes over from one corner to the
- * other; its angular momentum about the new one is kept, which gives Housner's ratio
+ * stick to the floor and do not bounce. At each impact the block moves from one corner to the other.
+ * Its angular momentum about the new corner is conserved, which gives Housner's ratio
  *     w+/w = 1 - 3/2 sin^2(alpha),  tan(alpha) = b/a
- * of the angular velocities. The program lets go at 0.1 rad and prints the ratios it sees. */
+ * of the angular velocities. The program releases the block at 0.1 rad and prints the measured ratios. */
 #include <math.h>
 #include <stdio.h>
 

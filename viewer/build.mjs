@@ -18,7 +18,6 @@ const bundle = await build({
   format: 'iife',
   target: 'es2022',
   legalComments: 'none',
-  loader: { '.css': 'text', '.glsl': 'text' },
 });
 // "</script" inside a text would end the element
 const script = bundle.outputFiles[0].text.replaceAll('</script', '<\\/script');

@@ -84,7 +84,7 @@ static void *create(const peer_scene *scene, const char *setting)
     return e;
 }
 
-/* One step of the scene: as many of its own as there is time for. */
+/* One step of the scene: as many of its own steps as fit. */
 static void step(void *engine_)
 {
     engine *e = engine_;

@@ -1,5 +1,5 @@
 /* measure.c - the quality of runs as CSV:  measure SCENE FRAMES... */
-#include "quality.h"
+#include "peer.h"
 
 #include <math.h>
 #include <string.h>

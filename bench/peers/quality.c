@@ -1,6 +1,6 @@
 /* quality.c - overlaps, approach speeds and energies of frames. Shares nothing with any engine:
  * pairs come from a plain grid of cells as wide as the largest ball. */
-#include "quality.h"
+#include "peer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int cell_of(const cells *c, const double *x)
            c->size[0] * (cell_along(c, 1, x[1]) + c->size[1] * cell_along(c, 2, x[2]));
 }
 
-/* Cells about all balls; at most 200 a direction, so that strays cannot ask for endless memory. */
+/* Cells around all balls; at most 200 per direction, so that stray balls cannot exhaust memory. */
 static cells cells_create(const peer_scene *s, const double *state)
 {
     cells c = { 0 };
@@ -191,7 +191,7 @@ static void add_frame(const peer_scene *s, const double *frame, summing *t, peer
     t->settled++;
 }
 
-/* Sums become means, in the units of quality.h. */
+/* Sums become means, in the units of peer.h. */
 static void finish(const peer_scene *s, const summing *t, peer_quality *q)
 {
     double mass = s->count * mean_of(s->count, s->mass);

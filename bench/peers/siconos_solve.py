@@ -105,7 +105,7 @@ def solve(path, name, tolerance, limit, out):
 
 
 def attempt(path, name, tolerance, limit):
-    """(seconds, residual, verdict); a solver that crashes or takes too long is told so."""
+    """(seconds, residual, verdict); a crash or a timeout is a verdict, too."""
     queue = multiprocessing.Queue()
     process = multiprocessing.Process(target=solve, args=(path, name, tolerance, limit, queue))
     process.start()

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Put times and quality of one comparison side by side.
+"""The tables of one comparison: engines, or cairn and Siconos.
 
 usage: table.py FOLDER CSV      FOLDER holds scene.csv, times.csv and quality.csv
+       table.py FOLDER          FOLDER holds cairn_1e-4.csv, cairn_1e-8.csv and siconos.csv
 
-Times are the least over the rounds. The last columns name the fastest setting of cairn (with the same
+Engines: times are the shortest of the rounds. The last columns name the fastest setting of cairn (with the same
 friction and the scene's time step) that overlaps no more than this engine, at most and on average, and
 the ratio of the times of the last quarter of the steps, and of the whole run: above 1 cairn is faster.
 The last one is the ratio of the whole run when cairn, too, may choose its time step.
+
+Siconos: for each problem and tolerance, the time of cairn's `auto` and of the fastest Siconos solver
+that really met the tolerance (its residual was recomputed). The sums run over the problems that both
+solved; a problem that only one of them solved counts for that one.
 """
 import csv
 import os
@@ -18,6 +23,8 @@ COLUMNS = ["engine", "setting", "step_ms", "mean_step_ms", "total_s", "overlap_m
            "ratio_any_step"]
 HEAD = ["engine", "setting", "ms/step", "total s", "max %", "mean %", "worst %", "v_n", "kinetic",
         "rise", "height", "cairn as good", "ratio", "total", "any h"]
+
+TOLERANCES = ["1e-4", "1e-8"]
 
 
 def read(path):
@@ -83,8 +90,52 @@ def show(rows):
         print(line % ((r["engine"], r["setting"]) + numbers + (r["cairn"] or "",) + ratios))
 
 
-def main():
-    folder, target = sys.argv[1:]
+def stem(name):
+    return os.path.splitext(os.path.basename(name))[0]
+
+
+def best_of_siconos(rows, tolerance):
+    """problem -> (seconds, solver) of the fastest that solved it."""
+    best = {}
+    for row in rows:
+        if row["verdict"] != "solved" or float(row["tolerance"]) != float(tolerance):
+            continue
+        candidate = (float(row["seconds"]), row["solver"])
+        name = stem(row["file"])
+        best[name] = min(best.get(name, candidate), candidate)
+    return best
+
+
+def compare_solvers(folder):
+    """cairn and the best of Siconos on each problem, for each tolerance."""
+    siconos = read(os.path.join(folder, "siconos.csv"))
+    for tolerance in TOLERANCES:
+        ours = read(os.path.join(folder, "cairn_%s.csv" % tolerance))
+        best = best_of_siconos(siconos, tolerance)
+        print("\nexact Coulomb to %s in the literature's measure: seconds" % tolerance)
+        print("%-42s %8s %10s %10s %-8s %6s" % ("problem", "contacts", "cairn", "siconos", "by", "ratio"))
+        sums, solved, seen = [0, 0], [0, len(best)], set()
+        for row in ours:
+            name, seconds = stem(row["problem"]), float(row["seconds"])
+            if name in seen:
+                continue
+            seen.add(name)
+            ok = row["verdict"] == "solved"
+            solved[0] += ok
+            peer = best.get(name)
+            if ok and peer:
+                sums[0] += seconds
+                sums[1] += peer[0]
+            print("%-42s %8s %10s %10s %-8s %6s" % (
+                name[-42:], row["contacts"], "%.3g" % seconds if ok else "-",
+                "%.3g" % peer[0] if peer else "-", peer[1] if peer else "",
+                "%.2f" % (peer[0] / seconds) if ok and peer and seconds > 0 else ""))
+        print("solved by cairn %d, by the best of Siconos %d of %d; sums over those both solved: %.4g s and %.4g s"
+              % (solved[0], solved[1], len(seen), sums[0], sums[1]))
+
+
+def compare_engines(folder, target):
+    """Times and quality of all engines, and the fastest cairn that is as good."""
     rows = joined(least_times(read(os.path.join(folder, "times.csv"))), read(os.path.join(folder, "quality.csv")))
     scene = read(os.path.join(folder, "scene.csv"))[0]
     rows.sort(key=lambda r: (r["engine"] != "cairn", r["engine"], r["step_ms"]))
@@ -99,4 +150,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) == 2:
+        compare_solvers(sys.argv[1])
+    else:
+        compare_engines(*sys.argv[1:])

@@ -1,4 +1,4 @@
-/* extra.c - what the Python package needs in C beside the public face of cairn. */
+/* extra.c - C functions of the Python package beyond the public interface of cairn. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "extra.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- memory that outlives the library's use of it ------------------------------------------- */
 
-/* A block that arrays of Python look at. */
+/* A block that Python arrays refer to. */
 typedef struct pinned {
     void *block;
     int pins;
@@ -20,12 +20,12 @@ typedef struct pinned {
 
 static struct {
     pthread_mutex_t lock;
-    atomic_int count; /* entries: mostly none, and then nobody takes the lock */
+    atomic_int count; /* entries: mostly none, and then no lock is taken */
     int capacity;
     pinned *entries;
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* Looks from the end: pins come and go in the manner of a stack. -1: none. */
+/* Searches from the end: pins are mostly used like a stack. -1: none. */
 static int find(const void *block)
 {
     int i = table.count - 1;
@@ -77,7 +77,7 @@ static void *move_away(void *block, size_t bytes)
     if (!other)
         return NULL;
     memcpy(other, block, held < bytes ? held : bytes);
-    if (!give_up(block)) /* the last pin went meanwhile */
+    if (!give_up(block)) /* the last pin was removed meanwhile */
         free(block);
     return other;
 }
@@ -128,8 +128,7 @@ bool cairn_python_pin(const void *block)
     return ok;
 }
 
-/* A block that was given up is not given out again before it is freed here, so an entry of it is
- * the only one. */
+/* A released block is not reused before it is freed here, so it has a single entry. */
 void cairn_python_unpin(const void *block)
 {
     void *unused = NULL;
@@ -168,7 +167,7 @@ static void set_column(cairn_body_def *def, const cairn_python_column *column, i
         memcpy(place, column->whole + first, (size_t)column->width * sizeof *column->whole);
 }
 
-/* Destroying a body forgets why another one was refused. */
+/* Destroying a body clears the message about another one. */
 static void take_back(cairn_world *world, const uint64_t *uids, int64_t count)
 {
     while (count-- > 0)

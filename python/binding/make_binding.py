@@ -4,7 +4,7 @@
     make_binding.py CC INCLUDE OUT.c
 
 The headers go through the compiler's preprocessor; what comes from <cairn/...> and extra.h is
-handed to cffi, which reads it as C. Nothing of the public face is written down a second time.
+handed to cffi, which reads it as C. Nothing of the public interface is written twice.
 """
 import os
 import re
@@ -23,7 +23,7 @@ void rewind(FILE *);
 size_t fread(void *, size_t, size_t, FILE *);
 """
 
-# functions of Python that C calls; callbacks.py has them
+# functions of Python that C calls; they are in _lib.py
 CALLBACKS = """
 extern "Python" {
 cairn_status cairn_python_on_write(const void *data, size_t bytes, void *context);

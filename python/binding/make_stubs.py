@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""make_stubs.py - type stubs of all that follows from option tables.
+"""make_stubs.py - type stubs of everything that follows from option tables.
 
     make_stubs.py _CAIRN.abi3.so PACKAGE OUT
 
@@ -37,7 +37,7 @@ from ._kinds import Kind
 from ._options import Vector
 '''
 
-#: what modules of families have beside their kinds
+#: contents of family modules besides their kinds
 BESIDE = {
     "shapes": ("data", "", '''
 class Shape(Kind):

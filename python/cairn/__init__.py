@@ -12,26 +12,24 @@ SI units throughout. docs/python.md is the manual.
 """
 from __future__ import annotations
 
+from ._kinds import names  # isort: skip - it makes the modules distributions, drivers, ...
 from . import distributions, drivers, friction, generators, joints, loads, shapes
 from ._lib import (VERSION, BadInput, Closed, Error, Forked, IoFailed, NoMemory, NotFinite,
                    NotFound, StaleView, Stopped, Unsupported)
 from .body import Body, Material
-from .compare import compare
 from .joints import Drive, Joint
 from .lagrange import Lagrange
-from .names import names
 from .problem import Problem, Solution, solve
 from .programs import check, reproduce, reproduce_names
-from .recording import Frame, Run
+from .recording import Frame, Run, Table
 from .scene import Scene, from_yaml, load, schema, to_yaml
-from .statistics import stat
-from .tables import Table
+from .statistics import compare, stat
 from .views import View
 from .world import RunReport, StepReport, UnitWarning, World
 
 __version__ = VERSION
 
-# shapes are wanted most, and have names of their own
+# shapes are used most, and are also names of the package
 for _kind in shapes.KINDS:
     globals()[_kind.__name__] = _kind
 del _kind

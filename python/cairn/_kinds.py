@@ -1,10 +1,14 @@
-"""Classes of the kinds of shapes, joints, drivers, ..., made from the option tables."""
+"""Classes of the kinds of shapes, joints, drivers, ..., made from the option tables; the modules
+distributions, drivers, friction and loads; and the names of solvers, schemes and the like."""
 from __future__ import annotations
 
 import inspect
+import sys
+import types
+from typing import Callable
 
 from . import _records
-from ._lib import BadInput, ffi, lib
+from ._lib import BadInput, ffi, lib, text
 
 
 class Kind:
@@ -57,7 +61,7 @@ class Kind:
 
 
 def short(value):
-    """A value for a repr: long arrays by their shape."""
+    """A value for a repr: long arrays as their shape."""
     if hasattr(value, "shape") and getattr(value, "size", 0) > 6:
         return f"<array {'x'.join(str(n) for n in value.shape)}>"
     told = repr(value.tolist() if hasattr(value, "tolist") else value)
@@ -74,18 +78,18 @@ def signature(function_or_class, first, record):
     """A signature with the options of a table as keyword arguments after the parameters given."""
     names = {p.name for p in first if p.kind is not inspect.Parameter.POSITIONAL_ONLY}
     options = [p for p in record.parameters() if p.name not in names]
-    taken = {p.name for p in first} - names  # a name may stand in a signature once
+    taken = {p.name for p in first} - names  # a name may occur in a signature once
     options = [p for p in options if p.name not in taken]
     options.sort(key=lambda p: p.default is not inspect.Parameter.empty)
     function_or_class.__signature__ = inspect.Signature(list(first) + options)
 
 
 def make_family(name, base, namespace, beside=()):
-    """Make the classes of a family into the namespace of its module; returns them by number."""
+    """Add the classes of a family to the namespace of its module; returns them by number."""
     made = []
     for kind, record in enumerate(_records.family(ffi, lib, name)):
         title = _records.camel(record.name)
-        above = namespace.get(title, base)  # what the module has written by hand comes first
+        above = namespace.get(title, base)  # a class written by hand takes precedence
         cls = type(title, (above,), {
             "record": record, "kind": kind, "__module__": namespace["__name__"],
             "__doc__": describe(record, inspect.getdoc(above) if above is not base else "")})
@@ -97,3 +101,91 @@ def make_family(name, base, namespace, beside=()):
         namespace[title] = cls
         made.append(cls)
     return made
+
+
+# ---- families of plain kinds --------------------------------------------------------------------
+
+
+class Plain(Kind):
+    """A kind that is one struct of the library."""
+
+    default: Callable  #: the function of the library that sets the struct's defaults
+
+    def _fill_struct(self, place, keep):
+        """Write it into a struct of the library."""
+        place[0] = type(self).default(self.kind)
+        self._fill(place, keep)
+
+
+class Distribution(Plain):
+    """A distribution of numbers."""
+
+    default = lib.cairn_distribution_default
+
+
+class Driver(Plain):
+    """A motion of a driven body."""
+
+    default = lib.cairn_driver_default
+
+
+class FrictionLaw(Plain):
+    """Friction over the sliding speed."""
+
+    default = lib.cairn_friction_law_default
+
+
+class Load(Plain):
+    """A force and torque on a dynamic body."""
+
+    default = lib.cairn_load_default
+
+
+def distribution_of(value) -> Distribution:
+    """A distribution; a number stands for a constant one."""
+    if isinstance(value, Distribution):
+        return value
+    return sys.modules["cairn.distributions"].Constant(value=value)
+
+
+def _make_module(name, base, doc, **more):
+    """The module cairn.NAME with the kinds of a family. It needs no file: its classes follow from
+    the tables of the library."""
+    module = types.ModuleType(f"cairn.{name}", doc)
+    base.__module__ = module.__name__
+    module.__dict__.update({base.__name__: base}, **more)
+    module.KINDS = make_family(name, base, module.__dict__)
+    sys.modules[module.__name__] = module
+
+
+_make_module("distributions", Distribution, "Distributions of positive numbers: radii, masses.",
+             of=distribution_of)
+_make_module("drivers", Driver, "Motions of driven bodies, as functions of time.")
+_make_module("friction", FrictionLaw,
+             "Friction as a function of the sliding speed; docs/friction.md has the laws.")
+_make_module("loads", Load, "Forces and torques on dynamic bodies, as functions of time.")
+
+
+# ---- names of what one may choose ---------------------------------------------------------------
+
+
+_LISTS = {
+    "solvers": (lib.cairn_solver_name, lib.cairn_solver_summary),
+    "schemes": (lib.cairn_scheme_name, lib.cairn_scheme_summary),
+    "backends": (lib.cairn_backend_name, lib.cairn_backend_summary),
+    "statistics": (lib.cairn_statistic_name, lib.cairn_statistic_summary),
+    "broad_phases": (lib.cairn_broad_phase_name, lib.cairn_broad_phase_summary),
+}
+
+
+def names(what: str) -> dict:
+    """Names with a line about each: of "solvers", "schemes", "backends", "statistics" or
+    "broad_phases"."""
+    if what not in _LISTS:
+        raise BadInput(f"found {what!r}, expected one of {', '.join(_LISTS)}", "what")
+    name, summary = _LISTS[what]
+    found, index = {}, 0
+    while name(index):
+        found[text(name(index))] = text(summary(name(index)))
+        index += 1
+    return found

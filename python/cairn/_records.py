@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import inspect
 
-#: what stands in stubs and docstrings for a type of option
+#: the names of option types in stubs and docstrings
 TYPES = {
     "REAL": "float", "INTEGER": "int", "FLAG": "bool", "VECTOR": "Vector",
     "LIST": "Sequence[float]", "NAME": "str", "NAMES": "Sequence[str]", "WORD": "str",
+    "FUNCTION": "float | str",
 }
+
+#: types that are numbers here; only scenes write functions of time in their place
+NUMBERS = {"VARYING": "REAL", "VARYING_VECTOR": "VECTOR"}
 
 
 class Option:
@@ -21,7 +25,8 @@ class Option:
         def text(p):
             return ffi.string(p).decode() if p else ""
 
-        kinds = {getattr(lib, "CAIRN_OPTION_" + kind): kind for kind in TYPES}
+        kinds = {getattr(lib, "CAIRN_OPTION_" + kind): NUMBERS.get(kind, kind)
+                 for kind in [*TYPES, *NUMBERS]}
         self.pointer = pointer
         self.name, self.type = text(pointer.name), kinds[pointer.type]
         self.required, self.offset = bool(pointer.required), int(pointer.offset)
@@ -87,13 +92,16 @@ class Record:
         if option.type == "NAMES":
             names = ffi.cast("cairn_names *", at)
             return [ffi.string(names.items[i]).decode() for i in range(names.count)]
+        if option.type == "FUNCTION":
+            function = ffi.cast("cairn_function *", at)
+            return ffi.string(function.text).decode() if function.text else function.value
         name = ffi.cast("const char **", at)[0]
         return ffi.string(name).decode() if name else None
 
     # ---- writing --------------------------------------------------------------------------------
 
     def write(self, place, given, keep):
-        """Set options in a struct from a dict. What must outlive it goes to the list `keep`."""
+        """Set options in a struct from a dict. Objects that must outlive it go to `keep`."""
         for name, value in given.items():
             self.write_one(place, self.find(name), value, keep)
 
@@ -137,6 +145,8 @@ class Record:
             keep.append(block)
             values = ffi.cast("cairn_list *", at)
             values.values, values.count = block, len(numbers)
+        elif option.type == "FUNCTION":
+            self._put_function(ffi.cast("cairn_function *", at), value, keep)
         elif option.type == "NAMES":
             self._put_names(ffi.cast("cairn_names *", at), option, value, keep)
         else:
@@ -152,6 +162,15 @@ class Record:
         block = self.ffi.new("char[]", value.encode())
         keep.append(block)
         return block
+
+    def _put_function(self, function, value, keep):
+        """A number, or an expression of t as a text."""
+        if not isinstance(value, str):
+            function.kind, function.value = self.lib.CAIRN_FUNCTION_CONSTANT, number(value)
+            return
+        block = self.ffi.new("char[]", value.encode())
+        keep.append(block)
+        function.kind, function.text = self.lib.CAIRN_FUNCTION_EXPRESSION, block
 
     def _put_names(self, names, option, value, keep):
         value = [value] if isinstance(value, str) else list(value)
@@ -190,7 +209,7 @@ def shown(value):
 
 
 def number(value):
-    """A float; texts and flags are none."""
+    """A float; texts and flags are refused."""
     if isinstance(value, (str, bytes, bool)):
         raise TypeError(value)
     return float(value)
@@ -203,7 +222,7 @@ def whole(value):
 
 
 def vector(value):
-    """Three floats; of two the third is 0."""
+    """Three floats; with two given, the third is 0."""
     numbers = [number(x) for x in value]
     if len(numbers) == 2:
         numbers.append(0.0)

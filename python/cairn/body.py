@@ -5,8 +5,7 @@ import numpy as np
 
 from . import drivers as _drivers
 from . import shapes as _shapes
-from ._arrays import position
-from ._lib import NotFound, ffi, lib, text
+from ._lib import NotFound, ffi, lib, position, text
 
 
 def _column(name, doc):
@@ -16,7 +15,7 @@ def _column(name, doc):
 
 
 class Body:
-    """A body of a world. Its numbers are copies: they stay as they are when the world goes on."""
+    """A body of a world. Its numbers are copies, which do not change with the world."""
 
     __slots__ = ("world", "uid")
 
@@ -25,7 +24,7 @@ class Body:
 
     @property
     def row(self) -> int:
-        """Its row in `world.bodies` now. Fails with NotFound when it is not there any more."""
+        """Its present row in `world.bodies`. Raises NotFound if it no longer exists."""
         with self.world._reading() as world:
             row = lib.cairn_body_row(world, lib.cairn_python_body(self.uid))
         if row < 0:
@@ -78,7 +77,7 @@ class Body:
         return shape
 
     def shape_pose(self):
-        """Where its shape stands: position (m) and orientation of the shape's own frame."""
+        """The pose of its shape: position (m) and orientation of the shape's own frame."""
         row = self.row
         with self.world._reading() as world:
             bodies = ffi.new("cairn_bodies *")
@@ -88,13 +87,13 @@ class Body:
                 np.array([pose.q.w, pose.q.x, pose.q.y, pose.q.z]))
 
     def polygons(self):
-        """Its faces (2D: its outline) where it stands, each an array of corners; for drawing."""
+        """Its faces (2D: its outline) at its pose, each an array of corners; for drawing."""
         return self.shape.polygons(*self.shape_pose(), dimension=self.world.dimension)
 
     def drive(self, *motions, velocity=None, angular_velocity=None) -> None:
         """Move a driven body by other motions from now on, from where it is: drivers, or a constant
-        `velocity` (m/s) and `angular_velocity` (rad/s, in the world frame; 2D: a number). Nothing
-        at all: it stands still."""
+        `velocity` (m/s) and `angular_velocity` (rad/s, in the world frame; 2D: a number). With
+        neither it stands still."""
         given, dimension = list(motions), self.world.dimension
         if velocity is not None:
             given.append(_drivers.Velocity(velocity=position(velocity, dimension, "velocity")))

@@ -9,7 +9,7 @@ from ._lib import ffi, lib
 
 
 class Generator(Kind):
-    """Makes many bodies of one `shape` (a sphere of `radius`, unless said); `radius` and `mass` may
+    """Makes many bodies of one `shape` (by default a sphere of `radius`); `radius` and `mass` may
     be distributions."""
 
     def _struct(self, world, keep):

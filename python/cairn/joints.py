@@ -1,5 +1,6 @@
 """Joints between two bodies, or between a body and the world. Points and directions are in the
-world frame, where the bodies stand when the joint is made. docs/joints.md has the formulas."""
+world frame, at the poses of the bodies when the joint is made. docs/joint-methods.md has the
+formulas."""
 from __future__ import annotations
 
 import sys
@@ -32,7 +33,7 @@ class JointKind(Kind):
         out = ffi.new("cairn_joint_def *")
         out[0] = lib.cairn_joint_def_default()
         out.kind = self.kind
-        if dimension == 2:  # as scenes have it: turns about z; slides along x
+        if dimension == 2:  # as in scenes: rotation about z, sliding along x
             out.axis.x, out.axis.y, out.axis.z = 1.0, 0.0, 0.0
         self._fill(out, keep)
         for name in ("turn", "slide"):
@@ -57,7 +58,7 @@ class Joint:
 
     @property
     def state(self) -> dict:
-        """What it does, after the last step: `turn` (rad), `slide` (m), `force` (N) and `torque`
+        """Its state after the last step: `turn` (rad), `slide` (m), `force` (N) and `torque`
         (N m) on its first body, `point` (m), `broken`, `drift`, `elastic` (J)."""
         with self.world._reading() as world:
             s = lib.cairn_world_joint(world, self._number)

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _records
-from ._arrays import numbers
-from ._callbacks import Caller
-from ._lib import BadInput, Error, check, failure, ffi, lib, new_error, process
-from ._struct import Struct
+from ._lib import (BadInput, Caller, Error, Struct, check, failure, ffi, lib, new_error, numbers,
+                   process)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -24,7 +22,7 @@ LAGRANGE = _records.single(ffi, lib, "LagrangeOptions")
 
 
 class LagrangeReport(Struct):
-    """What a step did."""
+    """The report of a step."""
 
     __slots__ = ()
 

@@ -1,5 +1,5 @@
-"""Pictures with matplotlib: a world or a frame as it stands, force chains. In 3D the picture is a
-view along y, x to the right and z up; what is nearer hides what is behind."""
+"""Pictures with matplotlib: a world or a frame, and force chains. In 3D the picture is a
+view along y, with x to the right and z up; nearer bodies hide those behind."""
 from __future__ import annotations
 
 import numpy as np
@@ -16,7 +16,7 @@ def _axes(ax):
 
 
 def _plane(points, dimension):
-    """Coordinates on the paper, and the depth."""
+    """Coordinates in the picture, and the depth."""
     points = np.asarray(points)
     if dimension == 2:
         return points[..., :2], np.zeros(points.shape[:-1])
@@ -24,7 +24,7 @@ def _plane(points, dimension):
 
 
 def _shade(polygon, dimension, light=(0.3, -0.8, 0.5)):
-    """How bright a face is; None: it looks away."""
+    """The brightness of a face; None: it faces away."""
     if dimension == 2:
         return 1.0
     normal = np.cross(polygon[1] - polygon[0], polygon[2] - polygon[1])
@@ -73,7 +73,7 @@ def _paint(ax, bodies, dimension, values, cmap):
 
 
 def _half_space(ax, x, q, axis, dimension):
-    """The line in which a plane meets the paper."""
+    """The line in which a plane meets the plane of the picture."""
     w, v = q[0], np.asarray(q[1:])
     axis = np.asarray(axis)
     normal = axis + 2 * np.cross(v, np.cross(v, axis) + w * axis)
@@ -129,7 +129,7 @@ def _legend(ax, norm, cmap, label):
 
 
 def _chains(ax, centres, sides, points, normal, dimension):
-    """Lines from the contact to the centres of both bodies, as wide as the force is large."""
+    """Lines from the contact to the centres of both bodies, as wide as the force is strong."""
     from matplotlib.collections import LineCollection
     top = normal.max() if len(normal) else 0
     if not top > 0:

@@ -14,9 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _records
-from ._arrays import numbers
-from ._lib import BadInput, Error, check, ffi, lib, new_error, process, text
-from ._struct import Struct
+from ._lib import BadInput, Error, Struct, check, ffi, lib, new_error, numbers, process, text
 
 SOLVE = _records.single(ffi, lib, "SolveOptions")
 LAWS = {text(lib.cairn_law_name(k)): k for k in range(lib.CAIRN_LAW_COUNT)}
@@ -70,7 +68,7 @@ def _dense(matrix):
 
 class Problem:
     """A contact problem. `dimension` numbers belong to each contact, the normal one first; `r` is
-    what a solver starts from (0 unless said)."""
+    where a solver starts (default 0)."""
 
     r: np.ndarray
     title: str
@@ -257,7 +255,7 @@ class Problem:
 
     def apply(self, r) -> tuple:
         """Velocities v of the bodies (a row each; none in the local form) and u of the contacts
-        that impulses r make."""
+        that result from impulses r."""
         r = numbers(r, "r", shape=(self.contacts, self.dimension))
         v, u = self._room()
         lib.cairn_problem_apply(self._p, _doubles(r) if r.size else ffi.NULL, _doubles(v),
@@ -307,7 +305,7 @@ def _law(law):
 
 
 class Solution:
-    """Impulses and what the judge says of them."""
+    """Impulses and their judgement."""
 
     def __init__(self, r, v, u, report, seconds):
         self.r, self.v, self.u = r, v, u
@@ -325,12 +323,12 @@ class Solution:
 
     @property
     def solver(self) -> str:
-        """Which one ran: what "auto" picked."""
+        """The solver that ran: the choice of "auto"."""
         return self.report.solver
 
     @property
     def residual(self) -> float:
-        """The relative residual of the law asked for."""
+        """The relative residual of the chosen law."""
         return self.report.judgement.asked.relative
 
     def __repr__(self):

@@ -1,7 +1,7 @@
 """The programs `cairn` and `cairn-check`, which come inside the package.
 
-What only they can do is done by them: computing a run again, published tables and figures, the page
-of a run. `cairn-check` shares no code with the library; that is its point.
+They do what the library does not: recompute a run, reproduce published tables and figures, write
+the page of a run. `cairn-check` shares no code with the library; that is its point.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def path(name: str) -> str:
 
 
 def call(name: str, *arguments, expected=(0,)) -> subprocess.CompletedProcess:
-    """Run a program; other exit codes than expected are an Error with what it printed."""
+    """Run a program; an unexpected exit code is an Error with its output."""
     done = subprocess.run([path(name), *[os.fspath(a) for a in arguments]], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode not in expected:
@@ -33,7 +33,7 @@ def call(name: str, *arguments, expected=(0,)) -> subprocess.CompletedProcess:
 
 
 class CheckResult:
-    """What cairn-check says of a run: true when it certifies it."""
+    """The result of cairn-check: true if the run is certified."""
 
     def __init__(self, certified, text):
         self.certified, self.text = certified, text
@@ -46,8 +46,8 @@ class CheckResult:
 
 
 def check(run, *, all: bool = False, checksums: bool = True) -> CheckResult:
-    """Compute a run again by an independent program and compare: it needs one that was made with
-    `certificate: full`. `all` lists every number that does not agree."""
+    """Recompute a run with an independent program and compare. The run must have been made with
+    `certificate: full`. `all` lists every number that disagrees."""
     folder = getattr(run, "path", run)
     flags = (["--all"] if all else []) + ([] if checksums else ["--no-checksums"])
     done = call("cairn-check", *flags, folder, expected=(0, 1))
@@ -66,8 +66,8 @@ class Reproduced:
 
 def reproduce(name: str = "all", *, quick: bool = True, out="out/reproduce",
               jobs: int | None = None) -> Reproduced:
-    """Compute published tables and figures again; `rows` has a verdict for each number. The names
-    are `reproduce_names()`."""
+    """Recompute published tables and figures; `rows` has a verdict for each number. The names are
+    those of `reproduce_names()`."""
     flags = ["--out", os.fspath(out)] + (["--quick"] if quick else [])
     flags += ["--jobs", str(jobs)] if jobs else []
     done = call("cairn", "reproduce", name, *flags)

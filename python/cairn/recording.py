@@ -1,6 +1,6 @@
-"""Reading runs: frames, contacts, certificates, the energy ledger, statistics.
+"""Reading runs: frames, contacts, certificates, the energy ledger, statistics; tables of numbers.
 
-Only what is asked for is read. docs/run-format.md tells what a run holds.
+Data are read only when they are used. docs/run-format.md describes what a run holds.
 """
 from __future__ import annotations
 
@@ -12,10 +12,92 @@ import threading
 
 import numpy as np
 
-from ._lib import NotFound, check, ffi, lib, new_error
-from ._struct import Struct
+from ._lib import NotFound, Struct, check, ffi, lib, new_error
 from .scene import written
-from .tables import Table
+
+
+# ---- tables: columns by name, as numpy arrays or as a pandas DataFrame --------------------------
+
+
+def frame(columns):
+    """A pandas DataFrame; a column of vectors becomes one for each number, as in x_0, x_1, x_2."""
+    import pandas
+    out = {}
+    for name, values in columns.items():
+        if values.ndim == 1:
+            out[name] = values
+        else:
+            for k in range(values.shape[1]):
+                out[f"{name}_{k}"] = values[:, k]
+    return pandas.DataFrame(out)
+
+
+class Table:
+    """Columns of equal length by name: `table["time"]` or `table.time`. `units` has their units."""
+
+    def __init__(self, name, columns, units=None, attributes=None):
+        self.name, self._columns = name, dict(columns)
+        self.units, self.attributes = dict(units or {}), dict(attributes or {})
+
+    def __getitem__(self, name):
+        return self._columns[name]
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["_columns"][name]
+        except KeyError:
+            raise AttributeError(f"there is no column '{name}'") from None
+
+    def __iter__(self):
+        return iter(self._columns)
+
+    def __contains__(self, name):
+        return name in self._columns
+
+    def keys(self):
+        """Names of the columns."""
+        return list(self._columns)
+
+    def __len__(self):
+        return max((len(values) for values in self._columns.values()), default=0)
+
+    def __dir__(self):
+        return list(self._columns) + ["keys", "to_pandas", "units"]
+
+    def select(self, names):
+        """Some of the columns, as far as they exist."""
+        kept = {name: self._columns[name] for name in names if name in self._columns}
+        return Table(self.name, kept, self.units, self.attributes)
+
+    def to_pandas(self):
+        """A pandas DataFrame."""
+        return frame(self._columns)
+
+    def __repr__(self):
+        return f"<Table {self.name}: {len(self)} rows of {', '.join(self._columns)}>"
+
+    def _repr_html_(self):
+        if len(self) == 0:
+            return f"<b>{self.name}</b>: no rows"
+        heads, rows = "", []
+        shown = min(len(self), 10)
+        for name in self._columns:
+            unit = self.units.get(name, "")
+            heads += f"<th>{name}{f' [{unit}]' if unit else ''}</th>"
+        for i in range(shown):
+            cells = "".join(f"<td>{_cell(values[i])}</td>" for values in self._columns.values())
+            rows.append(f"<tr>{cells}</tr>")
+        return (f"<b>{self.name}</b>, {shown} of {len(self)} rows"
+                f"<table><tr>{heads}</tr>{''.join(rows)}</table>")
+
+
+def _cell(value):
+    if isinstance(value, np.ndarray):
+        return "(" + ", ".join(f"{x:.4g}" for x in value) + ")"
+    return f"{value:.4g}" if isinstance(value, (float, np.floating)) else value
+
+
+# ---- runs ---------------------------------------------------------------------------------------
 
 
 def _fields(name):
@@ -84,7 +166,7 @@ class Run:
         self.refresh()
 
     def refresh(self) -> None:
-        """Look again at a run that is under way in another process."""
+        """Read what a run in progress in another process has added."""
         error = new_error()
         with self._lock:
             told = written(lambda file: lib.cairn_recording_describe(self._pointer, file, error))
@@ -162,7 +244,7 @@ class Run:
 
     @property
     def frames(self) -> "Frames":
-        """The frames: `len(run.frames)`, `run.frames[-1]`, and in turn by `for`."""
+        """The frames: `len(run.frames)`, `run.frames[-1]`, and iteration."""
         return Frames(self)
 
     def frame(self, number: int | None = None, *, time: float | None = None) -> Frame:
@@ -173,17 +255,17 @@ class Run:
 
     @property
     def bodies(self) -> Table:
-        """What bodies are made of, one row each: shape, motion, mass, radius, ..."""
+        """Properties of bodies, one row each: shape, motion, mass, radius, ..."""
         return self.table("bodies")
 
     @property
     def steps(self) -> Table:
-        """One row a step: contacts, residuals, certificate, energies, seconds."""
+        """One row per step: contacts, residuals, certificate, energies, seconds."""
         return self.table("steps")
 
     @property
     def certificate(self) -> Table:
-        """Of every step how well it satisfies the law, in metres, newton-seconds and joules."""
+        """How well every step satisfies the law, in metres, newton-seconds and joules."""
         own = _fields("cairn_certificate") + [
             f"{law}_{name}" for law in ("asked", "coulomb") for name in _fields("cairn_residual")]
         steps = self.steps
@@ -223,7 +305,7 @@ class Run:
         return stat(self, *names, **options)
 
     def names_of(self, column: str) -> list:
-        """What the whole numbers of a column stand for."""
+        """The names behind the whole numbers of a column."""
         return list(self.columns[column].get("names", []))
 
     # ---- for people -----------------------------------------------------------------------------
@@ -234,12 +316,12 @@ class Run:
         return written(lambda file: lib.cairn_run_explain(os.fsencode(self.path), file, error))
 
     def check(self):
-        """Compute it again by cairn-check: see `cairn.check`."""
+        """Recompute it with cairn-check: see `cairn.check`."""
         from .programs import check as check_run
         return check_run(self.path)
 
     def view(self, height: int = 600) -> "Page":
-        """The run as it moves, inline in a notebook: the page of `cairn export --html`."""
+        """The animated run, inline in a notebook: the page of `cairn export --html`."""
         from .programs import call
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.html")

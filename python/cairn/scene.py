@@ -11,9 +11,7 @@ import numpy as np
 import yaml
 
 from . import _records
-from ._callbacks import Caller
-from ._lib import Error, NotFound, check, ffi, lib, new_error, process, text
-from ._struct import Struct
+from ._lib import Caller, Error, NotFound, Struct, check, ffi, lib, new_error, process, text
 from .body import Body
 from .world import STEP, World, _Meter
 
@@ -21,7 +19,7 @@ RUN = _records.single(ffi, lib, "RunOptions")
 
 
 class _Loader(yaml.SafeLoader):
-    """Numbers as the library reads them: 1e-3 is one, which PyYAML alone takes for a text."""
+    """Numbers as the library reads them: 1e-3 is a number, which PyYAML alone reads as a text."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -31,14 +29,14 @@ _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"^[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?$|^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN)$"),
     list("-+0123456789."))
-# whole numbers before floats, which look the same without a point
+# whole numbers before floats, which look the same without a decimal point
 _Loader.yaml_implicit_resolvers = {
     key: sorted(pairs, key=lambda pair: pair[0] == "tag:yaml.org,2002:float")
     for key, pairs in _Loader.yaml_implicit_resolvers.items()}
 
 
 def plain(value):
-    """Numbers and arrays of numpy as those of Python, for YAML and JSON."""
+    """Convert numbers and arrays of numpy to those of Python, for YAML and JSON."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -120,7 +118,7 @@ def _change(tree, path, value):
 
 
 class _Watch(Caller):
-    """Looks at a run after every step: shows how far it is, and lets Ctrl-C through."""
+    """Called after every step of a run: shows progress, and lets Ctrl-C through."""
 
     def __init__(self, show, until, duration, world):
         super().__init__()
@@ -129,7 +127,7 @@ class _Watch(Caller):
         self._until = until
 
     def progress(self, progress):
-        self._world._clock.version += 1  # a step is done: views end
+        self._world._clock.version += 1  # a step is done: views become stale
         if self._meter:
             self._meter.show(progress.time)
         return not (self._until is not None and self._until(Struct(progress)))
@@ -191,9 +189,10 @@ class Scene:
             file.write(to_yaml(self.to_dict()))
 
     def run(self, folder=None, *, progress: bool = False, until=None, force: bool = False):
-        """Run the scene from its start to its end. With a folder everything is written there, and a
-        Run comes back; else what comes back is the summary. `until(progress)` ends it by saying
-        True, Ctrl-C likewise: what was computed is kept. `force` replaces a run that is there."""
+        """Run the scene from its start to its end. With a folder everything is written there, and
+        the result is a Run; otherwise it is the summary. `until(progress)` ends the run if it
+        returns True, as does Ctrl-C: the results so far are kept. `force` overwrites an existing
+        run."""
         if self._ran or self.world.time > 0:
             raise Error("the scene has run already; load it again")
         error, summary = new_error(), ffi.new("cairn_run_summary *")
@@ -206,7 +205,7 @@ class Scene:
             self.world._refuse_inside()
             self._ran = True
             self.world._clock.version += 1
-            self.world._inside = True  # all that Python does until the end is callbacks
+            self.world._inside = True  # until the end Python only runs callbacks
             try:
                 status = lib.cairn_run(self._pointer, path, lib.cairn_python_on_progress,
                                        watch.handle, summary, error)
@@ -237,7 +236,7 @@ def schema() -> dict:
 
 
 def written(write) -> str:
-    """What a function of the library writes to a file."""
+    """The text that a function of the library writes to a file."""
     file = lib.tmpfile()
     if not file:
         raise Error("no temporary file can be made")

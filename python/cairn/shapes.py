@@ -6,9 +6,8 @@ import sys
 
 import numpy as np
 
-from ._arrays import numbers, position, quaternion
 from ._kinds import Kind, make_family
-from ._lib import BadInput, check, ffi, lib, new_error
+from ._lib import BadInput, check, draw, ffi, lib, new_error, numbers, position, quaternion
 
 
 class Shape(Kind):
@@ -17,7 +16,7 @@ class Shape(Kind):
     _geometry = None  #: data of hulls, meshes, ...: a cdata that holds it
 
     def _struct(self, dimension):
-        """The shape as the library takes it, and what must outlive it."""
+        """The struct of the library, and objects that must outlive it."""
         out, keep = ffi.new("cairn_shape *"), [self._geometry]
         out[0] = lib.cairn_shape_default(self.kind, dimension)
         self._fill(out, keep)
@@ -46,7 +45,7 @@ class Shape(Kind):
         self._geometry = ffi.gc(out[0], lib.cairn_geometry_release)
 
     def _hold_file(self, load):
-        """Make it from the file that was given; False: there is none."""
+        """Make it from the given file; False: there is none."""
         if "file" not in self.options:
             return False
         self._hold(load, os.fsencode(self.options["file"]), float(self.options["scale"]))
@@ -67,11 +66,10 @@ class Shape(Kind):
 
 def polygons(struct, dimension, place, turn):
     """Faces of a shape of the library at a pose."""
-    from . import _callbacks
     pose = ffi.new("cairn_pose *")
     pose.x.x, pose.x.y, pose.x.z = (float(x) for x in position(place, 3))
     pose.q.w, pose.q.x, pose.q.y, pose.q.z = (float(x) for x in quaternion(turn))
-    return _callbacks.draw(struct, dimension, pose)
+    return draw(struct, dimension, pose)
 
 
 def _points(value, widths, key="points"):
@@ -86,7 +84,7 @@ def _points(value, widths, key="points"):
 
 
 def _source(file, scale, **data):
-    """What a surface is made of: a file, or data."""
+    """The source of a surface: a file, or data."""
     return data if file is None else {"file": os.fspath(file), "scale": scale}
 
 
@@ -135,7 +133,7 @@ class Mesh(Shape):
 
 
 class Polyline(Shape):
-    """Takes `points` (n x 2); `closed`: and back to the first. What is solid lies to the left."""
+    """Takes `points` (n x 2); `closed` joins the last to the first. The solid is on the left."""
 
     beside = ("points", "closed")
 
@@ -171,7 +169,7 @@ class HeightField(Shape):
 
 class Compound(Shape):
     """Takes `parts`: shapes, or tuples (shape, position), or (shape, position, orientation); in 2D
-    the orientation is an angle. `dimension` is 3 unless said."""
+    the orientation is an angle. `dimension` is 3 by default."""
 
     beside = ("parts", "dimension")
 

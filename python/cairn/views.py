@@ -18,7 +18,7 @@ _QUIET = frozenset(("_token", "__class__", "__array_finalize__", "__dict__", "__
 
 
 class Clock:
-    """How often a world has changed. Views hold it, and not the world."""
+    """How often a world has changed. Views refer to it, not to the world."""
 
     __slots__ = ("version",)
 
@@ -73,7 +73,7 @@ class View(np.ndarray):
         raise ValueError("views of a world are read only; a copy is not: view.copy()")
 
     def copy(self, order="C"):
-        """A plain array with the same numbers, which stays as it is."""
+        """A plain array with the same numbers, which does not change."""
         return np.array(_plain(self, np.ndarray), order=order)
 
     def __copy__(self):
@@ -107,7 +107,7 @@ for _name in ("__len__", "__contains__", "__bool__", "__float__", "__int__", "__
 
 
 def fresh(value):
-    """A plain array of a view that is still valid; all else as it is."""
+    """A plain array of a view that is still valid; other values are returned as they are."""
     if isinstance(value, View):
         View._check(value)
         return _plain(value, np.ndarray)
@@ -228,7 +228,7 @@ class Rows:
 
     def to_pandas(self):
         """A pandas DataFrame with a copy of all columns; vectors become several."""
-        from .tables import frame
+        from .recording import frame
         return frame({name: self[name].copy() for name in self.columns
                       if len(self[name]) == len(self)})
 

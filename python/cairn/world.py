@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _records, generators
-from ._arrays import position, quaternion, rows
-from ._callbacks import Caller, saved
 from ._kinds import signature
-from ._lib import BadInput, Closed, Error, Stopped, check, failure, ffi, lib, new_error, process
-from ._struct import Struct
+from ._lib import (BadInput, Caller, Closed, Error, Stopped, Struct, check, failure, ffi, lib,
+                   new_error, position, process, quaternion, rows, saved)
 from .body import Body, Material
 from .friction import FrictionLaw
 from .joints import Joint, JointKind
@@ -39,7 +37,7 @@ LARGE = 1000.0
 
 
 class UnitWarning(UserWarning):
-    """Lengths look as if they were not in metres."""
+    """Lengths that are probably not in metres."""
 
 
 class StepReport(Struct):
@@ -55,7 +53,7 @@ class StepReport(Struct):
 
     @property
     def residual(self) -> float:
-        """The relative residual of the law asked for."""
+        """The relative residual of the chosen law."""
         return self._c.certificate.judgement.asked.relative
 
     def __repr__(self):
@@ -66,7 +64,7 @@ class StepReport(Struct):
 
 
 class RunReport:
-    """What a run of many steps did."""
+    """The report of a run of many steps."""
 
     def __init__(self):
         self.steps, self.missed, self.seconds = 0, 0, 0.0
@@ -79,7 +77,7 @@ class RunReport:
 
 
 class _Reading:
-    """Calls that only read: they wait for a step in another thread to end."""
+    """Calls that only read; they wait until a step in another thread ends."""
 
     def __init__(self, world):
         self._world = world
@@ -140,7 +138,7 @@ class World(Caller):
         return _Reading(self)
 
     def _change(self, function, *args, told=True):
-        """Call what changes the world; views end here."""
+        """Call a function that changes the world; views become stale."""
         with _Reading(self) as pointer:
             self._refuse_inside()
             self._clock.version += 1
@@ -158,7 +156,7 @@ class World(Caller):
         return self._pointer is not None
 
     def destroy(self) -> None:
-        """Free the world and all in it now. What is called on it later raises Closed."""
+        """Free the world and all in it now. Later calls raise Closed."""
         with self._lock:
             self._refuse_inside()
             self._clock.version += 1
@@ -202,7 +200,7 @@ class World(Caller):
 
     def set_pair(self, a: Material, b: Material, *, law=None,
                  **options: Unpack[MaterialOptions]) -> None:
-        """What holds between two surfaces, instead of the rule: the smaller of each number."""
+        """Properties of a pair of surfaces, instead of the default: the smaller of each number."""
         struct, keep = self._material_def(options, law)
         self._change(lib.cairn_material_pair_set, self._material_number(a),
                      self._material_number(b), struct)
@@ -252,8 +250,8 @@ class World(Caller):
     def add_body(self, shape: Shape, *, motion: str = "dynamic", material=None, orientation=None,
                  drivers=(), loads=(), **options: Unpack[BodyOptions]) -> Body:
         """Add a body. `drivers` move a driven body, `loads` act on a dynamic one; `orientation` is
-        a quaternion w, x, y, z of the shape (2D: `angle`). Without a material the first one serves,
-        which is made with its defaults when there is none."""
+        a quaternion w, x, y, z of the shape (2D: `angle`). Without a material the first one is
+        used, which is made with its defaults if there is none."""
         if not isinstance(shape, Shape):
             raise BadInput(f"found {shape!r}, expected a shape such as cairn.Sphere(radius=0.1)",
                            "shape")
@@ -369,7 +367,7 @@ class World(Caller):
         return uids
 
     def body(self, uid: int) -> Body:
-        """The body of a number."""
+        """The body with a number."""
         return Body(self, uid)
 
     @property
@@ -419,7 +417,7 @@ class World(Caller):
         return self.contacts.impulse
 
     def generate(self, generator: generators.Generator) -> int:
-        """Make the bodies of a generator; how many they are."""
+        """Make the bodies of a generator; returns their number."""
         keep: list = []
         error, made = new_error(), ffi.new("int64_t *")
         struct = generator._struct(self, keep)
@@ -433,7 +431,7 @@ class World(Caller):
     def add_inlet(self, *, shape=None, radius=None, material=None,
                   **options: Unpack[InletOptions]) -> None:
         """Pour bodies into the world while it runs. `radius` is a number or a distribution; without
-        one they are as large as their shape."""
+        it they have the size of their shape."""
         keep: list = []
         out = ffi.new("cairn_inlet_def *")
         out[0] = lib.cairn_inlet_def_default()
@@ -496,7 +494,7 @@ class World(Caller):
         return function
 
     def remove_callback(self, function) -> None:
-        """Call a function no more."""
+        """Stop calling a function."""
         with _Reading(self) as pointer:
             self._forces = [f for f in self._forces if f is not function]
             self._drives = [d for d in self._drives if d[1] is not function]
@@ -507,7 +505,7 @@ class World(Caller):
         """For the library: forces and torques of all rows."""
         force, torque = np.zeros((count, 3)), np.zeros((count, 3))
         self._inside = True  # in a callback
-        self._clock.version += 1   # another step of many: views of the one before end
+        self._clock.version += 1   # one of several steps: views of the step before become stale
         try:
             for function in self._forces:
                 function(self, time, force, torque)
@@ -559,7 +557,7 @@ class World(Caller):
         return StepReport(report)
 
     def _ready(self):
-        """Before steps: drivers are asked, and views end."""
+        """Before steps: drivers are called, and views become stale."""
         pointer = self._pointer
         if pointer is None:
             raise Closed("the world was destroyed")
@@ -572,9 +570,9 @@ class World(Caller):
 
     def run(self, duration: float, *, progress: bool = False, until=None, strict: bool = False,
             **options: Unpack[StepOptions]) -> RunReport:
-        """Advance by `duration` seconds, in steps. `until(world)` is asked after every step, and
-        ends the run by saying True; `strict` ends it with Stopped at a step that misses its
-        tolerance; `progress` shows how far it is. Ctrl-C ends it after the step under way: the
+        """Advance by `duration` seconds, in steps. `until(world)` is called after every step, and
+        ends the run by returning True; `strict` ends it with Stopped at a step that misses its
+        tolerance; `progress` shows its progress. Ctrl-C ends it after the step under way: the
         world is then as that step left it."""
         self.set(**options)
         process.computes()
@@ -604,7 +602,7 @@ class World(Caller):
         return out
 
     def _advance(self, out, count, strict):
-        """A row of steps in one call; between two of them Python may look for Ctrl-C."""
+        """Several steps in one call; between calls Python checks for Ctrl-C."""
         report, counted = ffi.new("cairn_step_report *"), ffi.new("cairn_python_count *")
         with self._lock:
             pointer = self._ready()
@@ -640,7 +638,7 @@ class World(Caller):
 
     @property
     def hash(self) -> int:
-        """Equal bits of state give equal hashes."""
+        """A hash of the state: equal bits give equal hashes."""
         with _Reading(self) as pointer:
             return lib.cairn_world_hash(pointer)
 
@@ -652,7 +650,7 @@ class World(Caller):
         return kinetic[0], potential[0]
 
     def overlap(self) -> tuple:
-        """The deepest overlap as the bodies stand, m, and the two bodies; (0, None, None): none."""
+        """The present deepest overlap, m, and the two bodies; (0, None, None): none."""
         depth = ffi.new("double *")
         a, b = ffi.new("cairn_body_id *"), ffi.new("cairn_body_id *")
         process.computes()
@@ -670,7 +668,7 @@ class World(Caller):
         return Struct(out)
 
     def statistic(self, name: str, **options):
-        """Measure the world as it stands: a Table. The names are `cairn.names("statistics")`."""
+        """Measure the present state of the world: a Table. Names: `cairn.names("statistics")`."""
         from .statistics import of_world
         return of_world(self, name, options)
 
@@ -680,7 +678,7 @@ class World(Caller):
         return Problem.of_world(self)
 
     def memory(self) -> Struct:
-        """Bytes that the world holds, by what for."""
+        """Bytes that the world holds, by purpose."""
         with _Reading(self) as pointer:
             out = ffi.new("cairn_memory_use *")
             out[0] = lib.cairn_world_memory(pointer)
@@ -694,7 +692,7 @@ class World(Caller):
     # ---- saving ---------------------------------------------------------------------------------
 
     def save(self) -> bytes:
-        """Everything that its future depends on but callbacks: `World.load` goes on with the same
+        """The whole state of the world, without callbacks: `World.load` continues with the same
         bits."""
         with _Reading(self) as pointer:
             self._refuse_inside()
@@ -702,7 +700,7 @@ class World(Caller):
 
     @classmethod
     def load(cls, state: bytes, **options) -> "World":
-        """A world from what `save` gave."""
+        """A world from the bytes of `save`."""
         out, error = ffi.new("cairn_world **"), new_error()
         check(lib.cairn_world_load(ffi.from_buffer(state), len(state), out, error), error)
         world = cls._of(ffi.gc(out[0], lib.cairn_world_destroy))
@@ -746,7 +744,7 @@ def _unpickle(state, options):
 
 
 class _Meter:
-    """A line on the terminal that shows how far a run is."""
+    """A line on the terminal with the progress of a run."""
 
     def __init__(self, start, duration):
         self.start, self.duration, self.last = start, duration, 0.0

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Reading a run and plotting its force chains
 #
-# A run folder holds frames, contacts, the certificate of every step and the energy ledger. Only
-# what is asked for is read.
+# A run folder holds frames, contacts, the certificate of every step and the energy ledger. Data
+# are read only when they are used.
 
 # %%
 import os

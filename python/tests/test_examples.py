@@ -1,7 +1,9 @@
-"""The examples, run cell by cell as their notebooks are, in their quick form; each is asked for a
-number that one can check."""
+"""The examples, run cell by cell as their notebooks are, in their quick form: each computes a
+number that one can check. And the example of the README, which ends in a picture and is as short
+as it says."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -101,3 +103,18 @@ def test_notebooks_are_made_of_the_scripts(tmp_path):
         code = "\n".join("".join(c["source"]) for c in made["cells"] if c["cell_type"] == "code")
         for line in text.splitlines():
             assert line.startswith("#") or line.strip() in code, (name, line)
+
+
+# ---- the README ---------------------------------------------------------------------------------
+
+
+def test_ten_lines_to_a_picture(tmp_path, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    monkeypatch.chdir(tmp_path)
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        code = re.search(r"```python\n(import numpy.*?)```", file.read(), re.DOTALL).group(1)
+    assert len([line for line in code.splitlines() if line.strip()]) == 10
+    exec(compile(code, "README.md", "exec"), {})  # noqa: S102
+    assert os.path.getsize(tmp_path / "first.png") > 5000
+    matplotlib.pyplot.close("all")

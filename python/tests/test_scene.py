@@ -1,8 +1,11 @@
-"""Scenes: files, dicts and back; their runs, compared with those of the program."""
+"""Scenes: files, dicts and back; their runs, read again and compared with those of the program;
+and the programs that come with the package."""
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -143,3 +146,169 @@ def test_schemes_side_by_side():
     assert found[1].difference.whole_rms >= 0 and re.search("from the reference", repr(found[1]))
     with pytest.raises(cairn.BadInput):
         cairn.compare(BALL, schemes=["best"])
+
+
+# ---- runs and programs --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    changed = {"run.statistics": ["energy"], "run.duration": 0.4}
+    return cairn.load(BALL, set=changed).run(tmp_path_factory.mktemp("runs") / "ball")
+
+
+def test_frames(run):
+    assert len(run.frames) == 5 and run.times == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
+    first, last = run.frames[0], run.frame()
+    assert first.x[1].tolist() == [0, 0, 0.5] and last.time == pytest.approx(0.4)
+    assert last.x[1, 2] == pytest.approx(0.1, abs=1e-6)
+    assert run.frame(time=0.21).number == 2 and len(run.frames[1:3]) == 2
+    assert last.bodies.keys() and "x" in last.bodies and "2 bodies" in repr(last)
+    with pytest.raises(IndexError):
+        run.frames[9]
+    with pytest.raises(AttributeError):
+        last.colour
+
+
+def test_contacts_carry_the_weight(run):
+    contacts = run.frame().contacts
+    weight = run.bodies["mass"][1] * 9.81
+    assert contacts["impulse"][0, 0] / 1e-3 == pytest.approx(weight, rel=1e-6)
+    assert contacts.units["impulse"] == "N s" and len(run.frames[0].contacts) == 0
+
+
+def test_the_ledger_closes(run):
+    ledger = run.ledger
+    energy = ledger["kinetic"] + ledger["potential"] + ledger["elastic"]
+    gains = sum(ledger[k] for k in ("entered_energy", "load_work", "driver_work", "motor_work",
+                                    "correction"))
+    losses = sum(ledger[k] for k in ledger.keys() if k.endswith("_loss"))
+    np.testing.assert_allclose(np.diff(energy), (gains - losses)[1:], atol=1e-9)
+
+
+def test_certificate_and_steps(run):
+    certificate = run.certificate
+    assert len(certificate) == 400 and (certificate["asked_relative"] <= 1e-3).all()
+    assert certificate.units["penetration"] == "m" and len(run.steps["time"]) == 400
+    assert run.info.scheme == "coulomb" and run.attributes["title"] == "ball"
+    assert "steps" in repr(run) and f"{run.info.hash:016x}" in run._repr_html_()
+
+
+def test_every_step_of_a_full_certificate(run):
+    bodies, contacts = run.certified(400)
+    assert bodies["x"][1, 2] == run.frame().x[1, 2] and contacts["impulse"][0, 0] > 0
+    bodies, contacts = run.certified(0)
+    assert bodies["x"][1, 2] == 0.5 and len(contacts) == 0
+
+
+def test_columns_by_their_path(run):
+    np.testing.assert_array_equal(run["steps/step"], np.arange(1, 401))
+    assert run.read("steps/time", 5, 3) == pytest.approx([6e-3, 7e-3, 8e-3])
+    with pytest.raises(KeyError):
+        run["steps/colour"]
+    with pytest.raises(cairn.NotFound):
+        run.read("steps/colour")
+    with pytest.raises(cairn.BadInput):
+        run.read("steps/time", 390, 20)
+
+
+def test_the_same_numbers_as_h5py(run):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(os.path.join(run.path, "run.h5")) as file:
+        for column in ("frames/bodies/x", "steps/kinetic", "certificate/bodies/v"):
+            np.testing.assert_array_equal(run[column], file[column][...].reshape(run[column].shape))
+
+
+def test_statistics(run):
+    assert set(run.statistics) == {"energy"}
+    table = run.stat("energy")
+    np.testing.assert_allclose(table["kinetic"], run.statistics["energy"]["kinetic"])
+    both = cairn.stat(run.path, "energy", "coordination")
+    assert set(both) == {"energy", "coordination"} and "rows" in repr(both["energy"])
+    with pytest.raises(cairn.Error):
+        run.stat("nonsense")
+    with pytest.raises(TypeError):
+        run.stat("energy", colour=1)
+
+
+def test_tables_in_pandas(run):
+    pytest.importorskip("pandas")
+    assert len(run.ledger.to_pandas()) == 400
+    assert "x_2" in run.frame().bodies.to_pandas().columns
+
+
+def test_tables_in_notebooks(run):
+    assert "<table>" in run.ledger._repr_html_() and "[J]" in run.ledger._repr_html_()
+
+
+def test_an_independent_program_computes_it_again(run):
+    result = cairn.check(run)
+    assert result and "certified" in repr(result) and run.check()
+    h5py = pytest.importorskip("h5py")
+    broken = os.path.join(os.path.dirname(run.path), "broken.h5")
+    shutil.copy(os.path.join(run.path, "run.h5"), broken)
+    with h5py.File(broken, "r+") as file:
+        file["certificate/contacts/impulse"][-1, 0] += 1e-4
+    result = cairn.check(broken, checksums=False)
+    assert not result and "not certified" in repr(result) and result.text
+
+
+def test_a_page_in_a_notebook(run):
+    try:
+        page = run.view()
+    except cairn.Error as error:
+        pytest.skip(str(error))
+    assert page._repr_html_().startswith("<iframe") and "characters" in repr(page)
+    path = os.path.join(os.path.dirname(run.path), "page.html")
+    page.save(path)
+    assert os.path.getsize(path) > 1000
+
+
+def test_explain(run):
+    assert "where the time went" in run.explain()
+
+
+def test_runs_that_are_not_there(tmp_path):
+    with pytest.raises(cairn.NotFound):
+        cairn.Run(tmp_path / "none")
+    (tmp_path / "run.h5").write_bytes(b"nonsense")
+    with pytest.raises(cairn.Error):
+        cairn.Run(tmp_path)
+
+
+def test_the_programs_are_of_the_same_version():
+    told = programs.call("cairn", "--version").stdout
+    assert cairn.__version__ in told
+    code = ("import sys; from cairn.programs import main_cairn; sys.argv[1:] = ['--version']; "
+            "main_cairn()")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == told
+    with pytest.raises(cairn.Error, match="ended with"):
+        programs.call("cairn", "run", "none.yaml")
+    with pytest.raises(cairn.NotFound):
+        programs.path("cairn-dances")
+
+
+@pytest.mark.slow
+def test_published_numbers_are_computed_again(tmp_path):
+    names = cairn.reproduce_names()
+    assert names
+    done = cairn.reproduce(names[0], out=tmp_path)
+    assert done.text and os.listdir(tmp_path)
+
+
+def test_pictures(run):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    ax = run.frame().plot(forces=True, colour=[0.0, 1.0])
+    assert ax.patches
+    world = cairn.World(2, time_step=1e-2)
+    world.add_body(cairn.HalfSpace(), motion="fixed")
+    world.add_body(cairn.Box(size=(1, 1)), position=(0, 0.5))
+    world.add_body(cairn.InsideBox(size=(9, 9)), motion="fixed", position=(0, 4.5))
+    world.step()
+    assert len(world.plot(forces=True, colour=world.bodies.mass).patches) == 1
+    solid = cairn.World()
+    solid.add_body(cairn.Box(size=(1, 1, 1)))
+    assert solid.plot().patches
+    matplotlib.pyplot.close("all")

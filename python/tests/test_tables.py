@@ -1,15 +1,18 @@
 """Nothing is copied from C by hand: keyword arguments, docstrings and stubs are those of the option
-tables, the version is the library's, and the public face is bound as a whole."""
+tables, the version is the library's, and the public face is bound as a whole. Errors name the
+key."""
 import ast
 import glob
 import inspect
 import os
+import pickle
 import re
 
+import numpy as np
 import pytest
 
 import cairn
-from cairn import _records
+from cairn import _lib, _records
 from cairn._lib import ffi, lib
 from conftest import ROOT
 
@@ -123,3 +126,160 @@ def test_lines_have_at_most_100_columns():
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
                 assert len(line.rstrip("\n")) <= 100, f"{path}:{number}"
+
+
+# ---- mistakes: the error names the key and says what was expected -------------------------------
+
+
+def refused(key, call, kind=cairn.BadInput):
+    with pytest.raises(kind) as caught:
+        call()
+    assert caught.value.key == key, caught.value
+    assert caught.value.message
+    return caught.value
+
+
+def test_shapes_of_arrays():
+    world = cairn.World()
+    sphere = cairn.Sphere
+    refused("position", lambda: world.add_bodies(sphere, radius=1, position=np.zeros((5, 2))))
+    refused("position", lambda: world.add_bodies(sphere, radius=1, position=np.zeros((5, 3, 2))))
+    refused("velocity", lambda: world.add_bodies(sphere, radius=1, position=np.zeros((5, 3)),
+                                                 velocity=np.zeros((4, 3))))
+    refused("orientation", lambda: world.add_bodies(sphere, radius=1, position=np.zeros((5, 3)),
+                                                    orientation=np.zeros((5, 3))))
+    refused("position", lambda: world.add_body(sphere(radius=1), position=(1, 2, 3, 4)))
+    refused("orientation", lambda: world.add_body(sphere(radius=1), orientation=(1, 2, 3)))
+    refused("gravity", lambda: cairn.World(gravity=(1, 2)))
+    assert world.body_count == 0
+
+
+@pytest.mark.parametrize("value", ["text", [["a", "b", "c"]], 1j * np.ones((2, 3)),
+                                   np.ones((2, 3), bool), [[1, 2, 3], [4, 5]], [{}], None])
+def test_types_of_arrays(value):
+    world = cairn.World()
+    with pytest.raises((cairn.BadInput, ValueError)):
+        world.add_bodies(cairn.Sphere, radius=0.1, position=value)
+    assert world.body_count == 0
+
+
+def test_other_types_of_numbers_serve():
+    world = cairn.World()
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)[::-1]
+    world.add_bodies(cairn.Sphere, radius=np.float32(0.5), position=x)
+    world.add_bodies(cairn.Sphere, radius=np.int64(1), position=np.asfortranarray(x.astype(int)))
+    np.testing.assert_array_equal(world.positions[:4], x)
+    np.testing.assert_array_equal(world.positions[4:], x)
+
+
+def test_numbers_that_are_none():
+    world = cairn.World()
+    refused("position", lambda: world.add_bodies(
+        cairn.Sphere, radius=1, position=[(0, 0, 0), (0, np.nan, 0)]), cairn.NotFinite)
+    with pytest.raises(cairn.Error):
+        world.add_body(cairn.Sphere(radius=1), position=(0, 0, float("inf")))
+    with pytest.raises(cairn.Error):
+        world.add_body(cairn.Sphere(radius=float("nan")))
+    with pytest.raises(cairn.Error):
+        world.step(float("nan"))
+    assert world.body_count == 0
+
+
+def test_impossible_bodies():
+    world = cairn.World()
+    refused("mass", lambda: world.add_body(cairn.Sphere(radius=1), mass=-1))
+    refused("radius", lambda: world.add_body(cairn.Sphere(radius=-1)))
+    refused("motion", lambda: world.add_body(cairn.HalfSpace()))
+    refused("motion", lambda: world.add_body(cairn.Sphere(radius=1), motion="flying"))
+    refused("material", lambda: world.add_body(cairn.Sphere(radius=1), material=7))
+    refused("material", lambda: world.add_body(cairn.Sphere(radius=1), material="rock"))
+    refused("shape", lambda: world.add_body("sphere"))
+    refused("velocity", lambda: world.add_body(cairn.Sphere(radius=1), motion="fixed",
+                                               velocity=(1, 0, 0)))
+    other = cairn.World().add_material()
+    refused("material", lambda: world.add_body(cairn.Sphere(radius=1), material=other))
+    assert world.body_count == 0
+
+
+def test_one_bad_row_of_many_makes_none():
+    world = cairn.World()
+    mass = np.ones(100)
+    mass[42] = -1
+    error = refused("mass", lambda: world.add_bodies(cairn.Sphere, radius=0.1, mass=mass,
+                                                     position=np.zeros((100, 3))))
+    assert error.row == 42 and "row 42" in error.message and world.body_count == 0
+
+
+def test_lengths_that_are_no_metres():
+    world = cairn.World()
+    with pytest.warns(cairn.UnitWarning, match="metres"):
+        world.add_body(cairn.Sphere(radius=2500))  # a ball of 2.5 m given in mm
+    with pytest.warns(cairn.UnitWarning):
+        world.add_bodies(cairn.Box, size=[(1e4, 1e4, 1e4)], position=[(0, 0, 0)])
+
+
+def test_a_step_too_long_for_its_bodies_is_refused():
+    """Balls of 1 mm given as 1 m would do: such a step shows that lengths and times do not go
+    together."""
+    world = cairn.World()
+    world.add_body(cairn.HalfSpace(), motion="fixed")
+    world.add_body(cairn.Box(size=(1e-3, 1e-3, 1e-3)), position=(0, 0, 1e-3),
+                   angular_velocity=(1e4, 0, 0))
+    error = refused("run.time_step", lambda: world.step(0.1))
+    assert "expected" in error.message
+
+
+def test_options_that_do_not_exist():
+    world = cairn.World()
+    for call in (lambda: cairn.Sphere(radus=1), lambda: world.step(1e-3, shceme="convex"),
+                 lambda: world.add_body(cairn.Sphere(radius=1), postion=(0, 0, 0)),
+                 lambda: world.add_material(fricton=1),
+                 lambda: world.add_bodies(cairn.Sphere, radius=1, weight=[1]),
+                 lambda: cairn.joints.Revolute(pivot=(0, 0, 0))):
+        with pytest.raises(TypeError, match="has no option"):
+            call()
+    with pytest.raises(TypeError, match="did you mean 'radius'"):
+        cairn.Sphere(radus=1)
+
+
+def test_options_out_of_their_range():
+    world = cairn.World()
+    assert "convex" in refused("scheme", lambda: world.set(scheme="best")).message
+    refused("radius", lambda: cairn.Sphere())
+    refused("radius", lambda: cairn.Sphere(radius="0.1"))
+    refused("radius", lambda: cairn.Sphere(radius=[1, 2]))
+    refused("size", lambda: cairn.Box(size=1))
+    refused("friction", lambda: world.add_material(friction=-0.1))
+    refused("restitution", lambda: world.add_material(restitution=1.5))
+    refused("threads", lambda: world.set(threads=1.5))
+    refused("dimension", lambda: cairn.World(4))
+    refused("time_step", lambda: cairn.World().run(1.0))
+    refused("duration", lambda: cairn.World(time_step=1).run(-1.0))
+    with pytest.raises(cairn.BadInput):
+        world.step(tolerance=-1.0, time_step=1e-3)
+
+
+def test_errors_are_errors_of_python_as_well():
+    assert issubclass(cairn.BadInput, ValueError) and issubclass(cairn.NotFound, LookupError)
+    assert issubclass(cairn.NoMemory, MemoryError)
+    error = cairn.BadInput("found x", "run.time_step", "a.yaml", 3, 4)
+    assert str(error) == "a.yaml:3:4: run.time_step: found x"
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.key, again.line, str(again)) == (error.key, 3, str(error))
+
+
+def test_every_status_has_an_exception():
+    statuses = {value for name, value in ffi.typeof("cairn_status").relements.items()
+                if name != "CAIRN_OK"}
+    assert statuses == set(_lib.BY_STATUS)
+    assert lib.CAIRN_OK == 0
+
+
+def test_joints_of_other_worlds():
+    a, b = cairn.World(), cairn.World()
+    one, other = a.add_body(cairn.Sphere(radius=1)), b.add_body(cairn.Sphere(radius=1))
+    refused("a", lambda: a.add_joint(cairn.joints.Ball(), one, other))
+    refused("joint", lambda: a.add_joint("ball", one))
+    one.destroy()
+    with pytest.raises(cairn.NotFound):
+        a.add_joint(cairn.joints.Ball(), one)

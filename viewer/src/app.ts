@@ -1,5 +1,5 @@
-// app.ts - what is shown: runs, the time, colours, what is selected. The parts of the page follow
-// it through `changed`.
+// app.ts - the state of the page: runs, time, colours, selection. The parts of the page follow it
+// through `changed`.
 import * as THREE from 'three';
 import { kindColour, viridis, type Rgb } from './colormap';
 import { prepare, quantitiesOf, type Quantity } from './quantities';
@@ -9,7 +9,7 @@ import { Stage } from './stage';
 
 export type Event = 'frame' | 'colour' | 'options' | 'selection' | 'runs' | 'playing';
 
-const largeRun = 50000; // bodies: from here on only what is needed is read
+const largeRun = 50000; // bodies: above this only the needed data are read
 
 export class App {
   readonly stage: Stage;
@@ -34,7 +34,7 @@ export class App {
   followTail = false;
   following = false;
   private wanted: { time: number; detail: Detail } | null = null;
-  private pace = 0; // s that showing a frame takes
+  private pace = 0; // s to show a frame
   private working = false;
   private listeners = new Map<Event, (() => void)[]>();
   private last = 0;
@@ -44,7 +44,7 @@ export class App {
     const up = new THREE.Vector3(0, 0, run.dimension === 2 ? 0 : 1);
     if (g && Math.hypot(...g) > 0) up.set(-g[0], -g[1], -g[2]).normalize();
     if (run.dimension === 2) up.set(0, 1, 0);
-    // gravity along a slope is not "down" for the eye: the nearest axis is
+    // gravity along a slope does not look like "down": use the nearest axis
     const a = up.toArray().map(Math.abs), axis = a.indexOf(Math.max(...a));
     const straight = new THREE.Vector3().setComponent(axis, Math.sign(up.getComponent(axis)));
     this.stage = new Stage(host, run.dimension === 2, straight);
@@ -85,12 +85,12 @@ export class App {
     this.options.bodies = 'solid';
     this.quantity = this.runs.length === 2 ? by('difference') : by('speed');
     if (this.options.chains && this.run.dimension === 3) this.options.bodies = 'glass';
-    this.smooth = !this.large; // else every picture would need two frames
+    this.smooth = !this.large; // otherwise every picture would need two frames
     this.speed = this.usualSpeed();
     this.changed('options');
   }
 
-  // as it was, unless that is over in a moment or takes too long: then in some six seconds
+  // in real time, unless that is too short or too long: then in about six seconds
   private usualSpeed(): number {
     const length = this.end - this.start;
     if (!(length > 0) || this.run.grows || (length >= 1.5 && length <= 40)) return 1;
@@ -98,7 +98,7 @@ export class App {
     return Number((power * [1, 2, 5].reduce((a, b) => (b * power <= wanted ? b : a), 1)).toPrecision(1));
   }
 
-  // tubes mean the same all the time: by the middle one of some frames
+  // tubes have one scale at all times: the median over a few frames
   private async sampleForces(): Promise<void> {
     if (this.large || this.run.grows || !this.run.hasContacts) return;
     for (const v of this.views) {
@@ -145,7 +145,7 @@ export class App {
     if (!on) void this.seek(this.time);
   }
 
-  /** Show a time; while one is being read, only the latest wish counts. */
+  /** Show a time; while one is being read, only the latest request counts. */
   async seek(time: number, scrubbing = false): Promise<void> {
     this.time = Math.min(Math.max(time, this.start), this.end);
     const told = !scrubbing && !this.playing && (this.view.selected >= 0 || this.view.selectedPair !== null);
@@ -162,7 +162,7 @@ export class App {
     } finally { this.working = false; }
   }
 
-  /** What of a frame can be seen now. */
+  /** The part of a frame that is visible now. */
   private neededDetail(): Detail {
     const q = this.quantity, o = this.options;
     if (q.needsContacts || q.needsAll || o.chains || o.contacts || o.normals || (o.joints && this.run.column('joints/kind')?.rows)) return 'all';
@@ -204,7 +204,7 @@ export class App {
     this.changed('frame');
   }
 
-  /** Frames that playing comes to: the next three, or of a large run the one that its pace leads to. */
+  /** Frames to prefetch while playing: the next three, or in a large run the one expected at its pace. */
   private expected(run: Run, time: number, k: number): number[] {
     const list = this.large ? [Math.max(k + 1, run.frameAt(time + this.pace * this.speed))] : [k + 1, k + 2, k + 3];
     return list.filter((ahead) => ahead < run.frames);
@@ -230,7 +230,7 @@ export class App {
     this.changed('colour');
   }
 
-  /** A range that holds for the whole run, from a few frames of it; null: from the next that is shown. */
+  /** A range for the whole run, from a few of its frames; null: from the next frame that is shown. */
   private async sampleRange(q: Quantity): Promise<[number, number] | null> {
     if (this.large || q.kinds || q.key === 'difference' || this.run.grows) return null;
     let low = Infinity, high = -Infinity;
@@ -241,7 +241,7 @@ export class App {
         const list = values.filter((_, i) => run.isDynamic(f.row[i])).sort();
         if (list.length === 0) continue;
         low = Math.min(low, list[0]);
-        // one body that is hit hard does not darken all others
+        // one extreme value does not darken all others
         high = Math.max(high, q.fixed || list.length < 200 ? list[list.length - 1] : list[Math.floor(0.995 * (list.length - 1))]);
       }
     return low <= high ? this.fromZero(q, [low, high]) : null;
@@ -252,7 +252,7 @@ export class App {
     return [low, r[1] > low ? r[1] : low + Math.max(1e-12, 1e-3 * Math.abs(low))];
   }
 
-  /** Let the colours span what is seen now. */
+  /** Fit the colour range to what is visible now. */
   rescale(): void {
     this.autoRange = this.fixedRange = null;
     this.recolour();
@@ -264,7 +264,7 @@ export class App {
     const ranges = this.views.map((v) => v.colour(this.quantity));
     const seen: [number, number] = [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
     this.autoRange ??= this.fromZero(this.quantity, seen);
-    // where not all of the run was looked at before, the range grows with what is seen
+    // where only part of the run was sampled, the range grows with what is shown
     if (this.large || this.run.grows || this.quantity.key === 'difference') this.autoRange = this.fromZero(this.quantity, [Math.min(this.autoRange[0], seen[0]), Math.max(this.autoRange[1], seen[1])]);
     this.range = this.quantity.kinds ? [0, 1] : (this.fixedRange ?? this.autoRange);
     for (const v of this.views) v.style.uniforms['uRange'].value.set(...this.range);
@@ -352,9 +352,9 @@ export class App {
     else this.select(-1, found.index);
   }
 
-  // ---- a run that is under way ------------------------------------------------------------------
+  // ---- a run in progress ------------------------------------------------------------------------
 
-  /** One that was killed is looked at now and then: it may be resumed. */
+  /** One that was killed is polled now and then: it may be resumed. */
   async follow(): Promise<void> {
     while (this.runs.some((r) => r.grows || (r.interrupted && r.source.served))) {
       await new Promise((done) => setTimeout(done, this.runs.some((r) => r.grows) ? 400 : 1500));

@@ -1,5 +1,5 @@
 // colormap.ts - viridis, a perceptually uniform map, from a few of its colours, and colours for
-// things that have no order.
+// categories.
 
 const anchors = [
   [68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142],

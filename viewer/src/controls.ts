@@ -1,9 +1,111 @@
-// keys.ts - everything by the keyboard.
+// controls.ts - what surrounds the picture: the legend of the colours, the timeline, the keys.
 import type { App } from './app';
-import { h } from './dom';
+import { css, ember, kindColour, viridis, type Rgb } from './colormap';
+import { digits, h, nextTheme } from './dom';
 import type { Panel } from './panel';
-import { savePicture } from './record';
-import { nextTheme } from './theme';
+import { savePicture } from './film';
+import { mostChains } from './runview';
+
+// ---- the legend: what the colours mean ----------------------------------------------------------
+
+export function legend(app: App): HTMLElement {
+  const element = h('section', { class: 'card legend', 'aria-label': 'What the colours mean' });
+  const gradient = (map: (t: number) => Rgb): string => `linear-gradient(90deg, ${Array.from({ length: 11 }, (_, i) => css(map(i / 10))).join(',')})`;
+  const scale = (map: (t: number) => Rgb, low: number, high: number): HTMLElement[] => [
+    Object.assign(h('div', { class: 'bar' }), { style: `background:${gradient(map)}` }),
+    h('div', { class: 'ends' }, ...[low, (low + high) / 2, high].map((v) => h('span', {}, digits(v, 3)))),
+  ];
+  let key = '';
+
+  function kinds(): HTMLElement {
+    const q = app.quantity, seen = new Set<number>();
+    const f = app.frame;
+    for (let i = 0; f && i < f.count; i++) if (app.run.isDynamic(f.row[i])) seen.add(app.view.values[i]);
+    return h('div', { class: 'kinds' }, ...[...seen].sort((a, b) => a - b).slice(0, 24).map((k) => {
+      const off = q.key === 'material' && app.view.hiddenMaterials.has(k);
+      const b = h('button', { class: off ? 'off' : '', title: q.key === 'material' ? 'Hide or show' : '' },
+        Object.assign(h('i', {}), { style: `background:${css(kindColour(k))}` }), q.kinds![k] ?? String(k));
+      if (q.key === 'material') b.onclick = () => app.toggleMaterial(k);
+      return b;
+    }));
+  }
+
+  function show(): void {
+    const q = app.quantity;
+    const forces = app.options.chains || app.options.contacts || app.options.normals ? app.view.forceShown : 0;
+    const now = `${app.view.chainsLimited} ${forces} ${q.key} ${app.range} ${app.fixedRange} ${[...app.view.hiddenMaterials]} ${app.frame?.count}`;
+    if (now === key) return;
+    key = now;
+    const head = h('div', {}, h('b', {}, q.label), ' ', h('span', { class: 'unit' }, q.unit));
+    element.replaceChildren(h('div', {}, head, ...(q.kinds ? [kinds()] : scale(viridis, ...app.range))));
+    if (forces > 0) element.append(h('div', {}, h('div', {}, h('b', {}, 'Force chains'), ' ', h('span', { class: 'unit' }, app.view.chainsLimited ? `N, the strongest ${mostChains.toLocaleString('en')}` : 'N')), ...scale(ember, 0, forces)));
+  }
+  app.on('colour', show);
+  app.on('options', show);
+  return element;
+}
+
+// ---- the bar at the bottom: play, scrub, step, speed, loop --------------------------------------
+
+const icon = (path: string): HTMLElement => {
+  const e = h('span', {});
+  e.innerHTML = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${path}"/></svg>`;
+  return e;
+};
+const paths = { play: 'M3 1.5v13l11-6.5z', pause: 'M3 2h3.6v12H3zM9.4 2H13v12H9.4z', back: 'M12 2v12L5 8zM3 2h2v12H3z', next: 'M4 2v12l7-6zM11 2h2v12h-2z' };
+
+export function timeline(app: App): HTMLElement {
+  const play = h('button', { class: 'play', 'aria-label': 'Play', title: 'Play or pause (space)' });
+  const back = h('button', { class: 'icon', 'aria-label': 'One frame back', title: 'One frame back (,)' }, icon(paths.back));
+  const next = h('button', { class: 'icon', 'aria-label': 'One frame on', title: 'One frame on (.)' }, icon(paths.next));
+  const scrub = h('input', { type: 'range', min: '0', max: '1', step: 'any', 'aria-label': 'Time' });
+  const time = h('div', { class: 'time' });
+  const speed = h('select', { 'aria-label': 'Speed', title: 'Speed' },
+    ...[0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10].map((v) => h('option', { value: String(v) }, `${v} ×`)));
+  const live = h('button', { title: 'Follow the newest frame of the run' }, 'Live');
+  const loop = h('button', { class: 'wide', title: 'Repeat from the start (L)' }, 'Loop');
+
+  play.onclick = () => app.play(!app.playing);
+  back.onclick = () => void app.step(-1);
+  next.onclick = () => void app.step(1);
+  let held = false;
+  scrub.onpointerdown = () => { held = true; };
+  scrub.onpointerup = scrub.onchange = () => { held = false; void app.seek(app.time); };
+  scrub.oninput = () => {
+    app.followTail = false;
+    if (app.playing) app.play(false);
+    void app.seek(Number(scrub.value), held);
+  };
+  speed.onchange = () => { app.speed = Number(speed.value); };
+  live.onclick = () => { app.followTail = true; if (app.playing) app.play(false); void app.seek(app.end); };
+  loop.onclick = () => { app.loop = !app.loop; show(); };
+
+  function show(): void {
+    if (![...speed.options].some((o) => Number(o.value) === app.speed)) speed.prepend(h('option', { value: String(app.speed) }, `${app.speed} ×`));
+    speed.value = String(app.speed);
+    play.replaceChildren(icon(app.playing ? paths.pause : paths.play));
+    play.setAttribute('aria-label', app.playing ? 'Pause' : 'Play');
+    loop.setAttribute('aria-pressed', String(app.loop));
+  }
+  function frame(): void {
+    live.hidden = !app.run.grows;
+    live.setAttribute('aria-pressed', String(app.followTail));
+    scrub.min = String(app.start);
+    scrub.max = String(app.end);
+    if (!held) scrub.value = String(app.time);
+    const k = app.run.frameAt(app.time);
+    time.replaceChildren(`${digits(Number(app.time.toFixed(4)), 5)} s `, h('small', {}, `· ${k + 1}/${app.run.frames}`));
+    scrub.setAttribute('aria-valuetext', `${digits(app.time)} seconds`);
+  }
+  app.on('frame', frame);
+  app.on('runs', frame);
+  app.on('playing', show);
+  app.on('options', show);
+  show();
+  return h('div', { class: 'card bar-bottom', role: 'group', 'aria-label': 'Time' }, play, back, next, scrub, time, live, speed, loop);
+}
+
+// ---- everything by the keyboard -----------------------------------------------------------------
 
 interface Key { keys: string[]; text: string; run(app: App, panel: Panel): void }
 
@@ -34,7 +136,7 @@ const table: Key[] = [
   { keys: ['U'], text: 'show all again', run: (a) => a.showAll() },
   { keys: ['G'], text: 'bodies solid, of glass, off', run: (a) => void a.set({ bodies: a.options.bodies === 'solid' ? 'glass' : a.options.bodies === 'glass' ? 'hidden' : 'solid' }) },
   { keys: ['K'], text: 'next colour', run: (a) => void a.setQuantity(a.quantities[(a.quantities.indexOf(a.quantity) + 1) % a.quantities.length]) },
-  { keys: ['R'], text: 'let the colours span what is seen now', run: (a) => a.rescale() },
+  { keys: ['R'], text: 'fit the colour range to what is visible', run: (a) => a.rescale() },
   { keys: ['C'], text: 'force chains', run: toggle('chains') },
   { keys: ['V'], text: 'velocities', run: toggle('velocities') },
   { keys: ['J'], text: 'joints', run: toggle('joints') },

@@ -1,4 +1,6 @@
-// dom.ts - making elements.
+// dom.ts - making elements, and the themes of the page: dark, light, high contrast.
+import type { App } from './app';
+
 type Child = Node | string | null | undefined;
 
 /** An element with properties, attributes (with a dash) and children. */
@@ -28,4 +30,29 @@ export function save(blob: Blob, name: string): void {
   const a = h('a', { href: URL.createObjectURL(blob), download: name });
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 10000);
+}
+
+// ---- themes -------------------------------------------------------------------------------------
+
+const themes = ['dark', 'light', 'contrast'];
+
+export function setTheme(app: App, name: string): void {
+  document.documentElement.dataset['theme'] = name;
+  const style = getComputedStyle(document.documentElement);
+  app.stage.setBackground(style.getPropertyValue('--scene').trim());
+  for (const v of app.views) {
+    v.floor.value.set(style.getPropertyValue('--floor').trim()).convertLinearToSRGB();
+    v.lines.value.set(style.getPropertyValue('--dim').trim()).convertLinearToSRGB();
+  }
+}
+
+export function firstTheme(app: App): void {
+  const asked = new URLSearchParams(location.search).get('theme');
+  const more = matchMedia('(prefers-contrast: more)').matches;
+  setTheme(app, asked && themes.includes(asked) ? asked : more ? 'contrast' : 'dark');
+}
+
+export function nextTheme(app: App): void {
+  const now = themes.indexOf(document.documentElement.dataset['theme'] ?? 'dark');
+  setTheme(app, themes[(now + 1) % themes.length]);
 }

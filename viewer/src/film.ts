@@ -1,11 +1,15 @@
-// film.ts - pictures for `cairn export`: the address asks for them, and they go to its server.
+// film.ts - pictures and films of what is shown: for `cairn export`, by the address of the page, and by
+// its buttons.
 import type { App } from './app';
+import { save } from './dom';
+
+// ---- for `cairn export`: pictures that the address requests, sent to its server -----------------
 
 async function send(app: App): Promise<void> {
   await fetch('picture', { method: 'POST', body: await app.stage.picture() });
 }
 
-/** What the address asks for besides: ?color=force&bodies=solid&chains=1&walls=0&view=front&theme=light */
+/** Further options of the address: ?color=force&bodies=solid&chains=1&walls=0&view=front&theme=light */
 export async function applyAddress(app: App, words: URLSearchParams): Promise<void> {
   const quantity = app.quantities.find((q) => q.key === words.get('color'));
   if (quantity) await app.setQuantity(quantity);
@@ -37,4 +41,44 @@ export async function film(app: App, words: URLSearchParams): Promise<void> {
       await send(app);
     }
   await fetch('end', { method: 'POST' });
+}
+
+// ---- by the buttons of the page -----------------------------------------------------------------
+
+const named = (app: App, end: string): string => `${app.run.name.replace(/\W+/g, '_')}.${end}`;
+
+export async function savePicture(app: App): Promise<void> { save(await app.stage.picture(), named(app, 'png')); }
+
+/** Plays the run once, from the start, into a WebM file. */
+export class Recorder {
+  private recorder: MediaRecorder | null = null;
+  constructor(private app: App) {}
+
+  get running(): boolean { return this.recorder !== null; }
+
+  toggle(): void { if (this.recorder) this.stop(); else void this.start(); }
+
+  private async start(): Promise<void> {
+    const { app } = this, parts: Blob[] = [];
+    app.stage.steady = true;
+    await app.stage.picture(); // at its full size
+    await app.seek(app.start);
+    const recorder = new MediaRecorder(app.stage.canvas.captureStream(30), { mimeType: 'video/webm', videoBitsPerSecond: 12e6 });
+    recorder.ondataavailable = (e) => parts.push(e.data);
+    recorder.onstop = () => save(new Blob(parts, { type: 'video/webm' }), named(app, 'webm'));
+    this.recorder = recorder;
+    app.loop = false;
+    recorder.start();
+    app.play(true);
+    const ended = (): void => { if (!app.playing && this.recorder === recorder) this.stop(); };
+    app.on('playing', ended);
+  }
+
+  private stop(): void {
+    this.recorder?.stop();
+    this.app.stage.steady = false;
+    this.recorder = null;
+    this.app.play(false);
+    this.app.changed('options');
+  }
 }

@@ -1,7 +1,7 @@
-// inspector.ts - the numbers of what was clicked: a body or a contact, its neighbours, its history.
+// inspector.ts - details of the selected body or contact: its numbers, neighbours and history.
 import type { App } from './app';
 import { digits, h } from './dom';
-import { Plot, type Line } from './plot';
+import { Plot, type Line } from './plots';
 import { contactForce, contactResidual, normalForce } from './quantities';
 import { placeOf } from './run';
 
@@ -120,7 +120,7 @@ export class Inspector {
 
   // ---- history ------------------------------------------------------------------------------------
 
-  /** The plot of what is selected, made when it is another one, or when there are new frames. */
+  /** The plot of the selection, remade when it changes or new frames arrive. */
   private async showHistory(key: string, unit: string, load: () => Promise<Line[]>): Promise<void> {
     const { app } = this, whole = `${key} ${app.run.frames}`;
     if (this.historyKey !== whole) {
@@ -147,7 +147,7 @@ export class Inspector {
   /** Its speed in at most 240 frames. */
   private async speeds(row: number): Promise<Line[]> {
     const { run } = this.app, x: number[] = [], y: number[] = [], frames = run.someFrames(this.app.large ? 80 : 240), key = this.historyKey;
-    // some at a time, so that other wishes come in between
+    // a few at a time, so that other requests are served in between
     for (let i = 0; i < frames.length && this.historyKey === key; i += 15) {
       const part = frames.slice(i, i + 15), found = await run.history(part, row, ['frames/bodies/v']);
       found.forEach((v, j) => { if (v) { x.push(run.time[part[j]]); y.push(Math.hypot(...v[0])); } });

@@ -1,24 +1,20 @@
 // main.ts - builds the page: opens the runs, and puts its parts together.
 import { App } from './app';
-import { h } from './dom';
-import { keys } from './keys';
-import { legend } from './legend';
+import { firstTheme, h } from './dom';
+import { keys, legend, timeline } from './controls';
 import { panel } from './panel';
 import { Run } from './run';
 import { pageSource, serverSources, type Source } from './source';
-import styles from './style.css';
 import { applyAddress, film } from './film';
-import { firstTheme } from './theme';
-import { timeline } from './timeline';
 
 function message(title: string, text: string): void {
   document.body.append(h('div', { class: 'message' }, h('h1', {}, title), h('p', {}, text)));
 }
 
-/** How a run that did not come to its end stands; null: it did. */
+/** The state of an unfinished run; null: it finished. */
 function stateOf(run: Run): [string, string] | null {
   if (run.grows) return ['● running', 'The run is under way; new frames come by themselves'];
-  if (run.interrupted) return ['■ interrupted', "Its program was killed: these are the frames up to its last flush. 'cairn resume' goes on from its checkpoint, if there is one"];
+  if (run.interrupted) return ['■ interrupted', "Its program was killed: these are the frames up to its last flush. 'cairn resume' continues its checkpoint, if there is one"];
   const ending = String(run.description.attributes['ending'] ?? 'complete');
   return ['interrupted', 'stopped', 'failed'].includes(ending) ? [`■ ${ending}`, String(run.description.attributes['message'] || 'The run ended before its time')] : null;
 }
@@ -45,7 +41,7 @@ function hint(app: App): void {
   app.on('selection', fade);
 }
 
-/** A click that is no drag picks. */
+/** A click that is not a drag picks. */
 function picking(app: App): void {
   const c = app.stage.canvas;
   let from: [number, number] = [0, 0];
@@ -64,7 +60,6 @@ async function sources(): Promise<Source[]> {
 }
 
 async function start(): Promise<void> {
-  document.head.append(h('style', {}, styles));
   const runs = (await sources()).map((s) => new Run(s));
   for (const r of runs) await r.open();
   document.title = `${runs.map((r) => r.title).join(' | ')} – cairn`;

@@ -1,14 +1,13 @@
-// panel.ts - what can be chosen, at the right.
+// panel.ts - the panel of settings on the right.
 import type { App } from './app';
 import { css, kindColour } from './colormap';
-import { h } from './dom';
+import { h, nextTheme } from './dom';
 import { Inspector } from './inspector';
 import { Plots } from './plots';
-import { Recorder, savePicture } from './record';
+import { Recorder, savePicture } from './film';
 import type { ShowOptions } from './runview';
 import { endServer } from './source';
 import type { StandardView } from './stage';
-import { nextTheme } from './theme';
 
 function section(name: string, open: boolean, ...children: (HTMLElement | null)[]): HTMLDetailsElement {
   return h('details', { open }, h('summary', {}, name), h('div', { class: 'body' }, ...children));
@@ -38,7 +37,7 @@ function colourSection(app: App): HTMLElement {
     if (document.activeElement !== high) high.value = String(Number(app.range[1].toPrecision(4)));
     low.disabled = high.disabled = !fix.checked;
   });
-  const rescale = Object.assign(h('button', { title: 'Let the colours span what is seen now (R)' }, 'Rescale'), { onclick: () => app.rescale() });
+  const rescale = Object.assign(h('button', { title: 'Fit the colour range to what is visible now (R)' }, 'Rescale'), { onclick: () => app.rescale() });
   return section('Colour by', true, list,
     h('div', { class: 'row' }, h('label', { class: 'check' }, fix, 'Fix range'), rescale), h('div', { class: 'row' }, low, '–', high));
 }

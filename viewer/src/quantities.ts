@@ -1,6 +1,5 @@
-// quantities.ts - what bodies can be coloured by.
-import type { Contacts, Frame, Run } from './run';
-import { placeOf } from './run';
+// quantities.ts - the quantities by which bodies can be coloured.
+import { placeOf, type Contacts, type Frame, type Run } from './run';
 
 export interface Quantity {
   key: string;

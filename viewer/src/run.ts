@@ -1,7 +1,7 @@
-// run.ts - a run: its bodies once, its frames one by one, as docs/run-format.md tells.
+// run.ts - a run: its bodies once, its frames one by one, in the format of docs/run-format.md.
 import type { Column, Description, Numbers, Source, Wish } from './source';
 
-/** What is seen from inside. */
+/** Shapes that are seen from inside. */
 export const containerKinds = new Set(['half_space', 'inside_cylinder', 'inside_cone', 'funnel', 'inside_box']);
 
 /** All rows of /bodies, what the viewer needs of them. */
@@ -58,7 +58,7 @@ export interface Frame {
   bytes: number;
 }
 
-/** How much of a frame is wanted: where bodies are, how fast they move besides, or everything. */
+/** How much of a frame is needed: positions, also velocities, or everything. */
 export type Detail = 'places' | 'motion' | 'all';
 
 const details: Detail[] = ['places', 'motion', 'all'];
@@ -362,7 +362,7 @@ function placesOf(row: Int32Array): Map<number, number> | null {
   return out;
 }
 
-/** Where a body stands in a frame; -1: it is not there. */
+/** The index of a body in a frame; -1: it is absent. */
 export function placeOf(frame: Pick<Frame, 'place' | 'count'>, row: number): number {
   if (frame.place) return frame.place.get(row) ?? -1;
   return row >= 0 && row < frame.count ? row : -1;

@@ -1,14 +1,11 @@
 // runview.ts - one run in the scene: its bodies, walls, contacts, joints, arrows and trails.
 import * as THREE from 'three';
 import { ember } from './colormap';
-import { Balls, Solids, Style, texture, Tubes } from './layers';
-import type { Quantity } from './quantities';
-import { contactForce, normalForce } from './quantities';
+import { Balls, Solids, Style, texture, Tubes, type Eye } from './layers';
+import { contactForce, normalForce, type Quantity } from './quantities';
 import { containerKinds, placeOf, type Contacts, type Frame, type Run } from './run';
 import { flag } from './shaders';
-import type { Eye } from './sight';
-import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, type GeometryTables } from './shapes';
-import { wallGeometries, wallLines } from './walls';
+import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, wallGeometries, wallLines, type GeometryTables } from './shapes';
 
 export interface ShowOptions {
   bodies: 'solid' | 'glass' | 'hidden';
@@ -24,7 +21,7 @@ export interface ShowOptions {
 }
 
 export const mostChains = 40000;
-const manyBalls = 20000; // from here on those that others hide are left out
+const manyBalls = 20000; // above this, hidden balls are left out
 
 /** Where each row of /bodies is drawn. */
 interface Group { solids: Solids; rows: number[]; scale: THREE.Vector3[]; own: boolean[] }
@@ -34,7 +31,7 @@ export interface Picked { kind: 'body' | 'contact'; index: number; distance: num
 const identity = (a: Float32Array, b: Float32Array, row: number): boolean =>
   a[3 * row] === 0 && a[3 * row + 1] === 0 && a[3 * row + 2] === 0 && Math.abs(b[4 * row]) > 1 - 1e-12;
 
-/** The 99th of a hundred normal forces in a frame, in N: one large force does not thin all others. */
+/** The 99th percentile of the normal forces in a frame, in N: one large force does not thin all others. */
 export function largeForce(run: Run, f: Frame): number {
   const c = f.contacts;
   const pushing = Float32Array.from({ length: c?.count ?? 0 }, (_, k) => normalForce(run, c!, k)).filter((v) => v > 0).sort();
@@ -151,7 +148,7 @@ export class RunView {
       this.groupOf.set(row, at);
     }
     this.built = run.bodies.count;
-    // of what is no ball, the radius of a ball of its volume
+    // for other shapes, the radius of a ball of the same volume
     const size = (i: number): number => run.bodies.radius[i] ||
       (run.dimension === 2 ? Math.sqrt(run.bodies.volume[i] / Math.PI) : Math.cbrt((3 * run.bodies.volume[i]) / (4 * Math.PI)));
     const radii = Float32Array.from(run.bodies.radius, (_, i) => (run.isDynamic(i) ? size(i) : 0)).filter((r) => r > 0).sort();
@@ -182,7 +179,7 @@ export class RunView {
     if (this.run.dimension === 2) { this.box.min.z = -0.01; this.box.max.z = 0.01; }
   }
 
-  /** Drums and boxes belong to the scene, unless they are far larger than what is in them. */
+  /** Drums and boxes belong to the scene, unless they are far larger than their contents. */
   private addContainers(f: Frame | null): void {
     if (!f || this.box.isEmpty()) return;
     const size = this.box.getSize(new THREE.Vector3()).length();
@@ -204,7 +201,7 @@ export class RunView {
     return g.solids.reach * (g.rows.length > 1000 ? Math.max(...g.scale[0].toArray()) : Math.max(s.x, s.y, this.run.dimension === 2 ? 0 : s.z));
   }
 
-  /** A shape may be told about any origin; its body turns about the centre of mass. */
+  /** A shape may have any origin; its body rotates about the centre of mass. */
   private reachAboutCentre(g: Group, row: number): number {
     const x = new THREE.Vector3().fromArray(this.run.bodies.shapeX, 3 * row), q = quaternion(this.run.bodies.shapeQ, row);
     const v = new THREE.Vector3();
@@ -228,7 +225,7 @@ export class RunView {
     this.selectedPair = this.selectedContact < 0 ? null : { a: c!.body[2 * k], b: c!.body[2 * k + 1], point: [...c!.point.subarray(3 * k, 3 * k + 3)] };
   }
 
-  // a contact has no number that lasts: in another frame it is the one of the same two bodies that is nearest
+  // contacts have no lasting number: in another frame it is the nearest one of the same two bodies
   private findContact(f: Frame): void {
     const pair = this.selectedPair, c = f.contacts;
     this.selectedContact = -1;
@@ -261,7 +258,7 @@ export class RunView {
     layer.resize(rows.length);
     const x = layer.array('iPosition'), r = layer.array('iRadius'), q = layer.array('iRotation'), fl = layer.array('iFlags');
     const { radius, motion } = this.run.bodies, small = 0.25 * this.grain, plain = this.nothingHidden;
-    const marks = f.q !== null && rows.length < manyBalls; // of many, turning is not seen
+    const marks = f.q !== null && rows.length < manyBalls; // with many bodies, rotation is not visible
     let n = 0;
     for (let k = 0; k < rows.length; k++) {
       const row = rows[k], i = f.place ? (f.place.get(row) ?? -1) : row < f.count ? row : -1;
@@ -325,7 +322,7 @@ export class RunView {
     return this.paint(q.kinds !== undefined);
   }
 
-  /** Hand `values` to what is drawn. */
+  /** Pass `values` to the layers. */
   paint(kinds: boolean): [number, number] {
     const f = this.frame!, v = this.values;
     const { motion } = this.run.bodies;
@@ -382,13 +379,13 @@ export class RunView {
     if (o.normals) this.putNormals(f, n, force, scale);
   }
 
-  /** The force from which on a contact is among the strongest that can be drawn at once; 0: all can. */
+  /** The smallest force among the strongest contacts that can be drawn at once; 0: all can. */
   private strongest(c: Contacts, force: Float32Array): number {
     this.chainsLimited = c.count > mostChains;
     return this.chainsLimited ? Float32Array.from(force).sort()[c.count - mostChains] : 0;
   }
 
-  /** Contacts of what is hidden are hidden as well. */
+  /** Contacts of hidden bodies are hidden as well. */
   private isContactHidden(body: Int32Array, k: number): boolean {
     if (this.nothingHidden) return false;
     const off = (row: number): boolean => row >= 0 && this.run.isDynamic(row) && (this.flagsOf(row) & flag.hidden) !== 0;
@@ -550,7 +547,7 @@ export class RunView {
 
   // ---- picking ----------------------------------------------------------------------------------
 
-  /** What a ray meets first. */
+  /** The first hit of a ray. */
   pick(ray: THREE.Ray, o: ShowOptions): Picked | null {
     let best: Picked | null = null;
     const offer = (p: Picked | null): void => { if (p && (!best || p.distance < best.distance)) best = p; };

@@ -99,7 +99,7 @@ void main() {
   if (uClipOn > 0.5) {
     vec3 at = (uViewInverse * vec4(p, 1.0)).xyz;
     if (dot(uClip.xyz, at) > uClip.w) {
-      // look through what is cut away, at the plane or behind it
+      // look through the clipped part, at the plane or behind it
       vec3 direction = mat3(uViewInverse) * ray, eye = uViewInverse[3].xyz;
       float slope = dot(uClip.xyz, direction);
       float tp = (uClip.w - dot(uClip.xyz, eye)) / slope;
@@ -122,7 +122,7 @@ void main() {
 }`;
 
 // A ball of a few pixels: a point at the depth of its front, lit as a ball. As it writes no depth of its
-// own, what lies behind others is never shaded; runview.ts draws the nearest first.
+// own, hidden fragments are never shaded; runview.ts draws the nearest balls first.
 export const dotVertex = common + /* glsl */ `
 attribute float iRadius;
 attribute float iValue;
@@ -242,7 +242,7 @@ export const screenVertex = /* glsl */ `
 varying vec2 vUv;
 void main() { vUv = 0.5 * position.xy + 0.5; gl_Position = vec4(position.xy, 0.0, 1.0); }`;
 
-// Shade in corners: how much of the surroundings stands in front of a point, from depth alone.
+// Ambient occlusion: how much of the surroundings is in front of a point, from depth alone.
 export const shadeFragment = /* glsl */ `
 precision highp float;
 uniform sampler2D uColour;
@@ -267,7 +267,7 @@ void main() {
   if (uStrength > 0.0 && d < 0.99 * uNearFar.y) {
     float radius = clamp(uReach * uFocal / d, 3.0, 44.0), shade = 0.0;
     float turn = 6.2832 * noise(gl_FragCoord.xy);
-    // of a plane 1/distance is linear on the screen: what lies in the plane of the point is no shade
+    // 1/distance of a plane is linear on the screen: points in the plane of the point do not occlude it
     float near_ = 1.0 / d;
     vec2 slope = vec2(least(1.0 / distanceAt(vUv + vec2(uPixel.x, 0.0)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(uPixel.x, 0.0))),
                       least(1.0 / distanceAt(vUv + vec2(0.0, uPixel.y)) - near_, near_ - 1.0 / distanceAt(vUv - vec2(0.0, uPixel.y))));

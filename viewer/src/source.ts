@@ -1,5 +1,5 @@
-// source.ts - where numbers come from: the server of `cairn view`, or the page itself when it was
-// written by `cairn export --html`. Both give rows of columns, as a run file has them.
+// source.ts - the sources of data: the server of `cairn view`, or the page itself if it was written by
+// `cairn export --html`. Both give rows of columns, as in a run file.
 
 export interface Column {
   rows: number;
@@ -11,7 +11,7 @@ export interface Column {
 
 export interface Description {
   grows: boolean;
-  interrupted: boolean; // killed: nobody writes it any more
+  interrupted: boolean; // killed: it is no longer written
   attributes: Record<string, number | number[] | string>;
   columns: Record<string, Column>;
   texts: Record<string, string[]>;
@@ -33,7 +33,7 @@ export interface Source {
   readonly name: string;
   readonly served: boolean;
   describe(): Promise<Description>;
-  /** Numbers of several columns; `width` tells how many each row has. */
+  /** Numbers of several columns; `width` is the number in each row. */
   rows(wishes: Wish[], width: (column: string) => number): Promise<Numbers[]>;
 }
 
@@ -46,7 +46,7 @@ export function allocate(type: NumberType, count: number): Numbers {
 
 // ---- the server ---------------------------------------------------------------------------------
 
-const requestBytes = 16 << 20; // one request at a time, so that a slow page holds up nobody
+const requestBytes = 16 << 20; // one request at a time, so that a slow page delays nobody
 
 interface Piece {
   wish: Wish;
@@ -113,7 +113,7 @@ export class ServerSource implements Source {
 
 async function ask(what: string): Promise<Response> {
   let answer = await fetch(what, { cache: 'no-store' });
-  // a run under way that writes without a pause: once more
+  // a run in progress was writing: try again
   for (let i = 0; i < 20 && answer.status === 503; i++) {
     await new Promise((done) => setTimeout(done, 200));
     answer = await fetch(what, { cache: 'no-store' });
@@ -133,7 +133,7 @@ export async function endServer(): Promise<void> {
 
 // ---- a page with its data -----------------------------------------------------------------------
 
-/** A column inside the page: plain, or of 16 bits between the least and the largest number. */
+/** A column inside the page: plain, or quantised to 16 bits between the minimum and the maximum. */
 interface Stored {
   offset: number; // bytes
   kind: 'f4' | 'f8' | 'i4' | 'u2';
@@ -187,7 +187,7 @@ export class PageSource implements Source {
     return out;
   }
 
-  // the low bytes of all numbers stand before the high ones: so they pack better
+  // the low bytes of all numbers come before the high ones: they compress better
   private dequantise(s: Stored, rows: number, width: number): Float32Array {
     const bytes = new Uint8Array(this.data, s.offset, 2 * rows * width);
     const out = new Float32Array(rows * width);

@@ -1,4 +1,4 @@
-// stage.ts - the canvas: camera, moving it, light in corners, one or two views side by side.
+// stage.ts - the canvas: camera and its controls, ambient occlusion, one or two views side by side.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { RunView } from './runview';
@@ -29,7 +29,7 @@ export class Stage {
   private ticked = 0;
   private moved = 0;
   frames = 0; // drawn so far
-  insets = { right: 0, bottom: 0 }; // pixels that other things cover
+  insets = { right: 0, bottom: 0 }; // pixels covered by other elements
   onDraw: (() => void) | null = null;
 
   constructor(host: HTMLElement, readonly flat: boolean, readonly up: THREE.Vector3) {
@@ -72,7 +72,7 @@ export class Stage {
     return t;
   }
 
-  /** Smooth edges, at any price. */
+  /** Smooth edges, at any cost. */
   fine(): void { this.target.dispose(); this.target.samples = 4; }
 
   setViews(views: RunView[]): void {
@@ -124,7 +124,7 @@ export class Stage {
     return b;
   }
 
-  /** Look from a side so that all can be seen. */
+  /** Look from a side so that everything is visible. */
   look(from: StandardView): void {
     const box = this.box, middle = box.getCenter(new THREE.Vector3()), size = box.getSize(new THREE.Vector3());
     const up = this.camera.up.clone();
@@ -213,7 +213,7 @@ export class Stage {
     const now = performance.now(), passed = now - this.ticked;
     this.ticked = now;
     if (this.dirty) {
-      // what is slow moves coarsely, and is drawn well once it stands still
+      // slow scenes are drawn coarsely while moving, and finely once they stand still
       this.slow = passed > 90 && passed < 5000 ? this.slow + 1 : passed < 40 ? 0 : this.slow;
       if (this.slow >= 3 && !this.coarse && !this.steady) this.setCoarse(true);
       this.moved = now;
@@ -242,7 +242,7 @@ export class Stage {
     this.followed = now;
   }
 
-  /** Which way the eye is, from the middle of the scene. */
+  /** The direction of the camera from the centre of the scene. */
   get toward(): THREE.Vector3 { return this.camera.position.clone().sub(this.controls.target).normalize(); }
 
   private setDetail(): void {
@@ -304,7 +304,7 @@ export class Stage {
     if (c instanceof THREE.PerspectiveCamera) u['uFocal'].value = this.target.height / 2 / Math.tan((c.fov * Math.PI) / 360);
   }
 
-  /** The picture as it is. */
+  /** The present picture. */
   picture(): Promise<Blob> {
     if (this.coarse) this.setCoarse(false);
     this.draw();

@@ -1,6 +1,6 @@
 // browser.mjs - the page in a real browser: node browser.mjs CHROMIUM TASK.json
 //
-// TASK.json names addresses and what h5py found in the run (tests/test_view_browser.py writes it).
+// TASK.json names addresses and what h5py found in the run (tests/tools/test_view.py writes it).
 // Rendering is in software (SwiftShader). Prints what is wrong, and ends with 1 then.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
