@@ -410,10 +410,12 @@ def run_with_kills(scene, folder, whole, chance):
         if resumed and not there:
             fail("the checkpoint is gone")
         resumed = resumed or there
-        # a run that is finished but for its checkpoint has nothing to resume
-        if not start(words, chance.uniform(0.01, 0.4 * whole)):
+        # each kill leaves the next attempt more time: a machine that became busy since `whole` was measured
+        # would otherwise never reach another checkpoint
+        if not start(words, chance.uniform(0.01, 0.4 * whole) * 1.1 ** kills):
             return kills
         kills += 1
+        # a run that is finished but for its checkpoint has nothing to resume
         if os.path.exists(os.path.join(folder, "run.h5")):
             return kills
 
