@@ -44,12 +44,22 @@ print(report)
 
 # %%
 speed = np.linalg.norm(world.velocities, axis=1)
-force = world.impulses[:, 0] / world.options["time_step"]
 weight = sum(world.body(b).mass for b in balls) * 9.81
-down = world.contacts.normal[:, 2] > 0.99
-on_floor = (world.contacts.body == 0).any(axis=1) & down
-carried = force[on_floor].sum()
-print(f"the balls weigh {weight:.2f} N, the floor carries {carried:.2f} N")
+
+# %% [markdown]
+# An impulse has its part along the normal first, then those along two tangents. The floor carries
+# most of the weight, and friction at the walls the rest.
+
+# %%
+contacts = world.contacts
+axes = np.stack([contacts.normal, contacts.tangent,
+                 np.cross(contacts.normal, contacts.tangent)], axis=1)
+upward = (world.impulses * axes[:, :, 2]).sum(axis=1) / world.options["time_step"]
+at_box = (contacts.body == 0).any(axis=1)
+at_floor = at_box & (contacts.normal[:, 2] > 0.99)
+carried, by_floor = upward[at_box].sum(), upward[at_floor].sum()
+print(f"the balls weigh {weight:.2f} N, the box carries {carried:.2f} N, "
+      f"its floor {by_floor:.2f} N of it")
 
 # %%
 ax = world.plot(colour=speed, label="speed [m/s]", forces=True)
