@@ -207,7 +207,7 @@ static void print_energy(const cairn_run_summary *s)
                     e->damping_loss - e->sleep_loss - e->numerical_loss;
     puts("\nenergy");
     cairn_line_print("at the start", "%14.6g J", s->initial_energy);
-    print_energy_line("+ inlets", e->entered, "");
+    print_energy_line("+ inlets, - outlets", e->entered, "");
     print_energy_line("+ loads", e->load_work, "");
     print_energy_line("+ drivers", e->driver_work, "");
     print_energy_line("+ motors", e->motor_work, "");
