@@ -11,7 +11,7 @@
  * Bias: b = gamma g/h, and 0 for overlaps, which correct.c corrects. If a pair has restitution e
  * and closes in this step, b = min(gamma g/h, e u_N) with u_N the velocity before the step, or
  * after the impacts that chain.c resolves first. Schemes of velocity level have b = min(0, e u_N)
- * only. Poisson's e has no bias: see phases.c. If contacts are linearised ahead, g is the gap that
+ * only. Poisson's e has no bias: see scheme.c. If contacts are linearised ahead, g is the gap that
  * the linearisation gives at the start of the step; it may have either sign. */
 #include <math.h>
 #include <string.h>
@@ -279,7 +279,7 @@ double cairn_contact_gap(const cairn_step *step, const cairn_free_motion *motion
     return gap - step->h * normal_velocity(step, motion, j, motion->v_eval, motion->omega_eval);
 }
 
-/* Newton's e; 0 if the contact follows Poisson's law, which phases.c treats without a bias. */
+/* Newton's e; 0 if the contact follows Poisson's law, which scheme.c treats without a bias. */
 static double restitution(const cairn_contact_store *c, int j)
 {
     return c->poisson && c->poisson[j] ? 0 : c->restitution[j];

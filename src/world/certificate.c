@@ -8,7 +8,7 @@
  *     dilatation       h mu |u_T| where the convex law pushes: the gap it keeps while sliding
  *     spurious work    sum r_N mu |u_T|, see below
  * Rolling and spinning friction are included: mu |u_T| + mu_R |u_R| + mu_S |u_S|. r_N is the normal
- * impulse including the part that balances adhesion (surface.c). If friction is anisotropic, r_T
+ * impulse including the part that balances adhesion (material.c). If friction is anisotropic, r_T
  * and u_T are those of the scaled tangents; dot products and work are the same.
  *
  * Spurious work: a contact that slides and pushes has u_N + b = mu |u_T| by the convex law and 0 by
@@ -254,7 +254,7 @@ cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
     cairn_certificate *c = &report->certificate;
     c->judgement = report->solve.judgement;
     c->cone_violation = c->judgement.cone_violation;
-    /* with impacts the judgement with circular cones was made in impulses.c or phases.c, before
+    /* with impacts the judgement with circular cones was made in impulses.c or scheme.c, before
      * their impulses were added to r */
     if (answer->problem.directions && !answer->compression) {
         cairn_judge_circular(&answer->problem, answer->r, answer->v, answer->u, &c->judgement);
@@ -282,7 +282,7 @@ cairn_status cairn_step_certify(const cairn_step *step, cairn_answer *answer)
  *     numerical loss h m g.(v+ - v)/2 - h gyroscopic.vm - m g.y
  *     sleep loss     vm.M v(r) of bodies that are stopped: sleep.c
  * The first part of the numerical loss is the change of potential because bodies move by h v+
- * instead of h vm; bodies that swing (swing.c) move by h vm. Its last part belongs to the
+ * instead of h vm; bodies that swing (motion.c) move by h vm. Its last part belongs to the
  * displacement -y after impacts within the step: chain.c. */
 
 double cairn_body_kinetic(const cairn_world *world, int i, cairn_vec3 v, cairn_vec3 omega)

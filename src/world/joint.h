@@ -79,7 +79,7 @@ typedef struct cairn_joint {
     cairn_vec3 force, torque;            /* N, N m: reaction on a in the last step    */
     double drift, turn_drift;            /* m, rad: largest defect of the held rows   */
     double elastic, gained;              /* J: energy stored in its springs; in the last step */
-    double felt_turn;  /* kg m^2: inertia along `turn`, if a motor needs it: joint_felt.c */
+    double felt_turn;  /* kg m^2: inertia along `turn`, if a motor needs it: joint_rows.c */
     double felt_slide; /* kg: along `slide`                                               */
 } cairn_joint;
 

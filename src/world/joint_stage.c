@@ -16,7 +16,7 @@
 #include "problem/cut.h"
 #include "world/step.h"
 
-static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): see swing.c */
+static const double MENDING = 0.34314575050761986; /* 6 - sqrt(32): see motion.c */
 
 /* Whether a joint acts, and here. A broken joint stays in the list, and its state can still be
  * read. */
@@ -104,7 +104,7 @@ static int blocks_for(int rows, int components)
     return (rows + components - 1) / components;
 }
 
-/* The rate of a row with the predicted velocities v^ of the bodies that swing (swing.c). */
+/* The rate of a row with the predicted velocities v^ of the bodies that swing (motion.c). */
 static double rate_at_end(const cairn_mechanism *joints, const cairn_joint *joint,
                           const cairn_row *row)
 {

@@ -166,7 +166,7 @@ const double *cairn_lagrange_impulse(const cairn_lagrange *lagrange)
  * the last two cases. If contacts are linearised ahead, (2) to (5) are repeated with H and gaps at
  * q^ = q+ (M stays that of the first q^) until q+ no longer moves; then g(q+) >= 0 holds for the
  * gaps themselves. In an impact by Poisson's law, (4) consists of compression, without forces, and
- * decompression. Bodies use the same code for it: phases.c. */
+ * decompression. Bodies use the same code for it: scheme.c. */
 
 static const double SETTLED = 1e-12; /* in the units of q: a smaller change of q+ is rounding */
 

@@ -140,7 +140,7 @@ cairn_shape cairn_grain_shape(const cairn_shape *shape, double radius, int dimen
 /* Draws an orientation, uniformly distributed. */
 void cairn_grain_turn(int dimension, uint64_t *state, cairn_body_def *def);
 
-/* Fills a region with bodies at random free places: generate_fill.c. */
+/* Fills a region with bodies at random free places: generate.c. */
 cairn_status cairn_generation_fill(cairn_generation *g);
 
 /* ---- inlets ---------------------------------------------------------------------------------- */

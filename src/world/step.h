@@ -69,7 +69,7 @@ typedef struct cairn_candidates {
     cairn_arena_moment before_attempts; /* scratch taken after it belongs to one attempt only */
 } cairn_candidates;
 
-/* A body in a step of second order, see swing.c: its state at mid-step and the predicted one at the
+/* A body in a step of second order, see motion.c: its state at mid-step and the predicted one at the
  * end. */
 typedef struct cairn_swing {
     bool swings;
@@ -86,8 +86,8 @@ typedef struct cairn_mechanism {
     cairn_row *rows;    /* CAIRN_JOINT_ROWS of each joint                                    */
     int blocks;         /* blocks of rows that joints add to the problem, after the contacts */
     bool any;           /* the joints of some member do                                      */
-    cairn_vec3 *added;  /* kg m^2, of each body: added to its moments, see joint_felt.c      */
-    cairn_swing *swing; /* of each body: its motion by swing.c; NULL: no body swings         */
+    cairn_vec3 *added;  /* kg m^2, of each body: added to its moments, see joint_rows.c      */
+    cairn_swing *swing; /* of each body: its motion by motion.c; NULL: no body swings        */
 } cairn_mechanism;
 
 /* Which blocks of the problem are balls. Their angular velocity is given in the world frame, that
@@ -270,7 +270,7 @@ cairn_status cairn_step_check_free_motion(const cairn_step *step, const cairn_fr
 cairn_candidates cairn_candidates_none(const cairn_world *world, double h);
 cairn_status cairn_step_candidates(const cairn_step *step, const cairn_free_motion *motion,
                                    cairn_candidates *candidates);
-/* surface.c: the law of two materials. It is cached, because consecutive contacts mostly have the
+/* material.c: the law of two materials. It is cached, because consecutive contacts mostly have the
  * same materials. cairn_contact_meet sets the law of contact j, whose geometry is already there. */
 typedef struct cairn_contact_law {
     int a, b; /* materials; -1: none yet */
@@ -292,8 +292,8 @@ void cairn_contact_turns(const cairn_step *step, int j, cairn_vec3 turn[3]);
 /* D: the factors by which the rows of the two tangents are multiplied. */
 void cairn_contact_shares(const cairn_contact_store *contacts, int j, double share[2]);
 
-/* joint_stage.c: the rows of joints. joint_felt.c: the inertia that motors feel, and what joints
- * add to moments of inertia. swing.c: which bodies move to second order. */
+/* joint_stage.c: the rows of joints. joint_rows.c: the inertia that motors feel, and what joints
+ * add to moments of inertia. motion.c: which bodies move to second order. */
 cairn_status cairn_step_joints(const cairn_step *step, const cairn_free_motion *motion,
                                cairn_mechanism *joints);
 cairn_status cairn_joints_feel(cairn_world *world);
@@ -321,16 +321,16 @@ bool cairn_posed_shares(const cairn_step *step, const cairn_mechanism *joints);
 /* assemble.c: which contacts need no stored rows */
 cairn_status cairn_step_find_balls(const cairn_step *step, const cairn_free_motion *motion,
                                    bool plain, const cairn_mechanism *joints, cairn_posed *posed);
-/* surface.c: v_free -= h c M^-1 H' n for adhesion, once the rows of contact j are filled */
+/* material.c: v_free -= h c M^-1 H' n for adhesion, once the rows of contact j are filled */
 cairn_status cairn_contact_adhere(const cairn_step *step, const cairn_free_motion *motion, int j,
                                   cairn_posed *posed);
-/* joint_stage.c: write the rows of joints into the problem; joint_felt.c: the moments that they
+/* joint_stage.c: write the rows of joints into the problem; joint_rows.c: the moments that they
  * add */
 cairn_status cairn_joints_pose(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_mechanism *joints, cairn_posed *posed);
 void cairn_joints_steady(const cairn_step *step, const cairn_mechanism *joints, cairn_posed *posed);
 
-/* warm.c: the warm start: r and s of contacts and joints that existed before, 0 for all others */
+/* impulses.c: the warm start: r and s of contacts and joints that existed before, else 0 */
 cairn_status cairn_step_first_guess(const cairn_step *step, const cairn_candidates *candidates,
                                     const cairn_mechanism *joints, const cairn_posed *posed,
                                     cairn_answer *answer);
@@ -357,7 +357,7 @@ cairn_status cairn_step_outran(const cairn_step *step, const cairn_moves *moves,
 /* The longest time step in which no body moves farther than its own radius, and the body that
  * limits it; half of this time step and -1 if no body does. */
 double cairn_step_needed(const cairn_step *step, const cairn_moves *moves, int *body);
-/* warm.c: keep the contacts and impulses of this attempt as the warm start of the next one, and
+/* impulses.c: keep the contacts and impulses of this attempt as the warm start of the next one, and
  * give the scratch of this attempt back */
 cairn_status cairn_step_set_aside(const cairn_step *step, const cairn_answer *answer,
                                   cairn_candidates *candidates);
@@ -385,7 +385,7 @@ void cairn_step_energy(cairn_world *world, double *kinetic, double *potential);
 void cairn_step_add_energy(const cairn_world *world, int entered, double *kinetic,
                            double *potential);
 void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *energy);
-/* joint_stage.c, joint_felt.c: the share of joints in the ledger */
+/* joint_stage.c, joint_rows.c: the share of joints in the ledger */
 cairn_status cairn_joints_energy(const cairn_step *step, const cairn_free_motion *motion,
                                  const cairn_mechanism *joints, const cairn_answer *answer);
 /* Added to the entry of the part of each body; to the first one if the world is not cut. */
@@ -426,7 +426,7 @@ cairn_status cairn_step_limit(const cairn_step *step, const cairn_free_motion *m
 cairn_status cairn_answer_ways(const cairn_step *step, const cairn_free_motion *motion,
                                const cairn_answer *answer, double **out);
 
-/* warm.c, joint_stage.c, integrate.c: write the new state. None of these can fail. */
+/* impulses.c, joint_stage.c, integrate.c: write the new state. None of these can fail. */
 void cairn_step_store_contacts(const cairn_step *step, const cairn_answer *answer);
 void cairn_contact_store_result(const cairn_step *step, const cairn_answer *answer, int j);
 void cairn_step_store_joints(const cairn_step *step, const cairn_mechanism *joints,
@@ -454,7 +454,7 @@ void cairn_rest_hold_still(const cairn_step *step, cairn_answer *answer);
 /* ---- phases ---------------------------------------------------------------------------------- */
 
 /* Impulses of a problem by the scheme: in one phase, or in the two of an impact by
- * Poisson's law. Bodies and Lagrangian systems share it; phases.c describes the methods. */
+ * Poisson's law. Bodies and Lagrangian systems share it; scheme.c describes the methods. */
 
 /* Friction that depends on the sliding speed. Both functions set mu of the answer: `start` from the
  * velocities before the step, `update` from those of the answer. `update` returns the largest
