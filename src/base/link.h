@@ -60,7 +60,7 @@ bool cairn_link_all(cairn_link *link, bool own);
 bool cairn_link_any(cairn_link *link, bool own);
 
 struct cairn_arena;
-/* split.c: divide the range of the numbers of all members into as many ranges as there are members,
+/* Divide the range of the numbers of all members into as many ranges as there are members,
  * with about the same number of numbers in each: `last` gets the last number of each range but the
  * last one. All members must call it together, with any numbers of their own. */
 cairn_status cairn_link_split(cairn_link *link, const uint64_t *number, int count,

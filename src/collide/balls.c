@@ -2,7 +2,6 @@
  * known, and two capsules. */
 #include "collide/convex.h"
 #include "collide/narrow.h"
-#include "collide/plain.h"
 #include "math/vec.h"
 
 /* ---- balls ------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
  * counts as REBUILD tests per zone, an update of the list as LOOK tests per zone and STRAY for each
  * stray. If updates have cost as much as a new list, or the list has grown by GROWN, a new one is
  * built. With more than MOST_PAIRS pairs per zone the share shrinks, to save memory. */
-#include "collide/kept.h"
+#include "collide/collide.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define CAIRN_FILE_FCLIB_H
 
 #include "cairn/problem.h"
-#include "file/hdf5_read.h"
+#include "file/hdf5.h"
 
 /* How a matrix is stored, by the value of the dataset `nz`. */
 enum { CAIRN_FCLIB_ROWS = -2, CAIRN_FCLIB_COLUMNS = -1 }; /* 0 or more: that many triplets */

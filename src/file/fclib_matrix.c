@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "math/sparse.h"
+#include "math/factor.h"
 
 /* A group as it is in the file; the lists may have more entries than are used. */
 typedef struct stored {

@@ -16,7 +16,7 @@
 #include "file/fclib.h"
 #include "file/file.h"
 #include "file/hdf5.h"
-#include "math/sparse.h"
+#include "math/factor.h"
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 

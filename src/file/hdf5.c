@@ -12,7 +12,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "file/file.h"
-#include "file/hdf5_read.h"
 
 cairn_hdf5_quiet cairn_hdf5_quiet_begin(void)
 {

@@ -6,7 +6,7 @@
  * chunks from the packer and writes them, past the filters of HDF5. The tail stays valid after
  * that, so a chunk that was given to the packer incomplete is simply given again when it has
  * more rows: the later one replaces the earlier one in the file. */
-#include "file/hdf5_column.h"
+#include "file/hdf5.h"
 
 #include <pthread.h>
 #include <signal.h>

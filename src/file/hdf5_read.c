@@ -1,6 +1,6 @@
 /* hdf5_read.c - reads HDF5 files of any origin. Every object that is opened for one call is
  * closed in that call. */
-#include "file/hdf5_read.h"
+#include "file/hdf5.h"
 
 #include <dirent.h>
 #include <errno.h>

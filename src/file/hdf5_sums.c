@@ -1,4 +1,4 @@
-/* hdf5_sums.c - checksums of everything in a file, kept while it is written, see hdf5_column.h.
+/* hdf5_sums.c - checksums of everything in a file, kept while it is written, see hdf5.h.
  * A sum is the CRC-64 of base/bytes.h.
  *
  *     head   of a dataset: its type ("f8", "i4", "S12": class, bytes), a blank, how many numbers a
@@ -8,7 +8,7 @@
  *
  * A CRC can be continued with further bytes, so the sum of a column costs time only for new
  * rows, however long the run is. */
-#include "file/hdf5_column.h"
+#include "file/hdf5.h"
 
 #include <stdio.h>
 #include <string.h>

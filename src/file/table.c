@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "cairn/output.h"
 #include "file/file.h"
-#include "file/json.h"
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 

@@ -13,8 +13,8 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "file/fclib.h"
-#include "file/hdf5_read.h"
-#include "file/json.h"
+#include "file/file.h"
+#include "file/hdf5.h"
 #include "file/table.h"
 #include "file/vtk.h"
 

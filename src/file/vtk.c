@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "file/file.h"
-#include "file/json.h"
 
 /* The arrays after the underscore, collected while the head is written, because the head has to
  * know their offsets first. */

@@ -1,6 +1,6 @@
 /* sparse.c - building and checking sparse matrices in compressed rows. Entries are sorted by two
  * counting sorts, columns first, rows second (a radix sort), which is linear in their number. */
-#include "math/sparse.h"
+#include "math/factor.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "cairn/problem.h"
-#include "math/sparse.h"
+#include "math/factor.h"
 #include "problem/segments.h"
 
 static const double upright = 1e-9; /* tolerance for unit lengths and right angles of directions */

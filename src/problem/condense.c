@@ -16,8 +16,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/global.h"
-#include "math/sparse.h"
-#include "problem/mass.h"
+#include "math/factor.h"
+#include "problem/operator.h"
 
 /* The result: the local problem, and the factors of M for cairn_condensed_velocity. The arrays of
  * the global problem g are the caller's and must outlive it. */

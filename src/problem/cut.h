@@ -114,7 +114,7 @@ static inline int cairn_visits_contact(const cairn_visits *visits, int k)
     return visits->contact ? visits->contact[k] : k;
 }
 
-/* visits.c: the part that counts a contact of a cut problem, the lower one of its two blocks. */
+/* The part that counts a contact of a cut problem, the lower one of its two blocks. */
 int cairn_contact_part(const cairn_problem *p, int j);
 /* Whether this member counts a contact: of those that two members have, one does. */
 static inline bool cairn_contact_counts(const cairn_problem *p, int j)

@@ -20,7 +20,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 #include "problem/operator.h"
 
 enum { SWEEPS = 2000, LOOK_EVERY = 10 }; /* sweeps; those between two checks of the opening */

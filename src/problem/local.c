@@ -9,7 +9,7 @@
  * u.a' = 0 where the energy -(q.a)^2/(2 a'Wa) is least. Coulomb: u = (0, -lambda r_T), so
  * r(lambda) = -(W + lambda diag(0,1,1))^-1 q with |r_T| = mu r_N, one equation for lambda >= 0, by
  * Newton's method. */
-#include "problem/local.h"
+#include "problem/cone.h"
 
 #include <float.h>
 #include <math.h>

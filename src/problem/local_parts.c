@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "math/factor.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 #include "problem/operator.h"
 
 /* ---- the nonsmooth equation of one contact ----------------------------------------------- */

@@ -7,7 +7,7 @@
  * 3. S = (M + M')/2 must be positive definite. It is factored part by part: small parts dense
  *    (L D L'), large ones sparse (CHOLMOD).
  * 4. When M is symmetric these factors give M^-1; else M itself is factored by LU. */
-#include "problem/mass.h"
+#include "problem/operator.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "math/sparse.h"
+#include "math/factor.h"
 
 enum { MOST_DENSE = 48 }; /* degrees of freedom of the largest part that is factored densely */
 

@@ -1,4 +1,4 @@
-/* operator.h - products with the rows of one contact, for fixed small sizes.
+/* operator.h - products with the rows of one contact, for fixed small sizes, and with M^-1.
  *
  * The loops are written for any size and called with constants, so that the compiler unrolls them
  * for the two sizes that worlds produce: (d, n) = (2, 3) and (3, 6). */
@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/common.h"
+#include "math/factor.h"
 #include "math/vec.h"
 #include "problem/cone.h"
 
@@ -292,7 +294,7 @@ void cairn_contact_velocity(const cairn_problem *p, int j, const double *r, cons
 void cairn_problem_velocity(const cairn_problem *p, const double *r, double *v);
 /* u = H v + w, in the local form W r + q. */
 void cairn_problem_relative(const cairn_problem *p, const double *r, const double *v, double *u);
-/* W_jj = H_j M^-1 H_j' as a lower triangle (see local.h); the symmetric part in the local form.
+/* W_jj = H_j M^-1 H_j' as a lower triangle (see cone.h); the symmetric part in the local form.
  * Rows with bounds have their compliance on the diagonal. */
 void cairn_contact_delassus(const cairn_problem *p, int j, double *W);
 /* trace(W_jj)/d: the inverse effective mass of the contact, 1/kg. */
@@ -300,5 +302,37 @@ double cairn_contact_inverse_mass(const cairn_problem *p, int j);
 /* A scale > 0 for each component of contact j, 1/kg: trace(W_jj)/d for a contact; W_ii for a row
  * with bounds, so that rows in m/s and in rad/s can share a block; 1 if nothing can move. */
 void cairn_contact_scales(const cairn_problem *p, int j, double *scale);
+
+/* ---- a general mass matrix ------------------------------------------------------------------- */
+
+/* M^-1 of a general mass matrix, part by part. */
+
+/* A set of degrees of freedom that the entries of M connect, and the factor of its block. */
+typedef struct cairn_mass_part {
+    int size;
+    const int32_t *member;    /* the degrees of freedom, ascending                       */
+    double *L;                /* small parts: size x size, L below and D on the diagonal */
+    cairn_cholesky *cholesky; /* large parts; NULL for small ones                        */
+    cairn_lu *lu;             /* when M is not symmetric; else NULL                      */
+} cairn_mass_part;
+
+/* A factorised mass matrix. */
+typedef struct cairn_mass_factor {
+    const cairn_matrix *M; /* the caller's                                         */
+    double asymmetry;      /* largest |M_ij - M_ji| / sqrt(M_ii M_jj)              */
+    int parts;
+    cairn_mass_part *part;
+    int32_t *place; /* of each degree of freedom: its index in its part */
+    cairn_arena arena;
+} cairn_mass_factor;
+
+/* Factor M, which must stay as long as the result is used. CAIRN_BAD_INPUT with `error` (may be
+ * NULL) when it is not square or its symmetric part is not positive definite. */
+cairn_status cairn_mass_factor_create(const cairn_matrix *M, cairn_mass_factor **out,
+                                      cairn_error *error);
+/* x = M^-1 b within one part; both have its size, in the order of its members; x is not b. */
+cairn_status cairn_mass_factor_solve(const cairn_mass_factor *mass, int part, const double *b,
+                                     double *x);
+void cairn_mass_factor_destroy(cairn_mass_factor *mass);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "file/hdf5_column.h"
+#include "file/hdf5.h"
 
 /* The parts by number: the group, the column with the offsets of its steps, and the member of a
  * frame with the number of rows. The order is that of sources_of(). */

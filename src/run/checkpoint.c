@@ -19,7 +19,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "run/summary.h"
+#include "run/run_file.h"
 #include "run/together.h"
 #include "scene/stages.h"
 

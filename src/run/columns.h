@@ -8,7 +8,6 @@
 
 #include "cairn/world.h"
 #include "file/hdf5.h"
-#include "file/hdf5_column.h"
 #include "run/frame.h"
 
 /* Rows in a chunk of HDF5: of columns with one row a step or frame, which are written in place, and

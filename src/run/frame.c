@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/world.h"
-#include "run/statistics.h"
+#include "run/run_file.h"
 
 /* ---- rows of the run ------------------------------------------------------------------------ */
 

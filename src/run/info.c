@@ -9,9 +9,8 @@
 
 #include "base/status.h"
 #include "file/file.h"
-#include "file/hdf5_read.h"
+#include "file/hdf5.h"
 #include "run/run_file.h"
-#include "run/summary.h"
 
 /* ---- attributes ---------------------------------------------------------------------------- */
 

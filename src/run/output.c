@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "cairn/fclib.h"
 #include "file/file.h"
-#include "run/picture.h"
-#include "run/summary.h"
+#include "run/drawing.h"
+#include "run/run_file.h"
 
 /* Flushes may take at most this share of the run time. A crash loses what came after the last
  * flush, so flushing more often loses less and costs more. */

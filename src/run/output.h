@@ -4,7 +4,7 @@
 #define CAIRN_RUN_OUTPUT_H
 
 #include "cairn/run.h"
-#include "run/paraview.h"
+#include "run/drawing.h"
 #include "run/run_file.h"
 
 /* ---- problems ---------------------------------------------------------------------------- */

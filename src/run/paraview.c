@@ -2,7 +2,7 @@
  *
  * Vectors are given in the world frame. The files are not synced to the disk one by one; after a
  * power cut some may be missing (docs/checkpoints.md), and run.h5 is the record that counts. */
-#include "run/paraview.h"
+#include "run/drawing.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  * polygons that face away from the viewer are left out. Containers are thin lines behind
  * everything, and so is ground that faces away, so that bodies in a hollow stay visible. Colours
  * follow the square root of the force, so that weak and strong forces can both be seen. */
-#include "run/picture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "base/text.h"
 #include "file/file.h"
 #include "math/vec.h"
-#include "run/walls.h"
+#include "run/drawing.h"
 
 /* Pixels: limits of the picture, its margin, and the width of the legend. */
 enum { MOST_WIDTH = 900, MOST_HEIGHT = 760, LEAST_HEIGHT = 440, MARGIN = 46, LEGEND = 120 };

@@ -1,4 +1,4 @@
-/* picture_order.c - the order in which the items of a picture are painted, see picture.h.
+/* picture_order.c - the order in which the items of a picture are painted, see drawing.h.
  *
  * Painter's algorithm with Newell's test for whole convex items: a plane that has one item on each
  * side determines which of the two can hide the other. "Must be painted before" is a graph. Its
@@ -6,7 +6,7 @@
  *
  * Items that penetrate each other, or that overlap cyclically, have no correct order; they are not
  * split, and the picture may be wrong there. */
-#include "run/picture.h"
+#include "run/drawing.h"
 
 #include <math.h>
 #include <stdlib.h>

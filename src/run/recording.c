@@ -21,8 +21,7 @@
 #include "base/status.h"
 #include "cairn/run.h"
 #include "file/file.h"
-#include "file/hdf5_read.h"
-#include "file/json.h"
+#include "file/hdf5.h"
 #include "run/run_file.h"
 
 /* ---- what a file holds, as JSON ---------------------------------------------------------- */

@@ -19,7 +19,7 @@
 #include "file/file.h"
 #include "math/vec.h"
 #include "run/output.h"
-#include "run/summary.h"
+#include "run/run_file.h"
 #include "run/together.h"
 #include "scene/stages.h"
 

@@ -1,8 +1,14 @@
-/* run_file.h - writes run.h5; docs/run-format.md is its schema. */
+/* run_file.h - what a run records: run.h5 (docs/run-format.md is its schema), summary.json, and the
+ * statistics of its frames. */
 #ifndef CAIRN_RUN_RUN_FILE_H
 #define CAIRN_RUN_RUN_FILE_H
 
+#include "base/arena.h"
 #include "cairn/run.h"
+#include "cairn/scene.h"
+#include "cairn/world.h"
+#include "file/hdf5.h"
+#include "measure/measure.h"
 #include "run/frame.h"
 
 /* The root attributes `format` and `format_version`, which every reader checks. Version 1 had texts
@@ -76,5 +82,121 @@ cairn_status cairn_run_file_commit(cairn_run_file *file, cairn_error *error);
 /* Free. A file that was not finished stays as run.h5.part, as of its last flush. NULL is
  * allowed. */
 void cairn_run_file_destroy(cairn_run_file *file);
+
+/* ---- the summary ----------------------------------------------------------------------------- */
+
+/* Totals over the steps of a run, and summary.json; names and units of what a step
+ * reports. */
+
+/* ---- what a step reports ----------------------------------------------------------------- */
+
+/* Names and units of the quantities that a step reports: one set of tables for the columns of
+ * run.h5, for totals, for checkpoints and for summary.json. A new quantity is a new line in
+ * summary.c. */
+
+/* One member of a struct, of type double. */
+typedef struct cairn_report_entry {
+    const char *name;
+    const char *unit;
+    size_t offset;
+} cairn_report_entry;
+
+/* The members of a struct that are reported. */
+typedef struct cairn_report_entries {
+    const cairn_report_entry *items;
+    int count;
+} cairn_report_entries;
+
+extern const cairn_report_entries cairn_certificate_entries; /* of cairn_certificate */
+extern const cairn_report_entries cairn_energy_entries;      /* of cairn_energy      */
+extern const cairn_report_entries cairn_timing_entries;      /* of cairn_timing      */
+
+/* Read and write the member of `record`, a struct of the entry's type. */
+double cairn_report_entry_get(const cairn_report_entry *entry, const void *record);
+void cairn_report_entry_set(const cairn_report_entry *entry, void *record, double value);
+
+/* ---- totals ------------------------------------------------------------------------------ */
+
+/* The summary before the first step; initial_energy and the energies are those of the current
+ * state. */
+cairn_run_summary cairn_run_summary_start(const cairn_world *world);
+
+/* Add a step to a list of ranges of steps. Steps must be added in increasing order. */
+void cairn_run_spans_add(cairn_run_spans *spans, int64_t step);
+
+/* Add one step. Members called mean_... and `mean` hold sums until cairn_run_summary_finish, so
+ * that a resumed run gets the same bits. */
+void cairn_run_summary_add(cairn_run_summary *summary, const cairn_step_report *report);
+
+/* Turn sums into means. Call it once, after the last step. */
+void cairn_run_summary_finish(cairn_run_summary *summary);
+
+/* Write folder/summary.json, all or nothing. */
+cairn_status cairn_run_summary_write(const cairn_run_summary *summary, const cairn_scene *scene,
+                                     const cairn_run_ending *ending, const char *folder,
+                                     cairn_error *error);
+
+/* ---- statistics ------------------------------------------------------------------------------ */
+
+/* The statistics that a run measures at its frames: the group /statistics of
+ * run.h5 and the files statistics/NAME.csv (docs/statistics.md). */
+
+/* Zero is valid: nothing is measured. */
+typedef struct cairn_run_statistics {
+    const cairn_scene *scene;
+    const char *folder;
+    /* set by the owner before cairn_run_statistics_create, which keeps it */
+    cairn_hdf5_writer *writer;
+    struct cairn_run_statistic *items; /* one for each name of run.statistics; owned */
+    int count;
+    cairn_energy totals; /* J: works and losses, summed over the steps so far */
+    cairn_arena arena;
+} cairn_run_statistics;
+
+/* Create the groups and start the CSV files, if the scene requests statistics. Scene and folder
+ * must outlive the statistics. */
+cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const cairn_scene *scene,
+                                         cairn_run_statistics *out, cairn_error *error);
+/* Rows of each table so far; `rows` has room for CAIRN_MOST_NAMES. */
+void cairn_run_statistics_rows(const cairn_run_statistics *s, int64_t *rows);
+/* In a file that is being continued: keep the first `rows[i]` rows of table i, write them to the
+ * CSV files again, and continue from `totals`. */
+cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *rows,
+                                      const cairn_energy *totals, cairn_error *error);
+/* Add works and losses of a step. */
+void cairn_run_statistics_step(cairn_run_statistics *s, const cairn_step_report *report);
+/* Measure the current state of the world, which is the state after `step` steps, and append the
+ * rows. */
+cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, cairn_error *error);
+/* Close what is open in the HDF5 file. */
+void cairn_run_statistics_close(cairn_run_statistics *s);
+/* Give the CSV files their final names. Files of statistics that only an earlier run measured are
+ * removed, so that the folder never mixes two runs. */
+cairn_status cairn_run_statistics_commit(cairn_run_statistics *s, cairn_error *error);
+/* Free; files that were not committed are removed. */
+void cairn_run_statistics_destroy(cairn_run_statistics *s);
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+/* Samples for statistics, taken from a world. */
+
+/* The current state of the world. Arrays are lent by the world or taken from the arena. `time_step`
+ * (s) converts impulses into forces; 0: there was no step, so the contacts are unknown. */
+cairn_status cairn_sample_take(const cairn_world *world, double time_step, cairn_arena *arena,
+                               cairn_sample *out);
+
+/* Volume (m^3, 2D: m^2) of a shape; 0 if it has no finite volume. */
+double cairn_sample_volume(const cairn_shape *shape, int dimension);
+
+/* Contacts as stored in files and worlds: impulses are given in the contact frame, normal first. */
+typedef struct cairn_sample_contacts {
+    int count;
+    const cairn_vec3 *normal, *tangent;
+    const double *impulse; /* N s, `dimension` each */
+} cairn_sample_contacts;
+
+/* Forces (N) on body a, in the world frame, one for each contact; NULL: no memory. */
+const cairn_vec3 *cairn_sample_forces(const cairn_sample_contacts *contacts, int dimension,
+                                      double time_step, cairn_arena *arena);
 
 #endif

@@ -2,7 +2,6 @@
  *
  * A statistic writes the same rows to a group of run.h5 and to a CSV file. Its table in memory
  * holds the rows of one frame at a time. */
-#include "run/statistics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 #include "file/table.h"
 #include "math/vec.h"
 #include "run/columns.h"
-#include "run/summary.h"
+#include "run/run_file.h"
 
 /* One statistic: its rows of the current frame, its columns in run.h5, and its CSV file. */
 typedef struct cairn_run_statistic {

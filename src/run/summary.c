@@ -1,7 +1,7 @@
 /* summary.c - totals over the steps of a run, summary.json, and the tables of what a step reports.
  * Totals of certificates, energy and times are formed entry by entry with these tables, so a new
  * quantity appears in all of them by itself. */
-#include "run/summary.h"
+#include "run/run_file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,6 @@
 #include "cairn/backend.h"
 #include "cairn/joint.h"
 #include "file/file.h"
-#include "file/json.h"
 
 /* Contacts and bodies are numbered from 0, so -1 means none. */
 cairn_run_summary cairn_run_summary_start(const cairn_world *world)

@@ -5,7 +5,7 @@
  * 2. Half-spaces become polygons, cut by the box and by each other.
  * 3. Surfaces of revolution become grids of cells; cells outside another container are left out.
  * 4. Everything else is drawn by its own shape. */
-#include "run/walls.h"
+#include "run/drawing.h"
 
 #include <stddef.h>
 #include <string.h>

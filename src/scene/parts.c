@@ -20,7 +20,6 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "file/file.h"
-#include "file/json.h"
 #include "scene/stages.h"
 
 /* MOST_LEVELS: includes within includes; MOST_PARAMETERS bounds the search for a name; MOST_TEXT:

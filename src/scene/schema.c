@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "cairn/joint.h"
-#include "file/json.h"
+#include "file/file.h"
 #include "scene/stages.h"
 
 /* ---- pieces -------------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static FILE *raw(cairn_json *json, const char *key)
     return json->out;
 }
 
-/* A list with one entry a line, unlike the lists of json.h. */
+/* A list with one entry a line, unlike the lists of file/file.h. */
 static void begin_list(cairn_json *json, const char *key)
 {
     fputc('[', raw(json, key));

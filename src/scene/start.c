@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/joint.h"
-#include "file/hdf5_read.h"
+#include "file/hdf5.h"
 #include "scene/stages.h"
 
 static const cairn_seal seal = { "cairn state", 1, "state" };

@@ -1,5 +1,5 @@
 /* bounds.c - axis-aligned boxes, about shapes at a pose and in a tree. */
-#include "shape/bounds.h"
+#include "shape/shape.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "cairn/shape.h"
-#include "shape/bounds.h"
 #include "shape/shape.h"
 
 struct cairn_geometry {

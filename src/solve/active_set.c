@@ -19,7 +19,6 @@
  *       velocities that the judge computes from r: exact to its rounding
  * The velocity is that of the dual's current minimum and the dual grows at each (4) with t > 0, so
  * the method ends. Exact for small problems; dense, so not for large ones. */
-#include "solve/active_set.h"
 
 #include <float.h>
 #include <math.h>
@@ -29,7 +28,7 @@
 #include "base/status.h"
 #include "math/factor.h"
 #include "problem/operator.h"
-#include "solve/lemke.h"
+#include "solve/pivoting.h"
 
 /* ---- the factor -------------------------------------------------------------------------- */
 

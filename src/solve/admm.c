@@ -18,7 +18,7 @@
  * rho changes less and less often. Coulomb's law: the normal part of q contains mu s,
  * s = rho D |l_T|, updated in (1); that it then converges is experience, not a theorem. There is no
  * over-relaxation, because it does not combine well with momentum. */
-#include "solve/admm.h"
+#include "solve/systems.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 #include "backend/host/host.h"
 #include "base/status.h"
-#include "math/sparse.h"
+#include "math/factor.h"
 #include "problem/operator.h"
 #include "solve/solver.h"
 

@@ -22,7 +22,6 @@
 #include "base/status.h"
 #include "cairn/problem.h"
 #include "math/factor.h"
-#include "math/sparse.h"
 #include "problem/forms.h"
 #include "problem/operator.h"
 #include "solve/solver.h"

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/cone.h"
 #include "problem/cut.h"
-#include "problem/local.h"
 #include "problem/operator.h"
 
 static double square(int d, const double *x)

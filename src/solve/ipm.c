@@ -23,7 +23,7 @@
  * steps along impulses that have no effect (redundant contacts) and does not change the solution.
  * It grows a hundredfold if the factorisation breaks down. If no velocity is feasible, impulses may
  * grow without bound: the method then stops, and the report says so. */
-#include "solve/ipm.h"
+#include "solve/systems.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * the stored numbers would be pure rounding; it is therefore stored separately as the slack, and
  * updated by the step. With it l = P z has no significant cancellation:
  *     l = (det x det z)^1/4 (g, ((g + z~_0) x~_1 + (g + x~_0) z~_1)/(x~_0 + z~_0 + 2 g)). */
-#include "solve/ipm.h"
+#include "solve/systems.h"
 
 #include <math.h>
 #include <string.h>

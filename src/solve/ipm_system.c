@@ -1,5 +1,5 @@
 /* ipm_system.c - the linear system of an interior point step, see ipm.h. */
-#include "solve/ipm.h"
+#include "solve/systems.h"
 
 #include <math.h>
 #include <stdlib.h>

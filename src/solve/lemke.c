@@ -8,7 +8,7 @@
  * Rows with bounds are unknowns of their own, those without bounds free ones.
  * 2D problems, where the two-sided cone is Coulomb's own, and 3D ones with edges. For Coulomb's law
  * solutions need not be unique, velocities included. */
-#include "solve/lemke.h"
+#include "solve/pivoting.h"
 
 #include <float.h>
 #include <math.h>

@@ -22,7 +22,7 @@
 
 #include "base/status.h"
 #include "problem/operator.h"
-#include "solve/newton_system.h"
+#include "solve/systems.h"
 
 enum { SWEEPS = 20, STEPS = 8, FEW_STEPS = 3, PATIENCE = 200 };
 

@@ -10,15 +10,15 @@
  * redundant ones regular. In block form the unknowns are the velocities of the bodies, unless the
  * contacts are so few that their own equations are less work; these are also used in the local
  * form. */
-#include "solve/newton_system.h"
+#include "solve/systems.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "problem/cone.h"
 #include "problem/forms.h"
-#include "problem/local.h"
 #include "problem/operator.h"
 
 static const double slight = 1e-9; /* A of equations */

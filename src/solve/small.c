@@ -16,8 +16,8 @@
 
 #include "base/status.h"
 #include "math/factor.h"
+#include "problem/cone.h"
 #include "problem/judge.h"
-#include "problem/local.h"
 #include "problem/operator.h"
 
 enum { MOST_UNKNOWNS = 180, MOST_MODES = 16 }; /* MOST_MODES: contacts whose modes are guessed */

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "cairn/study.h"
 #include "file/file.h"
-#include "file/hdf5_read.h"
+#include "file/hdf5.h"
 #include "run/run_file.h"
 
 /* Columns of /steps, one number a step; NULL: the run did not store this column. */

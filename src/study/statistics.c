@@ -10,8 +10,6 @@
 #include "cairn/study.h"
 #include "file/file.h"
 #include "run/run_file.h"
-#include "run/statistics.h"
-#include "run/summary.h"
 
 /* ---- opening -------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "cairn/study.h"
-#include "file/hdf5_read.h"
+#include "file/hdf5.h"
 #include "measure/measure.h"
 
 /* ---- comparisons ------------------------------------------------------------------------- */

@@ -13,7 +13,6 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "file/file.h"
-#include "file/json.h"
 
 const char *cairn_verdict_name(cairn_verdict verdict)
 {

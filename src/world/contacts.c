@@ -10,7 +10,7 @@
 
 #include "base/parallel.h"
 #include "base/status.h"
-#include "collide/plain.h"
+#include "collide/narrow.h"
 #include "math/vec.h"
 #include "shape/shape.h"
 #include "world/step.h"

@@ -69,8 +69,8 @@ typedef struct cairn_candidates {
     cairn_arena_moment before_attempts; /* scratch taken after it belongs to one attempt only */
 } cairn_candidates;
 
-/* A body in a step of second order, see motion.c: its state at mid-step and the predicted one at the
- * end. */
+/* A body in a step of second order, see motion.c: its state at mid-step and the predicted
+ * one at the end. */
 typedef struct cairn_swing {
     bool swings;
     cairn_vec3 x_mid, x_end; /* m */

@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "collide/convex.h"
-#include "collide/plain.h"
+#include "collide/narrow.h"
 #include "math/vec.h"
 
 enum { TURN_GRAIN = 16384 }; /* pairs in one piece of parallel work */

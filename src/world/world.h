@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "cairn/world.h"
-#include "collide/kept.h"
+#include "collide/collide.h"
 #include "world/exchange.h"
 #include "world/joint.h"
 #include "world/lists.h"

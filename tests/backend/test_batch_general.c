@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "cairn/joint.h"
 #include "math/vec.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 #include "tests/check.h"
 #include "tests/problems/lattice_problem.h"
 #include "tests/problems/worlds.h"

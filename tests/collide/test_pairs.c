@@ -2,7 +2,6 @@
  * phases. */
 #include "base/common.h"
 #include "collide/collide.h"
-#include "collide/kept.h"
 #include "math/vec.h"
 #include "tests/check.h"
 #include "tests/problems/random_shapes.h"

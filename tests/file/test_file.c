@@ -10,7 +10,7 @@
 
 #include "cairn/output.h"
 #include "file/file.h"
-#include "file/hdf5_column.h"
+#include "file/hdf5.h"
 #include "tests/check.h"
 #include "tests/problems/run_scene.h"
 

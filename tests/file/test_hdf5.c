@@ -1,8 +1,6 @@
 /* test_hdf5.c - HDF5 files. */
 #include "file/fclib.h"
 #include "file/hdf5.h"
-#include "file/hdf5_column.h"
-#include "file/hdf5_read.h"
 #include "tests/problems/run_scene.h"
 
 /* ==== test_hdf5: attributes, and HDF5's failures as cairn errors ============================== */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "cairn/output.h"
-#include "file/json.h"
+#include "file/file.h"
 #include "file/vtk.h"
 #include "tests/check.h"
 #include "tests/problems/run_scene.h"

@@ -401,7 +401,7 @@ def show_layers(rules):
     cases = [
         ("base", "math/vector.h", False), ("math", "base/arena.h", True),
         ("shape", "collide/broad.h", False), ("collide", "shape/shape.h", True),
-        ("collide", "problem/local.h", False), ("solve", "shape/shape.h", False),
+        ("collide", "problem/cone.h", False), ("solve", "shape/shape.h", False),
         ("solve", "backend/backend.h", True), ("problem", "solve/solver.h", False),
         ("backend/host", "backend/host/batch.h", True), ("backend/host", "backend/backend.h", True),
         ("solve", "backend/host/batch.h", True), ("world", "backend/host/batch.h", False),
@@ -409,7 +409,7 @@ def show_layers(rules):
         ("world", "solve/solver.h", True), ("world", "file/file.h", False),
         ("run", "world/world.h", False), ("run", "base/memory.h", True),
         ("run", "frame.h", False), ("run", "../base/memory.h", False),
-        ("file", "scene/yaml.h", False), ("scene", "file/json.h", True), ("scene", "run/frame.h", False),
+        ("file", "scene/yaml.h", False), ("scene", "file/file.h", True), ("scene", "run/frame.h", False),
         ("run", "scene/stages.h", True), ("run", "study/study.h", False), ("study", "run/run_file.h", True),
         ("run", "cairn/world.h", True), ("tools", "base/memory.h", False),
         ("tools", "command.h", True), ("tools", "cairn/cairn.h", True),

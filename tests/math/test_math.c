@@ -1,7 +1,6 @@
 /* test_math.c - vectors, small dense matrices, sparse matrices and their factors. */
 #include "base/common.h"
 #include "math/factor.h"
-#include "math/sparse.h"
 #include "math/vec.h"
 #include "tests/check.h"
 

@@ -2,7 +2,7 @@
 #include "base/common.h"
 #include "cairn/global.h"
 #include "cairn/solve.h"
-#include "math/sparse.h"
+#include "math/factor.h"
 #include "problem/forms.h"
 #include "studies/classic_problems.h"
 #include "tests/check.h"

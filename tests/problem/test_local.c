@@ -1,7 +1,6 @@
 /* test_local.c - one contact: its cone, its local problem, its nonsmooth equation. */
 #include "base/common.h"
 #include "problem/cone.h"
-#include "problem/local.h"
 #include "problem/operator.h"
 #include "tests/check.h"
 

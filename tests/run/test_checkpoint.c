@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "cairn/run.h"
 #include "run/output.h"
-#include "run/summary.h"
+#include "run/run_file.h"
 #include "tests/problems/run_scene.h"
 #include "tests/problems/saved_world.h"
 

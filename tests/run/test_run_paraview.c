@@ -5,9 +5,7 @@
 
 #include "cairn/cairn.h"
 #include "math/vec.h"
-#include "run/paraview.h"
-#include "run/picture.h"
-#include "run/walls.h"
+#include "run/drawing.h"
 #include "tests/check.h"
 #include "tests/problems/run_scene.h"
 #include "tests/problems/worlds.h"

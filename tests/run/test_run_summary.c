@@ -3,8 +3,7 @@
 #include "cairn/fclib.h"
 #include "run/frame.h"
 #include "run/output.h"
-#include "run/statistics.h"
-#include "run/summary.h"
+#include "run/run_file.h"
 #include "tests/check.h"
 #include "tests/problems/run_scene.h"
 

@@ -1,8 +1,8 @@
 /* test_meshes.c - shapes that own data: hulls, meshes, height fields, polylines, compounds. */
 #include "cairn/world.h"
 #include "math/vec.h"
-#include "shape/bounds.h"
 #include "shape/geometry.h"
+#include "shape/shape.h"
 #include "tests/check.h"
 #include "tests/shape/solids.h"
 

@@ -1,7 +1,6 @@
 /* test_shape.c - what all shapes have in common: records, mass, bytes, boxes around them,
  * drawings. */
 #include "math/vec.h"
-#include "shape/bounds.h"
 #include "shape/geometry.h"
 #include "shape/shape.h"
 #include "tests/check.h"

@@ -2,7 +2,7 @@
 #include "cairn/fclib.h"
 #include "cairn/solve.h"
 #include "problem/forms.h"
-#include "solve/ipm.h"
+#include "solve/systems.h"
 #include "tests/check.h"
 #include "tests/problems/hard_problems.h"
 #include "tests/problems/random_problem.h"

@@ -1,8 +1,7 @@
 /* test_pivoting.c - the methods that pivot: Lemke's, and active sets. */
 #include "math/factor.h"
 #include "problem/forms.h"
-#include "solve/active_set.h"
-#include "solve/lemke.h"
+#include "solve/pivoting.h"
 #include "solve/solver.h"
 #include "studies/classic_problems.h"
 #include "tests/check.h"

@@ -161,7 +161,7 @@ typedef struct cairn_general_f32 {
     union {
         struct {
             float line[9][CAIRN_BATCH], turn_a[9][CAIRN_BATCH], turn_b[9][CAIRN_BATCH];
-            float W[6][CAIRN_BATCH];     /* lower triangle, see problem/local.h */
+            float W[6][CAIRN_BATCH];     /* lower triangle, see problem/cone.h  */
             float shift[3][CAIRN_BATCH]; /* w + (b + mu s) n                    */
             float mu[CAIRN_BATCH];
         };
@@ -231,7 +231,7 @@ typedef struct cairn_plane_f32 {
             float line[4][CAIRN_BATCH];
             float turn_a[2][CAIRN_BATCH], turn_b[2][CAIRN_BATCH];
             float push_a[2][CAIRN_BATCH], push_b[2][CAIRN_BATCH];
-            float W[3][CAIRN_BATCH];     /* lower triangle, see problem/local.h */
+            float W[3][CAIRN_BATCH];     /* lower triangle, see problem/cone.h  */
             float shift[2][CAIRN_BATCH]; /* w + (b + mu s) n                    */
             float mu[CAIRN_BATCH];
         };
@@ -296,7 +296,7 @@ typedef struct cairn_special_rows {
     int count;
     int32_t *contact;     /* index in the problem                            */
     double *H;            /* dimension x block size of each side             */
-    double *W;            /* lower triangle of each, see problem/local.h     */
+    double *W;            /* lower triangle of each, see problem/cone.h      */
     double *r, *previous; /* `dimension` each                                */
     cairn_sweep noted;    /* sums of the current sweep                       */
 } cairn_special_rows;

@@ -19,7 +19,7 @@ typedef union lane_numbers {
 } lane_numbers;
 
 #include "backend/host/batch_general_state.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 
 /* The data of contact j; -1: padding. Padding has W = 1 and u_N = 1, so that it opens, gets no
  * impulse and never divides by zero. */

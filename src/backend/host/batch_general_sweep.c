@@ -13,7 +13,7 @@ typedef general_pass pass_job;
 
 #include "backend/host/batch_passes.h"
 #include "math/simd.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 
 /* Squares below the first have no direction; the second, some units of rounding, is the relative
  * tolerance for singular blocks and for the slope. */

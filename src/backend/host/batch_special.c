@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 #include "problem/operator.h"
 #include "problem/segments.h"
 

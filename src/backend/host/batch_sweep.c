@@ -131,7 +131,7 @@ CAIRN_WIDE void begin_visit(const ball_pass *job, int at, ball_visit *visit)
 }
 
 /* The exact solution of the contact in each lane: it sticks if r = -q/w lies inside the cone, and
- * slides on the cone otherwise, see problem/local.h. All cases are computed for all lanes and then
+ * slides on the cone otherwise, see problem/cone.h. All cases are computed for all lanes and then
  * selected, since lanes cannot branch. An open contact results as sliding with r_N = 0. */
 CAIRN_WIDE impulse solve(const ball_pass *job, int at, const ball_visit *visit)
 {

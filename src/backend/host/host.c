@@ -7,7 +7,7 @@
 #include "backend/host/host.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 #include "problem/operator.h"
 #include "problem/segments.h"
 

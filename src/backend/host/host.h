@@ -8,7 +8,7 @@
 #include "problem/cut.h"
 #include "problem/judge.h"
 
-/* Which exact one-contact solve applies to a contact (problem/local.h). The order matters: from
+/* Which exact one-contact solve applies to a contact (problem/cone.h). The order matters: from
  * CAIRN_LOCAL_PARTS on contacts are special and take the general route. */
 typedef enum cairn_local_kind {
     CAIRN_LOCAL_CONE,  /* any W                                             */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "backend/scalar/scalar.h"
-#include "problem/local.h"
+#include "problem/cone.h"
 #include "problem/operator.h"
 
 ANYWHERE double cairn_scalar_bias(const cairn_scalar_system *s, int j)

@@ -1,7 +1,7 @@
 /* scalar.h - the back end "scalar": the formulas written out in plain C, in double, on one thread.
  * It is the reference that the other back ends are tested against. For this reason it shares only
  * the formulas of a single contact with the rest of the library: projections (problem/cone.h),
- * exact solves (problem/local.h) and the rows of a contact. */
+ * exact solves (problem/cone.h) and the rows of a contact. */
 #ifndef CAIRN_BACKEND_SCALAR_H
 #define CAIRN_BACKEND_SCALAR_H
 
@@ -113,7 +113,7 @@ double cairn_scalar_scale_of(const cairn_scalar_norms *norms, cairn_law law);
 void cairn_scalar_conclude(const cairn_scalar_norms *norms, cairn_law law,
                            const cairn_scalar_verdict *found, cairn_judgement *out);
 
-/* Functions of the table that are implemented in system.c and judge.c. */
+/* Functions of the table that are implemented below it, and in judge.c. */
 cairn_status cairn_scalar_create(const cairn_problem *p, const cairn_room *room,
                                  cairn_system **out);
 void cairn_scalar_judge(cairn_system *s, cairn_law law, const cairn_vector *r, cairn_vector *v,
