@@ -90,10 +90,10 @@ typedef enum cairn_gjk_end {
 /* gjk.c: the closest points of two cores that are apart, to a relative `precision` of the gap or as
  * well as rounding allows. On entry out->normal is a starting direction from b to a. */
 cairn_gjk_end cairn_gjk(const cairn_couple *c, double limit, double precision, cairn_distance *out);
-/* epa.c: the shortest way out of an overlap (or the widest gap along a face normal); `precision`
+/* gjk.c: the shortest way out of an overlap (or the widest gap along a face normal); `precision`
  * is relative to the size. */
 void cairn_epa(const cairn_couple *c, double precision, cairn_distance *out);
-/* common_normal.c: Newton's method on the normal, from the one in `d`. Both shapes must be smooth.
+/* distance.c: Newton's method on the normal, from the one in `d`. Both shapes must be smooth.
  * True when the residual got below CAIRN_SMOOTH_RESIDUAL. */
 bool cairn_common_normal(const cairn_couple *c, cairn_distance *d);
 /* distance.c: the distance by the method that suits the pair. False: the gap is above `limit`. */

@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "cairn/fclib.h"
-#include "file/fclib.h"
 #include "file/file.h"
+#include "file/formats.h"
 #include "file/hdf5.h"
 #include "math/factor.h"
 

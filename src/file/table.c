@@ -1,6 +1,6 @@
 /* table.c - writes statistics as CSV and as gnuplot scripts, and the common look of all
  * diagrams. */
-#include "file/table.h"
+#include "file/formats.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,11 +12,9 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "file/fclib.h"
 #include "file/file.h"
+#include "file/formats.h"
 #include "file/hdf5.h"
-#include "file/table.h"
-#include "file/vtk.h"
 
 /* ---- XML ------------------------------------------------------------------------------------ */
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "file/table.h"
+#include "file/formats.h"
 
 enum { NAME_BYTES = 64, MOST_COLUMNS = CAIRN_TABLE_COLUMNS };
 

@@ -2,7 +2,7 @@
  * arrays by offsets, then, after an underscore, the arrays themselves: a 64-bit count of bytes
  * and the bytes, one array after the other. Raw data is larger than compressed data but exact,
  * and quick to write. */
-#include "file/vtk.h"
+#include "file/formats.h"
 
 #include <inttypes.h>
 #include <stdio.h>

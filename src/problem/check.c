@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "cairn/problem.h"
 #include "math/factor.h"
-#include "problem/segments.h"
+#include "problem/operator.h"
 
 static const double upright = 1e-9; /* tolerance for unit lengths and right angles of directions */
 

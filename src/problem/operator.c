@@ -5,7 +5,6 @@
 
 #include "base/parallel.h"
 #include "problem/cut.h"
-#include "problem/segments.h"
 
 /* Contacts: fewer are not worth threads; taken at a time by a thread; prefetched ahead. */
 enum { WORTH_THREADS = 4096, GRAIN = 1024, AHEAD = 12 };

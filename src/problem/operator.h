@@ -1,4 +1,5 @@
-/* operator.h - products with the rows of one contact, for fixed small sizes, and with M^-1.
+/* operator.h - products with the rows of one contact, for fixed small sizes, and with M^-1;
+ * contacts by kind.
  *
  * The loops are written for any size and called with constants, so that the compiler unrolls them
  * for the two sizes that worlds produce: (d, n) = (2, 3) and (3, 6). */
@@ -9,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/common.h"
+#include "cairn/problem.h"
 #include "math/factor.h"
 #include "math/vec.h"
 #include "problem/cone.h"
@@ -171,7 +173,7 @@ CAIRN_INLINE void cairn_ball_push(const cairn_problem *p, int block, double sign
 /* ---- any contact ---------------------------------------------------------------------------- */
 
 /* u_j = H_j v + w_j, block form, for a contact of balls or another one. Loops over segments of one
- * kind (segments.h) pass `balls` as a constant. */
+ * kind (see below) pass `balls` as a constant. */
 CAIRN_INLINE void cairn_kind_relative(const cairn_problem *p, bool balls, int d, int n, int j,
                                       const double *v, double *u)
 {
@@ -334,5 +336,38 @@ cairn_status cairn_mass_factor_create(const cairn_matrix *M, cairn_mass_factor *
 cairn_status cairn_mass_factor_solve(const cairn_mass_factor *mass, int part, const double *b,
                                      double *x);
 void cairn_mass_factor_destroy(cairn_mass_factor *mass);
+
+/* ---- contacts by kind ------------------------------------------------------------------------ */
+
+/* The contacts of a problem by kind: derived once, used by all loops over contacts.
+ *
+ *     for (cairn_walk w = cairn_walk_over(p, begin, end); cairn_walk_next(&w);)
+ *         ... contacts w.now.begin .. w.at - 1, of the kind w.now.kind
+ *
+ * goes through the segments of contacts begin .. end-1, cut at both ends. */
+
+/* Derive the segments of a problem, in the arena, unless it has valid ones. */
+cairn_status cairn_problem_find_segments(cairn_problem *p, cairn_arena *arena);
+
+typedef struct cairn_walk {
+    const cairn_problem *p;
+    const cairn_segment *next; /* NULL: segments are derived on the way */
+    int at;                    /* the end of the current segment */
+    int end;
+    cairn_segment now;
+} cairn_walk;
+
+cairn_walk cairn_walk_over(const cairn_problem *p, int begin, int end);
+/* Go to the next segment; false: there is none. */
+bool cairn_walk_next(cairn_walk *w);
+
+/* The kind of one contact, derived from the arrays. */
+cairn_contact_kind cairn_problem_kind(const cairn_problem *p, int j);
+/* Whether some contact is of this kind. */
+bool cairn_problem_has(const cairn_problem *p, cairn_contact_kind kind);
+/* Whether all are. */
+bool cairn_problem_is_all(const cairn_problem *p, cairn_contact_kind kind);
+/* Whether some contact has mu > 0. */
+bool cairn_problem_has_friction(const cairn_problem *p);
 
 #endif

@@ -50,7 +50,6 @@
 #include "problem/cut.h"
 #include "problem/judge.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 
 /* The rounding of a sum, relative to the norm of its terms; Coulomb's norm as a share of the convex
  * one, at least; the rounding of r that is ignored, relative to |q_closing|. */

@@ -1,5 +1,4 @@
 /* segments.c - deriving the kinds of contacts from the arrays of a problem. */
-#include "problem/segments.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* certificate.c - the group /certificate of run.h5: every step, and the laws between materials;
- * see columns.h. */
-#include "run/columns.h"
+ * see frame.h. */
+#include "run/frame.h"
 
 #include <string.h>
 

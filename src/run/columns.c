@@ -2,7 +2,7 @@
  *
  * Columns of bodies and contacts that the world itself defines (cairn/columns.h) are taken from its
  * tables by their flags; the lists here hold only what is computed for a frame. */
-#include "run/columns.h"
+#include "run/frame.h"
 
 #include <string.h>
 

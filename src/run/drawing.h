@@ -8,7 +8,7 @@
 #include "cairn/scene.h"
 #include "cairn/world.h"
 #include "file/file.h"
-#include "file/vtk.h"
+#include "file/formats.h"
 #include "run/frame.h"
 
 /* Walls and containers as surfaces (2D: lines) that a viewer can draw.

@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "file/file.h"
 #include "file/hdf5.h"
-#include "run/columns.h"
+#include "run/frame.h"
 
 /* Steps that are collected before they are written: one call of HDF5 per column for 256 steps
  * instead of one per step. */

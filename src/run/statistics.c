@@ -10,10 +10,10 @@
 #include "base/status.h"
 #include "cairn/world.h"
 #include "file/file.h"
+#include "file/formats.h"
 #include "file/hdf5.h"
-#include "file/table.h"
 #include "math/vec.h"
-#include "run/columns.h"
+#include "run/frame.h"
 #include "run/run_file.h"
 
 /* One statistic: its rows of the current frame, its columns in run.h5, and its CSV file. */

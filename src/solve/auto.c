@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "problem/segments.h"
+#include "problem/operator.h"
 #include "solve/solver.h"
 
 static const double fine_tolerance = 1e-4; /* sweeps with exact friction rarely reach less */

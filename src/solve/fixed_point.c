@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "problem/cut.h"
-#include "problem/segments.h"
+#include "problem/operator.h"
 #include "solve/solver.h"
 
 /* ---- everywhere -------------------------------------------------------------------------- */

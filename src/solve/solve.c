@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "problem/cut.h"
 #include "problem/forms.h"
-#include "problem/segments.h"
+#include "problem/operator.h"
 #include "solve/solver.h"
 
 static const cairn_solver *const solvers[] = {

@@ -21,7 +21,6 @@
 #include "math/vec.h"
 #include "problem/cut.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 #include "world/step.h"
 
 enum { GRAIN = 2048 }; /* bodies or contacts in one piece of parallel work */

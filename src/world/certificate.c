@@ -28,7 +28,6 @@
 #include "problem/cone.h"
 #include "problem/cut.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 #include "world/step.h"
 
 enum { GRAIN = 2048 }; /* contacts in one piece of parallel work */

@@ -1,5 +1,5 @@
 /* test_fclib_read.c - FCLib files, read; and their matrices. */
-#include "file/fclib.h"
+#include "file/formats.h"
 #include "math/factor.h"
 #include "tests/problems/random_problem.h"
 #include "tests/problems/run_scene.h"

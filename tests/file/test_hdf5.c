@@ -1,5 +1,5 @@
 /* test_hdf5.c - HDF5 files. */
-#include "file/fclib.h"
+#include "file/formats.h"
 #include "file/hdf5.h"
 #include "tests/problems/run_scene.h"
 

@@ -3,7 +3,7 @@
 
 #include "cairn/output.h"
 #include "file/file.h"
-#include "file/vtk.h"
+#include "file/formats.h"
 #include "tests/check.h"
 #include "tests/problems/run_scene.h"
 

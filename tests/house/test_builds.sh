@@ -208,7 +208,7 @@ test_arm() {
     sources=$(ls ../backend/host/*.c | grep -Ev '_(sweep|state)\.c$')
     build $cross $flags -o "$home/arm" ../../tests/backend/kernel_bits.c "$home"/*.o $sources ../base/*.c \
         ../math/dense.c ../math/width.c \
-        cone.c cut.c local.c local_parts.c operator.c residual.c segments.c -lm
+        cone.c cut.c local.c operator.c residual.c segments.c -lm
 
     "$home/native" >"$home/native.txt"
     qemu-aarch64 -L /usr/aarch64-linux-gnu "$home/arm" >"$home/arm.txt"

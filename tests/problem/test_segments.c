@@ -2,7 +2,6 @@
 #include "cairn/cairn.h"
 #include "problem/forms.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 #include "tests/check.h"
 #include "tests/problems/hard_problems.h"
 #include "tests/problems/lattice_problem.h"

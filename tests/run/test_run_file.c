@@ -1,6 +1,5 @@
 /* test_run_file.c - what a run file holds. */
 #include "file/hdf5.h"
-#include "run/columns.h"
 #include "run/frame.h"
 #include "run/run_file.h"
 #include "tests/problems/run_scene.h"

@@ -170,7 +170,7 @@ TEST(uids_go_on_where_they_were)
 
 /* This fails where a struct below got a new field. Before its size is written down here: if a later
  * step, or a reader of the world, can see what the field held before the step, then state.c,
- * state_arrays.c, state_joints.c or shape_bytes.c must write and read it. */
+ * joint.c or shape.c must write and read it. */
 TEST(every_field_of_a_world_was_thought_of)
 {
     if (sizeof(void *) != 8)

@@ -8,7 +8,6 @@
 #include "math/dense.c"
 #include "problem/cone.c"
 #include "problem/local.c"
-#include "problem/local_parts.c"
 
 #include "backend/scalar/contact.c"
 #include "backend/scalar/judge.c"

@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 
 static size_t triangle(const cairn_special_rows *s)
 {

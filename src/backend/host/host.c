@@ -9,7 +9,6 @@
 #include "base/status.h"
 #include "problem/cone.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 
 enum { GRAIN = 1024 }; /* contacts that a thread takes at a time */
 

@@ -10,7 +10,6 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 
 enum { WORTH_THREADS = 4096, GRAIN = 1024 }; /* contacts */
 

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "problem/cut.h"
 #include "problem/operator.h"
-#include "problem/segments.h"
 
 /* ---- systems and vectors -------------------------------------------------------------------- */
 
