@@ -15,8 +15,7 @@ configure_package_config_file(cmake/cairnConfig.cmake.in cairnConfig.cmake
 write_basic_package_version_file(cairnConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/cairnConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/cairnConfigVersion.cmake
-              cmake/FindCHOLMOD.cmake
-              cmake/FindUMFPACK.cmake
+              cmake/FindSuiteSparse.cmake
         DESTINATION ${config_folder})
 
 # A static library needs its dependencies at the user's link; a shared one brings its own.

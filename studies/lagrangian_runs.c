@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "studies/lagrangian_runs.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 
 static void tell(const cairn_lagrange_watch *watch, const cairn_lagrange *l,
                  const cairn_lagrange_report *report)

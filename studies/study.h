@@ -1,12 +1,13 @@
 /* study.h - the results of an entry of `cairn reproduce`: rows that compare numbers, and figures.
+ * Also heap memory, for all studies and tools.
  *
  * Entries add to a study; the program prints it, draws it and writes its page. Failures of memory
  * are recorded in `status`, so that entries need not check after every row. */
 #ifndef CAIRN_STUDIES_STUDY_H
 #define CAIRN_STUDIES_STUDY_H
 
+#include "cairn/base.h"
 #include "cairn/cairn.h"
-#include "studies/memory.h"
 
 /* How our number compares with the published one. */
 typedef enum cairn_match {
@@ -149,5 +150,25 @@ extern const cairn_study_entry cairn_entries_a06[], cairn_entries_st96[], cairn_
 extern const int cairn_entries_a06_count, cairn_entries_st96_count, cairn_entries_bl23_count,
     cairn_entries_bl23_box_count, cairn_entries_bl23_grains_count, cairn_entries_a05_count,
     cairn_entries_c09_count, cairn_entries_shaken_count, cairn_entries_pebble_bed_count;
+
+/* ---- heap memory, also of tools -------------------------------------------------------------- */
+
+/* Return from the calling function when `call` fails. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        cairn_status try_status_ = (call);                                                         \
+        if (try_status_ != CAIRN_OK)                                                               \
+            return try_status_;                                                                    \
+    } while (0)
+
+/* A block of `count` items of `size` bytes, all zero; NULL: no memory. */
+void *cairn_block_take(size_t count, size_t size);
+
+/* Room for one more item in the block at `block_address`, which holds `count` of `capacity` items
+ * of `size` bytes; the block may move. CAIRN_NO_MEMORY: nothing has changed. */
+cairn_status cairn_block_grow(void *block_address, int count, int *capacity, size_t size);
+
+/* Free a block of the functions above; NULL is allowed. */
+void cairn_block_free(void *block);
 
 #endif

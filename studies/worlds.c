@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "studies/worlds.h"
 
 /* ---- bodies with one material ---------------------------------------------------------------- */

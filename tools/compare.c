@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "print.h"
 
 /* ---- flags: lists with commas between -------------------------------------------------------- */
 

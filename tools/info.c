@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "print.h"
 
 /* ---- a scene in lines ------------------------------------------------------------------------ */
 

@@ -1,4 +1,4 @@
-/* jobs.c - work in processes of its own, several at a time; see print.h.
+/* jobs.c - work in processes of its own, several at a time; see command.h.
  *
  * A process computes one item and sends its result through a pipe. A crash or lack of memory
  * therefore ends one item and no other. */
@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "ending/ending.h"
-#include "print.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 
 enum { MOST_JOBS = 64, CHUNK = 1 << 16, POLL_MS = 200 };
 

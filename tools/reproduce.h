@@ -32,7 +32,7 @@ typedef struct cairn_verdict_count {
 /* Add the rows of an entry. */
 void cairn_verdict_count_add(cairn_verdict_count *count, const cairn_computed *c);
 
-/* ---- reproduce_jobs.c ------------------------------------------------------------------------ */
+/* ---- entries in processes of their own ------------------------------------------------------- */
 
 /* Entries to compute, each in a process of its own. */
 typedef struct cairn_jobs {

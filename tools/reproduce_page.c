@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "cairn/output.h"
-#include "print.h"
+#include "command.h"
 #include "reproduce.h"
 
 /* ---- figures --------------------------------------------------------------------------------- */

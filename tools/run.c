@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "print.h"
 #include "view/view.h"
 
 /* ---- how a run that came to some end is reported --------------------------------------------- */

@@ -15,8 +15,7 @@
 
 #include "cairn/output.h"
 #include "command.h"
-#include "print.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "sweep.h"
 
 typedef cairn_sweep_key varied;

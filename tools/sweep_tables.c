@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cairn/output.h"
-#include "print.h"
-#include "studies/memory.h"
+#include "command.h"
+#include "studies/study.h"
 #include "sweep.h"
 
 typedef cairn_sweep_plan sweep;

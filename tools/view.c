@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "view/view.h"
 
 /* ---- cairn view ------------------------------------------------------------------------------ */

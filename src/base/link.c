@@ -1,5 +1,5 @@
-/* link.c - reductions over all members, built from messages between two of them, and what is divided
- * between members. */
+/* link.c - reductions over all members, built from messages between two of them; and what is
+ * divided between members. */
 #include "base/link.h"
 
 #include <math.h>

@@ -410,8 +410,8 @@ static cairn_status read_size(hid_t group, stored *s, cairn_error *error)
 }
 
 /* The size is compared before the lists are read. */
-static cairn_status read_entries(hid_t group, cairn_fclib_size size, cairn_arena *scratch, stored *s,
-                                 cairn_error *error)
+static cairn_status read_entries(hid_t group, cairn_fclib_size size, cairn_arena *scratch,
+                                 stored *s, cairn_error *error)
 {
     TRY(read_size(group, s, error));
     if (s->rows != size.rows || s->columns != size.columns)

@@ -1,5 +1,5 @@
-/* drawing.h - what of a run can be looked at: walls and shapes as surfaces, the series for ParaView,
- * and the picture of the last state. */
+/* drawing.h - what of a run can be looked at: walls and shapes as surfaces, the series for
+ * ParaView, and the picture of the last state. */
 #ifndef CAIRN_RUN_DRAWING_H
 #define CAIRN_RUN_DRAWING_H
 
@@ -93,8 +93,8 @@ void cairn_run_walls_destroy(cairn_run_walls *walls);
 
 /* ---- the folder paraview/ -------------------------------------------------------------------- */
 
-/* Series of bodies (balls), other moving shapes, contacts, joints and walls, and a script that shows
- * them. Each frame is one small file per series. The .pvd files, which list them, are rewritten at
+/* Series of bodies (balls), other moving shapes, contacts, joints and walls, and a script that
+ * shows them. Each frame is one small file per series. The .pvd files, which list them, are rewritten at
  * every flush, so they are valid while the run is in progress. */
 
 /* Zero is valid: nothing is written. */

@@ -567,7 +567,7 @@ TEST(a_heavy_box_does_not_sink_into_light_ones)
     static const char *const schemes[] = { "run.scheme=coulomb", "run.scheme=convex" };
     for (size_t i = 0; i < 2; i++) {
         folder f = folder_create();
-        run_certified(&f, "trust_heavy_box", schemes[i]);
+        run_certified(&f, "trust/heavy_box", schemes[i]);
         CHECK(largest(&f, "steps/penetration") < 5e-9);
         CHECK(moved(&f, 3, 4, -1) < 5e-9);
         CHECK(moved(&f, 1, 4, -1) < 5e-9);
@@ -582,7 +582,7 @@ TEST(a_sliding_cube_does_not_lift_with_exact_schemes)
                                            "run.scheme=stewart-trinkle", "run.scheme=auto" };
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         folder f = folder_create();
-        run_certified(&f, "trust_sliding_cube", schemes[i]);
+        run_certified(&f, "trust/sliding_cube", schemes[i]);
         CHECK(moved(&f, 1, 2, 1) < 1e-12);
         CHECK(moved(&f, 1, 2, -1) < 1e-10);
         CHECK(largest(&f, "steps/dilatation") < 1e-12);
@@ -596,7 +596,7 @@ TEST(a_sliding_cube_does_not_lift_with_exact_schemes)
 TEST(the_lift_of_the_convex_law_is_reported)
 {
     folder f = folder_create();
-    run_certified(&f, "trust_sliding_cube", "run.scheme=convex");
+    run_certified(&f, "trust/sliding_cube", "run.scheme=convex");
     double height = moved(&f, 1, 2, 1);
     CHECK_NEAR(height, 0.035, 1e-3);
     CHECK_NEAR(largest(&f, "steps/dilatation"), 0.0078038, 1e-6);
@@ -609,7 +609,7 @@ TEST(the_lift_of_the_convex_law_is_reported)
 TEST(a_gripped_ball_does_not_creep_in_a_minute)
 {
     folder f = folder_create();
-    run_certified(&f, "trust_grip", "run.scheme=coulomb");
+    run_certified(&f, "trust/grip", "run.scheme=coulomb");
     CHECK(moved(&f, 0, 3, -1) < 5e-11);
     CHECK(moved(&f, 0, 3, 1) < 5e-11);
     folder_remove(f.path);
@@ -623,7 +623,7 @@ TEST(walls_add_no_energy)
     for (size_t k = 0; k < sizeof schemes / sizeof schemes[0]; k++) {
         folder f = folder_create();
         size_t count;
-        run_certified(&f, "trust_walls", schemes[k]);
+        run_certified(&f, "trust/walls", schemes[k]);
         double *kinetic = numbers_of(&f, "steps/kinetic", &count), last = 16.087875;
         for (size_t i = 0; i < count; i++) {
             CHECK(kinetic[i] <= last * (1 + 1e-12));
@@ -642,7 +642,7 @@ TEST(newtons_restitution_that_adds_energy_is_told)
 {
     folder f = folder_create();
     size_t count;
-    run_certified(&f, "trust_walls", "materials.hard.restitution_law=newton");
+    run_certified(&f, "trust/walls", "materials.hard.restitution_law=newton");
     double *friction = numbers_of(&f, "steps/friction_loss", &count), least = 0, gain = 0;
     double *impact = numbers_of(&f, "steps/impact_loss", &count);
     double *kinetic = numbers_of(&f, "steps/kinetic", &count);
@@ -662,7 +662,7 @@ TEST(newtons_restitution_that_adds_energy_is_told)
 TEST(a_cube_at_rest_takes_a_few_iterations)
 {
     folder f = folder_create();
-    run_certified(&f, "trust_still_cube", "run.scheme=coulomb");
+    run_certified(&f, "trust/still_cube", "run.scheme=coulomb");
     CHECK(largest(&f, "steps/iterations") <= 10);
     CHECK(total_of(&f, "steps/iterations") < 1000);
     CHECK(largest(&f, "steps/kinetic") < 1e-17);
@@ -675,8 +675,8 @@ TEST(repeated_runs_are_identical)
     static const char *const names[] = { "certificate/bodies/x", "certificate/bodies/v",
                                          "certificate/contacts/impulse", "steps/iterations" };
     folder f = folder_create(), g = folder_create();
-    run_certified(&f, "trust_walls", "run.scheme=coulomb");
-    run_certified(&g, "trust_walls", "run.scheme=coulomb");
+    run_certified(&f, "trust/walls", "run.scheme=coulomb");
+    run_certified(&g, "trust/walls", "run.scheme=coulomb");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t count, again;
         double *first = numbers_of(&f, names[i], &count);
@@ -767,14 +767,14 @@ TEST(huge_friction_does_not_let_a_box_fall_through_a_slope)
                                           "run.scheme=moreau-jean", "run.scheme=stewart-trinkle" };
     for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
         folder f = folder_create();
-        run_certified(&f, "trust_rough_slope", fine[i]);
+        run_certified(&f, "trust/rough_slope", fine[i]);
         CHECK(largest(&f, "steps/penetration") < 1e-5);
         folder_remove(f.path);
     }
     for (size_t i = 0; i < sizeof coarse / sizeof coarse[0]; i++) {
         const char *const sets[] = { coarse[i], "materials.rock.friction=10", "run.tolerance=0.1" };
         folder f = folder_create();
-        run_certified_with(&f, "trust_rough_slope", sets, 3);
+        run_certified_with(&f, "trust/rough_slope", sets, 3);
         CHECK(moved(&f, 1, 2, -1) < 2e-5);
         CHECK(largest(&f, "steps/penetration") < 1e-4);
         folder_remove(f.path);

@@ -104,7 +104,7 @@ test_cairn_check_alone() {
         [ -f "$folder/$header" ] || fail "cairn-check includes $header"
     done
     grep -l '^ *# *include *[<"]cairn/' "$folder"/*.[ch] && fail "cairn-check includes cairn"
-    grep -q 'PRIVATE cairn_options hdf5::hdf5 m)' "$folder/CMakeLists.txt" ||
+    grep -q 'cairn_check PRIVATE cairn_options hdf5::hdf5 m)' "$folder/../CMakeLists.txt" ||
         fail "cairn-check links more than HDF5 and libm"
 
     if [ "$CAIRN_SANITIZE" = ON ]; then

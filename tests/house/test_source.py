@@ -13,7 +13,7 @@ import tempfile
 ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file__), "..", "..")
 LINE, FUNCTION, FILE, NESTING = 100, 60, 900, 4
 HEAP = re.compile(r"\b(malloc|calloc|realloc|free|strdup|aligned_alloc)\s*\(")
-HEAP_FILES = ("src/base/memory.c", "studies/memory.c", "tools/cairn-check/base.c",
+HEAP_FILES = ("src/base/memory.c", "studies/study.c", "tools/cairn-check/base.c",
               "python/binding/extra.c")
 OUTPUT = re.compile(r"\b(printf|puts|putchar|perror|exit|abort|_Exit)\s*\(|\bstd(out|err)\b")
 COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)

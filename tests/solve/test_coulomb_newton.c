@@ -8,7 +8,6 @@
 #include "problem/forms.h"
 #include "solve/solver.h"
 #include "studies/classic_problems.h"
-#include "studies/instance.h"
 #include "tests/check.h"
 #include "tests/problems/random_problem.h"
 

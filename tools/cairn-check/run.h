@@ -477,7 +477,7 @@ typedef struct check_run {
     double *ledger_size; /* J: by step: of the terms of its energies            */
 } check_run;
 
-/* checksums.c: compare the whole file with /checksums; false: that cannot be read. */
+/* base.c: compare the whole file with /checksums; false: that cannot be read. */
 bool check_checksums(check_run *run);
 /* run.c: open a run file, read what does not change; load step 0, 1, ... in order. */
 bool check_run_open(check_run *run, const char *path);
@@ -609,7 +609,7 @@ void check_uids(check_run *run);              /* facts.c: in the loaded state   
 void check_distance_of(check_run *run);       /* facts.c: accuracy of distances           */
 void check_slowness(check_run *run);          /* facts.c: counts slow steps               */
 void check_ending(check_run *run, bool full); /* facts.c: how it ended, after all steps */
-/* statistics.c: read /statistics; compare with the loaded state; with all states. */
+/* facts.c: read /statistics; compare with the loaded state; with all states. */
 bool check_statistics_open(check_run *run);
 void check_statistics_of(check_run *run);
 bool check_statistics(check_run *run);

@@ -8,5 +8,5 @@ else()
   set(bytes "0")
   set(count 0)
 endif()
-file(WRITE "${OUT}" "/* made by embed.cmake */\n#include \"server.h\"\n
+file(WRITE "${OUT}" "/* made by embed.cmake */\n#include \"view.h\"\n
 const unsigned char cairn_view_page[] = {\n${bytes}\n};\nconst size_t cairn_view_page_bytes = ${count};\n")

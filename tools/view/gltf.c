@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shelf.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "view.h"
 
 /* A growing array of numbers. */

@@ -6,8 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "server.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "view.h"
 
 /* ---- base64 of a gzip stream ----------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* server.c - serves the page of the viewer and its runs on 127.0.0.1; see server.h. */
+/* server.c - serves the page of the viewer and its runs on 127.0.0.1; see view.h. */
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <pthread.h>
@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "server.h"
-#include "studies/memory.h"
+#include "studies/study.h"
+#include "view.h"
 
 /* ---- who may ask the server, and for what ---------------------------------------------------- */
 

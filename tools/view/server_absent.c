@@ -1,5 +1,5 @@
 /* server_absent.c - replaces server.c where libmicrohttpd was not found at build time. */
-#include "server.h"
+#include "view.h"
 
 static const char *const why =
     "this cairn was built without libmicrohttpd; install it (Debian: libmicrohttpd-dev) and build "

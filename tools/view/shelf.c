@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "shelf.h"
-#include "studies/memory.h"
+#include "studies/study.h"
+#include "view.h"
 
 static cairn_status fail(cairn_error *error, const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include "cairn/output.h"
 
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "view.h"
 
 /* The columns of a body in a frame, in the order of the table. */

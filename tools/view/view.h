@@ -4,6 +4,7 @@
 #define CAIRN_VIEW_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "cairn/cairn.h"
@@ -85,5 +86,75 @@ cairn_status cairn_view_export_gltf(cairn_recording *run, int dimension, const c
  * `velocity` of its body. A script for ParaView, `path`.py, shows the points as balls. */
 cairn_status cairn_view_export_vtkhdf(cairn_recording *run, int dimension, const char *path,
                                       cairn_error *error);
+
+/* ---- the page, and the server that serves it ------------------------------------------------- */
+
+/* ---- the page, as `make viewer` built it; embed.cmake writes it into the program ------------- */
+
+/* HTML, packed by gzip. */
+extern const unsigned char cairn_view_page[];
+/* 0: the program was built without it. */
+extern const size_t cairn_view_page_bytes;
+
+/* ---- the server, on 127.0.0.1 ---------------------------------------------------------------- */
+
+/* GET  /TOKEN/            the page
+ * GET  /TOKEN/runs        names of the runs, as JSON
+ * GET  /TOKEN/run/K       what run K holds (cairn_recording_describe)
+ * GET  /TOKEN/rows/K?c=COLUMN,TYPE,FIRST,COUNT&c=...
+ *                         numbers, lowest byte first; TYPE is f4, f8 or i4; each range starts at a
+ *                         multiple of 8 bytes
+ * POST /TOKEN/end         ends the server
+ * POST /TOKEN/picture     a picture that the page has drawn; for `cairn export` only
+ *
+ * Everything else is refused. One thread answers, one request at a time; a page that needs much
+ * data sends many requests, so that a slow reader delays only itself. */
+
+enum { VIEW_MOST_RUNS = 2 };
+
+/* The runs to show, lent until the server is stopped. */
+typedef struct cairn_view_runs {
+    cairn_recording *items[VIEW_MOST_RUNS];
+    const char *names[VIEW_MOST_RUNS];
+    int count;
+    FILE *pictures; /* where pictures that the page sends are written; NULL: they are refused */
+} cairn_view_runs;
+
+typedef struct cairn_view_server cairn_view_server;
+
+/* Whether this program can serve at all; if not, `reason` says why, in one line. */
+bool cairn_view_is_built(const char **reason);
+
+/* Start on a free port. False: `reason` says why not. */
+bool cairn_view_server_start(const cairn_view_runs *runs, cairn_view_server **out,
+                             const char **reason);
+/* Where the page is: "http://127.0.0.1:PORT/TOKEN/". */
+const char *cairn_view_server_address(const cairn_view_server *server);
+/* Call regularly: closes connections that take too long. True: the page has requested the end. */
+bool cairn_view_server_tend(cairn_view_server *server);
+void cairn_view_server_stop(cairn_view_server *server);
+
+/* ---- the bodies of a run as shapes ----------------------------------------------------------- */
+
+/* Zero is valid: empty. */
+typedef struct cairn_view_shelf {
+    int dimension;
+    int count;           /* bodies, rows of /bodies                          */
+    cairn_shape *shapes; /* of each; they hold geometries of the shelf       */
+    cairn_pose *poses;   /* of each shape in its body                        */
+    const cairn_geometry **geometries;
+    int geometry_count;
+} cairn_view_shelf;
+
+/* Read all bodies. Containers have no geometry. */
+cairn_status cairn_view_shelf_fill(cairn_recording *run, int dimension, cairn_view_shelf *out,
+                                   cairn_error *error);
+/* Whether a shape can be drawn; containers, and shapes without their geometry, cannot. */
+bool cairn_view_is_drawn(const cairn_shape *shape);
+
+/* The pose of a shape in space: that of its body, after its own in the body. */
+cairn_pose cairn_view_pose(const cairn_pose *body, const cairn_pose *own);
+
+void cairn_view_shelf_clear(cairn_view_shelf *shelf);
 
 #endif

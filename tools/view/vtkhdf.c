@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "shelf.h"
-#include "studies/memory.h"
+#include "studies/study.h"
 #include "view.h"
 
 enum { CHUNK = 1 << 14 };
