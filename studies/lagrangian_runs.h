@@ -1,6 +1,6 @@
 /* lagrangian_runs.h - the experiments of the papers in generalised coordinates: systems, initial
- * states, and what is measured. Tests and entries share them. A step that misses its tolerance ends a run with
- * CAIRN_STOPPED. */
+ * states, and what is measured. Tests and entries share them. A step that misses its tolerance
+ * ends a run with CAIRN_STOPPED. */
 #ifndef CAIRN_STUDIES_LAGRANGIAN_RUNS_H
 #define CAIRN_STUDIES_LAGRANGIAN_RUNS_H
 

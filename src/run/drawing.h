@@ -94,8 +94,8 @@ void cairn_run_walls_destroy(cairn_run_walls *walls);
 /* ---- the folder paraview/ -------------------------------------------------------------------- */
 
 /* Series of bodies (balls), other moving shapes, contacts, joints and walls, and a script that
- * shows them. Each frame is one small file per series. The .pvd files, which list them, are rewritten at
- * every flush, so they are valid while the run is in progress. */
+ * shows them. Each frame is one small file per series. The .pvd files, which list them, are
+ * rewritten at every flush, so they are valid while the run is in progress. */
 
 /* Zero is valid: nothing is written. */
 typedef struct cairn_run_paraview {
