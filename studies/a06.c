@@ -11,7 +11,7 @@ static const char *const particle_data = "The printed mu = 0.3 does not give the
                                          "= 0.2 gives all eight values. g = 9.8, "
                                          "T = 1.6 s and the norm over both coordinates were found "
                                          "the same way; the contact is always in "
-                                         "the active set (docs/errata.md).";
+                                         "the active set (docs/references.md).";
 static const char *const bar_data =
     "The paper gives neither height nor velocities, angle, moment of inertia or T. Taken: half "
     "length 1, m = 1, I = 1/16, 72 degrees, mu = 0.75 (from [A05]), g = 9.8; falling: y = 3, "

@@ -132,7 +132,7 @@ static cairn_status solve_table(cairn_study *study, const table_line *lines, int
     cairn_status status = x && a ? CAIRN_OK : CAIRN_NO_MEMORY;
     cairn_study_note(study, "The paper's matrices cannot be drawn again. This is a family of our "
                             "own, chosen because the method converges on it: a regression table, "
-                            "not evidence for the published one (docs/errata.md).");
+                            "not evidence for the published one (docs/references.md).");
     for (int i = 0; i < count && status == CAIRN_OK; i++) {
         status = solve_line(study, &lines[i], x, a);
         cairn_instance_clear(x);

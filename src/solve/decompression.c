@@ -11,7 +11,7 @@
  * floor. Coulomb's: u_T = -lambda x_T is its law with the bound known. Velocities are recomputed
  * from r at every judgement. No proof of convergence for Coulomb's law: not meeting the tolerance
  * is reported. */
-#include "solve/decompression.h"
+#include "solve/solver.h"
 
 #include <float.h>
 #include <math.h>

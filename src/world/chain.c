@@ -29,7 +29,7 @@
 #include "problem/cut.h"
 #include "problem/forms.h"
 #include "problem/operator.h"
-#include "solve/decompression.h"
+#include "solve/solver.h"
 #include "world/step.h"
 
 static const double TIE = 1e-9;    /* of the step: impacts closer in time are simultaneous */

@@ -23,7 +23,7 @@
 
 #include "base/status.h"
 #include "problem/cut.h"
-#include "solve/decompression.h"
+#include "solve/solver.h"
 #include "world/step.h"
 #include "world/world.h"
 

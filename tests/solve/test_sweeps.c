@@ -5,7 +5,7 @@
 
 #include "cairn/cairn.h"
 #include "problem/forms.h"
-#include "solve/decompression.h"
+#include "solve/solver.h"
 #include "tests/check.h"
 #include "tests/problems/hard_problems.h"
 #include "tests/problems/lattice_problem.h"

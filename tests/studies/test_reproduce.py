@@ -15,7 +15,7 @@ ROOT = os.environ.get("CAIRN_SOURCE_DIR") or os.path.join(os.path.dirname(__file
 CAIRN = os.path.abspath(os.environ.get("CAIRN", os.path.join(ROOT, "build/release/tools/cairn")))
 SANITIZED = os.environ.get("CAIRN_SANITIZE") == "ON"
 
-# What the papers print and what cannot be so; docs/errata.md has the reasons.
+# What the papers print and what cannot be so; docs/references.md has the reasons.
 DIFFERS = {("a06-table-10-1", "k = 0 with mu = 0.3 as printed"),
            ("bl23-table-2", "N = 512: constraints at t = 8"),
            ("bl23-fig-8", "mean fixed-point iterations, mu = 0.1, as printed"),

@@ -1,5 +1,5 @@
-/* test_state.c - a world to bytes and back, the same bits every time, and the depth of the call
- * stack. */
+/* test_state.c - a world to bytes and back, the same bits every time, the depth of the call stack,
+ * and rows by uid. */
 #include <execinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -725,4 +725,52 @@ TEST(from_a_step_to_the_first_multiply_are_at_most_12_functions)
 GROUP(test_depth)
 {
     RUN(CASE(from_a_step_to_the_first_multiply_are_at_most_12_functions));
+}
+
+/* ==== test_directory: rows by uid, while bodies come and go =================================== */
+
+/* 1,000 rounds of one that comes and one that goes, beside a plain list. */
+TEST(each_uid_is_found_where_it_was_written_down)
+{
+    enum { UIDS = 3000 };
+    static int row[UIDS]; /* row + 1; 0: not there */
+    cairn_directory d = { 0 };
+    uint64_t state = 7;
+    CHECK_INT(cairn_directory_find(&d, 5), -1);
+    CHECK_OK(cairn_directory_reserve(&d, UIDS));
+    for (int k = 0; k < 20000; k++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        int uid = (int)(state >> 33) % UIDS;
+        if (row[uid]) {
+            cairn_directory_remove(&d, (uint64_t)uid);
+            row[uid] = 0;
+        } else {
+            cairn_directory_set(&d, (uint64_t)uid, k);
+            row[uid] = k + 1;
+        }
+    }
+    size_t count = 0;
+    for (int uid = 0; uid < UIDS; uid++) {
+        CHECK_INT(cairn_directory_find(&d, (uint64_t)uid), row[uid] - 1);
+        count += row[uid] != 0;
+    }
+    CHECK_INT(d.count, count);
+    cairn_directory_release(&d);
+}
+
+TEST(it_grows_and_forgets_nobody)
+{
+    cairn_directory d = { 0 };
+    for (int k = 0; k < 1000; k++) {
+        CHECK_OK(cairn_directory_reserve(&d, (size_t)k + 1));
+        cairn_directory_set(&d, (uint64_t)k << 40, k);
+    }
+    for (int k = 0; k < 1000; k++)
+        CHECK_INT(cairn_directory_find(&d, (uint64_t)k << 40), k);
+    cairn_directory_release(&d);
+}
+
+GROUP(test_directory)
+{
+    RUN(CASE(each_uid_is_found_where_it_was_written_down), CASE(it_grows_and_forgets_nobody));
 }

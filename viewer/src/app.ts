@@ -1,8 +1,7 @@
 // app.ts - the state of the page: runs, time, colours, selection. The parts of the page follow it
 // through `changed`.
 import * as THREE from 'three';
-import { kindColour, viridis, type Rgb } from './colormap';
-import { prepare, quantitiesOf, type Quantity } from './quantities';
+import { kindColour, prepare, quantitiesOf, type Quantity, type Rgb, viridis } from './quantities';
 import { placeOf, type Detail, type Frame, type Run } from './run';
 import { largeForce, RunView, type ShowOptions } from './runview';
 import { Stage } from './stage';

@@ -1,7 +1,7 @@
 // layers.ts - things that are drawn many times at once (balls, solids of one shape, tubes), and which of
 // many balls can be seen.
 import * as THREE from 'three';
-import { mapBytes, viridis, type Rgb } from './colormap';
+import { mapBytes, viridis, type Rgb } from './quantities';
 import { ballFragment, ballVertex, dotFragment, dotVertex, flag, solidFragment, solidVertex, tubeVertex } from './shaders';
 
 // ---- which of many balls can be seen ------------------------------------------------------------

@@ -1,8 +1,7 @@
 // main.ts - builds the page: opens the runs, and puts its parts together.
 import { App } from './app';
 import { firstTheme, h } from './dom';
-import { keys, legend, timeline } from './controls';
-import { panel } from './panel';
+import { keys, legend, panel, timeline } from './controls';
 import { Run } from './run';
 import { pageSource, serverSources, type Source } from './source';
 import { applyAddress, film } from './film';

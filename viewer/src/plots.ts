@@ -1,6 +1,6 @@
 // plots.ts - line plots over time: energy, residual, contacts and any other column of a step.
 import type { App } from './app';
-import { css, kindColour } from './colormap';
+import { css, kindColour } from './quantities';
 import { digits, h } from './dom';
 
 // ---- one plot, with a mark at the time that is shown --------------------------------------------

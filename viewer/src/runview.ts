@@ -1,8 +1,7 @@
 // runview.ts - one run in the scene: its bodies, walls, contacts, joints, arrows and trails.
 import * as THREE from 'three';
-import { ember } from './colormap';
 import { Balls, Solids, Style, texture, Tubes, type Eye } from './layers';
-import { contactForce, normalForce, type Quantity } from './quantities';
+import { contactForce, ember, normalForce, type Quantity } from './quantities';
 import { containerKinds, placeOf, type Contacts, type Frame, type Run } from './run';
 import { flag } from './shaders';
 import { keyOf, quaternion, readGeometry, shapeGeometry, specOf, wallGeometries, wallLines, type GeometryTables } from './shapes';
