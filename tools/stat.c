@@ -1,4 +1,5 @@
-/* stat.c - `cairn stat` and `cairn plot`: statistics of a finished run as tables and pictures. */
+/* stat.c - `cairn stat` and `cairn plot`: statistics and series of forces of a finished run as
+ * tables and pictures. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,36 +79,68 @@ static const char *known_name(const char *word)
     return NULL;
 }
 
-static int unknown_name(const char *word)
+/* What is shown: statistics, and some of the series of the run. */
+typedef struct choice {
+    cairn_names statistics;
+    cairn_series_names known; /* all series of the run */
+    int series[CAIRN_MOST_PROBES], series_count;
+} choice;
+
+enum { MOST_TABLES = CAIRN_MOST_NAMES + CAIRN_MOST_PROBES };
+
+static int unknown_name(const char *word, const cairn_series_names *series)
 {
-    const char *names[CAIRN_MOST_NAMES];
+    const char *names[MOST_TABLES];
     int count = 0;
     for (; count < CAIRN_MOST_NAMES && cairn_statistic_name(count); count++)
         names[count] = cairn_statistic_name(count);
+    for (int i = 0; i < series->count; i++)
+        names[count++] = series->items[i];
     const char *nearest = cairn_nearest_name(word, names, count);
-    fprintf(stderr, "cairn: unknown statistic '%s'", word);
+    fprintf(stderr, "cairn: unknown statistic or series '%s'", word);
     if (nearest)
         fprintf(stderr, "; did you mean '%s'?", nearest);
-    fprintf(stderr, "\n'cairn list statistics' lists them.\n");
+    fprintf(stderr, "\n'cairn list statistics' lists statistics; series are those of the scene.\n");
     return EXIT_USAGE;
 }
 
-/* The statistics named after the run, each once; without names, all of them. */
-static int read_names(const cairn_arguments *arguments, cairn_names *out)
+static void add_statistic(choice *out, const char *name)
 {
-    *out = (cairn_names){ .count = 0 };
+    for (int k = 0; k < out->statistics.count; k++)
+        if (out->statistics.items[k] == name)
+            return;
+    out->statistics.items[out->statistics.count++] = name;
+}
+
+/* Whether the run has a series of that name; it is added once. */
+static bool add_series(choice *out, const char *name)
+{
+    int found = -1;
+    for (int i = 0; i < out->known.count; i++)
+        if (strcmp(out->known.items[i], name) == 0)
+            found = i;
+    for (int k = 0; k < out->series_count; k++)
+        if (out->series[k] == found)
+            return true;
+    if (found >= 0)
+        out->series[out->series_count++] = found;
+    return found >= 0;
+}
+
+/* What is named after the run, each once; without names, everything. */
+static int read_names(const cairn_arguments *arguments, choice *out)
+{
     for (int i = 1; i < arguments->operand_count; i++) {
-        const char *name = known_name(arguments->operands[i]);
-        bool again = false;
-        if (!name)
-            return unknown_name(arguments->operands[i]);
-        for (int k = 0; k < out->count; k++)
-            again = again || out->items[k] == name;
-        if (!again)
-            out->items[out->count++] = name;
+        const char *word = arguments->operands[i], *name = known_name(word);
+        if (name)
+            add_statistic(out, name);
+        else if (!add_series(out, word))
+            return unknown_name(word, &out->known);
     }
     for (int i = 0; arguments->operand_count <= 1 && cairn_statistic_name(i); i++)
-        out->items[out->count++] = cairn_statistic_name(i);
+        add_statistic(out, cairn_statistic_name(i));
+    for (int i = 0; arguments->operand_count <= 1 && i < out->known.count; i++)
+        add_series(out, out->known.items[i]);
     return EXIT_DONE;
 }
 
@@ -153,14 +186,26 @@ static size_t last_frame(const cairn_statistic_table *t)
     return first;
 }
 
+static const char *summary_of(const cairn_statistic_table *t)
+{
+    const char *summary = cairn_statistic_summary(t->name);
+    return summary ? summary : "force, torque and work";
+}
+
+static const char *needs_of(const cairn_statistic_table *t)
+{
+    const char *needs = cairn_statistic_needs(t->name);
+    return needs ? needs : "a step";
+}
+
 /* By name: series in full, others at the last frame. In a list of all: series at the last frame. */
 static void print_table(const cairn_statistic_table *t, bool named)
 {
     bool whole = named && t->series;
-    printf("%s: %s%s\n", t->name, cairn_statistic_summary(t->name),
+    printf("%s: %s%s\n", t->name, summary_of(t),
            whole ? "" : ", the last frame");
     if (t->rows == 0)
-        printf("  nothing: no frame has %s\n", cairn_statistic_needs(t->name));
+        printf("  nothing: no frame has %s\n", needs_of(t));
     else if (named || t->series)
         print_rows(t, whole ? 0 : last_frame(t));
     else
@@ -186,36 +231,63 @@ static void destroy_tables(cairn_statistic_table *tables, int count)
         cairn_statistic_table_destroy(&tables[i]);
 }
 
-/* Measure what the arguments name; EXIT_DONE, or an exit code after a message. */
-static int measure(const cairn_arguments *arguments, cairn_names *names,
-                   cairn_statistic_table *tables)
+static int complain(const cairn_arguments *arguments, cairn_status status, cairn_error *error)
+{
+    if (!error->file[0])
+        snprintf(error->file, sizeof error->file, "%s", arguments->operand);
+    cairn_error_print(status, error);
+    return EXIT_FAILED;
+}
+
+/* Measure statistics and read series; on failure there are no tables. */
+static cairn_status fill_tables(const cairn_arguments *arguments, const choice *asked,
+                                cairn_statistic_table *tables, int *count, cairn_error *error)
+{
+    cairn_status status = CAIRN_OK;
+    *count = asked->statistics.count;
+    if (*count > 0)
+        status = cairn_run_measure(arguments->operand, &asked->statistics, &arguments->measure,
+                                   tables, error);
+    if (status != CAIRN_OK)
+        return status;
+    for (int i = 0; i < asked->series_count && status == CAIRN_OK; i++) {
+        const char *name = asked->known.items[asked->series[i]];
+        status = cairn_run_series(arguments->operand, name, &tables[*count], error);
+        *count += status == CAIRN_OK;
+    }
+    if (status != CAIRN_OK)
+        destroy_tables(tables, *count);
+    return status;
+}
+
+/* Measure and read what the arguments name; EXIT_DONE, or an exit code after a message. */
+static int measure(const cairn_arguments *arguments, choice *asked, cairn_statistic_table *tables,
+                   int *count)
 {
     cairn_error error = { 0 };
-    int code = read_names(arguments, names);
+    *asked = (choice){ .series_count = 0 };
+    cairn_status status = cairn_run_series_names(arguments->operand, &asked->known, &error);
+    if (status != CAIRN_OK)
+        return complain(arguments, status, &error);
+    int code = read_names(arguments, asked);
     if (code != EXIT_DONE)
         return code;
-    cairn_status status =
-        cairn_run_measure(arguments->operand, names, &arguments->measure, tables, &error);
-    if (status == CAIRN_OK)
-        return EXIT_DONE;
-    if (!error.file[0])
-        snprintf(error.file, sizeof error.file, "%s", arguments->operand);
-    cairn_error_print(status, &error);
-    return EXIT_FAILED;
+    status = fill_tables(arguments, asked, tables, count, &error);
+    return status == CAIRN_OK ? EXIT_DONE : complain(arguments, status, &error);
 }
 
 static int stat_run(const cairn_arguments *arguments)
 {
-    cairn_names names;
-    cairn_statistic_table tables[CAIRN_MOST_NAMES];
-    int code = measure(arguments, &names, tables);
+    choice asked;
+    cairn_statistic_table tables[MOST_TABLES];
+    int count, code = measure(arguments, &asked, tables, &count);
     if (code != EXIT_DONE)
         return code;
-    for (int i = 0; i < names.count; i++)
+    for (int i = 0; i < count; i++)
         print_table(&tables[i], arguments->operand_count > 1);
     if (arguments->out)
-        code = write_tables(tables, names.count, arguments->out);
-    destroy_tables(tables, names.count);
+        code = write_tables(tables, count, arguments->out);
+    destroy_tables(tables, count);
     return code;
 }
 
@@ -224,9 +296,10 @@ const cairn_command cairn_command_stat = {
     .operand = "RUN [NAME]...",
     .summary = "Measure a finished run: packing, contacts, stress, mixing and more",
     .details =
-        "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names. Named\n"
-        "series are printed frame by frame, profiles for the last frame; --out writes every\n"
-        "frame. Exit codes: 0 success, 1 the run cannot be read or measured, 2 usage error.",
+        "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names, and the\n"
+        "series of forces of the scene have theirs. Named series are printed in full, profiles for\n"
+        "the last frame; --out writes every frame.\n"
+        "Exit codes: 0 success, 1 the run cannot be read or measured, 2 usage error.",
     .flags = stat_flags,
     .run = stat_run,
 };
@@ -248,20 +321,20 @@ static int draw(const cairn_statistic_table *t, const char *run_title, const cha
 {
     char title[256], script[64], picture[64];
     cairn_error error = { 0 };
-    snprintf(title, sizeof title, "%s: %s", run_title, cairn_statistic_summary(t->name));
+    snprintf(title, sizeof title, "%s: %s", run_title, summary_of(t));
     snprintf(script, sizeof script, "%s.gp", t->name);
     snprintf(picture, sizeof picture, "%s.svg", t->name);
     cairn_status status = cairn_statistic_plot_write(t, title, folder, &error);
     if (status == CAIRN_UNSUPPORTED) {
         fprintf(stderr, "%s/%s: note: not drawn: no frame has %s\n", folder, picture,
-                cairn_statistic_needs(t->name));
+                needs_of(t));
         return EXIT_DONE;
     }
     if (status != CAIRN_OK)
         return cairn_error_print(status, &error);
     cairn_plot_outcome outcome = cairn_plot_draw(folder, script, picture);
     if (outcome == PLOT_DRAWN)
-        printf("  %s/%s: %s\n", folder, picture, cairn_statistic_summary(t->name));
+        printf("  %s/%s: %s\n", folder, picture, summary_of(t));
     else
         fprintf(stderr, "%s/%s: note: not drawn: gnuplot %s; %s is its script\n", folder, picture,
                 outcome == PLOT_NO_GNUPLOT ? "is not installed" : "failed", script);
@@ -270,19 +343,19 @@ static int draw(const cairn_statistic_table *t, const char *run_title, const cha
 
 static int plot_run(const cairn_arguments *arguments)
 {
-    cairn_names names;
-    cairn_statistic_table tables[CAIRN_MOST_NAMES];
+    choice asked;
+    cairn_statistic_table tables[MOST_TABLES];
     cairn_run_info info = { 0 };
     char folder[4096];
-    int code = measure(arguments, &names, tables);
+    int count, code = measure(arguments, &asked, tables, &count);
     if (code != EXIT_DONE)
         return code;
     default_folder(arguments->operand, folder, sizeof folder);
     if (cairn_run_read_info(arguments->operand, &info, NULL) != CAIRN_OK || !info.title[0])
         snprintf(info.title, sizeof info.title, "a run");
-    for (int i = 0; i < names.count && code == EXIT_DONE; i++)
+    for (int i = 0; i < count && code == EXIT_DONE; i++)
         code = draw(&tables[i], info.title, arguments->out ? arguments->out : folder);
-    destroy_tables(tables, names.count);
+    destroy_tables(tables, count);
     return code;
 }
 
@@ -291,9 +364,10 @@ const cairn_command cairn_command_plot = {
     .operand = "RUN [NAME]...",
     .summary = "Plot statistics of a finished run as SVG with gnuplot",
     .details =
-        "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names; without\n"
-        "one, all are drawn. Series are drawn against time, profiles and histograms for\n"
-        "five frames. The script of each picture is kept beside it.\n"
+        "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names, and the\n"
+        "series of forces of the scene have theirs; without one, all are drawn. Series are drawn\n"
+        "against time, profiles and histograms for five frames. The script of each picture is kept\n"
+        "beside it.\n"
         "Exit codes: 0 success, 1 failure, 2 usage error.",
     .flags = plot_flags,
     .run = plot_run,

@@ -80,6 +80,15 @@ CAIRN_API const cairn_record *cairn_event_record(int kind);
 /** Name of an action, NULL past the last. */
 CAIRN_API const char *cairn_action_name(int action);
 
+/** A series of forces: what a probe of the steps (`step.probes`) reads, written under a name. */
+typedef struct cairn_force_series {
+    const char *name; /* of its files and of its group in run.h5: letters, digits, - and _     */
+    double interval;  /* s: a row is the mean over the steps of this time; 0: a row a step     */
+} cairn_force_series;
+
+/** The table of what a series reads and how often (not its bodies, material and joint). */
+CAIRN_API const cairn_record *cairn_series_record(void);
+
 /** A scene in memory. Everything it points to is freed by cairn_scene_destroy. */
 typedef struct cairn_scene {
     char title[128];
@@ -94,6 +103,8 @@ typedef struct cairn_scene {
                                       inlet made have none                                      */
     int event_count;
     cairn_event *events; /* in the order of the scene                                           */
+    int series_count;
+    const cairn_force_series *series; /* one for each of step.probes                                  */
     int inlet_count, outlet_count;
     const char *const *inlet_names, *const *outlet_names; /* by number; "": unnamed             */
     double overlap;   /* deepest overlap at the start, as a share of the smaller radius          */

@@ -68,6 +68,10 @@ typedef struct cairn_statistic_table {
 /** An empty table of a statistic. CAIRN_NOT_FOUND when there is none of that name. */
 CAIRN_API cairn_status cairn_statistic_table_create(const char *name, int dimension,
                                                     cairn_statistic_table *out);
+/** An empty table of a series of forces, with the columns time, force, torque and work; `name` is
+ *  lent. */
+CAIRN_API void cairn_series_table_create(const char *name, int dimension,
+                                         cairn_statistic_table *out);
 /** Free the rows; zero is allowed. */
 CAIRN_API void cairn_statistic_table_destroy(cairn_statistic_table *table);
 

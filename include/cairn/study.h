@@ -21,6 +21,21 @@ CAIRN_API cairn_status cairn_run_measure(const char *path, const cairn_names *na
                                          const cairn_measure_options *options,
                                          cairn_statistic_table *tables, cairn_error *error);
 
+/** The names of the series of forces in a run. */
+typedef struct cairn_series_names {
+    int count;
+    char items[CAIRN_MOST_PROBES][48];
+} cairn_series_names;
+
+/** Which series of forces a run (a folder or its run.h5) has, sorted by name; none is no failure.
+ */
+CAIRN_API cairn_status cairn_run_series_names(const char *path, cairn_series_names *out,
+                                              cairn_error *error);
+/** Read a series of forces of a run into `table`; destroy it. `name` must outlive the table.
+ *  CAIRN_NOT_FOUND: the run has no such series. */
+CAIRN_API cairn_status cairn_run_series(const char *path, const char *name,
+                                        cairn_statistic_table *table, cairn_error *error);
+
 /** Write one page about a run (a folder or its run.h5): what was slow, where accuracy was lost,
  *  which contacts did not settle, what to change. Fails as cairn_run_read_info. */
 CAIRN_API cairn_status cairn_run_explain(const char *path, FILE *out, cairn_error *error);

@@ -84,7 +84,38 @@ CAIRN_API cairn_status cairn_world_overlap_share(cairn_world *world, double *sha
 
 /* ---- the step ------------------------------------------------------------------------------ */
 
-/** How to step. Start from cairn_step_options_default(); every field is a key of `run:`. */
+/** What force, torque and work are asked for: those of one joint, or those that act from outside on
+ *  a set of bodies, by contacts and joints. The set has all bodies that meet every condition.
+ *  Start from cairn_probe_default(), whose set has all bodies. */
+typedef struct cairn_probe {
+    int64_t joint;          /* index of the joint; -1: a set of bodies                        */
+    const uint64_t *bodies; /* uids; lent                                                     */
+    int body_count;         /* number of them; 0: any body                                    */
+    int64_t material;       /* number of their material; -1: any                              */
+    int64_t group;          /* their collision group; -1: any                                 */
+    bool boxed;             /* only dynamic bodies with their centre in the following box     */
+    cairn_vec3 low, high;   /* m: low <= x < high when the step begins                        */
+    bool about_point;       /* of a joint: the torque is that about `about`; else about its
+                               point on a                                                     */
+    cairn_vec3 about;       /* m: point of the torque                                         */
+} cairn_probe;
+
+/** A set of all bodies, with torques about the origin. */
+CAIRN_API cairn_probe cairn_probe_default(void);
+
+/** What a probe reads in one step: means of force and torque over it, and the work in it. Forces
+ *  between two bodies of the set cancel and are left out; so is their work. A joint is read as it
+ *  acts on its body a, and with the work that it does on both bodies. */
+typedef struct cairn_probe_reading {
+    cairn_vec3 force;  /* N                                                                   */
+    cairn_vec3 torque; /* N m                                                                 */
+    double work;       /* J: with the mean velocity of each body in the step                  */
+} cairn_probe_reading;
+
+enum { CAIRN_MOST_PROBES = 64 };
+
+/** How to step. Start from cairn_step_options_default(); every field is a key of `run:`, but for
+ *  the probes. */
 typedef struct cairn_step_options {
     double time_step;             /* s                                                          */
     const char *scheme;           /* a name of cairn_scheme_name                                */
@@ -114,6 +145,8 @@ typedef struct cairn_step_options {
                                      step; 0: all at once                                       */
     int64_t parts;                /* that sweeps keep the bodies in, up to CAIRN_MOST_PARTS; 0: by
                                      the number of contacts                                     */
+    const cairn_probe *probes;    /* what to read in the step; lent                             */
+    int probe_count;              /* at most CAIRN_MOST_PROBES                                  */
 } cairn_step_options;
 
 /** Scheme coulomb, solver auto, tolerance 1e-3, gamma 1; the time step must be given. */
@@ -200,6 +233,7 @@ typedef struct cairn_step_report {
      * not settle within more than one linearisation, solve.converged is false. */
     int linearisations;
     double linearisation_error;
+    const cairn_probe_reading *readings; /* one for each probe, lent until the next step; NULL: none */
 } cairn_step_report;
 
 /** Advance by one time step. On failure the world is as before the call and cairn_world_error

@@ -76,6 +76,27 @@ cairn_status cairn_statistic_table_create(const char *name, int dimension,
     return CAIRN_OK;
 }
 
+/* Forces, torques and works of a series; in 2D the torque is one number. */
+static const cairn_statistic_field series_fields[] = {
+    { { "force_x", "N", "mean force over the row's time", true }, NULL, false },
+    { { "force_y", "N", "mean force over the row's time", true }, NULL, false },
+    { { "force_z", "N", "mean force over the row's time", true }, NULL, true },
+    { { "torque_x", "N m", "mean torque over the row's time", true }, NULL, true },
+    { { "torque_y", "N m", "mean torque over the row's time", true }, NULL, true },
+    { { "torque_z", "N m", "mean torque over the row's time", true }, NULL, false },
+    { { "work", "J", "done in the row's time", true }, NULL, false },
+};
+
+void cairn_series_table_create(const char *name, int dimension, cairn_statistic_table *out)
+{
+    *out = (cairn_statistic_table){ .name = name, .dimension = dimension, .series = true };
+    out->columns[out->column_count++] =
+        (cairn_statistic_column){ "time", "s", "end of the row's time", false };
+    for (size_t i = 0; i < sizeof series_fields / sizeof series_fields[0]; i++)
+        if (is_kept(&series_fields[i], dimension))
+            out->columns[out->column_count++] = series_fields[i].column;
+}
+
 void cairn_statistic_table_destroy(cairn_statistic_table *table)
 {
     cairn_memory_free(table->values);

@@ -25,7 +25,7 @@
 
 enum { HEAD = 32 }; /* bytes before the body */
 
-static const cairn_seal seal = { "cairn checkpoint", 6, "checkpoint" };
+static const cairn_seal seal = { "cairn checkpoint", 7, "checkpoint" };
 
 /* ---- the scene ------------------------------------------------------------------------------ */
 
@@ -77,6 +77,73 @@ static void read_events(cairn_reader *r, cairn_scene *s)
     s->event_count = r->failed ? 0 : (int)count;
 }
 
+/* ---- series --------------------------------------------------------------------------------- */
+
+static void write_probe(cairn_writer *w, const cairn_probe *p)
+{
+    cairn_write_whole(w, p->joint);
+    cairn_write_whole(w, p->body_count);
+    for (int i = 0; i < p->body_count; i++)
+        cairn_write_whole(w, (int64_t)p->bodies[i]);
+    cairn_write_whole(w, p->material);
+    cairn_write_whole(w, p->group);
+    cairn_write_whole(w, p->boxed);
+    cairn_write_vector(w, p->low);
+    cairn_write_vector(w, p->high);
+    cairn_write_whole(w, p->about_point);
+    cairn_write_vector(w, p->about);
+}
+
+static void read_probe(cairn_reader *r, cairn_probe *p)
+{
+    p->joint = cairn_read_within(r, -1, INT32_MAX);
+    size_t count = cairn_read_count(r, 8);
+    uint64_t *uids = cairn_arena_take(r->arena, count, sizeof *uids);
+    r->failed = r->failed || (count > 0 && !uids) || count > INT32_MAX;
+    for (size_t i = 0; i < count && !r->failed; i++)
+        uids[i] = (uint64_t)cairn_read_within(r, 0, INT64_MAX);
+    p->bodies = uids;
+    p->body_count = r->failed ? 0 : (int)count;
+    p->material = cairn_read_within(r, -1, INT32_MAX);
+    p->group = cairn_read_within(r, -1, 30);
+    p->boxed = cairn_read_within(r, 0, 1) != 0;
+    p->low = cairn_read_vector(r);
+    p->high = cairn_read_vector(r);
+    p->about_point = cairn_read_within(r, 0, 1) != 0;
+    p->about = cairn_read_vector(r);
+}
+
+static void write_series(cairn_writer *w, const cairn_scene *s)
+{
+    cairn_write_whole(w, s->series_count);
+    for (int i = 0; i < s->series_count; i++) {
+        cairn_write_text(w, s->series[i].name);
+        cairn_write_real(w, s->series[i].interval);
+        write_probe(w, &s->step.probes[i]);
+    }
+}
+
+/* Names become those of files. */
+static void read_series(cairn_reader *r, cairn_scene *s)
+{
+    size_t count = cairn_read_count(r, 8);
+    cairn_force_series *series = cairn_arena_take(r->arena, count, sizeof *series);
+    cairn_probe *probes = cairn_arena_take(r->arena, count, sizeof *probes);
+    r->failed = r->failed || count > CAIRN_MOST_PROBES || (count > 0 && (!series || !probes));
+    for (size_t i = 0; i < count && !r->failed; i++) {
+        series[i].name = cairn_read_text(r);
+        series[i].interval = cairn_read_real(r);
+        read_probe(r, &probes[i]);
+        r->failed = r->failed || !series[i].name || !cairn_is_word(series[i].name) ||
+                    strlen(series[i].name) > 40 || !(series[i].interval >= 0);
+    }
+    s->series = series;
+    s->step.probes = probes;
+    s->series_count = s->step.probe_count = r->failed ? 0 : (int)count;
+}
+
+/* ---- the scene as a whole ------------------------------------------------------------------- */
+
 /* The scene is stored, not read again from its file, which may have changed since. Options are
  * stored by name, through their tables. */
 static void write_scene(cairn_writer *w, const cairn_scene *s)
@@ -92,6 +159,7 @@ static void write_scene(cairn_writer *w, const cairn_scene *s)
     cairn_scene_write_names(w, s->inlet_names, s->inlet_count);
     cairn_scene_write_names(w, s->outlet_names, s->outlet_count);
     write_events(w, s);
+    write_series(w, s);
 }
 
 /* Options start from their defaults: reading sets those that the file has. */
@@ -112,6 +180,7 @@ static void read_scene(cairn_reader *r, cairn_scene *s)
     s->inlet_names = cairn_scene_read_names(r, &s->inlet_count);
     s->outlet_names = cairn_scene_read_names(r, &s->outlet_count);
     read_events(r, s);
+    read_series(r, s);
 }
 
 /* ---- totals --------------------------------------------------------------------------------- */
@@ -241,7 +310,7 @@ static void read_summary(cairn_reader *r, cairn_run_summary *s)
     r->failed = r->failed || s->steps < 0 || s->frames < 0 || s->missed.count < 0;
 }
 
-/* All CAIRN_MOST_NAMES entries are written, used or not, so that the length is fixed. */
+/* All entries of arrays are written, used or not, so that the length is fixed. */
 static void write_extent(cairn_writer *w, const cairn_run_extent *e)
 {
     cairn_write_whole(w, e->steps);
@@ -251,6 +320,14 @@ static void write_extent(cairn_writer *w, const cairn_run_extent *e)
     for (int i = 0; i < CAIRN_MOST_NAMES; i++)
         cairn_write_whole(w, e->statistics[i]);
     write_entries(w, &cairn_energy_entries, &e->totals);
+    for (int i = 0; i < CAIRN_MOST_PROBES; i++) {
+        const cairn_probe_reading *sum = &e->series[i].sum;
+        cairn_write_whole(w, e->series[i].rows);
+        cairn_write_whole(w, e->series[i].steps);
+        cairn_write_vector(w, sum->force);
+        cairn_write_vector(w, sum->torque);
+        cairn_write_real(w, sum->work);
+    }
 }
 
 static void read_extent(cairn_reader *r, cairn_run_extent *e)
@@ -262,6 +339,14 @@ static void read_extent(cairn_reader *r, cairn_run_extent *e)
     for (int i = 0; i < CAIRN_MOST_NAMES; i++)
         e->statistics[i] = cairn_read_within(r, 0, INT64_MAX);
     read_entries(r, &cairn_energy_entries, &e->totals);
+    for (int i = 0; i < CAIRN_MOST_PROBES; i++) {
+        cairn_probe_reading *sum = &e->series[i].sum;
+        e->series[i].rows = cairn_read_within(r, 0, INT64_MAX);
+        e->series[i].steps = cairn_read_within(r, 0, INT64_MAX);
+        sum->force = cairn_read_vector(r);
+        sum->torque = cairn_read_vector(r);
+        sum->work = cairn_read_real(r);
+    }
 }
 
 /* Positions of bodies at the start. One entry more than needed is allocated, so that NULL always

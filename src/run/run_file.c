@@ -435,7 +435,7 @@ static cairn_status cut(cairn_run_file *f, const cairn_run_extent *to, cairn_err
     TRY(cairn_run_table_cut(&f->bodies, to->bodies, error));
     TRY(cut_geometry(f, error));
     TRY(cairn_run_table_cut(&f->joints, to->joints, error));
-    TRY(cairn_run_statistics_cut(&f->statistics, to->statistics, &to->totals, error));
+    TRY(cairn_run_statistics_cut(&f->statistics, to, error));
     TRY(cut_frames(f, to->frames, error));
     return f->full ? cairn_run_certificate_cut(&f->certificate, to->steps, error) : CAIRN_OK;
 }
@@ -479,9 +479,8 @@ cairn_run_extent cairn_run_file_tell(const cairn_run_file *f)
     cairn_run_extent extent = { .steps = cairn_run_table_rows(&f->steps),
                                 .frames = (int64_t)f->frame_time.rows,
                                 .bodies = cairn_run_table_rows(&f->bodies),
-                                .joints = cairn_run_table_rows(&f->joints),
-                                .totals = f->statistics.totals };
-    cairn_run_statistics_rows(&f->statistics, extent.statistics);
+                                .joints = cairn_run_table_rows(&f->joints) };
+    cairn_run_statistics_tell(&f->statistics, &extent);
     return extent;
 }
 
@@ -520,7 +519,7 @@ static cairn_status write_steps(cairn_run_file *f, cairn_error *error)
     if (f->frictions)
         TRY(cairn_hdf5_column_append(&f->friction, (size_t)f->waiting_count, f->frictions, error));
     f->waiting_count = 0;
-    return CAIRN_OK;
+    return cairn_run_statistics_write(&f->statistics, false, error);
 }
 
 /* The friction of every material in the last step. */
@@ -548,7 +547,7 @@ cairn_status cairn_run_file_step(cairn_run_file *f, int64_t step, double time,
         note_friction(f, f->frictions + f->waiting_count * f->scene->material_count);
     f->waiting[f->waiting_count++] = (step_row){ step, time, solver_number(report->solve.solver),
                                                  cairn_world_gravity(f->scene->world), *report };
-    cairn_run_statistics_step(&f->statistics, report);
+    TRY(cairn_run_statistics_step(&f->statistics, time, report));
     if (f->waiting_count < STEP_BUFFER)
         return CAIRN_OK;
     cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
@@ -780,6 +779,7 @@ static cairn_status close_file(cairn_run_file *f, cairn_error *error)
 static cairn_status finish(cairn_run_file *f, const cairn_run_summary *summary,
                            const cairn_run_ending *ending, cairn_error *error)
 {
+    TRY(cairn_run_statistics_write(&f->statistics, true, error));
     TRY(write_totals(f->file, summary, ending, error));
     /* The attributes of the root changed, so its checksum must be computed again. */
     f->sums.stale = true;

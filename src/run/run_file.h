@@ -32,6 +32,13 @@ cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error
 /* A run file that is being written. */
 typedef struct cairn_run_file cairn_run_file;
 
+/* How far a series goes: its rows, and the steps since the last row with the sums of what they read,
+ * for a row that is a mean. */
+typedef struct cairn_run_series_mark {
+    int64_t rows, steps;
+    cairn_probe_reading sum;
+} cairn_run_series_mark;
+
 /* How far a file goes: the number of rows in its tables. Rows that belong to frames follow from the
  * offsets in the file itself. */
 typedef struct cairn_run_extent {
@@ -39,6 +46,7 @@ typedef struct cairn_run_extent {
     int64_t statistics[CAIRN_MOST_NAMES]; /* in the order of run.statistics             */
     /* J: works and losses so far, as the statistics sum them */
     cairn_energy totals;
+    cairn_run_series_mark series[CAIRN_MOST_PROBES]; /* in the order of the scene */
 } cairn_run_extent;
 
 /* With `to` NULL, create folder/run.h5.part with the settings of the scene. Otherwise open it,
@@ -139,7 +147,8 @@ cairn_status cairn_run_summary_write(const cairn_run_summary *summary, const cai
 /* ---- statistics ------------------------------------------------------------------------------ */
 
 /* The statistics that a run measures at its frames: the group /statistics of
- * run.h5 and the files statistics/NAME.csv (docs/statistics.md). */
+ * run.h5 and the files statistics/NAME.csv (docs/statistics.md); and the series of forces that it
+ * reads in its steps: the group /series and the files series/NAME.csv (docs/series.md). */
 
 /* Zero is valid: nothing is measured. */
 typedef struct cairn_run_statistics {
@@ -149,6 +158,9 @@ typedef struct cairn_run_statistics {
     cairn_hdf5_writer *writer;
     struct cairn_run_statistic *items; /* one for each name of run.statistics; owned */
     int count;
+    struct cairn_run_statistic *series; /* one for each series of the scene; owned */
+    int series_count;
+    double time;         /* s: reached by the last step */
     cairn_energy totals; /* J: works and losses, summed over the steps so far */
     cairn_arena arena;
 } cairn_run_statistics;
@@ -157,14 +169,19 @@ typedef struct cairn_run_statistics {
  * must outlive the statistics. */
 cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const cairn_scene *scene,
                                          cairn_run_statistics *out, cairn_error *error);
-/* Rows of each table so far; `rows` has room for CAIRN_MOST_NAMES. */
-void cairn_run_statistics_rows(const cairn_run_statistics *s, int64_t *rows);
-/* In a file that is being continued: keep the first `rows[i]` rows of table i, write them to the
- * CSV files again, and continue from `totals`. */
-cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *rows,
-                                      const cairn_energy *totals, cairn_error *error);
-/* Add works and losses of a step. */
-void cairn_run_statistics_step(cairn_run_statistics *s, const cairn_step_report *report);
+/* How far the tables go so far: sets the parts of the extent that belong to them. */
+void cairn_run_statistics_tell(const cairn_run_statistics *s, cairn_run_extent *extent);
+/* In a file that is being continued: keep the rows that the extent says, write them to the CSV
+ * files again, and continue from its sums. */
+cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const cairn_run_extent *to,
+                                      cairn_error *error);
+/* Add works and losses of a step that led to `time` (s), and what its probes read. Rows of series
+ * wait in memory. */
+cairn_status cairn_run_statistics_step(cairn_run_statistics *s, double time,
+                                       const cairn_step_report *report);
+/* Write the rows of series that wait. With `last`, also rows for the steps since the last complete
+ * interval. */
+cairn_status cairn_run_statistics_write(cairn_run_statistics *s, bool last, cairn_error *error);
 /* Measure the current state of the world, which is the state after `step` steps, and append the
  * rows. */
 cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, cairn_error *error);

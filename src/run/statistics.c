@@ -1,10 +1,15 @@
-/* statistics.c - the statistics that a run measures at its frames; and samples of a world.
+/* statistics.c - the statistics that a run measures at its frames, the series of forces that it
+ * reads in its steps, and samples of a world.
  *
  * A statistic writes the same rows to a group of run.h5 and to a CSV file. Its table in memory
- * holds the rows of one frame at a time. */
+ * holds the rows of one frame at a time; that of a series the rows of the steps since the last
+ * write. */
 
+#include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/status.h"
@@ -16,11 +21,13 @@
 #include "run/frame.h"
 #include "run/run_file.h"
 
-/* One statistic: its rows of the current frame, its columns in run.h5, and its CSV file. */
+/* One statistic or series: its rows that are not written yet, its columns in run.h5, and its CSV
+ * file. */
 typedef struct cairn_run_statistic {
     cairn_statistic_table table;
     cairn_hdf5_column columns[CAIRN_STATISTIC_COLUMNS];
     cairn_file csv;
+    cairn_run_series_mark mark; /* of a series: the steps that are not in a row yet */
 } cairn_run_statistic;
 
 /* ---- the beginning -------------------------------------------------------------------------- */
@@ -42,22 +49,21 @@ static cairn_status create_columns(hid_t parent, cairn_hdf5_writer *writer,
     return status;
 }
 
-static cairn_status csv_path(const cairn_run_statistics *s, const char *name, char *path,
-                             cairn_error *error)
+static cairn_status csv_path(const cairn_run_statistics *s, const char *kind, const char *name,
+                             char *path, cairn_error *error)
 {
     char part[64];
-    snprintf(part, sizeof part, "statistics/%s.csv", name);
+    snprintf(part, sizeof part, "%s/%s.csv", kind, name);
     return cairn_path_join(s->folder, part, path, error);
 }
 
-static cairn_status start_item(cairn_run_statistics *s, hid_t group, const char *name,
+/* `kind` names the group and the folder: statistics or series. */
+static cairn_status start_item(cairn_run_statistics *s, hid_t group, const char *kind,
                                cairn_run_statistic *item, cairn_error *error)
 {
     char path[CAIRN_PATH_BYTES];
-    int dimension = cairn_world_dimension(s->scene->world);
-    TRY(cairn_statistic_table_create(name, dimension, &item->table));
     TRY(create_columns(group, s->writer, item, error));
-    TRY(csv_path(s, name, path, error));
+    TRY(csv_path(s, kind, item->table.name, path, error));
     TRY(cairn_file_create(path, &item->csv, error));
     cairn_statistic_write_head(item->csv.stream, &item->table);
     return CAIRN_OK;
@@ -68,39 +74,109 @@ static cairn_status start_item(cairn_run_statistics *s, hid_t group, const char 
 static cairn_status start_all(cairn_run_statistics *s, hid_t group, cairn_error *error)
 {
     const cairn_names *names = &s->scene->run.statistics;
+    int dimension = cairn_world_dimension(s->scene->world);
     TRY(cairn_hdf5_record(group, cairn_measure_record(), &s->scene->measure, error));
-    for (; s->count < names->count; s->count++)
-        TRY(start_item(s, group, names->items[s->count], &s->items[s->count], error));
+    for (; s->count < names->count; s->count++) {
+        cairn_run_statistic *item = &s->items[s->count];
+        TRY(cairn_statistic_table_create(names->items[s->count], dimension, &item->table));
+        TRY(start_item(s, group, "statistics", item, error));
+    }
     return CAIRN_OK;
+}
+
+/* What a series reads, as attributes of its group: enough to compute it again. */
+static cairn_status describe_series(hid_t group, const cairn_force_series *series,
+                                    const cairn_probe *probe, cairn_error *error)
+{
+    hid_t own;
+    cairn_hdf5_values bodies = { CAIRN_HDF5_ULONG, probe->body_count, probe->bodies };
+    const struct {
+        const char *name;
+        cairn_hdf5_values values;
+    } attributes[] = {
+        { "joint", { CAIRN_HDF5_LONG, 1, &probe->joint } },
+        { "material", { CAIRN_HDF5_LONG, 1, &probe->material } },
+        { "group", { CAIRN_HDF5_LONG, 1, &probe->group } },
+        { "low", { CAIRN_HDF5_REAL, probe->boxed ? 3 : 0, &probe->low } },
+        { "high", { CAIRN_HDF5_REAL, probe->boxed ? 3 : 0, &probe->high } },
+        { "about", { CAIRN_HDF5_REAL, probe->about_point ? 3 : 0, &probe->about } },
+        { "interval", { CAIRN_HDF5_REAL, 1, &series->interval } },
+    };
+    TRY(cairn_hdf5_group(group, series->name, &own, error));
+    cairn_status status = CAIRN_OK;
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0] && status == CAIRN_OK; i++)
+        if (attributes[i].values.count > 0)
+            status = cairn_hdf5_attribute(own, attributes[i].name, attributes[i].values, error);
+    if (status == CAIRN_OK && probe->body_count > 0)
+        status = cairn_hdf5_attribute(own, "bodies", bodies, error);
+    H5Gclose(own);
+    return status;
+}
+
+static cairn_status start_series(cairn_run_statistics *s, hid_t group, cairn_error *error)
+{
+    int dimension = cairn_world_dimension(s->scene->world);
+    for (; s->series_count < s->scene->series_count; s->series_count++) {
+        cairn_run_statistic *item = &s->series[s->series_count];
+        const cairn_force_series *series = &s->scene->series[s->series_count];
+        cairn_series_table_create(series->name, dimension, &item->table);
+        TRY(start_item(s, group, "series", item, error));
+        TRY(describe_series(group, series, &s->scene->step.probes[s->series_count], error));
+    }
+    return CAIRN_OK;
+}
+
+/* The group and the folder of one kind. */
+static cairn_status start_kind(const cairn_run_statistics *s, hid_t file, const char *kind,
+                               hid_t *group, cairn_error *error)
+{
+    char path[CAIRN_PATH_BYTES];
+    TRY(cairn_path_join(s->folder, kind, path, error));
+    TRY(cairn_folder_create(path, error));
+    return cairn_hdf5_group(file, kind, group, error);
+}
+
+static cairn_run_statistic *make_items(int count)
+{
+    return cairn_memory_zeroed((size_t)count, sizeof(cairn_run_statistic));
 }
 
 /* The writer was set by the owner before, and is kept. */
 cairn_status cairn_run_statistics_create(hid_t file, const char *folder, const cairn_scene *scene,
                                          cairn_run_statistics *out, cairn_error *error)
 {
-    char path[CAIRN_PATH_BYTES];
     hid_t group;
     int count = scene->run.statistics.count;
+    cairn_status status = CAIRN_OK;
     *out = (cairn_run_statistics){ .scene = scene, .folder = folder, .writer = out->writer };
-    if (count == 0)
-        return CAIRN_OK;
-    TRY(cairn_path_join(folder, "statistics", path, error));
-    TRY(cairn_folder_create(path, error));
-    out->items = cairn_memory_zeroed((size_t)count, sizeof *out->items);
-    if (!out->items)
-        return CAIRN_NO_MEMORY;
-    TRY(cairn_hdf5_group(file, "statistics", &group, error));
-    cairn_status status = start_all(out, group, error);
-    H5Gclose(group);
+    if (count > 0) {
+        out->items = make_items(count);
+        TRY(out->items ? CAIRN_OK : CAIRN_NO_MEMORY);
+        TRY(start_kind(out, file, "statistics", &group, error));
+        status = start_all(out, group, error);
+        H5Gclose(group);
+    }
+    if (scene->series_count > 0 && status == CAIRN_OK) {
+        out->series = make_items(scene->series_count);
+        TRY(out->series ? CAIRN_OK : CAIRN_NO_MEMORY);
+        TRY(start_kind(out, file, "series", &group, error));
+        status = start_series(out, group, error);
+        H5Gclose(group);
+    }
     return status;
 }
 
 /* ---- going on ------------------------------------------------------------------------------- */
 
-void cairn_run_statistics_rows(const cairn_run_statistics *s, int64_t *rows)
+void cairn_run_statistics_tell(const cairn_run_statistics *s, cairn_run_extent *extent)
 {
+    extent->totals = s->totals;
     for (int i = 0; i < s->count; i++)
-        rows[i] = (int64_t)s->items[i].columns[0].rows;
+        extent->statistics[i] = (int64_t)s->items[i].columns[0].rows;
+    for (int i = 0; i < s->series_count; i++) {
+        extent->series[i] = s->series[i].mark;
+        extent->series[i].rows = (int64_t)s->series[i].columns[0].rows;
+    }
 }
 
 /* Read rows [first, first + part->rows) of a table from the HDF5 file, at most CAIRN_STEP_CHUNK.
@@ -137,12 +213,16 @@ static cairn_status cut_item(cairn_run_statistic *item, int64_t rows, cairn_aren
     return CAIRN_OK;
 }
 
-cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *rows,
-                                      const cairn_energy *totals, cairn_error *error)
+cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const cairn_run_extent *to,
+                                      cairn_error *error)
 {
     for (int i = 0; i < s->count; i++)
-        TRY(cut_item(&s->items[i], rows[i], &s->arena, error));
-    s->totals = *totals;
+        TRY(cut_item(&s->items[i], to->statistics[i], &s->arena, error));
+    for (int i = 0; i < s->series_count; i++) {
+        s->series[i].mark = to->series[i];
+        TRY(cut_item(&s->series[i], to->series[i].rows, &s->arena, error));
+    }
+    s->totals = to->totals;
     return CAIRN_OK;
 }
 
@@ -150,14 +230,62 @@ cairn_status cairn_run_statistics_cut(cairn_run_statistics *s, const int64_t *ro
 
 /* Works and losses are sums since the start. All entries are added, also the energies, whose sums
  * nobody uses. */
-void cairn_run_statistics_step(cairn_run_statistics *s, const cairn_step_report *report)
+static void add_energy(cairn_run_statistics *s, const cairn_energy *energy)
 {
     for (int i = 0; s->count > 0 && i < cairn_energy_entries.count; i++) {
         const cairn_report_entry *entry = &cairn_energy_entries.items[i];
-        double sum = cairn_report_entry_get(entry, &s->totals) +
-                     cairn_report_entry_get(entry, &report->energy);
+        double sum =
+            cairn_report_entry_get(entry, &s->totals) + cairn_report_entry_get(entry, energy);
         cairn_report_entry_set(entry, &s->totals, sum);
     }
+}
+
+/* The row of a series: means of force and torque over its steps, and the sum of their work. */
+static cairn_status add_series_row(cairn_run_statistic *item, double time)
+{
+    cairn_statistic_table *t = &item->table;
+    const cairn_probe_reading *sum = &item->mark.sum;
+    double share = 1 / (double)item->mark.steps;
+    cairn_vec3 f = cairn_scale(share, sum->force), m = cairn_scale(share, sum->torque);
+    const double flat[] = { time, f.x, f.y, m.z, sum->work };
+    const double full[] = { time, f.x, f.y, f.z, m.x, m.y, m.z, sum->work };
+    size_t next = t->rows * (size_t)t->column_count;
+    void *block = t->values;
+    TRY(cairn_memory_reserve(&block, &t->capacity, next + (size_t)t->column_count,
+                             sizeof *t->values));
+    t->values = block;
+    memcpy(t->values + next, t->dimension == 2 ? flat : full,
+           (size_t)t->column_count * sizeof *t->values);
+    t->rows++;
+    item->mark = (cairn_run_series_mark){ .rows = 0 };
+    return CAIRN_OK;
+}
+
+/* Whether the step that led to `time` passed a multiple of the interval. This follows from the time
+ * alone, so that a resumed run has the same rows. The slack absorbs rounding. */
+static bool is_row_due(double interval, double time, double h)
+{
+    double slack = 1e-6 * h;
+    return interval <= h ||
+           floor((time + slack) / interval) > floor((time - h + slack) / interval);
+}
+
+cairn_status cairn_run_statistics_step(cairn_run_statistics *s, double time,
+                                       const cairn_step_report *report)
+{
+    add_energy(s, &report->energy);
+    s->time = time;
+    for (int i = 0; i < s->series_count; i++) {
+        cairn_run_series_mark *mark = &s->series[i].mark;
+        const cairn_probe_reading *now = &report->readings[i];
+        mark->sum.force = cairn_add(mark->sum.force, now->force);
+        mark->sum.torque = cairn_add(mark->sum.torque, now->torque);
+        mark->sum.work += now->work;
+        mark->steps++;
+        if (is_row_due(s->scene->series[i].interval, time, s->scene->step.time_step))
+            TRY(add_series_row(&s->series[i], time));
+    }
+    return CAIRN_OK;
 }
 
 /* Append the rows of the frame to the HDF5 file, column by column. */
@@ -171,6 +299,23 @@ static cairn_status append_rows(cairn_run_statistic *item, cairn_arena *arena, c
         for (size_t k = 0; k < t->rows; k++)
             numbers[k] = t->values[k * (size_t)t->column_count + (size_t)i];
         TRY(cairn_hdf5_column_append(&item->columns[i], t->rows, numbers, error));
+    }
+    return CAIRN_OK;
+}
+
+cairn_status cairn_run_statistics_write(cairn_run_statistics *s, bool last, cairn_error *error)
+{
+    for (int i = 0; i < s->series_count; i++) {
+        cairn_run_statistic *item = &s->series[i];
+        cairn_arena_moment before = cairn_arena_now(&s->arena);
+        if (last && item->mark.steps > 0)
+            TRY(add_series_row(item, s->time));
+        if (item->table.rows == 0)
+            continue;
+        cairn_statistic_write_rows(item->csv.stream, &item->table);
+        TRY(append_rows(item, &s->arena, error));
+        item->table.rows = 0;
+        cairn_arena_return(&s->arena, before);
     }
     return CAIRN_OK;
 }
@@ -208,12 +353,17 @@ cairn_status cairn_run_statistics_frame(cairn_run_statistics *s, int64_t step, c
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
+static void close_items(cairn_run_statistic *items, int room)
+{
+    for (int i = 0; items && i < room; i++)
+        for (int k = 0; k < CAIRN_STATISTIC_COLUMNS; k++)
+            cairn_hdf5_column_close(&items[i].columns[k]);
+}
+
 void cairn_run_statistics_close(cairn_run_statistics *s)
 {
-    int room = s->items ? s->scene->run.statistics.count : 0;
-    for (int i = 0; i < room; i++)
-        for (int k = 0; k < CAIRN_STATISTIC_COLUMNS; k++)
-            cairn_hdf5_column_close(&s->items[i].columns[k]);
+    close_items(s->items, s->items ? s->scene->run.statistics.count : 0);
+    close_items(s->series, s->series ? s->scene->series_count : 0);
 }
 
 static bool is_measured(const cairn_run_statistics *s, const char *name)
@@ -224,6 +374,42 @@ static bool is_measured(const cairn_run_statistics *s, const char *name)
     return false;
 }
 
+/* Whether a file of the folder series/ is one of this run. */
+static bool is_of_series(const cairn_run_statistics *s, const char *file)
+{
+    char name[64];
+    for (int i = 0; i < s->series_count; i++) {
+        snprintf(name, sizeof name, "%s.csv", s->series[i].table.name);
+        if (strcmp(name, file) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The folder series/ has the tables of one run only. */
+static cairn_status remove_old_series(const cairn_run_statistics *s, cairn_error *error)
+{
+    char inside[CAIRN_PATH_BYTES], path[CAIRN_PATH_BYTES];
+    TRY(cairn_path_join(s->folder, "series", inside, error));
+    DIR *entries = opendir(inside);
+    const struct dirent *entry;
+    cairn_status status = CAIRN_OK;
+    while (entries && status == CAIRN_OK && (entry = readdir(entries))) {
+        size_t length = strlen(entry->d_name);
+        if (length < 5 || strcmp(entry->d_name + length - 4, ".csv") != 0 ||
+            is_of_series(s, entry->d_name))
+            continue;
+        status = cairn_path_join(inside, entry->d_name, path, error);
+        if (status == CAIRN_OK)
+            unlink(path);
+    }
+    if (entries)
+        closedir(entries);
+    if (s->series_count == 0)
+        rmdir(inside); /* if it is empty */
+    return status;
+}
+
 /* Files of statistics that this run does not measure are those of an earlier run in the same
  * folder. */
 cairn_status cairn_run_statistics_commit(cairn_run_statistics *s, cairn_error *error)
@@ -231,22 +417,29 @@ cairn_status cairn_run_statistics_commit(cairn_run_statistics *s, cairn_error *e
     char path[CAIRN_PATH_BYTES];
     for (int i = 0; i < s->count; i++)
         TRY(cairn_file_commit(&s->items[i].csv, error));
+    for (int i = 0; i < s->series_count; i++)
+        TRY(cairn_file_commit(&s->series[i].csv, error));
     for (int i = 0; cairn_statistic_name(i); i++) {
-        TRY(csv_path(s, cairn_statistic_name(i), path, error));
+        TRY(csv_path(s, "statistics", cairn_statistic_name(i), path, error));
         if (!is_measured(s, cairn_statistic_name(i)))
             remove(path);
     }
-    return CAIRN_OK;
+    return remove_old_series(s, error);
+}
+
+static void destroy_items(cairn_run_statistic *items, int room)
+{
+    for (int i = 0; items && i < room; i++) {
+        cairn_file_abandon(&items[i].csv);
+        cairn_statistic_table_destroy(&items[i].table);
+    }
+    cairn_memory_free(items);
 }
 
 void cairn_run_statistics_destroy(cairn_run_statistics *s)
 {
-    int room = s->items ? s->scene->run.statistics.count : 0;
-    for (int i = 0; i < room; i++) {
-        cairn_file_abandon(&s->items[i].csv);
-        cairn_statistic_table_destroy(&s->items[i].table);
-    }
-    cairn_memory_free(s->items);
+    destroy_items(s->items, s->items ? s->scene->run.statistics.count : 0);
+    destroy_items(s->series, s->series ? s->scene->series_count : 0);
     cairn_arena_destroy(&s->arena);
     *s = (cairn_run_statistics){ .count = 0 };
 }

@@ -458,7 +458,22 @@ static const cairn_yaml_node *drive_or_joint(const cairn_yaml_node *joint, const
     return joint;
 }
 
-static cairn_status read_joint(cairn_scene_build *b, const cairn_yaml_node *node)
+/* The name by which series find the joint; without one it gets "". */
+static cairn_status read_joint_name(cairn_scene_build *b, const cairn_yaml_node *options,
+                                    const char **out)
+{
+    const cairn_yaml_node *node = cairn_yaml_find(options, "name");
+    *out = "";
+    if (!node)
+        return CAIRN_OK;
+    TRY(cairn_scene_read_name(b, node, out));
+    for (int i = 0; b->joint_names[i]; i++)
+        if (strcmp(b->joint_names[i], *out) == 0)
+            return cairn_yaml_fail(node, NULL, b->error, "the name '%s' is given twice", *out);
+    return CAIRN_OK;
+}
+
+static cairn_status read_joint(cairn_scene_build *b, const cairn_yaml_node *node, const char **name)
 {
     int kind;
     const cairn_yaml_node *options;
@@ -470,6 +485,7 @@ static cairn_status read_joint(cairn_scene_build *b, const cairn_yaml_node *node
         def.axis = (cairn_vec3){ 1, 0, 0 };
     TRY(cairn_scene_check_keys(b, options, &keys));
     TRY(cairn_scene_read_record(b, options, keys.record, &def));
+    TRY(read_joint_name(b, options, name));
     TRY(read_side(b, cairn_yaml_find(options, "a"), &def.a));
     TRY(read_side(b, cairn_yaml_find(options, "b"), &def.b));
     TRY(read_drive(b, cairn_yaml_find(options, "turn"), &def.turn));
@@ -492,7 +508,17 @@ cairn_status cairn_scene_read_joints(cairn_scene_build *b)
     if (!list)
         return CAIRN_OK;
     TRY(cairn_scene_check_list(b, list, "joints"));
-    for (const cairn_yaml_node *n = list->first; n; n = n->next)
-        TRY(read_joint(b, n));
+    b->joint_names =
+        cairn_arena_take(&b->tree.arena, (size_t)list->count + 1, sizeof *b->joint_names);
+    if (!b->joint_names)
+        return cairn_scene_no_memory(b);
+    memset(b->joint_names, 0, ((size_t)list->count + 1) * sizeof *b->joint_names);
+    b->first_joint = cairn_world_joint_count(b->scene->world);
+    int count = 0;
+    for (const cairn_yaml_node *n = list->first; n; n = n->next) {
+        const char *name;
+        TRY(read_joint(b, n, &name));
+        b->joint_names[count++] = name;
+    }
     return CAIRN_OK;
 }

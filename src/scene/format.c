@@ -66,6 +66,8 @@ static const cairn_scene_key root_further[] = {
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/outlet\"}}" },
     { "events", false, "what happens once, when something else does",
       "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/event\"}}" },
+    { "series", false, "forces, torques and works that are written for every step",
+      "{\"type\": \"array\", \"items\": {\"$ref\": \"#/$defs/series\"}, \"maxItems\": 64}" },
     { "run", true, "how to step and what to write", "{\"$ref\": \"#/$defs/run\"}" },
     { "measure", false, "how the statistics of run.statistics are measured",
       "{\"$ref\": \"#/$defs/measure\"}" },
@@ -494,6 +496,53 @@ cairn_scene_keys cairn_scene_condition_keys(int kind)
     return (cairn_scene_keys){ .record = record };
 }
 
+/* ---- series --------------------------------------------------------------------------------- */
+
+static void series_default(void *options)
+{
+    cairn_scene_series *s = options;
+    *s = (cairn_scene_series){ .probe = cairn_probe_default() };
+    s->probe.low = (cairn_vec3){ -1e30, -1e30, -1e30 };
+    s->probe.high = (cairn_vec3){ 1e30, 1e30, 1e30 };
+}
+
+static const cairn_option series_options[] = {
+    { "interval", CAIRN_OPTION_REAL, false, offsetof(cairn_scene_series, series.interval), 0, 1e9,
+      "s", "a row is the mean over the steps of this time; 0: a row a step", NULL },
+    { "about", CAIRN_OPTION_VECTOR, false, offsetof(cairn_scene_series, probe.about), -1e30, 1e30,
+      "m", "point of the torque; when not given the origin, of a joint its point", NULL },
+    { "group", CAIRN_OPTION_INTEGER, false, offsetof(cairn_scene_series, probe.group), -1, 30, "",
+      "collision group of the bodies; -1: any", NULL },
+    { "low", CAIRN_OPTION_VECTOR, false, offsetof(cairn_scene_series, probe.low), -1e30, 1e30, "m",
+      "lower corner of a box: dynamic bodies with their centre in it; -1e30: open", NULL },
+    { "high", CAIRN_OPTION_VECTOR, false, offsetof(cairn_scene_series, probe.high), -1e30, 1e30,
+      "m", "upper corner; 1e30: open", NULL },
+};
+
+const cairn_record *cairn_series_record(void)
+{
+    static const cairn_record record = {
+        "series",       "force, torque and work on bodies or of a joint",
+        sizeof(cairn_scene_series), series_default,
+        series_options, CAIRN_COUNT(series_options),
+    };
+    return &record;
+}
+
+cairn_scene_keys cairn_scene_series_keys(void)
+{
+    static const cairn_scene_key further[] = {
+        { "name", true, "of the file and of the group in run.h5: letters, digits, - and _",
+          "{\"type\": \"string\", \"pattern\": \"^[A-Za-z0-9_-]+$\", \"maxLength\": 40}" },
+        { "bodies", false, "name of a body, or list of names",
+          "{\"anyOf\": [{\"type\": \"string\"}, {\"type\": \"array\", \"items\": {\"type\": "
+          "\"string\"}, \"minItems\": 1}]}" },
+        { "material", false, "name of the material of the bodies", NAME_SCHEMA },
+        { "joint", false, "name of a joint", NAME_SCHEMA },
+    };
+    return (cairn_scene_keys){ cairn_series_record(), NULL, further, CAIRN_COUNT(further) };
+}
+
 const cairn_scene_choice cairn_scene_joints = { "joint", cairn_joint_record };
 
 #define DRIVE_SCHEMA "{\"$ref\": \"#/$defs/drive\"}"
@@ -506,6 +555,7 @@ cairn_scene_keys cairn_scene_joint_keys(int kind)
         { "turn", false, "limits, motor, friction, spring of its angle", DRIVE_SCHEMA },
         { "a", true, "name of the first body", "{\"type\": \"string\"}" },
         { "b", false, "name of the second body; without it the world", "{\"type\": \"string\"}" },
+        { "name", false, "for series", NAME_SCHEMA },
         { "slide", false, "limits, motor, friction, spring of its length", DRIVE_SCHEMA },
     };
     int first = cairn_joint_turns((cairn_joint_kind)kind) ? 0 : 1;

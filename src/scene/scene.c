@@ -131,6 +131,7 @@ static cairn_status build(cairn_scene_build *b)
     TRY(cairn_scene_read_generators(b));
     TRY(cairn_scene_read_outlets(b));
     TRY(cairn_scene_read_events(b));
+    TRY(cairn_scene_read_series(b));
     return cairn_scene_check_overlap(b);
 }
 

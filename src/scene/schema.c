@@ -435,6 +435,7 @@ static cairn_status write_definitions(cairn_json *json)
         write_choice(json, &cairn_scene_generators, NULL),
         write_choice(json, &cairn_scene_outlets, NULL),
         write_definition(json, "event", cairn_scene_event_keys()),
+        write_definition(json, "series", cairn_scene_series_keys()),
         write_choice(json, &cairn_scene_conditions, NULL),
         write_choice(json, &cairn_scene_joints, NULL),
         write_definition(json, "drive", (cairn_scene_keys){ .record = cairn_joint_drive_record() }),

@@ -64,6 +64,12 @@ extern const cairn_scene_choice cairn_scene_shapes, cairn_scene_drivers, cairn_s
     cairn_scene_joints, cairn_scene_functions, cairn_scene_outlets, cairn_scene_conditions,
     cairn_scene_actions;
 cairn_scene_keys cairn_scene_event_keys(void);
+cairn_scene_keys cairn_scene_series_keys(void);
+/* A series as it is read. */
+typedef struct cairn_scene_series {
+    cairn_force_series series;
+    cairn_probe probe;
+} cairn_scene_series;
 /* Keys of what an event waits for. */
 cairn_scene_keys cairn_scene_condition_keys(int kind);
 /* The number of the table in cairn_scene_generators, and its options (table.c). */
@@ -142,6 +148,8 @@ typedef struct cairn_scene_build {
     int64_t bodies_to_come; /* that inlets will add during the run */
     /* by number, end with NULL; "" for one without a name */
     const char **inlet_names, **outlet_names;
+    const char **joint_names; /* of the joints of this file; NULL: there are none */
+    int first_joint;          /* number of the first of these in the world        */
     /* functions read since the last call of cairn_scene_vary, and the part that is being read */
     cairn_scene_varying varying[CAIRN_SCENE_MOST_VARYING];
     int varying_count, part;
@@ -260,6 +268,7 @@ cairn_status cairn_scene_read_joints(cairn_scene_build *b);
 cairn_status cairn_scene_read_generators(cairn_scene_build *b);
 cairn_status cairn_scene_read_outlets(cairn_scene_build *b);
 cairn_status cairn_scene_read_events(cairn_scene_build *b);
+cairn_status cairn_scene_read_series(cairn_scene_build *b);
 cairn_status cairn_scene_check_overlap(cairn_scene_build *b);
 
 /* Fail if a run has more than 2^53 steps, the largest count that a double holds exactly

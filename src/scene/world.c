@@ -626,3 +626,130 @@ cairn_status cairn_scene_read_events(cairn_scene_build *b)
         TRY(read_event(b, n, &b->scene->events[b->scene->event_count++]));
     return CAIRN_OK;
 }
+
+/* ---- series --------------------------------------------------------------------------------- */
+
+/* One name, or a list of names. */
+static cairn_status read_series_bodies(cairn_scene_build *b, const cairn_yaml_node *node,
+                                       cairn_probe *probe)
+{
+    bool one = node->kind == CAIRN_YAML_SCALAR;
+    if (!one)
+        TRY(cairn_scene_check_list(b, node, "names of bodies"));
+    if (!one && !node->first)
+        return cairn_yaml_fail(node, NULL, b->error, "found an empty list, expected names");
+    uint64_t *uids = cairn_arena_take(b->arena, one ? 1 : (size_t)node->count, sizeof *uids);
+    if (!uids)
+        return cairn_scene_no_memory(b);
+    for (const cairn_yaml_node *n = one ? node : node->first; n; n = one ? NULL : n->next) {
+        cairn_body_id id = cairn_body_none();
+        TRY(cairn_scene_read_body(b, n, &id));
+        uids[probe->body_count++] = id.uid;
+    }
+    probe->bodies = uids;
+    return CAIRN_OK;
+}
+
+static cairn_status read_series_joint(cairn_scene_build *b, const cairn_yaml_node *mapping,
+                                      const cairn_yaml_node *node, cairn_probe *probe)
+{
+    static const char *const others[] = { "bodies", "material", "group", "low", "high", NULL };
+    static const char *const none[] = { NULL };
+    const char *name;
+    for (int i = 0; others[i]; i++)
+        TRY(cairn_scene_refuse_both(b, mapping, "joint", others[i]));
+    TRY(cairn_scene_read_name(b, node, &name));
+    for (int i = 0; b->joint_names && b->joint_names[i]; i++)
+        if (strcmp(b->joint_names[i], name) == 0) {
+            probe->joint = b->first_joint + i;
+            return CAIRN_OK;
+        }
+    return cairn_scene_fail_word(b, node, false, "joint", b->joint_names ? b->joint_names : none);
+}
+
+/* The name becomes that of a file and of a group. A statistic of the same name could not be told
+ * from it by `cairn plot`. */
+static cairn_status read_series_name(cairn_scene_build *b, const cairn_yaml_node *node,
+                                     const cairn_force_series *before, const char **out)
+{
+    TRY(cairn_scene_read_name(b, node, out));
+    if (!cairn_is_word(*out) || strlen(*out) > 40)
+        return cairn_yaml_fail(node, NULL, b->error,
+                               "found '%s', expected at most 40 letters, digits, - and _", *out);
+    for (int i = 0; i < b->scene->series_count; i++)
+        if (strcmp(before[i].name, *out) == 0)
+            return cairn_yaml_fail(node, NULL, b->error, "the name '%s' is given twice", *out);
+    for (int i = 0; cairn_statistic_name(i); i++)
+        if (strcmp(cairn_statistic_name(i), *out) == 0)
+            return cairn_yaml_fail(node, NULL, b->error,
+                                   "found '%s', the name of a statistic, expected another name",
+                                   *out);
+    return cairn_scene_keep_text(b, *out, out);
+}
+
+/* In 2D the box has no third side. */
+static cairn_status close_box(cairn_scene_build *b, const cairn_yaml_node *node, cairn_probe *probe)
+{
+    probe->boxed = cairn_yaml_find(node, "low") || cairn_yaml_find(node, "high");
+    if (b->dimension == 2) {
+        probe->low.z = -1e30;
+        probe->high.z = 1e30;
+    }
+    if (probe->low.x < probe->high.x && probe->low.y < probe->high.y && probe->low.z < probe->high.z)
+        return CAIRN_OK;
+    return cairn_yaml_fail(node, NULL, b->error,
+                           "the box is empty, expected every number of low below that of high");
+}
+
+static cairn_status read_one_series(cairn_scene_build *b, const cairn_yaml_node *node,
+                                    cairn_force_series *series, cairn_probe *probe)
+{
+    const cairn_scene_keys keys = cairn_scene_series_keys();
+    cairn_scene_series read;
+    TRY(cairn_scene_check_keys(b, node, &keys));
+    keys.record->set_default(&read);
+    TRY(cairn_scene_read_record(b, node, keys.record, &read));
+    TRY(read_series_name(b, cairn_yaml_find(node, "name"), b->scene->series, &read.series.name));
+    const cairn_yaml_node *bodies = cairn_yaml_find(node, "bodies");
+    const cairn_yaml_node *material = cairn_yaml_find(node, "material");
+    const cairn_yaml_node *joint = cairn_yaml_find(node, "joint");
+    int number = -1;
+    if (bodies)
+        TRY(read_series_bodies(b, bodies, &read.probe));
+    if (material)
+        TRY(cairn_scene_find_material(b, material, &number));
+    read.probe.material = number;
+    if (joint)
+        TRY(read_series_joint(b, node, joint, &read.probe));
+    TRY(close_box(b, node, &read.probe));
+    read.probe.about_point = cairn_yaml_find(node, "about") != NULL;
+    if (!bodies && !material && !joint && !read.probe.boxed && read.probe.group < 0)
+        return cairn_yaml_fail(node, NULL, b->error,
+                               "expected bodies, material, group, low and high, or a joint");
+    *series = read.series;
+    *probe = read.probe;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_scene_read_series(cairn_scene_build *b)
+{
+    const cairn_yaml_node *list = cairn_yaml_find(b->tree.root, "series");
+    if (!list)
+        return CAIRN_OK;
+    TRY(cairn_scene_check_list(b, list, "series"));
+    if (list->count > CAIRN_MOST_PROBES)
+        return cairn_yaml_fail(list, NULL, b->error, "found %d series, expected at most %d",
+                               list->count, CAIRN_MOST_PROBES);
+    cairn_force_series *series = cairn_arena_take(b->arena, (size_t)list->count, sizeof *series);
+    cairn_probe *probes = cairn_arena_take(b->arena, (size_t)list->count, sizeof *probes);
+    if (!series || !probes)
+        return cairn_scene_no_memory(b);
+    b->scene->series = series;
+    b->scene->step.probes = probes;
+    for (const cairn_yaml_node *n = list->first; n; n = n->next) {
+        int k = b->scene->series_count;
+        TRY(read_one_series(b, n, &series[k], &probes[k]));
+        b->scene->series_count = b->scene->step.probe_count = k + 1;
+    }
+    return CAIRN_OK;
+}

@@ -3,8 +3,10 @@
  * used. */
 #include "study/study.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "cairn/study.h"
@@ -400,5 +402,113 @@ cairn_status cairn_run_measure(const char *path, const cairn_names *names,
      * destroyed. */
     for (int i = 0; status != CAIRN_OK && i < names->count; i++)
         cairn_statistic_table_destroy(&tables[i]);
+    return status;
+}
+
+/* ---- series of forces ----------------------------------------------------------------------- */
+
+/* Opens /series of a run; *group is -1 if the run has none. */
+static cairn_status open_series(const char *path, hid_t *file, hid_t *group, cairn_error *error)
+{
+    char name[CAIRN_PATH_BYTES];
+    TRY(cairn_run_find_file(path, name, error));
+    cairn_error_set_file(error, name);
+    TRY(cairn_hdf5_open(name, file, error));
+    *group = cairn_hdf5_has(*file, "series") ? H5Gopen2(*file, "series", H5P_DEFAULT) : -1;
+    return CAIRN_OK;
+}
+
+static void close_series(hid_t file, hid_t group)
+{
+    if (group >= 0)
+        H5Gclose(group);
+    H5Fclose(file);
+}
+
+/* Callback of H5Literate. Names that no scene can give are those of a foreign file. */
+static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, void *context)
+{
+    cairn_series_names *out = context;
+    (void)group;
+    (void)link;
+    if (out->count == CAIRN_MOST_PROBES || strlen(name) >= sizeof out->items[0])
+        return 1;
+    snprintf(out->items[out->count++], sizeof out->items[0], "%s", name);
+    return 0;
+}
+
+cairn_status cairn_run_series_names(const char *path, cairn_series_names *out, cairn_error *error)
+{
+    hid_t file, group;
+    hsize_t position = 0;
+    *out = (cairn_series_names){ .count = 0 };
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = open_series(path, &file, &group, error);
+    if (status == CAIRN_OK) {
+        if (group >= 0 &&
+            H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &position, add_name, out) < 0)
+            status = cairn_fail(error, CAIRN_BAD_INPUT, "series", "cannot list what it holds");
+        close_series(file, group);
+    }
+    cairn_hdf5_quiet_end(quiet);
+    return status;
+}
+
+/* All columns must have as many rows as the time. */
+static cairn_status read_table(hid_t own, cairn_statistic_table *t, cairn_arena *arena,
+                               cairn_error *error)
+{
+    size_t width = (size_t)t->column_count;
+    for (size_t i = 0; i < width; i++) {
+        cairn_hdf5_numbers found;
+        const char *name = t->columns[i].name;
+        TRY(cairn_hdf5_read(own, name, CAIRN_HDF5_REAL, arena, &found, error));
+        if (i == 0) {
+            t->rows = (size_t)found.count;
+            t->capacity = t->rows * width;
+            t->values = cairn_memory_zeroed(t->capacity + 1, sizeof *t->values);
+        }
+        if (!t->values)
+            return CAIRN_NO_MEMORY;
+        if ((size_t)found.count != t->rows)
+            return cairn_fail(error, CAIRN_BAD_INPUT, name, "found %d numbers, expected %zu",
+                              found.count, t->rows);
+        for (size_t k = 0; k < t->rows; k++)
+            t->values[k * width + i] = ((const double *)found.data)[k];
+    }
+    return CAIRN_OK;
+}
+
+static cairn_status read_series(hid_t group, cairn_statistic_table *table, cairn_error *error)
+{
+    hid_t own;
+    cairn_arena arena = { 0 };
+    if (group < 0 || !cairn_hdf5_has(group, table->name))
+        return cairn_fail(error, CAIRN_NOT_FOUND, "series", "there is no series '%s'",
+                          table->name);
+    TRY(cairn_hdf5_open_group(group, table->name, &own, error));
+    cairn_status status = read_table(own, table, &arena, error);
+    H5Gclose(own);
+    cairn_arena_destroy(&arena);
+    return status;
+}
+
+cairn_status cairn_run_series(const char *path, const char *name, cairn_statistic_table *table,
+                              cairn_error *error)
+{
+    cairn_run_info info;
+    hid_t file, group;
+    *table = (cairn_statistic_table){ 0 };
+    TRY(cairn_run_read_info(path, &info, error));
+    cairn_series_table_create(name, info.dimension, table);
+    cairn_hdf5_quiet quiet = cairn_hdf5_quiet_begin();
+    cairn_status status = open_series(path, &file, &group, error);
+    if (status == CAIRN_OK) {
+        status = read_series(group, table, error);
+        close_series(file, group);
+    }
+    cairn_hdf5_quiet_end(quiet);
+    if (status != CAIRN_OK)
+        cairn_statistic_table_destroy(table);
     return status;
 }

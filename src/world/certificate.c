@@ -1,4 +1,5 @@
-/* certificate.c - the certificate of a step, in physical units, and its energy ledger.
+/* certificate.c - the certificate of a step, in physical units, its energy ledger, and forces that probes
+ * ask for.
  *
  * With w = trace(W_jj)/d, the mean inverse mass that a contact feels:
  *     open             o = u_N + b, for the convex law u_N + b - mu |u_T|
@@ -21,6 +22,7 @@
  * complementarity is the part of it above its least value. The penetration is computed later, in
  * penetration.c. */
 #include <math.h>
+#include <string.h>
 
 #include "base/parallel.h"
 #include "base/status.h"
@@ -468,4 +470,264 @@ void cairn_energy_add_up(const cairn_energy *sum, int ranges, cairn_energy *ener
         energy->motor_work += sum[k].motor_work;
         energy->damping_loss += sum[k].damping_loss;
     }
+}
+
+/* ==== probes ================================================================================== */
+
+/* Force, torque and work on sets of bodies and on joints.
+ *
+ * A contact with the impulses r, in the directions e_i of its rows and with the moments r_k about
+ * t_k, acts on body a with
+ *     f = sum r_i e_i - h c n     (less the pull c of adhesion),   on b with -f,
+ *     m = p x f + sum r_k t_k,    p: the witness point on that body, as in the rows of the problem
+ *     work = f.(v + omega x (p - x) + v_s) + omega.sum r_k t_k
+ * with the mean velocities of the step and the surface velocity v_s of belts. So the momenta of a
+ * free body change by exactly f and m, and the work on driven bodies is - driver work of the
+ * ledger. Which bodies belong to a set is marked by bits, BATCH probes at a time; a contact whose
+ * bodies have the same bits adds nothing. */
+
+enum { BATCH = 16 }; /* pushes that fit into CAIRN_VALUE bytes */
+
+typedef struct pushes {
+    cairn_push of[BATCH];
+} pushes;
+
+_Static_assert(sizeof(pushes) <= CAIRN_VALUE, "a batch is one value of a reduction");
+
+/* A batch of probes in a step. */
+typedef struct batch {
+    const cairn_step *step;
+    const cairn_moves *moves;
+    const cairn_probe *probes;
+    int count;
+    uint16_t *bits; /* of each row: the probes whose set has the body */
+    pushes *parts;  /* what joints do, of each part                   */
+} batch;
+
+cairn_probe cairn_probe_default(void)
+{
+    return (cairn_probe){ .joint = -1, .material = -1, .group = -1 };
+}
+
+void cairn_step_mean_velocity(const cairn_step *step, const cairn_free_motion *motion,
+                              const cairn_answer *answer, int body, cairn_vec3 velocity[2])
+{
+    const cairn_body_store *b = &step->world->bodies;
+    velocity[0] = velocity[1] = cairn_vec(0, 0, 0);
+    if (b->motion[body] == CAIRN_MOTION_DRIVEN) {
+        velocity[0] = motion->v_free[body];
+        velocity[1] = motion->omega_free[body];
+    } else if (cairn_step_block(step, body) >= 0) {
+        cairn_vec3 v, omega;
+        cairn_answer_velocity(step, answer, body, &v, &omega);
+        velocity[0] = cairn_scale(0.5, cairn_add(v, b->v[body]));
+        velocity[1] = cairn_scale(0.5, cairn_add(omega, b->omega[body]));
+    }
+}
+
+/* ---- which bodies --------------------------------------------------------------------------- */
+
+static bool is_inside(const cairn_probe *probe, cairn_vec3 x)
+{
+    return x.x >= probe->low.x && x.x < probe->high.x && x.y >= probe->low.y &&
+           x.y < probe->high.y && x.z >= probe->low.z && x.z < probe->high.z;
+}
+
+static bool has_body(const cairn_world *world, const cairn_probe *probe, int row)
+{
+    const cairn_body_store *b = &world->bodies;
+    return (probe->material < 0 || b->material[row] == probe->material) &&
+           (probe->group < 0 || b->group[row] == probe->group) &&
+           (!probe->boxed || (row >= b->held && is_inside(probe, b->x[row])));
+}
+
+/* A list of bodies is short, everything else concerns all rows. */
+static void mark_bodies(const batch *all, int k)
+{
+    cairn_world *world = all->step->world;
+    const cairn_probe *probe = &all->probes[k];
+    uint16_t bit = (uint16_t)(1u << k);
+    if (probe->joint >= 0)
+        return;
+    for (int i = 0; i < probe->body_count; i++) {
+        int row = cairn_body_row(world, (cairn_body_id){ probe->bodies[i] });
+        if (row >= 0 && has_body(world, probe, row))
+            all->bits[row] |= bit;
+    }
+    for (int row = 0; probe->body_count == 0 && row < world->bodies.count; row++)
+        if (has_body(world, probe, row))
+            all->bits[row] |= bit;
+}
+
+/* ---- contacts ------------------------------------------------------------------------------- */
+
+/* What contact j does to one of its bodies. */
+static cairn_push contact_push(const batch *all, int j, int side)
+{
+    const cairn_step *step = all->step;
+    const cairn_moves *m = all->moves;
+    const cairn_contact_store *c = &step->world->contacts;
+    const cairn_body_store *b = &step->world->bodies;
+    int d = step->world->dimension, body = c->body[2 * j + side];
+    const double *r = m->answer->r + (size_t)j * (size_t)step->components;
+    cairn_vec3 row[3], turn[3], velocity[2], couple = { 0, 0, 0 };
+    cairn_contact_rows(c, j, row);
+    cairn_contact_turns(step, j, turn);
+    cairn_vec3 f = cairn_scale(r[0] - step->h * c->adhesion[j], row[0]);
+    for (int i = 1; i < d; i++)
+        f = cairn_add_scaled(f, r[i], row[i]);
+    for (int i = 0; i < step->rolling + step->spinning; i++)
+        couple = cairn_add_scaled(couple, r[d + i], turn[i]);
+    f = cairn_scale(side ? -1 : 1, f);
+    couple = cairn_scale(side ? -1 : 1, couple);
+    cairn_vec3 arm = cairn_contact_arm(c, m->motion->x_eval, j, side);
+    cairn_vec3 point = cairn_add(m->motion->x_eval[body], arm);
+    cairn_step_mean_velocity(step, m->motion, m->answer, body, velocity);
+    cairn_vec3 omega = cairn_rotate(b->q[body], velocity[1]);
+    cairn_vec3 v = cairn_add(velocity[0], cairn_cross(omega, arm));
+    if (cairn_step_block(step, body) < 0)
+        v = cairn_add(v, cairn_surface_velocity(b, m->motion->q_eval[body], body, c->normal[j]));
+    return (cairn_push){ f, cairn_add(cairn_cross(point, f), couple),
+                         cairn_dot(f, v) + cairn_dot(couple, omega) };
+}
+
+static void add_push(cairn_push *sum, const cairn_push *push)
+{
+    sum->impulse = cairn_add(sum->impulse, push->impulse);
+    sum->moment = cairn_add(sum->moment, push->moment);
+    sum->work += push->work;
+}
+
+static void add_by_bits(unsigned bits, const cairn_push *push, pushes *sum)
+{
+    for (int k = 0; bits; k++, bits >>= 1)
+        if (bits & 1)
+            add_push(&sum->of[k], push);
+}
+
+static void push_range(int begin, int end, void *context, void *value)
+{
+    const batch *all = context;
+    const int32_t *body = all->step->world->contacts.body;
+    end = cairn_step_contacts(all->step, end);
+    for (int j = begin; j < end; j++) {
+        unsigned bits[2] = { all->bits[body[2 * j]], all->bits[body[2 * j + 1]] };
+        unsigned either = bits[0] ^ bits[1];
+        for (int side = 0; either && side < 2; side++)
+            if (either & bits[side]) {
+                cairn_push push = contact_push(all, j, side);
+                add_by_bits(either & bits[side], &push, value);
+            }
+    }
+}
+
+static void add_pushes(void *result, const void *value)
+{
+    pushes *sum = result;
+    const pushes *more = value;
+    for (int k = 0; k < BATCH; k++)
+        add_push(&sum->of[k], &more->of[k]);
+}
+
+/* ---- joints --------------------------------------------------------------------------------- */
+
+/* A probe of the joint itself reads what acts on a. Its moment is that about its point, unless
+ * another point is given: finish() subtracts what `about` adds. */
+static void push_to_probe(const cairn_probe *probe, const cairn_joint_push *push, cairn_push *sum)
+{
+    cairn_push own = push->side[0];
+    own.work += push->side[1].work;
+    if (!probe->about_point)
+        own.moment = cairn_add(push->couple, cairn_cross(probe->about, own.impulse));
+    add_push(sum, &own);
+}
+
+static void visit_joint(const cairn_joint_push *push, void *context)
+{
+    const batch *all = context;
+    const int32_t *body = all->step->world->joints.items[push->joint].body;
+    unsigned bits[2] = { body[0] < 0 ? 0 : all->bits[body[0]],
+                         body[1] < 0 ? 0 : all->bits[body[1]] };
+    pushes *sum = &all->parts[push->part];
+    for (int side = 0; side < 2; side++)
+        add_by_bits((bits[0] ^ bits[1]) & bits[side], &push->side[side], sum);
+    for (int k = 0; k < all->count; k++)
+        if (all->probes[k].joint == (int64_t)push->joint)
+            push_to_probe(&all->probes[k], push, &sum->of[k]);
+}
+
+/* In the order of the parts, if the world is cut: the sum then does not depend on members. */
+static cairn_status add_joint_pushes(batch *all, pushes *sum)
+{
+    const cairn_exchange *x = &all->step->world->exchange;
+    size_t parts = x->parts > 0 ? (size_t)x->parts : 1;
+    if (!all->moves->joints->any)
+        return CAIRN_OK;
+    all->parts = cairn_arena_take(&all->step->world->scratch, parts, sizeof *all->parts);
+    if (!all->parts)
+        return CAIRN_NO_MEMORY;
+    memset(all->parts, 0, parts * sizeof *all->parts);
+    cairn_joints_visit(all->step, all->moves, visit_joint, all);
+    if (x->link)
+        cairn_link_share(x->link, x->parts, all->parts, sizeof *all->parts);
+    for (size_t k = 0; k < parts; k++)
+        add_pushes(sum, &all->parts[k]);
+    return CAIRN_OK;
+}
+
+/* ---- readings ------------------------------------------------------------------------------- */
+
+static cairn_probe_reading finish(const cairn_probe *probe, const cairn_push *sum, double h)
+{
+    cairn_vec3 moved = cairn_cross(probe->about, sum->impulse);
+    return (cairn_probe_reading){ cairn_scale(1 / h, sum->impulse),
+                            cairn_scale(1 / h, cairn_sub(sum->moment, moved)), sum->work };
+}
+
+static cairn_status read_batch(batch *all, cairn_probe_reading *readings)
+{
+    static const pushes none = { 0 };
+    cairn_world *world = all->step->world;
+    size_t rows = (size_t)world->bodies.count;
+    pushes sum = none;
+    const cairn_reduction contacts = { .count = world->contacts.count,
+                                       .grain = GRAIN,
+                                       .parted =
+                                           cairn_problem_parted(&all->moves->answer->problem),
+                                       .work = push_range,
+                                       .join = add_pushes,
+                                       .context = all,
+                                       .neutral = &none,
+                                       .size = sizeof none };
+    all->bits = cairn_arena_take(&world->scratch, rows + 1, sizeof *all->bits);
+    if (!all->bits)
+        return CAIRN_NO_MEMORY;
+    memset(all->bits, 0, (rows + 1) * sizeof *all->bits);
+    for (int k = 0; k < all->count; k++)
+        mark_bodies(all, k);
+    TRY(cairn_arena_reduce(&world->scratch, &contacts, &sum));
+    TRY(add_joint_pushes(all, &sum));
+    for (int k = 0; k < all->count; k++)
+        readings[k] = finish(&all->probes[k], &sum.of[k], all->step->h);
+    return CAIRN_OK;
+}
+
+cairn_status cairn_step_probe(const cairn_step *step, const cairn_free_motion *motion,
+                              const cairn_mechanism *joints, const cairn_answer *answer)
+{
+    const cairn_moves moves = { motion, joints, answer, NULL };
+    int count = step->options->probe_count;
+    if (count == 0)
+        return CAIRN_OK;
+    cairn_probe_reading *readings =
+        cairn_arena_take(&step->world->scratch, (size_t)count, sizeof *readings);
+    if (!readings)
+        return CAIRN_NO_MEMORY;
+    for (int k = 0; k < count; k += BATCH) {
+        int most = count - k < BATCH ? count - k : BATCH;
+        batch all = { step, &moves, step->options->probes + k, most, NULL, NULL };
+        TRY(read_batch(&all, readings + k));
+    }
+    step->report->readings = readings;
+    return CAIRN_OK;
 }

@@ -435,6 +435,70 @@ cairn_status cairn_joints_energy(const cairn_step *step, const cairn_free_motion
     return CAIRN_OK;
 }
 
+/* ---- what joints do to bodies --------------------------------------------------------------- */
+
+/* Where the rows of a joint were written: body frames there, and their mean velocities. */
+typedef struct side_view {
+    int body; /* -1: the world */
+    cairn_vec3 x, v[2];
+    cairn_quat q;
+} side_view;
+
+static side_view look_at(const cairn_step *step, const cairn_moves *m, int body)
+{
+    side_view s = { .body = body, .q = { 1, 0, 0, 0 } };
+    if (body < 0)
+        return s;
+    bool swings = cairn_mechanism_swings(m->joints, body);
+    s.x = swings ? m->joints->swing[body].x_mid : m->motion->x_eval[body];
+    s.q = frame_of(step, m->joints, body);
+    cairn_step_mean_velocity(step, m->motion, m->answer, body, s.v);
+    return s;
+}
+
+/* Impulse r of a row on side a: r e at the arm, and the couple r turn; on b their opposites. */
+static void push_row(const cairn_row *row, double r, const side_view *at, int side, cairn_push *out)
+{
+    double signed_r = side ? -r : r;
+    cairn_vec3 point = cairn_add(at->x, side ? row->arm_b : row->arm_a);
+    cairn_vec3 impulse = cairn_scale(signed_r, row->e);
+    out->impulse = cairn_add(out->impulse, impulse);
+    out->moment = cairn_add(out->moment, cairn_cross(point, impulse));
+    out->moment = cairn_add_scaled(out->moment, signed_r, side ? row->turn_b : row->turn_a);
+    if (at->body >= 0)
+        out->work += r * rate_of(row, side, at->q, at->v[0], at->v[1]);
+}
+
+static void push_joint(const cairn_joint *joint, const cairn_row *rows, const double *r,
+                       const side_view at[2], cairn_joint_push *out)
+{
+    for (int i = 0; i < joint->rows; i++) {
+        for (int side = 0; side < 2; side++)
+            push_row(&rows[i], r[i], &at[side], side, &out->side[side]);
+        out->couple = cairn_add_scaled(out->couple, r[i], rows[i].turn_a);
+    }
+}
+
+void cairn_joints_visit(const cairn_step *step, const cairn_moves *m, cairn_joint_visit_fn *visit,
+                        void *context)
+{
+    const cairn_world *world = step->world;
+    int d = step->components, j = world->contacts.count;
+    for (size_t k = 0; m->joints->blocks > 0 && k < world->joints.count; k++) {
+        const cairn_joint *joint = &world->joints.items[k];
+        if (!in_force(joint))
+            continue;
+        const side_view at[2] = { look_at(step, m, joint->body[0]),
+                                  look_at(step, m, joint->body[1]) };
+        cairn_joint_push push = { .joint = k };
+        push.part = world->exchange.parts > 0 ? cairn_contact_part(&m->answer->problem, j) : 0;
+        push_joint(joint, m->joints->rows + k * CAIRN_JOINT_ROWS,
+                   m->answer->r + (size_t)j * (size_t)d, at, &push);
+        visit(&push, context);
+        j += blocks_for(joint->rows, d);
+    }
+}
+
 /* ---- after the bodies have moved ------------------------------------------------------------ */
 
 /* The slip of a gear in this step, h times the rate of its row, without the bias. */

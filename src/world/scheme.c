@@ -426,6 +426,26 @@ static cairn_status check_joints(const cairn_world *world, const cairn_step_opti
     return CAIRN_OK;
 }
 
+/* What probes name must exist; bodies may be gone by now. */
+static cairn_status check_probes(const cairn_world *world, const cairn_step_options *step,
+                                 cairn_error *error)
+{
+    if (step->probe_count < 0 || step->probe_count > CAIRN_MOST_PROBES)
+        return cairn_fail(error, CAIRN_BAD_INPUT, "probes", "found %d, expected at most %d",
+                          step->probe_count, CAIRN_MOST_PROBES);
+    for (int k = 0; k < step->probe_count; k++) {
+        const cairn_probe *probe = &step->probes[k];
+        if (probe->joint >= (int64_t)world->joints.count)
+            return cairn_fail(error, CAIRN_BAD_INPUT, "probes",
+                              "found joint %lld in probe %d, expected one of %zu joints",
+                              (long long)probe->joint, k, world->joints.count);
+        if (!isfinite(probe->about.x + probe->about.y + probe->about.z))
+            return cairn_fail(error, CAIRN_NOT_FINITE, "probes",
+                              "the point of the torque of probe %d is not finite", k);
+    }
+    return CAIRN_OK;
+}
+
 /* Checks that depend on the world. It runs at the start of every step, since the world may change
  * between steps. */
 cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_options *step,
@@ -450,6 +470,7 @@ cairn_status cairn_world_step_check(const cairn_world *world, const cairn_step_o
                           "speed, which who sleeps has not");
     TRY(cairn_exchange_check(world, step, error));
     TRY(check_turning(world, step, error));
+    TRY(check_probes(world, step, error));
     return check_joints(world, step, error);
 }
 

@@ -155,6 +155,8 @@ static cairn_status advance(const cairn_step *step, values *a)
     /* how well the law holds, and where the energy went */
     double clock = cairn_clock_seconds();
     TRY(cairn_step_certify(step, &a->answer));
+    /* forces, torques and works that the options ask for */
+    TRY(cairn_step_probe(step, &a->motion, &a->joints, &a->answer));
     /* x += h v and the penetration correction; then the deepest overlap, and whether a body moved
      * farther than linearised gaps are valid */
     TRY(cairn_step_arrive(step, &a->motion, &a->joints, &a->answer, &a->arrival));

@@ -392,6 +392,30 @@ cairn_status cairn_joints_energy(const cairn_step *step, const cairn_free_motion
 void cairn_joints_steady_loss(const cairn_step *step, const cairn_mechanism *joints,
                               const double *v, cairn_energy *energy);
 
+/* certificate.c: what the probes of the options read, for the report */
+cairn_status cairn_step_probe(const cairn_step *step, const cairn_free_motion *motion,
+                              const cairn_mechanism *joints, const cairn_answer *answer);
+/* What acts on one body: impulse N s, its moment about the origin N m s, and its work J. */
+typedef struct cairn_push {
+    cairn_vec3 impulse, moment;
+    double work;
+} cairn_push;
+/* What one joint does to its two bodies. */
+typedef struct cairn_joint_push {
+    size_t joint;
+    int part;           /* that counts it; 0 if the world is not cut          */
+    cairn_push side[2]; /* on a and on b                                      */
+    cairn_vec3 couple;  /* N m s: moment on a about the point of the joint    */
+} cairn_joint_push;
+typedef void cairn_joint_visit_fn(const cairn_joint_push *push, void *context);
+/* The mean velocity of a body in the step, and its angular velocity in the body frame, with which
+ * works are counted. Fixed bodies have none. */
+void cairn_step_mean_velocity(const cairn_step *step, const cairn_free_motion *motion,
+                              const cairn_answer *answer, int body, cairn_vec3 velocity[2]);
+/* joint_stage.c: call `visit` for each joint that acts here, in their order */
+void cairn_joints_visit(const cairn_step *step, const cairn_moves *moves,
+                        cairn_joint_visit_fn *visit, void *context);
+
 /* motion.c: poses at the end of the step, and the share of joints and bodies in the energy ledger;
  * fails with CAIRN_NOT_FINITE, and names the body, if a pose is not finite */
 cairn_status cairn_step_arrive(const cairn_step *step, const cairn_free_motion *motion,

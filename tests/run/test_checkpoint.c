@@ -68,14 +68,17 @@ TEST(a_run_that_was_stopped_goes_on_to_the_same_end)
 /* Everything there is to write, of the scenes with joints and with shapes. */
 static const char *const all[] = { "run.paraview=true", "run.certificate=full",
                                    "run.statistics=[centre, coordination, surface, energy]",
-                                   "run.checkpoint_every=0.05", "measure={bins: 5}" };
+                                   "run.checkpoint_every=0.05", "measure={bins: 5}",
+                                   "series=[{name: box, low: [-1, -1, -1], high: [1, 1, 0.5]}, "
+                                   "{name: mean, low: [-9, -9, -9], high: [9, 9, 9], interval: "
+                                   "0.037}]" };
 
 static cairn_scene *load_with_all(const char *text)
 {
     cairn_scene *scene = NULL;
     cairn_error error = { 0 };
     scene_text_write(text, strlen(text));
-    if (cairn_scene_load(scene_text_path(), all, 5, &scene, &error) != CAIRN_OK)
+    if (cairn_scene_load(scene_text_path(), all, 6, &scene, &error) != CAIRN_OK)
         fail_msg("%s: %s", error.key, error.message);
     remove(scene_text_path());
     return scene;
@@ -103,6 +106,7 @@ TEST(every_file_is_that_of_a_run_that_never_stopped)
             CHECK_OK(resume(&f, NULL, NULL));
             CHECK(check_same_h5(&whole, &f) > 80);
             CHECK_INT(check_same_files(&whole, &f, "statistics"), 4);
+            CHECK_INT(check_same_files(&whole, &f, "series"), 2);
             CHECK(check_same_files(&whole, &f, "paraview") > 40);
             check_same_lines(&whole, &f, "summary.json");
             folder_remove(f.path);
@@ -211,7 +215,7 @@ TEST(checkpoints_that_are_damaged_or_of_another_version_are_refused)
     CHECK_INT(stat(path_in(&f, "checkpoint").text, &about), 0);
     change_byte(&f, 16, 9);
     CHECK_INT(resume(&f, NULL, &error), CAIRN_UNSUPPORTED);
-    CHECK_CONTAINS(error.message, "version 9, expected 6");
+    CHECK_CONTAINS(error.message, "version 9, expected 7");
     CHECK_CONTAINS(error.file, "checkpoint");
     change_byte(&f, 16, 6);
     change_byte(&f, about.st_size / 2, 0x5a);

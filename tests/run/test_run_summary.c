@@ -1,6 +1,7 @@
 /* test_run_summary.c - what a run counts and keeps beside its frames: sums, statistics,
  * problems. */
 #include "cairn/fclib.h"
+#include "cairn/study.h"
 #include "run/frame.h"
 #include "run/output.h"
 #include "run/run_file.h"
@@ -755,4 +756,144 @@ GROUP(test_run_shelf)
     RUN(CASE(data_keep_their_row_and_none_have_minus_1), CASE(parts_come_before_their_compound),
         CASE(rows_of_a_file_that_are_not_these_are_forgotten),
         CASE(no_memory_is_said_and_nothing_is_lost));
+}
+
+/* ==== test_run_series: forces, torques and works as rows of the steps ========================== */
+
+/* Two balls of 1 kg, one on the other, on a floor; a weight of 2 kg on a rope of the world. */
+static const char *const scene_series =
+    "cairn: 1\n"
+    "bodies:\n"
+    "  - {name: floor, motion: fixed, shape: {half_space: {}}}\n"
+    "  - {name: low, shape: {sphere: {radius: 0.1}}, mass: 1, position: [2, 0, 0.1]}\n"
+    "  - {name: high, shape: {sphere: {radius: 0.1}}, mass: 1, position: [2, 0, 0.3]}\n"
+    "  - {name: weight, shape: {sphere: {radius: 0.1}}, mass: 2, position: [0, 0, 1]}\n"
+    "joints: [rope: {name: string, a: weight, anchor: [0, 0, 1], anchor_b: [0, 0, 2]}]\n"
+    "series:\n"
+    "  - {name: floor, bodies: floor}\n"
+    "  - {name: balls, bodies: [low, high], interval: 0.025, about: [1, 0, 0]}\n"
+    "  - {name: upper, low: [-10, -10, 0.2], high: [10, 10, 0.5]}\n"
+    "  - {name: string, joint: string}\n"
+    "run: {time_step: 0.01, duration: 0.1, tolerance: 1e-12, paraview: false, picture: false}\n";
+
+static cairn_statistic_table series_of(const folder *f, const char *name)
+{
+    cairn_statistic_table table;
+    cairn_error said = { 0 };
+    if (cairn_run_series(f->path, name, &table, &said) != CAIRN_OK)
+        fail_msg("%s: %s", said.key, said.message);
+    return table;
+}
+
+/* A row for each of the 10 steps: on the floor the weight of both balls, on the upper ball its own,
+ * on the weight that of 2 kg. */
+TEST(series_have_a_row_for_each_step)
+{
+    static const struct {
+        const char *name;
+        double force, torque;
+    } expected[] = { { "floor", -2 * 9.81, 4 * 9.81 },
+                     { "upper", 9.81, -2 * 9.81 },
+                     { "string", 2 * 9.81, 0 } };
+    folder f = folder_create();
+    cairn_series_names names;
+    cairn_scene *scene = scene_text_good(scene_series, NULL);
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    CHECK_OK(cairn_run_series_names(f.path, &names, NULL));
+    CHECK_INT(names.count, 4);
+    CHECK(strcmp(names.items[0], "balls") == 0 && strcmp(names.items[3], "upper") == 0);
+    for (int k = 0; k < 3; k++) {
+        cairn_statistic_table t = series_of(&f, expected[k].name);
+        CHECK_INT(t.rows, 10);
+        CHECK_INT(t.column_count, 8);
+        for (size_t row = 0; row < t.rows; row++) {
+            CHECK_NEAR(t.values[8 * row], 0.01 * (double)(row + 1), 1e-15);
+            CHECK_NEAR(t.values[8 * row + 3], expected[k].force, 1e-8);
+            CHECK_NEAR(t.values[8 * row + 5], expected[k].torque, 1e-8);
+        }
+        cairn_statistic_table_destroy(&t);
+    }
+    char text[8];
+    h5_text(file_copy(&f, "run.h5").text, "series/floor/torque_x", "unit", text, sizeof text);
+    CHECK(strcmp(text, "N m") == 0);
+    CHECK_CONTAINS(file_text(&f, "series/floor.csv"), "time,force_x,force_y,force_z,torque_x,");
+    CHECK_INT(cairn_run_series(f.path, "none", &(cairn_statistic_table){ 0 }, NULL),
+              CAIRN_NOT_FOUND);
+    folder_remove(f.path);
+}
+
+/* Rows end with the steps that pass 0.025, 0.05, 0.075 and 0.1 s: means over 3, 2, 3 and 2 steps.
+ * About x = 1 the balls at x = 2 feel the torque of the floor's force at an arm of 1. */
+TEST(a_row_is_the_mean_over_an_interval)
+{
+    static const double times[] = { 0.03, 0.05, 0.08, 0.1 };
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_series, NULL);
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    cairn_statistic_table t = series_of(&f, "balls"), each = series_of(&f, "floor");
+    CHECK_INT(t.rows, 4);
+    for (size_t row = 0, step = 0; row < 4; row++) {
+        double mean = 0;
+        int steps = 0;
+        for (; step < 10 && each.values[8 * step] < times[row] + 1e-9; step++, steps++)
+            mean -= each.values[8 * step + 3];
+        CHECK_NEAR(t.values[8 * row], times[row], 1e-12);
+        CHECK_NEAR(t.values[8 * row + 3], mean / steps, 1e-12);
+        CHECK_NEAR(t.values[8 * row + 5], -mean / steps, 1e-9);
+    }
+    cairn_statistic_table_destroy(&t);
+    cairn_statistic_table_destroy(&each);
+    folder_remove(f.path);
+}
+
+/* Steps after the last whole interval are a row as well; another run in the folder leaves only its
+ * own files. */
+TEST(the_last_row_has_the_steps_that_are_left)
+{
+    folder f = folder_create();
+    cairn_scene *scene = scene_text_good(scene_series, "run.duration=0.06");
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    cairn_statistic_table t = series_of(&f, "balls");
+    CHECK_INT(t.rows, 3);
+    CHECK_NEAR(t.values[16], 0.06, 1e-12);
+    CHECK_NEAR(t.values[16 + 3], 2 * 9.81, 1e-8);
+    cairn_statistic_table_destroy(&t);
+    CHECK(file_exists(&f, "series/balls.csv"));
+    scene = scene_text_good(scene_series, "series=[{name: mine, bodies: floor}]");
+    CHECK_OK(cairn_run(scene, f.path, NULL, NULL, NULL, NULL));
+    cairn_scene_destroy(scene);
+    CHECK(file_exists(&f, "series/mine.csv") && !file_exists(&f, "series/balls.csv"));
+    folder_remove(f.path);
+}
+
+TEST(wrong_series_are_refused_at_their_place)
+{
+#define SERIES(line)                                                                               \
+    "cairn: 1\nseries: [" line "]\nbodies: [{name: ball, shape: {sphere: {radius: 1}}}]\n"       \
+    "run: {time_step: 0.01, duration: 1}\n"
+    static const refused wrong[] = {
+        { SERIES("{name: a, bodies: bal}"), 2, 28, "series.0.bodies", "did you mean 'ball'?" },
+        { SERIES("{name: a, joint: hook}"), 2, 27, "series.0.joint", "unknown joint 'hook'" },
+        { SERIES("{name: a/b, bodies: ball}"), 2, 17, "series.0.name", "letters, digits, - and _" },
+        { SERIES("{name: stress, bodies: ball}"), 2, 17, "series.0.name", "the name of a statistic" },
+        { SERIES("{name: a}"), 2, 10, "series.0", "expected bodies, material, group" },
+        { SERIES("{name: a, bodies: []}"), 2, 28, "series.0.bodies", "an empty list" },
+        { SERIES("{name: a, low: [0, 0, 0], high: [1, 0, 1]}"), 2, 10, "series.0", "the box is empty" },
+        { SERIES("{name: a, bodies: ball}, {name: a, bodies: ball}"), 2, 42, "series.1.name",
+          "given twice" },
+        { SERIES("{name: a, bodies: ball, interval: -1}"), 2, 44, "series.0.interval",
+          "found -1, expected" },
+        { SERIES("{name: a, body: ball}"), 2, 20, "series.0.body", "unknown key 'body'" },
+    };
+    CHECK_REFUSED(wrong);
+}
+
+GROUP(test_run_series)
+{
+    RUN(CASE(series_have_a_row_for_each_step), CASE(a_row_is_the_mean_over_an_interval),
+        CASE(the_last_row_has_the_steps_that_are_left),
+        CASE(wrong_series_are_refused_at_their_place));
 }

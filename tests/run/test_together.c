@@ -9,8 +9,11 @@ static const char *const scene_balls =
     "cairn: 1\n"
     "materials: {stone: {friction: 0.4}}\n"
     "bodies:\n"
-    "  - {motion: fixed, shape: {half_space: {}}}\n"
+    "  - {name: floor, motion: fixed, shape: {half_space: {}}}\n"
     "  - {motion: fixed, shape: {inside_cylinder: {radius: 0.6}}}\n"
+    "series:\n"
+    "  - {name: floor, bodies: floor}\n"
+    "  - {name: half, low: [0, -9, -9], high: [9, 9, 9], interval: 0.03}\n"
     "generators:\n"
     "  - grid: {count: [4, 4, 5], spacing: [0.2, 0.2, 0.2], origin: [-0.3, -0.3, 0.1], radius: "
     "0.09,\n"
@@ -119,6 +122,7 @@ TEST(a_run_by_several_members_has_the_files_of_one_process)
         CHECK(jobs[0].summary.ranks.most_compute >= jobs[0].summary.ranks.compute);
         CHECK(check_same_h5(&alone, &f) > 80);
         CHECK_INT(check_same_files(&alone, &f, "statistics"), 1);
+        CHECK_INT(check_same_files(&alone, &f, "series"), 2);
         folder_remove(f.path);
     }
     folder_remove(alone.path);

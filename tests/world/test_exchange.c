@@ -34,7 +34,8 @@ typedef struct outcome {
     int seen[MOST_BODIES]; /* by how many members */
     cairn_joint_state joint[MOST_JOINTS];
     cairn_step_report report;
-    int64_t iterations, impacts; /* of all steps */
+    cairn_probe_reading readings[3]; /* of the last step */
+    int64_t iterations, impacts;     /* of all steps */
     int ghosts, migrants;
 } outcome;
 
@@ -45,6 +46,7 @@ typedef struct job {
     member m;
     outcome *out; /* of all: each writes its own bodies */
     cairn_step_report report;
+    cairn_probe_reading readings[3];
     cairn_joint_state joint[MOST_JOINTS];
     int64_t iterations;
     const int *bound; /* the first part of each member, and the end; NULL: even */
@@ -85,6 +87,13 @@ static void note_bodies(const cairn_world *world, int begin, int end, outcome *o
     }
 }
 
+/* Readings belong to the world. */
+static void note_readings(const cairn_step_report *report, cairn_probe_reading out[3])
+{
+    if (report->readings)
+        memcpy(out, report->readings, 3 * sizeof *out);
+}
+
 /* In shared memory. */
 static void run_whole(build_fn *build, const cairn_step_options *options, int steps, outcome *out)
 {
@@ -97,6 +106,7 @@ static void run_whole(build_fn *build, const cairn_step_options *options, int st
         out->iterations += out->report.solve.iterations;
         out->impacts += out->report.impacts;
     }
+    note_readings(&out->report, out->readings);
     note_bodies(world, world->bodies.held, world->bodies.count, out);
     note_joints(world, out->joint);
     cairn_world_destroy(world);
@@ -150,6 +160,8 @@ static void *run_member(void *context)
     }
     if (j->status == CAIRN_OK)
         note_bodies(world, x->own, x->own_end, j->out);
+    if (j->status == CAIRN_OK)
+        note_readings(&j->report, j->readings);
     note_joints(world, j->joint);
     cairn_world_destroy(world);
     free(j->m.read);
@@ -236,6 +248,7 @@ static void check_same(build_fn *build, const cairn_step_options *options, int s
         CHECK_INT(jobs[k].report.impact_rounds, whole.report.impact_rounds);
         CHECK_INT(jobs[k].report.impacts_left, whole.report.impacts_left);
         CHECK_NEAR(jobs[k].report.certificate.penetration, whole.report.certificate.penetration, 0);
+        CHECK(memcmp(jobs[k].readings, whole.readings, sizeof whole.readings) == 0);
     }
     for (int i = 0; i < MOST_BODIES; i++) {
         CHECK_INT(parts.seen[i], whole.seen[i]);
@@ -249,9 +262,28 @@ static void check_same(build_fn *build, const cairn_step_options *options, int s
     }
 }
 
+/* A half of the space, the walls, and all bodies of the first material. */
+static cairn_probe probes[3];
+
+static void choose_probes(void)
+{
+    static const uint64_t walls[] = { 0, 1, 2, 3, 4, 5 };
+    for (int k = 0; k < 3; k++)
+        probes[k] = cairn_probe_default();
+    probes[0].boxed = true;
+    probes[0].low = (cairn_vec3){ 0.1, -1e30, -1e30 };
+    probes[0].high = (cairn_vec3){ 1e30, 1e30, 1e30 };
+    probes[1].bodies = walls;
+    probes[1].body_count = 6;
+    probes[2].material = 0;
+}
+
 static cairn_step_options options_for(const char *scheme, int count)
 {
     cairn_step_options options = step_by(0.01, scheme, 1e-4);
+    choose_probes();
+    options.probes = probes;
+    options.probe_count = 3;
     options.solver = "ngs";
     options.parts = count;
     options.threads = 1;
