@@ -137,8 +137,10 @@ static int read_names(const cairn_arguments *arguments, choice *out)
         else if (!add_series(out, word))
             return unknown_name(word, &out->known);
     }
+    /* fields are large, and are measured only by name */
     for (int i = 0; arguments->operand_count <= 1 && cairn_statistic_name(i); i++)
-        add_statistic(out, cairn_statistic_name(i));
+        if (strcmp(cairn_statistic_name(i), "fields") != 0)
+            add_statistic(out, cairn_statistic_name(i));
     for (int i = 0; arguments->operand_count <= 1 && i < out->known.count; i++)
         add_series(out, out->known.items[i]);
     return EXIT_DONE;
@@ -297,8 +299,8 @@ const cairn_command cairn_command_stat = {
     .summary = "Measure a finished run: packing, contacts, stress, mixing and more",
     .details =
         "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names, and the\n"
-        "series of forces of the scene have theirs. Named series are printed in full, profiles for\n"
-        "the last frame; --out writes every frame.\n"
+        "series of forces of the scene have theirs. Named series are printed in full, profiles\n"
+        "for the last frame; --out writes every frame.\n"
         "Exit codes: 0 success, 1 the run cannot be read or measured, 2 usage error.",
     .flags = stat_flags,
     .run = stat_run,
@@ -366,8 +368,8 @@ const cairn_command cairn_command_plot = {
     .details =
         "RUN is a run folder or its run.h5; 'cairn list statistics' lists the names, and the\n"
         "series of forces of the scene have theirs; without one, all are drawn. Series are drawn\n"
-        "against time, profiles and histograms for five frames. The script of each picture is kept\n"
-        "beside it.\n"
+        "against time, profiles and histograms for five frames. The script of each picture is\n"
+        "kept beside it.\n"
         "Exit codes: 0 success, 1 failure, 2 usage error.",
     .flags = plot_flags,
     .run = plot_run,

@@ -104,7 +104,7 @@ typedef struct cairn_scene {
     int event_count;
     cairn_event *events; /* in the order of the scene                                           */
     int series_count;
-    const cairn_force_series *series; /* one for each of step.probes                                  */
+    const cairn_force_series *series; /* one for each of step.probes                            */
     int inlet_count, outlet_count;
     const char *const *inlet_names, *const *outlet_names; /* by number; "": unnamed             */
     double overlap;   /* deepest overlap at the start, as a share of the smaller radius          */

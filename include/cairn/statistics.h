@@ -21,7 +21,9 @@ typedef struct cairn_measure_options {
     int64_t bins;         /* rows of a profile or histogram                                    */
     double range;         /* of the pair correlation, in mean diameters                        */
     const char *classes;  /* "radius" or "material": what distinguishes the classes of a mixture */
-    double cell;          /* m: edge of the cells of the mixing index; 0: 20 grains in a cell  */
+    double cell;          /* m: edge of the cells of the mixing index, 0: 20 grains in a cell;
+                             and of those of fields, 0: the width                              */
+    double width;         /* m: standard deviation of the kernel of fields; 0: mean diameter   */
     bool kinetic;         /* add the stress that moving grains carry                           */
 } cairn_measure_options;
 
@@ -49,7 +51,7 @@ typedef struct cairn_statistic_column {
     bool drawn;              /* a curve of the statistic's plot */
 } cairn_statistic_column;
 
-enum { CAIRN_STATISTIC_COLUMNS = 16 }; /* at most, with the time */
+enum { CAIRN_STATISTIC_COLUMNS = 40 }; /* at most, with the time */
 
 /** A statistic as rows of numbers. The first column is the time (s) of the frame; a series has one
  *  row a frame, other statistics have several, told apart by the second column. Frames that cannot

@@ -233,7 +233,7 @@ typedef struct cairn_step_report {
      * not settle within more than one linearisation, solve.converged is false. */
     int linearisations;
     double linearisation_error;
-    const cairn_probe_reading *readings; /* one for each probe, lent until the next step; NULL: none */
+    const cairn_probe_reading *readings; /* of each probe, lent until the next step; NULL: none */
 } cairn_step_report;
 
 /** Advance by one time step. On failure the world is as before the call and cairn_world_error

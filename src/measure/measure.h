@@ -73,7 +73,8 @@ extern const cairn_statistic cairn_statistic_packing, cairn_statistic_slices,
     cairn_statistic_surface, cairn_statistic_coordination, cairn_statistic_neighbours,
     cairn_statistic_forces, cairn_statistic_pair_correlation, cairn_statistic_height,
     cairn_statistic_centre, cairn_statistic_temperature, cairn_statistic_stress,
-    cairn_statistic_fabric, cairn_statistic_mixing, cairn_statistic_energy, cairn_statistic_flow;
+    cairn_statistic_fabric, cairn_statistic_mixing, cairn_statistic_energy, cairn_statistic_flow,
+    cairn_statistic_fields;
 
 /* The statistic of a name; NULL if there is none. */
 const cairn_statistic *cairn_statistic_find(const char *name);

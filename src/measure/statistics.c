@@ -14,6 +14,7 @@ static const cairn_statistic *const statistics[] = {
     &cairn_statistic_neighbours, &cairn_statistic_pair_correlation, &cairn_statistic_forces,
     &cairn_statistic_stress,     &cairn_statistic_fabric,           &cairn_statistic_temperature,
     &cairn_statistic_mixing,     &cairn_statistic_energy,           &cairn_statistic_flow,
+    &cairn_statistic_fields,
 };
 
 enum { STATISTICS = sizeof statistics / sizeof statistics[0] };
@@ -244,7 +245,9 @@ static const cairn_option options[] = {
     { "classes", CAIRN_OPTION_NAME, false, offsetof(cairn_measure_options, classes), 0, 0, "",
       "what tells the two classes of a mixture", classes_name },
     { "cell", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, cell), 0, CAIRN_UNBOUNDED,
-      "m", "edge of the cells of the mixing index; 0: 20 grains in a cell", NULL },
+      "m", "edge of cells: mixing index, 0: 20 grains in a cell; fields, 0: the width", NULL },
+    { "width", CAIRN_OPTION_REAL, false, offsetof(cairn_measure_options, width), 0, CAIRN_UNBOUNDED,
+      "m", "standard deviation of the kernel of fields; 0: the mean diameter", NULL },
     { "kinetic", CAIRN_OPTION_FLAG, false, offsetof(cairn_measure_options, kinetic), 0, 1, "",
       "add the stress that moving grains carry", NULL },
 };

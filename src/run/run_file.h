@@ -32,8 +32,8 @@ cairn_status cairn_run_find_file(const char *path, char *out, cairn_error *error
 /* A run file that is being written. */
 typedef struct cairn_run_file cairn_run_file;
 
-/* How far a series goes: its rows, and the steps since the last row with the sums of what they read,
- * for a row that is a mean. */
+/* How far a series goes: its rows, and the steps since the last row with the sums of what they
+ * read, for a row that is a mean. */
 typedef struct cairn_run_series_mark {
     int64_t rows, steps;
     cairn_probe_reading sum;

@@ -695,7 +695,8 @@ static cairn_status close_box(cairn_scene_build *b, const cairn_yaml_node *node,
         probe->low.z = -1e30;
         probe->high.z = 1e30;
     }
-    if (probe->low.x < probe->high.x && probe->low.y < probe->high.y && probe->low.z < probe->high.z)
+    const cairn_vec3 low = probe->low, high = probe->high;
+    if (low.x < high.x && low.y < high.y && low.z < high.z)
         return CAIRN_OK;
     return cairn_yaml_fail(node, NULL, b->error,
                            "the box is empty, expected every number of low below that of high");

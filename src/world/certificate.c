@@ -1,5 +1,5 @@
-/* certificate.c - the certificate of a step, in physical units, its energy ledger, and forces that probes
- * ask for.
+/* certificate.c - the certificate of a step, in physical units, its energy ledger, and the
+ * forces that probes ask for.
  *
  * With w = trace(W_jj)/d, the mean inverse mass that a contact feels:
  *     open             o = u_N + b, for the convex law u_N + b - mu |u_T|

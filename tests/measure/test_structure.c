@@ -484,3 +484,192 @@ GROUP(test_pair_correlation)
         CASE(an_ideal_gas_is_1_in_2d), CASE(distances_end_at_half_the_shortest_side),
         CASE(shells_may_be_as_thin_as_can_be));
 }
+
+/* ==== test_fields: coarse graining on a grid =================================================== */
+
+/* Balls at random places with random velocities; contacts between neighbours in the list, every
+ * fifth with a wall, with forces that are not along the normal. */
+static heap *random_heap(int dimension, int count)
+{
+    heap *h = heap_empty(dimension);
+    uint64_t state = 11;
+    for (int i = 0; i < count; i++) {
+        double n[7];
+        for (int k = 0; k < 7; k++)
+            n[k] = cairn_random_uniform(&state);
+        double deep = dimension == 3;
+        heap_ball(h, 0.1 + 0.1 * n[6], (cairn_vec3){ n[0], 2 * n[1], deep * n[2] });
+        h->v[i] = (cairn_vec3){ n[3] - 0.3, n[4], deep * (n[5] - 0.7) };
+        h->mass[i] = 1 + n[6];
+    }
+    for (int i = 1; i < count; i++) {
+        int c = heap_touch(h, i, i % 5 ? i - 1 : -1, 1 + 0.1 * i);
+        h->force[c].x += 0.3;
+    }
+    return h;
+}
+
+/* The integral of a column over all cells. */
+static double integral_of(const cairn_statistic_table *t, const char *column, double volume)
+{
+    double sum = 0;
+    for (size_t row = 0; row < t->rows; row++)
+        sum += table_at(t, row, column) * volume;
+    return sum;
+}
+
+/* f_x l_y and m v_x v_y, summed over contacts and grains. */
+static void sums_of(const heap *h, double *mass, double *momentum, double *stress, double *motion)
+{
+    *mass = *momentum = *stress = *motion = 0;
+    for (int i = 0; i < h->sample.count; i++) {
+        *mass += h->mass[i];
+        *momentum += h->mass[i] * h->v[i].y;
+        *motion += h->mass[i] * h->v[i].x * h->v[i].y;
+    }
+    for (int c = 0; c < h->sample.contacts; c++) {
+        int a = h->pair[2 * c], b = h->pair[2 * c + 1];
+        *stress += h->force[c].x * (h->x[a].y - (b >= 0 ? h->x[b].y : h->point[c].y));
+    }
+}
+
+/* For every width, edge and place of the grid: mass, momentum, branch times force and products of
+ * velocities, to rounding. */
+TEST(fields_integrate_to_the_sums_over_grains_and_contacts)
+{
+    static const double widths[] = { 0.2, 0.37 }, edges[] = { 0.13, 0.2, 0.5 };
+    for (int k = 0; k < 12; k++) {
+        int dimension = k < 6 ? 2 : 3;
+        heap *h = random_heap(dimension, 60);
+        cairn_measure_options o = cairn_measure_options_default();
+        double mass, momentum, stress, motion, of_mean = 0;
+        o.width = widths[k % 2];
+        o.cell = edges[k % 3];
+        if (k % 4 == 1) { /* a grid that begins somewhere else */
+            o.low = (cairn_vec3){ -1.91 - 0.01 * k, -1.83, -1.7777 };
+            o.high = (cairn_vec3){ 3.1, 4.1, 3.1 };
+        }
+        sums_of(h, &mass, &momentum, &stress, &motion);
+        cairn_statistic_table t = heap_measure(h, "fields", &o);
+        double volume = pow(o.cell, dimension);
+        for (size_t row = 0; row < t.rows; row++)
+            of_mean += table_at(&t, row, "momentum_x") * table_at(&t, row, "velocity_y") * volume;
+        CHECK_CLOSE(integral_of(&t, "density", volume), mass, 1e-13);
+        CHECK_NEAR(integral_of(&t, "momentum_y", volume), momentum, 1e-12 * mass);
+        CHECK_NEAR(integral_of(&t, "stress_xy", volume), stress, 1e-11);
+        CHECK_NEAR(integral_of(&t, "kinetic_xy", volume) + of_mean, motion, 1e-11);
+        CHECK_CLOSE(integral_of(&t, "contacts", volume), 59, 1e-12);
+        cairn_statistic_table_destroy(&t);
+    }
+}
+
+/* A field is the mean over its cell: that of a cell is the mean of the eight halves of it. */
+TEST(a_cell_is_the_mean_of_its_parts)
+{
+    heap *h = random_heap(3, 20);
+    cairn_measure_options o =
+        box_options((cairn_vec3){ 0.1, 0.2, -0.3 }, (cairn_vec3){ 0.9, 1.0, 0.5 });
+    o.width = 0.25;
+    o.cell = 0.4;
+    cairn_statistic_table one = heap_measure(h, "fields", &o);
+    o.cell = 0.2;
+    cairn_statistic_table half = heap_measure(h, "fields", &o);
+    CHECK_INT(one.rows, 8);
+    CHECK_INT(half.rows, 64);
+    for (int cell = 0; cell < 8; cell++) {
+        double density = 0, stress = 0;
+        for (int part = 0; part < 8; part++) {
+            size_t x = (size_t)(2 * (cell & 1) + (part & 1));
+            size_t y = (size_t)(2 * (cell >> 1 & 1) + (part >> 1 & 1));
+            size_t z = (size_t)(2 * (cell >> 2) + (part >> 2));
+            density += table_at(&half, 16 * z + 4 * y + x, "density") / 8;
+            stress += table_at(&half, 16 * z + 4 * y + x, "stress_xz") / 8;
+        }
+        CHECK_CLOSE(table_at(&one, (size_t)cell, "density"), density, 1e-12);
+        CHECK_NEAR(table_at(&one, (size_t)cell, "stress_xz"), stress, 1e-12);
+    }
+    cairn_statistic_table_destroy(&one);
+    cairn_statistic_table_destroy(&half);
+}
+
+/* The mean square of d s_yy/dy - (rho g + t), as a root, of a column of 10 disks on a floor, gravity 10, by
+ * differences of cells of an edge. */
+static double imbalance(double edge)
+{
+    heap *h = heap_empty(2);
+    cairn_measure_options o = box_options((cairn_vec3){ 0.4, -4, 0 }, (cairn_vec3){ 0.6, 14, 0 });
+    double sum = 0;
+    for (int k = 0; k < 10; k++)
+        heap_ball(h, 0.5, (cairn_vec3){ 0.5, k + 0.5, 0 });
+    for (int k = 0; k < 10; k++)
+        heap_touch(h, k, k - 1, 10 * (10 - k));
+    o.width = 0.5;
+    o.cell = edge;
+    cairn_statistic_table t = heap_measure(h, "fields", &o);
+    size_t across = (size_t)round(0.2 / edge);
+    for (size_t row = across; row + across < t.rows; row++) {
+        double slope = (table_at(&t, row + across, "stress_yy") -
+                        table_at(&t, row - across, "stress_yy")) /
+                       (2 * edge);
+        double body = -10 * table_at(&t, row, "density") + table_at(&t, row, "wall_y");
+        sum += (slope - body) * (slope - body);
+    }
+    double mean = sum / (double)t.rows;
+    cairn_statistic_table_destroy(&t);
+    return sqrt(mean);
+}
+
+/* At rest the divergence of the stress is the weight and the force of the floor, everywhere, also
+ * at the floor: the error is that of the differences, which falls with the square of the edge.
+ * rho g is 12 N/m^2 here. */
+TEST(the_divergence_of_the_stress_is_the_weight)
+{
+    double coarse = imbalance(0.2), fine = imbalance(0.1), finer = imbalance(0.05);
+    CHECK(coarse < 0.5);
+    CHECK(imbalance(0.0125) < 0.01); /* what the rule along the branches leaves */
+    CHECK_NEAR(log2(coarse / fine), 2, 0.1);
+    CHECK_NEAR(log2(fine / finer), 2, 0.1);
+}
+
+/* Far inside a column of a lattice the solid fraction of a wide kernel is that of the lattice. */
+TEST(a_wide_kernel_finds_the_packing)
+{
+    heap *h = heap_simple_cubic(3, 12);
+    for (int i = 0; i < h->sample.count; i++)
+        h->v[i] = (cairn_vec3){ 0, 0.5, 0 };
+    cairn_measure_options o =
+        box_options((cairn_vec3){ 5, 5, 5 }, (cairn_vec3){ 6, 6, 6 });
+    o.width = 1;
+    o.cell = 1;
+    heap_touch_all(h);
+    cairn_statistic_table t = heap_measure(h, "fields", &o);
+    CHECK_INT(t.rows, 1);
+    CHECK_NEAR(table_at(&t, 0, "solid"), M_PI / 6, 1e-5);
+    CHECK_NEAR(table_at(&t, 0, "density"), 1, 1e-5);
+    CHECK_NEAR(table_at(&t, 0, "velocity_y"), 0.5, 1e-12);
+    CHECK_NEAR(table_at(&t, 0, "kinetic_yy"), 0, 1e-12);
+    CHECK_NEAR(table_at(&t, 0, "fabric_xx"), 1, 1e-5); /* one contact along x for each ball */
+    CHECK_NEAR(table_at(&t, 0, "stress_zz"), 1, 1e-5); /* 1 N along each line, 1 m^2 for each */
+    cairn_statistic_table_destroy(&t);
+}
+
+TEST(too_many_cells_of_a_field_are_refused)
+{
+    heap *h = random_heap(3, 10);
+    cairn_measure_options o = cairn_measure_options_default();
+    cairn_statistic_table t;
+    cairn_arena arena = { 0 };
+    o.cell = 1e-3;
+    CHECK_OK(cairn_statistic_table_create("fields", 3, &t));
+    CHECK_INT(cairn_statistic_measure(&h->sample, &o, &arena, &t), CAIRN_BAD_INPUT);
+    CHECK_INT(t.rows, 0);
+    cairn_statistic_table_destroy(&t);
+    cairn_arena_destroy(&arena);
+}
+
+GROUP(test_fields)
+{
+    RUN(CASE(fields_integrate_to_the_sums_over_grains_and_contacts),
+        CASE(a_cell_is_the_mean_of_its_parts), CASE(the_divergence_of_the_stress_is_the_weight),
+        CASE(a_wide_kernel_finds_the_packing), CASE(too_many_cells_of_a_field_are_refused));
+}

@@ -758,7 +758,7 @@ GROUP(test_run_shelf)
         CASE(no_memory_is_said_and_nothing_is_lost));
 }
 
-/* ==== test_run_series: forces, torques and works as rows of the steps ========================== */
+/* ==== test_run_series: forces, torques and works as rows of the steps ========================= */
 
 /* Two balls of 1 kg, one on the other, on a floor; a weight of 2 kg on a rope of the world. */
 static const char *const scene_series =
@@ -878,10 +878,12 @@ TEST(wrong_series_are_refused_at_their_place)
         { SERIES("{name: a, bodies: bal}"), 2, 28, "series.0.bodies", "did you mean 'ball'?" },
         { SERIES("{name: a, joint: hook}"), 2, 27, "series.0.joint", "unknown joint 'hook'" },
         { SERIES("{name: a/b, bodies: ball}"), 2, 17, "series.0.name", "letters, digits, - and _" },
-        { SERIES("{name: stress, bodies: ball}"), 2, 17, "series.0.name", "the name of a statistic" },
+        { SERIES("{name: stress, bodies: ball}"), 2, 17, "series.0.name",
+          "the name of a statistic" },
         { SERIES("{name: a}"), 2, 10, "series.0", "expected bodies, material, group" },
         { SERIES("{name: a, bodies: []}"), 2, 28, "series.0.bodies", "an empty list" },
-        { SERIES("{name: a, low: [0, 0, 0], high: [1, 0, 1]}"), 2, 10, "series.0", "the box is empty" },
+        { SERIES("{name: a, low: [0, 0, 0], high: [1, 0, 1]}"), 2, 10, "series.0",
+          "the box is empty" },
         { SERIES("{name: a, bodies: ball}, {name: a, bodies: ball}"), 2, 42, "series.1.name",
           "given twice" },
         { SERIES("{name: a, bodies: ball, interval: -1}"), 2, 44, "series.0.interval",

@@ -54,9 +54,9 @@ TEST(a_floor_carries_the_weight_of_what_rests_on_it)
     cairn_world_destroy(world);
 }
 
-/* A heap with friction and rolling friction falls into a cylinder. In every step the momentum of the
- * balls changes by gravity and by minus what acts on floor and cylinder, and each ball's own momenta
- * by what acts on it; to rounding, whatever the tolerance. */
+/* A heap with friction and rolling friction falls into a cylinder. In every step the momentum of
+ * the balls changes by gravity and by minus what acts on floor and cylinder, and each ball's own
+ * momenta by what acts on it; to rounding, whatever the tolerance. */
 TEST(momenta_change_by_what_acts)
 {
     cairn_world *world = new_heap(3, 0.4, 3);
